@@ -1,0 +1,77 @@
+package floodmark
+
+// A Role says what an argument is for. Arguments no profile declares count as
+// critical: cc, bcc and headers are how data leaves.
+// Smaller is safer: the zero value is [Undeclared].
+type Role uint8
+
+// The roles of an argument.
+const (
+	Undeclared Role = iota // nobody described it: judged as critical
+	Critical               // decides where the effect lands
+	Content                // free text or data the effect carries
+)
+
+func roleWords() words { return words{"undeclared", "critical", "content"} }
+
+func (r Role) String() string { return roleWords().word(int(r)) }
+
+// MarshalText writes the role's word, the only form that leaves the process.
+func (r Role) MarshalText() ([]byte, error) { return roleWords().marshal(int(r)) }
+
+// UnmarshalText reads a role's word and refuses every other text.
+func (r *Role) UnmarshalText(b []byte) error {
+	n, err := roleWords().index("role", string(b))
+	*r = Role(n)
+	return err
+}
+
+// A Whence says where the value of an argument was found.
+// Smaller is safer: the zero value is [Nowhere].
+type Whence uint8
+
+// Where a value can have been found.
+const (
+	Nowhere Whence = iota // in nothing we know: the model composed it
+	Seen                  // in at least one source
+	Stated                // typed by the owner as a whole token
+)
+
+func whenceWords() words { return words{"nowhere", "seen", "stated"} }
+
+func (w Whence) String() string { return whenceWords().word(int(w)) }
+
+// MarshalText writes the word, the only form that leaves the process.
+func (w Whence) MarshalText() ([]byte, error) { return whenceWords().marshal(int(w)) }
+
+// UnmarshalText reads the word and refuses every other text.
+func (w *Whence) UnmarshalText(b []byte) error {
+	n, err := whenceWords().index("whence", string(b))
+	*w = Whence(n)
+	return err
+}
+
+// A Span is a place in a source: the node, and the byte where the value begins.
+type Span struct {
+	Node   NodeID `json:"node"`
+	Offset int    `json:"offset"`
+}
+
+// An Argument is one leaf value of a call's arguments and where it came from.
+type Argument struct {
+	// Path is where the value stands: «to», «items[2].url».
+	Path   string `json:"path"`
+	Role   Role   `json:"role"`
+	Whence Whence `json:"whence"`
+	// Trust is how far the value may be believed: Owner if stated, else the
+	// trust of the source it was first seen in; Untrusted if found nowhere.
+	Trust Trust `json:"trust"`
+	// Spans say where it was seen, oldest first, at most [MaxSpans].
+	Spans []Span `json:"spans,omitempty"`
+	// Shown is a short form a person may read. It is empty for content and for
+	// values that are secrets.
+	Shown string `json:"shown,omitempty"`
+}
+
+// MaxSpans bounds the places kept for one argument; the first one decides.
+const MaxSpans = 3

@@ -1,0 +1,88 @@
+package floodmark
+
+// A Verdict is the one-word answer to an [Action].
+// Smaller is safer: the zero value is [Restrict].
+type Verdict uint8
+
+// The four verdicts, from the strictest to the most permissive.
+const (
+	Restrict Verdict = iota // no, and nobody is asked
+	Confirm                 // not until a person says yes
+	Audit                   // not until the auditor agrees; without one: Confirm
+	Allow                   // yes
+)
+
+func verdictWords() words { return words{"restrict", "confirm", "audit", "allow"} }
+
+func (v Verdict) String() string { return verdictWords().word(int(v)) }
+
+// ParseVerdict reads a verdict's word. With an error it returns [Restrict].
+func ParseVerdict(word string) (Verdict, error) {
+	n, err := verdictWords().index("verdict", word)
+	return Verdict(n), err
+}
+
+// MarshalText writes the verdict's word, the only form that leaves the process.
+func (v Verdict) MarshalText() ([]byte, error) { return verdictWords().marshal(int(v)) }
+
+// UnmarshalText reads a verdict's word and refuses every other text.
+func (v *Verdict) UnmarshalText(b []byte) (err error) {
+	*v, err = ParseVerdict(string(b))
+	return err
+}
+
+// A Code names why a decision is as it is, for programs.
+type Code string
+
+// The reason codes.
+const (
+	TaintEscalation Code = "taint-escalation" // the context holds content too little believed
+	RuleMatched     Code = "rule"             // a rule of the policy applied
+	ToolOverride    Code = "tool-override"    // the policy names this tool
+	SelfProtection  Code = "self-protection"  // the call touches the monitor or an agent's hooks
+	FlowSecret      Code = "flow-secret"      // secrets could leave
+	FlowPrivate     Code = "flow-private"     // private data could leave
+	FlowFetch       Code = "flow-fetch"       // a network read could carry data out, or was steered
+	ActiveContent   Code = "active-content"   // the text sent carries a link or address from outside
+	OwnerStated     Code = "owner-stated"     // the owner named every argument that matters
+	Granted         Code = "grant"            // the owner approved it before
+	Audited         Code = "audit"            // the auditor gave an opinion
+	Iterations      Code = "max-iterations"   // the loop ran too long
+	DryRun          Code = "dry-run"          // decided, not enforced
+	Unjudged        Code = "unjudged"         // something was missing, so we restrict
+)
+
+// A Reason is one rule's contribution to a [Decision].
+type Reason struct {
+	Code Code `json:"code"`
+	// Rule is where the policy says so: «table.send.external», «rules.no-exec».
+	Rule string `json:"rule,omitempty"`
+	// Text explains it to the person who has to live with it.
+	Text string `json:"text"`
+	// Verdict is what this reason alone would have answered.
+	Verdict Verdict `json:"verdict"`
+}
+
+// A Remedy says what can be done instead of what was refused.
+type Remedy struct {
+	Agent  string `json:"agent,omitempty"`
+	Person string `json:"person,omitempty"`
+}
+
+// A Decision is the whole answer to an [Action].
+type Decision struct {
+	Verdict Verdict `json:"verdict"`
+	// Hidden are the tools the model must not be offered.
+	Hidden []string `json:"hidden,omitempty"`
+	// Reasons explain the verdict, the deciding one first.
+	Reasons []Reason `json:"reasons,omitempty"`
+	// Blame are the sources that lowered the mark, oldest first: the path from
+	// what came in to what was refused.
+	Blame []NodeID `json:"blame,omitempty"`
+	// Remedy is set unless the verdict is Allow.
+	Remedy Remedy `json:"remedy,omitzero"`
+	// Verifiers must all agree before an allowed call proceeds.
+	Verifiers []string `json:"verifiers,omitempty"`
+	// Would is set when nothing is enforced: the verdict it would have been.
+	Would string `json:"would,omitempty"`
+}

@@ -1,0 +1,18 @@
+// Package floodmark holds the words of the house: the values every other
+// package talks in. It decides nothing and touches nothing outside memory.
+//
+// Read the files in this order, each is one word:
+//
+//	label.go     how far content may be believed, and who may see it
+//	origin.go    where content came from
+//	action.go    what an agent wants to do next
+//	argument.go  where one argument of an action came from
+//	decision.go  what we answer
+//	fact.go      what we write down for ever
+//
+// # Smaller is safer
+//
+// Every security value here is an ordered number whose zero is the safest
+// choice, and combining two of them is always min. A forgotten field therefore
+// means untrusted, secret and restricted, never the opposite.
+package floodmark

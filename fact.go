@@ -1,0 +1,224 @@
+package floodmark
+
+import "time"
+
+// A Fact is something that happened and will never be changed. Facts are the
+// only input of session state and the only thing a journal keeps.
+//
+// Rules for changing facts, because old journals must replay for ever:
+//   - a field or a kind is never renamed, reused or given a new meaning;
+//   - a new field is optional, and its zero value means what its absence meant;
+//   - no floats, no maps, no wall clock: the entry carries the time. A time
+//     inside a fact is a deadline that was promised.
+//
+//sumtype:decl
+type Fact interface {
+	factKind() string
+}
+
+// SessionOpened starts a session.
+type SessionOpened struct {
+	Agent string `json:"agent"`
+}
+
+// SessionForked starts a session on behalf of another, whose sources and
+// stated words it inherits. A child adds no stated words of its own.
+type SessionForked struct {
+	Agent    string     `json:"agent"`
+	Parent   SessionID  `json:"parent"`
+	Sources  []Source   `json:"sources,omitempty"`
+	Stated   []string   `json:"stated,omitempty"`
+	Endorsed []Endorsed `json:"endorsed,omitempty"`
+}
+
+// SessionClosed ends a session. It may be resumed; its mark stays.
+type SessionClosed struct{}
+
+// RulesLoaded says under which policy and catalog the following was decided.
+type RulesLoaded struct {
+	Policy  Digest `json:"policy"`
+	Catalog Digest `json:"catalog"`
+}
+
+// ContextCleared says that a person emptied the agent's context.
+type ContextCleared struct{}
+
+// TurnOpened starts a turn.
+type TurnOpened struct {
+	Turn int `json:"turn"`
+}
+
+// TurnClosed ends a turn and every grant given for it.
+type TurnClosed struct {
+	Turn int `json:"turn"`
+}
+
+// IterationOpened counts one round of the agent's loop.
+type IterationOpened struct {
+	Iteration int `json:"iteration"`
+}
+
+// A Source is content that entered the agent's context.
+type Source struct {
+	Node   NodeID   `json:"node"`
+	Kind   NodeKind `json:"kind"`
+	Origin Origin   `json:"origin"`
+	// Label is the source's own; what it was made from lowers it further.
+	Label  Label    `json:"label"`
+	Digest Digest   `json:"digest,omitzero"`
+	Inputs []NodeID `json:"inputs,omitempty"`
+	// Whole means that it was made from everything seen before it, as a
+	// summary is. It stands for Inputs of all older nodes.
+	Whole bool `json:"whole,omitempty"`
+	// Call is set while the content is announced by a dispatched call and has
+	// not arrived: it already lowers the mark.
+	Call CallID `json:"call,omitempty"`
+}
+
+// ContentSeen says that content entered the agent's context, or is about to.
+type ContentSeen struct {
+	Source
+	// Text is kept only for the owner's own messages: the auditor needs them.
+	Text string `json:"text,omitempty"`
+	// Preview is kept only where configured, and may be redacted.
+	Preview string `json:"preview,omitempty"`
+}
+
+// ContentArrived says what an announced result turned out to be. It is joined
+// with what was expected and can only lower it.
+type ContentArrived struct {
+	Node   NodeID   `json:"node"`
+	Digest Digest   `json:"digest,omitzero"`
+	Label  Label    `json:"label"`
+	Inputs []NodeID `json:"inputs,omitempty"`
+}
+
+// ModelAnswered says which calls one model response proposed. They are judged
+// at the mark of that response, because their arguments were fixed by it.
+type ModelAnswered struct {
+	Calls []CallID `json:"calls,omitempty"`
+}
+
+// ActionDecided says what an agent wanted and what we answered.
+type ActionDecided struct {
+	Action Action `json:"action"`
+	// Mark is the session's mark the action was judged at.
+	Mark Label `json:"mark"`
+	// Trust is the mark's trust after the arguments were looked at.
+	Trust    Trust    `json:"trust"`
+	Decision Decision `json:"decision"`
+}
+
+// OpinionGiven says what the auditor answered about a call.
+type OpinionGiven struct {
+	Call       CallID  `json:"call,omitempty"`
+	ArgsDigest Digest  `json:"argsDigest"`
+	Verdict    Verdict `json:"verdict"`
+	Text       string  `json:"text,omitempty"`
+}
+
+// ChildSpawned says that a sub-agent's session was begun.
+type ChildSpawned struct {
+	Child SessionID `json:"child"`
+}
+
+// ChildEnded says that a sub-agent gave its result, which is a source with
+// the child's own sources behind it.
+type ChildEnded struct {
+	Child   SessionID `json:"child"`
+	Sources []Source  `json:"sources,omitempty"`
+}
+
+// Endorsed says that the owner vouched for content with exactly this digest.
+type Endorsed struct {
+	Digest Digest `json:"digest"`
+	Trust  Trust  `json:"trust"`
+	By     string `json:"by,omitempty"`
+}
+
+// Withdrawn says that the owner took an endorsement back.
+type Withdrawn struct {
+	Digest Digest `json:"digest"`
+	By     string `json:"by,omitempty"`
+}
+
+// IncidentSeen says that something happened that should not be possible while
+// the monitor is on the path, such as a call that ran without a decision.
+type IncidentSeen struct {
+	Kind string  `json:"kind"`
+	Call CallID  `json:"call,omitempty"`
+	Tool ToolRef `json:"tool,omitzero"`
+	Text string  `json:"text,omitempty"`
+}
+
+// TicketOpened says that a person was asked about a call. The code itself is
+// never written down: CodeMAC proves a typed one.
+type TicketOpened struct {
+	Ticket  TicketID  `json:"ticket"`
+	CodeMAC Digest    `json:"codeMac"`
+	Shown   []Shown   `json:"shown"`
+	Expires time.Time `json:"expires"`
+}
+
+// A Shown is one call printed in a question, with all a grant is bound to.
+type Shown struct {
+	Tool       ToolRef `json:"tool"`
+	ArgsDigest Digest  `json:"argsDigest"`
+	// Pattern describes the wider grant the question offered, if any.
+	Pattern string `json:"pattern,omitempty"`
+	Mark    Label  `json:"mark"`
+	Codes   []Code `json:"codes,omitempty"`
+	Node    NodeID `json:"node"` // the first node not yet seen when it was asked
+}
+
+// TicketRefused says that a typed code was wrong; enough of these void the ticket.
+type TicketRefused struct {
+	Ticket TicketID `json:"ticket,omitempty"`
+	Why    string   `json:"why"`
+}
+
+// TicketAnswered says how a person answered. The first answer wins.
+type TicketAnswered struct {
+	Ticket  TicketID `json:"ticket"`
+	Verdict Verdict  `json:"verdict"`
+	By      string   `json:"by,omitempty"`
+	Channel string   `json:"channel,omitempty"`
+}
+
+// GrantGiven says that the owner approved calls like the shown one.
+type GrantGiven struct {
+	Ticket TicketID   `json:"ticket"`
+	Scope  GrantScope `json:"scope"`
+	Shown  Shown      `json:"shown"`
+	Turn   int        `json:"turn"`
+	// Until is zero for a grant that ends with its turn.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// GrantUsed says that a grant let a call through.
+type GrantUsed struct {
+	Ticket TicketID `json:"ticket"`
+	Call   CallID   `json:"call,omitempty"`
+	Tool   ToolRef  `json:"tool"`
+}
+
+// GrantEnded says that a grant was taken back or used up.
+type GrantEnded struct {
+	Ticket TicketID `json:"ticket"`
+	Why    string   `json:"why"`
+}
+
+// TicketID names one question to a person.
+type TicketID string
+
+// A GrantScope says how far a grant reaches.
+type GrantScope string
+
+// The scopes of a grant, from the narrowest.
+const (
+	GrantOnce    GrantScope = "once"    // the shown call, one time
+	GrantTurn    GrantScope = "turn"    // identical calls until the turn ends
+	GrantMinutes GrantScope = "minutes" // identical calls until a time
+	GrantPattern GrantScope = "pattern" // calls that match the printed pattern, until a time
+	GrantTool    GrantScope = "tool"    // any call of the tool: only with approvals.toolWide
+)

@@ -1,0 +1,3 @@
+module github.com/floodmark/floodmark
+
+go 1.26.0

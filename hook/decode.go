@@ -1,0 +1,110 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// The limits on one event. An agent's context can be large: a model call with
+// a million tokens is about 4 MiB of text.
+const (
+	MaxEventBytes = 32 << 20
+	MaxParts      = 4096 // parts, sources, messages, calls: each
+	MaxTools      = 2048
+	MaxNameBytes  = 512 // names of agents, sessions, tools, servers, calls
+	MaxArgsBytes  = 8 << 20
+	MaxArgsDepth  = 64
+)
+
+// ErrTooLarge says that an event is over one of the limits.
+var ErrTooLarge = errors.New("event is too large")
+
+// Decode reads one event. It refuses unknown fields: a misspelled one would
+// silently mean its safest value, and nobody would know why.
+func Decode(data []byte) (Event, error) {
+	if len(data) > MaxEventBytes {
+		return Event{}, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(data), MaxEventBytes)
+	}
+	var ev Event
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&ev); err != nil {
+		return Event{}, fmt.Errorf("read event: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Event{}, errors.New("read event: more than one value")
+	}
+	if err := ev.Check(); err != nil {
+		return Event{}, err
+	}
+	return ev, nil
+}
+
+// Check reports what is missing from ev or over a limit.
+func (ev Event) Check() error {
+	if !slices.Contains(Points(), ev.Point) {
+		return fmt.Errorf("unknown hook point %q", ev.Point)
+	}
+	if ev.Session == "" || ev.Agent == "" {
+		return errors.New("an event needs an agent and a session")
+	}
+	for _, n := range []int{len(ev.Agent), len(ev.Session), len(ev.Child)} {
+		if n > MaxNameBytes {
+			return fmt.Errorf("%w: a name of %d bytes, at most %d", ErrTooLarge, n, MaxNameBytes)
+		}
+	}
+	for _, n := range []int{len(ev.Parts), len(ev.Sources), len(ev.Messages), len(ev.Calls)} {
+		if n > MaxParts {
+			return fmt.Errorf("%w: %d parts, at most %d", ErrTooLarge, n, MaxParts)
+		}
+	}
+	if len(ev.Tools) > MaxTools {
+		return fmt.Errorf("%w: %d tools, at most %d", ErrTooLarge, len(ev.Tools), MaxTools)
+	}
+	for _, c := range append(slices.Clip(ev.Calls), ev.Call) {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Call) check() error {
+	for _, n := range []int{len(c.ID), len(c.Name), len(c.Server)} {
+		if n > MaxNameBytes {
+			return fmt.Errorf("%w: a name of %d bytes, at most %d", ErrTooLarge, n, MaxNameBytes)
+		}
+	}
+	if len(c.Args) > MaxArgsBytes {
+		return fmt.Errorf("%w: arguments of %d bytes, at most %d", ErrTooLarge, len(c.Args), MaxArgsBytes)
+	}
+	if d := depth(c.Args); d > MaxArgsDepth {
+		return fmt.Errorf("%w: arguments nested %d deep, at most %d", ErrTooLarge, d, MaxArgsDepth)
+	}
+	return nil
+}
+
+// depth counts nested brackets without building anything, so that hostile
+// nesting costs one pass.
+func depth(data []byte) int {
+	deepest, now, inString := 0, 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}

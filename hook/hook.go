@@ -1,0 +1,192 @@
+// Package hook holds what agents tell us and what we tell them back: the one
+// normal form every agent's own hook format is translated into. It decides
+// nothing; it refuses what is too large or not understood.
+package hook
+
+import (
+	"encoding/json"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Point is a place in an agent's loop where it stops to tell us something.
+// The words are the RFC's and go on the wire as they are.
+type Point string
+
+// The points of an agent's loop, in the order a session meets them.
+const (
+	SessionStart       Point = "session_start"
+	MessageReceived    Point = "message_received"
+	ContextAssembled   Point = "context_assembled"
+	LoopIterationStart Point = "loop_iteration_start"
+	BeforeLLMCall      Point = "before_llm_call"
+	AfterLLMCall       Point = "after_llm_call"
+	BeforeToolCall     Point = "before_tool_call"
+	AfterToolCall      Point = "after_tool_call"
+	LoopIterationEnd   Point = "loop_iteration_end"
+	BeforeResponseEmit Point = "before_response_emit"
+	SubagentSpawned    Point = "subagent_spawned"
+	SubagentEnded      Point = "subagent_ended"
+	SessionEnd         Point = "session_end"
+)
+
+// Points returns every point, in order.
+func Points() []Point {
+	return []Point{
+		SessionStart, MessageReceived, ContextAssembled, LoopIterationStart, BeforeLLMCall, AfterLLMCall,
+		BeforeToolCall, AfterToolCall, LoopIterationEnd, BeforeResponseEmit, SubagentSpawned, SubagentEnded, SessionEnd,
+	}
+}
+
+// A Cause says why a session starts.
+type Cause string
+
+// The causes of a session start. An empty cause is a new session.
+const (
+	Startup Cause = "startup" // a new session
+	Resume  Cause = "resume"  // the same session goes on
+	Clear   Cause = "clear"   // the context was emptied
+	Compact Cause = "compact" // the context was summarised
+)
+
+// An Event is one stop of one agent. Fields that a point does not use are
+// ignored there.
+//
+// Rules for changing it: fields are only added, each optional, and the absence
+// of one must mean the safest value.
+type Event struct {
+	Point   Point               `json:"point"`
+	Agent   string              `json:"agent"`
+	Session floodmark.SessionID `json:"session"`
+
+	// Cause belongs to session_start. ByPerson says that a person typed or
+	// clicked it; without that a clear is not believed.
+	Cause    Cause `json:"cause,omitempty"`
+	ByPerson bool  `json:"byPerson,omitempty"`
+
+	// Origin and Text describe a message_received; Parts are what it carries
+	// that the sender did not type (quotes, attachments, pasted runs). Text is
+	// also the answer at before_response_emit, the prompt at subagent_spawned
+	// and the result at subagent_ended.
+	Origin floodmark.Origin `json:"origin,omitzero"`
+	Text   string           `json:"text,omitempty"`
+	Parts  []Content        `json:"parts,omitempty"`
+
+	// Sources are what a context was assembled from.
+	Sources []Content `json:"sources,omitempty"`
+
+	// Messages are all that a model call would carry, Tools what it would
+	// offer, Iteration the round of the loop, from 0.
+	Messages  []Content `json:"messages,omitempty"`
+	Tools     []Tool    `json:"tools,omitempty"`
+	Iteration int       `json:"iteration,omitempty"`
+
+	// Calls are what a model response proposes.
+	Calls []Call `json:"calls,omitempty"`
+
+	// Call is the call before or after a tool; Result what it gave.
+	Call   Call   `json:"call,omitzero"`
+	Result Result `json:"result,omitzero"`
+
+	// Audience says who will read the answer at before_response_emit.
+	Audience Audience `json:"audience,omitempty"`
+
+	// Child is the sub-agent's session.
+	Child floodmark.SessionID `json:"child,omitempty"`
+}
+
+// A Content is one piece of an agent's context.
+type Content struct {
+	Kind   floodmark.NodeKind `json:"kind"`
+	Origin floodmark.Origin   `json:"origin,omitzero"`
+	// Text or Digest identify it; Digest is computed from Text if both are given.
+	Text   string           `json:"text,omitempty"`
+	Digest floodmark.Digest `json:"digest,omitzero"`
+	// Trust is the agent's own opinion. It can only lower ours.
+	Trust string `json:"trust,omitempty"`
+}
+
+// ContentDigest returns what identifies c.
+func (c Content) ContentDigest() floodmark.Digest {
+	if c.Text != "" {
+		return floodmark.DigestOf(c.Text)
+	}
+	return c.Digest
+}
+
+// A Tool is one tool offered to the model.
+type Tool struct {
+	Server string `json:"server,omitempty"`
+	Name   string `json:"name"`
+	// Hints are the server's own annotations. They can only tighten.
+	Hints *Hints `json:"hints,omitempty"`
+}
+
+// Hints are a tool server's own claims (MCP annotations and _meta.ifc). A
+// missing one claims nothing.
+type Hints struct {
+	ReadOnly    *bool  `json:"readOnly,omitempty"`
+	Destructive *bool  `json:"destructive,omitempty"`
+	OpenWorld   *bool  `json:"openWorld,omitempty"`
+	Trust       string `json:"trust,omitempty"`
+	Secrecy     string `json:"secrecy,omitempty"`
+}
+
+// A Call is one tool call.
+type Call struct {
+	ID     floodmark.CallID `json:"id,omitempty"`
+	Server string           `json:"server,omitempty"`
+	Name   string           `json:"name"`
+	Args   json.RawMessage  `json:"args,omitempty"`
+	Hints  *Hints           `json:"hints,omitempty"`
+}
+
+// IsZero lets encoders leave out a Call that says nothing.
+func (c Call) IsZero() bool {
+	return c.ID == "" && c.Server == "" && c.Name == "" && c.Args == nil && c.Hints == nil
+}
+
+// A Result is what a tool gave back. An error text is content like any other.
+type Result struct {
+	Text   string           `json:"text,omitempty"`
+	Digest floodmark.Digest `json:"digest,omitzero"`
+	Error  bool             `json:"error,omitempty"`
+}
+
+// ContentDigest returns what identifies r.
+func (r Result) ContentDigest() floodmark.Digest {
+	if r.Text != "" {
+		return floodmark.DigestOf(r.Text)
+	}
+	return r.Digest
+}
+
+// An Audience says who reads an answer. The zero value is the widest.
+type Audience string
+
+// The audiences of an answer.
+const (
+	ToOthers Audience = ""      // somebody besides the owner may read it
+	ToOwner  Audience = "owner" // the owner alone
+)
+
+// A Reply is what the agent must do. The zero Reply blocks.
+type Reply struct {
+	Decision floodmark.Decision `json:"decision"`
+	// Calls are the decisions on the calls of an after_llm_call, in order.
+	Calls []floodmark.Decision `json:"calls,omitempty"`
+	// Line explains a refusal in one line: source, argument, action, way out.
+	Line string `json:"line,omitempty"`
+	// Warning may be shown to the model before its next call.
+	Warning string `json:"warning,omitempty"`
+	// Text replaces the answer and Footer is added to it, at before_response_emit.
+	Text   string `json:"text,omitempty"`
+	Footer string `json:"footer,omitempty"`
+	// Ticket names the question a person is being asked. Its code is not here:
+	// a reply reaches the model.
+	Ticket floodmark.TicketID `json:"ticket,omitempty"`
+	// Notice answers an owner's command. It goes to the owner only.
+	Notice string `json:"notice,omitempty"`
+	// BlockTurn ends the agent's turn.
+	BlockTurn bool `json:"blockTurn,omitempty"`
+}
