@@ -19,12 +19,17 @@ type Fact interface {
 // SessionOpened starts a session.
 type SessionOpened struct {
 	Agent string `json:"agent"`
+	// Project and Home say what relative paths and ~ mean in this session.
+	Project string `json:"project,omitempty"`
+	Home    string `json:"home,omitempty"`
 }
 
 // SessionForked starts a session on behalf of another, whose sources and
 // stated words it inherits. A child adds no stated words of its own.
 type SessionForked struct {
 	Agent    string     `json:"agent"`
+	Project  string     `json:"project,omitempty"`
+	Home     string     `json:"home,omitempty"`
 	Parent   SessionID  `json:"parent"`
 	Sources  []Source   `json:"sources,omitempty"`
 	Stated   []string   `json:"stated,omitempty"`
@@ -97,6 +102,9 @@ type ContentArrived struct {
 // at the mark of that response, because their arguments were fixed by it.
 type ModelAnswered struct {
 	Calls []CallID `json:"calls,omitempty"`
+	// Hosted means that tools ran inside the response: its calls are judged
+	// below what those tools brought.
+	Hosted bool `json:"hosted,omitempty"`
 }
 
 // ActionDecided says what an agent wanted and what we answered.
@@ -171,6 +179,12 @@ type Shown struct {
 	Node    NodeID `json:"node"` // the first node not yet seen when it was asked
 }
 
+// TicketExtended says that one more call was printed under an open question.
+type TicketExtended struct {
+	Ticket TicketID `json:"ticket"`
+	Shown  Shown    `json:"shown"`
+}
+
 // TicketRefused says that a typed code was wrong; enough of these void the ticket.
 type TicketRefused struct {
 	Ticket TicketID `json:"ticket,omitempty"`
@@ -190,7 +204,8 @@ type GrantGiven struct {
 	Ticket TicketID   `json:"ticket"`
 	Scope  GrantScope `json:"scope"`
 	Shown  Shown      `json:"shown"`
-	Turn   int        `json:"turn"`
+	// Turn is the turn it was given for.
+	Turn int `json:"turn"`
 	// Until is zero for a grant that ends with its turn.
 	Until time.Time `json:"until,omitzero"`
 }

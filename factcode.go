@@ -31,6 +31,7 @@ func (Endorsed) factKind() string        { return "endorsed" }
 func (Withdrawn) factKind() string       { return "withdrawn" }
 func (IncidentSeen) factKind() string    { return "incident-seen" }
 func (TicketOpened) factKind() string    { return "ticket-opened" }
+func (TicketExtended) factKind() string  { return "ticket-extended" }
 func (TicketRefused) factKind() string   { return "ticket-refused" }
 func (TicketAnswered) factKind() string  { return "ticket-answered" }
 func (GrantGiven) factKind() string      { return "grant-given" }
@@ -91,6 +92,7 @@ func factReaders() map[string]func([]byte) (Fact, error) {
 		"withdrawn":        decode[Withdrawn],
 		"incident-seen":    decode[IncidentSeen],
 		"ticket-opened":    decode[TicketOpened],
+		"ticket-extended":  decode[TicketExtended],
 		"ticket-refused":   decode[TicketRefused],
 		"ticket-answered":  decode[TicketAnswered],
 		"grant-given":      decode[GrantGiven],

@@ -64,6 +64,11 @@ type Event struct {
 	Cause    Cause `json:"cause,omitempty"`
 	ByPerson bool  `json:"byPerson,omitempty"`
 
+	// Project is the folder the agent works in and Home the owner's, at
+	// session_start: what relative paths and ~ mean.
+	Project string `json:"project,omitempty"`
+	Home    string `json:"home,omitempty"`
+
 	// Origin and Text describe a message_received; Parts are what it carries
 	// that the sender did not type (quotes, attachments, pasted runs). Text is
 	// also the answer at before_response_emit, the prompt at subagent_spawned
@@ -72,7 +77,8 @@ type Event struct {
 	Text   string           `json:"text,omitempty"`
 	Parts  []Content        `json:"parts,omitempty"`
 
-	// Sources are what a context was assembled from.
+	// Sources are what a context was assembled from, at context_assembled, and
+	// what hosted tools brought inside a response, at after_llm_call.
 	Sources []Content `json:"sources,omitempty"`
 
 	// Messages are all that a model call would carry, Tools what it would
@@ -185,8 +191,10 @@ type Reply struct {
 	// Ticket names the question a person is being asked. Its code is not here:
 	// a reply reaches the model.
 	Ticket floodmark.TicketID `json:"ticket,omitempty"`
-	// Notice answers an owner's command. It goes to the owner only.
-	Notice string `json:"notice,omitempty"`
+	// Consumed says that the message was a command to us: it must not be passed
+	// on to the model. Notice answers it, to the owner only.
+	Consumed bool   `json:"consumed,omitempty"`
+	Notice   string `json:"notice,omitempty"`
 	// BlockTurn ends the agent's turn.
 	BlockTurn bool `json:"blockTurn,omitempty"`
 }

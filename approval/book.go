@@ -1,0 +1,134 @@
+package approval
+
+import (
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Book is what one session knows of questions and answers: a fold over its
+// facts. The zero Book is empty and grants nothing.
+type Book struct {
+	Tickets []Open   `json:"tickets,omitempty"`
+	Grants  []Grant  `json:"grants,omitempty"`
+	Denials []Denial `json:"denials,omitempty"`
+}
+
+// An Open is a question that was asked and not yet answered.
+type Open struct {
+	ID      floodmark.TicketID `json:"id"`
+	CodeMAC floodmark.Digest   `json:"codeMac"`
+	Shown   []floodmark.Shown  `json:"shown"`
+	Expires time.Time          `json:"expires"`
+	Turn    int                `json:"turn"`
+	Wrong   int                `json:"wrong,omitempty"`
+}
+
+// A Grant is what an approval allows.
+type Grant struct {
+	Ticket floodmark.TicketID   `json:"ticket"`
+	Scope  floodmark.GrantScope `json:"scope"`
+	Shown  floodmark.Shown      `json:"shown"`
+	Turn   int                  `json:"turn"`
+	Until  time.Time            `json:"until,omitzero"`
+}
+
+// A Denial is a call a person refused. The same call is not asked about again
+// in that turn.
+type Denial struct {
+	Tool       floodmark.ToolRef `json:"tool"`
+	ArgsDigest floodmark.Digest  `json:"argsDigest"`
+}
+
+// The limits of a book: the oldest entries give way.
+const (
+	MaxShown   = 16 // calls under one code: more cannot be read
+	MaxTickets = 32
+	MaxGrants  = 64
+)
+
+// Open takes in a new question.
+func (b *Book) Open(f floodmark.TicketOpened, turn int) {
+	b.Tickets = append(b.Tickets, Open{ID: f.Ticket, CodeMAC: f.CodeMAC, Shown: slices.Clone(f.Shown), Expires: f.Expires, Turn: turn})
+	if extra := len(b.Tickets) - MaxTickets; extra > 0 {
+		b.Tickets = slices.Delete(b.Tickets, 0, extra)
+	}
+}
+
+// Extend takes in one more call under an open question.
+func (b *Book) Extend(f floodmark.TicketExtended) {
+	if i := b.find(f.Ticket); i >= 0 {
+		b.Tickets[i].Shown = append(b.Tickets[i].Shown, f.Shown)
+	}
+}
+
+// Refuse takes in a wrong code. One that names no ticket counts against all
+// open ones: a guesser does not say which question he guesses at.
+func (b *Book) Refuse(f floodmark.TicketRefused) {
+	for i := range b.Tickets {
+		if f.Ticket == "" || b.Tickets[i].ID == f.Ticket {
+			b.Tickets[i].Wrong++
+		}
+	}
+}
+
+// Answer takes in how a person answered: the question is closed, and a refusal
+// also ends what the same question had granted before.
+func (b *Book) Answer(f floodmark.TicketAnswered) {
+	i := b.find(f.Ticket)
+	if f.Verdict < floodmark.Allow {
+		if i >= 0 {
+			for _, s := range b.Tickets[i].Shown {
+				b.Denials = append(b.Denials, Denial{Tool: s.Tool, ArgsDigest: s.ArgsDigest})
+			}
+		}
+		b.End(f.Ticket)
+	}
+	if i >= 0 {
+		b.Tickets = slices.Delete(b.Tickets, i, i+1)
+	}
+}
+
+// Give takes in a grant.
+func (b *Book) Give(f floodmark.GrantGiven) {
+	b.Grants = append(b.Grants, Grant{Ticket: f.Ticket, Scope: f.Scope, Shown: f.Shown, Turn: f.Turn, Until: f.Until})
+	if extra := len(b.Grants) - MaxGrants; extra > 0 {
+		b.Grants = slices.Delete(b.Grants, 0, extra)
+	}
+}
+
+// Use takes in that a grant let a call through: one for a single call is gone.
+func (b *Book) Use(f floodmark.GrantUsed) {
+	b.Grants = slices.DeleteFunc(b.Grants, func(g Grant) bool {
+		return g.Ticket == f.Ticket && g.Scope == floodmark.GrantOnce && g.Shown.Tool == f.Tool
+	})
+	b.Grants = orNil(b.Grants)
+}
+
+// End takes in that the grants of a ticket are over.
+func (b *Book) End(t floodmark.TicketID) {
+	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.Ticket == t }))
+}
+
+// CloseTurn ends everything that was given or asked for one turn.
+func (b *Book) CloseTurn() {
+	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.Until.IsZero() && g.Scope != floodmark.GrantOnce }))
+	b.Denials = nil
+}
+
+// Void ends every question and every grant: after a cleared context, nothing
+// that was shown describes the session any more.
+func (b *Book) Void() { *b = Book{} }
+
+func (b *Book) find(t floodmark.TicketID) int {
+	return slices.IndexFunc(b.Tickets, func(o Open) bool { return o.ID == t })
+}
+
+// orNil keeps an emptied list equal to one that never was.
+func orNil[T any](s []T) []T {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
+}

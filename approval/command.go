@@ -1,0 +1,115 @@
+package approval
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Verb names what an owner's command does.
+type Verb string
+
+// The commands an owner can type.
+const (
+	Approve  Verb = ".approve"  // .approve <tool|all> <code> [minutes]
+	Deny     Verb = ".deny"     // .deny <tool|all> <code>
+	Endorse  Verb = ".endorse"  // .endorse <digest>
+	Withdraw Verb = ".withdraw" // .withdraw <digest>
+	Status   Verb = ".status"   // .status
+)
+
+// A Command is an owner's answer: typed, such as «.approve exec bf619df9 30»,
+// or given through a channel that has proved who speaks.
+type Command struct {
+	Verb Verb
+	Tool string // a tool's name, or All
+	Code string
+	// Ticket is used instead of a code by channels that proved the owner.
+	Ticket floodmark.TicketID
+	For    time.Duration // zero: until the turn ends
+	Digest string        // what to endorse: a digest or its beginning
+	// By and Channel say who answered, and where.
+	By, Channel string
+}
+
+// All approves every call printed under the same code.
+const All = "all"
+
+// The limits of a command.
+const (
+	CodeLength      = 8              // hex characters: 4 billion codes
+	MaxFor          = 24 * time.Hour // nobody means to approve for a year
+	MinDigestDigits = 8              // hex digits that name content
+	MaxCommandBytes = 1024           // a longer message is not a command
+)
+
+// ErrNotCommand says that a message is not a command at all.
+var ErrNotCommand = errors.New("not a command")
+
+// ParseCommand reads an owner's message. It returns [ErrNotCommand] for
+// ordinary text and another error, fit to be shown to the owner, for a command
+// that is written wrongly.
+func ParseCommand(text string) (Command, error) {
+	if len(text) > MaxCommandBytes {
+		return Command{}, ErrNotCommand
+	}
+	f := strings.Fields(text)
+	if len(f) == 0 {
+		return Command{}, ErrNotCommand
+	}
+	switch v := Verb(f[0]); v {
+	case Approve, Deny:
+		return parseAnswer(v, f[1:])
+	case Endorse, Withdraw:
+		if len(f) != 2 || !isHex(f[1]) || len(f[1]) < MinDigestDigits || len(f[1]) > 64 {
+			return Command{}, fmt.Errorf("write: %s <the first %d or more digits of the content's digest>", v, MinDigestDigits)
+		}
+		return Command{Verb: v, Digest: strings.ToLower(f[1])}, nil
+	case Status:
+		if len(f) != 1 {
+			return Command{}, fmt.Errorf("write: %s", Status)
+		}
+		return Command{Verb: v}, nil
+	}
+	return Command{}, ErrNotCommand
+}
+
+func parseAnswer(v Verb, f []string) (Command, error) {
+	most := 3
+	usage := fmt.Errorf("write: %s <tool|all> <code> [minutes]", v)
+	if v == Deny {
+		most, usage = 2, fmt.Errorf("write: %s <tool|all> <code>", v)
+	}
+	if len(f) < 2 || len(f) > most {
+		return Command{}, usage
+	}
+	c := Command{Verb: v, Tool: f[0], Code: strings.ToLower(f[1])}
+	if len(c.Code) != CodeLength || !isHex(c.Code) {
+		return Command{}, fmt.Errorf("a code has %d hex digits, such as 0123abcd", CodeLength)
+	}
+	if len(f) == 2 {
+		return c, nil
+	}
+	minutes, err := strconv.ParseUint(f[2], 10, 32)
+	if err != nil || minutes == 0 {
+		return Command{}, errors.New("minutes must be a whole number above 0")
+	}
+	c.For = MaxFor
+	if d := time.Duration(minutes) * time.Minute; d < MaxFor {
+		c.For = d
+	}
+	return c, nil
+}
+
+func isHex(s string) bool {
+	for _, r := range s {
+		if !strings.ContainsRune("0123456789abcdefABCDEF", r) {
+			return false
+		}
+	}
+	return s != ""
+}

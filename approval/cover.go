@@ -1,0 +1,111 @@
+package approval
+
+import (
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Wanted is a call that needs a person's yes, with all a grant is bound to.
+type Wanted struct {
+	Tool       floodmark.ToolRef
+	ArgsDigest floodmark.Digest
+	Pattern    string
+	Mark       floodmark.Label
+	Codes      []floodmark.Code
+	At         time.Time
+	Turn       int
+	// NewBelow reports whether a source too little believed came in since the
+	// session had as many nodes as given.
+	NewBelow func(since floodmark.NodeID) bool
+}
+
+// Covers returns the grant that lets w through, if one does.
+func (b *Book) Covers(w Wanted) (Grant, bool) {
+	for _, g := range b.Grants {
+		if g.covers(w) {
+			return g, true
+		}
+	}
+	return Grant{}, false
+}
+
+// covers holds g against w. A grant is bound to what was shown: anything new
+// that a person has not seen makes it silent.
+func (g Grant) covers(w Wanted) bool {
+	switch {
+	case g.Shown.Tool != w.Tool:
+		return false
+	case g.Until.IsZero() && g.Scope != floodmark.GrantOnce && g.Turn != w.Turn:
+		return false
+	case !g.Until.IsZero() && !w.At.Before(g.Until):
+		return false
+	case w.Mark.Secrecy < g.Shown.Mark.Secrecy:
+		return false
+	case slices.ContainsFunc(w.Codes, func(c floodmark.Code) bool { return !slices.Contains(g.Shown.Codes, c) }):
+		return false
+	case w.NewBelow == nil || w.NewBelow(g.Shown.Node):
+		return false
+	}
+	switch g.Scope {
+	case floodmark.GrantOnce, floodmark.GrantTurn, floodmark.GrantMinutes:
+		return g.Shown.ArgsDigest == w.ArgsDigest
+	case floodmark.GrantPattern:
+		return g.Shown.Pattern != "" && g.Shown.Pattern == w.Pattern
+	case floodmark.GrantTool:
+		return true
+	}
+	return false
+}
+
+// Denied reports whether a person already refused exactly this call.
+func (b *Book) Denied(t floodmark.ToolRef, args floodmark.Digest) bool {
+	return slices.Contains(b.Denials, Denial{Tool: t, ArgsDigest: args})
+}
+
+// Asked returns the open question that already shows exactly this call.
+func (b *Book) Asked(t floodmark.ToolRef, args floodmark.Digest, at time.Time) (Open, bool) {
+	for _, o := range b.Tickets {
+		if !at.Before(o.Expires) {
+			continue
+		}
+		for _, s := range o.Shown {
+			if s.Tool == t && s.ArgsDigest == args {
+				return o, true
+			}
+		}
+	}
+	return Open{}, false
+}
+
+// Joinable returns the question of this turn that can still take one more call.
+func (b *Book) Joinable(turn int, at time.Time) (Open, bool) {
+	for _, o := range b.Tickets {
+		if o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown {
+			return o, true
+		}
+	}
+	return Open{}, false
+}
+
+// ByCode returns the open question whose code this is. It looks at every one,
+// so that how long it takes says nothing about which codes exist.
+func (b *Book) ByCode(key []byte, s floodmark.SessionID, code string, at time.Time) (Open, bool) {
+	var found Open
+	ok := false
+	for _, o := range b.Tickets {
+		if sameCode(CodeMAC(key, s, o.ID, code), o.CodeMAC) && at.Before(o.Expires) {
+			found, ok = o, true
+		}
+	}
+	return found, ok
+}
+
+// ByID returns an open question by its name, for channels that proved the owner.
+func (b *Book) ByID(t floodmark.TicketID, at time.Time) (Open, bool) {
+	if i := b.find(t); i >= 0 && at.Before(b.Tickets[i].Expires) {
+		return b.Tickets[i], true
+	}
+	return Open{}, false
+}
