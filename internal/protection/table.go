@@ -1,0 +1,55 @@
+package protection
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// WriteTable prints the scores for people: every rate with its numerator, and
+// what was measured above them.
+func (r *Result) WriteTable(w io.Writer) error {
+	if r.PolicyHash != "" {
+		if _, err := fmt.Fprintf(w, "policy %s\ncatalog %s\n\n", r.PolicyHash, r.CatalogHash); err != nil {
+			return err
+		}
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "set\tpolicy\tattacks\tsucceeded\tpassed\ttext-only\tget-only\tbenign\tsilent\tat most 1\tquestions/task\tp50 µs\tp99 µs")
+	for _, s := range r.Sets {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.1f\t%.1f\n", s.Set, s.Policy, s.cells(), s.P50, s.P99)
+	}
+	return t.Flush()
+}
+
+// WriteGroups prints the same counts by suite, model and attack.
+func (r *Result) WriteGroups(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "set\tpolicy\tby\tname\tattacks\tsucceeded\tpassed\ttext-only\tget-only\tbenign\tsilent\tat most 1\tquestions/task")
+	for _, s := range r.Sets {
+		for _, g := range s.Groups {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", s.Set, s.Policy, g.By, g.Name, g.cells())
+		}
+	}
+	return t.Flush()
+}
+
+func (c Counts) cells() string {
+	return fmt.Sprintf("%d\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s", c.Attacks,
+		share(c.Succeeded, c.Attacks), share(c.Passed, c.Attacks), c.PassedTextOnly, c.PassedGetOnly,
+		c.Benign, share(c.Silent, c.Benign), share(c.AtMostOne, c.Benign), mean(c.Questions, c.Benign))
+}
+
+func share(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d (%.2f %%)", n, 100*float64(n)/float64(of))
+}
+
+func mean(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f (%d)", float64(n)/float64(of), n)
+}
