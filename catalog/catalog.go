@@ -1,0 +1,173 @@
+package catalog
+
+import (
+	"embed"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+)
+
+//go:embed data/*.yaml
+var data embed.FS
+
+// A Catalog is all that is known about tools. It is immutable and safe for
+// use by many goroutines.
+type Catalog struct {
+	layers   []*layer // the user's before the shipped one
+	commands commands
+	paths    paths
+	hash     floodmark.Digest
+	unknown  []floodmark.Effect // what a tool nobody described does
+	licences [floodmark.Observe + 1][]string
+}
+
+// Shipped returns the catalog that comes with the program.
+func Shipped() (*Catalog, error) {
+	entries, err := data.ReadDir("data")
+	if err != nil {
+		return nil, fmt.Errorf("read shipped catalog: %w", err)
+	}
+	files := make([]*File, 0, len(entries))
+	for _, e := range entries {
+		text, err := data.ReadFile("data/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read shipped catalog: %w", err)
+		}
+		f, err := Parse(e.Name(), text)
+		if err != nil {
+			return nil, fmt.Errorf("read shipped catalog: %w", err)
+		}
+		files = append(files, f)
+	}
+	return New(files, nil), nil
+}
+
+// New returns a catalog in which the user's files count before the shipped
+// one, and earlier files before later ones. Lists of guarded paths are
+// joined: a user can add to them and take nothing away. Shipped may be nil.
+func New(user []*File, shipped *Catalog) *Catalog {
+	c := &Catalog{unknown: []floodmark.Effect{floodmark.Run}}
+	for e := range c.licences {
+		c.licences[e] = defaultLicence(floodmark.Effect(e))
+	}
+	if len(user) > 0 || shipped == nil {
+		c.layers = append(c.layers, newLayer(user))
+	}
+	var below []byte
+	var more []*commandEntry
+	var globs []pathGlob
+	for _, f := range user {
+		below = append(below, f.digest[:]...)
+		more = append(more, f.commands...)
+		globs = append(globs, f.globs...)
+	}
+	if shipped != nil {
+		c.layers = append(c.layers, shipped.layers...)
+		below = append(below, shipped.hash[:]...)
+		more = append(more, shipped.commands.entries...)
+		globs = append(globs, shipped.paths.globs...)
+	}
+	c.commands, c.paths = newCommands(more), newPaths(globs)
+	c.hash = floodmark.DigestOf(string(below))
+	return c
+}
+
+// Hash identifies exactly what this catalog says.
+func (c *Catalog) Hash() floodmark.Digest { return c.hash }
+
+// Lookup returns the profile of a tool: by the server that offers it, or else
+// by the agent it is built into. A name alone finds nothing.
+func (c *Catalog) Lookup(t floodmark.ToolRef) (*Profile, bool) {
+	k := keyOf(t)
+	if k.owner == "" || k.tool == "" {
+		return nil, false
+	}
+	for _, l := range c.layers {
+		if p := l.find(k); p != nil {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// key names a tool. A server and an agent of the same name stay apart.
+type key struct {
+	server bool
+	owner  string
+	tool   string
+}
+
+func keyOf(t floodmark.ToolRef) key {
+	if t.Server != "" {
+		return key{server: true, owner: t.Server, tool: t.Name}
+	}
+	return key{owner: t.Agent, tool: t.Name}
+}
+
+// layer holds the profiles of one rank.
+type layer struct {
+	profiles []*Profile
+	exact    map[key]*Profile
+	prefixes map[key][]prefix // by owner, tool empty
+}
+
+// prefix is a tool name that ended in «*».
+type prefix struct {
+	head    string
+	profile *Profile
+}
+
+func newLayer(files []*File) *layer {
+	l := &layer{exact: map[key]*Profile{}, prefixes: map[key][]prefix{}}
+	for _, f := range files {
+		for _, p := range f.profiles {
+			l.profiles = append(l.profiles, p)
+			for _, name := range p.agents {
+				l.add(key{owner: name}, p)
+			}
+			for _, name := range p.servers {
+				l.add(key{server: true, owner: name}, p)
+			}
+		}
+	}
+	return l
+}
+
+// add keeps the first profile of a name: earlier files count.
+func (l *layer) add(k key, p *Profile) {
+	for _, tool := range p.tools {
+		if head, ok := cutStar(tool); ok {
+			l.prefixes[k] = append(l.prefixes[k], prefix{head: head, profile: p})
+			continue
+		}
+		exact := k
+		exact.tool = tool
+		if _, taken := l.exact[exact]; !taken {
+			l.exact[exact] = p
+		}
+	}
+}
+
+// find returns the profile for k, or nil. A whole name counts before a prefix,
+// and a longer prefix before a shorter one.
+func (l *layer) find(k key) *Profile {
+	if p, ok := l.exact[k]; ok {
+		return p
+	}
+	tool := k.tool
+	k.tool = ""
+	best, length := (*Profile)(nil), -1
+	for _, x := range l.prefixes[k] {
+		if len(x.head) > length && len(tool) >= len(x.head) && tool[:len(x.head)] == x.head {
+			best, length = x.profile, len(x.head)
+		}
+	}
+	return best
+}
+
+func cutStar(name string) (string, bool) {
+	if n := len(name); n > 0 && name[n-1] == '*' {
+		return name[:n-1], true
+	}
+	return name, false
+}

@@ -1,0 +1,314 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// A Use is what one call of a tool is, as far as the catalog can tell. Its
+// slices are shared: callers must not change them.
+type Use struct {
+	// Profile is nil for a tool nobody described.
+	Profile *Profile
+	// Effects are never empty. An unknown tool runs.
+	Effects []floodmark.Effect
+	// Returns is the label of the result. Of an unknown tool it is the zero
+	// label. Where the path decides, trust is Local, or External if the path
+	// is foreign; what other places are worth is for the policy to say.
+	Returns floodmark.Label
+	// Place is the host or path that is read or written.
+	Place string
+	// PathKind is the most guarded kind among the paths of the call.
+	PathKind PathKind
+	// Location says where the paths lie, whatever lies there: InProject,
+	// Elsewhere or Foreign, the least believed of them; else NoPath.
+	Location PathKind
+	// SelfProtected: it touches the monitor, its store, or an agent's hooks.
+	SelfProtected bool
+	// Instructs: Admin is among the effects only because the file that is
+	// written instructs an agent or runs by itself.
+	Instructs bool
+	// Network: it leaves the machine, or could.
+	Network bool
+	// Own: it works on the owner's own service.
+	Own bool
+	// ByPath: the trust of the result was taken from the path.
+	ByPath bool
+	// Licence are the words with which an owner asks for this.
+	Licence []string
+}
+
+// Arg returns what is known about a top-level argument. What nobody described
+// is judged as critical.
+func (u Use) Arg(top string) Arg {
+	if u.Profile != nil {
+		if a, ok := u.Profile.args[top]; ok {
+			return a
+		}
+	}
+	return Arg{Needs: floodmark.Owner}
+}
+
+// Classify says what one call is. Hints are the server's own claims and can
+// only tighten.
+func (c *Catalog) Classify(t floodmark.ToolRef, leaves []hook.Leaf, hints *hook.Hints, at Places) Use {
+	j := judge{catalog: c, at: at, base: at.Project}
+	p, known := c.Lookup(t)
+	if !known {
+		j.use = Use{Effects: c.unknown, Network: true}
+		j.sweep(leaves)
+		j.protect()
+		return j.use
+	}
+	j.use = Use{Profile: p, Effects: p.effects, Own: p.own, Licence: p.licence}
+	j.returns = p.returns
+	j.cases(leaves)
+	j.arguments(leaves)
+	j.settle()
+	j.tighten(hints)
+	j.use.Network = j.use.Network || p.remote || slices.ContainsFunc(j.use.Effects, canLeave)
+	if j.use.Licence == nil {
+		j.use.Licence = c.licences[slices.Min(j.use.Effects)]
+	}
+	return j.use
+}
+
+// canLeave reports whether an effect can leave the machine.
+func canLeave(e floodmark.Effect) bool {
+	return e == floodmark.Run || e == floodmark.Send || e == floodmark.Fetch
+}
+
+// judge collects what is known about one call.
+type judge struct {
+	catalog *Catalog
+	at      Places
+	base    string // what relative paths are taken from
+	use     Use
+	returns returns
+	guards  guard
+	decided bool // a case has said what the command is
+}
+
+// cases applies the profile's cases. The first that fits wholly replaces and
+// ends the search; one that fits partly only tightens.
+func (j *judge) cases(leaves []hook.Leaf) {
+	p := j.use.Profile
+	for i := range p.cases {
+		w := &p.cases[i]
+		switch w.fits(leaves, j.at) {
+		case partly:
+			if w.effects != nil {
+				j.add(w.effects...)
+			}
+			if w.returns != nil {
+				j.returns = j.returns.join(w.returns.over(j.returns))
+			}
+		case wholly:
+			if w.effects != nil {
+				j.use.Effects = w.effects
+			}
+			if w.returns != nil {
+				j.returns = w.returns.over(j.returns)
+			}
+			if w.licence != nil {
+				j.use.Licence = w.licence
+			}
+			j.decided = w.test.commands != nil
+			return
+		}
+	}
+}
+
+// arguments looks at every value by what it stands for.
+func (j *judge) arguments(leaves []hook.Leaf) {
+	p := j.use.Profile
+	if p.command {
+		j.workdir(leaves)
+	}
+	var command string
+	commands := 0
+	for i := range leaves {
+		l := &leaves[i]
+		if l.Kind != hook.String {
+			continue
+		}
+		a, declared := p.args[l.Top]
+		switch {
+		case !declared:
+			j.undeclared(l.Value)
+		case a.Is == IsPath:
+			j.path(l.Value)
+		case a.Is == IsPatch:
+			j.patch(l.Value)
+		case a.Is == IsURL:
+			j.url(l.Value)
+		case a.Is == IsCommand:
+			command = l.Value
+			commands++
+			if commands > 1 {
+				j.mentioned(l.Value)
+			}
+		}
+	}
+	switch {
+	case commands == 1:
+		j.command(command)
+	case commands > 1: // words of an argument list: we do not guess who joins them
+		j.mentioned(command)
+		j.arbitrary()
+	}
+}
+
+// workdir finds the folder a command would run in.
+func (j *judge) workdir(leaves []hook.Leaf) {
+	for i := range leaves {
+		if l := &leaves[i]; l.Kind == hook.String && l.Value != "" && j.use.Profile.args[l.Top].Is == IsPath {
+			j.base = clean(l.Value, j.at.Project, j.at.Home)
+			return
+		}
+	}
+}
+
+func (j *judge) path(value string) {
+	if value == "" {
+		return
+	}
+	var buf [24]string
+	s := j.catalog.paths.look(value, j.base, j.at, buf[:0])
+	if s.kind > j.use.Location || j.use.Place == "" {
+		j.use.Place = s.text
+	}
+	j.use.Location = max(j.use.Location, s.kind)
+	j.guards |= s.guard
+	if s.guard&isProtected == 0 && j.catalog.paths.holdsProtected(&s) {
+		j.guards |= holdsProtected
+	}
+}
+
+func (j *judge) url(value string) {
+	if rest, ok := cutFold(strings.TrimSpace(value), "file:"); ok {
+		j.path("file:" + rest)
+		return
+	}
+	if host, _ := hostOf(value); j.use.Place == "" {
+		j.use.Place = host
+	}
+}
+
+// undeclared looks for guarded paths where nobody said that a path could be.
+func (j *judge) undeclared(value string) {
+	if len(value) > MaxPathBytes || !strings.ContainsAny(value, `/\`) {
+		return
+	}
+	var buf [24]string
+	s := j.catalog.paths.look(value, j.base, j.at, buf[:0])
+	j.guards |= s.guard & (isProtected | isSecret)
+}
+
+// sweep looks at all values of a call nothing is known about.
+func (j *judge) sweep(leaves []hook.Leaf) {
+	for i := range leaves {
+		if leaves[i].Kind == hook.String {
+			j.mentioned(leaves[i].Value)
+		}
+	}
+}
+
+// patch looks at every path a patch names.
+func (j *judge) patch(text string) {
+	found := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		for _, head := range [...]string{
+			"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ",
+			"rename from ", "rename to ", "copy from ", "copy to ",
+		} {
+			name, ok := strings.CutPrefix(line, head)
+			if !ok || name == "/dev/null" {
+				continue
+			}
+			if head == "+++ " || head == "--- " {
+				name, _, _ = strings.Cut(name, "\t")
+				if len(name) > 2 && (name[:2] == "a/" || name[:2] == "b/") {
+					name = name[2:]
+				}
+			}
+			found = true
+			j.path(name)
+		}
+	}
+	if !found { // a form we do not know could write anywhere
+		j.use.Location = max(j.use.Location, Elsewhere)
+		j.guards |= isInstructs
+	}
+}
+
+// settle turns what was seen into effects, label and kind.
+func (j *judge) settle() {
+	u := &j.use
+	if u.Location == NoPath && j.returns.byPath() {
+		u.Location, u.Place = Elsewhere, j.base
+		if within(j.base, j.at.Project) {
+			u.Location = InProject
+		}
+	}
+	u.Returns, u.ByPath = j.returns.label, j.returns.trustByPath
+	if j.returns.trustByPath {
+		u.Returns.Trust = floodmark.Local
+		if u.Location == Foreign {
+			u.Returns.Trust = floodmark.External
+		}
+	}
+	if j.returns.secrecyByPath {
+		u.Returns.Secrecy = floodmark.Private
+		if u.Location == InProject || u.Location == Foreign && within(u.Place, j.at.Project) {
+			u.Returns.Secrecy = floodmark.Internal
+		}
+	}
+	u.PathKind = u.Location
+	if j.guards&isSecret != 0 {
+		u.PathKind, u.Returns.Secrecy = Secret, floodmark.Secret
+	}
+	if j.guards&isInstructs != 0 && j.alters() {
+		u.PathKind = Instructs
+		u.Instructs = !slices.Contains(u.Effects, floodmark.Admin)
+		j.add(floodmark.Admin)
+	}
+	if j.guards&holdsProtected != 0 && slices.ContainsFunc(u.Effects, isChange) {
+		j.guards |= isProtected
+	}
+	j.protect()
+}
+
+func isChange(e floodmark.Effect) bool { return e == floodmark.Change }
+
+// alters reports whether the call writes or changes something.
+func (j *judge) alters() bool {
+	return slices.ContainsFunc(j.use.Effects, func(e floodmark.Effect) bool {
+		return e != floodmark.Observe && e != floodmark.Fetch && e != floodmark.Send
+	})
+}
+
+// protect marks a call that touches something protected, reading aside.
+func (j *judge) protect() {
+	if j.guards&isProtected == 0 {
+		return
+	}
+	if !slices.ContainsFunc(j.use.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe }) {
+		return
+	}
+	j.use.PathKind, j.use.SelfProtected, j.use.Instructs = SelfProtected, true, false
+	j.add(floodmark.Admin)
+}
+
+// add adds effects without touching shared slices.
+func (j *judge) add(effects ...floodmark.Effect) {
+	for _, e := range effects {
+		if !slices.Contains(j.use.Effects, e) {
+			j.use.Effects = append(slices.Clip(j.use.Effects), e)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package catalog
+
+import (
+	"errors"
+	"strings"
+)
+
+// root says where a path glob begins.
+type root uint8
+
+const (
+	anywhere root = iota // «**/name»
+	atHome               // «~/name»
+	absolute             // «/name»
+)
+
+// glob is a path pattern, cut into segments once so that matching is cheap.
+type glob struct {
+	root root
+	segs []string // in the case they were written
+	low  []string // in lower case
+}
+
+// maxGlobSegments bounds one pattern; a path deeper than this is not a rule.
+const maxGlobSegments = 32
+
+var (
+	errGlobRoot = errors.New("a path pattern begins with /, ~/ or **/")
+	errGlobLong = errors.New("the path pattern is too long or has empty parts")
+)
+
+func parseGlob(text string) (glob, error) {
+	g := glob{}
+	rest := text
+	switch {
+	case strings.HasPrefix(text, "**/"):
+	case strings.HasPrefix(text, "~/"):
+		g.root, rest = atHome, text[2:]
+	case strings.HasPrefix(text, "/"):
+		g.root, rest = absolute, text[1:]
+	default:
+		return glob{}, errGlobRoot
+	}
+	g.segs = strings.Split(rest, "/")
+	if len(g.segs) > maxGlobSegments {
+		return glob{}, errGlobLong
+	}
+	for _, s := range g.segs {
+		if s == "" || s == "." || s == ".." {
+			return glob{}, errGlobLong
+		}
+		g.low = append(g.low, strings.ToLower(s))
+	}
+	return g, nil
+}
+
+// matchSegments matches whole paths. A «**» stands for any number of
+// segments, also none, so «/a/**» matches /a itself.
+func matchSegments(pat, segs []string) bool {
+	p, s, star, mark := 0, 0, -1, 0
+	for s < len(segs) {
+		switch {
+		case p < len(pat) && pat[p] == "**":
+			star, mark = p, s
+			p++
+		case p < len(pat) && matchSegment(pat[p], segs[s]):
+			p++
+			s++
+		case star >= 0:
+			mark++
+			p, s = star+1, mark
+		default:
+			return false
+		}
+	}
+	for p < len(pat) && pat[p] == "**" {
+		p++
+	}
+	return p == len(pat)
+}
+
+// matchSegment matches one name; «*» stands for any run, «?» for one byte.
+func matchSegment(pat, s string) bool {
+	p, i, star, mark := 0, 0, -1, 0
+	for i < len(s) {
+		switch {
+		case p < len(pat) && pat[p] == '*':
+			star, mark = p, i
+			p++
+		case p < len(pat) && (pat[p] == '?' || pat[p] == s[i]):
+			p++
+			i++
+		case star >= 0:
+			mark++
+			p, i = star+1, mark
+		default:
+			return false
+		}
+	}
+	for p < len(pat) && pat[p] == '*' {
+		p++
+	}
+	return p == len(pat)
+}
+
+// holds reports whether segs is a folder in which something could match pat.
+func holds(pat, segs []string) bool {
+	if len(segs) == 0 {
+		return false
+	}
+	if pat[0] != "**" {
+		return len(segs) < len(pat) && matchSegments(pat[:len(segs)], segs)
+	}
+	inner := pat[1:]
+	for n := 1; n < len(inner) && n <= len(segs); n++ {
+		if matchSegments(inner[:n], segs[len(segs)-n:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// literal returns the longest segment without wildcards, or "".
+func (g glob) literal() string {
+	best := ""
+	for _, s := range g.low {
+		if len(s) > len(best) && !strings.ContainsAny(s, "*?") {
+			best = s
+		}
+	}
+	return best
+}

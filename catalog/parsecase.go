@@ -1,0 +1,219 @@
+package catalog
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark"
+)
+
+func (r *reader) cases(n *yaml.Node, p *Profile) {
+	items := r.items(n, "when")
+	if len(items) > MaxCases {
+		r.fail(n, "too-large", "", "there are %d cases, at most %d are read", len(items), MaxCases)
+		return
+	}
+	for _, item := range items {
+		if w, ok := r.oneCase(item, p); ok {
+			p.cases = append(p.cases, w)
+		}
+	}
+}
+
+func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
+	var w when
+	fs := r.fields(n, "a case", "arg", "in", "host", "path", "command", "effect", "returns", "licence")
+	if fs == nil {
+		return w, false
+	}
+	if a, ok := fs["arg"]; ok {
+		w.arg = r.text(a.value, "arg")
+		if _, declared := p.args[w.arg]; !declared && w.arg != "" {
+			r.fail(a.value, "unknown-argument", near("arg", w.arg, p.argNames()), "the tool has no argument %q under args", shorten(w.arg))
+		}
+	} else {
+		r.fail(n, "missing-key", "add arg: with the argument that is looked at", "a case needs an argument")
+	}
+	r.test(n, fs, &w, p)
+	if e, ok := fs["effect"]; ok {
+		w.effects = r.effects(e.value, p)
+	}
+	if ret, ok := fs["returns"]; ok {
+		got := r.returns(ret.value)
+		w.returns = &got
+	}
+	if l, ok := fs["licence"]; ok {
+		w.licence = r.licence(l.value)
+	}
+	if w.effects == nil && w.returns == nil && w.licence == nil {
+		r.fail(n, "missing-key", "add effect: or returns:", "the case changes nothing")
+	}
+	return w, true
+}
+
+func (p *Profile) argNames() []string {
+	return slices.Sorted(maps.Keys(p.args))
+}
+
+// test reads the one condition of a case.
+func (r *reader) test(n *yaml.Node, fs map[string]field, w *when, p *Profile) {
+	count := 0
+	for _, k := range [...][2]string{{"in", ""}, {"host", IsURL}, {"path", IsPath}, {"command", IsCommand}} {
+		name, is := k[0], k[1]
+		f, ok := fs[name]
+		if !ok {
+			continue
+		}
+		count++
+		if got := p.args[w.arg].Is; is != "" && got != "" && got != is {
+			r.fail(f.key, "conflict", "use in:, or say is: "+is+" under args", "%q is a %s, so it has no %s", shorten(w.arg), got, name)
+		}
+		r.condition(name, f.value, &w.test)
+	}
+	if count != 1 {
+		r.fail(n, "missing-key", "use one of in, host, path, command", "a case needs exactly one condition, not %d", count)
+	}
+}
+
+func (r *reader) condition(name string, n *yaml.Node, t *test) {
+	switch name {
+	case "in":
+		t.in = r.values(n)
+	case "host":
+		t.hosts = []string{}
+		for _, h := range r.texts(n, "host") {
+			if !plainHost(strings.TrimPrefix(h.Value, "*.")) {
+				r.fail(h, "wrong-name", "write example.com or *.example.com, in lower case", "host %q is no host", shorten(h.Value))
+			}
+			t.hosts = append(t.hosts, h.Value)
+		}
+	case "path":
+		for _, text := range r.texts(n, "path") {
+			if g, ok := r.glob(text); ok {
+				t.globs = append(t.globs, g)
+			}
+		}
+	case "command":
+		for _, text := range r.texts(n, "command") {
+			if words := r.firstWords(text, strings.TrimSuffix(text.Value, " *")); words != nil {
+				t.commands = append(t.commands, words)
+			}
+		}
+	}
+}
+
+// values reads a list of values as they stand in a call: also numbers and
+// true or false.
+func (r *reader) values(n *yaml.Node) []string {
+	out := []string{}
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	for _, item := range items {
+		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
+			r.fail(item, "wrong-kind", "", "in must list plain values, not %s", kindOf(item))
+			continue
+		}
+		out = append(out, item.Value)
+	}
+	if len(items) == 0 {
+		r.fail(n, "wrong-kind", "", "in must not be empty")
+	}
+	return out
+}
+
+func (r *reader) glob(n *yaml.Node) (glob, bool) {
+	g, err := parseGlob(n.Value)
+	if err != nil {
+		r.fail(n, "wrong-path", "write /etc/**, ~/.ssh/** or **/name", "path %q: %v", shorten(n.Value), err)
+		return glob{}, false
+	}
+	return g, true
+}
+
+// firstWords reads the words a command begins with.
+func (r *reader) firstWords(n *yaml.Node, text string) []string {
+	words, ok := simple(text, nil)
+	if !ok {
+		r.fail(n, "wrong-command", "write the first words only: git push", "command %q is no plain command", shorten(text))
+		return nil
+	}
+	return words
+}
+
+func (r *reader) commandList(f *File, list *yaml.Node) {
+	for _, n := range r.items(list, "commands") {
+		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "selfProtected")
+		if fs == nil {
+			continue
+		}
+		e := r.commandBody(n, fs)
+		c, ok := fs["command"]
+		if !ok {
+			r.fail(n, "missing-key", "add command: with its first words", "a command needs words")
+			continue
+		}
+		for _, text := range r.texts(c.value, "command") {
+			if words := r.firstWords(text, text.Value); words != nil {
+				one := e
+				one.words = words
+				f.commands = append(f.commands, &one)
+			}
+		}
+	}
+}
+
+func (r *reader) commandBody(n *yaml.Node, fs map[string]field) commandEntry {
+	e := commandEntry{operands: operandsText}
+	if a, ok := fs["about"]; ok {
+		r.text(a.value, "about")
+	}
+	if f, ok := fs["effect"]; ok {
+		e.effects = r.effects(f.value, &Profile{})
+	} else {
+		r.fail(n, "missing-key", "add effect:", "a command needs an effect")
+		e.effects = []floodmark.Effect{floodmark.Admin}
+	}
+	if f, ok := fs["returns"]; ok {
+		e.returns = r.returns(f.value).returns
+	} else {
+		r.warn(n, "missing-key", "add returns:", "it is not said what comes back, so results count as untrusted and secret")
+	}
+	if f, ok := fs["operands"]; ok {
+		e.operands = r.oneOf(f.value, "operands", kindsOfOperands())
+	}
+	if f, ok := fs["flags"]; ok {
+		e.flags = r.text(f.value, "flags")
+	}
+	if f, ok := fs["options"]; ok {
+		e.options = valuesOf(r.texts(f.value, "options"))
+	}
+	if f, ok := fs["selfProtected"]; ok {
+		e.protected = r.flag(f.value, "selfProtected")
+	}
+	return e
+}
+
+// pathLists reads the lists of guarded paths.
+func (r *reader) pathLists(f *File, n *yaml.Node) {
+	lists := map[string]guard{"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign}
+	fs := r.fields(n, "paths", "secret", "instructs", "selfProtected", "foreign")
+	for _, name := range []string{"secret", "instructs", "selfProtected", "foreign"} {
+		list, ok := fs[name]
+		if !ok {
+			continue
+		}
+		for _, text := range r.texts(list.value, name) {
+			if g, ok := r.glob(text); ok {
+				f.globs = append(f.globs, pathGlob{glob: g, guard: lists[name]})
+			}
+		}
+	}
+	if len(f.globs) > MaxGlobs {
+		r.fail(n, "too-large", "", "there are %d paths, at most %d are read", len(f.globs), MaxGlobs)
+	}
+}

@@ -1,0 +1,202 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark"
+)
+
+func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
+	fs := r.fields(n, "a tool", "tool", "about", "effect", "returns", "caution", "licence", "args", "when",
+		"agent", "server", "own", "remote")
+	if fs == nil {
+		return nil
+	}
+	d = r.owner(n, fs, d)
+	p := &Profile{agents: d.agents, servers: d.servers, own: d.own, remote: d.remote, args: map[string]Arg{}}
+	if len(p.agents)+len(p.servers) == 0 {
+		r.fail(n, "missing-key", "add agent: or server:, because a name alone identifies no tool", "it is not said whose tool this is")
+	}
+	if t, ok := fs["tool"]; ok {
+		p.tools = r.names(t.value, "tool")
+	} else {
+		r.fail(n, "missing-key", "add tool: with the name", "a tool needs a name")
+	}
+	if a, ok := fs["about"]; ok {
+		p.about = r.text(a.value, "about")
+	}
+	if l, ok := fs["licence"]; ok {
+		p.licence = r.licence(l.value)
+	}
+	r.does(n, fs, p)
+	if a, ok := fs["args"]; ok {
+		r.args(a.value, p)
+	}
+	if w, ok := fs["when"]; ok {
+		r.cases(w.value, p)
+	}
+	return p
+}
+
+// does reads what the tool does and what comes back.
+func (r *reader) does(n *yaml.Node, fs map[string]field, p *Profile) {
+	if e, ok := fs["effect"]; ok {
+		p.effects = r.effects(e.value, p)
+	} else {
+		r.fail(n, "missing-key", "add effect:, one of "+strings.Join(effectWords(), ", "), "a tool needs an effect")
+	}
+	if ret, ok := fs["returns"]; ok {
+		got := r.returns(ret.value)
+		p.returns = got.returns
+		if !got.secrecy {
+			r.warn(ret.value, "missing-key", "add secrecy:", "returns names no secrecy, so results count as secret")
+		}
+		if !got.trust {
+			r.warn(ret.value, "missing-key", "add trust:", "returns names no trust, so results count as untrusted")
+		}
+	} else {
+		r.warn(n, "missing-key", "add returns:", "it is not said what comes back, so results count as untrusted and secret")
+	}
+	if c, ok := fs["caution"]; ok && r.flag(c.value, "caution") {
+		p.returns.label.Trust, p.returns.trustByPath = floodmark.Untrusted, false
+	}
+}
+
+// effects reads one effect or several. A remote tool never only observes: the
+// question itself leaves the machine.
+func (r *reader) effects(n *yaml.Node, p *Profile) []floodmark.Effect {
+	var out []floodmark.Effect
+	for _, n := range r.texts(n, "effect") {
+		e, err := floodmark.ParseEffect(n.Value)
+		if err != nil {
+			r.fail(n, "unknown-word", near("effect", n.Value, effectWords()), "effect cannot be %q", shorten(n.Value))
+			continue
+		}
+		if e == floodmark.Observe && p.remote && !p.own {
+			r.warn(n, "remote-observe", "write fetch", "a remote tool never only observes; it counts as fetch")
+			e = floodmark.Fetch
+		}
+		if !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	if len(out) == 0 { // an error was reported; nothing may be looser for it
+		out = []floodmark.Effect{floodmark.Admin}
+	}
+	return out
+}
+
+func (r *reader) returns(n *yaml.Node) partial {
+	var out partial
+	fs := r.fields(n, "returns", "trust", "secrecy")
+	if t, ok := fs["trust"]; ok {
+		out.trust = true
+		word := r.oneOf(t.value, "trust", append(trustWords(), "path"))
+		out.trustByPath = word == "path"
+		if word != "" && !out.trustByPath {
+			out.label.Trust, _ = floodmark.ParseTrust(word) // oneOf has checked it
+		}
+	}
+	if s, ok := fs["secrecy"]; ok {
+		out.secrecy = true
+		word := r.oneOf(s.value, "secrecy", append(secrecyWords(), "path"))
+		out.secrecyByPath = word == "path"
+		if word != "" && !out.secrecyByPath {
+			out.label.Secrecy, _ = floodmark.ParseSecrecy(word)
+		}
+	}
+	return out
+}
+
+// licence reads verbs: single words in lower case.
+func (r *reader) licence(n *yaml.Node) []string {
+	verbs := r.texts(n, "licence")
+	for _, n := range verbs {
+		if strings.ContainsFunc(n.Value, func(c rune) bool { return (c < 'a' || c > 'z') && c != '-' }) {
+			r.fail(n, "wrong-name", "write a verb as it stands in a dictionary: send, reply", "licence %q is not one verb in lower case", shorten(n.Value))
+		}
+	}
+	return valuesOf(verbs)
+}
+
+func (r *reader) args(n *yaml.Node, p *Profile) {
+	fs := r.fields(n, "args")
+	if len(fs) > MaxArgs {
+		r.fail(n, "too-large", "", "there are %d arguments, at most %d are read", len(fs), MaxArgs)
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name := n.Content[i].Value
+		p.args[name] = r.arg(n.Content[i+1])
+		p.command = p.command || p.args[name].Is == IsCommand
+	}
+}
+
+func (r *reader) arg(n *yaml.Node) Arg {
+	a := Arg{Needs: floodmark.Owner}
+	fs := r.fields(n, "an argument", "role", "is", "needs")
+	if fs == nil {
+		return a
+	}
+	if role, ok := fs["role"]; !ok {
+		r.fail(n, "missing-key", "add role: critical, or content if it is free text that decides nothing", "an argument needs a role")
+	} else if r.oneOf(role.value, "role", []string{"critical", "content"}) == "content" {
+		a.Role, a.Needs = floodmark.Content, floodmark.Untrusted
+	} else {
+		a.Role = floodmark.Critical
+	}
+	if is, ok := fs["is"]; ok {
+		a.Is = r.oneOf(is.value, "is", kindsOfArg())
+	} else {
+		r.fail(n, "missing-key", "add is:, one of "+strings.Join(kindsOfArg(), ", "), "it is not said what the argument is")
+	}
+	r.decides(n, a)
+	if needs, ok := fs["needs"]; ok {
+		if a.Role == floodmark.Content {
+			r.fail(needs.key, "conflict", "leave needs: out, or write role: critical", "only a critical argument needs trust")
+		}
+		word := r.oneOf(needs.value, "needs", trustWords())
+		a.Needs, _ = floodmark.ParseTrust(word)
+		if word == "" {
+			a.Needs = floodmark.Owner
+		}
+	}
+	return a
+}
+
+// decides refuses to call content what decides where an effect lands.
+func (r *reader) decides(n *yaml.Node, a Arg) {
+	switch a.Is {
+	case IsURL, IsPath, IsPatch, IsCommand, IsDestination, IsAmount:
+		if a.Role == floodmark.Content {
+			r.fail(n, "conflict", "write role: critical", "a %s decides where the effect lands, so it is not content", a.Is)
+		}
+	}
+}
+
+func effectWords() []string {
+	var out []string
+	for e := floodmark.Admin; e <= floodmark.Observe; e++ {
+		out = append(out, e.String())
+	}
+	return out
+}
+
+func trustWords() []string {
+	var out []string
+	for t := floodmark.Untrusted; t <= floodmark.System; t++ {
+		out = append(out, t.String())
+	}
+	return out
+}
+
+func secrecyWords() []string {
+	var out []string
+	for s := floodmark.Secret; s <= floodmark.Public; s++ {
+		out = append(out, s.String())
+	}
+	return out
+}

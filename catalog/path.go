@@ -1,0 +1,249 @@
+package catalog
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// Places says what «~» and a relative path mean. Either may be empty: then
+// such a path belongs to no project.
+type Places struct {
+	Project string
+	Home    string
+}
+
+// A PathKind says what sort of place a path is. Later kinds are guarded more.
+type PathKind uint8
+
+// The kinds of paths. The first four say where a path lies, the last three
+// what lies there.
+const (
+	NoPath        PathKind = iota // the call names no path
+	InProject                     // inside the project the agent works on
+	Elsewhere                     // somewhere else on this machine
+	Foreign                       // where other people's content is put: downloads, dependencies, /tmp
+	Secret                        // keys and credentials
+	Instructs                     // files that instruct an agent or run by themselves, about to be written
+	SelfProtected                 // the monitor, its store, or an agent's hook settings
+)
+
+func (k PathKind) String() string {
+	words := [...]string{"no-path", "in-project", "elsewhere", "foreign", "secret", "instructs", "self-protected"}
+	if int(k) < len(words) {
+		return words[k]
+	}
+	return "invalid"
+}
+
+// guard is a set of lists a path is on.
+type guard uint8
+
+const (
+	isForeign guard = 1 << iota
+	isSecret
+	isInstructs
+	isProtected
+	holdsProtected // a folder with something protected inside
+)
+
+// pathGlob is one line of one list of paths.
+type pathGlob struct {
+	glob
+	guard guard
+}
+
+// paths finds the lists a path is on. Every list only tightens, so matching
+// ignores case: on some machines it does not matter.
+type paths struct {
+	globs     []pathGlob
+	byWord    map[string][]int // by the longest literal segment
+	rest      []int            // without one
+	protected []int
+}
+
+func newPaths(globs []pathGlob) paths {
+	p := paths{globs: globs, byWord: map[string][]int{}}
+	for i, g := range globs {
+		if word := g.literal(); word != "" {
+			p.byWord[word] = append(p.byWord[word], i)
+		} else {
+			p.rest = append(p.rest, i)
+		}
+		if g.guard&isProtected != 0 {
+			p.protected = append(p.protected, i)
+		}
+	}
+	return p
+}
+
+// MaxPathBytes is the longest path looked at; Linux opens none that is longer.
+// A longer one counts as foreign.
+const MaxPathBytes = 4096
+
+// spot is a path made absolute as far as that is possible without a disk.
+type spot struct {
+	text     string   // as shown to people
+	segs     []string // in lower case
+	home     int      // index of the first segment inside a home, or -1
+	absolute bool
+	kind     PathKind // InProject, Elsewhere or Foreign
+	guard    guard
+}
+
+// look says what value means as a path. Relative ones are taken from base.
+// The segments are kept in buf if they fit.
+func (ps *paths) look(value, base string, at Places, buf []string) spot {
+	if len(value) > MaxPathBytes {
+		return spot{text: value[:64], home: -1, kind: Foreign, guard: isForeign}
+	}
+	s := spot{text: clean(value, base, at.Home), kind: Elsewhere}
+	low := strings.ToLower(s.text)
+	s.absolute = isAbsolute(low)
+	s.segs = splitPath(low, buf)
+	s.home = homeOf(low, s.segs, at.Home)
+	if within(s.text, at.Project) {
+		s.kind = InProject
+	}
+	for _, seg := range s.segs {
+		for _, i := range ps.byWord[seg] {
+			s.guard |= ps.globs[i].test(&s)
+		}
+	}
+	for _, i := range ps.rest {
+		s.guard |= ps.globs[i].test(&s)
+	}
+	if s.guard&isForeign != 0 {
+		s.kind = Foreign
+	}
+	return s
+}
+
+// holdsProtected reports whether removing or moving the folder s would take
+// something protected with it. Homes and roots are too wide to say so.
+func (ps *paths) holdsProtected(s *spot) bool {
+	for _, i := range ps.protected {
+		g := &ps.globs[i]
+		if segs, ok := g.from(s); ok && holds(g.low, segs) {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *pathGlob) test(s *spot) guard {
+	if segs, ok := g.from(s); ok && matchSegments(g.low, segs) {
+		return g.guard
+	}
+	return 0
+}
+
+// from returns the segments g is to be matched against.
+func (g *glob) from(s *spot) ([]string, bool) {
+	switch g.root {
+	case atHome:
+		if s.home < 0 {
+			return nil, false
+		}
+		return s.segs[s.home:], true
+	case absolute:
+		return s.segs, s.absolute
+	default:
+		return s.segs, true
+	}
+}
+
+// clean makes value absolute and removes every detour from it.
+func clean(value, base, home string) string {
+	v := strings.TrimSpace(value)
+	if rest, ok := cutFold(v, "file:"); ok {
+		v = strings.TrimPrefix(rest, "//")
+		v = strings.TrimPrefix(v, "localhost")
+		if plain, err := url.PathUnescape(v); err == nil {
+			v = plain
+		}
+	}
+	if strings.Contains(v, `\`) {
+		v = strings.ReplaceAll(v, `\`, "/")
+	}
+	if len(v) > 1 && v[0] == '@' && (v[1] == '/' || v[1] == '~' || v[1] == '.') {
+		v = v[1:]
+	}
+	v = expandHome(v, home)
+	if !isAbsolute(v) && base != "" {
+		v = base + "/" + v
+	}
+	return path.Clean(v)
+}
+
+func expandHome(v, home string) string {
+	for _, name := range [...]string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"} {
+		rest, ok := strings.CutPrefix(v, name)
+		if !ok || rest != "" && rest[0] != '/' {
+			continue
+		}
+		if home == "" {
+			return "/~" + rest
+		}
+		return home + rest
+	}
+	if len(v) > 1 && v[0] == '~' { // another user's home
+		if _, rest, ok := strings.Cut(v, "/"); ok {
+			return "/~/" + rest
+		}
+		return "/~"
+	}
+	return v
+}
+
+func isAbsolute(v string) bool {
+	return strings.HasPrefix(v, "/") || len(v) > 2 && v[1] == ':' && v[2] == '/'
+}
+
+func cutFold(s, head string) (string, bool) {
+	if len(s) >= len(head) && strings.EqualFold(s[:len(head)], head) {
+		return s[len(head):], true
+	}
+	return s, false
+}
+
+func splitPath(p string, buf []string) []string {
+	segs := buf[:0]
+	for p != "" {
+		var seg string
+		seg, p, _ = strings.Cut(p, "/")
+		if seg != "" {
+			segs = append(segs, seg)
+		}
+	}
+	return segs
+}
+
+// homeOf returns where the inside of a home begins. Any home counts, because
+// another person's keys are keys too.
+func homeOf(low string, segs []string, home string) int {
+	if home != "" && within(low, strings.ToLower(home)) {
+		return strings.Count(strings.Trim(path.Clean(home), "/"), "/") + 1
+	}
+	switch {
+	case len(segs) > 0 && (segs[0] == "~" || segs[0] == "root"):
+		return 1
+	case len(segs) > 1 && (segs[0] == "home" || segs[0] == "users"):
+		return 2
+	case len(segs) > 1 && segs[0] == "var" && segs[1] == "root":
+		return 2
+	case len(segs) > 2 && strings.HasSuffix(segs[0], ":") && segs[1] == "users":
+		return 3
+	default:
+		return -1
+	}
+}
+
+// within reports whether p is folder or lies in it.
+func within(p, folder string) bool {
+	if folder == "" || folder == "/" {
+		return false
+	}
+	folder = strings.TrimSuffix(folder, "/")
+	return strings.HasPrefix(p, folder) && (len(p) == len(folder) || p[len(folder)] == '/')
+}

@@ -1,0 +1,168 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Profile says what one tool is. It never changes once it is read.
+type Profile struct {
+	agents  []string
+	servers []string
+	tools   []string
+	about   string
+	effects []floodmark.Effect
+	returns returns
+	own     bool
+	remote  bool
+	licence []string
+	args    map[string]Arg
+	cases   []when
+	command bool // an argument is a command line
+}
+
+// Tools returns the names the profile is for; the last character may be «*».
+func (p *Profile) Tools() []string { return slices.Clone(p.tools) }
+
+// Agents returns the agents whose built-in tool this is.
+func (p *Profile) Agents() []string { return slices.Clone(p.agents) }
+
+// Servers returns the names of the server that offers the tool.
+func (p *Profile) Servers() []string { return slices.Clone(p.servers) }
+
+// About says in a sentence what the tool does.
+func (p *Profile) About() string { return p.about }
+
+// Effects returns what the tool does when no case applies.
+func (p *Profile) Effects() []floodmark.Effect { return slices.Clone(p.effects) }
+
+// Own reports whether the tool works on the owner's own service: reading
+// there is not reaching outside.
+func (p *Profile) Own() bool { return p.own }
+
+// Remote reports whether the tool talks to another machine.
+func (p *Profile) Remote() bool { return p.remote }
+
+// Arg returns what is known about a top-level argument.
+func (p *Profile) Arg(top string) (Arg, bool) {
+	a, ok := p.args[top]
+	return a, ok
+}
+
+// An Arg says what one top-level argument of a tool is for. The zero Arg is
+// one that nobody described; it is judged as critical.
+type Arg struct {
+	Role floodmark.Role
+	// Is names what the value stands for; empty if nobody said.
+	Is string
+	// Needs is the trust the value must have for the call to keep its own.
+	Needs floodmark.Trust
+}
+
+// What the value of an argument can be.
+const (
+	IsURL         = "url"
+	IsPath        = "path"
+	IsPatch       = "patch" // a patch: the paths it names count as paths
+	IsCommand     = "command"
+	IsDestination = "destination"
+	IsID          = "id"
+	IsAmount      = "amount"
+	IsWhen        = "when"
+	IsName        = "name"
+	IsSecret      = "secret"
+	IsFlag        = "flag"
+	IsText        = "text"
+)
+
+func kindsOfArg() []string {
+	return []string{
+		IsURL, IsPath, IsPatch, IsCommand, IsDestination, IsID, IsAmount, IsWhen, IsName, IsSecret, IsFlag, IsText,
+	}
+}
+
+// returns is the label of a result, or how to find it.
+type returns struct {
+	label floodmark.Label
+	// trustByPath and secrecyByPath say that the path read decides.
+	trustByPath   bool
+	secrecyByPath bool
+}
+
+func (r returns) byPath() bool { return r.trustByPath || r.secrecyByPath }
+
+// join returns the safer of both. Where only one of them asks the path, the
+// path is taken for a bad one.
+func (r returns) join(s returns) returns {
+	out := returns{label: r.worst().Join(s.worst())}
+	if r.trustByPath && s.trustByPath {
+		out.trustByPath = true
+	}
+	if r.secrecyByPath && s.secrecyByPath {
+		out.secrecyByPath = true
+	}
+	return out
+}
+
+// worst returns the label for the worst path, secrets aside.
+func (r returns) worst() floodmark.Label {
+	l := r.label
+	if r.trustByPath {
+		l.Trust = floodmark.External
+	}
+	if r.secrecyByPath {
+		l.Secrecy = floodmark.Private
+	}
+	return l
+}
+
+// when changes a profile for some values of one argument.
+type when struct {
+	arg     string
+	test    test
+	effects []floodmark.Effect // nil: as before
+	returns *partial           // nil: as before
+	licence []string           // nil: as before
+}
+
+// partial is a returns of which only some halves were written.
+type partial struct {
+	returns
+	trust, secrecy bool // which halves were written
+}
+
+// over returns base with the written halves replaced.
+func (p partial) over(base returns) returns {
+	if p.trust {
+		base.label.Trust, base.trustByPath = p.label.Trust, p.trustByPath
+	}
+	if p.secrecy {
+		base.label.Secrecy, base.secrecyByPath = p.label.Secrecy, p.secrecyByPath
+	}
+	return base
+}
+
+// defaultLicence returns the words with which an owner asks for an effect,
+// where the profile names none.
+func defaultLicence(e floodmark.Effect) []string {
+	switch e {
+	case floodmark.Send:
+		return []string{
+			"send", "mail", "email", "message", "text", "write", "post", "reply", "answer", "respond", "forward", "share",
+			"tell", "notify", "inform", "invite", "publish", "submit", "comment",
+		}
+	case floodmark.Change:
+		return []string{
+			"change", "update", "edit", "set", "delete", "remove", "cancel", "move", "rename", "close", "archive", "modify",
+			"reschedule", "clear", "reset",
+		}
+	case floodmark.Write:
+		return []string{
+			"write", "save", "create", "make", "add", "append", "edit", "update", "change", "modify", "fix", "note", "put",
+			"store", "record", "implement", "refactor", "generate", "insert", "replace", "copy",
+		}
+	default:
+		return nil
+	}
+}
