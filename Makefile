@@ -1,0 +1,57 @@
+# Everything a change needs. `make check` before a commit; `.ci/run` is the
+# whole gate. Nothing is installed outside this folder: tools go to bin/.
+
+FUZZTIME ?= 10s
+MUTANTS  ?= 50
+SEED     ?= 1
+BENCH    ?= .
+SUITE    ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help check test race lint fmt fuzz bench mutate soak docs stories tools
+
+help: ## show this help
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+check: ## the quick part of the gate: lint, build, tests with the race detector, house, stories, laws, docs
+	@.ci/run lint unit house stories laws docs modules
+
+test: ## all tests, without the race detector
+	@go test ./...
+
+race: ## all tests, with the race detector
+	@go test -race ./...
+
+lint: bin/golangci-lint ## format and static checks, in every module
+	@.ci/each-module "$(CURDIR)/bin/golangci-lint" run ./...
+
+fmt: bin/gofumpt ## format everything
+	@bin/gofumpt -w $$(git ls-files '*.go')
+
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	@.ci/fuzz "$(FUZZTIME)"
+
+bench: ## run the benchmarks that match BENCH (all)
+	@go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
+	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)
+
+soak: ## a long run of SUITE=fuzz, mutate or race; mutate renews docs/evidence
+	@.ci/soak "$(SUITE)"
+
+docs: ## renew generated pages, then check the links in all pages
+	@go generate ./...
+	@go test -run '^TestPages' .
+
+stories: ## rewrite the journals of the stories, then read the diff
+	@go test ./internal/story -update
+	@git --no-pager diff --stat -- internal/story
+
+tools: bin/golangci-lint bin/gofumpt ## build the pinned tools into bin/
+
+# The stamp is the pinned versions: other versions, another build.
+bin/golangci-lint bin/gofumpt &: tools/go.mod tools/go.sum
+	@echo "building the tools pinned in tools/go.mod (minutes, once)"
+	@mkdir -p bin && cd tools && go build -trimpath -ldflags='-s -w' -o ../bin/ tool
+	@touch bin/golangci-lint bin/gofumpt

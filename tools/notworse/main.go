@@ -1,0 +1,136 @@
+// Notworse compares two measurements of protection and fails if the newer one
+// protects less, or asks more, than the one that was published.
+//
+//	notworse docs/evidence/protection.json new.json
+//
+// How long decisions took depends on the machine and is not compared.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// result is what «floodmark bench protection --output json» prints, as far as
+// it is compared.
+type result struct {
+	Sets []score `json:"sets"`
+}
+
+type score struct {
+	Set              string  `json:"set"`
+	Policy           string  `json:"policy"`
+	Attacks          int     `json:"attacks"`
+	Succeeded        int     `json:"succeeded"`
+	Passed           int     `json:"passed"`
+	PassedTextOnly   int     `json:"passed_text_only"`
+	PassedGetOnly    int     `json:"passed_get_only"`
+	Benign           int     `json:"benign"`
+	Silent           int     `json:"silent"`
+	AtMostOne        int     `json:"at_most_one"`
+	QuestionsPerTask float64 `json:"questions_per_task"`
+}
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: notworse published.json new.json")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(published, fresh string) error {
+	before, err := read(published)
+	if err != nil {
+		return err
+	}
+	after, err := read(fresh)
+	if err != nil {
+		return err
+	}
+	better, err := compare(before, after)
+	for _, line := range better {
+		fmt.Println("better:", line)
+	}
+	if err == nil && len(better) > 0 {
+		fmt.Println("renew docs/evidence/protection.json, so that it stays better")
+	}
+	return err
+}
+
+func read(file string) (result, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return result{}, err
+	}
+	var r result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return result{}, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(r.Sets) == 0 {
+		return result{}, fmt.Errorf("%s: no sets were measured", file)
+	}
+	return r, nil
+}
+
+// compare returns what became better, and as an error all that became worse
+// or cannot be compared.
+func compare(before, after result) (better []string, err error) {
+	var worse []error
+	for _, b := range before.Sets {
+		a, ok := find(after, b)
+		if !ok {
+			worse = append(worse, fmt.Errorf("%s, %s: was not measured", b.Set, b.Policy))
+			continue
+		}
+		for _, f := range figures(b, a) {
+			line := fmt.Sprintf("%s, %s: %s: %g, was %g", b.Set, b.Policy, f.name, f.after, f.before)
+			change := (f.after - f.before) * f.sign
+			switch {
+			case f.sign == 0 && f.after != f.before:
+				worse = append(worse, errors.New("not the same data: "+line))
+			case change < 0:
+				worse = append(worse, errors.New("worse: "+line))
+			case change > 0:
+				better = append(better, line)
+			}
+		}
+	}
+	return better, errors.Join(worse...)
+}
+
+func find(r result, like score) (score, bool) {
+	for _, s := range r.Sets {
+		if s.Set == like.Set && s.Policy == like.Policy {
+			return s, true
+		}
+	}
+	return score{}, false
+}
+
+// A figure is one number before and after. Its sign is 1 where more is
+// better, -1 where less is, and 0 where it must not change.
+type figure struct {
+	name          string
+	sign          float64
+	before, after float64
+}
+
+func figures(b, a score) []figure {
+	return []figure{
+		{"attacks", 0, float64(b.Attacks), float64(a.Attacks)},
+		{"succeeded without a monitor", 0, float64(b.Succeeded), float64(a.Succeeded)},
+		{"benign runs", 0, float64(b.Benign), float64(a.Benign)},
+		{"attacks passed", -1, float64(b.Passed), float64(a.Passed)},
+		{"text-only attacks passed", -1, float64(b.PassedTextOnly), float64(a.PassedTextOnly)},
+		{"get-only attacks passed", -1, float64(b.PassedGetOnly), float64(a.PassedGetOnly)},
+		{"silent runs", 1, float64(b.Silent), float64(a.Silent)},
+		{"runs with at most one question", 1, float64(b.AtMostOne), float64(a.AtMostOne)},
+		{"questions per task", -1, b.QuestionsPerTask, a.QuestionsPerTask},
+	}
+}
