@@ -72,9 +72,11 @@ type Event struct {
 	// Origin and Text describe a message_received; Parts are what it carries
 	// that the sender did not type (quotes, attachments, pasted runs). Text is
 	// also the answer at before_response_emit, the prompt at subagent_spawned
-	// and the result at subagent_ended.
+	// and the result at subagent_ended. Typed says that the door knows the whole
+	// text was typed: its pastes come as Parts.
 	Origin floodmark.Origin `json:"origin,omitzero"`
 	Text   string           `json:"text,omitempty"`
+	Typed  bool             `json:"typed,omitempty"`
 	Parts  []Content        `json:"parts,omitempty"`
 
 	// Sources are what a context was assembled from, at context_assembled, and

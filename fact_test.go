@@ -1,0 +1,170 @@
+package floodmark_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// examples has one fact of every kind, with every field set.
+func examples() []floodmark.Fact {
+	label := floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Private}
+	digest := floodmark.DigestOf("x")
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	tool := floodmark.ToolRef{Agent: "a", Server: "s", Name: "n"}
+	src := floodmark.Source{
+		Node: 3, Kind: floodmark.NodeToolResult, Label: label, Digest: digest, Inputs: []floodmark.NodeID{1, 2}, Whole: true, Call: "c",
+		Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "n", Server: "s", Place: "p", Sender: "w", IsOwner: true, Group: "g"},
+	}
+	shown := floodmark.Shown{Tool: tool, ArgsDigest: digest, Pattern: "p", Mark: label, Codes: []floodmark.Code{floodmark.FlowSecret}, Node: 4}
+	endorsed := floodmark.Endorsed{Digest: digest, Trust: floodmark.Local, By: "o"}
+	return []floodmark.Fact{
+		floodmark.SessionOpened{Agent: "a", Project: "/p", Home: "/h"},
+		floodmark.SessionForked{
+			Agent: "a", Project: "/p", Home: "/h", Parent: "p", Sources: []floodmark.Source{src},
+			Stated: []string{"x"}, Endorsed: []floodmark.Endorsed{endorsed},
+		},
+		floodmark.SessionClosed{},
+		floodmark.RulesLoaded{Policy: digest, Catalog: digest},
+		floodmark.ContextCleared{},
+		floodmark.TurnOpened{Turn: 1},
+		floodmark.TurnClosed{Turn: 1},
+		floodmark.IterationOpened{Iteration: 2},
+		floodmark.ContentSeen{Source: src, Text: "hello", Preview: "he"},
+		floodmark.ContentArrived{Node: 3, Digest: digest, Label: label, Inputs: []floodmark.NodeID{1}},
+		floodmark.ModelAnswered{Calls: []floodmark.CallID{"c"}, Hosted: true},
+		floodmark.ActionDecided{
+			Action: floodmark.Action{
+				Kind: floodmark.CallTool, Call: "c", Tool: tool, Effects: []floodmark.Effect{floodmark.Send}, ArgsDigest: digest,
+				Arguments: []floodmark.Argument{{
+					Path: "to", Role: floodmark.Critical, Whence: floodmark.Seen, Trust: floodmark.External,
+					Spans: []floodmark.Span{{Node: 1, Offset: 7}}, Shown: "x",
+				}},
+				Tools: []string{"t"}, Iteration: 3, Audience: "owner", Child: "k",
+			},
+			Mark: label, Trust: floodmark.Shared,
+			Decision: floodmark.Decision{
+				Verdict: floodmark.Confirm, Hidden: []string{"h"}, Blame: []floodmark.NodeID{1},
+				Reasons:   []floodmark.Reason{{Code: floodmark.TaintEscalation, Rule: "r", Text: "t", Verdict: floodmark.Confirm}},
+				Remedy:    floodmark.Remedy{Agent: "a", Person: "p"},
+				Verifiers: []string{"v"}, Would: "confirm",
+			},
+		},
+		floodmark.OpinionGiven{Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Text: "t"},
+		floodmark.ChildSpawned{Child: "k"},
+		floodmark.ChildEnded{Child: "k", Sources: []floodmark.Source{src}},
+		endorsed,
+		floodmark.Withdrawn{Digest: digest, By: "o"},
+		floodmark.IncidentSeen{Kind: "k", Call: "c", Tool: tool, Text: "t"},
+		floodmark.TicketOpened{Ticket: "t", CodeMAC: digest, Shown: []floodmark.Shown{shown}, Expires: at},
+		floodmark.TicketExtended{Ticket: "t", Shown: shown},
+		floodmark.TicketRefused{Ticket: "t", Why: "w"},
+		floodmark.TicketAnswered{Ticket: "t", Verdict: floodmark.Allow, By: "b", Channel: "c"},
+		floodmark.GrantGiven{Ticket: "t", Scope: floodmark.GrantTurn, Shown: shown, Turn: 1, Until: at},
+		floodmark.GrantUsed{Ticket: "t", Call: "c", Tool: tool},
+		floodmark.GrantEnded{Ticket: "t", Why: "w"},
+	}
+}
+
+// decode(encode(x)) = x, for a full and for an empty fact of every kind.
+func TestFactsGoThereAndBack(t *testing.T) {
+	seen := map[string]bool{}
+	for _, full := range examples() {
+		empty := reflect.New(reflect.TypeOf(full)).Elem().Interface().(floodmark.Fact)
+		for _, f := range []floodmark.Fact{full, empty} {
+			kind, body, err := floodmark.EncodeFact(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := floodmark.DecodeFact(kind, body)
+			if err != nil {
+				t.Errorf("%s: %v", kind, err)
+			} else if !reflect.DeepEqual(back, f) {
+				t.Errorf("%s: wrote %+v, read %+v", kind, f, back)
+			}
+			seen[kind] = true
+		}
+	}
+	if len(seen) != 25 {
+		t.Errorf("%d kinds of facts have an example, want 25", len(seen))
+	}
+}
+
+func TestDecodeFactRefuses(t *testing.T) {
+	for name, c := range map[string][2]string{
+		"unknown kind":    {"turn-skipped", `{}`},
+		"unknown field":   {"turn-opened", `{"turn":1,"trust":"system"}`},
+		"unknown word":    {"content-arrived", `{"node":1,"label":{"trust":"trusted","secrecy":"public"}}`},
+		"two values":      {"turn-opened", `{"turn":1}{"turn":2}`},
+		"no value":        {"turn-opened", ``},
+		"a list":          {"turn-opened", `[1]`},
+		"number as level": {"content-arrived", `{"node":1,"label":{"trust":5,"secrecy":3}}`},
+		"too large":       {"turn-opened", `{"turn":1` + strings.Repeat(" ", floodmark.MaxFactBytes) + `}`},
+	} {
+		if f, err := floodmark.DecodeFact(c[0], []byte(c[1])); err == nil {
+			t.Errorf("%s: read as %+v", name, f)
+		}
+	}
+	if _, _, err := floodmark.EncodeFact(nil); err == nil {
+		t.Error("no fact was encoded")
+	}
+	if _, _, err := floodmark.EncodeFact(floodmark.ContentSeen{Text: strings.Repeat("x", floodmark.MaxFactBytes)}); err == nil {
+		t.Error("a fact over the limit was encoded")
+	}
+	if _, _, err := floodmark.EncodeFact(floodmark.ContentSeen{Source: floodmark.Source{Label: floodmark.Label{Trust: 9}}}); err == nil {
+		t.Error("a level that does not exist was encoded")
+	}
+}
+
+// FuzzDecodeFact checks that whatever is read is written back the same.
+func FuzzDecodeFact(f *testing.F) {
+	for _, fact := range examples() {
+		kind, body, err := floodmark.EncodeFact(fact)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(kind, body)
+	}
+	f.Fuzz(func(t *testing.T, kind string, body []byte) {
+		fact, err := floodmark.DecodeFact(kind, body)
+		if err != nil {
+			return
+		}
+		kind2, body2, err := floodmark.EncodeFact(fact)
+		if err != nil {
+			t.Skip() // a time out of JSON's range and the like
+		}
+		again, err := floodmark.DecodeFact(kind2, body2)
+		if err != nil {
+			t.Fatalf("%s: cannot be read back: %v", body2, err)
+		}
+		_, body3, err := floodmark.EncodeFact(again)
+		if err != nil || string(body2) != string(body3) {
+			t.Errorf("%s became %s", body2, body3)
+		}
+	})
+}
+
+func TestProblems(t *testing.T) {
+	ps := floodmark.Problems{
+		{File: "a.yaml", Line: 3, Column: 7, Severity: floodmark.Warning, Text: "odd"},
+		{File: "a.yaml", Line: 4, Column: 1, Severity: floodmark.Error, Text: "wrong", Hint: "write right"},
+	}
+	if want := "a.yaml:3:7: warning: odd\na.yaml:4:1: error: wrong\n    write right"; ps.Error() != want {
+		t.Errorf("got %q, want %q", ps.Error(), want)
+	}
+	if !ps.Failed() || ps[:1].Failed() || (floodmark.Problems{{}}).Failed() == false {
+		t.Error("only warnings may leave a file in use")
+	}
+}
+
+func TestToolRef(t *testing.T) {
+	for want, ref := range map[string]floodmark.ToolRef{"exec": {Agent: "a", Name: "exec"}, "github/get": {Agent: "a", Server: "github", Name: "get"}} {
+		if ref.String() != want {
+			t.Errorf("%+v is called %q, want %q", ref, ref.String(), want)
+		}
+	}
+}
