@@ -98,10 +98,8 @@ func parseAnswer(v Verb, f []string) (Command, error) {
 	if err != nil || minutes == 0 {
 		return Command{}, errors.New("minutes must be a whole number above 0")
 	}
-	c.For = MaxFor
-	if d := time.Duration(minutes) * time.Minute; d < MaxFor {
-		c.For = d
-	}
+	// Bounded before it is multiplied: a huge number would turn negative.
+	c.For = time.Duration(min(minutes, uint64(MaxFor/time.Minute))) * time.Minute
 	return c, nil
 }
 
