@@ -1,0 +1,39 @@
+package protection
+
+import (
+	"embed"
+	"fmt"
+
+	"github.com/floodmark/floodmark/catalog"
+)
+
+//go:embed catalog/*.yaml
+var catalogs embed.FS
+
+// SuiteFiles returns what we know about the benchmarks' tools, in the language
+// of the catalog. They are described from their names, descriptions and
+// schemas alone, as a user would describe the tools of a server; nothing in
+// the recorded runs was used for it.
+func SuiteFiles() ([]*catalog.File, error) {
+	entries, err := catalogs.ReadDir("catalog")
+	if err != nil {
+		return nil, fmt.Errorf("read catalog of the suites: %w", err)
+	}
+	files := make([]*catalog.File, 0, len(entries))
+	for _, e := range entries {
+		data, err := catalogs.ReadFile("catalog/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read catalog of the suites: %w", err)
+		}
+		f, err := catalog.Parse(e.Name(), data)
+		if err != nil {
+			return nil, fmt.Errorf("read catalog of the suites: %w", err)
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// Server returns the name under which the tools of t's suite are in the
+// catalog.
+func (t *Trace) Server() string { return t.Source + "-" + t.Suite }
