@@ -1,0 +1,117 @@
+package provenance
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// Levels is a set of trust levels.
+type Levels uint8
+
+func level(t floodmark.Trust) Levels { return 1 << t }
+
+// LevelsOf returns the set of these levels.
+func LevelsOf(levels ...floodmark.Trust) Levels {
+	var set Levels
+	for _, t := range levels {
+		set |= level(t)
+	}
+	return set
+}
+
+// Has reports whether t is in the set.
+func (ls Levels) Has(t floodmark.Trust) bool { return ls&level(t) != 0 }
+
+// MaxBlame bounds the sources named in an explanation: a person reads no more.
+const MaxBlame = 5
+
+// Blame returns the sources because of which live content is believed at most
+// at limit, the least believed first, then the oldest. Content that was made
+// from others is followed back to what it was made from, even if that is no
+// longer live itself.
+func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
+	asked := make([]bool, len(l.entries))
+	everything := false // a live summary of all older content was passed
+	var roots []floodmark.NodeID
+	for i := len(l.entries) - 1; i >= 0; i-- {
+		e := &l.entries[i]
+		if e.effective.Trust > limit || (e.dead && !asked[i] && !everything) {
+			continue
+		}
+		if l.own(&e.source).Trust <= limit {
+			roots = append(roots, floodmark.NodeID(i))
+			continue
+		}
+		everything = everything || e.source.Whole
+		for _, in := range e.source.Inputs {
+			asked[in] = true
+		}
+	}
+	slices.SortFunc(roots, func(a, b floodmark.NodeID) int {
+		ta, tb := l.own(&l.entries[a].source).Trust, l.own(&l.entries[b].source).Trust
+		return cmp.Or(cmp.Compare(ta, tb), cmp.Compare(a, b))
+	})
+	return slices.Clip(roots[:min(len(roots), MaxBlame)])
+}
+
+// NewBelow reports whether a source believed less than limit is live now that
+// was not when from was the next node: a newer one, or one that came back.
+func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust) bool {
+	for i := range l.entries {
+		e := &l.entries[i]
+		if !e.dead && e.effective.Trust < limit && (floodmark.NodeID(i) >= from || e.since > from) {
+			return true
+		}
+	}
+	return false
+}
+
+// Export returns what another session must know to have the same mark: the
+// live sources and what they were made from, numbered from 0, each once.
+// Labels are the sources' own; [Ledger.Endorsements] go along with them.
+func (l *Ledger) Export() []floodmark.Source {
+	needed := l.needed()
+	moved := make([]floodmark.NodeID, len(l.entries))
+	known := make(map[string]floodmark.NodeID)
+	var out []floodmark.Source
+	for i := range l.entries {
+		if !needed[i] {
+			continue
+		}
+		s := l.entries[i].source
+		inputs := make([]floodmark.NodeID, 0, len(s.Inputs))
+		for _, in := range s.Inputs {
+			inputs = append(inputs, moved[in])
+		}
+		s.Inputs = mergeInputs(nil, inputs)
+		key := exportKey(s)
+		n, seen := known[key]
+		if !seen {
+			n = floodmark.NodeID(len(out))
+			s.Node, known[key] = n, n
+			out = append(out, s)
+		}
+		moved[i] = n
+	}
+	return out
+}
+
+// needed marks the live sources and all they were made from.
+func (l *Ledger) needed() []bool {
+	needed := make([]bool, len(l.entries))
+	everything := false
+	for i := len(l.entries) - 1; i >= 0; i-- {
+		e := &l.entries[i]
+		if e.dead && !needed[i] && !everything {
+			continue
+		}
+		needed[i] = true
+		everything = everything || e.source.Whole
+		for _, in := range e.source.Inputs {
+			needed[in] = true
+		}
+	}
+	return needed
+}

@@ -1,0 +1,253 @@
+package provenance
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Key makes the hashes of one tenant useless to everybody else: without it
+// nobody can test whether a value was seen.
+type Key [32]byte
+
+// String hides the key from whoever prints it.
+func (Key) String() string { return "key" }
+
+// GoString hides the key, too.
+func (Key) GoString() string { return "provenance.Key{…}" }
+
+// A Hash stands for one normalised token under one key: the first eight bytes
+// of its HMAC-SHA256.
+type Hash uint64
+
+// A Posting says that a token stands at an offset of a content, in bytes.
+type Posting struct {
+	Hash   Hash
+	Offset uint32
+}
+
+// Postings are all the tokens of one content: each once, where it stands
+// first, ordered by hash.
+type Postings []Posting
+
+// MaxPostings bounds what is kept of one content. Ordinary text of 40 MB has
+// about two million.
+const MaxPostings = 1 << 22
+
+// The windows of words kept as evidence. Where a text is kept, a window begins
+// at every fourth word; where one is looked up, at every word. So eight words
+// in a row that were copied are always found.
+const (
+	shingleWords  = 5
+	shingleStride = 4
+)
+
+// knownTokens bounds the memory that saves hashing a frequent word again.
+const knownTokens = 1 << 16
+
+// Hash returns the hash of a token in the form of [Normalise].
+func (k Key) Hash(token string) Hash { return newHasher(k).text(token) }
+
+// Postings returns the tokens of a text: every typed token, the parts of one by
+// which it may be quoted, and windows of five words. Common words are left out.
+func (k Key) Postings(text string) Postings {
+	ix := indexer{hasher: newHasher(k), known: make(map[string]struct{}), stride: shingleStride}
+	scanText(text, ix.add)
+	return ix.postings()
+}
+
+// A hasher computes keyed hashes without allocating for each.
+type hasher struct {
+	mac hash.Hash
+	in  []byte
+	sum []byte
+}
+
+func newHasher(k Key) *hasher {
+	return &hasher{mac: hmac.New(sha256.New, k[:]), sum: make([]byte, 0, sha256.Size)}
+}
+
+func (h *hasher) bytes(token []byte) Hash {
+	h.mac.Reset()
+	h.mac.Write(token) // a hash never fails to write
+	return Hash(binary.BigEndian.Uint64(h.mac.Sum(h.sum)))
+}
+
+func (h *hasher) text(token string) Hash {
+	h.in = append(h.in[:0], token...)
+	return h.bytes(h.in)
+}
+
+// An indexer collects the postings of one text.
+type indexer struct {
+	*hasher
+	out    Postings
+	known  map[string]struct{}
+	token  []byte
+	window window
+	stride int
+}
+
+func (ix *indexer) add(p piece) bool {
+	if len(ix.out) >= MaxPostings {
+		return false
+	}
+	ix.token = appendToken(ix.token[:0], p)
+	if len(ix.token) == 0 {
+		return true
+	}
+	if p.kind != Quoted && ix.window.push(ix.token, p.start) {
+		ix.post(ix.bytes(ix.window.text), ix.window.start())
+		ix.window.slide(ix.stride)
+	}
+	if p.kind == Word || p.kind == Name || p.kind == Number {
+		if _, again := ix.known[string(ix.token)]; again {
+			return true
+		}
+		if len(ix.known) < knownTokens {
+			ix.known[string(ix.token)] = struct{}{}
+		}
+		if p.kind != Number && usual(ix.token) {
+			return true
+		}
+	}
+	ix.post(ix.bytes(ix.token), p.start)
+	if p.kind != Word && p.kind != Name {
+		for part := range parts(p.kind, string(ix.token)) {
+			ix.post(ix.text(part), p.start)
+		}
+	}
+	return true
+}
+
+// usual reports whether a word says nothing about where a value came from.
+func usual(word []byte) bool { return (len(word) == 1 && isLetter(word[0])) || common(string(word)) }
+
+func (ix *indexer) post(h Hash, offset int) {
+	ix.out = append(ix.out, Posting{Hash: h, Offset: uint32(offset)})
+}
+
+// postings returns what was collected, in order, each token where it stands first.
+func (ix *indexer) postings() Postings {
+	slices.SortFunc(ix.out, func(a, b Posting) int {
+		return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Offset, b.Offset))
+	})
+	out := slices.CompactFunc(ix.out, func(a, b Posting) bool { return a.Hash == b.Hash })
+	return slices.Clip(out[:min(len(out), MaxPostings)])
+}
+
+// A window holds the last words of a text, up to five.
+type window struct {
+	text   []byte // the words, each with a NUL before it, so that no window is a token
+	from   [shingleWords]int
+	starts [shingleWords]int
+	words  int
+}
+
+// push adds a word and reports whether the window is full.
+func (w *window) push(word []byte, start int) bool {
+	w.from[w.words], w.starts[w.words] = len(w.text), start
+	w.text = append(append(w.text, 0), word...)
+	w.words++
+	return w.words == shingleWords
+}
+
+// start returns where the first word stands.
+func (w *window) start() int { return w.starts[0] }
+
+// slide drops the first n words of a full window.
+func (w *window) slide(n int) {
+	cut := w.from[n]
+	w.text = w.text[:copy(w.text, w.text[cut:])]
+	for i := n; i < w.words; i++ {
+		w.from[i-n], w.starts[i-n] = w.from[i]-cut, w.starts[i]
+	}
+	w.words -= n
+}
+
+// parts returns the parts by which a normalised token may be quoted elsewhere:
+// the host of a URL, the last element of a path, the plain form of a number.
+// An address and an account have none: part of one is not the same thing.
+func parts(kind TokenKind, token string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		part := ""
+		switch kind {
+		case URL:
+			if !yieldURLParts(token, yield) {
+				return
+			}
+		case Path:
+			part = lastElement(token)
+		case Number:
+			if plain, _, ok := plainNumber(token); ok {
+				part = plain
+			}
+		case ID:
+			part = strings.Trim(token, "#@_$")
+		}
+		if part != "" && part != token {
+			yield(part)
+		}
+	}
+}
+
+func yieldURLParts(token string, yield func(string) bool) bool {
+	host := URLHost(token)
+	bare, _, _ := strings.Cut(token, "#")
+	noQuery, _, _ := strings.Cut(bare, "?")
+	ascii := token[:asciiLen(token)]
+	seen := []string{token, ""}
+	for _, part := range []string{host, strings.TrimSuffix(bare, "/"), strings.TrimSuffix(noQuery, "/"), ascii} {
+		if slices.Contains(seen, part) {
+			continue
+		}
+		seen = append(seen, part)
+		if !yield(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// URLHost returns the host of a URL in lower case, without user and port, or
+// "" if it has none.
+func URLHost(url string) string {
+	_, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		rest = url
+	}
+	if end := strings.IndexAny(rest, "/?#\\"); end >= 0 {
+		rest = rest[:end]
+	}
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	if strings.HasPrefix(rest, "[") { // IPv6
+		host, _, _ := strings.Cut(rest[1:], "]")
+		return strings.ToLower(host)
+	}
+	host, _, _ := strings.Cut(rest, ":")
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+func lastElement(path string) string {
+	return path[strings.LastIndexAny(path, `/\`)+1:]
+}
+
+func asciiLen(s string) int {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// An Index finds where a token was seen in one session, oldest node first.
+type Index interface {
+	Find(Hash) []floodmark.Span
+}

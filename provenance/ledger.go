@@ -1,0 +1,344 @@
+package provenance
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// MaxSources bounds the sources of one session. A loop that runs day and night
+// and reads something every second needs three days to get there.
+const MaxSources = 1 << 18
+
+// ErrSources says that a session has [MaxSources] and can hold no more.
+var ErrSources = errors.New("session has too many sources")
+
+// A Ledger holds every source of one session and knows its mark. Sources are
+// only added, and a source's inputs are older than itself, so there are no
+// cycles. The zero Ledger is empty and ready.
+//
+// What follows from the sources (effective labels, the mark, the digests) is
+// kept beside them and brought up to date by every change, so that reading is
+// cheap and two ledgers with the same history are deeply equal.
+type Ledger struct {
+	entries  []entry
+	endorsed []floodmark.Endorsed // at most one for a digest, in order of the last word on it
+	digests  map[floodmark.Digest]floodmark.NodeID
+	pending  []floodmark.NodeID // oldest first
+}
+
+// An entry is one source and the state of the session after it.
+type entry struct {
+	source floodmark.Source
+	// dead means that a person emptied the context after it.
+	dead bool
+	// since is the node that was next when it came back to life; 0 if it never did.
+	since floodmark.NodeID
+
+	effective floodmark.Label
+	all       floodmark.Label // join of the effective labels up to here, dead ones too
+	mark      floodmark.Label // the same of live ones
+	levels    Levels          // of live ones
+}
+
+// Add appends a source. Its node must be [Ledger.Len] and its inputs older.
+// With an error the ledger is as it was.
+func (l *Ledger) Add(s floodmark.Source) error {
+	n := len(l.entries)
+	switch {
+	case n >= MaxSources:
+		return fmt.Errorf("%w: %d", ErrSources, n)
+	case int(s.Node) != n:
+		return fmt.Errorf("source %d: want node %d", s.Node, n)
+	case !s.Label.Valid():
+		return fmt.Errorf("source %d: label %v", s.Node, s.Label)
+	}
+	if err := checkInputs(s.Node, s.Inputs); err != nil {
+		return err
+	}
+	s.Inputs = mergeInputs(nil, s.Inputs)
+	l.entries = append(l.entries, entry{source: s})
+	if s.Call != "" {
+		l.pending = append(l.pending, s.Node)
+	}
+	l.learn(s.Node, s.Digest)
+	l.settle(s.Node)
+	return nil
+}
+
+// Adopt adds another session's exported sources behind the ones that are here
+// and returns their new nodes. With an error the ledger is as it was.
+func (l *Ledger) Adopt(sources []floodmark.Source) ([]floodmark.NodeID, error) {
+	first := len(l.entries)
+	nodes := make([]floodmark.NodeID, 0, len(sources))
+	for i, s := range sources {
+		err := checkInputs(floodmark.NodeID(i), s.Inputs)
+		if int(s.Node) != i {
+			err = fmt.Errorf("source %d: want node %d", s.Node, i)
+		}
+		if err == nil {
+			s.Node += floodmark.NodeID(first)
+			s.Inputs = slices.Clone(s.Inputs)
+			for j := range s.Inputs {
+				s.Inputs[j] += floodmark.NodeID(first)
+			}
+			err = l.Add(s)
+		}
+		if err != nil {
+			l.cut(first)
+			return nil, fmt.Errorf("adopt: %w", err)
+		}
+		nodes = append(nodes, s.Node)
+	}
+	return nodes, nil
+}
+
+// Arrive says what an announced source turned out to be. It is joined with
+// what was expected, so it can only lower it. A source that was announced
+// before the context was emptied and arrives after it is live.
+// With an error the ledger is as it was.
+func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
+	at := slices.Index(l.pending, f.Node)
+	switch {
+	case at < 0:
+		return fmt.Errorf("content of source %d was not announced", f.Node)
+	case !f.Label.Valid():
+		return fmt.Errorf("source %d: label %v", f.Node, f.Label)
+	}
+	if err := checkInputs(f.Node, f.Inputs); err != nil {
+		return err
+	}
+	e := &l.entries[f.Node]
+	if !f.Digest.IsZero() {
+		e.source.Digest = f.Digest
+	}
+	e.source.Label = e.source.Label.Join(f.Label)
+	e.source.Inputs = mergeInputs(e.source.Inputs, f.Inputs)
+	e.source.Call = ""
+	l.pending = orNil(slices.Delete(l.pending, at, at+1))
+	l.learn(f.Node, e.source.Digest)
+	l.revive(e)
+	l.settle(f.Node)
+	return nil
+}
+
+// Endorse says that the owner vouches for content with exactly this digest: it
+// raises the trust of such sources to at most Local. It never lowers one, never
+// changes secrecy, and does nothing for what a source was made from.
+func (l *Ledger) Endorse(f floodmark.Endorsed) {
+	if f.Digest.IsZero() { // nobody can vouch for content nobody knows
+		return
+	}
+	l.forget(f.Digest)
+	l.endorsed = append(l.endorsed, f)
+	l.settle(0)
+}
+
+// Withdraw takes an endorsement back. What it had raised sinks again.
+func (l *Ledger) Withdraw(d floodmark.Digest) {
+	l.forget(d)
+	l.settle(0)
+}
+
+// Clear says that a person emptied the context: the sources so far no longer
+// count for the mark. They stay known, because what was read from them may
+// come back.
+func (l *Ledger) Clear() {
+	for i := range l.entries {
+		l.entries[i].dead = true
+		l.entries[i].since = 0
+	}
+	l.settle(0)
+}
+
+// Revive says that content of a cleared source was found in the context again:
+// it counts again.
+func (l *Ledger) Revive(n floodmark.NodeID) {
+	if !l.has(n) {
+		return
+	}
+	l.revive(&l.entries[n])
+	l.settle(n)
+}
+
+// Mark returns the join of the effective labels of all live sources. That of
+// no source is clean.
+func (l *Ledger) Mark() floodmark.Label {
+	if len(l.entries) == 0 {
+		return floodmark.Clean()
+	}
+	return l.entries[len(l.entries)-1].mark
+}
+
+// Levels returns the trust levels present among the live sources.
+func (l *Ledger) Levels() Levels {
+	if len(l.entries) == 0 {
+		return 0
+	}
+	return l.entries[len(l.entries)-1].levels
+}
+
+// Len returns the number of sources, which is the next node.
+func (l *Ledger) Len() int { return len(l.entries) }
+
+// Source returns the source of node n. Its inputs belong to the ledger.
+func (l *Ledger) Source(n floodmark.NodeID) (floodmark.Source, bool) {
+	if !l.has(n) {
+		return floodmark.Source{}, false
+	}
+	return l.entries[n].source, true
+}
+
+// Live reports whether node n counts for the mark.
+func (l *Ledger) Live(n floodmark.NodeID) bool { return l.has(n) && !l.entries[n].dead }
+
+// Effective returns the label of node n: its own, raised by an endorsement of
+// its content, joined with those of its inputs. An unknown node has the zero
+// label.
+func (l *Ledger) Effective(n floodmark.NodeID) floodmark.Label {
+	if !l.has(n) {
+		return floodmark.Label{}
+	}
+	return l.entries[n].effective
+}
+
+// Find returns the oldest node with this content.
+func (l *Ledger) Find(d floodmark.Digest) (floodmark.NodeID, bool) {
+	n, ok := l.digests[d]
+	return n, ok
+}
+
+// Pending returns the newest node that a call announced and that has not
+// arrived.
+func (l *Ledger) Pending(c floodmark.CallID) (floodmark.NodeID, bool) {
+	for _, n := range slices.Backward(l.pending) {
+		if l.entries[n].source.Call == c {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// Endorsements returns what the owner vouched for and did not withdraw.
+func (l *Ledger) Endorsements() []floodmark.Endorsed { return slices.Clone(l.endorsed) }
+
+// Sources returns all sources, oldest first, live or not.
+func (l *Ledger) Sources() iter.Seq[floodmark.Source] {
+	return func(yield func(floodmark.Source) bool) {
+		for i := range l.entries {
+			if !yield(l.entries[i].source) {
+				return
+			}
+		}
+	}
+}
+
+func (l *Ledger) has(n floodmark.NodeID) bool { return n >= 0 && int(n) < len(l.entries) }
+
+func (l *Ledger) revive(e *entry) {
+	if e.dead {
+		e.dead, e.since = false, floodmark.NodeID(len(l.entries))
+	}
+}
+
+// settle brings everything that follows from the sources up to date, from node
+// n on: nothing older depends on it.
+func (l *Ledger) settle(n floodmark.NodeID) {
+	all, mark, levels := floodmark.Clean(), floodmark.Clean(), Levels(0)
+	if n > 0 {
+		before := &l.entries[n-1]
+		all, mark, levels = before.all, before.mark, before.levels
+	}
+	for i := int(n); i < len(l.entries); i++ {
+		e := &l.entries[i]
+		e.effective = l.own(&e.source)
+		if e.source.Whole {
+			e.effective = e.effective.Join(all)
+		}
+		for _, in := range e.source.Inputs {
+			e.effective = e.effective.Join(l.entries[in].effective)
+		}
+		all = all.Join(e.effective)
+		if !e.dead {
+			mark = mark.Join(e.effective)
+			levels |= level(e.effective.Trust)
+		}
+		e.all, e.mark, e.levels = all, mark, levels
+	}
+}
+
+// own returns a source's own label, raised if the owner vouched for exactly
+// this content. What has not arrived cannot be vouched for.
+func (l *Ledger) own(s *floodmark.Source) floodmark.Label {
+	label := s.Label
+	if len(l.endorsed) == 0 || s.Call != "" || s.Digest.IsZero() {
+		return label
+	}
+	for i := range l.endorsed {
+		if l.endorsed[i].Digest == s.Digest {
+			label.Trust = max(label.Trust, min(l.endorsed[i].Trust, floodmark.Local))
+		}
+	}
+	return label
+}
+
+// learn remembers the oldest node of a content.
+func (l *Ledger) learn(n floodmark.NodeID, d floodmark.Digest) {
+	if d.IsZero() {
+		return
+	}
+	if l.digests == nil {
+		l.digests = make(map[floodmark.Digest]floodmark.NodeID)
+	}
+	if old, ok := l.digests[d]; !ok || n < old {
+		l.digests[d] = n
+	}
+}
+
+func (l *Ledger) forget(d floodmark.Digest) {
+	l.endorsed = orNil(slices.DeleteFunc(l.endorsed, func(f floodmark.Endorsed) bool { return f.Digest == d }))
+}
+
+// cut drops the sources from node n on, which nothing refers to yet.
+func (l *Ledger) cut(n int) {
+	for _, e := range l.entries[n:] {
+		if at, ok := l.digests[e.source.Digest]; ok && at == e.source.Node {
+			delete(l.digests, e.source.Digest)
+		}
+	}
+	if len(l.digests) == 0 {
+		l.digests = nil
+	}
+	l.entries = orNil(slices.Delete(l.entries, n, len(l.entries)))
+	l.pending = orNil(slices.DeleteFunc(l.pending, func(p floodmark.NodeID) bool { return int(p) >= n }))
+}
+
+func checkInputs(n floodmark.NodeID, inputs []floodmark.NodeID) error {
+	for _, in := range inputs {
+		if in < 0 || in >= n {
+			return fmt.Errorf("source %d: input %d is not older", n, in)
+		}
+	}
+	return nil
+}
+
+// mergeInputs returns both lists as one, each node once, in a slice of its own.
+func mergeInputs(have, more []floodmark.NodeID) []floodmark.NodeID {
+	if len(more) == 0 {
+		return have
+	}
+	merged := slices.Concat(have, more)
+	slices.Sort(merged)
+	return slices.Compact(merged)
+}
+
+// orNil makes an empty slice nil, as it is after decoding.
+func orNil[T any](s []T) []T {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,67 @@
+package provenance
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// postingsFormat is the first byte of encoded postings. A change of what
+// follows, or of how tokens are found or normalised, takes another one.
+const postingsFormat = 1
+
+// minPostingBytes is the least one encoded posting takes.
+const minPostingBytes = 9
+
+// MarshalBinary writes the postings in about eleven bytes each: the format,
+// how many there are, then each hash and its offset.
+func (ps Postings) MarshalBinary() ([]byte, error) {
+	if len(ps) > MaxPostings {
+		return nil, fmt.Errorf("%d postings, at most %d", len(ps), MaxPostings)
+	}
+	out := make([]byte, 0, 4+len(ps)*11)
+	out = append(out, postingsFormat)
+	out = binary.AppendUvarint(out, uint64(len(ps)))
+	for _, p := range ps {
+		out = binary.BigEndian.AppendUint64(out, uint64(p.Hash))
+		out = binary.AppendUvarint(out, uint64(p.Offset))
+	}
+	return out, nil
+}
+
+// UnmarshalBinary reads what MarshalBinary wrote and refuses everything else;
+// with an error the postings are as they were.
+func (ps *Postings) UnmarshalBinary(data []byte) error {
+	if len(data) == 0 || data[0] != postingsFormat {
+		return errors.New("read postings: unknown format")
+	}
+	count, n := binary.Uvarint(data[1:])
+	rest := data[1+max(n, 0):]
+	if n <= 0 || count > MaxPostings || count > uint64(len(rest)/minPostingBytes) {
+		return errors.New("read postings: wrong count")
+	}
+	var out Postings
+	if count > 0 {
+		out = make(Postings, 0, count)
+	}
+	for range count {
+		if len(rest) < minPostingBytes {
+			return errors.New("read postings: cut off")
+		}
+		hash := Hash(binary.BigEndian.Uint64(rest))
+		offset, n := binary.Uvarint(rest[8:])
+		if n <= 0 || offset > 1<<32-1 {
+			return errors.New("read postings: wrong offset")
+		}
+		if len(out) > 0 && out[len(out)-1].Hash >= hash {
+			return errors.New("read postings: not in order")
+		}
+		out = append(out, Posting{Hash: hash, Offset: uint32(offset)})
+		rest = rest[8+n:]
+	}
+	if len(rest) != 0 {
+		return fmt.Errorf("read postings: %d bytes too many", len(rest))
+	}
+	*ps = out
+	return nil
+}

@@ -1,0 +1,262 @@
+package provenance
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+// maxStatedBytes bounds how much of one message is looked at. Nobody types
+// more; a long paste is a source of its own and does not come here.
+const maxStatedBytes = 256 << 10
+
+// The number of words a name may have. A single word is only a name if it
+// begins with a capital letter.
+const maxNameWords = 8
+
+// Stated is what the owner typed, ready for strict matching: the only
+// reason to raise trust. The zero value is ready. It is rebuilt from facts and
+// never written down.
+//
+// Whoever plants a look-alike must not profit from what the owner said, so
+// nothing matches but a whole token as it was typed. Tokens inside a quoted
+// string of several words do not count by themselves: it may be the title of
+// somebody else's text.
+type Stated struct {
+	tokens  map[string]struct{} // in the form of strictForm
+	quoted  map[string]struct{}
+	names   map[string]struct{}
+	numbers map[string][]statedNumber // by plain form
+	words   []statedWord
+	at      map[string][]int // where in words
+}
+
+// An item is one token of a message as it was typed.
+type item struct {
+	piece
+	raw   string
+	inner bool // inside a quoted string of several tokens
+	clean bool // nothing is attached to it on either side
+	apart bool // more than blanks stand between it and the one before
+	label bool // a colon or an equals sign stands between: «amount: 50»
+	// sentence means that a new sentence or line began before it.
+	sentence bool
+}
+
+// Add takes in a message of the owner.
+func (s *Stated) Add(text string) {
+	if s.tokens == nil {
+		s.tokens, s.quoted, s.names = map[string]struct{}{}, map[string]struct{}{}, map[string]struct{}{}
+		s.numbers, s.at = map[string][]statedNumber{}, map[string][]int{}
+	}
+	if len(text) > maxStatedBytes {
+		text = text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
+	}
+	items := readItems(text)
+	for i, it := range items {
+		s.addItem(items, i, it)
+	}
+	s.addNames(items)
+	s.addWords(items)
+}
+
+func (s *Stated) addItem(items []item, i int, it item) {
+	switch {
+	case it.kind == Quoted:
+		if !it.inner {
+			s.quoted[it.raw] = struct{}{}
+		}
+	case it.inner || !it.clean:
+	case it.kind == Number:
+		s.addNumber(items, i, it.raw)
+	case it.kind == Word || it.kind == Name: // runs of these are names
+	case it.kind == ID && len(it.raw) > 1 && it.raw[0] == '#' && only(it.raw[1:], "0123456789"):
+		s.tokens[it.raw] = struct{}{}
+		s.addNumber(items, i, it.raw[1:])
+	default:
+		if it.kind == Account {
+			s.addNumber(items, i, it.raw)
+		}
+		s.tokens[strictForm(it.kind, it.raw)] = struct{}{}
+	}
+}
+
+// Has reports whether the owner stated this value: as a whole token, a whole
+// quoted string or a whole name. A number must stand beside a word that names
+// the role it is used in. Nothing needs to be stated for a value that says
+// nothing: null, false, the empty string.
+func (s *Stated) Has(value string, kind hook.LeafKind, role string) bool {
+	switch {
+	case kind == hook.Null || value == "":
+		return true
+	case kind == hook.Bool:
+		return value == "false"
+	case len(value) > MaxTokenBytes:
+		return false
+	}
+	if plain, ok := asNumber(value); ok {
+		return s.hasNumber(value, plain, kind, role)
+	}
+	if _, ok := s.quoted[value]; ok {
+		return true
+	}
+	if _, ok := s.names[value]; ok {
+		return true
+	}
+	p, ok := wholePiece(value)
+	if !ok {
+		_, ok = s.tokens[value] // a path with blanks in it
+		return ok
+	}
+	_, ok = s.tokens[strictForm(p.kind, value)]
+	return ok
+}
+
+// strictForm returns a token so that two are equal only if they mean the same
+// thing to everyone: the case of a host does not matter, nor do the blanks in
+// an account and the slash at the end of a directory.
+func strictForm(kind TokenKind, raw string) string {
+	switch kind {
+	case URL:
+		return strictURL(raw)
+	case Address:
+		local, domain, _ := strings.Cut(raw, "@")
+		return local + "@" + lowerASCII(domain)
+	case Account:
+		return string(keepAlnum([]byte(raw), 0))
+	case Path:
+		raw = strings.ReplaceAll(raw, `\ `, " ")
+		if len(raw) > 1 {
+			return strings.TrimSuffix(raw, "/")
+		}
+	}
+	return raw
+}
+
+func strictURL(raw string) string {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return raw
+	}
+	end := strings.IndexAny(rest, "/?#\\")
+	if end < 0 {
+		end = len(rest)
+	}
+	host, path := rest[:end], rest[end:]
+	if !strings.Contains(host, "@") {
+		host = lowerASCII(host)
+	}
+	if path == "" && (scheme == "http" || scheme == "https") {
+		path = "/"
+	}
+	return scheme + "://" + host + path
+}
+
+// lowerASCII leaves other letters alone: folding those can turn one host into
+// another.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if isUpper(c) {
+			b[i] = c + ('a' - 'A')
+		}
+	}
+	return string(b)
+}
+
+// wholePiece returns the one token that value consists of.
+func wholePiece(value string) (piece, bool) {
+	var found piece
+	count := 0
+	scanText(value, func(p piece) bool {
+		found = p
+		count++
+		return count == 1
+	})
+	return found, count == 1 && found.start == 0 && found.end == len(value)
+}
+
+// readItems returns the tokens of a message with what surrounds them.
+func readItems(text string) []item {
+	var items []item
+	quoteEnd, quote, inside := 0, -1, 0
+	scanText(text, func(p piece) bool {
+		it := item{piece: p, raw: text[p.start:p.end], clean: isClean(text, p.start, p.end, p.kind)}
+		it.inner = p.start < quoteEnd
+		if p.kind == Quoted && !it.inner {
+			quoteEnd, quote, inside = p.end, len(items), 0
+		} else if it.inner {
+			inside++
+			if inside == 1 && it.raw == items[quote].raw {
+				it.inner = false // the quoted string is this one token
+			}
+		}
+		if p.end-p.start >= MaxTokenBytes {
+			it.clean = false // it may have been cut
+		}
+		it.follow(text, items)
+		items = append(items, it)
+		return true
+	})
+	return items
+}
+
+// follow says what stands between an item and the one before it. What stands
+// between a quote and the first token inside is nothing.
+func (it *item) follow(text string, before []item) {
+	it.apart = true
+	if len(before) == 0 || before[len(before)-1].end > it.start {
+		return
+	}
+	between := text[before[len(before)-1].end:it.start]
+	sign := strings.Trim(between, " \t")
+	it.apart = between == "" || sign != ""
+	it.label = sign == ":" || sign == "="
+	it.sentence = strings.ContainsAny(between, ".!?;\n")
+}
+
+// isClean reports whether text[start:end] stands by itself, so that it is not
+// a part of something longer.
+func isClean(text string, start, end int, kind TokenKind) bool {
+	bold := start > 0 && text[start-1] == '*'
+	return cleanBefore(text[:start]) && cleanAfter(text[end:], kind, bold)
+}
+
+func cleanBefore(before string) bool {
+	r, size := utf8.DecodeLastRuneInString(before)
+	switch {
+	case size == 0 || unicode.IsSpace(r):
+		return true
+	case r < utf8.RuneSelf:
+		return strings.ContainsRune("([{<\"'`,;:=*", r)
+	}
+	return isSymbol(r, "\"'")
+}
+
+func cleanAfter(after string, kind TokenKind, bold bool) bool {
+	if kind == Address && after != "" && (after[0] == ',' || after[0] == ';') {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(after, "'s"); ok {
+		after = rest
+	}
+	after = strings.TrimLeft(after, ".,;:!?)]}>\"'`")
+	if bold {
+		after = strings.TrimLeft(after, "*.,;:!?)]}>\"'`")
+	}
+	r, size := utf8.DecodeRuneInString(after)
+	return size == 0 || unicode.IsSpace(r) || (r >= utf8.RuneSelf && isSymbol(r, "\"'.,-"))
+}
+
+// isSymbol reports whether r, which is not ASCII, ends a token: an emoji, a
+// typographic quote, but no letter, nothing invisible, and no look-alike of
+// plain characters other than these.
+func isSymbol(r rune, plain string) bool {
+	if r == utf8.RuneError || invisible(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+		return false
+	}
+	like := lookAlike(r)
+	return like >= utf8.RuneSelf || strings.ContainsRune(plain, like)
+}

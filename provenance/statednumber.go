@@ -1,0 +1,196 @@
+package provenance
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+// A statedNumber is one place where the owner typed a number.
+type statedNumber struct {
+	money  bool   // it carries a currency
+	before string // the nearest word before it that says what it is, in one form with singular
+	after  string // the word behind it
+}
+
+// maxFillers bounds the words between a number and what names it: «set the
+// limit to 50», «invoice number 7».
+const maxFillers = 3
+
+func (s *Stated) addNumber(items []item, i int, raw string) {
+	plain, money, ok := plainNumber(raw)
+	if !ok {
+		return
+	}
+	n := statedNumber{money: money}
+	for j, fillers := i-1, 0; j >= 0 && fillers <= maxFillers; j-- {
+		if !isWordItem(items[j]) || (items[j+1].apart && !items[j+1].label) {
+			break
+		}
+		word := strings.ToLower(items[j].folded)
+		if !filler(word) {
+			n.before = singular(word)
+			break
+		}
+		n.before = word
+		fillers++
+	}
+	if i+1 < len(items) && isWordItem(items[i+1]) && !items[i+1].apart {
+		word := strings.ToLower(items[i+1].folded)
+		n.after = singular(word)
+		n.money = n.money || isCurrency(word)
+	}
+	if isCurrency(n.before) { // EUR 50
+		n.money = true
+	}
+	s.numbers[plain] = append(s.numbers[plain], n)
+}
+
+func isWordItem(it item) bool { return (it.kind == Word || it.kind == Name) && !it.inner }
+
+func filler(word string) bool {
+	switch word {
+	case "number", "no", "nr", "num", "id", "is", "of", "to", "at", "by", "the", "be", "for", "with":
+		return true
+	}
+	return false
+}
+
+// hasNumber reports whether the owner stated a number in this role.
+func (s *Stated) hasNumber(value, plain string, kind hook.LeafKind, role string) bool {
+	words := roleWords(role)
+	money := namesAny(words, moneyWords)
+	for _, n := range s.numbers[plain] {
+		switch {
+		case n.money && money:
+			return true
+		case n.money:
+		case names(words, n.before) || names(words, n.after):
+			return true
+		}
+	}
+	if money || namesAny(words, countWords) {
+		return false
+	}
+	if len(plain) == 4 && (plain[:2] == "19" || plain[:2] == "20") && names(words, "year") {
+		return len(s.numbers[plain]) > 0
+	}
+	if _, ok := s.tokens[value]; ok { // an account, or #7
+		return true
+	}
+	_, ok := s.quoted[value]
+	return ok && kind == hook.String
+}
+
+// asNumber returns the plain form of a value that is a number and nothing else.
+func asNumber(value string) (string, bool) {
+	n, _ := numberLen(value)
+	if n != len(value) {
+		return "", false
+	}
+	plain, _, ok := plainNumber(value)
+	return plain, ok
+}
+
+// roleWords returns the words of an argument's name that say what it is:
+// «invoice» for «invoice_id» and «invoiceId».
+func roleWords(role string) []string {
+	var all, telling []string
+	for word := range strings.FieldsFuncSeq(splitCamel(role), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		word = singular(strings.ToLower(word))
+		all = append(all, word)
+		switch word {
+		case "id", "number", "no", "nr", "num", "value", "the", "of", "in", "by":
+		default:
+			telling = append(telling, word)
+		}
+	}
+	if len(telling) == 0 {
+		return all
+	}
+	return telling
+}
+
+func splitCamel(s string) string {
+	var b strings.Builder
+	lower := false
+	for _, r := range s {
+		if lower && unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r)
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// names reports whether a neighbouring word names one of the role's words.
+func names(words []string, neighbour string) bool {
+	if neighbour == "" {
+		return false
+	}
+	for _, w := range words {
+		if w == neighbour {
+			return true
+		}
+		for _, group := range []func(string) bool{moneyWords, countWords, limitWords, requestWords} {
+			if group(w) && group(neighbour) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func namesAny(words []string, group func(string) bool) bool {
+	for _, w := range words {
+		if group(w) {
+			return true
+		}
+	}
+	return false
+}
+
+func moneyWords(word string) bool {
+	switch word {
+	case "amount", "sum", "total", "price", "cost", "payment", "pay", "transfer", "fee", "budget", "balance", "money", "donation":
+		return true
+	}
+	return false
+}
+
+func countWords(word string) bool {
+	switch word {
+	case "quantity", "qty", "count", "copy", "piece", "unit", "item":
+		return true
+	}
+	return false
+}
+
+func limitWords(word string) bool {
+	switch word {
+	case "limit", "max", "maximum", "most", "top", "first", "last", "latest", "newest", "recent":
+		return true
+	}
+	return false
+}
+
+func requestWords(word string) bool {
+	switch word {
+	case "pr", "pull", "request", "mr", "merge":
+		return true
+	}
+	return false
+}
+
+// singular returns a word without the ending of a plural, roughly.
+func singular(word string) string {
+	switch {
+	case len(word) > 4 && strings.HasSuffix(word, "ies"):
+		return word[:len(word)-3] + "y"
+	case len(word) > 3 && strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss"):
+		return word[:len(word)-1]
+	}
+	return word
+}

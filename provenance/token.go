@@ -1,0 +1,196 @@
+package provenance
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A TokenKind says what a token looks like.
+type TokenKind uint8
+
+// The kinds of tokens.
+const (
+	Word    TokenKind = iota // letters: «invoice», «don't»
+	Name                     // a word that begins with a capital letter
+	Number                   // with sign, currency, decimals: «$1,234.50»
+	ID                       // letters mixed with digits, «#123», «2024-05-01», «snake_case»
+	Path                     // «/etc/hosts», «~/x», «a/b», «notes.txt», «example.com»
+	URL                      // with its scheme, or beginning with www
+	Address                  // a mail address
+	Account                  // IBAN, card and telephone numbers, eight digits and more
+	Quoted                   // all that stands between two quotes
+)
+
+func (k TokenKind) String() string {
+	names := [...]string{"word", "name", "number", "id", "path", "url", "address", "account", "quoted"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "invalid"
+}
+
+// The limits on tokens. A longer token is cut into pieces, and a cut piece is
+// never something the owner stated.
+const (
+	MaxTokenBytes = 4096     // the longest URL that servers commonly accept is 8 KiB, the usual one 2 KiB
+	MaxTokens     = 16 << 20 // more than one event can carry
+)
+
+// blockBytes is how much text is folded at a time; a quoted string that runs
+// over the edge of a block is not seen as one.
+const blockBytes = 64 << 10
+
+// A Token is one typed piece of a text.
+type Token struct {
+	Kind TokenKind
+	// Text is the token in the form of [Normalise].
+	Text string
+	// Start and End are where it stands in the text, in bytes; of a quoted
+	// string without its quotes.
+	Start, End int
+}
+
+// Tokens returns the typed tokens of a text, in order, each as long as it can
+// be. A quoted string comes before the tokens inside it.
+func Tokens(text string) iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		var buf []byte
+		scanText(text, func(p piece) bool {
+			buf = appendToken(buf[:0], p)
+			return yield(Token{Kind: p.kind, Text: string(buf), Start: p.start, End: p.end})
+		})
+	}
+}
+
+// A piece is a token before it is normalised.
+type piece struct {
+	kind       TokenKind
+	folded     string // as it stands in the folded text
+	start, end int    // in the text itself
+}
+
+// appendToken appends the normal form of a piece.
+func appendToken(dst []byte, p piece) []byte {
+	begin := len(dst)
+	dst = appendNormal(dst, p.folded)
+	switch p.kind {
+	case Account: // «DE89 3704 …» and «DE893704…» are one account
+		dst = keepAlnum(dst, begin)
+	case URL:
+		if strings.Contains(p.folded, "&amp;") {
+			dst = append(dst[:begin], strings.ReplaceAll(string(dst[begin:]), "&amp;", "&")...)
+		}
+		dst = trimSlash(dst, begin)
+	case Path:
+		dst = trimSlash(dst, begin)
+	}
+	return dst
+}
+
+func trimSlash(b []byte, begin int) []byte {
+	if len(b) > begin+1 && b[len(b)-1] == '/' {
+		return b[:len(b)-1]
+	}
+	return b
+}
+
+func keepAlnum(b []byte, begin int) []byte {
+	n := begin
+	for _, c := range b[begin:] {
+		if isAlnum(c) || c == '+' {
+			b[n] = c
+			n++
+		}
+	}
+	return b[:n]
+}
+
+// scanText calls emit with every piece of text, until emit returns false.
+func scanText(text string, emit func(piece) bool) {
+	var folder folder
+	left := MaxTokens
+	for base := 0; base < len(text); {
+		block := text[base:blockEnd(text, base)]
+		folded := folder.fold(block)
+		sc := scanner{s: folded}
+		sc.emit = func(kind TokenKind, from, to int) bool {
+			left--
+			return left >= 0 && emit(piece{
+				kind: kind, folded: folded[from:to],
+				start: base + folder.offset(from), end: base + folder.offset(to),
+			})
+		}
+		if !sc.run() {
+			return
+		}
+		base += len(block)
+	}
+}
+
+// blockEnd returns where the block from base on ends: at the end of a line if
+// there is one, else at white space, else anywhere.
+func blockEnd(text string, base int) int {
+	if len(text)-base <= blockBytes {
+		return len(text)
+	}
+	block := text[base : base+blockBytes]
+	for _, seps := range []string{"\n", " \t\r"} {
+		if at := strings.LastIndexAny(block[blockBytes/2:], seps); at >= 0 {
+			return base + blockBytes/2 + at + 1
+		}
+	}
+	end := base + blockBytes
+	for end > base+blockBytes-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return end
+}
+
+// A folder turns text into what it looks like and remembers where every byte
+// of that came from. Plain text stays as it is and costs one look.
+type folder struct {
+	buf     []byte
+	offsets []int32 // nil: every byte stands where it stood
+}
+
+func (f *folder) fold(block string) string {
+	f.offsets = f.offsets[:0]
+	if isASCII(block) {
+		return block
+	}
+	f.buf = f.buf[:0]
+	for i, r := range block {
+		before := len(f.buf)
+		switch {
+		case r < utf8.RuneSelf:
+			f.buf = append(f.buf, byte(r))
+		case unicode.IsSpace(r):
+			f.buf = append(f.buf, ' ')
+		default:
+			f.buf = appendFolded(f.buf, r, false)
+		}
+		for range len(f.buf) - before {
+			f.offsets = append(f.offsets, int32(i))
+		}
+	}
+	f.offsets = append(f.offsets, int32(len(block)))
+	return string(f.buf)
+}
+
+func (f *folder) offset(i int) int {
+	if len(f.offsets) == 0 {
+		return i
+	}
+	return int(f.offsets[i])
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,209 @@
+package provenance
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// The limits on looking up one value.
+const (
+	maxTracedBytes  = 256 << 10 // of the value
+	maxTracedTokens = 64        // that must all be in one source; a longer value is looked up by windows
+	maxWindows      = 4096
+	maxShownRunes   = 80
+)
+
+// A Tracer says where the arguments of a call came from.
+type Tracer struct {
+	Key    Key
+	Index  Index // may be nil: then nothing was seen
+	Stated *Stated
+	Ledger *Ledger
+}
+
+// Trace says where one value came from. argRole is the argument's name, which
+// numbers are matched with.
+//
+// A value the owner stated is the owner's. Any other is at the trust of the
+// source it was first seen in, and stays there however often it comes back: an
+// echo never rises. A value that was put together from several pieces is at the
+// lowest of them. The mark is not looked at: whoever asks joins it.
+func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floodmark.Argument {
+	arg := floodmark.Argument{Path: leaf.Path, Role: role, Shown: shown(leaf.Value, role, argRole)}
+	if t.Stated != nil && t.Stated.Has(leaf.Value, leaf.Kind, argRole) {
+		arg.Whence, arg.Trust = floodmark.Stated, floodmark.Owner
+	}
+	if t.Index == nil || t.Ledger == nil || leaf.Kind == hook.Null || leaf.Kind == hook.Bool {
+		return arg
+	}
+	spans, trust := t.seen(leaf.Value)
+	if len(spans) == 0 {
+		return arg
+	}
+	arg.Spans = spans[:min(len(spans), floodmark.MaxSpans)]
+	if arg.Whence != floodmark.Stated {
+		arg.Whence, arg.Trust = floodmark.Seen, trust
+	}
+	return arg
+}
+
+// seen returns where a value was seen and how far it may be believed.
+func (t *Tracer) seen(value string) ([]floodmark.Span, floodmark.Trust) {
+	v := readValue(t.Key, value)
+	for _, form := range v.whole {
+		if spans := t.find(form); len(spans) > 0 {
+			return onePerNode(spans), t.trust(spans[0])
+		}
+	}
+	if spans, trust := t.together(v.tokens); len(spans) > 0 {
+		return spans, trust
+	}
+	found, trust := t.pieces(v.windows)
+	more, lower := t.pieces(v.parts)
+	spans := append(found, more...)
+	slices.SortFunc(spans, compareSpans)
+	return onePerNode(spans), min(trust, lower)
+}
+
+func (t *Tracer) find(h Hash) []floodmark.Span { return t.Index.Find(h) }
+
+func (t *Tracer) trust(s floodmark.Span) floodmark.Trust { return t.Ledger.Effective(s.Node).Trust }
+
+// together returns the sources that hold all of these tokens. The trust is the
+// lowest at which any of them was first seen.
+func (t *Tracer) together(tokens []Hash) ([]floodmark.Span, floodmark.Trust) {
+	var all []floodmark.Span
+	trust := floodmark.System
+	for i, h := range tokens {
+		spans := onePerNode(t.find(h))
+		if len(spans) == 0 {
+			return nil, floodmark.Untrusted
+		}
+		trust = min(trust, t.trust(spans[0]))
+		if i == 0 {
+			all = spans
+			continue
+		}
+		all = slices.DeleteFunc(all, func(s floodmark.Span) bool {
+			_, ok := slices.BinarySearchFunc(spans, s, func(a, b floodmark.Span) int { return int(a.Node) - int(b.Node) })
+			return !ok
+		})
+	}
+	return all, trust
+}
+
+// pieces returns where each of these was first seen, and the lowest trust.
+func (t *Tracer) pieces(hashes []Hash) ([]floodmark.Span, floodmark.Trust) {
+	var found []floodmark.Span
+	trust := floodmark.System
+	for _, h := range hashes {
+		if spans := t.find(h); len(spans) > 0 {
+			found = append(found, spans[0])
+			trust = min(trust, t.trust(spans[0]))
+		}
+	}
+	return found, trust
+}
+
+// onePerNode keeps the first place in every node.
+func onePerNode(spans []floodmark.Span) []floodmark.Span {
+	return slices.CompactFunc(spans, func(a, b floodmark.Span) bool { return a.Node == b.Node })
+}
+
+// A traced value is what is looked up for it, from the surest on.
+type traced struct {
+	whole   []Hash // the value as one token, in every form it may have
+	tokens  []Hash // all of which must be in one source
+	windows []Hash // five words in a row
+	parts   []Hash // the host of a URL and the like
+}
+
+func readValue(key Key, value string) traced {
+	value = value[:min(len(value), maxTracedBytes)]
+	h := newHasher(key)
+	var v traced
+	var token []byte
+	var win window
+	pieces, plain := 0, 0
+	scanText(value, func(p piece) bool {
+		token = appendToken(token[:0], p)
+		if p.kind != Quoted && len(token) > 0 {
+			pieces++
+			if len(v.windows) < maxWindows && win.push(token, p.start) {
+				v.windows = append(v.windows, h.bytes(win.text))
+				win.slide(1)
+			}
+		}
+		if len(token) == 0 || p.kind == Quoted || plain >= maxTracedTokens || usualWord(p.kind, token) {
+			return len(v.windows) < maxWindows
+		}
+		plain++
+		forms := []Hash{h.bytes(token)}
+		v.tokens = append(v.tokens, forms...)
+		for part := range parts(p.kind, string(token)) {
+			v.parts = append(v.parts, h.text(part))
+		}
+		return true
+	})
+	v.finish(h, value, pieces, plain)
+	return v
+}
+
+// finish decides what may stand for the whole value.
+func (v *traced) finish(h *hasher, value string, pieces, plain int) {
+	if len(value) <= MaxTokenBytes && plain > 0 {
+		v.whole = append(v.whole, h.bytes(appendNormal(nil, value)))
+	}
+	if pieces == 1 && plain == 1 {
+		v.whole = append(v.whole, v.tokens[0])
+		if p, ok := wholePiece(value); ok && p.kind == Number {
+			v.whole, v.parts = append(v.whole, v.parts...), nil
+		}
+	}
+	if plain >= maxTracedTokens {
+		v.tokens = nil
+	}
+}
+
+func usualWord(kind TokenKind, token []byte) bool {
+	return (kind == Word || kind == Name) && usual(token)
+}
+
+// shown returns what a person may read of a value: one line, nothing hidden in
+// it, and nothing at all of content and secrets.
+func shown(value string, role floodmark.Role, argRole string) string {
+	if role == floodmark.Content || secretRole(argRole) {
+		return ""
+	}
+	var b strings.Builder
+	runes := 0
+	for _, r := range value {
+		if runes == maxShownRunes {
+			b.WriteRune('…')
+			break
+		}
+		switch {
+		case unicode.IsSpace(r):
+			r = ' '
+		case invisible(r) || unicode.IsControl(r):
+			r = '·'
+		}
+		b.WriteRune(r)
+		runes++
+	}
+	return b.String()
+}
+
+func secretRole(argRole string) bool {
+	for _, w := range roleWords(argRole) {
+		switch w {
+		case "password", "passwd", "passphrase", "secret", "token", "key", "credential", "pin", "auth", "authorization", "cookie":
+			return true
+		}
+	}
+	return false
+}
