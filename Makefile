@@ -1,5 +1,6 @@
 # Everything a change needs. `make check` before a commit; `.ci/run` is the
 # whole gate. Nothing is installed outside this folder: tools go to bin/.
+# Variables given on the command line reach the scripts; these defaults do not.
 
 FUZZTIME ?= 10s
 MUTANTS  ?= 50
