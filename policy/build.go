@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+)
+
+// build joins the layers. Nothing in it can fail: the layers were checked.
+func build(name string, shipped, user *document, projects []*document) *Policy {
+	p := &Policy{
+		places: user.places, groups: user.groups, caution: user.caution, tools: user.tools,
+		projectLocal: shipped.projectLocal,
+	}
+	settings := Settings{Profile: name}
+	shipped.settings(&settings)
+	user.settings(&settings)
+	base := &view{settings: settings, overrides: map[toolName]*grid{}}
+	cells := buildTable(shipped, user)
+	base.table, base.byValue = gridOf(cells, tableText), gridOf(cells, valueText)
+	for i := range user.overrides {
+		o := &user.overrides[i]
+		base.overrides[o.tool] = user.overrideGrid(o, &base.table)
+	}
+	rules := append(append([]*rule(nil), shipped.rules...), user.rules...)
+	base.verifiers = newScopes(user.verifiers)
+	for _, d := range projects {
+		base.bounds = append(base.bounds, newBound(&d.section))
+		rules = append(rules, prefixed(d.rules, d.where)...)
+	}
+	base.flows = newFlows(append(shipped.flowsOff, user.flowsOff...), settings)
+	p.base, p.agents = base, map[string]*view{}
+	for _, agent := range user.agentNames() {
+		p.agents[agent] = base.tightened(user.agents[agent], rules)
+	}
+	base.rules = newRuleIndex(rules)
+	return p
+}
+
+// cell is a verdict and where it was said.
+type cell struct {
+	verdict floodmark.Verdict
+	rule    string
+}
+
+type cells [effects][trusts]cell
+
+// buildTable is the profile's table with what the user changed, made monotone.
+// A taintPolicy can loosen everything but admin: what changes the agent or its
+// protection is not what the seed's users meant by it.
+func buildTable(shipped, user *document) *cells {
+	var out cells
+	for e := range effects {
+		effect := floodmark.Effect(e)
+		for t := range trusts {
+			c := cell{verdict: shipped.table[e][t].verdict, rule: "table." + effect.String() + "." + floodmark.Trust(t).String()}
+			taint := user.taint[t]
+			if taint.node != nil && guarded(effect) && (effect != floodmark.Admin || taint.verdict < c.verdict) {
+				c.verdict, c.rule = taint.verdict, "taintPolicy."+floodmark.Trust(t).String()
+			}
+			if own := user.table[e][t]; own.node != nil {
+				c.verdict, c.rule = own.verdict, "table."+effect.String()+"."+floodmark.Trust(t).String()
+			}
+			out[e][t] = c
+		}
+	}
+	for e := range effects {
+		monotone(&out[e])
+		for t := range trusts {
+			user.warnCorrected(user.table[e][t], out[e][t].verdict, floodmark.Trust(t))
+		}
+	}
+	for t := range trusts {
+		user.warnCorrected(user.taint[t], user.taint.least(t), floodmark.Trust(t))
+	}
+	return &out
+}
+
+// monotone takes from less believed content what more believed content does
+// not have.
+func monotone(row *[trusts]cell) {
+	for t := trusts - 2; t >= 0; t-- {
+		row[t].verdict = min(row[t].verdict, row[t+1].verdict)
+	}
+}
+
+// least is the strictest verdict said at t or for anything more believed.
+func (ls *levels) least(t int) floodmark.Verdict {
+	v := floodmark.Allow
+	for ; t < trusts; t++ {
+		if ls[t].node != nil {
+			v = min(v, ls[t].verdict)
+		}
+	}
+	return v
+}
+
+// warnCorrected tells the user that a verdict counts for less than was written.
+func (d *document) warnCorrected(said level, got floodmark.Verdict, t floodmark.Trust) {
+	if said.node != nil && got < said.verdict {
+		d.reader.warn(said.node, "not-monotone",
+			fmt.Sprintf("%s content would get more (%s) than more believed content has (%s)", t, said.verdict, got),
+			fmt.Sprintf("it counts as %s; write that, or allow more for the levels above", got))
+	}
+}
+
+func gridOf(cs *cells, text func(floodmark.Effect, floodmark.Trust, floodmark.Verdict) string) grid {
+	var g grid
+	for e := range effects {
+		for t := range trusts {
+			c := cs[e][t]
+			g[e][t] = &floodmark.Reason{
+				Code: floodmark.TaintEscalation, Rule: c.rule, Verdict: c.verdict,
+				Text: text(floodmark.Effect(e), floodmark.Trust(t), c.verdict),
+			}
+		}
+	}
+	return g
+}
+
+// overrideGrid is the table as one tool sees it.
+func (d *document) overrideGrid(o *override, table *grid) *grid {
+	g := *table
+	for e := range effects {
+		for t := trusts - 1; t >= 0; t-- {
+			trust := floodmark.Trust(t)
+			v, code, rule := g[e][t].Verdict, g[e][t].Code, g[e][t].Rule
+			if o.levels[t].node != nil {
+				v, code, rule = o.levels[t].verdict, floodmark.ToolOverride, "toolOverrides."+o.text+"."+trust.String()
+			}
+			if t < trusts-1 && g[e][t+1].Verdict < v {
+				v, code, rule = g[e][t+1].Verdict, floodmark.ToolOverride, "toolOverrides."+o.text+"."+trust.String()
+			}
+			if code == floodmark.ToolOverride {
+				g[e][t] = &floodmark.Reason{Code: code, Rule: rule, Verdict: v, Text: overrideText(o.text, trust, v)}
+			}
+		}
+	}
+	for t := range trusts {
+		d.warnCorrected(o.levels[t], o.levels.least(t), floodmark.Trust(t))
+	}
+	return &g
+}
+
+// prefixed names the layer in the rules' reasons.
+func prefixed(rules []*rule, where string) []*rule {
+	for _, r := range rules {
+		r.reason.Rule = where + r.reason.Rule
+	}
+	return rules
+}

@@ -1,0 +1,262 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// check holds a value against its shape and notes every difference. It reports
+// whether the value may be read.
+func (r *reader) check(n *yaml.Node, s *shape) bool {
+	switch s.kind {
+	case mapping:
+		return r.checkMapping(n, s)
+	case named:
+		return r.checkNamed(n, s)
+	case list, foreign:
+		return r.checkList(n, s)
+	case either:
+		return r.checkEither(n, s)
+	default:
+		return r.checkScalar(n, s)
+	}
+}
+
+func (r *reader) checkMapping(n *yaml.Node, s *shape) bool {
+	if n.Kind != yaml.MappingNode {
+		r.wrongKind(n, s, "keys and values: "+strings.Join(s.names(), ", "))
+		return false
+	}
+	ok := true
+	keys, values := pairs(n)
+	for i, k := range keys {
+		known, found := s.find(k.Value)
+		if !found {
+			r.unknownKey(k, s)
+			ok = false
+			continue
+		}
+		ok = r.check(values[i], known.shape) && ok
+	}
+	for _, k := range s.keys {
+		if k.need && value(n, k.name) == nil {
+			r.fault(n, "missing-key", fmt.Sprintf("%s needs %q", s.noun, k.name), "add: "+k.name+": "+example(k.shape))
+			ok = false
+		}
+	}
+	if len(keys) < s.low {
+		r.fault(n, "empty", s.noun+" says nothing", "write one of "+oneOf(s.names()))
+		ok = false
+	}
+	return ok
+}
+
+// unknownKey says what may stand here, or why this may not.
+func (r *reader) unknownKey(k *yaml.Node, s *shape) {
+	text := fmt.Sprintf("unknown key %q", k.Value)
+	if known, ok := policyShape().find(k.Value); ok && s.noun == "a policy" {
+		r.fault(k, "not-here", r.misplaced(k.Value), placeHint(known.in))
+		return
+	}
+	if near, ok := nearest(k.Value, s.names()); ok {
+		r.fault(k, "unknown-key", text, fmt.Sprintf("did you mean %q?", near))
+		return
+	}
+	r.fault(k, "unknown-key", text, "known keys here: "+strings.Join(s.names(), ", "))
+}
+
+func (r *reader) misplaced(name string) string {
+	return fmt.Sprintf("%q may not stand here", name)
+}
+
+func placeHint(in scope) string {
+	switch {
+	case in&inUser == 0:
+		return "only the shipped profiles say this"
+	case in&inAgent == 0:
+		return "a project's file and the section of an agent may only tighten: version, rules, taintPolicy, toolOverrides; move this to the user's own file"
+	default:
+		return "a project's file may only tighten: version, rules, taintPolicy, toolOverrides; move this to the user's own file"
+	}
+}
+
+func (r *reader) checkNamed(n *yaml.Node, s *shape) bool {
+	if n.Kind != yaml.MappingNode {
+		r.wrongKind(n, s, "names with their values")
+		return false
+	}
+	ok := true
+	keys, values := pairs(n)
+	if s.high > 0 && len(keys) > s.high {
+		r.fault(n, "too-large", "too many entries", fmt.Sprintf("at most %d", s.high))
+		return false
+	}
+	for i, k := range keys {
+		switch {
+		case s.keyWords != nil && !slices.Contains(s.keyWords, k.Value):
+			r.unknownWord(k, "key", s.keyWords)
+			ok = false
+			continue
+		case k.Value == "":
+			r.fault(k, "bad-key", "a name is empty", "write a name")
+			ok = false
+		}
+		ok = r.check(values[i], s.item) && ok
+	}
+	return ok
+}
+
+func (r *reader) checkList(n *yaml.Node, s *shape) bool {
+	if n.Kind != yaml.SequenceNode {
+		hint := "write a list: [first, second]"
+		if n.Kind == yaml.ScalarNode && n.Value != "" {
+			hint = "write a list: [" + shown(n) + "]"
+		}
+		r.fault(n, "wrong-type", "this should be "+s.noun, hint)
+		return false
+	}
+	if len(n.Content) < s.low {
+		r.fault(n, "empty", "the list is empty", "name at least one, or remove the key")
+		return false
+	}
+	if len(n.Content) > s.high {
+		r.fault(n, "too-large", "the list is too long", fmt.Sprintf("at most %d", s.high))
+		return false
+	}
+	ok := true
+	if s.kind == list {
+		for _, c := range n.Content {
+			ok = r.check(c, s.item) && ok
+		}
+	}
+	return ok
+}
+
+func (r *reader) checkEither(n *yaml.Node, s *shape) bool {
+	for _, f := range s.forms {
+		if (f.kind == mapping) == (n.Kind == yaml.MappingNode) {
+			return r.check(n, f)
+		}
+	}
+	r.fault(n, "wrong-type", "this should be "+s.noun, "")
+	return false
+}
+
+func (r *reader) checkScalar(n *yaml.Node, s *shape) bool {
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		r.wrongKind(n, s, "a single value")
+		return false
+	}
+	switch s.kind {
+	case word:
+		if !slices.Contains(s.words, n.Value) {
+			r.unknownWord(n, strings.TrimPrefix(strings.TrimPrefix(s.noun, "a "), "an "), s.words)
+			return false
+		}
+	case text:
+		return r.checkText(n, s)
+	case whole:
+		v, err := strconv.Atoi(n.Value)
+		if err != nil || n.Tag != "!!int" || v < s.low || v > s.high {
+			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun), fmt.Sprintf("write a whole number from %d to %d", s.low, s.high))
+			return false
+		}
+	case flag:
+		if n.Tag != "!!bool" || n.Value != "true" && n.Value != "false" {
+			r.fault(n, "wrong-value", fmt.Sprintf("%s should be true or false", shown(n)), "write true or false, without quotes")
+			return false
+		}
+	case span:
+		if d, err := time.ParseDuration(n.Value); err != nil || d < s.shortest || d > s.longest {
+			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun),
+				fmt.Sprintf("write a number and s, m or h, from %s to %s", short(s.shortest), short(s.longest)))
+			return false
+		}
+	}
+	return true
+}
+
+func (r *reader) checkText(n *yaml.Node, s *shape) bool {
+	switch {
+	case n.Tag != "!!str":
+		r.fault(n, "wrong-type", fmt.Sprintf("%s should be %s", shown(n), s.noun), `put it in quotes: "`+n.Value+`"`)
+	case strings.TrimSpace(n.Value) == "":
+		r.fault(n, "empty", "this should be "+s.noun, "write it, or remove the key")
+	case len(n.Value) > s.high:
+		r.fault(n, "too-large", "this text is too long", fmt.Sprintf("at most %d bytes", s.high))
+	default:
+		return true
+	}
+	return false
+}
+
+func (r *reader) wrongKind(n *yaml.Node, s *shape, want string) {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		r.fault(n, "wrong-type", "nothing stands here", "write "+want+", or remove the key")
+		return
+	}
+	noun := s.noun
+	if noun == "" {
+		noun = "true or false"
+	}
+	r.fault(n, "wrong-type", "this should be "+noun, "write "+want)
+}
+
+func (r *reader) unknownWord(n *yaml.Node, what string, words []string) {
+	hint := "write one of " + oneOf(words)
+	if near, ok := nearest(n.Value, words); ok {
+		hint = fmt.Sprintf("did you mean %q? It is one of %s", near, oneOf(words))
+	}
+	r.fault(n, "unknown-word", fmt.Sprintf("%s is not known as %s", shown(n), article(what)), hint)
+}
+
+func article(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// shown quotes a value for a message and cuts it short.
+func shown(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode {
+		return "this"
+	}
+	v := []rune(n.Value)
+	if len(v) > 40 {
+		return strconv.Quote(string(v[:40]) + "…")
+	}
+	return strconv.Quote(string(v))
+}
+
+// short writes a span as a person would: 2m, not 2m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+func example(s *shape) string {
+	switch s.kind {
+	case word:
+		return s.words[0]
+	case whole:
+		return strconv.Itoa(max(s.low, 1))
+	case flag:
+		return "true"
+	case span:
+		return short(s.shortest)
+	default:
+		return "…"
+	}
+}

@@ -1,0 +1,251 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/env"
+	"cel.dev/cel-go/common/types"
+	"github.com/floodmark/floodmark"
+	"go.yaml.in/yaml/v3"
+)
+
+// The limits of a condition. The cost is CEL's own measure; a condition over
+// the limit counts as true.
+const (
+	maxCondition = 4096
+	maxCost      = 100_000
+	maxNesting   = 64
+	maxRegex     = 2000 // instructions of a compiled pattern
+)
+
+// A truth is the outcome of a condition. CEL knows a third one, the error.
+type truth uint8
+
+const (
+	no truth = iota
+	yep
+	failed
+)
+
+// A condition decides whether a rule applies.
+type condition struct {
+	eval func(*Question) truth
+	// needsCall says that it mentions the call, so that it cannot be answered
+	// at a model call; needsArgs that it mentions what may differ between two
+	// calls of the same tool.
+	needsCall, needsArgs bool
+	compiled             bool // by us, not by the CEL library
+}
+
+// holds reports whether the rule applies. A condition that cannot be answered
+// counts as true: rules only tighten, so that is the safe side.
+func (c *condition) holds(q *Question) bool { return c.eval(q) != no }
+
+// conditions compiles CEL. Building the environment is slow, so that it is
+// built once, and only if a policy has a CEL rule.
+type conditions struct{ env *cel.Env }
+
+func (cs *conditions) environment() (*cel.Env, error) {
+	if cs.env != nil {
+		return cs.env, nil
+	}
+	// Time zones would be read from the disk, and rules have no times.
+	subset := env.NewLibrarySubset()
+	for _, name := range timeFunctions() {
+		subset.AddExcludedFunctions(env.NewFunction(name))
+	}
+	opts := []cel.EnvOption{
+		cel.StdLib(cel.StdLibSubset(subset)), cel.ASTValidators(cel.ValidateRegexLiterals()),
+		cel.Types(
+			cel.NativeTypeFor[celArgument](cel.NativeTypeAlias("argument"), types.ParseStructTags(true)),
+			cel.NativeTypeFor[celSource](cel.NativeTypeAlias("source"), types.ParseStructTags(true)),
+		),
+		cel.ParserRecursionLimit(maxNesting), cel.ParserExpressionSizeLimit(maxCondition),
+		cel.RegexProgramSizeLimit(maxRegex), cel.CrossTypeNumericComparisons(true),
+		cel.Variable("call.args", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable("arg", cel.MapType(cel.StringType, cel.ObjectType("argument"))),
+		cel.Variable("sources", cel.ListType(cel.ObjectType("source"))),
+	}
+	for _, name := range textVariables() {
+		opts = append(opts, cel.Variable(name, cel.StringType))
+	}
+	for _, name := range numberVariables() {
+		opts = append(opts, cel.Variable(name, cel.IntType))
+	}
+	for name, n := range constants() {
+		opts = append(opts, cel.Constant(name, cel.IntType, types.Int(n)))
+	}
+	var err error
+	cs.env, err = cel.NewCustomEnv(opts...)
+	return cs.env, err
+}
+
+func timeFunctions() []string {
+	return []string{
+		"timestamp", "getFullYear", "getMonth", "getDayOfYear", "getDayOfMonth", "getDate", "getDayOfWeek", "getHours",
+		"getMinutes", "getSeconds", "getMilliseconds",
+	}
+}
+
+func textVariables() []string {
+	return []string{"agent", "call.agent", "call.server", "call.tool", "call.effect"}
+}
+
+func numberVariables() []string {
+	return []string{"mark.trust", "mark.secrecy", "trust", "iteration", "turn"}
+}
+
+// constants are the words of trust and secrecy, as numbers that compare.
+func constants() map[string]int64 {
+	out := map[string]int64{}
+	for t := floodmark.Untrusted; t <= floodmark.System; t++ {
+		out[t.String()] = int64(t)
+	}
+	for s := floodmark.Secret; s <= floodmark.Public; s++ {
+		out[s.String()] = int64(s)
+	}
+	return out
+}
+
+// condition reads a rule's condition in either form.
+func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
+	if n.Kind == yaml.MappingNode {
+		return shortForm(n), true
+	}
+	e, err := cs.environment()
+	if err != nil {
+		r.fault(n, "condition", "conditions cannot be read: "+err.Error(), "")
+		return condition{}, false
+	}
+	checked, issues := e.Compile(n.Value)
+	if issues.Err() != nil {
+		r.celProblems(n, issues.Errors())
+		return condition{}, false
+	}
+	if t := checked.OutputType(); !t.IsExactType(cel.BoolType) && !t.IsExactType(cel.DynType) {
+		r.fault(n, "condition", "the condition is not a question", "it should be true or false; compare something, as in mark.trust <= external")
+		return condition{}, false
+	}
+	c := mentions(checked.NativeRep())
+	if compiled, ok := compile(checked.NativeRep()); ok {
+		c.eval, c.compiled = compiled, true
+		return c, true
+	}
+	if c.eval, err = celEval(e, checked); err != nil {
+		r.fault(n, "condition", "the condition cannot be used: "+cleanCEL(err.Error()), "")
+		return condition{}, false
+	}
+	return c, true
+}
+
+// celEval lets the CEL library answer a condition.
+func celEval(e *cel.Env, checked *cel.Ast) (func(*Question) truth, error) {
+	program, err := e.Program(checked, cel.CostLimit(maxCost), cel.EvalOptions(cel.OptOptimize))
+	if err != nil {
+		return nil, err
+	}
+	return func(q *Question) truth {
+		out, _, err := program.Eval(variables{q})
+		if err != nil {
+			return failed
+		}
+		switch out {
+		case types.True:
+			return yep
+		case types.False:
+			return no
+		}
+		return failed
+	}, nil
+}
+
+// shortForm reads the RFC's words. All given conditions must hold.
+func shortForm(n *yaml.Node) condition {
+	var levels []floodmark.Trust
+	for _, w := range strs(value(n, "context_taint_includes")) {
+		if t, err := floodmark.ParseTrust(w); err == nil {
+			levels = append(levels, t)
+		}
+	}
+	round := number(value(n, "iteration_gte"))
+	return condition{compiled: true, eval: func(q *Question) truth {
+		if q.Iteration < round {
+			return no
+		}
+		if len(levels) == 0 || slices.ContainsFunc(levels, q.contains) {
+			return yep
+		}
+		return no
+	}}
+}
+
+// contains reports whether the context holds content of a level. The mark
+// itself counts, should the levels be unknown.
+func (q *Question) contains(t floodmark.Trust) bool { return q.Levels.Has(t) || q.Mark.Trust == t }
+
+// mentions looks for what a condition depends on.
+func mentions(a *ast.AST) condition {
+	var c condition
+	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.IdentKind {
+			return
+		}
+		name := e.AsIdent()
+		if strings.HasPrefix(name, "call.") || name == "arg" || name == "trust" {
+			c.needsCall = true
+		}
+		if name == "call.args" || name == "call.effect" || name == "arg" || name == "trust" {
+			c.needsArgs = true
+		}
+	}))
+	return c
+}
+
+// celProblems notes what the CEL library found, each at its place in the file.
+func (r *reader) celProblems(n *yaml.Node, errs []*common.Error) {
+	for i, e := range errs {
+		if i == 3 { // the rest follows from the first
+			return
+		}
+		line, column := r.locate(n, e.Location.Line(), e.Location.Column())
+		text := cleanCEL(e.Message)
+		r.note(floodmark.Error, line, column, "condition", text, celHint(text))
+	}
+}
+
+// cleanCEL takes the library's own words out of a message.
+func cleanCEL(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	s = regexp.MustCompile(` \(in container '[^']*'\)`).ReplaceAllString(s, "")
+	s = regexp.MustCompile(`'_(\S+?)_'`).ReplaceAllString(s, "'$1'")
+	s = regexp.MustCompile(`[Ss]yntax error: ([^']*'[^']*').*`).ReplaceAllString(s, "this is not CEL: $1")
+	return strings.ReplaceAll(s, "found no matching overload for", "these types do not go together:")
+}
+
+func celHint(text string) string {
+	known := append(append(textVariables(), numberVariables()...), "call.args", "arg", "sources")
+	if m := regexp.MustCompile(`undeclared reference to '([^']*)'`).FindStringSubmatch(text); m != nil {
+		words := known
+		for name := range constants() {
+			words = append(words, name)
+		}
+		slices.Sort(words[len(known):])
+		if near, ok := nearest(m[1], words); ok && near != m[1] {
+			return fmt.Sprintf("did you mean %s?", near)
+		}
+		return "known names: " + strings.Join(words, ", ")
+	}
+	if strings.Contains(text, "undefined field") {
+		return "an arg has stated, seen and trust; a source has kind, tool, trust and place"
+	}
+	if strings.Contains(text, "do not go together") {
+		return "trust and secrecy are compared with words, as in mark.trust <= external; texts are in quotes"
+	}
+	return `a condition looks like: mark.trust <= external && call.tool == "exec"`
+}

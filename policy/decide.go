@@ -1,0 +1,201 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// Decide answers a tool call: the minimum of what the rules, the table or the
+// override for the tool, and the flow rules say, and never above the floor
+// that protects the monitor itself. Where it cannot judge, it restricts.
+func (p *Policy) Decide(q *Question) Ruling {
+	v := p.view(agentOf(q))
+	if v == nil {
+		return unjudged("no policy is loaded")
+	}
+	if text, ok := q.sound(); !ok {
+		return unjudged(text)
+	}
+	var found reasons
+	out := Ruling{}
+	v.applyRules(q, &found, &out)
+	out.Flow = v.flows.apply(q, &found)
+	trust, relaxed := v.authority(q, out.Flow)
+	if relaxed {
+		found.add(v.freeContent(q))
+	}
+	v.applyTable(q, trust, &found)
+	if q.SelfProtected {
+		found.add(&v.flows.protection)
+	}
+	out.Verdict, out.Reasons = found.conclude()
+	if relaxed && out.Verdict == floodmark.Allow {
+		out.Reasons = []floodmark.Reason{v.flows.stated}
+	}
+	if out.Verdict != floodmark.Restrict && len(v.verifiers) > 0 {
+		out.Verifiers = v.gates(q.Tool)
+	}
+	return out
+}
+
+func agentOf(q *Question) string {
+	if q == nil {
+		return ""
+	}
+	return q.Agent
+}
+
+// sound reports whether a question can be judged at all.
+func (q *Question) sound() (string, bool) {
+	switch {
+	case q == nil:
+		return "nothing was asked", false
+	case !q.Mark.Valid() || q.Trust > floodmark.System:
+		return "what the conversation holds is not known", false
+	}
+	for _, e := range q.Effects {
+		if e > floodmark.Observe {
+			return "what the call does is not known", false
+		}
+	}
+	return "", true
+}
+
+func unjudged(text string) Ruling {
+	return Ruling{
+		Verdict: floodmark.Restrict,
+		Reasons: []floodmark.Reason{{Code: floodmark.Unjudged, Text: text, Verdict: floodmark.Restrict}},
+	}
+}
+
+// applyRules lets every rule speak that concerns the tool.
+func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
+	for _, list := range v.rules.lists(q.Tool) {
+		for _, r := range list {
+			if !r.cond.holds(q) {
+				continue
+			}
+			out.BlockTurn = out.BlockTurn || r.blockTurn
+			out.PersistGraph = out.PersistGraph || r.persist
+			out.LogFullContext = out.LogFullContext || r.log
+			found.add(&r.reason)
+		}
+	}
+}
+
+// authority is the trust the table is read at, and whether it was raised by
+// what the owner stated. Code, the agent itself, and what a flow rule caught
+// are never relaxed, whoever says so.
+func (v *view) authority(q *Question, flow bool) (floodmark.Trust, bool) {
+	if q.Trust <= q.Mark.Trust {
+		return q.Trust, false
+	}
+	if !q.Relaxed || flow || !v.settings.Relax || !relaxable(q.Effects) {
+		return q.Mark.Trust, false
+	}
+	if v.freeContent(q) != nil && v.tableVerdict(q, q.Mark.Trust) >= floodmark.Audit {
+		return q.Mark.Trust, false // relaxing would gain nothing and cost a look at the text
+	}
+	return min(q.Trust, floodmark.Owner), true
+}
+
+func relaxable(effects []floodmark.Effect) bool {
+	return len(effects) > 0 && !slices.Contains(effects, floodmark.Run) && !slices.Contains(effects, floodmark.Admin)
+}
+
+// applyTable asks the table, or the override for the tool, about each effect.
+func (v *view) applyTable(q *Question, trust floodmark.Trust, found *reasons) {
+	g := &v.table
+	if trust < q.Mark.Trust {
+		g = &v.byValue
+	}
+	if o, ok := find(v.overrides, q.Tool); ok {
+		g = o
+	}
+	if len(q.Effects) == 0 {
+		v.applyCell(q, g, floodmark.Admin, trust, found)
+	}
+	for _, e := range q.Effects {
+		v.applyCell(q, g, e, trust, found)
+	}
+}
+
+// tableVerdict is what the table alone says at some trust.
+func (v *view) tableVerdict(q *Question, trust floodmark.Trust) floodmark.Verdict {
+	var found reasons
+	v.applyTable(q, trust, &found)
+	verdict := floodmark.Allow
+	for _, r := range found.list[:found.n] {
+		verdict = min(verdict, r.Verdict)
+	}
+	return verdict
+}
+
+func (v *view) applyCell(q *Question, g *grid, e floodmark.Effect, trust floodmark.Trust, found *reasons) {
+	found.add(g[e][trust])
+	for _, b := range v.bounds {
+		if r := b.reason(q.Tool, guarded(e), trust); r != nil {
+			found.add(r)
+		}
+	}
+}
+
+// freeContent caps a relaxed call: the owner named where it goes, not what it
+// says. Text with nothing in it that could act is let through, except where a
+// profile or an auditor wants to see all of it.
+func (v *view) freeContent(q *Question) *floodmark.Reason {
+	if !q.Reach.FreeContent || q.Mark.Trust >= floodmark.Shared {
+		return nil
+	}
+	private := q.Mark.Secrecy <= floodmark.Private && !q.Reach.ContentLicensed
+	switch {
+	case q.Reach.ActiveContent:
+		return &v.flows.active
+	case q.Reach.SecretInArgs || private:
+		return &v.flows.unlicensed
+	case v.settings.FreeContent == CapAudit || v.settings.AuditorOn:
+		return &v.flows.freeText
+	}
+	return nil
+}
+
+// reasons collects what speaks against a call, without allocating.
+type reasons struct {
+	n    int
+	list [24]*floodmark.Reason
+}
+
+// add notes a reason once. Reasons beyond the room are joined into the last
+// place by their verdict: explanations may be lost, strictness may not.
+func (rs *reasons) add(r *floodmark.Reason) {
+	if r == nil || r.Verdict == floodmark.Allow || slices.Contains(rs.list[:rs.n], r) {
+		return
+	}
+	if rs.n < len(rs.list) {
+		rs.list[rs.n] = r
+		rs.n++
+		return
+	}
+	if last := &rs.list[len(rs.list)-1]; r.Verdict < (*last).Verdict {
+		*last = r
+	}
+}
+
+// conclude returns the least verdict and all reasons, the deciding one first.
+func (rs *reasons) conclude() (floodmark.Verdict, []floodmark.Reason) {
+	if rs.n == 0 {
+		return floodmark.Allow, nil
+	}
+	found := rs.list[:rs.n]
+	for i := 1; i < len(found); i++ { // few and mostly in order already
+		for j := i; j > 0 && found[j].Verdict < found[j-1].Verdict; j-- {
+			found[j], found[j-1] = found[j-1], found[j]
+		}
+	}
+	out := make([]floodmark.Reason, len(found))
+	for i, r := range found {
+		out[i] = *r
+	}
+	return out[0].Verdict, out
+}

@@ -1,0 +1,154 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// flows are the rules about what must not come together: content from outside,
+// data worth taking, and a way out. They look at the mark, so that nothing a
+// caller states and no override lifts them.
+type flows struct {
+	// which rules apply
+	secretOn, privateOn, fetchOn, activeOn bool
+	// the reasons, made once
+	secretLeaves, secretLured, secretNear floodmark.Reason
+	private, carries, steered, active     floodmark.Reason
+	// the floor and what relaxed calls are told
+	protection, stated, unlicensed, freeText floodmark.Reason
+}
+
+func newFlows(off []floodmark.Code, s Settings) flows {
+	reason := func(c floodmark.Code, rule string, v floodmark.Verdict, text string) floodmark.Reason {
+		return floodmark.Reason{Code: c, Rule: rule, Verdict: v, Text: text}
+	}
+	on := func(c floodmark.Code) bool { return !slices.Contains(off, c) }
+	return flows{
+		secretOn: on(floodmark.FlowSecret), privateOn: on(floodmark.FlowPrivate),
+		fetchOn: on(floodmark.FlowFetch), activeOn: on(floodmark.ActiveContent),
+		secretLeaves: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Restrict,
+			"a secret is in what would be sent, while the conversation holds text from outside"),
+		secretLured: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Restrict,
+			"secrets were read, and where this goes was named only by text from outside"),
+		secretNear: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Confirm,
+			"secrets were read and text from outside as well, and this could carry them away"),
+		private: reason(floodmark.FlowPrivate, "flows.flow-private", floodmark.Confirm,
+			"private data was read and text from outside as well, and you did not name where this goes"),
+		carries: reason(floodmark.FlowFetch, "flows.flow-fetch", floodmark.Confirm,
+			"this request leaves the machine and could carry private data to a place you did not name"),
+		steered: reason(floodmark.FlowFetch, "flows.flow-fetch", s.FetchSteered,
+			"this address was named only by text from outside"),
+		active: reason(floodmark.ActiveContent, "flows.active-content", floodmark.Audit,
+			"the text carries a link, an address or code that only outside text brought in"),
+		protection: reason(floodmark.SelfProtection, "self-protection", floodmark.Confirm,
+			"this touches Floodmark itself or the settings by which it watches an agent"),
+		stated: reason(floodmark.OwnerStated, "relax", floodmark.Allow,
+			"you named everything that decides what this does"),
+		unlicensed: reason(floodmark.TaintEscalation, "relax.content", floodmark.Audit,
+			"you named where this goes, but its text may carry private data you did not ask to send"),
+		freeText: reason(floodmark.TaintEscalation, "relax.freeContent", floodmark.Audit,
+			"you named where this goes, but its text was written while the conversation held text from outside"),
+	}
+}
+
+// apply adds what the flow rules say and reports whether a person must answer.
+func (f *flows) apply(q *Question, found *reasons) (caught bool) {
+	if q.Mark.Trust > floodmark.External {
+		return false
+	}
+	add := func(on bool, r *floodmark.Reason) {
+		if on {
+			found.add(r)
+			caught = caught || r.Verdict <= floodmark.Confirm
+		}
+	}
+	sends := slices.Contains(q.Effects, floodmark.Send) || len(q.Effects) == 0
+	leaves := sends || slices.Contains(q.Effects, floodmark.Run) && q.Reach.Network
+	reads := !leaves && q.readsNetwork()
+	carries := reads && q.Mark.Secrecy <= floodmark.Private && !q.knownRequest()
+	if leaves || carries || reads && q.Reach.SecretInArgs {
+		switch {
+		case q.Reach.SecretInArgs:
+			add(f.secretOn, &f.secretLeaves)
+		case q.Mark.Secrecy > floodmark.Secret:
+		case q.lured():
+			add(f.secretOn, &f.secretLured)
+		default:
+			add(f.secretOn, &f.secretNear)
+		}
+	}
+	if leaves && q.Mark.Secrecy <= floodmark.Private && !q.statedDestinations() {
+		add(f.privateOn, &f.private)
+	}
+	if carries {
+		add(f.fetchOn, &f.carries)
+	}
+	if reads && q.steered() {
+		add(f.fetchOn, &f.steered)
+	}
+	if sends && q.Reach.ActiveContent {
+		add(f.activeOn, &f.active)
+	}
+	return caught
+}
+
+// readsNetwork reports a request that leaves the machine without being a send.
+// The owner's own service is not outside.
+func (q *Question) readsNetwork() bool {
+	return !q.Reach.Own && (q.Reach.Network || slices.Contains(q.Effects, floodmark.Fetch))
+}
+
+// knownRequest reports a request that tells its host nothing new: the owner or
+// the policy named the host, and the rest was stated or came from there.
+func (q *Question) knownRequest() bool {
+	host := q.Reach.HostStated || q.Reach.HostListed
+	if u, ok := q.at(q.Reach.URLArg); ok && u.Whence == floodmark.Stated {
+		host = true
+	}
+	return host && (q.Reach.RestFromHost || q.allStated())
+}
+
+func (q *Question) allStated() bool {
+	return !slices.ContainsFunc(q.Args, func(a floodmark.Argument) bool { return a.Whence != floodmark.Stated })
+}
+
+// steered reports a URL that only text from outside named.
+func (q *Question) steered() bool {
+	u, ok := q.at(q.Reach.URLArg)
+	return ok && fromOutside(u)
+}
+
+// lured reports a destination that only text from outside named.
+func (q *Question) lured() bool {
+	if u, ok := q.at(q.Reach.URLArg); ok && fromOutside(u) {
+		return true
+	}
+	return slices.ContainsFunc(q.Reach.Destinations, func(i int) bool {
+		a, ok := q.at(i)
+		return ok && fromOutside(a)
+	})
+}
+
+func fromOutside(a floodmark.Argument) bool {
+	return a.Whence == floodmark.Seen && a.Trust <= floodmark.External
+}
+
+// statedDestinations reports that the owner named every destination. Where
+// there is none, nobody did.
+func (q *Question) statedDestinations() bool {
+	if len(q.Reach.Destinations) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(q.Reach.Destinations, func(i int) bool {
+		a, ok := q.at(i)
+		return !ok || a.Whence != floodmark.Stated
+	})
+}
+
+func (q *Question) at(i int) (floodmark.Argument, bool) {
+	if i < 0 || i >= len(q.Args) {
+		return floodmark.Argument{}, false
+	}
+	return q.Args[i], true
+}

@@ -1,0 +1,126 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A grid is a verdict with its reason for every effect at every trust. Texts
+// are made when a policy is loaded, so that deciding makes none.
+type grid [effects][trusts]*floodmark.Reason
+
+// guarded reports whether seed 0's taintPolicy speaks about the effect.
+func guarded(e floodmark.Effect) bool { return e != floodmark.Observe && e != floodmark.Fetch }
+
+// a bound is what a project or the section of an agent adds: its own answer,
+// joined with all others by min. Nil means that it says nothing.
+type bound struct {
+	levels [trusts]*floodmark.Reason
+	tools  map[toolName]*[trusts]*floodmark.Reason
+}
+
+// reason returns the bound's own answer, or nil.
+func (b *bound) reason(t floodmark.ToolRef, guards bool, trust floodmark.Trust) *floodmark.Reason {
+	if len(b.tools) > 0 {
+		if row, ok := find(b.tools, t); ok && row[trust] != nil {
+			return row[trust]
+		}
+	}
+	if !guards {
+		return nil
+	}
+	return b.levels[trust]
+}
+
+// find looks a tool up by its own name, then by its server.
+func find[V any](m map[toolName]V, t floodmark.ToolRef) (V, bool) {
+	v, ok := m[toolName{t.Server, t.Name}]
+	if !ok && t.Server != "" {
+		v, ok = m[toolName{t.Server, "*"}]
+	}
+	return v, ok
+}
+
+// newBound makes an answer of a section. A level it does not mention is bound
+// by the next more believed one, or less believed content would get more.
+func newBound(s *section) *bound {
+	b := &bound{tools: map[toolName]*[trusts]*floodmark.Reason{}}
+	b.levels = boundRow(s.taint, s.where+"taintPolicy", floodmark.TaintEscalation, "")
+	for _, o := range s.overrides {
+		row := boundRow(o.levels, s.where+"toolOverrides."+o.text, floodmark.ToolOverride, o.text)
+		b.tools[o.tool] = &row
+	}
+	return b
+}
+
+func boundRow(ls levels, where string, code floodmark.Code, tool string) [trusts]*floodmark.Reason {
+	var row [trusts]*floodmark.Reason
+	var above *floodmark.Reason
+	for t := trusts - 1; t >= 0; t-- {
+		if l := ls[t]; l.node != nil && (above == nil || l.verdict < above.Verdict) {
+			above = &floodmark.Reason{Verdict: l.verdict}
+		}
+		if above != nil {
+			trust := floodmark.Trust(t)
+			row[t] = &floodmark.Reason{Code: code, Rule: where + "." + trust.String(), Verdict: above.Verdict, Text: overrideText(tool, trust, above.Verdict)}
+		}
+	}
+	return row
+}
+
+func overrideText(tool string, t floodmark.Trust, v floodmark.Verdict) string {
+	if tool == "" {
+		return fmt.Sprintf("the policy says %s while %s", v, inContext(t))
+	}
+	return fmt.Sprintf("the policy says %s for %s while %s", v, tool, inContext(t))
+}
+
+// tableText explains a cell of the table.
+func tableText(e floodmark.Effect, t floodmark.Trust, v floodmark.Verdict) string {
+	return fmt.Sprintf("%s %s while %s", doing(e), answer(v), inContext(t))
+}
+
+// valueText explains a cell that was reached because of an argument.
+func valueText(e floodmark.Effect, t floodmark.Trust, v floodmark.Verdict) string {
+	return fmt.Sprintf("%s %s because a value that decides what happens comes from %s", doing(e), answer(v), from(t))
+}
+
+func doing(e floodmark.Effect) string {
+	return [...]string{
+		floodmark.Admin:   "changing the agent, its instructions or its protection",
+		floodmark.Run:     "running code",
+		floodmark.Send:    "sending something to others",
+		floodmark.Change:  "deleting or changing records",
+		floodmark.Write:   "writing a file or note",
+		floodmark.Fetch:   "reading over the network",
+		floodmark.Observe: "looking something up",
+	}[e]
+}
+
+func answer(v floodmark.Verdict) string {
+	return [...]string{
+		floodmark.Restrict: "is not done",
+		floodmark.Confirm:  "needs your yes",
+		floodmark.Audit:    "needs a second look",
+		floodmark.Allow:    "is fine",
+	}[v]
+}
+
+func inContext(t floodmark.Trust) string {
+	if t >= floodmark.Owner {
+		return "only " + from(t) + " is in the conversation"
+	}
+	return "the conversation holds " + from(t)
+}
+
+func from(t floodmark.Trust) string {
+	return [...]string{
+		floodmark.Untrusted: "text that anyone could have written (untrusted)",
+		floodmark.External:  "text from people outside (external)",
+		floodmark.Shared:    "text from other agents or a group (shared)",
+		floodmark.Local:     "text from local files or commands (local)",
+		floodmark.Owner:     "the owner's own words (owner)",
+		floodmark.System:    "what was configured (system)",
+	}[t]
+}

@@ -1,0 +1,144 @@
+package policy
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed profiles/*.yaml
+var profiles embed.FS
+
+// Load reads the user's layer, if there is one, and any number of project
+// layers over the shipped profile the user chose (assistant if none). The
+// Policy is nil if any problem is an error; warnings come along.
+func Load(layers ...Layer) (*Policy, floodmark.Problems) {
+	var problems floodmark.Problems
+	var user *document
+	var projects []*document
+	cs := &conditions{}
+	for i, l := range layers {
+		r := &reader{name: l.Name, data: l.Data}
+		if !l.Project && slices.ContainsFunc(layers[:i], func(l Layer) bool { return !l.Project }) {
+			r.note(floodmark.Error, 1, 1, "two-layers", "there are two user layers", "load one of them, or mark the other as a project's")
+		}
+		in := inUser
+		if l.Project {
+			in = inProject
+		}
+		d := r.read(in, cs)
+		if d != nil && l.Project {
+			d.where = l.Name + ": "
+			projects = append(projects, d)
+		} else if d != nil {
+			user = d
+			r.auditorMode(d)
+		}
+		problems = append(problems, r.problems...)
+	}
+	if problems.Failed() {
+		return nil, problems
+	}
+	return assemble(layers, user, projects, problems)
+}
+
+// assemble builds the policy of documents that are in order.
+func assemble(layers []Layer, user *document, projects []*document, problems floodmark.Problems) (*Policy, floodmark.Problems) {
+	name := "assistant"
+	if user != nil && user.profile != "" {
+		name = user.profile
+	}
+	shipped, data, err := readProfile(name)
+	if err != nil {
+		return nil, append(problems, floodmark.Problem{File: name, Line: 1, Column: 1, Severity: floodmark.Error, Code: "profile", Text: err.Error()})
+	}
+	if user == nil {
+		user = &document{reader: &reader{}, settings: func(*Settings) {}}
+	}
+	before := len(user.reader.problems)
+	p := build(name, shipped, user, projects)
+	p.hash = hashOf(data, layers)
+	return p, append(problems, user.reader.problems[before:]...)
+}
+
+// Shipped returns a profile as it comes with the program.
+func Shipped(profile string) (*Policy, error) {
+	if !slices.Contains(profileWords(), profile) {
+		return nil, fmt.Errorf("policy: no profile %q (there are %s)", profile, oneOf(profileWords()))
+	}
+	p, problems := Load(Layer{Name: profile, Data: []byte("version: 1\nprofile: " + profile + "\n")})
+	if problems.Failed() {
+		return nil, fmt.Errorf("policy: profile %s: %w", profile, problems)
+	}
+	return p, nil
+}
+
+func readProfile(name string) (*document, []byte, error) {
+	data, err := profiles.ReadFile("profiles/" + name + ".yaml")
+	if err != nil {
+		return nil, nil, fmt.Errorf("policy: no profile %q", name)
+	}
+	r := &reader{name: name + ".yaml", data: data}
+	d := r.read(inProfile, &conditions{})
+	if d == nil {
+		return nil, nil, r.problems
+	}
+	return d, data, nil
+}
+
+// auditorMode refuses an auditor whose silence would mean yes.
+func (r *reader) auditorMode(d *document) {
+	var s Settings
+	if d.settings(&s); s.AuditorFailMode == FailBlock || d.profile == "dry-run" {
+		return
+	}
+	root := r.parse()
+	r.fault(value(value(root, "auditor"), "failMode"), "fails-open",
+		"an auditor that does not answer would mean yes", "write failMode: block; warn and allow are for profile: dry-run")
+}
+
+// hashOf covers every byte that had a say. Lengths keep two files from being
+// read as one.
+func hashOf(profile []byte, layers []Layer) floodmark.Digest {
+	var b strings.Builder
+	add := func(kind string, data []byte) {
+		b.WriteString(kind + " " + strconv.Itoa(len(data)) + "\n" + string(data))
+	}
+	add("profile", profile)
+	for _, l := range layers {
+		if l.Project {
+			add("project", l.Data)
+		} else {
+			add("user", l.Data)
+		}
+	}
+	return floodmark.DigestOf(b.String())
+}
+
+// tools reads the user's own catalog.
+func (r *reader) tools(n *yaml.Node) []*catalog.File {
+	if n == nil {
+		return nil
+	}
+	f, err := catalog.ParseTools(r.name, n)
+	if err != nil {
+		if ps, ok := err.(floodmark.Problems); ok { //nolint:errorlint // the contract says so, and a wrapped one would lose its places
+			r.problems = append(r.problems, ps...)
+		} else {
+			r.fault(n, "tools", err.Error(), "")
+		}
+		return nil
+	}
+	r.problems = append(r.problems, f.Warnings()...)
+	return []*catalog.File{f}
+}
+
+// agentNames lists the agents with a section, in order.
+func (d *document) agentNames() []string { return slices.Sorted(maps.Keys(d.agents)) }

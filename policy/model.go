@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+)
+
+// BeforeModel answers a model call: rules that end a turn or keep records, and
+// the limit on rounds. Rules that mention the call wait for one.
+func (p *Policy) BeforeModel(q *Question) Ruling {
+	v := p.view(agentOf(q))
+	if v == nil {
+		return blocked(unjudged("no policy is loaded"))
+	}
+	if text, ok := q.sound(); !ok {
+		return blocked(unjudged(text))
+	}
+	var found reasons
+	var out Ruling
+	for _, r := range v.rules.model {
+		if r.cond.holds(q) {
+			out.BlockTurn = out.BlockTurn || r.blockTurn
+			out.PersistGraph = out.PersistGraph || r.persist
+			out.LogFullContext = out.LogFullContext || r.log
+			found.add(&r.reason)
+		}
+	}
+	if most := v.settings.MaxIterations; q.Iteration >= most {
+		out.BlockTurn = true
+		found.add(&floodmark.Reason{
+			Code: floodmark.Iterations, Rule: "maxIterations", Verdict: floodmark.Restrict,
+			Text: fmt.Sprintf("the agent has gone round %d times in this turn, which is all the policy gives it", most),
+		})
+	}
+	out.Verdict, out.Reasons = found.conclude()
+	return out
+}
+
+func blocked(r Ruling) Ruling {
+	r.BlockTurn = true
+	return r
+}
+
+// Hides reports whether every choice of the tool's arguments would be
+// restricted, so that the model need not see it. Everything else stays
+// visible, or nobody could ever be asked.
+func (p *Policy) Hides(q *Question) (floodmark.Reason, bool) {
+	v := p.view(agentOf(q))
+	if v == nil {
+		return unjudged("no policy is loaded").Reasons[0], true
+	}
+	if text, ok := q.sound(); !ok {
+		return unjudged(text).Reasons[0], true
+	}
+	for _, list := range v.rules.lists(q.Tool) {
+		for _, r := range list {
+			if r.hides && !r.cond.needsArgs && r.cond.holds(q) {
+				return r.reason, true
+			}
+		}
+	}
+	effects := q.Effects
+	if len(effects) == 0 {
+		effects = []floodmark.Effect{floodmark.Admin}
+	}
+	var reason floodmark.Reason
+	for _, e := range effects {
+		r, ok := v.hopeless(q, e)
+		if !ok {
+			return floodmark.Reason{}, false
+		}
+		reason = r
+	}
+	return reason, true
+}
+
+// hopeless reports whether a call with this effect would be restricted even if
+// the owner had stated all of its arguments.
+func (v *view) hopeless(q *Question, e floodmark.Effect) (floodmark.Reason, bool) {
+	best := *q
+	best.Effects, best.Relaxed, best.Trust = []floodmark.Effect{e}, true, max(q.Mark.Trust, floodmark.Owner)
+	trust, _ := v.authority(&best, false)
+	var found reasons
+	v.applyTable(&best, trust, &found)
+	verdict, why := found.conclude()
+	if verdict != floodmark.Restrict {
+		return floodmark.Reason{}, false
+	}
+	return why[0], true
+}

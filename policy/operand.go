@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/types"
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// number reads an expression that is a whole number.
+func (c *compiler) number(e ast.Expr) (readNumber, bool) {
+	if n, ok := c.constantNumber(e); ok {
+		return func(*Question) (int64, bool) { return n, true }, true
+	}
+	switch e.Kind() {
+	case ast.IdentKind:
+		if read, ok := numberVariable(e.AsIdent()); ok {
+			return func(q *Question) (int64, bool) { return read(q), true }, true
+		}
+	case ast.SelectKind:
+		s := e.AsSelect()
+		key, ok := c.keyOf(s.Operand(), "arg")
+		if !ok || s.FieldName() != "trust" || s.IsTestOnly() {
+			return nil, false
+		}
+		return func(q *Question) (int64, bool) {
+			a, found := q.argument(key)
+			return int64(a.Trust), found
+		}, true
+	}
+	return nil, false
+}
+
+func (c *compiler) constantNumber(e ast.Expr) (int64, bool) {
+	switch e.Kind() {
+	case ast.LiteralKind:
+		n, ok := e.AsLiteral().(types.Int)
+		return int64(n), ok
+	case ast.IdentKind:
+		n, ok := c.constants[e.AsIdent()]
+		return n, ok
+	}
+	return 0, false
+}
+
+// text reads an expression that is known to be a text.
+func (c *compiler) text(e ast.Expr) (readText, bool) {
+	if s, ok := constantText(e); ok {
+		return func(*Question) (string, bool) { return s, true }, true
+	}
+	if e.Kind() == ast.IdentKind {
+		if read, ok := textVariable(e.AsIdent()); ok {
+			return func(q *Question) (string, bool) { return read(q), true }, true
+		}
+	}
+	return nil, false
+}
+
+// anyText also reads an argument; it fails where that is not a text.
+func (c *compiler) anyText(e ast.Expr) (readText, bool) {
+	if f, ok := c.text(e); ok {
+		return f, true
+	}
+	key, ok := c.argument(e)
+	return func(q *Question) (string, bool) {
+		l, found := q.leaf(key)
+		return l.Value, found && l.Kind == hook.String
+	}, ok
+}
+
+func constantText(e ast.Expr) (string, bool) {
+	if e.Kind() != ast.LiteralKind {
+		return "", false
+	}
+	s, ok := e.AsLiteral().(types.String)
+	return string(s), ok
+}
+
+// argument recognises call.args["to"] and call.args.to.
+func (c *compiler) argument(e ast.Expr) (string, bool) { return c.keyOf(e, "call.args") }
+
+// keyOf recognises an element of a mapping with a constant key.
+func (c *compiler) keyOf(e ast.Expr, mapping string) (string, bool) {
+	switch e.Kind() {
+	case ast.SelectKind:
+		s := e.AsSelect()
+		return s.FieldName(), !s.IsTestOnly() && isIdent(s.Operand(), mapping)
+	case ast.CallKind:
+		call := e.AsCall()
+		if call.FunctionName() != operators.Index || !isIdent(call.Args()[0], mapping) {
+			return "", false
+		}
+		return constantText(call.Args()[1])
+	}
+	return "", false
+}
+
+func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
+
+// leaf finds an argument's value. A path that two values share names neither:
+// a rule must not be led to look at the wrong one.
+func (q *Question) leaf(path string) (hook.Leaf, bool) {
+	at := -1
+	for i := range q.Leaves {
+		if q.Leaves[i].Path == path {
+			if at >= 0 {
+				return hook.Leaf{}, false
+			}
+			at = i
+		}
+	}
+	if at < 0 {
+		return hook.Leaf{}, false
+	}
+	return q.Leaves[at], true
+}
+
+// argument finds where an argument came from, as leaf does.
+func (q *Question) argument(path string) (floodmark.Argument, bool) {
+	at := -1
+	for i := range q.Args {
+		if q.Args[i].Path == path {
+			if at >= 0 {
+				return floodmark.Argument{}, false
+			}
+			at = i
+		}
+	}
+	if at < 0 {
+		return floodmark.Argument{}, false
+	}
+	return q.Args[at], true
+}

@@ -1,0 +1,157 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"go.yaml.in/yaml/v3"
+)
+
+// places are the hosts and paths the user speaks about.
+type places struct {
+	workspace []pathPattern
+	paths     []placeTrust[pathPattern]
+	hosts     []placeTrust[hostPattern]
+}
+
+type placeTrust[P any] struct {
+	pattern P
+	trust   floodmark.Trust
+}
+
+// PlaceLabel returns what l, the label of something read, becomes because of
+// the place it was read from. Home is what «~» means in that session; without
+// it, patterns with «~» find nothing. Only content whose trust depends on its
+// place belongs here: the answer of a tool that writes a file does not.
+func (p *Policy) PlaceLabel(l floodmark.Label, place string, kind catalog.PathKind, projectKnown bool, home ...string) floodmark.Label {
+	if p == nil || p.base == nil || !l.Valid() {
+		return floodmark.Label{}
+	}
+	if kind == catalog.NoPath {
+		if t, ok := p.places.host(place); ok {
+			l.Trust = t
+		}
+		return l
+	}
+	if l.Trust < floodmark.Local && kind != catalog.Foreign {
+		return l // the tool says less than the place could
+	}
+	l.Trust = min(l.Trust, p.pathTrust(place, kind, projectKnown, home))
+	return l
+}
+
+// pathTrust is what a path is worth. Where other people's content is put stays
+// External even inside a workspace.
+func (p *Policy) pathTrust(place string, kind catalog.PathKind, projectKnown bool, home []string) floodmark.Trust {
+	segs := splitPath(place)
+	for _, s := range p.places.paths {
+		if s.pattern.matches(segs, home) && (kind != catalog.Foreign || s.trust <= floodmark.External) {
+			return s.trust
+		}
+	}
+	switch {
+	case kind == catalog.Foreign:
+		return floodmark.External
+	case kind == catalog.InProject && projectKnown && p.projectLocal:
+		return floodmark.Local
+	}
+	for _, w := range p.places.workspace {
+		if w.matches(segs, home) {
+			return floodmark.Local
+		}
+	}
+	return floodmark.External
+}
+
+// ListsHost reports whether the policy gives the host standing trust of
+// Shared, so that reading there is not reaching into the unknown.
+func (p *Policy) ListsHost(host string) bool {
+	if p == nil || p.base == nil {
+		return false
+	}
+	t, ok := p.places.host(host)
+	return ok && t >= floodmark.Shared
+}
+
+func (ps *places) host(place string) (floodmark.Trust, bool) {
+	host := hostOf(place)
+	for _, h := range ps.hosts {
+		if h.pattern.matches(host) {
+			return h.trust, true
+		}
+	}
+	return floodmark.Untrusted, false
+}
+
+// hostOf returns the host of a place that may be a whole URL.
+func hostOf(place string) string {
+	if _, rest, ok := strings.Cut(place, "://"); ok {
+		place = rest
+	}
+	place, _, _ = strings.Cut(place, "/")
+	if i := strings.LastIndexByte(place, '@'); i >= 0 {
+		place = place[i+1:]
+	}
+	if host, port, ok := strings.Cut(place, ":"); ok && !strings.Contains(port, ":") {
+		place = host
+	}
+	return strings.ToLower(strings.TrimSuffix(place, "."))
+}
+
+// places reads workspace and sources.
+func (r *reader) places(root *yaml.Node) places {
+	var ps places
+	for _, n := range items(value(root, "workspace")) {
+		if p, ok := r.path(n); ok {
+			ps.workspace = append(ps.workspace, p)
+		}
+	}
+	for _, n := range items(value(root, "sources")) {
+		host, path := value(n, "host"), value(n, "path")
+		t, _ := floodmark.ParseTrust(value(n, "trust").Value)
+		switch {
+		case (host == nil) == (path == nil):
+			r.fault(n, "wrong-value", "a source is a host or a path", "write one of them: {host: docs.example.com, trust: shared}")
+		case path != nil:
+			if p, ok := r.path(path); ok {
+				ps.paths = append(ps.paths, placeTrust[pathPattern]{p, t})
+			}
+		default:
+			if h, ok := r.host(host, t); ok {
+				ps.hosts = append(ps.hosts, placeTrust[hostPattern]{h, t})
+			}
+		}
+	}
+	return ps
+}
+
+// path reads a path pattern. One that covers a whole disk or home says nothing.
+func (r *reader) path(n *yaml.Node) (pathPattern, bool) {
+	p, ok := parsePath(n.Value)
+	switch {
+	case !ok:
+		r.fault(n, "wrong-value", fmt.Sprintf("%s is not a path pattern", shown(n)), "begin with / or ~/; a * stands for a part of a name, ** for any folders, .. is not used")
+		return p, false
+	case p.tooWide():
+		r.fault(n, "too-wide", fmt.Sprintf("%s covers everything", shown(n)), "name the folders that hold your own work, as in ~/work/**")
+		return p, false
+	}
+	return p, true
+}
+
+// host reads a host pattern. Trust in a host where strangers write would be
+// trust in strangers.
+func (r *reader) host(n *yaml.Node, t floodmark.Trust) (hostPattern, bool) {
+	h, ok := parseHost(n.Value)
+	if !ok {
+		r.fault(n, "wrong-value", fmt.Sprintf("%s is not a host", shown(n)), "write a name such as docs.example.com or *.example.com, without https:// and without a path")
+		return h, false
+	}
+	if where, open := h.open(); open && t >= floodmark.Shared {
+		r.fault(n, "strangers-write", fmt.Sprintf("strangers can write on %s", where), "it cannot be trusted as a whole; endorse single pages instead")
+		return h, false
+	}
+	return h, true
+}

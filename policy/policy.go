@@ -1,0 +1,182 @@
+// Package policy turns rules into rulings. It is a pure function of its
+// inputs: the same policy and question give the same ruling on every machine,
+// today and in a replay ten years from now. It reads the policy language,
+// refuses what it does not understand, and answers Restrict where it cannot
+// judge. It asks nobody, lifts nothing by grant, and enforces nothing.
+//
+// Read the files in this order:
+//
+//	question.go   what is asked and what is answered
+//	settings.go   what a policy says besides its rules
+//	decide.go     the answer to a tool call
+//	flow.go       what must not leave together with what
+//	model.go      the answer to a model call
+//	speaker.go    who speaks; place.go where something was read
+//	shape.go      the language; yaml.go, check.go, document.go read it
+//	rule.go       rules; condition.go, compile.go their conditions
+//	load.go       layers; build.go joins them
+//	schema.go     the language for editors
+//	importer.go   the seeds' configuration in our language
+package policy
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+)
+
+// A Policy is a checked set of rules. It never changes and is safe for use by
+// many goroutines. The zero Policy and the nil Policy restrict everything.
+type Policy struct {
+	hash         floodmark.Digest
+	base         *view            // for agents without a section of their own
+	agents       map[string]*view // by agent; each at least as strict as base
+	places       places
+	groups       map[string]floodmark.Trust
+	caution      map[toolName]bool
+	tools        []*catalog.File
+	projectLocal bool
+}
+
+// A Layer is one policy file. A project's layer may only tighten.
+type Layer struct {
+	Name    string // the file's name, for messages
+	Project bool
+	Data    []byte
+}
+
+// Hash identifies exactly what the layers said.
+func (p *Policy) Hash() floodmark.Digest {
+	if p == nil {
+		return floodmark.Digest{}
+	}
+	return p.hash
+}
+
+// Settings returns what holds for one agent. Without a policy, answers are
+// enforced and nothing is relaxed.
+func (p *Policy) Settings(agent string) Settings {
+	if v := p.view(agent); v != nil {
+		return v.settings
+	}
+	return Settings{Enforce: true}
+}
+
+// Verifiers returns the gates that hold for one agent. How the same verifier
+// fails is the strictest of what was said.
+func (p *Policy) Verifiers(agent string) []Verifier {
+	v := p.view(agent)
+	if v == nil {
+		return nil
+	}
+	var out []Verifier
+	for i := range v.verifiers {
+		next := v.verifiers[i].Verifier
+		at := slices.IndexFunc(out, func(o Verifier) bool { return o.Name == next.Name })
+		if at < 0 {
+			out = append(out, next)
+			continue
+		}
+		out[at].FailMode = min(out[at].FailMode, next.FailMode)
+		if out[at].Timeout == 0 {
+			out[at].Timeout = next.Timeout
+		}
+	}
+	return out
+}
+
+// Caution reports whether the policy calls the tool's results untrusted. It
+// only tightens, so a bare name also concerns a server's tool of that name.
+func (p *Policy) Caution(t floodmark.ToolRef) bool {
+	if p == nil || len(p.caution) == 0 {
+		return false
+	}
+	return p.caution[toolName{name: t.Name}] || t.Server != "" && (p.caution[toolName{t.Server, t.Name}] || p.caution[toolName{t.Server, "*"}])
+}
+
+// Tools returns the user's own catalog.
+func (p *Policy) Tools() []*catalog.File {
+	if p == nil {
+		return nil
+	}
+	return slices.Clone(p.tools)
+}
+
+// view returns what holds for an agent, or nil if nothing was loaded.
+func (p *Policy) view(agent string) *view {
+	if p == nil {
+		return nil
+	}
+	if v, ok := p.agents[agent]; ok {
+		return v
+	}
+	return p.base
+}
+
+// A view is the policy as one agent meets it.
+type view struct {
+	settings  Settings
+	table     grid // because of the context
+	byValue   grid // because of an argument
+	overrides map[toolName]*grid
+	bounds    []*bound
+	rules     ruleIndex
+	flows     flows
+	verifiers []scoped
+}
+
+// tightened returns the view of an agent with a section of its own.
+func (v *view) tightened(s *section, rules []*rule) *view {
+	out := *v
+	out.bounds = append(slices.Clip(out.bounds), newBound(s))
+	out.rules = newRuleIndex(append(slices.Clip(rules), s.rules...))
+	out.verifiers = append(slices.Clip(out.verifiers), newScopes(s.verifiers)...)
+	if s.maxIterations > 0 {
+		out.settings.MaxIterations = min(out.settings.MaxIterations, s.maxIterations)
+	}
+	return &out
+}
+
+// A scoped is a verifier that finds out quickly whom it concerns.
+type scoped struct {
+	Verifier
+	include map[toolName]bool
+	exclude map[toolName]bool
+}
+
+func newScopes(vs []Verifier) []scoped {
+	out := make([]scoped, len(vs))
+	for i, v := range vs {
+		out[i] = scoped{Verifier: v, include: map[toolName]bool{}, exclude: map[toolName]bool{}}
+		for _, name := range v.Include {
+			out[i].include[parseTool(name)] = true
+		}
+		for _, name := range v.Exclude {
+			out[i].exclude[parseTool(name)] = true
+		}
+	}
+	return out
+}
+
+// concerns includes widely and excludes narrowly: a bare name includes a
+// server's tool of that name, but excludes only a built-in one.
+func (s *scoped) concerns(t floodmark.ToolRef) bool {
+	if len(s.include) > 0 {
+		_, named := find(s.include, t)
+		return named || s.include[toolName{name: t.Name}]
+	}
+	_, named := find(s.exclude, t)
+	return !named
+}
+
+// gates names the verifiers of a call, each once.
+func (v *view) gates(t floodmark.ToolRef) []string {
+	var names []string
+	for i := range v.verifiers {
+		if s := &v.verifiers[i]; s.concerns(t) && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"iter"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A Question is everything a decision about one step may depend on. The zero
+// Question describes the most guarded effect in the least believed context.
+type Question struct {
+	Agent string
+	Tool  floodmark.ToolRef
+	// Effects are what the call does; none means [floodmark.Admin]. For
+	// [Policy.Hides] they are all that any choice of arguments could do.
+	Effects []floodmark.Effect
+	// SelfProtected says that the call touches the monitor or an agent's hooks.
+	SelfProtected bool
+	// Mark is the mark of the context that proposed the call. Rules and flows
+	// use it.
+	Mark floodmark.Label
+	// Trust is the mark's trust, lowered by tighten and raised by relax. Table
+	// and overrides use it.
+	Trust floodmark.Trust
+	// Relaxed says that Trust was raised because the owner stated every
+	// argument that matters.
+	Relaxed bool
+	// Levels are the trust levels present in the context.
+	Levels provenance.Levels
+	// Args and Leaves are the call's values, with where they came from and as
+	// they are.
+	Args   []floodmark.Argument
+	Leaves []hook.Leaf
+	// Iteration is the round of the loop, from 0; Turn the turn, from 1.
+	Iteration, Turn int
+	// Sources yields what is in the context. Only rules that mention sources
+	// ask for it; nil means that there are none.
+	Sources iter.Seq[Source]
+	Reach   Reach
+}
+
+// A Source is what a rule may know about one source of the context.
+type Source struct {
+	Kind  floodmark.OriginKind
+	Tool  string // the tool, or «server/tool»; empty if no tool brought it
+	Trust floodmark.Trust
+	Place string // the host or path that was read
+}
+
+// Reach is what the flow rules look at: what could leave, and to where.
+type Reach struct {
+	// Network says that the call leaves the machine, or could.
+	Network bool
+	// Own says that the service is the owner's own: reading there, or filing
+	// something there, is not reaching outside.
+	Own bool
+	// Destinations are the indexes into Args that say where it goes.
+	Destinations []int
+	// SecretInArgs says that a secret, or an encoding of it, is in the arguments.
+	SecretInArgs bool
+	// ActiveContent says that a content argument carries a URL, address,
+	// account, command or code that was seen only below Owner.
+	ActiveContent bool
+	// FreeContent says that there are content arguments with text.
+	FreeContent bool
+	// ContentLicensed says that the content carries nothing private, or only
+	// what the owner's words ask for. It matters for relaxed calls only.
+	ContentLicensed bool
+	// URLArg is the index into Args of the URL that is read, or -1.
+	URLArg int
+	// HostStated and HostListed say that the owner typed the host that is
+	// reached, or that the policy lists it.
+	HostStated, HostListed bool
+	// RestFromHost says that every other part of the arguments was stated or
+	// came from a result of that same host.
+	RestFromHost bool
+}
+
+// A Ruling is the policy's answer to a [Question]. The zero Ruling restricts.
+type Ruling struct {
+	Verdict floodmark.Verdict
+	// Reasons explain the verdict, the deciding one first. A plain Allow has none.
+	Reasons []floodmark.Reason
+	// Flow says that a flow rule asks for a person: no auditor, no relaxation
+	// and no tool-wide grant may answer instead.
+	Flow bool
+	// BlockTurn ends the agent's turn.
+	BlockTurn bool
+	// PersistGraph and LogFullContext are what rules asked to be kept.
+	PersistGraph, LogFullContext bool
+	// Verifiers must all agree before the call proceeds.
+	Verifiers []string
+}

@@ -1,0 +1,174 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"go.yaml.in/yaml/v3"
+)
+
+// A rule is a condition and what follows from it. Rules only tighten.
+type rule struct {
+	reason floodmark.Reason // with the rule's verdict; Allow if it only keeps records
+	cond   condition
+	// tools are those the verdict is for; all of them if everything is set.
+	tools      []toolName
+	everything bool
+	hides      bool // takes the tools out of the model's sight
+	blockTurn  bool
+	persist    bool
+	log        bool
+}
+
+// rules reads a list of rules. A rule with several actions becomes one rule
+// for each set of tools.
+func (r *reader) rules(n *yaml.Node, where string, in scope, cs *conditions) []*rule {
+	var out []*rule
+	names := map[string]*yaml.Node{}
+	for _, c := range items(n) {
+		name := value(c, "name")
+		if first := names[name.Value]; first != nil {
+			r.fault(name, "duplicate-name", fmt.Sprintf("there are two rules named %q", name.Value), fmt.Sprintf("the first one is on line %d; give each a name of its own", first.Line))
+		}
+		names[name.Value] = name
+		if in == inProject {
+			r.onlyStricter(value(c, "action"))
+		}
+		cond, ok := r.condition(value(c, "when"), cs)
+		if ok {
+			out = append(out, r.actions(c, where+"rules."+name.Value, cond)...)
+		}
+	}
+	return out
+}
+
+// onlyStricter refuses what a project may not ask for: a checkout must not be
+// able to have the owner's context written down.
+func (r *reader) onlyStricter(action *yaml.Node) {
+	keys, _ := pairs(action)
+	for _, k := range keys {
+		if k.Value == "persist_graph" || k.Value == "log_full_context" {
+			r.fault(k, "not-here", fmt.Sprintf("%q may not stand in a project's file", k.Value), "a project's rules may only tighten; move this rule to the user's own file")
+		}
+	}
+}
+
+// actions turns one written rule into the rules it stands for.
+func (r *reader) actions(n *yaml.Node, where string, cond condition) []*rule {
+	action := value(n, "action")
+	given := ""
+	for _, at := range []*yaml.Node{value(n, "reason"), value(action, "reason")} {
+		if at != nil {
+			given = at.Value
+		}
+	}
+	make := func(v floodmark.Verdict, what string) *rule {
+		text := given
+		if text == "" {
+			text = fmt.Sprintf("the rule %q %s", value(n, "name").Value, what)
+		}
+		return &rule{cond: cond, reason: floodmark.Reason{Code: floodmark.RuleMatched, Rule: where, Text: text, Verdict: v}}
+	}
+	only := toolNames(value(n, "tools"))
+	var out []*rule
+	for _, key := range []string{"remove_tools", "block_tools"} {
+		if at := value(action, key); at != nil {
+			x := make(floodmark.Restrict, "takes this tool away")
+			x.setTools(r.both(at, toolNames(at), only))
+			x.hides = key == "remove_tools"
+			out = append(out, x)
+		}
+	}
+	if at := value(action, "verdict"); at != nil {
+		v, _ := floodmark.ParseVerdict(at.Value)
+		x := make(v, "asks for "+v.String())
+		x.setTools(only)
+		out = append(out, x)
+	}
+	if yes(value(action, "block_turn"), "true") {
+		x := make(floodmark.Restrict, "ends this turn")
+		x.setTools(only)
+		x.blockTurn = true
+		out = append(out, x)
+	}
+	persist, log := yes(value(action, "persist_graph"), "true"), yes(value(action, "log_full_context"), "true")
+	if persist || log {
+		x := make(floodmark.Allow, "keeps a record")
+		x.setTools(only)
+		x.persist, x.log = persist, log
+		out = append(out, x)
+	}
+	if len(out) == 0 {
+		r.fault(action, "empty", "the action does nothing", "write remove_tools, block_tools, verdict or block_turn: true")
+	}
+	return out
+}
+
+// both returns the tools that are in both lists; no second list means all.
+func (r *reader) both(at *yaml.Node, named, only []toolName) []toolName {
+	if only == nil {
+		return named
+	}
+	kept := slices.DeleteFunc(named, func(t toolName) bool { return !slices.Contains(only, t) })
+	if len(kept) == 0 {
+		r.fault(at, "conflict", "none of these tools is among the rule's tools", "remove the key tools, or name the same tools in both")
+	}
+	return kept
+}
+
+func toolNames(n *yaml.Node) []toolName {
+	var out []toolName
+	for _, s := range strs(n) {
+		out = append(out, parseTool(s))
+	}
+	return out
+}
+
+func (x *rule) setTools(tools []toolName) {
+	x.tools = tools
+	x.everything = tools == nil || slices.Contains(tools, toolName{name: "*"})
+}
+
+// A ruleIndex finds the rules that concern a tool. A rule can only tighten, so
+// a bare name also concerns a server's tool of that name.
+type ruleIndex struct {
+	all      []*rule
+	byName   map[string][]*rule
+	byServer map[string][]*rule // «server/*»
+	byTool   map[toolName][]*rule
+	model    []*rule // those that speak about model calls
+}
+
+func newRuleIndex(rules []*rule) ruleIndex {
+	x := ruleIndex{byName: map[string][]*rule{}, byServer: map[string][]*rule{}, byTool: map[toolName][]*rule{}}
+	for _, r := range rules {
+		if (r.blockTurn || r.persist || r.log) && r.everything && !r.cond.needsCall {
+			x.model = append(x.model, r)
+		}
+		if r.everything {
+			x.all = append(x.all, r)
+			continue
+		}
+		for _, t := range r.tools {
+			switch {
+			case t.server == "":
+				x.byName[t.name] = append(x.byName[t.name], r)
+			case t.name == "*":
+				x.byServer[t.server] = append(x.byServer[t.server], r)
+			default:
+				x.byTool[t] = append(x.byTool[t], r)
+			}
+		}
+	}
+	return x
+}
+
+// lists returns the rules for a tool, in up to four lists.
+func (x *ruleIndex) lists(t floodmark.ToolRef) [4][]*rule {
+	found := [4][]*rule{x.all, x.byName[t.Name]}
+	if t.Server != "" {
+		found[2], found[3] = x.byServer[t.Server], x.byTool[toolName{t.Server, t.Name}]
+	}
+	return found
+}

@@ -1,0 +1,186 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A shape says what may stand at one place of the policy language. The reader
+// checks files by it and [Schema] prints it, so the two cannot differ.
+type shape struct {
+	kind  shapeKind
+	noun  string // what a person calls it: «a verdict»
+	about string // one sentence for editors
+	keys  []key  // of a mapping: all that may stand there
+	// keyWords are the names a named mapping may use; nil means any.
+	keyWords []string
+	item     *shape   // of a list, or of every value in a named mapping
+	words    []string // of a word
+	low      int      // the least number, or the fewest items
+	high     int      // the largest number, the most items, the most bytes
+	// shortest and longest bound a span of time.
+	shortest, longest time.Duration
+	forms             []*shape // of an either: told apart by how they are written
+}
+
+// A shapeKind says how a value is written.
+type shapeKind uint8
+
+const (
+	mapping shapeKind = iota // known keys
+	named                    // keys a person chooses, values of one shape
+	list
+	word // one of a few
+	text
+	whole // a whole number
+	flag
+	span // a length of time: 30s, 5m
+	either
+	foreign // a list whose items another package reads
+)
+
+// A key is one known name in a mapping.
+type key struct {
+	name  string
+	shape *shape
+	need  bool  // must be there
+	in    scope // the sections that may have it; zero means wherever its mapping may be
+}
+
+// A scope is a set of places in the layers.
+type scope uint8
+
+const (
+	inProfile scope = 1 << iota // a shipped profile
+	inUser                      // the user's file
+	inProject                   // a project's file
+	inAgent                     // below agents, in the user's file
+)
+
+// The limits of a policy file. A large hand-written one has about 500 lines.
+const (
+	MaxBytes  = 1 << 20
+	maxDepth  = 16
+	maxNodes  = 50_000
+	maxItems  = 1000 // items of a list, keys of a mapping
+	maxText   = 4096 // bytes of one text
+	maxErrors = 50
+)
+
+func levelWords() []string {
+	words := make([]string, 0, floodmark.System+1)
+	for t := floodmark.System; ; t-- {
+		words = append(words, t.String())
+		if t == floodmark.Untrusted {
+			return words
+		}
+	}
+}
+
+func effectWords() []string {
+	words := make([]string, 0, floodmark.Observe+1)
+	for e := floodmark.Admin; e <= floodmark.Observe; e++ {
+		words = append(words, e.String())
+	}
+	return words
+}
+
+func verdictWords(max floodmark.Verdict) []string {
+	words := make([]string, 0, floodmark.Allow+1)
+	for v := floodmark.Restrict; v <= max; v++ {
+		words = append(words, v.String())
+	}
+	return words
+}
+
+func flowWords() []string {
+	return []string{
+		string(floodmark.FlowSecret), string(floodmark.FlowPrivate), string(floodmark.FlowFetch), string(floodmark.ActiveContent),
+	}
+}
+
+func profileWords() []string { return []string{"assistant", "coding", "strict", "dry-run"} }
+
+// standingTrust are the levels a policy may give a place or a group for ever.
+func standingTrust() []string {
+	return []string{floodmark.Shared.String(), floodmark.External.String(), floodmark.Untrusted.String()}
+}
+
+// policyShape is the whole language.
+func policyShape() *shape {
+	const everywhere = inProfile | inUser | inProject | inAgent
+	const owner = inProfile | inUser
+	agents := &shape{
+		kind: named, noun: "agents by name", high: maxItems,
+		about: "What holds for one agent only. It can only tighten.",
+	}
+	top := &shape{kind: mapping, noun: "a policy", about: "A Floodmark policy.", keys: []key{
+		{name: "version", need: true, in: inProfile | inUser | inProject, shape: &shape{
+			kind: whole, noun: "the version of the language", about: "The version of this language: 1.", low: 1, high: 1}},
+		{name: "profile", in: inUser, shape: &shape{
+			kind: word, noun: "a profile", about: "The shipped profile this policy starts from.", words: profileWords()}},
+		{name: "table", in: owner, shape: tableShape()},
+		{name: "taintPolicy", in: everywhere, shape: levelsShape("One verdict per trust level, for every effect but observe and fetch.", false)},
+		{name: "toolOverrides", in: everywhere, shape: &shape{
+			kind: named, noun: "tools by name", high: maxItems,
+			about: "Verdicts for single tools, by «tool», «server/tool» or «server/*»; «*» stands for every level. They replace the table.",
+			item:  levelsShape("Verdicts by trust level.", true)}},
+		{name: "rules", in: everywhere, shape: &shape{kind: list, noun: "a list of rules", about: "Conditions that tighten.", high: maxItems, item: ruleShape()}},
+		{name: "flows", in: owner, shape: flowsShape()},
+		{name: "workspace", in: inUser, shape: &shape{
+			kind: list, noun: "a list of paths", about: "The owner's own paths: what is read there is local.", high: maxItems, item: textShape("a path pattern")}},
+		{name: "sources", in: inUser, shape: sourcesShape()},
+		{name: "groups", in: inUser, shape: &shape{
+			kind: named, noun: "groups by name", about: "Groups whose history the owner trusts.", high: maxItems,
+			item: &shape{kind: word, noun: "a trust level of at most shared", words: standingTrust()}}},
+		{name: "approvals", in: owner, shape: approvalsShape()},
+		{name: "relax", in: owner, shape: &shape{kind: flag, about: "Whether arguments the owner stated may raise a call's trust."}},
+		{name: "maxIterations", in: owner | inAgent, shape: &shape{
+			kind: whole, noun: "a number of rounds", about: "Rounds of the agent's loop after which a turn ends.", low: 1, high: 10_000}},
+		{name: "auditor", in: owner, shape: auditorShape()},
+		{name: "verifiers", in: inUser | inAgent, shape: verifiersShape()},
+		{name: "caution", in: inUser, shape: &shape{
+			kind: named, noun: "tools by name", about: "Tools whose results are untrusted.", high: maxItems, item: &shape{kind: flag}}},
+		{name: "tools", in: inUser, shape: &shape{
+			kind: foreign, noun: "a list of tools", high: maxItems,
+			about: "What your own tools are, in the language of the catalog, each with «agent» or «server»."}},
+		{name: "agents", in: inUser, shape: agents},
+		{name: "enforce", in: inProfile, shape: &shape{kind: flag}},
+		{name: "freeContent", in: inProfile, shape: &shape{kind: word, noun: "audit or inert", words: []string{"audit", "inert"}}},
+		{name: "fetchSteered", in: inProfile, shape: verdictShape(floodmark.Allow)},
+		{name: "projectTrust", in: inProfile, shape: &shape{kind: word, noun: "local or external", words: []string{"local", "external"}}},
+	}}
+	agents.item = top.only(inAgent)
+	return top
+}
+
+// only returns the mapping that scope sees. Keys of other scopes are gone, so
+// that the schema and the hints do not offer them.
+func (s *shape) only(in scope) *shape {
+	narrowed := *s
+	narrowed.keys = nil
+	for _, k := range s.keys {
+		if k.in == 0 || k.in&in != 0 {
+			narrowed.keys = append(narrowed.keys, k)
+		}
+	}
+	return &narrowed
+}
+
+func (s *shape) find(name string) (key, bool) {
+	i := slices.IndexFunc(s.keys, func(k key) bool { return k.name == name })
+	if i < 0 {
+		return key{}, false
+	}
+	return s.keys[i], true
+}
+
+func (s *shape) names() []string {
+	names := make([]string, len(s.keys))
+	for i, k := range s.keys {
+		names[i] = k.name
+	}
+	return names
+}

@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+func textShape(noun string) *shape { return &shape{kind: text, noun: noun, low: 1, high: maxText} }
+
+func verdictShape(max floodmark.Verdict) *shape {
+	return &shape{kind: word, noun: "a verdict", words: verdictWords(max)}
+}
+
+func levelsShape(about string, star bool) *shape {
+	words := levelWords()
+	if star {
+		words = append(words, "*")
+	}
+	return &shape{kind: named, noun: "verdicts by trust level", about: about, keyWords: words, item: verdictShape(floodmark.Allow)}
+}
+
+func tableShape() *shape {
+	return &shape{
+		kind: named, noun: "verdicts by effect and trust level", about: "Cells of the table effect x trust that replace the profile's.",
+		keyWords: effectWords(), item: levelsShape("Verdicts by trust level.", false),
+	}
+}
+
+func toolList(noun string) *shape {
+	return &shape{kind: list, noun: noun, low: 1, high: maxItems, item: textShape("a tool")}
+}
+
+func ruleShape() *shape {
+	short := &shape{kind: mapping, noun: "conditions", about: "All given conditions must hold.", low: 1, keys: []key{
+		{name: "context_taint_includes", shape: &shape{
+			kind: list, noun: "a list of trust levels", about: "The context holds content of one of these levels.", low: 1, high: len(levelWords()),
+			item: &shape{kind: word, noun: "a trust level", words: levelWords()}}},
+		{name: "iteration_gte", shape: &shape{kind: whole, noun: "a number of rounds", about: "The round of the loop is at least this, counted from 0.", high: 10_000}},
+	}}
+	cel := &shape{kind: text, noun: "a CEL expression", about: "A CEL expression that is true or false.", low: 1, high: maxCondition}
+	action := &shape{kind: mapping, noun: "an action", about: "What follows when the condition holds.", low: 1, keys: []key{
+		{name: "remove_tools", shape: toolList("a list of tools")},
+		{name: "block_tools", shape: toolList("a list of tools")},
+		{name: "block_turn", shape: &shape{kind: flag, about: "End the agent's turn."}},
+		{name: "verdict", shape: &shape{kind: word, noun: "a verdict below allow", about: "At most this verdict.", words: verdictWords(floodmark.Audit)}},
+		{name: "persist_graph", shape: &shape{kind: flag, about: "Keep the turn's provenance graph."}},
+		{name: "log_full_context", shape: &shape{kind: flag, about: "Write the whole context to a separate encrypted file."}},
+		{name: "reason", shape: textShape("a sentence")},
+	}}
+	return &shape{kind: mapping, noun: "a rule", keys: []key{
+		{name: "name", need: true, shape: textShape("a name")},
+		{name: "when", need: true, shape: &shape{kind: either, noun: "conditions or a CEL expression", forms: []*shape{short, cel}}},
+		{name: "action", need: true, shape: action},
+		{name: "tools", shape: toolList("a list of tools")},
+		{name: "reason", shape: textShape("a sentence")},
+	}}
+}
+
+func flowsShape() *shape {
+	return &shape{kind: mapping, noun: "flow settings", about: "The flow rules.", keys: []key{
+		{name: "off", shape: &shape{
+			kind: list, noun: "a list of flow rules", about: "Flow rules that do not apply.", high: len(flowWords()),
+			item: &shape{kind: word, noun: "a flow rule", words: flowWords()}}},
+	}}
+}
+
+func sourcesShape() *shape {
+	return &shape{kind: list, noun: "a list of sources", about: "Standing trust in hosts and paths, at most shared.", high: maxItems, item: &shape{
+		kind: mapping, noun: "a source", keys: []key{
+			{name: "host", shape: textShape("a host")},
+			{name: "path", shape: textShape("a path pattern")},
+			{name: "trust", need: true, shape: &shape{kind: word, noun: "a trust level of at most shared", words: standingTrust()}},
+		},
+	}}
+}
+
+func approvalsShape() *shape {
+	return &shape{kind: mapping, noun: "approval settings", about: "How people are asked.", keys: []key{
+		{name: "ttl", shape: &shape{
+			kind: span, noun: "a length of time", about: "How long a question waits.", shortest: 10 * time.Second, longest: 24 * time.Hour}},
+		{name: "toolWide", shape: &shape{kind: flag, about: "Whether an approval may cover every call of a tool."}},
+		{name: "maxTries", shape: &shape{kind: whole, noun: "a number of tries", about: "Wrong codes that void a question.", low: 1, high: 10}},
+	}}
+}
+
+func auditorShape() *shape {
+	return &shape{kind: mapping, noun: "auditor settings", about: "The model that judges calls by the owner's words.", keys: []key{
+		{name: "on", shape: &shape{kind: flag, about: "Whether an auditor is configured."}},
+		{name: "failMode", shape: &shape{
+			kind: word, noun: "a fail mode", about: "What silence means. Only block outside a dry run.", words: []string{"block", "warn", "allow"}}},
+	}}
+}
+
+func verifiersShape() *shape {
+	return &shape{kind: list, noun: "a list of verifiers", about: "Gates that must agree before a call proceeds.", high: 16, item: &shape{
+		kind: mapping, noun: "a verifier", keys: []key{
+			{name: "name", need: true, shape: textShape("a name")},
+			{name: "include", shape: &shape{kind: list, noun: "a list of tools", about: "Only these tools.", high: maxItems, item: textShape("a tool")}},
+			{name: "exclude", shape: &shape{kind: list, noun: "a list of tools", about: "All tools but these.", high: maxItems, item: textShape("a tool")}},
+			{name: "failMode", shape: &shape{kind: word, noun: "a fail mode", about: "What silence means.", words: []string{"deny", "allow"}}},
+			{name: "timeout", shape: &shape{
+				kind: span, noun: "a length of time", about: "How long to wait for an answer.", shortest: time.Second, longest: 10 * time.Minute}},
+		},
+	}}
+}

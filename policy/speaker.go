@@ -1,0 +1,95 @@
+package policy
+
+import "github.com/floodmark/floodmark"
+
+// Classify returns the label of content by who speaks. It is for what arrives
+// by itself; what a tool returns is known by the catalog, and what is made
+// from other content has the label of that, so that for both the answer here
+// is only the safe one.
+//
+// A message is Internal: nobody outside needs to see it, but answering it or
+// looking something up for it is no leak of the owner's own data.
+func (p *Policy) Classify(o floodmark.Origin) floodmark.Label {
+	if p == nil || p.base == nil {
+		return floodmark.Label{}
+	}
+	switch o.Kind {
+	case floodmark.FromSystem:
+		return floodmark.Clean()
+	case floodmark.FromSender:
+		return label(senderTrust(o), floodmark.Internal)
+	case floodmark.FromHistory:
+		return p.history(o)
+	case floodmark.FromQuote:
+		if o.Sender == "" {
+			return label(floodmark.Untrusted, floodmark.Private)
+		}
+		return label(floodmark.External, floodmark.Private)
+	case floodmark.FromPaste, floodmark.FromModel, floodmark.FromParent, floodmark.FromChild:
+		return label(floodmark.External, floodmark.Private)
+	case floodmark.FromFile:
+		return label(p.fileTrust(o.Place), floodmark.Internal)
+	case floodmark.FromDefinition:
+		return label(floodmark.External, floodmark.Public)
+	case floodmark.FromUnknown:
+		return label(floodmark.Untrusted, floodmark.Private)
+	case floodmark.FromTool:
+	}
+	return floodmark.Label{}
+}
+
+func label(t floodmark.Trust, s floodmark.Secrecy) floodmark.Label {
+	return floodmark.Label{Trust: t, Secrecy: s}
+}
+
+// senderTrust is the table of who speaks. Missing data is never the owner.
+func senderTrust(o floodmark.Origin) floodmark.Trust {
+	switch {
+	case o.IsOwner && o.Group == "":
+		return floodmark.Owner
+	case o.IsOwner:
+		return floodmark.Shared // others write there too
+	case o.Sender != "":
+		return floodmark.External
+	default:
+		return floodmark.Untrusted
+	}
+}
+
+// history is what others wrote in a group before. A door that can name its
+// lowest participant says so itself; here it is External unless the user
+// trusts the group.
+func (p *Policy) history(o floodmark.Origin) floodmark.Label {
+	l := label(floodmark.External, floodmark.Internal)
+	if o.Group == "" {
+		l.Secrecy = floodmark.Private
+		return l
+	}
+	for _, name := range []string{o.Name + ":" + o.Group, o.Group} {
+		if t, ok := p.groups[name]; ok {
+			l.Trust = t
+			break
+		}
+	}
+	return l
+}
+
+// fileTrust is for files a door announces: instructions, skills, attachments.
+// They are never believed because of their name.
+func (p *Policy) fileTrust(place string) floodmark.Trust {
+	segs := splitPath(place)
+	if place == "" || len(segs) == 0 {
+		return floodmark.External
+	}
+	for _, s := range p.places.paths {
+		if s.pattern.matches(segs, nil) {
+			return s.trust
+		}
+	}
+	for _, w := range p.places.workspace {
+		if w.matches(segs, nil) {
+			return floodmark.Local
+		}
+	}
+	return floodmark.External
+}

@@ -1,0 +1,224 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"go.yaml.in/yaml/v3"
+)
+
+// A reader reads one file and notes every problem with its place.
+type reader struct {
+	name     string
+	data     []byte
+	problems floodmark.Problems
+}
+
+// fault notes an error at a node.
+func (r *reader) fault(n *yaml.Node, code, text, hint string) {
+	r.note(floodmark.Error, n.Line, n.Column, code, text, hint)
+}
+
+// warn notes a warning at a node.
+func (r *reader) warn(n *yaml.Node, code, text, hint string) {
+	r.note(floodmark.Warning, n.Line, n.Column, code, text, hint)
+}
+
+// note keeps at most [maxErrors] problems: nobody mends more in one go.
+func (r *reader) note(s floodmark.Severity, line, column int, code, text, hint string) {
+	if len(r.problems) < maxErrors {
+		r.problems = append(r.problems, floodmark.Problem{
+			File: r.name, Line: max(line, 1), Column: max(column, 1), Severity: s, Code: code, Text: text, Hint: hint,
+		})
+	}
+}
+
+// parse returns the one document of the file, or nil after noting why not.
+func (r *reader) parse() *yaml.Node {
+	if len(r.data) > MaxBytes {
+		r.note(floodmark.Error, 1, 1, "too-large", fmt.Sprintf("the file has %d bytes", len(r.data)), fmt.Sprintf("a policy may have %d bytes", MaxBytes))
+		return nil
+	}
+	if !r.readable() {
+		return nil
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(r.data))
+	var doc yaml.Node
+	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+		r.note(floodmark.Error, 1, 1, "empty", "the file is empty", "write at least: version: 1")
+		return nil
+	} else if err != nil {
+		r.syntax(err)
+		return nil
+	}
+	var more yaml.Node
+	if err := dec.Decode(&more); err == nil {
+		r.fault(&more, "several-documents", "a second document begins here", "keep one document; remove the line ---")
+		return nil
+	} else if !errors.Is(err, io.EOF) {
+		r.syntax(err)
+		return nil
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
+		r.note(floodmark.Error, 1, 1, "empty", "the file says nothing", "write at least: version: 1")
+		return nil
+	}
+	count := 0
+	if !r.plain(doc.Content[0], 1, &count) {
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// readable refuses bytes that are not text.
+func (r *reader) readable() bool {
+	line, column := 1, 1
+	for i := 0; i < len(r.data); {
+		c, size := utf8.DecodeRune(r.data[i:])
+		if c == utf8.RuneError && size <= 1 || c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			r.note(floodmark.Error, line, column, "not-text", "a byte here is not readable text", "save the file as UTF-8")
+			return false
+		}
+		if column++; c == '\n' {
+			line, column = line+1, 1
+		}
+		i += size
+	}
+	return true
+}
+
+// syntax turns the parser's message into a problem. The parser knows the line
+// only; a tab that indents is found exactly, because it is the usual cause.
+func (r *reader) syntax(err error) {
+	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+	if m := regexp.MustCompile(`^line (\d+): (.*)$`).FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		message = m[2]
+	}
+	lines := strings.Split(string(r.data), "\n")
+	for i, l := range lines {
+		if at := strings.IndexByte(l, '\t'); at >= 0 && strings.TrimLeft(l[:at], " ") == "" && strings.TrimSpace(l) != "" {
+			r.note(floodmark.Error, i+1, at+1, "tab", "a tab is used to indent", "indent with spaces")
+			return
+		}
+	}
+	column := 1
+	if line = min(max(line, 1), len(lines)); line > 0 {
+		l := lines[line-1]
+		column = 1 + utf8.RuneCountInString(l[:len(l)-len(strings.TrimLeft(l, " "))])
+	}
+	r.note(floodmark.Error, line, column, "syntax", "this is not YAML: "+message, syntaxHint(message))
+}
+
+func syntaxHint(message string) string {
+	switch {
+	case strings.Contains(message, "mapping values are not allowed"):
+		return "put text that contains «: » in quotes"
+	case strings.Contains(message, "did not find expected key"), strings.Contains(message, "could not find expected ':'"):
+		return "check the indentation and the colons here and on the line before"
+	case strings.Contains(message, "cannot start any token"):
+		return "put text that begins with a special sign in quotes"
+	case strings.Contains(message, "exceeded max depth"):
+		return fmt.Sprintf("a policy is at most %d levels deep", maxDepth)
+	case strings.Contains(message, "unknown anchor"):
+		return "anchors and aliases are not used in policies; write the value out"
+	default:
+		return "check quotes, brackets and indentation near this line"
+	}
+}
+
+// plain refuses the parts of YAML with which a file can mean something else
+// than it shows.
+func (r *reader) plain(n *yaml.Node, depth int, count *int) bool {
+	*count++
+	switch {
+	case depth > maxDepth:
+		r.fault(n, "too-deep", "this is nested too deep", fmt.Sprintf("a policy is at most %d levels deep", maxDepth))
+		return false
+	case *count > maxNodes:
+		r.fault(n, "too-large", "the file has too many values", fmt.Sprintf("a policy may have %d values", maxNodes))
+		return false
+	case n.Kind == yaml.AliasNode:
+		r.fault(n, "alias", "aliases are not used in policies", "write the value out")
+		return false
+	case n.Anchor != "":
+		r.fault(n, "alias", "anchors are not used in policies", "remove &"+n.Anchor+" and write the value out where it is needed")
+		return false
+	case n.Style&yaml.TaggedStyle != 0:
+		r.fault(n, "tag", "tags are not used in policies", "remove "+n.Tag)
+		return false
+	}
+	for _, c := range n.Content {
+		if !r.plain(c, depth+1, count) {
+			return false
+		}
+	}
+	return n.Kind != yaml.MappingNode || r.keys(n)
+}
+
+// keys refuses keys that are not words and keys that are there twice.
+func (r *reader) keys(n *yaml.Node) bool {
+	seen, ok := map[string]*yaml.Node{}, true
+	for i := 0; i < len(n.Content); i += 2 {
+		k := n.Content[i]
+		switch first := seen[k.Value]; {
+		case k.Kind != yaml.ScalarNode || k.Tag == "!!null":
+			r.fault(k, "bad-key", "a key must be a word", "write: name: value")
+			ok = false
+		case k.Value == "<<" && k.Style == 0:
+			r.fault(k, "alias", "merging of mappings is not used in policies", "write the values out")
+			ok = false
+		case first != nil:
+			r.fault(k, "duplicate-key", fmt.Sprintf("%q is here twice", k.Value), fmt.Sprintf("the first one is on line %d; keep one of them", first.Line))
+			ok = false
+		default:
+			seen[k.Value] = k
+		}
+	}
+	return ok
+}
+
+// pairs returns the keys and values of a mapping.
+func pairs(n *yaml.Node) (keys, values []*yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		keys, values = append(keys, n.Content[i]), append(values, n.Content[i+1])
+	}
+	return keys, values
+}
+
+// value returns what stands behind a key, or nil.
+func value(n *yaml.Node, name string) *yaml.Node {
+	keys, values := pairs(n)
+	if i := slices.IndexFunc(keys, func(k *yaml.Node) bool { return k.Value == name }); i >= 0 {
+		return values[i]
+	}
+	return nil
+}
+
+// items returns the items of a list.
+func items(n *yaml.Node) []*yaml.Node {
+	if n == nil || n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	return n.Content
+}
+
+// strs returns a list of texts.
+func strs(n *yaml.Node) []string {
+	var out []string
+	for _, c := range items(n) {
+		out = append(out, c.Value)
+	}
+	return out
+}
