@@ -199,6 +199,9 @@ func TestBookLifecycle(t *testing.T) {
 		t.Errorf("%d wrong tries, want 2", b.Tickets[0].Wrong)
 	}
 	b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: floodmark.GrantTurn, Shown: one, Turn: 4})
+	if _, ok := b.Asked(one.Tool, one.ArgsDigest, at(0)); ok || len(b.Tickets) != 1 {
+		t.Error("an approved call is still asked about, or the other call no longer is")
+	}
 	b.Answer(floodmark.TicketAnswered{Ticket: "t1", Verdict: floodmark.Restrict})
 	if len(b.Tickets) != 0 || len(b.Grants) != 0 || !b.Denied(two.Tool, two.ArgsDigest) || b.Denied(two.Tool, one.ArgsDigest) {
 		t.Errorf("after a deny: %+v", b)

@@ -86,12 +86,17 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 		b.End(f.Ticket)
 	}
 	if i >= 0 {
-		b.Tickets = slices.Delete(b.Tickets, i, i+1)
+		b.Tickets = orNil(slices.Delete(b.Tickets, i, i+1))
 	}
 }
 
-// Give takes in a grant.
+// Give takes in a grant. The call it was given for is no longer asked about.
 func (b *Book) Give(f floodmark.GrantGiven) {
+	if i := b.find(f.Ticket); i >= 0 {
+		b.Tickets[i].Shown = orNil(slices.DeleteFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool {
+			return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest
+		}))
+	}
 	b.Grants = append(b.Grants, Grant{Ticket: f.Ticket, Scope: f.Scope, Shown: f.Shown, Turn: f.Turn, Until: f.Until})
 	if extra := len(b.Grants) - MaxGrants; extra > 0 {
 		b.Grants = slices.Delete(b.Grants, 0, extra)

@@ -1,0 +1,155 @@
+package story
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// journal writes all sessions' facts, one a line, without times and hashes:
+// what stays the same when nothing that matters changed.
+func (w *world) journal() string {
+	var b strings.Builder
+	for _, id := range w.order {
+		for i, f := range w.sessions[id].facts {
+			fmt.Fprintf(&b, "%s %d %s\n", id, i+1, Describe(f))
+		}
+	}
+	return b.String()
+}
+
+// Describe says a fact in one line that a person can read and a test can
+// compare.
+func Describe(f floodmark.Fact) string {
+	kind, body, err := floodmark.EncodeFact(f)
+	if err != nil {
+		return err.Error()
+	}
+	switch f := f.(type) {
+	case floodmark.RulesLoaded:
+		return kind // its digests change with every word of the shipped rules
+	case floodmark.ContentSeen:
+		return kind + " " + source(f.Source) + said(f.Text)
+	case floodmark.ContentArrived:
+		return fmt.Sprintf("%s n%d %s%s", kind, f.Node, f.Label, inputs(f.Inputs, false))
+	case floodmark.ActionDecided:
+		return kind + " " + decided(f)
+	case floodmark.SessionForked:
+		return fmt.Sprintf("%s of %s%s", kind, f.Parent, list(f.Sources))
+	case floodmark.ChildEnded:
+		return fmt.Sprintf("%s %s%s", kind, f.Child, list(f.Sources))
+	case floodmark.TicketOpened:
+		return fmt.Sprintf("%s %s %s until %s", kind, f.Ticket, shown(f.Shown...), f.Expires.Format("15:04:05"))
+	case floodmark.TicketExtended:
+		return fmt.Sprintf("%s %s %s", kind, f.Ticket, shown(f.Shown))
+	case floodmark.GrantGiven:
+		s := fmt.Sprintf("%s %s %s %s turn %d", kind, f.Ticket, f.Scope, shown(f.Shown), f.Turn)
+		if !f.Until.IsZero() {
+			s += " until " + f.Until.Format("15:04:05")
+		}
+		return s
+	case floodmark.Endorsed:
+		return fmt.Sprintf("%s %s to %s by %s", kind, f.Digest.Short(), f.Trust, f.By)
+	case floodmark.Withdrawn:
+		return fmt.Sprintf("%s %s by %s", kind, f.Digest.Short(), f.By)
+	case floodmark.OpinionGiven:
+		return fmt.Sprintf("%s %s %q", kind, f.Verdict, f.Text)
+	}
+	if string(body) == "{}" {
+		return kind
+	}
+	return kind + " " + plain(body)
+}
+
+func source(s floodmark.Source) string {
+	o := s.Origin
+	from := string(o.Kind)
+	for _, part := range []string{o.Server, o.Name, o.Place, o.Sender} {
+		if part != "" {
+			from += ":" + part
+		}
+	}
+	if o.Group != "" {
+		from += " in " + o.Group
+	}
+	text := fmt.Sprintf("n%d %s %s %s%s", s.Node, s.Kind, from, s.Label, inputs(s.Inputs, s.Whole))
+	if s.Call != "" {
+		text += " announced"
+	}
+	return text
+}
+
+func inputs(nodes []floodmark.NodeID, whole bool) string {
+	if whole {
+		return " from everything before"
+	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	return " from " + strings.Trim(fmt.Sprint(nodes), "[]")
+}
+
+func said(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf(" said %q", text)
+}
+
+func decided(f floodmark.ActionDecided) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s", f.Action.Kind)
+	if f.Action.Tool.Name != "" {
+		fmt.Fprintf(&b, " %s %v", f.Action.Tool, f.Action.Effects)
+	}
+	for _, a := range f.Action.Arguments {
+		fmt.Fprintf(&b, " %s:%s:%s:%s", a.Path, a.Role, a.Whence, a.Trust)
+	}
+	fmt.Fprintf(&b, " at %s", f.Mark)
+	if f.Trust != f.Mark.Trust {
+		fmt.Fprintf(&b, " trust %s", f.Trust)
+	}
+	fmt.Fprintf(&b, " -> %s", verdict(f.Decision))
+	for _, r := range f.Decision.Reasons {
+		if r.Rule != "" {
+			fmt.Fprintf(&b, " [%s %s]", r.Rule, r.Verdict)
+		}
+	}
+	if len(f.Decision.Blame) > 0 {
+		fmt.Fprintf(&b, " blame %v", f.Decision.Blame)
+	}
+	if f.Decision.Would != "" {
+		b.WriteString(" would " + f.Decision.Would)
+	}
+	return b.String()
+}
+
+func list(sources []floodmark.Source) string {
+	var b strings.Builder
+	for _, s := range sources {
+		b.WriteString(" (" + source(s) + ")")
+	}
+	return b.String()
+}
+
+func shown(all ...floodmark.Shown) string {
+	words := make([]string, len(all))
+	for i, s := range all {
+		words[i] = s.Tool.String() + "@" + s.Mark.String()
+		if s.Pattern != "" {
+			words[i] += fmt.Sprintf(" pattern %q", s.Pattern)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// plain drops the quotes of small JSON objects, which only hinder reading.
+func plain(body []byte) string {
+	var m map[string]any
+	if json.Unmarshal(body, &m) != nil {
+		return string(body)
+	}
+	return strings.NewReplacer(`"`, "", "{", "", "}", "", ",", " ").Replace(string(body))
+}

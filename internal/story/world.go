@@ -1,0 +1,224 @@
+package story
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A world is the small world a story happens in: sessions, a clock, an owner
+// with a channel of his own, and perhaps an auditor.
+type world struct {
+	rules    kernel.Rules
+	now      time.Time
+	key      provenance.Key
+	sessions map[floodmark.SessionID]*session
+	order    []floodmark.SessionID
+	agent    string
+	current  floodmark.SessionID
+
+	tickets int
+	code    string             // the last code the owner's channel got
+	ticket  floodmark.TicketID // the last question
+
+	opinion *audit.Opinion // what the auditor says; nil: nothing
+	reply   hook.Reply     // the last answer
+	lost    []string       // lines whose answer nobody looked at
+}
+
+// A session is one session's facts and what follows from them.
+type session struct {
+	facts []floodmark.Fact
+	state *kernel.State
+	index *provenance.MemoryIndex
+	call  hook.Call // the last call, for «returns»
+}
+
+func newWorld(rules kernel.Rules) *world {
+	return &world{
+		rules: rules, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		key: provenance.Key{1}, sessions: map[floodmark.SessionID]*session{},
+		agent: "openclaw", current: "s",
+	}
+}
+
+// play plays one line: «verb rest -> answer». It returns a mistake if the
+// answer is not the wanted one, and whether anything was compared.
+func (w *world) play(line string) (*Mistake, bool, error) {
+	said, want, asked := cutArrow(line)
+	verb, rest, _ := strings.Cut(said, " ")
+	rest = strings.TrimSpace(w.fill(rest))
+	if verb == "expect" || verb == "mark" {
+		got, ok := w.expect(verb, rest)
+		if ok {
+			return nil, true, nil
+		}
+		return &Mistake{Said: line, Got: got}, true, nil
+	}
+	got, err := w.act(verb, rest)
+	if err != nil {
+		return nil, false, err
+	}
+	if !asked {
+		return nil, false, nil
+	}
+	if got != want {
+		return &Mistake{Said: said, Want: want, Got: got + w.detail()}, true, nil
+	}
+	return nil, true, nil
+}
+
+// detail adds the reasons of a wrong answer, for whoever has to mend it.
+func (w *world) detail() string {
+	for _, r := range w.reply.Decision.Reasons {
+		return fmt.Sprintf(" (%s: %s)", r.Rule, r.Text)
+	}
+	return ""
+}
+
+// fill puts in what only the owner's channel knows.
+func (w *world) fill(rest string) string {
+	return strings.NewReplacer("$code", w.code, "$ticket", string(w.ticket)).Replace(rest)
+}
+
+// session returns the current session, made on first use.
+func (w *world) session() *session {
+	s, ok := w.sessions[w.current]
+	if !ok {
+		s = w.add(w.current)
+	}
+	return s
+}
+
+func (w *world) add(id floodmark.SessionID) *session {
+	s := &session{state: kernel.NewState(), index: provenance.NewMemoryIndex()}
+	w.sessions[id] = s
+	w.order = append(w.order, id)
+	return s
+}
+
+func (w *world) input(ev hook.Event) kernel.Input {
+	s := w.session()
+	in := kernel.Input{
+		Event: ev, At: w.now, Key: w.key, Index: s.index,
+		Code:   fmt.Sprintf("%08x", 0xc0de0000+w.tickets+1),
+		Ticket: floodmark.TicketID("t" + strconv.Itoa(w.tickets+1)),
+	}
+	if child, ok := w.sessions[ev.Child]; ok {
+		in.Child = child.state
+	}
+	return in
+}
+
+// event tells the monitor something and takes the answer in. An Audit verdict
+// goes to the story's auditor at once.
+func (w *world) event(ev hook.Event) (string, error) {
+	ev.Agent, ev.Session = w.agent, w.current
+	in := w.input(ev)
+	out, err := kernel.Step(w.session().state, w.rules, in)
+	if err != nil {
+		w.reply = hook.Reply{}
+		return "error " + err.Error(), nil
+	}
+	if err := w.take(out); err != nil {
+		return "", err
+	}
+	if out.Case == nil {
+		return verdict(w.reply.Decision), nil
+	}
+	out, err = kernel.Opine(w.session().state, w.rules, w.input(ev), w.opinion)
+	if err != nil {
+		return "", err
+	}
+	if err := w.take(out); err != nil {
+		return "", err
+	}
+	return verdict(w.reply.Decision), nil
+}
+
+// command is what the owner does on a channel that has proved who speaks.
+func (w *world) command(cmd approval.Command) (string, error) {
+	cmd.By, cmd.Channel = "owner", "console"
+	in := w.input(hook.Event{})
+	in.Event.Agent, in.Event.Session = w.agent, w.current
+	out, err := kernel.Answer(w.session().state, w.rules, in, cmd)
+	if err != nil {
+		return "error " + err.Error(), nil
+	}
+	if err := w.take(out); err != nil {
+		return "", err
+	}
+	return w.reply.Notice, nil
+}
+
+// take writes facts down, through their encoding, and only then looks at the
+// answer.
+func (w *world) take(out kernel.Output) error {
+	s := w.session()
+	if err := s.record(out.Facts); err != nil {
+		return err
+	}
+	for _, c := range out.Indexed {
+		s.index.Add(c.Node, w.key.Postings(c.Text))
+	}
+	for _, f := range out.Forks {
+		if _, ok := w.sessions[f.Session]; ok {
+			return fmt.Errorf("session %s exists already", f.Session)
+		}
+		child := w.add(f.Session)
+		if err := child.record(f.Facts); err != nil {
+			return err
+		}
+		child.index = s.index
+	}
+	w.reply = out.Reply
+	if out.Ask != nil {
+		w.ticket = out.Ask.ID
+		if out.Ask.Code != "" {
+			w.code = out.Ask.Code
+			w.tickets++
+		}
+	}
+	return nil
+}
+
+func (s *session) record(facts []floodmark.Fact) error {
+	for _, f := range facts {
+		kind, body, err := floodmark.EncodeFact(f)
+		if err != nil {
+			return err
+		}
+		f, err = floodmark.DecodeFact(kind, body)
+		if err != nil {
+			return err
+		}
+		if err := s.state.Apply(f); err != nil {
+			return err
+		}
+		s.facts = append(s.facts, f)
+	}
+	return nil
+}
+
+// restart forgets everything but the journal.
+func (w *world) restart() error {
+	for id, s := range w.sessions {
+		state, err := kernel.Replay(s.facts)
+		if err != nil {
+			return fmt.Errorf("replay %s: %w", id, err)
+		}
+		s.state = state
+	}
+	return nil
+}
+
+var errUsage = errors.New("this verb is written differently")

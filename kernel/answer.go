@@ -1,0 +1,178 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+)
+
+// onceFor is how long the one call a person approved may be tried again.
+const onceFor = 10 * time.Minute
+
+// Answer takes in an owner's command from a channel that has proved who
+// speaks. Commands typed into a conversation come through [Step].
+func Answer(s *State, r Rules, in Input, cmd approval.Command) (Output, error) {
+	if !s.Opened {
+		return Output{}, errors.New("no such session")
+	}
+	st := newStep(s, r, in)
+	st.out.Reply.Decision.Verdict = floodmark.Allow
+	st.out.Reply.Consumed = true
+	if err := st.command(cmd); err != nil {
+		return Output{}, err
+	}
+	return st.out, nil
+}
+
+func (st *step) command(cmd approval.Command) error {
+	switch cmd.Verb {
+	case approval.Approve, approval.Deny:
+		st.answer(cmd)
+	case approval.Endorse:
+		st.endorse(cmd)
+	case approval.Withdraw:
+		st.withdraw(cmd)
+	case approval.Status:
+		st.out.Reply.Notice = st.status()
+	default:
+		return fmt.Errorf("unknown command %q", cmd.Verb)
+	}
+	return nil
+}
+
+// answer closes a question. The first answer wins: a later one finds nothing.
+func (st *step) answer(cmd approval.Command) {
+	open, ok := st.ticket(cmd)
+	if !ok {
+		st.wrongCode()
+		return
+	}
+	if cmd.Verb == approval.Deny {
+		st.keep(floodmark.TicketAnswered{Ticket: open.ID, Verdict: floodmark.Restrict, By: cmd.By, Channel: cmd.Channel})
+		st.out.Reply.Notice = "Denied: " + names(open.Shown) + "."
+		return
+	}
+	var given []floodmark.Shown
+	for _, shown := range open.Shown {
+		if cmd.Tool == approval.All || cmd.Tool == shown.Tool.Name || cmd.Tool == shown.Tool.String() {
+			given = append(given, shown)
+			st.keep(st.grant(cmd, open.ID, shown))
+		}
+	}
+	if len(given) == 0 {
+		st.out.Reply.Notice = fmt.Sprintf("That code was not asked for %q but for: %s.", cmd.Tool, names(open.Shown))
+		return
+	}
+	if len(given) == len(open.Shown) {
+		st.keep(floodmark.TicketAnswered{Ticket: open.ID, Verdict: floodmark.Allow, By: cmd.By, Channel: cmd.Channel})
+	}
+	st.out.Reply.Notice = "Approved: " + names(given) + "."
+}
+
+func (st *step) ticket(cmd approval.Command) (approval.Open, bool) {
+	if cmd.Ticket != "" && cmd.Code == "" {
+		return st.s.Book.ByID(cmd.Ticket, st.in.At)
+	}
+	return st.s.Book.ByCode(st.in.Key[:], st.ev.Session, cmd.Code, st.in.At)
+}
+
+// wrongCode counts a guess against every open question and voids those that
+// were guessed at too often.
+func (st *step) wrongCode() {
+	st.keep(floodmark.TicketRefused{Why: "no open question has this code"})
+	st.out.Reply.Notice = "No open question has this code: it is wrong, has expired, or was answered already."
+	for _, o := range st.s.Book.Tickets {
+		if st.in.At.Before(o.Expires) && o.Wrong+1 >= st.settings().MaxTries {
+			st.keep(floodmark.TicketAnswered{Ticket: o.ID, Verdict: floodmark.Restrict, By: "too many wrong codes"})
+		}
+	}
+}
+
+// grant is what an approval of one shown call allows, never wider than shown.
+func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmark.Shown) floodmark.GrantGiven {
+	g := floodmark.GrantGiven{Ticket: t, Scope: floodmark.GrantTurn, Shown: shown, Turn: st.turn()}
+	if cmd.For > 0 {
+		g.Until = st.in.At.Add(min(cmd.For, approval.MaxFor))
+		g.Scope = floodmark.GrantMinutes
+		if shown.Pattern != "" {
+			g.Scope = floodmark.GrantPattern
+		}
+	} else if cmd.Ticket != "" {
+		g.Scope, g.Until = floodmark.GrantOnce, st.in.At.Add(onceFor)
+	}
+	if st.settings().ToolWide && !flowed(shown.Codes) {
+		g.Scope = floodmark.GrantTool
+	}
+	return g
+}
+
+// flowed reports whether data leaving was among the reasons.
+func flowed(codes []floodmark.Code) bool {
+	return slices.ContainsFunc(codes, func(c floodmark.Code) bool {
+		return c == floodmark.FlowSecret || c == floodmark.FlowPrivate || c == floodmark.FlowFetch || c == floodmark.ActiveContent
+	})
+}
+
+// endorse lets the owner vouch for one content. It raises trust to Local at
+// most and never makes a value owner-stated.
+func (st *step) endorse(cmd approval.Command) {
+	var found []floodmark.Source
+	for src := range st.s.Ledger.Sources() {
+		same := func(f floodmark.Source) bool { return f.Digest == src.Digest }
+		if !src.Digest.IsZero() && strings.HasPrefix(src.Digest.String(), cmd.Digest) && !slices.ContainsFunc(found, same) {
+			found = append(found, src)
+		}
+	}
+	switch len(found) {
+	case 0:
+		st.out.Reply.Notice = "No content of this session has that digest."
+	case 1:
+		st.keep(floodmark.Endorsed{Digest: found[0].Digest, Trust: floodmark.Local, By: cmd.By})
+		st.out.Reply.Notice = "Endorsed: " + sourceName(found[0], floodmark.Local) + "."
+	default:
+		st.out.Reply.Notice = "Several contents begin with that digest: give more of its digits."
+	}
+}
+
+func (st *step) withdraw(cmd approval.Command) {
+	for _, e := range st.s.Ledger.Endorsements() {
+		if strings.HasPrefix(e.Digest.String(), cmd.Digest) {
+			st.keep(floodmark.Withdrawn{Digest: e.Digest, By: cmd.By})
+			st.out.Reply.Notice = "Withdrawn: " + e.Digest.Short() + "."
+			return
+		}
+	}
+	st.out.Reply.Notice = "Nothing with that digest was endorsed."
+}
+
+// status says in a few lines where the session stands.
+func (st *step) status() string {
+	mark := st.s.Mark()
+	lines := []string{fmt.Sprintf("Mark: %s. Open questions: %d. Grants: %d.", mark, len(st.s.Book.Tickets), len(st.s.Book.Grants))}
+	if mark.Trust < floodmark.Owner {
+		for _, n := range st.s.Ledger.Blame(mark.Trust) {
+			src, _ := st.s.Ledger.Source(n)
+			line := "- " + sourceName(src, st.s.Ledger.Effective(n).Trust)
+			if !src.Digest.IsZero() {
+				line += ", digest " + src.Digest.Short()
+			}
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func names(shown []floodmark.Shown) string {
+	var list []string
+	for _, s := range shown {
+		if name := s.Tool.String(); !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,144 @@
+package kernel
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// line explains a refusal in one line: source -> argument -> action -> what
+// you can do. It reaches the model, so it carries no code.
+func (st *step) line(j judged) string {
+	var b strings.Builder
+	for i, src := range st.blamed(j.decision) {
+		if i == 2 {
+			b.WriteString(", …")
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(sourceName(src, st.s.Ledger.Effective(src.Node).Trust))
+	}
+	if b.Len() > 0 {
+		b.WriteString(" -> ")
+	}
+	if a, ok := culprit(j.action.Arguments); ok {
+		b.WriteString(argumentName(a) + " -> ")
+	}
+	fmt.Fprintf(&b, "%s: %s", j.action.Tool, refusal(j.decision.Verdict))
+	if len(j.decision.Reasons) > 0 {
+		b.WriteString(" because " + j.decision.Reasons[0].Text)
+	}
+	b.WriteString(". " + j.decision.Remedy.Person)
+	return b.String()
+}
+
+func refusal(v floodmark.Verdict) string {
+	switch v {
+	case floodmark.Restrict:
+		return "refused"
+	case floodmark.Confirm:
+		return "waits for your approval"
+	case floodmark.Audit:
+		return "waits for the auditor"
+	case floodmark.Allow:
+		return "allowed"
+	}
+	return "refused"
+}
+
+// reasonLine is the line of a refusal that is not about a tool.
+func reasonLine(what string, d floodmark.Decision) string {
+	if len(d.Reasons) == 0 {
+		return what + "."
+	}
+	return what + ": " + d.Reasons[0].Text + ". " + d.Remedy.Person
+}
+
+// culprit is the argument a person should look at: the least believed one
+// that matters.
+func culprit(args []floodmark.Argument) (floodmark.Argument, bool) {
+	var worst floodmark.Argument
+	found := false
+	for _, a := range args {
+		if a.Role == floodmark.Content || a.Whence == floodmark.Stated || a.Shown == "" {
+			continue
+		}
+		if !found || a.Trust < worst.Trust || a.Trust == worst.Trust && a.Whence > worst.Whence {
+			worst, found = a, true
+		}
+	}
+	return worst, found
+}
+
+func argumentName(a floodmark.Argument) string {
+	switch a.Whence {
+	case floodmark.Seen:
+		return fmt.Sprintf("%s %q (seen there)", a.Path, a.Shown)
+	case floodmark.Nowhere:
+		return fmt.Sprintf("%s %q (composed by the model)", a.Path, a.Shown)
+	case floodmark.Stated:
+	}
+	return fmt.Sprintf("%s %q", a.Path, a.Shown)
+}
+
+// sourceName says in a few words where content came from.
+func sourceName(s floodmark.Source, t floodmark.Trust) string {
+	o := s.Origin
+	name := string(o.Kind)
+	switch o.Kind {
+	case floodmark.FromTool:
+		name = floodmark.ToolRef{Server: o.Server, Name: o.Name}.String()
+	case floodmark.FromSender:
+		name = "message from " + orWord(o.Sender, "an unknown sender")
+	case floodmark.FromFile, floodmark.FromDefinition, floodmark.FromChild, floodmark.FromParent:
+		name = string(o.Kind) + " " + o.Name
+	case floodmark.FromUnknown:
+		name = orWord(o.Name, "content nobody announced")
+	default:
+	}
+	if o.Place != "" {
+		name += " " + o.Place
+	}
+	return name + " (" + t.String() + ")"
+}
+
+// remedy says what can be done instead, and blames the sources that count.
+func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
+	if trust < floodmark.Owner {
+		d.Blame = st.s.Ledger.Blame(trust)
+	}
+	switch d.Verdict {
+	case floodmark.Confirm:
+		d.Remedy.Agent = "Tell the owner what you want to do and why, go on with what needs no approval, and try the same call again once it is approved."
+		d.Remedy.Person = "Approve it, deny it, or endorse the source if you vouch for it."
+	case floodmark.Restrict:
+		d.Remedy.Agent = "Do not try this again; finish the task without it and say what was left out."
+		d.Remedy.Person = "It cannot be approved here. Endorse the source if you vouch for it, or change the policy."
+	case floodmark.Audit, floodmark.Allow:
+	}
+	if len(d.Blame) == 0 {
+		d.Remedy.Person = strings.ReplaceAll(d.Remedy.Person, ", or endorse the source if you vouch for it", "")
+		d.Remedy.Person = strings.ReplaceAll(d.Remedy.Person, "Approve it, deny it.", "Approve it or deny it.")
+		d.Remedy.Person = strings.ReplaceAll(d.Remedy.Person, "Endorse the source if you vouch for it, or change the policy.", "Change the policy if you want it.")
+	}
+}
+
+func (st *step) blamed(d floodmark.Decision) []floodmark.Source {
+	var list []floodmark.Source
+	for _, n := range d.Blame {
+		if src, ok := st.s.Ledger.Source(n); ok {
+			list = append(list, src)
+		}
+	}
+	return list
+}
+
+func orWord(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,151 @@
+package kernel
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// This file holds the small questions every judgement asks of the session.
+
+func (st *step) ref(server, name string) floodmark.ToolRef {
+	return floodmark.ToolRef{Agent: st.ev.Agent, Server: server, Name: name}
+}
+
+func (st *step) places() catalog.Places {
+	return catalog.Places{Project: st.s.Project, Home: st.s.Home}
+}
+
+func (st *step) settings() policy.Settings { return st.r.Policy.Settings(st.ev.Agent) }
+
+func (st *step) tracer() *provenance.Tracer {
+	return &provenance.Tracer{Key: st.in.Key, Index: st.in.Index, Stated: &st.s.stated, Ledger: &st.s.Ledger}
+}
+
+// returns is the label a call's result brings, by what was read and where.
+func (st *step) returns(ref floodmark.ToolRef, use catalog.Use) floodmark.Label {
+	l := use.Returns
+	if use.ByPath || use.Location == catalog.NoPath {
+		l = st.r.Policy.PlaceLabel(l, use.Place, use.Location, st.s.Project != "", st.s.Home)
+	}
+	if st.r.Policy.Caution(ref) {
+		l.Trust = floodmark.Untrusted
+	}
+	return l
+}
+
+// sources are the session's live sources, as rules see them.
+func (st *step) sources() iter.Seq[policy.Source] {
+	return func(yield func(policy.Source) bool) {
+		for src := range st.s.Ledger.Sources() {
+			if !st.s.Ledger.Live(src.Node) {
+				continue
+			}
+			seen := policy.Source{
+				Kind: src.Origin.Kind, Place: src.Origin.Place,
+				Trust: st.s.Ledger.Effective(src.Node).Trust,
+			}
+			if src.Origin.Kind == floodmark.FromTool {
+				seen.Tool = floodmark.ToolRef{Server: src.Origin.Server, Name: src.Origin.Name}.String()
+			}
+			if !yield(seen) {
+				return
+			}
+		}
+	}
+}
+
+// enforce turns every answer into Allow where the policy only watches.
+func (st *step) enforce(d *floodmark.Decision) {
+	if d.Verdict == floodmark.Allow && len(d.Hidden) == 0 || st.settings().Enforce {
+		return
+	}
+	d.Would = d.Verdict.String()
+	d.Verdict, d.Hidden = floodmark.Allow, nil
+	d.Reasons = append([]floodmark.Reason{{
+		Code: floodmark.DryRun, Text: "only watched: it would have been " + d.Would, Verdict: floodmark.Allow,
+	}}, d.Reasons...)
+}
+
+// callID names a call of an agent that gives none, by what it does.
+func callID(c hook.Call) floodmark.CallID {
+	if c.ID != "" {
+		return c.ID
+	}
+	return floodmark.CallID("args:" + floodmark.DigestOf(c.Server+"\x00"+c.Name+"\x00"+string(c.Args)).Short())
+}
+
+// roleName is the word an owner may use for an argument: what it is, or what
+// it is called.
+func roleName(a catalog.Arg, l hook.Leaf) string {
+	switch a.Is {
+	case "amount", "when", "id":
+		return a.Is + " " + l.Top
+	}
+	return l.Top
+}
+
+// maxShown bounds what is kept of an argument for a person to read.
+const maxShown = 120
+
+// shown is what a person may read of an argument: never content, never what
+// is called a secret.
+func shown(a catalog.Arg, l hook.Leaf) string {
+	if a.Role == floodmark.Content || a.Is == "secret" || secretName(l.Path) {
+		return ""
+	}
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Cf) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(l.Value, "?"))
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
+	}
+	return text
+}
+
+func secretName(path string) bool {
+	p := strings.ToLower(path)
+	for _, word := range []string{"password", "passwd", "secret", "token", "apikey", "api_key", "credential", "private_key"} {
+		if strings.Contains(p, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// pattern is the wider approval a question may offer: the same tool with the
+// same values in every argument that matters, whatever the content. Code and
+// what changes the agent never get one.
+func pattern(j judged) string {
+	if j.use.Profile == nil {
+		return ""
+	}
+	for _, e := range j.use.Effects {
+		if e == floodmark.Run || e == floodmark.Admin {
+			return ""
+		}
+	}
+	var parts []string
+	for i, a := range j.action.Arguments {
+		if a.Role == floodmark.Content {
+			continue
+		}
+		if a.Shown != j.leaves[i].Value {
+			return "" // not shown in full, so not approved in general
+		}
+		parts = append(parts, a.Path+"="+a.Shown)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return j.action.Tool.String() + " " + strings.Join(parts, " ")
+}

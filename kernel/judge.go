@@ -1,0 +1,200 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+type levels = provenance.Levels
+
+// A judged is one call with all that was found out about it.
+type judged struct {
+	action   floodmark.Action
+	use      catalog.Use
+	leaves   []hook.Leaf
+	mark     floodmark.Label
+	question policy.Question
+	ruling   policy.Ruling
+	decision floodmark.Decision
+	returns  floodmark.Label    // what the result will bring
+	inputs   []floodmark.NodeID // the sources its arguments were seen in
+	pattern  string             // what a wider approval would cover
+	grant    *approval.Grant    // what let it through, if something had to
+}
+
+// judge finds out what a call is, where its arguments came from, and what the
+// policy says of it at the given mark.
+func (st *step) judge(c hook.Call, mark floodmark.Label, lv levels) (judged, error) {
+	ref := st.ref(c.Server, c.Name)
+	j := judged{mark: mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
+	leaves, err := c.Leaves()
+	if err != nil {
+		st.unreadable(&j, c)
+		return j, nil //nolint:nilerr // what cannot be read is restricted, which is an answer
+	}
+	j.leaves = leaves
+	j.use = st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
+	j.returns = st.returns(ref, j.use)
+	j.action.Effects, j.action.ArgsDigest = j.use.Effects, argsDigest(leaves)
+	tr := st.tracer()
+	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
+	j.question = policy.Question{
+		Agent: st.ev.Agent, Tool: ref, Effects: j.use.Effects, SelfProtected: j.use.SelfProtected,
+		Mark: mark, Trust: mark.Trust, Levels: lv,
+		Args: j.action.Arguments, Leaves: leaves,
+		Iteration: st.s.Iteration, Turn: st.turn(), Sources: st.sources(),
+		Reach: st.reach(tr, j.use, leaves, j.action.Arguments),
+	}
+	st.authorise(&j)
+	j.ruling = st.r.Policy.Decide(&j.question)
+	j.pattern = pattern(j)
+	st.conclude(&j)
+	return j, nil
+}
+
+// unreadable restricts a call whose arguments cannot be looked at one by one.
+func (st *step) unreadable(j *judged, c hook.Call) {
+	j.action.ArgsDigest = floodmark.DigestOf(string(c.Args))
+	j.decision = floodmark.Decision{
+		Verdict: floodmark.Restrict,
+		Reasons: []floodmark.Reason{{Code: floodmark.Unjudged, Text: "its arguments cannot be read"}},
+		Remedy:  floodmark.Remedy{Agent: "Send the arguments as one JSON object without repeated keys."},
+	}
+	j.question.Trust = floodmark.Untrusted
+}
+
+// arguments says of every value where it came from, and which sources it was
+// seen in.
+func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf) ([]floodmark.Argument, []floodmark.NodeID) {
+	if len(leaves) == 0 {
+		return nil, nil
+	}
+	args := make([]floodmark.Argument, len(leaves))
+	var inputs []floodmark.NodeID
+	for i, leaf := range leaves {
+		about := use.Arg(leaf.Top)
+		args[i] = tr.Trace(leaf, about.Role, roleName(about, leaf))
+		args[i].Shown = shown(about, leaf)
+		if args[i].Whence == floodmark.Seen && len(args[i].Spans) > 0 {
+			if n := args[i].Spans[0].Node; !slices.Contains(inputs, n) {
+				inputs = append(inputs, n)
+			}
+		}
+	}
+	slices.Sort(inputs)
+	return args, inputs
+}
+
+// authorise lowers the trust of a call whose critical arguments were seen only
+// in content believed less than they need, and raises it where the owner named
+// everything that matters and asked for such an effect.
+func (st *step) authorise(j *judged) {
+	q := &j.question
+	for i, a := range q.Args {
+		needs := j.use.Arg(j.leaves[i].Top).Needs
+		if a.Role != floodmark.Content && a.Whence == floodmark.Seen && a.Trust < needs {
+			q.Trust = min(q.Trust, a.Trust)
+		}
+	}
+	if st.relaxes(j) {
+		q.Trust, q.Relaxed = max(q.Trust, floodmark.Owner), true
+	}
+}
+
+// relaxes reports whether the owner's own words cover the call.
+func (st *step) relaxes(j *judged) bool {
+	if !st.settings().Relax || j.use.Profile == nil || j.use.SelfProtected {
+		return false
+	}
+	for _, e := range j.use.Effects {
+		if e != floodmark.Write && e != floodmark.Change && e != floodmark.Send {
+			return false
+		}
+	}
+	named := 0
+	for _, a := range j.question.Args {
+		switch {
+		case a.Role == floodmark.Content:
+		case a.Whence != floodmark.Stated:
+			return false
+		default:
+			named++
+		}
+	}
+	return named > 0 && st.s.stated.Licenses(j.use.Licence)
+}
+
+// conclude turns the policy's ruling into the decision: an opinion only where
+// an auditor may give one, and a person's earlier yes where it still covers
+// what is asked.
+func (st *step) conclude(j *judged) {
+	d := floodmark.Decision{Verdict: j.ruling.Verdict, Reasons: j.ruling.Reasons, Verifiers: j.ruling.Verifiers}
+	if d.Verdict == floodmark.Audit && !st.auditable(j) {
+		d.Verdict = floodmark.Confirm
+	}
+	if d.Verdict < floodmark.Allow && st.s.Book.Denied(j.action.Tool, j.action.ArgsDigest) {
+		d.Verdict = floodmark.Restrict
+		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Granted, Rule: "denied", Text: "the owner refused this call"}}, d.Reasons...)
+	}
+	if d.Verdict == floodmark.Confirm || d.Verdict == floodmark.Audit {
+		if g, ok := st.s.Book.Covers(st.wanted(j)); ok {
+			j.grant = &g
+			d.Verdict = floodmark.Allow
+			d.Reasons = append([]floodmark.Reason{{
+				Code: floodmark.Granted, Rule: string(g.Ticket), Text: "the owner approved it", Verdict: floodmark.Allow,
+			}}, d.Reasons...)
+		}
+	}
+	j.decision = d
+	if d.Verdict < floodmark.Allow {
+		st.remedy(&j.decision, j.question.Trust)
+	}
+}
+
+// auditable reports whether an auditor may resolve the call at all. Attacker's
+// text can reach it inside arguments, so the worst is kept for people.
+func (st *step) auditable(j *judged) bool {
+	if !st.settings().AuditorOn || j.ruling.Flow || !st.auditCase(*j).Fits() {
+		return false
+	}
+	for _, e := range j.use.Effects {
+		if e == floodmark.Admin || e == floodmark.Run && j.mark.Trust < floodmark.Local {
+			return false
+		}
+	}
+	return true
+}
+
+func (st *step) wanted(j *judged) approval.Wanted {
+	return approval.Wanted{
+		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern,
+		Mark: st.mark, Codes: j.codes(), At: st.in.At, Turn: st.turn(),
+		// A grant is silent once content below Local came in that the person
+		// had not seen. The owner's own files do not silence it: every approved
+		// call would otherwise end its own approval by its output.
+		NewBelow: func(since floodmark.NodeID) bool { return st.s.Ledger.NewBelow(since, floodmark.Local) },
+	}
+}
+
+// codes are the reasons against the call.
+func (j judged) codes() []floodmark.Code {
+	var codes []floodmark.Code
+	for _, r := range j.ruling.Reasons {
+		if r.Verdict < floodmark.Allow && !slices.Contains(codes, r.Code) {
+			codes = append(codes, r.Code)
+		}
+	}
+	slices.Sort(codes)
+	return codes
+}
+
+func (j judged) origin() floodmark.Origin {
+	t := j.action.Tool
+	return floodmark.Origin{Kind: floodmark.FromTool, Name: t.Name, Server: t.Server, Place: j.use.Place}
+}

@@ -1,0 +1,245 @@
+package kernel_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// histories is how many random sessions the laws are held against; the gate
+// runs 10,000.
+var histories = flag.Int("histories", 300, "random histories of 100 events")
+
+const eventsPerHistory = 100
+
+// Whatever an agent does, in whatever order:
+//
+//   - the mark rises only by an endorsement or a cleared context;
+//   - what was journaled survives being written and read, and replaying it
+//     gives the very state the live session had, as does its snapshot;
+//   - only an owner's command gives a grant;
+//   - a code is in no reply and in no fact;
+//   - a stricter layer never gives a more permissive answer.
+func TestAnyHistoryKeepsTheLaws(t *testing.T) {
+	rules, stricter := mustRules(t, lawPolicy, ""), mustRules(t, lawPolicy, lawProject)
+	workers := 4
+	for w := range workers {
+		t.Run(fmt.Sprint("share ", w), func(t *testing.T) {
+			t.Parallel()
+			for seed := w; seed < *histories; seed += workers {
+				h := newHistory(rules, uint64(seed))
+				h.stricter = stricter
+				if err := h.run(); err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+			}
+		})
+	}
+}
+
+const lawPolicy = `
+version: 1
+profile: assistant
+auditor: {on: true}
+rules:
+  - name: no-gateway
+    when: {context_taint_includes: [untrusted]}
+    action: {block_tools: [gateway]}
+`
+
+const lawProject = `
+version: 1
+taintPolicy: {local: confirm, shared: confirm, external: confirm, untrusted: restrict}
+rules:
+  - name: never-exec
+    when: 'call.tool == "exec" && mark.trust <= external'
+    action: {verdict: restrict}
+`
+
+// A history is one random session being lived.
+type history struct {
+	rng      *rand.Rand
+	rules    kernel.Rules
+	stricter kernel.Rules
+	state    *kernel.State
+	facts    []floodmark.Fact
+	index    *provenance.MemoryIndex
+	at       time.Time
+	codes    []string
+	tickets  []floodmark.TicketID
+	seen     []string // texts that came in, to be repeated
+	n        int
+}
+
+func newHistory(rules kernel.Rules, seed uint64) *history {
+	return &history{
+		rng: rand.New(rand.NewPCG(seed, 1)), rules: rules, state: kernel.NewState(), index: provenance.NewMemoryIndex(),
+		at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), codes: []string{"00000000"}, tickets: []floodmark.TicketID{"t0"},
+		seen: []string{"hello"},
+	}
+}
+
+func (h *history) run() error {
+	for range eventsPerHistory {
+		h.n++
+		h.at = h.at.Add(time.Duration(h.rng.IntN(40)) * time.Second)
+		if err := h.one(); err != nil {
+			return fmt.Errorf("event %d: %w", h.n, err)
+		}
+	}
+	return h.replay()
+}
+
+func (h *history) one() error {
+	in := kernel.Input{
+		At: h.at, Key: provenance.Key{7}, Index: h.index,
+		Code: fmt.Sprintf("%08x", h.rng.Uint32()), Ticket: floodmark.TicketID(fmt.Sprint("t", h.n)),
+		Event: h.event(),
+	}
+	if h.rng.IntN(25) == 0 {
+		cmd := approval.Command{Verb: pick(h, approval.Approve, approval.Deny, approval.Endorse, approval.Withdraw, approval.Status),
+			Tool: approval.All, Ticket: pick(h, h.tickets...), Digest: floodmark.DigestOf(pick(h, h.seen...)).String(), By: "owner"}
+		out, err := kernel.Answer(h.state, h.rules, in, cmd)
+		return h.take(in, out, err, true)
+	}
+	out, err := kernel.Step(h.state, h.rules, in)
+	if err == nil && in.Event.Point == hook.BeforeToolCall {
+		if err := h.compare(in, out); err != nil {
+			return err
+		}
+	}
+	if out.Case != nil {
+		if err := h.take(in, out, err, false); err != nil {
+			return err
+		}
+		out, err = kernel.Opine(h.state, h.rules, in, pick(h, nil, &audit.Opinion{Agrees: true}, &audit.Opinion{Reason: "no"}))
+	}
+	o := in.Event.Origin
+	return h.take(in, out, err, in.Event.Point == hook.MessageReceived && o.IsOwner && o.Group == "")
+}
+
+// compare asks the same of the stricter rules.
+func (h *history) compare(in kernel.Input, out kernel.Output) error {
+	strict, err := kernel.Step(h.state, h.stricter, in)
+	if err != nil {
+		return err
+	}
+	if a, b := out.Reply.Decision, strict.Reply.Decision; b.Verdict > a.Verdict {
+		return fmt.Errorf("the stricter layer answers %v, without it %v:\n%+v\n%+v", b.Verdict, a.Verdict, b, a)
+	}
+	return nil
+}
+
+// take checks what came out and lives on with it.
+func (h *history) take(in kernel.Input, out kernel.Output, err error, owner bool) error {
+	if err != nil {
+		if !reflect.DeepEqual(out, kernel.Output{}) {
+			return fmt.Errorf("an error beside an answer: %w", err)
+		}
+		return nil
+	}
+	if err := h.codeStaysSecret(in, out); err != nil {
+		return err
+	}
+	before, raised := h.state.Mark(), false
+	for _, f := range out.Facts {
+		f, err := roundTrip(f)
+		if err != nil {
+			return err
+		}
+		switch f.(type) {
+		case floodmark.Endorsed, floodmark.ContextCleared:
+			raised = true
+		case floodmark.GrantGiven:
+			if !owner {
+				return fmt.Errorf("%s gave a grant", in.Event.Point)
+			}
+		}
+		if err := h.state.Apply(f); err != nil {
+			return err
+		}
+		h.facts = append(h.facts, f)
+	}
+	for _, c := range out.Indexed {
+		h.index.Add(c.Node, in.Key.Postings(c.Text))
+		h.seen = append(h.seen, c.Text)
+	}
+	if out.Ask != nil {
+		h.codes, h.tickets = append(h.codes, out.Ask.Code), append(h.tickets, out.Ask.ID)
+	}
+	if after := h.state.Mark(); !raised && !after.AtLeastAsSafe(before) {
+		return fmt.Errorf("%s: the mark rose from %v to %v", in.Event.Point, before, after)
+	}
+	return nil
+}
+
+func (h *history) codeStaysSecret(in kernel.Input, out kernel.Output) error {
+	if out.Ask == nil || out.Ask.Code == "" {
+		return nil
+	}
+	reply, err := json.Marshal(out.Reply)
+	if err != nil {
+		return err
+	}
+	text := string(reply)
+	for _, f := range out.Facts {
+		_, body, err := floodmark.EncodeFact(f)
+		if err != nil {
+			return err
+		}
+		text += string(body)
+	}
+	if strings.Contains(text, in.Code) {
+		return fmt.Errorf("the code is in a reply or a fact: %s", text)
+	}
+	return nil
+}
+
+func (h *history) replay() error {
+	again, err := kernel.Replay(h.facts)
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(h.state, again) {
+		return fmt.Errorf("replay differs\nlive  %+v\nagain %+v", h.state, again)
+	}
+	data, err := h.state.Snapshot()
+	if err != nil {
+		return err
+	}
+	restored, err := kernel.Restore(data)
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(h.state, restored) {
+		more, _ := restored.Snapshot()
+		return fmt.Errorf("snapshot differs\n%s\n%s", data, more)
+	}
+	return nil
+}
+
+func roundTrip(f floodmark.Fact) (floodmark.Fact, error) {
+	kind, body, err := floodmark.EncodeFact(f)
+	if err != nil {
+		return nil, err
+	}
+	g, err := floodmark.DecodeFact(kind, body)
+	if err == nil && !reflect.DeepEqual(f, g) {
+		return nil, fmt.Errorf("fact changed on the way: %+v, %+v", f, g)
+	}
+	return g, err
+}
+
+func pick[T any](h *history, from ...T) T { return from[h.rng.IntN(len(from))] }

@@ -1,0 +1,142 @@
+package kernel
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// The size from which a message is taken as pasted, not typed: people seldom
+// type more than this at once, but they do paste mails and pages.
+const (
+	pastedRunes = 400
+	pastedLines = 5
+)
+
+// messageReceived takes in what a sender wrote. Only the verified owner's
+// words, in a conversation nobody else can write to, are stated words, and
+// only they may carry a command to us.
+func (st *step) messageReceived() error {
+	o := st.ev.Origin
+	label := st.r.Policy.Classify(o)
+	if label.Trust == floodmark.Owner && o.Kind == floodmark.FromSender && st.s.Parent == "" {
+		cmd, err := approval.ParseCommand(st.ev.Text)
+		if err == nil {
+			cmd.By, cmd.Channel = o.Sender, o.Name
+			st.out.Reply.Consumed = true
+			return st.command(cmd)
+		}
+		if !errors.Is(err, approval.ErrNotCommand) {
+			st.out.Reply.Consumed = true
+			st.out.Reply.Notice = err.Error()
+			return nil
+		}
+		st.openTurn()
+		st.ownerSays(o, label)
+		st.parts()
+		return nil
+	}
+	st.openTurn()
+	st.groupHistory(o)
+	st.see(floodmark.Source{Kind: floodmark.NodeInput, Origin: o, Label: label, Digest: digestOf(st.ev.Text)}, st.ev.Text)
+	st.parts()
+	return nil
+}
+
+// ownerSays keeps what the owner typed. A pasted run is a source of its own.
+func (st *step) ownerSays(o floodmark.Origin, label floodmark.Label) {
+	f := floodmark.ContentSeen{Text: st.ev.Text}
+	f.Source = floodmark.Source{Kind: floodmark.NodeInput, Origin: o, Label: label, Digest: digestOf(st.ev.Text)}
+	if !st.pasted() {
+		st.seeAs(f, "")
+		return
+	}
+	f.Text = ""
+	f.Origin.Kind, f.Label = floodmark.FromPaste, floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Private}
+	st.seeAs(f, st.ev.Text)
+}
+
+// parts takes in what a message carries that its sender did not type.
+func (st *step) parts() {
+	for _, c := range st.ev.Parts {
+		st.content(c)
+	}
+}
+
+// content takes in one announced piece of context, unless it is known already.
+func (st *step) content(c hook.Content) {
+	digest := c.ContentDigest()
+	if !digest.IsZero() && st.known(digest) {
+		return
+	}
+	label := st.r.Policy.Classify(c.Origin)
+	if t, err := floodmark.ParseTrust(c.Trust); c.Trust != "" {
+		if err != nil {
+			t = floodmark.Untrusted
+		}
+		label.Trust = min(label.Trust, t)
+	}
+	kind := c.Kind
+	if kind == "" {
+		kind = floodmark.NodeInput
+	}
+	src := floodmark.Source{Kind: kind, Origin: c.Origin, Label: label, Digest: digest}
+	if c.Origin.Kind == floodmark.FromHistory && c.Origin.Group == "" {
+		src.Whole, src.Label = true, floodmark.Clean() // a summary of what we know
+	}
+	if c.Origin.Kind == floodmark.FromModel {
+		src.Whole, src.Label = true, floodmark.Clean()
+	}
+	st.see(src, c.Text)
+}
+
+// groupHistory is what others wrote in a group before this message. It is in
+// the context even if only the owner's message started the turn.
+func (st *step) groupHistory(o floodmark.Origin) {
+	if o.Group == "" {
+		return
+	}
+	for _, c := range st.ev.Parts {
+		if c.Kind == floodmark.NodeHistory {
+			return // the door says what is in it
+		}
+	}
+	origin := floodmark.Origin{Kind: floodmark.FromHistory, Name: o.Name, Group: o.Group}
+	for src := range st.s.Ledger.Sources() {
+		if src.Origin == origin && st.s.Ledger.Live(src.Node) {
+			return
+		}
+	}
+	st.see(floodmark.Source{Kind: floodmark.NodeHistory, Origin: origin, Label: st.r.Policy.Classify(origin)}, "")
+}
+
+// contextAssembled is the census before the first model call of a turn.
+func (st *step) contextAssembled() {
+	st.openTurn()
+	for _, c := range st.ev.Sources {
+		st.content(c)
+	}
+}
+
+// known reports whether content is a node already. Content of a cleared
+// context that turns up again counts again.
+func (st *step) known(d floodmark.Digest) bool {
+	for _, f := range st.out.Facts {
+		if seen, ok := f.(floodmark.ContentSeen); ok && seen.Digest == d {
+			return true
+		}
+	}
+	n, ok := st.s.Ledger.Find(d)
+	return ok && st.s.Ledger.Live(n)
+}
+
+// pasted reports whether a message is too long to have been typed as it is. We
+// cannot tell which part of it was: a pasted mail may begin with one short
+// line. A door that knows what was typed says so.
+func (st *step) pasted() bool {
+	return !st.ev.Typed && (utf8.RuneCountInString(st.ev.Text) > pastedRunes || strings.Count(st.ev.Text, "\n") >= pastedLines)
+}

@@ -1,0 +1,100 @@
+package kernel
+
+import (
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// sessionStart opens a session, or takes in why an open one starts again.
+func (st *step) sessionStart() error {
+	ev := st.ev
+	fresh := !st.s.Opened
+	st.ensureOpen()
+	st.ensureRules()
+	switch ev.Cause {
+	case hook.Clear:
+		// Only a person empties a context. A program that says so has begun
+		// nothing new: the session goes on.
+		if !fresh && ev.ByPerson {
+			st.endTurn()
+			st.keep(floodmark.ContextCleared{})
+		}
+	case hook.Compact:
+		st.summary(ev.Text)
+	case hook.Resume:
+		if fresh {
+			st.unknownPast()
+		}
+	case hook.Startup, "":
+	default:
+		st.unknownPast()
+	}
+	return nil
+}
+
+// ensureOpen opens a session that nobody announced. What happened before we
+// were told is unknown, so its past is not believed.
+func (st *step) ensureOpen() {
+	if st.s.Opened {
+		return
+	}
+	st.keep(floodmark.SessionOpened{Agent: st.ev.Agent, Project: st.ev.Project, Home: st.ev.Home})
+	if st.ev.Point != hook.SessionStart {
+		st.unknownPast()
+	}
+}
+
+// unknownPast is the history of a session we have no facts of.
+func (st *step) unknownPast() {
+	st.see(floodmark.Source{
+		Kind:   floodmark.NodeHistory,
+		Origin: floodmark.Origin{Kind: floodmark.FromUnknown, Name: "before the monitor was told"},
+		Label:  floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private},
+	}, "")
+}
+
+// ensureRules notes under which policy and catalog we decide from here on.
+func (st *step) ensureRules() {
+	f := floodmark.RulesLoaded{Policy: st.r.Policy.Hash(), Catalog: st.r.Catalog.Hash()}
+	if f.Policy != st.s.Policy || f.Catalog != st.s.Catalog {
+		st.keep(f)
+	}
+}
+
+// summary takes in what compaction wrote: it was made from everything before,
+// so it carries every source. It removes nothing.
+func (st *step) summary(text string) {
+	st.see(floodmark.Source{
+		Kind:   floodmark.NodeHistory,
+		Origin: floodmark.Origin{Kind: floodmark.FromHistory, Name: "compaction"},
+		Label:  floodmark.Clean(),
+		Digest: digestOf(text),
+		Whole:  true,
+	}, text)
+}
+
+// openTurn begins a turn unless one is under way.
+func (st *step) openTurn() {
+	if !st.s.InTurn {
+		st.keep(floodmark.TurnOpened{Turn: st.s.Turn + 1})
+	}
+}
+
+func (st *step) endTurn() {
+	if st.s.InTurn {
+		st.keep(floodmark.TurnClosed{Turn: st.s.Turn})
+	}
+}
+
+func (st *step) sessionEnd() {
+	st.endTurn()
+	st.keep(floodmark.SessionClosed{})
+}
+
+// digestOf leaves the digest of nothing empty: an empty text identifies nothing.
+func digestOf(text string) floodmark.Digest {
+	if text == "" {
+		return floodmark.Digest{}
+	}
+	return floodmark.DigestOf(text)
+}

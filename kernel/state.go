@@ -1,0 +1,256 @@
+// Package kernel is the reference monitor's pure part: the state of a session
+// and what follows from it. It reads no clock, draws no random number, starts
+// no goroutine and opens nothing; time, codes and keys come in as values. Given
+// the same facts it gives the same answers, which is what makes a journal proof.
+package kernel
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A State is everything true of a session because of the facts so far. It
+// changes only by [State.Apply]; the zero State is a session nobody opened.
+type State struct {
+	Agent   string              `json:"agent,omitempty"`
+	Parent  floodmark.SessionID `json:"parent,omitempty"`
+	Opened  bool                `json:"opened,omitempty"`
+	Project string              `json:"project,omitempty"`
+	Home    string              `json:"home,omitempty"`
+	Policy  floodmark.Digest    `json:"policy,omitzero"`
+	Catalog floodmark.Digest    `json:"catalog,omitzero"`
+
+	Turn      int  `json:"turn,omitempty"`
+	InTurn    bool `json:"inTurn,omitempty"`
+	Iteration int  `json:"iteration,omitempty"` // model calls begun in this turn
+
+	Ledger provenance.Ledger `json:"ledger"`
+	// Owner are the owner's own words, for the auditor and for what was stated.
+	Owner []string `json:"owner,omitempty"`
+
+	// Context is the mark of the newest model call; Proposed are the calls of
+	// its response, which are judged at that mark.
+	Context  *Context           `json:"context,omitempty"`
+	Proposed []floodmark.CallID `json:"proposed,omitempty"`
+
+	// Refused are the calls of this turn that were not let through, and Blocked
+	// says so in words, for the note under the answer.
+	Refused []floodmark.CallID `json:"refused,omitempty"`
+	Blocked []string           `json:"blocked,omitempty"`
+
+	Book approval.Book `json:"book"`
+
+	stated provenance.Stated // folded from Owner
+}
+
+// A Context is what a model call was made in.
+type Context struct {
+	Mark   floodmark.Label   `json:"mark"`
+	Levels provenance.Levels `json:"levels"`
+}
+
+// The limits of a state: a turn that passes them keeps only the newest.
+const (
+	maxProposed = 256
+	maxRefused  = 256
+	maxBlocked  = 8
+)
+
+// NewState returns the state before any fact.
+func NewState() *State { return &State{} }
+
+// Replay returns the state after facts.
+func Replay(facts []floodmark.Fact) (*State, error) {
+	s := NewState()
+	for i, f := range facts {
+		if err := s.Apply(f); err != nil {
+			return nil, fmt.Errorf("fact %d: %w", i, err)
+		}
+	}
+	return s, nil
+}
+
+// Mark is the session's high-water mark.
+func (s *State) Mark() floodmark.Label { return s.Ledger.Mark() }
+
+// Apply takes one more fact into account. On error s is unchanged.
+func (s *State) Apply(f floodmark.Fact) error {
+	if !s.Opened {
+		switch f.(type) {
+		case floodmark.SessionOpened, floodmark.SessionForked:
+		default:
+			return errors.New("kernel: the session was never opened")
+		}
+	}
+	switch f := f.(type) {
+	case floodmark.SessionOpened, floodmark.SessionForked:
+		return s.open(f)
+	case floodmark.SessionClosed, floodmark.ChildSpawned, floodmark.IncidentSeen, floodmark.OpinionGiven:
+		return nil // kept for the reader of the journal
+	case floodmark.RulesLoaded:
+		s.Policy, s.Catalog = f.Policy, f.Catalog
+	case floodmark.ContextCleared:
+		s.clear()
+	case floodmark.TurnOpened:
+		s.Turn, s.InTurn, s.Iteration = f.Turn, true, 0
+	case floodmark.TurnClosed:
+		s.closeTurn()
+	case floodmark.IterationOpened:
+		s.Iteration = max(s.Iteration, f.Iteration)
+	case floodmark.ContentSeen:
+		return s.see(f)
+	case floodmark.ContentArrived:
+		return s.Ledger.Arrive(f)
+	case floodmark.ModelAnswered:
+		s.answered(f)
+	case floodmark.ActionDecided:
+		s.decided(f)
+	case floodmark.ChildEnded:
+		return s.adopt(f.Sources)
+	case floodmark.Endorsed:
+		s.Ledger.Endorse(f)
+	case floodmark.Withdrawn:
+		s.Ledger.Withdraw(f.Digest)
+	default:
+		return s.applyBook(f)
+	}
+	return nil
+}
+
+// applyBook takes in the facts of asking.
+func (s *State) applyBook(f floodmark.Fact) error {
+	switch f := f.(type) {
+	case floodmark.TicketOpened:
+		s.Book.Open(f, s.Turn)
+	case floodmark.TicketExtended:
+		s.Book.Extend(f)
+	case floodmark.TicketRefused:
+		s.Book.Refuse(f)
+	case floodmark.TicketAnswered:
+		s.Book.Answer(f)
+	case floodmark.GrantGiven:
+		s.Book.Give(f)
+	case floodmark.GrantUsed:
+		s.Book.Use(f)
+	case floodmark.GrantEnded:
+		s.Book.End(f.Ticket)
+	default:
+		return fmt.Errorf("kernel: no rule for fact %T", f)
+	}
+	return nil
+}
+
+func (s *State) open(f floodmark.Fact) error {
+	if s.Opened {
+		return errors.New("kernel: session opened twice")
+	}
+	if fork, ok := f.(floodmark.SessionForked); ok {
+		if err := s.adopt(fork.Sources); err != nil {
+			return err
+		}
+		for _, e := range fork.Endorsed {
+			s.Ledger.Endorse(e)
+		}
+		for _, text := range fork.Stated {
+			s.hear(text)
+		}
+		s.Agent, s.Parent, s.Project, s.Home = fork.Agent, fork.Parent, fork.Project, fork.Home
+	}
+	if o, ok := f.(floodmark.SessionOpened); ok {
+		s.Agent, s.Project, s.Home = o.Agent, o.Project, o.Home
+	}
+	s.Opened = true
+	return nil
+}
+
+// adopt takes over the sources of another session.
+func (s *State) adopt(sources []floodmark.Source) error {
+	before := s.Ledger
+	for _, src := range sources {
+		if err := s.Ledger.Add(src); err != nil {
+			s.Ledger = before
+			return fmt.Errorf("kernel: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *State) see(f floodmark.ContentSeen) error {
+	if err := s.Ledger.Add(f.Source); err != nil {
+		return fmt.Errorf("kernel: %w", err)
+	}
+	if f.Text != "" {
+		s.hear(f.Text)
+	}
+	return nil
+}
+
+func (s *State) hear(text string) {
+	s.Owner = append(s.Owner, text)
+	s.stated.Add(text)
+}
+
+func (s *State) answered(f floodmark.ModelAnswered) {
+	s.Proposed = last(append(s.Proposed, f.Calls...), maxProposed)
+	if f.Hosted {
+		s.Context = &Context{Mark: s.Ledger.Mark(), Levels: s.Ledger.Levels()}
+	}
+}
+
+func (s *State) decided(f floodmark.ActionDecided) {
+	switch f.Action.Kind {
+	case floodmark.CallModel:
+		s.Iteration = max(s.Iteration, f.Action.Iteration) + 1
+		s.Context = &Context{Mark: f.Mark, Levels: s.Ledger.Levels()}
+		s.Proposed = nil
+	case floodmark.CallTool:
+		if f.Decision.Verdict == floodmark.Allow {
+			return
+		}
+		s.Refused = last(append(s.Refused, f.Action.Call), maxRefused)
+		s.Blocked = last(append(s.Blocked, f.Action.Tool.String()), maxBlocked)
+	case floodmark.SendReply, floodmark.SpawnAgent:
+	}
+}
+
+func (s *State) clear() {
+	s.Ledger.Clear()
+	s.Book.Void()
+	s.Context, s.Proposed, s.Refused, s.Blocked = nil, nil, nil, nil
+}
+
+func (s *State) closeTurn() {
+	s.InTurn, s.Iteration = false, 0
+	s.Context, s.Proposed, s.Refused, s.Blocked = nil, nil, nil, nil
+	s.Book.CloseTurn()
+}
+
+// Snapshot writes the state as a compact copy, so that a cold session needs
+// one small read instead of a long replay.
+func (s *State) Snapshot() ([]byte, error) { return json.Marshal(s) }
+
+// Restore is the inverse of [State.Snapshot].
+func Restore(data []byte) (*State, error) {
+	s := NewState()
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("restore session: %w", err)
+	}
+	for _, text := range s.Owner {
+		s.stated.Add(text)
+	}
+	return s, nil
+}
+
+// last keeps at most n elements from the end.
+func last[T any](list []T, n int) []T {
+	if extra := len(list) - n; extra > 0 {
+		return slices.Delete(list, 0, extra)
+	}
+	return list
+}

@@ -1,0 +1,174 @@
+package kernel
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// Rules are what decisions follow from. They never change while in use.
+type Rules struct {
+	Policy  *policy.Policy
+	Catalog *catalog.Catalog
+}
+
+// An Input is one hook event together with what the kernel may not fetch for
+// itself: the time, a code nobody can guess, the tenant's key, and where the
+// session's content was seen.
+type Input struct {
+	Event hook.Event
+	At    time.Time
+	// Code and Ticket name a question, if one has to be asked.
+	Code   string
+	Ticket floodmark.TicketID
+	// Key is the tenant's: it proves codes and hides the index.
+	Key provenance.Key
+	// Index says where values were seen in this session; nil knows nothing.
+	Index provenance.Index
+	// Child is the state of the sub-agent a subagent_ended speaks of; nil if
+	// it is not known, and then its result is not believed.
+	Child *State
+}
+
+// An Output is what must be written down, then what may be answered.
+type Output struct {
+	Facts []floodmark.Fact
+	Reply hook.Reply
+	// Ask is the question that goes to the owner's channels.
+	Ask *approval.Ticket
+	// Case is set with an Audit verdict: what to ask the auditor. The answer
+	// comes back through [Opine].
+	Case *audit.Case
+	// Indexed is content whose tokens belong into the index, in one commit with
+	// the facts.
+	Indexed []Indexed
+	// Forks are sessions begun by this one, with their first facts.
+	Forks []Fork
+	// PersistGraph and LogFullContext are what a rule asked for.
+	PersistGraph, LogFullContext bool
+}
+
+// An Indexed is content and the node it became.
+type Indexed struct {
+	Node   floodmark.NodeID
+	Digest floodmark.Digest
+	Text   string
+}
+
+// A Fork is a session begun on behalf of another.
+type Fork struct {
+	Session floodmark.SessionID
+	Facts   []floodmark.Fact
+}
+
+// Step is the whole monitor in one pure function: given a session and what an
+// agent just told us, it returns the facts to keep and the answer to give.
+// It does not change s; the caller applies the facts once they are safe. With
+// an error the Output is zero, and the zero reply restricts.
+func Step(s *State, r Rules, in Input) (Output, error) {
+	if err := in.Event.Check(); err != nil {
+		return Output{}, err
+	}
+	st := newStep(s, r, in)
+	if err := st.run(); err != nil {
+		return Output{}, fmt.Errorf("%s: %w", in.Event.Point, err)
+	}
+	return st.out, nil
+}
+
+// step is one event being worked on. Facts are applied to a scratch copy of
+// what a later part of the same event needs: the number of nodes and the mark.
+type step struct {
+	s    *State
+	r    Rules
+	in   Input
+	ev   hook.Event
+	out  Output
+	node floodmark.NodeID // the next free node
+	mark floodmark.Label  // the mark with this event's sources
+	more provenance.Levels
+}
+
+func newStep(s *State, r Rules, in Input) *step {
+	st := &step{s: s, r: r, in: in, ev: in.Event}
+	st.node = floodmark.NodeID(s.Ledger.Len())
+	st.mark, st.more = s.Ledger.Mark(), s.Ledger.Levels()
+	return st
+}
+
+func (st *step) run() error {
+	st.out.Reply.Decision.Verdict = floodmark.Allow
+	if st.ev.Point == hook.SessionStart {
+		return st.sessionStart()
+	}
+	st.ensureOpen()
+	st.ensureRules()
+	switch st.ev.Point {
+	case hook.SessionStart: // above
+	case hook.MessageReceived:
+		return st.messageReceived()
+	case hook.ContextAssembled:
+		st.contextAssembled()
+	case hook.LoopIterationStart:
+		st.keep(floodmark.IterationOpened{Iteration: st.ev.Iteration})
+	case hook.BeforeLLMCall:
+		st.beforeModel()
+	case hook.AfterLLMCall:
+		return st.afterModel()
+	case hook.BeforeToolCall:
+		return st.beforeTool()
+	case hook.AfterToolCall:
+		return st.afterTool()
+	case hook.LoopIterationEnd:
+	case hook.BeforeResponseEmit:
+		st.beforeReply()
+	case hook.SubagentSpawned:
+		return st.spawned()
+	case hook.SubagentEnded:
+		return st.ended()
+	case hook.SessionEnd:
+		st.sessionEnd()
+	}
+	return nil
+}
+
+// keep notes a fact.
+func (st *step) keep(f floodmark.Fact) { st.out.Facts = append(st.out.Facts, f) }
+
+// see notes a source and returns its node.
+func (st *step) see(src floodmark.Source, text string) floodmark.NodeID {
+	return st.seeAs(floodmark.ContentSeen{Source: src}, text)
+}
+
+// seeAs is see for a fact that carries more than the source. The text is
+// indexed, never kept.
+func (st *step) seeAs(f floodmark.ContentSeen, text string) floodmark.NodeID {
+	f.Node = st.node
+	st.node++
+	label := f.Label
+	if f.Whole {
+		label = label.Join(st.mark)
+	}
+	for _, n := range f.Inputs {
+		label = label.Join(st.s.Ledger.Effective(n))
+	}
+	st.mark, st.more = st.mark.Join(label), st.more | provenance.LevelsOf(label.Trust)
+	st.keep(f)
+	if text != "" {
+		st.out.Indexed = append(st.out.Indexed, Indexed{Node: f.Node, Digest: f.Digest, Text: text})
+	}
+	return f.Node
+}
+
+// decide notes and answers an action.
+func (st *step) decide(a floodmark.Action, mark floodmark.Label, trust floodmark.Trust, d floodmark.Decision) {
+	st.keep(floodmark.ActionDecided{Action: a, Mark: mark, Trust: trust, Decision: d})
+	st.out.Reply.Decision = d
+}

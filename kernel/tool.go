@@ -1,0 +1,204 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// beforeTool decides one call. An allowed call lowers the mark at once by what
+// it is going to bring back: we do not depend on an after-hook arriving.
+func (st *step) beforeTool() error {
+	st.openTurn()
+	mark, levels := st.authority(st.ev.Call)
+	j, err := st.judge(st.ev.Call, mark, levels)
+	if err != nil {
+		return err
+	}
+	st.finish(j)
+	return nil
+}
+
+// authority is the mark of the context that proposed the call.
+func (st *step) authority(c hook.Call) (floodmark.Label, levels) {
+	if st.s.Context != nil && c.ID != "" && slices.Contains(st.s.Proposed, c.ID) {
+		return st.s.Context.Mark, st.s.Context.Levels
+	}
+	return st.mark, st.more
+}
+
+// finish writes a judgement down, asks whoever has to be asked, and announces
+// the result of a call that may run.
+func (st *step) finish(j judged) {
+	if j.grant != nil {
+		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Call: j.action.Call, Tool: j.action.Tool})
+	}
+	st.enforce(&j.decision)
+	st.decide(j.action, j.mark, j.question.Trust, j.decision)
+	switch j.decision.Verdict {
+	case floodmark.Allow:
+		st.announce(j)
+	case floodmark.Confirm:
+		st.out.Reply.Line = st.line(j)
+		st.ask(j)
+	case floodmark.Audit:
+		c := st.auditCase(j)
+		st.out.Case = &c
+	case floodmark.Restrict:
+		st.out.Reply.Line = st.line(j)
+		st.out.Reply.BlockTurn = j.ruling.BlockTurn
+	}
+}
+
+// announce notes that a result is coming.
+func (st *step) announce(j judged) {
+	st.see(floodmark.Source{
+		Kind:   floodmark.NodeToolResult,
+		Origin: j.origin(),
+		Label:  j.returns,
+		Inputs: j.inputs,
+		Call:   j.action.Call,
+	}, "")
+}
+
+// afterTool takes in what a tool gave back. A result of a call we did not let
+// through is an incident: something ran without us.
+func (st *step) afterTool() error {
+	c := st.ev.Call
+	id := callID(c)
+	digest := st.ev.Result.ContentDigest()
+	if n, ok := st.s.Ledger.Pending(id); ok {
+		label, inputs, err := st.arrived(c, n)
+		if err != nil {
+			return err
+		}
+		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Inputs: inputs})
+		st.mark = st.mark.Join(label)
+		st.indexResult(n, digest)
+		return nil
+	}
+	refused := slices.Contains(st.s.Refused, id)
+	if refused && st.ev.Result.Error {
+		return nil // the agent reports our own refusal
+	}
+	ref := st.ref(c.Server, c.Name)
+	kind, text := "unmediated-call", "a result arrived for a call that was never decided"
+	if refused {
+		kind, text = "refused-call-ran", "a result arrived for a call that was refused"
+	}
+	st.keep(floodmark.IncidentSeen{Kind: kind, Call: id, Tool: ref, Text: text})
+	j, err := st.judge(c, st.mark, st.more)
+	if err != nil {
+		return err
+	}
+	n := st.see(floodmark.Source{
+		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: j.inputs, Digest: digest,
+	}, "")
+	st.indexResult(n, digest)
+	return nil
+}
+
+// arrived is the label of an announced result now that it is here. The call is
+// looked at again because an agent may have changed its arguments since.
+func (st *step) arrived(c hook.Call, n floodmark.NodeID) (floodmark.Label, []floodmark.NodeID, error) {
+	src, _ := st.s.Ledger.Source(n)
+	if c.Name == "" || len(c.Args) == 0 {
+		return src.Label, nil, nil
+	}
+	leaves, err := c.Leaves()
+	if err != nil {
+		return floodmark.Label{}, nil, nil //nolint:nilerr // unreadable arguments: the result is not believed
+	}
+	ref := st.ref(c.Server, c.Name)
+	use := st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
+	return st.returns(ref, use), nil, nil
+}
+
+func (st *step) indexResult(n floodmark.NodeID, d floodmark.Digest) {
+	if st.ev.Result.Text != "" {
+		st.out.Indexed = append(st.out.Indexed, Indexed{Node: n, Digest: d, Text: st.ev.Result.Text})
+	}
+}
+
+// auditCase is what the auditor is shown: the owner's words and the call.
+func (st *step) auditCase(j judged) audit.Case {
+	c := audit.Case{OwnerMessages: slices.Clone(st.s.Owner), Tool: j.action.Tool, Effects: j.action.Effects}
+	for src := range st.s.Ledger.Sources() {
+		if src.Origin.Kind == floodmark.FromTool && !slices.Contains(c.SourceTools, src.Origin.Name) {
+			c.SourceTools = append(c.SourceTools, src.Origin.Name)
+		}
+	}
+	for i, leaf := range j.leaves {
+		a := j.action.Arguments[i]
+		foreign := a.Whence == floodmark.Seen && a.Trust < floodmark.Owner
+		c.Arguments = append(c.Arguments, audit.NewArgument(leaf.Path, leaf.Value, foreign))
+	}
+	return c
+}
+
+// Opine takes in the auditor's opinion on a call that was answered with Audit,
+// or that there is none (nil). The call is judged anew: what changed meanwhile
+// counts.
+func Opine(s *State, r Rules, in Input, o *audit.Opinion) (Output, error) {
+	st := newStep(s, r, in)
+	st.ensureOpen()
+	st.ensureRules()
+	st.openTurn()
+	mark, levels := st.authority(in.Event.Call)
+	j, err := st.judge(in.Event.Call, mark, levels)
+	if err != nil {
+		return Output{}, err
+	}
+	if j.decision.Verdict == floodmark.Audit {
+		st.opinion(&j, o)
+	}
+	st.finish(j)
+	return st.out, nil
+}
+
+func (st *step) opinion(j *judged, o *audit.Opinion) {
+	f := floodmark.OpinionGiven{Call: j.action.Call, ArgsDigest: j.action.ArgsDigest, Verdict: floodmark.Confirm}
+	switch {
+	case o == nil:
+		f.Text = "no opinion"
+	case o.Agrees && st.auditCase(*j).Fits():
+		f.Verdict, f.Text = floodmark.Allow, "the auditor finds it consistent with the owner's words"
+	default:
+		f.Text = o.Reason
+	}
+	st.keep(f)
+	j.decision.Verdict = f.Verdict
+	reason := floodmark.Reason{Code: floodmark.Audited, Rule: "auditor", Text: f.Text, Verdict: f.Verdict}
+	j.decision.Reasons = append([]floodmark.Reason{reason}, j.decision.Reasons...)
+	if f.Verdict == floodmark.Allow {
+		j.decision.Remedy = floodmark.Remedy{}
+	}
+}
+
+// ask opens a question, or joins an open one, unless this very call is being
+// asked about already.
+func (st *step) ask(j judged) {
+	shown := floodmark.Shown{
+		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern,
+		Mark: st.mark, Codes: j.codes(), Node: st.node,
+	}
+	if o, ok := st.s.Book.Asked(shown.Tool, shown.ArgsDigest, st.in.At); ok {
+		st.out.Reply.Ticket = o.ID
+		return
+	}
+	q := approval.Question{Action: j.action, Line: st.out.Reply.Line, Sources: st.blamed(j.decision), Pattern: j.pattern}
+	if o, ok := st.s.Book.Joinable(st.turn(), st.in.At); ok {
+		st.keep(floodmark.TicketExtended{Ticket: o.ID, Shown: shown})
+		st.out.Reply.Ticket = o.ID
+		st.out.Ask = &approval.Ticket{ID: o.ID, Session: st.ev.Session, Call: q, Expires: o.Expires}
+		return
+	}
+	expires := st.in.At.Add(st.settings().TicketTTL)
+	mac := approval.CodeMAC(st.in.Key[:], st.ev.Session, st.in.Ticket, st.in.Code)
+	st.keep(floodmark.TicketOpened{Ticket: st.in.Ticket, CodeMAC: mac, Shown: []floodmark.Shown{shown}, Expires: expires})
+	st.out.Reply.Ticket = st.in.Ticket
+	st.out.Ask = &approval.Ticket{ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Call: q, Expires: expires}
+}
