@@ -118,13 +118,13 @@ func (st *step) relaxes(j *judged) bool {
 		}
 	}
 	named := 0
-	for _, a := range j.question.Args {
-		switch {
+	for i, a := range j.question.Args {
+		switch leaf := j.leaves[i]; {
 		case a.Role == floodmark.Content:
 		case a.Whence != floodmark.Stated:
 			return false
-		default:
-			named++
+		case leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number):
+			named++ // no, null and nothing need no naming, and name nothing
 		}
 	}
 	return named > 0 && st.s.stated.Licenses(j.use.Licence)

@@ -46,8 +46,7 @@ func (st *step) beforeModel() {
 func (st *step) hidden(q policy.Question) (names []string, reasons []floodmark.Reason) {
 	for _, t := range st.ev.Tools {
 		ref := st.ref(t.Server, t.Name)
-		use := st.r.Catalog.Classify(ref, nil, t.Hints, st.places())
-		q.Tool, q.Effects, q.SelfProtected = ref, use.Effects, false
+		q.Tool, q.Effects = ref, st.r.Catalog.Possible(ref)
 		if reason, ok := st.r.Policy.Hides(&q); ok {
 			names = append(names, ref.String())
 			reasons = append(reasons, reason)
@@ -96,6 +95,10 @@ func (st *step) afterModel() error {
 		st.content(c)
 	}
 	f := floodmark.ModelAnswered{Hosted: len(st.ev.Sources) > 0}
+	mark, levels := st.mark, st.more
+	if ctx := st.s.Context; ctx != nil && !ctx.Answered && !f.Hosted {
+		mark, levels = ctx.Mark, ctx.Levels
+	}
 	for _, c := range st.ev.Calls {
 		if c.ID != "" {
 			f.Calls = append(f.Calls, c.ID)
@@ -103,10 +106,6 @@ func (st *step) afterModel() error {
 	}
 	st.keep(f)
 	for _, c := range st.ev.Calls {
-		mark, levels := st.mark, st.more
-		if ctx := st.s.Context; ctx != nil && !f.Hosted {
-			mark, levels = ctx.Mark, ctx.Levels
-		}
 		j, err := st.judge(c, mark, levels)
 		if err != nil {
 			return err

@@ -53,6 +53,9 @@ type State struct {
 type Context struct {
 	Mark   floodmark.Label   `json:"mark"`
 	Levels provenance.Levels `json:"levels"`
+	// Answered says that a response to it was seen. A second one cannot be
+	// its: somebody did not tell us of a model call.
+	Answered bool `json:"answered,omitempty"`
 }
 
 // The limits of a state: a turn that passes them keeps only the newest.
@@ -197,10 +200,11 @@ func (s *State) hear(text string) {
 }
 
 func (s *State) answered(f floodmark.ModelAnswered) {
-	s.Proposed = last(append(s.Proposed, f.Calls...), maxProposed)
-	if f.Hosted {
+	s.Proposed = last(slices.Clone(f.Calls), maxProposed)
+	if s.Context == nil || s.Context.Answered || f.Hosted {
 		s.Context = &Context{Mark: s.Ledger.Mark(), Levels: s.Ledger.Levels()}
 	}
+	s.Context.Answered = true
 }
 
 func (s *State) decided(f floodmark.ActionDecided) {

@@ -159,7 +159,7 @@ func (st *step) seeAs(f floodmark.ContentSeen, text string) floodmark.NodeID {
 	for _, n := range f.Inputs {
 		label = label.Join(st.s.Ledger.Effective(n))
 	}
-	st.mark, st.more = st.mark.Join(label), st.more | provenance.LevelsOf(label.Trust)
+	st.mark, st.more = st.mark.Join(label), st.more|provenance.LevelsOf(label.Trust)
 	st.keep(f)
 	if text != "" {
 		st.out.Indexed = append(st.out.Indexed, Indexed{Node: f.Node, Digest: f.Digest, Text: text})
