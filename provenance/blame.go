@@ -40,8 +40,11 @@ func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
 		if e.effective.Trust > limit || (e.dead && !asked[i] && !everything) {
 			continue
 		}
-		if l.own(&e.source).Trust <= limit {
+		own := l.own(&e.source).Trust
+		if own <= limit {
 			roots = append(roots, floodmark.NodeID(i))
+		}
+		if own == e.effective.Trust { // nothing it was made from is worse
 			continue
 		}
 		everything = everything || e.source.Whole

@@ -48,6 +48,9 @@ const (
 	shingleStride = 4
 )
 
+// bytesPerPosting is how much ordinary text gives one posting.
+const bytesPerPosting = 16
+
 // knownTokens bounds the memory that saves hashing a frequent word again.
 const knownTokens = 1 << 16
 
@@ -58,6 +61,7 @@ func (k Key) Hash(token string) Hash { return newHasher(k).text(token) }
 // which it may be quoted, and windows of five words. Common words are left out.
 func (k Key) Postings(text string) Postings {
 	ix := indexer{hasher: newHasher(k), known: make(map[string]struct{}), stride: shingleStride}
+	ix.out = make(Postings, 0, min(len(text)/bytesPerPosting, MaxPostings))
 	scanText(text, ix.add)
 	return ix.postings()
 }
@@ -136,10 +140,13 @@ func (ix *indexer) post(h Hash, offset int) {
 // postings returns what was collected, in order, each token where it stands first.
 func (ix *indexer) postings() Postings {
 	slices.SortFunc(ix.out, func(a, b Posting) int {
-		return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Offset, b.Offset))
+		if a.Hash != b.Hash {
+			return cmp.Compare(a.Hash, b.Hash)
+		}
+		return cmp.Compare(a.Offset, b.Offset)
 	})
 	out := slices.CompactFunc(ix.out, func(a, b Posting) bool { return a.Hash == b.Hash })
-	return slices.Clip(out[:min(len(out), MaxPostings)])
+	return slices.Clone(out[:min(len(out), MaxPostings)]) // it is kept: no room to spare
 }
 
 // A window holds the last words of a text, up to five.
@@ -201,7 +208,7 @@ func yieldURLParts(token string, yield func(string) bool) bool {
 	host := URLHost(token)
 	bare, _, _ := strings.Cut(token, "#")
 	noQuery, _, _ := strings.Cut(bare, "?")
-	ascii := token[:asciiLen(token)]
+	ascii := strings.TrimRight(token[:asciiLen(token)], ".,;:!?/")
 	seen := []string{token, ""}
 	for _, part := range []string{host, strings.TrimSuffix(bare, "/"), strings.TrimSuffix(noQuery, "/"), ascii} {
 		if slices.Contains(seen, part) {

@@ -13,6 +13,9 @@ import (
 // and reads something every second needs three days to get there.
 const MaxSources = 1 << 18
 
+// usualSources is how many sources most sessions have.
+const usualSources = 64
+
 // ErrSources says that a session has [MaxSources] and can hold no more.
 var ErrSources = errors.New("session has too many sources")
 
@@ -60,6 +63,9 @@ func (l *Ledger) Add(s floodmark.Source) error {
 		return err
 	}
 	s.Inputs = mergeInputs(nil, s.Inputs)
+	if n == 0 {
+		l.entries = make([]entry, 0, usualSources)
+	}
 	l.entries = append(l.entries, entry{source: s})
 	if s.Call != "" {
 		l.pending = append(l.pending, s.Node)
@@ -291,7 +297,7 @@ func (l *Ledger) learn(n floodmark.NodeID, d floodmark.Digest) {
 		return
 	}
 	if l.digests == nil {
-		l.digests = make(map[floodmark.Digest]floodmark.NodeID)
+		l.digests = make(map[floodmark.Digest]floodmark.NodeID, usualSources)
 	}
 	if old, ok := l.digests[d]; !ok || n < old {
 		l.digests[d] = n
@@ -331,7 +337,9 @@ func mergeInputs(have, more []floodmark.NodeID) []floodmark.NodeID {
 		return have
 	}
 	merged := slices.Concat(have, more)
-	slices.Sort(merged)
+	if len(merged) > 1 {
+		slices.Sort(merged)
+	}
 	return slices.Compact(merged)
 }
 

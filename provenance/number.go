@@ -125,7 +125,7 @@ func plainFigures(s string) (string, bool) {
 		if !thousands(whole) {
 			return "", false
 		}
-		whole = strings.NewReplacer(".", "", ",", "").Replace(whole)
+		whole = strings.ReplaceAll(strings.ReplaceAll(whole, ".", ""), ",", "")
 	}
 	whole = strings.TrimLeft(whole, "0")
 	fraction = strings.TrimRight(fraction, "0")

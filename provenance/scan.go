@@ -170,7 +170,7 @@ func (sc *scanner) inside(from, to int) bool {
 		}
 		cut := begin + splitAt(sc.s[begin:end])
 		stop, last := trimRun(sc.s, begin, cut)
-		if stop < last && !sc.emitUntil(classify(sc.s[stop:last]), stop, last) {
+		if hasWordByte(sc.s[stop:last]) && !sc.emitUntil(classify(sc.s[stop:last]), stop, last) {
 			return false
 		}
 		from = max(cut, begin+1)
@@ -231,6 +231,15 @@ func isLetter(c byte) bool   { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isDigit(c byte) bool    { return c >= '0' && c <= '9' }
 func isAlnum(c byte) bool    { return isLetter(c) || isDigit(c) }
 func isWordByte(c byte) bool { return isAlnum(c) || c == '_' || c >= utf8.RuneSelf }
+
+func hasWordByte(s string) bool {
+	for i := range len(s) {
+		if isWordByte(s[i]) {
+			return true
+		}
+	}
+	return false
+}
 
 // isJoiner reports whether c can stand inside a token that is no word.
 func isJoiner(c byte) bool {

@@ -1,7 +1,9 @@
 package provenance
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -151,39 +153,77 @@ func blockEnd(text string, base int) int {
 // A folder turns text into what it looks like and remembers where every byte
 // of that came from. Plain text stays as it is and costs one look.
 type folder struct {
-	buf     []byte
-	offsets []int32 // nil: every byte stands where it stood
+	buf    []byte
+	shifts []shift
+	last   int // the shift that was needed last, and mostly is again
 }
 
+// A shift says that from a byte of the folded text on, the text itself is so
+// many bytes ahead.
+type shift struct{ from, ahead int }
+
 func (f *folder) fold(block string) string {
-	f.offsets = f.offsets[:0]
-	if isASCII(block) {
+	f.shifts, f.last = f.shifts[:0], 0
+	if isASCII(block) && !strings.Contains(block, `\/`) {
 		return block
 	}
 	f.buf = f.buf[:0]
-	for i, r := range block {
+	for i := 0; i < len(block); {
+		plain := i
+		for i < len(block) && block[i] < utf8.RuneSelf && block[i] != '\\' {
+			i++
+		}
+		f.buf = append(f.buf, block[plain:i]...)
+		if i == len(block) {
+			break
+		}
+		r, size := utf8.DecodeRuneInString(block[i:])
 		before := len(f.buf)
 		switch {
-		case r < utf8.RuneSelf:
-			f.buf = append(f.buf, byte(r))
+		case r == '\\' && strings.HasPrefix(block[i+1:], "/"): // a slash in JSON that was not decoded
+		case r == '\\':
+			f.buf = append(f.buf, '\\')
 		case unicode.IsSpace(r):
 			f.buf = append(f.buf, ' ')
 		default:
 			f.buf = appendFolded(f.buf, r, false)
 		}
-		for range len(f.buf) - before {
-			f.offsets = append(f.offsets, int32(i))
-		}
+		f.moved(before, i, size)
+		i += size
 	}
-	f.offsets = append(f.offsets, int32(len(block)))
 	return string(f.buf)
 }
 
+// moved remembers that the size bytes at i of the text became what follows
+// before in the folded text. The middle of that has no place of its own.
+func (f *folder) moved(before, i, size int) {
+	grown := len(f.buf) - before
+	if grown == size {
+		return
+	}
+	for k := 1; k < grown; k++ {
+		f.shifts = append(f.shifts, shift{from: before + k, ahead: i - before - k})
+	}
+	f.shifts = append(f.shifts, shift{from: len(f.buf), ahead: i + size - len(f.buf)})
+}
+
+// offset returns where byte i of the folded text stands in the text.
 func (f *folder) offset(i int) int {
-	if len(f.offsets) == 0 {
+	if len(f.shifts) == 0 || i < f.shifts[0].from {
 		return i
 	}
-	return int(f.offsets[i])
+	if f.shifts[f.last].from <= i && (f.last+1 == len(f.shifts) || f.shifts[f.last+1].from > i) {
+		return i + f.shifts[f.last].ahead
+	}
+	at, found := slices.BinarySearchFunc(f.shifts, i, func(s shift, i int) int { return cmp.Compare(s.from, i) })
+	for found && at+1 < len(f.shifts) && f.shifts[at+1].from == i {
+		at++ // several characters that left nothing
+	}
+	if !found {
+		at--
+	}
+	f.last = at
+	return i + f.shifts[at].ahead
 }
 
 func isASCII(s string) bool {

@@ -55,7 +55,7 @@ func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floo
 func (t *Tracer) seen(value string) ([]floodmark.Span, floodmark.Trust) {
 	v := readValue(t.Key, value)
 	for _, form := range v.whole {
-		if spans := t.find(form); len(spans) > 0 {
+		if spans := t.Index.Find(form); len(spans) > 0 {
 			return onePerNode(spans), t.trust(spans[0])
 		}
 	}
@@ -69,8 +69,6 @@ func (t *Tracer) seen(value string) ([]floodmark.Span, floodmark.Trust) {
 	return onePerNode(spans), min(trust, lower)
 }
 
-func (t *Tracer) find(h Hash) []floodmark.Span { return t.Index.Find(h) }
-
 func (t *Tracer) trust(s floodmark.Span) floodmark.Trust { return t.Ledger.Effective(s.Node).Trust }
 
 // together returns the sources that hold all of these tokens. The trust is the
@@ -79,7 +77,7 @@ func (t *Tracer) together(tokens []Hash) ([]floodmark.Span, floodmark.Trust) {
 	var all []floodmark.Span
 	trust := floodmark.System
 	for i, h := range tokens {
-		spans := onePerNode(t.find(h))
+		spans := onePerNode(t.Index.Find(h))
 		if len(spans) == 0 {
 			return nil, floodmark.Untrusted
 		}
@@ -101,7 +99,7 @@ func (t *Tracer) pieces(hashes []Hash) ([]floodmark.Span, floodmark.Trust) {
 	var found []floodmark.Span
 	trust := floodmark.System
 	for _, h := range hashes {
-		if spans := t.find(h); len(spans) > 0 {
+		if spans := t.Index.Find(h); len(spans) > 0 {
 			found = append(found, spans[0])
 			trust = min(trust, t.trust(spans[0]))
 		}
@@ -109,9 +107,15 @@ func (t *Tracer) pieces(hashes []Hash) ([]floodmark.Span, floodmark.Trust) {
 	return found, trust
 }
 
-// onePerNode keeps the first place in every node.
+// onePerNode returns the first place in every node, in a slice of its own.
 func onePerNode(spans []floodmark.Span) []floodmark.Span {
-	return slices.CompactFunc(spans, func(a, b floodmark.Span) bool { return a.Node == b.Node })
+	var first []floodmark.Span
+	for _, s := range spans {
+		if len(first) == 0 || first[len(first)-1].Node != s.Node {
+			first = append(first, s)
+		}
+	}
+	return first
 }
 
 // A traced value is what is looked up for it, from the surest on.
@@ -142,8 +146,7 @@ func readValue(key Key, value string) traced {
 			return len(v.windows) < maxWindows
 		}
 		plain++
-		forms := []Hash{h.bytes(token)}
-		v.tokens = append(v.tokens, forms...)
+		v.tokens = append(v.tokens, h.bytes(token))
 		for part := range parts(p.kind, string(token)) {
 			v.parts = append(v.parts, h.text(part))
 		}

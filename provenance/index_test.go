@@ -1,0 +1,219 @@
+package provenance
+
+import (
+	"encoding"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+var (
+	_ encoding.BinaryMarshaler   = Postings(nil)
+	_ encoding.BinaryUnmarshaler = (*Postings)(nil)
+)
+
+func testKey() Key { return Key{1, 2, 3} }
+
+// sampleText returns text as agents read it: prose with some names, links and
+// numbers in it.
+func sampleText(size int) string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	for b.Len() < size {
+		switch rng.IntN(40) {
+		case 0:
+			fmt.Fprintf(&b, "https://host%d.example.com/path/%d?q=%d ", rng.IntN(500), rng.IntN(5000), rng.IntN(100))
+		case 1:
+			fmt.Fprintf(&b, "user%d@example.org, ", rng.IntN(3000))
+		case 2:
+			fmt.Fprintf(&b, "%d.%02d ", rng.IntN(10000), rng.IntN(100))
+		case 3:
+			b.WriteString("naïve café\n")
+		case 4:
+			fmt.Fprintf(&b, "src/pkg%d/file%d.go ", rng.IntN(100), rng.IntN(1000))
+		default:
+			n := rng.IntN(20000)
+			n = n * n / 20000 // frequent words are frequent
+			for length := 2 + n%7; length > 0; length-- {
+				b.WriteByte(byte('a' + (n*length+length)%26))
+			}
+			b.WriteByte(" . "[rng.IntN(3)])
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()[:size]
+}
+
+func has(p Postings, token string) bool {
+	h := testKey().Hash(token)
+	_, ok := slices.BinarySearchFunc(p, h, func(a Posting, h Hash) int {
+		switch {
+		case a.Hash < h:
+			return -1
+		case a.Hash > h:
+			return 1
+		}
+		return 0
+	})
+	return ok
+}
+
+func TestPostings(t *testing.T) {
+	p := testKey().Postings(`Send $1,250.00 for INV-7 (see https://Files.Evil.com:8080/a/b?x=1#top and docs/Notes.md) to "Bob Jones" at bob@evil.com, #42.`)
+	for _, token := range []string{
+		"$1,250.00", "1250", "inv-7", "https://files.evil.com:8080/a/b?x=1#top", "https://files.evil.com:8080/a/b?x=1",
+		"https://files.evil.com:8080/a/b", "files.evil.com", "docs/notes.md", "notes.md", "bob jones", "bob", "jones",
+		"bob@evil.com", "#42", "42",
+	} {
+		if !has(p, token) {
+			t.Errorf("%q is not found", token)
+		}
+	}
+	for _, token := range []string{"send", "for", "to", "evil.com", "bob@", "@evil.com", "evil", "notes", ""} {
+		if has(p, token) {
+			t.Errorf("%q is found", token)
+		}
+	}
+	if !slices.IsSortedFunc(p, func(a, b Posting) int { return int(int64(a.Hash>>1) - int64(b.Hash>>1)) }) {
+		t.Error("not in order")
+	}
+}
+
+func TestPostingsAreOfTheFirstPlace(t *testing.T) {
+	p := testKey().Postings("alpha beta alpha alpha")
+	at := slices.IndexFunc(p, func(p Posting) bool { return p.Hash == testKey().Hash("alpha") })
+	if len(p) != 2 || at < 0 || p[at].Offset != 0 {
+		t.Errorf("%v", p)
+	}
+	if len(testKey().Postings("")) != 0 || len(testKey().Postings("to the and of it")) != 1 {
+		t.Error("common words are kept by themselves, or their window is not")
+	}
+}
+
+func TestKeysDiffer(t *testing.T) {
+	if testKey().Hash("a") == (Key{}).Hash("a") {
+		t.Error("two keys, one hash")
+	}
+	if s := fmt.Sprintf("%v %s %#v", testKey(), testKey(), testKey()); strings.Contains(s, "1") {
+		t.Errorf("a key can be read: %s", s)
+	}
+}
+
+func TestURLHost(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://Example.com/x": "example.com", "http://a@b.com:80/": "b.com", "https://good.com@evil.com": "evil.com",
+		"http://[::1]:80/x": "::1", "www.x.com?y": "www.x.com", "https://evil.com\\@good.com": "evil.com", "x://a.": "a", "": "",
+	} {
+		if got := URLHost(url); got != want {
+			t.Errorf("host of %q is %q, want %q", url, got, want)
+		}
+	}
+}
+
+func TestPostingsCode(t *testing.T) {
+	for _, text := range []string{"", "alpha", sampleText(20000)} {
+		p := testKey().Postings(text)
+		data, err := p.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Postings
+		if err := back.UnmarshalBinary(data); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(back, p) {
+			t.Error("it came back different")
+		}
+		if len(p) > 100 && len(data) > 12*len(p) {
+			t.Errorf("%d bytes for %d postings", len(data), len(p))
+		}
+	}
+}
+
+func TestPostingsCodeRefuses(t *testing.T) {
+	good, _ := Postings{{Hash: 1, Offset: 2}, {Hash: 3, Offset: 4}}.MarshalBinary()
+	for name, data := range map[string][]byte{
+		"nothing":         nil,
+		"another format":  append([]byte{9}, good[1:]...),
+		"too many":        append(slices.Clone(good), 0),
+		"too few":         good[:len(good)-1],
+		"a huge count":    {postingsFormat, 0xff, 0xff, 0xff, 0xff, 0x7f},
+		"an endless int":  {postingsFormat, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+		"a wrong order":   append([]byte{postingsFormat, 2}, append(slices.Clone(good[11:]), good[2:11]...)...),
+		"one twice":       append([]byte{postingsFormat, 2}, append(slices.Clone(good[2:11]), good[2:11]...)...),
+		"a far off place": append([]byte{postingsFormat, 1}, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 1),
+	} {
+		p := Postings{{Hash: 7}}
+		if p.UnmarshalBinary(data) == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if len(p) != 1 {
+			t.Errorf("%s: the postings changed", name)
+		}
+	}
+	if _, err := make(Postings, MaxPostings+1).MarshalBinary(); err == nil {
+		t.Error("more than the limit can be written")
+	}
+}
+
+func TestMemoryIndexAgreesWithASlowOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	ix, slow := NewMemoryIndex(), map[Hash][]floodmark.Span{}
+	for n := range floodmark.NodeID(200) {
+		var p Postings
+		for h := range Hash(40) {
+			if rng.IntN(3) == 0 {
+				p = append(p, Posting{Hash: h, Offset: uint32(rng.IntN(1000))})
+				slow[h] = append(slow[h], floodmark.Span{Node: n, Offset: int(p[len(p)-1].Offset)})
+			}
+		}
+		ix.Add(n, p[:rng.IntN(len(p)+1)][:0:0])
+		ix.Add(n, p)
+	}
+	for h := range Hash(41) {
+		if got := ix.Find(h); !reflect.DeepEqual(got, slow[h]) {
+			t.Fatalf("hash %d: %v, want %v", h, got, slow[h])
+		}
+	}
+	if len(ix.runs) > 12 {
+		t.Errorf("%d runs", len(ix.runs))
+	}
+}
+
+func FuzzPostings(f *testing.F) {
+	data, _ := testKey().Postings("alpha beta https://x.com/y").MarshalBinary()
+	f.Add(data)
+	f.Add([]byte{postingsFormat, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var p Postings
+		if p.UnmarshalBinary(data) != nil {
+			return
+		}
+		again, err := p.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Postings
+		if err := back.UnmarshalBinary(again); err != nil || !slices.Equal(back, p) {
+			t.Errorf("%v, %v", back, err)
+		}
+	})
+}
+
+func BenchmarkPostings(b *testing.B) {
+	for _, size := range []int{10 << 10, 40 << 20} {
+		b.Run(fmt.Sprint(size>>10, "KiB"), func(b *testing.B) {
+			text := sampleText(size)
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				testKey().Postings(text)
+			}
+		})
+	}
+}
