@@ -24,6 +24,12 @@ type Run interface {
 	Feed(c *Call, asked bool) error
 }
 
+// An Explainer is a [Run] that can say why it last asked.
+type Explainer interface {
+	// Why is one line of words of the policy, without any recorded text.
+	Why() string
+}
+
 // None is the policy that asks nothing: what happens without a monitor.
 func None() Decider { return none{} }
 

@@ -29,6 +29,7 @@ type outcome struct {
 	asked     int
 	questions int // asked, with each yes covering what it was about
 	times     []time.Duration
+	why       []string // of each question in a benign run
 }
 
 // Replay plays every trace that belongs to a set through every decider and
@@ -138,7 +139,7 @@ func play(cards Cards, t *Trace, d Decider) (outcome, error) {
 			}
 			asked = append(asked, ask)
 			if ask {
-				o.asked++
+				o.ask(run, t, &s.Calls[j])
 			}
 		}
 		for j := range s.Calls {
@@ -157,6 +158,14 @@ func play(cards Cards, t *Trace, d Decider) (outcome, error) {
 		o.questions = questions(cards, t, asked)
 	}
 	return o, nil
+}
+
+// ask notes a question.
+func (o *outcome) ask(run Run, t *Trace, c *Call) {
+	o.asked++
+	if e, ok := run.(Explainer); ok && t.Kind == Benign && t.Utility {
+		o.why = append(o.why, t.Suite+"/"+c.Tool+": "+e.Why())
+	}
 }
 
 // stops reports whether some cut was asked about as a whole.

@@ -32,6 +32,15 @@ type Score struct {
 	// are not kept: who sees them can no longer call it held out.
 	PassedIDs []string `json:"-"`
 	AskedIDs  []string `json:"-"`
+	// Why are the reasons for questions in benign runs, the most frequent first,
+	// where the policy gives any; not for a held-out set.
+	Why []Why `json:"-"`
+}
+
+// A Why is how often a question had this reason.
+type Why struct {
+	Count int
+	Text  string // suite/tool: reason
 }
 
 // Counts are the numerators of all rates.
@@ -129,6 +138,7 @@ func (p *player) result() *Result {
 func (p *player) score(set Set, decider int, d Decider) Score {
 	s := Score{Set: set, Policy: d.Name()}
 	groups := map[[2]string]*Group{}
+	why := map[string]int{}
 	var times []time.Duration
 	for i, t := range p.traces {
 		if own, _ := t.Set(); own != set {
@@ -153,16 +163,30 @@ func (p *player) score(set Set, decider int, d Decider) Score {
 		if c.Questions > 0 {
 			s.AskedIDs = append(s.AskedIDs, t.ID)
 		}
+		for _, text := range o.why {
+			why[text]++
+		}
 	}
+	s.sorted(groups, why)
+	slices.Sort(times)
+	s.P50, s.P99 = quantile(times, 50), quantile(times, 99)
+	return s
+}
+
+// sorted takes over what was counted in maps, in an order of its own.
+func (s *Score) sorted(groups map[[2]string]*Group, why map[string]int) {
 	for _, g := range groups {
 		s.Groups = append(s.Groups, *g)
 	}
 	slices.SortFunc(s.Groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(groupRank(a.By), groupRank(b.By)), cmp.Compare(a.Name, b.Name))
 	})
-	slices.Sort(times)
-	s.P50, s.P99 = quantile(times, 50), quantile(times, 99)
-	return s
+	for text, n := range why {
+		s.Why = append(s.Why, Why{Count: n, Text: text})
+	}
+	slices.SortFunc(s.Why, func(a, b Why) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
 }
 
 func groupRank(by string) int { return slices.Index([]string{"suite", "model", "attack"}, by) }

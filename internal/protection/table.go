@@ -34,6 +34,18 @@ func (r *Result) WriteGroups(w io.Writer) error {
 	return t.Flush()
 }
 
+// WriteWhy prints why benign runs were asked about, where that may be known.
+func (r *Result) WriteWhy(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "set\tpolicy\tquestions\twhy")
+	for _, s := range r.Sets {
+		for _, y := range s.Why {
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\n", s.Set, s.Policy, y.Count, y.Text)
+		}
+	}
+	return t.Flush()
+}
+
 func (c Counts) cells() string {
 	return fmt.Sprintf("%d\t%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s", c.Attacks,
 		share(c.Succeeded, c.Attacks), share(c.Passed, c.Attacks), c.PassedTextOnly, c.PassedGetOnly,

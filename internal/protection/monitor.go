@@ -1,0 +1,303 @@
+package protection
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// Rules returns what the program decides by when a user has chosen nothing but
+// a profile, and has described the suites' tools.
+func Rules(profile string) (kernel.Rules, error) {
+	p, err := policy.Shipped(profile)
+	if err != nil {
+		return kernel.Rules{}, err
+	}
+	shipped, err := catalog.Shipped()
+	if err != nil {
+		return kernel.Rules{}, err
+	}
+	files, err := SuiteFiles()
+	if err != nil {
+		return kernel.Rules{}, err
+	}
+	return kernel.Rules{Policy: p, Catalog: catalog.New(files, shipped)}, nil
+}
+
+// Monitor is the real thing: every event of the recording goes through the
+// kernel under the given rules, as it would from an agent whose model calls
+// and tool calls are both seen.
+func Monitor(name string, rules kernel.Rules) (Decider, error) {
+	m := &monitor{name: name, rules: rules, tools: map[string][]hook.Tool{}}
+	files, err := SuiteFiles()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		for _, p := range f.Profiles() {
+			for _, server := range p.Servers() {
+				for _, tool := range p.Tools() {
+					m.tools[server] = append(m.tools[server], hook.Tool{Server: server, Name: tool})
+				}
+			}
+		}
+	}
+	return m, nil
+}
+
+type monitor struct {
+	name  string
+	rules kernel.Rules
+	tools map[string][]hook.Tool // by server
+	// postings keeps the index of each text: the same results stand in many
+	// traces, and hashing them would take longer than everything else.
+	postings sync.Map // floodmark.Digest -> provenance.Postings
+}
+
+func (m *monitor) Name() string { return m.name }
+
+// Hashes say what the monitor decides by.
+func (m *monitor) Hashes() (policy, catalog string) {
+	return m.rules.Policy.Hash().String(), m.rules.Catalog.Hash().String()
+}
+
+// agent is the name under which recorded agents are known. It has no built-in
+// tools: all of them come from a server.
+const agent = "recorded"
+
+// Begin opens a session and lets the owner, in a direct conversation, say what
+// the user said. The recording has the user's own words, so they count as typed.
+func (m *monitor) Begin(t *Trace) (Run, error) {
+	r := &monitorRun{
+		monitor: m, trace: t, server: t.Server(), state: kernel.NewState(),
+		asked: map[floodmark.CallID]floodmark.TicketID{},
+	}
+	if _, err := r.step(hook.Event{Point: hook.SessionStart, Cause: hook.Startup}); err != nil {
+		return nil, err
+	}
+	_, err := r.step(hook.Event{
+		Point: hook.MessageReceived, Text: t.User.Body, Typed: true,
+		Origin: floodmark.Origin{Kind: floodmark.FromSender, Name: "chat", Sender: "owner", IsOwner: true},
+	})
+	r.messages = []hook.Content{
+		{Kind: floodmark.NodeSystemPrompt, Origin: floodmark.Origin{Kind: floodmark.FromSystem}, Text: t.System.Body},
+		{Kind: floodmark.NodeInput, Digest: floodmark.DigestOf(t.User.Body)},
+	}
+	return r, err
+}
+
+// A monitorRun is one session.
+type monitorRun struct {
+	*monitor
+	trace    *Trace
+	server   string
+	state    *kernel.State
+	index    index
+	messages []hook.Content // what the next model call carries
+	tickets  int
+	hidden   []string // tools the model was not offered
+	blocked  bool     // the model was not called at all
+	asked    map[floodmark.CallID]floodmark.TicketID
+	decided  floodmark.ActionDecided // the newest decision
+}
+
+// start is when every recorded session takes place. Nothing in a replay
+// depends on the clock.
+func start() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
+
+// input adds to an event what the kernel may not fetch for itself.
+func (r *monitorRun) input(ev hook.Event) kernel.Input {
+	ev.Agent, ev.Session = agent, floodmark.SessionID(r.trace.ID)
+	r.tickets++
+	return kernel.Input{
+		Event: ev, At: start(), Index: &r.index,
+		Code: "00000000", Ticket: floodmark.TicketID("t" + strconv.Itoa(r.tickets)),
+	}
+}
+
+func (r *monitorRun) step(ev hook.Event) (hook.Reply, error) {
+	out, err := kernel.Step(r.state, r.rules, r.input(ev))
+	if err != nil {
+		return hook.Reply{}, err
+	}
+	return out.Reply, r.apply(out)
+}
+
+// apply does what a monitor does with an output, without writing it down.
+func (r *monitorRun) apply(out kernel.Output) error {
+	for _, f := range out.Facts {
+		if err := r.state.Apply(f); err != nil {
+			return err
+		}
+		if d, ok := f.(floodmark.ActionDecided); ok {
+			r.decided = d
+		}
+	}
+	for _, x := range out.Indexed {
+		r.index.add(x.Node, r.indexed(x))
+	}
+	return nil
+}
+
+func (m *monitor) indexed(x kernel.Indexed) provenance.Postings {
+	digest := x.Digest
+	if digest.IsZero() {
+		digest = floodmark.DigestOf(x.Text)
+	}
+	if kept, ok := m.postings.Load(digest); ok {
+		return kept.(provenance.Postings)
+	}
+	p := provenance.Key{}.Postings(x.Text)
+	m.postings.Store(digest, p)
+	return p
+}
+
+// Propose tells of the model call and of its answer.
+func (r *monitorRun) Propose(s *Step) error {
+	reply, err := r.step(hook.Event{Point: hook.BeforeLLMCall, Messages: r.messages, Tools: r.tools[r.server]})
+	if err != nil {
+		return err
+	}
+	r.hidden, r.blocked = reply.Decision.Hidden, reply.Decision.Verdict < floodmark.Allow
+	for i, c := range r.messages { // known from now on
+		r.messages[i] = hook.Content{Kind: c.Kind, Digest: c.ContentDigest()}
+	}
+	ev := hook.Event{Point: hook.AfterLLMCall, Calls: make([]hook.Call, len(s.Calls))}
+	for i := range s.Calls {
+		ev.Calls[i] = r.call(&s.Calls[i])
+	}
+	if s.Text.Body != "" {
+		r.messages = append(r.messages, hook.Content{
+			Kind: floodmark.NodeOutput, Origin: floodmark.Origin{Kind: floodmark.FromModel}, Text: s.Text.Body,
+		})
+	}
+	if _, err = r.step(ev); refused(err) {
+		r.blocked, err = true, nil
+	}
+	return err
+}
+
+// refused reports an event that the monitor does not take: the answer is then
+// the zero reply, which restricts.
+func refused(err error) bool { return errors.Is(err, hook.ErrTooLarge) }
+
+func (r *monitorRun) call(c *Call) hook.Call {
+	return hook.Call{ID: floodmark.CallID("c" + strconv.Itoa(c.Index)), Server: r.server, Name: c.Tool, Args: c.Args}
+}
+
+// Ask is the decision that is measured.
+func (r *monitorRun) Ask(c *Call) (bool, error) {
+	call := r.call(c)
+	reply, err := r.step(hook.Event{Point: hook.BeforeToolCall, Call: call})
+	if refused(err) {
+		r.decided = floodmark.ActionDecided{}
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if reply.Decision.Verdict < floodmark.Allow {
+		r.asked[call.ID] = reply.Ticket
+	}
+	return reply.Decision.Verdict < floodmark.Allow || r.blocked || slices.Contains(r.hidden, r.server+"/"+c.Tool), nil
+}
+
+// Why names the verdict, the rules behind it, and the arguments that the owner
+// did not state.
+func (r *monitorRun) Why() string {
+	d := r.decided.Decision
+	words := []string{d.Verdict.String()}
+	if d.Verdict == floodmark.Allow {
+		words = append(words, "but the model was not called or not offered the tool")
+	}
+	for _, reason := range d.Reasons {
+		words = append(words, reason.Rule)
+	}
+	for _, a := range r.decided.Action.Arguments {
+		if a.Role != floodmark.Content && a.Whence != floodmark.Stated {
+			words = append(words, a.Path+"="+a.Whence.String())
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Feed tells what a call gave; one that was asked about is approved first.
+func (r *monitorRun) Feed(c *Call, _ bool) error {
+	call := r.call(c)
+	if ticket, ok := r.asked[call.ID]; ok && ticket != "" {
+		if err := r.approve(call, ticket); err != nil {
+			return fmt.Errorf("approve: %w", err)
+		}
+	}
+	if c.Result.Body != "" {
+		r.messages = append(r.messages, hook.Content{Kind: floodmark.NodeToolResult, Digest: floodmark.DigestOf(c.Result.Body)})
+	}
+	_, err := r.step(hook.Event{Point: hook.AfterToolCall, Call: call, Result: hook.Result{Text: c.Result.Body}})
+	if refused(err) {
+		return nil // and what it gave is unknown to the next model call, so not believed
+	}
+	return err
+}
+
+// approve answers the question for this one call and tries it again. Calls of
+// one step share a question, so it may be answered already.
+func (r *monitorRun) approve(call hook.Call, ticket floodmark.TicketID) error {
+	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, By: "owner"}
+	out, err := kernel.Answer(r.state, r.rules, r.input(hook.Event{}), cmd)
+	if err != nil {
+		return err
+	}
+	if err := r.apply(out); err != nil {
+		return err
+	}
+	_, err = r.step(hook.Event{Point: hook.BeforeToolCall, Call: call})
+	return err
+}
+
+// An index finds tokens in the texts of one session by looking into the
+// postings each text has anyway, so that a trace begins with an empty one.
+type index struct {
+	nodes []indexedNode
+}
+
+type indexedNode struct {
+	node     floodmark.NodeID
+	postings provenance.Postings
+}
+
+func (x *index) add(n floodmark.NodeID, p provenance.Postings) {
+	at, _ := slices.BinarySearchFunc(x.nodes, n, func(e indexedNode, n floodmark.NodeID) int { return int(e.node - n) })
+	x.nodes = slices.Insert(x.nodes, at, indexedNode{n, p})
+}
+
+// Find returns where a token was seen, oldest node first.
+func (x *index) Find(h provenance.Hash) []floodmark.Span {
+	var spans []floodmark.Span
+	for _, e := range x.nodes {
+		at, _ := slices.BinarySearchFunc(e.postings, h, func(p provenance.Posting, h provenance.Hash) int {
+			switch {
+			case p.Hash < h:
+				return -1
+			case p.Hash > h:
+				return 1
+			}
+			return 0
+		})
+		for ; at < len(e.postings) && e.postings[at].Hash == h; at++ {
+			spans = append(spans, floodmark.Span{Node: e.node, Offset: int(e.postings[at].Offset)})
+		}
+	}
+	return spans
+}
