@@ -34,60 +34,59 @@ func (r *reader) checkMapping(n *yaml.Node, s *shape) bool {
 	}
 	ok := true
 	keys, values := pairs(n)
+	var meant []string // keys that were probably misspelt: they are not missing, too
 	for i, k := range keys {
 		known, found := s.find(k.Value)
 		if !found {
-			r.unknownKey(k, s)
+			meant = append(meant, r.unknownKey(k, s))
 			ok = false
 			continue
 		}
 		ok = r.check(values[i], known.shape) && ok
 	}
 	for _, k := range s.keys {
-		if k.need && value(n, k.name) == nil {
+		if k.need && value(n, k.name) == nil && !slices.Contains(meant, k.name) {
 			r.fault(n, "missing-key", fmt.Sprintf("%s needs %q", s.noun, k.name), "add: "+k.name+": "+example(k.shape))
 			ok = false
 		}
 	}
 	if len(keys) < s.low {
-		r.fault(n, "empty", s.noun+" says nothing", "write one of "+oneOf(s.names()))
+		r.fault(n, "empty", "nothing is said here", "write one of "+oneOf(s.names()))
 		ok = false
 	}
 	return ok
 }
 
-// unknownKey says what may stand here, or why this may not.
-func (r *reader) unknownKey(k *yaml.Node, s *shape) {
-	text := fmt.Sprintf("unknown key %q", k.Value)
-	if known, ok := policyShape().find(k.Value); ok && s.noun == "a policy" {
-		r.fault(k, "not-here", r.misplaced(k.Value), placeHint(known.in))
-		return
+// unknownKey says what may stand here, or why this may not. It returns the key
+// that was probably meant.
+func (r *reader) unknownKey(k *yaml.Node, s *shape) string {
+	if known, ok := policyShape().find(k.Value); ok && (s.noun == policyNoun || s.noun == sectionNoun) {
+		r.fault(k, "not-here", fmt.Sprintf("%q may not stand here", k.Value), placeHint(known.in, s))
+		return ""
 	}
+	text := fmt.Sprintf("unknown key %q", k.Value)
 	if near, ok := nearest(k.Value, s.names()); ok {
 		r.fault(k, "unknown-key", text, fmt.Sprintf("did you mean %q?", near))
-		return
+		return near
 	}
 	r.fault(k, "unknown-key", text, "known keys here: "+strings.Join(s.names(), ", "))
+	return ""
 }
 
-func (r *reader) misplaced(name string) string {
-	return fmt.Sprintf("%q may not stand here", name)
-}
-
-func placeHint(in scope) string {
-	switch {
-	case in&inUser == 0:
+func placeHint(in scope, s *shape) string {
+	if in&inUser == 0 {
 		return "only the shipped profiles say this"
-	case in&inAgent == 0:
-		return "a project's file and the section of an agent may only tighten: version, rules, taintPolicy, toolOverrides; move this to the user's own file"
-	default:
-		return "a project's file may only tighten: version, rules, taintPolicy, toolOverrides; move this to the user's own file"
 	}
+	who := "a project's file"
+	if s.noun == sectionNoun {
+		who = sectionNoun
+	}
+	return who + " may only tighten: " + strings.Join(s.names(), ", ") + "; say this in the user's own file"
 }
 
 func (r *reader) checkNamed(n *yaml.Node, s *shape) bool {
 	if n.Kind != yaml.MappingNode {
-		r.wrongKind(n, s, "names with their values")
+		r.wrongKind(n, s, "names with their values, as in "+example(s))
 		return false
 	}
 	ok := true
@@ -149,7 +148,11 @@ func (r *reader) checkEither(n *yaml.Node, s *shape) bool {
 
 func (r *reader) checkScalar(n *yaml.Node, s *shape) bool {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		r.wrongKind(n, s, "a single value")
+		want := "a single value, as in " + example(s)
+		if s.kind == word {
+			want = "one of " + oneOf(s.words)
+		}
+		r.wrongKind(n, s, want)
 		return false
 	}
 	switch s.kind {
@@ -163,7 +166,7 @@ func (r *reader) checkScalar(n *yaml.Node, s *shape) bool {
 	case whole:
 		v, err := strconv.Atoi(n.Value)
 		if err != nil || n.Tag != "!!int" || v < s.low || v > s.high {
-			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun), fmt.Sprintf("write a whole number from %d to %d", s.low, s.high))
+			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun), numberHint(s))
 			return false
 		}
 	case flag:
@@ -215,6 +218,13 @@ func (r *reader) unknownWord(n *yaml.Node, what string, words []string) {
 	r.fault(n, "unknown-word", fmt.Sprintf("%s is not known as %s", shown(n), article(what)), hint)
 }
 
+func numberHint(s *shape) string {
+	if s.low == s.high {
+		return fmt.Sprintf("write %d", s.low)
+	}
+	return fmt.Sprintf("write a whole number from %d to %d", s.low, s.high)
+}
+
 func article(noun string) string {
 	if strings.ContainsRune("aeiou", rune(noun[0])) {
 		return "an " + noun
@@ -249,7 +259,13 @@ func short(d time.Duration) string {
 func example(s *shape) string {
 	switch s.kind {
 	case word:
-		return s.words[0]
+		return s.words[min(1, len(s.words)-1)]
+	case named:
+		name := "name"
+		if s.keyWords != nil {
+			name = s.keyWords[min(len(s.keyWords), len(levelWords()))-1]
+		}
+		return "{" + name + ": " + example(s.item) + "}"
 	case whole:
 		return strconv.Itoa(max(s.low, 1))
 	case flag:

@@ -131,9 +131,9 @@ func (c *compiler) compare(op string, a, b ast.Expr) (readTruth, bool) {
 	}
 	equal := op == operators.Equals
 	return func(q *Question) truth {
-		leaf, found := q.leaf(key)
+		leaf := q.leaf(key)
 		y, ok := want(q)
-		if !found || !ok {
+		if leaf == nil || !ok {
 			return failed
 		}
 		return truthOf((leaf.Kind == hook.String && leaf.Value == y) == equal)
@@ -141,26 +141,39 @@ func (c *compiler) compare(op string, a, b ast.Expr) (readTruth, bool) {
 }
 
 func comparing[T cmp.Ordered](x, y func(*Question) (T, bool), op string) readTruth {
+	less, equal, greater := outcomes(op)
 	return func(q *Question) truth {
 		a, ok1 := x(q)
 		b, ok2 := y(q)
-		if !ok1 || !ok2 {
+		switch {
+		case !ok1 || !ok2:
 			return failed
-		}
-		switch op {
-		case operators.Equals:
-			return truthOf(a == b)
-		case operators.NotEquals:
-			return truthOf(a != b)
-		case operators.Less:
-			return truthOf(a < b)
-		case operators.LessEquals:
-			return truthOf(a <= b)
-		case operators.Greater:
-			return truthOf(a > b)
+		case a == b:
+			return equal
+		case a < b:
+			return less
 		default:
-			return truthOf(a >= b)
+			return greater
 		}
+	}
+}
+
+// outcomes says what an operator makes of a smaller, an equal and a greater
+// left side.
+func outcomes(op string) (less, equal, greater truth) {
+	switch op {
+	case operators.Equals:
+		return no, yep, no
+	case operators.NotEquals:
+		return yep, no, yep
+	case operators.Less:
+		return yep, no, no
+	case operators.LessEquals:
+		return yep, yep, no
+	case operators.Greater:
+		return no, no, yep
+	default:
+		return no, yep, yep
 	}
 }
 
@@ -257,8 +270,8 @@ func (c *compiler) selected(e ast.SelectExpr) (readTruth, bool) {
 		return nil, false
 	}
 	return func(q *Question) truth {
-		a, found := q.argument(key)
-		if !found {
+		a := q.argument(key)
+		if a == nil {
 			return failed
 		}
 		return truthOf(a.Whence == want)
@@ -269,11 +282,21 @@ func (c *compiler) hasKey(mapping, key string) (readTruth, bool) {
 	switch mapping {
 	case "arg":
 		return func(q *Question) truth {
-			return truthOf(slices.ContainsFunc(q.Args, func(a floodmark.Argument) bool { return a.Path == key }))
+			for i := range q.Args {
+				if q.Args[i].Path == key {
+					return yep
+				}
+			}
+			return no
 		}, true
 	case "call.args":
 		return func(q *Question) truth {
-			return truthOf(slices.ContainsFunc(q.Leaves, func(l hook.Leaf) bool { return l.Path == key }))
+			for i := range q.Leaves {
+				if q.Leaves[i].Path == key {
+					return yep
+				}
+			}
+			return no
 		}, true
 	}
 	return nil, false

@@ -222,7 +222,8 @@ func (r *reader) celProblems(n *yaml.Node, errs []*common.Error) {
 // cleanCEL takes the library's own words out of a message.
 func cleanCEL(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
-	s = regexp.MustCompile(` \(in container '[^']*'\)`).ReplaceAllString(s, "")
+	s = regexp.MustCompile(` \((in container '[^']*'|did you mean '[^']*'\?)\)`).ReplaceAllString(s, "")
+	s = strings.ReplaceAll(s, "invalid matches argument", "this pattern is not a regular expression")
 	s = regexp.MustCompile(`'_(\S+?)_'`).ReplaceAllString(s, "'$1'")
 	s = regexp.MustCompile(`[Ss]yntax error: ([^']*'[^']*').*`).ReplaceAllString(s, "this is not CEL: $1")
 	return strings.ReplaceAll(s, "found no matching overload for", "these types do not go together:")
@@ -240,6 +241,9 @@ func celHint(text string) string {
 			return fmt.Sprintf("did you mean %s?", near)
 		}
 		return "known names: " + strings.Join(words, ", ")
+	}
+	if strings.Contains(text, "regular expression") {
+		return `write one as RE2 does, as in call.tool.matches("^git_")`
 	}
 	if strings.Contains(text, "undefined field") {
 		return "an arg has stated, seen and trust; a source has kind, tool, trust and place"

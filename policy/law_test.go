@@ -64,7 +64,7 @@ func describe(q *policy.Question) string {
 }
 
 // Less believed or more secret content never gets a more permissive answer.
-func TestMonotone(t *testing.T) {
+func TestLawMonotone(t *testing.T) {
 	policies := map[string]*policy.Policy{
 		"loose":     load(t, user("taintPolicy: {shared: allow, external: allow, untrusted: confirm}", "toolOverrides: {exec: {untrusted: allow}}", "flows: {off: [flow-private]}")),
 		"corrected": load(t, user("taintPolicy: {system: confirm, owner: allow, untrusted: allow}", "table: {observe: {local: confirm}}")),
@@ -107,7 +107,7 @@ func TestMonotone(t *testing.T) {
 
 // A project, and the section of an agent, never yield a more permissive
 // verdict, whatever they say.
-func TestStricterLayersOnlyTighten(t *testing.T) {
+func TestLawStricterLayersOnlyTighten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 60 {
 		base := user(randomUser(rng)...)

@@ -25,8 +25,10 @@ func (c *compiler) number(e ast.Expr) (readNumber, bool) {
 			return nil, false
 		}
 		return func(q *Question) (int64, bool) {
-			a, found := q.argument(key)
-			return int64(a.Trust), found
+			if a := q.argument(key); a != nil {
+				return int64(a.Trust), true
+			}
+			return 0, false
 		}, true
 	}
 	return nil, false
@@ -64,8 +66,10 @@ func (c *compiler) anyText(e ast.Expr) (readText, bool) {
 	}
 	key, ok := c.argument(e)
 	return func(q *Question) (string, bool) {
-		l, found := q.leaf(key)
-		return l.Value, found && l.Kind == hook.String
+		if l := q.leaf(key); l != nil && l.Kind == hook.String {
+			return l.Value, true
+		}
+		return "", false
 	}, ok
 }
 
@@ -98,37 +102,33 @@ func (c *compiler) keyOf(e ast.Expr, mapping string) (string, bool) {
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
-// leaf finds an argument's value. A path that two values share names neither:
-// a rule must not be led to look at the wrong one.
-func (q *Question) leaf(path string) (hook.Leaf, bool) {
-	at := -1
+// leaf finds an argument's value, or nil. A path that two values share names
+// neither: a rule must not be led to look at the wrong one.
+func (q *Question) leaf(path string) *hook.Leaf {
+	var found *hook.Leaf
 	for i := range q.Leaves {
-		if q.Leaves[i].Path == path {
-			if at >= 0 {
-				return hook.Leaf{}, false
-			}
-			at = i
+		if q.Leaves[i].Path != path {
+			continue
 		}
+		if found != nil {
+			return nil
+		}
+		found = &q.Leaves[i]
 	}
-	if at < 0 {
-		return hook.Leaf{}, false
-	}
-	return q.Leaves[at], true
+	return found
 }
 
 // argument finds where an argument came from, as leaf does.
-func (q *Question) argument(path string) (floodmark.Argument, bool) {
-	at := -1
+func (q *Question) argument(path string) *floodmark.Argument {
+	var found *floodmark.Argument
 	for i := range q.Args {
-		if q.Args[i].Path == path {
-			if at >= 0 {
-				return floodmark.Argument{}, false
-			}
-			at = i
+		if q.Args[i].Path != path {
+			continue
 		}
+		if found != nil {
+			return nil
+		}
+		found = &q.Args[i]
 	}
-	if at < 0 {
-		return floodmark.Argument{}, false
-	}
-	return q.Args[at], true
+	return found
 }

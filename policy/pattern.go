@@ -21,13 +21,13 @@ func parsePath(s string) (pathPattern, bool) {
 			return p, false
 		}
 	}
-	p.segs = splitPath(rest)
+	p.segs = strings.Split(strings.TrimSuffix(rest, "/"), "/")
 	for _, seg := range p.segs {
-		if seg == ".." || seg == "." {
+		if seg == "" || seg == ".." || seg == "." {
 			return p, false
 		}
 	}
-	return p, len(p.segs) > 0
+	return p, true
 }
 
 // tooWide is true for /** and ~/**: no first segment is fixed.

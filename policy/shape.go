@@ -108,6 +108,12 @@ func standingTrust() []string {
 	return []string{floodmark.Shared.String(), floodmark.External.String(), floodmark.Untrusted.String()}
 }
 
+// What the two mappings are called that hold keys of the language itself.
+const (
+	policyNoun  = "a policy"
+	sectionNoun = "the section of an agent"
+)
+
 // policyShape is the whole language.
 func policyShape() *shape {
 	const everywhere = inProfile | inUser | inProject | inAgent
@@ -116,7 +122,7 @@ func policyShape() *shape {
 		kind: named, noun: "agents by name", high: maxItems,
 		about: "What holds for one agent only. It can only tighten.",
 	}
-	top := &shape{kind: mapping, noun: "a policy", about: "A Floodmark policy.", keys: []key{
+	top := &shape{kind: mapping, noun: policyNoun, about: "A Floodmark policy.", keys: []key{
 		{name: "version", need: true, in: inProfile | inUser | inProject, shape: &shape{
 			kind: whole, noun: "the version of the language", about: "The version of this language: 1.", low: 1, high: 1}},
 		{name: "profile", in: inUser, shape: &shape{
@@ -153,6 +159,7 @@ func policyShape() *shape {
 		{name: "projectTrust", in: inProfile, shape: &shape{kind: word, noun: "local or external", words: []string{"local", "external"}}},
 	}}
 	agents.item = top.only(inAgent)
+	agents.item.noun = sectionNoun
 	return top
 }
 

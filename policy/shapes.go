@@ -43,7 +43,7 @@ func ruleShape() *shape {
 		{name: "remove_tools", shape: toolList("a list of tools")},
 		{name: "block_tools", shape: toolList("a list of tools")},
 		{name: "block_turn", shape: &shape{kind: flag, about: "End the agent's turn."}},
-		{name: "verdict", shape: &shape{kind: word, noun: "a verdict below allow", about: "At most this verdict.", words: verdictWords(floodmark.Audit)}},
+		{name: "verdict", shape: &shape{kind: word, noun: "a verdict a rule may give (rules only tighten)", about: "At most this verdict.", words: verdictWords(floodmark.Audit)}},
 		{name: "persist_graph", shape: &shape{kind: flag, about: "Keep the turn's provenance graph."}},
 		{name: "log_full_context", shape: &shape{kind: flag, about: "Write the whole context to a separate encrypted file."}},
 		{name: "reason", shape: textShape("a sentence")},

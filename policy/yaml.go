@@ -110,12 +110,40 @@ func (r *reader) syntax(err error) {
 			return
 		}
 	}
-	column := 1
-	if line = min(max(line, 1), len(lines)); line > 0 {
-		l := lines[line-1]
-		column = 1 + utf8.RuneCountInString(l[:len(l)-len(strings.TrimLeft(l, " "))])
+	if countsFromZero(message) {
+		line++
 	}
+	line = min(max(line, 1), len(lines))
+	l := lines[line-1]
+	column := 1 + utf8.RuneCountInString(l[:culprit(l, message)])
 	r.note(floodmark.Error, line, column, "syntax", "this is not YAML: "+message, syntaxHint(message))
+}
+
+// countsFromZero knows the messages whose line the parser counts from 0.
+func countsFromZero(message string) bool {
+	for _, what := range []string{"',' or ']'", "',' or '}'", "key", "'-' indicator", "node content", "<document start>"} {
+		if message == "did not find expected "+what {
+			return true
+		}
+	}
+	return false
+}
+
+// culprit finds the sign in a line that a message is about, else its beginning.
+func culprit(l, message string) int {
+	at := -1
+	switch {
+	case strings.Contains(message, "mapping values are not allowed"):
+		at = strings.LastIndex(l, ": ")
+	case strings.Contains(message, "unexpected end of stream"):
+		at = strings.IndexAny(l, `"'`)
+	case strings.Contains(message, "',' or"):
+		at = strings.IndexAny(l, "[{")
+	}
+	if at < 0 {
+		return len(l) - len(strings.TrimLeft(l, " "))
+	}
+	return at
 }
 
 func syntaxHint(message string) string {
@@ -153,7 +181,7 @@ func (r *reader) plain(n *yaml.Node, depth int, count *int) bool {
 		r.fault(n, "alias", "anchors are not used in policies", "remove &"+n.Anchor+" and write the value out where it is needed")
 		return false
 	case n.Style&yaml.TaggedStyle != 0:
-		r.fault(n, "tag", "tags are not used in policies", "remove "+n.Tag)
+		r.fault(n, "tag", "tags are not used in policies", "remove the word that begins with !")
 		return false
 	}
 	for _, c := range n.Content {

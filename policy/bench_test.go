@@ -1,0 +1,70 @@
+package policy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// fifty is a policy with fifty rules, ten of which concern exec.
+func fifty(t testing.TB) *policy.Policy {
+	var b strings.Builder
+	b.WriteString("rules:\n")
+	for i := range 50 {
+		tool, when := fmt.Sprint("tool", i), `mark.trust <= external && call.args["command"].startsWith("curl") && iteration >= 2`
+		switch {
+		case i < 5:
+			tool, when = "exec", fmt.Sprintf(`mark.trust <= external && call.args["command"].contains("curl%d") && arg["command"].trust < owner`, i)
+		case i < 10:
+			tool, when = "exec", fmt.Sprintf(`call.agent == "openclaw" && mark.secrecy <= private && call.args["command"].startsWith("rm%d")`, i)
+		}
+		fmt.Fprintf(&b, "  - {name: r%d, tools: [%s], when: '%s', action: {verdict: confirm}}\n", i, tool, when)
+	}
+	return load(t, user(b.String()))
+}
+
+func BenchmarkDecide(b *testing.B) {
+	q := ask("exec", floodmark.Run, floodmark.External)
+	q.Leaves = []hook.Leaf{{Path: "command", Top: "command", Value: "go test ./..."}, {Path: "timeout", Top: "timeout", Value: "30", Kind: hook.Number}}
+	q.Args = []floodmark.Argument{{Path: "command", Role: floodmark.Critical}, {Path: "timeout", Role: floodmark.Critical}}
+	q.Reach.Network = true
+	for name, p := range map[string]*policy.Policy{"plain": shipped(b, "assistant"), "fifty rules": fifty(b)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if p.Decide(q).Verdict != floodmark.Confirm {
+					b.Fatal("not asked")
+				}
+			}
+		})
+	}
+	cel := load(b, user(`rules: [{name: r, tools: [exec], when: 'sources.exists(s, s.trust == untrusted)', action: {verdict: confirm}}]`))
+	b.Run("one rule for the library", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			cel.Decide(q)
+		}
+	})
+}
+
+func BenchmarkLoad(b *testing.B) {
+	data := user("profile: coding", "taintPolicy: {untrusted: restrict}", `rules: [{name: r, when: 'mark.trust <= external', action: {verdict: confirm}}]`)
+	for b.Loop() {
+		load(b, data)
+	}
+}
+
+// Deciding is on the path of every tool call.
+func TestDecideAllocatesLittle(t *testing.T) {
+	p := fifty(t)
+	q := ask("exec", floodmark.Run, floodmark.External)
+	q.Leaves = []hook.Leaf{{Path: "command", Top: "command", Value: "go test ./..."}}
+	q.Args = []floodmark.Argument{{Path: "command", Role: floodmark.Critical}}
+	if n := testing.AllocsPerRun(100, func() { p.Decide(q) }); n > 3 {
+		t.Errorf("%v allocations, at most 3", n)
+	}
+}

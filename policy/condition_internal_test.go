@@ -1,0 +1,229 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
+	"go.yaml.in/yaml/v3"
+)
+
+// expressions makes random conditions of the common part of CEL.
+type expressions struct{ *rand.Rand }
+
+func (r expressions) pick(words ...string) string { return words[r.IntN(len(words))] }
+
+func (r expressions) truth(depth int) string {
+	if depth > 0 && r.IntN(2) == 0 {
+		switch r.IntN(3) {
+		case 0:
+			return "!(" + r.truth(depth-1) + ")"
+		case 1:
+			return "(" + r.truth(depth-1) + " && " + r.truth(depth-1) + ")"
+		default:
+			return "(" + r.truth(depth-1) + " || " + r.truth(depth-1) + ")"
+		}
+	}
+	switch r.IntN(9) {
+	case 0:
+		return r.number() + " " + r.pick("==", "!=", "<", "<=", ">", ">=") + " " + r.number()
+	case 1:
+		return r.text() + " " + r.pick("==", "!=", "<", "<=", ">", ">=") + " " + r.text()
+	case 2:
+		return r.argument() + " " + r.pick("==", "!=") + " " + r.text()
+	case 3:
+		return r.pick(r.text(), r.argument()) + "." + r.pick("startsWith", "endsWith", "contains") + "(" + r.pick(r.constant(), r.text(), r.argument()) + ")"
+	case 4:
+		return r.pick(r.text(), r.argument()) + ".matches(" + r.pick(`"^e"`, `"x.c"`, `"[0-9]+$"`, `"(?i)EXEC"`) + ")"
+	case 5:
+		return r.text() + " in [" + r.constant() + ", " + r.constant() + "]"
+	case 6:
+		return r.number() + " in [" + r.pick("0", "1", "external") + ", " + r.pick("3", "local") + "]"
+	case 7:
+		return r.pick(`has(call.args.to)`, `has(arg.to)`, `"to" in arg`, `"count" in call.args`, `has(call.args.nope)`, `"twice" in call.args`)
+	default:
+		return r.pick(`arg["to"].stated`, `arg.to.seen`, `arg["nope"].stated`, `arg["twice"].seen`, "true", "false")
+	}
+}
+
+func (r expressions) number() string {
+	return r.pick(slices.Concat(numberVariables(), []string{"0", "1", "3", "-1", "untrusted", "external", "owner", "secret", "public", `arg["to"].trust`, `arg.nope.trust`})...)
+}
+
+func (r expressions) text() string { return r.pick(append(textVariables(), r.constant())...) }
+
+func (r expressions) constant() string {
+	return r.pick(`"exec"`, `"ex"`, `""`, `"codex"`, `"run"`, `"a@example.com"`, `"é"`)
+}
+
+func (r expressions) argument() string {
+	return r.pick(`call.args["to"]`, `call.args.to`, `call.args.count`, `call.args["nope"]`, `call.args.on`, `call.args.none`, `call.args["twice"]`, `call.args["half"]`)
+}
+
+func (r expressions) question() *Question {
+	q := &Question{
+		Agent: r.pick("codex", "pi"), Tool: floodmark.ToolRef{Agent: "codex", Server: r.pick("", "github"), Name: r.pick("exec", "read", "e", "é")},
+		Effects: []floodmark.Effect{floodmark.Effect(r.IntN(7))}, Trust: floodmark.Trust(r.IntN(6)), Iteration: r.IntN(5), Turn: r.IntN(3),
+		Mark: floodmark.Label{Trust: floodmark.Trust(r.IntN(6)), Secrecy: floodmark.Secrecy(r.IntN(4))},
+	}
+	leaves := []hook.Leaf{
+		{Path: "to", Value: r.pick("a@example.com", "exec", "", "x1c")}, {Path: "count", Value: r.pick("1", "3", "12345678901234567890"), Kind: hook.Number},
+		{Path: "on", Value: "true", Kind: hook.Bool}, {Path: "none", Value: "null", Kind: hook.Null}, {Path: "half", Value: "0.5", Kind: hook.Number},
+		{Path: "twice", Value: "exec"}, {Path: "twice", Value: "exec"},
+	}
+	for _, l := range leaves {
+		if r.IntN(4) > 0 {
+			q.Leaves = append(q.Leaves, l)
+			q.Args = append(q.Args, floodmark.Argument{Path: l.Path, Whence: floodmark.Whence(r.IntN(3)), Trust: floodmark.Trust(r.IntN(6))})
+		}
+	}
+	q.Levels = provenance.LevelsOf(q.Mark.Trust)
+	return q
+}
+
+// What we compile ourselves answers exactly as the CEL library does, errors
+// included.
+func TestLawCompiledConditionsAgreeWithCEL(t *testing.T) {
+	r := expressions{rand.New(rand.NewPCG(7, 7))}
+	cs := &conditions{}
+	e, err := cs.environment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiledCount, outcomes := 0, map[truth]int{}
+	for range 1500 {
+		text := r.truth(3)
+		checked, issues := e.Compile(text)
+		if issues.Err() != nil {
+			t.Fatalf("%s: %v", text, issues.Err())
+		}
+		ours, ok := compile(checked.NativeRep())
+		if !ok {
+			t.Fatalf("%s: left to the library", text)
+		}
+		theirs, err := celEval(e, checked)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		compiledCount++
+		for range 8 {
+			q := r.question()
+			got, want := ours(q), theirs(q)
+			outcomes[got]++
+			if got != want {
+				t.Fatalf("%s\nours %d, CEL %d\n%+v", text, got, want, q)
+			}
+		}
+	}
+	for _, o := range []truth{no, yep, failed} {
+		if outcomes[o] < 500 {
+			t.Errorf("outcome %d was met %d times only: the expressions are too tame", o, outcomes[o])
+		}
+	}
+}
+
+// What we do not compile is answered by the library.
+func TestOtherConditions(t *testing.T) {
+	q := &Question{
+		Tool: floodmark.ToolRef{Name: "transfer"}, Mark: floodmark.Label{Trust: floodmark.External}, Iteration: 2,
+		Leaves: []hook.Leaf{{Path: "amount", Value: "150.5", Kind: hook.Number}, {Path: "items[2].url", Value: "https://a.example"}},
+		Args:   []floodmark.Argument{{Path: "amount", Whence: floodmark.Seen, Trust: floodmark.External}},
+		Sources: func(yield func(Source) bool) {
+			yield(Source{Kind: floodmark.FromTool, Tool: "web_fetch", Trust: floodmark.Untrusted, Place: "evil.example"})
+		},
+	}
+	for text, want := range map[string]truth{
+		`sources.exists(s, s.tool == "web_fetch" && s.trust <= external && s.place.endsWith(".example"))`: yep,
+		`sources.all(s, s.kind == "sender")`:                         no,
+		`call.args["amount"] > 100`:                                  yep,
+		`call.args["items[2].url"].startsWith("https")`:              yep,
+		`arg.exists(p, arg[p].seen && arg[p].trust < shared)`:        yep,
+		`iteration + 1 == 3 ? true : false`:                          yep,
+		`call.args["missing"] > 1`:                                   failed,
+		`size(call.args) == 2`:                                       yep,
+		`arg["amount"].trust == external && call.tool == "transfer"`: yep,
+	} {
+		r := &reader{name: "x", data: []byte("x")}
+		c, ok := r.condition(scalar(text), &conditions{})
+		if !ok {
+			t.Errorf("%s: %v", text, r.problems)
+			continue
+		}
+		if got := c.eval(q); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+		if holds := c.holds(q); holds != (want != no) {
+			t.Errorf("%s holds: %v", text, holds)
+		}
+	}
+}
+
+// A condition that costs too much counts as true.
+func TestCostLimit(t *testing.T) {
+	q := &Question{}
+	for i := range 200 {
+		q.Leaves = append(q.Leaves, hook.Leaf{Path: fmt.Sprint("k", i), Value: strings.Repeat("x", 500)})
+	}
+	r := &reader{name: "x", data: []byte("x")}
+	c, ok := r.condition(scalar(`call.args.all(a, call.args.all(b, call.args.all(c, a != "z")))  && false`), &conditions{})
+	if !ok {
+		t.Fatal(r.problems)
+	}
+	if got := c.eval(q); got != no && got != failed {
+		t.Errorf("%d", got)
+	}
+	c, ok = r.condition(scalar(`call.args.all(a, call.args.all(b, call.args.all(c, call.args[a].contains("x")))) == false`), &conditions{})
+	if !ok {
+		t.Fatal(r.problems)
+	}
+	if got := c.eval(q); got != failed || !c.holds(q) {
+		t.Errorf("eight million steps ended with %d", got)
+	}
+}
+
+func FuzzCondition(f *testing.F) {
+	for _, s := range []string{
+		`mark.trust <= external && call.tool == "exec"`, `arg["to"].stated || sources.exists(s, s.trust == 0)`,
+		`call.args.url.matches("^https://")`, `1 in [1, 2`, `has(call.args.to)`, `"\u00e9" + "x" == agent`,
+	} {
+		f.Add(s)
+	}
+	cs := &conditions{}
+	if _, err := cs.environment(); err != nil {
+		f.Fatal(err)
+	}
+	questions := expressions{rand.New(rand.NewPCG(3, 3))}
+	q := questions.question()
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > maxCondition || strings.TrimSpace(text) == "" {
+			t.Skip()
+		}
+		r := &reader{name: "x", data: []byte(text)}
+		n := scalar(text)
+		c, ok := r.condition(n, cs)
+		if ok == r.problems.Failed() {
+			t.Fatalf("%q: ok %v with problems %v", text, ok, r.problems)
+		}
+		if !ok || !c.compiled {
+			return
+		}
+		e, _ := cs.environment()
+		checked, _ := e.Compile(text)
+		theirs, err := celEval(e, checked)
+		if err != nil {
+			t.Skip() // the library itself cannot run it
+		}
+		if got, want := c.eval(q), theirs(q); got != want {
+			t.Fatalf("%q: ours %d, CEL %d", text, got, want)
+		}
+	})
+}
+
+func scalar(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: 1, Column: 1}
+}
