@@ -1,0 +1,173 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/protection"
+)
+
+// dataEnv names the folder with recorded attacks.
+const dataEnv = "FLOODMARK_PROTECTION_DATA"
+
+func newBench(c *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "Measure what the monitor is worth",
+		Long:    "Measure what the monitor is worth. Figures are printed with the hashes of the rules\nthey were made with.",
+		Example: "  floodmark bench protection --data protection",
+	}
+	cmd.AddCommand(newBenchProtection(c))
+	return cmd
+}
+
+// benchOptions are the flags of «floodmark bench protection».
+type benchOptions struct {
+	data     string
+	sets     []string
+	policies []string
+	profile  string
+	groups   bool
+}
+
+func newBenchProtection(c *console) *cobra.Command {
+	var opt benchOptions
+	cmd := &cobra.Command{
+		Use:   "protection",
+		Short: "Replay recorded attacks and count what is stopped",
+		Long: `Replay recorded runs of real agents under prompt injection and count which attacks
+would have been stopped and how often a person would have been asked. No model is
+run: the recording goes on as it was, so the figures say nothing about an agent
+that tries another way after a refusal.
+
+The policies are: none (no monitor), A (every consequential call asks once content
+of others was seen), B (so, unless each argument that matters was seen in trusted
+text) and floodmark (the shipped rules). The sets whose names end in -test are
+held out: rules are written without looking into them.
+
+The folder with the recorded data is --data, else $` + dataEnv + `.`,
+		Example: `  floodmark bench protection --data protection
+  floodmark bench protection --data protection --policy none,floodmark --output json
+  floodmark bench protection --data protection --set agentdojo-recorded --groups`,
+		Args: cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			return c.bench(cmd.Context(), opt, format(cmd))
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.data, "data", "", "the `FOLDER` with the recorded data")
+	f.StringSliceVar(&opt.sets, "set", nil, "only these `SETS`, with commas between them")
+	f.StringSliceVar(&opt.policies, "policy", policyNames(), "these `POLICIES`, with commas between them")
+	f.StringVar(&opt.profile, "profile", profiles()[0], "the shipped `PROFILE` that the policy floodmark has: "+strings.Join(profiles(), ", "))
+	f.BoolVar(&opt.groups, "groups", false, "show the counts by suite, model and attack too (text only)")
+	complete(cmd, "set", setNames())
+	complete(cmd, "policy", policyNames())
+	complete(cmd, "profile", profiles())
+	return cmd
+}
+
+func policyNames() []string { return []string{"none", "A", "B", "floodmark"} }
+
+func setNames() []string {
+	var names []string
+	for _, s := range protection.Sets() {
+		names = append(names, string(s))
+	}
+	return names
+}
+
+func (c *console) bench(ctx context.Context, opt benchOptions, form string) error {
+	if err := oneOf("--set", opt.sets, setNames()); err != nil {
+		return err
+	}
+	if err := oneOf("--policy", opt.policies, policyNames()); err != nil {
+		return err
+	}
+	if err := oneOf("--profile", []string{opt.profile}, profiles()); err != nil {
+		return err
+	}
+	folder := cmp.Or(opt.data, c.getenv(dataEnv))
+	if folder == "" {
+		return refuse("name its folder with --data or in "+dataEnv, "it is not said where the recorded data is")
+	}
+	data, err := protection.Load(c.path(folder))
+	if err != nil {
+		return refuse("check that the folder holds the whole data set", "recorded data in %s: %s", folder, err)
+	}
+	if len(opt.sets) > 0 {
+		data.Traces = slices.DeleteFunc(data.Traces, func(t protection.Trace) bool {
+			set, ok := t.Set()
+			return !ok || !slices.Contains(opt.sets, string(set))
+		})
+	}
+	deciders, err := newDeciders(data, opt.policies, opt.profile)
+	if err != nil {
+		return err
+	}
+	bar := c.newProgress("replaying")
+	res, err := protection.Replay(ctx, data, deciders, protection.Options{Progress: bar.update})
+	bar.end()
+	if err != nil {
+		if ctx.Err() != nil {
+			return refuse("", "interrupted")
+		}
+		return err
+	}
+	if len(opt.sets) > 0 {
+		res.Sets = slices.DeleteFunc(res.Sets, func(s protection.Score) bool { return !slices.Contains(opt.sets, string(s.Set)) })
+	}
+	return c.printBench(res, opt.groups, form)
+}
+
+func (c *console) printBench(res *protection.Result, groups bool, form string) error {
+	if form == asJSON {
+		return c.json(res)
+	}
+	if err := res.WriteTable(c.stdout); err != nil || !groups {
+		return err
+	}
+	if _, err := c.stdout.Write([]byte("\n")); err != nil {
+		return err
+	}
+	return res.WriteGroups(c.stdout)
+}
+
+// oneOf refuses words that a flag does not know.
+func oneOf(flag string, words, known []string) error {
+	for _, w := range words {
+		if !slices.Contains(known, w) {
+			return refuse("known are "+strings.Join(known, ", "), "%s: there is no %q", flag, w)
+		}
+	}
+	return nil
+}
+
+// newDeciders builds the policies under measurement, in the given order.
+func newDeciders(data *protection.Data, names []string, profile string) ([]protection.Decider, error) {
+	var list []protection.Decider
+	for _, name := range names {
+		switch name {
+		case "none":
+			list = append(list, protection.None())
+		case "A":
+			list = append(list, protection.HighWater(data))
+		case "B":
+			list = append(list, protection.Verbatim(data))
+		case "floodmark":
+			rules, err := protection.Rules(profile)
+			if err != nil {
+				return nil, err
+			}
+			m, err := protection.Monitor(name, rules)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}

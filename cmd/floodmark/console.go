@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+)
+
+// A console is all that a command sees of the world outside: streams, the
+// environment, the folder it was started in. A test builds its own.
+type console struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	// dir is what relative names mean.
+	dir                            string
+	stdoutTerminal, stderrTerminal bool
+	build                          build
+	// noColor is the flag --no-color.
+	noColor bool
+}
+
+// maxInput bounds every file a command reads. A policy or story of this size
+// is a mistake; the readers behind it have narrower limits of their own.
+const maxInput = 16 << 20
+
+// stdinName is what stands for standard input where a file is asked for.
+const stdinName = "-"
+
+// path is where a name given by the user lies.
+func (c *console) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(c.dir, name)
+}
+
+// read returns the content of a file the user named, or of standard input.
+func (c *console) read(name string) ([]byte, error) {
+	if name == stdinName {
+		return readAll("standard input", c.stdin)
+	}
+	info, err := os.Stat(c.path(name))
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	if info.IsDir() {
+		return nil, refuse("name a file", "read %s: it is a folder", name)
+	}
+	f, err := os.Open(c.path(name))
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	defer f.Close()
+	return readAll(name, f)
+}
+
+func readAll(name string, r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	if len(data) > maxInput {
+		return nil, refuse("split it", "read %s: larger than %d bytes", name, maxInput)
+	}
+	return data, nil
+}
+
+// unreadable says why a file cannot be read, without the words of the system
+// call that found out.
+func unreadable(name string, err error) error {
+	why, hint := err.Error(), ""
+	var at *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		why, hint = "there is no such file", "check the name and the folder you are in"
+	case errors.Is(err, fs.ErrPermission):
+		why, hint = "you may not read it", "check its permissions"
+	case errors.As(err, &at):
+		why = at.Err.Error()
+	}
+	return refuse(hint, "read %s: %s", name, why)
+}
+
+// say writes a line of talk. Talk goes to standard error, so that what goes to
+// standard output can be used by a program.
+func (c *console) say(format string, args ...any) {
+	fmt.Fprintln(c.stderr, printable(fmt.Sprintf(format, args...)))
+}
+
+// printable drops what could steer a terminal from text that others wrote:
+// a story or a policy may come from anywhere.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r) || unicode.In(r, unicode.Cf):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+)
+
+// printExplanation answers in words.
+func (c *console) printExplanation(e *explanation) {
+	st := c.outStyle()
+	title := func(text string) { fmt.Fprintf(c.stdout, "\n%s\n", st.bold(text)) }
+	c.printTool(e, st)
+	title("The context")
+	fmt.Fprintf(c.stdout, "  content that is %s (%s) and %s (%s)\n", e.Context.Trust, trustMeaning(e.Context.Trust), e.Context.Secrecy, secrecyMeaning(e.Context.Secrecy))
+	if e.Owner != "" {
+		fmt.Fprintf(c.stdout, "  the owner typed %q\n", printable(e.Owner))
+	}
+	if e.Mark != e.Context {
+		fmt.Fprintf(c.stdout, "  so the session's mark is %s\n", e.Mark)
+	}
+	if len(e.Arguments) > 0 {
+		title("The arguments")
+		c.printArguments(e)
+	}
+	title("The decision: " + verdictStyle(st, e.decided()))
+	c.printReasons(e)
+	title("With other content in the context")
+	c.printLevels(e, st)
+	if advice := e.advice(); len(advice) > 0 {
+		title("What you can do")
+		for _, line := range advice {
+			fmt.Fprintln(c.stdout, "  "+printable(line))
+		}
+	}
+}
+
+func (c *console) printTool(e *explanation, st style) {
+	t := e.Tool
+	about := t.About
+	if !t.Known {
+		about = "nobody described this tool, so the strictest is assumed"
+	}
+	fmt.Fprintf(c.stdout, "%s: %s\n", st.bold(printable(toolTitle(t.ToolRef))), printable(about))
+	for _, e := range t.Effects {
+		fmt.Fprintf(c.stdout, "  effect   %s: it %s\n", e, effectMeaning(e))
+	}
+	fmt.Fprintf(c.stdout, "  returns  %s content (%s), %s (%s)\n", t.Returns.Trust, trustMeaning(t.Returns.Trust), t.Returns.Secrecy, secrecyMeaning(t.Returns.Secrecy))
+	if t.SelfProtected {
+		fmt.Fprintln(c.stdout, "  guarded  it touches the monitor itself or an agent's hooks")
+	}
+}
+
+func (c *console) printArguments(e *explanation) {
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	for i, a := range e.Arguments {
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", printable(a.Path), e.shown(i), roleMeaning(a.Role), whenceMeaning(a))
+	}
+	w.Flush() //nolint:errcheck // what it writes to reports its own errors at the end
+}
+
+// shown is what a person may see of an argument.
+func (e *explanation) shown(i int) string {
+	a := e.Arguments[i]
+	switch {
+	case a.Shown != "":
+		return printable(fmt.Sprintf("%q", a.Shown))
+	case a.Role == floodmark.Content:
+		return "(" + count(utf8.RuneCountInString(e.leaves[i].Value), "character", "characters") + ")"
+	case e.leaves[i].Value == "":
+		return `""`
+	}
+	return "(not shown)"
+}
+
+// decided is the verdict in words.
+func (e *explanation) decided() string {
+	text := verdictMeaning(e.Verdict)
+	if e.Would != "" {
+		text += "; this policy only watches, else it would be " + e.Would
+	}
+	return e.Verdict.String() + ", " + text
+}
+
+func (c *console) printReasons(e *explanation) {
+	if e.Trust != e.Mark.Trust {
+		why := "an argument comes from content believed that little"
+		if e.Trust > e.Mark.Trust {
+			why = "the owner named every argument that matters and asked for it"
+		}
+		fmt.Fprintf(c.stdout, "  judged at %s instead of %s: %s\n", e.Trust, e.Mark.Trust, why)
+	}
+	if len(e.Reasons) == 0 {
+		fmt.Fprintf(c.stdout, "  nothing speaks against it at %s\n", e.Trust)
+	}
+	for _, r := range e.Reasons {
+		where := r.Rule
+		if where == "" {
+			where = string(r.Code)
+		}
+		fmt.Fprintf(c.stdout, "  %s says %s: %s\n", printable(where), r.Verdict, printable(r.Text))
+	}
+}
+
+// printLevels shows the verdicts by trust and secrecy, the asked one in brackets.
+func (c *console) printLevels(e *explanation, st style) {
+	const width = 11
+	columns := secrecyWords()
+	slices.Reverse(columns)
+	head := strings.Repeat(" ", width+2)
+	for _, s := range columns {
+		head += fmt.Sprintf("%-*s", width, s)
+	}
+	fmt.Fprintln(c.stdout, strings.TrimRight(head, " "))
+	for _, row := range e.Levels {
+		line := fmt.Sprintf("  %-*s", width, row.Trust)
+		for _, s := range columns {
+			word := row.Verdicts[s]
+			if row.Trust == e.Context.Trust && s == e.Context.Secrecy.String() {
+				word = "[" + word + "]"
+			}
+			pad := strings.Repeat(" ", max(0, width-len(word)))
+			line += verdictStyle(st, word) + pad
+		}
+		fmt.Fprintln(c.stdout, strings.TrimRight(line, " "))
+	}
+}
+
+// advice is what a person can do about a call that does not go through.
+func (e *explanation) advice() []string {
+	if e.Verdict == floodmark.Allow && e.Would == "" {
+		return nil
+	}
+	var list []string
+	if e.Remedy.Person != "" {
+		list = append(list, e.Remedy.Person)
+	}
+	for _, row := range slices.Backward(e.Levels) {
+		if row.Trust > e.Context.Trust && row.Verdicts[e.Context.Secrecy.String()] == floodmark.Allow.String() {
+			way := "begin a new session for it."
+			if row.Trust <= floodmark.Local { // as far as an endorsement raises content
+				way = "endorse what you vouch for, or begin a new session for it."
+			}
+			list = append(list, fmt.Sprintf("It would be allowed with nothing below %s in the context: %s", row.Trust, way))
+			break
+		}
+	}
+	if !e.Tool.Known {
+		list = append(list, "Describe the tool under «tools:» in your policy, if you know what it does.")
+	}
+	if len(e.Reasons) > 0 && strings.HasPrefix(e.Reasons[0].Rule, "table.") {
+		list = append(list, fmt.Sprintf("To always decide otherwise for this tool, name it under «toolOverrides:» in your policy; %s is the cell that decided.", e.Reasons[0].Rule))
+	}
+	return list
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes. Scripts rely on them: they never change their meaning.
+const (
+	exitOK       = 0
+	exitNo       = 1 // the answer is no, a story failed, a problem was found
+	exitUsage    = 2 // wrong usage, or input that cannot be read
+	exitInternal = 3 // our own fault
+)
+
+// errNo ends a command whose answer is no. All that was to be said about it
+// has been printed.
+var errNo = errors.New("the answer is no")
+
+// A failure is an error a person has to do something about.
+type failure struct {
+	code int
+	text string // what happened, with file and line where there is one
+	hint string // what to do
+}
+
+func (f *failure) Error() string { return f.text }
+
+// refuse is a failure for wrong usage or input that cannot be read.
+func refuse(hint, format string, args ...any) error {
+	return &failure{code: exitUsage, text: fmt.Sprintf(format, args...), hint: hint}
+}
+
+// broken is a failure that is our own fault.
+func broken(err error) error {
+	return &failure{
+		code: exitInternal, text: "internal error: " + err.Error(),
+		hint: "this is a bug: please report it with the command you ran",
+	}
+}
+
+// runner is what a command does.
+type runner func(cmd *cobra.Command, args []string) error
+
+// guard marks every error that is not already a failure as ours. What Execute
+// returns unmarked then comes from reading the command line.
+func guard(run runner) runner {
+	return func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
+		var f *failure
+		if err == nil || errors.Is(err, errNo) || errors.As(err, &f) {
+			return err
+		}
+		return broken(err)
+	}
+}
+
+// report prints an error and returns the exit code for it.
+func (c *console) report(cmd *cobra.Command, err error) int {
+	var f *failure
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errNo):
+		return exitNo
+	case !errors.As(err, &f):
+		f = &failure{code: exitUsage, text: usageText(err), hint: fmt.Sprintf("run «%s --help» to see how it is used", cmd.CommandPath())}
+	}
+	st := c.errStyle()
+	fmt.Fprintf(c.stderr, "%s %s\n", st.red("floodmark:"), printable(f.text))
+	if f.hint != "" {
+		fmt.Fprintf(c.stderr, "  %s\n", printable(f.hint))
+	}
+	return f.code
+}
+
+// usageText puts cobra's message for a mistyped command on one line.
+func usageText(err error) string {
+	text, guesses, found := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+	if !found {
+		return strings.TrimSpace(text)
+	}
+	return strings.TrimSpace(text) + "; did you mean " + either(strings.Fields(guesses)) + "?"
+}
+
+// either joins words the way people do.
+func either(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+	}
+	return strings.Join(words, "")
+}

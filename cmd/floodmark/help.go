@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// newHelp replaces cobra's own, which ends well for a command that does not
+// exist.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Show help for a command",
+		Long:    "Show the help of a command. «floodmark COMMAND --help» shows the same.",
+		Example: "  floodmark help policy check",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return groupArgs(about, rest)
+			}
+			return about.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			about, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, sub := range about.Commands() {
+				if sub.IsAvailableCommand() {
+					names = append(names, sub.Name()+"\t"+sub.Short)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// helpWidth is where help wraps: the width every terminal has.
+const helpWidth = 80
+
+// exitKey is the annotation with what a command's exit codes mean there.
+const exitKey = "exit"
+
+// exits notes what the codes 0 and 1 mean for a command. 2 and 3 mean the same
+// everywhere.
+func exits(ok, no string) map[string]string {
+	text := "0  " + ok + "\n"
+	if no != "" {
+		text += "1  " + no + "\n"
+	}
+	return map[string]string{exitKey: text + commonExits}
+}
+
+const commonExits = "2  wrong usage, or a file that cannot be read\n3  an internal error"
+
+const allExits = "0  it worked\n1  the answer is no, a story failed, or a problem was found\n" + commonExits
+
+// exitText is what a command's help says about exit codes.
+func exitText(cmd *cobra.Command) string {
+	if text, ok := cmd.Annotations[exitKey]; ok {
+		return text
+	}
+	if cmd.HasParent() {
+		return "0  it worked\n" + commonExits
+	}
+	return allExits
+}
+
+// A section is one part of a command's help.
+type section struct{ title, text string }
+
+// sections is the help of a command, in the order people read it. The pages of
+// the reference are written from the same parts.
+func sections(cmd *cobra.Command) []section {
+	var list []section
+	add := func(title, text string) {
+		if text = strings.Trim(text, "\n"); text != "" {
+			list = append(list, section{title, text})
+		}
+	}
+	add("Usage", useLine(cmd))
+	add("Commands", commandList(cmd))
+	add("Examples", outdent(cmd.Example))
+	add("Flags", flagList(cmd.NonInheritedFlags()))
+	add("Global flags", flagList(cmd.InheritedFlags()))
+	add("Exit codes", exitText(cmd))
+	return list
+}
+
+// helpText is the help of a command as a terminal shows it.
+func helpText(cmd *cobra.Command, st style) string {
+	var b strings.Builder
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short + "."
+	}
+	b.WriteString(strings.TrimSpace(about) + "\n")
+	for _, s := range sections(cmd) {
+		b.WriteString("\n" + st.bold(s.title) + "\n" + indent(s.text, "  ") + "\n")
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\nRun «%s COMMAND --help» to read more about a command.\n", cmd.CommandPath())
+	}
+	return b.String()
+}
+
+func useLine(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() {
+		return cmd.CommandPath() + " COMMAND"
+	}
+	return cmd.UseLine()
+}
+
+func commandList(cmd *cobra.Command) string {
+	var b strings.Builder
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			fmt.Fprintf(&b, "%-*s  %s\n", cmd.NamePadding(), sub.Name(), sub.Short)
+		}
+	}
+	return b.String()
+}
+
+func flagList(flags *pflag.FlagSet) string {
+	return outdent(flags.FlagUsagesWrapped(helpWidth - 2))
+}
+
+// outdent takes away the two spaces that examples and flags are written with.
+func outdent(text string) string {
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, "  ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func indent(text, by string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = by + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,43 @@
+// Command floodmark is the whole product in one program. Each command has its
+// own file; main only builds the edge of the program and picks one. Nothing
+// but main touches the environment: commands see what their console shows.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime/debug"
+)
+
+// version is what the linker writes into a release; empty otherwise.
+var version string
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, edge(), os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+// edge is the console of a real process.
+func edge() *console {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "." // the folder was removed under us; opening a file will say so
+	}
+	c := &console{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		getenv: os.Getenv, dir: dir,
+		stdoutTerminal: terminal(os.Stdout), stderrTerminal: terminal(os.Stderr),
+	}
+	info, _ := debug.ReadBuildInfo()
+	c.build = newBuild(version, info)
+	return c
+}
+
+// terminal reports whether a person is likely to be looking at f.
+func terminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

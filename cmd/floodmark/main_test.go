@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the pages and scripts that are generated")
+
+// TestScripts plays testdata/*.txtar. Besides testscript's own commands they
+// know:
+//
+//	floodmark ARG…       run a command line in this process
+//	terminal ARG…        the same, with terminals at stdout and stderr
+//	code N               the last one must have ended with N
+//	stdout2file FILE     keep the last one's standard output
+//	get FILE PATH WANT   the value at a.b[0].c in FILE must be WANT
+//	absent PATTERN       neither stdout nor stderr of the last one may match
+func TestScripts(t *testing.T) {
+	s := &scripts{ctx: t.Context()}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Values[lastKey{}] = &last{}
+			env.Setenv("HOME", env.WorkDir+"/home")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"floodmark": s.floodmark(false), "terminal": s.floodmark(true),
+			"code": s.code, "stdout2file": s.toFile, "get": s.get, "absent": s.absent,
+		},
+	})
+}
+
+type scripts struct{ ctx context.Context }
+
+type lastKey struct{}
+
+// last is how the last command of a script ended.
+type last struct {
+	code           int
+	stdout, stderr bytes.Buffer
+}
+
+func (s *scripts) floodmark(terminal bool) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		l := ts.Value(lastKey{}).(*last)
+		*l = last{}
+		c := &console{
+			stdin: strings.NewReader(readOptional(ts.MkAbs("stdin"))),
+			// testscript keeps what is written here for stdout, stderr and cmp.
+			stdout: io.MultiWriter(ts.Stdout(), &l.stdout), stderr: io.MultiWriter(ts.Stderr(), &l.stderr),
+			getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(),
+			stdoutTerminal: terminal, stderrTerminal: terminal,
+		}
+		l.code = run(s.ctx, c, args)
+		if failed := l.code != exitOK; failed != neg {
+			ts.Fatalf("exit code %d", l.code)
+		}
+	}
+}
+
+func testBuild() build {
+	return newBuild("v1.2.3", &debug.BuildInfo{GoVersion: "go1.26.0", Settings: []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"},
+		{Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "amd64"},
+	}})
+}
+
+func readOptional(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+func (*scripts) code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: code N")
+	}
+	if got := strconv.Itoa(ts.Value(lastKey{}).(*last).code); got != args[0] {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+func TestMainIsTiny(t *testing.T) {
+	text := readOptional("main.go")
+	if n := strings.Count(text, "\n"); n == 0 || n > 60 {
+		t.Errorf("main.go has %d lines; commands belong into files of their own", n)
+	}
+}

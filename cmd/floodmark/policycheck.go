@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/policy"
+)
+
+func newPolicyCheck(c *console) *cobra.Command {
+	var projects []string
+	var strict bool
+	cmd := &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Find what is wrong in policy files",
+		Long: `Read policy files and say what is wrong with them, with file, line and column. Each
+FILE is checked as a user's policy of its own, together with the project files.
+Project files may also be checked alone. «-» reads standard input.
+
+Warnings say what is allowed but probably not meant; with --strict they fail too.
+The form sarif (2.1.0) is for code hosts that show problems beside the code.`,
+		Example: `  floodmark policy check floodmark.yaml
+  floodmark policy check floodmark.yaml --project .floodmark.yaml --strict
+  floodmark policy check --project .floodmark.yaml
+  floodmark policy check floodmark.yaml --output sarif > problems.sarif`,
+		Annotations: exits("nothing is wrong", "a problem was found (with --strict: or a warning)"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 && len(projects) == 0 {
+				return fmt.Errorf("%s needs a FILE", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			checked, err := c.check(args, projects)
+			if err != nil {
+				return err
+			}
+			return c.printCheck(checked, format(cmd), strict)
+		}),
+		ValidArgsFunction: offerYAML,
+	}
+	cmd.Flags().StringArrayVar(&projects, "project", nil, "a project's policy `FILE`; may be given more than once")
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings too")
+	addOutput(cmd, false, asText, asJSON, asSARIF)
+	return cmd
+}
+
+// A checked is what was found in policy files.
+type checked struct {
+	files    []string
+	sources  map[string][]byte
+	problems floodmark.Problems
+}
+
+func (ch checked) errors() int {
+	n := 0
+	for _, p := range ch.problems {
+		if p.Severity != floodmark.Warning {
+			n++
+		}
+	}
+	return n
+}
+
+// check reads every file with the project's ones. A project file is read once
+// for each of them; what is wrong with it is said once.
+func (c *console) check(names, projects []string) (checked, error) {
+	ch := checked{sources: map[string][]byte{}, problems: floodmark.Problems{}}
+	below, err := c.projectLayers(projects)
+	if err != nil {
+		return ch, err
+	}
+	stacks := [][]policy.Layer{}
+	for _, name := range names {
+		l, err := c.layer(name, false)
+		if err != nil {
+			return ch, err
+		}
+		stacks = append(stacks, append([]policy.Layer{l}, below...))
+	}
+	if len(names) == 0 {
+		stacks = append(stacks, below)
+	}
+	for _, stack := range stacks {
+		for _, l := range stack {
+			ch.sources[l.Name] = l.Data
+			if !slices.Contains(ch.files, l.Name) {
+				ch.files = append(ch.files, l.Name)
+			}
+		}
+		_, problems := policy.Load(stack...)
+		for _, p := range problems {
+			if !slices.Contains(ch.problems, p) {
+				ch.problems = append(ch.problems, p)
+			}
+		}
+	}
+	return ch, nil
+}
+
+func (c *console) printCheck(ch checked, format string, strict bool) error {
+	errs := ch.errors()
+	warnings := len(ch.problems) - errs
+	ok := errs == 0 && (warnings == 0 || !strict)
+	switch format {
+	case asJSON:
+		if err := c.json(checkReport{OK: ok, Files: ch.files, Errors: errs, Warnings: warnings, Problems: ch.problems}); err != nil {
+			return err
+		}
+	case asSARIF:
+		if err := c.json(newSARIF(ch, c.build.Version)); err != nil {
+			return err
+		}
+	default:
+		c.printProblems(ch)
+		c.say("%s: %s, %s", strings.Join(ch.files, ", "), count(errs, "error", "errors"), count(warnings, "warning", "warnings"))
+	}
+	if !ok {
+		return errNo
+	}
+	return nil
+}
+
+// A checkReport is the answer for programs: fields are only added.
+type checkReport struct {
+	OK       bool               `json:"ok"`
+	Files    []string           `json:"files"`
+	Errors   int                `json:"errors"`
+	Warnings int                `json:"warnings"`
+	Problems floodmark.Problems `json:"problems"`
+}
+
+func (c *console) printProblems(ch checked) {
+	st := c.outStyle()
+	for _, p := range ch.problems {
+		word := st.red(string(p.Severity))
+		if p.Severity == floodmark.Warning {
+			word = st.yellow(string(p.Severity))
+		}
+		place := fmt.Sprintf("%s:%d:%d:", p.File, p.Line, p.Column)
+		fmt.Fprintf(c.stdout, "%s %s: %s\n", st.bold(place), word, printable(p.Text))
+		if text := excerpt(ch.sources[p.File], p.Line, p.Column); text != "" {
+			fmt.Fprintln(c.stdout, indent(text, "    "))
+		}
+		if p.Hint != "" {
+			fmt.Fprintf(c.stdout, "    %s %s\n", st.dim("hint:"), printable(p.Hint))
+		}
+	}
+}

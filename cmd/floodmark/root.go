@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// run runs one command line and returns its exit code. A panic is our own bug:
+// people get a sentence, not a stack.
+func run(ctx context.Context, c *console, args []string) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			code = c.report(nil, broken(fmt.Errorf("%v", r)))
+		}
+	}()
+	root := newRoot(c)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	return c.report(cmd, err)
+}
+
+// newRoot builds the whole tree of commands by plain calls.
+func newRoot(c *console) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "floodmark",
+		Short: "A reference monitor for AI agents",
+		Long: `Floodmark stands beside an AI agent. It remembers where every piece of content
+came from and decides before each tool call what the agent may still do.
+
+This program checks and explains policies, plays stories that test them, and
+measures protection on recorded attacks.`,
+		Example: `  floodmark test
+  floodmark policy check floodmark.yaml
+  floodmark policy explain exec --agent openclaw --trust untrusted`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetIn(c.stdin)
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
+	addOutput(root, true, asText, asJSON)
+	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
+	root.AddCommand(newTest(c), newPolicy(c), newBench(c), newVersion(c))
+	root.SetHelpCommand(newHelp())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	finish(root)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, c.outStyle()))
+	})
+	return root
+}
+
+// finish gives cobra's own commands what every command of ours has, and makes
+// each group of commands refuse words it does not know.
+func finish(cmd *cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.InitDefaultHelpFlag()
+	if f := cmd.Flags().Lookup("help"); f != nil {
+		f.Usage = "show this help"
+	}
+	switch cmd.CommandPath() {
+	case "floodmark completion":
+		cmd.Short = "Print the script that completes commands in your shell"
+		cmd.Long = "Print a script that teaches your shell to complete the commands, flags and values\nof floodmark. The help of each shell says where to put it."
+		cmd.Example = "  source <(floodmark completion bash)\n  floodmark completion zsh > \"${fpath[1]}/_floodmark\""
+	case "floodmark completion bash", "floodmark completion zsh", "floodmark completion fish", "floodmark completion powershell":
+		cmd.Short = "Print the script for " + cmd.Name()
+		cmd.Example = "  " + cmd.CommandPath() + " > floodmark-completion"
+	}
+	for _, sub := range cmd.Commands() {
+		finish(sub)
+	}
+	if cmd.HasSubCommands() {
+		cmd.Args, cmd.RunE = groupArgs, guard(func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+	}
+}
+
+// groupArgs refuses a word that is none of the group's commands.
+func groupArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if guesses := cmd.SuggestionsFor(args[0]); len(guesses) > 0 {
+		text += "; did you mean " + either(guesses) + "?"
+	}
+	return errors.New(text)
+}
+
+// needs accepts exactly one argument, called what.
+func needs(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return fmt.Errorf("%s needs a %s", cmd.CommandPath(), what)
+		case len(args) > 1:
+			return fmt.Errorf("%s takes one %s; %q is too many", cmd.CommandPath(), what, args[1])
+		}
+		return nil
+	}
+}
+
+// flagError adds the nearest flag to cobra's message for an unknown one.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if guess := nearest(unknown.GetSpecifiedName(), names, 1); len(guess) > 0 {
+		return fmt.Errorf("%w; did you mean --%s?", err, guess[0])
+	}
+	return err
+}

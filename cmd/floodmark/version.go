@@ -1,0 +1,80 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// A build says which program this is.
+type build struct {
+	Version  string `json:"version"`
+	Commit   string `json:"commit,omitempty"`
+	Time     string `json:"time,omitempty"`
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+// newBuild takes the linker's version, if there is one, else what the go
+// command noted while building.
+func newBuild(version string, info *debug.BuildInfo) build {
+	b := build{Version: cmp.Or(version, "unknown")}
+	if info == nil {
+		return b
+	}
+	b.Go = info.GoVersion
+	if version == "" {
+		b.Version = cmp.Or(info.Main.Version, "(devel)")
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		case "GOOS":
+			b.OS = s.Value
+		case "GOARCH":
+			b.Arch = s.Value
+		}
+	}
+	return b
+}
+
+func newVersion(c *console) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Show which version this is",
+		Long:    "Show the version of this program, what it was built from, and with which Go.",
+		Example: "  floodmark version\n  floodmark version --output json",
+		Args:    cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			if format(cmd) == asJSON {
+				return c.json(c.build)
+			}
+			fmt.Fprintln(c.stdout, c.build.line())
+			return nil
+		}),
+	}
+}
+
+func (b build) line() string {
+	text := "floodmark " + b.Version
+	if b.Commit != "" {
+		text += " (commit " + b.Commit[:min(12, len(b.Commit))]
+		if b.Modified {
+			text += ", modified"
+		}
+		text += ")"
+	}
+	if b.Go != "" {
+		text += fmt.Sprintf(" %s %s/%s", b.Go, b.OS, b.Arch)
+	}
+	return text
+}
