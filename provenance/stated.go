@@ -25,12 +25,19 @@ const maxNameWords = 8
 // string of several words do not count by themselves: it may be the title of
 // somebody else's text.
 type Stated struct {
-	tokens  map[string]struct{} // in the form of strictForm
+	tokens  map[statedToken]struct{}
 	quoted  map[string]struct{}
 	names   map[string]struct{}
 	numbers map[string][]statedNumber // by plain form
 	words   []statedWord
 	at      map[string][]int // where in words
+}
+
+// A statedToken is a token in its strict form. The same characters can be two
+// kinds of thing, and then they are not the same thing.
+type statedToken struct {
+	kind TokenKind
+	form string
 }
 
 // An item is one token of a message as it was typed.
@@ -48,8 +55,8 @@ type item struct {
 // Add takes in a message of the owner.
 func (s *Stated) Add(text string) {
 	if s.tokens == nil {
-		s.tokens, s.quoted, s.names = map[string]struct{}{}, map[string]struct{}{}, map[string]struct{}{}
-		s.numbers, s.at = map[string][]statedNumber{}, map[string][]int{}
+		s.tokens, s.numbers, s.at = map[statedToken]struct{}{}, map[string][]statedNumber{}, map[string][]int{}
+		s.quoted, s.names = map[string]struct{}{}, map[string]struct{}{}
 	}
 	if len(text) > maxStatedBytes {
 		text = text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
@@ -73,13 +80,13 @@ func (s *Stated) addItem(items []item, i int, it item) {
 		s.addNumber(items, i, it.raw)
 	case it.kind == Word || it.kind == Name: // runs of these are names
 	case it.kind == ID && len(it.raw) > 1 && it.raw[0] == '#' && only(it.raw[1:], "0123456789"):
-		s.tokens[it.raw] = struct{}{}
+		s.tokens[strictToken(it.kind, it.raw)] = struct{}{}
 		s.addNumber(items, i, it.raw[1:])
 	default:
 		if it.kind == Account {
 			s.addNumber(items, i, it.raw)
 		}
-		s.tokens[strictForm(it.kind, it.raw)] = struct{}{}
+		s.tokens[strictToken(it.kind, it.raw)] = struct{}{}
 	}
 }
 
@@ -105,34 +112,43 @@ func (s *Stated) Has(value string, kind hook.LeafKind, role string) bool {
 	if _, ok := s.names[value]; ok {
 		return true
 	}
-	p, ok := wholePiece(value)
-	if !ok {
-		_, ok = s.tokens[value] // a path with blanks in it
-		return ok
+	return s.hasToken(value)
+}
+
+func (s *Stated) hasToken(value string) bool {
+	kind := Path // with blanks in it
+	if p, ok := wholePiece(value); ok {
+		kind = p.kind
 	}
-	_, ok = s.tokens[strictForm(p.kind, value)]
+	_, ok := s.tokens[strictToken(kind, value)]
 	return ok
 }
 
-// strictForm returns a token so that two are equal only if they mean the same
+// strictToken returns a token so that two are equal only if they mean the same
 // thing to everyone: the case of a host does not matter, nor do the blanks in
 // an account and the slash at the end of a directory.
-func strictForm(kind TokenKind, raw string) string {
+func strictToken(kind TokenKind, raw string) statedToken {
+	form := raw
 	switch kind {
 	case URL:
-		return strictURL(raw)
+		form = strictURL(raw)
 	case Address:
 		local, domain, _ := strings.Cut(raw, "@")
-		return local + "@" + lowerASCII(domain)
+		form = local + "@" + lowerASCII(domain)
 	case Account:
-		return string(keepAlnum([]byte(raw), 0))
+		form = strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" -().", r) {
+				return -1
+			}
+			return r
+		}, raw)
 	case Path:
-		raw = strings.ReplaceAll(raw, `\ `, " ")
-		if len(raw) > 1 {
-			return strings.TrimSuffix(raw, "/")
+		form = strings.ReplaceAll(raw, `\ `, " ")
+		if len(form) > 1 {
+			form = strings.TrimSuffix(form, "/")
 		}
 	}
-	return raw
+	return statedToken{kind: kind, form: form}
 }
 
 func strictURL(raw string) string {
@@ -220,6 +236,9 @@ func (it *item) follow(text string, before []item) {
 // isClean reports whether text[start:end] stands by itself, so that it is not
 // a part of something longer.
 func isClean(text string, start, end int, kind TokenKind) bool {
+	if kind == Address && strings.HasSuffix(text[:start], "<") && strings.HasPrefix(text[end:], ">") {
+		return true
+	}
 	bold := start > 0 && text[start-1] == '*'
 	return cleanBefore(text[:start]) && cleanAfter(text[end:], kind, bold)
 }

@@ -10,8 +10,9 @@ import (
 // A statedNumber is one place where the owner typed a number.
 type statedNumber struct {
 	money  bool   // it carries a currency
-	before string // the nearest word before it that says what it is, in one form with singular
-	after  string // the word behind it
+	before string // the nearest word before it that can say what it is
+	next   string // the word right before it
+	after  string // the word right behind it
 }
 
 // maxFillers bounds the words between a number and what names it: «set the
@@ -29,11 +30,13 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 			break
 		}
 		word := strings.ToLower(items[j].folded)
+		if j == i-1 {
+			n.next = singular(word)
+		}
 		if !filler(word) {
 			n.before = singular(word)
 			break
 		}
-		n.before = word
 		fillers++
 	}
 	if i+1 < len(items) && isWordItem(items[i+1]) && !items[i+1].apart {
@@ -41,7 +44,7 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 		n.after = singular(word)
 		n.money = n.money || isCurrency(word)
 	}
-	if isCurrency(n.before) { // EUR 50
+	if isCurrency(n.next) { // EUR 50
 		n.money = true
 	}
 	s.numbers[plain] = append(s.numbers[plain], n)
@@ -66,7 +69,7 @@ func (s *Stated) hasNumber(value, plain string, kind hook.LeafKind, role string)
 		case n.money && money:
 			return true
 		case n.money:
-		case names(words, n.before) || names(words, n.after):
+		case names(words, n.before) || names(words, n.next) || names(words, n.after):
 			return true
 		}
 	}
@@ -76,7 +79,7 @@ func (s *Stated) hasNumber(value, plain string, kind hook.LeafKind, role string)
 	if len(plain) == 4 && (plain[:2] == "19" || plain[:2] == "20") && names(words, "year") {
 		return len(s.numbers[plain]) > 0
 	}
-	if _, ok := s.tokens[value]; ok { // an account, or #7
+	if s.hasToken(value) { // an account
 		return true
 	}
 	_, ok := s.quoted[value]
