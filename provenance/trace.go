@@ -158,7 +158,7 @@ func readValue(key Key, value string) traced {
 
 // finish decides what may stand for the whole value.
 func (v *traced) finish(h *hasher, value string, pieces, plain int) {
-	if len(value) <= MaxTokenBytes && plain > 0 {
+	if len(value) <= MaxTokenBytes && (plain > 0 || pieces > 1) {
 		v.whole = append(v.whole, h.bytes(appendNormal(nil, value)))
 	}
 	if pieces == 1 && plain == 1 {
