@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -82,7 +83,7 @@ const agent = "recorded"
 func (m *monitor) Begin(t *Trace) (Run, error) {
 	r := &monitorRun{
 		monitor: m, trace: t, server: t.Server(), state: kernel.NewState(),
-		asked: map[floodmark.CallID]floodmark.TicketID{},
+		index: index{monitor: m}, asked: map[floodmark.CallID]floodmark.TicketID{},
 	}
 	if _, err := r.step(hook.Event{Point: hook.SessionStart, Cause: hook.Startup}); err != nil {
 		return nil, err
@@ -146,11 +147,12 @@ func (r *monitorRun) apply(out kernel.Output) error {
 		}
 	}
 	for _, x := range out.Indexed {
-		r.index.add(x.Node, r.indexed(x))
+		r.index.add(x)
 	}
 	return nil
 }
 
+// indexed returns the index of one text, made when it is first needed.
 func (m *monitor) indexed(x kernel.Indexed) provenance.Postings {
 	digest := x.Digest
 	if digest.IsZero() {
@@ -269,34 +271,33 @@ func (r *monitorRun) approve(call hook.Call, ticket floodmark.TicketID) error {
 // An index finds tokens in the texts of one session by looking into the
 // postings each text has anyway, so that a trace begins with an empty one.
 type index struct {
-	nodes []indexedNode
+	*monitor
+	nodes []indexedNode // oldest first
 }
 
 type indexedNode struct {
-	node     floodmark.NodeID
-	postings provenance.Postings
+	kernel.Indexed
+	postings provenance.Postings // nil until somebody asks
 }
 
-func (x *index) add(n floodmark.NodeID, p provenance.Postings) {
-	at, _ := slices.BinarySearchFunc(x.nodes, n, func(e indexedNode, n floodmark.NodeID) int { return int(e.node - n) })
-	x.nodes = slices.Insert(x.nodes, at, indexedNode{n, p})
+func (x *index) add(in kernel.Indexed) {
+	at, _ := slices.BinarySearchFunc(x.nodes, in.Node, func(e indexedNode, n floodmark.NodeID) int { return int(e.Node - n) })
+	x.nodes = slices.Insert(x.nodes, at, indexedNode{Indexed: in})
 }
 
 // Find returns where a token was seen, oldest node first.
 func (x *index) Find(h provenance.Hash) []floodmark.Span {
 	var spans []floodmark.Span
-	for _, e := range x.nodes {
+	for i := range x.nodes {
+		e := &x.nodes[i]
+		if e.postings == nil {
+			e.postings = x.indexed(e.Indexed)
+		}
 		at, _ := slices.BinarySearchFunc(e.postings, h, func(p provenance.Posting, h provenance.Hash) int {
-			switch {
-			case p.Hash < h:
-				return -1
-			case p.Hash > h:
-				return 1
-			}
-			return 0
+			return cmp.Compare(p.Hash, h)
 		})
 		for ; at < len(e.postings) && e.postings[at].Hash == h; at++ {
-			spans = append(spans, floodmark.Span{Node: e.node, Offset: int(e.postings[at].Offset)})
+			spans = append(spans, floodmark.Span{Node: e.Node, Offset: int(e.postings[at].Offset)})
 		}
 	}
 	return spans
