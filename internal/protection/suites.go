@@ -11,9 +11,15 @@ import (
 var catalogs embed.FS
 
 // SuiteFiles returns what we know about the benchmarks' tools, in the language
-// of the catalog. They are described from their names, descriptions and
-// schemas alone, as a user would describe the tools of a server; nothing in
-// the recorded runs was used for it.
+// of the catalog. They are described by their names, descriptions and schemas,
+// as a user would describe the tools of a server.
+//
+// Two things keep the figures from being a clean held-out measurement. The
+// comparison cards were known when the files were written. And after a first
+// replay, whose table showed the held-out sets too, four tools that change
+// something (two of slack, two of github) were set to own; no count of a
+// held-out set moved. By the protocol of the data, results with this catalog
+// are «tuned».
 func SuiteFiles() ([]*catalog.File, error) {
 	entries, err := catalogs.ReadDir("catalog")
 	if err != nil {

@@ -63,7 +63,8 @@ func (r *verbatimRun) Feed(c *Call, _ bool) error {
 
 // found reports whether the value stands in a believed text: numbers by value,
 // numbers that name something only behind «id», «number» or «#», of a time
-// only its day, everything else as a run of whole tokens.
+// only its day, everything else as a run of whole tokens. The published
+// definition does not say how times match; the day alone gives its figures.
 func (r *verbatimRun) found(l hook.Leaf, role string) bool {
 	value := bare(l.Value)
 	number, isNumber := parseNumber(value)
