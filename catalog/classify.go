@@ -90,6 +90,7 @@ type judge struct {
 	returns returns
 	guards  guard
 	decided bool // a case has said what the command is
+	bent    bool // another argument decides how the command is run
 }
 
 // cases applies the profile's cases. The first that fits wholly replaces and
@@ -132,10 +133,11 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 	commands := 0
 	for i := range leaves {
 		l := &leaves[i]
+		a, declared := p.args[l.Top]
+		j.bent = j.bent || p.command && bends(l, a)
 		if l.Kind != hook.String {
 			continue
 		}
-		a, declared := p.args[l.Top]
 		switch {
 		case !declared:
 			j.undeclared(l.Value)
@@ -154,12 +156,21 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 		}
 	}
 	switch {
-	case commands == 1:
+	case commands == 1 && !j.bent:
 		j.command(command)
-	case commands > 1: // words of an argument list: we do not guess who joins them
+	case commands > 0: // words of a list, or another shell, host or environment: we do not guess
 		j.mentioned(command)
 		j.arbitrary()
 	}
+}
+
+// bends reports whether an argument can make a command line mean something
+// else: another shell, another host, an environment. A folder cannot.
+func bends(l *hook.Leaf, a Arg) bool {
+	if a.Role == floodmark.Content || a.Is == IsCommand || a.Is == IsPath {
+		return false
+	}
+	return l.Kind != hook.Null && l.Value != "" && l.Value != "false"
 }
 
 // workdir finds the folder a command would run in.
@@ -183,19 +194,28 @@ func (j *judge) path(value string) {
 	}
 	j.use.Location = max(j.use.Location, s.kind)
 	j.guards |= s.guard
-	if s.guard&isProtected == 0 && j.catalog.paths.holdsProtected(&s) {
-		j.guards |= holdsProtected
+	if slices.Contains(j.use.Effects, floodmark.Change) && j.catalog.paths.holdsProtected(&s) {
+		j.guards |= isProtected
 	}
 }
 
 func (j *judge) url(value string) {
-	if rest, ok := cutFold(strings.TrimSpace(value), "file:"); ok {
-		j.path("file:" + rest)
+	if namesFile(value) {
+		j.path(value)
 		return
 	}
 	if host, _ := hostOf(value); j.use.Place == "" {
 		j.use.Place = host
 	}
+}
+
+// namesFile reports whether a value where a URL could be is a file instead.
+func namesFile(value string) bool {
+	v := strings.TrimSpace(value)
+	if _, ok := cutFold(v, "file:"); ok {
+		return true
+	}
+	return v != "" && (strings.IndexByte("/~.\\", v[0]) >= 0 || len(v) > 2 && v[1] == ':' && (v[2] == '/' || v[2] == '\\'))
 }
 
 // undeclared looks for guarded paths where nobody said that a path could be.
@@ -277,13 +297,8 @@ func (j *judge) settle() {
 		u.Instructs = !slices.Contains(u.Effects, floodmark.Admin)
 		j.add(floodmark.Admin)
 	}
-	if j.guards&holdsProtected != 0 && slices.ContainsFunc(u.Effects, isChange) {
-		j.guards |= isProtected
-	}
 	j.protect()
 }
-
-func isChange(e floodmark.Effect) bool { return e == floodmark.Change }
 
 // alters reports whether the call writes or changes something.
 func (j *judge) alters() bool {

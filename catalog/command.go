@@ -38,7 +38,8 @@ type commandEntry struct {
 	protected bool     // starts an agent without its hooks, or touches the monitor
 }
 
-// commands finds the entry of a simple command. Entries are in rank order.
+// commands finds the entries of a simple command: those that name more words
+// first, and of equals the user's.
 type commands struct {
 	entries []*commandEntry
 	byWord  map[string][]*commandEntry
@@ -49,22 +50,20 @@ func newCommands(entries []*commandEntry) commands {
 	for _, e := range entries {
 		c.byWord[e.words[0]] = append(c.byWord[e.words[0]], e)
 	}
+	for _, list := range c.byWord {
+		slices.SortStableFunc(list, func(a, b *commandEntry) int { return len(b.words) - len(a.words) })
+	}
 	return c
 }
 
-// find returns the entry for words: of those that fit, the one that names most
-// words; of equals, the first, so the user's.
-func (c *commands) find(words []string) *commandEntry {
-	var best *commandEntry
-	for _, e := range c.byWord[words[0]] {
-		if len(words) < len(e.words) || !slices.Equal(e.words, words[:len(e.words)]) {
-			continue
-		}
-		if best == nil || len(e.words) > len(best.words) {
-			best = e
-		}
-	}
-	return best
+// fit reports whether a command begins with the words of e.
+func (e *commandEntry) fit(words []string) bool {
+	return len(words) >= len(e.words) && slices.Equal(e.words, words[:len(e.words)])
+}
+
+// protects reports whether a command begins as one that is protected.
+func (c *commands) protects(words []string) bool {
+	return slices.ContainsFunc(c.byWord[words[0]], func(e *commandEntry) bool { return e.protected && e.fit(words) })
 }
 
 // simple cuts a command line into words if no shell would do anything but run
@@ -128,6 +127,9 @@ func (e *commandEntry) accepts(args []string, visit func(string)) bool {
 			return false
 		default:
 			visit(a)
+			if _, value, ok := strings.Cut(a, "="); ok { // dd if=…
+				visit(value)
+			}
 		}
 	}
 	return true

@@ -21,20 +21,39 @@ func (j *judge) command(line string) {
 		j.arbitrary()
 		return
 	}
-	e := j.catalog.commands.find(words)
-	if e == nil || !e.accepts(words[len(e.words):], j.operand(e)) {
+	if !j.known(words) {
 		j.mentioned(line)
 		j.arbitrary()
-		return
 	}
-	j.use.Effects, j.returns = e.effects, e.returns
-	if e.protected {
-		j.guards |= isProtected
+}
+
+// known judges a command by the entry that names most of its words. If the
+// options are none that entry knows, the next one may know them; then both
+// count, the worse of each.
+func (j *judge) known(words []string) bool {
+	seen := false
+	for _, e := range j.catalog.commands.byWord[words[0]] {
+		switch {
+		case !e.fit(words):
+			continue
+		case seen:
+			j.add(e.effects...)
+			j.returns = j.returns.join(e.returns)
+		default:
+			j.use.Effects, j.returns, seen = e.effects, e.returns, true
+		}
+		if !e.accepts(words[len(e.words):], j.operand(e)) {
+			continue
+		}
+		if e.protected {
+			j.guards |= isProtected
+		}
+		if len(j.use.Effects) > 1 || j.use.Effects[0] != floodmark.Observe {
+			j.programs(words)
+		}
+		return true
 	}
-	if slices.Contains(e.effects, floodmark.Observe) && len(e.effects) == 1 {
-		return
-	}
-	j.programs(words)
+	return false
 }
 
 // operand returns what to do with each operand of e.
@@ -64,7 +83,7 @@ func (j *judge) mentioned(line string) {
 		if len(words) == 0 {
 			continue
 		}
-		if e := j.catalog.commands.find(words); e != nil && e.protected {
+		if j.catalog.commands.protects(words) {
 			j.guards |= isProtected
 		}
 		j.programs(words)

@@ -26,7 +26,7 @@ const maxGlobSegments = 32
 
 var (
 	errGlobRoot = errors.New("a path pattern begins with /, ~/ or **/")
-	errGlobLong = errors.New("the path pattern is too long or has empty parts")
+	errGlobLong = errors.New("a part is empty, «.» or «..», or there are too many")
 )
 
 func parseGlob(text string) (glob, error) {

@@ -44,7 +44,6 @@ const (
 	isSecret
 	isInstructs
 	isProtected
-	holdsProtected // a folder with something protected inside
 )
 
 // pathGlob is one line of one list of paths.

@@ -1,0 +1,155 @@
+package catalog
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark"
+)
+
+// Every wrong file has a golden answer beside it: the place of each mistake
+// and what to write instead.
+func TestWrongFilesAreExplained(t *testing.T) {
+	files, err := filepath.Glob("testdata/wrong/*.yaml")
+	if err != nil || len(files) < 12 {
+		t.Fatalf("%d wrong files, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Parse(filepath.Base(file), data)
+			if got != nil || err == nil {
+				t.Fatal("it was accepted")
+			}
+			var problems floodmark.Problems
+			if !errors.As(err, &problems) || !problems.Failed() {
+				t.Fatalf("no problems: %v", err)
+			}
+			want, err := os.ReadFile(strings.TrimSuffix(file, ".yaml") + ".txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if problems.Error()+"\n" != string(want) {
+				t.Errorf("got:\n%s\nwant:\n%s", problems.Error(), want)
+			}
+		})
+	}
+}
+
+const minimal = `
+server: mail
+tools:
+  - tool: read
+    effect: fetch
+    returns: {trust: external, secrecy: private}
+`
+
+func parse(t testing.TB, text string) *File {
+	t.Helper()
+	f, err := Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestParseLimits(t *testing.T) {
+	pad := func(n int) []byte { return []byte(minimal + strings.Repeat("#", n-len(minimal)-1) + "\n") }
+	if _, err := Parse("f", pad(MaxFileBytes)); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	if _, err := Parse("f", pad(MaxFileBytes+1)); err == nil {
+		t.Error("beyond the limit: accepted")
+	}
+	deep := func(n int) []byte { return []byte(strings.Repeat("[", n) + strings.Repeat("]", n)) }
+	if _, err := Parse("f", deep(MaxDepth)); err == nil || strings.Contains(err.Error(), "deep") {
+		t.Errorf("at the depth limit: %v", err)
+	}
+	if _, err := Parse("f", deep(MaxDepth+2)); err == nil || !strings.Contains(err.Error(), "deep") {
+		t.Errorf("beyond the depth limit: %v", err)
+	}
+	var many strings.Builder
+	many.WriteString("server: mail\nbad: 1\n")
+	for range 3 * MaxProblems {
+		many.WriteString("x" + strings.Repeat("y", many.Len()%97) + ": 1\n")
+	}
+	var problems floodmark.Problems
+	if _, err := Parse("f", []byte(many.String())); !errors.As(err, &problems) || len(problems) > MaxProblems {
+		t.Errorf("%d problems", len(problems))
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	f := parse(t, `
+server: far
+remote: true
+tools:
+  - tool: [look]
+    effect: observe
+  - tool: [peek]
+    effect: fetch
+    returns: {trust: shared}
+`)
+	got := f.Warnings().Error()
+	for _, want := range []string{"counts as fetch", "untrusted and secret", "names no secrecy"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no warning %q in:\n%s", want, got)
+		}
+	}
+}
+
+func TestCautionMeansUntrusted(t *testing.T) {
+	f := parse(t, `
+agent: openclaw
+tools:
+  - {tool: news, effect: fetch, returns: {trust: shared, secrecy: public}, caution: true}
+  - {tool: wire, effect: fetch, returns: {trust: shared, secrecy: public}, caution: false}
+`)
+	c := New([]*File{f}, nil)
+	for tool, want := range map[string]floodmark.Trust{"news": floodmark.Untrusted, "wire": floodmark.Shared} {
+		if u := c.Classify(builtin("openclaw", tool), nil, nil, Places{}); u.Returns.Trust != want {
+			t.Errorf("%s: %v", tool, u.Returns)
+		}
+	}
+}
+
+// A list of tools inside another file keeps that file's places.
+func TestParseTools(t *testing.T) {
+	read := func(text string) (*File, error) {
+		var n yaml.Node
+		if err := yaml.Unmarshal([]byte(text), &n); err != nil {
+			t.Fatal(err)
+		}
+		return ParseTools("floodmark.yaml", n.Content[0].Content[1])
+	}
+	f, err := read("tools:\n  - {server: x, tool: y, effect: observe, returns: {trust: local, secrecy: public}}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := New([]*File{f}, nil).Lookup(offered("x", "y")); !ok {
+		t.Error("not found")
+	}
+	_, err = read("tools:\n  - {tool: y, effect: observe, returns: {trust: local, secrecy: public}}\n")
+	if err == nil || !strings.HasPrefix(err.Error(), "floodmark.yaml:2:5: error:") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNearestWord(t *testing.T) {
+	known := []string{"effect", "returns", "args"}
+	for word, want := range map[string]string{
+		"efect": `did you mean "effect"?`, "RETURNS": `did you mean "returns"?`, "zzz": "the key can be: effect, returns, args",
+	} {
+		if got := near("key", word, known); got != want {
+			t.Errorf("%s: %s", word, got)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+func TestReadingPaths(t *testing.T) {
+	c := shipped(t)
+	local, external := floodmark.Local, floodmark.External
+	secret, private, internal := floodmark.Secret, floodmark.Private, floodmark.Internal
+	for _, tc := range []struct {
+		path    string
+		kind    PathKind
+		trust   floodmark.Trust
+		secrecy floodmark.Secrecy
+	}{
+		{"main.go", InProject, local, internal},
+		{"/home/u/work/app", InProject, local, internal},
+		{"/home/u/work/app/AGENTS.md", InProject, local, internal}, // reading is not writing
+		{"/home/u/work/application/x", Elsewhere, local, private},
+		{"../other/x", Elsewhere, local, private},
+		{"~/notes.txt", Elsewhere, local, private},
+		{"/tmp/pr-42/README.md", Foreign, external, private},
+		{"/tmp/../home/u/work/app/x", InProject, local, internal},
+		{"node_modules/left-pad/index.js", Foreign, external, internal},
+		{"~/Downloads/a.pdf", Foreign, external, private},
+		{"~/.ssh/id_rsa", Secret, local, secret},
+		{"~/.ssh", Secret, local, secret},
+		{"/home/u/.SSH/ID_RSA", Secret, local, secret},
+		{"/home/other/.ssh/id_rsa", Secret, local, secret},
+		{"/root/.ssh/id_rsa", Secret, local, secret},
+		{"/Users/x/.aws/credentials", Secret, local, secret},
+		{`C:\Users\x\.ssh\id_rsa`, Secret, local, secret},
+		{"$HOME/.netrc", Secret, local, secret},
+		{"~other/.netrc", Secret, local, secret},
+		{"file:///home/u/.netrc", Secret, local, secret},
+		{"file:///home/u/%2essh/id_rsa", Secret, local, secret},
+		{"@~/.ssh/id_rsa", Secret, local, secret},
+		{" ~/.ssh/id_rsa ", Secret, local, secret},
+		{"/tmp/x/../../home/u/.ssh//id_rsa", Secret, local, secret},
+		{".env", Secret, local, secret},
+		{"/tmp/x/.env", Secret, external, secret},
+		{".env.example", InProject, local, internal},
+		{strings.Repeat("a/", MaxPathBytes/2) + "a", Foreign, external, private},
+	} {
+		u := c.Classify(builtin("openclaw", "read"), args("path", tc.path), nil, here())
+		if u.PathKind != tc.kind || u.Returns.Trust != tc.trust || u.Returns.Secrecy != tc.secrecy {
+			t.Errorf("%.60s: %v %v, want %v %v/%v", tc.path, u.PathKind, u.Returns, tc.kind, tc.trust, tc.secrecy)
+		}
+		if !sameEffects(u.Effects, effects(observe)) || u.SelfProtected || !u.ByPath {
+			t.Errorf("%.60s: %+v", tc.path, u)
+		}
+	}
+}
+
+func TestPathsWithoutPlaces(t *testing.T) {
+	c := shipped(t)
+	for path, want := range map[string]PathKind{
+		"x.txt": Elsewhere, "~/.ssh/id_rsa": Secret, "~/x": Elsewhere, "../.ssh/id_rsa": Secret, "/etc/shadow": Secret,
+	} {
+		if u := c.Classify(builtin("openclaw", "read"), args("path", path), nil, Places{}); u.PathKind != want {
+			t.Errorf("%s: %v, want %v", path, u.PathKind, want)
+		}
+	}
+}
+
+func TestWritingPaths(t *testing.T) {
+	c := shipped(t)
+	for _, tc := range []struct {
+		path string
+		kind PathKind
+		want []floodmark.Effect
+		self bool
+	}{
+		{"main.go", InProject, effects(write), false},
+		{"AGENTS.md", Instructs, effects(write, admin), false},
+		{"docs/agents.md", Instructs, effects(write, admin), false},
+		{"Makefile", Instructs, effects(write, admin), false},
+		{"sub/package.json", Instructs, effects(write, admin), false},
+		{".git/hooks/pre-commit", Instructs, effects(write, admin), false},
+		{".github/workflows/ci.yml", Instructs, effects(write, admin), false},
+		{"~/.bashrc", Instructs, effects(write, admin), false},
+		{"~/.ssh/authorized_keys", Instructs, effects(write, admin), false},
+		{"~/.claude/settings.json", SelfProtected, effects(write, admin), true},
+		{".claude/settings.local.json", SelfProtected, effects(write, admin), true},
+		{"x/../.codex/hooks.json", SelfProtected, effects(write, admin), true},
+		{"~/.config/floodmark/config.yaml", SelfProtected, effects(write, admin), true},
+		{"/home/u/work/app/floodmark.yaml", SelfProtected, effects(write, admin), true},
+		{"~/.config/opencode/plugins/x.js", SelfProtected, effects(write, admin), true},
+	} {
+		u := c.Classify(builtin("pi", "write"), args("path", tc.path, "content", "x"), nil, here())
+		if u.PathKind != tc.kind || !sameEffects(u.Effects, tc.want) || u.SelfProtected != tc.self {
+			t.Errorf("%s: %v %v self %v, want %v %v", tc.path, u.PathKind, u.Effects, u.SelfProtected, tc.kind, tc.want)
+		}
+		if u.Instructs != (tc.kind == Instructs) {
+			t.Errorf("%s: Instructs %v", tc.path, u.Instructs)
+		}
+	}
+}
+
+// Removing or moving a folder takes what lies in it along.
+func TestChangingFolders(t *testing.T) {
+	c := shipped(t)
+	for path, want := range map[string]bool{
+		"~/.claude": true, "~/.config/floodmark": true, "~/.config": true, ".codex": true, "src": false, "~/Music": false,
+	} {
+		u := c.Classify(offered("filesystem", "move_file"), args("source", path, "destination", "/home/u/x"), nil, here())
+		if u.SelfProtected != want {
+			t.Errorf("%s: %v, want %v", path, u.SelfProtected, want)
+		}
+	}
+}
+
+func TestPatches(t *testing.T) {
+	c := shipped(t)
+	for _, tc := range []struct {
+		patch string
+		want  []floodmark.Effect
+		self  bool
+	}{
+		{"*** Begin Patch\n*** Update File: main.go\n@@\n-a\n+b\n*** End Patch", effects(write), false},
+		{"*** Begin Patch\r\n*** Add File: .git/hooks/post-commit\r\n+x\r\n*** End Patch", effects(write, admin), false},
+		{"*** Begin Patch\n*** Update File: a\n*** Move to: .claude/settings.json\n*** End Patch", effects(write, admin), true},
+		{"--- a/main.go\n+++ b/main.go\n", effects(write), false},
+		{"--- /dev/null\n+++ b/.claude/settings.json\t2026\n", effects(write, admin), true},
+		{"s/a/b/", effects(write, admin), false}, // a form nobody knows could write anywhere
+	} {
+		for _, arg := range []string{"input", "command"} {
+			u := c.Classify(builtin("codex", "apply_patch"), args(arg, tc.patch), nil, here())
+			if !sameEffects(u.Effects, tc.want) || u.SelfProtected != tc.self {
+				t.Errorf("%q: %v %v", tc.patch, u.Effects, u.SelfProtected)
+			}
+		}
+	}
+}
+
+// A guarded path is found also where no profile says that a path could be.
+func TestUndeclaredPaths(t *testing.T) {
+	c := shipped(t)
+	u := c.Classify(builtin("openclaw", "send_email"), args("to", "a@b.example", "attachment_file", "~/.ssh/id_rsa"), nil, here())
+	if u.PathKind != Secret || u.Returns.Secrecy != floodmark.Secret {
+		t.Errorf("attachment: %+v", u)
+	}
+	u = c.Classify(offered("nobody", "anything"), args("x", "~/.claude/settings.json"), nil, here())
+	if !u.SelfProtected || !slices.Contains(u.Effects, admin) || !slices.Contains(u.Effects, run) {
+		t.Errorf("unknown tool: %+v", u)
+	}
+	u = c.Classify(offered("fetch", "fetch"), args("url", "file:///home/u/.ssh/id_rsa"), nil, here())
+	if u.PathKind != Secret || u.Returns != (floodmark.Label{}) {
+		t.Errorf("file URL: %+v", u)
+	}
+}
+
+func TestGlobs(t *testing.T) {
+	for _, tc := range []struct {
+		glob, path string
+		want       bool
+	}{
+		{"/a/**", "a", true}, {"/a/**", "a/b/c", true}, {"/a/**", "ab", false},
+		{"/a/*/c", "a/b/c", true}, {"/a/*/c", "a/b/x/c", false},
+		{"**/x", "x", true}, {"**/x", "a/b/x", true}, {"**/x", "a/x/b", false},
+		{"**/a/**/z", "a/z", true}, {"**/a/**/z", "q/a/b/c/z", true}, {"**/a/**/z", "q/b/z", false},
+		{"**/*.pem", "a/b.pem", true}, {"**/*.pem", "a/.pem", true}, {"**/*.pem", "a/pem", false},
+		{"**/?.c", "a.c", true}, {"**/?.c", "ab.c", false},
+	} {
+		g, err := parseGlob(tc.glob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := matchSegments(g.low, splitPath(tc.path, nil)); got != tc.want {
+			t.Errorf("%s on %s: %v", tc.glob, tc.path, got)
+		}
+	}
+	// Hostile patterns and paths cost little.
+	pat, path := strings.Split(strings.Repeat("**/a*/", 15)+"z", "/"), strings.Split(strings.Repeat("aa/", 2000)+"y", "/")
+	if matchSegments(pat, path) || matchSegment(strings.Repeat("*a", 500), strings.Repeat("a", 4000)+"b") {
+		t.Error("matched")
+	}
+}
