@@ -36,6 +36,7 @@ type options struct {
 	parallel int
 	only     string
 	min      float64
+	through  string
 	json     string
 	excuses  string
 	timeout  time.Duration
@@ -64,6 +65,7 @@ func readFlags(args []string) (options, error) {
 	fs.Uint64Var(&o.seed, "seed", 1, "which ones: the same seed chooses the same")
 	fs.IntVar(&o.parallel, "parallel", 2, "how many at a time")
 	fs.StringVar(&o.only, "only", "", "only mutants whose id contains this")
+	fs.StringVar(&o.through, "through", "kernel,internal/story", "packages whose tests see all others at work")
 	fs.Float64Var(&o.min, "min", 0, "fail if less than this percentage was caught")
 	fs.StringVar(&o.json, "json", "", "also write the result to this file")
 	fs.StringVar(&o.excuses, "survivors", "", "the list of excused survivors (default: tools/mutate/survivors.txt)")

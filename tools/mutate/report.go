@@ -111,7 +111,7 @@ func tryAll(ctx context.Context, o options, ms []mutant, es excuses, out io.Writ
 	if err != nil {
 		return r, err
 	}
-	b := bench{root: o.root, self: self, timeout: o.timeout}
+	b := bench{root: o.root, self: self, through: strings.FieldsFunc(o.through, func(r rune) bool { return r == ',' }), timeout: o.timeout}
 	began := time.Now()
 	ms = order(o, ms)
 	if err := b.baseline(ctx, ms); err != nil {
@@ -139,11 +139,16 @@ func (b bench) baseline(ctx context.Context, ms []mutant) error {
 			}
 			done[pkg] = true
 			if out, err := b.test(ctx, pkg); err != nil {
-				return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", pkg, err, out)
+				return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", pkg, err, lastLines(out, 20))
 			}
 		}
 	}
 	return nil
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // inParallel tries mutants with n workers, in order, for as long as more are

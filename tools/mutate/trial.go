@@ -23,13 +23,11 @@ const (
 	broken   outcome = "does not compile"
 )
 
-// dependants are the packages through whose tests all others are seen.
-func dependants() []string { return []string{"kernel", "internal/story"} }
-
 // A bench tries mutants one by one. It is safe for use by several goroutines.
 type bench struct {
 	root    string
-	self    string // this program, which limits what a test may use
+	self    string   // this program, which limits what a test may use
+	through []string // packages whose tests see all others at work
 	timeout time.Duration
 }
 
@@ -63,7 +61,7 @@ func (b bench) try(ctx context.Context, m mutant) (outcome, error) {
 // packagesFor lists what to test, in order, as far as it exists.
 func (b bench) packagesFor(m mutant) []string {
 	pkgs := []string{m.pkg}
-	for _, d := range dependants() {
+	for _, d := range b.through {
 		if files, _ := filepath.Glob(filepath.Join(b.root, d, "*_test.go")); d != m.pkg && len(files) > 0 {
 			pkgs = append(pkgs, d)
 		}
