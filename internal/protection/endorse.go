@@ -6,8 +6,9 @@ package protection
 // effect; or the whole class, if the call has no such value.
 //
 // The published definition says «that value (or effect class)»; of several
-// readings this one gives its figures. It looks at the recording and the cards only, so that it counts alike for
-// every policy and none can make its own questions look cheaper.
+// readings this one gives its figures. It looks at the recording and the cards
+// only, so that it counts alike for every policy and none can make its own
+// questions look cheaper.
 func questions(cards Cards, t *Trace, asked []bool) int {
 	type approval struct{ effect, value string }
 	approved := map[approval]bool{}
