@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The limits of a diff: journals beyond maxDiffLines are compared only at both
 // ends, and diffContext equal lines are shown around a difference.
@@ -52,9 +55,9 @@ func middle(a, b []string) []string {
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
+	for i, x := range slices.Backward(a) {
+		for j, y := range slices.Backward(b) {
+			if x == y {
 				common[i][j] = common[i+1][j+1] + 1
 			} else {
 				common[i][j] = max(common[i+1][j], common[i][j+1])

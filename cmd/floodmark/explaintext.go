@@ -106,28 +106,38 @@ func (c *console) printReasons(e *explanation) {
 	}
 }
 
+// levelWidth is the width of a column of verdicts.
+const levelWidth = 11
+
 // printLevels shows the verdicts by trust and secrecy, the asked one in brackets.
 func (c *console) printLevels(e *explanation, st style) {
-	const width = 11
 	columns := secrecyWords()
 	slices.Reverse(columns)
-	head := strings.Repeat(" ", width+2)
-	for _, s := range columns {
-		head += fmt.Sprintf("%-*s", width, s)
-	}
-	fmt.Fprintln(c.stdout, strings.TrimRight(head, " "))
+	c.printRow(st, append([]string{""}, columns...), false)
 	for _, row := range e.Levels {
-		line := fmt.Sprintf("  %-*s", width, row.Trust)
+		cells := []string{row.Trust.String()}
 		for _, s := range columns {
 			word := row.Verdicts[s]
 			if row.Trust == e.Context.Trust && s == e.Context.Secrecy.String() {
 				word = "[" + word + "]"
 			}
-			pad := strings.Repeat(" ", max(0, width-len(word)))
-			line += verdictStyle(st, word) + pad
+			cells = append(cells, word)
 		}
-		fmt.Fprintln(c.stdout, strings.TrimRight(line, " "))
+		c.printRow(st, cells, true)
 	}
+}
+
+// printRow prints cells below each other; colours have no width.
+func (c *console) printRow(st style, cells []string, verdicts bool) {
+	var b strings.Builder
+	for i, cell := range cells {
+		pad := strings.Repeat(" ", max(0, levelWidth-len(cell)))
+		if verdicts && i > 0 {
+			cell = verdictStyle(st, cell)
+		}
+		b.WriteString(cell + pad)
+	}
+	fmt.Fprintln(c.stdout, "  "+strings.TrimRight(b.String(), " "))
 }
 
 // advice is what a person can do about a call that does not go through.

@@ -75,7 +75,8 @@ func (s *scripts) floodmark(terminal bool) func(*testscript.TestScript, bool, []
 func testBuild() build {
 	return newBuild("v1.2.3", &debug.BuildInfo{GoVersion: "go1.26.0", Settings: []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"},
-		{Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "amd64"},
+		{Key: "GOOS", Value: "linux"},
+		{Key: "GOARCH", Value: "amd64"},
 	}})
 }
 

@@ -15,7 +15,7 @@ project may add a file of its own that only tightens it.`,
 		Example: `  floodmark policy check floodmark.yaml
   floodmark policy explain exec --agent openclaw --trust external`,
 	}
-	cmd.AddCommand(newPolicyCheck(c), newPolicyExplain(c))
+	cmd.AddCommand(newPolicyCheck(c), newPolicyExplain(c), newPolicySchema(c))
 	return cmd
 }
 

@@ -71,7 +71,7 @@ func finish(cmd *cobra.Command) {
 		cmd.Example = "  source <(floodmark completion bash)\n  floodmark completion zsh > \"${fpath[1]}/_floodmark\""
 	case "floodmark completion bash", "floodmark completion zsh", "floodmark completion fish", "floodmark completion powershell":
 		cmd.Short = "Print the script for " + cmd.Name()
-		cmd.Example = "  " + cmd.CommandPath() + " > floodmark-completion"
+		cmd.Example = "  " + completionUse(cmd.Name())
 	}
 	for _, sub := range cmd.Commands() {
 		finish(sub)
@@ -79,6 +79,19 @@ func finish(cmd *cobra.Command) {
 	if cmd.HasSubCommands() {
 		cmd.Args, cmd.RunE = groupArgs, guard(func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	}
+}
+
+// completionUse is how the script of a shell is used.
+func completionUse(shell string) string {
+	switch shell {
+	case "zsh":
+		return `floodmark completion zsh > "${fpath[1]}/_floodmark"`
+	case "fish":
+		return "floodmark completion fish > ~/.config/fish/completions/floodmark.fish"
+	case "powershell":
+		return "floodmark completion powershell | Out-String | Invoke-Expression"
+	}
+	return "source <(floodmark completion bash)"
 }
 
 // groupArgs refuses a word that is none of the group's commands.

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestGuides runs every command of every guide. In a guide,
+//
+//	```yaml NAME     a fence with a name is a file the reader saves
+//	```console       a line after «$ » is run; what follows must come out,
+//	                 where «...» stands for anything
+//
+// and nothing else is run. A guide with no console is a mistake.
+func TestGuides(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/guide/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no guides: %v", err)
+	}
+	for _, page := range pages {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commands := 0
+			dir := t.TempDir()
+			for _, f := range fences(string(text)) {
+				kind, name, _ := strings.Cut(f.info, " ")
+				switch {
+				case kind == "console":
+					commands += followGuide(t, dir, f)
+				case name != "":
+					save(t, filepath.Join(dir, name), f.text)
+				}
+			}
+			if commands == 0 {
+				t.Error("no command was run")
+			}
+		})
+	}
+}
+
+// A fence is a block of code on a page.
+type fence struct {
+	info, text string
+	line       int
+}
+
+func fences(page string) []fence {
+	var list []fence
+	open := false
+	n := 0
+	for line := range strings.Lines(page) {
+		n++
+		info, ok := strings.CutPrefix(line, "```")
+		switch {
+		case ok && !open:
+			list, open = append(list, fence{info: strings.TrimSpace(info), line: n}), true
+		case ok:
+			open = false
+		case open:
+			list[len(list)-1].text += line
+		}
+	}
+	return list
+}
+
+func save(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// followGuide runs the commands of one console and returns how many.
+func followGuide(t *testing.T, dir string, f fence) int {
+	t.Helper()
+	parts := strings.Split("\n"+strings.ReplaceAll(f.text, "\\\n", ""), "\n$ ")[1:]
+	for _, p := range parts {
+		command, want, _ := strings.Cut(p, "\n")
+		words := split(command)
+		if len(words) == 0 || words[0] != "floodmark" {
+			t.Fatalf("line %d: not a command of ours: %s", f.line, command)
+		}
+		var out bytes.Buffer
+		c := &console{
+			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir,
+			getenv: func(string) string { return "" }, build: testBuild(),
+		}
+		run(t.Context(), c, words[1:])
+		if err := sameOutput(strings.TrimSpace(want), strings.TrimSpace(out.String())); err != nil {
+			t.Errorf("line %d: %s\n%v", f.line, command, err)
+		}
+	}
+	return len(parts)
+}
+
+// split parts a command line as a shell does, as far as guides need it: words,
+// and quotes of both kinds with nothing special inside.
+func split(command string) []string {
+	var words []string
+	for _, m := range regexp.MustCompile(`'([^']*)'|"([^"]*)"|(\S+)`).FindAllStringSubmatch(command, -1) {
+		words = append(words, m[1]+m[2]+m[3])
+	}
+	return words
+}
+
+func sameOutput(want, got string) error {
+	pieces := strings.Split(want, "...")
+	for i, p := range pieces {
+		pieces[i] = regexp.QuoteMeta(p)
+	}
+	if regexp.MustCompile(`(?s)\A` + strings.Join(pieces, ".*") + `\z`).MatchString(got) {
+		return nil
+	}
+	return fmt.Errorf("want\n%s\ngot\n%s", want, got)
+}
+
+func TestGuideNamesOnlyWhatExists(t *testing.T) {
+	known := []string{"yaml", "txtar", "console"}
+	text, err := os.ReadFile("../../docs/guide/test-your-policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fences(string(text)) {
+		if kind, _, _ := strings.Cut(f.info, " "); !slices.Contains(known, kind) {
+			t.Errorf("line %d: a fence of kind %q is not tested", f.line, kind)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+//go:generate go test -run ^TestReference$ -update .
+
+// referenceDir is where the pages of the reference lie.
+const referenceDir = "../../docs/reference/cli"
+
+// TestReference holds the pages against the commands. With -update it writes
+// them.
+func TestReference(t *testing.T) {
+	want := map[string]string{}
+	walk(newRoot(&console{}), func(cmd *cobra.Command) { want[pageName(cmd)] = page(cmd) })
+	if *update {
+		writePages(t, want)
+	}
+	entries, err := os.ReadDir(referenceDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if _, ok := want[e.Name()]; !ok {
+			t.Errorf("%s is about no command; run go generate", e.Name())
+		}
+	}
+	for name, text := range want {
+		got, err := os.ReadFile(filepath.Join(referenceDir, name))
+		if err != nil || !bytes.Equal(got, []byte(text)) {
+			t.Errorf("%s is not what the command says; run go generate", name)
+		}
+	}
+}
+
+func writePages(t *testing.T, pages map[string]string) {
+	t.Helper()
+	if err := os.RemoveAll(referenceDir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(referenceDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(referenceDir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestEveryCommandHelps holds each command to what help promises.
+func TestEveryCommandHelps(t *testing.T) {
+	walk(newRoot(&console{}), func(cmd *cobra.Command) {
+		text := helpText(cmd, style{})
+		for _, part := range []string{"Usage\n", "Examples\n", "Exit codes\n", "--help"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("the help of %q has no part %q", cmd.CommandPath(), part)
+			}
+		}
+		for line := range strings.Lines(text) {
+			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 100 {
+				t.Errorf("the help of %q has a line of %d characters: %s", cmd.CommandPath(), n, line)
+			}
+		}
+		if strings.HasSuffix(cmd.Short, ".") || cmd.Short == "" {
+			t.Errorf("the short help of %q is empty or ends with a full stop", cmd.CommandPath())
+		}
+	})
+}
+
+// walk visits every command a person can see.
+func walk(cmd *cobra.Command, visit func(*cobra.Command)) {
+	visit(cmd)
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			walk(sub, visit)
+		}
+	}
+}
+
+func pageName(cmd *cobra.Command) string {
+	return strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".md"
+}
+
+// page is the reference page of a command, from the same parts as its help.
+func page(cmd *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!-- Written by go generate from cmd/floodmark. Change the command, not this page. -->\n\n# %s\n\n%s.\n", cmd.CommandPath(), cmd.Short)
+	if cmd.Long != "" {
+		b.WriteString("\n## Description\n\n" + paragraphs(cmd.Long) + "\n")
+	}
+	for _, s := range sections(cmd) {
+		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
+		switch s.title {
+		case "Commands":
+			b.WriteString(commandTable(cmd))
+		case "Exit codes":
+			b.WriteString("| Code | Meaning |\n|---|---|\n")
+			for line := range strings.SplitSeq(s.text, "\n") {
+				code, meaning, _ := strings.Cut(line, "  ")
+				fmt.Fprintf(&b, "| %s | %s |\n", code, meaning)
+			}
+		default:
+			b.WriteString("```text\n" + s.text + "\n```\n")
+		}
+	}
+	if cmd.HasParent() {
+		fmt.Fprintf(&b, "\n## See also\n\n- [%s](%s): %s\n", cmd.Parent().CommandPath(), pageName(cmd.Parent()), lower(cmd.Parent().Short))
+	}
+	return b.String()
+}
+
+// paragraphs keeps code that is indented as code and lets the rest flow.
+func paragraphs(long string) string {
+	var out []string
+	for p := range strings.SplitSeq(strings.TrimSpace(long), "\n\n") {
+		if strings.HasPrefix(p, "\t") || strings.HasPrefix(p, "  ") {
+			p = "```sh\n" + strings.TrimSpace(p) + "\n```"
+		}
+		out = append(out, escape(p))
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// escape keeps what Markdown would take for its own.
+func escape(text string) string {
+	if strings.HasPrefix(text, "```") {
+		return text
+	}
+	return strings.NewReplacer("*", `\*`, "<", `\<`, "_", `\_`).Replace(text)
+}
+
+func commandTable(cmd *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("| Command | What it does |\n|---|---|\n")
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			fmt.Fprintf(&b, "| [%s](%s) | %s |\n", sub.CommandPath(), pageName(sub), sub.Short)
+		}
+	}
+	return b.String()
+}
+
+func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
