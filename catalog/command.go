@@ -108,28 +108,19 @@ func plainWord(w string) bool {
 }
 
 // accepts reports whether every option among args is one that leaves e what
-// it is, and calls visit with each operand and each value of an option.
-func (e *commandEntry) accepts(args []string, visit func(string)) bool {
+// it is.
+func (e *commandEntry) accepts(args []string) bool {
 	options := true
 	for _, a := range args {
 		switch {
 		case options && a == "--":
 			options = false
 		case options && len(a) > 1 && a[0] == '-':
-			name, value, has := strings.Cut(a, "=")
-			if !e.allows(name) {
+			if name, _, _ := strings.Cut(a, "="); !e.allows(name) {
 				return false
-			}
-			if has {
-				visit(value)
 			}
 		case e.operands == operandsNone:
 			return false
-		default:
-			visit(a)
-			if _, value, ok := strings.Cut(a, "="); ok { // dd if=…
-				visit(value)
-			}
 		}
 	}
 	return true
@@ -142,12 +133,10 @@ func (e *commandEntry) allows(option string) bool {
 	if strings.HasPrefix(option, "--") {
 		return slices.Contains(e.options, "*")
 	}
-	if e.flags == "*" {
-		return true
-	}
-	for i := 1; i < len(option); i++ {
+	for i := 1; i < len(option); i++ { // letters may stand together: -la
 		c := option[i]
-		if (c < '0' || c > '9') && strings.IndexByte(e.flags, c) < 0 {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if (c < '0' || c > '9') && (!letter || e.flags != "*" && strings.IndexByte(e.flags, c) < 0) {
 			return false
 		}
 	}

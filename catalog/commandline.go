@@ -42,9 +42,11 @@ func (j *judge) known(words []string) bool {
 		default:
 			j.use.Effects, j.returns, seen = e.effects, e.returns, true
 		}
-		if !e.accepts(words[len(e.words):], j.operand(e)) {
+		rest := words[len(e.words):]
+		if !e.accepts(rest) {
 			continue
 		}
+		j.operands(e, rest)
 		if e.protected {
 			j.guards |= isProtected
 		}
@@ -56,15 +58,31 @@ func (j *judge) known(words []string) bool {
 	return false
 }
 
-// operand returns what to do with each operand of e.
-func (j *judge) operand(e *commandEntry) func(string) {
+// operands looks at each operand of e, and at each value of an option.
+func (j *judge) operands(e *commandEntry, words []string) {
+	options := true
+	for _, w := range words {
+		if options && w == "--" {
+			options = false
+			continue
+		}
+		if _, value, ok := strings.Cut(w, "="); ok { // --file=x, and dd if=x
+			j.operand(e, value)
+		}
+		if !options || w[0] != '-' {
+			j.operand(e, w)
+		}
+	}
+}
+
+func (j *judge) operand(e *commandEntry, word string) {
 	switch e.operands {
 	case operandsPath:
-		return j.path
+		j.path(word)
 	case operandsURL:
-		return j.url
+		j.url(word)
 	default:
-		return j.undeclared
+		j.undeclared(word)
 	}
 }
 

@@ -131,6 +131,12 @@ func (ps *paths) holdsProtected(s *spot) bool {
 }
 
 func (g *pathGlob) test(s *spot) guard {
+	if g.root == anywhere && len(g.low) == 2 { // «**/name», the most common form
+		if n := len(s.segs); n > 0 && matchSegment(g.low[1], s.segs[n-1]) {
+			return g.guard
+		}
+		return 0
+	}
 	if segs, ok := g.from(s); ok && matchSegments(g.low, segs) {
 		return g.guard
 	}
