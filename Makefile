@@ -47,7 +47,7 @@ docs: ## renew generated pages, then check the links in all pages
 
 stories: ## rewrite the journals of the stories, then read the diff
 	@go test ./internal/story -update
-	@git --no-pager diff --stat -- internal/story
+	@git --no-pager diff --stat -- stories
 
 tools: bin/golangci-lint bin/gofumpt ## build the pinned tools into bin/
 
