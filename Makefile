@@ -38,7 +38,7 @@ bench: ## run the benchmarks that match BENCH (all)
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)
 
-soak: ## a long run of SUITE=fuzz, mutate or race; mutate renews docs/evidence
+soak: ## a long run of SUITE=mutate, protection (both renew docs/evidence), fuzz or race
 	@.ci/soak "$(SUITE)"
 
 docs: ## renew generated pages, then check the links in all pages
