@@ -160,6 +160,9 @@ func (e *explanation) advice() []string {
 		}
 	}
 	if !e.Tool.Known {
+		if names := near3(e.Tool.Name, ownAgent(e.Tool.Agent), e.Tool.Server); len(names) > 0 {
+			list = append(list, "Known tools with a name like this: "+strings.Join(names, ", ")+".")
+		}
 		list = append(list, "Describe the tool under «tools:» in your policy, if you know what it does.")
 	}
 	if len(e.Reasons) > 0 && strings.HasPrefix(e.Reasons[0].Rule, "table.") {

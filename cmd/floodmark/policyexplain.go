@@ -65,6 +65,7 @@ the arguments are taken from the folder you are in, which counts as the project.
 	f.StringVar(&opt.profile, "profile", opt.profile, "the shipped `PROFILE` if there is no policy file: "+strings.Join(profiles(), ", "))
 	f.StringArrayVar(&opt.projects, "project", nil, "a project's policy `FILE`; may be given more than once")
 	cmd.MarkFlagsMutuallyExclusive("policy", "profile")
+	offerOwners(cmd)
 	complete(cmd, "trust", trustWords())
 	complete(cmd, "secrecy", secrecyWords())
 	complete(cmd, "profile", profiles())

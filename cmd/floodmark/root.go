@@ -31,11 +31,12 @@ func newRoot(c *console) *cobra.Command {
 		Long: `Floodmark stands beside an AI agent. It remembers where every piece of content
 came from and decides before each tool call what the agent may still do.
 
-This program checks and explains policies, plays stories that test them, and
-measures protection on recorded attacks.`,
+This program checks and explains policies, plays stories that test them, shows
+what is known about tools, and measures protection on recorded attacks.`,
 		Example: `  floodmark test
   floodmark policy check floodmark.yaml
-  floodmark policy explain exec --agent openclaw --trust untrusted`,
+  floodmark policy explain exec --agent openclaw --trust untrusted
+  floodmark catalog show`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -45,7 +46,7 @@ measures protection on recorded attacks.`,
 	root.SetErr(c.stderr)
 	addOutput(root, true, asText, asJSON)
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
-	root.AddCommand(newTest(c), newPolicy(c), newBench(c), newVersion(c))
+	root.AddCommand(newTest(c), newPolicy(c), newCatalog(c), newBench(c), newVersion(c))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

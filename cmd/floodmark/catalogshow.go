@@ -1,0 +1,173 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+)
+
+func newCatalog(c *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "catalog",
+		Short:   "Show what is known about tools",
+		Long:    "The catalog says what tools do and what they bring back. It comes with the\nprogram; a policy adds to it under «tools:».",
+		Example: "  floodmark catalog show\n  floodmark catalog show exec --agent openclaw",
+	}
+	cmd.AddCommand(newCatalogShow(c))
+	return cmd
+}
+
+func newCatalogShow(c *console) *cobra.Command {
+	var agent, server string
+	cmd := &cobra.Command{
+		Use:   "show [TOOL or SERVER or AGENT]",
+		Short: "Show agents and servers, their tools, or one tool",
+		Long: `Show what the shipped catalog knows. Without an argument: the agents and servers.
+With the name of one: its tools. With the name of a tool, or SERVER/TOOL: what the
+tool does, what comes back from it, and what its arguments are for. A tool that
+several agents or servers have is shown for each, unless --agent or --server
+says which is meant.`,
+		Example: `  floodmark catalog show
+  floodmark catalog show github
+  floodmark catalog show exec --agent openclaw
+  floodmark catalog show github/create_issue --output json`,
+		Annotations: exits("it is known", "nothing is known about it"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return needs("NAME")(cmd, args)
+			}
+			return nil
+		},
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return c.show(name, agent, server, format(cmd))
+		}),
+		ValidArgsFunction: offerNames,
+	}
+	cmd.Flags().StringVar(&agent, "agent", "", "the `AGENT` whose built-in tool is meant")
+	cmd.Flags().StringVar(&server, "server", "", "the `SERVER` that offers the tool")
+	cmd.MarkFlagsMutuallyExclusive("agent", "server")
+	offerOwners(cmd)
+	return cmd
+}
+
+// offerOwners completes --agent and --server.
+func offerOwners(cmd *cobra.Command) {
+	complete(cmd, "agent", owners(false))
+	complete(cmd, "server", owners(true))
+}
+
+// offerNames completes agents, servers and tools.
+func offerNames(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	tools, _ := offerTools(cmd, args, typed)
+	return append(slices.Concat(owners(false), owners(true)), tools...), cobra.ShellCompDirectiveNoFileComp
+}
+
+// offerTools completes tools: of the named agent, or all with their server.
+func offerTools(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	agent, _ := cmd.Flags().GetString("agent") // the flag exists wherever this is used
+	var names []string
+	for _, o := range knownOwners() {
+		if agent != "" && (o.server || !slices.Contains(o.names, agent)) {
+			continue
+		}
+		for _, tool := range o.tools() {
+			if o.server {
+				tool = o.names[0] + "/" + tool
+			}
+			names = append(names, tool)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+}
+
+// show picks what was asked for.
+func (c *console) show(name, agent, server, form string) error {
+	cat, err := catalog.Shipped()
+	if err != nil {
+		return err
+	}
+	if s, tool, ok := strings.Cut(name, "/"); ok && agent == "" && server == "" {
+		server, name = s, tool
+	}
+	if name == "" {
+		name, agent, server = agent+server, "", ""
+	}
+	if name == "" {
+		return c.showOwners(cat, form)
+	}
+	if agent == "" && server == "" {
+		var list []owner
+		for _, isServer := range []bool{false, true} {
+			if o, ok := named(isServer, name); ok {
+				list = append(list, o)
+			}
+		}
+		if len(list) > 0 {
+			return c.showOwner(cat, list, form)
+		}
+	}
+	return c.showTool(cat, name, agent, server, form)
+}
+
+// A toolCard is what is known about one tool. Its JSON is read by other
+// programs: fields are only added, never renamed.
+type toolCard struct {
+	floodmark.ToolRef
+	Known bool   `json:"known"`
+	About string `json:"about,omitempty"`
+	// Also are other tools with the same description.
+	Also    []string           `json:"also,omitempty"`
+	Effects []floodmark.Effect `json:"effects"`
+	// Possible are the effects that some choice of arguments could have.
+	Possible []floodmark.Effect `json:"possibleEffects"`
+	Returns  floodmark.Label    `json:"returns"`
+	// ByPath says that the path which is read decides about trust.
+	ByPath  bool      `json:"returnsByPath,omitempty"`
+	Own     bool      `json:"own,omitempty"`
+	Remote  bool      `json:"remote,omitempty"`
+	Licence []string  `json:"licence,omitempty"`
+	Args    []argCard `json:"arguments,omitempty"`
+}
+
+// An argCard is what is known about one argument.
+type argCard struct {
+	Name  string          `json:"name"`
+	Role  floodmark.Role  `json:"role"`
+	Is    string          `json:"is,omitempty"`
+	Needs floodmark.Trust `json:"needs"`
+}
+
+// card asks the catalog about a tool. The entry only lends the names to ask for.
+func card(cat *catalog.Catalog, ref floodmark.ToolRef, e entry) toolCard {
+	use := cat.Classify(ref, nil, nil, catalog.Places{})
+	t := toolCard{
+		ToolRef: ref, Known: use.Profile != nil, Effects: use.Effects, Possible: cat.Possible(ref),
+		Returns: use.Returns, ByPath: use.ByPath, Own: use.Own, Licence: use.Licence,
+		Also: slices.DeleteFunc(slices.Clone(e.tools), func(name string) bool { return name == ref.Name }),
+	}
+	if use.Profile == nil {
+		return t
+	}
+	t.About, t.Remote = use.Profile.About(), use.Profile.Remote()
+	for _, name := range e.args {
+		if a, ok := use.Profile.Arg(name); ok {
+			t.Args = append(t.Args, argCard{Name: name, Role: a.Role, Is: a.Is, Needs: a.Needs})
+		}
+	}
+	return t
+}

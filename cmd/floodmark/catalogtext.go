@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+)
+
+// An ownerCard is one line of the list of agents and servers.
+type ownerCard struct {
+	Name  string   `json:"name"`
+	Also  []string `json:"also,omitempty"`
+	Tools int      `json:"tools"`
+}
+
+// showOwners lists all agents and servers.
+func (c *console) showOwners(cat *catalog.Catalog, form string) error {
+	var agents, servers []ownerCard
+	for _, o := range knownOwners() {
+		line := ownerCard{Name: o.names[0], Also: o.names[1:], Tools: len(o.tools())}
+		if o.server {
+			servers = append(servers, line)
+		} else {
+			agents = append(agents, line)
+		}
+	}
+	if form == asJSON {
+		return c.json(struct {
+			Agents  []ownerCard      `json:"agents"`
+			Servers []ownerCard      `json:"servers"`
+			Catalog floodmark.Digest `json:"catalogHash"`
+		}{agents, servers, cat.Hash()})
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	for i, list := range [][]ownerCard{agents, servers} {
+		title := []string{"Agents, with their built-in tools", "\nServers"}[i]
+		fmt.Fprintln(w, title)
+		for _, o := range list {
+			also := ""
+			if len(o.Also) > 0 {
+				also = "\talso " + strings.Join(o.Also, ", ")
+			}
+			fmt.Fprintf(w, "  %s\t%s%s\n", o.Name, count(o.Tools, "tool", "tools"), also)
+		}
+	}
+	return w.Flush()
+}
+
+// showOwner lists the tools of an agent or a server.
+func (c *console) showOwner(cat *catalog.Catalog, list []owner, form string) error {
+	var cards []toolCard
+	for _, o := range list {
+		for _, e := range o.entries {
+			for _, tool := range e.tools {
+				cards = append(cards, card(cat, o.ref(tool), e))
+			}
+		}
+	}
+	if form == asJSON {
+		return c.json(toolCards{Tools: cards})
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TOOL\tEFFECT\tRETURNS\tABOUT")
+	for _, t := range cards {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ToolRef, effectList(t.Effects), t.brings(), t.About)
+	}
+	return w.Flush()
+}
+
+// toolCards is the answer about tools for programs.
+type toolCards struct {
+	Tools []toolCard `json:"tools"`
+	// Near are known names like one that is not.
+	Near []string `json:"near,omitempty"`
+}
+
+// showTool shows a tool for everyone who has it.
+func (c *console) showTool(cat *catalog.Catalog, name, agent, server, form string) error {
+	var answer toolCards
+	for _, o := range chosen(agent, server) {
+		if e, ok := o.has(name); ok {
+			answer.Tools = append(answer.Tools, card(cat, o.ref(name), e))
+		}
+	}
+	known := len(answer.Tools) > 0
+	if !known {
+		answer.Tools = []toolCard{card(cat, floodmark.ToolRef{Agent: agent, Server: server, Name: name}, entry{})}
+		answer.Near = near3(name, agent, server)
+	}
+	if form == asJSON {
+		if err := c.json(answer); err != nil {
+			return err
+		}
+	} else {
+		for i, t := range answer.Tools {
+			if i > 0 {
+				fmt.Fprintln(c.stdout)
+			}
+			c.printCard(t)
+		}
+		if len(answer.Near) > 0 {
+			fmt.Fprintf(c.stdout, "  near     %s\n", strings.Join(answer.Near, ", "))
+		}
+	}
+	if !known {
+		return errNo
+	}
+	return nil
+}
+
+// chosen are the owners a question is about.
+func chosen(agent, server string) []owner {
+	if agent == "" && server == "" {
+		return knownOwners()
+	}
+	if o, ok := named(server != "", agent+server); ok {
+		return []owner{o}
+	}
+	return nil
+}
+
+// near3 are up to three names like the one that is not known.
+func near3(name, agent, server string) []string {
+	const most = 3
+	var words []string
+	if server != "" {
+		agent = "" // the server says whose tool it is
+	}
+	for _, o := range chosen(agent, server) {
+		for _, tool := range o.tools() {
+			words = append(words, o.ref(tool).String())
+		}
+	}
+	if agent == "" && server == "" {
+		words = append(append(words, owners(false)...), owners(true)...)
+	}
+	if server != "" {
+		name = server + "/" + name
+	}
+	return nearest(name, unique(words), most)
+}
+
+func (c *console) printCard(t toolCard) {
+	st := c.outStyle()
+	about := t.About
+	if !t.Known {
+		about = "nothing is known about it, so the strictest is assumed"
+	}
+	fmt.Fprintf(c.stdout, "%s: %s\n", st.bold(printable(toolTitle(t.ToolRef))), about)
+	for _, e := range t.Effects {
+		fmt.Fprintf(c.stdout, "  effect   %s: it %s\n", e, effectMeaning(e))
+	}
+	if len(t.Possible) > 1 {
+		fmt.Fprintf(c.stdout, "           depending on its arguments: %s\n", effectList(t.Possible))
+	}
+	fmt.Fprintf(c.stdout, "  returns  %s\n", t.meaning())
+	switch {
+	case t.Own:
+		fmt.Fprintln(c.stdout, "  place    the owner's own service: reading there is not reaching outside")
+	case t.Remote:
+		fmt.Fprintln(c.stdout, "  place    another machine: what is asked leaves this one")
+	}
+	if len(t.Also) > 0 {
+		fmt.Fprintf(c.stdout, "  also     %s\n", strings.Join(t.Also, ", "))
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	for i, a := range t.Args {
+		head := ""
+		if i == 0 {
+			head = "takes"
+		}
+		fmt.Fprintf(w, "  %-7s  %s\t%s\t%s\n", head, a.Name, a.Role, a.Is)
+	}
+	w.Flush() //nolint:errcheck // standard output tells at the next write
+	if !t.Known {
+		fmt.Fprintln(c.stdout, "  takes    every argument counts as critical\n  mend     describe it under «tools:» in your policy")
+	}
+}
+
+// brings is the label of the result in two words.
+func (t toolCard) brings() string {
+	if t.ByPath {
+		return "by path"
+	}
+	return t.Returns.String()
+}
+
+// meaning is the label of the result in words.
+func (t toolCard) meaning() string {
+	if t.ByPath {
+		return "what the path that is read is worth"
+	}
+	return fmt.Sprintf("%s content (%s), %s (%s)", t.Returns.Trust, trustMeaning(t.Returns.Trust), t.Returns.Secrecy, secrecyMeaning(t.Returns.Secrecy))
+}
+
+func effectList(effects []floodmark.Effect) string {
+	words := make([]string, len(effects))
+	for i, e := range effects {
+		words[i] = e.String()
+	}
+	return strings.Join(words, ", ")
+}
