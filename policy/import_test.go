@@ -1,0 +1,317 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/policy"
+)
+
+func imported(t *testing.T, text string) (*policy.Policy, string, []policy.Note) {
+	t.Helper()
+	out, notes, err := policy.Import("openclaw.json", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, problems := policy.Load(policy.Layer{Name: "floodmark.yaml", Data: out})
+	if len(problems) > 0 {
+		t.Fatalf("%v\n%s", problems, out)
+	}
+	if s := p.Settings("openclaw"); s.Relax {
+		t.Error("the import relaxes")
+	}
+	return p, string(out), notes
+}
+
+func noted(notes []policy.Note, part string) bool {
+	for _, n := range notes {
+		if strings.Contains(n.Text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func wantNotes(t *testing.T, notes []policy.Note, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !noted(notes, p) {
+			t.Errorf("no note says %q", p)
+		}
+	}
+}
+
+const installation = `{
+  "plugins": {
+    "load": {"paths": ["/path/to/openclaw-provenance"]},
+    "entries": {"provenance": {"enabled": true, "config": {
+      "taintPolicy": {"system": "allow", "owner": "allow", "local": "allow", "shared": "confirm", "external": "confirm", "untrusted": "confirm"},
+      "approvalTtlSeconds": 120,
+      "toolOverrides": {"gateway": {"*": "confirm"}}
+    }}}
+  },
+  "hooks": {"internal": {"enabled": true}}
+}`
+
+// modes asks an imported policy about a tool at each level, system first.
+func modes(p *policy.Policy, tool string, e floodmark.Effect) string {
+	var out []string
+	for trust := floodmark.System; ; trust-- {
+		out = append(out, p.Decide(ask(tool, e, trust)).Verdict.String())
+		if trust == floodmark.Untrusted {
+			return strings.Join(out, " ")
+		}
+	}
+}
+
+// The configurations of seed 0, each with what its page says they do.
+func TestImportSeed0(t *testing.T) {
+	const asks = "allow allow allow confirm confirm confirm"
+	const always = "allow allow allow allow allow allow"
+	for _, c := range []struct {
+		name, text, tool string
+		effect           floodmark.Effect
+		want             string
+	}{
+		{"installation", installation, "exec", floodmark.Run, asks},
+		{"installation", installation, "message", floodmark.Send, asks},
+		{"installation", installation, "browser", floodmark.Send, asks},
+		{"installation", installation, "write", floodmark.Write, asks},
+		{"installation", installation, "sessions_spawn", floodmark.Run, asks},
+		{"installation", installation, "unknown_tool", floodmark.Run, asks},
+		{"installation", installation, "read", floodmark.Observe, always},
+		{"installation", installation, "web_fetch", floodmark.Fetch, always},
+		{"installation", installation, "vestige_promote", floodmark.Write, always},
+		{"installation", installation, "gateway", floodmark.Admin, "confirm confirm confirm confirm confirm confirm"},
+		{"defaults", `{"plugins":{"entries":{"provenance":{"config":{}}}}}`, "gateway", floodmark.Admin, "allow confirm confirm confirm confirm confirm"},
+		{"defaults", `{"plugins":{"entries":{"provenance":{"config":{}}}}}`, "exec", floodmark.Run, asks},
+		{"paranoid", `{"taintPolicy": {"shared": "restrict", "external": "restrict", "untrusted": "restrict"}}`, "exec", floodmark.Run, "allow allow allow restrict restrict restrict"},
+		{"permissive", `{"taintPolicy": {"shared": "allow", "external": "allow", "untrusted": "confirm"}}`, "exec", floodmark.Run, "allow allow allow allow allow confirm"},
+		{"permissive", `{"taintPolicy": {"shared": "allow", "external": "allow", "untrusted": "confirm"}}`, "cron", floodmark.Admin, "allow confirm confirm confirm restrict restrict"},
+		{"interactive", `{"taintPolicy": {"external": "confirm", "untrusted": "restrict"}}`, "message", floodmark.Send, "allow allow allow confirm confirm restrict"},
+		{"exec override", `{"toolOverrides": {"exec": {"external": "restrict", "untrusted": "restrict"}}}`, "exec", floodmark.Run, "allow allow allow confirm restrict restrict"},
+		{"read override", `{"taintPolicy": {"untrusted": "restrict"}, "toolOverrides": {"read": {"*": "allow"}}}`, "read", floodmark.Write, always},
+		{"browser override", `{"toolOverrides": {"browser": {"owner": "allow", "local": "allow", "shared": "confirm", "external": "confirm", "untrusted": "confirm"}}}`, "browser", floodmark.Send, asks},
+		{"not monotone", `{"taintPolicy": {"shared": "restrict", "external": "allow"}}`, "exec", floodmark.Run, "allow allow allow restrict restrict restrict"},
+		{"gateway loosened", `{"toolOverrides": {"gateway": {"*": "allow"}}}`, "gateway", floodmark.Admin, "allow confirm confirm confirm confirm confirm"},
+	} {
+		p, out, notes := imported(t, c.text)
+		if got := modes(p, c.tool, c.effect); got != c.want {
+			t.Errorf("%s: %s: %s\nwant %s\n%s", c.name, c.tool, got, c.want, out)
+		}
+		wantNotes(t, notes, "counts until its context is emptied", "now as untrusted", "the mark of the session that began it", "its path", "only the owner's channel", "toolWide", "its schedule or its instructions")
+	}
+}
+
+func TestImportSeed0Settings(t *testing.T) {
+	p, _, _ := imported(t, installation)
+	if s := p.Settings(""); s.TicketTTL.Seconds() != 120 || s.MaxIterations != 10 || s.ToolWide {
+		t.Errorf("%+v", s)
+	}
+	p, _, notes := imported(t, `{"taintPolicy": {}, "maxIterations": 3}`)
+	if s := p.Settings(""); s.TicketTTL.Seconds() != 60 || s.MaxIterations != 3 {
+		t.Errorf("%+v", s)
+	}
+	wantNotes(t, notes, "60 and 120 seconds", "gateway asked from local down")
+	p, _, notes = imported(t, `{"taintPolicy": {"shared": "restrict", "external": "confirm"}, "approvalTtlSeconds": 1, "surprise": 1}`)
+	if s := p.Settings(""); s.TicketTTL.Seconds() != 10 {
+		t.Errorf("%+v", s)
+	}
+	wantNotes(t, notes, "corrected to restrict", "nearest the new one takes", "config.surprise is not understood")
+}
+
+const cautionConfig = `// ~/.openclaw/openclaw.json
+{
+  tools: {
+    caution: {
+      // Enable default caution tools (shipped with sensible defaults)
+      defaults: true,
+      tools: {
+        "web_fetch":  true,   // default: true
+        "web_search": false,
+        'email':      true,
+        "webhook":    true,
+        "browser":    true,
+        "exec":       false,
+        "read":       false,
+      },
+      auditor: { model: "fast", timeoutMs: 3000, failMode: "FAIL", }
+    }
+  }
+}`
+
+// The default settings of seed 1, row by row.
+func TestImportSeed1(t *testing.T) {
+	p, out, notes := imported(t, strings.ReplaceAll(cautionConfig, "FAIL", "block"))
+	for tool, want := range map[string]bool{
+		"web_fetch": true, "web_search": false, "email": true, "webhook": true, "browser": true, "read": false,
+		"write": false, "exec": false, "nodes": false, "message": false,
+	} {
+		if got := p.Caution(floodmark.ToolRef{Agent: "openclaw", Name: tool}); got != want {
+			t.Errorf("caution for %s is %v\n%s", tool, got, out)
+		}
+	}
+	if s := p.Settings(""); !s.AuditorOn || s.AuditorFailMode != policy.FailBlock {
+		t.Errorf("%+v", s)
+	}
+	// Every call after a cautioned tool is looked at, and none before.
+	for _, e := range allEffects() {
+		if v := p.Decide(ask("t", e, floodmark.Untrusted)).Verdict; v > floodmark.Audit {
+			t.Errorf("%s after a cautioned tool: %s", e, v)
+		}
+	}
+	if v := p.Decide(ask("t", floodmark.Send, floodmark.Owner)).Verdict; v != floodmark.Allow {
+		t.Errorf("before any: %s", v)
+	}
+	wantNotes(t, notes, "caution false for web_search", "model belongs into", "the auditor alone decided")
+	for _, mode := range []string{"warn", "allow"} {
+		p, _, notes := imported(t, strings.ReplaceAll(cautionConfig, "FAIL", mode))
+		if s := p.Settings(""); s.AuditorFailMode != policy.FailBlock {
+			t.Errorf("%s: %+v", mode, s)
+		}
+		wantNotes(t, notes, "the auditor's failMode was "+mode)
+	}
+	p, _, _ = imported(t, `{tools: {caution: {defaults: false, tools: {exec: true}}}}`)
+	if p.Caution(floodmark.ToolRef{Name: "web_fetch"}) || !p.Caution(floodmark.ToolRef{Name: "exec"}) {
+		t.Error("defaults: false was not heard")
+	}
+}
+
+const verifierConfig = `// openclaw.json
+{
+  "tools": {
+    "verifier": {
+      "enabled": true,
+      "scope": {"include": ["exec", "write", "edit", "apply_patch"]},
+      "failMode": "deny",  // "deny" | "allow"
+      "webhook": {
+        "url": "http://my-verifier.example.com/verify", "timeout": 30,
+        "headers": {"Authorization": "Bearer hunter2"}, "secret": "hunter2"
+      },
+      "telegram": {"enabled": true, "botToken": "hunter2", "chatId": "123456789", "timeout": 120}
+    }
+  },
+  "agents": {"list": [
+    {"id": "work", "tools": {"verifier": {"enabled": true, "failMode": "allow", "webhook": {"url": "https://x.example"}}}},
+    {"id": "quiet", "tools": {"verifier": {"enabled": false}}},
+    {"id": "plain"}
+  ]}
+}`
+
+func TestImportSeed3(t *testing.T) {
+	p, out, notes := imported(t, verifierConfig)
+	if strings.Contains(out, "hunter2") || strings.Contains(out, "example.com") {
+		t.Errorf("a secret or an address was kept:\n%s", out)
+	}
+	for _, n := range notes {
+		if strings.Contains(n.Text, "hunter2") {
+			t.Errorf("a secret is in a note: %s", n.Text)
+		}
+	}
+	gates := func(agent, tool string) string {
+		q := ask(tool, floodmark.Observe, floodmark.System)
+		q.Agent = agent
+		return strings.Join(p.Decide(q).Verifiers, " ")
+	}
+	for _, c := range [][3]string{
+		{"main", "exec", "webhook telegram"}, {"main", "apply_patch", "webhook telegram"}, {"main", "read", ""},
+		{"work", "exec", "webhook telegram"}, {"work", "read", "webhook"}, {"quiet", "exec", "webhook telegram"},
+	} {
+		if got := gates(c[0], c[1]); got != c[2] {
+			t.Errorf("%s of %s is verified by %q, want %q", c[1], c[0], got, c[2])
+		}
+	}
+	for _, agent := range []string{"main", "work", "quiet"} {
+		for _, v := range p.Verifiers(agent) {
+			if v.FailMode != policy.FailBlock {
+				t.Errorf("%s: %s fails open", agent, v.Name)
+			}
+			if want := map[string]float64{"webhook": 30, "telegram": 120}[v.Name]; v.Timeout.Seconds() != want {
+				t.Errorf("%s waits %s", v.Name, v.Timeout)
+			}
+		}
+	}
+	wantNotes(t, notes, "is http", "no allowedUserIds", "cannot weaken the deny", "it stays on", "url, headers and secret belong")
+	p, _, notes = imported(t, `{"tools": {"verifier": {"enabled": true, "scope": {"exclude": ["read", "session_status"]}, "failMode": "allow", "webhook": {"url": "https://x.example"}}}}`)
+	if got := gates("any", "exec") + "|" + gates("any", "read") + "|" + gates("any", "other"); got != "webhook||webhook" {
+		t.Errorf("exclude: %s", got)
+	}
+	if p.Verifiers("any")[0].FailMode != policy.FailAllow {
+		t.Error("failMode allow was lost")
+	}
+	wantNotes(t, notes, "calls pass it")
+	_, out, notes = imported(t, `{"tools": {"verifier": {"enabled": false, "webhook": {}}}}`)
+	if strings.Contains(out, "verifiers") {
+		t.Error("a verifier that was off is on")
+	}
+	wantNotes(t, notes, "was not switched on")
+}
+
+func TestImportErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		`{}`:                                   "nothing to import",
+		`{"taintPolicy": {"shared": "audit"}}`: "1:28: error: taintPolicy.shared is not one of allow, confirm or restrict",
+		`{"taintPolicy": [1]}`:                 "is not a mapping",
+		`{"toolOverrides": {"*": {"*": "allow"}}}`:             "names no tool",
+		`{"taintPolicy": {}, }, `:                              "something follows",
+		`{"a": {"taintPolicy": {}}, "b": {"taintPolicy": {}}}`: "two configurations",
+		`{"taintPolicy": {}, "taintPolicy": {}}`:               "is here twice",
+		`{"x": "unfinished`:                                    "does not end",
+		`{x: 1 y: 2}`:                                          "a comma or } is missing",
+		`{x: what}`:                                            "texts are in quotes",
+		`/* no end`:                                            "comment does not end",
+		strings.Repeat("[", 100):                               "nested too deep",
+		`{"tools": {"verifier": {"enabled": true, "scope": {"include": ["a"], "exclude": ["b"]}}}}`: "both given",
+		"{\"a\": \"\xff\"}":                         "not UTF-8",
+		`{"taintPolicy": {}, "maxIterations": "x"}`: "is not a number",
+	} {
+		out, notes, err := policy.Import("f", []byte(text))
+		if err == nil || out != nil || notes != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func FuzzImport(f *testing.F) {
+	for _, s := range []string{installation, cautionConfig, verifierConfig, `{toolOverrides: {"a\u0085b": {"*": 'allow'}}}`, `{taintPolicy:{},}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		out, _, err := policy.Import("f", data)
+		if err != nil {
+			return
+		}
+		if _, problems := policy.Load(policy.Layer{Name: "f", Data: out}); problems.Failed() {
+			t.Fatalf("%v\n%s", problems, out)
+		}
+	})
+}
+
+func FuzzLoad(f *testing.F) {
+	for _, dir := range []string{"testdata/good/*.yaml", "testdata/wrong/*.yaml", "profiles/*.yaml"} {
+		for _, path := range files(f, dir) {
+			f.Add(layerOf(f, path).Data, false)
+			f.Add(layerOf(f, path).Data, true)
+		}
+	}
+	base := load(f)
+	f.Fuzz(func(t *testing.T, data []byte, isProject bool) {
+		p, problems := policy.Load(policy.Layer{Name: "f", Data: data, Project: isProject})
+		if (p == nil) != problems.Failed() {
+			t.Fatalf("policy %v with %v", p != nil, problems)
+		}
+		if p == nil {
+			return
+		}
+		for _, e := range allEffects() {
+			for _, trust := range allTrusts() {
+				q := ask("unnamed", e, trust)
+				v := p.Decide(q).Verdict
+				if isProject && v > base.Decide(q).Verdict {
+					t.Fatalf("a project loosened %s at %s to %s", e, trust, v)
+				}
+			}
+		}
+	})
+}

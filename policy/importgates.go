@@ -1,0 +1,186 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// cautionDefaults are the tools seed 1 is careful with unless told otherwise.
+func cautionDefaults() []string { return []string{"web_fetch", "email", "webhook", "browser"} }
+
+// caution imports tools.caution of seed 1.
+func (m *importer) caution() {
+	v := m.root.get("tools", "caution")
+	if v == nil || !m.mapping(v, "tools.caution") {
+		return
+	}
+	m.found, m.auditor = true, true
+	m.unknown(v, "tools.caution", "defaults", "tools", "auditor")
+	if d := v.get("defaults"); !d.is("false") {
+		m.cautious = cautionDefaults()
+	}
+	if tools := v.get("tools"); tools != nil && m.mapping(tools, "tools.caution.tools") {
+		for _, k := range tools.members {
+			m.cautionTool(k)
+		}
+	}
+	m.auditorSettings(v.get("auditor"))
+	m.note(nil, "after a cautioned tool the auditor alone decided about every call; now it still looks at each, but sending, changing and running also need a person where the table says confirm, and it never answers for code, for the agent's own settings, or where data could leave")
+}
+
+func (m *importer) cautionTool(k jmember) {
+	name := plainKey(k.name)
+	switch {
+	case strings.TrimSpace(k.name) == "" || len(k.name) > maxText:
+		m.fault(k.value, "this names no tool", "write a name")
+	case k.value.is("true"):
+		if !slices.Contains(m.cautious, k.name) {
+			m.cautious = append(m.cautious, k.name)
+		}
+	case k.value.is("false"):
+		m.cautious = slices.DeleteFunc(m.cautious, func(s string) bool { return s == k.name })
+		m.note(k.value, "caution false for %s: its results are now worth what the catalog says, which may still be untrusted", name)
+	default:
+		m.fault(k.value, "tools.caution.tools."+name+" is not true or false", "write true or false")
+	}
+}
+
+func (m *importer) auditorSettings(v *jvalue) {
+	if v == nil || !m.mapping(v, "tools.caution.auditor") {
+		return
+	}
+	m.unknown(v, "tools.caution.auditor", "model", "timeoutMs", "failMode")
+	if mode, ok := m.word(v.get("failMode"), "tools.caution.auditor.failMode", "block", "warn", "allow"); ok && mode != "block" {
+		m.note(v.get("failMode"), "the auditor's failMode was %s: a forced timeout would have been a yes; now its silence asks a person", mode)
+	}
+	for _, key := range []string{"model", "timeoutMs"} {
+		if at := v.get(key); at != nil {
+			m.note(at, "the auditor's %s belongs into the program's configuration, not into the policy; it was left out", key)
+		}
+	}
+}
+
+// A gate is a verifier as it will be written.
+type gate struct {
+	name             string
+	include, exclude []string
+	allow            bool // what silence means
+	seconds          int
+}
+
+// verifiers imports tools.verifier of seed 3, and those of single agents.
+func (m *importer) verifiers() {
+	m.gates = m.verifier(m.root.get("tools", "verifier"), "tools.verifier", nil)
+	agents := m.root.get("agents", "list")
+	if agents == nil || agents.kind != jlist {
+		return
+	}
+	for i, a := range agents.list {
+		v := a.get("tools", "verifier")
+		if v == nil {
+			continue
+		}
+		name := a.get("id")
+		if name == nil {
+			name = a.get("name")
+		}
+		if name == nil || name.kind != jstring || strings.TrimSpace(name.text) == "" || len(name.text) > maxText {
+			m.fault(a, "this agent has no id", "give it one: {id: \"main\"}")
+			continue
+		}
+		if slices.ContainsFunc(m.agents, func(x importedAgent) bool { return x.name == name.text }) {
+			m.fault(name, "two agents have this id", "give each its own")
+			continue
+		}
+		gates := m.verifier(v, fmt.Sprintf("agents.list[%d].tools.verifier", i), m.gates)
+		if len(gates) > 0 {
+			m.agents = append(m.agents, importedAgent{name.text, gates})
+			m.note(name, "the section for %s counts for an agent that reports itself under that name", plainKey(name.text))
+		}
+	}
+}
+
+// verifier reads one configuration. Global ones are what an agent's cannot
+// weaken.
+func (m *importer) verifier(v *jvalue, where string, global []gate) []gate {
+	if v == nil || !m.mapping(v, where) {
+		return nil
+	}
+	m.found = true
+	m.unknown(v, where, "enabled", "scope", "failMode", "webhook", "telegram")
+	if !v.get("enabled").is("true") {
+		if global == nil {
+			m.note(v, "%s was not switched on, and is left out", where)
+		} else {
+			m.note(v, "%s was switched off for one agent; the strictest counts, so that it stays on", where)
+		}
+		return nil
+	}
+	g := gate{}
+	if scope := v.get("scope"); scope != nil && m.mapping(scope, where+".scope") {
+		g.include, g.exclude = m.tools(scope.get("include"), where+".scope.include"), m.tools(scope.get("exclude"), where+".scope.exclude")
+		if len(g.include) > 0 && len(g.exclude) > 0 {
+			m.fault(scope, "include and exclude are both given", "keep one of them")
+		}
+		if at := scope.get("include"); at != nil && len(g.include) == 0 {
+			m.note(at, "%s.scope.include is empty, which verified nothing; now every tool is verified", where)
+		}
+	}
+	mode, _ := m.word(v.get("failMode"), where+".failMode", "deny", "allow")
+	g.allow = mode == "allow"
+	var out []gate
+	if at := v.get("webhook"); at != nil && m.mapping(at, where+".webhook") {
+		out = append(out, m.webhook(at, where, g))
+	}
+	if at := v.get("telegram"); at != nil && m.mapping(at, where+".telegram") && at.get("enabled").is("true") {
+		out = append(out, m.telegram(at, where, g))
+	}
+	if len(out) == 0 {
+		m.note(v, "%s is switched on but names neither webhook nor telegram; there is nothing to ask", where)
+	}
+	for i := range out {
+		m.failing(v.get("failMode"), where, &out[i], global)
+	}
+	return out
+}
+
+// failing says what silence means, the strictest of both.
+func (m *importer) failing(at *jvalue, where string, g *gate, global []gate) {
+	if !g.allow {
+		return
+	}
+	if slices.ContainsFunc(global, func(o gate) bool { return o.name == g.name && !o.allow }) {
+		g.allow = false
+		m.note(at, "%s.failMode allow cannot weaken the deny that holds for all agents", where)
+		return
+	}
+	m.note(at, "%s.failMode is allow: while %s cannot be reached, calls pass it; write deny to close that", where, g.name)
+}
+
+func (m *importer) webhook(v *jvalue, where string, g gate) gate {
+	m.unknown(v, where+".webhook", "url", "timeout", "headers", "secret")
+	g.name, g.seconds = "webhook", 30
+	if n, ok := m.number(v.get("timeout"), where+".webhook.timeout", 1, 600); ok {
+		g.seconds = n
+	}
+	url := v.get("url")
+	if url != nil && url.kind == jstring && strings.HasPrefix(strings.ToLower(strings.TrimSpace(url.text)), "http:") {
+		m.note(url, "%s.webhook.url is http: anybody on the way could answer allow; outside development only https is used", where)
+	}
+	m.note(v, "the webhook's url, headers and secret belong into the program's configuration, not into the policy; they were left out")
+	return g
+}
+
+func (m *importer) telegram(v *jvalue, where string, g gate) gate {
+	m.unknown(v, where+".telegram", "enabled", "botToken", "chatId", "timeout", "allowedUserIds")
+	g.name, g.seconds = "telegram", 120
+	if n, ok := m.number(v.get("timeout"), where+".telegram.timeout", 1, 600); ok {
+		g.seconds = n
+	}
+	if ids := v.get("allowedUserIds"); ids == nil || ids.kind != jlist || len(ids.list) == 0 {
+		m.note(v, "%s.telegram has no allowedUserIds: anybody in the chat could answer; now they must be named, and without them nobody can say yes", where)
+	}
+	m.note(v, "telegram's botToken, chatId and allowedUserIds belong into the program's configuration, not into the policy; they were left out")
+	return g
+}

@@ -1,0 +1,174 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// provenance imports the plugin of seed 0, wherever its configuration stands.
+func (m *importer) provenance() {
+	v := m.root.get("plugins", "entries", "provenance", "config")
+	if v == nil {
+		found := pluginConfigs(m.root)
+		if len(found) == 0 {
+			return
+		}
+		if v = found[0]; len(found) > 1 {
+			m.fault(found[1], "there are two configurations of the plugin", fmt.Sprintf("the first one is on line %d; import them one by one", v.line))
+			return
+		}
+	}
+	if !m.mapping(v, "the plugin's config") {
+		return
+	}
+	m.found = true
+	if off := m.root.get("plugins", "entries", "provenance", "enabled"); off.is("false") {
+		m.note(off, "the plugin was switched off; its settings are imported all the same")
+	}
+	m.unknown(v, "config", "taintPolicy", "toolOverrides", "approvalTtlSeconds", "maxIterations")
+	m.taintPolicy(v.get("taintPolicy"))
+	m.toolOverrides(v.get("toolOverrides"))
+	if ttl, ok := m.number(v.get("approvalTtlSeconds"), "approvalTtlSeconds", 10, 24*60*60); ok {
+		m.ttl = fmt.Sprintf("%ds", ttl)
+	} else {
+		m.ttl = "60s"
+		m.note(nil, "the old program named two lifetimes of a code where none was set, 60 and 120 seconds; the shorter one is kept")
+	}
+	m.rounds = 10
+	if n, ok := m.number(v.get("maxIterations"), "maxIterations", 1, 10_000); ok {
+		m.rounds = n
+	}
+	for _, text := range []string{
+		"tools that change the agent, its schedule or its instructions were treated like any other; now they ask from the owner down and are refused once text from outside is in the context",
+		"a context stayed clean after a tainted turn; now what a session has read counts until its context is emptied",
+		"a sender without metadata counted as the owner; now as untrusted",
+		"a sub-agent started at local; now at the mark of the session that began it",
+		"reading a file was always local; now its path and its history decide",
+		"the approval code stood in the tool's error, where the model reads it; now only the owner's channel shows it",
+		".approve covered every call of a tool; now the calls that were shown (approvals.toolWide: true brings the old meaning back)",
+	} {
+		m.note(nil, "%s", text)
+	}
+}
+
+// pluginConfigs finds objects that look like the plugin's configuration.
+func pluginConfigs(v *jvalue) []*jvalue {
+	if v.kind == jobject && slices.ContainsFunc(v.members, func(k jmember) bool {
+		return k.name == "taintPolicy" || k.name == "toolOverrides" || k.name == "approvalTtlSeconds"
+	}) {
+		return []*jvalue{v}
+	}
+	var out []*jvalue
+	for _, k := range v.members {
+		out = append(out, pluginConfigs(k.value)...)
+	}
+	for _, item := range v.list {
+		out = append(out, pluginConfigs(item)...)
+	}
+	return out
+}
+
+// taintPolicy imports the modes by level, with the old program's own where the
+// file has none.
+func (m *importer) taintPolicy(v *jvalue) {
+	m.taint = &[trusts]floodmark.Verdict{
+		floodmark.System: floodmark.Allow, floodmark.Owner: floodmark.Allow, floodmark.Local: floodmark.Allow,
+		floodmark.Shared: floodmark.Confirm, floodmark.External: floodmark.Confirm, floodmark.Untrusted: floodmark.Confirm,
+	}
+	if v == nil || !m.mapping(v, "taintPolicy") {
+		return
+	}
+	m.unknown(v, "taintPolicy", levelWords()...)
+	for t := range trusts {
+		level := floodmark.Trust(t)
+		if mode, ok := m.word(v.get(level.String()), "taintPolicy."+level.String(), "allow", "confirm", "restrict"); ok {
+			m.taint[t], _ = floodmark.ParseVerdict(mode)
+		}
+	}
+	for t := trusts - 2; t >= 0; t-- {
+		if m.taint[t] > m.taint[t+1] {
+			level := floodmark.Trust(t)
+			m.note(v.get(level.String()), "%s would get more than %s; it is corrected to %s, as the old program did", level, level+1, m.taint[t+1])
+			m.taint[t] = m.taint[t+1]
+		}
+	}
+}
+
+// safeTools are those the old program always allowed to be called.
+func safeTools() []string {
+	return []string{
+		"read", "memory_search", "memory_get", "web_fetch", "web_search", "image", "session_status", "sessions_list",
+		"sessions_history", "agents_list", "vestige_search", "vestige_promote", "vestige_demote",
+	}
+}
+
+func (m *importer) toolOverrides(v *jvalue) {
+	if v != nil && m.mapping(v, "toolOverrides") {
+		for _, k := range v.members {
+			if name := parseTool(k.name); name.name == "" || name == (toolName{name: "*"}) || strings.TrimSpace(k.name) == "" || len(k.name) > maxText {
+				m.fault(k.value, "this override names no tool", "name a tool, or use taintPolicy for all of them")
+				continue
+			}
+			if m.mapping(k.value, "toolOverrides."+plainKey(k.name)) {
+				m.override(k)
+			}
+		}
+	}
+	for _, name := range safeTools() {
+		m.overrideDefault(name, levelWordsOf{{"*", "allow"}})
+	}
+	var gateway levelWordsOf
+	for _, l := range levelWords()[1:] {
+		gateway = append(gateway, struct{ level, verdict string }{l, "confirm"})
+	}
+	m.overrideDefault("gateway", gateway)
+	m.gateway()
+}
+
+func (m *importer) override(k jmember) {
+	t := importedTool{name: k.name, said: true}
+	m.unknown(k.value, "toolOverrides."+plainKey(k.name), append(levelWords(), "*")...)
+	for _, level := range append(levelWords(), "*") {
+		if mode, ok := m.word(k.value.get(level), "toolOverrides."+plainKey(k.name)+"."+level, "allow", "confirm", "restrict"); ok {
+			t.levels = append(t.levels, struct{ level, verdict string }{level, mode})
+		}
+	}
+	m.overrides = append(m.overrides, t)
+}
+
+// overrideDefault adds what the old program said about a tool, unless the file
+// speaks about it.
+func (m *importer) overrideDefault(name string, levels levelWordsOf) {
+	if !slices.ContainsFunc(m.overrides, func(t importedTool) bool { return t.name == name }) {
+		m.overrides = append(m.overrides, importedTool{name: name, levels: levels})
+	}
+}
+
+// gateway makes the tool that could switch the protection off ask from the
+// owner down, whatever the file says.
+func (m *importer) gateway() {
+	i := slices.IndexFunc(m.overrides, func(t importedTool) bool { return t.name == "gateway" })
+	g := &m.overrides[i]
+	if !g.said {
+		m.note(nil, "gateway asked from local down; now also when only the owner spoke, because it can switch the protection off")
+		return
+	}
+	loosened := false
+	for _, level := range levelWords()[1:] {
+		at := slices.IndexFunc(g.levels, func(l struct{ level, verdict string }) bool { return l.level == level })
+		star := slices.IndexFunc(g.levels, func(l struct{ level, verdict string }) bool { return l.level == "*" })
+		switch {
+		case at >= 0 && g.levels[at].verdict == "allow":
+			g.levels[at].verdict, loosened = "confirm", true
+		case at < 0 && (star < 0 || g.levels[star].verdict == "allow"):
+			g.levels = append(g.levels, struct{ level, verdict string }{level, "confirm"})
+			loosened = true
+		}
+	}
+	if loosened {
+		m.note(nil, "gateway was allowed at some levels; now it asks from the owner down, because it can switch the protection off")
+	}
+}
