@@ -75,31 +75,17 @@ func (l *Ledger) Add(s floodmark.Source) error {
 	return nil
 }
 
-// Adopt adds another session's exported sources behind the ones that are here
-// and returns their new nodes. With an error the ledger is as it was.
-func (l *Ledger) Adopt(sources []floodmark.Source) ([]floodmark.NodeID, error) {
+// AddAll adds several sources, such as another session's, or none of them: with
+// an error the ledger is as it was.
+func (l *Ledger) AddAll(sources []floodmark.Source) error {
 	first := len(l.entries)
-	nodes := make([]floodmark.NodeID, 0, len(sources))
-	for i, s := range sources {
-		err := checkInputs(floodmark.NodeID(i), s.Inputs)
-		if int(s.Node) != i {
-			err = fmt.Errorf("source %d: want node %d", s.Node, i)
-		}
-		if err == nil {
-			s.Node += floodmark.NodeID(first)
-			s.Inputs = slices.Clone(s.Inputs)
-			for j := range s.Inputs {
-				s.Inputs[j] += floodmark.NodeID(first)
-			}
-			err = l.Add(s)
-		}
-		if err != nil {
+	for _, s := range sources {
+		if err := l.Add(s); err != nil {
 			l.cut(first)
-			return nil, fmt.Errorf("adopt: %w", err)
+			return err
 		}
-		nodes = append(nodes, s.Node)
 	}
-	return nodes, nil
+	return nil
 }
 
 // Arrive says what an announced source turned out to be. It is joined with

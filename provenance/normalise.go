@@ -72,6 +72,26 @@ func appendFolded(dst []byte, r rune, lower bool) []byte {
 	return utf8.AppendRune(dst, folded)
 }
 
+// visible returns at most n characters of s on one line, with a dot for each
+// that would hide or reorder others, and more if something is missing.
+func visible(s string, n int, more string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if n == 0 {
+			return b.String() + more
+		}
+		n--
+		switch {
+		case unicode.IsSpace(r):
+			r = ' '
+		case invisible(r) || unicode.IsControl(r):
+			r = '·'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
 // invisible reports whether r leaves no mark of its own on the page:
 // zero-width and direction characters, accents that combine with a letter,
 // variation selectors, tags.
@@ -136,11 +156,8 @@ func lookAlike(r rune) rune {
 	case r >= 0xff01 && r <= 0xff5e: // fullwidth
 		return r - 0xfee0
 	case r >= 0x1d400 && r < 0x1d6a4: // mathematical letters: 13 alphabets
-		if n := (r - 0x1d400) % 52; n < 26 {
-			return 'A' + n
-		} else {
-			return 'a' + n - 26
-		}
+		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		return rune(alphabet[(r-0x1d400)%52])
 	case r >= 0x1d7ce && r <= 0x1d7ff: // mathematical digits: 5 sets
 		return '0' + (r-0x1d7ce)%10
 	case r >= 0x1f130 && r <= 0x1f149: // squared letters

@@ -1,6 +1,7 @@
 package provenance
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -146,14 +147,7 @@ func names(words []string, neighbour string) bool {
 	return false
 }
 
-func namesAny(words []string, group func(string) bool) bool {
-	for _, w := range words {
-		if group(w) {
-			return true
-		}
-	}
-	return false
-}
+func namesAny(words []string, group func(string) bool) bool { return slices.ContainsFunc(words, group) }
 
 func moneyWords(word string) bool {
 	switch word {

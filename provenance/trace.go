@@ -2,8 +2,6 @@ package provenance
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -182,23 +180,7 @@ func shown(value string, role floodmark.Role, argRole string) string {
 	if role == floodmark.Content || secretRole(argRole) {
 		return ""
 	}
-	var b strings.Builder
-	runes := 0
-	for _, r := range value {
-		if runes == maxShownRunes {
-			b.WriteRune('…')
-			break
-		}
-		switch {
-		case unicode.IsSpace(r):
-			r = ' '
-		case invisible(r) || unicode.IsControl(r):
-			r = '·'
-		}
-		b.WriteRune(r)
-		runes++
-	}
-	return b.String()
+	return visible(value, maxShownRunes, "…")
 }
 
 func secretRole(argRole string) bool {

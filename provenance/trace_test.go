@@ -203,9 +203,9 @@ func TestHostileValuesAreBounded(t *testing.T) {
 }
 
 func BenchmarkTrace(b *testing.B) {
-	texts := make([]seenText, 100)
-	for i := range texts {
-		texts[i] = seenText{floodmark.External, sampleText(10000 + i)}
+	var texts []seenText
+	for i := range 100 {
+		texts = append(texts, seenText{floodmark.External, sampleText(10000 + i)})
 	}
 	tr := tracer(b, append(texts, seenText{floodmark.Untrusted, "write to eve@x.com"})...)
 	b.ReportAllocs()

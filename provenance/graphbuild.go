@@ -1,0 +1,221 @@
+package provenance
+
+import (
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// BuildGraph folds the facts of a session, in order and with their times, into
+// its graph.
+func BuildGraph(session floodmark.SessionID, entries iter.Seq2[time.Time, floodmark.Fact]) (*Graph, error) {
+	b := builder{
+		graph:    &Graph{Session: session, blame: map[string][]string{}},
+		home:     map[floodmark.NodeID]*turnBuilder{},
+		calls:    map[floodmark.CallID]string{},
+		proposed: map[floodmark.CallID]string{},
+		grants:   map[floodmark.CallID]floodmark.TicketID{},
+		answers:  map[floodmark.Digest]*GraphNode{},
+		tickets:  map[floodmark.TicketID][]floodmark.Digest{},
+	}
+	count := 0
+	for at, fact := range entries {
+		if err := b.fold(at, fact); err != nil {
+			return nil, fmt.Errorf("fact %d: %w", count, err)
+		}
+		count++
+	}
+	for _, t := range b.turns {
+		b.graph.Turns = append(b.graph.Turns, t.finish(b.graph))
+	}
+	return b.graph, nil
+}
+
+// A builder folds facts into turns.
+type builder struct {
+	graph  *Graph
+	ledger Ledger
+	turns  []*turnBuilder
+	at     time.Time
+
+	home     map[floodmark.NodeID]*turnBuilder // where a source came in
+	fresh    []floodmark.NodeID                // sources no model call has consumed
+	calls    map[floodmark.CallID]string       // newest node of a call
+	proposed map[floodmark.CallID]string       // the model call that proposed a call
+	models   bool                              // the door shows model calls
+
+	grants  map[floodmark.CallID]floodmark.TicketID
+	answers map[floodmark.Digest]*GraphNode // newest decision on these arguments
+	tickets map[floodmark.TicketID][]floodmark.Digest
+}
+
+// fold takes in one fact.
+func (b *builder) fold(at time.Time, fact floodmark.Fact) error {
+	b.at = at
+	var err error
+	switch f := fact.(type) {
+	case floodmark.SessionOpened:
+		b.graph.Agent = f.Agent
+	case floodmark.SessionForked:
+		b.graph.Agent = f.Agent
+		err = b.fork(f)
+	case floodmark.TurnOpened:
+		b.turns = append(b.turns, newTurn(f.Turn, at))
+	case floodmark.ContextCleared:
+		b.ledger.Clear()
+		b.fresh = nil
+	case floodmark.ContentSeen:
+		err = b.seen(f)
+	case floodmark.ContentArrived:
+		err = b.arrived(f)
+	case floodmark.IterationOpened:
+		b.turn().iterations++
+	case floodmark.ModelAnswered:
+		for _, c := range f.Calls {
+			b.proposed[c] = b.turn().model
+		}
+	case floodmark.ActionDecided:
+		b.decided(f)
+	case floodmark.ChildEnded:
+		err = b.ledger.AddAll(f.Sources)
+	case floodmark.Endorsed:
+		b.ledger.Endorse(f)
+	case floodmark.Withdrawn:
+		b.ledger.Withdraw(f.Digest)
+	default:
+		b.asked(fact)
+	}
+	if err == nil && len(b.turns) > 0 {
+		b.turn().saw(at, b.ledger.Mark().Trust)
+	}
+	return err
+}
+
+// turn returns the turn under way, or that before the first one.
+func (b *builder) turn() *turnBuilder {
+	if len(b.turns) == 0 {
+		b.turns = append(b.turns, newTurn(0, b.at))
+	}
+	return b.turns[len(b.turns)-1]
+}
+
+func (b *builder) fork(f floodmark.SessionForked) error {
+	if err := b.ledger.AddAll(f.Sources); err != nil {
+		return err
+	}
+	for _, e := range f.Endorsed {
+		b.ledger.Endorse(e)
+	}
+	return nil
+}
+
+// seen adds a source.
+func (b *builder) seen(f floodmark.ContentSeen) error {
+	if err := b.ledger.Add(f.Source); err != nil {
+		return err
+	}
+	t := b.turn()
+	n := b.sourceNode(f.Node)
+	n.ContentPreview = preview(f.Preview)
+	t.add(n)
+	b.home[f.Node] = t
+	b.fresh = append(b.fresh, f.Node)
+	if call, ok := b.calls[f.Call]; ok && f.Call != "" {
+		t.connect(call, n.ID, Produces)
+	}
+	b.connectInputs(t, f.Source)
+	return nil
+}
+
+// arrived tells a source what it turned out to be.
+func (b *builder) arrived(f floodmark.ContentArrived) error {
+	if err := b.ledger.Arrive(f); err != nil {
+		return err
+	}
+	t := b.home[f.Node]
+	if t == nil {
+		return nil
+	}
+	n, now := t.node(sourceID(f.Node)), b.sourceNode(f.Node)
+	n.Trust, n.ContentHash = now.Trust, now.ContentHash
+	s, _ := b.ledger.Source(f.Node)
+	b.connectInputs(t, s)
+	return nil
+}
+
+// connectInputs says what a source was made from.
+func (b *builder) connectInputs(t *turnBuilder, s floodmark.Source) {
+	for _, in := range s.Inputs[:min(len(s.Inputs), maxInputsShown)] {
+		b.bring(t, in)
+		t.connect(sourceID(s.Node), sourceID(in), DerivesFrom)
+	}
+	if s.Whole && b.history(t) {
+		t.connect(sourceID(s.Node), t.historyID(), DerivesFrom)
+	}
+}
+
+// bring repeats an older source in a turn that points at it.
+func (b *builder) bring(t *turnBuilder, n floodmark.NodeID) {
+	if t.node(sourceID(n)) == nil {
+		t.add(b.sourceNode(n))
+	}
+}
+
+// history adds the node that stands for the sources of earlier turns, if there
+// are any that count, and reports whether it is there.
+func (b *builder) history(t *turnBuilder) bool {
+	if t.node(t.historyID()) != nil {
+		return true
+	}
+	label, count := floodmark.Clean(), 0
+	for s := range b.ledger.Sources() {
+		if b.home[s.Node] != t && b.ledger.Live(s.Node) {
+			label = label.Join(b.ledger.Effective(s.Node))
+			count++
+		}
+	}
+	if count == 0 {
+		return false
+	}
+	t.add(GraphNode{
+		ID: t.historyID(), Kind: floodmark.NodeHistory, Trust: label.Trust,
+		Metadata: map[string]string{"sources": fmt.Sprint(count), "secrecy": label.Secrecy.String(), "time": stamp(b.at)},
+	})
+	return true
+}
+
+// model adds a model call, which consumes all that came in since the one
+// before it.
+func (b *builder) model(n GraphNode) *GraphNode {
+	t := b.turn()
+	n.Kind, n.ID = floodmark.NodeLLMCall, t.next("llm")
+	added := t.add(n)
+	if t.model != "" {
+		t.connect(n.ID, t.model, DerivesFrom)
+	} else if b.history(t) {
+		t.connect(t.historyID(), n.ID, Consumes)
+	}
+	for _, s := range b.fresh {
+		if b.home[s] == t {
+			t.connect(sourceID(s), n.ID, Consumes)
+		}
+	}
+	b.fresh = nil
+	t.model = n.ID
+	return added
+}
+
+// proposer returns the model call that a tool call came from. Where a door
+// shows none, there must have been one.
+func (b *builder) proposer(call floodmark.CallID, trust floodmark.Trust) string {
+	if id, ok := b.proposed[call]; ok && id != "" && call != "" {
+		return id
+	}
+	t := b.turn()
+	if t.model == "" || (!b.models && len(b.fresh) > 0) {
+		b.model(GraphNode{Trust: trust, Metadata: map[string]string{"implied": "true", "time": stamp(b.at)}})
+	}
+	return t.model
+}

@@ -1,0 +1,204 @@
+package provenance
+
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// decided adds an action and, unless it was simply allowed, the decision.
+func (b *builder) decided(f floodmark.ActionDecided) {
+	var n *GraphNode
+	switch f.Action.Kind {
+	case floodmark.CallModel:
+		b.models = true
+		n = b.model(GraphNode{Trust: f.Mark.Trust, Iteration: &f.Action.Iteration, Metadata: b.about(f)})
+	case floodmark.CallTool:
+		n = b.tool(f)
+	case floodmark.SendReply:
+		n = b.output(f)
+	case floodmark.SpawnAgent:
+		t := b.turn()
+		from := b.proposer("", f.Mark.Trust)
+		n = t.add(GraphNode{ID: t.next("call"), Kind: floodmark.NodeToolCall, Trust: f.Mark.Trust, Tool: "sub-agent", Metadata: b.about(f)})
+		t.connect(from, n.ID, Triggers)
+	default:
+		return
+	}
+	b.decision(n, f)
+}
+
+// about returns what is known of an action beside the RFC's fields.
+func (b *builder) about(f floodmark.ActionDecided) map[string]string {
+	m := map[string]string{"verdict": f.Decision.Verdict.String(), "secrecy": f.Mark.Secrecy.String(), "time": stamp(b.at)}
+	put := func(key, value string) {
+		if value != "" {
+			m[key] = value
+		}
+	}
+	put("hidden", strings.Join(f.Decision.Hidden, ", "))
+	put("would", f.Decision.Would)
+	put("audience", f.Action.Audience)
+	put("child", string(f.Action.Child))
+	put("call", string(f.Action.Call))
+	if f.Action.Kind == floodmark.CallTool {
+		words := make([]string, len(f.Action.Effects))
+		for i, e := range f.Action.Effects {
+			words[i] = e.String()
+		}
+		put("effects", strings.Join(words, ", "))
+		m["trust"] = f.Trust.String()
+		put("grant", string(b.grants[f.Action.Call]))
+	}
+	return m
+}
+
+// tool adds a tool call, or finds the one that is being judged again.
+func (b *builder) tool(f floodmark.ActionDecided) *GraphNode {
+	t := b.turn()
+	hash := ""
+	if !f.Action.ArgsDigest.IsZero() {
+		hash = f.Action.ArgsDigest.String()
+	}
+	if id, ok := b.calls[f.Action.Call]; ok && f.Action.Call != "" {
+		if n := t.node(id); n != nil && n.ContentHash == hash {
+			n.Metadata = b.about(f)
+			n.Blocked, n.BlockReason = false, ""
+			return n
+		}
+	}
+	from := b.proposer(f.Action.Call, f.Mark.Trust)
+	n := t.add(GraphNode{
+		ID: t.next("call"), Kind: floodmark.NodeToolCall, Trust: f.Mark.Trust, Tool: f.Action.Tool.String(),
+		ContentHash: hash, Metadata: b.about(f),
+	})
+	if f.Action.Call != "" {
+		b.calls[f.Action.Call] = n.ID
+	}
+	t.connect(from, n.ID, Triggers)
+	for _, a := range f.Action.Arguments {
+		if len(a.Spans) > 0 && b.ledger.has(a.Spans[0].Node) {
+			b.bring(t, a.Spans[0].Node)
+			t.connect(n.ID, sourceID(a.Spans[0].Node), DerivesFrom)
+		}
+	}
+	return n
+}
+
+// output adds an answer, which was made from the model's last words and the
+// results of this turn.
+func (b *builder) output(f floodmark.ActionDecided) *GraphNode {
+	t := b.turn()
+	from := b.proposer("", f.Mark.Trust)
+	n := t.add(GraphNode{ID: t.next("output"), Kind: floodmark.NodeOutput, Trust: f.Mark.Trust, Metadata: b.about(f)})
+	t.connect(n.ID, from, DerivesFrom)
+	for _, other := range t.nodes {
+		if other.Kind == floodmark.NodeToolResult {
+			t.connect(n.ID, other.ID, DerivesFrom)
+		}
+	}
+	return n
+}
+
+// decision adds what we answered. In a dry run nothing was blocked.
+func (b *builder) decision(n *GraphNode, f floodmark.ActionDecided) {
+	if f.Decision.Verdict == floodmark.Allow && f.Decision.Would == "" {
+		return
+	}
+	t := b.turn()
+	reason := ""
+	m := map[string]string{"verdict": f.Decision.Verdict.String(), "time": stamp(b.at)}
+	if len(f.Decision.Reasons) > 0 {
+		r := f.Decision.Reasons[0]
+		reason, m["code"], m["rule"] = r.Text, string(r.Code), r.Rule
+	}
+	if f.Decision.Would != "" {
+		m["would"] = f.Decision.Would
+	}
+	n.Blocked = f.Decision.Verdict != floodmark.Allow
+	if n.Blocked {
+		n.BlockReason = reason
+	}
+	d := t.add(GraphNode{ID: t.next("decision"), Kind: floodmark.NodeDecision, Trust: f.Trust, BlockReason: reason, Metadata: m})
+	if !f.Action.ArgsDigest.IsZero() {
+		b.answers[f.Action.ArgsDigest] = d
+	}
+	t.connect(n.ID, d.ID, BlockedBy)
+	for _, s := range f.Decision.Blame {
+		if b.ledger.has(s) {
+			b.accuse(t, d.ID, s)
+		}
+	}
+}
+
+// accuse remembers that a source is to blame. One of an earlier turn reached
+// this one through its history.
+func (b *builder) accuse(t *turnBuilder, decision string, s floodmark.NodeID) {
+	b.bring(t, s)
+	b.graph.blame[decision] = append(b.graph.blame[decision], sourceID(s))
+	if b.home[s] != t && b.history(t) {
+		t.connect(t.historyID(), sourceID(s), DerivesFrom)
+	}
+}
+
+// asked notes who was asked about a decision and what came of it.
+func (b *builder) asked(fact floodmark.Fact) {
+	switch f := fact.(type) {
+	case floodmark.OpinionGiven:
+		b.note(f.ArgsDigest, "auditor", f.Verdict.String(), "opinion", f.Text)
+	case floodmark.TicketOpened:
+		for _, s := range f.Shown {
+			b.ticket(f.Ticket, s.ArgsDigest)
+		}
+	case floodmark.TicketExtended:
+		b.ticket(f.Ticket, f.Shown.ArgsDigest)
+	case floodmark.TicketAnswered:
+		for _, args := range b.tickets[f.Ticket] {
+			b.note(args, "answer", f.Verdict.String(), "by", f.By, "channel", f.Channel)
+		}
+	case floodmark.GrantUsed:
+		b.grants[f.Call] = f.Ticket
+	case floodmark.IncidentSeen:
+		b.incident(f)
+	case floodmark.ChildSpawned:
+		t := b.turn()
+		from := b.proposer("", b.ledger.Mark().Trust)
+		n := t.add(GraphNode{
+			ID: t.next("call"), Kind: floodmark.NodeToolCall, Trust: b.ledger.Mark().Trust, Tool: "sub-agent",
+			Metadata: map[string]string{"child": string(f.Child), "time": stamp(b.at)},
+		})
+		t.connect(from, n.ID, Triggers)
+	default: // says nothing about where content went
+	}
+}
+
+func (b *builder) ticket(id floodmark.TicketID, args floodmark.Digest) {
+	b.tickets[id] = append(b.tickets[id], args)
+	b.note(args, "ticket", string(id))
+}
+
+// note writes pairs of a key and a value beside the newest decision on these
+// arguments.
+func (b *builder) note(args floodmark.Digest, pairs ...string) {
+	d := b.answers[args]
+	if d == nil {
+		return
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			d.Metadata[pairs[i]] = pairs[i+1]
+		}
+	}
+}
+
+// incident adds what should not have been possible.
+func (b *builder) incident(f floodmark.IncidentSeen) {
+	t := b.turn()
+	n := t.add(GraphNode{
+		ID: t.next("decision"), Kind: floodmark.NodeDecision, Trust: b.ledger.Mark().Trust, Tool: f.Tool.String(),
+		BlockReason: f.Text, Metadata: map[string]string{"incident": f.Kind, "time": stamp(b.at)},
+	})
+	if id, ok := b.calls[f.Call]; ok && f.Call != "" && t.node(id) != nil {
+		t.connect(n.ID, id, DerivesFrom)
+	}
+}

@@ -1,0 +1,157 @@
+package provenance
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// maxInputsShown bounds the inputs drawn for one source. A sub-agent's result
+// can have thousands behind it.
+const maxInputsShown = 64
+
+// maxPreviewRunes is the RFC's.
+const maxPreviewRunes = 100
+
+// A turnBuilder collects one turn. Nodes are added at the end and stay where
+// they are, so pointers to them hold.
+type turnBuilder struct {
+	number     int
+	begin, end time.Time
+	nodes      []*GraphNode
+	at         map[string]*GraphNode
+	edges      []GraphEdge
+	known      map[GraphEdge]bool
+	counts     map[string]int
+	model      string // the newest model call
+	iterations int
+	lowest     floodmark.Trust
+}
+
+func newTurn(number int, at time.Time) *turnBuilder {
+	return &turnBuilder{
+		number: number, begin: at, end: at, lowest: floodmark.System,
+		at: map[string]*GraphNode{}, known: map[GraphEdge]bool{}, counts: map[string]int{},
+	}
+}
+
+// saw notes that the turn went on until now, at this mark.
+func (t *turnBuilder) saw(at time.Time, mark floodmark.Trust) {
+	if at.After(t.end) {
+		t.end = at
+	}
+	t.lowest = min(t.lowest, mark)
+}
+
+// next returns a fresh id. Ids are made of letters and digits of ours only.
+func (t *turnBuilder) next(what string) string {
+	t.counts[what]++
+	return fmt.Sprintf("%s-%d-%d", what, t.number, t.counts[what])
+}
+
+func (t *turnBuilder) historyID() string { return "history-" + strconv.Itoa(t.number) }
+
+func (t *turnBuilder) add(n GraphNode) *GraphNode {
+	t.nodes = append(t.nodes, &n)
+	t.at[n.ID] = &n
+	return &n
+}
+
+func (t *turnBuilder) node(id string) *GraphNode { return t.at[id] }
+
+func (t *turnBuilder) connect(from, to string, r Relation) {
+	e := GraphEdge{From: from, To: to, Relation: r}
+	if from != "" && to != "" && !t.known[e] {
+		t.known[e] = true
+		t.edges = append(t.edges, e)
+	}
+}
+
+// finish returns the turn as it is reported.
+func (t *turnBuilder) finish(g *Graph) TurnGraph {
+	out := TurnGraph{
+		TurnID: "turn-" + strconv.Itoa(t.number), SessionKey: g.Session, AgentID: g.Agent,
+		Timestamp: t.begin.UnixMilli(), DurationMs: t.end.Sub(t.begin).Milliseconds(),
+		Nodes: make([]GraphNode, 0, len(t.nodes)), Edges: append([]GraphEdge{}, t.edges...),
+		Summary: TurnSummary{MaxTaint: t.lowest, ExternalSources: []string{}, ToolsBlocked: []string{}},
+	}
+	models := 0
+	for _, n := range t.nodes {
+		out.Nodes = append(out.Nodes, *n)
+		switch {
+		case n.Kind == floodmark.NodeLLMCall:
+			models++
+		case n.Kind == floodmark.NodeToolCall && n.Blocked:
+			out.Summary.ToolsBlocked = once(out.Summary.ToolsBlocked, n.Tool)
+		case n.Metadata["origin"] != "" && n.Trust <= floodmark.External:
+			out.Summary.ExternalSources = once(out.Summary.ExternalSources, n.Metadata["source"])
+		}
+	}
+	out.Summary.IterationCount = max(models, t.iterations)
+	return out
+}
+
+func once(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+func sourceID(n floodmark.NodeID) string { return "n" + strconv.Itoa(int(n)) }
+
+// sourceNode returns the node of a source as it is known now.
+func (b *builder) sourceNode(id floodmark.NodeID) GraphNode {
+	s, _ := b.ledger.Source(id)
+	label := b.ledger.Effective(id)
+	n := GraphNode{ID: sourceID(id), Kind: rfcKind(s.Kind), Trust: label.Trust, Metadata: map[string]string{
+		"origin": orUnknown(string(s.Origin.Kind)), "source": describe(s.Origin), "secrecy": label.Secrecy.String(), "time": stamp(b.at),
+	}}
+	if !s.Digest.IsZero() {
+		n.ContentHash = s.Digest.String()
+	}
+	if s.Origin.Kind == floodmark.FromTool {
+		n.Tool = floodmark.ToolRef{Server: s.Origin.Server, Name: s.Origin.Name}.String()
+	}
+	if s.Whole {
+		n.Metadata["whole"] = "true"
+	}
+	return n
+}
+
+// rfcKind returns a kind the RFC knows.
+func rfcKind(k floodmark.NodeKind) floodmark.NodeKind {
+	switch k {
+	case floodmark.NodeInput, floodmark.NodeSystemPrompt, floodmark.NodeHistory, floodmark.NodeLLMCall,
+		floodmark.NodeToolCall, floodmark.NodeToolResult, floodmark.NodeOutput, floodmark.NodeDecision:
+		return k
+	}
+	return floodmark.NodeInput
+}
+
+func orUnknown(kind string) string {
+	if kind == "" {
+		return string(floodmark.FromUnknown)
+	}
+	return kind
+}
+
+// describe names an origin for a person: the place that was read, else who
+// wrote or what it came from.
+func describe(o floodmark.Origin) string {
+	for _, name := range []string{o.Place, o.Sender, floodmark.ToolRef{Server: o.Server, Name: o.Name}.String(), o.Group} {
+		if name != "" {
+			return preview(name)
+		}
+	}
+	return orUnknown(string(o.Kind))
+}
+
+// preview shortens a text to what the RFC allows, and shows what is hidden in it.
+func preview(s string) string { return visible(s, maxPreviewRunes, "") }
+
+// stamp writes a time in the one form used in graphs.
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,157 @@
+package provenance
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+// history plays a random history and calls check after every step.
+func history(t *testing.T, seed uint64, steps int, check func(l *Ledger, dead []bool)) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	l := &Ledger{}
+	var dead []bool
+	for range steps {
+		n := l.Len()
+		switch pick := rng.IntN(20); {
+		case pick < 12 || n == 0:
+			s := source(n, label(floodmark.Trust(rng.IntN(6)), floodmark.Secrecy(rng.IntN(4))))
+			s.Digest = floodmark.DigestOf(fmt.Sprint(rng.IntN(8)))
+			s.Whole = rng.IntN(12) == 0
+			for range rng.IntN(3) {
+				if n > 0 {
+					s.Inputs = append(s.Inputs, floodmark.NodeID(rng.IntN(n)))
+				}
+			}
+			if rng.IntN(4) == 0 {
+				s.Call, s.Digest = floodmark.CallID(fmt.Sprint("c", n)), floodmark.Digest{}
+			}
+			mustAdd(t, l, s)
+			dead = append(dead, false)
+		case pick < 14:
+			node := floodmark.NodeID(rng.IntN(n))
+			f := floodmark.ContentArrived{Node: node, Digest: floodmark.DigestOf(fmt.Sprint(rng.IntN(8))), Label: label(floodmark.Trust(rng.IntN(6)), floodmark.Secrecy(rng.IntN(4)))}
+			if l.Arrive(f) == nil {
+				dead[node] = false
+			}
+		case pick < 16:
+			l.Endorse(floodmark.Endorsed{Digest: floodmark.DigestOf(fmt.Sprint(rng.IntN(8))), Trust: floodmark.Trust(rng.IntN(6))})
+		case pick < 17:
+			l.Withdraw(floodmark.DigestOf(fmt.Sprint(rng.IntN(8))))
+		case pick < 18:
+			l.Clear()
+			for i := range dead {
+				dead[i] = true
+			}
+		default:
+			node := rng.IntN(n)
+			l.Revive(floodmark.NodeID(node))
+			dead[node] = false
+		}
+		check(l, dead)
+	}
+}
+
+// slowEffective follows the definition and nothing else.
+func slowEffective(l *Ledger, n floodmark.NodeID) floodmark.Label {
+	s, _ := l.Source(n)
+	got := s.Label
+	for _, e := range l.Endorsements() {
+		if s.Call == "" && e.Digest == s.Digest && got.Trust < floodmark.Local {
+			got.Trust = max(got.Trust, min(e.Trust, floodmark.Local))
+		}
+	}
+	for in := range n {
+		if s.Whole || slices.Contains(s.Inputs, in) {
+			got = got.Join(slowEffective(l, in))
+		}
+	}
+	return got
+}
+
+func TestLawsOverRandomHistories(t *testing.T) {
+	for seed := range uint64(60) {
+		history(t, seed, 14, func(l *Ledger, dead []bool) {
+			mark, levels := floodmark.Clean(), Levels(0)
+			for n := range floodmark.NodeID(l.Len()) {
+				want := slowEffective(l, n)
+				if got := l.Effective(n); got != want {
+					t.Fatalf("seed %d: effective label of %d is %v, want %v", seed, n, got, want)
+				}
+				if l.Live(n) == dead[n] {
+					t.Fatalf("seed %d: node %d live is %v", seed, n, l.Live(n))
+				}
+				if !dead[n] {
+					mark, levels = mark.Join(want), levels|LevelsOf(want.Trust)
+				}
+			}
+			if l.Mark() != mark || l.Levels() != levels {
+				t.Fatalf("seed %d: mark %v levels %b, want %v %b", seed, l.Mark(), l.Levels(), mark, levels)
+			}
+		})
+	}
+}
+
+func TestSnapshotsAreTheSame(t *testing.T) {
+	for seed := range uint64(25) {
+		history(t, seed, 40, func(l *Ledger, _ []bool) {
+			if back := again(t, l); !reflect.DeepEqual(back, l) {
+				t.Fatalf("seed %d: snapshot differs:\n%+v\n%+v", seed, back, l)
+			}
+		})
+	}
+}
+
+func TestExportKeepsTheMark(t *testing.T) {
+	for seed := range uint64(25) {
+		history(t, seed, 40, func(l *Ledger, _ []bool) {
+			var child Ledger
+			if err := child.AddAll(l.Export()); err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range l.Endorsements() {
+				child.Endorse(e)
+			}
+			if child.Mark() != l.Mark() {
+				t.Fatalf("seed %d: the child's mark is %v, the parent's %v", seed, child.Mark(), l.Mark())
+			}
+		})
+	}
+}
+
+func TestBlameAgreesWithTheMark(t *testing.T) {
+	for seed := range uint64(25) {
+		history(t, seed, 40, func(l *Ledger, _ []bool) {
+			for limit := range floodmark.System {
+				blamed := l.Blame(limit)
+				if (len(blamed) > 0) != (l.Mark().Trust <= limit) {
+					t.Fatalf("seed %d: mark %v, but %v are blamed for %v", seed, l.Mark(), blamed, limit)
+				}
+				if len(blamed) > 0 {
+					s, _ := l.Source(blamed[0])
+					if l.own(&s).Trust != l.Mark().Trust {
+						t.Fatalf("seed %d: the first one blamed is %v, the mark %v", seed, s.Label, l.Mark())
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestFindReturnsTheOldest(t *testing.T) {
+	for seed := range uint64(40) {
+		history(t, seed, 40, func(l *Ledger, _ []bool) {
+			for i := range 8 {
+				d := floodmark.DigestOf(fmt.Sprint(i))
+				want := slices.IndexFunc(slices.Collect(l.Sources()), func(s floodmark.Source) bool { return s.Digest == d })
+				if got, ok := l.Find(d); ok != (want >= 0) || (ok && int(got) != want) {
+					t.Fatalf("seed %d: found %d, %v, want %d", seed, got, ok, want)
+				}
+			}
+		})
+	}
+}
