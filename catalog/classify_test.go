@@ -49,8 +49,11 @@ func TestCasesByArgument(t *testing.T) {
 		{"message with an action nobody knows", builtin("openclaw", "message"), args("action", "x-quote"), effects(send)},
 		{"message without an action", builtin("openclaw", "message"), nil, effects(send)},
 		{"case folded values may only tighten", builtin("openclaw", "message"), args("action", "READ"), effects(send, fetch)},
-		{"two values, one of them harmless", builtin("openclaw", "message"),
-			[]hook.Leaf{{Path: "action[0]", Top: "action", Value: "read"}, {Path: "action[1]", Top: "action", Value: "send"}}, effects(send, fetch)},
+		{
+			"two values, one of them harmless", builtin("openclaw", "message"),
+			[]hook.Leaf{{Path: "action[0]", Top: "action", Value: "read"}, {Path: "action[1]", Top: "action", Value: "send"}},
+			effects(send, fetch),
+		},
 		{"message deletes", builtin("openclaw", "message"), args("action", "delete"), effects(change)},
 		{"cron lists", builtin("openclaw", "cron"), args("action", "list"), effects(observe)},
 		{"cron adds", builtin("openclaw", "cron"), args("action", "add"), effects(admin)},

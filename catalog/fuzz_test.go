@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 
@@ -21,8 +22,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("file %v, error %v", file, err)
 		}
 		if err != nil {
-			problems, ok := err.(floodmark.Problems)
-			if !ok || len(problems) == 0 || len(problems) > MaxProblems || !problems.Failed() {
+			var problems floodmark.Problems
+			if !errors.As(err, &problems) || len(problems) == 0 || len(problems) > MaxProblems || !problems.Failed() {
 				t.Fatalf("problems: %v", err)
 			}
 			for _, p := range problems {

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -64,9 +63,6 @@ func ParseTools(name string, list *yaml.Node) (*File, error) {
 }
 
 func (r *reader) done(f *File) (*File, error) {
-	slices.SortStableFunc(r.problems, func(a, b floodmark.Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
 	if r.problems.Failed() {
 		return nil, r.problems
 	}

@@ -160,12 +160,22 @@ func TestGlobs(t *testing.T) {
 		glob, path string
 		want       bool
 	}{
-		{"/a/**", "a", true}, {"/a/**", "a/b/c", true}, {"/a/**", "ab", false},
-		{"/a/*/c", "a/b/c", true}, {"/a/*/c", "a/b/x/c", false},
-		{"**/x", "x", true}, {"**/x", "a/b/x", true}, {"**/x", "a/x/b", false},
-		{"**/a/**/z", "a/z", true}, {"**/a/**/z", "q/a/b/c/z", true}, {"**/a/**/z", "q/b/z", false},
-		{"**/*.pem", "a/b.pem", true}, {"**/*.pem", "a/.pem", true}, {"**/*.pem", "a/pem", false},
-		{"**/?.c", "a.c", true}, {"**/?.c", "ab.c", false},
+		{"/a/**", "a", true},
+		{"/a/**", "a/b/c", true},
+		{"/a/**", "ab", false},
+		{"/a/*/c", "a/b/c", true},
+		{"/a/*/c", "a/b/x/c", false},
+		{"**/x", "x", true},
+		{"**/x", "a/b/x", true},
+		{"**/x", "a/x/b", false},
+		{"**/a/**/z", "a/z", true},
+		{"**/a/**/z", "q/a/b/c/z", true},
+		{"**/a/**/z", "q/b/z", false},
+		{"**/*.pem", "a/b.pem", true},
+		{"**/*.pem", "a/.pem", true},
+		{"**/*.pem", "a/pem", false},
+		{"**/?.c", "a.c", true},
+		{"**/?.c", "ab.c", false},
 	} {
 		g, err := parseGlob(tc.glob)
 		if err != nil {
