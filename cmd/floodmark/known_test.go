@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-//go:generate go test -run ^TestKnown$ -update .
+//go:generate go test . -run ^TestKnown$ -update
 
 // names is a word or a list of words.
 type names []string

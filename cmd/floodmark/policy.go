@@ -9,13 +9,13 @@ import (
 func newPolicy(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Check and explain policies",
+		Short: "Check, explain and import policies",
 		Long: `A policy says what is allowed, asked about or refused. It is one YAML file; a
 project may add a file of its own that only tightens it.`,
 		Example: `  floodmark policy check floodmark.yaml
   floodmark policy explain exec --agent openclaw --trust external`,
 	}
-	cmd.AddCommand(newPolicyCheck(c), newPolicyExplain(c), newPolicySchema(c))
+	cmd.AddCommand(newPolicyCheck(c), newPolicyExplain(c), newPolicyImport(c), newPolicySchema(c))
 	return cmd
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -116,7 +117,7 @@ func (c *console) printCheck(ch checked, format string, strict bool) error {
 			return err
 		}
 	default:
-		c.printProblems(ch)
+		printProblems(c.stdout, c.outStyle(), ch)
 		c.say("%s: %s, %s", strings.Join(ch.files, ", "), count(errs, "error", "errors"), count(warnings, "warning", "warnings"))
 	}
 	if !ok {
@@ -134,20 +135,20 @@ type checkReport struct {
 	Problems floodmark.Problems `json:"problems"`
 }
 
-func (c *console) printProblems(ch checked) {
-	st := c.outStyle()
+// printProblems shows each problem with the line it is in.
+func printProblems(w io.Writer, st style, ch checked) {
 	for _, p := range ch.problems {
 		word := st.red(string(p.Severity))
 		if p.Severity == floodmark.Warning {
 			word = st.yellow(string(p.Severity))
 		}
 		place := fmt.Sprintf("%s:%d:%d:", p.File, p.Line, p.Column)
-		fmt.Fprintf(c.stdout, "%s %s: %s\n", st.bold(place), word, printable(p.Text))
+		fmt.Fprintf(w, "%s %s: %s\n", st.bold(place), word, printable(p.Text))
 		if text := excerpt(ch.sources[p.File], p.Line, p.Column); text != "" {
-			fmt.Fprintln(c.stdout, indent(text, "    "))
+			fmt.Fprintln(w, indent(text, "    "))
 		}
 		if p.Hint != "" {
-			fmt.Fprintf(c.stdout, "    %s %s\n", st.dim("hint:"), printable(p.Hint))
+			fmt.Fprintf(w, "    %s %s\n", st.dim("hint:"), printable(p.Hint))
 		}
 	}
 }

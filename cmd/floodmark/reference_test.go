@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-//go:generate go test -run ^TestReference$ -update .
+//go:generate go test . -run ^TestReference$ -update
 
 // referenceDir is where the pages of the reference lie.
 const referenceDir = "../../docs/reference/cli"

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+)
+
+func TestDiff(t *testing.T) {
+	tests := []struct{ name, want, got, diff string }{
+		{"equal", "a\nb", "a\nb", "@ …"},
+		{"changed", "a\nb\nc", "a\nx\nc", "  a|- b|+ x|  c"},
+		{"added at the end", "a", "a\nb", "  a|+ b"},
+		{"from nothing", "", "a\nb", "+ a|+ b"},
+		{"far apart", "1\n2\n3\n4\n5\n6\n7\n8", "x\n2\n3\n4\n5\n6\n7\ny", "- 1|+ x|  2|  3|@ …|  6|  7|- 8|+ y"},
+		{"moved", "a\nb\nc", "b\nc\na", "- a|  b|  c|+ a"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := strings.Join(diff(tt.want, tt.got), "|"); got != tt.diff {
+				t.Errorf("got %s, want %s", got, tt.diff)
+			}
+		})
+	}
+	long := strings.Repeat("x\n", maxDiffLines+1)
+	if n := len(diff(strings.ReplaceAll(long, "x", "y")+"z", long)); n != 2*maxDiffLines+3 {
+		t.Errorf("beyond the limit everything is shown: %d lines", n)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	words := []string{"exec", "execute", "read", "web_fetch", "web_search"}
+	for got, want := range map[string]string{
+		"exce": "exec", "reed": "read", "web_": "web_fetch web_search", "xyz": "", "EXEC": "exec", "": "",
+	} {
+		if near := strings.Join(nearest(got, words, 2), " "); near != want && !(got == "EXEC" && strings.HasPrefix(near, want)) {
+			t.Errorf("nearest(%q) is %q, want %q", got, near, want)
+		}
+	}
+}
+
+func TestExcerpt(t *testing.T) {
+	tests := []struct {
+		name         string
+		text         string
+		line, column int
+		want         string
+	}{
+		{"a column", "a: b\nc: d\n", 2, 4, "c: d\n   ^"},
+		{"letters beyond ASCII", "é: ü\n", 1, 4, "é: ü\n   ^"},
+		{"a tab stays in step", "\ta: b\n", 1, 2, " a: b\n ^"},
+		{"behind the end", "ab", 1, 9, "ab\n  ^"},
+		{"no column", "ab", 1, 0, "ab\n^"},
+		{"no line", "ab", 0, 1, ""},
+		{"no such line", "ab", 7, 1, ""},
+		{"escape sequences", "a\x1b[31m", 1, 1, "a [31m\n^"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := excerpt([]byte(tt.text), tt.line, tt.column); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	long := excerpt([]byte(strings.Repeat("a", 500)+"X"+strings.Repeat("b", 500)), 1, 501)
+	shown, mark, _ := strings.Cut(long, "\n")
+	if r := []rune(shown); len(r) > maxExcerpt+4 || r[len([]rune(mark))-1] != 'X' {
+		t.Errorf("the caret is not below its letter:\n%s", long)
+	}
+}
+
+func TestProgressOnlyOnATerminal(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		var b bytes.Buffer
+		p := (&console{stderr: &b, stderrTerminal: terminal}).newProgress("x")
+		p.update(0, 0)
+		p.update(1, 2)
+		p.update(1, 2)
+		p.end()
+		if got := strings.Count(b.String(), "50 %"); got > 1 || (got == 1) != terminal {
+			t.Errorf("terminal %v: %q", terminal, b.String())
+		}
+	}
+}
+
+func TestReportNeverShowsAStack(t *testing.T) {
+	var b bytes.Buffer
+	c := &console{stderr: &b, getenv: func(string) string { return "" }}
+	err := guard(func(*cobra.Command, []string) error { return errors.New("disk on fire") })(nil, nil)
+	if code := c.report(nil, err); code != exitInternal {
+		t.Errorf("code %d", code)
+	}
+	if got := b.String(); !strings.Contains(got, "internal error: disk on fire") || !strings.Contains(got, "report it") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A console without an environment makes every command that asks for it panic.
+func TestPanicIsASentence(t *testing.T) {
+	var out, errs bytes.Buffer
+	c := &console{stdout: &out, stderr: &errs, stdin: strings.NewReader(""), getenv: func(name string) string {
+		if name == dataEnv {
+			panic("no environment")
+		}
+		return ""
+	}}
+	if code := run(t.Context(), c, []string{"bench", "protection"}); code != exitInternal {
+		t.Errorf("code %d", code)
+	}
+	if got := errs.String(); strings.Contains(got, "goroutine") || !strings.Contains(got, "this is a bug") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestReadHasALimit(t *testing.T) {
+	c := &console{stdin: strings.NewReader(strings.Repeat("x", maxInput))}
+	if data, err := c.read(stdinName); err != nil || len(data) != maxInput {
+		t.Errorf("at the limit: %d bytes, %v", len(data), err)
+	}
+	c.stdin = strings.NewReader(strings.Repeat("x", maxInput+1))
+	if _, err := c.read(stdinName); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("beyond the limit: %v", err)
+	}
+}
+
+func TestEveryLevelHasAMeaning(t *testing.T) {
+	for _, w := range trustWords() {
+		v, err := floodmark.ParseTrust(w)
+		if err != nil || trustMeaning(v) == "unknown" {
+			t.Errorf("trust %s has no meaning", w)
+		}
+	}
+	for _, w := range secrecyWords() {
+		v, err := floodmark.ParseSecrecy(w)
+		if err != nil || secrecyMeaning(v) == "unknown" {
+			t.Errorf("secrecy %s has no meaning", w)
+		}
+	}
+	for e := floodmark.Admin; e <= floodmark.Observe; e++ {
+		if strings.Contains(effectMeaning(e), "unknown") {
+			t.Errorf("effect %s has no meaning", e)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/policy"
+)
+
+func newPolicyImport(c *console) *cobra.Command {
+	var out string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Turn an agent's old configuration into a policy",
+		Long: `Read an agent's configuration (JSON or JSON5: that of the provenance plugin,
+tools.caution, tools.verifier) and print a policy that asks and refuses at least
+where the old one did. Every place where something is asked or refused now that
+passed before is noted on standard error. «-» reads standard input.
+
+Here -o names the file to write; without it the policy goes to standard output.`,
+		Example: `  floodmark policy import openclaw.json
+  floodmark policy import openclaw.json -o floodmark.yaml
+  floodmark policy import openclaw.json | floodmark policy check -`,
+		Annotations: exits("it was imported", ""),
+		Args:        needs("FILE"),
+		RunE: guard(func(_ *cobra.Command, args []string) error {
+			return c.importPolicy(args[0], out, force)
+		}),
+	}
+	cmd.Flags().StringVarP(&out, outputFlag, "o", "", "write to this `FILE` instead of standard output")
+	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")
+	return cmd
+}
+
+func (c *console) importPolicy(name, out string, force bool) error {
+	if slices.Contains([]string{asText, asJSON, asSARIF}, out) {
+		return refuse("for a file of that name write ./"+out, "here -o names a file, not a form: %q would be written", out)
+	}
+	data, err := c.read(name)
+	if err != nil {
+		return err
+	}
+	text, notes, err := policy.Import(name, data)
+	if problems, ok := errors.AsType[floodmark.Problems](err); ok {
+		printProblems(c.stderr, c.errStyle(), checked{sources: map[string][]byte{name: data}, problems: problems})
+		return refuse("mend the places shown above", "%s cannot be imported", name)
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		c.say("%s %s", c.errStyle().yellow(notePlace(name, n)), n.Text)
+	}
+	if out == "" {
+		_, err := c.stdout.Write(text)
+		return err
+	}
+	return c.create(out, text, force)
+}
+
+// notePlace says what a note is about: a line of the file, or all of it.
+func notePlace(name string, n policy.Note) string {
+	if n.Line == 0 {
+		return name + ": note:"
+	}
+	return fmt.Sprintf("%s:%d:%d: note:", name, n.Line, n.Column)
+}
+
+// create writes a new file and touches no old one unless told to.
+func (c *console) create(name string, data []byte, force bool) error {
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(c.path(name), flags, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return refuse("choose another name, or replace it with --force", "write %s: it exists already", name)
+	}
+	if err != nil {
+		return refuse("check that you may write there", "write %s: %s", name, reason(err))
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return refuse("check that there is room", "write %s: %s", name, reason(err))
+	}
+	c.say("wrote %s", name)
+	return nil
+}
