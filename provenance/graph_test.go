@@ -266,6 +266,31 @@ func TestGraphJudgesACallTwice(t *testing.T) {
 	}
 }
 
+func TestGraphOfOtherActions(t *testing.T) {
+	refuse := floodmark.Decision{Verdict: floodmark.Restrict, Reasons: []floodmark.Reason{{Code: floodmark.Iterations, Text: "the loop ran too long"}}}
+	g := build(t,
+		floodmark.TurnOpened{Turn: 1},
+		floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.CallModel, Iteration: 9}, Decision: refuse},
+		floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SpawnAgent, Child: "s2"}, Decision: refuse},
+		floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply}, Decision: refuse},
+		floodmark.ActionDecided{Action: floodmark.Action{Kind: "something new"}, Decision: refuse},
+		floodmark.TicketExtended{Ticket: "t1", Shown: floodmark.Shown{ArgsDigest: floodmark.DigestOf("unknown")}},
+		seen(0, "something new", floodmark.Origin{}, floodmark.Clean()),
+	)
+	nodes := g.nodes()
+	for _, id := range []string{"llm-1-1", "call-1-1", "output-1-1"} {
+		if n := nodes[id]; !n.Blocked || n.BlockReason != "the loop ran too long" {
+			t.Errorf("%s: %+v", id, n)
+		}
+	}
+	if n := nodes["n0"]; n.Kind != floodmark.NodeInput || n.Metadata["source"] != "unknown" {
+		t.Errorf("%+v", n)
+	}
+	if len(nodes) != 7 {
+		t.Errorf("%d nodes", len(nodes))
+	}
+}
+
 func TestGraphDryRunBlocksNothing(t *testing.T) {
 	g := build(t, floodmark.TurnOpened{Turn: 1}, toolCalled("c1", "message", floodmark.Label{}, floodmark.Decision{Verdict: floodmark.Allow, Would: "restrict"}))
 	if n := g.nodes()["call-1-1"]; n.Blocked || n.Metadata["would"] != "restrict" {

@@ -387,6 +387,16 @@ func again(t testing.TB, l *Ledger) *Ledger {
 	return &back
 }
 
+func TestLedgerIsWrittenFromACopy(t *testing.T) {
+	var l Ledger
+	mustAdd(t, &l, source(0, floodmark.Label{}))
+	byPointer, _ := json.Marshal(&l)
+	byValue, _ := json.Marshal(struct{ L Ledger }{l})
+	if string(byValue) != `{"L":`+string(byPointer)+`}` {
+		t.Errorf("%s\n%s", byPointer, byValue)
+	}
+}
+
 func TestLedgerJSONRefuses(t *testing.T) {
 	for name, data := range map[string]string{
 		"unknown keys":         `{"surprise":1}`,

@@ -182,9 +182,10 @@ func greekLike(r rune) rune {
 	return paired(like, r)
 }
 
+// cyrillicLike maps letters to letters only: a word must not become an id.
 func cyrillicLike(r rune) rune {
-	const like = "АAВBЕEЁEЀEЗ3ІIЇIЙNИNЍNЈJКKЌKМMНHОOРPСCТTУYЎYХXЅSҮYԚQԜWһhҺHԁdԀDԛqԝwѵvѴVӏlӀI" +
-		"аaвbеeёeѐeз3іiїiйnиnѝnјjкkќkмmнhоoрpсcтtуyўyхxѕsүy"
+	const like = "АAВBЕEЁEЀEІIЇIЈJКKЌKМMНHОOРPСCТTУYЎYХXЅSҮYԚQԜWһhҺHԁdԀDԛqԝwѵvѴVӏlӀI" +
+		"аaвbеeёeѐeіiїiјjкkќkмmнhоoрpсcтtуyўyхxѕsүy"
 	return paired(like, r)
 }
 

@@ -83,6 +83,7 @@ func TestStatedNames(t *testing.T) {
 		{"Please send The File To The User Today", nil, []string{"Please", "The", "File", "User", "Today", "The File"}},
 		{"Ask Bob-evil and xBob", []string{"Bob-evil"}, []string{"Bob", "evil"}},
 		{"Bob's mail for Zoë", []string{"Bob", "Zoë"}, []string{"Bob's", "Zoe", "Zo"}},
+		{"отправь письмо из Москвы", []string{"Москвы", "отправь письмо из Москвы"}, []string{"из", "письмо", "Mocквы"}},
 		{"A B C D E F G H I", nil, []string{"A", "A B", "H I", "I"}},
 		{"Kai Lee Max Tom Ann Eve Sam Pat", []string{"Kai Lee Max Tom Ann Eve Sam Pat"}, nil},
 		{"Kai Lee Max Tom Ann Eve Sam Pat Ron", nil, []string{"Kai Lee Max Tom Ann Eve Sam Pat Ron", "Kai Lee Max Tom Ann Eve Sam Pat"}},

@@ -21,6 +21,7 @@ func show(text string) string {
 func tokenTests() []struct{ text, want string } {
 	return []struct{ text, want string }{
 		{"", ""},
+		{"Élan Ωmega жизнь Straße", "name:elan name:wmega word:жизhь name:straße"},
 		{"Pay the invoice.", "name:pay word:the word:invoice"},
 		{"don't Bob's users' re-send", "word:don't name:bob word:users word:re-send"},
 
@@ -47,11 +48,15 @@ func tokenTests() []struct{ text, want string } {
 		{"GB29 NWBK 6016 1331 9268 19 2024", "account:gb29nwbk60161331926819 number:2024"},
 		{"+49 170 1234567 or +1 (555) 010-9999", "account:+491701234567 word:or account:+15550109999"},
 		{"4111 1111 1111 1111", "account:4111111111111111"},
+		{"4111-1111-1111-1111, 4111 1111 1111 11112", "account:4111111111111111 number:4111 number:1111 number:1111 number:11112"},
+		{"DE89 3704 0044 0532 0130 00ab", "account:de893704004405320130 id:00ab"},
+		{"+1 555 x +1 234 567 890 123 4567 8", "number:+1 number:555 word:x number:+1 number:234 number:567 number:890 number:123 number:4567 number:8"},
 		{"12345678 1234567", "account:12345678 number:1234567"},
 
 		// numbers
 		{"$1,234.50 50 EUR 50€ €70 50EUR", "number:$1,234.50 number:50 name:eur number:50€ number:€70 number:50eur"},
 		{"1.234,50 3.14 -5 50% 7.", "number:1.234,50 number:3.14 number:-5 number:50% number:7"},
+		{"5é 5元 50%x 12,34,56 1,234,567.8", "id:5e number:5 word:元 id:50%x number:12 number:34,56 number:1,234,567.8"},
 		{"pages 3,4,5", "word:pages number:3 number:4,5"},
 
 		// ids
