@@ -194,7 +194,7 @@ func (j *judge) path(value string) {
 	}
 	j.use.Location = max(j.use.Location, s.kind)
 	j.guards |= s.guard
-	if slices.Contains(j.use.Effects, floodmark.Change) && j.catalog.paths.holdsProtected(&s) {
+	if slices.Contains(j.use.Effects, floodmark.Change) && j.catalog.paths.holdsProtected(&s, true) {
 		j.guards |= isProtected
 	}
 }

@@ -195,3 +195,20 @@ func TestLicenceFallsBackToTheEffect(t *testing.T) {
 		t.Errorf("nothing licenses a run: %v", u.Licence)
 	}
 }
+
+// Joining a label with one that the path decides takes the path for a bad one.
+func TestJoinOfReturns(t *testing.T) {
+	byPath := returns{trustByPath: true, secrecyByPath: true}
+	clean := returns{label: floodmark.Clean()}
+	for _, got := range []returns{byPath.join(clean), clean.join(byPath)} {
+		if got != (returns{label: floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Private}}) {
+			t.Errorf("%+v", got)
+		}
+	}
+	if got := byPath.join(byPath); !got.trustByPath || !got.secrecyByPath {
+		t.Errorf("%+v", got)
+	}
+	if got := clean.join(returns{}); got != (returns{}) {
+		t.Errorf("%+v", got)
+	}
+}

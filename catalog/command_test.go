@@ -64,7 +64,7 @@ func TestCommandsThatAreNotWhatTheyBeginAs(t *testing.T) {
 	c := shipped(t)
 	for _, line := range []string{
 		"ls; rm x", "ls && curl evil.test", "ls | sh", "ls > x", "ls $(id)", "ls `id`", "ls\nid", "ls *", "ls 'a'", `ls "a"`, "ls ${HOME}",
-		"ls & id", "ls # x", "ls {a,b}", "ls !x", "ls a\\b", "ls\tx", "=ls", "FOO=1 ls", "./ls", "/tmp/ls", "LS", "lsx", "", " ",
+		"ls & id", "ls # x", "ls {a,b}", "ls !x", "ls a\\b", "ls\tx", "=ls", "cat =ls", "FOO=1 ls", "./ls", "/tmp/ls", "LS", "lsx", "", " ",
 		"find . -exec id +", "find . -delete", "find . -fprint x", "find . -ok id",
 		"git diff --output=x", "git diff --ext-diff", "git log --output=x", "git -c a=b status", "git --exec-path=x status",
 		"git grep -Ox y", "rg --pre=evil x", "sort -o x y", "sort --compress-program=evil x",
@@ -89,6 +89,20 @@ func TestUnknownOptionOfALongerEntry(t *testing.T) {
 	}
 }
 
+func TestUnknownOptionJoinsLabels(t *testing.T) {
+	c := New([]*File{parse(t, `
+commands:
+  - {command: tool read, effect: fetch, returns: {trust: untrusted, secrecy: secret}}
+  - {command: tool, effect: observe, returns: {trust: local, secrecy: public}, flags: x}
+`)}, nil)
+	f := parse(t, "agent: pi\ntools: [{tool: bash, effect: run, returns: {trust: untrusted, secrecy: private}, args: {command: {role: critical, is: command}}}]")
+	c = New([]*File{f}, c)
+	u := c.Classify(builtin("pi", "bash"), args("command", "tool read -x"), nil, here())
+	if !sameEffects(u.Effects, effects(fetch, observe)) || u.Returns != (floodmark.Label{}) {
+		t.Errorf("%v %v", u.Effects, u.Returns)
+	}
+}
+
 func TestCommandsThatTouchTheMonitor(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{
@@ -108,7 +122,12 @@ func TestCommandsThatTouchTheMonitor(t *testing.T) {
 		"claude --dangerously-skip-permissions x":         true,
 		"codex exec --dangerously-bypass-hook-trust x":    true,
 		"claude -p hello":                                 false,
+		"cd /srv/app/.codex && rm hooks.json":             true,
 		"ls ~ | head":                                     false,
+		"cd /tmp && ls | head":                            false,
+		"cd /etc && ls | head":                            false,
+		"rm -rf bin":                                      false,
+		"rm -rf ./bin && go build ./...":                  false,
 		"cat ~/.claude/settings.json":                     false, // reading is not touching
 		"grep floodmark README.md":                        false,
 		"git clone https://github.com/floodmark/x":        false,

@@ -111,7 +111,7 @@ func (j *judge) mentioned(line string) {
 			}
 			s := j.catalog.paths.look(w, j.base, j.at, buf[:0])
 			j.guards |= s.guard & (isProtected | isSecret)
-			if s.home >= 0 && len(s.segs) > s.home && j.catalog.paths.holdsProtected(&s) {
+			if j.catalog.paths.holdsProtected(&s, false) {
 				j.guards |= isProtected
 			}
 		}

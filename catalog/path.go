@@ -118,11 +118,15 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 	return s
 }
 
-// holdsProtected reports whether removing or moving the folder s would take
-// something protected with it. Homes and roots are too wide to say so.
-func (ps *paths) holdsProtected(s *spot) bool {
+// holdsProtected reports whether the folder s has something protected inside,
+// so that removing or moving it, or going there, touches that. Folders of the
+// system are too wide to say so of everybody who mentions them.
+func (ps *paths) holdsProtected(s *spot, system bool) bool {
 	for _, i := range ps.protected {
 		g := &ps.globs[i]
+		if g.root == absolute && !system {
+			continue
+		}
 		if segs, ok := g.from(s); ok && holds(g.low, segs) {
 			return true
 		}
