@@ -64,8 +64,12 @@ func tokenTests() []struct{ text, want string } {
 		{"550E8400-e29b-41d4-a716-446655440000", "id:550e8400-e29b-41d4-a716-446655440000"},
 		{"192.168.0.1 10:30 2024-05-01 1/2/2024 fe80::1 3pm", "id:192.168.0.1 id:10:30 id:2024-05-01 id:1/2/2024 id:fe80::1 id:3pm"},
 		{"localhost:8080 example.com:443", "id:localhost:8080 path:example.com:443"},
+	}
+}
 
-		// paths
+// moreTokenTests are those for paths, quotes and what stands around tokens.
+func moreTokenTests() []struct{ text, want string } {
+	return []struct{ text, want string }{
 		{"/home/me/work, ~/x/y.txt: ./a ../b a/b/", "path:/home/me/work path:~/x/y.txt path:./a path:../b path:a/b"},
 		{"src/main.go:12:5 notes.txt. .env x/y.go", "path:src/main.go id:12:5 path:notes.txt path:.env path:x/y.go"},
 		{`C:\Users\me\f.txt, \\srv\share`, `path:c:\users\me\f.txt path:\\srv\share`},
@@ -84,7 +88,7 @@ func tokenTests() []struct{ text, want string } {
 }
 
 func TestTokens(t *testing.T) {
-	for _, tt := range tokenTests() {
+	for _, tt := range append(tokenTests(), moreTokenTests()...) {
 		if got := show(tt.text); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.text, got, tt.want)
 		}
