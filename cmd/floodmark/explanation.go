@@ -145,6 +145,12 @@ func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
 		Verdict: d.Decision.Verdict, Would: d.Decision.Would, Reasons: d.Decision.Reasons, Remedy: d.Decision.Remedy,
 		Policy: rules.Policy.Hash(), Catalog: rules.Catalog.Hash(), leaves: leaves,
 	}
+	if e.Arguments == nil {
+		e.Arguments = []floodmark.Argument{} // programs want a list
+	}
+	if e.Reasons == nil {
+		e.Reasons = []floodmark.Reason{}
+	}
 	e.Levels, err = h.levels(rules)
 	return e, err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ func (c *choice) String() string { return c.value }
 // Set takes one of the known words.
 func (c *choice) Set(word string) error {
 	if !slices.Contains(c.known, word) {
-		return refuse("", "want one of %s", strings.Join(c.known, ", "))
+		return fmt.Errorf("want one of %s", strings.Join(c.known, ", "))
 	}
 	c.value = word
 	return nil

@@ -11,9 +11,9 @@ import (
 
 // The results of one story.
 const (
-	passed    = "passed"
-	failed    = "failed"
-	unreadRes = "unreadable"
+	passed     = "passed"
+	failed     = "failed"
+	unplayable = "unreadable"
 )
 
 // A played is what came of one story. Its JSON is read by other programs:
@@ -33,7 +33,7 @@ type played struct {
 }
 
 func (p played) unreadable(err error) played {
-	p.Result, p.Error = unreadRes, err.Error()
+	p.Result, p.Error = unplayable, err.Error()
 	return p
 }
 
