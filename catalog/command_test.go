@@ -92,13 +92,13 @@ func TestUnknownOptionOfALongerEntry(t *testing.T) {
 func TestUnknownOptionJoinsLabels(t *testing.T) {
 	c := New([]*File{parse(t, `
 commands:
-  - {command: tool read, effect: fetch, returns: {trust: untrusted, secrecy: secret}}
-  - {command: tool, effect: observe, returns: {trust: local, secrecy: public}, flags: x}
+  - {command: tool read, effect: fetch, returns: {trust: external, secrecy: public}}
+  - {command: tool, effect: observe, returns: {trust: local, secrecy: secret}, flags: x}
 `)}, nil)
 	f := parse(t, "agent: pi\ntools: [{tool: bash, effect: run, returns: {trust: untrusted, secrecy: private}, args: {command: {role: critical, is: command}}}]")
 	c = New([]*File{f}, c)
 	u := c.Classify(builtin("pi", "bash"), args("command", "tool read -x"), nil, here())
-	if !sameEffects(u.Effects, effects(fetch, observe)) || u.Returns != (floodmark.Label{}) {
+	if !sameEffects(u.Effects, effects(fetch, observe)) || u.Returns != (floodmark.Label{Trust: floodmark.External}) {
 		t.Errorf("%v %v", u.Effects, u.Returns)
 	}
 }
