@@ -32,13 +32,14 @@ fmt: bin/gofumpt ## format everything
 fuzz: ## run each fuzz target for FUZZTIME (10s)
 	@.ci/fuzz "$(FUZZTIME)"
 
-bench: ## run the benchmarks that match BENCH (all)
-	@go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+bench: ## compare with other policy engines, then run the benchmarks of kernel and policy that match BENCH (all)
+	@go -C bench run . -seed $(SEED)
+	@go test -run '^$$' -bench '$(BENCH)' -benchmem ./kernel ./policy
 
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)
 
-soak: ## a long run of SUITE=mutate, protection (both renew docs/evidence), fuzz or race
+soak: ## a long run of SUITE=mutate, protection, bench (these renew docs/evidence), fuzz or race
 	@.ci/soak "$(SUITE)"
 
 docs: ## renew generated pages, then check the links in all pages
