@@ -21,6 +21,7 @@ func (r *reader) locate(n *yaml.Node, line, column int) (int, int) {
 	}
 	w := walk{lines: lines, line: n.Line - 1, column: n.Column - 1, style: n.Style}
 	w.enter()
+	w.signs = []rune(lineAt(lines, w.line))
 	for i, c := range []rune(n.Value) {
 		if unicode.IsSpace(c) {
 			if i == want {
@@ -58,7 +59,15 @@ func offset(s string, line, column int) int {
 type walk struct {
 	lines        []string
 	line, column int
+	signs        []rune // of the line
 	style        yaml.Style
+}
+
+func lineAt(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
 }
 
 // enter steps over what opens a text: a quote, or the sign of a block.
@@ -75,12 +84,8 @@ func (w *walk) now() (rune, bool) {
 	if w.line >= len(w.lines) {
 		return 0, false
 	}
-	at := 0
-	for _, c := range w.lines[w.line] {
-		if at == w.column {
-			return c, true
-		}
-		at++
+	if w.column < len(w.signs) {
+		return w.signs[w.column], true
 	}
 	return '\n', true
 }
@@ -88,6 +93,7 @@ func (w *walk) now() (rune, bool) {
 func (w *walk) next() {
 	if c, ok := w.now(); ok && c == '\n' {
 		w.line, w.column = w.line+1, 0
+		w.signs = []rune(lineAt(w.lines, w.line))
 		return
 	}
 	w.column++

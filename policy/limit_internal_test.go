@@ -1,0 +1,69 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Each limit holds at its number and refuses one beyond.
+func TestLimits(t *testing.T) {
+	list := func(n int) string {
+		return "workspace: [" + strings.TrimSuffix(strings.Repeat("/a/b, ", n), ", ") + "]\n"
+	}
+	rule := func(when string) string {
+		return "rules: [{name: a, when: '" + when + "', action: {verdict: audit}}]\n"
+	}
+	pad := func(n int) string { return "#" + strings.Repeat("x", n-len("version: 1\n#\n")) + "\n" }
+	for _, c := range []struct{ name, within, beyond, says string }{
+		{"bytes", pad(MaxBytes), pad(MaxBytes + 1), "the file has"},
+		{"items", list(maxItems), list(maxItems + 1), "too long"},
+		{"text", "rules: [{name: " + strings.Repeat("a", maxText) + ", when: 'true', action: {verdict: audit}}]\n", "rules: [{name: " + strings.Repeat("a", maxText+1) + ", when: 'true', action: {verdict: audit}}]\n", "too long"},
+		{"condition", rule("true" + strings.Repeat(" ", maxCondition-5) + " "), rule("true" + strings.Repeat(" ", maxCondition-3)), "too long"},
+		{"rounds", "maxIterations: 10000\n", "maxIterations: 10001\n", "whole number"},
+		{"ttl", "approvals: {ttl: 10s}\n", "approvals: {ttl: 9s}\n", "from 10s to 24h"},
+	} {
+		if p, problems := Load(Layer{Name: "f", Data: []byte("version: 1\n" + c.within)}); p == nil {
+			t.Errorf("%s: refused at the limit: %.200s", c.name, problems.Error())
+		}
+		if p, problems := Load(Layer{Name: "f", Data: []byte("version: 1\n" + c.beyond)}); p != nil || !strings.Contains(problems.Error(), c.says) {
+			t.Errorf("%s: beyond the limit: %.200s", c.name, problems.Error())
+		}
+	}
+}
+
+func TestProblemsAreBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("version: 1\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "wrong%d: 1\n", i)
+	}
+	if _, problems := Load(Layer{Name: "f", Data: []byte(b.String())}); len(problems) != maxErrors {
+		t.Errorf("%d problems", len(problems))
+	}
+}
+
+// Deep nesting costs little and is told with its place.
+func TestHostileNesting(t *testing.T) {
+	for _, text := range []string{
+		"version: 1\nworkspace: " + strings.Repeat("[", 100_000),
+		"version: 1\nworkspace: " + strings.Repeat("{a: ", 100_000),
+		"version: 1\n" + strings.Repeat("- ", 50_000),
+		"version: 1\nrules: [{name: a, when: '" + strings.Repeat("(", 2000) + "', action: {verdict: audit}}]\n",
+		"version: 1\nrules: [{name: a, when: '" + "call.args" + strings.Repeat(".x", 1500) + "', action: {verdict: audit}}]\n",
+	} {
+		if p, problems := Load(Layer{Name: "f", Data: []byte(text)}); p != nil || !problems.Failed() {
+			t.Errorf("%.40s was accepted", text)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for got, want := range map[string]string{
+		"taint_policy": "taintPolicy", "rule": "rules", "work-space": "workspace", "policies": "rules", "zebra": "", "": "", "x": "",
+	} {
+		if near, _ := nearest(got, policyShape().only(inUser).names()); near != want {
+			t.Errorf("%q: %q, want %q", got, near, want)
+		}
+	}
+}
