@@ -106,3 +106,19 @@ func printable(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
+
+// A sink remembers that something could not be written, so that no command has
+// to ask after each line, and a full disk is not taken for success.
+type sink struct {
+	to  io.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.to.Write(p)
+	s.err = err
+	return n, err
+}

@@ -58,7 +58,7 @@ func exits(ok, no string) map[string]string {
 	return map[string]string{exitKey: text + commonExits}
 }
 
-const commonExits = "2  wrong usage, or a file that cannot be read\n3  an internal error"
+const commonExits = "2  wrong usage, or a file that cannot be read or written\n3  an internal error"
 
 const allExits = "0  it worked\n1  the answer is no, a story failed, or a problem was found\n" + commonExits
 

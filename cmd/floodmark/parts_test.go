@@ -117,6 +117,20 @@ func TestPanicIsASentence(t *testing.T) {
 	}
 }
 
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestFullDiskIsNoSuccess(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"version", "-o", "json"}, {"catalog", "show"}, {"help"}} {
+		var errs bytes.Buffer
+		c := &console{stdout: fullDisk{}, stderr: &errs, stdin: strings.NewReader(""), getenv: func(string) string { return "" }}
+		if code := run(t.Context(), c, args); code == exitOK || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%v: code %d, %s", args, code, errs.String())
+		}
+	}
+}
+
 func TestReadHasALimit(t *testing.T) {
 	c := &console{stdin: strings.NewReader(strings.Repeat("x", maxInput))}
 	if data, err := c.read(stdinName); err != nil || len(data) != maxInput {

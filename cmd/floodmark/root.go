@@ -17,9 +17,14 @@ func run(ctx context.Context, c *console, args []string) (code int) {
 			code = c.report(nil, broken(fmt.Errorf("%v", r)))
 		}
 	}()
+	out := &sink{to: c.stdout}
+	c.stdout = out
 	root := newRoot(c)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if out.err != nil {
+		err = refuse("check that there is room where it goes", "write standard output: %s", reason(out.err))
+	}
 	return c.report(cmd, err)
 }
 

@@ -107,7 +107,7 @@ func (c *console) play(file string, opt testOptions, match *regexp.Regexp, shipp
 	}
 	res, err := story.Play(file, data, shipped)
 	if err != nil {
-		return p.unreadable(inArchive(err, data)), true
+		return p.unreadable(inArchive(file, err, data)), true
 	}
 	p.Checks, p.Mistakes, p.journal = res.Checks, res.Mistakes, res.Journal
 	if res.Differs && opt.update {
@@ -209,16 +209,17 @@ func unique(files []string) []string {
 }
 
 // inArchive turns the places of problems in a part of a story into places in
-// the story's file, which is what an editor opens.
-func inArchive(err error, data []byte) error {
-	var problems floodmark.Problems
-	if !errors.As(err, &problems) {
+// the story's file, which is what an editor opens. The parts are named as they
+// are in the file, perhaps with its name and «#» before.
+func inArchive(file string, err error, data []byte) error {
+	problems, ok := errors.AsType[floodmark.Problems](err)
+	if !ok {
 		return err
 	}
 	problems = slices.Clone(problems)
 	for i, p := range problems {
-		if file, name, ok := strings.Cut(p.File, "#"); ok {
-			problems[i].File, problems[i].Line = file, p.Line+partLine(data, name)
+		if at := partLine(data, strings.TrimPrefix(p.File, file+"#")); at > 0 {
+			problems[i].File, problems[i].Line = file, p.Line+at
 		}
 	}
 	return problems
