@@ -46,6 +46,7 @@ const (
 	ActiveContent   Code = "active-content"   // the text sent carries a link or address from outside
 	OwnerStated     Code = "owner-stated"     // the owner named every argument that matters
 	Granted         Code = "grant"            // the owner approved it before
+	Denied          Code = "denied"           // the owner refused it before
 	Audited         Code = "audit"            // the auditor gave an opinion
 	Iterations      Code = "max-iterations"   // the loop ran too long
 	DryRun          Code = "dry-run"          // decided, not enforced

@@ -2,6 +2,7 @@ package approval_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -218,7 +219,7 @@ func TestGrantsEnd(t *testing.T) {
 	b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: floodmark.GrantOnce, Shown: s, Until: at(5)})
 	b.Give(floodmark.GrantGiven{Ticket: "t2", Scope: floodmark.GrantTurn, Shown: s})
 	b.Give(floodmark.GrantGiven{Ticket: "t3", Scope: floodmark.GrantMinutes, Shown: s, Until: at(5)})
-	b.Use(floodmark.GrantUsed{Ticket: "t2", Tool: s.Tool})
+	b.Use(floodmark.GrantUsed{Ticket: "t2", Tool: s.Tool}, 9)
 	if len(b.Grants) != 3 {
 		t.Error("a turn's grant is used up by one call")
 	}
@@ -226,7 +227,7 @@ func TestGrantsEnd(t *testing.T) {
 	if len(b.Grants) != 2 || b.Grants[0].Ticket != "t1" || b.Grants[1].Ticket != "t3" {
 		t.Errorf("after the turn: %+v", b.Grants)
 	}
-	b.Use(floodmark.GrantUsed{Ticket: "t1", Tool: s.Tool})
+	b.Use(floodmark.GrantUsed{Ticket: "t1", Tool: s.Tool}, 9)
 	b.End("t3")
 	if b.Grants != nil {
 		t.Errorf("after use and end: %+v", b.Grants)
@@ -253,8 +254,14 @@ func TestBookIsBounded(t *testing.T) {
 	if b.Tickets[0].ID != floodmark.TicketID(rune('a'+5)) {
 		t.Error("the oldest question did not give way")
 	}
-	for range approval.MaxShown {
-		b.Extend(floodmark.TicketExtended{Ticket: b.Tickets[0].ID, Shown: shownCall("x", "z")})
+	for i := range approval.MaxShown {
+		b.Extend(floodmark.TicketExtended{Ticket: b.Tickets[0].ID, Shown: shownCall("x", strconv.Itoa(i))})
+	}
+	for range 3 {
+		b.Extend(floodmark.TicketExtended{Ticket: b.Tickets[1].ID, Shown: shownCall("x", "again")})
+	}
+	if n := len(b.Tickets[1].Shown); n != 2 {
+		t.Errorf("the same call stands %d times under one question", n-1)
 	}
 	if o, ok := b.Joinable(1, at(0)); !ok || o.ID == b.Tickets[0].ID {
 		t.Error("a full question takes one more call")

@@ -23,6 +23,9 @@ type Open struct {
 	Expires time.Time          `json:"expires"`
 	Turn    int                `json:"turn"`
 	Wrong   int                `json:"wrong,omitempty"`
+	// Approved says that it was answered with yes. It is kept until it expires:
+	// a deny that arrives before the call runs still wins.
+	Approved bool `json:"approved,omitempty"`
 }
 
 // A Grant is what an approval allows.
@@ -56,11 +59,15 @@ func (b *Book) Open(f floodmark.TicketOpened, turn int) {
 	}
 }
 
-// Extend takes in one more call under an open question.
+// Extend takes in one more call under an open question, or the same call as
+// it stands now.
 func (b *Book) Extend(f floodmark.TicketExtended) {
-	if i := b.find(f.Ticket); i >= 0 {
-		b.Tickets[i].Shown = append(b.Tickets[i].Shown, f.Shown)
+	i := b.find(f.Ticket)
+	if i < 0 {
+		return
 	}
+	same := func(s floodmark.Shown) bool { return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest }
+	b.Tickets[i].Shown = append(slices.DeleteFunc(b.Tickets[i].Shown, same), f.Shown)
 }
 
 // Refuse takes in a wrong code. One that names no ticket counts against all
@@ -74,17 +81,27 @@ func (b *Book) Refuse(f floodmark.TicketRefused) {
 }
 
 // Answer takes in how a person answered: the question is closed, and a refusal
-// also ends what the same question had granted before.
+// also ends what the same question had granted before. A question that was
+// voided (Confirm) is closed without having been answered.
 func (b *Book) Answer(f floodmark.TicketAnswered) {
 	i := b.find(f.Ticket)
-	if f.Verdict < floodmark.Allow {
-		if i >= 0 {
-			for _, s := range b.Tickets[i].Shown {
-				b.Denials = append(b.Denials, Denial{Tool: s.Tool, ArgsDigest: s.ArgsDigest})
-			}
+	if i >= 0 && f.Verdict == floodmark.Restrict {
+		for _, s := range b.Tickets[i].Shown {
+			b.Denials = append(b.Denials, Denial{Tool: s.Tool, ArgsDigest: s.ArgsDigest})
 		}
-		b.End(f.Ticket)
 	}
+	if f.Verdict == floodmark.Allow {
+		if i >= 0 {
+			b.Tickets[i].Approved = true
+		}
+		return
+	}
+	for _, g := range b.Grants {
+		if g.Ticket == f.Ticket && f.Verdict == floodmark.Restrict {
+			b.Denials = append(b.Denials, Denial{Tool: g.Shown.Tool, ArgsDigest: g.Shown.ArgsDigest})
+		}
+	}
+	b.End(f.Ticket)
 	if i >= 0 {
 		b.Tickets = orNil(slices.Delete(b.Tickets, i, i+1))
 	}
@@ -103,8 +120,18 @@ func (b *Book) Give(f floodmark.GrantGiven) {
 	}
 }
 
-// Use takes in that a grant let a call through: one for a single call is gone.
-func (b *Book) Use(f floodmark.GrantUsed) {
+// Use takes in that a grant let a call through: one for a single call is gone,
+// and one for exactly this call is not silenced by the result, which becomes
+// the given node. What a pattern lets through is not known beforehand, so there
+// a result that is not believed does silence it.
+func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
+	for i := range b.Grants {
+		g := &b.Grants[i]
+		exact := g.Scope == floodmark.GrantTurn || g.Scope == floodmark.GrantMinutes
+		if exact && g.Ticket == f.Ticket && g.Shown.Tool == f.Tool {
+			g.Shown.Node = result + 1
+		}
+	}
 	b.Grants = slices.DeleteFunc(b.Grants, func(g Grant) bool {
 		return g.Ticket == f.Ticket && g.Scope == floodmark.GrantOnce && g.Shown.Tool == f.Tool
 	})

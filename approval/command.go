@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/floodmark/floodmark"
 )
@@ -76,6 +77,24 @@ func ParseCommand(text string) (Command, error) {
 		return Command{Verb: v}, nil
 	}
 	return Command{}, ErrNotCommand
+}
+
+// maxCodes bounds the codes looked for in one text.
+const maxCodes = 64
+
+// Codes returns the words of a text that have the form of a code, at most the
+// first few dozen of them.
+func Codes(text string) []string {
+	var found []string
+	word := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for w := range strings.FieldsFuncSeq(text, word) {
+		if len(w) == CodeLength && isHex(w) {
+			if found = append(found, strings.ToLower(w)); len(found) == maxCodes {
+				break
+			}
+		}
+	}
+	return found
 }
 
 func parseAnswer(v Verb, f []string) (Command, error) {

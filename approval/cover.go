@@ -67,7 +67,7 @@ func (b *Book) Denied(t floodmark.ToolRef, args floodmark.Digest) bool {
 // Asked returns the open question that already shows exactly this call.
 func (b *Book) Asked(t floodmark.ToolRef, args floodmark.Digest, at time.Time) (Open, bool) {
 	for _, o := range b.Tickets {
-		if !at.Before(o.Expires) {
+		if o.Approved || !at.Before(o.Expires) {
 			continue
 		}
 		for _, s := range o.Shown {
@@ -82,7 +82,7 @@ func (b *Book) Asked(t floodmark.ToolRef, args floodmark.Digest, at time.Time) (
 // Joinable returns the question of this turn that can still take one more call.
 func (b *Book) Joinable(turn int, at time.Time) (Open, bool) {
 	for _, o := range b.Tickets {
-		if o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown {
+		if !o.Approved && o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown {
 			return o, true
 		}
 	}
@@ -108,4 +108,15 @@ func (b *Book) ByID(t floodmark.TicketID, at time.Time) (Open, bool) {
 		return b.Tickets[i], true
 	}
 	return Open{}, false
+}
+
+// Waiting counts the questions nobody has answered yet.
+func (b *Book) Waiting(at time.Time) int {
+	n := 0
+	for _, o := range b.Tickets {
+		if !o.Approved && at.Before(o.Expires) {
+			n++
+		}
+	}
+	return n
 }

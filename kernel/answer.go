@@ -52,9 +52,16 @@ func (st *step) answer(cmd approval.Command) {
 		st.wrongCode()
 		return
 	}
+	if open.Approved && cmd.Verb == approval.Approve {
+		st.out.Reply.Notice = "That question was answered already."
+		return
+	}
 	if cmd.Verb == approval.Deny {
 		st.keep(floodmark.TicketAnswered{Ticket: open.ID, Verdict: floodmark.Restrict, By: cmd.By, Channel: cmd.Channel})
-		st.out.Reply.Notice = "Denied: " + names(open.Shown) + "."
+		st.out.Reply.Notice = "Denied."
+		if len(open.Shown) > 0 {
+			st.out.Reply.Notice = "Denied: " + names(open.Shown) + "."
+		}
 		return
 	}
 	var given []floodmark.Shown
@@ -88,9 +95,30 @@ func (st *step) wrongCode() {
 	st.out.Reply.Notice = "No open question has this code: it is wrong, has expired, or was answered already."
 	for _, o := range st.s.Book.Tickets {
 		if st.in.At.Before(o.Expires) && o.Wrong+1 >= st.settings().MaxTries {
-			st.keep(floodmark.TicketAnswered{Ticket: o.ID, Verdict: floodmark.Restrict, By: "too many wrong codes"})
+			st.void(o.ID, "too many wrong codes")
 		}
 	}
+}
+
+// void closes a question without an answer: the call still needs one.
+func (st *step) void(t floodmark.TicketID, why string) {
+	st.keep(floodmark.TicketAnswered{Ticket: t, Verdict: floodmark.Confirm, By: why})
+}
+
+// burn voids every question whose code stands in text that did not come from
+// the owner's channel: a code the model may have read is no longer one.
+func (st *step) burn(text string) bool {
+	if len(st.s.Book.Tickets) == 0 {
+		return false
+	}
+	burnt := false
+	for _, code := range approval.Codes(text) {
+		if o, ok := st.s.Book.ByCode(st.in.Key[:], st.ev.Session, code, st.in.At); ok {
+			st.void(o.ID, "its code was seen outside the owner's channel")
+			burnt = true
+		}
+	}
+	return burnt
 }
 
 // grant is what an approval of one shown call allows, never wider than shown.
@@ -153,7 +181,7 @@ func (st *step) withdraw(cmd approval.Command) {
 // status says in a few lines where the session stands.
 func (st *step) status() string {
 	mark := st.s.Mark()
-	lines := []string{fmt.Sprintf("Mark: %s. Open questions: %d. Grants: %d.", mark, len(st.s.Book.Tickets), len(st.s.Book.Grants))}
+	lines := []string{fmt.Sprintf("Mark: %s. Open questions: %d. Grants: %d.", mark, st.s.Book.Waiting(st.in.At), len(st.s.Book.Grants))}
 	if mark.Trust < floodmark.Owner {
 		for _, n := range st.s.Ledger.Blame(mark.Trust) {
 			src, _ := st.s.Ledger.Source(n)

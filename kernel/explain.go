@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -11,20 +12,11 @@ import (
 // you can do. It reaches the model, so it carries no code.
 func (st *step) line(j judged) string {
 	var b strings.Builder
-	for i, src := range st.blamed(j.decision) {
-		if i == 2 {
-			b.WriteString(", …")
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(sourceName(src, st.s.Ledger.Effective(src.Node).Trust))
+	a, found := culprit(j.action.Arguments)
+	if from := st.lineSources(j, a, found); from != "" {
+		b.WriteString(from + " -> ")
 	}
-	if b.Len() > 0 {
-		b.WriteString(" -> ")
-	}
-	if a, ok := culprit(j.action.Arguments); ok {
+	if found {
 		b.WriteString(argumentName(a) + " -> ")
 	}
 	fmt.Fprintf(&b, "%s: %s", j.action.Tool, refusal(j.decision.Verdict))
@@ -33,6 +25,55 @@ func (st *step) line(j judged) string {
 	}
 	b.WriteString(". " + j.decision.Remedy.Person)
 	return b.String()
+}
+
+// lineSources names, at most two, what a person should look at first: the
+// source the argument was seen in, the data that could leave, or else what
+// lowered the mark.
+func (st *step) lineSources(j judged, a floodmark.Argument, found bool) string {
+	var nodes []floodmark.NodeID
+	if found && a.Whence == floodmark.Seen && len(a.Spans) > 0 {
+		nodes = append(nodes, a.Spans[0].Node)
+	}
+	if len(j.decision.Reasons) > 0 {
+		switch j.decision.Reasons[0].Code {
+		case floodmark.FlowSecret:
+			nodes = append(nodes, st.guardedBy(floodmark.Secret)...)
+		case floodmark.FlowPrivate:
+			nodes = append(nodes, st.guardedBy(floodmark.Private)...)
+		default:
+		}
+	}
+	nodes = append(nodes, j.decision.Blame...)
+	var names []string
+	for _, n := range nodes {
+		src, ok := st.s.Ledger.Source(n)
+		if !ok {
+			continue
+		}
+		l := st.s.Ledger.Effective(n)
+		name := sourceName(src, l.Trust)
+		if l.Secrecy <= floodmark.Private && slices.Contains(st.guardedBy(l.Secrecy), n) && l.Trust >= floodmark.Local {
+			name = sourceName(src, l.Trust) + " [" + l.Secrecy.String() + "]"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 2 {
+		return strings.Join(names[:2], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// guardedBy returns the first live source that is exactly so secret.
+func (st *step) guardedBy(s floodmark.Secrecy) []floodmark.NodeID {
+	for src := range st.s.Ledger.Sources() {
+		if st.s.Ledger.Live(src.Node) && st.s.Ledger.Effective(src.Node).Secrecy == s {
+			return []floodmark.NodeID{src.Node}
+		}
+	}
+	return nil
 }
 
 func refusal(v floodmark.Verdict) string {
@@ -87,7 +128,7 @@ func argumentName(a floodmark.Argument) string {
 // sourceName says in a few words where content came from.
 func sourceName(s floodmark.Source, t floodmark.Trust) string {
 	o := s.Origin
-	name := string(o.Kind)
+	name := orWord(string(o.Kind), "content of unknown origin")
 	switch o.Kind {
 	case floodmark.FromTool:
 		name = floodmark.ToolRef{Server: o.Server, Name: o.Name}.String()

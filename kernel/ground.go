@@ -2,6 +2,8 @@ package kernel
 
 import (
 	"iter"
+	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -24,14 +26,39 @@ func (st *step) places() catalog.Places {
 
 func (st *step) settings() policy.Settings { return st.r.Policy.Settings(st.ev.Agent) }
 
-func (st *step) tracer() *provenance.Tracer {
-	return &provenance.Tracer{Key: st.in.Key, Index: st.in.Index, Stated: &st.s.stated, Ledger: &st.s.Ledger}
+// tracer looks for values in what had been seen when there were so many nodes.
+func (st *step) tracer(nodes floodmark.NodeID) *provenance.Tracer {
+	tr := &provenance.Tracer{Key: st.in.Key, Index: st.in.Index, Stated: &st.s.stated, Ledger: &st.s.Ledger}
+	if tr.Index != nil && nodes < floodmark.NodeID(st.s.Ledger.Len()) {
+		tr.Index = earlier{index: tr.Index, nodes: nodes}
+	}
+	return tr
+}
+
+// earlier is an index as it was when there were fewer nodes.
+type earlier struct {
+	index provenance.Index
+	nodes floodmark.NodeID
+}
+
+// Find leaves out what came later.
+func (e earlier) Find(h provenance.Hash) []floodmark.Span {
+	return slices.DeleteFunc(slices.Clone(e.index.Find(h)), func(s floodmark.Span) bool { return s.Node >= e.nodes })
 }
 
 // returns is the label a call's result brings, by what was read and where.
-func (st *step) returns(ref floodmark.ToolRef, use catalog.Use) floodmark.Label {
+// Standing trust in a host holds for a plain read of one URL there: with two,
+// or with a command, the result may be of the other one.
+func (st *step) returns(ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf) floodmark.Label {
+	urls := 0
+	for _, leaf := range leaves {
+		if use.Arg(leaf.Top).Is == catalog.IsURL {
+			urls++
+		}
+	}
+	oneURL := urls == 1 && len(use.Effects) == 1 && use.Effects[0] == floodmark.Fetch
 	l := use.Returns
-	if use.ByPath || use.Location == catalog.NoPath {
+	if use.ByPath || use.Location == catalog.NoPath && oneURL {
 		l = st.r.Policy.PlaceLabel(l, use.Place, use.Location, st.s.Project != "", st.s.Home)
 	}
 	if st.r.Policy.Caution(ref) {
@@ -67,7 +94,10 @@ func (st *step) enforce(d *floodmark.Decision) {
 		return
 	}
 	d.Would = d.Verdict.String()
-	d.Verdict, d.Hidden = floodmark.Allow, nil
+	if len(d.Hidden) > 0 {
+		d.Would += " hiding " + strings.Join(d.Hidden, " ")
+	}
+	d.Verdict, d.Hidden, d.Verifiers = floodmark.Allow, nil, nil
 	d.Reasons = append([]floodmark.Reason{{
 		Code: floodmark.DryRun, Text: "only watched: it would have been " + d.Would, Verdict: floodmark.Allow,
 	}}, d.Reasons...)
@@ -134,6 +164,9 @@ func pattern(j judged) string {
 			return ""
 		}
 	}
+	if len(j.use.Effects) == 1 && j.use.Effects[0] == floodmark.Fetch && j.question.Reach.URLArg >= 0 {
+		return hostPattern(j)
+	}
 	var parts []string
 	for i, a := range j.action.Arguments {
 		if a.Role == floodmark.Content {
@@ -148,4 +181,13 @@ func pattern(j judged) string {
 		return ""
 	}
 	return j.action.Tool.String() + " " + strings.Join(parts, " ")
+}
+
+// hostPattern is the wider approval of a network read: anything at that host.
+func hostPattern(j judged) string {
+	u, err := url.Parse(j.leaves[j.question.Reach.URLArg].Value)
+	if err != nil || u.Hostname() == "" || j.action.Arguments[j.question.Reach.URLArg].Shown == "" {
+		return ""
+	}
+	return j.action.Tool.String() + " host=" + strings.ToLower(u.Hostname())
 }

@@ -11,8 +11,6 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-type levels = provenance.Levels
-
 // A judged is one call with all that was found out about it.
 type judged struct {
 	action   floodmark.Action
@@ -29,10 +27,10 @@ type judged struct {
 }
 
 // judge finds out what a call is, where its arguments came from, and what the
-// policy says of it at the given mark.
-func (st *step) judge(c hook.Call, mark floodmark.Label, lv levels) (judged, error) {
+// policy says of it in the given context.
+func (st *step) judge(c hook.Call, ctx Context) (judged, error) {
 	ref := st.ref(c.Server, c.Name)
-	j := judged{mark: mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
+	j := judged{mark: ctx.Mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
 	leaves, err := c.Leaves()
 	if err != nil {
 		st.unreadable(&j, c)
@@ -40,13 +38,13 @@ func (st *step) judge(c hook.Call, mark floodmark.Label, lv levels) (judged, err
 	}
 	j.leaves = leaves
 	j.use = st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
-	j.returns = st.returns(ref, j.use)
+	j.returns = st.returns(ref, j.use, leaves)
 	j.action.Effects, j.action.ArgsDigest = j.use.Effects, argsDigest(leaves)
-	tr := st.tracer()
+	tr := st.tracer(ctx.Nodes)
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	j.question = policy.Question{
 		Agent: st.ev.Agent, Tool: ref, Effects: j.use.Effects, SelfProtected: j.use.SelfProtected,
-		Mark: mark, Trust: mark.Trust, Levels: lv,
+		Mark: ctx.Mark, Trust: ctx.Mark.Trust, Levels: ctx.Levels,
 		Args: j.action.Arguments, Leaves: leaves,
 		Iteration: st.s.Iteration, Turn: st.turn(), Sources: st.sources(),
 		Reach: st.reach(tr, j.use, leaves, j.action.Arguments),
@@ -138,9 +136,13 @@ func (st *step) conclude(j *judged) {
 	if d.Verdict == floodmark.Audit && !st.auditable(j) {
 		d.Verdict = floodmark.Confirm
 	}
+	if st.s.Stopped {
+		d.Verdict = floodmark.Restrict
+		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Iterations, Text: "the turn was ended"}}, d.Reasons...)
+	}
 	if d.Verdict < floodmark.Allow && st.s.Book.Denied(j.action.Tool, j.action.ArgsDigest) {
 		d.Verdict = floodmark.Restrict
-		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Granted, Rule: "denied", Text: "the owner refused this call"}}, d.Reasons...)
+		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Denied, Text: "the owner refused this call"}}, d.Reasons...)
 	}
 	if d.Verdict == floodmark.Confirm || d.Verdict == floodmark.Audit {
 		if g, ok := st.s.Book.Covers(st.wanted(j)); ok {
@@ -153,7 +155,7 @@ func (st *step) conclude(j *judged) {
 	}
 	j.decision = d
 	if d.Verdict < floodmark.Allow {
-		st.remedy(&j.decision, j.question.Trust)
+		st.remedy(&j.decision, min(j.mark.Trust, j.question.Trust))
 	}
 }
 

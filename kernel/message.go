@@ -40,6 +40,11 @@ func (st *step) messageReceived() error {
 		st.parts()
 		return nil
 	}
+	if st.burn(st.ev.Text) && o.IsOwner {
+		st.out.Reply.Consumed = true
+		st.out.Reply.Notice = "Commands count only in a direct conversation. That code was seen by others and is void; try again."
+		return nil
+	}
 	st.openTurn()
 	st.groupHistory(o)
 	st.see(floodmark.Source{Kind: floodmark.NodeInput, Origin: o, Label: label, Digest: digestOf(st.ev.Text)}, st.ev.Text)
@@ -73,7 +78,8 @@ func (st *step) content(c hook.Content) {
 	if !digest.IsZero() && st.known(digest) {
 		return
 	}
-	label := st.r.Policy.Classify(c.Origin)
+	st.burn(c.Text)
+	label := st.speaker(c.Origin)
 	if t, err := floodmark.ParseTrust(c.Trust); c.Trust != "" {
 		if err != nil {
 			t = floodmark.Untrusted
@@ -92,6 +98,16 @@ func (st *step) content(c hook.Content) {
 		src.Whole, src.Label = true, floodmark.Clean()
 	}
 	st.see(src, c.Text)
+}
+
+// speaker is the label of content by where it came from. What a tool brought
+// is known by the catalog, even if it ran where we saw no call.
+func (st *step) speaker(o floodmark.Origin) floodmark.Label {
+	if o.Kind != floodmark.FromTool {
+		return st.r.Policy.Classify(o)
+	}
+	ref := st.ref(o.Server, o.Name)
+	return st.returns(ref, st.r.Catalog.Classify(ref, nil, nil, st.places()), nil)
 }
 
 // groupHistory is what others wrote in a group before this message. It is in

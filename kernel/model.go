@@ -41,6 +41,27 @@ func (st *step) beforeModel() {
 	}
 }
 
+// iterationStart counts a round of the loop. A door that sees no model calls
+// is bounded here.
+func (st *step) iterationStart() {
+	st.openTurn()
+	st.keep(floodmark.IterationOpened{Iteration: st.ev.Iteration})
+	q := policy.Question{
+		Agent: st.ev.Agent, Mark: st.mark, Trust: st.mark.Trust, Levels: st.more,
+		Iteration: max(st.ev.Iteration, st.s.Iteration), Turn: st.turn(), Sources: st.sources(),
+	}
+	ruling := st.r.Policy.BeforeModel(&q)
+	if ruling.Verdict == floodmark.Allow {
+		return
+	}
+	d := floodmark.Decision{Verdict: ruling.Verdict, Reasons: ruling.Reasons}
+	st.remedy(&d, q.Mark.Trust)
+	st.out.Reply.Line = reasonLine("The turn was ended", d)
+	st.enforce(&d)
+	st.out.Reply.BlockTurn = ruling.BlockTurn && d.Would == ""
+	st.decide(floodmark.Action{Kind: floodmark.CallModel, Iteration: q.Iteration}, st.mark, st.mark.Trust, d)
+}
+
 // hidden names the tools every call of which would be restricted. The others
 // stay visible, or nobody could ever be asked.
 func (st *step) hidden(q policy.Question) (names []string, reasons []floodmark.Reason) {
@@ -95,9 +116,9 @@ func (st *step) afterModel() error {
 		st.content(c)
 	}
 	f := floodmark.ModelAnswered{Hosted: len(st.ev.Sources) > 0}
-	mark, levels := st.mark, st.more
-	if ctx := st.s.Context; ctx != nil && !ctx.Answered && !f.Hosted {
-		mark, levels = ctx.Mark, ctx.Levels
+	ctx := st.now()
+	if c := st.s.Context; c != nil && !c.Answered && !f.Hosted {
+		ctx = *c
 	}
 	for _, c := range st.ev.Calls {
 		if c.ID != "" {
@@ -106,7 +127,7 @@ func (st *step) afterModel() error {
 	}
 	st.keep(f)
 	for _, c := range st.ev.Calls {
-		j, err := st.judge(c, mark, levels)
+		j, err := st.judge(c, ctx)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (st *step) beforeReply() {
 		Reach: policy.Reach{Network: true, URLArg: -1, FreeContent: true},
 	}
 	var private bool
-	j.question.Reach.ActiveContent, private = st.active(st.tracer(), st.ev.Text)
+	j.question.Reach.ActiveContent, private = st.active(st.tracer(st.node), st.ev.Text)
 	j.question.Reach.ContentLicensed = !private
 	j.ruling = st.r.Policy.Decide(&j.question)
 	st.conclude(&j)
@@ -66,8 +66,12 @@ func (st *step) footer() string {
 			parts = append(parts, "informed by "+drawn)
 		}
 	}
-	if len(st.s.Blocked) > 0 {
-		parts = append(parts, "blocked: "+strings.Join(slices.Compact(slices.Sorted(slices.Values(st.s.Blocked))), ", "))
+	var blocked []string
+	for _, r := range st.s.Refused {
+		blocked = append(blocked, r.Tool.String())
+	}
+	if slices.Sort(blocked); len(blocked) > 0 {
+		parts = append(parts, "blocked: "+strings.Join(slices.Compact(blocked), ", "))
 	}
 	return strings.Join(parts, "; ")
 }

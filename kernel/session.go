@@ -18,6 +18,8 @@ func (st *step) sessionStart() error {
 		if !fresh && ev.ByPerson {
 			st.endTurn()
 			st.keep(floodmark.ContextCleared{})
+		} else if !fresh {
+			st.keep(floodmark.IncidentSeen{Kind: "clear-not-believed", Text: "a context was said to be cleared, and not by a person"})
 		}
 	case hook.Compact:
 		st.summary(ev.Text)

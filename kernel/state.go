@@ -29,6 +29,7 @@ type State struct {
 	Turn      int  `json:"turn,omitempty"`
 	InTurn    bool `json:"inTurn,omitempty"`
 	Iteration int  `json:"iteration,omitempty"` // model calls begun in this turn
+	Stopped   bool `json:"stopped,omitempty"`   // the turn was ended by a rule
 
 	Ledger provenance.Ledger `json:"ledger"`
 	// Owner are the owner's own words, for the auditor and for what was stated.
@@ -39,20 +40,27 @@ type State struct {
 	Context  *Context           `json:"context,omitempty"`
 	Proposed []floodmark.CallID `json:"proposed,omitempty"`
 
-	// Refused are the calls of this turn that were not let through, and Blocked
-	// says so in words, for the note under the answer.
-	Refused []floodmark.CallID `json:"refused,omitempty"`
-	Blocked []string           `json:"blocked,omitempty"`
+	// Refused are the calls of this turn that were not let through.
+	Refused []Refused `json:"refused,omitempty"`
 
 	Book approval.Book `json:"book"`
 
 	stated provenance.Stated // folded from Owner
 }
 
+// A Refused is a call that was not let through.
+type Refused struct {
+	Call floodmark.CallID  `json:"call"`
+	Tool floodmark.ToolRef `json:"tool"`
+	Args floodmark.Digest  `json:"args"`
+}
+
 // A Context is what a model call was made in.
 type Context struct {
 	Mark   floodmark.Label   `json:"mark"`
 	Levels provenance.Levels `json:"levels"`
+	// Nodes is how many nodes there were: nothing newer can have been in it.
+	Nodes floodmark.NodeID `json:"nodes"`
 	// Answered says that a response to it was seen. A second one cannot be
 	// its: somebody did not tell us of a model call.
 	Answered bool `json:"answered,omitempty"`
@@ -62,7 +70,6 @@ type Context struct {
 const (
 	maxProposed = 256
 	maxRefused  = 256
-	maxBlocked  = 8
 )
 
 // NewState returns the state before any fact.
@@ -101,7 +108,7 @@ func (s *State) Apply(f floodmark.Fact) error {
 	case floodmark.ContextCleared:
 		s.clear()
 	case floodmark.TurnOpened:
-		s.Turn, s.InTurn, s.Iteration = f.Turn, true, 0
+		s.Turn, s.InTurn, s.Iteration, s.Stopped = f.Turn, true, 0, false
 	case floodmark.TurnClosed:
 		s.closeTurn()
 	case floodmark.IterationOpened:
@@ -140,7 +147,7 @@ func (s *State) applyBook(f floodmark.Fact) error {
 	case floodmark.GrantGiven:
 		s.Book.Give(f)
 	case floodmark.GrantUsed:
-		s.Book.Use(f)
+		s.Book.Use(f, floodmark.NodeID(s.Ledger.Len()))
 	case floodmark.GrantEnded:
 		s.Book.End(f.Ticket)
 	default:
@@ -174,12 +181,8 @@ func (s *State) open(f floodmark.Fact) error {
 
 // adopt takes over the sources of another session.
 func (s *State) adopt(sources []floodmark.Source) error {
-	before := s.Ledger
-	for _, src := range sources {
-		if err := s.Ledger.Add(src); err != nil {
-			s.Ledger = before
-			return fmt.Errorf("kernel: %w", err)
-		}
+	if err := s.Ledger.AddAll(sources); err != nil {
+		return fmt.Errorf("kernel: %w", err)
 	}
 	return nil
 }
@@ -202,7 +205,7 @@ func (s *State) hear(text string) {
 func (s *State) answered(f floodmark.ModelAnswered) {
 	s.Proposed = last(slices.Clone(f.Calls), maxProposed)
 	if s.Context == nil || s.Context.Answered || f.Hosted {
-		s.Context = &Context{Mark: s.Ledger.Mark(), Levels: s.Ledger.Levels()}
+		s.Context = s.context(s.Ledger.Mark())
 	}
 	s.Context.Answered = true
 }
@@ -210,28 +213,37 @@ func (s *State) answered(f floodmark.ModelAnswered) {
 func (s *State) decided(f floodmark.ActionDecided) {
 	switch f.Action.Kind {
 	case floodmark.CallModel:
+		s.Stopped = s.Stopped || f.Decision.Verdict == floodmark.Restrict
 		s.Iteration = max(s.Iteration, f.Action.Iteration) + 1
-		s.Context = &Context{Mark: f.Mark, Levels: s.Ledger.Levels()}
+		s.Context = s.context(f.Mark)
 		s.Proposed = nil
 	case floodmark.CallTool:
-		if f.Decision.Verdict == floodmark.Allow {
-			return
+		r := Refused{Call: f.Action.Call, Tool: f.Action.Tool, Args: f.Action.ArgsDigest}
+		same := func(o Refused) bool { return o.Call == r.Call || o.Tool == r.Tool && o.Args == r.Args }
+		s.Refused = slices.DeleteFunc(s.Refused, same)
+		if f.Decision.Verdict < floodmark.Allow {
+			s.Refused = last(append(s.Refused, r), maxRefused)
 		}
-		s.Refused = last(append(s.Refused, f.Action.Call), maxRefused)
-		s.Blocked = last(append(s.Blocked, f.Action.Tool.String()), maxBlocked)
+		if len(s.Refused) == 0 {
+			s.Refused = nil
+		}
 	case floodmark.SendReply, floodmark.SpawnAgent:
 	}
+}
+
+func (s *State) context(mark floodmark.Label) *Context {
+	return &Context{Mark: mark, Levels: s.Ledger.Levels(), Nodes: floodmark.NodeID(s.Ledger.Len())}
 }
 
 func (s *State) clear() {
 	s.Ledger.Clear()
 	s.Book.Void()
-	s.Context, s.Proposed, s.Refused, s.Blocked = nil, nil, nil, nil
+	s.Context, s.Proposed, s.Refused = nil, nil, nil
 }
 
 func (s *State) closeTurn() {
-	s.InTurn, s.Iteration = false, 0
-	s.Context, s.Proposed, s.Refused, s.Blocked = nil, nil, nil, nil
+	s.InTurn, s.Iteration, s.Stopped = false, 0, false
+	s.Context, s.Proposed, s.Refused = nil, nil, nil
 	s.Book.CloseTurn()
 }
 

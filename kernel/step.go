@@ -117,7 +117,7 @@ func (st *step) run() error {
 	case hook.ContextAssembled:
 		st.contextAssembled()
 	case hook.LoopIterationStart:
-		st.keep(floodmark.IterationOpened{Iteration: st.ev.Iteration})
+		st.iterationStart()
 	case hook.BeforeLLMCall:
 		st.beforeModel()
 	case hook.AfterLLMCall:

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -13,8 +14,7 @@ import (
 // it is going to bring back: we do not depend on an after-hook arriving.
 func (st *step) beforeTool() error {
 	st.openTurn()
-	mark, levels := st.authority(st.ev.Call)
-	j, err := st.judge(st.ev.Call, mark, levels)
+	j, err := st.judge(st.ev.Call, st.authority(st.ev.Call))
 	if err != nil {
 		return err
 	}
@@ -23,12 +23,15 @@ func (st *step) beforeTool() error {
 }
 
 // authority is the mark of the context that proposed the call.
-func (st *step) authority(c hook.Call) (floodmark.Label, levels) {
+func (st *step) authority(c hook.Call) Context {
 	if st.s.Context != nil && c.ID != "" && slices.Contains(st.s.Proposed, c.ID) {
-		return st.s.Context.Mark, st.s.Context.Levels
+		return *st.s.Context
 	}
-	return st.mark, st.more
+	return st.now()
 }
+
+// now is the context of somebody who has seen everything up to here.
+func (st *step) now() Context { return Context{Mark: st.mark, Levels: st.more, Nodes: st.node} }
 
 // finish writes a judgement down, asks whoever has to be asked, and announces
 // the result of a call that may run.
@@ -68,6 +71,7 @@ func (st *step) announce(j judged) {
 // through is an incident: something ran without us.
 func (st *step) afterTool() error {
 	c := st.ev.Call
+	st.burn(st.ev.Result.Text)
 	id := callID(c)
 	digest := st.ev.Result.ContentDigest()
 	if n, ok := st.s.Ledger.Pending(id); ok {
@@ -80,7 +84,7 @@ func (st *step) afterTool() error {
 		st.indexResult(n, digest)
 		return nil
 	}
-	refused := slices.Contains(st.s.Refused, id)
+	refused := slices.ContainsFunc(st.s.Refused, func(r Refused) bool { return r.Call == id })
 	if refused && st.ev.Result.Error {
 		return nil // the agent reports our own refusal
 	}
@@ -90,7 +94,7 @@ func (st *step) afterTool() error {
 		kind, text = "refused-call-ran", "a result arrived for a call that was refused"
 	}
 	st.keep(floodmark.IncidentSeen{Kind: kind, Call: id, Tool: ref, Text: text})
-	j, err := st.judge(c, st.mark, st.more)
+	j, err := st.judge(c, st.now())
 	if err != nil {
 		return err
 	}
@@ -114,7 +118,7 @@ func (st *step) arrived(c hook.Call, n floodmark.NodeID) (floodmark.Label, []flo
 	}
 	ref := st.ref(c.Server, c.Name)
 	use := st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
-	return st.returns(ref, use), nil, nil
+	return st.returns(ref, use, leaves), nil, nil
 }
 
 func (st *step) indexResult(n floodmark.NodeID, d floodmark.Digest) {
@@ -147,8 +151,7 @@ func Opine(s *State, r Rules, in Input, o *audit.Opinion) (Output, error) {
 	st.ensureOpen()
 	st.ensureRules()
 	st.openTurn()
-	mark, levels := st.authority(in.Event.Call)
-	j, err := st.judge(in.Event.Call, mark, levels)
+	j, err := st.judge(in.Event.Call, st.authority(in.Event.Call))
 	if err != nil {
 		return Output{}, err
 	}
@@ -163,18 +166,23 @@ func (st *step) opinion(j *judged, o *audit.Opinion) {
 	f := floodmark.OpinionGiven{Call: j.action.Call, ArgsDigest: j.action.ArgsDigest, Verdict: floodmark.Confirm}
 	switch {
 	case o == nil:
-		f.Text = "no opinion"
+		f.Text = "the auditor gave no opinion"
 	case o.Agrees && st.auditCase(*j).Fits():
 		f.Verdict, f.Text = floodmark.Allow, "the auditor finds it consistent with the owner's words"
 	default:
-		f.Text = o.Reason
+		f.Text = "the auditor does not find it in the owner's words"
+		if o.Reason != "" {
+			f.Text += ": " + strconv.Quote(o.Reason)
+		}
 	}
 	st.keep(f)
 	j.decision.Verdict = f.Verdict
 	reason := floodmark.Reason{Code: floodmark.Audited, Rule: "auditor", Text: f.Text, Verdict: f.Verdict}
 	j.decision.Reasons = append([]floodmark.Reason{reason}, j.decision.Reasons...)
-	if f.Verdict == floodmark.Allow {
-		j.decision.Remedy = floodmark.Remedy{}
+	if f.Verdict < floodmark.Allow {
+		st.remedy(&j.decision, j.mark.Trust)
+	} else {
+		j.decision.Remedy, j.decision.Blame = floodmark.Remedy{}, nil
 	}
 }
 
@@ -185,15 +193,19 @@ func (st *step) ask(j judged) {
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern,
 		Mark: st.mark, Codes: j.codes(), Node: st.node,
 	}
-	if o, ok := st.s.Book.Asked(shown.Tool, shown.ArgsDigest, st.in.At); ok {
-		st.out.Reply.Ticket = o.ID
+	open, asked := st.s.Book.Asked(shown.Tool, shown.ArgsDigest, st.in.At)
+	if asked && st.current(open, shown) {
+		st.out.Reply.Ticket = open.ID
 		return
 	}
 	q := approval.Question{Action: j.action, Line: st.out.Reply.Line, Sources: st.blamed(j.decision), Pattern: j.pattern}
-	if o, ok := st.s.Book.Joinable(st.turn(), st.in.At); ok {
-		st.keep(floodmark.TicketExtended{Ticket: o.ID, Shown: shown})
-		st.out.Reply.Ticket = o.ID
-		st.out.Ask = &approval.Ticket{ID: o.ID, Session: st.ev.Session, Call: q, Expires: o.Expires}
+	if !asked {
+		open, asked = st.s.Book.Joinable(st.turn(), st.in.At)
+	}
+	if asked {
+		st.keep(floodmark.TicketExtended{Ticket: open.ID, Shown: shown})
+		st.out.Reply.Ticket = open.ID
+		st.out.Ask = &approval.Ticket{ID: open.ID, Session: st.ev.Session, Call: q, Expires: open.Expires}
 		return
 	}
 	expires := st.in.At.Add(st.settings().TicketTTL)
@@ -201,4 +213,13 @@ func (st *step) ask(j judged) {
 	st.keep(floodmark.TicketOpened{Ticket: st.in.Ticket, CodeMAC: mac, Shown: []floodmark.Shown{shown}, Expires: expires})
 	st.out.Reply.Ticket = st.in.Ticket
 	st.out.Ask = &approval.Ticket{ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Call: q, Expires: expires}
+}
+
+// current reports whether an open question still shows the call as it stands:
+// an approval of it would hold.
+func (st *step) current(o approval.Open, now floodmark.Shown) bool {
+	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool {
+		return s.Tool == now.Tool && s.ArgsDigest == now.ArgsDigest && s.Mark == now.Mark &&
+			slices.Equal(s.Codes, now.Codes) && !st.s.Ledger.NewBelow(s.Node, floodmark.Local)
+	})
 }

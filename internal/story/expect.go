@@ -2,7 +2,10 @@ package story
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark"
 )
 
 // expect compares a statement with how things stand:
@@ -13,7 +16,12 @@ import (
 //	expect no footer|notice|text|warning|ticket
 //	expect turn blocked / expect consumed / expect ticket
 //	expect calls VERDICT…      what after_llm_call said of each call
+//	expect no line TEXT        … and this is not in it (also footer, notice, …)
 //	expect graph kept / expect context logged
+//	expect case TEXT           the auditor is shown TEXT
+//	expect no case TEXT        … and not this
+//	expect incident KIND       something ran that should not have
+//	expect warning-of policy TEXT   loading the policy said TEXT
 func (w *world) expect(verb, rest string) (got string, ok bool) {
 	if verb == "mark" {
 		got = w.session().state.Mark().String()
@@ -34,9 +42,16 @@ func (w *world) expect(verb, rest string) (got string, ok bool) {
 		}
 		got = strings.Join(words, " ")
 		return "the calls would be: " + got, got == text
+	case "graph":
+		return "the graph is not kept", w.out.PersistGraph
+	case "context":
+		return "the context is not logged", w.out.LogFullContext
+	case "incident":
+		return "there is no such incident", w.incident(text)
 	case "no":
-		got = w.part(text)
-		return fmt.Sprintf("there is one: %q", got), got == ""
+		name, lacks, some := strings.Cut(text, " ")
+		got = w.part(name)
+		return fmt.Sprintf("the %s is %q", name, got), got == "" || some && !strings.Contains(got, lacks)
 	}
 	got = w.part(what)
 	return fmt.Sprintf("the %s is %q", what, got), text != "" && strings.Contains(got, text)
@@ -57,6 +72,18 @@ func (w *world) part(what string) string {
 		return w.reply.Warning
 	case "ticket":
 		return string(w.reply.Ticket)
+	case "case":
+		return w.asked
+	case "warning-of":
+		return w.warnings
 	}
 	return "(stories know no " + what + ")"
+}
+
+// incident reports whether the current session has seen one of this kind.
+func (w *world) incident(kind string) bool {
+	return slices.ContainsFunc(w.session().facts, func(f floodmark.Fact) bool {
+		i, ok := f.(floodmark.IncidentSeen)
+		return ok && i.Kind == kind
+	})
 }

@@ -50,6 +50,8 @@ func Describe(f floodmark.Fact) string {
 			s += " until " + f.Until.Format("15:04:05")
 		}
 		return s
+	case floodmark.GrantUsed:
+		return fmt.Sprintf("%s %s %s", kind, f.Ticket, f.Tool)
 	case floodmark.Endorsed:
 		return fmt.Sprintf("%s %s to %s by %s", kind, f.Digest.Short(), f.Trust, f.By)
 	case floodmark.Withdrawn:

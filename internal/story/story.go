@@ -69,7 +69,7 @@ func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 	if err := checkFiles(name, ar); err != nil {
 		return Result{}, err
 	}
-	rules, err := load(name, ar, shipped)
+	rules, warnings, err := load(name, ar, shipped)
 	if err != nil {
 		return Result{}, err
 	}
@@ -79,6 +79,9 @@ func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 	}
 	var res Result
 	w := newWorld(rules)
+	if len(warnings) > 0 {
+		w.warnings = warnings.Error()
+	}
 	first := lineOf(data, "story")
 	for i, line := range strings.Split(text, "\n") {
 		if i >= MaxLines {
@@ -128,27 +131,27 @@ func Title(data []byte) string {
 	return text
 }
 
-func load(name string, ar *txtar.Archive, shipped *catalog.Catalog) (kernel.Rules, error) {
+func load(name string, ar *txtar.Archive, shipped *catalog.Catalog) (kernel.Rules, floodmark.Problems, error) {
 	var layers []policy.Layer
 	if text, ok := file(ar, "policy"); ok {
-		layers = append(layers, policy.Layer{Name: name + "#policy", Data: []byte(text)})
+		layers = append(layers, policy.Layer{Name: "policy", Data: []byte(text)})
 	}
 	if text, ok := file(ar, "project"); ok {
-		layers = append(layers, policy.Layer{Name: name + "#project", Project: true, Data: []byte(text)})
+		layers = append(layers, policy.Layer{Name: "project", Project: true, Data: []byte(text)})
 	}
 	p, problems := policy.Load(layers...)
 	if problems.Failed() {
-		return kernel.Rules{}, problems
+		return kernel.Rules{}, nil, problems
 	}
 	user := p.Tools()
 	if text, ok := file(ar, "catalog"); ok {
 		f, err := catalog.Parse(name+"#catalog", []byte(text))
 		if err != nil {
-			return kernel.Rules{}, err
+			return kernel.Rules{}, nil, err
 		}
 		user = append(user, f)
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(user, shipped)}, nil
+	return kernel.Rules{Policy: p, Catalog: catalog.New(user, shipped)}, problems, nil
 }
 
 func checkFiles(name string, ar *txtar.Archive) error {

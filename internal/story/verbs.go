@@ -50,7 +50,11 @@ func (w *world) act(verb, rest string) (string, error) {
 	case "auditor":
 		return "", w.setAuditor(rest)
 	case "approve", "deny", "endorse", "withdraw":
-		return w.owner(verb, rest)
+		return w.owner(verb, strings.ReplaceAll(rest, `\n`, "\n"))
+	}
+	switch verb {
+	case "owner", "typed", "returns", "fails", "result", "reply", "publish", "spawn", "ended":
+		rest = strings.ReplaceAll(rest, `\n`, "\n")
 	}
 	ev, err := w.read(verb, rest)
 	if err != nil {
@@ -123,7 +127,6 @@ func message(verb, rest string) (hook.Event, error) {
 	ev := hook.Event{Point: hook.MessageReceived, Text: rest, Typed: verb == "typed"}
 	ev.Origin = floodmark.Origin{Kind: floodmark.FromSender, Name: "chat", Sender: "owner", IsOwner: true}
 	if verb != "from" {
-		ev.Text = strings.ReplaceAll(rest, `\n`, "\n")
 		return ev, nil
 	}
 	dec := json.NewDecoder(strings.NewReader(rest))

@@ -1,6 +1,7 @@
 package story
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -22,6 +23,7 @@ type world struct {
 	now      time.Time
 	key      provenance.Key
 	sessions map[floodmark.SessionID]*session
+	contents map[floodmark.Digest]provenance.Postings // what was indexed, by content
 	order    []floodmark.SessionID
 	agent    string
 	current  floodmark.SessionID
@@ -32,7 +34,10 @@ type world struct {
 
 	opinion *audit.Opinion // what the auditor says; nil: nothing
 	reply   hook.Reply     // the last answer
-	lost    []string       // lines whose answer nobody looked at
+	out     kernel.Output  // all that came with it
+	asked   string         // what the auditor was last shown
+
+	warnings string // what loading the policy said
 }
 
 // A session is one session's facts and what follows from them.
@@ -47,7 +52,8 @@ func newWorld(rules kernel.Rules) *world {
 	return &world{
 		rules: rules, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		key: provenance.Key{1}, sessions: map[floodmark.SessionID]*session{},
-		agent: "openclaw", current: "s",
+		contents: map[floodmark.Digest]provenance.Postings{},
+		agent:    "openclaw", current: "s",
 	}
 }
 
@@ -163,24 +169,27 @@ func (w *world) command(cmd approval.Command) (string, error) {
 // take writes facts down, through their encoding, and only then looks at the
 // answer.
 func (w *world) take(out kernel.Output) error {
-	s := w.session()
-	if err := s.record(out.Facts); err != nil {
-		return err
-	}
 	for _, c := range out.Indexed {
-		s.index.Add(c.Node, w.key.Postings(c.Text))
+		w.contents[c.Digest] = w.key.Postings(c.Text)
+	}
+	if err := w.record(w.session(), out.Facts); err != nil {
+		return err
 	}
 	for _, f := range out.Forks {
 		if _, ok := w.sessions[f.Session]; ok {
 			return fmt.Errorf("session %s exists already", f.Session)
 		}
-		child := w.add(f.Session)
-		if err := child.record(f.Facts); err != nil {
+		if err := w.record(w.add(f.Session), f.Facts); err != nil {
 			return err
 		}
-		child.index = s.index
 	}
-	w.reply = out.Reply
+	w.reply, w.out = out.Reply, out
+	if out.Case != nil {
+		w.asked = out.Case.Prompt()
+	}
+	if w.code != "" && w.leaks(out) {
+		return fmt.Errorf("the code %s is in a reply: the model would read it", w.code)
+	}
 	if out.Ask != nil {
 		w.ticket = out.Ask.ID
 		if out.Ask.Code != "" {
@@ -191,7 +200,7 @@ func (w *world) take(out kernel.Output) error {
 	return nil
 }
 
-func (s *session) record(facts []floodmark.Fact) error {
+func (w *world) record(s *session, facts []floodmark.Fact) error {
 	for _, f := range facts {
 		kind, body, err := floodmark.EncodeFact(f)
 		if err != nil {
@@ -205,8 +214,17 @@ func (s *session) record(facts []floodmark.Fact) error {
 			return err
 		}
 		s.facts = append(s.facts, f)
+		for node, digest := range kernel.Placed(f) {
+			s.index.Add(node, w.contents[digest])
+		}
 	}
 	return nil
+}
+
+// leaks reports whether a code stands in what goes to the agent.
+func (w *world) leaks(out kernel.Output) bool {
+	text, err := json.Marshal(out.Reply)
+	return err != nil || strings.Contains(string(text), w.code) || out.Ask != nil && out.Ask.Code != "" && strings.Contains(string(text), out.Ask.Code)
 }
 
 // restart forgets everything but the journal.
