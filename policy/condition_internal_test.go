@@ -72,9 +72,13 @@ func (r expressions) question() *Question {
 		Mark: floodmark.Label{Trust: floodmark.Trust(r.IntN(6)), Secrecy: floodmark.Secrecy(r.IntN(4))},
 	}
 	leaves := []hook.Leaf{
-		{Path: "to", Value: r.pick("a@example.com", "exec", "", "x1c")}, {Path: "count", Value: r.pick("1", "3", "12345678901234567890"), Kind: hook.Number},
-		{Path: "on", Value: "true", Kind: hook.Bool}, {Path: "none", Value: "null", Kind: hook.Null}, {Path: "half", Value: "0.5", Kind: hook.Number},
-		{Path: "twice", Value: "exec"}, {Path: "twice", Value: "exec"},
+		{Path: "to", Value: r.pick("a@example.com", "exec", "", "x1c")},
+		{Path: "count", Value: r.pick("1", "3", "12345678901234567890"), Kind: hook.Number},
+		{Path: "on", Value: "true", Kind: hook.Bool},
+		{Path: "none", Value: "null", Kind: hook.Null},
+		{Path: "half", Value: "0.5", Kind: hook.Number},
+		{Path: "twice", Value: "exec"},
+		{Path: "twice", Value: "exec"},
 	}
 	for _, l := range leaves {
 		if r.IntN(4) > 0 {

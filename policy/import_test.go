@@ -215,8 +215,12 @@ func TestImportSeed3(t *testing.T) {
 		return strings.Join(p.Decide(q).Verifiers, " ")
 	}
 	for _, c := range [][3]string{
-		{"main", "exec", "webhook telegram"}, {"main", "apply_patch", "webhook telegram"}, {"main", "read", ""},
-		{"work", "exec", "webhook telegram"}, {"work", "read", "webhook"}, {"quiet", "exec", "webhook telegram"},
+		{"main", "exec", "webhook telegram"},
+		{"main", "apply_patch", "webhook telegram"},
+		{"main", "read", ""},
+		{"work", "exec", "webhook telegram"},
+		{"work", "read", "webhook"},
+		{"quiet", "exec", "webhook telegram"},
 	} {
 		if got := gates(c[0], c[1]); got != c[2] {
 			t.Errorf("%s of %s is verified by %q, want %q", c[1], c[0], got, c[2])

@@ -63,7 +63,7 @@ func (r *reader) actions(n *yaml.Node, where string, cond condition) []*rule {
 			given = at.Value
 		}
 	}
-	make := func(v floodmark.Verdict, what string) *rule {
+	newRule := func(v floodmark.Verdict, what string) *rule {
 		text := given
 		if text == "" {
 			text = fmt.Sprintf("the rule %q %s", value(n, "name").Value, what)
@@ -74,7 +74,7 @@ func (r *reader) actions(n *yaml.Node, where string, cond condition) []*rule {
 	var out []*rule
 	for _, key := range []string{"remove_tools", "block_tools"} {
 		if at := value(action, key); at != nil {
-			x := make(floodmark.Restrict, "takes this tool away")
+			x := newRule(floodmark.Restrict, "takes this tool away")
 			x.setTools(r.both(at, toolNames(at), only))
 			x.hides = key == "remove_tools"
 			out = append(out, x)
@@ -82,19 +82,19 @@ func (r *reader) actions(n *yaml.Node, where string, cond condition) []*rule {
 	}
 	if at := value(action, "verdict"); at != nil {
 		v, _ := floodmark.ParseVerdict(at.Value)
-		x := make(v, "asks for "+v.String())
+		x := newRule(v, "asks for "+v.String())
 		x.setTools(only)
 		out = append(out, x)
 	}
 	if yes(value(action, "block_turn"), "true") {
-		x := make(floodmark.Restrict, "ends this turn")
+		x := newRule(floodmark.Restrict, "ends this turn")
 		x.setTools(only)
 		x.blockTurn = true
 		out = append(out, x)
 	}
 	persist, log := yes(value(action, "persist_graph"), "true"), yes(value(action, "log_full_context"), "true")
 	if persist || log {
-		x := make(floodmark.Allow, "keeps a record")
+		x := newRule(floodmark.Allow, "keeps a record")
 		x.setTools(only)
 		x.persist, x.log = persist, log
 		out = append(out, x)

@@ -106,10 +106,16 @@ rules:
   - {name: some, when: 'true', action: {block_tools: [a, b]}, tools: [b, c]}
 `))
 	for _, c := range []struct{ server, tool, want string }{
-		{"", "deploy", "restrict"}, {"any", "deploy", "restrict"}, // rules only tighten, so a bare name is enough
-		{"github", "push", "restrict"}, {"", "push", "allow"}, {"gitlab", "push", "allow"},
-		{"jira", "anything", "confirm"}, {"", "jira", "allow"},
-		{"", "a", "allow"}, {"", "b", "restrict"}, {"", "c", "allow"},
+		{"", "deploy", "restrict"},
+		{"any", "deploy", "restrict"}, // rules only tighten, so a bare name is enough
+		{"github", "push", "restrict"},
+		{"", "push", "allow"},
+		{"gitlab", "push", "allow"},
+		{"jira", "anything", "confirm"},
+		{"", "jira", "allow"},
+		{"", "a", "allow"},
+		{"", "b", "restrict"},
+		{"", "c", "allow"},
 	} {
 		q := ask(c.tool, floodmark.Observe, floodmark.Owner)
 		q.Tool.Server = c.server

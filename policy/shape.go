@@ -87,9 +87,9 @@ func effectWords() []string {
 	return words
 }
 
-func verdictWords(max floodmark.Verdict) []string {
+func verdictWords(most floodmark.Verdict) []string {
 	words := make([]string, 0, floodmark.Allow+1)
-	for v := floodmark.Restrict; v <= max; v++ {
+	for v := floodmark.Restrict; v <= most; v++ {
 		words = append(words, v.String())
 	}
 	return words
@@ -124,34 +124,42 @@ func policyShape() *shape {
 	}
 	top := &shape{kind: mapping, noun: policyNoun, about: "A Floodmark policy.", keys: []key{
 		{name: "version", need: true, in: inProfile | inUser | inProject, shape: &shape{
-			kind: whole, noun: "the version of the language", about: "The version of this language: 1.", low: 1, high: 1}},
+			kind: whole, noun: "the version of the language", about: "The version of this language: 1.", low: 1, high: 1,
+		}},
 		{name: "profile", in: inUser, shape: &shape{
-			kind: word, noun: "a profile", about: "The shipped profile this policy starts from.", words: profileWords()}},
+			kind: word, noun: "a profile", about: "The shipped profile this policy starts from.", words: profileWords(),
+		}},
 		{name: "table", in: owner, shape: tableShape()},
 		{name: "taintPolicy", in: everywhere, shape: levelsShape("One verdict per trust level, for every effect but observe and fetch.", false)},
 		{name: "toolOverrides", in: everywhere, shape: &shape{
 			kind: named, noun: "tools by name", high: maxItems,
 			about: "Verdicts for single tools, by «tool», «server/tool» or «server/*»; «*» stands for every level. They replace the table.",
-			item:  levelsShape("Verdicts by trust level.", true)}},
+			item:  levelsShape("Verdicts by trust level.", true),
+		}},
 		{name: "rules", in: everywhere, shape: &shape{kind: list, noun: "a list of rules", about: "Conditions that tighten.", high: maxItems, item: ruleShape()}},
 		{name: "flows", in: owner, shape: flowsShape()},
 		{name: "workspace", in: inUser, shape: &shape{
-			kind: list, noun: "a list of paths", about: "The owner's own paths: what is read there is local.", high: maxItems, item: textShape("a path pattern")}},
+			kind: list, noun: "a list of paths", about: "The owner's own paths: what is read there is local.", high: maxItems, item: textShape("a path pattern"),
+		}},
 		{name: "sources", in: inUser, shape: sourcesShape()},
 		{name: "groups", in: inUser, shape: &shape{
 			kind: named, noun: "groups by name", about: "Groups whose history the owner trusts.", high: maxItems,
-			item: &shape{kind: word, noun: "a trust level of at most shared", words: standingTrust()}}},
+			item: &shape{kind: word, noun: "a trust level of at most shared", words: standingTrust()},
+		}},
 		{name: "approvals", in: owner, shape: approvalsShape()},
 		{name: "relax", in: owner, shape: &shape{kind: flag, about: "Whether arguments the owner stated may raise a call's trust."}},
 		{name: "maxIterations", in: owner | inAgent, shape: &shape{
-			kind: whole, noun: "a number of rounds", about: "Rounds of the agent's loop after which a turn ends.", low: 1, high: 10_000}},
+			kind: whole, noun: "a number of rounds", about: "Rounds of the agent's loop after which a turn ends.", low: 1, high: 10_000,
+		}},
 		{name: "auditor", in: owner, shape: auditorShape()},
 		{name: "verifiers", in: inUser | inAgent, shape: verifiersShape()},
 		{name: "caution", in: inUser, shape: &shape{
-			kind: named, noun: "tools by name", about: "Tools whose results are untrusted.", high: maxItems, item: &shape{kind: flag}}},
+			kind: named, noun: "tools by name", about: "Tools whose results are untrusted.", high: maxItems, item: &shape{kind: flag},
+		}},
 		{name: "tools", in: inUser, shape: &shape{
 			kind: foreign, noun: "a list of tools", high: maxItems,
-			about: "What your own tools are, in the language of the catalog, each with «agent» or «server»."}},
+			about: "What your own tools are, in the language of the catalog, each with «agent» or «server».",
+		}},
 		{name: "agents", in: inUser, shape: agents},
 		{name: "enforce", in: inProfile, shape: &shape{kind: flag}},
 		{name: "freeContent", in: inProfile, shape: &shape{kind: word, noun: "audit or inert", words: []string{"audit", "inert"}}},

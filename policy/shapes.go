@@ -8,8 +8,8 @@ import (
 
 func textShape(noun string) *shape { return &shape{kind: text, noun: noun, low: 1, high: maxText} }
 
-func verdictShape(max floodmark.Verdict) *shape {
-	return &shape{kind: word, noun: "a verdict", words: verdictWords(max)}
+func verdictShape(most floodmark.Verdict) *shape {
+	return &shape{kind: word, noun: "a verdict", words: verdictWords(most)}
 }
 
 func levelsShape(about string, star bool) *shape {
@@ -35,7 +35,8 @@ func ruleShape() *shape {
 	short := &shape{kind: mapping, noun: "conditions", about: "All given conditions must hold.", low: 1, keys: []key{
 		{name: "context_taint_includes", shape: &shape{
 			kind: list, noun: "a list of trust levels", about: "The context holds content of one of these levels.", low: 1, high: len(levelWords()),
-			item: &shape{kind: word, noun: "a trust level", words: levelWords()}}},
+			item: &shape{kind: word, noun: "a trust level", words: levelWords()},
+		}},
 		{name: "iteration_gte", shape: &shape{kind: whole, noun: "a number of rounds", about: "The round of the loop is at least this, counted from 0.", high: 10_000}},
 	}}
 	cel := &shape{kind: text, noun: "a CEL expression", about: "A CEL expression that is true or false.", low: 1, high: maxCondition}
@@ -61,7 +62,8 @@ func flowsShape() *shape {
 	return &shape{kind: mapping, noun: "flow settings", about: "The flow rules.", keys: []key{
 		{name: "off", shape: &shape{
 			kind: list, noun: "a list of flow rules", about: "Flow rules that do not apply.", high: len(flowWords()),
-			item: &shape{kind: word, noun: "a flow rule", words: flowWords()}}},
+			item: &shape{kind: word, noun: "a flow rule", words: flowWords()},
+		}},
 	}}
 }
 
@@ -78,7 +80,8 @@ func sourcesShape() *shape {
 func approvalsShape() *shape {
 	return &shape{kind: mapping, noun: "approval settings", about: "How people are asked.", keys: []key{
 		{name: "ttl", shape: &shape{
-			kind: span, noun: "a length of time", about: "How long a question waits.", shortest: 10 * time.Second, longest: 24 * time.Hour}},
+			kind: span, noun: "a length of time", about: "How long a question waits.", shortest: 10 * time.Second, longest: 24 * time.Hour,
+		}},
 		{name: "toolWide", shape: &shape{kind: flag, about: "Whether an approval may cover every call of a tool."}},
 		{name: "maxTries", shape: &shape{kind: whole, noun: "a number of tries", about: "Wrong codes that void a question.", low: 1, high: 10}},
 	}}
@@ -88,7 +91,8 @@ func auditorShape() *shape {
 	return &shape{kind: mapping, noun: "auditor settings", about: "The model that judges calls by the owner's words.", keys: []key{
 		{name: "on", shape: &shape{kind: flag, about: "Whether an auditor is configured."}},
 		{name: "failMode", shape: &shape{
-			kind: word, noun: "a fail mode", about: "What silence means. Only block outside a dry run.", words: []string{"block", "warn", "allow"}}},
+			kind: word, noun: "a fail mode", about: "What silence means. Only block outside a dry run.", words: []string{"block", "warn", "allow"},
+		}},
 	}}
 }
 
@@ -100,7 +104,8 @@ func verifiersShape() *shape {
 			{name: "exclude", shape: &shape{kind: list, noun: "a list of tools", about: "All tools but these.", high: maxItems, item: textShape("a tool")}},
 			{name: "failMode", shape: &shape{kind: word, noun: "a fail mode", about: "What silence means.", words: []string{"deny", "allow"}}},
 			{name: "timeout", shape: &shape{
-				kind: span, noun: "a length of time", about: "How long to wait for an answer.", shortest: time.Second, longest: 10 * time.Minute}},
+				kind: span, noun: "a length of time", about: "How long to wait for an answer.", shortest: time.Second, longest: 10 * time.Minute,
+			}},
 		},
 	}}
 }
