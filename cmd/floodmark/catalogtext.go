@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -140,7 +141,8 @@ func near3(name, agent, server string) []string {
 	if server != "" {
 		name = server + "/" + name
 	}
-	return nearest(name, unique(words), most)
+	slices.Sort(words)
+	return nearest(name, slices.Compact(words), most)
 }
 
 func (c *console) printCard(t toolCard) {

@@ -136,7 +136,7 @@ func flagList(flags *pflag.FlagSet) string {
 func outdent(text string) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	for i, line := range lines {
-		lines[i] = strings.TrimPrefix(line, "  ")
+		lines[i] = strings.TrimRight(strings.TrimPrefix(line, "  "), " ")
 	}
 	return strings.Join(lines, "\n")
 }

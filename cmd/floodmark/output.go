@@ -11,6 +11,7 @@ import (
 
 // A choice is a flag that takes one of a few words.
 type choice struct {
+	name  string // what help calls the value
 	value string
 	known []string
 }
@@ -27,7 +28,7 @@ func (c *choice) Set(word string) error {
 }
 
 // Type is what help shows for the value.
-func (c *choice) Type() string { return strings.Join(c.known, "|") }
+func (c *choice) Type() string { return c.name }
 
 // The forms of an answer.
 const (
@@ -44,7 +45,7 @@ func addOutput(cmd *cobra.Command, persistent bool, known ...string) {
 	if persistent {
 		flags = cmd.PersistentFlags()
 	}
-	flags.VarP(&choice{value: asText, known: known}, outputFlag, "o", "how to answer: "+strings.Join(known, ", "))
+	flags.VarP(&choice{name: "FORM", value: asText, known: known}, outputFlag, "o", "how to answer: "+strings.Join(known, ", "))
 	complete(cmd, outputFlag, known)
 }
 

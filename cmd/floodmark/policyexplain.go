@@ -25,8 +25,8 @@ type explainOptions struct {
 
 func newPolicyExplain(c *console) *cobra.Command {
 	opt := &explainOptions{
-		trust:   choice{value: floodmark.Untrusted.String(), known: trustWords()},
-		secrecy: choice{value: floodmark.Public.String(), known: secrecyWords()},
+		trust:   choice{name: "LEVEL", value: floodmark.Untrusted.String(), known: trustWords()},
+		secrecy: choice{name: "LEVEL", value: floodmark.Public.String(), known: secrecyWords()},
 		profile: profiles()[0],
 	}
 	cmd := &cobra.Command{
@@ -57,8 +57,8 @@ the arguments are taken from the folder you are in, which counts as the project.
 	f.StringVar(&opt.agent, "agent", "", "the `AGENT` that would call it")
 	f.StringVar(&opt.server, "server", "", "the `SERVER` that offers the tool")
 	f.StringVar(&opt.args, "args", "", "the call's arguments as a `JSON` object; «-» reads standard input")
-	f.Var(&opt.trust, "trust", "how far the content in the context may be believed")
-	f.Var(&opt.secrecy, "secrecy", "who may see the content in the context")
+	f.Var(&opt.trust, "trust", "how far the content in the context may be believed: "+strings.Join(trustWords(), ", "))
+	f.Var(&opt.secrecy, "secrecy", "who may see the content in the context: "+strings.Join(secrecyWords(), ", "))
 	f.StringVar(&opt.owner, "owner", "", "what the owner typed, as `TEXT`: arguments named there are the owner's")
 	f.StringVar(&opt.content, "content", "", "what the content in the context says, as `TEXT`: arguments found there came from it")
 	f.StringVar(&opt.policy, "policy", "", "the user's policy `FILE` (without one: the shipped profile)")
