@@ -1,7 +1,6 @@
 package provenance
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/floodmark/floodmark"
@@ -32,31 +31,55 @@ const MaxBlame = 5
 // from others is followed back to what it was made from, even if that is no
 // longer live itself.
 func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
-	asked := make([]bool, len(l.entries))
+	var asked []bool    // made when something is asked
 	everything := false // a live summary of all older content was passed
-	var roots []floodmark.NodeID
+	var roots worst
 	for i := len(l.entries) - 1; i >= 0; i-- {
 		e := &l.entries[i]
-		if e.effective.Trust > limit || (e.dead && !asked[i] && !everything) {
+		if e.effective.Trust > limit || (e.dead && !everything && (asked == nil || !asked[i])) {
 			continue
 		}
 		own := l.own(&e.source).Trust
 		if own <= limit {
-			roots = append(roots, floodmark.NodeID(i))
+			roots.add(floodmark.NodeID(i), own)
 		}
 		if own == e.effective.Trust { // nothing it was made from is worse
 			continue
 		}
 		everything = everything || e.source.Whole
+		if asked == nil && len(e.source.Inputs) > 0 {
+			asked = make([]bool, len(l.entries))
+		}
 		for _, in := range e.source.Inputs {
 			asked[in] = true
 		}
 	}
-	slices.SortFunc(roots, func(a, b floodmark.NodeID) int {
-		ta, tb := l.own(&l.entries[a].source).Trust, l.own(&l.entries[b].source).Trust
-		return cmp.Or(cmp.Compare(ta, tb), cmp.Compare(a, b))
-	})
-	return slices.Clip(roots[:min(len(roots), MaxBlame)])
+	if roots.n == 0 {
+		return nil
+	}
+	return slices.Clone(roots.nodes[:roots.n])
+}
+
+// worst are the least believed of the nodes it was given, the older ones first
+// among equals. Nodes come from the newest to the oldest.
+type worst struct {
+	n     int
+	nodes [MaxBlame]floodmark.NodeID
+	trust [MaxBlame]floodmark.Trust
+}
+
+func (w *worst) add(n floodmark.NodeID, t floodmark.Trust) {
+	at := 0
+	for at < w.n && w.trust[at] < t {
+		at++
+	}
+	if at == MaxBlame {
+		return
+	}
+	w.n = min(w.n+1, MaxBlame)
+	copy(w.nodes[at+1:w.n], w.nodes[at:])
+	copy(w.trust[at+1:w.n], w.trust[at:])
+	w.nodes[at], w.trust[at] = n, t
 }
 
 // NewBelow reports whether a source believed less than limit is live now that

@@ -70,17 +70,17 @@ func (k Key) Postings(text string) Postings {
 type hasher struct {
 	mac hash.Hash
 	in  []byte
-	sum []byte
+	sum [sha256.Size]byte
 }
 
 func newHasher(k Key) *hasher {
-	return &hasher{mac: hmac.New(sha256.New, k[:]), sum: make([]byte, 0, sha256.Size)}
+	return &hasher{mac: hmac.New(sha256.New, k[:])}
 }
 
 func (h *hasher) bytes(token []byte) Hash {
 	h.mac.Reset()
 	h.mac.Write(token) // a hash never fails to write
-	return Hash(binary.BigEndian.Uint64(h.mac.Sum(h.sum)))
+	return Hash(binary.BigEndian.Uint64(h.mac.Sum(h.sum[:0])))
 }
 
 func (h *hasher) text(token string) Hash {

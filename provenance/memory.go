@@ -48,9 +48,17 @@ func (ix *MemoryIndex) Add(n floodmark.NodeID, p Postings) {
 func (ix *MemoryIndex) Find(h Hash) []floodmark.Span {
 	var spans []floodmark.Span
 	for _, run := range ix.runs {
-		at, _ := slices.BinarySearchFunc(run, h, func(p place, h Hash) int { return cmp.Compare(p.hash, h) })
-		for ; at < len(run) && run[at].hash == h; at++ {
-			spans = append(spans, floodmark.Span{Node: floodmark.NodeID(run[at].node), Offset: int(run[at].offset)})
+		at, found := slices.BinarySearchFunc(run, h, func(p place, h Hash) int { return cmp.Compare(p.hash, h) })
+		if !found {
+			continue
+		}
+		end := at + 1
+		for end < len(run) && run[end].hash == h {
+			end++
+		}
+		spans = slices.Grow(spans, end-at)
+		for _, p := range run[at:end] {
+			spans = append(spans, floodmark.Span{Node: floodmark.NodeID(p.node), Offset: int(p.offset)})
 		}
 	}
 	slices.SortFunc(spans, compareSpans)

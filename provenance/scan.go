@@ -9,11 +9,24 @@ import (
 // A scanner finds the typed tokens of a folded text. It looks at every byte a
 // bounded number of times, whatever the text.
 type scanner struct {
-	s    string
-	i    int
-	emit func(kind TokenKind, from, to int) bool
+	s string
+	i int
 	// unclosed is, for each quote, how far no closing one was found.
 	unclosed [3]int
+
+	folder folder
+	base   int // where the folded text begins in the text
+	left   int // how many tokens may still be emitted
+	out    func(piece) bool
+}
+
+// emit passes one token on. It returns false if there shall be no more.
+func (sc *scanner) emit(kind TokenKind, from, to int) bool {
+	sc.left--
+	return sc.left >= 0 && sc.out(piece{
+		kind: kind, folded: sc.s[from:to],
+		start: sc.base + sc.folder.offset(from), end: sc.base + sc.folder.offset(to),
+	})
 }
 
 // run emits all tokens. It returns false if emit did.

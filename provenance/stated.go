@@ -134,7 +134,9 @@ func strictToken(kind TokenKind, raw string) statedToken {
 		form = strictURL(raw)
 	case Address:
 		local, domain, _ := strings.Cut(raw, "@")
-		form = local + "@" + lowerASCII(domain)
+		if lower := lowerASCII(domain); lower != domain {
+			form = local + "@" + lower
+		}
 	case Account:
 		form = strings.Map(func(r rune) rune {
 			if strings.ContainsRune(" -().", r) {
@@ -173,6 +175,9 @@ func strictURL(raw string) string {
 // lowerASCII leaves other letters alone: folding those can turn one host into
 // another.
 func lowerASCII(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= 'A' && r <= 'Z' }) < 0 {
+		return s
+	}
 	b := []byte(s)
 	for i, c := range b {
 		if isUpper(c) {

@@ -101,7 +101,7 @@ func asNumber(value string) (string, bool) {
 // «invoice» for «invoice_id» and «invoiceId».
 func roleWords(role string) []string {
 	var all, telling []string
-	for word := range strings.FieldsFuncSeq(splitCamel(role), func(r rune) bool { return !unicode.IsLetter(r) }) {
+	for word := range strings.FieldsFuncSeq(splitCamel(role), notLetter) {
 		word = singular(strings.ToLower(word))
 		all = append(all, word)
 		switch word {
@@ -116,7 +116,12 @@ func roleWords(role string) []string {
 	return telling
 }
 
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
+
 func splitCamel(s string) string {
+	if strings.IndexFunc(s, unicode.IsUpper) < 0 {
+		return s
+	}
 	var b strings.Builder
 	lower := false
 	for _, r := range s {

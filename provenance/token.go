@@ -61,7 +61,11 @@ func Tokens(text string) iter.Seq[Token] {
 		var buf []byte
 		scanText(text, func(p piece) bool {
 			buf = appendToken(buf[:0], p)
-			return yield(Token{Kind: p.kind, Text: string(buf), Start: p.start, End: p.end})
+			text := p.folded
+			if string(buf) != text {
+				text = string(buf)
+			}
+			return yield(Token{Kind: p.kind, Text: text, Start: p.start, End: p.end})
 		})
 	}
 }
@@ -111,23 +115,14 @@ func keepAlnum(b []byte, begin int) []byte {
 
 // scanText calls emit with every piece of text, until emit returns false.
 func scanText(text string, emit func(piece) bool) {
-	var folder folder
-	left := MaxTokens
-	for base := 0; base < len(text); {
-		block := text[base:blockEnd(text, base)]
-		folded := folder.fold(block)
-		sc := scanner{s: folded}
-		sc.emit = func(kind TokenKind, from, to int) bool {
-			left--
-			return left >= 0 && emit(piece{
-				kind: kind, folded: folded[from:to],
-				start: base + folder.offset(from), end: base + folder.offset(to),
-			})
-		}
+	sc := scanner{left: MaxTokens, out: emit}
+	for sc.base < len(text) {
+		block := text[sc.base:blockEnd(text, sc.base)]
+		sc.s, sc.i, sc.unclosed = sc.folder.fold(block), 0, [3]int{}
 		if !sc.run() {
 			return
 		}
-		base += len(block)
+		sc.base += len(block)
 	}
 }
 

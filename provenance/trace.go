@@ -2,6 +2,7 @@ package provenance
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -21,6 +22,8 @@ type Tracer struct {
 	Index  Index // may be nil: then nothing was seen
 	Stated *Stated
 	Ledger *Ledger
+
+	hasher *hasher // made when it is first needed, then kept: making one is slow
 }
 
 // Trace says where one value came from. argRole is the argument's name, which
@@ -42,7 +45,7 @@ func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floo
 	if len(spans) == 0 {
 		return arg
 	}
-	arg.Spans = spans[:min(len(spans), floodmark.MaxSpans)]
+	arg.Spans = slices.Clip(spans[:min(len(spans), floodmark.MaxSpans)])
 	if arg.Whence != floodmark.Stated {
 		arg.Whence, arg.Trust = floodmark.Seen, trust
 	}
@@ -51,10 +54,13 @@ func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floo
 
 // seen returns where a value was seen and how far it may be believed.
 func (t *Tracer) seen(value string) ([]floodmark.Span, floodmark.Trust) {
-	v := readValue(t.Key, value)
+	if t.hasher == nil {
+		t.hasher = newHasher(t.Key)
+	}
+	v := readValue(t.hasher, value)
 	for _, form := range v.whole {
 		if spans := t.Index.Find(form); len(spans) > 0 {
-			return onePerNode(spans), t.trust(spans[0])
+			return firstNodes(spans), t.trust(spans[0])
 		}
 	}
 	if spans, trust := t.together(v.tokens); len(spans) > 0 {
@@ -105,9 +111,29 @@ func (t *Tracer) pieces(hashes []Hash) ([]floodmark.Span, floodmark.Trust) {
 	return found, trust
 }
 
+// firstNodes is onePerNode for no more nodes than are kept.
+func firstNodes(spans []floodmark.Span) []floodmark.Span {
+	var room [floodmark.MaxSpans]floodmark.Span
+	n := 0
+	for _, s := range spans {
+		if n > 0 && room[n-1].Node == s.Node {
+			continue
+		}
+		if n == len(room) {
+			break
+		}
+		room[n] = s
+		n++
+	}
+	return slices.Clone(room[:n])
+}
+
 // onePerNode returns the first place in every node, in a slice of its own.
 func onePerNode(spans []floodmark.Span) []floodmark.Span {
-	var first []floodmark.Span
+	if len(spans) == 0 {
+		return nil
+	}
+	first := make([]floodmark.Span, 0, len(spans))
 	for _, s := range spans {
 		if len(first) == 0 || first[len(first)-1].Node != s.Node {
 			first = append(first, s)
@@ -124,11 +150,11 @@ type traced struct {
 	parts   []Hash // the host of a URL and the like
 }
 
-func readValue(key Key, value string) traced {
+func readValue(h *hasher, value string) traced {
 	value = value[:min(len(value), maxTracedBytes)]
-	h := newHasher(key)
 	var v traced
-	var token []byte
+	var room [64]byte
+	token := room[:0]
 	var win window
 	pieces, plain := 0, 0
 	scanText(value, func(p piece) bool {
@@ -180,12 +206,25 @@ func shown(value string, role floodmark.Role, argRole string) string {
 	if role == floodmark.Content || secretRole(argRole) {
 		return ""
 	}
+	if len(value) <= maxShownRunes && plainText(value) {
+		return value
+	}
 	return visible(value, maxShownRunes, "…")
 }
 
+// plainText reports whether a value is shown as it is.
+func plainText(value string) bool {
+	for i := range len(value) {
+		if value[i] < ' ' || value[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 func secretRole(argRole string) bool {
-	for _, w := range roleWords(argRole) {
-		switch w {
+	for w := range strings.FieldsFuncSeq(splitCamel(argRole), notLetter) {
+		switch singular(strings.ToLower(w)) {
 		case "password", "passwd", "passphrase", "secret", "token", "key", "credential", "pin", "auth", "authorization", "cookie":
 			return true
 		}
