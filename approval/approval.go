@@ -46,11 +46,12 @@ type Approver interface {
 // useless to whoever reads the journal without the key.
 func CodeMAC(key []byte, s floodmark.SessionID, t floodmark.TicketID, code string) floodmark.Digest {
 	m := hmac.New(sha256.New, key)
-	for _, part := range []string{"approval code", string(s), string(t), code} {
-		m.Write([]byte(part))
-		m.Write([]byte{0})
+	var b []byte
+	for _, part := range [...]string{"approval code", string(s), string(t), code} {
+		b = append(append(b, part...), 0)
 	}
-	return floodmark.Digest(m.Sum(nil))
+	m.Write(b)
+	return floodmark.Digest(m.Sum(b[:0]))
 }
 
 // sameCode compares in constant time.

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // A LeafKind says how a leaf value was written.
@@ -45,63 +46,111 @@ func (c Call) Leaves() ([]Leaf, error) {
 	if depth(c.Args) > MaxArgsDepth {
 		return nil, fmt.Errorf("%w: nested more than %d deep", ErrArgs, MaxArgsDepth)
 	}
-	w := walker{dec: json.NewDecoder(bytes.NewReader(c.Args)), leaves: make([]Leaf, 0, 8)}
-	w.dec.UseNumber()
+	if !json.Valid(c.Args) {
+		return nil, fmt.Errorf("%w: not one JSON value", ErrArgs)
+	}
+	w := walker{data: c.Args, leaves: make([]Leaf, 0, 4)}
+	w.blank()
 	if err := w.value("", ""); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrArgs, err)
-	}
-	if _, err := w.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: more than one value", ErrArgs)
 	}
 	return w.leaves, nil
 }
 
-// walker goes through one JSON value.
+// walker goes through one JSON value. It is known to be valid, so that the
+// first byte of a value says what it is and every bracket has its partner.
 type walker struct {
-	dec    *json.Decoder
+	data   []byte
+	i      int
 	leaves []Leaf
 }
 
-func (w *walker) value(path, top string) error {
-	tok, err := w.dec.Token()
-	if err != nil {
-		return err
-	}
-	leaf := Leaf{Path: path, Top: top}
-	switch v := tok.(type) {
-	case json.Delim:
-		if v == '{' {
-			return w.object(path, top)
+// blank skips white space and whatever stands between two values.
+func (w *walker) blank() {
+	for w.i < len(w.data) {
+		switch w.data[w.i] {
+		case ' ', '\t', '\r', '\n', ',', ':':
+			w.i++
+		default:
+			return
 		}
+	}
+}
+
+func (w *walker) value(path, top string) error {
+	leaf := Leaf{Path: path, Top: top}
+	switch c := w.data[w.i]; c {
+	case '{':
+		return w.object(path, top)
+	case '[':
 		return w.array(path, top)
-	case string:
-		leaf.Value = v
-	case json.Number:
-		leaf.Value, leaf.Kind = v.String(), Number
-	case bool:
-		leaf.Value, leaf.Kind = strconv.FormatBool(v), Bool
+	case '"':
+		var err error
+		if leaf.Value, err = w.text(); err != nil {
+			return err
+		}
 	default:
-		leaf.Value, leaf.Kind = "null", Null
+		leaf.Value = w.word()
+		switch c {
+		case 't', 'f':
+			leaf.Kind = Bool
+		case 'n':
+			leaf.Kind = Null
+		default:
+			leaf.Kind = Number
+		}
 	}
 	if len(w.leaves) == MaxLeaves {
 		return fmt.Errorf("more than %d values", MaxLeaves)
 	}
 	w.leaves = append(w.leaves, leaf)
+	w.blank()
 	return nil
 }
 
+// text reads a string. One with escapes, or with bytes that may not be UTF-8,
+// is left to the library.
+func (w *walker) text() (string, error) {
+	from, plain := w.i, true
+	for w.i++; w.data[w.i] != '"'; w.i++ {
+		switch c := w.data[w.i]; {
+		case c == '\\':
+			plain = false
+			w.i++
+		case c >= utf8.RuneSelf:
+			plain = false
+		}
+	}
+	w.i++
+	if plain {
+		return string(w.data[from+1 : w.i-1]), nil
+	}
+	var s string
+	err := json.Unmarshal(w.data[from:w.i], &s)
+	return s, err
+}
+
+// word reads a number, true, false or null, as written.
+func (w *walker) word() string {
+	from := w.i
+	for w.i < len(w.data) && bytes.IndexByte([]byte(" \t\r\n,]}"), w.data[w.i]) < 0 {
+		w.i++
+	}
+	return string(w.data[from:w.i])
+}
+
 func (w *walker) object(path, top string) error {
-	seen := map[string]bool{}
-	for w.dec.More() {
-		tok, err := w.dec.Token()
+	var seen keys
+	w.i++
+	for w.blank(); w.data[w.i] != '}'; {
+		key, err := w.text()
 		if err != nil {
 			return err
 		}
-		key, _ := tok.(string)
-		if seen[key] {
+		if !seen.add(key) {
 			return fmt.Errorf("key %q is there twice", key)
 		}
-		seen[key] = true
+		w.blank()
 		p, t := key, key
 		if path != "" {
 			p, t = path+"."+key, top
@@ -110,16 +159,48 @@ func (w *walker) object(path, top string) error {
 			return err
 		}
 	}
-	_, err := w.dec.Token()
-	return err
+	w.i++
+	w.blank()
+	return nil
 }
 
 func (w *walker) array(path, top string) error {
-	for i := 0; w.dec.More(); i++ {
+	w.i++
+	w.blank()
+	for i := 0; w.data[w.i] != ']'; i++ {
 		if err := w.value(path+"["+strconv.Itoa(i)+"]", top); err != nil {
 			return err
 		}
 	}
-	_, err := w.dec.Token()
-	return err
+	w.i++
+	w.blank()
+	return nil
+}
+
+// keys are those of one object. Few are compared one by one, which is quicker
+// than a map and allocates nothing.
+type keys struct {
+	n    int
+	few  [8]string
+	many map[string]struct{}
+}
+
+// add reports whether a key is new.
+func (k *keys) add(key string) bool {
+	if slices.Contains(k.few[:k.n], key) {
+		return false
+	}
+	if k.n < len(k.few) {
+		k.few[k.n] = key
+		k.n++
+		return true
+	}
+	if k.many == nil {
+		k.many = map[string]struct{}{}
+	}
+	if _, twice := k.many[key]; twice {
+		return false
+	}
+	k.many[key] = struct{}{}
+	return true
 }

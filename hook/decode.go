@@ -65,12 +65,12 @@ func (ev Event) Check() error {
 	if len(ev.Tools) > MaxTools {
 		return fmt.Errorf("%w: %d tools, at most %d", ErrTooLarge, len(ev.Tools), MaxTools)
 	}
-	for _, c := range append(slices.Clip(ev.Calls), ev.Call) {
+	for _, c := range ev.Calls {
 		if err := c.check(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return ev.Call.check()
 }
 
 func (c Call) check() error {

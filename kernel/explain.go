@@ -1,29 +1,38 @@
 package kernel
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
 )
 
+// usualLine is room for the line of an ordinary refusal, in bytes.
+const usualLine = 384
+
 // line explains a refusal in one line: source -> argument -> action -> what
 // you can do. It reaches the model, so it carries no code.
 func (st *step) line(j judged) string {
 	var b strings.Builder
+	b.Grow(usualLine)
 	a, found := culprit(j.action.Arguments)
 	if from := st.lineSources(j, a, found); from != "" {
 		b.WriteString(from + " -> ")
 	}
 	if found {
-		b.WriteString(argumentName(a) + " -> ")
+		b.WriteString(argumentName(a))
+		b.WriteString(" -> ")
 	}
-	fmt.Fprintf(&b, "%s: %s", j.action.Tool, refusal(j.decision.Verdict))
+	b.WriteString(j.action.Tool.String())
+	b.WriteString(": ")
+	b.WriteString(refusal(j.decision.Verdict))
 	if len(j.decision.Reasons) > 0 {
-		b.WriteString(" because " + j.decision.Reasons[0].Text)
+		b.WriteString(" because ")
+		b.WriteString(j.decision.Reasons[0].Text)
 	}
-	b.WriteString(". " + j.decision.Remedy.Person)
+	b.WriteString(". ")
+	b.WriteString(j.decision.Remedy.Person)
 	return b.String()
 }
 
@@ -117,12 +126,12 @@ func culprit(args []floodmark.Argument) (floodmark.Argument, bool) {
 func argumentName(a floodmark.Argument) string {
 	switch a.Whence {
 	case floodmark.Seen:
-		return fmt.Sprintf("%s %q (seen there)", a.Path, a.Shown)
+		return a.Path + " " + strconv.Quote(a.Shown) + " (seen there)"
 	case floodmark.Nowhere:
-		return fmt.Sprintf("%s %q (composed by the model)", a.Path, a.Shown)
+		return a.Path + " " + strconv.Quote(a.Shown) + " (composed by the model)"
 	case floodmark.Stated:
 	}
-	return fmt.Sprintf("%s %q", a.Path, a.Shown)
+	return a.Path + " " + strconv.Quote(a.Shown)
 }
 
 // sourceName says in a few words where content came from.
@@ -141,7 +150,7 @@ func sourceName(s floodmark.Source, t floodmark.Trust) string {
 	default:
 	}
 	if o.Place != "" {
-		name += " " + o.Place
+		return name + " " + o.Place + " (" + t.String() + ")"
 	}
 	return name + " (" + t.String() + ")"
 }
@@ -168,7 +177,10 @@ func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
 }
 
 func (st *step) blamed(d floodmark.Decision) []floodmark.Source {
-	var list []floodmark.Source
+	if len(d.Blame) == 0 {
+		return nil
+	}
+	list := make([]floodmark.Source, 0, len(d.Blame))
 	for _, n := range d.Blame {
 		if src, ok := st.s.Ledger.Source(n); ok {
 			list = append(list, src)

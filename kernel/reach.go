@@ -42,7 +42,7 @@ func (st *step) reach(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf
 			r.ActiveContent = r.ActiveContent || active
 			r.ContentLicensed = r.ContentLicensed && !private
 		}
-		r.SecretInArgs = r.SecretInArgs || st.secret(tr, leaf, args[i])
+		r.SecretInArgs = r.SecretInArgs || st.secret(tr, leaf.Value, args[i])
 	}
 	return r
 }
@@ -94,30 +94,6 @@ func (st *step) active(tr *provenance.Tracer, text string) (active, private bool
 	return active, private
 }
 
-// secret reports whether a value of the call was seen in secret content.
-func (st *step) secret(tr *provenance.Tracer, leaf hook.Leaf, a floodmark.Argument) bool {
-	if st.mark.Secrecy > floodmark.Secret {
-		return false
-	}
-	if a.Whence == floodmark.Seen && st.guarded(a, floodmark.Secret) {
-		return true
-	}
-	n := 0
-	for tok := range provenance.Tokens(leaf.Value) {
-		if n++; n > maxContentTokens {
-			return true
-		}
-		if tok.Kind == provenance.Word || tok.Kind == provenance.Name {
-			continue
-		}
-		part := tr.Trace(hook.Leaf{Value: leaf.Value[tok.Start:tok.End]}, floodmark.Content, "")
-		if part.Whence == floodmark.Seen && st.guarded(part, floodmark.Secret) {
-			return true
-		}
-	}
-	return false
-}
-
 // guarded reports whether a value was seen in content at most as open as limit.
 func (st *step) guarded(a floodmark.Argument, limit floodmark.Secrecy) bool {
 	return slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
@@ -127,11 +103,19 @@ func (st *step) guarded(a floodmark.Argument, limit floodmark.Secrecy) bool {
 
 // argsDigest identifies the exact arguments however their keys were ordered.
 func argsDigest(leaves []hook.Leaf) floodmark.Digest {
-	sorted := slices.Clone(leaves)
-	slices.SortStableFunc(sorted, func(a, b hook.Leaf) int { return strings.Compare(a.Path, b.Path) })
-	var b []byte
+	byPath := func(a, b hook.Leaf) int { return strings.Compare(a.Path, b.Path) }
+	sorted := leaves
+	if !slices.IsSortedFunc(leaves, byPath) {
+		sorted = slices.Clone(leaves)
+		slices.SortStableFunc(sorted, byPath)
+	}
+	size := 0
 	for _, l := range sorted {
-		for _, part := range []string{l.Path, l.Value} {
+		size += 8 + len(l.Path) + 8 + len(l.Value) + 1
+	}
+	b := make([]byte, 0, size)
+	for _, l := range sorted {
+		for _, part := range [...]string{l.Path, l.Value} {
 			b = binary.BigEndian.AppendUint64(b, uint64(len(part)))
 			b = append(b, part...)
 		}

@@ -70,7 +70,9 @@ func (k Key) Postings(text string) Postings {
 type hasher struct {
 	mac hash.Hash
 	in  []byte
-	sum [sha256.Size]byte
+	// token and words are room for whoever reads a value.
+	token, words []byte
+	sum          [sha256.Size]byte
 }
 
 func newHasher(k Key) *hasher {

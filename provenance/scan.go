@@ -13,54 +13,47 @@ type scanner struct {
 	i int
 	// unclosed is, for each quote, how far no closing one was found.
 	unclosed [3]int
-
-	folder folder
-	base   int // where the folded text begins in the text
-	left   int // how many tokens may still be emitted
-	out    func(piece) bool
+	// found are the tokens of the last step. They are handed over instead of
+	// calling back, so that scanning a short value allocates nothing.
+	found []extent
 }
 
-// emit passes one token on. It returns false if there shall be no more.
-func (sc *scanner) emit(kind TokenKind, from, to int) bool {
-	sc.left--
-	return sc.left >= 0 && sc.out(piece{
-		kind: kind, folded: sc.s[from:to],
-		start: sc.base + sc.folder.offset(from), end: sc.base + sc.folder.offset(to),
-	})
+// An extent is where a token stands in the folded text.
+type extent struct {
+	kind     TokenKind
+	from, to int
 }
 
-// run emits all tokens. It returns false if emit did.
-func (sc *scanner) run() bool {
-	for sc.i < len(sc.s) {
-		c := sc.s[sc.i]
-		var going bool
-		switch {
+func (sc *scanner) emit(kind TokenKind, from, to int) {
+	sc.found = append(sc.found, extent{kind, from, to})
+}
+
+// step finds the next tokens. It returns false at the end of the text.
+func (sc *scanner) step() bool {
+	sc.found = sc.found[:0]
+	for sc.i < len(sc.s) && len(sc.found) == 0 {
+		switch c := sc.s[sc.i]; {
 		case isSpaceByte(c):
 			sc.i++
-			continue
 		case isLetter(c):
-			going = sc.word()
+			sc.word()
 		case c == '"' || c == '\'' || c == '`':
-			going = sc.quote(c)
+			sc.quote(c)
 		case c == '\\':
-			going = sc.backslash()
+			sc.backslash()
 		case c >= utf8.RuneSelf:
-			going = sc.foreign()
+			sc.foreign()
 		case isDigit(c) || isJoiner(c):
-			going = sc.chunk()
+			sc.chunk()
 		default:
 			sc.i++
-			continue
-		}
-		if !going {
-			return false
 		}
 	}
-	return true
+	return len(sc.found) > 0
 }
 
 // word is the quick way for plain words, which are most of any text.
-func (sc *scanner) word() bool {
+func (sc *scanner) word() {
 	from, to := sc.i, sc.i+1
 	for to < len(sc.s) && isLetter(sc.s[to]) {
 		to++
@@ -69,23 +62,25 @@ func (sc *scanner) word() bool {
 		c := sc.s[to]
 		plain := isSpaceByte(c) || c == ',' || c == ')' || c == '"' || c == ';' || c == '<'
 		if !plain && (c != '.' || (to+1 < len(sc.s) && !isSpaceByte(sc.s[to+1]))) {
-			return sc.chunk()
+			sc.chunk()
+			return
 		}
 	}
 	if to-from > MaxTokenBytes {
-		return sc.chunk()
+		sc.chunk()
+		return
 	}
 	sc.i = to
-	return sc.emit(wordKind(sc.s[from:to]), from, to)
+	sc.emit(wordKind(sc.s[from:to]), from, to)
 }
 
 // quote emits what stands between this quote and its partner, if it has one,
 // and goes on inside. An apostrophe is no quote.
-func (sc *scanner) quote(c byte) bool {
+func (sc *scanner) quote(c byte) {
 	open := sc.i
 	sc.i++
 	if open > 0 && isWordByte(sc.s[open-1]) {
-		return true
+		return
 	}
 	kind := strings.IndexByte("\"'`", c)
 	end := min(len(sc.s), open+1+MaxTokenBytes)
@@ -98,24 +93,23 @@ func (sc *scanner) quote(c byte) bool {
 		at += from
 		next := at + 1
 		if next == len(sc.s) || !isWordByte(sc.s[next]) {
-			if strings.TrimSpace(sc.s[open+1:at]) == "" {
-				return true
+			if strings.TrimSpace(sc.s[open+1:at]) != "" {
+				sc.emit(Quoted, open+1, at)
 			}
-			return sc.emit(Quoted, open+1, at)
+			return
 		}
 		from = next
 	}
 	sc.unclosed[kind] = end
-	return true
 }
 
 // backslash skips an escaped character, as there are in JSON that was not
 // decoded, or reads a path of another system.
-func (sc *scanner) backslash() bool {
+func (sc *scanner) backslash() {
 	rest := sc.s[sc.i:]
 	switch {
 	case len(rest) > 2 && rest[1] == '\\' && isAlnum(rest[2]) && (sc.i == 0 || !isWordByte(sc.s[sc.i-1])):
-		return sc.emitUntil(Path, sc.i, sc.i+windowsEnd(rest))
+		sc.emitUntil(Path, sc.i, sc.i+windowsEnd(rest))
 	case len(rest) > 5 && rest[1] == 'u' && isHex(rest[2:6]):
 		sc.i += 6
 	case len(rest) > 1 && strings.IndexByte("nrt\"'\\", rest[1]) >= 0:
@@ -123,59 +117,64 @@ func (sc *scanner) backslash() bool {
 	default:
 		sc.i++
 	}
-	return true
 }
 
 // foreign reads a word of letters beyond ASCII, or skips a symbol. Scripts
 // without blanks between words give a word for each character.
-func (sc *scanner) foreign() bool {
+func (sc *scanner) foreign() {
 	r, size := utf8.DecodeRuneInString(sc.s[sc.i:])
 	switch {
 	case unspaced(r):
 		sc.i += size
-		return sc.emit(Word, sc.i-size, sc.i)
+		sc.emit(Word, sc.i-size, sc.i)
+		return
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
-		return sc.chunk()
+		sc.chunk()
+		return
 	case unicode.Is(unicode.Sc, r):
 		if n, _ := numberLen(sc.s[sc.i:]); n > 0 {
-			return sc.emitUntil(Number, sc.i, sc.i+n)
+			sc.emitUntil(Number, sc.i, sc.i+n)
+			return
 		}
 	}
 	sc.i += size
-	return true
 }
 
 // chunk takes the longest run of characters that can stand in one token and
 // finds out what it is.
-func (sc *scanner) chunk() bool {
+func (sc *scanner) chunk() {
 	from := sc.i
 	if kind, to, ok := sc.spaced(from); ok {
-		return sc.emitUntil(kind, from, to)
+		sc.emitUntil(kind, from, to)
+		return
 	}
 	to := runEnd(sc.s, from)
 	run := sc.s[from:to]
 	if strings.HasPrefix(sc.s[from:], "www.") && to > from+4 {
-		return sc.emitUntil(URL, from, from+urlEnd(sc.s[from:]))
+		sc.emitUntil(URL, from, from+urlEnd(sc.s[from:]))
+		return
 	}
 	if at := strings.Index(run, "://"); at >= 0 {
 		begin := from + schemeStart(run[:at])
 		if begin < from+at {
-			return sc.inside(from, begin) && sc.emitUntil(URL, begin, begin+urlEnd(sc.s[begin:]))
+			sc.inside(from, begin)
+			sc.emitUntil(URL, begin, begin+urlEnd(sc.s[begin:]))
+			return
 		}
 	}
 	if len(run) == 2 && run[1] == ':' && isLetter(run[0]) && strings.HasPrefix(sc.s[to:], "\\") {
-		return sc.emitUntil(Path, from, from+windowsEnd(sc.s[from:]))
+		sc.emitUntil(Path, from, from+windowsEnd(sc.s[from:]))
+		return
 	}
 	if to == from {
 		sc.i++
-		return true
+		return
 	}
-	to = sc.blankInPath(from, to)
-	return sc.inside(from, to)
+	sc.inside(from, sc.blankInPath(from, to))
 }
 
 // inside emits the tokens of a run that is no URL.
-func (sc *scanner) inside(from, to int) bool {
+func (sc *scanner) inside(from, to int) {
 	for from < to {
 		begin, end := trimRun(sc.s, from, to)
 		if begin >= end || sc.s[from:to] == "'s" { // «Bob's» is Bob
@@ -183,25 +182,24 @@ func (sc *scanner) inside(from, to int) bool {
 		}
 		cut := begin + splitAt(sc.s[begin:end])
 		stop, last := trimRun(sc.s, begin, cut)
-		if hasWordByte(sc.s[stop:last]) && !sc.emitUntil(classify(sc.s[stop:last]), stop, last) {
-			return false
+		if hasWordByte(sc.s[stop:last]) {
+			sc.emitUntil(classify(sc.s[stop:last]), stop, last)
 		}
 		from = max(cut, begin+1)
 	}
 	sc.i = max(sc.i, to)
-	return true
 }
 
 // emitUntil emits one token and goes on behind it. What is too long is cut.
-func (sc *scanner) emitUntil(kind TokenKind, from, to int) bool {
+func (sc *scanner) emitUntil(kind TokenKind, from, to int) {
 	sc.i = max(sc.i, to)
 	for to-from > MaxTokenBytes {
-		if !sc.emit(ID, from, from+MaxTokenBytes) {
-			return false
-		}
+		sc.emit(ID, from, from+MaxTokenBytes)
 		from += MaxTokenBytes
 	}
-	return from == to || sc.emit(kind, from, to)
+	if from != to {
+		sc.emit(kind, from, to)
+	}
 }
 
 // blankInPath lets a path go on behind an escaped blank.

@@ -115,14 +115,25 @@ func keepAlnum(b []byte, begin int) []byte {
 
 // scanText calls emit with every piece of text, until emit returns false.
 func scanText(text string, emit func(piece) bool) {
-	sc := scanner{left: MaxTokens, out: emit}
-	for sc.base < len(text) {
-		block := text[sc.base:blockEnd(text, sc.base)]
-		sc.s, sc.i, sc.unclosed = sc.folder.fold(block), 0, [3]int{}
-		if !sc.run() {
-			return
+	var folder folder
+	var room [8]extent
+	left := MaxTokens
+	for base := 0; base < len(text); {
+		block := text[base:blockEnd(text, base)]
+		folded := folder.fold(block)
+		sc := scanner{s: folded, found: room[:0]}
+		for sc.step() {
+			for _, x := range sc.found {
+				left--
+				if left < 0 || !emit(piece{
+					kind: x.kind, folded: folded[x.from:x.to],
+					start: base + folder.offset(x.from), end: base + folder.offset(x.to),
+				}) {
+					return
+				}
+			}
 		}
-		sc.base += len(block)
+		base += len(block)
 	}
 }
 

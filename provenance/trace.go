@@ -153,9 +153,7 @@ type traced struct {
 func readValue(h *hasher, value string) traced {
 	value = value[:min(len(value), maxTracedBytes)]
 	var v traced
-	var room [64]byte
-	token := room[:0]
-	var win window
+	token, win := h.token, window{text: h.words[:0]}
 	pieces, plain := 0, 0
 	scanText(value, func(p piece) bool {
 		token = appendToken(token[:0], p)
@@ -171,11 +169,14 @@ func readValue(h *hasher, value string) traced {
 		}
 		plain++
 		v.tokens = append(v.tokens, h.bytes(token))
-		for part := range parts(p.kind, string(token)) {
-			v.parts = append(v.parts, h.text(part))
+		if p.kind != Word && p.kind != Name && p.kind != Address && p.kind != Account { // those have none
+			for part := range parts(p.kind, string(token)) {
+				v.parts = append(v.parts, h.text(part))
+			}
 		}
 		return true
 	})
+	h.token, h.words = token, win.text
 	v.finish(h, value, pieces, plain)
 	return v
 }
@@ -183,7 +184,8 @@ func readValue(h *hasher, value string) traced {
 // finish decides what may stand for the whole value.
 func (v *traced) finish(h *hasher, value string, pieces, plain int) {
 	if len(value) <= MaxTokenBytes && (plain > 0 || pieces > 1) {
-		v.whole = append(v.whole, h.bytes(appendNormal(nil, value)))
+		h.in = appendNormal(h.in[:0], value)
+		v.whole = append(v.whole, h.bytes(h.in))
 	}
 	if pieces == 1 && plain == 1 {
 		v.whole = append(v.whole, v.tokens[0])
