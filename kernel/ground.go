@@ -47,8 +47,9 @@ func (e earlier) Find(h provenance.Hash) []floodmark.Span {
 }
 
 // returns is the label a call's result brings, by what was read and where.
-// Standing trust in a host holds for a plain read of one URL there: with two,
-// or with a command, the result may be of the other one.
+// Standing trust in a host holds for a plain read of one URL there, by a tool
+// that returns whatever a page says: with two URLs, a command, or a tool that
+// reads messages, the result may be somebody else's.
 func (st *step) returns(ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf) floodmark.Label {
 	urls := 0
 	for _, leaf := range leaves {
@@ -56,7 +57,7 @@ func (st *step) returns(ref floodmark.ToolRef, use catalog.Use, leaves []hook.Le
 			urls++
 		}
 	}
-	oneURL := urls == 1 && len(use.Effects) == 1 && use.Effects[0] == floodmark.Fetch
+	oneURL := urls == 1 && len(use.Effects) == 1 && use.Effects[0] == floodmark.Fetch && use.Returns.Trust == floodmark.Untrusted
 	l := use.Returns
 	if use.ByPath || use.Location == catalog.NoPath && oneURL {
 		l = st.r.Policy.PlaceLabel(l, use.Place, use.Location, st.s.Project != "", st.s.Home)
@@ -90,14 +91,18 @@ func (st *step) sources() iter.Seq[policy.Source] {
 
 // enforce turns every answer into Allow where the policy only watches.
 func (st *step) enforce(d *floodmark.Decision) {
-	if d.Verdict == floodmark.Allow && len(d.Hidden) == 0 || st.settings().Enforce {
+	if st.settings().Enforce {
+		return
+	}
+	d.Verifiers = nil
+	if d.Verdict == floodmark.Allow && len(d.Hidden) == 0 {
 		return
 	}
 	d.Would = d.Verdict.String()
 	if len(d.Hidden) > 0 {
 		d.Would += " hiding " + strings.Join(d.Hidden, " ")
 	}
-	d.Verdict, d.Hidden, d.Verifiers = floodmark.Allow, nil, nil
+	d.Verdict, d.Hidden = floodmark.Allow, nil
 	d.Reasons = append([]floodmark.Reason{{
 		Code: floodmark.DryRun, Text: "only watched: it would have been " + d.Would, Verdict: floodmark.Allow,
 	}}, d.Reasons...)

@@ -125,7 +125,7 @@ func (st *step) relaxes(j *judged) bool {
 			named++ // no, null and nothing need no naming, and name nothing
 		}
 	}
-	return named > 0 && st.s.stated.Licenses(j.use.Licence)
+	return named > 0 && st.licensed(j)
 }
 
 // conclude turns the policy's ruling into the decision: an opinion only where

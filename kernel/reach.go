@@ -42,7 +42,7 @@ func (st *step) reach(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf
 			r.ActiveContent = r.ActiveContent || active
 			r.ContentLicensed = r.ContentLicensed && !private
 		}
-		r.SecretInArgs = r.SecretInArgs || st.secret(tr, leaf, args[i])
+		r.SecretInArgs = r.SecretInArgs || st.secret(tr, leaf.Value, args[i])
 	}
 	return r
 }
@@ -59,7 +59,7 @@ func (st *step) fetchParts(r *policy.Reach, raw string, a floodmark.Argument) {
 		return
 	}
 	host := strings.ToLower(u.Hostname())
-	r.HostStated = st.s.stated.Has(host, hook.String, "host")
+	r.HostStated = st.s.stated.HasHost(host)
 	r.HostListed = st.r.Policy.ListsHost(host)
 	if (u.Path == "" || u.Path == "/") && u.RawQuery == "" && u.Fragment == "" && u.User == nil {
 		r.RestFromHost = true
@@ -92,30 +92,6 @@ func (st *step) active(tr *provenance.Tracer, text string) (active, private bool
 		private = private || a.Whence == floodmark.Seen && st.guarded(a, floodmark.Private)
 	}
 	return active, private
-}
-
-// secret reports whether a value of the call was seen in secret content.
-func (st *step) secret(tr *provenance.Tracer, leaf hook.Leaf, a floodmark.Argument) bool {
-	if st.mark.Secrecy > floodmark.Secret {
-		return false
-	}
-	if a.Whence == floodmark.Seen && st.guarded(a, floodmark.Secret) {
-		return true
-	}
-	n := 0
-	for tok := range provenance.Tokens(leaf.Value) {
-		if n++; n > maxContentTokens {
-			return true
-		}
-		if tok.Kind == provenance.Word || tok.Kind == provenance.Name {
-			continue
-		}
-		part := tr.Trace(hook.Leaf{Value: leaf.Value[tok.Start:tok.End]}, floodmark.Content, "")
-		if part.Whence == floodmark.Seen && st.guarded(part, floodmark.Secret) {
-			return true
-		}
-	}
-	return false
 }
 
 // guarded reports whether a value was seen in content at most as open as limit.

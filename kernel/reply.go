@@ -34,7 +34,9 @@ func (st *step) beforeReply() {
 		Reach: policy.Reach{Network: true, URLArg: -1, FreeContent: true},
 	}
 	var private bool
-	j.question.Reach.ActiveContent, private = st.active(st.tracer(st.node), st.ev.Text)
+	tr := st.tracer(st.node)
+	j.question.Reach.SecretInArgs = st.secret(tr, st.ev.Text, floodmark.Argument{})
+	j.question.Reach.ActiveContent, private = st.active(tr, st.ev.Text)
 	j.question.Reach.ContentLicensed = !private
 	j.ruling = st.r.Policy.Decide(&j.question)
 	st.conclude(&j)

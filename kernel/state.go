@@ -34,6 +34,10 @@ type State struct {
 	Ledger provenance.Ledger `json:"ledger"`
 	// Owner are the owner's own words, for the auditor and for what was stated.
 	Owner []string `json:"owner,omitempty"`
+	// TurnBegan is how many of these there were when the turn began, and
+	// LastTurnBegan when the one before did.
+	TurnBegan     int `json:"turnBegan,omitempty"`
+	LastTurnBegan int `json:"lastTurnBegan,omitempty"`
 
 	// Context is the mark of the newest model call; Proposed are the calls of
 	// its response, which are judged at that mark.
@@ -109,6 +113,7 @@ func (s *State) Apply(f floodmark.Fact) error {
 		s.clear()
 	case floodmark.TurnOpened:
 		s.Turn, s.InTurn, s.Iteration, s.Stopped = f.Turn, true, 0, false
+		s.LastTurnBegan, s.TurnBegan = s.TurnBegan, len(s.Owner)
 	case floodmark.TurnClosed:
 		s.closeTurn()
 	case floodmark.IterationOpened:

@@ -38,7 +38,7 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 		carries: reason(floodmark.FlowFetch, "flows.flow-fetch", floodmark.Confirm,
 			"this request leaves the machine and could carry private data to a place you did not name"),
 		steered: reason(floodmark.FlowFetch, "flows.flow-fetch", s.FetchSteered,
-			"this address was named only by text from outside"),
+			"you did not name this address, and text from outside may have"),
 		active: reason(floodmark.ActiveContent, "flows.active-content", floodmark.Audit,
 			"the text carries a link, an address or code that only outside text brought in"),
 		protection: reason(floodmark.SelfProtection, "self-protection", floodmark.Confirm,
@@ -84,7 +84,7 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	if carries {
 		add(f.fetchOn, &f.carries)
 	}
-	if reads && q.steered() {
+	if reads && (q.steered() || f.steered.Verdict < floodmark.Audit && q.composed()) {
 		add(f.fetchOn, &f.steered)
 	}
 	if sends && q.Reach.ActiveContent {
@@ -117,6 +117,14 @@ func (q *Question) allStated() bool {
 func (q *Question) steered() bool {
 	u, ok := q.at(q.Reach.URLArg)
 	return ok && fromOutside(u)
+}
+
+// composed reports a URL that nobody named, at a host that nobody named either:
+// text from outside can spell an address so that it is found nowhere. Where
+// links are followed all day (coding), only what was seen outside counts.
+func (q *Question) composed() bool {
+	u, ok := q.at(q.Reach.URLArg)
+	return ok && u.Whence == floodmark.Nowhere && !q.Reach.HostStated && !q.Reach.HostListed
 }
 
 // lured reports a destination that only text from outside named.

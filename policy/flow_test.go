@@ -54,7 +54,7 @@ func flowCases() []flowCase {
 		{"private, destination out of range", floodmark.Send, mark(ext, floodmark.Private), nil, to, floodmark.Confirm, floodmark.FlowPrivate},
 		{"private, own service read", floodmark.Fetch, mark(ext, floodmark.Private), []floodmark.Argument{composed}, with(url, func(r *policy.Reach) { r.Own = true }), floodmark.Allow, ""},
 		{"private, local file", floodmark.Observe, mark(ext, floodmark.Private), nil, policy.Reach{URLArg: -1}, floodmark.Allow, ""},
-		{"internal is not private", floodmark.Fetch, mark(ext, floodmark.Internal), []floodmark.Argument{composed}, url, floodmark.Allow, ""},
+		{"internal is not private", floodmark.Fetch, mark(ext, floodmark.Internal), []floodmark.Argument{local}, url, floodmark.Allow, ""},
 		// a network read is a channel
 		{"fetch, composed address", floodmark.Fetch, mark(ext, floodmark.Private), []floodmark.Argument{composed}, url, floodmark.Confirm, floodmark.FlowFetch},
 		{"fetch, stated address", floodmark.Fetch, mark(ext, floodmark.Private), []floodmark.Argument{stated}, url, floodmark.Allow, ""},
@@ -72,6 +72,10 @@ func flowCases() []flowCase {
 		// steered
 		{"address from the web", floodmark.Fetch, mark(unt, floodmark.Public), []floodmark.Argument{seen}, url, floodmark.Confirm, floodmark.FlowFetch},
 		{"address from a mail", floodmark.Fetch, mark(ext, floodmark.Internal), []floodmark.Argument{mailed}, url, floodmark.Confirm, floodmark.FlowFetch},
+		{"address found nowhere", floodmark.Fetch, mark(unt, floodmark.Public), []floodmark.Argument{composed}, url, floodmark.Confirm, floodmark.FlowFetch},
+		{"address found nowhere at a stated host", floodmark.Fetch, mark(unt, floodmark.Public), []floodmark.Argument{composed}, with(url, func(r *policy.Reach) { r.HostStated = true }), floodmark.Allow, ""},
+		{"address found nowhere at a listed host", floodmark.Fetch, mark(unt, floodmark.Public), []floodmark.Argument{composed}, with(url, func(r *policy.Reach) { r.HostListed = true }), floodmark.Allow, ""},
+		{"address found nowhere, nothing from outside", floodmark.Fetch, mark(loc, floodmark.Public), []floodmark.Argument{composed}, url, floodmark.Allow, ""},
 		{"address from a local file", floodmark.Fetch, mark(unt, floodmark.Public), []floodmark.Argument{local}, url, floodmark.Allow, ""},
 		// active content
 		{"link in a message", floodmark.Send, mark(ext, floodmark.Internal), []floodmark.Argument{stated}, with(to, func(r *policy.Reach) { r.ActiveContent, r.FreeContent = true, true }), floodmark.Confirm, ""},

@@ -28,6 +28,7 @@ type Stated struct {
 	tokens  map[statedToken]struct{}
 	quoted  map[string]struct{}
 	names   map[string]struct{}
+	hosts   map[string]struct{}       // of the URLs
 	numbers map[string][]statedNumber // by plain form
 	words   []statedWord
 	at      map[string][]int // where in words
@@ -56,7 +57,7 @@ type item struct {
 func (s *Stated) Add(text string) {
 	if s.tokens == nil {
 		s.tokens, s.numbers, s.at = map[statedToken]struct{}{}, map[string][]statedNumber{}, map[string][]int{}
-		s.quoted, s.names = map[string]struct{}{}, map[string]struct{}{}
+		s.quoted, s.names, s.hosts = map[string]struct{}{}, map[string]struct{}{}, map[string]struct{}{}
 	}
 	if len(text) > maxStatedBytes {
 		text = text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
@@ -86,8 +87,19 @@ func (s *Stated) addItem(items []item, i int, it item) {
 		if it.kind == Account {
 			s.addNumber(items, i, it.raw)
 		}
+		if host := URLHost(it.raw); it.kind == URL && host != "" {
+			s.hosts[host] = struct{}{}
+		}
 		s.tokens[strictToken(it.kind, it.raw)] = struct{}{}
 	}
+}
+
+// HasHost reports whether the owner named a host: by itself, or in a URL. It
+// says where one may look, not what may be sent there.
+func (s *Stated) HasHost(host string) bool {
+	host = strings.ToLower(host)
+	_, ok := s.hosts[host]
+	return ok || host != "" && s.hasToken(host)
 }
 
 // Has reports whether the owner stated this value: as a whole token, a whole
