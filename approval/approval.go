@@ -46,7 +46,7 @@ type Approver interface {
 // useless to whoever reads the journal without the key.
 func CodeMAC(key []byte, s floodmark.SessionID, t floodmark.TicketID, code string) floodmark.Digest {
 	m := hmac.New(sha256.New, key)
-	var b []byte
+	b := make([]byte, 0, 128)
 	for _, part := range [...]string{"approval code", string(s), string(t), code} {
 		b = append(append(b, part...), 0)
 	}

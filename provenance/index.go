@@ -68,15 +68,20 @@ func (k Key) Postings(text string) Postings {
 
 // A hasher computes keyed hashes without allocating for each.
 type hasher struct {
+	key Key
 	mac hash.Hash
 	in  []byte
 	// token and words are room for whoever reads a value.
 	token, words []byte
 	sum          [sha256.Size]byte
+	room         [256]byte // what the slices begin with
 }
 
 func newHasher(k Key) *hasher {
-	return &hasher{mac: hmac.New(sha256.New, k[:])}
+	h := &hasher{key: k}
+	h.mac = hmac.New(sha256.New, h.key[:])
+	h.in, h.token, h.words = h.room[0:0:64], h.room[64:64:128], h.room[128:128]
+	return h
 }
 
 func (h *hasher) bytes(token []byte) Hash {

@@ -13,9 +13,11 @@ type scanner struct {
 	i int
 	// unclosed is, for each quote, how far no closing one was found.
 	unclosed [3]int
-	// found are the tokens of the last step. They are handed over instead of
-	// calling back, so that scanning a short value allocates nothing.
-	found []extent
+	// few and more are the tokens of the last step, n of them in few. They are
+	// handed over instead of calling back, so that a scan allocates nothing.
+	n    int
+	few  [8]extent
+	more []extent
 }
 
 // An extent is where a token stands in the folded text.
@@ -25,13 +27,26 @@ type extent struct {
 }
 
 func (sc *scanner) emit(kind TokenKind, from, to int) {
-	sc.found = append(sc.found, extent{kind, from, to})
+	if sc.n < len(sc.few) {
+		sc.few[sc.n] = extent{kind, from, to}
+		sc.n++
+		return
+	}
+	sc.more = append(sc.more, extent{kind, from, to})
+}
+
+// at returns the i-th token of the last step.
+func (sc *scanner) at(i int) extent {
+	if i < sc.n {
+		return sc.few[i]
+	}
+	return sc.more[i-sc.n]
 }
 
 // step finds the next tokens. It returns false at the end of the text.
 func (sc *scanner) step() bool {
-	sc.found = sc.found[:0]
-	for sc.i < len(sc.s) && len(sc.found) == 0 {
+	sc.n, sc.more = 0, sc.more[:0]
+	for sc.i < len(sc.s) && sc.n == 0 {
 		switch c := sc.s[sc.i]; {
 		case isSpaceByte(c):
 			sc.i++
@@ -49,7 +64,7 @@ func (sc *scanner) step() bool {
 			sc.i++
 		}
 	}
-	return len(sc.found) > 0
+	return sc.n > 0
 }
 
 // word is the quick way for plain words, which are most of any text.

@@ -116,14 +116,14 @@ func keepAlnum(b []byte, begin int) []byte {
 // scanText calls emit with every piece of text, until emit returns false.
 func scanText(text string, emit func(piece) bool) {
 	var folder folder
-	var room [8]extent
 	left := MaxTokens
 	for base := 0; base < len(text); {
 		block := text[base:blockEnd(text, base)]
 		folded := folder.fold(block)
-		sc := scanner{s: folded, found: room[:0]}
+		sc := scanner{s: folded}
 		for sc.step() {
-			for _, x := range sc.found {
+			for i := range sc.n + len(sc.more) {
+				x := sc.at(i)
 				left--
 				if left < 0 || !emit(piece{
 					kind: x.kind, folded: folded[x.from:x.to],
