@@ -77,11 +77,6 @@ func (r *report) print(out io.Writer) {
 	slices.SortFunc(r.Survivors, func(a, b survivor) int {
 		return strings.Compare(a.Name, b.Name)
 	})
-	for _, s := range r.Survivors {
-		if s.Excuse == "" {
-			fmt.Fprintf(out, "survived  %s\n          %s\n          %s\n", s.ID, s.Name, s.Change)
-		}
-	}
 	for _, pkg := range slices.Sorted(maps.Keys(r.Packages)) {
 		t := r.Packages[pkg]
 		fmt.Fprintf(out, "%-12s %4d caught %4d survived %4d excused\n", pkg, t.Caught, t.Survived, t.Excused)
@@ -120,6 +115,9 @@ func tryAll(ctx context.Context, o options, ms []mutant, es excuses, out io.Writ
 	err = inParallel(ctx, o.parallel, ms, func() bool { return r.Tried < want }, func(m mutant) (outcome, error) { return b.try(ctx, m) },
 		func(m mutant, got outcome) {
 			r.add(m, got, es)
+			if _, excused := es.find(m); got == survived && !excused { // said at once: the run may be ended early
+				fmt.Fprintf(out, "survived  %s\n          %s\n          %s\n", m.ID(), m.Name(), m.Change())
+			}
 			if n := r.Tried + r.Broken; n%25 == 0 {
 				fmt.Fprintf(out, "... %d tried, %d caught, %d s\n", r.Tried, r.Caught, int(time.Since(began).Seconds()))
 			}
