@@ -41,6 +41,8 @@ func build(name string, shipped, user *document, projects []*document) *Policy {
 type cell struct {
 	verdict floodmark.Verdict
 	rule    string
+	taint   bool // said by the user's taintPolicy
+	own     bool // said by the user's table
 }
 
 type cells [effects][trusts]cell
@@ -56,15 +58,16 @@ func buildTable(shipped, user *document) *cells {
 			c := cell{verdict: shipped.table[e][t].verdict, rule: "table." + effect.String() + "." + floodmark.Trust(t).String()}
 			taint := user.taint[t]
 			if taint.node != nil && guarded(effect) && (effect != floodmark.Admin || taint.verdict < c.verdict) {
-				c.verdict, c.rule = taint.verdict, "taintPolicy."+floodmark.Trust(t).String()
+				c.verdict, c.rule, c.taint = taint.verdict, "taintPolicy."+floodmark.Trust(t).String(), true
 			}
 			if own := user.table[e][t]; own.node != nil {
-				c.verdict, c.rule = own.verdict, "table."+effect.String()+"."+floodmark.Trust(t).String()
+				c.verdict, c.rule, c.taint, c.own = own.verdict, "table."+effect.String()+"."+floodmark.Trust(t).String(), false, true
 			}
 			out[e][t] = c
 		}
 	}
 	for e := range effects {
+		lift(&out[e])
 		monotone(&out[e])
 		for t := range trusts {
 			user.warnCorrected(user.table[e][t], out[e][t].verdict, floodmark.Trust(t))
@@ -74,6 +77,21 @@ func buildTable(shipped, user *document) *cells {
 		user.warnCorrected(user.taint[t], user.taint.least(t), floodmark.Trust(t))
 	}
 	return &out
+}
+
+// lift gives more believed content, of which the user said nothing, at least
+// what a taintPolicy gave to less believed content: the seed's «external:
+// allow» meant just that, not what the profile has for local.
+func lift(row *[trusts]cell) {
+	best := cell{}
+	for t := range row {
+		switch c := &row[t]; {
+		case c.taint && c.verdict > best.verdict:
+			best = *c
+		case !c.taint && !c.own && c.verdict < best.verdict:
+			c.verdict, c.rule = best.verdict, best.rule
+		}
+	}
 }
 
 // monotone takes from less believed content what more believed content does

@@ -19,6 +19,9 @@ func (p *Policy) Decide(q *Question) Ruling {
 	}
 	var found reasons
 	out := Ruling{}
+	if q.SelfProtected {
+		found.add(&v.flows.protection) // first, so that it is named among equals
+	}
 	v.applyRules(q, &found, &out)
 	out.Flow = v.flows.apply(q, &found)
 	trust, relaxed := v.authority(q, out.Flow)
@@ -26,9 +29,6 @@ func (p *Policy) Decide(q *Question) Ruling {
 		found.add(v.freeContent(q))
 	}
 	v.applyTable(q, trust, &found)
-	if q.SelfProtected {
-		found.add(&v.flows.protection)
-	}
 	out.Verdict, out.Reasons = found.conclude()
 	if relaxed && out.Verdict == floodmark.Allow {
 		out.Reasons = []floodmark.Reason{v.flows.stated}

@@ -34,8 +34,9 @@ func (p *Policy) Classify(o floodmark.Origin) floodmark.Label {
 	case floodmark.FromUnknown:
 		return label(floodmark.Untrusted, floodmark.Private)
 	case floodmark.FromTool:
+		return floodmark.Label{}
 	}
-	return floodmark.Label{}
+	return label(floodmark.Untrusted, floodmark.Private)
 }
 
 func label(t floodmark.Trust, s floodmark.Secrecy) floodmark.Label {
