@@ -92,16 +92,23 @@ func monitored() ([]contender, error) {
 		return nil
 	}
 	list := []contender{{name: "fold 200 facts", run: fold}}
-	for _, s := range []struct{ name, tool, args string }{
-		{"step, allowed, stated recipient", "send_email", `{"to":"ann@example.com","body":"hello, I read the pages"}`},
-		{"step, asked, seen recipient", "send_email", `{"to":"user7@example.net","body":"hello, I read page 7"}`},
-		{"step, allowed, command", "exec", `{"command":"git status"}`},
+	for _, s := range []struct {
+		name, tool, args string
+		want             floodmark.Verdict
+	}{
+		{"step, allowed, stated recipient", "send_email", `{"to":"ann@example.com","body":"hello, I read the pages"}`, floodmark.Allow},
+		{"step, asked, seen recipient", "send_email", `{"to":"user7@example.net","body":"hello, I read page 7"}`, floodmark.Confirm},
+		{"step, allowed, command", "exec", `{"command":"git status"}`, floodmark.Allow},
 	} {
 		in := l.input(hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: "x", Name: s.tool, Args: json.RawMessage(s.args)}})
 		list = append(list, contender{name: s.name, run: func(n int) error {
 			for range n {
-				if _, err := kernel.Step(l.state, l.rules, in); err != nil {
+				out, err := kernel.Step(l.state, l.rules, in)
+				if err != nil {
 					return err
+				}
+				if got := out.Reply.Decision.Verdict; got != s.want {
+					return fmt.Errorf("answered %s, want %s", got, s.want)
 				}
 			}
 			return nil
