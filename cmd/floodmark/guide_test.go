@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestGuides runs every command of every guide. In a guide,
+// TestGuides runs every command of every guide and of the README. In a guide,
 //
 //	```yaml NAME     a fence with a name is a file the reader saves
 //	```console       a line after «$ » is run; what follows must come out,
@@ -23,6 +23,7 @@ func TestGuides(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no guides: %v", err)
 	}
+	pages = append(pages, "../../README.md")
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
