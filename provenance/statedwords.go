@@ -2,6 +2,7 @@ package provenance
 
 import (
 	"strings"
+	"unicode"
 )
 
 // A statedWord is one word the owner typed.
@@ -111,13 +112,19 @@ func (s *Stated) negates(begin int) bool {
 // did not forbid it in the same breath.
 func (s *Stated) Licenses(verbs []string) bool {
 	for _, verb := range verbs {
-		words := strings.Fields(strings.ToLower(verb))
-		if len(words) == 0 {
+		first, rest := strings.ToLower(verb), []string(nil)
+		if strings.IndexFunc(first, unicode.IsSpace) >= 0 {
+			words := strings.Fields(first)
+			first, rest = strings.Join(words[:min(1, len(words))], ""), words[min(1, len(words)):]
+		}
+		if first == "" {
 			continue
 		}
-		for _, form := range inflections(words[0]) {
-			for _, at := range s.at[form] {
-				if !s.words[at].negated && s.follows(at+1, words[1:]) {
+		var room [32]byte
+		for _, form := range inflections(first) {
+			word := append(append(append(room[:0], form.stem...), form.doubled...), form.ending...)
+			for _, at := range s.at[string(word)] {
+				if !s.words[at].negated && s.follows(at+1, rest) {
 					return true
 				}
 			}
@@ -135,18 +142,22 @@ func (s *Stated) follows(at int, words []string) bool {
 	return true
 }
 
-// inflections returns the forms of a regular English verb.
-func inflections(verb string) []string {
-	forms := []string{verb, verb + "s", verb + "es", verb + "ed", verb + "ing"}
-	last := verb[len(verb)-1]
-	stem := verb[:len(verb)-1]
+// An inflection is one form of a verb, in parts, so that looking one up needs
+// no new string.
+type inflection struct{ stem, doubled, ending string }
+
+// inflections returns the forms of a regular English verb. The verb itself
+// stands for those there are not.
+func inflections(verb string) [7]inflection {
+	forms := [7]inflection{{stem: verb}, {verb, "", "s"}, {verb, "", "es"}, {verb, "", "ed"}, {verb, "", "ing"}, {stem: verb}, {stem: verb}}
+	stem, last := verb[:len(verb)-1], verb[len(verb)-1:]
 	switch {
-	case last == 'e':
-		forms = append(forms, verb+"d", stem+"ing")
-	case last == 'y':
-		forms = append(forms, stem+"ies", stem+"ied")
-	case strings.IndexByte("aiouwx", last) < 0:
-		forms = append(forms, verb+string(last)+"ed", verb+string(last)+"ing")
+	case last == "e":
+		forms[5], forms[6] = inflection{verb, "", "d"}, inflection{stem, "", "ing"}
+	case last == "y":
+		forms[5], forms[6] = inflection{stem, "", "ies"}, inflection{stem, "", "ied"}
+	case !strings.Contains("aiouwx", last):
+		forms[5], forms[6] = inflection{verb, last, "ed"}, inflection{verb, last, "ing"}
 	}
 	return forms
 }
