@@ -33,12 +33,17 @@ type Use struct {
 	Instructs bool
 	// Network: it leaves the machine, or could.
 	Network bool
-	// Own: it works on the owner's own service.
+	// Own: it works on the owner's own service, and nothing in the call names
+	// another address.
 	Own bool
 	// ByPath: the trust of the result was taken from the path.
 	ByPath bool
 	// Licence are the words with which an owner asks for this.
 	Licence []string
+	// Selectors are the top-level arguments whose only part in the call was to
+	// select what the tool does, with a word the profile lists: what they say
+	// is in Effects and Licence already.
+	Selectors []string
 }
 
 // Arg returns what is known about a top-level argument. What nobody described
@@ -65,6 +70,7 @@ func (c *Catalog) Classify(t floodmark.ToolRef, leaves []hook.Leaf, hints *hook.
 	}
 	j.use = Use{Profile: p, Effects: p.effects, Own: p.own, Licence: p.licence}
 	j.returns = p.returns
+	j.protected = p.protected
 	j.cases(leaves)
 	j.arguments(leaves)
 	j.settle()
@@ -91,6 +97,10 @@ type judge struct {
 	guards  guard
 	decided bool // a case has said what the command is
 	bent    bool // another argument decides how the command is run
+	// protected: the profile says that the call touches the monitor.
+	protected bool
+	// installs: the command line runs what it gets from the network.
+	installs bool
 }
 
 // cases applies the profile's cases. The first that fits wholly replaces and
@@ -107,6 +117,7 @@ func (j *judge) cases(leaves []hook.Leaf) {
 			if w.returns != nil {
 				j.returns = j.returns.join(w.returns.over(j.returns))
 			}
+			j.protected = j.protected || w.protected != nil && *w.protected
 		case wholly:
 			if w.effects != nil {
 				j.use.Effects = w.effects
@@ -116,6 +127,12 @@ func (j *judge) cases(leaves []hook.Leaf) {
 			}
 			if w.licence != nil {
 				j.use.Licence = w.licence
+			}
+			if w.protected != nil {
+				j.protected = *w.protected
+			}
+			if w.selectors != nil && w.plain(leaves) {
+				j.use.Selectors = w.selectors
 			}
 			j.decided = w.test.commands != nil
 			return
@@ -129,8 +146,8 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 	if p.command {
 		j.workdir(leaves)
 	}
-	var command string
-	commands := 0
+	var buf [8]string
+	commands := buf[:0]
 	for i := range leaves {
 		l := &leaves[i]
 		a, declared := p.args[l.Top]
@@ -148,20 +165,27 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 		case a.Is == IsURL:
 			j.url(l.Value)
 		case a.Is == IsCommand:
-			command = l.Value
-			commands++
-			if commands > 1 {
-				j.mentioned(l.Value)
-			}
+			commands = append(commands, l.Value)
 		}
 	}
 	switch {
-	case commands == 1 && !j.bent:
-		j.command(command)
-	case commands > 0: // words of a list, or another shell, host or environment: we do not guess
-		j.mentioned(command)
-		j.arbitrary()
+	case len(commands) == 0:
+	case len(commands) == 1 && !j.bent:
+		j.command(commands[0])
+	default: // words of a list, or another shell, host or environment: we do not guess
+		j.several(commands)
 	}
+}
+
+// several looks at command lines that cannot be understood alone, or at the
+// words of one.
+func (j *judge) several(commands []string) {
+	for _, c := range commands {
+		j.mentioned(c)
+		j.shell(c)
+	}
+	j.argv(commands)
+	j.arbitrary()
 }
 
 // bends reports whether an argument can make a command line mean something
@@ -204,8 +228,12 @@ func (j *judge) url(value string) {
 		j.path(value)
 		return
 	}
-	if host, _ := hostOf(value); j.use.Place == "" {
+	host, _ := hostOf(value)
+	if j.use.Place == "" {
 		j.use.Place = host
+	}
+	if host != "" {
+		j.use.Own = false // whose host that is, nobody said
 	}
 }
 
@@ -291,6 +319,12 @@ func (j *judge) settle() {
 	u.PathKind = u.Location
 	if j.guards&isSecret != 0 {
 		u.PathKind, u.Returns.Secrecy = Secret, floodmark.Secret
+	}
+	if j.protected {
+		j.guards |= isProtected
+	}
+	if j.installs {
+		j.add(floodmark.Admin)
 	}
 	if j.guards&isInstructs != 0 && j.alters() {
 		u.PathKind = Instructs

@@ -35,6 +35,7 @@ type commandEntry struct {
 	operands  string
 	flags     string   // letters of short options; "*" for any
 	options   []string // whole options, up to «=»; "*" for any
+	own       bool     // works on the owner's own service, which is not outside for reads
 	protected bool     // starts an agent without its hooks, or touches the monitor
 }
 

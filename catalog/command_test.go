@@ -43,7 +43,7 @@ func TestSimpleCommands(t *testing.T) {
 		{"npm install left-pad", effects(run, fetch), label(floodmark.External, floodmark.Internal)},
 		{"go test ./...", effects(run), project},
 		{"gog gmail search is:unread", effects(fetch), label(floodmark.External, floodmark.Private)},
-		{"gog gmail send --to x@y.example", effects(send), label(floodmark.External, floodmark.Private)},
+		{"gog gmail send --to x@y.example", effects(send), project},
 		{"gog gmail", effects(fetch, send), label(floodmark.External, floodmark.Private)},
 		{"gh issue view 7", effects(fetch), label(floodmark.Untrusted, floodmark.Internal)},
 		{"printenv", effects(observe), label(floodmark.Local, floodmark.Secret)},

@@ -12,19 +12,19 @@ import (
 func (j *judge) command(line string) {
 	if j.decided {
 		j.mentioned(line)
+		j.shell(line)
 		return
 	}
 	var buf [24]string
-	words, ok := simple(line, buf[:0])
-	if !ok {
-		j.mentioned(line)
-		j.arbitrary()
+	if words, ok := simple(line, buf[:0]); ok && j.known(words) {
+		if slices.Contains(j.use.Effects, floodmark.Run) {
+			j.argv(words) // it may start another command with the rest
+		}
 		return
 	}
-	if !j.known(words) {
-		j.mentioned(line)
-		j.arbitrary()
-	}
+	j.mentioned(line)
+	j.shell(line)
+	j.arbitrary()
 }
 
 // known judges a command by the entry that names most of its words. If the
@@ -39,8 +39,9 @@ func (j *judge) known(words []string) bool {
 		case seen:
 			j.add(e.effects...)
 			j.returns = j.returns.join(e.returns)
+			j.use.Own = j.use.Own && e.own
 		default:
-			j.use.Effects, j.returns, seen = e.effects, e.returns, true
+			j.use.Effects, j.returns, j.use.Own, seen = e.effects, e.returns, e.own, true
 		}
 		rest := words[len(e.words):]
 		if !e.accepts(rest) {
@@ -88,7 +89,7 @@ func (j *judge) operand(e *commandEntry, word string) {
 
 // arbitrary says that the command could do anything.
 func (j *judge) arbitrary() {
-	j.use.Effects = j.catalog.unknown
+	j.use.Effects, j.use.Own = j.catalog.unknown, false
 	j.returns = returns{label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}}
 }
 

@@ -10,5 +10,6 @@
 //	classify.go  what one call is
 //	path.go      what a path in an argument means
 //	command.go   what a simple command line means
+//	pipeline.go  what other command lines fetch, run and write
 //	parse.go     the YAML language, with the place of every mistake
 package catalog

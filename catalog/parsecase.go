@@ -25,7 +25,7 @@ func (r *reader) cases(n *yaml.Node, p *Profile) {
 
 func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
 	var w when
-	fs := r.fields(n, "a case", "arg", "in", "host", "path", "command", "effect", "returns", "licence")
+	fs := r.fields(n, "a case", "arg", "in", "host", "path", "command", "given", "effect", "returns", "licence", "selfProtected")
 	if fs == nil {
 		return w, false
 	}
@@ -48,8 +48,21 @@ func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
 	if l, ok := fs["licence"]; ok {
 		w.licence = r.licence(l.value)
 	}
-	if w.effects == nil && w.returns == nil && w.licence == nil {
+	if s, ok := fs["selfProtected"]; ok {
+		does := w.effects
+		if does == nil {
+			does = p.effects
+		}
+		on := r.protected(s, does)
+		w.protected = &on
+	}
+	if w.effects == nil && w.returns == nil && w.licence == nil && w.protected == nil {
 		r.fail(n, "missing-key", "add effect: or returns:", "the case changes nothing")
+	}
+	// Only a flag selects and does nothing else: a name or an address that a
+	// case looks at still says who is affected.
+	if w.test.in != nil && p.args[w.arg].Is == IsFlag {
+		w.selectors = []string{w.arg}
 	}
 	return w, true
 }
@@ -61,7 +74,7 @@ func (p *Profile) argNames() []string {
 // test reads the one condition of a case.
 func (r *reader) test(n *yaml.Node, fs map[string]field, w *when, p *Profile) {
 	count := 0
-	for _, k := range [...][2]string{{"in", ""}, {"host", IsURL}, {"path", IsPath}, {"command", IsCommand}} {
+	for _, k := range [...][2]string{{"in", ""}, {"host", IsURL}, {"path", IsPath}, {"command", IsCommand}, {"given", ""}} {
 		name, is := k[0], k[1]
 		f, ok := fs[name]
 		if !ok {
@@ -74,12 +87,16 @@ func (r *reader) test(n *yaml.Node, fs map[string]field, w *when, p *Profile) {
 		r.condition(name, f.value, &w.test)
 	}
 	if count != 1 {
-		r.fail(n, "missing-key", "use one of in, host, path, command", "a case needs exactly one condition, not %d", count)
+		r.fail(n, "missing-key", "use one of in, host, path, command, given", "a case needs exactly one condition, not %d", count)
 	}
 }
 
 func (r *reader) condition(name string, n *yaml.Node, t *test) {
 	switch name {
+	case "given":
+		if t.given = r.flag(n, "given"); !t.given {
+			r.fail(n, "wrong-kind", "write given: true; what holds otherwise stands with the tool", "given can only be true")
+		}
 	case "in":
 		t.in = r.values(n)
 	case "host":
@@ -147,7 +164,7 @@ func (r *reader) firstWords(n *yaml.Node, text string) []string {
 
 func (r *reader) commandList(f *File, list *yaml.Node) {
 	for _, n := range r.items(list, "commands") {
-		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "selfProtected")
+		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "own", "selfProtected")
 		if fs == nil {
 			continue
 		}
@@ -192,8 +209,11 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) commandEntry {
 	if f, ok := fs["options"]; ok {
 		e.options = valuesOf(r.texts(f.value, "options"))
 	}
+	if f, ok := fs["own"]; ok {
+		e.own = r.flag(f.value, "own")
+	}
 	if f, ok := fs["selfProtected"]; ok {
-		e.protected = r.flag(f.value, "selfProtected")
+		e.protected = r.protected(f, e.effects)
 	}
 	return e
 }

@@ -11,7 +11,7 @@ import (
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	fs := r.fields(n, "a tool", "tool", "about", "effect", "returns", "caution", "licence", "args", "when",
-		"agent", "server", "own", "remote")
+		"agent", "server", "own", "remote", "selfProtected")
 	if fs == nil {
 		return nil
 	}
@@ -32,6 +32,9 @@ func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 		p.licence = r.licence(l.value)
 	}
 	r.does(n, fs, p)
+	if s, ok := fs["selfProtected"]; ok {
+		p.protected = r.protected(s, p.effects)
+	}
 	if a, ok := fs["args"]; ok {
 		r.args(a.value, p)
 	}
@@ -63,6 +66,16 @@ func (r *reader) does(n *yaml.Node, fs map[string]field, p *Profile) {
 	if c, ok := fs["caution"]; ok && r.flag(c.value, "caution") {
 		p.returns.label.Trust, p.returns.trustByPath = floodmark.Untrusted, false
 	}
+}
+
+// protected reads whether a tool or case touches the monitor's place in an
+// agent. Where it only observes, saying so would be without effect.
+func (r *reader) protected(f field, effects []floodmark.Effect) bool {
+	on := r.flag(f.value, "selfProtected")
+	if on && !slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return e != floodmark.Observe }) {
+		r.fail(f.key, "conflict", "write effect: admin, or leave selfProtected: out", "what only observes cannot touch the monitor")
+	}
+	return on
 }
 
 // effects reads one effect or several. A remote tool never only observes: the

@@ -20,6 +20,9 @@ type Profile struct {
 	args    map[string]Arg
 	cases   []when
 	command bool // an argument is a command line
+	// protected: the tool changes how the agent is watched (its settings, hooks
+	// or plugins), whatever the arguments say. In YAML: selfProtected.
+	protected bool
 }
 
 // Tools returns the names the profile is for; the last character may be «*».
@@ -124,6 +127,11 @@ type when struct {
 	effects []floodmark.Effect // nil: as before
 	returns *partial           // nil: as before
 	licence []string           // nil: as before
+	// protected replaces what the profile says of it; nil: as before. A tool
+	// that is protected as a whole can name the cases that are harmless.
+	protected *bool
+	// selectors is the argument, if all it does is to select this case.
+	selectors []string
 }
 
 // partial is a returns of which only some halves were written.

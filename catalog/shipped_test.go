@@ -127,12 +127,12 @@ func TestSeedTools(t *testing.T) {
 		"read": "local", "read_file": "local", "write": "local", "edit": "local", "apply_patch": "local",
 		"exec":    "untrusted", // by command, until the command is understood
 		"process": "untrusted", "web_fetch": "untrusted", "web_search": "untrusted", "browser": "untrusted",
-		"message": "external", "gateway": "system", "cron": "shared", "sessions_spawn": "shared", "sessions_send": "shared",
-		"sessions_list": "shared", "sessions_history": "shared", "session_status": "system", "agents_list": "shared",
+		"message": "external", "gateway": "system", "cron": "shared", "sessions_spawn": "shared", "sessions_send": "untrusted",
+		"sessions_list": "shared", "sessions_history": "untrusted", "session_status": "system", "agents_list": "shared",
 		"memory_search": "shared", "memory_get": "shared", "vestige_search": "shared", "vestige_promote": "shared",
 		"vestige_demote": "shared", "image": "external", "nodes": "local", "email": "external", "webhook": "untrusted",
-		"contacts_lookup": "external", "send_email": "external", "calendar_list": "external", "calendar_create": "external",
-		"calendar_delete": "external", "slack_post": "external",
+		"contacts_lookup": "external", "send_email": "local", "calendar_list": "external", "calendar_create": "local",
+		"calendar_delete": "local", "slack_post": "local",
 	} {
 		u := c.Classify(builtin("openclaw", tool), nil, nil, here())
 		if u.Profile == nil {

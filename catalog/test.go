@@ -13,6 +13,7 @@ type test struct {
 	hosts    []string
 	globs    []glob
 	commands [][]string // first words
+	given    bool       // any value but nothing, no and zero
 }
 
 // fit says how far a test holds for an argument.
@@ -51,8 +52,19 @@ func (c *when) fits(leaves []hook.Leaf, at Places) fit {
 	}
 }
 
+// plain reports whether the argument is one value, not a list or an object
+// whose other parts nobody looked at.
+func (c *when) plain(leaves []hook.Leaf) bool {
+	return !slices.ContainsFunc(leaves, func(l hook.Leaf) bool { return l.Top == c.arg && l.Path != c.arg })
+}
+
 func (t *test) value(v string, at Places) fit {
 	switch {
+	case t.given:
+		if v == "" || v == "0" || v == "false" || v == "null" {
+			return never
+		}
+		return wholly
 	case t.in != nil:
 		return t.word(v)
 	case t.hosts != nil:

@@ -119,6 +119,8 @@ func (st *step) relaxes(j *judged) bool {
 	for i, a := range j.question.Args {
 		switch leaf := j.leaves[i]; {
 		case a.Role == floodmark.Content:
+		case slices.Contains(j.use.Selectors, leaf.Top):
+			// The word only chose the effect, which the licence answers for.
 		case a.Whence != floodmark.Stated:
 			return false
 		case leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number):
