@@ -38,6 +38,9 @@ func (st *step) judge(c hook.Call, ctx Context) (judged, error) {
 	}
 	j.leaves = leaves
 	j.use = st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
+	if j.use.Instructs && !j.use.SelfProtected && ctx.Mark.Trust >= floodmark.Owner {
+		j.use.Effects = withoutAdmin(j.use.Effects)
+	}
 	j.returns = st.returns(ref, j.use, leaves)
 	j.action.Effects, j.action.ArgsDigest = j.use.Effects, argsDigest(leaves)
 	tr := st.tracer(ctx.Nodes)
@@ -49,11 +52,25 @@ func (st *step) judge(c hook.Call, ctx Context) (judged, error) {
 		Iteration: st.s.Iteration, Turn: st.turn(), Sources: st.sources(),
 		Reach: st.reach(tr, j.use, leaves, j.action.Arguments),
 	}
+	if j.use.PathKind == catalog.Secret && j.use.Network {
+		// A secret file that is sent need not have been read before.
+		j.question.Mark.Secrecy, j.question.Reach.SecretInArgs = floodmark.Secret, true
+	}
 	st.authorise(&j)
 	j.ruling = st.r.Policy.Decide(&j.question)
 	j.pattern = pattern(j)
 	st.conclude(&j)
 	return j, nil
+}
+
+// withoutAdmin leaves the other effects of writing a file that instructs an
+// agent: to the owner alone, in a context of his own, it is a file.
+func withoutAdmin(effects []floodmark.Effect) []floodmark.Effect {
+	rest := slices.DeleteFunc(slices.Clone(effects), func(e floodmark.Effect) bool { return e == floodmark.Admin })
+	if len(rest) == 0 {
+		return effects
+	}
+	return rest
 }
 
 // unreadable restricts a call whose arguments cannot be looked at one by one.
