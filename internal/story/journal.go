@@ -58,6 +58,7 @@ func Describe(f floodmark.Fact) string {
 		return fmt.Sprintf("%s %s by %s", kind, f.Digest.Short(), f.By)
 	case floodmark.OpinionGiven:
 		return fmt.Sprintf("%s %s %q", kind, f.Verdict, f.Text)
+	default:
 	}
 	if string(body) == "{}" {
 		return kind
