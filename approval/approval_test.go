@@ -41,8 +41,10 @@ func TestParseCommandRefuses(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want an error that says how to write it", text, got, err)
 		}
 	}
-	for _, text := range []string{"", " ", "approve exec bf619df9", "please .approve exec bf619df9", "!approve exec", ".approved exec bf619df9",
-		".approve exec bf619df9" + strings.Repeat(" ", approval.MaxCommandBytes)} {
+	for _, text := range []string{
+		"", " ", "approve exec bf619df9", "please .approve exec bf619df9", "!approve exec", ".approved exec bf619df9",
+		".approve exec bf619df9" + strings.Repeat(" ", approval.MaxCommandBytes),
+	} {
 		if got, err := approval.ParseCommand(text); !errors.Is(err, approval.ErrNotCommand) {
 			t.Errorf("%.40q: %+v, %v; want ErrNotCommand", text, got, err)
 		}

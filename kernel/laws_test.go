@@ -117,8 +117,10 @@ func (h *history) one() error {
 		Event: h.event(),
 	}
 	if h.rng.IntN(25) == 0 {
-		cmd := approval.Command{Verb: pick(h, approval.Approve, approval.Deny, approval.Endorse, approval.Withdraw, approval.Status),
-			Tool: approval.All, Ticket: pick(h, h.tickets...), Digest: floodmark.DigestOf(pick(h, h.seen...)).String(), By: "owner"}
+		cmd := approval.Command{
+			Verb: pick(h, approval.Approve, approval.Deny, approval.Endorse, approval.Withdraw, approval.Status),
+			Tool: approval.All, Ticket: pick(h, h.tickets...), Digest: floodmark.DigestOf(pick(h, h.seen...)).String(), By: "owner",
+		}
 		out, err := kernel.Answer(h.state, h.rules, in, cmd)
 		return h.take(in, out, err, true)
 	}

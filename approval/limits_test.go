@@ -1,0 +1,259 @@
+package approval_test
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+)
+
+// What a code is proved by is in every journal: it must not change, and no
+// part of it may run over into the next.
+func TestCodeMAC(t *testing.T) {
+	const want = "24f5f8874ff0ecf06aaef71789afdf60a10902ed192060d113b84971f91b341f"
+	if got := approval.CodeMAC([]byte("key"), "s", "t1", "bf619df9").String(); got != want {
+		t.Errorf("the proof of a code is %s, want %s", got, want)
+	}
+	if approval.CodeMAC(key, "a", "bc", "d") == approval.CodeMAC(key, "ab", "c", "d") {
+		t.Error("a session's name runs over into its ticket's")
+	}
+}
+
+// The limits people and other programs count on.
+func TestLimits(t *testing.T) {
+	for name, c := range map[string][2]int{
+		"calls under one code":       {approval.MaxShown, 16},
+		"open questions":             {approval.MaxTickets, 32},
+		"grants":                     {approval.MaxGrants, 64},
+		"digits of a code":           {approval.CodeLength, 8},
+		"digits that name a content": {approval.MinDigestDigits, 8},
+		"bytes of a command":         {approval.MaxCommandBytes, 1024},
+		"minutes of an approval":     {int(approval.MaxFor / time.Minute), 1440},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %d, want %d", name, c[0], c[1])
+		}
+	}
+}
+
+func TestParseCommandAtItsLimits(t *testing.T) {
+	const status = ".status"
+	if _, err := approval.ParseCommand(status + strings.Repeat(" ", 1024-len(status))); err != nil {
+		t.Errorf("1024 bytes: %v", err)
+	}
+	if _, err := approval.ParseCommand(status + strings.Repeat(" ", 1025-len(status))); !errors.Is(err, approval.ErrNotCommand) {
+		t.Errorf("1025 bytes: %v", err)
+	}
+	full := strings.Repeat("a", 64)
+	if c, err := approval.ParseCommand(".endorse " + full); err != nil || c.Digest != full {
+		t.Errorf("a whole digest: %+v, %v", c, err)
+	}
+	for text, want := range map[string]string{
+		".approve":                   "write: .approve <tool|all> <code> [minutes]",
+		".deny exec":                 "write: .deny <tool|all> <code>",
+		".deny exec bf619df9 5":      "write: .deny <tool|all> <code>",
+		".approve exec bf619df":      "a code has 8 hex digits, such as 0123abcd",
+		".approve exec bf619df9 0":   "minutes must be a whole number above 0",
+		".endorse 0123abc":           "write: .endorse <the first 8 or more digits of the content's digest>",
+		".withdraw " + full + "0":    "write: .withdraw <the first 8 or more digits of the content's digest>",
+		".withdraw 0123abcd 0123abc": "write: .withdraw <the first 8 or more digits of the content's digest>",
+		".status now":                "write: .status",
+	} {
+		if got, err := approval.ParseCommand(text); err == nil || err.Error() != want || got != (approval.Command{}) {
+			t.Errorf("%q: %+v, %v; want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestCodesInAText(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "",
+		"no code":                      "",
+		"bf619df9":                     "bf619df9",
+		".approve exec (BF619DF9), ok": "bf619df9",
+		"bf619df bf619df99 bf619dfg":   "",
+		"a=00000001;b=00000002":        "00000001 00000002",
+		"übf619df9":                    "",
+	} {
+		if got := strings.Join(approval.Codes(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	var many []string
+	for i := range 65 {
+		many = append(many, strconv.Itoa(10000000+i))
+	}
+	if got := approval.Codes(strings.Join(many, " ")); len(got) != 64 || got[63] != "10000063" {
+		t.Errorf("%d codes looked for", len(got))
+	}
+}
+
+// A question that was answered with yes is kept for a late no, and is open
+// for nothing else.
+func TestAnApprovedQuestion(t *testing.T) {
+	one, two := shownCall("exec", "1"), shownCall("send", "2")
+	var b approval.Book
+	b.Open(opened("t0", "00000000", one), 1)
+	b.Open(opened("t1", "00000001", two), 1)
+	if n := b.Waiting(at(1)); n != 2 {
+		t.Errorf("%d questions wait, want 2", n)
+	}
+	if n := b.Waiting(at(2)); n != 0 {
+		t.Errorf("%d expired questions wait", n)
+	}
+	b.Answer(floodmark.TicketAnswered{Ticket: "t0", Verdict: floodmark.Allow})
+	if n := b.Waiting(at(1)); n != 1 {
+		t.Errorf("%d questions wait after an answer, want 1", n)
+	}
+	if _, ok := b.Asked(one.Tool, one.ArgsDigest, at(1)); ok {
+		t.Error("an answered question counts as asked")
+	}
+	if o, ok := b.Asked(two.Tool, two.ArgsDigest, at(1)); !ok || o.ID != "t1" {
+		t.Error("the question after an answered one does not count as asked")
+	}
+	if o, ok := b.Joinable(1, at(1)); !ok || o.ID != "t1" {
+		t.Errorf("joined %q, want the question nobody answered", o.ID)
+	}
+	if o, ok := b.ByID("t0", at(1)); !ok || !o.Approved {
+		t.Error("an approved question can no longer be denied")
+	}
+	b.Answer(floodmark.TicketAnswered{Ticket: "t9", Verdict: floodmark.Allow})
+	b.Answer(floodmark.TicketAnswered{Ticket: "t9", Verdict: floodmark.Restrict})
+	if len(b.Tickets) != 2 || b.Denials != nil {
+		t.Errorf("an answer to nothing changed the book: %+v", b)
+	}
+}
+
+// A late no takes back what the same question gave, and nothing else.
+func TestALateDeny(t *testing.T) {
+	one, two, other := shownCall("exec", "1"), shownCall("send", "2"), shownCall("exec", "3")
+	book := func() *approval.Book {
+		var b approval.Book
+		b.Open(opened("t1", "00000001", one, two), 1)
+		b.Open(opened("t2", "00000002", other), 1)
+		b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: floodmark.GrantTurn, Shown: one, Turn: 1})
+		b.Give(floodmark.GrantGiven{Ticket: "t2", Scope: floodmark.GrantTurn, Shown: other, Turn: 1})
+		return &b
+	}
+	b := book()
+	b.Answer(floodmark.TicketAnswered{Ticket: "t1", Verdict: floodmark.Restrict})
+	for name, c := range map[string]struct{ got, want bool }{
+		"the granted call is denied":   {b.Denied(one.Tool, one.ArgsDigest), true},
+		"the waiting call is denied":   {b.Denied(two.Tool, two.ArgsDigest), true},
+		"another question's is denied": {b.Denied(other.Tool, other.ArgsDigest), false},
+		"the granted call is covered":  {covers(b, one), false},
+		"another question's is":        {covers(b, other), true},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %v", name, c.got)
+		}
+	}
+	b = book()
+	b.Answer(floodmark.TicketAnswered{Ticket: "t1", Verdict: floodmark.Confirm})
+	if b.Denials != nil || covers(b, one) || !covers(b, other) || len(b.Tickets) != 1 || b.Tickets[0].ID != "t2" {
+		t.Errorf("a voided question: %+v", b)
+	}
+	b.Answer(floodmark.TicketAnswered{Ticket: "t2", Verdict: floodmark.Confirm})
+	if b.Tickets != nil || b.Grants != nil {
+		t.Errorf("an emptied book differs from a new one: %#v", b)
+	}
+}
+
+func covers(b *approval.Book, s floodmark.Shown) bool {
+	_, ok := b.Covers(want(s))
+	return ok
+}
+
+// The result of an approved call is no news to whoever approved it, where the
+// call was shown as it is.
+func TestUseMovesWhatWasShown(t *testing.T) {
+	exec, send := shownCall("exec", "1"), shownCall("send", "2")
+	for scope, moved := range map[floodmark.GrantScope]bool{
+		floodmark.GrantTurn: true, floodmark.GrantMinutes: true, floodmark.GrantPattern: false, floodmark.GrantTool: false,
+	} {
+		var b approval.Book
+		b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: scope, Shown: exec})
+		b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: scope, Shown: send})
+		b.Give(floodmark.GrantGiven{Ticket: "t2", Scope: scope, Shown: exec})
+		b.Use(floodmark.GrantUsed{Ticket: "t1", Tool: exec.Tool}, 9)
+		nodes := []floodmark.NodeID{b.Grants[0].Shown.Node, b.Grants[1].Shown.Node, b.Grants[2].Shown.Node}
+		want := [3]floodmark.NodeID{3, 3, 3}
+		if moved {
+			want[0] = 10
+		}
+		if [3]floodmark.NodeID(nodes) != want {
+			t.Errorf("%s: shown up to %v, want %v", scope, nodes, want)
+		}
+	}
+}
+
+// One click is one call: of that question, of that tool.
+func TestAGrantForOneCall(t *testing.T) {
+	exec, send := shownCall("exec", "1"), shownCall("send", "2")
+	var b approval.Book
+	b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: floodmark.GrantOnce, Shown: exec, Until: at(5)})
+	b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: floodmark.GrantOnce, Shown: send, Until: at(5)})
+	b.Give(floodmark.GrantGiven{Ticket: "t2", Scope: floodmark.GrantOnce, Shown: exec, Until: at(5)})
+	b.Use(floodmark.GrantUsed{Ticket: "t1", Tool: exec.Tool}, 9)
+	if len(b.Grants) != 2 || b.Grants[0].Shown.Tool != send.Tool || b.Grants[1].Ticket != "t2" {
+		t.Errorf("left after one use: %+v", b.Grants)
+	}
+	b.Give(floodmark.GrantGiven{Ticket: "t3", Scope: floodmark.GrantOnce, Shown: exec})
+	b.CloseTurn()
+	if len(b.Grants) != 3 {
+		t.Errorf("a click does not outlive the turn: %+v", b.Grants)
+	}
+}
+
+// At its limits the book still holds everything.
+func TestBookAtItsLimits(t *testing.T) {
+	var b approval.Book
+	for i := range approval.MaxTickets {
+		b.Open(opened(floodmark.TicketID(strconv.Itoa(i)), "00000001", shownCall("x", "y")), 1)
+	}
+	for i := range approval.MaxGrants {
+		b.Give(floodmark.GrantGiven{Ticket: floodmark.TicketID("g" + strconv.Itoa(i)), Scope: floodmark.GrantTurn})
+	}
+	if b.Tickets[0].ID != "0" || b.Grants[0].Ticket != "g0" {
+		t.Error("the oldest gave way too early")
+	}
+	b.Give(floodmark.GrantGiven{Ticket: "one more", Scope: floodmark.GrantTurn})
+	if b.Grants[0].Ticket != "g1" || len(b.Grants) != approval.MaxGrants {
+		t.Error("the oldest grant did not give way")
+	}
+	b = approval.Book{}
+	b.Open(opened("t", "00000001", shownCall("x", "0")), 1)
+	for i := 1; i < approval.MaxShown; i++ {
+		if _, ok := b.Joinable(1, at(0)); !ok {
+			t.Fatalf("a question with %d calls takes no more", i)
+		}
+		b.Extend(floodmark.TicketExtended{Ticket: "t", Shown: shownCall("x", strconv.Itoa(i))})
+	}
+	if _, ok := b.Joinable(1, at(0)); ok {
+		t.Errorf("a question with %d calls takes one more", len(b.Tickets[0].Shown))
+	}
+	b.Extend(floodmark.TicketExtended{Ticket: "unknown", Shown: shownCall("x", "y")})
+	if len(b.Tickets) != 1 || len(b.Tickets[0].Shown) != approval.MaxShown {
+		t.Error("a call was added to a question that does not exist")
+	}
+}
+
+// What the caller of Open does with its list afterwards is its own affair.
+func TestOpenKeepsACopy(t *testing.T) {
+	one, two := shownCall("exec", "1"), shownCall("send", "2")
+	list := []floodmark.Shown{one, two}
+	var b approval.Book
+	b.Open(floodmark.TicketOpened{Ticket: "t1", Shown: list, Expires: at(2)}, 1)
+	b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: floodmark.GrantTurn, Shown: one})
+	if list[0].Tool != one.Tool || list[1].Tool != two.Tool {
+		t.Errorf("the fact was changed: %+v", list)
+	}
+	b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: floodmark.GrantTurn, Shown: two})
+	if b.Tickets[0].Shown != nil {
+		t.Errorf("an emptied question differs from an empty one: %#v", b.Tickets[0].Shown)
+	}
+}
