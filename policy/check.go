@@ -136,14 +136,11 @@ func (r *reader) checkList(n *yaml.Node, s *shape) bool {
 	return ok
 }
 
+// checkEither takes the form that is written as the value is: there is one for
+// a mapping and one for everything else.
 func (r *reader) checkEither(n *yaml.Node, s *shape) bool {
-	for _, f := range s.forms {
-		if (f.kind == mapping) == (n.Kind == yaml.MappingNode) {
-			return r.check(n, f)
-		}
-	}
-	r.fault(n, "wrong-type", "this should be "+s.noun, "")
-	return false
+	i := slices.IndexFunc(s.forms, func(f *shape) bool { return (f.kind == mapping) == (n.Kind == yaml.MappingNode) })
+	return r.check(n, s.forms[i])
 }
 
 func (r *reader) checkScalar(n *yaml.Node, s *shape) bool {
@@ -234,9 +231,6 @@ func article(noun string) string {
 
 // shown quotes a value for a message and cuts it short.
 func shown(n *yaml.Node) string {
-	if n.Kind != yaml.ScalarNode {
-		return "this"
-	}
 	v := []rune(n.Value)
 	if len(v) > 40 {
 		return strconv.Quote(string(v[:40]) + "…")

@@ -45,6 +45,10 @@ func Import(name string, data []byte) ([]byte, []Note, error) {
 	return out, m.notes, nil
 }
 
+// maxKey is the most bytes of a name that becomes a key: YAML reads at most
+// 1024 signs as one, and quoting can make four of each byte.
+const maxKey = 200
+
 // An importer collects what the old file says.
 type importer struct {
 	file     string

@@ -32,7 +32,7 @@ func (m *importer) caution() {
 func (m *importer) cautionTool(k jmember) {
 	name := plainKey(k.name)
 	switch {
-	case strings.TrimSpace(k.name) == "" || len(k.name) > maxText:
+	case strings.TrimSpace(k.name) == "" || len(k.name) > maxKey:
 		m.fault(k.value, "this names no tool", "write a name")
 	case k.value.is("true"):
 		if !slices.Contains(m.cautious, k.name) {
@@ -85,7 +85,7 @@ func (m *importer) verifiers() {
 		if name == nil {
 			name = a.get("name")
 		}
-		if name == nil || name.kind != jstring || strings.TrimSpace(name.text) == "" || len(name.text) > maxText {
+		if name == nil || name.kind != jstring || strings.TrimSpace(name.text) == "" || len(name.text) > maxKey {
 			m.fault(a, "this agent has no id", "give it one: {id: \"main\"}")
 			continue
 		}

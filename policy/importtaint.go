@@ -28,7 +28,11 @@ func (m *importer) provenance() {
 	if off := m.root.get("plugins", "entries", "provenance", "enabled"); off.is("false") {
 		m.note(off, "the plugin was switched off; its settings are imported all the same")
 	}
-	m.unknown(v, "config", "taintPolicy", "toolOverrides", "approvalTtlSeconds", "maxIterations")
+	known := []string{"taintPolicy", "toolOverrides", "approvalTtlSeconds", "maxIterations"}
+	if v == m.root {
+		known = append(known, "tools", "agents") // these are read elsewhere
+	}
+	m.unknown(v, "config", known...)
 	m.taintPolicy(v.get("taintPolicy"))
 	m.toolOverrides(v.get("toolOverrides"))
 	if ttl, ok := m.number(v.get("approvalTtlSeconds"), "approvalTtlSeconds", 10, 24*60*60); ok {
@@ -108,7 +112,7 @@ func safeTools() []string {
 func (m *importer) toolOverrides(v *jvalue) {
 	if v != nil && m.mapping(v, "toolOverrides") {
 		for _, k := range v.members {
-			if name := parseTool(k.name); name.name == "" || name == (toolName{name: "*"}) || strings.TrimSpace(k.name) == "" || len(k.name) > maxText {
+			if name := parseTool(k.name); name.name == "" || name == (toolName{name: "*"}) || strings.TrimSpace(k.name) == "" || len(k.name) > maxKey {
 				m.fault(k.value, "this override names no tool", "name a tool, or use taintPolicy for all of them")
 				continue
 			}

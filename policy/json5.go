@@ -70,8 +70,6 @@ type jfault struct {
 	text         string
 }
 
-func (f *jfault) Error() string { return f.text }
-
 // parseJSON5 reads one value. The limits are those of a policy.
 func parseJSON5(name string, data []byte) (*jvalue, error) {
 	problem := func(line, column int, text string) error {
@@ -131,6 +129,8 @@ func (r *jreader) space() *jfault {
 			}
 		case strings.HasPrefix(rest, "/*"):
 			begin := r.fault("the comment does not end")
+			r.next()
+			r.next() // «/*/» has no end yet
 			for !strings.HasPrefix(r.data[r.at:], "*/") {
 				if r.next() < 0 {
 					return begin

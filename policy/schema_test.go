@@ -57,8 +57,8 @@ func TestSchemaAcceptsGoodPolicies(t *testing.T) {
 // a file is a project's.
 func beyondSchema() []string {
 	return []string{
-		"anchor", "auditor-fails-open", "cel-", "control", "duplicate-", "merge", "not-text", "override-star",
-		"project-", "rule-does-nothing", "rule-other-tools", "rule-twice", "several-documents", "source-both",
+		"anchor", "auditor-fails-open", "cel-", "control", "duplicate-", "key-list", "merge", "not-text", "override-empty", "override-star",
+		"project-", "rule-does-nothing", "rule-other-tools", "rule-twice", "several-documents", "source-both", "source-hosts", "source-paths",
 		"source-strangers", "source-url", "syntax-", "tab", "tag", "tool-unknown-key", "ttl-long", "verifier-both-", "verifier-twice",
 		"workspace-wide",
 	}

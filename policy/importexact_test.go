@@ -1,0 +1,103 @@
+package policy_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/policy"
+)
+
+// What is written and what is told, word for word.
+func TestImportExactly(t *testing.T) {
+	for _, path := range files(t, "testdata/import/*.json5") {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".json5"), func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, out, notes := imported(t, string(data))
+			var b strings.Builder
+			b.WriteString(out + "---\n")
+			for _, n := range notes {
+				fmt.Fprintf(&b, "%d:%d %s\n", n.Line, n.Column, n.Text)
+			}
+			golden(t, strings.TrimSuffix(path, ".json5")+".txt", b.String())
+		})
+	}
+}
+
+// Every mistake in an old file is told with its place; then there is no policy.
+func TestImportMistakes(t *testing.T) {
+	long := strings.Repeat("x", 201)
+	verifier := func(s string) string { return `{tools: {verifier: {enabled: true, ` + s + `}}}` }
+	agents := func(s string) string { return `{taintPolicy: {}, agents: {list: [` + s + `]}}` }
+	const ver = `tools: {verifier: {enabled: true, webhook: {}}}`
+	for text, want := range map[string]string{
+		`{agents: 1}`:         "1:1: error: nothing to import was found\n    it should hold taintPolicy or toolOverrides, tools.caution or tools.verifier",
+		`[1]`:                 "1:1: error: nothing to import was found",
+		`{tools: 1}`:          "1:1: error: nothing to import was found",
+		`{toolOverrides: []}`: "1:17: error: toolOverrides is not a mapping\n    write {…}",
+		`{plugins: {entries: {provenance: {config: 1}}}}`:                       "1:43: error: the plugin's config is not a mapping",
+		`{toolOverrides: {"": {}}}`:                                             "1:22: error: this override names no tool\n    name a tool, or use taintPolicy for all of them",
+		`{toolOverrides: {" ": {}}}`:                                            "1:23: error: this override names no tool",
+		`{toolOverrides: {"a/": {}}}`:                                           "1:24: error: this override names no tool",
+		`{toolOverrides: {"` + long + `": {}}}`:                                 "1:223: error: this override names no tool",
+		`{toolOverrides: {"é\u0001": 1}}`:                                       "1:29: error: toolOverrides.é? is not a mapping",
+		`{toolOverrides: {a: {owner: true}}}`:                                   "1:29: error: toolOverrides.a.owner is not one of allow, confirm or restrict\n    write one of allow, confirm or restrict",
+		"{a: [\n {taintPolicy: {}},\n {toolOverrides: {}}]}":                    "3:2: error: there are two configurations of the plugin\n    the first one is on line 2; import them one by one",
+		`{approvalTtlSeconds: "90"}`:                                            "1:22: error: approvalTtlSeconds is not a number\n    write a whole number",
+		`{approvalTtlSeconds: 1e13}`:                                            "1:22: error: approvalTtlSeconds is not a number",
+		`{approvalTtlSeconds: -1e13}`:                                           "1:22: error: approvalTtlSeconds is not a number",
+		`{approvalTtlSeconds: NaN}`:                                             "1:22: error: approvalTtlSeconds is not a number",
+		`{approvalTtlSeconds: null}`:                                            "1:22: error: approvalTtlSeconds is not a number",
+		`{tools: {caution: true}}`:                                              "1:19: error: tools.caution is not a mapping",
+		`{tools: {caution: {tools: []}}}`:                                       "1:27: error: tools.caution.tools is not a mapping",
+		`{tools: {caution: {tools: {a: "true"}}}}`:                              "1:31: error: tools.caution.tools.a is not true or false\n    write true or false",
+		`{tools: {caution: {tools: {" ": true}}}}`:                              "1:33: error: this names no tool\n    write a name",
+		`{tools: {caution: {tools: {"` + long + `": true}}}}`:                   "1:233: error: this names no tool",
+		`{tools: {caution: {auditor: 1}}}`:                                      "1:29: error: tools.caution.auditor is not a mapping",
+		`{tools: {caution: {auditor: {failMode: "deny"}}}}`:                     "1:40: error: tools.caution.auditor.failMode is not one of block, warn or allow",
+		`{tools: {verifier: []}}`:                                               "1:20: error: tools.verifier is not a mapping",
+		verifier(`scope: 1, webhook: {}`):                                       "1:43: error: tools.verifier.scope is not a mapping",
+		verifier(`scope: {include: "a"}`):                                       "1:53: error: tools.verifier.scope.include is not a list\n    write [\"exec\", \"write\"]",
+		verifier(`scope: {exclude: {}}`):                                        "1:53: error: tools.verifier.scope.exclude is not a list",
+		verifier(`scope: {include: ["a", 7, " "]}`):                             "1:59: error: this is not the name of a tool\n    write a name in quotes",
+		verifier(`scope: {exclude: ["` + strings.Repeat("x", 4097) + `"]}`):     "1:54: error: this is not the name of a tool",
+		verifier(`scope: {include: ["a"], exclude: ["b"]}`):                     "1:43: error: include and exclude are both given\n    keep one of them",
+		verifier(`failMode: "block"`):                                           "1:46: error: tools.verifier.failMode is not one of deny or allow",
+		verifier(`webhook: 1`):                                                  "1:45: error: tools.verifier.webhook is not a mapping",
+		verifier(`telegram: 1`):                                                 "1:46: error: tools.verifier.telegram is not a mapping",
+		verifier(`webhook: {timeout: "x"}`):                                     "1:55: error: tools.verifier.webhook.timeout is not a number",
+		verifier(`telegram: {enabled: true, timeout: "x"}`):                     "1:71: error: tools.verifier.telegram.timeout is not a number",
+		agents(`{` + ver + `}`):                                                 "1:35: error: this agent has no id\n    give it one: {id: \"main\"}",
+		agents(`{id: 7, ` + ver + `}`):                                          "1:35: error: this agent has no id",
+		agents(`{id: " ", ` + ver + `}`):                                        "1:35: error: this agent has no id",
+		agents(`{id: "` + long + `", ` + ver + `}`):                             "1:35: error: this agent has no id",
+		agents(`{id: "a", ` + ver + `}, {name: "a", ` + ver + `}`):              "1:102: error: two agents have this id\n    give each its own",
+		agents(`{id: "a"}, {id: "b", tools: {verifier: 1}}`):                    "1:74: error: agents.list[1].tools.verifier is not a mapping",
+		`{toolOverrides: 1, tools: {caution: 2}, approvalTtlSeconds: "second"}`: "1:17: error: toolOverrides is not a mapping",
+	} {
+		out, notes, err := policy.Import("f", []byte(text))
+		if err == nil || out != nil || notes != nil || !strings.HasPrefix(err.Error(), "f:"+want) {
+			t.Errorf("%.60s: %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// A name may be as long as YAML can hold a key, however it is written there.
+func TestImportLimits(t *testing.T) {
+	key, item := strings.Repeat(`\u0001`, 200), strings.Repeat("x", 4096)
+	for text, want := range map[string]string{
+		`{toolOverrides: {"` + key + `": {"*": "restrict"}}, approvalTtlSeconds: 10}`:                               strings.Repeat(`\x01`, 200),
+		`{tools: {caution: {tools: {"` + key + `": true}}}}`:                                                        strings.Repeat(`\x01`, 200),
+		`{taintPolicy: {}, agents: {list: [{id: "` + key + `", tools: {verifier: {enabled: true, webhook: {}}}}]}}`: strings.Repeat(`\x01`, 200),
+		`{taintPolicy: {}, tools: {verifier: {enabled: true, scope: {include: ["` + item + `"]}, webhook: {}}}}`:    item,
+	} {
+		if _, out, _ := imported(t, text); !strings.Contains(out, want) {
+			t.Errorf("%.40s: the name is lost", text)
+		}
+	}
+}
