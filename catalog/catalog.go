@@ -90,6 +90,16 @@ func (c *Catalog) Lookup(t floodmark.ToolRef) (*Profile, bool) {
 	return nil, false
 }
 
+// Profiles returns all that can be looked up: the user's before the shipped
+// ones, and in the order of their files.
+func (c *Catalog) Profiles() []*Profile {
+	var out []*Profile
+	for _, l := range c.layers {
+		out = append(out, l.profiles...)
+	}
+	return out
+}
+
 // key names a tool. A server and an agent of the same name stay apart.
 type key struct {
 	server bool

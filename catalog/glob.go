@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"strings"
+	"unicode/utf8"
 )
 
 // root says where a path glob begins.
@@ -17,8 +18,8 @@ const (
 // glob is a path pattern, cut into segments once so that matching is cheap.
 type glob struct {
 	root root
-	segs []string // in the case they were written
-	low  []string // in lower case
+	segs Segments // in the case they were written
+	low  Segments // in lower case
 }
 
 // maxGlobSegments bounds one pattern; a path deeper than this is not a rule.
@@ -54,9 +55,19 @@ func parseGlob(text string) (glob, error) {
 	return g, nil
 }
 
-// matchSegments matches whole paths. A «**» stands for any number of
-// segments, also none, so «/a/**» matches /a itself.
-func matchSegments(pat, segs []string) bool {
+// String is the pattern as it was written.
+func (g *glob) String() string {
+	return [...]string{anywhere: "", atHome: "~/", absolute: "/"}[g.root] + strings.Join(g.segs, "/")
+}
+
+// Segments is a path pattern, cut at «/». In each, «*» stands for any run of
+// characters and «?» for one; «**» alone stands for any number of segments,
+// also none, so «/a/**» matches /a itself.
+type Segments []string
+
+// Match reports whether the pattern stands for the whole path, cut likewise.
+// It remembers only the newest «**», so that its cost stays small.
+func (pat Segments) Match(segs []string) bool {
 	p, s, star, mark := 0, 0, -1, 0
 	for s < len(segs) {
 		switch {
@@ -79,7 +90,7 @@ func matchSegments(pat, segs []string) bool {
 	return p == len(pat)
 }
 
-// matchSegment matches one name; «*» stands for any run, «?» for one byte.
+// matchSegment matches one name.
 func matchSegment(pat, s string) bool {
 	p, i, star, mark := 0, 0, -1, 0
 	for i < len(s) {
@@ -87,7 +98,11 @@ func matchSegment(pat, s string) bool {
 		case p < len(pat) && pat[p] == '*':
 			star, mark = p, i
 			p++
-		case p < len(pat) && (pat[p] == '?' || pat[p] == s[i]):
+		case p < len(pat) && pat[p] == '?':
+			_, size := utf8.DecodeRuneInString(s[i:])
+			p++
+			i += size
+		case p < len(pat) && pat[p] == s[i]:
 			p++
 			i++
 		case star >= 0:
@@ -104,16 +119,16 @@ func matchSegment(pat, s string) bool {
 }
 
 // holds reports whether segs is a folder in which something could match pat.
-func holds(pat, segs []string) bool {
+func holds(pat Segments, segs []string) bool {
 	if len(segs) == 0 {
 		return false
 	}
 	if pat[0] != "**" {
-		return len(segs) < len(pat) && matchSegments(pat[:len(segs)], segs)
+		return len(segs) < len(pat) && pat[:len(segs)].Match(segs)
 	}
 	inner := pat[1:]
 	for n := 1; n < len(inner) && n <= len(segs); n++ {
-		if matchSegments(inner[:n], segs[len(segs)-n:]) {
+		if inner[:n].Match(segs[len(segs)-n:]) {
 			return true
 		}
 	}

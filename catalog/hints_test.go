@@ -62,7 +62,7 @@ func TestHintsOnlyTighten(t *testing.T) {
 		for range 20 {
 			var leaves []hook.Leaf
 			if p != nil {
-				for _, name := range p.argNames() {
+				for _, name := range p.ArgNames() {
 					if rng.IntN(3) == 0 {
 						leaves = append(leaves, args(name, values[rng.IntN(len(values))])...)
 					}

@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -32,7 +30,7 @@ func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
 	if a, ok := fs["arg"]; ok {
 		w.arg = r.text(a.value, "arg")
 		if _, declared := p.args[w.arg]; !declared && w.arg != "" {
-			r.fail(a.value, "unknown-argument", near("arg", w.arg, p.argNames()), "the tool has no argument %q under args", shorten(w.arg))
+			r.fail(a.value, "unknown-argument", near("arg", w.arg, p.names), "the tool has no argument %q under args", shorten(w.arg))
 		}
 	} else {
 		r.fail(n, "missing-key", "add arg: with the argument that is looked at", "a case needs an argument")
@@ -65,10 +63,6 @@ func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
 		w.selectors = []string{w.arg}
 	}
 	return w, true
-}
-
-func (p *Profile) argNames() []string {
-	return slices.Sorted(maps.Keys(p.args))
 }
 
 // test reads the one condition of a case.

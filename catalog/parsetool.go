@@ -144,6 +144,7 @@ func (r *reader) args(n *yaml.Node, p *Profile) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name := n.Content[i].Value
 		p.args[name] = r.arg(n.Content[i+1])
+		p.names = append(p.names, name)
 		p.command = p.command || p.args[name].Is == IsCommand
 	}
 }

@@ -141,7 +141,7 @@ func (g *pathGlob) test(s *spot) guard {
 		}
 		return 0
 	}
-	if segs, ok := g.from(s); ok && matchSegments(g.low, segs) {
+	if segs, ok := g.from(s); ok && g.low.Match(segs) {
 		return g.guard
 	}
 	return 0

@@ -181,13 +181,13 @@ func TestGlobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := matchSegments(g.low, splitPath(tc.path, nil)); got != tc.want {
+		if got := g.low.Match(splitPath(tc.path, nil)); got != tc.want {
 			t.Errorf("%s on %s: %v", tc.glob, tc.path, got)
 		}
 	}
 	// Hostile patterns and paths cost little.
 	pat, path := strings.Split(strings.Repeat("**/a*/", 15)+"z", "/"), strings.Split(strings.Repeat("aa/", 2000)+"y", "/")
-	if matchSegments(pat, path) || matchSegment(strings.Repeat("*a", 500), strings.Repeat("a", 4000)+"b") {
+	if Segments(pat).Match(path) || matchSegment(strings.Repeat("*a", 500), strings.Repeat("a", 4000)+"b") {
 		t.Error("matched")
 	}
 }

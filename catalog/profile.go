@@ -18,6 +18,7 @@ type Profile struct {
 	remote  bool
 	licence []string
 	args    map[string]Arg
+	names   []string // of args, as they were written
 	cases   []when
 	command bool // an argument is a command line
 	// protected: the tool changes how the agent is watched (its settings, hooks
@@ -46,6 +47,10 @@ func (p *Profile) Own() bool { return p.own }
 
 // Remote reports whether the tool talks to another machine.
 func (p *Profile) Remote() bool { return p.remote }
+
+// ArgNames returns the names of the top-level arguments, in the order in which
+// they were written.
+func (p *Profile) ArgNames() []string { return slices.Clone(p.names) }
 
 // Arg returns what is known about a top-level argument.
 func (p *Profile) Arg(top string) (Arg, bool) {

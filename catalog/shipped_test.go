@@ -3,14 +3,18 @@ package catalog
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/floodmark/floodmark"
 )
 
+// readShipped reads the shipped catalog once for all tests: it never changes.
+var readShipped = sync.OnceValues(Shipped)
+
 func shipped(t testing.TB) *Catalog {
 	t.Helper()
-	c, err := Shipped()
+	c, err := readShipped()
 	if err != nil {
 		t.Fatal(err)
 	}

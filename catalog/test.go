@@ -116,11 +116,11 @@ func (t *test) path(v string, at Places) fit {
 	for i := range t.globs {
 		g := &t.globs[i]
 		segs, ok := g.from(&s)
-		if !ok || !matchSegments(g.low, segs) {
+		if !ok || !g.low.Match(segs) {
 			continue
 		}
 		written := splitPath(s.text, exact[:0])
-		if matchSegments(g.segs, written[len(written)-len(segs):]) {
+		if g.segs.Match(written[len(written)-len(segs):]) {
 			return wholly
 		}
 		best = partly

@@ -3,13 +3,15 @@ package policy
 import (
 	"path"
 	"strings"
+
+	"github.com/floodmark/floodmark/catalog"
 )
 
 // A pathPattern is a path whose segments may hold * and ?, and ** for any
 // number of segments.
 type pathPattern struct {
 	home bool
-	segs []string
+	segs catalog.Segments
 }
 
 func parsePath(s string) (pathPattern, bool) {
@@ -36,15 +38,15 @@ func (p pathPattern) tooWide() bool { return strings.ContainsAny(p.segs[0], "*?"
 // matches compares case-sensitively: a pattern here can raise trust.
 func (p pathPattern) matches(segs, home []string) bool {
 	if !p.home {
-		return matchPath(p.segs, segs)
+		return p.segs.Match(segs)
 	}
 	if len(segs) > 0 && segs[0] == "~" {
-		return matchPath(p.segs, segs[1:])
+		return p.segs.Match(segs[1:])
 	}
 	for _, h := range home {
 		base := splitPath(h)
 		if len(base) > 0 && len(segs) > len(base) && strings.Join(segs[:len(base)], "/") == strings.Join(base, "/") {
-			return matchPath(p.segs, segs[len(base):])
+			return p.segs.Match(segs[len(base):])
 		}
 	}
 	return false
@@ -57,36 +59,6 @@ func splitPath(s string) []string {
 		return nil
 	}
 	return strings.Split(s, "/")
-}
-
-// matchPath compares segment by segment. «/a/**» also matches /a itself. It
-// remembers only the newest **, so that its cost stays small.
-func matchPath(pattern, segs []string) bool {
-	p, s, star, mark := 0, 0, -1, 0
-	for s < len(segs) {
-		switch {
-		case p < len(pattern) && pattern[p] == "**":
-			star, mark = p, s
-			p++
-		case p < len(pattern) && matchName(pattern[p], segs[s]):
-			p++
-			s++
-		case star >= 0:
-			mark++
-			p, s = star+1, mark
-		default:
-			return false
-		}
-	}
-	for p < len(pattern) && pattern[p] == "**" {
-		p++
-	}
-	return p == len(pattern)
-}
-
-func matchName(pattern, name string) bool {
-	ok, err := path.Match(strings.NewReplacer(`\`, `\\`, "[", `\[`).Replace(pattern), name)
-	return err == nil && ok
 }
 
 // A hostPattern is a host, or «*.» and a domain for everything below it.

@@ -60,8 +60,22 @@ says which is meant.`,
 
 // offerOwners completes --agent and --server.
 func offerOwners(cmd *cobra.Command) {
-	complete(cmd, "agent", owners(false))
-	complete(cmd, "server", owners(true))
+	for i, flag := range []string{"agent", "server"} {
+		// The only error is a flag that does not exist, which every help test would show.
+		_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return shippedNames().owners(i == 1), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+}
+
+// shippedNames are the names to complete from. It reads the catalog only when
+// somebody asks; a catalog that cannot be read offers nothing.
+func shippedNames() known {
+	cat, err := catalog.Shipped()
+	if err != nil {
+		return nil
+	}
+	return knownTo(cat)
 }
 
 // offerNames completes agents, servers and tools.
@@ -70,7 +84,8 @@ func offerNames(cmd *cobra.Command, args []string, typed string) ([]string, cobr
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	tools, _ := offerTools(cmd, args, typed)
-	return append(slices.Concat(owners(false), owners(true)), tools...), cobra.ShellCompDirectiveNoFileComp
+	all := shippedNames()
+	return slices.Concat(all.owners(false), all.owners(true), tools), cobra.ShellCompDirectiveNoFileComp
 }
 
 // offerTools completes tools: of the named agent, or all with their server.
@@ -80,7 +95,7 @@ func offerTools(cmd *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	}
 	agent, _ := cmd.Flags().GetString("agent") // the flag exists wherever this is used
 	var names []string
-	for _, o := range knownOwners() {
+	for _, o := range shippedNames() {
 		if agent != "" && (o.server || !slices.Contains(o.names, agent)) {
 			continue
 		}
@@ -111,9 +126,9 @@ func (c *console) show(name, agent, server, form string) error {
 		return c.showOwners(cat, form)
 	}
 	if agent == "" && server == "" {
-		var list []owner
+		var list known
 		for _, isServer := range []bool{false, true} {
-			if o, ok := named(isServer, name); ok {
+			if o, ok := knownTo(cat).named(isServer, name); ok {
 				list = append(list, o)
 			}
 		}
@@ -142,6 +157,8 @@ type toolCard struct {
 	Remote  bool      `json:"remote,omitempty"`
 	Licence []string  `json:"licence,omitempty"`
 	Args    []argCard `json:"arguments,omitempty"`
+	// Cases say which arguments change what the tool does.
+	Cases []catalog.Case `json:"cases,omitempty"`
 }
 
 // An argCard is what is known about one argument.
@@ -152,22 +169,21 @@ type argCard struct {
 	Needs floodmark.Trust `json:"needs"`
 }
 
-// card asks the catalog about a tool. The entry only lends the names to ask for.
-func card(cat *catalog.Catalog, ref floodmark.ToolRef, e entry) toolCard {
+// card asks the catalog about a tool.
+func card(cat *catalog.Catalog, ref floodmark.ToolRef) toolCard {
 	use := cat.Classify(ref, nil, nil, catalog.Places{})
 	t := toolCard{
 		ToolRef: ref, Known: use.Profile != nil, Effects: use.Effects, Possible: cat.Possible(ref),
 		Returns: use.Returns, ByPath: use.ByPath, Own: use.Own, Licence: use.Licence,
-		Also: slices.DeleteFunc(slices.Clone(e.tools), func(name string) bool { return name == ref.Name }),
 	}
 	if use.Profile == nil {
 		return t
 	}
-	t.About, t.Remote = use.Profile.About(), use.Profile.Remote()
-	for _, name := range e.args {
-		if a, ok := use.Profile.Arg(name); ok {
-			t.Args = append(t.Args, argCard{Name: name, Role: a.Role, Is: a.Is, Needs: a.Needs})
-		}
+	t.About, t.Remote, t.Cases = use.Profile.About(), use.Profile.Remote(), use.Profile.Cases()
+	t.Also = slices.DeleteFunc(use.Profile.Tools(), func(name string) bool { return name == ref.Name })
+	for _, name := range use.Profile.ArgNames() {
+		a, _ := use.Profile.Arg(name) // it has just named it
+		t.Args = append(t.Args, argCard{Name: name, Role: a.Role, Is: a.Is, Needs: a.Needs})
 	}
 	return t
 }

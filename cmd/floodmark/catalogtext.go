@@ -20,7 +20,7 @@ type ownerCard struct {
 // showOwners lists all agents and servers.
 func (c *console) showOwners(cat *catalog.Catalog, form string) error {
 	var agents, servers []ownerCard
-	for _, o := range knownOwners() {
+	for _, o := range knownTo(cat) {
 		line := ownerCard{Name: o.names[0], Also: o.names[1:], Tools: len(o.tools())}
 		if o.server {
 			servers = append(servers, line)
@@ -51,13 +51,11 @@ func (c *console) showOwners(cat *catalog.Catalog, form string) error {
 }
 
 // showOwner lists the tools of an agent or a server.
-func (c *console) showOwner(cat *catalog.Catalog, list []owner, form string) error {
+func (c *console) showOwner(cat *catalog.Catalog, list known, form string) error {
 	var cards []toolCard
 	for _, o := range list {
-		for _, e := range o.entries {
-			for _, tool := range e.tools {
-				cards = append(cards, card(cat, o.ref(tool), e))
-			}
+		for _, tool := range o.tools() {
+			cards = append(cards, card(cat, o.ref(tool)))
 		}
 	}
 	if form == asJSON {
@@ -81,15 +79,14 @@ type toolCards struct {
 // showTool shows a tool for everyone who has it.
 func (c *console) showTool(cat *catalog.Catalog, name, agent, server, form string) error {
 	var answer toolCards
-	for _, o := range chosen(agent, server) {
-		if e, ok := o.has(name); ok {
-			answer.Tools = append(answer.Tools, card(cat, o.ref(name), e))
-		}
+	all := knownTo(cat)
+	for _, o := range all.chosen(agent, server).offering(name) {
+		answer.Tools = append(answer.Tools, card(cat, o.ref(name)))
 	}
-	known := len(answer.Tools) > 0
-	if !known {
-		answer.Tools = []toolCard{card(cat, floodmark.ToolRef{Agent: agent, Server: server, Name: name}, entry{})}
-		answer.Near = near3(name, agent, server)
+	found := len(answer.Tools) > 0
+	if !found {
+		answer.Tools = []toolCard{card(cat, floodmark.ToolRef{Agent: agent, Server: server, Name: name})}
+		answer.Near = all.near3(name, agent, server)
 	}
 	if form == asJSON {
 		if err := c.json(answer); err != nil {
@@ -106,37 +103,37 @@ func (c *console) showTool(cat *catalog.Catalog, name, agent, server, form strin
 			fmt.Fprintf(c.stdout, "  near     %s\n", strings.Join(answer.Near, ", "))
 		}
 	}
-	if !known {
+	if !found {
 		return errNo
 	}
 	return nil
 }
 
 // chosen are the owners a question is about.
-func chosen(agent, server string) []owner {
+func (k known) chosen(agent, server string) known {
 	if agent == "" && server == "" {
-		return knownOwners()
+		return k
 	}
-	if o, ok := named(server != "", agent+server); ok {
-		return []owner{o}
+	if o, ok := k.named(server != "", agent+server); ok {
+		return known{o}
 	}
 	return nil
 }
 
 // near3 are up to three names like the one that is not known.
-func near3(name, agent, server string) []string {
+func (k known) near3(name, agent, server string) []string {
 	const most = 3
 	var words []string
 	if server != "" {
 		agent = "" // the server says whose tool it is
 	}
-	for _, o := range chosen(agent, server) {
+	for _, o := range k.chosen(agent, server) {
 		for _, tool := range o.tools() {
 			words = append(words, o.ref(tool).String())
 		}
 	}
 	if agent == "" && server == "" {
-		words = append(append(words, owners(false)...), owners(true)...)
+		words = slices.Concat(words, k.owners(false), k.owners(true))
 	}
 	if server != "" {
 		name = server + "/" + name
@@ -177,6 +174,13 @@ func (c *console) printCard(t toolCard) {
 		fmt.Fprintf(w, "  %-7s  %s\t%s\t%s\n", head, a.Name, a.Role, a.Is)
 	}
 	w.Flush() //nolint:errcheck // standard output tells at the next write
+	for i, one := range t.Cases {
+		head := ""
+		if i == 0 {
+			head = "when"
+		}
+		fmt.Fprintf(c.stdout, "  %-7s  %s\n", head, one)
+	}
 	if !t.Known {
 		fmt.Fprintln(c.stdout, "  takes    every argument counts as critical\n  mend     describe it under «tools:» in your policy")
 	}

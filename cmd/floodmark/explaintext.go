@@ -160,7 +160,7 @@ func (e *explanation) advice() []string {
 		}
 	}
 	if !e.Tool.Known {
-		if names := near3(e.Tool.Name, ownAgent(e.Tool.Agent), e.Tool.Server); len(names) > 0 {
+		if names := e.known.near3(e.Tool.Name, ownAgent(e.Tool.Agent), e.Tool.Server); len(names) > 0 {
 			list = append(list, "Known tools with a name like this: "+strings.Join(names, ", ")+".")
 		}
 		list = append(list, "Describe the tool under «tools:» in your policy, if you know what it does.")

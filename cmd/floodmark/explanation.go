@@ -111,6 +111,7 @@ type explanation struct {
 	Catalog floodmark.Digest   `json:"catalogHash"`
 
 	leaves []hook.Leaf
+	known  known
 }
 
 // toolFacts is what the catalog knows about the call.
@@ -143,7 +144,7 @@ func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
 		Tool: newToolFacts(h, rules, d.Action, leaves), Context: h.label, Owner: h.owner,
 		Mark: d.Mark, Trust: d.Trust, Arguments: d.Action.Arguments,
 		Verdict: d.Decision.Verdict, Would: d.Decision.Would, Reasons: d.Decision.Reasons, Remedy: d.Decision.Remedy,
-		Policy: rules.Policy.Hash(), Catalog: rules.Catalog.Hash(), leaves: leaves,
+		Policy: rules.Policy.Hash(), Catalog: rules.Catalog.Hash(), leaves: leaves, known: knownTo(rules.Catalog),
 	}
 	if e.Arguments == nil {
 		e.Arguments = []floodmark.Argument{} // programs want a list

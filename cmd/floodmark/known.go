@@ -1,7 +1,6 @@
 package main
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
 
@@ -9,42 +8,31 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// The catalog answers for a tool whose name is known and lists nothing, so the
-// names alone are kept here too. What a tool is, is always asked of the catalog.
-// TestKnown holds this file against the catalog's own and rewrites it.
-//
-//go:embed known.txt
-var knownText string
+// known is the agents and servers a catalog has tools of, in its order.
+type known []owner
 
 // An owner is an agent or a server with the tools it offers.
 type owner struct {
 	server  bool
 	names   []string // the first is the usual one
-	entries []entry
+	entries []*catalog.Profile
 }
 
-// An entry is one description in the catalog: the tools it is for, and the
-// names of their arguments.
-type entry struct {
-	tools, args []string
-}
-
-// knownOwners reads the names. A line «agent NAME…» or «server NAME…» begins an
-// owner; each line «TOOL…: ARGUMENT…» below is an entry.
-func knownOwners() []owner {
-	var list []owner
-	for line := range strings.Lines(knownText) {
-		line = strings.TrimSpace(line)
-		words := strings.Fields(line)
-		switch {
-		case line == "" || strings.HasPrefix(line, "#"):
-		case strings.Contains(line, ":"):
-			tools, args, _ := strings.Cut(line, ":")
-			o := &list[len(list)-1]
-			o.entries = append(o.entries, entry{strings.Fields(tools), strings.Fields(args)})
-		default:
-			list = append(list, owner{server: words[0] == "server", names: words[1:]})
+// knownTo lists what a catalog knows, by whose tools they are.
+func knownTo(cat *catalog.Catalog) known {
+	var list known
+	for _, p := range cat.Profiles() {
+		o := owner{names: p.Agents()}
+		if o.server = len(o.names) == 0; o.server {
+			o.names = p.Servers()
 		}
+		i := slices.IndexFunc(list, func(other owner) bool {
+			return o.server == other.server && slices.Equal(o.names, other.names)
+		})
+		if i < 0 {
+			i, list = len(list), append(list, o)
+		}
+		list[i].entries = append(list[i].entries, p)
 	}
 	return list
 }
@@ -57,14 +45,9 @@ func (o owner) ref(tool string) floodmark.ToolRef {
 	return floodmark.ToolRef{Agent: o.names[0], Name: tool}
 }
 
-// has returns the entry that describes a tool.
-func (o owner) has(tool string) (entry, bool) {
-	for _, e := range o.entries {
-		if slices.ContainsFunc(e.tools, func(name string) bool { return fits(name, tool) }) {
-			return e, true
-		}
-	}
-	return entry{}, false
+// has reports whether the owner has a tool.
+func (o owner) has(tool string) bool {
+	return slices.ContainsFunc(o.tools(), func(name string) bool { return fits(name, tool) })
 }
 
 // fits reports whether a name of the catalog, perhaps with «*» at its end,
@@ -79,14 +62,14 @@ func fits(name, tool string) bool {
 func (o owner) tools() []string {
 	var names []string
 	for _, e := range o.entries {
-		names = append(names, e.tools...)
+		names = append(names, e.Tools()...)
 	}
 	return names
 }
 
 // named finds an agent or a server by one of its names.
-func named(server bool, name string) (owner, bool) {
-	for _, o := range knownOwners() {
+func (k known) named(server bool, name string) (owner, bool) {
+	for _, o := range k {
 		if o.server == server && slices.Contains(o.names, name) {
 			return o, true
 		}
@@ -95,9 +78,9 @@ func named(server bool, name string) (owner, bool) {
 }
 
 // owners are the names of all agents or of all servers.
-func owners(server bool) []string {
+func (k known) owners(server bool) []string {
 	var names []string
-	for _, o := range knownOwners() {
+	for _, o := range k {
 		if o.server == server {
 			names = append(names, o.names...)
 		}
@@ -106,11 +89,14 @@ func owners(server bool) []string {
 }
 
 // offering are the owners that have a tool of that name.
-func offering(tool string) []owner {
-	return slices.DeleteFunc(knownOwners(), func(o owner) bool {
-		_, ok := o.has(tool)
-		return !ok
-	})
+func (k known) offering(tool string) known {
+	var list known
+	for _, o := range k {
+		if o.has(tool) {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // noAgent stands for an agent nobody named. No catalog has tools of it.
@@ -131,8 +117,9 @@ func resolve(cat *catalog.Catalog, name, agent, server string) (floodmark.ToolRe
 		server, name = s, tool
 	}
 	ref := floodmark.ToolRef{Agent: agent, Server: server, Name: name}
+	all := knownTo(cat)
 	if agent == "" && server == "" {
-		list := offering(name)
+		list := all.offering(name)
 		if len(list) > 1 {
 			return ref, refuse("say which one is meant with --agent or --server", "%s is a tool of %s", name, ownerNames(list))
 		}
@@ -143,16 +130,16 @@ func resolve(cat *catalog.Catalog, name, agent, server string) (floodmark.ToolRe
 	if ref.Agent == "" {
 		ref.Agent = noAgent
 	}
-	_, known := cat.Lookup(ref)
-	if !known && agent != "" && server == "" && !slices.Contains(owners(false), agent) {
-		if guess := nearest(agent, owners(false), 1); len(guess) > 0 {
+	_, found := cat.Lookup(ref)
+	if agents := all.owners(false); !found && agent != "" && server == "" && !slices.Contains(agents, agent) {
+		if guess := nearest(agent, agents, 1); len(guess) > 0 {
 			return ref, refuse("did you mean "+guess[0]+"?", "nothing is known about an agent %q", agent)
 		}
 	}
 	return ref, nil
 }
 
-func ownerNames(list []owner) string {
+func ownerNames(list known) string {
 	var agents, servers []string
 	for _, o := range list {
 		if o.server {

@@ -1,0 +1,116 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Case says in words which values of one argument change what a tool is.
+// Programs read its JSON: fields are only added, never renamed.
+type Case struct {
+	// When is the condition, such as «action is read or list».
+	When string `json:"when"`
+	// Effects are what the tool does then; nil if that stays as it is.
+	Effects []floodmark.Effect `json:"effects,omitempty"`
+	// Returns is what comes back then: «external», «private» or both, or
+	// «trust by path»; empty if that stays as it is.
+	Returns string `json:"returns,omitempty"`
+	// Licence are the words with which an owner asks for it then.
+	Licence []string `json:"licence,omitempty"`
+	// SelfProtected is «yes» or «no»; empty if that stays as it is.
+	SelfProtected string `json:"selfProtected,omitempty"`
+}
+
+// Cases returns the cases of the tool in words; the first that fits counts.
+func (p *Profile) Cases() []Case {
+	var out []Case
+	for i := range p.cases {
+		w := &p.cases[i]
+		c := Case{When: w.arg + w.test.words(), Effects: slices.Clone(w.effects), Licence: slices.Clone(w.licence)}
+		if w.returns != nil {
+			c.Returns = w.returns.words()
+		}
+		if w.protected != nil {
+			c.SelfProtected = map[bool]string{false: "no", true: "yes"}[*w.protected]
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// String is the case on one line.
+func (c Case) String() string {
+	var parts []string
+	if len(c.Effects) > 0 {
+		words := make([]string, len(c.Effects))
+		for i, e := range c.Effects {
+			words[i] = e.String()
+		}
+		parts = append(parts, strings.Join(words, ", "))
+	}
+	if c.Returns != "" {
+		parts = append(parts, "returns "+c.Returns)
+	}
+	if len(c.Licence) > 0 {
+		parts = append(parts, "asked for with "+alternatives(c.Licence))
+	}
+	switch c.SelfProtected {
+	case "yes":
+		parts = append(parts, "touches the monitor")
+	case "no":
+		parts = append(parts, "leaves the monitor alone")
+	}
+	return c.When + ": " + strings.Join(parts, "; ")
+}
+
+func (t *test) words() string {
+	switch {
+	case t.given:
+		return " is given"
+	case t.in != nil:
+		return " is " + alternatives(t.in)
+	case t.hosts != nil:
+		return " is at " + alternatives(t.hosts)
+	case t.globs != nil:
+		texts := make([]string, len(t.globs))
+		for i := range t.globs {
+			texts[i] = t.globs[i].String()
+		}
+		return " lies in " + alternatives(texts)
+	default:
+		texts := make([]string, len(t.commands))
+		for i, c := range t.commands {
+			texts[i] = strings.Join(c, " ")
+		}
+		return " begins with " + alternatives(texts)
+	}
+}
+
+// words are the written halves of p.
+func (p *partial) words() string {
+	var out []string
+	switch {
+	case p.trust && p.trustByPath:
+		out = append(out, "trust by path")
+	case p.trust:
+		out = append(out, p.label.Trust.String())
+	}
+	switch {
+	case p.secrecy && p.secrecyByPath:
+		out = append(out, "secrecy by path")
+	case p.secrecy:
+		out = append(out, p.label.Secrecy.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// alternatives joins words as people do: a, b or c.
+func alternatives(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
