@@ -142,7 +142,7 @@ func TestRepeatedKeysAmongMany(t *testing.T) {
 func TestLeavesAreTheLibrarys(t *testing.T) {
 	for _, args := range []string{
 		`{"a":"\"","b":1}`, `{"a":"\\","b":[1 ,2	,"x"]}`, "[\n1,\r\n[ ] ,{ } , true ]", `{"é":"ü\n","a":"\u00e9"}`,
-		`{"a":[[1],[2,[3]]],"b":{"c":[{"d":null}]}}`, `"\ud83d\ude00"`, "\"\xff\"", ` 7 `, `{"":[""]}`, `[false , -0.5e+10]`,
+		`{"a":[[1],[2,[3]]],"b":{"c":[{"d":null}]}}`, `"\ud83d\ude00"`, "\"\xff\"", "\"\x80\"", ` 7 `, `{"":[""]}`, `[false , -0.5e+10]`,
 	} {
 		got, err := hook.Call{Args: json.RawMessage(args)}.Leaves()
 		want, plainErr := plainLeaves([]byte(args))
