@@ -1,0 +1,219 @@
+package kernel_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// What becomes of an answer with links that would load by themselves. Empty:
+// it goes out as it is.
+func TestInertReplies(t *testing.T) {
+	const shown = " [picture not loaded]"
+	for text, want := range map[string]string{
+		"plain":                                  "",
+		"a [link](https://x.example/)":           "",
+		"![a](https://x.example/1)":              "a" + shown,
+		"b ![a](https://x.example/1) c":          "b a" + shown + " c",
+		"![](x)![](y)":                           shown + shown,
+		"![a](https://one.example/a)":            "",
+		"![a](<https://one.example/a>)":          "",
+		"![a]( https://one.example/a \"title\")": "",
+		"![a](https://one.example/b)":            "a" + shown,
+		"![a](https://one.example/a) ![b](z)":    "![a](https://one.example/a) b" + shown,
+		"![a]()":                                 "a" + shown,
+		"![a](https://x.example/1":               "a" + shown,
+		"![a][ref] end":                          "[a][ref] end",
+		"![":                                     "[",
+		"x ![a] ![b]":                            "x [a] [b]",
+		"![a] and ![b](u)":                       "a] and ![b" + shown,
+		"<img src=x>":                            "&lt;img src=x>",
+		"a <IMG src=x> b":                        "a &lt;IMG src=x> b",
+		"<img><img>":                             "&lt;img>&lt;img>",
+		"<im":                                    "",
+		"a < b <b>bold</b>":                      "",
+		"<":                                      "",
+		"<svg":                                   "&lt;svg",
+		"![a](u) <video x>":                      "a" + shown + " &lt;video x>",
+	} {
+		d := tainted(t, "")
+		if got := d.reply(text, hook.ToOwner); got.Text != want || got.Decision.Verdict != floodmark.Allow {
+			t.Errorf("%q became %q, want %q", text, got.Text, want)
+		}
+	}
+	for _, tag := range []string{"img", "iframe", "link", "script", "video", "audio", "source", "embed", "object", "svg", "style", "input", "body", "table", "meta", "base"} {
+		if got := tainted(t, "").reply("<"+tag+" x>", hook.ToOwner).Text; got != "&lt;"+tag+" x>" {
+			t.Errorf("<%s> became %q", tag, got)
+		}
+	}
+}
+
+// Pictures are left alone down to Local, and made inert below it.
+func TestInertBelowLocal(t *testing.T) {
+	for tool, inert := range map[string]bool{"look": false, "wall": true} {
+		d := newDesk(t, "")
+		d.owner("hello")
+		d.reads(tool, "", "text")
+		if got := d.reply("![a](u)", hook.ToOwner).Text != ""; got != inert {
+			t.Errorf("after %s: inert = %v", tool, got)
+		}
+	}
+}
+
+// The footer says what an answer draws on, and what was held back.
+func TestFooter(t *testing.T) {
+	label := floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Internal}
+	tool := func(name string) floodmark.Origin { return floodmark.Origin{Kind: floodmark.FromTool, Name: name} }
+	for name, c := range map[string]struct {
+		origins []floodmark.Origin
+		want    string
+	}{
+		"nothing":   {nil, ""},
+		"one":       {[]floodmark.Origin{tool("get_mail")}, "informed by 1 external e-mail"},
+		"two":       {[]floodmark.Origin{tool("get_mail"), tool("Gmail")}, "informed by 2 external e-mails"},
+		"two sorts": {[]floodmark.Origin{tool("get_mail"), tool("vestige_x")}, "informed by 1 external e-mail and 1 external memory"},
+		"three":     {[]floodmark.Origin{tool("memory"), tool("memory2"), tool("web_get"), tool("calendar")}, "informed by 2 external memories, 1 external web page and 1 external calendar entry"},
+		"pages":     {[]floodmark.Origin{tool("web"), tool("fetch"), tool("browser"), tool("search"), tool("url_get")}, "informed by 5 external web pages"},
+		"entries":   {[]floodmark.Origin{tool("calendar"), tool("calendar")}, "informed by 2 external calendar entries"},
+		"files":     {[]floodmark.Origin{tool("read"), tool("file_get"), {Kind: floodmark.FromFile, Name: "x"}}, "informed by 3 external files"},
+		"results":   {[]floodmark.Origin{tool("odd"), tool("odd"), tool("more")}, "informed by 2 external results of odd and 1 external result of more"},
+		"messages":  {[]floodmark.Origin{{Kind: floodmark.FromSender, Name: "mail"}}, "informed by 1 external message"},
+		"children":  {[]floodmark.Origin{{Kind: floodmark.FromChild, Name: "mail"}}, "informed by 1 external sub-agent result"},
+		"pastes":    {[]floodmark.Origin{{Kind: floodmark.FromPaste}}, "informed by 1 external pasted text"},
+		"sources":   {[]floodmark.Origin{{Kind: floodmark.FromQuote}, {Kind: floodmark.FromDefinition}}, "informed by 2 external sources"},
+	} {
+		d := newDesk(t, "")
+		for i, o := range c.origins {
+			d.apply(floodmark.ContentSeen{Source: floodmark.Source{Node: floodmark.NodeID(i), Kind: floodmark.NodeInput, Origin: o, Label: label}})
+		}
+		if got := d.reply("text", hook.ToOwner).Footer; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Which sources count: live ones down from Shared, the least believed first,
+// no summaries.
+func TestFooterCounts(t *testing.T) {
+	d := newDesk(t, "")
+	d.owner("Look at https://one.example/a")
+	d.reads("look", "", "local")
+	d.reads("wall", "", "shared")
+	if got := d.reply("text", hook.ToOwner).Footer; got != "" {
+		t.Errorf("at shared: %q", got)
+	}
+	d.owner("go on")
+	d.reads("inbox", "", "a mail")
+	d.reads("page", `{"url":"https://one.example/a"}`, "a page")
+	d.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Compact, Text: "a summary"})
+	const drawn = "informed by 1 untrusted result of page, 1 external result of inbox and 1 shared result of wall"
+	if got := d.reply("text", hook.ToOwner).Footer; got != drawn {
+		t.Errorf("below shared: %q", got)
+	}
+	d.owner("go on")
+	d.call("shell", `{"code":"1"}`)
+	d.call("mail", `{"to":"x@x.example"}`)
+	d.call("shell", `{"code":"2"}`)
+	if got := d.reply("text", hook.ToOwner).Footer; got != drawn+"; blocked: mail, shell" {
+		t.Errorf("with refusals: %q", got)
+	}
+	d.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Clear, ByPerson: true})
+	d.apply(floodmark.ContentSeen{Source: floodmark.Source{Node: floodmark.NodeID(d.state.Ledger.Len()), Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromQuote}}})
+	if got := d.reply("text", hook.ToOwner).Footer; got != "informed by 1 untrusted source" {
+		t.Errorf("after a cleared context: %q", got)
+	}
+}
+
+// An answer to others is a send. It waits for a yes to exactly this answer.
+func TestReplyToOthers(t *testing.T) {
+	d := tainted(t, "")
+	out := d.tell(hook.Event{Point: hook.BeforeResponseEmit, Text: "It opens at nine."})
+	got := decided(t, out)
+	if got.Action.Kind != floodmark.SendReply || got.Action.Tool != (floodmark.ToolRef{Agent: "a", Name: "reply"}) || got.Action.ArgsDigest != floodmark.DigestOf("It opens at nine.") {
+		t.Errorf("%+v", got.Action)
+	}
+	if out.Reply.Decision.Verdict != floodmark.Confirm || out.Ask == nil || !d.state.InTurn || !strings.HasPrefix(out.Reply.Line, "page one.example (untrusted) -> reply: waits for your approval because ") {
+		t.Errorf("%+v", out.Reply)
+	}
+	d.answer(approval.Command{Verb: approval.Approve, Tool: "all", Ticket: d.ticket})
+	out = d.tell(hook.Event{Point: hook.BeforeResponseEmit, Text: "It opens at nine."})
+	if used := kept[floodmark.GrantUsed](out); out.Reply.Decision.Verdict != floodmark.Allow || d.state.InTurn || len(used) != 1 || used[0].Ticket != "t1" || out.Reply.Line != "" {
+		t.Errorf("approved: %+v", out.Reply)
+	}
+	d = newDesk(t, "")
+	d.owner("hello")
+	out = d.tell(hook.Event{Point: hook.BeforeResponseEmit, Text: "hi"})
+	if out.Reply.Decision.Verdict != floodmark.Allow || out.Reply.Line != "" || out.Ask != nil || d.state.InTurn || out.Reply.Footer != "" {
+		t.Errorf("a clean answer: %+v", out.Reply)
+	}
+}
+
+// The secret itself never goes to others, a private number is asked about, and
+// an auditor is not shown an answer.
+func TestReplyToOthersWithData(t *testing.T) {
+	for name, c := range map[string]struct {
+		policy, tool, read, text string
+		verdict                  floodmark.Verdict
+		code                     floodmark.Code
+	}{
+		"secret":       {"", "vault", "kJ8s7d6f5g4h3j2k1l0z9x8c7v6b5n4m", "take kJ8s7d6f5g4h3j2k1l0z9x8c7v6b5n4m", floodmark.Restrict, floodmark.FlowSecret},
+		"near one":     {"", "vault", "kJ8s7d6f5g4h3j2k1l0z9x8c7v6b5n4m", "take it", floodmark.Confirm, floodmark.FlowSecret},
+		"private":      {"", "diary", "my number is 4711-0815", "take it", floodmark.Confirm, floodmark.FlowPrivate},
+		"an auditor":   {audited, "wall", "friends", "take it", floodmark.Confirm, floodmark.TaintEscalation},
+		"only watched": {"profile: dry-run\n", "diary", "my number", "take it", floodmark.Allow, floodmark.DryRun},
+	} {
+		d := tainted(t, c.policy)
+		if c.policy == audited {
+			d = newDesk(t, c.policy)
+			d.owner("hello")
+		}
+		d.reads(c.tool, "", c.read)
+		got := d.reply(c.text, hook.ToOthers)
+		if got.Decision.Verdict != c.verdict || got.Decision.Reasons[0].Code != c.code || (got.Line != "") != (c.verdict != floodmark.Allow) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if d.state.InTurn != (c.verdict == floodmark.Confirm) {
+			t.Errorf("%s: the turn is open: %v", name, d.state.InTurn)
+		}
+	}
+}
+
+// The content kept of a session names every node a fact places.
+func TestPlaced(t *testing.T) {
+	one := floodmark.Source{Node: 1, Digest: floodmark.DigestOf("1")}
+	two := floodmark.Source{Node: 2, Digest: floodmark.DigestOf("2")}
+	list := []floodmark.Source{one, {Node: 9}, two}
+	for want, f := range map[string]floodmark.Fact{
+		"1":    floodmark.ContentSeen{Source: one},
+		"2":    floodmark.ContentArrived{Node: 2, Digest: two.Digest},
+		"1 2":  floodmark.SessionForked{Sources: list},
+		"1 2 ": floodmark.ChildEnded{Sources: list},
+		"":     floodmark.ContentSeen{},
+		" ":    floodmark.TurnOpened{},
+	} {
+		if got := placed(f, 9); got != strings.TrimSpace(want) {
+			t.Errorf("%T: %q, want %q", f, got, want)
+		}
+	}
+	if got := placed(floodmark.ChildEnded{Sources: list}, 1); got != "1" {
+		t.Errorf("after the first: %q", got)
+	}
+}
+
+func placed(f floodmark.Fact, most int) string {
+	var got []string
+	for n, digest := range kernel.Placed(f) {
+		if digest != floodmark.DigestOf(fmt.Sprint(n)) {
+			return fmt.Sprintf("node %d has %v", n, digest)
+		}
+		if got = append(got, fmt.Sprint(n)); len(got) == most {
+			break
+		}
+	}
+	return strings.Join(got, " ")
+}
