@@ -33,6 +33,9 @@ type SessionForked struct {
 	Parent   SessionID  `json:"parent"`
 	Sources  []Source   `json:"sources,omitempty"`
 	Stated   []string   `json:"stated,omitempty"`
+	// Asked is how many of the stated words are older than the turn the child
+	// was begun in: they state values and ask for nothing any more.
+	Asked int `json:"asked,omitempty"`
 	Endorsed []Endorsed `json:"endorsed,omitempty"`
 }
 
@@ -101,10 +104,17 @@ type ContentArrived struct {
 // ModelAnswered says which calls one model response proposed. They are judged
 // at the mark of that response, because their arguments were fixed by it.
 type ModelAnswered struct {
-	Calls []CallID `json:"calls,omitempty"`
+	Calls []Proposed `json:"calls,omitempty"`
 	// Hosted means that tools ran inside the response: its calls are judged
 	// below what those tools brought.
 	Hosted bool `json:"hosted,omitempty"`
+}
+
+// A Proposed is one call of a model response, exactly as it was proposed.
+type Proposed struct {
+	Call       CallID  `json:"call"`
+	Tool       ToolRef `json:"tool"`
+	ArgsDigest Digest  `json:"argsDigest"`
 }
 
 // ActionDecided says what an agent wanted and what we answered.
@@ -183,6 +193,9 @@ type Shown struct {
 type TicketExtended struct {
 	Ticket TicketID `json:"ticket"`
 	Shown  Shown    `json:"shown"`
+	// CodeMAC is of a new code. The old one was printed without this call, so
+	// it answers nothing any more.
+	CodeMAC Digest `json:"codeMac"`
 }
 
 // TicketRefused says that a typed code was wrong; enough of these void the ticket.

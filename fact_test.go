@@ -25,7 +25,7 @@ func examples() []floodmark.Fact {
 		floodmark.SessionOpened{Agent: "a", Project: "/p", Home: "/h"},
 		floodmark.SessionForked{
 			Agent: "a", Project: "/p", Home: "/h", Parent: "p", Sources: []floodmark.Source{src},
-			Stated: []string{"x"}, Endorsed: []floodmark.Endorsed{endorsed},
+			Stated: []string{"x"}, Asked: 1, Endorsed: []floodmark.Endorsed{endorsed},
 		},
 		floodmark.SessionClosed{},
 		floodmark.RulesLoaded{Policy: digest, Catalog: digest},
@@ -35,7 +35,7 @@ func examples() []floodmark.Fact {
 		floodmark.IterationOpened{Iteration: 2},
 		floodmark.ContentSeen{Source: src, Text: "hello", Preview: "he"},
 		floodmark.ContentArrived{Node: 3, Digest: digest, Label: label, Inputs: []floodmark.NodeID{1}},
-		floodmark.ModelAnswered{Calls: []floodmark.CallID{"c"}, Hosted: true},
+		floodmark.ModelAnswered{Calls: []floodmark.Proposed{{Call: "c", Tool: tool, ArgsDigest: digest}}, Hosted: true},
 		floodmark.ActionDecided{
 			Action: floodmark.Action{
 				Kind: floodmark.CallTool, Call: "c", Tool: tool, Effects: []floodmark.Effect{floodmark.Send}, ArgsDigest: digest,
@@ -60,7 +60,7 @@ func examples() []floodmark.Fact {
 		floodmark.Withdrawn{Digest: digest, By: "o"},
 		floodmark.IncidentSeen{Kind: "k", Call: "c", Tool: tool, Text: "t"},
 		floodmark.TicketOpened{Ticket: "t", CodeMAC: digest, Shown: []floodmark.Shown{shown}, Expires: at},
-		floodmark.TicketExtended{Ticket: "t", Shown: shown},
+		floodmark.TicketExtended{Ticket: "t", Shown: shown, CodeMAC: digest},
 		floodmark.TicketRefused{Ticket: "t", Why: "w"},
 		floodmark.TicketAnswered{Ticket: "t", Verdict: floodmark.Allow, By: "b", Channel: "c"},
 		floodmark.GrantGiven{Ticket: "t", Scope: floodmark.GrantTurn, Shown: shown, Turn: 1, Until: at},

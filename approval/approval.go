@@ -18,10 +18,12 @@ type Ticket struct {
 	ID      floodmark.TicketID
 	Session floodmark.SessionID
 	// Code is what the owner types. It goes to the owner's channel and nowhere
-	// else: not into a reply, a log or the journal. It is empty when a call was
-	// added to a question whose code the owner already has.
-	Code    string
+	// else: not into a reply, a log or the journal. A call that is added to an
+	// open question comes with a new code for all of it.
+	Code string
+	// Call is what is new in the question, Calls how many it holds now.
 	Call    Question
+	Calls   int
 	Expires time.Time
 }
 

@@ -60,7 +60,8 @@ func (b *Book) Open(f floodmark.TicketOpened, turn int) {
 }
 
 // Extend takes in one more call under an open question, or the same call as
-// it stands now.
+// it stands now. From then on only the new code answers it: whoever types the
+// old one has not read this call.
 func (b *Book) Extend(f floodmark.TicketExtended) {
 	i := b.find(f.Ticket)
 	if i < 0 {
@@ -68,6 +69,7 @@ func (b *Book) Extend(f floodmark.TicketExtended) {
 	}
 	same := func(s floodmark.Shown) bool { return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest }
 	b.Tickets[i].Shown = append(slices.DeleteFunc(b.Tickets[i].Shown, same), f.Shown)
+	b.Tickets[i].CodeMAC = f.CodeMAC
 }
 
 // Refuse takes in a wrong code. One that names no ticket counts against all

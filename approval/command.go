@@ -29,8 +29,10 @@ type Command struct {
 	Verb Verb
 	Tool string // a tool's name, or All
 	Code string
-	// Ticket is used instead of a code by channels that proved the owner.
+	// Ticket is used instead of a code by channels that proved the owner, with
+	// how many calls the owner was shown under it: zero means one.
 	Ticket floodmark.TicketID
+	Calls  int
 	For    time.Duration // zero: until the turn ends
 	Digest string        // what to endorse: a digest or its beginning
 	// By and Channel say who answered, and where.

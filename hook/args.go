@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -139,10 +140,33 @@ func (w *walker) word() string {
 	return string(w.data[from:w.i])
 }
 
+// empty takes an empty object or list for a value of its own: it is one.
+func (w *walker) empty(path, top, value string) error {
+	if len(w.leaves) == MaxLeaves {
+		return fmt.Errorf("more than %d values", MaxLeaves)
+	}
+	w.leaves = append(w.leaves, Leaf{Path: path, Top: top, Value: value, Kind: Null})
+	return nil
+}
+
+// plainKey returns a key as it stands in a path: quoted if it could be taken
+// for something else, so that no two values have the same path.
+func plainKey(key string) string {
+	if key == "" || strings.ContainsAny(key, ".[]\"\\") {
+		return strconv.Quote(key)
+	}
+	return key
+}
+
 func (w *walker) object(path, top string) error {
 	var seen keys
 	w.i++
-	for w.blank(); w.data[w.i] != '}'; {
+	if w.blank(); w.data[w.i] == '}' && path != "" {
+		if err := w.empty(path, top, "{}"); err != nil {
+			return err
+		}
+	}
+	for w.data[w.i] != '}' {
 		key, err := w.text()
 		if err != nil {
 			return err
@@ -151,9 +175,9 @@ func (w *walker) object(path, top string) error {
 			return fmt.Errorf("key %q is there twice", key)
 		}
 		w.blank()
-		p, t := key, key
+		p, t := plainKey(key), key
 		if path != "" {
-			p, t = path+"."+key, top
+			p, t = path+"."+p, top
 		}
 		if err := w.value(p, t); err != nil {
 			return err
@@ -166,7 +190,11 @@ func (w *walker) object(path, top string) error {
 
 func (w *walker) array(path, top string) error {
 	w.i++
-	w.blank()
+	if w.blank(); w.data[w.i] == ']' && path != "" {
+		if err := w.empty(path, top, "[]"); err != nil {
+			return err
+		}
+	}
 	for i := 0; w.data[w.i] != ']'; i++ {
 		if err := w.value(path+"["+strconv.Itoa(i)+"]", top); err != nil {
 			return err

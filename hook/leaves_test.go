@@ -36,6 +36,10 @@ func plainValue(dec *json.Decoder, path, top string, leaves []hook.Leaf) ([]hook
 	leaf := hook.Leaf{Path: path, Top: top}
 	switch v := tok.(type) {
 	case json.Delim:
+		if !dec.More() && path != "" {
+			leaf.Value, leaf.Kind = map[json.Delim]string{'{': "{}", '[': "[]"}[v], hook.Null
+			leaves = append(leaves, leaf)
+		}
 		seen := map[string]bool{}
 		for i := 0; dec.More(); i++ {
 			p, t := path+"["+strconv.Itoa(i)+"]", top
@@ -49,8 +53,11 @@ func plainValue(dec *json.Decoder, path, top string, leaves []hook.Leaf) ([]hook
 					return nil, errors.New("twice")
 				}
 				seen[key] = true
-				if p, t = key, key; path != "" {
-					p, t = path+"."+key, top
+				if p, t = key, key; key == "" || strings.ContainsAny(key, ".[]\"\\") {
+					p = strconv.Quote(key)
+				}
+				if path != "" {
+					p, t = path+"."+p, top
 				}
 			}
 			if leaves, err = plainValue(dec, p, t, leaves); err != nil {

@@ -52,6 +52,10 @@ func (st *step) answer(cmd approval.Command) {
 		st.wrongCode()
 		return
 	}
+	if cmd.Verb == approval.Approve && cmd.Code == "" && max(cmd.Calls, 1) != len(open.Shown) && !open.Approved {
+		st.out.Reply.Notice = "That question has changed since it was shown. Look at it again."
+		return
+	}
 	if open.Approved && cmd.Verb == approval.Approve {
 		st.out.Reply.Notice = "That question was answered already."
 		return
@@ -66,7 +70,7 @@ func (st *step) answer(cmd approval.Command) {
 	}
 	var given []floodmark.Shown
 	for _, shown := range open.Shown {
-		if cmd.Tool == approval.All || cmd.Tool == shown.Tool.Name || cmd.Tool == shown.Tool.String() {
+		if cmd.Tool == approval.All || cmd.Tool == shown.Tool.String() {
 			given = append(given, shown)
 			st.keep(st.grant(cmd, open.ID, shown))
 		}

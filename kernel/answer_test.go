@@ -44,9 +44,11 @@ func TestAnswers(t *testing.T) {
 		grants int
 		closed bool
 	}{
-		"all":           {approval.Command{Verb: approval.Approve, Tool: "all"}, "Approved: shell, mail.", 3, true},
-		"one tool":      {approval.Command{Verb: approval.Approve, Tool: "shell"}, "Approved: shell.", 2, false},
-		"another tool":  {approval.Command{Verb: approval.Approve, Tool: "keep"}, `That code was not asked for "keep" but for: shell, mail.`, 0, false},
+		"all":           {approval.Command{Verb: approval.Approve, Tool: "all", Calls: 3}, "Approved: shell, mail.", 3, true},
+		"fewer shown":   {approval.Command{Verb: approval.Approve, Tool: "all", Calls: 2}, "That question has changed since it was shown. Look at it again.", 0, false},
+		"one shown":     {approval.Command{Verb: approval.Approve, Tool: "all"}, "That question has changed since it was shown. Look at it again.", 0, false},
+		"one tool":      {approval.Command{Verb: approval.Approve, Tool: "shell", Calls: 3}, "Approved: shell.", 2, false},
+		"another tool":  {approval.Command{Verb: approval.Approve, Tool: "keep", Calls: 3}, `That code was not asked for "keep" but for: shell, mail.`, 0, false},
 		"deny":          {approval.Command{Verb: approval.Deny, Tool: "all"}, "Denied: shell, mail.", 0, true},
 		"unknown":       {approval.Command{Verb: approval.Approve, Tool: "all", Ticket: "t9"}, "No open question has this code: it is wrong, has expired, or was answered already.", 0, false},
 		"a code counts": {approval.Command{Verb: approval.Approve, Tool: "all", Code: "00000000"}, "No open question has this code: it is wrong, has expired, or was answered already.", 0, false},
@@ -91,9 +93,10 @@ func TestAnswerTwice(t *testing.T) {
 	}
 }
 
-// A tool of a server is approved by its own name or with its server's.
+// A tool of a server is approved only with its server's name: «post» is the
+// agent's own.
 func TestApproveAServersTool(t *testing.T) {
-	for word, ok := range map[string]bool{"post": true, "hub/post": true, "other/post": false, "hub": false} {
+	for word, ok := range map[string]bool{"post": false, "hub/post": true, "other/post": false, "hub": false} {
 		d := tainted(t, "")
 		d.tell(hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: "c", Server: "hub", Name: "post"}})
 		out := d.owner(".approve " + word + " " + d.code)

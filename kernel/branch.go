@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/floodmark/floodmark"
@@ -13,10 +14,14 @@ func (st *step) spawned() error {
 	if st.ev.Child == "" {
 		return errors.New("a sub-agent needs a session")
 	}
+	if st.ev.Child == st.ev.Session || slices.Contains(st.s.Children, st.ev.Child) {
+		return fmt.Errorf("sub-agent %q was begun already", st.ev.Child)
+	}
 	st.keep(floodmark.ChildSpawned{Child: st.ev.Child})
 	fork := floodmark.SessionForked{
 		Agent: st.s.Agent, Parent: st.ev.Session, Project: st.s.Project, Home: st.s.Home,
 		Sources: st.s.Ledger.Export(), Stated: slices.Clone(st.s.Owner), Endorsed: st.s.Ledger.Endorsements(),
+		Asked: min(st.s.TurnBegan, len(st.s.Owner)),
 	}
 	// The prompt is model output: it was made from everything the parent saw.
 	prompt := floodmark.ContentSeen{Source: floodmark.Source{
@@ -48,17 +53,12 @@ func (st *step) ended() error {
 		st.see(result, st.ev.Text)
 		return nil
 	}
-	base := st.node
-	sources := st.in.Child.Ledger.Export()
-	for i := range sources {
-		sources[i].Node += base
-		for k := range sources[i].Inputs {
-			sources[i].Inputs[k] += base
-		}
-		sources[i].Call = ""
-		result.Inputs = append(result.Inputs, sources[i].Node)
+	sources := st.gathered(st.in.Child)
+	for _, src := range sources {
+		result.Inputs = append(result.Inputs, src.Node)
 	}
-	result.Label = floodmark.Clean()
+	// Its words were made from all it saw, and that began with all we had seen.
+	result.Label, result.Whole = floodmark.Clean(), true
 	st.keep(floodmark.ChildEnded{Child: st.ev.Child, Sources: sources})
 	st.node += floodmark.NodeID(len(sources))
 	result.Node = st.node
@@ -67,4 +67,33 @@ func (st *step) ended() error {
 		st.out.Indexed = append(st.out.Indexed, Indexed{Node: result.Node, Digest: result.Digest, Text: st.ev.Text})
 	}
 	return nil
+}
+
+// gathered is what a child saw beyond what it was begun with, as sources of
+// this session. What it had from us is here already.
+func (st *step) gathered(child *State) []floodmark.Source {
+	var list []floodmark.Source
+	nodes := map[floodmark.NodeID]floodmark.NodeID{} // the child's, and ours
+	for src := range child.Ledger.Sources() {
+		if ours, ok := st.s.Ledger.Find(src.Digest); ok && !src.Digest.IsZero() && src.Node < child.Inherited {
+			nodes[src.Node] = ours
+			continue
+		}
+		if src.Node < child.Inherited || !child.Ledger.Live(src.Node) {
+			continue
+		}
+		back := src
+		back.Node, back.Call, back.Inputs = st.node+floodmark.NodeID(len(list)), "", nil
+		for _, n := range src.Inputs {
+			if ours, ok := nodes[n]; ok {
+				back.Inputs = append(back.Inputs, ours)
+			} else {
+				back.Label = back.Label.Join(child.Ledger.Effective(n))
+			}
+		}
+		slices.Sort(back.Inputs)
+		nodes[src.Node] = back.Node
+		list = append(list, back)
+	}
+	return list
 }

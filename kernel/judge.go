@@ -27,22 +27,28 @@ type judged struct {
 }
 
 // judge finds out what a call is, where its arguments came from, and what the
-// policy says of it in the given context.
-func (st *step) judge(c hook.Call, ctx Context) (judged, error) {
+// policy says of it in the given context, or else in the one that proposed it.
+func (st *step) judge(c hook.Call, in *Context) (judged, error) {
 	ref := st.ref(c.Server, c.Name)
-	j := judged{mark: ctx.Mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
+	j := judged{mark: st.mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
 	leaves, err := c.Leaves()
 	if err != nil {
 		st.unreadable(&j, c)
 		return j, nil //nolint:nilerr // what cannot be read is restricted, which is an answer
 	}
 	j.leaves = leaves
+	j.action.ArgsDigest = argsDigest(leaves)
+	ctx := st.authority(j.action)
+	if in != nil {
+		ctx = *in
+	}
+	j.mark = ctx.Mark
 	j.use = st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
 	if j.use.Instructs && !j.use.SelfProtected && ctx.Mark.Trust >= floodmark.Owner {
 		j.use.Effects = withoutAdmin(j.use.Effects)
 	}
 	j.returns = st.returns(ref, j.use, leaves)
-	j.action.Effects, j.action.ArgsDigest = j.use.Effects, argsDigest(leaves)
+	j.action.Effects = j.use.Effects
 	tr := st.tracer(ctx.Nodes)
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	j.question = policy.Question{

@@ -79,25 +79,33 @@ func (st *step) content(c hook.Content) {
 		return
 	}
 	st.burn(c.Text)
-	label := st.speaker(c.Origin)
+	src := floodmark.Source{Kind: c.Kind, Origin: c.Origin, Label: st.speaker(c.Origin), Digest: digest}
+	if src.Kind == "" {
+		src.Kind = floodmark.NodeInput
+	}
+	if c.Origin.Kind == floodmark.FromModel || c.Origin.Kind == floodmark.FromHistory && c.Origin.Group == "" {
+		src.Whole, src.Label = true, st.summed()
+	}
 	if t, err := floodmark.ParseTrust(c.Trust); c.Trust != "" {
 		if err != nil {
 			t = floodmark.Untrusted
 		}
-		label.Trust = min(label.Trust, t)
+		src.Label.Trust = min(src.Label.Trust, t)
 	}
-	kind := c.Kind
-	if kind == "" {
-		kind = floodmark.NodeInput
-	}
-	src := floodmark.Source{Kind: kind, Origin: c.Origin, Label: label, Digest: digest}
-	if c.Origin.Kind == floodmark.FromHistory && c.Origin.Group == "" {
-		src.Whole, src.Label = true, floodmark.Clean() // a summary of what we know
-	}
-	if c.Origin.Kind == floodmark.FromModel {
-		src.Whole, src.Label = true, floodmark.Clean()
+	if n, ok := st.s.Ledger.Find(digest); ok && !digest.IsZero() {
+		src.Inputs = []floodmark.NodeID{n} // it was here before the context was cleared
 	}
 	st.see(src, c.Text)
+}
+
+// summed is the label of text made from the conversation so far. Before
+// anything happened in a session there is nothing it could be made from that
+// we know.
+func (st *step) summed() floodmark.Label {
+	if st.s.Acted || st.s.Turn > 1 {
+		return floodmark.Clean()
+	}
+	return floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}
 }
 
 // speaker is the label of content by where it came from. What a tool brought
@@ -107,7 +115,12 @@ func (st *step) speaker(o floodmark.Origin) floodmark.Label {
 		return st.r.Policy.Classify(o)
 	}
 	ref := st.ref(o.Server, o.Name)
-	return st.returns(ref, st.r.Catalog.Classify(ref, nil, nil, st.places()), nil)
+	use := st.r.Catalog.Classify(ref, nil, nil, st.places())
+	l := st.returns(ref, use, nil)
+	if use.ByPath {
+		l.Trust = min(l.Trust, floodmark.External) // which file it was is not known
+	}
+	return l
 }
 
 // groupHistory is what others wrote in a group before this message. It is in

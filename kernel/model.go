@@ -116,23 +116,23 @@ func (st *step) afterModel() error {
 		st.content(c)
 	}
 	f := floodmark.ModelAnswered{Hosted: len(st.ev.Sources) > 0}
+	asked := len(st.out.Facts)
+	st.keep(f) // filled in below: the calls are known once they are judged
 	ctx := st.now()
 	if c := st.s.Context; c != nil && !c.Answered && !f.Hosted {
 		ctx = *c
 	}
 	for _, c := range st.ev.Calls {
-		if c.ID != "" {
-			f.Calls = append(f.Calls, c.ID)
-		}
-	}
-	st.keep(f)
-	for _, c := range st.ev.Calls {
-		j, err := st.judge(c, ctx)
+		j, err := st.judge(c, &ctx)
 		if err != nil {
 			return err
 		}
+		if c.ID != "" {
+			f.Calls = append(f.Calls, floodmark.Proposed{Call: c.ID, Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest})
+		}
 		st.out.Reply.Calls = append(st.out.Reply.Calls, j.decision)
 	}
+	st.out.Facts[asked] = f
 	return nil
 }
 

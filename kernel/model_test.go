@@ -21,7 +21,7 @@ func TestCensus(t *testing.T) {
 		"system prompt": {hook.Content{Kind: floodmark.NodeSystemPrompt, Origin: floodmark.Origin{Kind: floodmark.FromSystem}, Text: "x"}, floodmark.FromSystem, "system/public"},
 		"said to be":    {hook.Content{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromSystem}, Text: "x"}, floodmark.FromUnknown, unknown},
 		"a prompt by":   {hook.Content{Kind: floodmark.NodeSystemPrompt, Origin: floodmark.Origin{Kind: floodmark.FromFile}, Text: "x"}, floodmark.FromUnknown, unknown},
-		"model":         {hook.Content{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromModel}, Text: "x"}, floodmark.FromModel, "system/public"},
+		"model":         {hook.Content{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromModel}, Text: "x"}, floodmark.FromModel, unknown},
 		"owner":         {hook.Content{Kind: floodmark.NodeInput, Origin: olga(), Text: "x"}, floodmark.FromUnknown, unknown},
 		"known":         {hook.Content{Kind: floodmark.NodeInput, Origin: olga(), Text: "hello"}, "", ""},
 		"empty":         {hook.Content{Kind: floodmark.NodeInput, Origin: olga()}, "", ""},
@@ -160,7 +160,8 @@ func TestCallsOfOneResponse(t *testing.T) {
 	d.owner("Look at https://one.example/a")
 	d.tell(hook.Event{Point: hook.BeforeLLMCall})
 	out := d.tell(hook.Event{Point: hook.AfterLLMCall, Calls: []hook.Call{page, mail, nameless}})
-	if got := kept[floodmark.ModelAnswered](out); len(got) != 1 || got[0].Hosted || !reflect.DeepEqual(got[0].Calls, []floodmark.CallID{page.ID, mail.ID}) {
+	if got := kept[floodmark.ModelAnswered](out); len(got) != 1 || got[0].Hosted || len(got[0].Calls) != 2 ||
+		got[0].Calls[0].Call != page.ID || got[0].Calls[1].Call != mail.ID || got[0].Calls[1].Tool.Name != "mail" || got[0].Calls[1].ArgsDigest.IsZero() {
 		t.Errorf("%+v", got)
 	}
 	if got := verdicts(out.Reply.Calls); got != "allow allow allow" {
@@ -267,7 +268,7 @@ func TestChildEnds(t *testing.T) {
 	}
 	want := floodmark.Source{
 		Node: 5, Kind: floodmark.NodeToolResult, Origin: floodmark.Origin{Kind: floodmark.FromChild, Name: "k"}, Label: floodmark.Clean(),
-		Digest: floodmark.DigestOf("done"), Inputs: []floodmark.NodeID{1, 2, 3, 4},
+		Digest: floodmark.DigestOf("done"), Inputs: []floodmark.NodeID{1, 2, 3, 4}, Whole: true,
 	}
 	if !reflect.DeepEqual(seen[0].Source, want) || !reflect.DeepEqual(out.Indexed, []kernel.Indexed{{Node: 5, Digest: want.Digest, Text: "done"}}) {
 		t.Errorf("%+v %+v", seen[0].Source, out.Indexed)

@@ -18,15 +18,15 @@ func (st *step) sessionStart() error {
 		if !fresh && ev.ByPerson {
 			st.endTurn()
 			st.keep(floodmark.ContextCleared{})
-		} else if !fresh {
+		} else if !ev.ByPerson {
 			st.keep(floodmark.IncidentSeen{Kind: "clear-not-believed", Text: "a context was said to be cleared, and not by a person"})
+			st.pastUnless(!fresh)
 		}
 	case hook.Compact:
+		st.pastUnless(!fresh)
 		st.summary(ev.Text)
 	case hook.Resume:
-		if fresh {
-			st.unknownPast()
-		}
+		st.pastUnless(!fresh)
 	case hook.Startup, "":
 	default:
 		st.unknownPast()
@@ -42,6 +42,13 @@ func (st *step) ensureOpen() {
 	}
 	st.keep(floodmark.SessionOpened{Agent: st.ev.Agent, Project: st.ev.Project, Home: st.ev.Home})
 	if st.ev.Point != hook.SessionStart {
+		st.unknownPast()
+	}
+}
+
+// pastUnless notes an unknown past unless we know it.
+func (st *step) pastUnless(known bool) {
+	if !known {
 		st.unknownPast()
 	}
 }

@@ -18,9 +18,14 @@ import (
 // A State is everything true of a session because of the facts so far. It
 // changes only by [State.Apply]; the zero State is a session nobody opened.
 type State struct {
-	Agent   string              `json:"agent,omitempty"`
+	Agent string `json:"agent,omitempty"`
+	// Parent is the session that began this one, Inherited how many sources it
+	// brought along, Children the sessions this one began.
 	Parent  floodmark.SessionID `json:"parent,omitempty"`
-	Opened  bool                `json:"opened,omitempty"`
+	Inherited floodmark.NodeID      `json:"inherited,omitempty"`
+	Children  []floodmark.SessionID `json:"children,omitempty"`
+	Opened    bool                  `json:"opened,omitempty"`
+	Acted     bool                  `json:"acted,omitempty"` // something was decided in it
 	Project string              `json:"project,omitempty"`
 	Home    string              `json:"home,omitempty"`
 	Policy  floodmark.Digest    `json:"policy,omitzero"`
@@ -42,7 +47,7 @@ type State struct {
 	// Context is the mark of the newest model call; Proposed are the calls of
 	// its response, which are judged at that mark.
 	Context  *Context           `json:"context,omitempty"`
-	Proposed []floodmark.CallID `json:"proposed,omitempty"`
+	Proposed []floodmark.Proposed `json:"proposed,omitempty"`
 
 	// Refused are the calls of this turn that were not let through.
 	Refused []Refused `json:"refused,omitempty"`
@@ -105,15 +110,19 @@ func (s *State) Apply(f floodmark.Fact) error {
 	switch f := f.(type) {
 	case floodmark.SessionOpened, floodmark.SessionForked:
 		return s.open(f)
-	case floodmark.SessionClosed, floodmark.ChildSpawned, floodmark.IncidentSeen, floodmark.OpinionGiven:
+	case floodmark.SessionClosed, floodmark.IncidentSeen, floodmark.OpinionGiven:
 		return nil // kept for the reader of the journal
+	case floodmark.ChildSpawned:
+		s.Children = append(s.Children, f.Child)
 	case floodmark.RulesLoaded:
 		s.Policy, s.Catalog = f.Policy, f.Catalog
 	case floodmark.ContextCleared:
 		s.clear()
 	case floodmark.TurnOpened:
 		s.Turn, s.InTurn, s.Iteration, s.Stopped = f.Turn, true, 0, false
-		s.LastTurnBegan, s.TurnBegan = s.TurnBegan, len(s.Owner)
+		if s.Parent == "" { // a branch has its parent's words, and no turn changes them
+			s.LastTurnBegan, s.TurnBegan = s.TurnBegan, len(s.Owner)
+		}
 	case floodmark.TurnClosed:
 		s.closeTurn()
 	case floodmark.IterationOpened:
@@ -176,6 +185,9 @@ func (s *State) open(f floodmark.Fact) error {
 			s.hear(text)
 		}
 		s.Agent, s.Parent, s.Project, s.Home = fork.Agent, fork.Parent, fork.Project, fork.Home
+		s.Inherited = floodmark.NodeID(s.Ledger.Len())
+		s.TurnBegan = min(fork.Asked, len(s.Owner))
+		s.LastTurnBegan = s.TurnBegan
 	}
 	if o, ok := f.(floodmark.SessionOpened); ok {
 		s.Agent, s.Project, s.Home = o.Agent, o.Project, o.Home
@@ -216,6 +228,7 @@ func (s *State) answered(f floodmark.ModelAnswered) {
 }
 
 func (s *State) decided(f floodmark.ActionDecided) {
+	s.Acted = true
 	switch f.Action.Kind {
 	case floodmark.CallModel:
 		s.Stopped = s.Stopped || f.Decision.Verdict == floodmark.Restrict
@@ -223,6 +236,10 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		s.Context = s.context(f.Mark)
 		s.Proposed = nil
 	case floodmark.CallTool:
+		s.Proposed = slices.DeleteFunc(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
+		if len(s.Proposed) == 0 {
+			s.Proposed = nil
+		}
 		r := Refused{Call: f.Action.Call, Tool: f.Action.Tool, Args: f.Action.ArgsDigest}
 		same := func(o Refused) bool { return o.Call == r.Call || o.Tool == r.Tool && o.Args == r.Args }
 		s.Refused = slices.DeleteFunc(s.Refused, same)

@@ -166,7 +166,7 @@ func TestStateIsBounded(t *testing.T) {
 		var answer floodmark.ModelAnswered
 		for i := range n {
 			id := fmt.Sprint(i)
-			answer.Calls = append(answer.Calls, floodmark.CallID(id))
+			answer.Calls = append(answer.Calls, floodmark.Proposed{Call: floodmark.CallID(id)})
 			if err := s.Apply(refusedCall(id, "x", id, floodmark.Restrict)); err != nil {
 				t.Fatal(err)
 			}
@@ -175,10 +175,10 @@ func TestStateIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := floodmark.CallID(fmt.Sprint(n - limit))
-		if len(s.Refused) != limit || s.Refused[0].Call != first || len(s.Proposed) != limit || s.Proposed[0] != first {
-			t.Errorf("of %d: %d refused from %s, %d proposed from %s", n, len(s.Refused), s.Refused[0].Call, len(s.Proposed), s.Proposed[0])
+		if len(s.Refused) != limit || s.Refused[0].Call != first || len(s.Proposed) != limit || s.Proposed[0].Call != first {
+			t.Errorf("of %d: %d refused from %s, %d proposed from %s", n, len(s.Refused), s.Refused[0].Call, len(s.Proposed), s.Proposed[0].Call)
 		}
-		if answer.Calls[0] != "0" || len(answer.Calls) != n {
+		if answer.Calls[0].Call != "0" || len(answer.Calls) != n {
 			t.Error("the fact itself was changed")
 		}
 	}
@@ -189,7 +189,7 @@ func TestContext(t *testing.T) {
 	seen := func(node floodmark.NodeID) floodmark.ContentSeen {
 		return floodmark.ContentSeen{Source: floodmark.Source{Node: node, Kind: floodmark.NodeInput, Label: floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Public}}}
 	}
-	answer := floodmark.ModelAnswered{Calls: []floodmark.CallID{"c"}}
+	answer := floodmark.ModelAnswered{Calls: []floodmark.Proposed{{Call: "c"}}}
 	for name, c := range map[string]struct {
 		facts    []floodmark.Fact
 		nodes    floodmark.NodeID

@@ -14,7 +14,7 @@ import (
 // it is going to bring back: we do not depend on an after-hook arriving.
 func (st *step) beforeTool() error {
 	st.openTurn()
-	j, err := st.judge(st.ev.Call, st.authority(st.ev.Call))
+	j, err := st.judge(st.ev.Call, nil)
 	if err != nil {
 		return err
 	}
@@ -22,9 +22,11 @@ func (st *step) beforeTool() error {
 	return nil
 }
 
-// authority is the mark of the context that proposed the call.
-func (st *step) authority(c hook.Call) Context {
-	if st.s.Context != nil && c.ID != "" && slices.Contains(st.s.Proposed, c.ID) {
+// authority is the context that proposed the call: exactly this one, once. A
+// call that borrows another's name is judged by all that was seen.
+func (st *step) authority(a floodmark.Action) Context {
+	p := floodmark.Proposed{Call: a.Call, Tool: a.Tool, ArgsDigest: a.ArgsDigest}
+	if st.s.Context != nil && slices.Contains(st.s.Proposed, p) {
 		return *st.s.Context
 	}
 	return st.now()
@@ -94,7 +96,8 @@ func (st *step) afterTool() error {
 		kind, text = "refused-call-ran", "a result arrived for a call that was refused"
 	}
 	st.keep(floodmark.IncidentSeen{Kind: kind, Call: id, Tool: ref, Text: text})
-	j, err := st.judge(c, st.now())
+	now := st.now()
+	j, err := st.judge(c, &now)
 	if err != nil {
 		return err
 	}
@@ -151,7 +154,7 @@ func Opine(s *State, r Rules, in Input, o *audit.Opinion) (Output, error) {
 	st.ensureOpen()
 	st.ensureRules()
 	st.openTurn()
-	j, err := st.judge(in.Event.Call, st.authority(in.Event.Call))
+	j, err := st.judge(in.Event.Call, nil)
 	if err != nil {
 		return Output{}, err
 	}
@@ -202,17 +205,24 @@ func (st *step) ask(j judged) {
 	if !asked {
 		open, asked = st.s.Book.Joinable(st.turn(), st.in.At)
 	}
+	t := approval.Ticket{ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Call: q, Calls: 1}
 	if asked {
-		st.keep(floodmark.TicketExtended{Ticket: open.ID, Shown: shown})
-		st.out.Reply.Ticket = open.ID
-		st.out.Ask = &approval.Ticket{ID: open.ID, Session: st.ev.Session, Call: q, Expires: open.Expires}
-		return
+		t.ID, t.Expires = open.ID, open.Expires
+		same := func(s floodmark.Shown) bool { return s.Tool == shown.Tool && s.ArgsDigest == shown.ArgsDigest }
+		t.Calls = len(open.Shown)
+		if !slices.ContainsFunc(open.Shown, same) {
+			t.Calls++
+		}
+		st.keep(floodmark.TicketExtended{Ticket: t.ID, Shown: shown, CodeMAC: st.codeMAC(t.ID)})
+	} else {
+		t.Expires = st.in.At.Add(st.settings().TicketTTL)
+		st.keep(floodmark.TicketOpened{Ticket: t.ID, CodeMAC: st.codeMAC(t.ID), Shown: []floodmark.Shown{shown}, Expires: t.Expires})
 	}
-	expires := st.in.At.Add(st.settings().TicketTTL)
-	mac := approval.CodeMAC(st.in.Key[:], st.ev.Session, st.in.Ticket, st.in.Code)
-	st.keep(floodmark.TicketOpened{Ticket: st.in.Ticket, CodeMAC: mac, Shown: []floodmark.Shown{shown}, Expires: expires})
-	st.out.Reply.Ticket = st.in.Ticket
-	st.out.Ask = &approval.Ticket{ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Call: q, Expires: expires}
+	st.out.Reply.Ticket, st.out.Ask = t.ID, &t
+}
+
+func (st *step) codeMAC(t floodmark.TicketID) floodmark.Digest {
+	return approval.CodeMAC(st.in.Key[:], st.ev.Session, t, st.in.Code)
 }
 
 // current reports whether an open question still shows the call as it stands:

@@ -74,7 +74,7 @@ func (b *builder) fold(at time.Time, fact floodmark.Fact) error {
 		b.turn().iterations++
 	case floodmark.ModelAnswered:
 		for _, c := range f.Calls {
-			b.proposed[c] = b.turn().model
+			b.proposed[c.Call] = b.turn().model
 		}
 	case floodmark.ActionDecided:
 		b.decided(f)

@@ -50,6 +50,8 @@ func Describe(f floodmark.Fact) string {
 			s += " until " + f.Until.Format("15:04:05")
 		}
 		return s
+	case floodmark.ModelAnswered:
+		return kind + proposed(f)
 	case floodmark.GrantUsed:
 		return fmt.Sprintf("%s %s %s", kind, f.Ticket, f.Tool)
 	case floodmark.Endorsed:
@@ -125,6 +127,17 @@ func decided(f floodmark.ActionDecided) string {
 	}
 	if f.Decision.Would != "" {
 		b.WriteString(" would " + f.Decision.Would)
+	}
+	return b.String()
+}
+
+func proposed(f floodmark.ModelAnswered) string {
+	var b strings.Builder
+	for _, p := range f.Calls {
+		fmt.Fprintf(&b, " %s=%s", p.Call, p.Tool)
+	}
+	if f.Hosted {
+		b.WriteString(" hosted")
 	}
 	return b.String()
 }

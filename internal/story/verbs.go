@@ -197,7 +197,7 @@ func (w *world) tool(verb, rest string) (hook.Event, error) {
 }
 
 func (w *world) owner(verb, rest string) (string, error) {
-	cmd := approval.Command{Tool: approval.All, Ticket: w.ticket}
+	cmd := approval.Command{Tool: approval.All, Ticket: w.ticket, Calls: w.calls}
 	switch verb {
 	case "approve":
 		cmd.Verb = approval.Approve

@@ -31,6 +31,7 @@ type world struct {
 	tickets int
 	code    string             // the last code the owner's channel got
 	ticket  floodmark.TicketID // the last question
+	calls   int                // how many calls it shows
 
 	opinion *audit.Opinion // what the auditor says; nil: nothing
 	reply   hook.Reply     // the last answer
@@ -191,11 +192,8 @@ func (w *world) take(out kernel.Output) error {
 		return fmt.Errorf("the code %s is in a reply: the model would read it", w.code)
 	}
 	if out.Ask != nil {
-		w.ticket = out.Ask.ID
-		if out.Ask.Code != "" {
-			w.code = out.Ask.Code
-			w.tickets++
-		}
+		w.ticket, w.code, w.calls = out.Ask.ID, out.Ask.Code, out.Ask.Calls
+		w.tickets++
 	}
 	return nil
 }
