@@ -159,7 +159,7 @@ func (d *desk) owner(text string) kernel.Output {
 }
 
 func toolCall(tool, args string) hook.Call {
-	c := hook.Call{ID: floodmark.CallID(tool + args), Name: tool}
+	c := hook.Call{ID: floodmark.CallID(tool + floodmark.DigestOf(args).Short()), Name: tool}
 	if args != "" {
 		c.Args = json.RawMessage(args)
 	}
