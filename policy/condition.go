@@ -51,9 +51,9 @@ func (c *condition) holds(q *Question) bool { return c.eval(q) != no }
 // built once, and only if a policy has a CEL rule.
 type conditions struct{ env *cel.Env }
 
-func (cs *conditions) environment() (*cel.Env, error) {
+func (cs *conditions) environment() *cel.Env {
 	if cs.env != nil {
-		return cs.env, nil
+		return cs.env
 	}
 	// Time zones would be read from the disk, and rules have no times.
 	subset := env.NewLibrarySubset()
@@ -81,9 +81,12 @@ func (cs *conditions) environment() (*cel.Env, error) {
 	for name, n := range constants() {
 		opts = append(opts, cel.Constant(name, cel.IntType, types.Int(n)))
 	}
-	var err error
-	cs.env, err = cel.NewCustomEnv(opts...)
-	return cs.env, err
+	made, err := cel.NewCustomEnv(opts...)
+	if err != nil {
+		panic(fmt.Sprintf("policy: conditions: %v", err)) // our own tables do not fit together
+	}
+	cs.env = made
+	return made
 }
 
 func timeFunctions() []string {
@@ -118,11 +121,7 @@ func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
 	if n.Kind == yaml.MappingNode {
 		return shortForm(n), true
 	}
-	e, err := cs.environment()
-	if err != nil {
-		r.fault(n, "condition", "conditions cannot be read: "+err.Error(), "")
-		return condition{}, false
-	}
+	e := cs.environment()
 	checked, issues := e.Compile(n.Value)
 	if issues.Err() != nil {
 		r.celProblems(n, issues.Errors())
@@ -137,6 +136,7 @@ func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
 		c.eval, c.compiled = compiled, true
 		return c, true
 	}
+	var err error
 	if c.eval, err = celEval(e, checked); err != nil {
 		r.fault(n, "condition", "the condition cannot be used: "+cleanCEL(err.Error()), "")
 		return condition{}, false

@@ -95,12 +95,12 @@ func (r expressions) question() *Question {
 func TestLawCompiledConditionsAgreeWithCEL(t *testing.T) {
 	r := expressions{rand.New(rand.NewPCG(7, 7))}
 	cs := &conditions{}
-	e, err := cs.environment()
-	if err != nil {
-		t.Fatal(err)
+	e := cs.environment()
+	rounds, outcomes := 1500, map[truth]int{}
+	if testing.Short() {
+		rounds = 500
 	}
-	compiledCount, outcomes := 0, map[truth]int{}
-	for range 1500 {
+	for range rounds {
 		text := r.truth(3)
 		checked, issues := e.Compile(text)
 		if issues.Err() != nil {
@@ -114,7 +114,6 @@ func TestLawCompiledConditionsAgreeWithCEL(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		compiledCount++
 		for range 8 {
 			q := r.question()
 			got, want := ours(q), theirs(q)
@@ -125,7 +124,7 @@ func TestLawCompiledConditionsAgreeWithCEL(t *testing.T) {
 		}
 	}
 	for _, o := range []truth{no, yep, failed} {
-		if outcomes[o] < 500 {
+		if outcomes[o] < rounds/3 {
 			t.Errorf("outcome %d was met %d times only: the expressions are too tame", o, outcomes[o])
 		}
 	}
@@ -170,7 +169,7 @@ func TestOtherConditions(t *testing.T) {
 // A condition that costs too much counts as true.
 func TestCostLimit(t *testing.T) {
 	q := &Question{}
-	for i := range 200 {
+	for i := range 60 { // to the third power this is over the limit
 		q.Leaves = append(q.Leaves, hook.Leaf{Path: fmt.Sprint("k", i), Value: strings.Repeat("x", 500)})
 	}
 	r := &reader{name: "x", data: []byte("x")}
@@ -186,7 +185,7 @@ func TestCostLimit(t *testing.T) {
 		t.Fatal(r.problems)
 	}
 	if got := c.eval(q); got != failed || !c.holds(q) {
-		t.Errorf("eight million steps ended with %d", got)
+		t.Errorf("two hundred thousand steps ended with %d", got)
 	}
 }
 
@@ -198,9 +197,6 @@ func FuzzCondition(f *testing.F) {
 		f.Add(s)
 	}
 	cs := &conditions{}
-	if _, err := cs.environment(); err != nil {
-		f.Fatal(err)
-	}
 	questions := expressions{rand.New(rand.NewPCG(3, 3))}
 	q := questions.question()
 	f.Fuzz(func(t *testing.T, text string) {
@@ -216,7 +212,7 @@ func FuzzCondition(f *testing.F) {
 		if !ok || !c.compiled {
 			return
 		}
-		e, _ := cs.environment()
+		e := cs.environment()
 		checked, _ := e.Compile(text)
 		theirs, err := celEval(e, checked)
 		if err != nil {

@@ -14,10 +14,10 @@ import (
 )
 
 // questions yields every combination of what a decision depends on, with one
-// effect and with some pairs; in a short run one of thirteen.
+// effect and with some pairs; in a short run one of 29.
 func questions() iter.Seq[*policy.Question] {
 	if testing.Short() {
-		return everyNth(13, 0)
+		return everyNth(29, 0)
 	}
 	return everyNth(1, 0)
 }

@@ -35,7 +35,7 @@ func TestLimits(t *testing.T) {
 func TestProblemsAreBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("version: 1\n")
-	for i := range 500 {
+	for i := range maxErrors + 1 {
 		fmt.Fprintf(&b, "wrong%d: 1\n", i)
 	}
 	if _, problems := Load(Layer{Name: "f", Data: []byte(b.String())}); len(problems) != maxErrors {

@@ -16,9 +16,6 @@ import (
 func (r *reader) locate(n *yaml.Node, line, column int) (int, int) {
 	want := offset(n.Value, line, column)
 	lines := strings.Split(string(r.data), "\n")
-	if n.Line < 1 || n.Line > len(lines) {
-		return n.Line, n.Column
-	}
 	w := walk{lines: lines, line: n.Line - 1, column: n.Column - 1, style: n.Style}
 	w.enter()
 	w.signs = []rune(lineAt(lines, w.line))

@@ -20,13 +20,13 @@ func parsePath(s string) (pathPattern, bool) {
 	if p.home = atHome; !atHome {
 		var rooted bool
 		if rest, rooted = strings.CutPrefix(s, "/"); !rooted {
-			return p, false
+			return pathPattern{}, false
 		}
 	}
 	p.segs = strings.Split(strings.TrimSuffix(rest, "/"), "/")
 	for _, seg := range p.segs {
 		if seg == "" || seg == ".." || seg == "." {
-			return p, false
+			return pathPattern{}, false
 		}
 	}
 	return p, true
@@ -75,7 +75,7 @@ func parseHost(s string) (hostPattern, bool) {
 	labels := strings.Split(h.domain, ".")
 	for _, l := range labels {
 		if l == "" || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return h, false
+			return hostPattern{}, false
 		}
 	}
 	// «*.com» would be half the world. A single name such as a machine in the

@@ -133,10 +133,10 @@ func (r *reader) path(n *yaml.Node) (pathPattern, bool) {
 	switch {
 	case !ok:
 		r.fault(n, "wrong-value", fmt.Sprintf("%s is not a path pattern", shown(n)), "begin with / or ~/; a * stands for a part of a name, ** for any folders, .. is not used")
-		return p, false
+		return pathPattern{}, false
 	case p.tooWide():
 		r.fault(n, "too-wide", fmt.Sprintf("%s covers everything", shown(n)), "name the folders that hold your own work, as in ~/work/**")
-		return p, false
+		return pathPattern{}, false
 	}
 	return p, true
 }
@@ -147,11 +147,11 @@ func (r *reader) host(n *yaml.Node, t floodmark.Trust) (hostPattern, bool) {
 	h, ok := parseHost(n.Value)
 	if !ok {
 		r.fault(n, "wrong-value", fmt.Sprintf("%s is not a host", shown(n)), "write a name such as docs.example.com or *.example.com, without https:// and without a path")
-		return h, false
+		return hostPattern{}, false
 	}
 	if where, open := h.open(); open && t >= floodmark.Shared {
 		r.fault(n, "strangers-write", fmt.Sprintf("strangers can write on %s", where), "it cannot be trusted as a whole; endorse single pages instead")
-		return h, false
+		return hostPattern{}, false
 	}
 	return h, true
 }

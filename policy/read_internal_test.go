@@ -1,0 +1,110 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func parsed(text string) (bool, string) {
+	r := &reader{name: "f", data: []byte(text)}
+	n := r.parse()
+	return n != nil, r.problems.Error()
+}
+
+// The limits on YAML itself, at the number and one beyond.
+func TestYAMLLimits(t *testing.T) {
+	nested := func(n int) string { return strings.Repeat("[", n-1) + "1" + strings.Repeat("]", n-1) }
+	many := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n-1), ",") + "]" }
+	for _, c := range []struct {
+		name           string
+		within, beyond string
+		says           string
+	}{
+		{"depth", nested(maxDepth), nested(maxDepth + 1), "f:1:17: error: this is nested too deep\n    a policy is at most 16 levels deep"},
+		{"values", many(maxNodes), many(maxNodes + 1), "f:1:100000: error: the file has too many values\n    a policy may have 50000 values"},
+		{"bytes", "1 #" + strings.Repeat("x", MaxBytes-3), "1 #" + strings.Repeat("x", MaxBytes-2), "f:1:1: error: the file has 1048577 bytes\n    a policy may have 1048576 bytes"},
+	} {
+		if ok, says := parsed(c.within); !ok {
+			t.Errorf("%s: refused at the limit: %s", c.name, says)
+		}
+		if ok, says := parsed(c.beyond); ok || says != c.says {
+			t.Errorf("%s: beyond the limit: %s", c.name, says)
+		}
+	}
+	if ok, says := parsed(strings.Repeat("[", 20_000)); ok || !strings.Contains(says, "a policy is at most 16 levels deep") {
+		t.Error(says)
+	}
+}
+
+func TestReadableText(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: b\r\n\tc\n": "", "é\ufffd😀 ~": "", "": "", "\x1f": "1:1", "a\x00": "1:2", "é\n\n ab\x7f": "3:4", "\xff": "1:1", "é\xc3": "1:2", "a\x08": "1:2",
+	} {
+		r := &reader{name: "f", data: []byte(text)}
+		if ok := r.readable(); ok != (want == "") || !ok && !strings.HasPrefix(r.problems.Error(), "f:"+want+": error: a byte here is not readable text") {
+			t.Errorf("%q: %v %v", text, ok, r.problems)
+		}
+	}
+}
+
+func TestLayersThatCannotBe(t *testing.T) {
+	data := []byte("version: 1\n")
+	for _, c := range []struct {
+		name   string
+		layers []Layer
+		want   string
+	}{
+		{"two users", []Layer{{Name: "a", Data: data}, {Name: "p", Data: data, Project: true}, {Name: "b", Data: data}}, "b:1:1: error: there are two user layers\n    load one of them, or mark the other as a project's"},
+		{"two projects", []Layer{{Name: "a", Data: data, Project: true}, {Name: "b", Data: data, Project: true}, {Name: "c", Data: data}}, ""},
+		{"auditor", []Layer{{Name: "a", Data: []byte("version: 1\nauditor: {failMode: warn}\n")}}, "a:2:21: error: an auditor that does not answer would mean yes\n    write failMode: block; warn and allow are for profile: dry-run"},
+		{"auditor in a dry run", []Layer{{Name: "a", Data: []byte("version: 1\nprofile: dry-run\nauditor: {failMode: allow}\n")}}, ""},
+	} {
+		p, problems := Load(c.layers...)
+		if (p == nil) != (c.want != "") || problems.Error() != c.want {
+			t.Errorf("%s: %v %v", c.name, p != nil, problems)
+		}
+	}
+	if p, err := Shipped("lax"); p != nil || err == nil || err.Error() != `policy: no profile "lax" (there are assistant, coding, strict or dry-run)` {
+		t.Errorf("%v", err)
+	}
+	if p, problems := assemble(nil, &document{profile: "lax"}, nil, nil); p != nil || problems.Error() != `lax:1:1: error: policy: no profile "lax"` {
+		t.Errorf("%v", problems)
+	}
+}
+
+// A problem in a condition is told where it stands in the file, however the
+// condition is written.
+func TestLocate(t *testing.T) {
+	for name, when := range map[string]string{
+		"first and last line": "'trsut < owner'",
+		"plain":               "1   <=   trsut",
+		"doubled quotes":      "'call.tool == ''a'' || trsut < 1'",
+		"escaped quotes":      `"call.tool == \"a\" || trsut < 1"`,
+		"escaped signs":       `"call.tool\x20==\u0020\"\U0001F600\\\\\" || trsut < 1"`,
+		"escaped letters":     `"call.tool == \"\x41\u0041\U00000041\" || trsut < 1"`,
+		"escaped tabs":        `"iteration\t<\t1\t||\ttrsut < 1"`,
+		"spaces in quotes":    `"iteration  <  1  ||  trsut < 1"`,
+		"folded quotes":       "\"iteration < 1 ||\n     trsut < 1\"",
+		"continued":           "\"iteration < 1 || \\\n     trsut < 1\"",
+		"continued twice":     "\"iteration \\\n   < 1 || \\\n     trsut < 1\"",
+		"continued in a word": "\"itera\\\n   tion < 1 || trsut < 1\"",
+		"folded single":       "'iteration < 1 ||\n\n   trsut < 1'",
+		"folded plain":        "iteration < 1 ||\n   trsut < 1",
+		"beyond letters":      "'call.tool == \"é😀\" || trsut < 1'",
+		"plain quotes":        "'call.tool == \"a\\\\b\" || trsut < 1'",
+		"literal":             "|\n      1 < 2 ||\n\n        trsut < 1\n   ",
+	} {
+		text := "{version: 1, rules: [{when: " + when + ", name: a, action: {verdict: audit}}]}"
+		if name == "literal" {
+			text = "version: 1\nrules:\n  - name: a\n    action: {verdict: audit}\n    when: " + when
+		}
+		before, _, _ := strings.Cut(text, "trsut")
+		line := before[strings.LastIndexByte(before, '\n')+1:]
+		want := fmt.Sprintf("f:%d:%d: error: undeclared reference to 'trsut'", strings.Count(before, "\n")+1, utf8.RuneCountInString(line)+1)
+		if _, problems := Load(Layer{Name: "f", Data: []byte(text)}); len(problems) != 1 || !strings.HasPrefix(problems.Error(), want) {
+			t.Errorf("%s: %v, want %s\n%s", name, problems, want, text)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+func TestNearestIsNear(t *testing.T) {
+	for _, c := range []struct{ got, words, want string }{
+		{"abXXefgh", "abcdefgh", "abcdefgh"},             // two letters are always forgiven
+		{"aXXXefgh", "abcdefgh", ""},                     // three of eight are not
+		{"aXXXefghi", "abcdefghi", "abcdefghi"},          // but of nine
+		{"XXXXefghijk", "abcdefghijk", ""},               // four of eleven are not
+		{"XXXXefghijkl", "abcdefghijkl", "abcdefghijkl"}, // but of twelve
+		{"ab", "cd", ""}, {"abc", "xbz", "xbz"}, {"a", "ab", ""}, {"aab", "aax aay", "aax"}, {"aax", "aay aax", "aax"},
+		{"AB-C_D e", "abcde", "abcde"}, {"deny", "restrict allow", "restrict"}, {"deny", "zzzzzzzz", ""},
+		{strings.Repeat("a", 65), strings.Repeat("a", 65), ""}, {strings.Repeat("a", 64), strings.Repeat("a", 63), strings.Repeat("a", 63)},
+	} {
+		near, ok := nearest(c.got, strings.Fields(c.words))
+		if !ok {
+			near = ""
+		}
+		if near != c.want {
+			t.Errorf("%s among %s: %q, want %q", c.got, c.words, near, c.want)
+		}
+	}
+	for meant, words := range map[string]string{
+		"restrict": "deny block forbid reject never refuse", "confirm": "ask prompt approve approval question", "allow": "permit accept pass yes always",
+		"audit": "review check", "owner": "user me", "untrusted": "internet web public", "rules": "policies", "observe": "read",
+		"run": "exec execute shell", "change": "delete", "fetch": "http network",
+	} {
+		for _, w := range strings.Fields(words) {
+			if near, ok := nearest(strings.ToUpper(w), []string{"zzzzzzzzzzzz", meant}); !ok || near != meant {
+				t.Errorf("%s: %s, want %s", w, near, meant)
+			}
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"kitten", "sitting", 3}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"ab", "ba", 2}, {"abcd", "bcd", 1}, {"bcd", "abcd", 1},
+		{strings.Repeat("a", 64), strings.Repeat("a", 64), 0}, {strings.Repeat("a", 65), "a", 64}, {"a", strings.Repeat("a", 65), 64},
+	} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("%s, %s: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestWordsInMessages(t *testing.T) {
+	for noun, want := range map[string]string{"effect": "an effect", "verdict": "a verdict", "audit or inert": "an audit or inert"} {
+		if got := article(noun); got != want {
+			t.Errorf("%s: %s", noun, got)
+		}
+	}
+	for d, want := range map[time.Duration]string{time.Second: "1s", 90 * time.Second: "1m30s", time.Minute: "1m", time.Hour: "1h", 90 * time.Minute: "1h30m", 24 * time.Hour: "24h"} {
+		if got := short(d); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
+		}
+	}
+	if got := oneOf([]string{"a"}) + "|" + oneOf([]string{"a", "b"}) + "|" + oneOf([]string{"a", "b", "c"}); got != "a|a or b|a, b or c" {
+		t.Error(got)
+	}
+}
+
+func TestSplitPath(t *testing.T) {
+	for s, want := range map[string]string{
+		"": "", "/": "", ".": "", "./": "", "/a/../b": "b", "a//b/": "a b", "/a/b": "a b", "/..": "", "../a": ".. a", "~": "~",
+	} {
+		if got := splitPath(s); strings.Join(got, " ") != want || want == "" && got != nil {
+			t.Errorf("%s: %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestPathPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern, path string
+		want          bool
+	}{
+		{"/a/**", "/a", true}, {"/a/**", "/a/b/c", true}, {"/a/**", "/ab", false}, {"/a/*", "/a", false}, {"/a/*", "/a/b", true}, {"/a/*", "/a/b/c", false},
+		{"/a/", "/a", true}, {"/a", "/a/b", false}, {"/a/b", "/a", false}, {"/a/**/z", "/a/z", true}, {"/a/**/z", "/a/b/c/z", true}, {"/a/**/z", "/a/z/y", false},
+		{"/a/**/y/z", "/a/y/y/z", true}, {"/a/**/y/**/z", "/a/b/y/c/d/z", true}, {"/a/**/y/**/z", "/a/b/c/z", false}, {"/a/**/**", "/a", true},
+		{"/a/b?", "/a/bc", true}, {"/a/b?", "/a/b", false}, {"/a/*.md", "/a/x.md", true}, {"/a/*.md", "/a/x.MD", false}, {"/a/[b]", "/a/[b]", true}, {"/a/[b]", "/a/b", false},
+		{`/a/\*`, `/a/\x`, true}, {"/A", "/a", false}, {"/a/b", "/x/../a/b", true},
+		{"~/w/**", "/home/me/w/x", true}, {"~/w/**", "/home/me/w", true}, {"~/w/**", "/home/you/w/x", false}, {"~/w/**", "/root/w/x", true}, {"~/w/**", "~/w/x", true},
+		{"~/w/**", "/home/w/x", false}, {"~/w", "/home/me", false}, {"~/w", "/", false}, {"/w", "/home/me/w", false},
+	} {
+		p, ok := parsePath(c.pattern)
+		if !ok {
+			t.Errorf("%s is refused", c.pattern)
+			continue
+		}
+		if got := p.matches(splitPath(c.path), []string{"/", "", "/home/me", "/root/"}); got != c.want {
+			t.Errorf("%s over %s: %v", c.pattern, c.path, got)
+		}
+	}
+	for pattern, want := range map[string]bool{"/**": true, "~/**": true, "/a*/b": true, "/?": true, "/a/**": false, "~/a": false} {
+		if p, ok := parsePath(pattern); !ok || p.tooWide() != want {
+			t.Errorf("%s is too wide: %v", pattern, !want)
+		}
+	}
+	for _, pattern := range []string{"", "a", "~", "~a/b", "/", "~/", "//a", "/a//b", "/a/..", "/./a", "a/b"} {
+		if _, ok := parsePath(pattern); ok {
+			t.Errorf("%s is taken for a path", pattern)
+		}
+	}
+}
+
+func TestHostPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern, host string
+		want          bool
+	}{
+		{"a.example", "a.example", true}, {"A.example", "a.example", true}, {"a.example", "b.a.example", false}, {"*.a.example", "b.a.example", true},
+		{"*.a.example", "a.example", false}, {"*.a.example", "xa.example", false}, {"printer", "printer", true}, {"a-b_9.example", "a-b_9.example", true},
+	} {
+		if h, ok := parseHost(c.pattern); !ok || h.matches(c.host) != c.want {
+			t.Errorf("%s over %s: %v", c.pattern, c.host, !c.want)
+		}
+	}
+	for _, pattern := range []string{"", "*", "*.", "*.com", "a..b", ".a", "a.", "a b.example", "https://a.example", "a/b", "*.*.com", "é.example"} {
+		if _, ok := parseHost(pattern); ok {
+			t.Errorf("%s is taken for a host", pattern)
+		}
+	}
+	for pattern, want := range map[string]string{
+		"github.com": "github.com", "gist.github.com": "github.com", "*.github.com": "github.com", "*.google.com": "drive.google.com",
+		"google.com": "", "mygithub.com": "", "docs.example.com": "", "*.example.com": "",
+	} {
+		h, _ := parseHost(pattern)
+		if got, open := h.open(); got != want || open != (want != "") {
+			t.Errorf("%s: %q %v, want %q", pattern, got, open, want)
+		}
+	}
+}
+
+func TestHostOf(t *testing.T) {
+	for place, want := range map[string]string{
+		"A.example": "a.example", "https://a.example/b": "a.example", "a.example:443/x": "a.example", "https://u:p@a.example:1/": "a.example",
+		"u@v@a.example": "a.example", "a.example.": "a.example", "[::1]:80": "[::1]:80", "::1": "::1", "": "", "a.example/x@b.example": "a.example", "https://": "",
+	} {
+		if got := hostOf(place); got != want {
+			t.Errorf("%s: %s, want %s", place, got, want)
+		}
+	}
+}
+
+// Reasons beyond the room are lost, the strictest verdict is not; each is
+// there once, and equals keep their order.
+func TestReasons(t *testing.T) {
+	var rs reasons
+	room := len(rs.list)
+	many := make([]floodmark.Reason, room+3)
+	for i := range many {
+		many[i].Verdict = floodmark.Audit
+		rs.add(&many[i])
+		rs.add(&many[i])
+		if rs.n != min(i+1, room) {
+			t.Fatalf("%d reasons after %d", rs.n, i+1)
+		}
+	}
+	if rs.list[room-1] != &many[room-1] {
+		t.Error("an equal reason took the last place")
+	}
+	many[room+1].Verdict = floodmark.Confirm
+	rs.add(&many[room+1])
+	if v, all := rs.conclude(); v != floodmark.Confirm || len(all) != room || all[0].Verdict != floodmark.Confirm {
+		t.Errorf("%v of %d", v, len(all))
+	}
+	rs = reasons{}
+	for i, v := range []floodmark.Verdict{floodmark.Audit, floodmark.Confirm, floodmark.Allow, floodmark.Audit, floodmark.Restrict, floodmark.Confirm} {
+		rs.add(&floodmark.Reason{Verdict: v, Rule: string(rune('a' + i))})
+	}
+	rs.add(nil)
+	order := ""
+	_, all := rs.conclude()
+	for _, r := range all {
+		order += r.Rule
+	}
+	if order != "ebfad" {
+		t.Error(order)
+	}
+	if v, all := (&reasons{}).conclude(); v != floodmark.Allow || all != nil {
+		t.Errorf("%v %v", v, all)
+	}
+}
+
+func TestParseTool(t *testing.T) {
+	for s, want := range map[string]toolName{
+		"a": {"", "a"}, "a/b": {"a", "b"}, "a/b/c": {"a/b", "c"}, "a/": {"a", ""}, "/a": {"", "a"}, "a/*": {"a", "*"},
+	} {
+		if got := parseTool(s); got != want {
+			t.Errorf("%s: %+v", s, got)
+		}
+	}
+}
