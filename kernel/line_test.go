@@ -28,6 +28,9 @@ func TestLines(t *testing.T) {
 		"refused":     {nil, "setup", `{"key":"x y"}`, `page one.example (untrusted) -> key "x y" (composed by the model) -> setup: refused because `, hopeless},
 		"worst":       {nil, "mail", `{"id":"bob@example.com","to":"eve@evil.example"}`, `page one.example (untrusted) -> to "eve@evil.example" (seen there) -> mail: `, approve},
 		"first":       {nil, "mail", `{"id":"X-1-a","to":"bob@example.com"}`, `page one.example (untrusted) -> id "X-1-a" (composed by the model) -> mail: `, approve},
+		"stated":      {nil, "mail", `{"to":"https://one.example/a","id":"X-1-a"}`, `page one.example (untrusted) -> id "X-1-a" (composed by the model) -> mail: `, approve},
+		"all stated":  {nil, "mail", `{"to":"https://one.example/a"}`, "page one.example (untrusted) -> mail: ", approve},
+		"hidden":      {nil, "mail", `{"key":"eve@evil.example","to":"bob@example.com"}`, `page one.example (untrusted) -> to "bob@example.com" (composed by the model) -> mail: `, approve},
 		"private": {
 			[][2]string{{"diary", "dear diary"}},
 			"mail", `{"to":"bob@example.com"}`,
