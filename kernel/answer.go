@@ -202,7 +202,7 @@ func (st *step) status() string {
 func names(shown []floodmark.Shown) string {
 	var list []string
 	for _, s := range shown {
-		if name := s.Tool.String(); !slices.Contains(list, name) {
+		if name := visible(s.Tool.String()); !slices.Contains(list, name) {
 			list = append(list, name)
 		}
 	}

@@ -24,7 +24,7 @@ func (st *step) line(j judged) string {
 		b.WriteString(argumentName(a))
 		b.WriteString(" -> ")
 	}
-	b.WriteString(j.action.Tool.String())
+	b.WriteString(visible(j.action.Tool.String()))
 	b.WriteString(": ")
 	b.WriteString(refusal(j.decision.Verdict))
 	if len(j.decision.Reasons) > 0 {
@@ -126,12 +126,12 @@ func culprit(args []floodmark.Argument) (floodmark.Argument, bool) {
 func argumentName(a floodmark.Argument) string {
 	switch a.Whence {
 	case floodmark.Seen:
-		return a.Path + " " + strconv.Quote(a.Shown) + " (seen there)"
+		return visible(a.Path) + " " + strconv.Quote(visible(a.Shown)) + " (seen there)"
 	case floodmark.Nowhere:
-		return a.Path + " " + strconv.Quote(a.Shown) + " (composed by the model)"
+		return visible(a.Path) + " " + strconv.Quote(visible(a.Shown)) + " (composed by the model)"
 	case floodmark.Stated:
 	}
-	return a.Path + " " + strconv.Quote(a.Shown)
+	return visible(a.Path) + " " + strconv.Quote(visible(a.Shown))
 }
 
 // sourceName says in a few words where content came from.
@@ -152,7 +152,7 @@ func sourceName(s floodmark.Source, t floodmark.Trust) string {
 	if o.Place != "" {
 		return name + " " + o.Place + " (" + t.String() + ")"
 	}
-	return name + " (" + t.String() + ")"
+	return visible(name) + " (" + t.String() + ")"
 }
 
 // remedy says what can be done instead, and blames the sources that count.

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -8,77 +9,93 @@ import (
 )
 
 // inert rewrites links that a reader's program would load by itself (Markdown
-// images, HTML img and the like) unless the owner stated them: a picture's
-// address can carry away what the model has read.
+// pictures, HTML that fetches something) unless the owner stated them: a
+// picture's address can carry away what the model has read.
 func (st *step) inert(text string) (string, bool) {
 	if st.mark.Trust >= floodmark.Local {
 		return text, false
 	}
-	out, one := st.inertMarkdown(text)
-	out, two := st.inertHTML(out)
-	return out, one || two
+	out := st.inertHTML(st.inertMarkdown(text))
+	return out, out != text
 }
 
-// inertMarkdown turns ![alt](url) into words.
-func (st *step) inertMarkdown(text string) (string, bool) {
+// maxPicture bounds how far the end of a picture is looked for.
+const maxPicture = 2048
+
+// inertMarkdown turns every picture into a link that has to be clicked, by
+// taking its exclamation mark. Whatever is nested or written by reference is
+// no picture any more either.
+func (st *step) inertMarkdown(text string) string {
 	var b strings.Builder
-	changed := false
 	for {
 		i := strings.Index(text, "![")
 		if i < 0 {
-			break
+			b.WriteString(text)
+			return b.String()
 		}
-		mid := strings.Index(text[i:], "](")
-		if mid < 0 {
-			// A reference-style image: the brackets alone may load.
-			b.WriteString(text[:i] + "[")
-			text, changed = text[i+2:], true
-			continue
-		}
-		end := strings.IndexByte(text[i+mid:], ')')
-		if end < 0 {
-			end = len(text) - i - mid - 1
-		}
-		alt, link := text[i+2:i+mid], text[i+mid+2:i+mid+end]
 		b.WriteString(text[:i])
-		if st.statedLink(link) {
-			b.WriteString(text[i : i+mid+end+1])
-		} else {
-			b.WriteString(alt + " [picture not loaded]")
-			changed = true
-		}
-		text = text[i+mid+end+1:]
-	}
-	b.WriteString(text)
-	return b.String(), changed
-}
-
-// loading are the HTML elements that fetch something when they are shown.
-func loading() []string {
-	return []string{"<img", "<iframe", "<link", "<script", "<video", "<audio", "<source", "<embed", "<object", "<svg", "<style", "<input", "<body", "<table", "<meta", "<base"}
-}
-
-// inertHTML shows elements that load something as text.
-func (st *step) inertHTML(text string) (string, bool) {
-	var b strings.Builder
-	from, changed := 0, false
-	for i := range len(text) {
-		if text[i] != '<' {
+		if n := st.statedPicture(text[i:]); n > 0 {
+			b.WriteString(text[i : i+n])
+			text = text[i+n:]
 			continue
 		}
-		for _, tag := range loading() {
-			if len(text)-i >= len(tag) && strings.EqualFold(text[i:i+len(tag)], tag) {
-				b.WriteString(text[from:i] + "&lt;")
-				from, changed = i+1, true
-				break
-			}
+		b.WriteString("[")
+		text = text[i+2:]
+	}
+}
+
+// statedPicture returns the length of a plain picture the owner stated.
+func (st *step) statedPicture(text string) int {
+	text = text[:min(len(text), maxPicture)]
+	mid := strings.Index(text, "](")
+	if mid < 0 || strings.ContainsAny(text[2:mid], "[]!") {
+		return 0
+	}
+	end := strings.IndexByte(text[mid:], ')')
+	if end < 0 {
+		return 0
+	}
+	link, _, _ := strings.Cut(strings.TrimSpace(text[mid+2:mid+end]), " ")
+	link = strings.Trim(link, "<>")
+	if link == "" || !st.s.stated.Has(link, hook.String, "url") {
+		return 0
+	}
+	return mid + end + 1
+}
+
+// maxTag bounds how far the end of an element is looked for.
+const maxTag = 4096
+
+// inertHTML shows elements that load something as text: those that always do,
+// and all that have an attribute. «List<String>» has none.
+func (st *step) inertHTML(text string) string {
+	var b strings.Builder
+	from := 0
+	for i := range len(text) {
+		if text[i] == '<' && loads(text[i+1:min(len(text), i+maxTag)]) {
+			b.WriteString(text[from:i] + "&lt;")
+			from = i + 1
 		}
 	}
 	b.WriteString(text[from:])
-	return b.String(), changed
+	return b.String()
 }
 
-func (st *step) statedLink(link string) bool {
-	link, _, _ = strings.Cut(strings.TrimSpace(link), " ")
-	return link != "" && st.s.stated.Has(strings.Trim(link, "<>"), hook.String, "url")
+// loads reports whether what follows a «<» is an element that fetches.
+func loads(rest string) bool {
+	name := 0
+	for name < len(rest) && (rest[name]|0x20 >= 'a' && rest[name]|0x20 <= 'z' || name > 0 && rest[name] >= '0' && rest[name] <= '9') {
+		name++
+	}
+	if name == 0 {
+		return strings.HasPrefix(rest, "!")
+	}
+	if slices.Contains([]string{"style", "script", "svg", "link", "base", "meta", "object", "embed", "iframe", "frame"}, strings.ToLower(rest[:name])) {
+		return true
+	}
+	end := strings.IndexByte(rest, '>')
+	if end < 0 {
+		end = len(rest)
+	}
+	return strings.ContainsAny(rest[name:max(name, end)], "=(")
 }

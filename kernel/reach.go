@@ -24,17 +24,18 @@ const maxContentTokens = 2048
 // reach is what the flow rules look at: what leaves, and where to.
 func (st *step) reach(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf, args []floodmark.Argument) policy.Reach {
 	r := policy.Reach{Network: use.Network, Own: use.Own, URLArg: -1, ContentLicensed: true}
+	var urls []int
 	for i, leaf := range leaves {
 		about := use.Arg(leaf.Top)
 		switch {
-		case about.Is == "url":
+		case about.Is == catalog.IsURL:
+			urls = append(urls, i)
 			r.Destinations = append(r.Destinations, i)
-			if r.URLArg < 0 {
-				r.URLArg = i
-				st.fetchParts(&r, leaf.Value, args[i])
-			}
-		case about.Is == "destination", about.Role == floodmark.Undeclared:
+		case about.Is == catalog.IsDestination, about.Role == floodmark.Undeclared:
 			r.Destinations = append(r.Destinations, i)
+			// Filing something where somebody else said is reaching outside,
+			// even on the owner's own service.
+			r.Own = r.Own && (args[i].Whence == floodmark.Stated || about.Is != catalog.IsDestination || !alters(use.Effects))
 		}
 		if about.Role == floodmark.Content && leaf.Kind == hook.String && leaf.Value != "" {
 			r.FreeContent = true
@@ -44,31 +45,71 @@ func (st *step) reach(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf
 		}
 		r.SecretInArgs = r.SecretInArgs || st.secret(tr, leaf.Value, args[i])
 	}
+	st.fetches(&r, urls, leaves, args)
 	return r
 }
 
-// fetchParts says of a URL whether the owner or the policy names its host, and
-// whether the rest of it was stated or came from that same host.
-func (st *step) fetchParts(r *policy.Reach, raw string, a floodmark.Argument) {
-	if a.Whence == floodmark.Stated {
-		r.HostStated, r.RestFromHost = true, true
+// alters reports whether a call does more than read.
+func alters(effects []floodmark.Effect) bool {
+	return slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
+}
+
+// fetches says of all URLs of a call together what holds for the worst of
+// them: whether the owner or the policy names the host, and whether everything
+// else in the call was stated or came from that same host.
+func (st *step) fetches(r *policy.Reach, urls []int, leaves []hook.Leaf, args []floodmark.Argument) {
+	if len(urls) == 0 {
 		return
 	}
+	r.URLArg = urls[0]
+	r.HostStated, r.HostListed, r.RestFromHost = true, true, true
+	for _, i := range urls {
+		if a, worst := args[i], args[r.URLArg]; a.Whence < worst.Whence || a.Whence == worst.Whence && a.Trust < worst.Trust {
+			r.URLArg = i
+		}
+		host := provenance.URLHost(leaves[i].Value)
+		stated := args[i].Whence == floodmark.Stated
+		r.HostStated = r.HostStated && (stated || host != "" && st.s.stated.HasHost(host))
+		r.HostListed = r.HostListed && host != "" && st.r.Policy.ListsHost(host)
+		r.RestFromHost = r.RestFromHost && (stated || st.fromHost(host, leaves[i].Value, args[i])) && st.restFromHost(host, i, leaves, args)
+	}
+}
+
+// fromHost reports whether the rest of a URL says nothing, or was seen in a
+// result of that same host.
+func (st *step) fromHost(host, raw string, a floodmark.Argument) bool {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" {
-		return
+	if err != nil || host == "" {
+		return false
 	}
-	host := strings.ToLower(u.Hostname())
-	r.HostStated = st.s.stated.HasHost(host)
-	r.HostListed = st.r.Policy.ListsHost(host)
 	if (u.Path == "" || u.Path == "/") && u.RawQuery == "" && u.Fragment == "" && u.User == nil {
-		r.RestFromHost = true
-		return
+		return true
 	}
-	r.RestFromHost = slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
+	return slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
 		src, ok := st.s.Ledger.Source(sp.Node)
 		return ok && src.Origin.Place == host
 	})
+}
+
+// smallNumber is the length of a number that can carry nothing worth having.
+const smallNumber = 4
+
+// restFromHost reports whether every value beside the URL was stated, came
+// from that host, or is too small to carry anything.
+func (st *step) restFromHost(host string, at int, leaves []hook.Leaf, args []floodmark.Argument) bool {
+	for i, leaf := range leaves {
+		small := leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= smallNumber
+		if i == at || small || args[i].Whence == floodmark.Stated {
+			continue
+		}
+		if !slices.ContainsFunc(args[i].Spans, func(sp floodmark.Span) bool {
+			src, ok := st.s.Ledger.Source(sp.Node)
+			return ok && src.Origin.Place == host
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // active reports whether free text carries something a reader may act on or a
@@ -76,11 +117,13 @@ func (st *step) fetchParts(r *policy.Reach, raw string, a floodmark.Argument) {
 // write, and whether it carries an identifier seen in private content.
 func (st *step) active(tr *provenance.Tracer, text string) (active, private bool) {
 	n := 0
+	active = codeLike(text)
 	for tok := range provenance.Tokens(text) {
 		if n++; n > maxContentTokens {
 			return true, true // too long to look through: not inert
 		}
-		acts := tok.Kind == provenance.URL || tok.Kind == provenance.Address || tok.Kind == provenance.Account
+		acts := tok.Kind == provenance.URL || tok.Kind == provenance.Address || tok.Kind == provenance.Account ||
+			tok.Kind == provenance.Path && hostLike(tok.Text)
 		if !acts && (tok.Kind != provenance.ID && tok.Kind != provenance.Number || len(tok.Text) < privateLength) {
 			continue
 		}
@@ -92,6 +135,36 @@ func (st *step) active(tr *provenance.Tracer, text string) (active, private bool
 		private = private || a.Whence == floodmark.Seen && st.guarded(a, floodmark.Private)
 	}
 	return active, private
+}
+
+// codeLike reports whether text has the marks of something a program loads or
+// runs: elements, pictures, schemes that are not links to places, commands.
+func codeLike(text string) bool {
+	lower := strings.ToLower(text)
+	for _, sign := range []string{
+		"![", "](", "javascript:", "data:", "vbscript:", "&#", "\x60", "$(", "<(", "| sh", "|sh", "| bash", "|bash",
+		"curl ", "wget ", "powershell", "sudo ",
+	} {
+		if strings.Contains(lower, sign) {
+			return true
+		}
+	}
+	for i := range len(text) {
+		if text[i] == '<' && loads(text[i+1:min(len(text), i+maxTag)]) {
+			return true
+		}
+		if strings.HasPrefix(text[i:], "//") && (i == 0 || strings.IndexByte(" \t\n\"'=(>", text[i-1]) >= 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// hostLike reports whether a path begins like a host: «evil.example/login».
+func hostLike(path string) bool {
+	host, _, _ := strings.Cut(strings.TrimLeft(path, "/\\"), "/")
+	dot := strings.LastIndexByte(host, '.')
+	return dot > 0 && len(host)-dot > 2 && !strings.ContainsAny(host, " \\:") && len(path) > len(host)
 }
 
 // guarded reports whether a value was seen in content at most as open as limit.

@@ -70,7 +70,7 @@ func (st *step) footer() string {
 	}
 	var blocked []string
 	for _, r := range st.s.Refused {
-		blocked = append(blocked, r.Tool.String())
+		blocked = append(blocked, visible(r.Tool.String()))
 	}
 	if slices.Sort(blocked); len(blocked) > 0 {
 		parts = append(parts, "blocked: "+strings.Join(slices.Compact(blocked), ", "))
@@ -133,7 +133,7 @@ func noun(o floodmark.Origin) string {
 	case o.Kind == floodmark.FromTool && has("read", "file"), o.Kind == floodmark.FromFile:
 		return "file"
 	case o.Kind == floodmark.FromTool:
-		return "result of " + o.Name
+		return "result of " + visible(o.Name)
 	case o.Kind == floodmark.FromChild:
 		return "sub-agent result"
 	case o.Kind == floodmark.FromPaste:

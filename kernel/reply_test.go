@@ -14,39 +14,45 @@ import (
 // What becomes of an answer with links that would load by themselves. Empty:
 // it goes out as it is.
 func TestInertReplies(t *testing.T) {
-	const shown = " [picture not loaded]"
 	for text, want := range map[string]string{
 		"plain":                                  "",
 		"a [link](https://x.example/)":           "",
-		"![a](https://x.example/1)":              "a" + shown,
-		"b ![a](https://x.example/1) c":          "b a" + shown + " c",
-		"![](x)![](y)":                           shown + shown,
+		"![a](https://x.example/1)":              "[a](https://x.example/1)",
+		"b ![a](https://x.example/1) c":          "b [a](https://x.example/1) c",
+		"![](x)![](y)":                           "[](x)[](y)",
 		"![a](https://one.example/a)":            "",
 		"![a](<https://one.example/a>)":          "",
 		"![a]( https://one.example/a \"title\")": "",
-		"![a](https://one.example/b)":            "a" + shown,
-		"![a](https://one.example/a) ![b](z)":    "![a](https://one.example/a) b" + shown,
-		"![a]()":                                 "a" + shown,
-		"![a](https://x.example/1":               "a" + shown,
+		"![a](https://one.example/b)":            "[a](https://one.example/b)",
+		"![a](https://one.example/a) ![b](z)":    "![a](https://one.example/a) [b](z)",
+		"![a]()":                                 "[a]()",
+		"![a](https://x.example/1":               "[a](https://x.example/1",
 		"![a][ref] end":                          "[a][ref] end",
 		"![":                                     "[",
 		"x ![a] ![b]":                            "x [a] [b]",
-		"![a] and ![b](u)":                       "a] and ![b" + shown,
+		"![a] and ![b](u)":                       "[a] and [b](u)",
+		"![![x](y)](https://x.example/1)":        "[[x](y)](https://x.example/1)",
+		"![![x](https://one.example/a)](z)":      "[![x](https://one.example/a)](z)",
+		"![x][r] [y](https://one.example/a)":     "[x][r] [y](https://one.example/a)",
 		"<img src=x>":                            "&lt;img src=x>",
 		"a <IMG src=x> b":                        "a &lt;IMG src=x> b",
-		"<img><img>":                             "&lt;img>&lt;img>",
+		"<div style=background:url(x)>":          "&lt;div style=background:url(x)>",
+		"<image href=x>":                         "&lt;image href=x>",
+		"<!--x-->":                               "&lt;!--x-->",
+		"<h1 class=x>":                           "&lt;h1 class=x>",
+		"List<String> a = b; m<k, v>()":          "",
 		"<im":                                    "",
 		"a < b <b>bold</b>":                      "",
 		"<":                                      "",
 		"<svg":                                   "&lt;svg",
-		"![a](u) <video x>":                      "a" + shown + " &lt;video x>",
+		"<img src=x":                             "&lt;img src=x",
 	} {
 		d := tainted(t, "")
 		if got := d.reply(text, hook.ToOwner); got.Text != want || got.Decision.Verdict != floodmark.Allow {
 			t.Errorf("%q became %q, want %q", text, got.Text, want)
 		}
 	}
-	for _, tag := range []string{"img", "iframe", "link", "script", "video", "audio", "source", "embed", "object", "svg", "style", "input", "body", "table", "meta", "base"} {
+	for _, tag := range []string{"iframe", "frame", "link", "script", "embed", "object", "svg", "Style", "meta", "base"} {
 		if got := tainted(t, "").reply("<"+tag+" x>", hook.ToOwner).Text; got != "&lt;"+tag+" x>" {
 			t.Errorf("<%s> became %q", tag, got)
 		}

@@ -21,15 +21,15 @@ type State struct {
 	Agent string `json:"agent,omitempty"`
 	// Parent is the session that began this one, Inherited how many sources it
 	// brought along, Children the sessions this one began.
-	Parent  floodmark.SessionID `json:"parent,omitempty"`
+	Parent    floodmark.SessionID   `json:"parent,omitempty"`
 	Inherited floodmark.NodeID      `json:"inherited,omitempty"`
 	Children  []floodmark.SessionID `json:"children,omitempty"`
 	Opened    bool                  `json:"opened,omitempty"`
 	Acted     bool                  `json:"acted,omitempty"` // something was decided in it
-	Project string              `json:"project,omitempty"`
-	Home    string              `json:"home,omitempty"`
-	Policy  floodmark.Digest    `json:"policy,omitzero"`
-	Catalog floodmark.Digest    `json:"catalog,omitzero"`
+	Project   string                `json:"project,omitempty"`
+	Home      string                `json:"home,omitempty"`
+	Policy    floodmark.Digest      `json:"policy,omitzero"`
+	Catalog   floodmark.Digest      `json:"catalog,omitzero"`
 
 	Turn      int  `json:"turn,omitempty"`
 	InTurn    bool `json:"inTurn,omitempty"`
@@ -46,7 +46,7 @@ type State struct {
 
 	// Context is the mark of the newest model call; Proposed are the calls of
 	// its response, which are judged at that mark.
-	Context  *Context           `json:"context,omitempty"`
+	Context  *Context             `json:"context,omitempty"`
 	Proposed []floodmark.Proposed `json:"proposed,omitempty"`
 
 	// Refused are the calls of this turn that were not let through.

@@ -1,0 +1,31 @@
+package kernel
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxVisible bounds a foreign name in a line or footer.
+const maxVisible = 80
+
+// visible is a foreign name as a person may safely be shown it: on one line,
+// without characters that are not seen, that turn the direction of writing, or
+// that a program would take for a link, a picture or an element.
+func visible(name string) string {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
+			return -1
+		case strings.ContainsRune("[]<>`|*", r):
+			return '·'
+		}
+		return r
+	}, name)
+	if utf8.RuneCountInString(name) > maxVisible {
+		name = string([]rune(name)[:maxVisible]) + "…"
+	}
+	return name
+}
