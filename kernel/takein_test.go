@@ -269,3 +269,18 @@ func TestGroupHistory(t *testing.T) {
 		t.Errorf("after a cleared context: %+v", got)
 	}
 }
+
+// With an error there is no answer, and no answer restricts.
+func TestStepRefuses(t *testing.T) {
+	d := newDesk(t, "")
+	for want, ev := range map[string]hook.Event{
+		`unknown hook point "lunch"`:                    {Point: "lunch"},
+		"subagent_spawned: a sub-agent needs a session": {Point: hook.SubagentSpawned},
+		"subagent_ended: a sub-agent needs a session":   {Point: hook.SubagentEnded},
+	} {
+		out, err := kernel.Step(d.state, d.rules, d.input(ev))
+		if err == nil || err.Error() != want || !reflect.DeepEqual(out, kernel.Output{}) {
+			t.Errorf("%s: %v, %+v; want %s", ev.Point, err, out, want)
+		}
+	}
+}
