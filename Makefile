@@ -14,7 +14,7 @@ SUITE    ?=
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-check: ## the quick part of the gate: lint, build, tests with the race detector, house, stories, laws, docs
+check: ## the quick part of the gate: lint, build, tests (the short ones with the race detector), house, stories, laws, docs, modules
 	@.ci/run lint unit house stories laws docs modules
 
 test: ## all tests, without the race detector
