@@ -101,3 +101,20 @@ func TestImportLimits(t *testing.T) {
 		}
 	}
 }
+
+// An old file with more tools than a policy may name is refused, not cut: the
+// old program's own fourteen come on top.
+func TestImportOfTooManyTools(t *testing.T) {
+	tools := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `t%d: {"*": "restrict"},`, i)
+		}
+		return "{toolOverrides: {" + b.String() + "}}"
+	}
+	imported(t, tools(1000-14))
+	out, notes, err := policy.Import("f", []byte(tools(1000-13)))
+	if err == nil || out != nil || notes != nil || !strings.HasPrefix(err.Error(), "policy: import f: floodmark.yaml:14:3: error: too many entries") {
+		t.Errorf("%v", err)
+	}
+}
