@@ -69,6 +69,8 @@ func (t *test) words() string {
 	switch {
 	case t.given:
 		return " is given"
+	case t.sql:
+		return " is one plain SQL statement that reads"
 	case t.in != nil:
 		return " is " + alternatives(t.in)
 	case t.hosts != nil:

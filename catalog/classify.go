@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -38,6 +39,10 @@ type Use struct {
 	Own bool
 	// ByPath: the trust of the result was taken from the path.
 	ByPath bool
+	// URLs are the addresses a known command names, as they were written: those
+	// it reaches over the network. A URL that is an argument of its own is not
+	// among them.
+	URLs []string
 	// Licence are the words with which an owner asks for this.
 	Licence []string
 	// Selectors are the top-level arguments whose only part in the call was to
@@ -60,7 +65,7 @@ func (u Use) Arg(top string) Arg {
 // Classify says what one call is. Hints are the server's own claims and can
 // only tighten.
 func (c *Catalog) Classify(t floodmark.ToolRef, leaves []hook.Leaf, hints *hook.Hints, at Places) Use {
-	j := judge{catalog: c, at: at, base: at.Project}
+	j := judge{catalog: c, at: at, base: at.Project, most: floodmark.Public}
 	p, known := c.Lookup(t)
 	if !known {
 		j.use = Use{Effects: c.unknown, Network: true}
@@ -101,6 +106,13 @@ type judge struct {
 	protected bool
 	// installs: the command line runs what it gets from the network.
 	installs bool
+	// most is how open the result can be at most: Private if it comes from this
+	// machine's own services, Secret if it may hold keys.
+	most floodmark.Secrecy
+	// readsFile: a URL names a file, so the path has a say in the result.
+	readsFile bool
+	hosts     int // how many URLs were looked at
+	targets   int // how many files a command line was found to write
 }
 
 // cases applies the profile's cases. The first that fits wholly replaces and
@@ -146,8 +158,8 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 	if p.command {
 		j.workdir(leaves)
 	}
-	var buf [8]string
-	commands := buf[:0]
+	var buf, names [8]string
+	commands, files := buf[:0], names[:0]
 	for i := range leaves {
 		l := &leaves[i]
 		a, declared := p.args[l.Top]
@@ -160,6 +172,7 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 			j.undeclared(l.Value)
 		case a.Is == IsPath:
 			j.path(l.Value)
+			files = append(files, l.Value)
 		case a.Is == IsPatch:
 			j.patch(l.Value)
 		case a.Is == IsURL:
@@ -168,6 +181,7 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 			commands = append(commands, l.Value)
 		}
 	}
+	j.joined(files)
 	switch {
 	case len(commands) == 0:
 	case len(commands) == 1 && !j.bent:
@@ -223,14 +237,45 @@ func (j *judge) path(value string) {
 	}
 }
 
+// maxJoined bounds the paths of a call that are put together.
+const maxJoined = 16
+
+// joined looks at every path of a call as a name in the folder that another of
+// them may be: {"folder": "~", "filename": ".bashrc"}.
+func (j *judge) joined(files []string) {
+	files = files[:min(len(files), maxJoined)]
+	var buf [24]string
+	for _, folder := range files {
+		for _, name := range files {
+			if folder == "" || name == "" || folder == name {
+				continue
+			}
+			s := j.catalog.paths.look(name, clean(folder, j.base, j.at.Home), j.at, buf[:0])
+			j.guards |= s.guard &^ isForeign
+		}
+	}
+}
+
+// url looks at an address. What this machine and its neighbours answer is not
+// public, and a file is worth what its path is worth.
 func (j *judge) url(value string) {
 	if namesFile(value) {
+		j.readsFile = true
+		if host, _, _ := fileURL(strings.TrimSpace(value)); host != "" {
+			j.most = floodmark.Secret
+		}
 		j.path(value)
 		return
 	}
 	host, _ := hostOf(value)
-	if j.use.Place == "" {
+	j.most = min(j.most, openness(host))
+	// Standing trust is for a host every reader agrees on, and for one alone.
+	switch j.hosts++; {
+	case j.use.Location != NoPath: // the path stands for the call
+	case j.hosts == 1 && plainURL(value):
 		j.use.Place = host
+	case j.use.Place != host || !plainURL(value):
+		j.use.Place = ""
 	}
 	if host != "" {
 		j.use.Own = false // whose host that is, nobody said
@@ -269,7 +314,7 @@ func (j *judge) sweep(leaves []hook.Leaf) {
 func (j *judge) patch(text string) {
 	found := false
 	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
+		line = strings.TrimSpace(line) // as those who apply patches do
 		for _, head := range [...]string{
 			"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ",
 			"rename from ", "rename to ", "copy from ", "copy to ",
@@ -280,6 +325,11 @@ func (j *judge) patch(text string) {
 			}
 			if head == "+++ " || head == "--- " {
 				name, _, _ = strings.Cut(name, "\t")
+			}
+			if plain, err := strconv.Unquote(name); err == nil { // "b/\303\244.txt"
+				name = plain
+			}
+			if head == "+++ " || head == "--- " {
 				if len(name) > 2 && (name[:2] == "a/" || name[:2] == "b/") {
 					name = name[2:]
 				}
@@ -304,18 +354,17 @@ func (j *judge) settle() {
 		}
 	}
 	u.Returns, u.ByPath = j.returns.label, j.returns.trustByPath
+	there := j.byPath()
 	if j.returns.trustByPath {
-		u.Returns.Trust = floodmark.Local
-		if u.Location == Foreign {
-			u.Returns.Trust = floodmark.External
-		}
+		u.Returns.Trust = there.Trust
 	}
 	if j.returns.secrecyByPath {
-		u.Returns.Secrecy = floodmark.Private
-		if u.Location == InProject || u.Location == Foreign && within(u.Place, j.at.Project) {
-			u.Returns.Secrecy = floodmark.Internal
-		}
+		u.Returns.Secrecy = there.Secrecy
 	}
+	if j.readsFile {
+		u.Returns = u.Returns.Join(there)
+	}
+	u.Returns.Secrecy = min(u.Returns.Secrecy, j.most)
 	u.PathKind = u.Location
 	if j.guards&isSecret != 0 {
 		u.PathKind, u.Returns.Secrecy = Secret, floodmark.Secret
@@ -332,6 +381,18 @@ func (j *judge) settle() {
 		j.add(floodmark.Admin)
 	}
 	j.protect()
+}
+
+// byPath is the label of what lies where the call reads.
+func (j *judge) byPath() floodmark.Label {
+	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Private}
+	if j.use.Location == Foreign {
+		l.Trust = floodmark.External
+	}
+	if j.use.Location == InProject || j.use.Location == Foreign && within(j.use.Place, j.at.Project) {
+		l.Secrecy = floodmark.Internal
+	}
+	return l
 }
 
 // alters reports whether the call writes or changes something.

@@ -17,8 +17,10 @@ func (j *judge) command(line string) {
 	}
 	var buf [24]string
 	if words, ok := simple(line, buf[:0]); ok && j.known(words) {
-		if slices.Contains(j.use.Effects, floodmark.Run) {
-			j.argv(words) // it may start another command with the rest
+		if len(j.use.Effects) > 1 || j.use.Effects[0] != floodmark.Observe {
+			j.argv(words) // what it writes, and what it may start with the rest
+		} else if p := (part{words: words}); p.tells() {
+			j.most = floodmark.Secret
 		}
 		return
 	}
@@ -62,18 +64,43 @@ func (j *judge) known(words []string) bool {
 // operands looks at each operand of e, and at each value of an option.
 func (j *judge) operands(e *commandEntry, words []string) {
 	options := true
-	for _, w := range words {
+	for i, w := range words {
 		if options && w == "--" {
 			options = false
 			continue
 		}
-		if _, value, ok := strings.Cut(w, "="); ok { // --file=x, and dd if=x
+		if _, value, ok := strings.Cut(w, "="); ok && e.operands != operandsURL { // --file=x, and dd if=x
 			j.operand(e, value)
 		}
-		if !options || w[0] != '-' {
-			j.operand(e, w)
+		if options && w[0] == '-' || e.operands == operandsURL && i > 0 && valueOf(e.words[0], words[i-1], w) {
+			continue
 		}
+		j.operand(e, w)
 	}
+}
+
+// valueOf reports whether a word is no address but the number or the name an
+// option in front of it asks for, or a sort of record to look up.
+func valueOf(command, option, word string) bool {
+	if oneOf(option, "--max-time", "--retry", "--connect-timeout", "--depth", "--branch", "--filter") {
+		return true
+	}
+	lookup := oneOf(command, "ping", "ping6", "traceroute", "tracepath", "dig", "nslookup", "host", "whois", "mtr")
+	return lookup && (len(option) == 2 && option[0] == '-' && digits(word) ||
+		oneOf(strings.ToUpper(word), "A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT") || word == "+short")
+}
+
+// address looks at an operand of a command that reaches the network. Git names
+// the places it reaches, and folders and branches as well.
+func (j *judge) address(command, word string) {
+	if command == "git" && !strings.Contains(word, ":") || namesFile(word) && command == "git" {
+		j.undeclared(word)
+		return
+	}
+	if !namesFile(word) {
+		j.use.URLs = append(j.use.URLs, word)
+	}
+	j.url(word)
 }
 
 func (j *judge) operand(e *commandEntry, word string) {
@@ -81,8 +108,11 @@ func (j *judge) operand(e *commandEntry, word string) {
 	case operandsPath:
 		j.path(word)
 	case operandsURL:
-		j.url(word)
+		j.address(e.words[0], word)
 	default:
+		if strings.Contains(word, "://") {
+			j.use.URLs = append(j.use.URLs, word)
+		}
 		j.undeclared(word)
 	}
 }
@@ -93,10 +123,15 @@ func (j *judge) arbitrary() {
 	j.returns = returns{label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}}
 }
 
+// maxMentioned bounds the bytes of all paths in a text that is looked through;
+// a text with more of them counts as doing the worst.
+const maxMentioned = 2 << 20
+
 // mentioned looks for guarded paths and our own programs in a text that some
 // shell will read. Hiding them is easy; what hides is arbitrary code anyway.
 func (j *judge) mentioned(line string) {
 	var buf [24]string
+	left := maxMentioned
 	for _, piece := range pieces(line) {
 		words := mentions(piece)
 		if len(words) == 0 {
@@ -109,6 +144,10 @@ func (j *judge) mentioned(line string) {
 		for _, w := range words {
 			if !strings.ContainsAny(w, `/~.`) {
 				continue
+			}
+			if left -= len(j.base) + len(w); left < 0 {
+				j.installs = true
+				return
 			}
 			s := j.catalog.paths.look(w, j.base, j.at, buf[:0])
 			j.guards |= s.guard & (isProtected | isSecret)

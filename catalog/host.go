@@ -62,3 +62,25 @@ func matchHost(pattern, host string) bool {
 	}
 	return pattern == host
 }
+
+// plainURL reports an address of which every reader sees the same host: a
+// scheme of the web or none, no user, no backslash, nothing unseen.
+func plainURL(raw string) bool {
+	for i := range len(raw) {
+		if c := raw[i]; c <= ' ' || c >= 0x7f || c == '\\' {
+			return false
+		}
+	}
+	rest := raw
+	if scheme, after, ok := strings.Cut(raw, "://"); ok {
+		if !oneOf(strings.ToLower(scheme), "http", "https", "ws", "wss", "ftp", "ftps", "git", "ssh") {
+			return false
+		}
+		rest = after
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	host, _ := hostOf(raw)
+	return !strings.Contains(rest, "@") && plainHost(host)
+}

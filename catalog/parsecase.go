@@ -23,7 +23,7 @@ func (r *reader) cases(n *yaml.Node, p *Profile) {
 
 func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
 	var w when
-	fs := r.fields(n, "a case", "arg", "in", "host", "path", "command", "given", "effect", "returns", "licence", "selfProtected")
+	fs := r.fields(n, "a case", "arg", "in", "host", "path", "command", "given", "sql", "effect", "returns", "licence", "selfProtected")
 	if fs == nil {
 		return w, false
 	}
@@ -68,7 +68,7 @@ func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
 // test reads the one condition of a case.
 func (r *reader) test(n *yaml.Node, fs map[string]field, w *when, p *Profile) {
 	count := 0
-	for _, k := range [...][2]string{{"in", ""}, {"host", IsURL}, {"path", IsPath}, {"command", IsCommand}, {"given", ""}} {
+	for _, k := range [...][2]string{{"in", ""}, {"host", IsURL}, {"path", IsPath}, {"command", IsCommand}, {"given", ""}, {"sql", IsText}} {
 		name, is := k[0], k[1]
 		f, ok := fs[name]
 		if !ok {
@@ -81,7 +81,7 @@ func (r *reader) test(n *yaml.Node, fs map[string]field, w *when, p *Profile) {
 		r.condition(name, f.value, &w.test)
 	}
 	if count != 1 {
-		r.fail(n, "missing-key", "use one of in, host, path, command, given", "a case needs exactly one condition, not %d", count)
+		r.fail(n, "missing-key", "use one of in, host, path, command, given, sql", "a case needs exactly one condition, not %d", count)
 	}
 }
 
@@ -91,6 +91,8 @@ func (r *reader) condition(name string, n *yaml.Node, t *test) {
 		if t.given = r.flag(n, "given"); !t.given {
 			r.fail(n, "wrong-kind", "write given: true; what holds otherwise stands with the tool", "given can only be true")
 		}
+	case "sql":
+		t.sql = r.oneOf(n, "sql", []string{"read"}) != ""
 	case "in":
 		t.in = r.values(n)
 	case "host":

@@ -83,7 +83,7 @@ const MaxPathBytes = 4096
 // spot is a path made absolute as far as that is possible without a disk.
 type spot struct {
 	text     string   // as shown to people
-	segs     []string // in lower case
+	segs     []string // folded
 	home     int      // index of the first segment inside a home, or -1
 	absolute bool
 	kind     PathKind // InProject, Elsewhere or Foreign
@@ -96,26 +96,68 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 	if len(value) > MaxPathBytes {
 		return spot{text: value[:64], home: -1, kind: Foreign, guard: isForeign}
 	}
-	s := spot{text: clean(value, base, at.Home), kind: Elsewhere}
-	low := strings.ToLower(s.text)
-	s.absolute = isAbsolute(low)
-	s.segs = splitPath(low, buf)
-	s.home = homeOf(low, s.segs, at.Home)
+	s := spotAt(clean(value, base, at.Home), at, buf)
 	if within(s.text, at.Project) {
 		s.kind = InProject
 	}
-	for _, seg := range s.segs {
-		for _, i := range ps.byWord[seg] {
-			s.guard |= ps.globs[i].test(&s)
-		}
+	s.guard = ps.guards(&s)
+	if strings.Contains(value, `\`) { // where it separates nothing, «..» leads elsewhere
+		other := spotAt(cleanSlashes(value, base, at.Home), at, nil)
+		s.guard |= ps.guards(&other)
 	}
-	for _, i := range ps.rest {
-		s.guard |= ps.globs[i].test(&s)
+	if host, file, ok := fileURL(strings.TrimSpace(value)); ok && host != "" { // some readers know no host
+		other := spotAt(clean(host+file, base, at.Home), at, nil)
+		s.guard |= ps.guards(&other)
 	}
 	if s.guard&isForeign != 0 {
 		s.kind = Foreign
 	}
 	return s
+}
+
+// spotAt takes a clean path apart.
+func spotAt(text string, at Places, buf []string) spot {
+	s := spot{text: text, kind: Elsewhere}
+	low := foldPath(text)
+	s.absolute = isAbsolute(low)
+	s.segs = splitPath(low, buf)
+	s.home = homeOf(low, s.segs, at.Home)
+	return s
+}
+
+// guards returns the lists s is on, also as the path it is on the system that
+// is mounted there.
+func (ps *paths) guards(s *spot) guard {
+	found := ps.listed(s)
+	inner := *s
+	for range maxMounts {
+		n := 0
+		if s.absolute {
+			n = mounted(inner.segs)
+		}
+		if n == 0 {
+			break
+		}
+		inner.segs = inner.segs[n:]
+		inner.home = homeOf("", inner.segs, "")
+		found |= ps.listed(&inner)
+	}
+	return found
+}
+
+// maxMounts bounds systems mounted in systems: /proc/1/root/private/etc.
+const maxMounts = 4
+
+func (ps *paths) listed(s *spot) (found guard) {
+	for _, seg := range s.segs {
+		for _, i := range ps.byWord[seg] {
+			found |= ps.globs[i].test(s)
+		}
+	}
+	for _, i := range ps.rest {
+		found |= ps.globs[i].test(s)
+	}
+	return found
 }
 
 // holdsProtected reports whether the folder s has something protected inside,
@@ -132,6 +174,21 @@ func (ps *paths) holdsProtected(s *spot, system bool) bool {
 		}
 	}
 	return false
+}
+
+// holdsGuarded returns the lists something in the folder s could be on, so
+// that putting a folder there may put that there.
+func (ps *paths) holdsGuarded(s *spot) (found guard) {
+	for i := range ps.globs {
+		g := &ps.globs[i]
+		if g.guard&(isInstructs|isProtected)&^found == 0 {
+			continue
+		}
+		if segs, ok := g.from(s); ok && holds(g.low, segs) {
+			found |= g.guard & (isInstructs | isProtected)
+		}
+	}
+	return found
 }
 
 func (g *pathGlob) test(s *spot) guard {
@@ -164,16 +221,17 @@ func (g *glob) from(s *spot) ([]string, bool) {
 
 // clean makes value absolute and removes every detour from it.
 func clean(value, base, home string) string {
-	v := strings.TrimSpace(value)
-	if rest, ok := cutFold(v, "file:"); ok {
-		v = strings.TrimPrefix(rest, "//")
-		v = strings.TrimPrefix(v, "localhost")
-		if plain, err := url.PathUnescape(v); err == nil {
-			v = plain
-		}
+	if strings.Contains(value, `\`) {
+		value = strings.ReplaceAll(value, `\`, "/")
 	}
-	if strings.Contains(v, `\`) {
-		v = strings.ReplaceAll(v, `\`, "/")
+	return cleanSlashes(value, base, home)
+}
+
+// cleanSlashes is clean where only «/» separates.
+func cleanSlashes(value, base, home string) string {
+	v := strings.TrimSpace(value)
+	if _, rest, ok := fileURL(v); ok {
+		v = rest
 	}
 	if len(v) > 1 && v[0] == '@' && (v[1] == '/' || v[1] == '~' || v[1] == '.') {
 		v = v[1:]
@@ -183,6 +241,31 @@ func clean(value, base, home string) string {
 		v = base + "/" + v
 	}
 	return path.Clean(v)
+}
+
+// fileURL takes a file URL apart: the machine it names, if another than this
+// one, and the path there.
+func fileURL(v string) (host, file string, ok bool) {
+	rest, ok := cutFold(v, "file:")
+	if !ok {
+		return "", v, false
+	}
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if after, has := strings.CutPrefix(rest, "//"); has {
+		host, rest = after, ""
+		if i := strings.IndexByte(after, '/'); i >= 0 {
+			host, rest = after[:i], after[i:]
+		}
+		if strings.EqualFold(host, "localhost") {
+			host = ""
+		}
+	}
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = plain
+	}
+	return host, rest, true
 }
 
 func expandHome(v, home string) string {
@@ -231,8 +314,10 @@ func splitPath(p string, buf []string) []string {
 // homeOf returns where the inside of a home begins. Any home counts, because
 // another person's keys are keys too.
 func homeOf(low string, segs []string, home string) int {
-	if home != "" && within(low, strings.ToLower(home)) {
-		return strings.Count(strings.Trim(path.Clean(home), "/"), "/") + 1
+	if home != "" {
+		if h := foldPath(path.Clean(home)); within(low, h) {
+			return strings.Count(strings.Trim(h, "/"), "/") + 1
+		}
 	}
 	switch {
 	case len(segs) > 0 && (segs[0] == "~" || segs[0] == "root"):

@@ -3,6 +3,8 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark"
 )
 
 // MaxShellBytes is the longest command line that is looked through for what
@@ -28,29 +30,38 @@ func (j *judge) argv(words []string) {
 	j.parts([]part{{words: slices.Clone(words)}}, maxScripts)
 }
 
+// maxTargets bounds the files one command line is looked at for writing; with
+// more of them it counts as doing the worst.
+const maxTargets = 512
+
 func (j *judge) parts(list []part, scripts int) {
 	base := j.base
-	var got []string // names of what was fetched
+	got := map[string]bool{} // names of what was fetched
 	fetches := false
 	for i := range list {
 		p := &list[i]
 		p.unwrap()
 		if p.fetches() {
 			fetches = true
-			got = append(got, p.words...)
-			got = append(got, p.writes...)
+			p.fetched(got)
 		}
 	}
 	for i := range list {
 		p := &list[i]
-		for _, name := range p.targets() {
-			j.written(name, base)
+		for _, name := range p.targets(j.folder(base)) {
+			j.writes(name, base, false)
+		}
+		for _, name := range p.folders(j.folder(base)) {
+			j.writes(name, base, true)
 		}
 		if fetches && (p.runsInput() || p.starts(got)) {
 			j.installs = true
 		}
+		if p.tells() {
+			j.most = floodmark.Secret
+		}
 		if first, ok := p.after(0); ok && (p.name() == "cd" || p.name() == "pushd") {
-			base = clean(first, base, j.at.Home)
+			base = j.enter(first, base)
 		}
 		if scripts > 0 {
 			for _, s := range p.scripts() {
@@ -60,14 +71,44 @@ func (j *judge) parts(list []part, scripts int) {
 	}
 }
 
-// written notes what it means that a command writes a file.
-func (j *judge) written(name, base string) {
+// enter is the folder a command line is in after going to another. One that
+// goes deeper than any path is not followed; it counts as doing the worst.
+func (j *judge) enter(folder, base string) string {
+	if len(folder)+len(base) > MaxPathBytes {
+		j.installs = true
+		return base
+	}
+	return clean(folder, base, j.at.Home)
+}
+
+// folder returns what is known to be a folder: those that hold the project, a
+// home or the place where the command runs.
+func (j *judge) folder(base string) func(string) bool {
+	return func(name string) bool {
+		if len(name) > MaxPathBytes {
+			return false
+		}
+		at := clean(name, base, j.at.Home)
+		return at == "/" || within(base, at) || within(j.at.Project, at) || within(j.at.Home, at)
+	}
+}
+
+// writes notes what it means that a command writes a file, or puts a folder
+// there.
+func (j *judge) writes(name, base string, folder bool) {
 	if name == "" {
+		return
+	}
+	if j.targets++; j.targets > maxTargets {
+		j.installs = true
 		return
 	}
 	var buf [24]string
 	s := j.catalog.paths.look(name, base, j.at, buf[:0])
 	j.guards |= s.guard & (isInstructs | isProtected)
+	if folder {
+		j.guards |= j.catalog.paths.holdsGuarded(&s)
+	}
 }
 
 // unwrap drops the words in front of the command proper: reserved words,
@@ -171,9 +212,20 @@ func (p *part) inline() bool {
 	return text != ""
 }
 
+// fetched adds the names of all files the command may have fetched.
+func (p *part) fetched(names map[string]bool) {
+	for _, list := range [...][]string{p.words, p.writes} {
+		for _, w := range list {
+			if n := baseName(w); n != "" && !isFetcher(n) {
+				names[n] = true
+			}
+		}
+	}
+}
+
 // starts reports whether the command is, or interprets, a file of one of
 // these names.
-func (p *part) starts(names []string) bool {
+func (p *part) starts(names map[string]bool) bool {
 	if len(p.words) == 0 {
 		return false
 	}
@@ -190,9 +242,7 @@ func (p *part) starts(names []string) bool {
 		return false
 	}
 	file := baseName(started)
-	return file != "" && !isInterpreter(file) && slices.ContainsFunc(names, func(n string) bool {
-		return !isFetcher(baseName(n)) && baseName(n) == file
-	})
+	return names[file] && !isInterpreter(file)
 }
 
 // scripts are the texts among the words that a shell will read as commands.
@@ -213,67 +263,6 @@ func (p *part) scripts() []string {
 	return out
 }
 
-// targets are the files a command writes: by redirection, or because that is
-// what the command is for.
-func (p *part) targets() []string {
-	out := p.writes
-	name := p.name()
-	if !isWriter(name) {
-		return out
-	}
-	var plain []string
-	into := ""
-	inPlace := false
-	for i, w := range p.words[1:] {
-		switch {
-		case oneOf(w, "-t", "--target-directory") && i+2 < len(p.words):
-			into = p.words[i+2]
-		case strings.HasPrefix(w, "--target-directory="):
-			into = w[len("--target-directory="):]
-		case strings.HasPrefix(w, "of="):
-			out = append(slices.Clip(out), w[len("of="):])
-		case strings.HasPrefix(w, "-"):
-			inPlace = inPlace || strings.HasPrefix(w, "--in-place") || !strings.HasPrefix(w, "--") && strings.Contains(w, "i")
-		default:
-			plain = append(plain, w)
-		}
-	}
-	switch {
-	case name == "dd":
-		return out
-	case oneOf(name, "sed", "gsed", "perl", "ruby", "awk", "gawk"):
-		if !inPlace {
-			return out
-		}
-		return append(slices.Clip(out), plain...)
-	case oneOf(name, "cp", "install", "ln", "rsync", "scp"):
-		return append(slices.Clip(out), copied(plain, into)...)
-	case name == "mv":
-		return append(append(slices.Clip(out), plain...), copied(plain, into)...)
-	}
-	return append(slices.Clip(out), plain...)
-}
-
-// copied are the files that appear when names are copied: to the last of
-// them, or into it if it is a folder. One name and a target that looks like a
-// file are taken for what they look like.
-func copied(names []string, into string) []string {
-	if into == "" {
-		if len(names) < 2 {
-			return nil
-		}
-		names, into = names[:len(names)-1], names[len(names)-1]
-		if last := into[strings.LastIndexAny(into, `/\`)+1:]; len(names) == 1 && strings.LastIndexByte(last, '.') > 0 && last != ".." {
-			return []string{into}
-		}
-	}
-	out := []string{into}
-	for _, n := range names {
-		out = append(out, into+"/"+n[strings.LastIndexAny(n, `/\`)+1:])
-	}
-	return out
-}
-
 func isFetcher(name string) bool {
 	return oneOf(name, "curl", "wget", "wget2", "fetch", "nc", "ncat", "netcat", "http", "https", "httpie", "xh", "aria2c", "axel",
 		"lynx", "w3m", "links", "elinks", "socat", "telnet", "ftp", "lftp", "tftp", "sftp", "scp", "ssh", "gh", "glab",
@@ -287,12 +276,6 @@ func isShell(name string) bool {
 func isInterpreter(name string) bool {
 	return isShell(name) || oneOf(strings.TrimRight(name, "0123456789."), "python", "pypy", "perl", "ruby", "node", "nodejs", "deno",
 		"bun", "php", "lua", "luajit", "osascript", "tclsh", "rscript", "iex", "invoke-expression", "eval", "source")
-}
-
-// isWriter reports a command that writes the files it names.
-func isWriter(name string) bool {
-	return oneOf(name, "tee", "sed", "gsed", "perl", "ruby", "awk", "gawk", "cp", "mv", "install", "ln", "dd", "rsync", "scp", "rm", "unlink",
-		"shred", "truncate", "touch", "chmod", "chown", "sponge")
 }
 
 func oneOf(word string, list ...string) bool { return slices.Contains(list, word) }

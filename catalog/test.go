@@ -14,6 +14,7 @@ type test struct {
 	globs    []glob
 	commands [][]string // first words
 	given    bool       // any value but nothing, no and zero
+	sql      bool       // one plain statement that reads a database
 }
 
 // fit says how far a test holds for an argument.
@@ -65,6 +66,11 @@ func (t *test) value(v string, at Places) fit {
 			return never
 		}
 		return wholly
+	case t.sql:
+		if readsOnly(v) {
+			return wholly
+		}
+		return never
 	case t.in != nil:
 		return t.word(v)
 	case t.hosts != nil:
@@ -107,11 +113,7 @@ func (t *test) path(v string, at Places) fit {
 		return never
 	}
 	var buf, exact [24]string
-	s := spot{text: clean(v, at.Project, at.Home)}
-	low := strings.ToLower(s.text)
-	s.absolute = isAbsolute(low)
-	s.segs = splitPath(low, buf[:0])
-	s.home = homeOf(low, s.segs, at.Home)
+	s := spotAt(clean(v, at.Project, at.Home), at, buf[:0])
 	best := never
 	for i := range t.globs {
 		g := &t.globs[i]
@@ -120,7 +122,7 @@ func (t *test) path(v string, at Places) fit {
 			continue
 		}
 		written := splitPath(s.text, exact[:0])
-		if g.segs.Match(written[len(written)-len(segs):]) {
+		if len(written) == len(s.segs) && g.segs.Match(written[len(written)-len(segs):]) {
 			return wholly
 		}
 		best = partly

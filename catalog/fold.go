@@ -1,0 +1,119 @@
+package catalog
+
+import (
+	"path"
+	"strings"
+	"unicode"
+)
+
+// foldPath writes a clean path as the most forgiving file system would take
+// it: without regard to case, to characters nobody sees, to dots and blanks
+// that end a name, and to the stream of a file. It is for finding guarded
+// paths, never for trusting one.
+func foldPath(text string) string {
+	if plainPath(text) {
+		return strings.ToLower(text)
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case unseen(r):
+		case r < unicode.MaxASCII:
+			b.WriteRune(unicode.ToLower(r))
+		default:
+			b.WriteString(foldRune(r))
+		}
+	}
+	segs := strings.Split(b.String(), "/")
+	for i, seg := range segs {
+		segs[i] = foldSegment(seg)
+	}
+	return path.Clean(strings.Join(segs, "/"))
+}
+
+// plainPath reports a path that only its case could hide.
+func plainPath(text string) bool {
+	last := byte('/')
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' || c >= 0x7f || c == ':' || c == '/' && (last == '.' || last == ' ') {
+			return false
+		}
+		last = c
+	}
+	return last != '.' && last != ' '
+}
+
+// unseen reports a character that some file system or some reader drops.
+func unseen(r rune) bool {
+	switch {
+	case r < ' ', r == 0x7f, r == 0x034f, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == unicode.ReplacementChar:
+		return true
+	case r < 0x80:
+		return false
+	}
+	return unicode.In(r, unicode.Cf, unicode.Cc, unicode.Variation_Selector)
+}
+
+// foldRune folds the case of one character, to several letters where a file
+// system that folds fully would: «ﬁ» is «fi». Upper case comes first, because
+// «ſ» and «ı» have a plain upper case only.
+func foldRune(r rune) string {
+	switch r {
+	case 'ß', 'ẞ':
+		return "ss"
+	case 'ﬀ':
+		return "ff"
+	case 'ﬁ':
+		return "fi"
+	case 'ﬂ':
+		return "fl"
+	case 'ﬃ':
+		return "ffi"
+	case 'ﬄ':
+		return "ffl"
+	case 'ﬅ', 'ﬆ':
+		return "st"
+	case 'İ':
+		return "i"
+	}
+	return string(unicode.ToLower(unicode.ToUpper(unicode.ToLower(r))))
+}
+
+// foldSegment drops what Windows drops from a name: what stands behind a
+// colon, and dots and blanks at the end. A drive keeps its colon.
+func foldSegment(seg string) string {
+	if i := strings.IndexByte(seg, ':'); i > 0 && len(seg) > 2 {
+		seg = seg[:i]
+	}
+	if short := strings.TrimRight(seg, ". "); short != "" {
+		return short
+	}
+	return seg
+}
+
+// mounted returns how many segments at the head of a path say only where a
+// system is mounted: /private/etc is /etc, /mnt/c/Users holds homes.
+func mounted(segs []string) int {
+	letter := func(i int) bool { return len(segs) > i && len(strings.TrimSuffix(segs[i], ":")) == 1 && segs[i] != "~" }
+	is := func(names ...string) bool {
+		if len(segs) < len(names) {
+			return false
+		}
+		for i, n := range names {
+			if n != "*" && segs[i] != n {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case is("system", "volumes", "data"), is("proc", "*", "root"):
+		return 3
+	case is("volumes", "*"), is("mnt", "*") && letter(1), is("cygdrive", "*"), is("mnt", "wsl"):
+		return 2
+	case is("private"), is("host"), is("rootfs"), is("?"), is("var", "home"), is("export", "home"), is("usr", "home"), letter(0):
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,59 @@
+package catalog
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// openness is how open an answer of a host can be at most. This machine, its
+// neighbours and names that mean something only here answer what others
+// cannot ask for; the metadata services of clouds hand out keys.
+func openness(host string) floodmark.Secrecy {
+	host = strings.Trim(host, "[]")
+	host, _, _ = strings.Cut(host, "%") // fe80::1%eth0
+	switch {
+	case host == "":
+		return floodmark.Public
+	case oneOf(host, "169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "fd00:ec2::254", "metadata", "metadata.google.internal", "metadata.goog"):
+		return floodmark.Secret
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ip = ip.Unmap()
+		if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsPrivate() || ip.IsUnspecified() || ip.Is6() && embedsInner(ip) {
+			return floodmark.Private
+		}
+		return floodmark.Public
+	}
+	if strings.IndexByte(host, '.') < 0 || numeric(host) {
+		return floodmark.Private
+	}
+	for _, tail := range [...]string{".localhost", ".local", ".localdomain", ".internal", ".intranet", ".lan", ".home", ".corp", ".home.arpa"} {
+		if strings.HasSuffix(host, tail) {
+			return floodmark.Private
+		}
+	}
+	return floodmark.Public
+}
+
+// embedsInner reports an address that only wraps one of version 4.
+func embedsInner(ip netip.Addr) bool {
+	b := ip.As16()
+	wrapped := b[0] == 0 && b[1] == 0 || b[0] == 0x00 && b[1] == 0x64 // ::a.b.c.d and 64:ff9b::a.b.c.d
+	if !wrapped {
+		return false
+	}
+	four := netip.AddrFrom4([4]byte{b[12], b[13], b[14], b[15]})
+	return four.IsLoopback() || four.IsLinkLocalUnicast() || four.IsPrivate() || four.IsUnspecified()
+}
+
+// numeric reports an address in a form that only some readers take for one:
+// 127.1, 0x7f.0.0.1, 017700000001.
+func numeric(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if strings.HasPrefix(last, "0x") {
+		return true
+	}
+	return last != "" && digits(last)
+}
