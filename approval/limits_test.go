@@ -257,3 +257,14 @@ func TestOpenKeepsACopy(t *testing.T) {
 		t.Errorf("an emptied question differs from an empty one: %#v", b.Tickets[0].Shown)
 	}
 }
+
+// A wrong code that names its question counts against that one alone.
+func TestAWrongCodeForOneQuestion(t *testing.T) {
+	var b approval.Book
+	b.Open(opened("t1", "00000001"), 1)
+	b.Open(opened("t2", "00000002"), 1)
+	b.Refuse(floodmark.TicketRefused{Ticket: "t2"})
+	if b.Tickets[0].Wrong != 0 || b.Tickets[1].Wrong != 1 {
+		t.Errorf("wrong tries: %d and %d, want 0 and 1", b.Tickets[0].Wrong, b.Tickets[1].Wrong)
+	}
+}
