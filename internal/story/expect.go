@@ -1,6 +1,7 @@
 package story
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,53 +9,154 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// expect compares a statement with how things stand:
+// expect compares a statement with how things stand. An error means that the
+// statement says nothing that could hold or not.
 //
 //	mark TRUST/SECRECY         the session's mark
 //	expect line TEXT           the refusal's one line contains TEXT
 //	expect footer|notice|text|warning TEXT
-//	expect no footer|notice|text|warning|ticket
-//	expect turn blocked / expect consumed / expect ticket
-//	expect calls VERDICT…      what after_llm_call said of each call
-//	expect no line TEXT        … and this is not in it (also footer, notice, …)
-//	expect graph kept / expect context logged
 //	expect case TEXT           the auditor is shown TEXT
-//	expect no case TEXT        … and not this
-//	expect incident KIND       something ran that should not have
 //	expect warning-of policy TEXT   loading the policy said TEXT
-func (w *world) expect(verb, rest string) (got string, ok bool) {
+//	expect no line [TEXT]      there is none, or TEXT is not in it (also footer, …)
+//	expect ticket / expect consumed / expect no ticket / expect no consumed
+//	expect no calls            after_llm_call said nothing of calls
+//	expect turn blocked / expect turn open
+//	expect calls VERDICT…      what after_llm_call said of each call
+//	expect graph kept / expect context logged
+//	expect incident KIND       something ran that should not have
+func (w *world) expect(verb, rest string) (got string, ok bool, err error) {
 	if verb == "mark" {
-		got = w.session().state.Mark().String()
-		return "the mark is " + got, got == rest
+		return w.expectMark(rest)
 	}
 	what, text, _ := strings.Cut(rest, " ")
+	text = strings.TrimSpace(text)
+	if what == "no" {
+		return w.expectNo(text)
+	}
+	if slices.Contains(texts(), what) {
+		text, err = ofPolicy(what, text)
+		if err == nil && text == "" {
+			err = misused(verb, fmt.Errorf("«expect %s» needs a text that is looked for", what))
+		}
+		got = w.part(what)
+		return fmt.Sprintf("the %s is %q", what, got), strings.Contains(got, text), err
+	}
 	switch what {
 	case "turn":
-		return "the turn is not blocked", w.reply.BlockTurn == (text == "blocked")
+		blocked := map[bool]string{true: "blocked", false: "open"}[w.reply.BlockTurn]
+		return "the turn is " + blocked, blocked == text, oneOf(what, text, "blocked", "open")
 	case "consumed":
-		return "the message is passed on to the model", w.reply.Consumed
+		return "the message is passed on to the model", w.reply.Consumed, oneOf(what, text, "")
 	case "ticket":
-		return "nobody was asked", w.reply.Ticket != ""
-	case "calls":
-		var words []string
-		for _, d := range w.reply.Calls {
-			words = append(words, d.Verdict.String())
-		}
-		got = strings.Join(words, " ")
-		return "the calls would be: " + got, got == text
+		return "nobody was asked", w.reply.Ticket != "", oneOf(what, text, "")
 	case "graph":
-		return "the graph is not kept", w.out.PersistGraph
+		return "the graph is not kept", w.out.PersistGraph, oneOf(what, text, "kept")
 	case "context":
-		return "the context is not logged", w.out.LogFullContext
+		return "the context is not logged", w.out.LogFullContext, oneOf(what, text, "logged")
+	case "calls":
+		return w.expectCalls(text)
 	case "incident":
-		return "there is no such incident", w.incident(text)
-	case "no":
-		name, lacks, some := strings.Cut(text, " ")
-		got = w.part(name)
-		return fmt.Sprintf("the %s is %q", name, got), got == "" || some && !strings.Contains(got, lacks)
+		return w.expectIncident(text)
 	}
+	return "", false, misused(verb, unknown("statement behind «expect»", what, statements()))
+}
+
+// texts are the texts of an answer that a statement can look into.
+func texts() []string {
+	return []string{"line", "footer", "notice", "text", "warning", "case", "warning-of"}
+}
+
+func statements() []string {
+	return append(texts(), "ticket", "consumed", "turn", "calls", "graph", "context", "incident", "no")
+}
+
+// oneOf refuses what can stand behind a statement's name only by mistake.
+func oneOf(what, text string, known ...string) error {
+	switch {
+	case slices.Contains(known, text):
+		return nil
+	case slices.Equal(known, []string{""}):
+		return fmt.Errorf("behind «expect %s» nothing more is written, not %q", what, text)
+	}
+	return unknown("word behind «expect "+what+"»", text, known)
+}
+
+// ofPolicy drops the word that says whose warning it is: there is only the
+// policy's.
+func ofPolicy(what, text string) (string, error) {
+	if what != "warning-of" {
+		return text, nil
+	}
+	of, more, _ := strings.Cut(text, " ")
+	return strings.TrimSpace(more), oneOf(what, of, "policy")
+}
+
+func (w *world) expectMark(rest string) (got string, ok bool, err error) {
+	trust, secrecy, ok := strings.Cut(rest, "/")
+	if !ok {
+		return "", false, misused("mark", errUsage)
+	}
+	_, err = floodmark.ParseTrust(trust)
+	if err == nil {
+		_, err = floodmark.ParseSecrecy(secrecy)
+	}
+	if err != nil {
+		return "", false, misused("mark", err)
+	}
+	got = w.session().state.Mark().String()
+	return "the mark is " + got, got == rest, nil
+}
+
+func (w *world) expectNo(rest string) (got string, ok bool, err error) {
+	what, text, _ := strings.Cut(rest, " ")
+	text = strings.TrimSpace(text)
+	switch {
+	case what == "ticket":
+		return "a person was asked", w.reply.Ticket == "", oneOf("no "+what, text, "")
+	case what == "consumed":
+		return "the message is kept from the model", !w.reply.Consumed, oneOf("no "+what, text, "")
+	case what == "calls":
+		return "there are calls", len(w.reply.Calls) == 0, oneOf("no "+what, text, "")
+	case !slices.Contains(texts(), what):
+		return "", false, misused("expect", unknown("statement behind «expect no»", what, append(texts(), "ticket", "consumed", "calls")))
+	}
+	text, err = ofPolicy(what, text)
 	got = w.part(what)
-	return fmt.Sprintf("the %s is %q", what, got), text != "" && strings.Contains(got, text)
+	return fmt.Sprintf("the %s is %q", what, got), got == "" || text != "" && !strings.Contains(got, text), err
+}
+
+func (w *world) expectCalls(text string) (got string, ok bool, err error) {
+	want := strings.Fields(text)
+	if len(want) == 0 {
+		return "", false, errors.New("«expect calls» needs a verdict for each call, such as «expect calls allow confirm»; «expect no calls» if there are none")
+	}
+	for _, word := range want {
+		if _, err := floodmark.ParseVerdict(word); err != nil {
+			return "", false, unknown("verdict", word, verdicts())
+		}
+	}
+	var words []string
+	for _, d := range w.reply.Calls {
+		words = append(words, d.Verdict.String())
+	}
+	return "the calls would be: " + strings.Join(words, " "), slices.Equal(words, want), nil
+}
+
+// expectIncident looks for an incident of one kind in the current session.
+func (w *world) expectIncident(kind string) (got string, ok bool, err error) {
+	if kind == "" {
+		return "", false, errors.New("«expect incident» needs a kind, such as «expect incident unmediated-call»")
+	}
+	var seen []string
+	for _, f := range w.session().facts {
+		if i, is := f.(floodmark.IncidentSeen); is {
+			seen = append(seen, i.Kind)
+		}
+	}
+	if len(seen) == 0 {
+		return "there was no incident", false, nil
+	}
+	return "the incidents are: " + strings.Join(seen, ", "), slices.Contains(seen, kind), nil
 }
 
 // part is one text of the last answer.
@@ -70,20 +172,10 @@ func (w *world) part(what string) string {
 		return w.reply.Text
 	case "warning":
 		return w.reply.Warning
-	case "ticket":
-		return string(w.reply.Ticket)
 	case "case":
 		return w.asked
 	case "warning-of":
 		return w.warnings
 	}
-	return "(stories know no " + what + ")"
-}
-
-// incident reports whether the current session has seen one of this kind.
-func (w *world) incident(kind string) bool {
-	return slices.ContainsFunc(w.session().facts, func(f floodmark.Fact) bool {
-		i, ok := f.(floodmark.IncidentSeen)
-		return ok && i.Kind == kind
-	})
+	return ""
 }

@@ -7,11 +7,17 @@
 // is the user's policy (without one: the shipped assistant profile), project a
 // project's layer, catalog the user's catalog; the file story has one event a
 // line and, after «->», the answer it must get; the file journal, if there is
-// one, is what must have been written down.
+// one, is what must have been written down. Instead of a story there may be a
+// file refused: what must be said when the rules are not even loaded.
+//
+// A story that can be read in two ways, or that could not fail, is refused: a
+// test that passes by mistake is worse than none.
 package story
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/txtar"
@@ -26,6 +32,7 @@ import (
 const (
 	MaxBytes = 1 << 20
 	MaxLines = 5000
+	MaxTitle = 200 // letters
 )
 
 // A Result is what playing a story gave.
@@ -66,26 +73,36 @@ func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 		return Result{}, fmt.Errorf("%s: %d bytes, at most %d", name, len(data), MaxBytes)
 	}
 	ar := txtar.Parse(data)
-	if err := checkFiles(name, ar); err != nil {
+	if err := checkParts(name, data, ar); err != nil {
 		return Result{}, err
 	}
 	rules, warnings, err := load(name, ar, shipped)
+	if text, ok := file(ar, "refused"); ok {
+		return playRefused(text, lineOf(data, "refused", 1), err), nil
+	}
 	if err != nil {
 		return Result{}, err
 	}
-	text, ok := file(ar, "story")
-	if !ok {
-		return Result{}, fmt.Errorf("%s: there is no file «-- story --» in it", name)
-	}
-	var res Result
 	w := newWorld(rules)
 	if len(warnings) > 0 {
 		w.warnings = warnings.Error()
 	}
-	first := lineOf(data, "story")
+	text, _ := file(ar, "story")
+	res, err := w.playAll(name, text, lineOf(data, "story", 1))
+	if err != nil {
+		return Result{}, err
+	}
+	res.Journal = w.journal()
+	want, has := file(ar, "journal")
+	res.HasJournal, res.Differs = has, has && strings.TrimSpace(want) != strings.TrimSpace(res.Journal)
+	return res, nil
+}
+
+// playAll plays the lines of a story, the first of which has this number.
+func (w *world) playAll(name, text string, first int) (res Result, err error) {
 	for i, line := range strings.Split(text, "\n") {
 		if i >= MaxLines {
-			return Result{}, fmt.Errorf("%s: more than %d lines", name, MaxLines)
+			return res, fmt.Errorf("%s: more than %d lines", name, MaxLines)
 		}
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -93,7 +110,7 @@ func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 		}
 		m, checked, err := w.play(line)
 		if err != nil {
-			return Result{}, fmt.Errorf("%s:%d: %s: %w", name, first+i, line, err)
+			return res, fmt.Errorf("%s:%d: %s: %w", name, first+i, shorten(line, maxQuoted), err)
 		}
 		if checked {
 			res.Checks++
@@ -103,10 +120,30 @@ func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 			res.Mistakes = append(res.Mistakes, *m)
 		}
 	}
-	res.Journal = w.journal()
-	want, has := file(ar, "journal")
-	res.HasJournal, res.Differs = has, has && strings.TrimSpace(want) != strings.TrimSpace(res.Journal)
 	return res, nil
+}
+
+// playRefused compares why the rules were not loaded with what must be said:
+// each line is a text that must be in it.
+func playRefused(text string, first int, refusal error) (res Result) {
+	got := "the rules were accepted"
+	if problems, ok := errors.AsType[floodmark.Problems](refusal); ok {
+		refusal = slices.DeleteFunc(slices.Clone(problems), func(p floodmark.Problem) bool { return p.Severity == floodmark.Warning })
+	}
+	if refusal != nil {
+		got = refusal.Error()
+	}
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		res.Checks++
+		if refusal == nil || !strings.Contains(got, line) {
+			res.Mistakes = append(res.Mistakes, Mistake{Line: first + i, Said: line, Got: got})
+		}
+	}
+	return res
 }
 
 // WithJournal returns the story with what was written down put in.
@@ -122,13 +159,14 @@ func WithJournal(data []byte, journal string) []byte {
 	return txtar.Format(ar)
 }
 
-// Title is the story's first sentence.
+// Title is the story's first sentence, as valid text of at most MaxTitle
+// letters.
 func Title(data []byte) string {
 	text := strings.Join(strings.Fields(string(txtar.Parse(data).Comment)), " ")
 	if i := strings.Index(text, ". "); i >= 0 {
-		return text[:i+1]
+		text = text[:i+1]
 	}
-	return text
+	return shorten(text, MaxTitle)
 }
 
 func load(name string, ar *txtar.Archive, shipped *catalog.Catalog) (kernel.Rules, floodmark.Problems, error) {
@@ -154,13 +192,28 @@ func load(name string, ar *txtar.Archive, shipped *catalog.Catalog) (kernel.Rule
 	return kernel.Rules{Policy: p, Catalog: catalog.New(user, shipped)}, problems, nil
 }
 
-func checkFiles(name string, ar *txtar.Archive) error {
+// checkParts refuses a file whose parts are not clearly one story, or that
+// could not fail.
+func checkParts(name string, data []byte, ar *txtar.Archive) error {
+	known := []string{"policy", "project", "catalog", "story", "journal", "refused"}
+	seen := map[string]bool{}
 	for _, f := range ar.Files {
-		switch f.Name {
-		case "policy", "project", "catalog", "story", "journal":
-		default:
-			return fmt.Errorf("%s: unknown file «-- %s --» in it (known: policy, project, catalog, story, journal)", name, f.Name)
+		if !slices.Contains(known, f.Name) {
+			return fmt.Errorf("%s: unknown file «-- %s --» in it (known: %s)", name, shorten(f.Name, maxQuoted), strings.Join(known, ", "))
 		}
+		if seen[f.Name] {
+			return fmt.Errorf("%s:%d: a second part «-- %s --»; write each part once", name, lineOf(data, f.Name, 2)-1, f.Name)
+		}
+		seen[f.Name] = true
+	}
+	refused, has := file(ar, "refused")
+	switch {
+	case has && (seen["story"] || seen["journal"]):
+		return fmt.Errorf("%s: what is refused is never played: of «-- refused --» and «-- story --» write one", name)
+	case has && strings.TrimSpace(refused) == "":
+		return fmt.Errorf("%s: «-- refused --» says nothing; write a text that the refusal must contain", name)
+	case !has && !seen["story"]:
+		return fmt.Errorf("%s: there is no file «-- story --» in it", name)
 	}
 	return nil
 }
@@ -174,29 +227,14 @@ func file(ar *txtar.Archive, name string) (string, bool) {
 	return "", false
 }
 
-// lineOf is the number of the first line inside an archive's file.
-func lineOf(data []byte, name string) int {
+// lineOf is the number of the first line inside the nth part of that name.
+func lineOf(data []byte, name string, nth int) int {
 	for i, line := range strings.Split(string(data), "\n") {
 		if strings.TrimSpace(line) == "-- "+name+" --" {
-			return i + 2
+			if nth--; nth == 0 {
+				return i + 2
+			}
 		}
 	}
 	return 1
-}
-
-// verdict renders an answer the way stories write it: the verdict, and the
-// reason that decided unless it is a plain yes.
-func verdict(d floodmark.Decision) string {
-	words := []string{d.Verdict.String()}
-	if len(d.Hidden) > 0 {
-		words = append(words, "hiding")
-		words = append(words, d.Hidden...)
-	} else if len(d.Reasons) > 0 && (d.Verdict != floodmark.Allow || d.Reasons[0].Code == floodmark.Granted ||
-		d.Reasons[0].Code == floodmark.Audited || d.Reasons[0].Code == floodmark.DryRun) {
-		words = append(words, string(d.Reasons[0].Code))
-	}
-	if len(d.Verifiers) > 0 {
-		words = append(words, "verified by "+strings.Join(d.Verifiers, ", "))
-	}
-	return strings.Join(words, " ")
 }

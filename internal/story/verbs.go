@@ -2,7 +2,12 @@ package story
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,8 +27,9 @@ import (
 //	assembled JSON                   context_assembled with these sources
 //	iteration N                      loop_iteration_start
 //	model TOOL… [| JSON]             before_llm_call offering tools, with messages
-//	proposes ID TOOL JSON [& …]      after_llm_call
-//	call [#ID] TOOL [JSON]           before_tool_call
+//	proposes ID TOOL [JSON] [& …]    after_llm_call
+//	call [#ID] TOOL [JSON]           before_tool_call; !TEXT instead of JSON is
+//	                                 passed on as it stands
 //	returns TEXT / fails TEXT        after_tool_call of the last call
 //	result [#ID] TOOL TEXT           after_tool_call of any call
 //	reply TEXT / publish TEXT        before_response_emit to the owner / to others
@@ -35,32 +41,61 @@ import (
 //	hook JSON                        any event, as on the wire
 func (w *world) act(verb, rest string) (string, error) {
 	switch verb {
-	case "agent":
-		w.agent = rest
-		return "", nil
-	case "session":
-		w.current = floodmark.SessionID(rest)
-		return "", nil
-	case "wait":
-		d, err := time.ParseDuration(rest)
-		w.now = w.now.Add(d)
-		return "", err
-	case "restart":
-		return "", w.restart()
-	case "auditor":
-		return "", w.setAuditor(rest)
+	case "agent", "session", "wait", "restart", "auditor":
+		return "", w.around(verb, rest)
 	case "approve", "deny", "endorse", "withdraw":
-		return w.owner(verb, strings.ReplaceAll(rest, `\n`, "\n"))
-	}
-	switch verb {
-	case "owner", "typed", "returns", "fails", "result", "reply", "publish", "spawn", "ended":
-		rest = strings.ReplaceAll(rest, `\n`, "\n")
+		return w.owner(verb, rest)
 	}
 	ev, err := w.read(verb, rest)
 	if err != nil {
 		return "", err
 	}
 	return w.event(ev)
+}
+
+// around changes the world the monitor is in.
+func (w *world) around(verb, rest string) error {
+	switch {
+	case (verb == "agent" || verb == "session") && len(strings.Fields(rest)) != 1, verb == "restart" && rest != "":
+		return misused(verb, errUsage)
+	case verb == "agent":
+		if agents := w.agents(); !slices.Contains(agents, rest) {
+			return fmt.Errorf("%w; describe the tools of another one in a part «-- catalog --»", unknown("agent the catalog knows", rest, agents))
+		}
+		w.agent = rest
+	case verb == "session":
+		w.current = floodmark.SessionID(rest)
+	case verb == "wait":
+		d, err := time.ParseDuration(rest)
+		if err == nil && d <= 0 {
+			err = errors.New("time only goes forward")
+		}
+		if err != nil {
+			return misused(verb, err)
+		}
+		w.now = w.now.Add(d)
+	case verb == "restart":
+		return w.restart()
+	default:
+		return w.setAuditor(rest)
+	}
+	return nil
+}
+
+// agents are the agents whose tools the story's catalog knows.
+func (w *world) agents() []string {
+	known := map[string]bool{}
+	for _, p := range w.rules.Catalog.Profiles() {
+		for _, name := range p.Agents() {
+			known[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
+// lines puts line breaks where a text says \n; \\n stands for those two letters.
+func lines(text string) string {
+	return strings.NewReplacer(`\\n`, `\n`, `\n`, "\n").Replace(text)
 }
 
 // read turns a verb into the hook event it stands for.
@@ -72,35 +107,52 @@ func (w *world) read(verb, rest string) (hook.Event, error) {
 		return message(verb, rest)
 	case "assembled":
 		ev := hook.Event{Point: hook.ContextAssembled}
-		return ev, unmarshal(rest, &ev.Sources)
-	case "iteration":
-		ev := hook.Event{Point: hook.LoopIterationStart}
-		_, err := fmt.Sscan(rest, &ev.Iteration)
+		err := unmarshal(verb, rest, &ev.Sources)
 		return ev, err
+	case "iteration":
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 0 {
+			return hook.Event{}, misused(verb, fmt.Errorf("%q is no number of a round", shorten(rest, maxQuoted)))
+		}
+		return hook.Event{Point: hook.LoopIterationStart, Iteration: n}, nil
 	case "model":
 		return model(rest)
 	case "proposes":
 		return proposes(rest)
 	case "call", "returns", "fails", "result":
 		return w.tool(verb, rest)
-	case "reply":
-		return hook.Event{Point: hook.BeforeResponseEmit, Text: rest, Audience: hook.ToOwner}, nil
-	case "publish":
-		return hook.Event{Point: hook.BeforeResponseEmit, Text: rest}, nil
+	case "reply", "publish":
+		ev := hook.Event{Point: hook.BeforeResponseEmit, Text: lines(rest)}
+		if verb == "reply" {
+			ev.Audience = hook.ToOwner
+		}
+		return ev, needs(verb, rest)
 	case "spawn", "ended":
 		child, text, _ := strings.Cut(rest, " ")
 		point := hook.SubagentSpawned
 		if verb == "ended" {
 			point = hook.SubagentEnded
 		}
-		return hook.Event{Point: point, Child: floodmark.SessionID(child), Text: text}, nil
+		return hook.Event{Point: point, Child: floodmark.SessionID(child), Text: lines(text)}, needs(verb, child)
 	case "end":
+		if rest != "" {
+			return hook.Event{}, misused(verb, errUsage)
+		}
 		return hook.Event{Point: hook.SessionEnd}, nil
 	case "hook":
 		var ev hook.Event
-		return ev, unmarshal(rest, &ev)
+		err := unmarshal(verb, rest, &ev)
+		return ev, err
 	}
-	return hook.Event{}, fmt.Errorf("unknown verb %q", verb)
+	return hook.Event{}, unknownVerb(verb)
+}
+
+// needs refuses a verb that says nothing.
+func needs(verb, text string) error {
+	if text == "" {
+		return misused(verb, fmt.Errorf("behind «%s» something is missing", verb))
+	}
+	return nil
 }
 
 func start(rest string) (hook.Event, error) {
@@ -110,59 +162,77 @@ func start(rest string) (hook.Event, error) {
 		switch {
 		case word == "by-person":
 			ev.ByPerson = true
-		case ok && key == "project":
+		case value != "" && key == "project":
 			ev.Project = value
-		case ok && key == "home":
+		case value != "" && key == "home":
 			ev.Home = value
-		case !ok:
-			ev.Cause = hook.Cause(word)
+		case ok || ev.Cause != "":
+			return ev, misused("start", errUsage)
+		case !slices.Contains(causes(), word):
+			return ev, misused("start", unknown("cause", word, append(causes(), "by-person")))
 		default:
-			return ev, fmt.Errorf("%w: start [CAUSE] [by-person] [project=DIR] [home=DIR]", errUsage)
+			ev.Cause = hook.Cause(word)
 		}
 	}
 	return ev, nil
 }
 
+func causes() []string {
+	return []string{string(hook.Startup), string(hook.Resume), string(hook.Clear), string(hook.Compact)}
+}
+
 func message(verb, rest string) (hook.Event, error) {
-	ev := hook.Event{Point: hook.MessageReceived, Text: rest, Typed: verb == "typed"}
+	ev := hook.Event{Point: hook.MessageReceived, Text: lines(rest), Typed: verb == "typed"}
 	ev.Origin = floodmark.Origin{Kind: floodmark.FromSender, Name: "chat", Sender: "owner", IsOwner: true}
 	if verb != "from" {
-		return ev, nil
+		return ev, needs(verb, rest)
 	}
-	dec := json.NewDecoder(strings.NewReader(rest))
-	dec.DisallowUnknownFields()
 	ev.Origin = floodmark.Origin{}
-	if err := dec.Decode(&ev.Origin); err != nil {
-		return ev, fmt.Errorf("%w: from {\"kind\":\"sender\",…} TEXT: %w", errUsage, err)
+	text, err := decode(verb, rest, &ev.Origin)
+	ev.Text = lines(text)
+	if err == nil {
+		err = needs(verb, text)
 	}
-	ev.Text = strings.TrimSpace(rest[dec.InputOffset():])
-	return ev, nil
+	return ev, err
 }
 
 func model(rest string) (hook.Event, error) {
 	ev := hook.Event{Point: hook.BeforeLLMCall}
 	tools, messages, _ := strings.Cut(rest, "|")
 	for _, name := range strings.Fields(tools) {
+		if slices.Contains(verdicts(), name) {
+			return ev, misused("model", fmt.Errorf("the answer %q stands behind no arrow", name))
+		}
 		server, tool := splitTool(name)
 		ev.Tools = append(ev.Tools, hook.Tool{Server: server, Name: tool})
 	}
 	if strings.TrimSpace(messages) == "" {
 		return ev, nil
 	}
-	return ev, unmarshal(messages, &ev.Messages)
+	err := unmarshal("model", messages, &ev.Messages)
+	return ev, err
 }
 
 func proposes(rest string) (hook.Event, error) {
 	ev := hook.Event{Point: hook.AfterLLMCall}
-	for _, part := range strings.Split(rest, " & ") {
-		f := strings.SplitN(strings.TrimSpace(part), " ", 3)
+	for more := true; more; {
+		f := strings.SplitN(strings.TrimSpace(rest), " ", 3)
 		if len(f) < 2 {
-			return ev, fmt.Errorf("%w: proposes ID TOOL [JSON] & …", errUsage)
+			return ev, misused("proposes", errUsage)
 		}
 		c := hook.Call{ID: floodmark.CallID(f[0])}
 		c.Server, c.Name = splitTool(f[1])
+		rest, more = "", false
 		if len(f) == 3 {
-			c.Args = json.RawMessage(f[2])
+			var err error
+			if c.Args, rest, err = arguments("proposes", f[2]); err != nil {
+				return ev, err
+			}
+		}
+		if rest != "" {
+			if rest, more = strings.CutPrefix(rest, "& "); !more {
+				return ev, misused("proposes", fmt.Errorf("behind the arguments stands %q; the next call follows behind « & »", shorten(rest, maxQuoted)))
+			}
 		}
 		ev.Calls = append(ev.Calls, c)
 	}
@@ -173,58 +243,110 @@ func proposes(rest string) (hook.Event, error) {
 func (w *world) tool(verb, rest string) (hook.Event, error) {
 	s := w.session()
 	ev := hook.Event{Point: hook.AfterToolCall, Call: s.call}
-	switch verb {
-	case "returns", "fails":
-		ev.Result = hook.Result{Text: rest, Error: verb == "fails"}
+	if verb == "returns" || verb == "fails" {
+		if s.call.Name == "" {
+			return ev, fmt.Errorf("no «call» came before in session %s, so nothing can come back; «result [#ID] TOOL TEXT» is a result nobody announced", w.current)
+		}
+		ev.Result = hook.Result{Text: lines(rest), Error: verb == "fails"}
 		return ev, nil
 	}
 	var c hook.Call
 	if strings.HasPrefix(rest, "#") {
 		id, more, _ := strings.Cut(rest[1:], " ")
 		c.ID, rest = floodmark.CallID(id), more
+		if id == "" {
+			return ev, misused(verb, errUsage)
+		}
 	}
 	name, more, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	c.Server, c.Name = splitTool(name)
+	if c.Server, c.Name = splitTool(name); c.Name == "" || strings.HasPrefix(name, "{") {
+		return ev, misused(verb, fmt.Errorf("«%s» names no tool", verb))
+	}
 	if verb == "result" {
-		ev.Call, ev.Result = c, hook.Result{Text: more}
+		ev.Call, ev.Result = c, hook.Result{Text: lines(more)}
 		return ev, nil
 	}
-	if more = strings.TrimSpace(more); more != "" {
-		c.Args = json.RawMessage(more)
+	args, more, err := arguments(verb, strings.TrimSpace(more))
+	if err == nil && more != "" {
+		err = misused(verb, fmt.Errorf("behind the arguments stands %q; the answer that must come follows behind « -> »", shorten(more, maxQuoted)))
 	}
+	if err != nil {
+		return ev, err
+	}
+	c.Args = args
 	s.call = c
 	return hook.Event{Point: hook.BeforeToolCall, Call: c}, nil
 }
 
+// arguments reads what a call is made with and returns what stands behind it.
+// What begins with «!» is passed on as it stands, to the end of the line: the
+// way to say that an agent sent what cannot be read.
+func arguments(verb, text string) (args json.RawMessage, rest string, err error) {
+	if text == "" || strings.HasPrefix(text, "& ") {
+		return nil, text, nil
+	}
+	if raw, ok := strings.CutPrefix(text, "!"); ok {
+		return json.RawMessage(raw), "", nil
+	}
+	dec := json.NewDecoder(strings.NewReader(text))
+	if err = dec.Decode(&args); err != nil {
+		err = fmt.Errorf("the arguments %q are no JSON: %w", shorten(text, maxQuoted), plainError(err))
+	} else if args[0] != '{' {
+		err = fmt.Errorf("the arguments %q are no JSON object", shorten(string(args), maxQuoted))
+	}
+	if err != nil {
+		return nil, "", misused(verb, fmt.Errorf("%w (behind «!» they are passed on as they stand)", err))
+	}
+	return args, strings.TrimSpace(text[dec.InputOffset():]), nil
+}
+
 func (w *world) owner(verb, rest string) (string, error) {
-	cmd := approval.Command{Tool: approval.All, Ticket: w.ticket, Calls: w.calls}
+	var cmd approval.Command
 	switch verb {
-	case "approve":
-		cmd.Verb = approval.Approve
+	case "endorse", "withdraw":
+		cmd = approval.Command{Verb: approval.Endorse, Digest: floodmark.DigestOf(lines(rest)).String()}
+		if verb == "withdraw" {
+			cmd.Verb = approval.Withdraw
+		}
+		if err := needs(verb, rest); err != nil {
+			return "", err
+		}
+		return w.command(cmd)
 	case "deny":
 		cmd.Verb = approval.Deny
-	case "endorse":
-		cmd = approval.Command{Verb: approval.Endorse, Digest: floodmark.DigestOf(rest).String()}
-	case "withdraw":
-		cmd = approval.Command{Verb: approval.Withdraw, Digest: floodmark.DigestOf(rest).String()}
+	default:
+		cmd.Verb = approval.Approve
 	}
-	if rest != "" && cmd.Digest == "" {
+	cmd.Tool, cmd.Ticket = approval.All, w.ticket
+	if rest != "" {
 		cmd.Ticket = floodmark.TicketID(rest)
 	}
+	calls, ok := w.questions[cmd.Ticket]
+	switch {
+	case len(w.questions) == 0:
+		return "", fmt.Errorf("nobody was asked anything yet, so there is nothing to %s", verb)
+	case !ok:
+		var known []string
+		for _, id := range slices.Sorted(maps.Keys(w.questions)) {
+			known = append(known, string(id))
+		}
+		return "", misused(verb, unknown("question that was asked", rest, known))
+	}
+	cmd.Calls = calls
 	return w.command(cmd)
 }
 
 func (w *world) setAuditor(rest string) error {
 	word, reason, _ := strings.Cut(rest, " ")
-	switch word {
-	case "allow":
+	switch {
+	case word == "block":
+		w.opinion = &audit.Opinion{Reason: lines(reason)}
+	case rest == "allow":
 		w.opinion = &audit.Opinion{Agrees: true}
-	case "block":
-		w.opinion = &audit.Opinion{Reason: reason}
-	case "silent":
+	case rest == "silent":
 		w.opinion = nil
 	default:
-		return fmt.Errorf("%w: auditor allow | block REASON | silent", errUsage)
+		return misused("auditor", errUsage)
 	}
 	return nil
 }
@@ -237,17 +359,32 @@ func splitTool(name string) (server, tool string) {
 	return "", name
 }
 
-func unmarshal(text string, into any) error {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.DisallowUnknownFields()
-	return dec.Decode(into)
+// unmarshal reads JSON behind which nothing may stand.
+func unmarshal(verb, text string, into any) error {
+	rest, err := decode(verb, text, into)
+	if err == nil && rest != "" {
+		err = misused(verb, fmt.Errorf("behind the JSON stands %q; the answer that must come follows behind « -> »", shorten(rest, maxQuoted)))
+	}
+	return err
 }
 
-// cutArrow parts a line at the last « -> ».
-func cutArrow(line string) (said, want string, asked bool) {
-	i := strings.LastIndex(line, " -> ")
-	if i < 0 {
-		return line, "", false
+// decode reads JSON and returns what stands behind it.
+func decode(verb, text string, into any) (rest string, err error) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return "", misused(verb, plainError(err))
 	}
-	return strings.TrimSpace(line[:i]), strings.TrimSpace(line[i+4:]), true
+	return strings.TrimSpace(text[dec.InputOffset():]), nil
+}
+
+// plainError says in words what encoding/json says as the end of a file.
+func plainError(err error) error {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the JSON ends too early")
+	case errors.Is(err, io.EOF):
+		return errors.New("there is no JSON")
+	}
+	return err
 }

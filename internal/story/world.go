@@ -2,11 +2,12 @@ package story
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -28,10 +29,10 @@ type world struct {
 	agent    string
 	current  floodmark.SessionID
 
-	tickets int
-	code    string             // the last code the owner's channel got
-	ticket  floodmark.TicketID // the last question
-	calls   int                // how many calls it shows
+	tickets   int
+	code      string                     // the last code the owner's channel got
+	ticket    floodmark.TicketID         // the last question
+	questions map[floodmark.TicketID]int // every question, and how many calls it shows
 
 	opinion *audit.Opinion // what the auditor says; nil: nothing
 	reply   hook.Reply     // the last answer
@@ -53,35 +54,56 @@ func newWorld(rules kernel.Rules) *world {
 	return &world{
 		rules: rules, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		key: provenance.Key{1}, sessions: map[floodmark.SessionID]*session{},
-		contents: map[floodmark.Digest]provenance.Postings{},
-		agent:    "openclaw", current: "s",
+		contents:  map[floodmark.Digest]provenance.Postings{},
+		questions: map[floodmark.TicketID]int{},
+		agent:     "openclaw", current: "s",
 	}
 }
 
 // play plays one line: «verb rest -> answer». It returns a mistake if the
 // answer is not the wanted one, and whether anything was compared.
 func (w *world) play(line string) (*Mistake, bool, error) {
-	said, want, asked := cutArrow(line)
-	verb, rest, _ := strings.Cut(said, " ")
-	rest = strings.TrimSpace(w.fill(rest))
+	verb, rest := cutVerb(line)
 	if verb == "expect" || verb == "mark" {
-		got, ok := w.expect(verb, rest)
-		if ok {
-			return nil, true, nil
+		rest, err := w.fill(lines(rest))
+		if err != nil {
+			return nil, false, err
+		}
+		got, ok, err := w.expect(verb, rest)
+		if err != nil || ok {
+			return nil, true, err
 		}
 		return &Mistake{Said: line, Got: got}, true, nil
 	}
-	got, err := w.act(verb, rest)
+	if !slices.Contains(verbs(), verb) {
+		return nil, false, unknownVerb(verb)
+	}
+	said, want, asked, err := cutAnswer(verb, line)
 	if err != nil {
 		return nil, false, err
 	}
-	if !asked {
-		return nil, false, nil
+	_, rest = cutVerb(said)
+	if rest, err = w.fill(rest); err != nil {
+		return nil, false, err
 	}
-	if got != want {
+	got, err := w.act(verb, rest)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case !asked && strings.HasPrefix(got, "error "):
+		return &Mistake{Said: said, Got: got}, false, nil // nobody wanted that
+	case asked && got != want:
 		return &Mistake{Said: said, Want: want, Got: got + w.detail()}, true, nil
 	}
-	return nil, true, nil
+	return nil, asked, nil
+}
+
+func cutVerb(line string) (verb, rest string) {
+	i := strings.IndexFunc(line, unicode.IsSpace)
+	if i < 0 {
+		return line, ""
+	}
+	return line[:i], strings.TrimSpace(line[i:])
 }
 
 // detail adds the reasons of a wrong answer, for whoever has to mend it.
@@ -93,8 +115,13 @@ func (w *world) detail() string {
 }
 
 // fill puts in what only the owner's channel knows.
-func (w *world) fill(rest string) string {
-	return strings.NewReplacer("$code", w.code, "$ticket", string(w.ticket)).Replace(rest)
+func (w *world) fill(rest string) (string, error) {
+	for _, name := range []string{"$code", "$ticket"} {
+		if w.ticket == "" && strings.Contains(rest, name) {
+			return "", fmt.Errorf("nobody was asked anything yet, so there is no %s", name)
+		}
+	}
+	return strings.NewReplacer("$code", w.code, "$ticket", string(w.ticket)).Replace(rest), nil
 }
 
 // session returns the current session, made on first use.
@@ -192,7 +219,7 @@ func (w *world) take(out kernel.Output) error {
 		return fmt.Errorf("the code %s is in a reply: the model would read it", w.code)
 	}
 	if out.Ask != nil {
-		w.ticket, w.code, w.calls = out.Ask.ID, out.Ask.Code, out.Ask.Calls
+		w.ticket, w.code, w.questions[out.Ask.ID] = out.Ask.ID, out.Ask.Code, out.Ask.Calls
 		w.tickets++
 	}
 	return nil
@@ -236,5 +263,3 @@ func (w *world) restart() error {
 	}
 	return nil
 }
-
-var errUsage = errors.New("this verb is written differently")

@@ -1,0 +1,112 @@
+package story
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// anyAnswer is what a story wants that does not know yet: it never holds, and
+// shows what came.
+const anyAnswer = "?"
+
+// almostArrow is the end of a line whose writer thought of an arrow.
+var almostArrow = regexp.MustCompile(`(-+>|=>|→)\s*(allow|audit|confirm|restrict)( [a-z-]+)?$`)
+
+// cutAnswer parts a line at the last « -> », behind which stands the answer
+// that must come. It refuses an answer that can never come.
+func cutAnswer(verb, line string) (said, want string, asked bool, err error) {
+	i := strings.LastIndex(line+" ", " -> ")
+	if i < 0 {
+		if almostArrow.MatchString(line) {
+			return line, "", false, misused(verb, errors.New("an arrow is written « -> », with a space on both sides"))
+		}
+		return line, "", false, nil
+	}
+	said, want = strings.TrimSpace(line[:i]), strings.TrimSpace(line[i+len(" ->"):])
+	return said, want, true, checkAnswer(verb, want)
+}
+
+// checkAnswer refuses what verdict never writes.
+func checkAnswer(verb, want string) error {
+	switch verb {
+	case "agent", "session", "wait", "restart", "auditor":
+		return misused(verb, fmt.Errorf("%s gets no answer, so nothing can stand behind « -> »", verb))
+	}
+	if want == "" {
+		return misused(verb, errors.New("behind the arrow stands no answer; write « -> allow», or « -> ?» to see what comes"))
+	}
+	switch verb {
+	case "approve", "deny", "endorse", "withdraw":
+		return nil // what the owner reads
+	}
+	head, _, _ := strings.Cut(want, " verified by ")
+	words := strings.Fields(head)
+	if want == anyAnswer || words[0] == "error" {
+		return nil
+	}
+	if _, err := floodmark.ParseVerdict(words[0]); err != nil {
+		return fmt.Errorf("%w; the last « -> » of a line parts it: behind a text with one in it, write the answer too", unknown("verdict", words[0], verdicts()))
+	}
+	switch {
+	case len(words) == 1:
+		return nil
+	case words[1] == "hiding" && len(words) == 2:
+		return errors.New("behind «hiding» stand the tools that are hidden, such as « -> allow hiding exec»")
+	case words[1] == "hiding":
+		return nil
+	}
+	return checkReason(words[1:])
+}
+
+func checkReason(words []string) error {
+	known := []string{}
+	for _, c := range reasons() {
+		if string(c) == words[0] && len(words) > 1 {
+			return fmt.Errorf("behind the reason %s stands %q; only «verified by NAME, …» can", c, strings.Join(words[1:], " "))
+		}
+		if string(c) == words[0] {
+			return nil
+		}
+		known = append(known, string(c))
+	}
+	return unknown("reason", words[0], known)
+}
+
+func verdicts() []string {
+	var list []string
+	for v := floodmark.Restrict; v <= floodmark.Allow; v++ {
+		list = append(list, v.String())
+	}
+	return list
+}
+
+// reasons lists every code an answer can carry.
+func reasons() []floodmark.Code {
+	return []floodmark.Code{
+		floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection,
+		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
+		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Iterations,
+		floodmark.DryRun, floodmark.Unjudged,
+	}
+}
+
+// verdict renders an answer the way stories write it: the verdict, and the
+// reason that decided unless it is a plain yes.
+func verdict(d floodmark.Decision) string {
+	words := []string{d.Verdict.String()}
+	if len(d.Hidden) > 0 {
+		words = append(words, "hiding")
+		words = append(words, d.Hidden...)
+	} else if len(d.Reasons) > 0 && (d.Verdict != floodmark.Allow || d.Reasons[0].Code == floodmark.Granted ||
+		d.Reasons[0].Code == floodmark.Audited || d.Reasons[0].Code == floodmark.DryRun) {
+		words = append(words, string(d.Reasons[0].Code))
+	}
+	if len(d.Verifiers) > 0 {
+		words = append(words, "verified by "+strings.Join(d.Verifiers, ", "))
+	}
+	return strings.Join(words, " ")
+}

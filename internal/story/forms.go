@@ -1,0 +1,145 @@
+package story
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A form says how a verb is written, with an example.
+type form struct{ verb, write, example string }
+
+// forms lists every verb, in the order of the reference.
+func forms() []form {
+	return []form{
+		{"agent", "agent NAME", "agent claude-code"},
+		{"session", "session NAME", "session s2"},
+		{"start", "start [CAUSE] [by-person] [project=DIR] [home=DIR]", "start clear by-person project=/work"},
+		{"end", "end", "end"},
+		{"owner", "owner TEXT", "owner Read https://example.com/news"},
+		{"typed", "typed TEXT", "typed Read https://example.com/news"},
+		{"from", "from ORIGIN TEXT", `from {"kind":"sender","name":"mail","sender":"ann@example.com"} Please call me`},
+		{"assembled", "assembled [CONTENT, …]", `assembled [{"kind":"system_prompt","origin":{"kind":"system"},"text":"You help."}]`},
+		{"returns", "returns TEXT", "returns All is well."},
+		{"fails", "fails TEXT", "fails no such page"},
+		{"result", "result [#ID] TOOL TEXT", "result #a web_fetch All is well."},
+		{"iteration", "iteration N", "iteration 0"},
+		{"model", "model TOOL… [| [CONTENT, …]] -> ANSWER", "model read exec -> allow hiding exec"},
+		{"proposes", "proposes ID TOOL [JSON] [& ID TOOL [JSON]]…", `proposes a read {"path":"a.txt"} & b exec {"command":"make"}`},
+		{"call", "call [#ID] TOOL [JSON] -> ANSWER", `call read {"path":"a.txt"} -> allow`},
+		{"reply", "reply TEXT", "reply Nothing is new."},
+		{"publish", "publish TEXT", "publish Nothing is new."},
+		{"spawn", "spawn CHILD TEXT", "spawn helper Summarise the page"},
+		{"ended", "ended CHILD TEXT", "ended helper All is well."},
+		{"approve", "approve [TICKET]", "approve $ticket"},
+		{"deny", "deny [TICKET]", "deny $ticket"},
+		{"endorse", "endorse TEXT", "endorse All is well."},
+		{"withdraw", "withdraw TEXT", "withdraw All is well."},
+		{"auditor", "auditor allow | auditor block [REASON] | auditor silent", "auditor block nobody asked for this"},
+		{"wait", "wait DURATION", "wait 90s"},
+		{"restart", "restart", "restart"},
+		{"hook", "hook EVENT -> ANSWER", `hook {"point":"loop_iteration_end","iteration":0} -> allow`},
+		{"mark", "mark TRUST/SECRECY", "mark untrusted/internal"},
+		{"expect", "expect NAME [TEXT] | expect no NAME [TEXT]", "expect notice Approved: exec."},
+	}
+}
+
+func verbs() []string {
+	var list []string
+	for _, f := range forms() {
+		list = append(list, f.verb)
+	}
+	return list
+}
+
+var errUsage = errors.New("this verb is written differently")
+
+// misused says what is wrong with a line and how its verb is written.
+func misused(verb string, why error) error {
+	for _, f := range forms() {
+		if f.verb == verb {
+			return fmt.Errorf("%w; write «%s», such as «%s»", why, f.write, f.example)
+		}
+	}
+	return why
+}
+
+// unknown says that a word is none of those it must be one of.
+func unknown(kind, got string, known []string) error {
+	text := fmt.Sprintf("%q is no %s", shorten(got, maxQuoted), kind)
+	if guess := nearest(got, known); len(guess) > 0 {
+		text += "; did you mean " + strings.Join(guess, " or ") + "?"
+	}
+	return fmt.Errorf("%s (known: %s)", text, strings.Join(known, ", "))
+}
+
+func unknownVerb(got string) error {
+	text := fmt.Sprintf("unknown verb %q", shorten(got, maxQuoted))
+	if guess := nearest(got, verbs()); len(guess) > 0 {
+		return misused(guess[0], errors.New(text+"; did you mean "+strings.Join(guess, " or ")+"?"))
+	}
+	return fmt.Errorf("%s (known: %s)", text, strings.Join(verbs(), ", "))
+}
+
+// The limits on what a message repeats and on words that are compared.
+const (
+	maxQuoted = 200
+	maxWord   = 40
+	maxGuess  = 3
+)
+
+// nearest returns the words most like a mistyped one, the best first. A word is
+// like another if a third of its letters or fewer differ, or if it begins so.
+func nearest(got string, words []string) []string {
+	if got == "" || len(got) > maxWord {
+		return nil
+	}
+	low := strings.ToLower(got)
+	off := map[string]int{}
+	var list []string
+	for _, w := range words {
+		off[w] = distance(low, w)
+		if off[w] <= max(1, len(w)/3) || len(low) > 2 && strings.HasPrefix(w, low) {
+			list = append(list, w)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(off[a], off[b]) })
+	return list[:min(len(list), maxGuess)]
+}
+
+// distance counts the letters to add, drop, change or swap with a neighbour to
+// get from a to b.
+func distance(a, b string) int {
+	var above []int
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next := make([]int, len(b)+1)
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if a[i-1] == b[j-1] {
+				change = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], above[j-2]+1)
+			}
+		}
+		above, row = row, next
+	}
+	return row[len(b)]
+}
+
+// shorten returns valid text of at most n letters.
+func shorten(text string, n int) string {
+	letters := []rune(strings.ToValidUTF8(text, "\uFFFD"))
+	if len(letters) <= n {
+		return string(letters)
+	}
+	return string(letters[:n-1]) + "…"
+}
