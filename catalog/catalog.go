@@ -3,6 +3,9 @@ package catalog
 import (
 	"embed"
 	"fmt"
+	"io/fs"
+	"path"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 )
@@ -23,35 +26,41 @@ type Catalog struct {
 
 // Shipped returns the catalog that comes with the program.
 func Shipped() (*Catalog, error) {
-	entries, err := data.ReadDir("data")
+	files, err := readFolder(data, "data")
 	if err != nil {
 		return nil, fmt.Errorf("read shipped catalog: %w", err)
 	}
+	return New(files, nil), nil
+}
+
+// readFolder reads every file in a folder, in the order of their names.
+func readFolder(disk fs.FS, folder string) ([]*File, error) {
+	entries, err := fs.ReadDir(disk, folder)
+	if err != nil {
+		return nil, err
+	}
 	files := make([]*File, 0, len(entries))
 	for _, e := range entries {
-		text, err := data.ReadFile("data/" + e.Name())
+		text, err := fs.ReadFile(disk, path.Join(folder, e.Name()))
 		if err != nil {
-			return nil, fmt.Errorf("read shipped catalog: %w", err)
+			return nil, err
 		}
 		f, err := Parse(e.Name(), text)
 		if err != nil {
-			return nil, fmt.Errorf("read shipped catalog: %w", err)
+			return nil, err
 		}
 		files = append(files, f)
 	}
-	return New(files, nil), nil
+	return files, nil
 }
 
 // New returns a catalog in which the user's files count before the shipped
 // one, and earlier files before later ones. Lists of guarded paths are
 // joined: a user can add to them and take nothing away. Shipped may be nil.
 func New(user []*File, shipped *Catalog) *Catalog {
-	c := &Catalog{unknown: []floodmark.Effect{floodmark.Run}}
+	c := &Catalog{layers: []*layer{newLayer(user)}, unknown: []floodmark.Effect{floodmark.Run}}
 	for e := range c.licences {
 		c.licences[e] = defaultLicence(floodmark.Effect(e))
-	}
-	if len(user) > 0 || shipped == nil {
-		c.layers = append(c.layers, newLayer(user))
 	}
 	var below []byte
 	var more []*commandEntry
@@ -146,13 +155,11 @@ func newLayer(files []*File) *layer {
 // add keeps the first profile of a name: earlier files count.
 func (l *layer) add(k key, p *Profile) {
 	for _, tool := range p.tools {
-		if head, ok := cutStar(tool); ok {
-			l.prefixes[k] = append(l.prefixes[k], prefix{head: head, profile: p})
-			continue
-		}
 		exact := k
 		exact.tool = tool
-		if _, taken := l.exact[exact]; !taken {
+		if head, ok := strings.CutSuffix(tool, "*"); ok {
+			l.prefixes[k] = append(l.prefixes[k], prefix{head: head, profile: p})
+		} else if _, taken := l.exact[exact]; !taken {
 			l.exact[exact] = p
 		}
 	}
@@ -168,16 +175,9 @@ func (l *layer) find(k key) *Profile {
 	k.tool = ""
 	best, length := (*Profile)(nil), -1
 	for _, x := range l.prefixes[k] {
-		if len(x.head) > length && len(tool) >= len(x.head) && tool[:len(x.head)] == x.head {
+		if len(x.head) > length && strings.HasPrefix(tool, x.head) {
 			best, length = x.profile, len(x.head)
 		}
 	}
 	return best
-}
-
-func cutStar(name string) (string, bool) {
-	if n := len(name); n > 0 && name[n-1] == '*' {
-		return name[:n-1], true
-	}
-	return name, false
 }

@@ -140,7 +140,6 @@ func (r *reader) fields(n *yaml.Node, what string, known ...string) map[string]f
 		k, v := n.Content[i], n.Content[i+1]
 		if len(known) > 0 && !slices.Contains(known, k.Value) {
 			r.fail(k, "unknown-key", near("key", k.Value, known), "%s has no key %q", what, k.Value)
-			continue
 		}
 		out[k.Value] = field{key: k, value: v}
 	}

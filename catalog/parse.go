@@ -78,9 +78,6 @@ type defaults struct {
 
 func (r *reader) top(f *File, n *yaml.Node) {
 	fs := r.fields(n, "a catalog file", "agent", "server", "about", "own", "remote", "tools", "commands", "paths")
-	if fs == nil {
-		return
-	}
 	d := r.owner(n, fs, defaults{})
 	if a, ok := fs["about"]; ok {
 		r.text(a.value, "about")

@@ -150,11 +150,11 @@ func (r *reader) args(n *yaml.Node, p *Profile) {
 }
 
 func (r *reader) arg(n *yaml.Node) Arg {
-	a := Arg{Needs: floodmark.Owner}
 	fs := r.fields(n, "an argument", "role", "is", "needs")
 	if fs == nil {
-		return a
+		return Arg{}
 	}
+	a := Arg{Needs: floodmark.Owner}
 	if role, ok := fs["role"]; !ok {
 		r.fail(n, "missing-key", "add role: critical, or content if it is free text that decides nothing", "an argument needs a role")
 	} else if r.oneOf(role.value, "role", []string{"critical", "content"}) == "content" {
@@ -173,10 +173,7 @@ func (r *reader) arg(n *yaml.Node) Arg {
 			r.fail(needs.key, "conflict", "leave needs: out, or write role: critical", "only a critical argument needs trust")
 		}
 		word := r.oneOf(needs.value, "needs", trustWords())
-		a.Needs, _ = floodmark.ParseTrust(word)
-		if word == "" {
-			a.Needs = floodmark.Owner
-		}
+		a.Needs, _ = floodmark.ParseTrust(word) // oneOf has checked it
 	}
 	return a
 }

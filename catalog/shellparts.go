@@ -238,6 +238,7 @@ func (s *shellScan) here(w *words) {
 		w.part.text = append(w.part.text, rest[:size])
 		s.at += size
 		s.until('\n')
+		s.skip('\n')
 	}
 	w.ends = nil
 }

@@ -23,21 +23,9 @@ func shipped(t testing.TB) *Catalog {
 
 func shippedFiles(t *testing.T) []*File {
 	t.Helper()
-	entries, err := data.ReadDir("data")
+	out, err := readFolder(data, "data")
 	if err != nil {
 		t.Fatal(err)
-	}
-	var out []*File
-	for _, e := range entries {
-		text, err := data.ReadFile("data/" + e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := Parse(e.Name(), text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, f)
 	}
 	return out
 }
