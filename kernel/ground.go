@@ -169,6 +169,9 @@ func pattern(j judged) string {
 			return ""
 		}
 	}
+	if len(j.use.URLs) > 0 {
+		return "" // a command line has more to say than its addresses
+	}
 	if len(j.use.Effects) == 1 && j.use.Effects[0] == floodmark.Fetch && j.question.Reach.URLArg >= 0 {
 		return hostPattern(j)
 	}

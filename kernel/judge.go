@@ -49,6 +49,10 @@ func (st *step) judge(c hook.Call, in *Context) (judged, error) {
 	}
 	j.returns = st.returns(ref, j.use, leaves)
 	j.action.Effects = j.use.Effects
+	for _, address := range j.use.URLs {
+		leaves = append(leaves, hook.Leaf{Path: urlOfCommand, Top: urlOfCommand, Value: address})
+	}
+	j.leaves = leaves
 	tr := st.tracer(ctx.Nodes)
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	j.question = policy.Question{
@@ -99,7 +103,7 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 	args := make([]floodmark.Argument, len(leaves))
 	var inputs []floodmark.NodeID
 	for i, leaf := range leaves {
-		about := use.Arg(leaf.Top)
+		about := argument(use, leaf)
 		args[i] = tr.Trace(leaf, about.Role, roleName(about, leaf))
 		args[i].Shown = shown(about, leaf)
 		if args[i].Whence == floodmark.Seen && len(args[i].Spans) > 0 {
@@ -110,6 +114,18 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 	}
 	slices.Sort(inputs)
 	return args, inputs
+}
+
+// urlOfCommand names an address inside a command line: it is looked at as an
+// argument of its own, or a shell would be the way around every rule on URLs.
+const urlOfCommand = "url of the command"
+
+// argument is what is known about a value of a call.
+func argument(use catalog.Use, leaf hook.Leaf) catalog.Arg {
+	if leaf.Top == urlOfCommand {
+		return catalog.Arg{Role: floodmark.Critical, Is: catalog.IsURL, Needs: floodmark.Owner}
+	}
+	return use.Arg(leaf.Top)
 }
 
 // authorise lowers the trust of a call whose critical arguments were seen only

@@ -26,7 +26,7 @@ func (st *step) reach(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf
 	r := policy.Reach{Network: use.Network, Own: use.Own, URLArg: -1, ContentLicensed: true}
 	var urls []int
 	for i, leaf := range leaves {
-		about := use.Arg(leaf.Top)
+		about := argument(use, leaf)
 		switch {
 		case about.Is == catalog.IsURL:
 			urls = append(urls, i)
