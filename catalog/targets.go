@@ -75,6 +75,9 @@ func (p *part) folders(folder func(string) bool) []string {
 		if w = p.sorted(name); len(w.plain) == 0 || !oneOf(w.plain[0], "mv", "clone") {
 			return nil
 		}
+		if w.plain[0] == "clone" {
+			return w.plain[1:]
+		}
 		w.plain = w.plain[1:]
 	default:
 		return nil

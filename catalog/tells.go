@@ -18,7 +18,9 @@ func (p *part) tells() bool {
 		return true
 	case name == "env":
 		return !hasOperand(slices.DeleteFunc(slices.Clone(rest), func(w string) bool { return strings.Contains(w, "=") }))
-	case oneOf(name, "export", "set", "declare", "typeset", "setenv", "local", "readonly"):
+	case name == "set":
+		return len(rest) == 0
+	case oneOf(name, "export", "declare", "typeset", "setenv", "local", "readonly"):
 		return !hasOperand(rest)
 	case p.wraps():
 		return lastIs(rest, "env", "printenv")
