@@ -3,7 +3,6 @@ package catalog
 import (
 	"embed"
 	"fmt"
-	"io/fs"
 	"path"
 	"strings"
 
@@ -34,14 +33,14 @@ func Shipped() (*Catalog, error) {
 }
 
 // readFolder reads every file in a folder, in the order of their names.
-func readFolder(disk fs.FS, folder string) ([]*File, error) {
-	entries, err := fs.ReadDir(disk, folder)
+func readFolder(disk embed.FS, folder string) ([]*File, error) {
+	entries, err := disk.ReadDir(folder)
 	if err != nil {
 		return nil, err
 	}
 	files := make([]*File, 0, len(entries))
 	for _, e := range entries {
-		text, err := fs.ReadFile(disk, path.Join(folder, e.Name()))
+		text, err := disk.ReadFile(path.Join(folder, e.Name()))
 		if err != nil {
 			return nil, err
 		}

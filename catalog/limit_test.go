@@ -1,11 +1,11 @@
 package catalog
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"go.yaml.in/yaml/v3"
 
@@ -149,16 +149,16 @@ func TestProblemsWithoutANode(t *testing.T) {
 	}
 }
 
+//go:embed testdata
+var testFolder embed.FS
+
 func TestReadFolder(t *testing.T) {
-	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
-	files, err := readFolder(fstest.MapFS{"d/b.yaml": file(minimal), "d/a.yaml": file(minimal)}, "d")
-	if err != nil || len(files) != 2 || files[0].Name() != "a.yaml" || files[1].Name() != "b.yaml" {
-		t.Errorf("%v %v", files, err)
+	files, err := readFolder(data, "data")
+	if err != nil || len(files) < 20 || files[0].Name() != "claude-code.yaml" {
+		t.Errorf("%d files, %v", len(files), err)
 	}
-	for name, disk := range map[string]fstest.MapFS{
-		"no such folder": {}, "a folder in it": {"d/e/a.yaml": file(minimal)}, "a wrong file": {"d/a.yaml": file("x: 1")},
-	} {
-		if files, err := readFolder(disk, "d"); err == nil || files != nil {
+	for name, folder := range map[string]string{"no such folder": "nothing", "a folder in it": "testdata", "a wrong file": "testdata/wrong"} {
+		if files, err := readFolder(testFolder, folder); err == nil || files != nil {
 			t.Errorf("%s: %v", name, files)
 		}
 	}
