@@ -108,8 +108,11 @@ func answer(v floodmark.Verdict) string {
 }
 
 func inContext(t floodmark.Trust) string {
-	if t >= floodmark.Owner {
+	switch t {
+	case floodmark.System:
 		return "only " + from(t) + " is in the conversation"
+	case floodmark.Owner:
+		return "only " + from(t) + " are in the conversation"
 	}
 	return "the conversation holds " + from(t)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -116,7 +115,7 @@ func (c *console) show(name, agent, server, form string) error {
 	if err != nil {
 		return err
 	}
-	if s, tool, ok := strings.Cut(name, "/"); ok && agent == "" && server == "" {
+	if s, tool := splitTool(name); agent == "" && server == "" {
 		server, name = s, tool
 	}
 	if name == "" {

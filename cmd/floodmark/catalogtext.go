@@ -123,23 +123,40 @@ func (k known) chosen(agent, server string) known {
 // near3 are up to three names like the one that is not known.
 func (k known) near3(name, agent, server string) []string {
 	const most = 3
-	var words []string
 	if server != "" {
 		agent = "" // the server says whose tool it is
 	}
-	for _, o := range k.chosen(agent, server) {
+	full := floodmark.ToolRef{Server: server, Name: name}.String()
+	near := nearest(full, k.chosen(agent, server).names(), most)
+	if len(near) == 0 { // perhaps it is somebody else's
+		near = nearest(full, slices.Concat(k.names(), k.owners(false), k.owners(true)), most)
+	}
+	if len(near) > 0 {
+		return near
+	}
+	var bare []string // perhaps it is the tool of some server
+	for _, o := range k {
+		bare = append(bare, o.tools()...)
+	}
+	slices.Sort(bare)
+	for _, tool := range nearest(name, slices.Compact(bare), most) {
+		for _, o := range k.offering(tool) {
+			near = append(near, o.ref(tool).String())
+		}
+	}
+	return near[:min(most, len(near))]
+}
+
+// names are the tools as they are written: a server's with the server.
+func (k known) names() []string {
+	var words []string
+	for _, o := range k {
 		for _, tool := range o.tools() {
 			words = append(words, o.ref(tool).String())
 		}
 	}
-	if agent == "" && server == "" {
-		words = slices.Concat(words, k.owners(false), k.owners(true))
-	}
-	if server != "" {
-		name = server + "/" + name
-	}
 	slices.Sort(words)
-	return nearest(name, slices.Compact(words), most)
+	return slices.Compact(words)
 }
 
 func (c *console) printCard(t toolCard) {

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 )
 
 // printExplanation answers in words.
@@ -58,7 +60,7 @@ func (c *console) printTool(e *explanation, st style) {
 func (c *console) printArguments(e *explanation) {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for i, a := range e.Arguments {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", printable(a.Path), e.shown(i), roleMeaning(a.Role), whenceMeaning(a))
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", printable(a.Path), e.shown(i), roleMeaning(a.Role), e.whence(i))
 	}
 	w.Flush() //nolint:errcheck // what it writes to reports its own errors at the end
 }
@@ -75,6 +77,43 @@ func (e *explanation) shown(i int) string {
 		return `""`
 	}
 	return "(not shown)"
+}
+
+// whence says where an argument came from. A word that the owner used without
+// naming anything by it is not one the model made up.
+func (e *explanation) whence(i int) string {
+	a, leaf := e.Arguments[i], e.leaves[i]
+	if a.Whence != floodmark.Nowhere || leaf.Value == "" || !standsIn(e.Owner, leaf.Value) {
+		return whenceMeaning(a)
+	}
+	switch {
+	case a.Role == floodmark.Content:
+		return "in the owner's words"
+	case leaf.Kind == hook.Number || strings.Trim(leaf.Value, "0123456789.,") == "":
+		return "you used this number, but not beside a word for what it is"
+	case strings.ContainsFunc(leaf.Value, func(r rune) bool { return !unicode.IsLetter(r) && r != ' ' && r != '-' }):
+		return "you wrote this, but inside something longer; write it by itself or in quotes"
+	case strings.Contains(leaf.Value, " "):
+		return "you used these words, but ordinary words do not name it; write them in quotes"
+	}
+	return "you used this word, but an ordinary word does not name it; write it in quotes"
+}
+
+// standsIn reports whether a text holds a value as whole words.
+func standsIn(text, value string) bool {
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+	for at := 0; ; {
+		i := strings.Index(text[at:], value)
+		if i < 0 {
+			return false
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:at+i])
+		after, _ := utf8.DecodeRuneInString(text[at+i+len(value):])
+		if !inWord(before) && !inWord(after) {
+			return true
+		}
+		at += i + 1
+	}
 }
 
 // decided is the verdict in words.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,8 +78,14 @@ func (c *console) report(cmd *cobra.Command, err error) int {
 	return f.code
 }
 
-// usageText puts cobra's message for a mistyped command on one line.
+// exclusive is cobra's message for flags of which only one may be given.
+var exclusive = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
+
+// usageText says cobra's messages in our words, on one line.
 func usageText(err error) string {
+	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
+		return "give one of --" + strings.Join(strings.Fields(m[1]), " and --") + ", not both"
+	}
 	text, guesses, found := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
 	if !found {
 		return strings.TrimSpace(text)

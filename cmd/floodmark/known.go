@@ -110,10 +110,24 @@ func ownAgent(agent string) string {
 	return agent
 }
 
+// splitTool parts «server/tool», and «mcp__server__tool» as some agents call it.
+// The server is empty if the name has none.
+func splitTool(name string) (server, tool string) {
+	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
+		if s, t, ok := strings.Cut(rest, "__"); ok && s != "" && t != "" {
+			return s, t
+		}
+	}
+	if s, t, ok := strings.Cut(name, "/"); ok {
+		return s, t
+	}
+	return "", name
+}
+
 // resolve finds out which tool a name on the command line means. A name alone
 // identifies no tool unless only one agent or server has it.
 func resolve(cat *catalog.Catalog, name, agent, server string) (floodmark.ToolRef, error) {
-	if s, tool, ok := strings.Cut(name, "/"); ok && server == "" {
+	if s, tool := splitTool(name); server == "" {
 		server, name = s, tool
 	}
 	ref := floodmark.ToolRef{Agent: agent, Server: server, Name: name}

@@ -21,8 +21,11 @@ func newPolicyImport(c *console) *cobra.Command {
 		Short: "Turn an agent's old configuration into a policy",
 		Long: `Read an agent's configuration (JSON or JSON5: that of the provenance plugin,
 tools.caution, tools.verifier) and print a policy that asks and refuses at least
-where the old one did. Every place where something is asked or refused now that
-passed before is noted on standard error. «-» reads standard input.
+where those parts did. Notes on standard error name what is asked or refused now
+that passed before, and what restricts something in the file and was not read.
+An auditor or verifiers that the policy names are not built yet; until they are, a
+person is asked where the auditor would be, and no verifier is. «-» reads standard
+input.
 
 Here -o names the file to write; without it the policy goes to standard output.`,
 		Example: `  floodmark policy import openclaw.json

@@ -45,6 +45,9 @@ what is known about tools, and measures protection on recorded attacks.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.Version = c.build.line()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "show which version this is")
 	root.SetFlagErrorFunc(flagError)
 	root.SetIn(c.stdin)
 	root.SetOut(c.stdout)
