@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestGuides runs every command of every guide and of the README. In a guide,
+// TestGuides runs every command of every guide, of the README and of the
+// language of stories. In a guide,
 //
 //	```yaml NAME     a fence with a name is a file the reader saves
 //	```console       a line after «$ » is run; what follows must come out,
@@ -23,7 +24,7 @@ func TestGuides(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no guides: %v", err)
 	}
-	pages = append(pages, "../../README.md")
+	pages = append(pages, "../../README.md", "../../docs/reference/stories.md")
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
