@@ -89,7 +89,10 @@ func (st *step) unreadable(j *judged, c hook.Call) {
 	j.decision = floodmark.Decision{
 		Verdict: floodmark.Restrict,
 		Reasons: []floodmark.Reason{{Code: floodmark.Unjudged, Text: "its arguments cannot be read"}},
-		Remedy:  floodmark.Remedy{Agent: "Send the arguments as one JSON object without repeated keys."},
+		Remedy: floodmark.Remedy{
+			Agent:  "Send the arguments as one JSON object without repeated keys.",
+			Person: "There is nothing for you to do: the agent has to write it again.",
+		},
 	}
 	j.question.Trust = floodmark.Untrusted
 }

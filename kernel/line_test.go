@@ -97,7 +97,7 @@ func TestRemedies(t *testing.T) {
 		got.Decision.Remedy.Agent != "Send the arguments as one JSON object without repeated keys." || got.Action.ArgsDigest != floodmark.DigestOf("{") {
 		t.Errorf("unreadable: %+v", got)
 	}
-	if out.Reply.Line != "look: refused because its arguments cannot be read. " {
+	if out.Reply.Line != "look: refused because its arguments cannot be read. There is nothing for you to do: the agent has to write it again." {
 		t.Errorf("unreadable: %q", out.Reply.Line)
 	}
 }

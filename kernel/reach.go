@@ -45,7 +45,7 @@ func (st *step) reach(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf
 		}
 		r.SecretInArgs = r.SecretInArgs || st.secret(tr, leaf.Value, args[i])
 	}
-	st.fetches(&r, urls, leaves, args)
+	st.fetches(&r, tr, urls, leaves, args)
 	return r
 }
 
@@ -57,7 +57,7 @@ func alters(effects []floodmark.Effect) bool {
 // fetches says of all URLs of a call together what holds for the worst of
 // them: whether the owner or the policy names the host, and whether everything
 // else in the call was stated or came from that same host.
-func (st *step) fetches(r *policy.Reach, urls []int, leaves []hook.Leaf, args []floodmark.Argument) {
+func (st *step) fetches(r *policy.Reach, tr *provenance.Tracer, urls []int, leaves []hook.Leaf, args []floodmark.Argument) {
 	if len(urls) == 0 {
 		return
 	}
@@ -71,13 +71,13 @@ func (st *step) fetches(r *policy.Reach, urls []int, leaves []hook.Leaf, args []
 		stated := args[i].Whence == floodmark.Stated
 		r.HostStated = r.HostStated && (stated || host != "" && st.s.stated.HasHost(host))
 		r.HostListed = r.HostListed && host != "" && st.r.Policy.ListsHost(host)
-		r.RestFromHost = r.RestFromHost && (stated || st.fromHost(host, leaves[i].Value, args[i])) && st.restFromHost(host, i, leaves, args)
+		r.RestFromHost = r.RestFromHost && (stated || st.fromHost(tr, host, leaves[i].Value)) && st.restFromHost(tr, host, i, leaves, args)
 	}
 }
 
-// fromHost reports whether the rest of a URL says nothing, or was seen in a
-// result of that same host.
-func (st *step) fromHost(host, raw string, a floodmark.Argument) bool {
+// fromHost reports whether the rest of a URL says nothing, or the whole of it
+// was seen in a result of that same host.
+func (st *step) fromHost(tr *provenance.Tracer, host, raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || host == "" {
 		return false
@@ -85,7 +85,12 @@ func (st *step) fromHost(host, raw string, a floodmark.Argument) bool {
 	if (u.Path == "" || u.Path == "/") && u.RawQuery == "" && u.Fragment == "" && u.User == nil {
 		return true
 	}
-	return slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
+	return st.seenAt(host, tr.Whole(raw))
+}
+
+// seenAt reports whether one of the places is a result of a host.
+func (st *step) seenAt(host string, spans []floodmark.Span) bool {
+	return slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
 		src, ok := st.s.Ledger.Source(sp.Node)
 		return ok && src.Origin.Place == host
 	})
@@ -96,16 +101,13 @@ const smallNumber = 4
 
 // restFromHost reports whether every value beside the URL was stated, came
 // from that host, or is too small to carry anything.
-func (st *step) restFromHost(host string, at int, leaves []hook.Leaf, args []floodmark.Argument) bool {
+func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, leaves []hook.Leaf, args []floodmark.Argument) bool {
 	for i, leaf := range leaves {
 		small := leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= smallNumber
 		if i == at || small || args[i].Whence == floodmark.Stated {
 			continue
 		}
-		if !slices.ContainsFunc(args[i].Spans, func(sp floodmark.Span) bool {
-			src, ok := st.s.Ledger.Source(sp.Node)
-			return ok && src.Origin.Place == host
-		}) {
+		if !st.seenAt(host, tr.Whole(leaf.Value)) {
 			return false
 		}
 	}

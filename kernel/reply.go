@@ -42,6 +42,7 @@ func (st *step) beforeReply() {
 	st.conclude(&j)
 	if j.decision.Verdict == floodmark.Audit {
 		j.decision.Verdict = floodmark.Confirm // there is no call to show an auditor
+		st.remedy(&j.decision, j.mark.Trust)
 	}
 	if j.grant != nil {
 		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Tool: j.action.Tool})

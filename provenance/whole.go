@@ -1,0 +1,20 @@
+package provenance
+
+import "github.com/floodmark/floodmark"
+
+// Whole returns where a value was seen as a whole, not only in parts: enough
+// to say that nothing was added to it.
+func (t *Tracer) Whole(value string) []floodmark.Span {
+	if t.Index == nil {
+		return nil
+	}
+	if t.hasher == nil {
+		t.hasher = newHasher(t.Key)
+	}
+	for _, form := range readValue(t.hasher, value).whole {
+		if spans := t.Index.Find(form); len(spans) > 0 {
+			return firstNodes(spans)
+		}
+	}
+	return nil
+}
