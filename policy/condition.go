@@ -215,7 +215,10 @@ func (r *reader) celProblems(n *yaml.Node, errs []*common.Error) {
 		}
 		line, column := r.locate(n, e.Location.Line(), e.Location.Column())
 		text := cleanCEL(e.Message)
-		r.note(floodmark.Error, line, column, "condition", text, celHint(text))
+		r.note(floodmark.Error, line, column, "condition", text, celHint(text, n.Value))
+		if strings.Contains(text, "error at: '=") {
+			return // what follows only follows from it
+		}
 	}
 }
 
@@ -227,29 +230,4 @@ func cleanCEL(s string) string {
 	s = regexp.MustCompile(`'_(\S+?)_'`).ReplaceAllString(s, "'$1'")
 	s = regexp.MustCompile(`[Ss]yntax error: ([^']*'[^']*').*`).ReplaceAllString(s, "this is not CEL: $1")
 	return strings.ReplaceAll(s, "found no matching overload for", "these types do not go together:")
-}
-
-func celHint(text string) string {
-	known := append(append(textVariables(), numberVariables()...), "call.args", "arg", "sources")
-	if m := regexp.MustCompile(`undeclared reference to '([^']*)'`).FindStringSubmatch(text); m != nil {
-		words := known
-		for name := range constants() {
-			words = append(words, name)
-		}
-		slices.Sort(words[len(known):])
-		if near, ok := nearest(m[1], words); ok && near != m[1] {
-			return fmt.Sprintf("did you mean %s?", near)
-		}
-		return "known names: " + strings.Join(words, ", ")
-	}
-	if strings.Contains(text, "regular expression") {
-		return `write one as RE2 does, as in call.tool.matches("^git_")`
-	}
-	if strings.Contains(text, "undefined field") {
-		return "an arg has stated, seen and trust; a source has kind, tool, trust and place"
-	}
-	if strings.Contains(text, "do not go together") {
-		return "trust and secrecy are compared with words, as in mark.trust <= external; texts are in quotes"
-	}
-	return `a condition looks like: mark.trust <= external && call.tool == "exec"`
 }

@@ -113,8 +113,9 @@ func inContext(t floodmark.Trust) string {
 		return "only " + from(t) + " is in the conversation"
 	case floodmark.Owner:
 		return "only " + from(t) + " are in the conversation"
+	default:
+		return "the conversation holds " + from(t)
 	}
-	return "the conversation holds " + from(t)
 }
 
 func from(t floodmark.Trust) string {

@@ -116,7 +116,20 @@ func (r *reader) syntax(err error) {
 	line = min(max(line, 1), len(lines))
 	l := lines[line-1]
 	column := 1 + utf8.RuneCountInString(l[:culprit(l, message)])
+	if at := bareStar(l); at >= 0 && strings.Contains(message, "alphabetic or numeric") {
+		r.note(floodmark.Error, line, 1+utf8.RuneCountInString(l[:at]), "syntax", "a * without quotes means something else in YAML", `write "*"`)
+		return
+	}
 	r.note(floodmark.Error, line, column, "syntax", "this is not YAML: "+message, syntaxHint(message))
+}
+
+// bareStar finds a star that stands for itself and has no quotes.
+func bareStar(l string) int {
+	m := regexp.MustCompile(`(?:^|[\s{\[,-])(\*)\s*(?:[:,\]}]|$)`).FindStringSubmatchIndex(l)
+	if m == nil {
+		return -1
+	}
+	return m[2]
 }
 
 // countsFromZero knows the messages whose line the parser counts from 0.

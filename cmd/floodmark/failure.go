@@ -78,11 +78,9 @@ func (c *console) report(cmd *cobra.Command, err error) int {
 	return f.code
 }
 
-// exclusive is cobra's message for flags of which only one may be given.
-var exclusive = regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
-
 // usageText says cobra's messages in our words, on one line.
 func usageText(err error) string {
+	exclusive := regexp.MustCompile(`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
 	if m := exclusive.FindStringSubmatch(err.Error()); m != nil {
 		return "give one of --" + strings.Join(strings.Fields(m[1]), " and --") + ", not both"
 	}
