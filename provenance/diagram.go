@@ -128,7 +128,7 @@ func mermaidText(s string) string {
 		case invisible(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r):
 		case unicode.IsSpace(r):
 			b.WriteByte(' ')
-		case r < 0x80 && isAlnum(byte(r)), r == '_', r == '.', r == '-', r >= 0x80 && unicode.IsLetter(r):
+		case unicode.IsLetter(r), r >= '0' && r <= '9', r == '_', r == '.', r == '-':
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, "#%d;", r)

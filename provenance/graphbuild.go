@@ -42,7 +42,7 @@ type builder struct {
 
 	home     map[floodmark.NodeID]*turnBuilder // where a source came in
 	fresh    []floodmark.NodeID                // sources no model call has consumed
-	calls    map[floodmark.CallID]string       // newest node of a call
+	calls    map[floodmark.CallID]string       // newest node of a call that has an id
 	proposed map[floodmark.CallID]string       // the model call that proposed a call
 	models   bool                              // the door shows model calls
 
@@ -122,9 +122,7 @@ func (b *builder) seen(f floodmark.ContentSeen) error {
 	t.add(n)
 	b.home[f.Node] = t
 	b.fresh = append(b.fresh, f.Node)
-	if call, ok := b.calls[f.Call]; ok && f.Call != "" {
-		t.connect(call, n.ID, Produces)
-	}
+	t.connect(b.calls[f.Call], n.ID, Produces)
 	b.connectInputs(t, f.Source)
 	return nil
 }
@@ -210,7 +208,7 @@ func (b *builder) model(n GraphNode) *GraphNode {
 // proposer returns the model call that a tool call came from. Where a door
 // shows none, there must have been one.
 func (b *builder) proposer(call floodmark.CallID, trust floodmark.Trust) string {
-	if id, ok := b.proposed[call]; ok && id != "" && call != "" {
+	if id := b.proposed[call]; id != "" && call != "" {
 		return id
 	}
 	t := b.turn()

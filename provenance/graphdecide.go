@@ -60,12 +60,10 @@ func (b *builder) tool(f floodmark.ActionDecided) *GraphNode {
 	if !f.Action.ArgsDigest.IsZero() {
 		hash = f.Action.ArgsDigest.String()
 	}
-	if id, ok := b.calls[f.Action.Call]; ok && f.Action.Call != "" {
-		if n := t.node(id); n != nil && n.ContentHash == hash {
-			n.Metadata = b.about(f)
-			n.Blocked, n.BlockReason = false, ""
-			return n
-		}
+	if n := t.node(b.calls[f.Action.Call]); n != nil && n.ContentHash == hash {
+		n.Metadata = b.about(f)
+		n.Blocked, n.BlockReason = false, ""
+		return n
 	}
 	from := b.proposer(f.Action.Call, f.Mark.Trust)
 	n := t.add(GraphNode{
@@ -198,7 +196,7 @@ func (b *builder) incident(f floodmark.IncidentSeen) {
 		ID: t.next("decision"), Kind: floodmark.NodeDecision, Trust: b.ledger.Mark().Trust, Tool: f.Tool.String(),
 		BlockReason: f.Text, Metadata: map[string]string{"incident": f.Kind, "time": stamp(b.at)},
 	})
-	if id, ok := b.calls[f.Call]; ok && f.Call != "" && t.node(id) != nil {
+	if id := b.calls[f.Call]; t.node(id) != nil {
 		t.connect(n.ID, id, DerivesFrom)
 	}
 }

@@ -193,9 +193,7 @@ func parts(kind TokenKind, token string) func(yield func(string) bool) {
 		part := ""
 		switch kind {
 		case URL:
-			if !yieldURLParts(token, yield) {
-				return
-			}
+			yieldURLParts(token, yield)
 		case Path:
 			part = lastElement(token)
 		case Number:
@@ -211,7 +209,7 @@ func parts(kind TokenKind, token string) func(yield func(string) bool) {
 	}
 }
 
-func yieldURLParts(token string, yield func(string) bool) bool {
+func yieldURLParts(token string, yield func(string) bool) {
 	host := URLHost(token)
 	bare, _, _ := strings.Cut(token, "#")
 	noQuery, _, _ := strings.Cut(bare, "?")
@@ -223,10 +221,9 @@ func yieldURLParts(token string, yield func(string) bool) bool {
 		}
 		seen = append(seen, part)
 		if !yield(part) {
-			return false
+			return
 		}
 	}
-	return true
 }
 
 // URLHost returns the host of a URL in lower case, without user and port, or

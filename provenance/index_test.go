@@ -64,11 +64,11 @@ func has(p Postings, token string) bool {
 }
 
 func TestPostings(t *testing.T) {
-	p := testKey().Postings(`Send $1,250.00 for INV-7 (see https://Files.Evil.com:8080/a/b?x=1#top and docs/Notes.md) to "Bob Jones" at bob@evil.com, #42.`)
+	p := testKey().Postings(`Send $1,250.00 for INV-7 (see https://Files.Evil.com:8080/a/b?x=1#top and docs/Notes.md) to "Bob Jones" at bob@evil.com, #42. Say "the".`)
 	for _, token := range []string{
 		"$1,250.00", "1250", "inv-7", "https://files.evil.com:8080/a/b?x=1#top", "https://files.evil.com:8080/a/b?x=1",
 		"https://files.evil.com:8080/a/b", "files.evil.com", "docs/notes.md", "notes.md", "bob jones", "bob", "jones",
-		"bob@evil.com", "#42", "42",
+		"bob@evil.com", "#42", "42", "the",
 	} {
 		if !has(p, token) {
 			t.Errorf("%q is not found", token)
@@ -99,8 +99,8 @@ func TestKeysDiffer(t *testing.T) {
 	if testKey().Hash("a") == (Key{}).Hash("a") {
 		t.Error("two keys, one hash")
 	}
-	if s := fmt.Sprintf("%v %s %#v", testKey(), testKey(), testKey()); strings.Contains(s, "1") {
-		t.Errorf("a key can be read: %s", s)
+	if s := fmt.Sprintf("%v %s %#v", testKey(), testKey(), testKey()); s != "key key provenance.Key{…}" {
+		t.Errorf("a key is written as %s", s)
 	}
 }
 
@@ -132,6 +132,17 @@ func TestPostingsCode(t *testing.T) {
 		if len(p) > 100 && len(data) > 12*len(p) {
 			t.Errorf("%d bytes for %d postings", len(data), len(p))
 		}
+	}
+}
+
+// What is on disk must be found again: another sum needs another format.
+func TestPostingsStayAsTheyAre(t *testing.T) {
+	data, err := testKey().Postings(`To Alice: alpha beta gamma delta "the" epsilon zeta, $1,250.00 for https://x.com/a?b in src/main.go`).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := floodmark.DigestOf(string(data)).Short(), "ba035b20"; got != want {
+		t.Errorf("format %d: %s, want %s", postingsFormat, got, want)
 	}
 }
 

@@ -319,13 +319,8 @@ func checkInputs(n floodmark.NodeID, inputs []floodmark.NodeID) error {
 
 // mergeInputs returns both lists as one, each node once, in a slice of its own.
 func mergeInputs(have, more []floodmark.NodeID) []floodmark.NodeID {
-	if len(more) == 0 {
-		return have
-	}
 	merged := slices.Concat(have, more)
-	if len(merged) > 1 {
-		slices.Sort(merged)
-	}
+	slices.Sort(merged)
 	return slices.Compact(merged)
 }
 

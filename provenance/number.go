@@ -19,7 +19,6 @@ func numberLen(s string) (n, bare int) {
 	if digits == 0 {
 		return 0, 0
 	}
-	begin := i
 	i += digits
 	if i < len(s) && s[i] == '%' {
 		i++
@@ -32,8 +31,8 @@ func numberLen(s string) (n, bare int) {
 	if !endsToken(s[i:]) {
 		return 0, 0
 	}
-	if begin == 0 && i == digits && only(s[:i], "0123456789") {
-		bare = digits
+	if only(s[:i], "0123456789") {
+		bare = i
 	}
 	return i, bare
 }
@@ -47,9 +46,6 @@ func signLen(s string) int {
 
 // currencyLen returns the length of the currency sign that s begins with.
 func currencyLen(s string) int {
-	if s == "" {
-		return 0
-	}
 	if r, size := utf8.DecodeRuneInString(s); unicode.Is(unicode.Sc, r) {
 		return size
 	}
@@ -95,12 +91,9 @@ func figuresLen(s string) int {
 	if _, ok := plainFigures(s[:n]); ok {
 		return n
 	}
-	comma := strings.IndexByte(s[:n], ',')
-	if comma < 0 {
-		return 0
-	}
-	if _, ok := plainFigures(s[:comma]); ok {
-		return comma
+	first, _, _ := strings.Cut(s[:n], ",")
+	if _, ok := plainFigures(first); ok {
+		return len(first)
 	}
 	return 0
 }
@@ -186,8 +179,8 @@ func phoneLen(s string) int {
 	if len(s) < 9 || s[0] != '+' || !isDigit(s[1]) {
 		return 0
 	}
-	digits, end := 0, 0
-	for i := 1; i < len(s) && digits < 16; i++ {
+	digits, end := 1, 2
+	for i := 2; i < len(s) && digits < 16; i++ {
 		c := s[i]
 		if isDigit(c) {
 			digits++
@@ -206,7 +199,7 @@ func phoneLen(s string) int {
 // with, or 0.
 func cardLen(s string) int {
 	const length = 19
-	if len(s) < length || !isDigit(s[0]) || (s[4] != ' ' && s[4] != '-') {
+	if len(s) < length || (s[4] != ' ' && s[4] != '-') {
 		return 0
 	}
 	for i := range length {

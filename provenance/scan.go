@@ -181,10 +181,6 @@ func (sc *scanner) chunk() {
 		sc.emitUntil(Path, from, from+windowsEnd(sc.s[from:]))
 		return
 	}
-	if to == from {
-		sc.i++
-		return
-	}
 	sc.inside(from, sc.blankInPath(from, to))
 }
 
@@ -249,8 +245,9 @@ func runEnd(s string, i int) int {
 	return i
 }
 
+// apostrophe reports whether the one at i, which no run begins with, is in a word.
 func apostrophe(s string, i int) bool {
-	return i > 0 && isWordByte(s[i-1]) && i+1 < len(s) && isWordByte(s[i+1])
+	return isWordByte(s[i-1]) && i+1 < len(s) && isWordByte(s[i+1])
 }
 
 func isLetter(c byte) bool   { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -136,9 +136,6 @@ func splitCamel(s string) string {
 
 // names reports whether a neighbouring word names one of the role's words.
 func names(words []string, neighbour string) bool {
-	if neighbour == "" {
-		return false
-	}
 	for _, w := range words {
 		if w == neighbour {
 			return true

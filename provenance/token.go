@@ -204,7 +204,7 @@ func (f *folder) fold(block string) string {
 // before in the folded text. The middle of that has no place of its own.
 func (f *folder) moved(before, i, size int) {
 	grown := len(f.buf) - before
-	if grown == size {
+	if grown == size && (size == 1 || f.buf[before] >= utf8.RuneSelf) { // one character for another
 		return
 	}
 	for k := 1; k < grown; k++ {

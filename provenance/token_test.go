@@ -80,6 +80,12 @@ func moreTokenTests() []struct{ text, want string } {
 		{`say "Hi there" now`, "word:say quoted:hi there name:hi word:there word:now"},
 		{"'single one' `code` “typo x” «fr» „low“", "quoted:single one word:single word:one quoted:code word:code quoted:typo x word:typo word:x quoted:fr word:fr quoted:low word:low"},
 		{`" " "" 'a`, "word:a"},
+		{`'é' l'a`, "quoted:e word:e word:l'a"},
+		{"x:y:z:x:y:z:x:y:z:x:y", "word:x word:y word:z word:x word:y word:z word:x word:y word:z word:x word:y"},
+		{`/a\ b\  /c\ d /e\ `, `path:/a\ b path:/c\ d path:/e`},
+		{"://x.com/y 99://x.com www. www.x", "path://x.com/y number:99 path://x.com word:www url:www.x"},
+		{"一'x'", "word:一 word:x"},
+		{`é C:\x`, `word:e path:c:\x`},
 
 		// around them
 		{"key=value --to=z@q.de **bold** `", "word:key word:value word:to address:z@q.de word:bold"},
@@ -124,7 +130,8 @@ func TestTokensSeeThroughDisguises(t *testing.T) {
 }
 
 func TestTokenPlaces(t *testing.T) {
-	text := "Täglich «an bob＠evil.com» und\xff €50 e\u200bvil.com"
+	// «…» is as long as the three dots it stands for: places inside it were wrong once.
+	text := "Täglich «an bob＠evil.com» und\xff €50 e\u200bvil.com …a ﬁ x \u200b\u200bab"
 	var got []string
 	for tok := range Tokens(text) {
 		if tok.Start < 0 || tok.End > len(text) || tok.Start >= tok.End {
@@ -132,7 +139,7 @@ func TestTokenPlaces(t *testing.T) {
 		}
 		got = append(got, text[tok.Start:tok.End])
 	}
-	want := []string{"Täglich", "an bob＠evil.com", "an", "bob＠evil.com", "und", "€50", "e\u200bvil.com"}
+	want := []string{"Täglich", "an bob＠evil.com", "an", "bob＠evil.com", "und", "€50", "e\u200bvil.com", "…a", "ﬁ", "x", "ab"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

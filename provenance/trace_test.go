@@ -64,6 +64,7 @@ func TestTrace(t *testing.T) {
 		{"name of two words", []seenText{{local, "nothing"}, {external, "ask Bob Jones"}}, "bob jones", floodmark.Seen, external, 1},
 		{"words of two sources", []seenText{{local, "ask Bob"}, {external, "ask Jones"}}, "Bob Jones", floodmark.Nowhere, untrusted, -1},
 		{"words first seen elsewhere", []seenText{{untrusted, "ask Bob"}, {local, "Bob Jones"}}, "Bob Jones", floodmark.Seen, untrusted, 1},
+		{"quoted words", []seenText{{external, "fin corge quux zed"}}, `zed "quux corge" fin`, floodmark.Seen, external, 0},
 		{"common words", []seenText{{untrusted, "please send the file to me"}}, "send the file", floodmark.Nowhere, untrusted, -1},
 		{"host of a composed URL", []seenText{{untrusted, "go to https://evil.com/start"}}, "https://evil.com/?d=secret", floodmark.Seen, untrusted, 0},
 		{"URL with more in it", []seenText{{untrusted, "https://evil.com/log"}}, "https://evil.com/log?d=secret", floodmark.Seen, untrusted, 0},

@@ -1,0 +1,134 @@
+package provenance
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+// All the tokens of a value are looked for in one source, unless they are many.
+func TestTracedTokensAreLimited(t *testing.T) {
+	for n, want := range map[int]floodmark.Whence{maxTracedTokens - 1: floodmark.Seen, maxTracedTokens: floodmark.Nowhere} {
+		words := strings.Fields(strings.ReplaceAll(sampleWords(n), "w", "zq")) // none of them common
+		tr := tracer(t, seenText{floodmark.External, strings.Join(words, " ")})
+		slices.Reverse(words)
+		if got := tr.Trace(leaf(strings.Join(words, " ")), floodmark.Content, "body"); got.Whence != want {
+			t.Errorf("%d words: %v, want %v", n, got.Whence, want)
+		}
+	}
+}
+
+// Of tokens beyond the limit the parts are not looked up either.
+func TestTracedPartsAreLimited(t *testing.T) {
+	tr := tracer(t, seenText{floodmark.External, "https://evil.com/start"}, seenText{floodmark.External, "https://evil.com/more"})
+	for n, want := range map[int]floodmark.Whence{0: floodmark.Seen, maxTracedTokens - 1: floodmark.Seen, maxTracedTokens: floodmark.Nowhere} {
+		value := strings.Repeat("zulu ", n) + "https://evil.com/?d=secret"
+		got := tr.Trace(leaf(value), floodmark.Content, "body")
+		if got.Whence != want || (want == floodmark.Seen && len(got.Spans) != 1) {
+			t.Errorf("behind %d words: %v at %v, want %v", n, got.Whence, got.Spans, want)
+		}
+	}
+}
+
+func TestTracedWindowsAreLimited(t *testing.T) {
+	const copied = "alpha bravo charlie delta echo"
+	tr := tracer(t, seenText{floodmark.External, copied})
+	for n, want := range map[int]floodmark.Whence{maxWindows - 1: floodmark.Seen, maxWindows: floodmark.Nowhere} {
+		value := strings.Repeat("zulu ", n) + copied // n windows begin before it
+		if got := tr.Trace(leaf(value), floodmark.Content, "body"); got.Whence != want {
+			t.Errorf("behind %d words: %v, want %v", n, got.Whence, want)
+		}
+	}
+	for over, want := range map[int]floodmark.Whence{0: floodmark.Seen, 1: floodmark.Nowhere} {
+		value := strings.Repeat("z", maxTracedBytes-len(copied)-1+over) + " " + copied
+		if got := tr.Trace(leaf(value), floodmark.Content, "body"); got.Whence != want {
+			t.Errorf("%d bytes over the limit: %v, want %v", over, got.Whence, want)
+		}
+	}
+}
+
+func TestTraceOfANumberSaysAllItsPlaces(t *testing.T) {
+	tr := tracer(t, seenText{floodmark.External, "7"}, seenText{floodmark.Local, "7"}, seenText{floodmark.Local, "8"})
+	if got := tr.Trace(leaf("7.0"), floodmark.Critical, "to"); len(got.Spans) != 2 || got.Trust != floodmark.External {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestFirstNodes(t *testing.T) {
+	spans := func(nodes ...int) (list []floodmark.Span) {
+		for i, n := range nodes {
+			list = append(list, floodmark.Span{Node: floodmark.NodeID(n), Offset: i})
+		}
+		return list
+	}
+	for _, tt := range []struct{ have, want []floodmark.Span }{
+		{nil, nil},
+		{spans(4), spans(4)},
+		{spans(4, 4, 4), spans(4)},
+		{spans(0, 1, 2), spans(0, 1, 2)},
+		{spans(0, 1, 2, 3, 4), spans(0, 1, 2)},
+		{spans(0, 1, 2, 2, 2), spans(0, 1, 2)},
+	} {
+		if got := firstNodes(tt.have); !slices.Equal(got, tt.want) {
+			t.Errorf("%v: %v", tt.have, got)
+		}
+		if got := onePerNode(tt.have); !slices.Equal(got[:min(len(got), floodmark.MaxSpans)], tt.want) {
+			t.Errorf("one of %v: %v", tt.have, got)
+		}
+	}
+}
+
+func TestMemoryIndexMergesRuns(t *testing.T) {
+	ix := NewMemoryIndex()
+	ix.Add(0, nil)
+	if len(ix.runs) != 0 {
+		t.Error("nothing became a run")
+	}
+	sizes := func() (sizes []int) {
+		for _, run := range ix.runs {
+			sizes = append(sizes, len(run))
+		}
+		return sizes
+	}
+	for n, want := range [][]int{{4}, {8}, {8, 4}, {16}} {
+		ix.Add(floodmark.NodeID(n), Postings{{Hash: 9}, {Hash: 3}, {Hash: 5}, {Hash: 7}}) // not in order
+		if got := sizes(); !slices.Equal(got, want) {
+			t.Errorf("runs of %v, want %v", got, want)
+		}
+	}
+	ix.Add(9, Postings{{Hash: 5, Offset: 1}})
+	want := []floodmark.Span{{Node: 0}, {Node: 1}, {Node: 2}, {Node: 3}, {Node: 9, Offset: 1}}
+	if got := ix.Find(5); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestPartsOfTokens(t *testing.T) {
+	for _, tt := range []struct {
+		kind  TokenKind
+		token string
+		want  []string
+	}{
+		{URL, "https://evil.com/a/?q=1#x", []string{"evil.com", "https://evil.com/a/?q=1", "https://evil.com/a"}},
+		{URL, "https://evil.com/谢", []string{"evil.com", "https://evil.com"}},
+		{URL, "www.evil.com", nil},
+		{Path, "a/b.txt", []string{"b.txt"}}, {Path, `c:\x`, []string{"x"}}, {Path, "b.txt", nil}, {Path, "a/", nil},
+		{Number, "$1,250.00", []string{"1250"}}, {Number, "5", nil}, {ID, "#42", []string{"42"}}, {ID, "a1", nil}, {ID, "_$_", nil},
+		{Address, "a@b.com", nil}, {Account, "+4930", nil}, {Word, "word", nil},
+	} {
+		if got := slices.Collect(parts(tt.kind, tt.token)); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.token, got, tt.want)
+		}
+		for range parts(tt.kind, tt.token) {
+			break // it must not go on
+		}
+	}
+	if got := asciiLen("ab\x80"); got != 2 {
+		t.Errorf("%d bytes of ASCII", got)
+	}
+	if p := testKey().Postings("\"\x01\""); len(p) != 0 {
+		t.Errorf("a control character became %v", p)
+	}
+}

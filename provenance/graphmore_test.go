@@ -1,0 +1,191 @@
+package provenance
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+func TestNodesInDiagrams(t *testing.T) {
+	for _, tt := range []struct {
+		trust   floodmark.Trust
+		blocked bool
+		class   string
+		style   string
+	}{
+		{floodmark.Untrusted, false, "low", "#ffdddd 1"}, {floodmark.External, false, "low", "#ffdddd 1"},
+		{floodmark.Shared, false, "middle", "#ffffdd 1"}, {floodmark.Local, false, "middle", "#ffffdd 1"},
+		{floodmark.Owner, false, "high", "#ddffdd 1"}, {floodmark.System, false, "high", "#ddffdd 1"},
+		{floodmark.System, true, "blocked", "#ffbbbb 3"},
+	} {
+		class := nodeClass(GraphNode{Trust: tt.trust, Blocked: tt.blocked})
+		color, width := dotStyle(class)
+		if class != tt.class || fmt.Sprint(color, " ", width) != tt.style {
+			t.Errorf("%v is %s, %s %d", tt.trust, class, color, width)
+		}
+	}
+	n := GraphNode{
+		ID: "n1", Kind: floodmark.NodeInput, Trust: floodmark.Owner, Tool: strings.Repeat("é", maxLabelRunes+1),
+		BlockReason: strings.Repeat("x", maxLabelRunes), Metadata: map[string]string{"source": "owner", "verdict": ""},
+	}
+	want := []string{"input n1", strings.Repeat("é", maxLabelRunes) + "…", "owner", strings.Repeat("x", maxLabelRunes)}
+	if got := nodeLines(n); strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestTextInDiagrams(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"aZ09_.-":        {"aZ09_.-", `"aZ09_.-"`},
+		"é谢":             {"é谢", `"é谢"`},
+		"a\tb\nc\u00a0":  {"a b c ", `"a b c "`},
+		"\u200b\x00\x7f": {"", `""`},
+		`"\`:             {"#34;#92;", `"\"\\"`},
+		"&<#;":           {"#38;#60;#35;#59;", `"&amp;<#;"`},
+		"€🎉":             {"#8364;#127881;", `"€🎉"`},
+		"/:":             {"#47;#58;", `"/:"`}, // the neighbours of the digits
+	} {
+		if got := mermaidText(text); got != want[0] {
+			t.Errorf("Mermaid: %q is %s", text, got)
+		}
+		if got := dotText(text); got != want[1] {
+			t.Errorf("DOT: %q is %s", text, got)
+		}
+	}
+	if got := dotText("a", "", "b"); got != `"a\n\nb"` {
+		t.Error(got)
+	}
+}
+
+// An edge that is in two turns is drawn once.
+func TestEdgesOfTheSessionAreThereOnce(t *testing.T) {
+	nodes := []GraphNode{{ID: "n1", Kind: floodmark.NodeInput}, {ID: "n2", Kind: floodmark.NodeInput}}
+	edges := []GraphEdge{{From: "n2", To: "n1", Relation: DerivesFrom}}
+	g := &Graph{Turns: []TurnGraph{{TurnID: "turn-1", Nodes: nodes, Edges: edges}, {TurnID: "turn-2", Nodes: nodes, Edges: edges}}}
+	prov, err := g.PROV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, got := range map[string]int{
+		"edges":   strings.Count(relations(g), "derives_from"),
+		"Mermaid": strings.Count(g.Mermaid(), "n1[") + strings.Count(g.Mermaid(), "-->") - 1,
+		"DOT":     strings.Count(g.DOT(), `    "n1" [`) + strings.Count(g.DOT(), " -> ") - 1,
+		"PROV":    strings.Count(string(prov), "_:wasDerivedFrom"),
+	} {
+		if got != 1 {
+			t.Errorf("%s: %d times", what, got)
+		}
+	}
+	for range g.edges {
+		break // it must not go on
+	}
+}
+
+func TestGraphBlamesWithoutAWay(t *testing.T) {
+	refuse := floodmark.Decision{Verdict: floodmark.Restrict, Blame: []floodmark.NodeID{0, 7}}
+	g := build(t,
+		floodmark.TurnOpened{Turn: 1}, seen(0, floodmark.NodeInput, floodmark.Origin{}, floodmark.Label{}), floodmark.ContextCleared{},
+		floodmark.TurnOpened{Turn: 2}, modelCalled(0, floodmark.Clean()), toolCalled("c1", "message", floodmark.Clean(), refuse),
+	)
+	trails := g.Blame("decision-2-1")
+	if len(trails) != 1 || len(trails[0]) != 2 || trails[0][0].ID != "n0" || trails[0][1].ID != "decision-2-1" {
+		t.Errorf("%v", trails)
+	}
+}
+
+func TestGraphFollowsEndorsements(t *testing.T) {
+	s := source(0, label(floodmark.Untrusted, floodmark.Public))
+	vouch := floodmark.Endorsed{Digest: s.Digest, Trust: floodmark.Local}
+	fork := floodmark.SessionForked{Agent: "pi", Sources: []floodmark.Source{s}, Endorsed: []floodmark.Endorsed{vouch}}
+	g := build(t,
+		fork, floodmark.TurnOpened{Turn: 1},
+		floodmark.Withdrawn{Digest: s.Digest}, floodmark.TurnOpened{Turn: 2},
+		vouch, floodmark.TurnOpened{Turn: 3},
+	)
+	for i, want := range []floodmark.Trust{floodmark.Untrusted, floodmark.Untrusted, floodmark.Local} {
+		if got := g.Turns[i].Summary.MaxTaint; got != want {
+			t.Errorf("turn %d: %v, want %v", i+1, got, want)
+		}
+	}
+	if got := build(t, fork, floodmark.TurnOpened{Turn: 1}).Turns[0].Summary.MaxTaint; got != floodmark.Local {
+		t.Errorf("a branch is at %v", got)
+	}
+}
+
+// What a parent announced may arrive in a branch, where no turn shows it.
+func TestGraphOfABranchThatWaits(t *testing.T) {
+	s := source(0, floodmark.Clean())
+	s.Call = "c1"
+	g := build(t,
+		floodmark.SessionForked{Sources: []floodmark.Source{s}}, floodmark.TurnOpened{Turn: 1},
+		floodmark.ContentArrived{Node: 0, Label: label(floodmark.External, floodmark.Public)},
+	)
+	if got := g.Turns[0]; got.Summary.MaxTaint != floodmark.External || len(got.Nodes) != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestGraphKnowsWhoProposedACall(t *testing.T) {
+	clean := floodmark.Clean()
+	allow := floodmark.Decision{Verdict: floodmark.Allow}
+	other := toolCalled("c1", "message", clean, allow)
+	other.Action.ArgsDigest = floodmark.DigestOf("other arguments")
+	g := build(t,
+		floodmark.TurnOpened{Turn: 1}, modelCalled(0, clean), floodmark.ModelAnswered{Calls: []floodmark.Proposed{{Call: "c1"}}},
+		modelCalled(1, clean), toolCalled("c1", "message", clean, allow), other,
+		pendingResult(0, "c1", "/x", clean), toolCalled("c3", "message", clean, allow), // no other model call was shown
+		floodmark.IncidentSeen{Call: "c9"}, floodmark.IncidentSeen{}, floodmark.IncidentSeen{Call: "c1"},
+		floodmark.TurnOpened{Turn: 2}, modelCalled(0, clean), other, floodmark.IncidentSeen{Call: "c1"},
+	)
+	want := strings.Join([]string{
+		"llm-1-2 derives_from llm-1-1", "llm-1-1 triggers call-1-1", "llm-1-1 triggers call-1-2",
+		"call-1-2 produces n0", "llm-1-2 triggers call-1-3", "decision-1-3 derives_from call-1-2",
+		"history-2 consumes llm-2-1", "llm-1-1 triggers call-2-1", "decision-2-1 derives_from call-2-1",
+	}, "\n")
+	if got := relations(g); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestGraphLimits(t *testing.T) {
+	var facts []floodmark.Fact
+	var inputs []floodmark.NodeID
+	for n := range maxInputsShown + 1 {
+		facts = append(facts, seen(n, floodmark.NodeInput, floodmark.Origin{}, floodmark.Clean()))
+		inputs = append(inputs, floodmark.NodeID(n))
+	}
+	last := seen(maxInputsShown+1, floodmark.NodeInput, floodmark.Origin{Place: strings.Repeat("x", maxPreviewRunes+1)}, floodmark.Clean(), inputs...)
+	last.Preview = strings.Repeat("é", maxPreviewRunes+1)
+	g := build(t, append(facts, last)...)
+	if got := strings.Count(relations(g), "derives_from"); got != maxInputsShown {
+		t.Errorf("%d inputs are drawn", got)
+	}
+	n := g.nodes()[fmt.Sprint("n", maxInputsShown+1)]
+	if n.ContentPreview != last.Preview[:2*maxPreviewRunes] || len(n.Metadata["source"]) != maxPreviewRunes {
+		t.Errorf("%q, %q", n.ContentPreview, n.Metadata["source"])
+	}
+}
+
+func TestGraphSummaryCountsOnce(t *testing.T) {
+	page, shared := label(floodmark.External, floodmark.Public), label(floodmark.Shared, floodmark.Public)
+	refuse := floodmark.Decision{Verdict: floodmark.Restrict}
+	place := floodmark.Origin{Kind: floodmark.FromTool, Place: "x"}
+	first := toolCalled("c1", "message", page, refuse)
+	g := build(t, floodmark.TurnOpened{Turn: 1},
+		seen(0, floodmark.NodeInput, place, page), seen(1, floodmark.NodeInput, place, page),
+		seen(2, floodmark.NodeInput, floodmark.Origin{Place: "y"}, shared),
+		floodmark.IterationOpened{}, floodmark.IterationOpened{}, modelCalled(0, page),
+		first, toolCalled("c2", "message", page, refuse), toolCalled("c3", "exec", page, floodmark.Decision{Verdict: floodmark.Allow, Would: "confirm"}),
+		floodmark.TicketExtended{Ticket: "t1", Shown: floodmark.Shown{ArgsDigest: first.Action.ArgsDigest}},
+	)
+	s := g.Turns[0].Summary
+	if got := fmt.Sprint(s.ToolsBlocked, s.ExternalSources, s.IterationCount, s.MaxTaint); got != "[message] [x] 2 external" {
+		t.Error(got)
+	}
+	nodes := g.nodes()
+	if nodes["decision-1-1"].Metadata["ticket"] != "t1" || nodes["decision-1-3"].Metadata["would"] != "confirm" {
+		t.Errorf("%v %v", nodes["decision-1-1"], nodes["decision-1-3"])
+	}
+}

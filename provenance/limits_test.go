@@ -1,0 +1,142 @@
+package provenance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+func TestBlocksEndBetweenTokens(t *testing.T) {
+	const half = blockBytes / 2
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for name, tt := range map[string]struct {
+		text string
+		base int
+		want int
+	}{
+		"all of it":               {x(blockBytes), 0, blockBytes},
+		"all of the rest":         {x(blockBytes + 5), 5, blockBytes + 5},
+		"one byte too many":       {x(blockBytes + 1), 0, blockBytes},
+		"at a line":               {x(half) + "\n" + x(blockBytes), 0, half + 1},
+		"at the last line":        {x(half) + "\n" + x(9) + "\n " + x(blockBytes), 0, half + 11},
+		"a line too early":        {x(half-1) + "\n" + x(blockBytes), 0, blockBytes},
+		"a line at the very end":  {x(blockBytes-1) + "\n" + x(9), 0, blockBytes},
+		"a line one byte too far": {x(blockBytes) + "\n" + x(9), 0, blockBytes},
+		"at a blank":              {x(half) + " " + x(blockBytes), 0, half + 1},
+		"at a tab":                {x(half) + "\t" + x(blockBytes), 0, half + 1},
+		"from the middle":         {"abc" + x(half) + "\n" + x(blockBytes), 3, half + 4},
+		"not inside a character":  {"x" + strings.Repeat("é", blockBytes), 0, blockBytes - 1},
+		"behind a character":      {strings.Repeat("é", blockBytes), 0, blockBytes},
+		"what is no text":         {"x" + strings.Repeat("\x80", 2*blockBytes), 0, blockBytes - 4},
+	} {
+		if got := blockEnd(tt.text, tt.base); got != tt.want {
+			t.Errorf("%s: %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
+func TestTokensAtTheirLimit(t *testing.T) {
+	kinds := func(text string) (kinds []string) {
+		for tok := range Tokens(text) {
+			kinds = append(kinds, fmt.Sprintf("%v%d", tok.Kind, tok.End-tok.Start))
+		}
+		return kinds
+	}
+	for _, tt := range []struct{ text, want string }{
+		{strings.Repeat("a", MaxTokenBytes), "[word4096]"},
+		{strings.Repeat("a", MaxTokenBytes+1), "[id4096 word1]"},
+		{strings.Repeat("a", MaxTokenBytes) + " b", "[word4096 word1]"},
+		{"/" + strings.Repeat("a", MaxTokenBytes-1), "[path4096]"},
+		{strings.Repeat("/a", MaxTokenBytes), "[id4096 path4096]"},
+		{"'" + strings.Repeat("-", MaxTokenBytes-1) + "'", "[quoted4095]"},
+		{"'" + strings.Repeat("-", MaxTokenBytes) + "'", "[]"},
+		{"' '-'", "[quoted1]"}, {"'-", "[]"}, {"'-'x-'", "[quoted4 quoted2 word1]"}, {"x'-'", "[word1]"}, {"'-'' '", "[quoted1]"}, {"'' -'", "[quoted2]"},
+	} {
+		if got := fmt.Sprint(kinds(tt.text)); got != tt.want {
+			t.Errorf("%.10s… of %d bytes: %s, want %s", tt.text, len(tt.text), got, tt.want)
+		}
+	}
+}
+
+func TestPostingsAreLimited(t *testing.T) {
+	ix := indexer{hasher: newHasher(testKey()), known: map[string]struct{}{}, stride: shingleStride, out: make(Postings, MaxPostings-1)}
+	word := piece{kind: ID, folded: "a1"}
+	if !ix.add(word) || len(ix.out) != MaxPostings {
+		t.Errorf("%d postings before the limit", len(ix.out))
+	}
+	if ix.add(word) || len(ix.out) != MaxPostings {
+		t.Errorf("%d postings beyond the limit", len(ix.out))
+	}
+	if _, err := make(Postings, MaxPostings).MarshalBinary(); err != nil {
+		t.Error(err)
+	}
+	data := make([]byte, 16+minPostingBytes*(MaxPostings+1))
+	for count, want := range map[int]string{MaxPostings: "not in order", MaxPostings + 1: "wrong count"} {
+		copy(data, []byte{postingsFormat, byte(count)&0x7f | 0x80, byte(count>>7)&0x7f | 0x80, byte(count>>14)&0x7f | 0x80, byte(count >> 21)})
+		if err := new(Postings).UnmarshalBinary(data); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%d postings: %v, want %s", count, err, want)
+		}
+	}
+}
+
+func TestPostingsCodeAtItsLimits(t *testing.T) {
+	last := Postings{{Hash: 1, Offset: 1<<32 - 1}, {Hash: 2}}
+	data, err := last.MarshalBinary()
+	var back Postings
+	if err != nil || back.UnmarshalBinary(data) != nil || !slices.Equal(back, last) {
+		t.Errorf("%v, %v", back, err)
+	}
+	for cut, want := range map[int]string{4: "cut off", 5: "wrong count"} {
+		if err := back.UnmarshalBinary(data[:len(data)-cut]); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%d bytes short: %v, want %s", cut, err, want)
+		}
+	}
+	far := []byte{postingsFormat, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0x80, 0x80, 0x80, 0x80, 0x10} // 1<<32
+	if err := back.UnmarshalBinary(far); err == nil || !strings.HasSuffix(err.Error(), "wrong offset") {
+		t.Error(err)
+	}
+	if err := back.UnmarshalBinary([]byte{postingsFormat, 0}); err != nil || back != nil {
+		t.Errorf("%v, %v", back, err)
+	}
+	if err := back.UnmarshalBinary([]byte{postingsFormat}); err == nil {
+		t.Error("no count, no error")
+	}
+}
+
+func TestStatedAtItsLimit(t *testing.T) {
+	for extra, want := range map[int]bool{0: true, 1: false} {
+		message := strings.Repeat("x", maxStatedBytes-8+extra) + " a@b.com"
+		if got := stated(message).Has("a@b.com", hook.String, "x"); got != want {
+			t.Errorf("%d bytes over the limit, stated %v", extra, got)
+		}
+	}
+	for _, n := range []int{MaxTokenBytes, MaxTokenBytes + 1} {
+		name := strings.Repeat("N", 2000) + " " + strings.Repeat("O", n-2001)
+		if got := stated("ask "+name).Has(name, hook.String, "x"); got != (n <= MaxTokenBytes) {
+			t.Errorf("a name of %d bytes is stated: %v", n, got)
+		}
+	}
+	for _, n := range []int{MaxTokenBytes - 1, MaxTokenBytes} {
+		path := "/" + strings.Repeat("a", n-1)
+		if got := stated("see "+path).Has(path, hook.String, "x"); got != (n < MaxTokenBytes) {
+			t.Errorf("a path of %d bytes is stated: %v", n, got)
+		}
+		if got := stated("see '"+path+"'").Has(path, hook.String, "x"); got != (n < MaxTokenBytes) {
+			t.Errorf("a quoted path of %d bytes is stated: %v", n, got)
+		}
+	}
+}
+
+func TestSymbolsThatEndTokens(t *testing.T) {
+	for r, want := range map[rune]bool{
+		'🎉': true, '“': true, '’': true, '–': false, '。': false, '€': true,
+		'\ufffd': false, '\u200b': false, 'é': false, '٣': false, '\u0903': false,
+	} {
+		if isSymbol(r, "\"'") != want {
+			t.Errorf("%q ends a token: %v", r, !want)
+		}
+	}
+}
