@@ -105,6 +105,7 @@ func TestCallsThatMustBeRefused(t *testing.T) {
 		{`hook {"point":"session_end"} allow`, `behind the JSON stands "allow"; the answer that must come follows behind « -> »; write «hook EVENT -> ANSWER», such as «hook {"point":"loop_iteration_end","iteration":0} -> allow»`},
 		{`hook`, `there is no JSON; write «hook EVENT -> ANSWER», such as «hook {"point":"loop_iteration_end","iteration":0} -> allow»`},
 		{`from {"knd":"sender"} hi`, `json: unknown field "knd"; write «from ORIGIN TEXT», such as «from {"kind":"sender","name":"mail","sender":"ann@example.com"} Please call me»`},
+		{`from {"kind":"sendr"} hi`, `"sendr" is no kind of origin; did you mean sender? (known: system, sender, tool, model, parent, child, history, file, definition, paste, quote, unknown); write «from ORIGIN TEXT», such as «from {"kind":"sender","name":"mail","sender":"ann@example.com"} Please call me»`},
 		{`from {"kind":"sender"}`, `behind «from» something is missing; write «from ORIGIN TEXT», such as «from {"kind":"sender","name":"mail","sender":"ann@example.com"} Please call me»`},
 		{`returns x`, `no «call» came before in session s, so nothing can come back; «result [#ID] TOOL TEXT» is a result nobody announced`},
 		{`result`, `«result» names no tool; write «result [#ID] TOOL TEXT», such as «result #a web_fetch All is well.»`},
@@ -153,7 +154,7 @@ func TestPartsThatMustBeRefused(t *testing.T) {
 		{"T.\n-- storie --\n", "x.txtar: unknown file «-- storie --» in it (known: policy, project, catalog, story, journal, refused)"},
 		{"T.\n", "x.txtar: there is no file «-- story --» in it"},
 		{"T.\n-- refused --\nx\n-- story --\nstart\n", "x.txtar: what is refused is never played: of «-- refused --» and «-- story --» write one"},
-		{"T.\n-- refused --\n\n", "x.txtar: «-- refused --» says nothing; write a text that the refusal must contain"},
+		{"T.\n-- refused --\n\n# nothing\n", "x.txtar: «-- refused --» says nothing; write a text that the refusal must contain"},
 	} {
 		if _, err := playText(t, c.data); err == nil || err.Error() != c.want {
 			t.Errorf("%s\nwant %s\ngot  %v", c.data, c.want, err)
@@ -299,4 +300,23 @@ func TestEveryReasonCanBeWritten(t *testing.T) {
 	if n == 0 {
 		t.Error("there are no reasons")
 	}
+}
+
+// FuzzPlay: whatever a file holds, it is played or refused, and has a title
+// that can be shown.
+func FuzzPlay(f *testing.F) {
+	f.Add("T.\n-- story --\n" + asking + "approve t1 -> Approved: send_email.\n")
+	f.Add("T.\n-- policy --\nversion: 1\n-- refused --\nx\n")
+	f.Add("T.\n-- story --\nproposes a read {} & b read !{ ->\nexpect no line -> x\nmark a/b\n")
+	f.Fuzz(func(t *testing.T, data string) {
+		if len(data) > 4096 {
+			return
+		}
+		if res, err := playText(t, data); err != nil && res.Checks > 0 {
+			t.Errorf("refused, and yet %d checks", res.Checks)
+		}
+		if title := story.Title([]byte(data)); !utf8.ValidString(title) || utf8.RuneCountInString(title) > story.MaxTitle {
+			t.Errorf("title %q", title)
+		}
+	})
 }

@@ -78,7 +78,11 @@ func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 	}
 	rules, warnings, err := load(name, ar, shipped)
 	if text, ok := file(ar, "refused"); ok {
-		return playRefused(text, lineOf(data, "refused", 1), err), nil
+		res := playRefused(text, lineOf(data, "refused", 1), err)
+		if res.Checks == 0 {
+			return Result{}, fmt.Errorf("%s: «-- refused --» says nothing; write a text that the refusal must contain", name)
+		}
+		return res, nil
 	}
 	if err != nil {
 		return Result{}, err
@@ -206,13 +210,10 @@ func checkParts(name string, data []byte, ar *txtar.Archive) error {
 		}
 		seen[f.Name] = true
 	}
-	refused, has := file(ar, "refused")
 	switch {
-	case has && (seen["story"] || seen["journal"]):
+	case seen["refused"] && (seen["story"] || seen["journal"]):
 		return fmt.Errorf("%s: what is refused is never played: of «-- refused --» and «-- story --» write one", name)
-	case has && strings.TrimSpace(refused) == "":
-		return fmt.Errorf("%s: «-- refused --» says nothing; write a text that the refusal must contain", name)
-	case !has && !seen["story"]:
+	case !seen["refused"] && !seen["story"]:
 		return fmt.Errorf("%s: there is no file «-- story --» in it", name)
 	}
 	return nil

@@ -190,10 +190,27 @@ func message(verb, rest string) (hook.Event, error) {
 	ev.Origin = floodmark.Origin{}
 	text, err := decode(verb, rest, &ev.Origin)
 	ev.Text = lines(text)
+	if kind := string(ev.Origin.Kind); err == nil && kind != "" && !slices.Contains(originKinds(), kind) {
+		err = misused(verb, unknown("kind of origin", kind, originKinds()))
+	}
 	if err == nil {
 		err = needs(verb, text)
 	}
 	return ev, err
+}
+
+// originKinds are the kinds a message can come from. The monitor takes any word
+// and believes none it does not know; to say one, there is «hook».
+func originKinds() []string {
+	var list []string
+	for _, k := range []floodmark.OriginKind{
+		floodmark.FromSystem, floodmark.FromSender, floodmark.FromTool, floodmark.FromModel, floodmark.FromParent,
+		floodmark.FromChild, floodmark.FromHistory, floodmark.FromFile, floodmark.FromDefinition, floodmark.FromPaste,
+		floodmark.FromQuote, floodmark.FromUnknown,
+	} {
+		list = append(list, string(k))
+	}
+	return list
 }
 
 func model(rest string) (hook.Event, error) {
