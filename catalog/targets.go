@@ -56,7 +56,7 @@ func (p *part) targets(folder func(string) bool) []string {
 	case name == "git":
 		return append(out, checkedOut(w.plain, folder)...)
 	case downloads(name):
-		return append(out, saved(w)...)
+		return append(out, saved(w, p.savesByAddress(name))...)
 	case isUnpacker(name):
 		return append(out, unpacked(w)...)
 	}
@@ -176,12 +176,31 @@ func namesOutput(command, option string) bool {
 	return option == "-o"
 }
 
-// saved are the files a download may leave: those that are named, and the last
-// part of every address, in the folder that is named.
-func saved(w written) []string {
+// savesByAddress reports a download whose file is called as its address ends.
+func (p *part) savesByAddress(name string) bool {
+	switch name {
+	case "curl":
+		return slices.ContainsFunc(p.words, func(w string) bool {
+			return strings.HasPrefix(w, "--remote-") || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, "OJ")
+		})
+	case "http", "https", "xh":
+		return slices.Contains(p.words, "--download") || slices.Contains(p.words, "-d")
+	case "wget", "wget2":
+		return !slices.ContainsFunc(p.words, func(w string) bool {
+			return strings.HasPrefix(w, "--output-document") || len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, "O")
+		})
+	case "aria2c", "axel":
+		return true
+	}
+	return false
+}
+
+// saved are the files a download may leave: those that are named and, if so,
+// the last part of every address, in the folder that is named.
+func saved(w written, byAddress bool) []string {
 	var out []string
 	for _, word := range w.plain {
-		if len(out) > maxTargets {
+		if len(out) > maxTargets || !byAddress {
 			break
 		}
 		if i := strings.IndexAny(word, "?#"); i >= 0 {

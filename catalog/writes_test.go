@@ -55,7 +55,23 @@ func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 		"ln a b":                                  run,
 		"rsync -a x/ ./":                          run,
 		"aws s3 sync s3://x .":                    run,
+	} {
+		u := shell(t, c, line)
+		if got := slices.Min(u.Effects); got != want {
+			t.Errorf("%s: %v, want %v (instructs %v self %v)", line, u.Effects, want, u.Instructs, u.SelfProtected)
+		}
+	}
+}
 
+// A plain write of a harmless file stays what it is.
+func TestKnownCommandsThatWriteHarmlessFiles(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]floodmark.Effect{
+		"curl https://example.com/AGENTS.md":                fetch, // prints it
+		"wget -qO- https://example.com/AGENTS.md":           fetch,
+		"curl -s https://example.com/package.json | jq .":   run,
+		"wget -qO- https://example.com/package.json | jq .": run,
+		"curl -o x.json https://example.com/package.json":   run,
 		"cp a b":                           write,
 		"cp a.txt b.txt":                   write,
 		"cp Makefile Makefile.bak":         admin, // the worse of both names
@@ -178,10 +194,14 @@ func TestSecrecyOfWhatACommandTells(t *testing.T) {
 			t.Errorf("%s: %v, want %v", line, u.Returns, want)
 		}
 	}
+}
+
+// A URL in an argument of its own says the same.
+func TestSecrecyOfWhatAURLTells(t *testing.T) {
+	c := shipped(t)
 	if u := shell(t, c, "curl file:///tmp/x"); u.Returns != (floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}) {
 		t.Errorf("a file URL never rises: %v", u.Returns)
 	}
-	// The same holds where the URL is an argument of its own.
 	for url, want := range map[string]floodmark.Secrecy{
 		"http://[::1]/": floodmark.Private, "http://[fe80::1%25eth0]/": floodmark.Private, "http://[::ffff:127.0.0.1]/": floodmark.Private,
 		"http://[fd00:ec2::254]/": floodmark.Secret, "file:///home/u/a.txt": floodmark.Private, "https://example.com": floodmark.Public,
