@@ -131,6 +131,7 @@ func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
 		r.fault(n, "condition", "the condition is not a question", "it should be true or false; compare something, as in mark.trust <= external")
 		return condition{}, false
 	}
+	r.compared(n, checked.NativeRep())
 	c := mentions(checked.NativeRep())
 	if compiled, ok := compile(checked.NativeRep()); ok {
 		c.eval, c.compiled = compiled, true

@@ -109,6 +109,7 @@ func (r *reader) read(in scope, conditions *conditions) *document {
 func (r *reader) section(root *yaml.Node, where string, in scope, conditions *conditions) section {
 	s := section{where: where, taint: readLevels(value(root, "taintPolicy"))}
 	keys, values := pairs(value(root, "toolOverrides"))
+	r.mention(true, keys...)
 	for i, k := range keys {
 		name := parseTool(k.Value)
 		if name.name == "" || name == (toolName{name: "*"}) {
@@ -157,6 +158,7 @@ func readGroups(n *yaml.Node) map[string]floodmark.Trust {
 func (r *reader) caution(n *yaml.Node) map[toolName]bool {
 	out := map[toolName]bool{}
 	keys, values := pairs(n)
+	r.mention(false, keys...)
 	for i, k := range keys {
 		if yes(values[i], "true") {
 			out[parseTool(k.Value)] = true
@@ -192,6 +194,8 @@ func (r *reader) verifiers(n *yaml.Node) []Verifier {
 	var out []Verifier
 	seen := map[string]bool{}
 	for _, c := range items(n) {
+		r.mention(false, items(value(c, "include"))...)
+		r.mention(true, items(value(c, "exclude"))...)
 		v := Verifier{
 			Name: value(c, "name").Value, Include: strs(value(c, "include")), Exclude: strs(value(c, "exclude")),
 			FailMode: failMode(value(c, "failMode")), Timeout: duration(value(c, "timeout")),

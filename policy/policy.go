@@ -37,6 +37,7 @@ type Policy struct {
 	caution      map[toolName]bool
 	tools        []*catalog.File
 	projectLocal bool
+	named        []NamedTool
 }
 
 // A Layer is one policy file. A project's layer may only tighten.

@@ -32,6 +32,9 @@ func (r *reader) rules(n *yaml.Node, where string, in scope, cs *conditions) []*
 			r.fault(name, "duplicate-name", fmt.Sprintf("there are two rules named %q", name.Value), fmt.Sprintf("the first one is on line %d; give each a name of its own", first.Line))
 		}
 		names[name.Value] = name
+		for _, list := range []*yaml.Node{value(c, "tools"), value(value(c, "action"), "remove_tools"), value(value(c, "action"), "block_tools")} {
+			r.mention(false, items(list)...)
+		}
 		if in == inProject {
 			r.onlyStricter(value(c, "action"))
 		}

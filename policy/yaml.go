@@ -20,6 +20,7 @@ type reader struct {
 	name     string
 	data     []byte
 	problems floodmark.Problems
+	named    []NamedTool
 }
 
 // fault notes an error at a node.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -93,7 +94,15 @@ func (c *console) check(names, projects []string) (checked, error) {
 				ch.files = append(ch.files, l.Name)
 			}
 		}
-		_, problems := policy.Load(stack...)
+		p, problems := policy.Load(stack...)
+		strange, err := strangers(p)
+		if err != nil {
+			return ch, err
+		}
+		problems = append(problems, strange...)
+		slices.SortStableFunc(problems, func(a, b floodmark.Problem) int {
+			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
 		for _, p := range problems {
 			if !slices.Contains(ch.problems, p) {
 				ch.problems = append(ch.problems, p)

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// replyTool is the name under which an answer to somebody else than the owner
+// is judged. No catalog has it.
+const replyTool = "reply"
+
+// strangers warns about tools a policy names that nobody knows: it may be right
+// about them, but more often a name is mistyped and the line does nothing.
+func strangers(p *policy.Policy) (floodmark.Problems, error) {
+	if p == nil {
+		return nil, nil
+	}
+	shipped, err := catalog.Shipped()
+	if err != nil {
+		return nil, err
+	}
+	all := knownTo(catalog.New(p.Tools(), shipped))
+	var found floodmark.Problems
+	for _, n := range p.NamedTools() {
+		if text, hint := all.strange(n); text != "" {
+			found = append(found, floodmark.Problem{
+				File: n.File, Line: n.Line, Column: n.Column, Severity: floodmark.Warning,
+				Code: "unknown-tool", Text: text, Hint: hint,
+			})
+		}
+	}
+	return found, nil
+}
+
+// strange says what is strange about the name of a tool, and what to write.
+func (k known) strange(n policy.NamedTool) (text, hint string) {
+	i := strings.LastIndexByte(n.Tool, '/')
+	if i < 0 {
+		return k.strangeBare(n)
+	}
+	server, tool := n.Tool[:i], n.Tool[i+1:]
+	o, ok := k.named(true, server)
+	switch {
+	case ok && (tool == "*" || o.has(tool)):
+		return "", ""
+	case !ok:
+		if near := nearest(server, k.owners(true), 1); len(near) > 0 {
+			return fmt.Sprintf("nothing is known about a server %q", server), "did you mean " + near[0] + "/" + tool + "?"
+		}
+		return fmt.Sprintf("nothing is known about a server %q", server), "if you have one, describe its tools under «tools:»"
+	}
+	return fmt.Sprintf("nothing is known about a tool %q of the server %s", tool, server), k.meant(tool, server)
+}
+
+func (k known) strangeBare(n policy.NamedTool) (text, hint string) {
+	builtIn := func(o owner) bool { return !o.server }
+	offering := k.offering(n.Tool)
+	switch {
+	case n.Tool == "*" || n.Tool == replyTool || slices.ContainsFunc(offering, builtIn), len(offering) > 0 && !n.Narrow:
+		return "", ""
+	case len(offering) > 0:
+		return fmt.Sprintf("%q is the tool of a server; here a name alone means one that is built in", n.Tool),
+			"write " + offering[0].ref(n.Tool).String()
+	}
+	if server, tool := splitTool(n.Tool); server != "" {
+		return fmt.Sprintf("a server's tool is not written %q here", n.Tool), "write " + server + "/" + tool
+	}
+	return fmt.Sprintf("nothing is known about a tool %q", n.Tool), k.meant(n.Tool, "")
+}
+
+// meant is the name that was probably meant.
+func (k known) meant(tool, server string) string {
+	if near := k.near3(tool, "", server); len(near) > 0 {
+		return "did you mean " + either(near) + "?"
+	}
+	return "if you have such a tool, describe it under «tools:»"
+}
