@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
@@ -10,64 +9,106 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// assentBytes is the length up to which an owner's turn that asks for nothing
-// may be a plain «yes»: then what was asked in the turn before still counts.
-const assentBytes = 30
-
 // licensed reports whether the owner asked for this effect on these values. A
 // path named for reading is not named for deleting, and what was asked last
-// week is not asked now: each value that decides where the effect lands must
-// stand in one clause with a verb that asks for it, in this turn.
+// week is not asked now: each value that decides where the effect lands, or
+// how much it is, must stand in one clause with a verb that asks for it, in
+// this turn; an address must stand there as where it goes. The rest must have
+// been said in this turn too.
 func (st *step) licensed(j *judged) bool {
-	asking := st.asking(j.use.Licence)
-	if len(asking) == 0 {
+	said := st.thisTurn()
+	asked := asks(said, j.use.Licence)
+	if len(asked.wanted) == 0 {
 		return false
+	}
+	var turn provenance.Stated
+	for _, text := range said {
+		turn.Add(text)
 	}
 	for i, a := range j.question.Args {
 		leaf := j.leaves[i]
 		about := j.use.Arg(leaf.Top)
-		if a.Role == floodmark.Content || !lands(about) || leaf.Value == "" || leaf.Kind == hook.Null || leaf.Kind == hook.Bool {
+		if a.Role == floodmark.Content || leaf.Value == "" || leaf.Kind == hook.Null || leaf.Kind == hook.Bool ||
+			slices.Contains(j.use.Selectors, leaf.Top) {
 			continue
 		}
-		named := func(c *provenance.Stated) bool { return c.Has(leaf.Value, leaf.Kind, roleName(about, leaf)) }
-		if !slices.ContainsFunc(asking, named) {
+		role := roleName(about, leaf)
+		ruledOut := func(r *provenance.Request) bool { return r.Has(leaf.Value, leaf.Kind, role) }
+		if slices.ContainsFunc(asked.ruledOut, ruledOut) {
+			return false
+		}
+		if !lands(about) {
+			if !turn.Has(leaf.Value, leaf.Kind, role) {
+				return false
+			}
+			continue
+		}
+		named := func(r *provenance.Request) bool { return namedAs(r, j.use, about, leaf) }
+		if !slices.ContainsFunc(asked.wanted, named) {
 			return false
 		}
 	}
 	return true
 }
 
-// lands reports whether an argument decides where an effect lands, rather than
-// how it looks there.
+// namedAs reports whether a clause names a value as what the argument is.
+func namedAs(r *provenance.Request, use catalog.Use, about catalog.Arg, leaf hook.Leaf) bool {
+	role := roleName(about, leaf)
+	switch {
+	case about.Is == catalog.IsAmount:
+		return r.HasAsAmount(leaf.Value, leaf.Kind, role)
+	case about.Is == catalog.IsDestination, about.Role == floodmark.Undeclared,
+		about.Is == catalog.IsURL && slices.Contains(use.Effects, floodmark.Send):
+		return r.HasAsTarget(leaf.Value, leaf.Kind, role)
+	}
+	return r.Has(leaf.Value, leaf.Kind, role)
+}
+
+// lands reports whether an argument decides where an effect lands or how much
+// it is, rather than how it looks there.
 func lands(a catalog.Arg) bool {
 	switch a.Is {
-	case catalog.IsAmount, catalog.IsWhen, catalog.IsName, catalog.IsText, catalog.IsFlag:
+	case catalog.IsWhen, catalog.IsName, catalog.IsText, catalog.IsFlag:
 		return false
 	}
 	return true
 }
 
-// asking returns the clauses of this turn in which the owner used one of the
-// verbs.
-func (st *step) asking(verbs []string) []*provenance.Stated {
-	var found []*provenance.Stated
-	for _, text := range st.thisTurn() {
-		for _, clause := range provenance.Clauses(text) {
-			var c provenance.Stated
-			if c.Add(clause); c.Licenses(verbs) {
-				found = append(found, &c)
+// An asked is what an owner asked for, and what he ruled out.
+type asked struct{ wanted, ruledOut []*provenance.Request }
+
+// asks returns the clauses in which the owner used one of the verbs. «Don't
+// send it» takes back what he asked for before; if it names somebody, it is
+// about him alone.
+func asks(said, verbs []string) asked {
+	var a asked
+	for _, text := range said {
+		for _, r := range provenance.Requests(text) {
+			switch {
+			case r.Licenses(verbs):
+				a.wanted = append(a.wanted, r)
+			case !r.Forbids(verbs):
+			case r.Names():
+				a.ruledOut = append(a.ruledOut, r)
+			default:
+				a.wanted = nil
 			}
 		}
 	}
-	return found
+	return a
 }
 
 // thisTurn is what the owner said in this turn, and in the one before if this
-// one is only a short assent. A branch has its parent's words.
+// one only says yes. Where he said nothing he asked for nothing. A branch works
+// on what he said last: it has no turns of his.
 func (st *step) thisTurn() []string {
-	now := st.s.Owner[min(st.s.TurnBegan, len(st.s.Owner)):]
-	if all := strings.Join(now, " "); len(all) <= assentBytes && !provenance.Asks(all) {
-		return st.s.Owner[min(st.s.LastTurnBegan, len(st.s.Owner)):]
+	owner := st.s.Owner
+	if st.s.Parent != "" {
+		return owner[max(0, len(owner)-1):]
+	}
+	now := owner[min(st.s.TurnBegan, len(owner)):]
+	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !provenance.Assents(text) }) {
+		return owner[min(st.s.LastTurnBegan, len(owner)):]
 	}
 	return now
 }

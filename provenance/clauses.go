@@ -1,7 +1,6 @@
 package provenance
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -13,15 +12,10 @@ import (
 // are larger or smaller than they should be; what is licensed then is decided
 // by the words that are there.
 func Clauses(text string) []string {
+	parts := readParts(text)
 	var clauses []string
-	from := 0
-	for _, p := range phrases(text) {
-		if len(clauses) > 0 && !p.sentence && !Asks(text[p.start:p.end]) {
-			clauses[len(clauses)-1] = text[from:p.end]
-			continue
-		}
-		from = p.start
-		clauses = append(clauses, text[p.start:p.end])
+	for from, to := range together(parts) {
+		clauses = append(clauses, text[parts[from].start:parts[to-1].end])
 	}
 	return clauses
 }
@@ -29,19 +23,22 @@ func Clauses(text string) []string {
 // A phrase is a part of a text.
 type phrase struct {
 	start, end int
-	sentence   bool // a sentence with a verb of its own begins here
+	sentence   bool   // a sentence begins here
+	joint      string // what joins it to the phrase before: «and», «,»
 }
 
 // phrases cuts a text at the ends of sentences and at words that join clauses,
 // never inside quotes: what is quoted is one value.
 func phrases(text string) []phrase {
 	var list []phrase
-	from, sentence := 0, true
-	cut := func(end, next int, newSentence bool) {
-		if part := text[from:end]; strings.TrimSpace(part) != "" {
-			list = append(list, phrase{start: from, end: end, sentence: sentence && Asks(part)})
+	next := phrase{sentence: true}
+	cut := func(end, begin int, sentence bool, joint string) {
+		if strings.TrimSpace(text[next.start:end]) != "" {
+			next.end = end
+			list = append(list, next)
+			next.sentence = false
 		}
-		from, sentence = next, newSentence
+		next.start, next.sentence, next.joint = begin, next.sentence || sentence, joint
 	}
 	quote := rune(0)
 	for i, r := range text {
@@ -53,18 +50,18 @@ func phrases(text string) []phrase {
 		case opens(text, i, r) != 0:
 			quote = opens(text, i, r)
 		case r == '\n' || r == ';':
-			cut(i, i+1, true)
+			cut(i, i+1, true, "")
 		case (r == '.' || r == '!' || r == '?') && (i+1 == len(text) || unicode.IsSpace(rune(text[i+1]))):
-			cut(i+1, i+1, true)
+			cut(i+1, i+1, true, "")
 		case r == ',' && i+1 < len(text) && text[i+1] == ' ':
-			cut(i, i+1, false)
-		case r == ' ':
-			if n := joint(text[i:]); n > 0 && i >= from {
-				cut(i, i+n, false)
+			cut(i, i+1, false, ",")
+		case r == ' ' && i >= next.start:
+			if w := joint(text[i:]); w != "" {
+				cut(i, i+len(w)-1, false, strings.TrimSpace(w))
 			}
 		}
 	}
-	cut(len(text), len(text), true)
+	cut(len(text), len(text), true, "")
 	return list
 }
 
@@ -84,42 +81,36 @@ func opens(text string, i int, r rune) rune {
 	return 0
 }
 
-// joint returns the length of a word that joins clauses, with its blanks.
-func joint(text string) int {
-	for _, w := range []string{" and then ", " and ", " then ", " but ", " before ", " after "} {
+// joint returns a word that joins clauses, with its blanks.
+func joint(text string) string {
+	for _, w := range []string{" and then ", " and ", " then ", " but ", " so ", " before ", " after "} {
 		if len(text) >= len(w) && strings.EqualFold(text[:len(w)], w) {
-			return len(w) - 1
+			return w
 		}
 	}
-	return 0
+	return ""
 }
 
-// Asks reports whether a text has a verb of its own among its words.
-func Asks(phrase string) bool {
-	for w := range strings.FieldsFuncSeq(strings.ToLower(phrase), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' }) {
-		if slices.Contains(verbsOfAsking(), w) {
-			return true
-		}
+// asksWith reports whether people ask agents with this verb. A verb that is
+// missing makes two clauses one, so the list is long.
+func asksWith(word string) bool {
+	switch word {
+	case "accept", "add", "adjust", "analyse", "analyze", "announce", "answer", "append", "apply", "approve", "archive", "arrange",
+		"ask", "assign", "attach", "block", "book", "browse", "build", "buy", "calculate", "call", "cancel", "cc", "change", "charge",
+		"check", "choose", "clean", "clear", "click", "clone", "close", "collect", "comment", "commit", "compare", "compile", "complete",
+		"compose", "compute", "confirm", "contact", "copy", "count", "create", "decide", "decline", "delegate", "delete", "deploy",
+		"describe", "donate", "download", "draft", "drop", "edit", "email", "e-mail", "enter", "erase", "execute", "explain", "export",
+		"extract", "fetch", "fill", "find", "finish", "fix", "follow", "forward", "generate", "get", "give", "go", "grant", "help",
+		"hire", "implement", "import", "include", "inform", "insert", "install", "invite", "join", "keep", "kick", "leave", "list", "log",
+		"look", "mail", "make", "mark", "merge", "message", "modify", "monitor", "move", "notify", "open", "order", "organise", "organize",
+		"pay", "ping", "plan", "post", "postpone", "prepare", "print", "publish", "pull", "purchase", "push", "put", "query", "read",
+		"recommend", "record", "refactor", "refund", "register", "reimburse", "reject", "release", "remind", "remit", "remove", "rename",
+		"rent", "repay", "repeat", "replace", "reply", "report", "research", "reschedule", "reserve", "reset", "resolve", "respond",
+		"restart", "retrieve", "return", "review", "revoke", "rewrite", "run", "save", "say", "scan", "schedule", "search", "see",
+		"select", "send", "set", "settle", "share", "show", "sign", "sort", "spawn", "start", "stop", "store", "submit", "subscribe",
+		"suggest", "summarise", "summarize", "sync", "take", "tell", "test", "transfer", "translate", "trash", "try", "turn", "unshare",
+		"unsubscribe", "update", "upgrade", "upload", "use", "verify", "view", "visit", "watch", "wire", "withdraw", "write":
+		return true
 	}
 	return false
-}
-
-// verbsOfAsking are the verbs people ask agents with. A verb that is missing
-// makes two clauses one, so the list is long.
-func verbsOfAsking() []string {
-	return []string{
-		"accept", "add", "analyse", "analyze", "answer", "append", "approve", "archive", "ask", "assign", "attach", "block", "book",
-		"browse", "build", "buy", "calculate", "call", "cancel", "change", "check", "clean", "clear", "click", "clone", "close", "collect",
-		"comment", "commit", "compare", "compile", "complete", "compute", "confirm", "copy", "count", "create", "decide", "decline",
-		"delete", "deploy", "describe", "download", "draft", "drop", "edit", "email", "e-mail", "enter", "erase", "execute", "explain",
-		"export", "extract", "fetch", "fill", "find", "finish", "fix", "follow", "forward", "generate", "get", "give", "go", "help",
-		"import", "include", "inform", "insert", "install", "invite", "join", "kick", "leave", "list", "log", "look", "mail", "make",
-		"mark", "merge", "message", "modify", "monitor", "move", "notify", "open", "order", "organise", "organize", "pay", "plan", "post",
-		"prepare", "print", "publish", "pull", "purchase", "push", "put", "query", "read", "recommend", "record", "refund", "register",
-		"reject", "release", "remind", "remove", "rename", "repeat", "replace", "reply", "report", "research", "reschedule", "reserve",
-		"respond", "restart", "retrieve", "return", "review", "rewrite", "run", "save", "say", "scan", "schedule", "search", "see",
-		"select", "send", "set", "share", "show", "sign", "sort", "start", "stop", "store", "submit", "subscribe", "suggest", "summarise",
-		"summarize", "take", "tell", "test", "transfer", "translate", "try", "turn", "unsubscribe", "update", "upgrade", "upload", "use",
-		"verify", "view", "visit", "watch", "withdraw", "write",
-	}
 }

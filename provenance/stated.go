@@ -30,8 +30,6 @@ type Stated struct {
 	names   map[string]struct{}
 	hosts   map[string]struct{}       // of the URLs
 	numbers map[string][]statedNumber // by plain form
-	words   []statedWord
-	at      map[string][]int // where in words
 }
 
 // A statedToken is a token in its strict form. The same characters can be two
@@ -55,19 +53,21 @@ type item struct {
 
 // Add takes in a message of the owner.
 func (s *Stated) Add(text string) {
-	if s.tokens == nil {
-		s.tokens, s.numbers, s.at = map[statedToken]struct{}{}, map[string][]statedNumber{}, map[string][]int{}
-		s.quoted, s.names, s.hosts = map[string]struct{}{}, map[string]struct{}{}, map[string]struct{}{}
-	}
 	if len(text) > maxStatedBytes {
 		text = text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
 	}
-	items := readItems(text)
+	s.take(readItems(text))
+}
+
+func (s *Stated) take(items []item) {
+	if s.tokens == nil {
+		s.tokens, s.numbers = map[statedToken]struct{}{}, map[string][]statedNumber{}
+		s.quoted, s.names, s.hosts = map[string]struct{}{}, map[string]struct{}{}, map[string]struct{}{}
+	}
 	for i, it := range items {
 		s.addItem(items, i, it)
 	}
 	s.addNames(items)
-	s.addWords(items)
 }
 
 func (s *Stated) addItem(items []item, i int, it item) {

@@ -214,60 +214,12 @@ func TestStatedMutations(t *testing.T) {
 	}
 }
 
-func TestLicenses(t *testing.T) {
-	tests := []struct {
-		text  string
-		verbs []string
-		want  bool
-	}{
-		{"Send it to Bob", []string{"send"}, true},
-		{"please, SEND", []string{"mail", "send"}, true},
-		{"he is sending it", []string{"send"}, true},
-		{"delete the files; he deleted them", []string{"delete"}, true},
-		{"scheduling", []string{"schedule"}, true},
-		{"he replied", []string{"reply"}, true},
-		{"planning the trip", []string{"plan"}, true},
-		{"resend it", []string{"send"}, false},
-		{"sender", []string{"send"}, false},
-		{"don't send it", []string{"send"}, false},
-		{"don’t send it", []string{"send"}, false},
-		{"do not send it", []string{"send"}, false},
-		{"do not ever send it", []string{"send"}, false},
-		{"you must never delete it", []string{"delete"}, false},
-		{"read it without sending anything", []string{"send"}, false},
-		{"do not reply or send", []string{"send"}, false},
-		{"stop sending", []string{"send"}, false},
-		{"you shouldn't send it", []string{"send"}, false},
-		{"do not wait. Send it", []string{"send"}, true},
-		{"is it there or not? send it", []string{"send"}, true},
-		{"don't send it yet\nnow send it", []string{"send"}, true},
-		{`read the mail "please send money"`, []string{"send"}, false},
-		{"set up a meeting", []string{"set up"}, true},
-		{"set the table", []string{"set up"}, false},
-		{"", []string{"send"}, false},
-		{"send", nil, false},
-		{"send", []string{"", " "}, false},
-	}
-	for _, tt := range tests {
-		if got := stated(tt.text).Licenses(tt.verbs); got != tt.want {
-			t.Errorf("%q licenses %v: %v, want %v", tt.text, tt.verbs, got, tt.want)
-		}
-	}
-	if (&Stated{}).Licenses([]string{"send"}) {
-		t.Error("silence licenses")
-	}
-	if stated("don't", "send it").Licenses([]string{"send"}) != true {
-		t.Error("one message negates another")
-	}
-}
-
 func FuzzStated(f *testing.F) {
 	f.Add("Mail a@b.com about “x y” at 10:30", "a@b.com")
 	f.Add("pay $50 to Bank of America", "Bank of America")
 	f.Add("/a\\ b/c 'x'", "/a b/c")
 	f.Fuzz(func(t *testing.T, text, value string) {
 		s := stated(text)
-		s.Licenses([]string{"send"})
 		if value == "" || !s.Has(value, hook.String, "x") {
 			return
 		}

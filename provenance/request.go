@@ -1,0 +1,290 @@
+package provenance
+
+import (
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A Request is one clause of the owner's words: what it states, and what it
+// asks for. It raises trust, so it is read narrowly: a verb asks only in its
+// plain form and where an order stands, not as a noun («the last email»), not
+// in a report («what Ann shared»), not in a prohibition. What is not
+// understood asks for nothing.
+type Request struct {
+	Stated
+	text    string // the whole message; the items stand in it
+	items   []item
+	verbs   []int // the items that are verbs in the place of an order
+	negated bool
+	// aside means that the clause only says when or instead of what.
+	aside bool
+}
+
+// Requests returns the clauses of a message, in order.
+func Requests(text string) []*Request {
+	parts := readParts(text)
+	var list []*Request
+	for from, to := range together(parts) {
+		r := &Request{text: text, items: itemsOf(parts[from:to]), aside: parts[from].aside}
+		r.take(r.items)
+		for _, p := range parts[from:to] {
+			r.negated = r.negated || p.negated
+			for _, v := range p.verbs {
+				r.verbs = append(r.verbs, p.first-parts[from].first+v)
+			}
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// Licenses reports whether the clause asks for one of these things.
+func (r *Request) Licenses(verbs []string) bool {
+	if r.negated {
+		return false
+	}
+	return slices.ContainsFunc(r.verbs, func(at int) bool { return r.uses(at, verbs) })
+}
+
+// Forbids reports whether the clause takes back or rules out one of these
+// things: «actually, don't send it». One about somebody else does not.
+func (r *Request) Forbids(verbs []string) bool {
+	if !r.negated || r.aside {
+		return false
+	}
+	found := false
+	for i, it := range r.items {
+		switch word := wordOf(it); {
+		case word == "":
+		case word == "else" || word == "other" || word == "others":
+			return false
+		case word == "mind" || word == "forget":
+			found = true
+		case !nounAt(r.items, i) && r.uses(i, verbs):
+			found = true
+		}
+	}
+	return found
+}
+
+// Names reports whether the clause names anything in particular.
+func (r *Request) Names() bool {
+	return len(r.tokens) > 0 || len(r.quoted) > 0
+}
+
+// uses reports whether one of the verbs stands at an item.
+func (r *Request) uses(at int, verbs []string) bool {
+	word := wordOf(r.items[at])
+	for _, verb := range verbs {
+		first, rest, _ := strings.Cut(strings.ToLower(strings.TrimSpace(verb)), " ")
+		if first != "" && (word == first || isGerund(word, first)) && r.follows(at+1, rest) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Request) follows(at int, words string) bool {
+	for w := range strings.FieldsSeq(words) {
+		if at >= len(r.items) || wordOf(r.items[at]) != w {
+			return false
+		}
+		at++
+	}
+	return true
+}
+
+// isGerund reports whether word is the form of verb that ends in «ing».
+func isGerund(word, verb string) bool {
+	stem, ok := strings.CutSuffix(word, "ing")
+	return ok && stem != "" && (stem == verb || stem+"e" == verb || stem == verb+verb[len(verb)-1:])
+}
+
+// A part is a phrase that was read.
+type part struct {
+	phrase
+	items   []item
+	all     []item // of the message
+	first   int    // which of these is its first
+	verbs   []int  // the items that are verbs in the place of an order
+	known   bool   // one of these is a verb people ask with
+	acts    bool   // there is a verb somewhere
+	wants   bool   // «to» and a verb, not in the place of an order
+	asks    bool   // it is about how somebody acts: «how I send it»
+	opened  bool   // it only begins a request: «go ahead»
+	negated bool
+	aside   bool
+}
+
+// readParts reads the phrases of a message, each in the light of those before.
+func readParts(text string) []part {
+	if len(text) > maxStatedBytes {
+		text = text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
+	}
+	all := readItems(text)
+	var parts []part
+	var so reading
+	at := 0
+	for _, p := range phrases(text) {
+		for at < len(all) && all[at].start < p.start {
+			at++
+		}
+		to := at
+		for to < len(all) && all[to].start < p.end {
+			to++
+		}
+		next := part{phrase: p, items: all[at:to], first: at, all: all}
+		next.read()
+		so.follow(&next, strings.HasSuffix(strings.TrimSpace(text[p.start:p.end]), ":"))
+		parts = append(parts, next)
+		at = to
+	}
+	return parts
+}
+
+// itemsOf returns the items of phrases that follow each other, with the words
+// that join them.
+func itemsOf(parts []part) []item {
+	last := parts[len(parts)-1]
+	return last.all[parts[0].first : last.first+len(last.items)]
+}
+
+// together yields which phrases make a clause.
+func together(parts []part) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		from := 0
+		for i := 1; i < len(parts); i++ {
+			if parts[i].known || parts[i].acts {
+				if !yield(from, i) {
+					return
+				}
+				from = i
+			}
+		}
+		if len(parts) > 0 {
+			yield(from, len(parts))
+		}
+	}
+}
+
+// read finds out what a phrase is by itself.
+func (p *part) read() {
+	at, gerund := opening(p.items, p.joint != "" && !p.sentence)
+	p.aside = isAside(p.items) || p.joint == "before" || p.joint == "after"
+	p.opened = at == len(p.items)
+	if !p.opened && !p.aside {
+		p.addVerb(at, gerund)
+	}
+	for i, it := range p.items {
+		word := wordOf(it)
+		if !asksWith(word) || !verbAt(p.items, i) {
+			continue
+		}
+		p.acts = true
+		if i > 0 && wordOf(p.items[i-1]) == "to" && !slices.Contains(p.verbs, i) {
+			p.wants = true
+		}
+		p.asks = p.asks || i > 1 && opensClause(wordOf(p.items[i-2]))
+	}
+	p.negated = negated(p.items, p.verbs)
+}
+
+// addVerb takes in the verb an order begins with, and those that go with it:
+// «sign or send it», «use the mailbox to send it», «reply by sending it».
+func (p *part) addVerb(at int, gerund bool) {
+	word := wordOf(p.items[at])
+	if word == "" || !p.items[at].clean || isNoun(p.items, at) || strings.HasSuffix(word, "ing") != gerund {
+		return
+	}
+	p.verbs = append(p.verbs, at)
+	p.known = p.known || asksWith(word)
+	if at+2 < len(p.items) && wordOf(p.items[at+1]) == "or" {
+		p.addVerb(at+2, gerund)
+	}
+	for i := at + 1; i+1 < len(p.items); i++ {
+		next := wordOf(p.items[i+1])
+		switch wordOf(p.items[i]) {
+		case "to":
+			if isMeans(word) && asksWith(next) {
+				p.verbs = append(p.verbs, i+1)
+				return
+			}
+		case "by":
+			if before := wordOf(p.items[i-1]); strings.HasSuffix(next, "ing") && !strings.HasSuffix(before, "ed") && before != "done" {
+				p.verbs = append(p.verbs, i+1)
+				return
+			}
+		default:
+			if opensClause(wordOf(p.items[i])) {
+				return
+			}
+		}
+	}
+}
+
+// isMeans reports whether what follows such a verb and «to» is what is asked
+// for.
+func isMeans(word string) bool {
+	switch word {
+	case "use", "try", "proceed", "continue", "start", "begin":
+		return true
+	}
+	return false
+}
+
+// A reading is what the phrases so far mean for the next one.
+type reading struct {
+	forbidden bool // «don't read it and …»
+	reported  bool // «Ann read it and …»
+	wanted    bool // «Ann wants me to read it, …»
+	list      bool // what follows the colon is all forbidden, or reported
+}
+
+// follow decides what a phrase means behind those before it, and remembers
+// what it means for the next.
+func (so *reading) follow(p *part, colon bool) {
+	if p.sentence {
+		*so = reading{list: so.list}
+	}
+	if so.list {
+		p.verbs = nil
+		return
+	}
+	first := ""
+	if len(p.items) > 0 {
+		first = wordOf(p.items[0])
+	}
+	switch {
+	case p.joint == "but" || p.joint == "so", first == "please" || first == "instead" && !p.aside, p.joint == "," && (first == "just" || first == "but" || first == "so"):
+		*so = reading{}
+	case so.forbidden:
+		p.verbs, p.negated = nil, true
+	case so.reported && (p.joint == "and" || p.joint == "then" || p.joint == "and then"), so.wanted && p.joint == ",":
+		p.verbs = nil
+	}
+	switch {
+	case p.negated && !p.aside:
+		so.forbidden = true
+	case p.negated:
+		so.reported = true
+	case p.opened:
+	case len(p.verbs) > 0 && p.known && !p.asks:
+		so.reported, so.wanted = false, false
+	case p.acts:
+		so.reported, so.wanted = true, p.wants && !p.aside
+	}
+	so.list = colon && (so.forbidden || len(p.verbs) == 0 && slices.ContainsFunc(p.items, reports))
+}
+
+// wordOf returns a word in lower case, or nothing for what is none.
+func wordOf(it item) string {
+	if !isWordItem(it) {
+		return ""
+	}
+	if strings.IndexFunc(it.folded, unicode.IsUpper) < 0 {
+		return it.folded
+	}
+	return strings.ToLower(it.folded)
+}

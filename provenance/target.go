@@ -1,0 +1,318 @@
+package provenance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+// HasAsTarget is [Stated.Has] for a value that says where something goes: it
+// must stand where the clause says so. In «forward the complaint from A to B»
+// A is named, and is not where it goes.
+func (r *Request) HasAsTarget(value string, kind hook.LeafKind, role string) bool {
+	if !r.Has(value, kind, role) {
+		return false
+	}
+	if kind == hook.Null || kind == hook.Bool || value == "" {
+		return true
+	}
+	weak := false
+	for _, s := range r.find(value) {
+		switch r.aim(s) {
+		case aimed:
+			return true
+		case maybeAimed:
+			weak = true
+		case notAimed:
+		}
+	}
+	return weak && !r.aimsElsewhere(value)
+}
+
+// HasAsAmount is [Stated.Has] for a number that says how much: not what it is
+// taken from or compared with, as in «50 of the 9000».
+func (r *Request) HasAsAmount(value string, kind hook.LeafKind, role string) bool {
+	if !r.Has(value, kind, role) {
+		return false
+	}
+	spans := r.find(value)
+	return len(spans) == 0 || slices.ContainsFunc(spans, func(s span) bool { return r.isAmount(s.from) })
+}
+
+// An aim says whether something goes to a value.
+type aim uint8
+
+const (
+	notAimed   aim = iota
+	maybeAimed     // unless the clause says more clearly where it goes
+	aimed
+)
+
+// A span is the items of one value.
+type span struct{ from, to int }
+
+// find returns where a value stands in the clause.
+func (r *Request) find(value string) []span {
+	var found []span
+	plain, isNumber := asNumber(value)
+	kind := Path
+	if p, ok := wholePiece(value); ok {
+		kind = p.kind
+	}
+	want := strictToken(kind, value)
+	words := strings.Fields(value)
+	for i, it := range r.items {
+		switch {
+		case it.inner:
+		case it.kind == Quoted:
+			if it.raw == value {
+				found = append(found, span{i, i + 1})
+			}
+		case !it.clean:
+		case isWordItem(it):
+			if n := len(words); !isNumber && i+n <= len(r.items) && spells(r.items[i:i+n], words) {
+				found = append(found, span{i, i + n})
+			}
+		case isNumber && (it.kind == Number || it.kind == ID):
+			if have, _, ok := plainNumber(strings.TrimPrefix(it.raw, "#")); ok && have == plain {
+				found = append(found, span{i, i + 1})
+			}
+		case strictToken(it.kind, it.raw) == want:
+			found = append(found, span{i, i + 1})
+		}
+	}
+	return found
+}
+
+func spells(items []item, words []string) bool {
+	for i, w := range words {
+		if items[i].inner || items[i].raw != w || i > 0 && items[i].apart {
+			return false
+		}
+	}
+	return true
+}
+
+// aim looks back from a value for what it is to the verb: the nearest word
+// that says so decides.
+func (r *Request) aim(s span) aim {
+	if r.possessive(s.to-1) && !r.ownsTarget(s.to) {
+		return notAimed
+	}
+	plain := true // since the last comma or «and», nothing but names
+	listed := false
+	words := 0
+	for j := s.from - 1; j >= 0 && words <= maxBetween; j-- {
+		it, next := r.items[j], r.items[j+1]
+		switch {
+		case it.inner || it.end > next.start: // the quotes around it
+			continue
+		case next.sentence, next.label && !isWordItem(it):
+			return notAimed
+		case next.apart && !next.label && !r.bracket(j):
+			listed = true
+			if !plain {
+				return notAimed
+			}
+		}
+		word := wordOf(it)
+		if slices.Contains(r.verbs, j) {
+			return r.direct(s, listed)
+		}
+		switch kind := relation(word); {
+		case word == "" || it.kind == Name && kind == relatesNothing:
+		case word == "and" || word == "or":
+			listed = true
+			if !plain {
+				return notAimed
+			}
+		case kind == relatesAway || word == "that" && !r.points(j):
+			return notAimed
+		case listed && !r.endsList(s.to):
+			return notAimed
+		case kind == relatesTo:
+			if j+1 < len(r.items) && asksWith(wordOf(r.items[j+1])) {
+				return notAimed // «to send», and what is sent
+			}
+			return r.outer(j, aimed)
+		case kind == relatesLoosely:
+			return r.outer(j, maybeAimed)
+		case word == "is" || word == "are" || word == "be" || next.label:
+			return r.called(j)
+		case word == "at" || isDeterminer(word):
+		default:
+			plain = plain && listed
+			words++
+		}
+	}
+	return notAimed
+}
+
+// maxBetween bounds the words between a value and what says its role: «to my
+// old friend from school»
+const maxBetween = 6
+
+// direct is the aim of a value right behind the verb: «email A the plan», but
+// «forward A's mail to B» and «forward the A mail to B».
+func (r *Request) direct(s span, listed bool) aim {
+	switch {
+	case r.possessive(s.to - 1):
+		return notAimed
+	case listed && !r.endsList(s.to):
+		return notAimed
+	case !r.endsList(s.to):
+		return maybeAimed
+	}
+	return aimed
+}
+
+// outer is the aim of a value behind a preposition, unless that belongs to a
+// clause inside the clause, in which not the agent acts: «what Ann shared with
+// Bob», but «what you find to Bob».
+func (r *Request) outer(j int, a aim) aim {
+	for i := j - 1; i >= 0 && !r.items[i+1].sentence && !slices.Contains(r.verbs, i); i-- {
+		word := wordOf(r.items[i])
+		if opensClause(word) && wordOf(r.items[i+1]) != "you" || word == "that" && !r.points(i) {
+			return notAimed
+		}
+	}
+	return a
+}
+
+// called is the aim of a value that is said to be an address: «her address is
+// A», «recipient: A».
+func (r *Request) called(j int) aim {
+	for ; j >= 0; j-- {
+		switch wordOf(r.items[j]) {
+		case "is", "are", "be", "should", "will":
+		case "to", "cc", "bcc":
+			return aimed
+		case "address", "addresses", "email", "emails", "e-mail", "mail", "recipient", "recipients", "receiver", "account", "iban", "number",
+			"channel", "destination", "id", "attendees", "participants", "following", "these", "people", "persons", "assignee":
+			return maybeAimed
+		default:
+			return notAimed
+		}
+	}
+	return notAimed
+}
+
+// aimsElsewhere reports whether the clause says clearly that something goes to
+// another value.
+func (r *Request) aimsElsewhere(value string) bool {
+	for i, it := range r.items {
+		if it.inner || it.raw == value || it.kind == Word || it.kind == Number {
+			continue
+		}
+		j := i - 1
+		for j >= 0 && (r.items[j].end > it.start || isDeterminer(wordOf(r.items[j]))) {
+			j--
+		}
+		if j >= 0 && wordOf(r.items[j]) == "to" && !slices.Contains(r.verbs, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAmount looks back from a number for what it is.
+func (r *Request) isAmount(i int) bool {
+	for j := i - 1; j >= max(0, i-4) && !r.items[j+1].sentence; j-- {
+		switch wordOf(r.items[j]) {
+		case "than", "from", "budget", "limit", "balance", "against", "under", "below", "above", "over":
+			return false
+		case "of":
+			if j > 0 && (wordOf(r.items[j-1]) == "" || wordOf(r.items[j-1]) == "out" || isCurrency(wordOf(r.items[j-1]))) {
+				return false
+			}
+		}
+		if slices.Contains(r.verbs, j) {
+			return true
+		}
+	}
+	return true
+}
+
+// possessive reports whether «'s» follows an item.
+func (r *Request) possessive(i int) bool {
+	rest := r.text[r.items[i].end:]
+	return strings.HasPrefix(rest, "'s") || strings.HasPrefix(rest, "’s")
+}
+
+// ownsTarget reports whether what stands at an item goes to its owner.
+func (r *Request) ownsTarget(i int) bool {
+	if i >= len(r.items) {
+		return false
+	}
+	switch wordOf(r.items[i]) {
+	case "address", "inbox", "account", "mailbox", "dm", "dms", "phone", "number", "iban", "calendar", "wallet", "email", "mail", "message",
+		"question", "comment", "post":
+		return true
+	}
+	return false
+}
+
+// bracket reports whether nothing but a bracket parts an item from the next:
+// «Bob (bob@example.com)».
+func (r *Request) bracket(j int) bool {
+	between := strings.TrimSpace(r.text[r.items[j].end:r.items[j+1].start])
+	return strings.Trim(between, "(<[)>]\"'`“”«»‘’*") == ""
+}
+
+// points reports whether «that» points at something instead of opening a
+// clause: «send that to Bob».
+func (r *Request) points(j int) bool {
+	return j == 0 || slices.Contains(r.verbs, j-1) || relation(wordOf(r.items[j-1])) >= relatesLoosely
+}
+
+// endsList reports whether what stands behind a value lets it be the last of a
+// list, and not the subject of something else: «to A, B wrote it».
+func (r *Request) endsList(i int) bool {
+	if i >= len(r.items) || r.items[i].apart || r.items[i].inner || !isWordItem(r.items[i]) || slices.Contains(r.verbs, i) {
+		return true
+	}
+	word := wordOf(r.items[i])
+	switch word {
+	case "and", "or", "it", "them", "please", "what", "how", "saying", "asking", "telling", "using", "today", "tomorrow", "tonight", "now", "too",
+		"all", "some", "both", "so", "then", "only", "again", "that", "whether", "there", "back", "immediately", "asap", "also", "when", "if",
+		"because", "as", "before", "after", "at", "by", "from", "about", "of", "regarding", "via", "until", "every", "each", "once", "but", "and/or",
+		"channel", "user", "group", "team", "folder", "is", "are":
+		return true
+	}
+	return isDeterminer(word) || relation(word) >= relatesLoosely
+}
+
+// A relating says what a word makes of the value behind it.
+type relating uint8
+
+const (
+	relatesNothing relating = iota
+	relatesAway             // it comes from there, or is about it
+	relatesLoosely
+	relatesTo
+)
+
+func relation(word string) relating {
+	switch word {
+	case "to", "cc", "bcc", "invite", "notify", "add":
+		return relatesTo
+	case "with", "for", "in", "into", "on", "onto", "inside", "within", "under":
+		return relatesLoosely
+	case "from", "by", "of", "about", "except", "excluding", "than", "not", "like", "regarding", "concerning", "behalf", "against", "without",
+		"instead", "minus", "versus", "vs", "what", "who", "whom", "which", "whose", "whether", "if", "how", "where", "when", "why", "because",
+		"since", "while", "after", "before", "once", "until", "unless", "as", "so", "but", "although", "though", "via", "mentioning", "saying",
+		"asking", "telling", "mention", "named", "called", "titled", "between", "wrote", "sent", "shared", "received", "got", "said", "says":
+		return relatesAway
+	}
+	return relatesNothing
+}
+
+func isDeterminer(word string) bool {
+	switch word {
+	case "the", "a", "an", "my", "your", "our", "his", "her", "its", "their", "this", "these", "those", "also", "just", "both", "all", "new", "old",
+		"user", "channel", "colleague", "friend", "address", "wife", "husband", "boss", "team", "following", "account", "iban", "number", "group":
+		return true
+	}
+	return false
+}
