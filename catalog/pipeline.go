@@ -51,8 +51,11 @@ func (j *judge) parts(list []part, scripts int) {
 		for _, name := range p.targets(j.folder(base)) {
 			j.writes(name, base, false)
 		}
-		for _, name := range p.folders(j.folder(base)) {
+		for k, name := range p.folders(j.folder(base)) {
 			j.writes(name, base, true)
+			if k > 0 && !strings.HasSuffix(name, "/.") && j.folder(base)(name) { // what is put in its place brings everything in it
+				j.guards |= isInstructs
+			}
 		}
 		if fetches && (p.runsInput() || p.starts(got)) {
 			j.installs = true

@@ -280,5 +280,6 @@ func inFolder(folder, name string) string {
 
 func lastPart(name string) string {
 	name = strings.TrimRight(name, `/\`)
-	return name[strings.LastIndexAny(name, `/\`)+1:]
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	return name[strings.LastIndexByte(name, ':')+1:] // host:file
 }
