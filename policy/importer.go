@@ -31,6 +31,7 @@ func Import(name string, data []byte) ([]byte, []Note, error) {
 	m.provenance()
 	m.caution()
 	m.verifiers()
+	m.notRead()
 	if !m.found && len(m.problems) == 0 {
 		m.fault(root, "nothing to import was found", "it should hold taintPolicy or toolOverrides, tools.caution or tools.verifier")
 	}
@@ -153,7 +154,7 @@ func (m *importer) mapping(v *jvalue, what string) bool {
 		return false
 	}
 	if v.kind != jobject {
-		m.fault(v, what+" is not a mapping", "write {…}")
+		m.fault(v, what+" is not a mapping", "write names and values in braces, as in "+mappingExample(what))
 		return false
 	}
 	return true

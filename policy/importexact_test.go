@@ -39,7 +39,7 @@ func TestImportMistakes(t *testing.T) {
 		`{agents: 1}`:         "1:1: error: nothing to import was found\n    it should hold taintPolicy or toolOverrides, tools.caution or tools.verifier",
 		`[1]`:                 "1:1: error: nothing to import was found",
 		`{tools: 1}`:          "1:1: error: nothing to import was found",
-		`{toolOverrides: []}`: "1:17: error: toolOverrides is not a mapping\n    write {…}",
+		`{toolOverrides: []}`: "1:17: error: toolOverrides is not a mapping\n    write names and values in braces, as in {\"exec\": {\"external\": \"confirm\"}}",
 		`{plugins: {entries: {provenance: {config: 1}}}}`:                       "1:43: error: the plugin's config is not a mapping",
 		`{toolOverrides: {"": {}}}`:                                             "1:22: error: this override names no tool\n    name a tool, or use taintPolicy for all of them",
 		`{toolOverrides: {" ": {}}}`:                                            "1:23: error: this override names no tool",

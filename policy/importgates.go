@@ -16,9 +16,11 @@ func (m *importer) caution() {
 		return
 	}
 	m.found, m.auditor = true, true
-	m.unknown(v, "tools.caution", "defaults", "tools", "auditor")
 	if d := v.get("defaults"); !d.is("false") {
 		m.cautious = cautionDefaults()
+	}
+	for _, k := range v.members {
+		m.cautionKey(k)
 	}
 	if tools := v.get("tools"); tools != nil && m.mapping(tools, "tools.caution.tools") {
 		for _, k := range tools.members {
@@ -27,6 +29,24 @@ func (m *importer) caution() {
 	}
 	m.auditorSettings(v.get("auditor"))
 	m.note(nil, "after a cautioned tool the auditor alone decided about every call; now it still looks at each, but sending, changing and running also need a person where the table says confirm, and it never answers for code, for the agent's own settings, or where data could leave")
+}
+
+// cautionKey looks at a key beside the known ones. A tool that stands one level
+// too high was never cautioned there; taking it for one only tightens.
+func (m *importer) cautionKey(k jmember) {
+	name := plainKey(k.name)
+	switch {
+	case slices.Contains([]string{"defaults", "tools", "auditor"}, k.name):
+	case k.value.is("true") && strings.TrimSpace(k.name) != "" && len(k.name) <= maxKey:
+		if !slices.Contains(m.cautious, k.name) {
+			m.cautious = append(m.cautious, k.name)
+		}
+		m.note(k.value, "tools.caution.%s should stand under tools.caution.tools; it was read as if it did", name)
+	case k.value.is("false"):
+		m.note(k.value, "tools.caution.%s is not read: tools stand under tools.caution.tools", name)
+	default:
+		m.note(k.value, "tools.caution.%s is not understood and was left out", name)
+	}
 }
 
 func (m *importer) cautionTool(k jmember) {
