@@ -35,9 +35,29 @@ func Requests(text string) []*Request {
 				r.verbs = append(r.verbs, p.first-parts[from].first+v)
 			}
 		}
+		r.addMeans()
 		list = append(list, r)
 	}
 	return list
+}
+
+// addMeans takes in by what an order is to be carried out: «book a table by
+// visiting this page», but not «the harm done by visiting it».
+func (r *Request) addMeans() {
+	if len(r.verbs) == 0 {
+		return
+	}
+	for i := r.verbs[0] + 1; i+1 < len(r.items) && !r.items[i].sentence; i++ {
+		switch word, before := wordOf(r.items[i]), wordOf(r.items[i-1]); {
+		case opensClause(word) || word == "that" && !r.points(i):
+			return
+		case word == "by" && strings.HasSuffix(wordOf(r.items[i+1]), "ing"):
+			if !strings.HasSuffix(before, "ed") && before != "done" {
+				r.verbs = append(r.verbs, i+1)
+			}
+			return
+		}
+	}
 }
 
 // Licenses reports whether the clause asks for one of these things.
@@ -192,7 +212,7 @@ func (p *part) read() {
 }
 
 // addVerb takes in the verb an order begins with, and those that go with it:
-// «sign or send it», «use the mailbox to send it», «reply by sending it».
+// «sign or send it», «use the mailbox to send it».
 func (p *part) addVerb(at int, gerund bool) {
 	word := wordOf(p.items[at])
 	if word == "" || !p.items[at].clean || isNoun(p.items, at) || strings.HasSuffix(word, "ing") != gerund {
@@ -203,23 +223,10 @@ func (p *part) addVerb(at int, gerund bool) {
 	if at+2 < len(p.items) && wordOf(p.items[at+1]) == "or" {
 		p.addVerb(at+2, gerund)
 	}
-	for i := at + 1; i+1 < len(p.items); i++ {
-		next := wordOf(p.items[i+1])
-		switch wordOf(p.items[i]) {
-		case "to":
-			if isMeans(word) && asksWith(next) {
-				p.verbs = append(p.verbs, i+1)
-				return
-			}
-		case "by":
-			if before := wordOf(p.items[i-1]); strings.HasSuffix(next, "ing") && !strings.HasSuffix(before, "ed") && before != "done" {
-				p.verbs = append(p.verbs, i+1)
-				return
-			}
-		default:
-			if opensClause(wordOf(p.items[i])) {
-				return
-			}
+	for i := at + 1; i+1 < len(p.items) && isMeans(word); i++ {
+		if wordOf(p.items[i]) == "to" && asksWith(wordOf(p.items[i+1])) {
+			p.verbs = append(p.verbs, i+1)
+			return
 		}
 	}
 }

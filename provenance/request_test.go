@@ -86,6 +86,7 @@ func TestOrdinaryRequestsAreLicensed(t *testing.T) {
 		`Send "do not pay, never" to x@y.example`,
 		"Send invoice no 7 to x@y.example",
 		"Answer the question by writing to x@y.example",
+		"Order food for Ann and me by emailing x@y.example",
 	} {
 		if !asksToMail(text) {
 			t.Errorf("not licensed: %q", text)
