@@ -18,10 +18,11 @@ type Note struct {
 
 // Import reads an agent's old configuration (JSON or JSON5: the provenance
 // plugin's, tools.caution, tools.verifier) and writes a policy that asks and
-// refuses at least where the old one did. Arguments the owner stated raise
-// nothing there (relax: false), because they did not. Notes name every place
-// where the old default let something pass that is now asked or refused. With
-// an error, which is [floodmark.Problems], there is no policy.
+// refuses at least where these did. Arguments the owner stated raise nothing
+// there (relax: false), because they did not. Notes name every place where the
+// old default let something pass that is now asked or refused, and what else
+// restricts something in the file and was not read. With an error, which is
+// [floodmark.Problems], there is no policy.
 func Import(name string, data []byte) ([]byte, []Note, error) {
 	root, err := parseJSON5(name, data)
 	if err != nil {

@@ -14,6 +14,7 @@
 //	speaker.go    who speaks; place.go where something was read
 //	shape.go      the language; yaml.go, check.go, document.go read it
 //	rule.go       rules; condition.go, compile.go their conditions
+//	named.go      the tools a policy speaks about
 //	load.go       layers; build.go joins them
 //	schema.go     the language for editors
 //	importer.go   the seeds' configuration in our language
