@@ -65,7 +65,7 @@ func TestWhereURLsEnd(t *testing.T) {
 	for rest, more := range map[string]int{
 		"": 0, "b": 1, " b": 0, "\x7fb": 0, "\nb": 0, `"b`: 0, "<b": 0, ">b": 0, "{b": 0, "}b": 0, "|b": 0, `\b`: 0, "^b": 0, "`b": 0,
 		"(b)c": 4, ")b": 0, "[b]c": 4, "]b": 0, "((b)c": 5, "(b))c": 3, "(": 0, "()": 2, ",b": 2, ",http://b": 0, "!b": 2, "!": 0,
-		".,;:!?'*_~": 0, "é/b": 4, "e\u0301/b": 5, "٣/b": 4, "🎉b": 0, "”b": 0, "谢b": 4,
+		".,;:!?'*_~": 0, "é/b": 4, "e\u0301/b": 5, "٣/b": 4, "🎉b": 0, "”b": 0, "谢b": 4, "\x80b": 0,
 	} {
 		if got := urlEnd(url + rest); got != len(url)+more {
 			t.Errorf("%q: %d bytes of the rest, want %d", rest, got-len(url), more)

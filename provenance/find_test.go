@@ -113,6 +113,7 @@ func TestPartsOfTokens(t *testing.T) {
 	}{
 		{URL, "https://evil.com/a/?q=1#x", []string{"evil.com", "https://evil.com/a/?q=1", "https://evil.com/a"}},
 		{URL, "https://evil.com/谢", []string{"evil.com", "https://evil.com"}},
+		{URL, "https://evil.com/a#x", []string{"evil.com", "https://evil.com/a"}},
 		{URL, "www.evil.com", nil},
 		{Path, "a/b.txt", []string{"b.txt"}}, {Path, `c:\x`, []string{"x"}}, {Path, "b.txt", nil}, {Path, "a/", nil},
 		{Number, "$1,250.00", []string{"1250"}}, {Number, "5", nil}, {ID, "#42", []string{"42"}}, {ID, "a1", nil}, {ID, "_$_", nil},

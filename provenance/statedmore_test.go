@@ -14,6 +14,7 @@ func TestStatedTokensAndWhatStandsBesideThem(t *testing.T) {
 	}{
 		{"Mail a@b.com|x or x|c@d.com> now", nil, []string{"a@b.com", "c@d.com"}},
 		{"Mail a@b.com谢", nil, []string{"a@b.com"}},
+		{"Mail 🎉a@b.com or –c@d.com", []string{"a@b.com"}, []string{"c@d.com"}},
 		{`Mail "a@b.com"`, []string{"a@B.COM"}, nil},
 		{`Read "say 'b c' a@evil.com"`, nil, []string{"a@evil.com"}},
 		{"Open www.good.com", []string{"www.good.com"}, []string{"www.evil.com"}},
