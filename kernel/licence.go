@@ -99,13 +99,10 @@ func asks(said, verbs []string) asked {
 }
 
 // thisTurn is what the owner said in this turn, and in the one before if this
-// one only says yes. Where he said nothing he asked for nothing. A branch works
-// on what he said last: it has no turns of his.
+// one only says yes. Where he said nothing he asked for nothing. A branch has
+// the words of the turn it was begun in.
 func (st *step) thisTurn() []string {
 	owner := st.s.Owner
-	if st.s.Parent != "" {
-		return owner[max(0, len(owner)-1):]
-	}
 	now := owner[min(st.s.TurnBegan, len(owner)):]
 	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !provenance.Assents(text) }) {
 		return owner[min(st.s.LastTurnBegan, len(owner)):]
