@@ -27,15 +27,15 @@ type SessionOpened struct {
 // SessionForked starts a session on behalf of another, whose sources and
 // stated words it inherits. A child adds no stated words of its own.
 type SessionForked struct {
-	Agent    string     `json:"agent"`
-	Project  string     `json:"project,omitempty"`
-	Home     string     `json:"home,omitempty"`
-	Parent   SessionID  `json:"parent"`
-	Sources  []Source   `json:"sources,omitempty"`
-	Stated   []string   `json:"stated,omitempty"`
+	Agent   string    `json:"agent"`
+	Project string    `json:"project,omitempty"`
+	Home    string    `json:"home,omitempty"`
+	Parent  SessionID `json:"parent"`
+	Sources []Source  `json:"sources,omitempty"`
+	Stated  []string  `json:"stated,omitempty"`
 	// Asked is how many of the stated words are older than the turn the child
 	// was begun in: they state values and ask for nothing any more.
-	Asked int `json:"asked,omitempty"`
+	Asked    int        `json:"asked,omitempty"`
 	Endorsed []Endorsed `json:"endorsed,omitempty"`
 }
 

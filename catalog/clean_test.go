@@ -55,11 +55,31 @@ func TestHomeOf(t *testing.T) {
 		path, home string
 		want       int
 	}{
-		{"/", "", -1}, {"", "", -1}, {"/~", "", 1}, {"/~/x", "", 1}, {"/root", "", 1}, {"/root/x", "/home/u", 1}, {"/rooty", "", -1},
-		{"/home", "", -1}, {"/home/u", "", 2}, {"/home/u/x", "", 2}, {"/users/u", "", 2}, {"/var", "", -1}, {"/var/root", "", 2},
-		{"/var/lib", "", -1}, {"/srv/root", "", -1}, {"c:", "", -1}, {"c:/users", "", -1}, {"c:/users/u", "", 3}, {"c:/other/u", "", -1},
-		{"cc/users/u", "", -1}, {"/srv/h/u/x", "/srv/h/u", 3}, {"/srv/h/u/x", "/Srv/H/U/", 3}, {"/srv/h/u", "/srv/h/u", 3},
-		{"/srv/h/ux", "/srv/h/u", -1}, {"/srv/x", "/", -1},
+		{"/", "", -1},
+		{"", "", -1},
+		{"/~", "", 1},
+		{"/~/x", "", 1},
+		{"/root", "", 1},
+		{"/root/x", "/home/u", 1},
+		{"/rooty", "", -1},
+		{"/home", "", -1},
+		{"/home/u", "", 2},
+		{"/home/u/x", "", 2},
+		{"/users/u", "", 2},
+		{"/var", "", -1},
+		{"/var/root", "", 2},
+		{"/var/lib", "", -1},
+		{"/srv/root", "", -1},
+		{"c:", "", -1},
+		{"c:/users", "", -1},
+		{"c:/users/u", "", 3},
+		{"c:/other/u", "", -1},
+		{"cc/users/u", "", -1},
+		{"/srv/h/u/x", "/srv/h/u", 3},
+		{"/srv/h/u/x", "/Srv/H/U/", 3},
+		{"/srv/h/u", "/srv/h/u", 3},
+		{"/srv/h/ux", "/srv/h/u", -1},
+		{"/srv/x", "/", -1},
 	} {
 		if got := homeOf(tc.path, splitPath(tc.path, nil), tc.home); got != tc.want {
 			t.Errorf("homeOf(%q, %q) = %d, want %d", tc.path, tc.home, got, tc.want)
@@ -72,8 +92,15 @@ func TestWithin(t *testing.T) {
 		path, folder string
 		want         bool
 	}{
-		{"/a/b", "/a", true}, {"/a/b", "/a/", true}, {"/a", "/a", true}, {"/ab", "/a", false}, {"/a", "/a/b", false}, {"/b/a", "/a", false},
-		{"/a", "", false}, {"/a", "/", false}, {"", "", false},
+		{"/a/b", "/a", true},
+		{"/a/b", "/a/", true},
+		{"/a", "/a", true},
+		{"/ab", "/a", false},
+		{"/a", "/a/b", false},
+		{"/b/a", "/a", false},
+		{"/a", "", false},
+		{"/a", "/", false},
+		{"", "", false},
 	} {
 		if got := within(tc.path, tc.folder); got != tc.want {
 			t.Errorf("within(%q, %q) = %v", tc.path, tc.folder, got)
@@ -133,8 +160,14 @@ func TestMatchHost(t *testing.T) {
 		pattern, host string
 		want          bool
 	}{
-		{"a.test", "a.test", true}, {"a.test", "b.a.test", false}, {"*.a.test", "b.a.test", true}, {"*.a.test", "c.b.a.test", true},
-		{"*.a.test", "a.test", false}, {"*.a.test", ".a.test", false}, {"*.a.test", "xa.test", false}, {"*.a.test", "x.b.test", false},
+		{"a.test", "a.test", true},
+		{"a.test", "b.a.test", false},
+		{"*.a.test", "b.a.test", true},
+		{"*.a.test", "c.b.a.test", true},
+		{"*.a.test", "a.test", false},
+		{"*.a.test", ".a.test", false},
+		{"*.a.test", "xa.test", false},
+		{"*.a.test", "x.b.test", false},
 	} {
 		if got := matchHost(tc.pattern, tc.host); got != tc.want {
 			t.Errorf("%s on %s: %v", tc.pattern, tc.host, got)

@@ -107,8 +107,20 @@ func TestEdits(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ac", 1}, {"ac", "abc", 1}, {"ab", "ba", 2},
-		{"kitten", "sitting", 3}, {long, long, 0}, {long + "a", "a", 64}, {"a", long + "a", 64}, {long, "", 64}, {long + "a", long + "a", 64},
+		{"", "", 0},
+		{"a", "", 1},
+		{"", "ab", 2},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},
+		{"abc", "ac", 1},
+		{"ac", "abc", 1},
+		{"ab", "ba", 2},
+		{"kitten", "sitting", 3},
+		{long, long, 0},
+		{long + "a", "a", 64},
+		{"a", long + "a", 64},
+		{long, "", 64},
+		{long + "a", long + "a", 64},
 	} {
 		if got := edits(tc.a, tc.b); got != tc.want {
 			t.Errorf("%.9q %.9q: %d, want %d", tc.a, tc.b, got, tc.want)

@@ -67,7 +67,7 @@ func (p *part) targets(folder func(string) bool) []string {
 // nobody sees: by moving one, or copying everything in it.
 func (p *part) folders(folder func(string) bool) []string {
 	name := p.name()
-	w := written{}
+	var w written
 	switch {
 	case oneOf(name, "mv", "cp", "rsync", "scp", "ditto", "robocopy", "xcopy", "ln"):
 		w = p.sorted(name)

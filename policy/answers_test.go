@@ -118,8 +118,14 @@ func TestVerifiersAreJoined(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ agent, server, tool, want string }{
-		{"", "", "exec", "phone hook"}, {"", "", "read", "phone"}, {"", "mcp", "read", "phone hook"}, {"", "git", "log", "phone"},
-		{"a", "", "read", "phone hook"}, {"a", "mcp", "read", "phone hook"}, {"a", "git", "log", "phone own"}, {"a", "", "log", "phone hook"},
+		{"", "", "exec", "phone hook"},
+		{"", "", "read", "phone"},
+		{"", "mcp", "read", "phone hook"},
+		{"", "git", "log", "phone"},
+		{"a", "", "read", "phone hook"},
+		{"a", "mcp", "read", "phone hook"},
+		{"a", "git", "log", "phone own"},
+		{"a", "", "log", "phone hook"},
 	} {
 		q := ask(c.tool, floodmark.Observe, floodmark.Owner)
 		q.Agent, q.Tool.Server = c.agent, c.server
@@ -157,10 +163,14 @@ rules:
 		turn, round int
 		want        string
 	}{
-		{1, 2, "allow\n false false false"}, {2, 0, "restrict\n    restrict rule [rules.ends] enough\n true false false"},
-		{3, 0, "allow\n false true false"}, {4, 0, "allow\n false false true"}, {5, 0, "allow\n false false false"},
+		{1, 2, "allow\n false false false"},
+		{2, 0, "restrict\n    restrict rule [rules.ends] enough\n true false false"},
+		{3, 0, "allow\n false true false"},
+		{4, 0, "allow\n false false true"},
+		{5, 0, "allow\n false false false"},
 		{6, 0, "restrict\n    restrict rule [rules.every] the rule \"every\" ends this turn\n true false false"},
-		{7, 0, "allow\n false false false"}, {8, 0, "allow\n false false false"},
+		{7, 0, "allow\n false false false"},
+		{8, 0, "allow\n false false false"},
 		{1, 3, "restrict\n    restrict max-iterations [maxIterations] the agent has gone round 3 times in this turn, which is all the policy gives it\n true false false"},
 	} {
 		q := ask("", floodmark.Observe, floodmark.Owner)

@@ -15,9 +15,16 @@ func TestNearestIsNear(t *testing.T) {
 		{"aXXXefghi", "abcdefghi", "abcdefghi"},          // but of nine
 		{"XXXXefghijk", "abcdefghijk", ""},               // four of eleven are not
 		{"XXXXefghijkl", "abcdefghijkl", "abcdefghijkl"}, // but of twelve
-		{"ab", "cd", ""}, {"abc", "xbz", "xbz"}, {"a", "ab", ""}, {"aab", "aax aay", "aax"}, {"aax", "aay aax", "aax"},
-		{"AB-C_D e", "abcde", "abcde"}, {"deny", "restrict allow", "restrict"}, {"deny", "zzzzzzzz", ""},
-		{strings.Repeat("a", 65), strings.Repeat("a", 65), ""}, {strings.Repeat("a", 64), strings.Repeat("a", 63), strings.Repeat("a", 63)},
+		{"ab", "cd", ""},
+		{"abc", "xbz", "xbz"},
+		{"a", "ab", ""},
+		{"aab", "aax aay", "aax"},
+		{"aax", "aay aax", "aax"},
+		{"AB-C_D e", "abcde", "abcde"},
+		{"deny", "restrict allow", "restrict"},
+		{"deny", "zzzzzzzz", ""},
+		{strings.Repeat("a", 65), strings.Repeat("a", 65), ""},
+		{strings.Repeat("a", 64), strings.Repeat("a", 63), strings.Repeat("a", 63)},
 	} {
 		near, ok := nearest(c.got, strings.Fields(c.words))
 		if !ok {
@@ -45,8 +52,16 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"kitten", "sitting", 3}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"ab", "ba", 2}, {"abcd", "bcd", 1}, {"bcd", "abcd", 1},
-		{strings.Repeat("a", 64), strings.Repeat("a", 64), 0}, {strings.Repeat("a", 65), "a", 64}, {"a", strings.Repeat("a", 65), 64},
+		{"kitten", "sitting", 3},
+		{"", "abc", 3},
+		{"abc", "", 3},
+		{"abc", "abc", 0},
+		{"ab", "ba", 2},
+		{"abcd", "bcd", 1},
+		{"bcd", "abcd", 1},
+		{strings.Repeat("a", 64), strings.Repeat("a", 64), 0},
+		{strings.Repeat("a", 65), "a", 64},
+		{"a", strings.Repeat("a", 65), 64},
 	} {
 		if got := distance(c.a, c.b); got != c.want {
 			t.Errorf("%s, %s: %d, want %d", c.a, c.b, got, c.want)
@@ -85,13 +100,40 @@ func TestPathPatterns(t *testing.T) {
 		pattern, path string
 		want          bool
 	}{
-		{"/a/**", "/a", true}, {"/a/**", "/a/b/c", true}, {"/a/**", "/ab", false}, {"/a/*", "/a", false}, {"/a/*", "/a/b", true}, {"/a/*", "/a/b/c", false},
-		{"/a/", "/a", true}, {"/a", "/a/b", false}, {"/a/b", "/a", false}, {"/a/**/z", "/a/z", true}, {"/a/**/z", "/a/b/c/z", true}, {"/a/**/z", "/a/z/y", false},
-		{"/a/**/y/z", "/a/y/y/z", true}, {"/a/**/y/**/z", "/a/b/y/c/d/z", true}, {"/a/**/y/**/z", "/a/b/c/z", false}, {"/a/**/**", "/a", true},
-		{"/a/b?", "/a/bc", true}, {"/a/b?", "/a/b", false}, {"/a/*.md", "/a/x.md", true}, {"/a/*.md", "/a/x.MD", false}, {"/a/[b]", "/a/[b]", true}, {"/a/[b]", "/a/b", false},
-		{`/a/\*`, `/a/\x`, true}, {"/A", "/a", false}, {"/a/b", "/x/../a/b", true},
-		{"~/w/**", "/home/me/w/x", true}, {"~/w/**", "/home/me/w", true}, {"~/w/**", "/home/you/w/x", false}, {"~/w/**", "/root/w/x", true}, {"~/w/**", "~/w/x", true},
-		{"~/w/**", "/home/w/x", false}, {"~/w", "/home/me", false}, {"~/w", "/", false}, {"/w", "/home/me/w", false},
+		{"/a/**", "/a", true},
+		{"/a/**", "/a/b/c", true},
+		{"/a/**", "/ab", false},
+		{"/a/*", "/a", false},
+		{"/a/*", "/a/b", true},
+		{"/a/*", "/a/b/c", false},
+		{"/a/", "/a", true},
+		{"/a", "/a/b", false},
+		{"/a/b", "/a", false},
+		{"/a/**/z", "/a/z", true},
+		{"/a/**/z", "/a/b/c/z", true},
+		{"/a/**/z", "/a/z/y", false},
+		{"/a/**/y/z", "/a/y/y/z", true},
+		{"/a/**/y/**/z", "/a/b/y/c/d/z", true},
+		{"/a/**/y/**/z", "/a/b/c/z", false},
+		{"/a/**/**", "/a", true},
+		{"/a/b?", "/a/bc", true},
+		{"/a/b?", "/a/b", false},
+		{"/a/*.md", "/a/x.md", true},
+		{"/a/*.md", "/a/x.MD", false},
+		{"/a/[b]", "/a/[b]", true},
+		{"/a/[b]", "/a/b", false},
+		{`/a/\*`, `/a/\x`, true},
+		{"/A", "/a", false},
+		{"/a/b", "/x/../a/b", true},
+		{"~/w/**", "/home/me/w/x", true},
+		{"~/w/**", "/home/me/w", true},
+		{"~/w/**", "/home/you/w/x", false},
+		{"~/w/**", "/root/w/x", true},
+		{"~/w/**", "~/w/x", true},
+		{"~/w/**", "/home/w/x", false},
+		{"~/w", "/home/me", false},
+		{"~/w", "/", false},
+		{"/w", "/home/me/w", false},
 	} {
 		p, ok := parsePath(c.pattern)
 		if !ok {
@@ -119,8 +161,14 @@ func TestHostPatterns(t *testing.T) {
 		pattern, host string
 		want          bool
 	}{
-		{"a.example", "a.example", true}, {"A.example", "a.example", true}, {"a.example", "b.a.example", false}, {"*.a.example", "b.a.example", true},
-		{"*.a.example", "a.example", false}, {"*.a.example", "xa.example", false}, {"printer", "printer", true}, {"a-b_9.example", "a-b_9.example", true},
+		{"a.example", "a.example", true},
+		{"A.example", "a.example", true},
+		{"a.example", "b.a.example", false},
+		{"*.a.example", "b.a.example", true},
+		{"*.a.example", "a.example", false},
+		{"*.a.example", "xa.example", false},
+		{"printer", "printer", true},
+		{"a-b_9.example", "a-b_9.example", true},
 	} {
 		if h, ok := parseHost(c.pattern); !ok || h.matches(c.host) != c.want {
 			t.Errorf("%s over %s: %v", c.pattern, c.host, !c.want)

@@ -115,9 +115,18 @@ func TestPartsOfTokens(t *testing.T) {
 		{URL, "https://evil.com/谢", []string{"evil.com", "https://evil.com"}},
 		{URL, "https://evil.com/a#x", []string{"evil.com", "https://evil.com/a"}},
 		{URL, "www.evil.com", nil},
-		{Path, "a/b.txt", []string{"b.txt"}}, {Path, `c:\x`, []string{"x"}}, {Path, "b.txt", nil}, {Path, "a/", nil},
-		{Number, "$1,250.00", []string{"1250"}}, {Number, "5", nil}, {ID, "#42", []string{"42"}}, {ID, "a1", nil}, {ID, "_$_", nil},
-		{Address, "a@b.com", nil}, {Account, "+4930", nil}, {Word, "word", nil},
+		{Path, "a/b.txt", []string{"b.txt"}},
+		{Path, `c:\x`, []string{"x"}},
+		{Path, "b.txt", nil},
+		{Path, "a/", nil},
+		{Number, "$1,250.00", []string{"1250"}},
+		{Number, "5", nil},
+		{ID, "#42", []string{"42"}},
+		{ID, "a1", nil},
+		{ID, "_$_", nil},
+		{Address, "a@b.com", nil},
+		{Account, "+4930", nil},
+		{Word, "word", nil},
 	} {
 		if got := slices.Collect(parts(tt.kind, tt.token)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.token, got, tt.want)

@@ -15,9 +15,12 @@ func TestNodesInDiagrams(t *testing.T) {
 		class   string
 		style   string
 	}{
-		{floodmark.Untrusted, false, "low", "#ffdddd 1"}, {floodmark.External, false, "low", "#ffdddd 1"},
-		{floodmark.Shared, false, "middle", "#ffffdd 1"}, {floodmark.Local, false, "middle", "#ffffdd 1"},
-		{floodmark.Owner, false, "high", "#ddffdd 1"}, {floodmark.System, false, "high", "#ddffdd 1"},
+		{floodmark.Untrusted, false, "low", "#ffdddd 1"},
+		{floodmark.External, false, "low", "#ffdddd 1"},
+		{floodmark.Shared, false, "middle", "#ffffdd 1"},
+		{floodmark.Local, false, "middle", "#ffffdd 1"},
+		{floodmark.Owner, false, "high", "#ddffdd 1"},
+		{floodmark.System, false, "high", "#ddffdd 1"},
 		{floodmark.System, true, "blocked", "#ffbbbb 3"},
 	} {
 		class := nodeClass(GraphNode{Trust: tt.trust, Blocked: tt.blocked})

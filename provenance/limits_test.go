@@ -53,7 +53,12 @@ func TestTokensAtTheirLimit(t *testing.T) {
 		{strings.Repeat("/a", MaxTokenBytes), "[id4096 path4096]"},
 		{"'" + strings.Repeat("-", MaxTokenBytes-1) + "'", "[quoted4095]"},
 		{"'" + strings.Repeat("-", MaxTokenBytes) + "'", "[]"},
-		{"' '-'", "[quoted1]"}, {"'-", "[]"}, {"'-'x-'", "[quoted4 quoted2 word1]"}, {"x'-'", "[word1]"}, {"'-'' '", "[quoted1]"}, {"'' -'", "[quoted2]"},
+		{"' '-'", "[quoted1]"},
+		{"'-", "[]"},
+		{"'-'x-'", "[quoted4 quoted2 word1]"},
+		{"x'-'", "[word1]"},
+		{"'-'' '", "[quoted1]"},
+		{"'' -'", "[quoted2]"},
 	} {
 		if got := fmt.Sprint(kinds(tt.text)); got != tt.want {
 			t.Errorf("%.10s… of %d bytes: %s, want %s", tt.text, len(tt.text), got, tt.want)

@@ -88,9 +88,16 @@ func TestVisible(t *testing.T) {
 		n    int
 		want string
 	}{
-		{"", 0, ""}, {"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "abc+"}, {"a", 0, "+"},
-		{"ab", 1, "a+"}, {"éé", 1, "é+"}, {"a\tb\u00a0c\n", 9, "a b c "},
-		{"\u200bx\x00\u0085", 9, "·x· "}, {"\xff", 9, "\ufffd"},
+		{"", 0, ""},
+		{"", 3, ""},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc+"},
+		{"a", 0, "+"},
+		{"ab", 1, "a+"},
+		{"éé", 1, "é+"},
+		{"a\tb\u00a0c\n", 9, "a b c "},
+		{"\u200bx\x00\u0085", 9, "·x· "},
+		{"\xff", 9, "\ufffd"},
 	} {
 		if got := visible(tt.text, tt.n, "+"); got != tt.want {
 			t.Errorf("%d of %q: %q, want %q", tt.n, tt.text, got, tt.want)

@@ -159,7 +159,9 @@ func (m *monitor) indexed(x kernel.Indexed) provenance.Postings {
 		digest = floodmark.DigestOf(x.Text)
 	}
 	if kept, ok := m.postings.Load(digest); ok {
-		return kept.(provenance.Postings)
+		if p, ok := kept.(provenance.Postings); ok {
+			return p
+		}
 	}
 	p := provenance.Key{}.Postings(x.Text)
 	m.postings.Store(digest, p)

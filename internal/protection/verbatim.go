@@ -2,6 +2,7 @@ package protection
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,12 +78,7 @@ func (r *verbatimRun) found(l hook.Leaf, role string) bool {
 	case isNumber:
 		match = func(f *folded) bool { return f.hasNumber(number) }
 	}
-	for _, f := range r.believed {
-		if match(f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.believed, match)
 }
 
 // parseNumber reads a plain decimal number, without its sign.
