@@ -228,7 +228,7 @@ func reports(it item) bool {
 }
 
 // negated reports whether a phrase says no to anything. The verbs of an order
-// are no part of it: «stop the server» is one.
+// are no part of it («stop the server» is one), nor is what is to be said.
 func negated(items []item, verbs []int) bool {
 	for i, it := range items {
 		word := wordOf(it)
@@ -238,6 +238,9 @@ func negated(items []item, verbs []int) bool {
 		}
 		if i+1 < len(items) {
 			after = wordOf(items[i+1])
+		}
+		if len(verbs) > 0 && i > verbs[0]+1 && (opensClause(word) || tells(word)) {
+			return false // «write to Ann that I will not come»
 		}
 		switch word {
 		case "":
@@ -268,6 +271,15 @@ func negated(items []item, verbs []int) bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// tells reports whether a word begins what is to be said.
+func tells(word string) bool {
+	switch word {
+	case "that", "saying", "stating", "explaining", "mentioning":
+		return true
 	}
 	return false
 }

@@ -218,6 +218,9 @@ func (p *part) addVerb(at int, gerund bool) {
 	if word == "" || !p.items[at].clean || isNoun(p.items, at) || strings.HasSuffix(word, "ing") != gerund {
 		return
 	}
+	if !asksWith(word) && (common(word) || p.items[at].kind == Name && !p.sentence || p.joint == ",") {
+		return // a verb of somebody's own catalog is not taken for granted
+	}
 	p.verbs = append(p.verbs, at)
 	p.known = p.known || asksWith(word)
 	if at+2 < len(p.items) && wordOf(p.items[at+1]) == "or" {

@@ -121,6 +121,8 @@ func (r *Request) aim(s span) aim {
 			return r.direct(s, listed)
 		}
 		switch kind := relation(word); {
+		case next.label:
+			return r.called(j)
 		case word == "" || it.kind == Name && kind == relatesNothing:
 		case word == "and" || word == "or":
 			listed = true
@@ -138,7 +140,7 @@ func (r *Request) aim(s span) aim {
 			return r.outer(j, aimed)
 		case kind == relatesLoosely:
 			return r.outer(j, maybeAimed)
-		case word == "is" || word == "are" || word == "be" || next.label:
+		case word == "is" || word == "are" || word == "be":
 			return r.called(j)
 		case word == "at" || isDeterminer(word):
 		default:
@@ -167,17 +169,38 @@ func (r *Request) direct(s span, listed bool) aim {
 	return aimed
 }
 
-// outer is the aim of a value behind a preposition, unless that belongs to a
-// clause inside the clause, in which not the agent acts: «what Ann shared with
-// Bob», but «what you find to Bob».
+// outer is the aim of a value behind a preposition, unless that belongs to
+// something inside the clause which the agent does not do: «what Ann shared
+// with Bob», «the mail I sent to Bob», «tell Ann to write to Bob», but «what
+// you find to Bob».
 func (r *Request) outer(j int, a aim) aim {
+	about := false
 	for i := j - 1; i >= 0 && !r.items[i+1].sentence && !slices.Contains(r.verbs, i); i-- {
 		word := wordOf(r.items[i])
-		if opensClause(word) && wordOf(r.items[i+1]) != "you" || word == "that" && !r.points(i) {
+		switch {
+		case r.items[i+1].label, isPast(word), i == j-1 && strings.HasSuffix(word, "ed"):
 			return notAimed
+		case opensClause(word) && wordOf(r.items[i+1]) != "you", word == "that" && !r.points(i):
+			return notAimed
+		case asksWith(word) && i > 0 && !r.items[i].apart && verbAt(r.items, i) && wordOf(r.items[i-1]) != "you":
+			return notAimed
+		case about && word == "to":
+			return notAimed // «to Ann about the mail to Bob»
+		case word == "about" || word == "regarding" || word == "concerning":
+			about = true
 		}
 	}
 	return a
+}
+
+// isPast reports whether a word says what somebody did, where it is not
+// formed with «ed».
+func isPast(word string) bool {
+	switch word {
+	case "wrote", "written", "sent", "gave", "given", "said", "told", "paid", "got", "made", "put", "brought", "went", "gone", "was", "were":
+		return true
+	}
+	return false
 }
 
 // called is the aim of a value that is said to be an address: «her address is
