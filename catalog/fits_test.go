@@ -25,6 +25,65 @@ func inWords(list []floodmark.Effect) string {
 	return strings.Join(words, " ")
 }
 
+// A fitCase is one value held against one test.
+type fitCase struct {
+	test  *test
+	value string
+	want  fit
+}
+
+// fitCases has one value for every way a test can hold.
+func fitCases(word, host, path, command, given *test) []fitCase {
+	return []fitCase{
+		{word, "read", wholly},
+		{word, "List", wholly},
+		{word, "LIST", partly},
+		{word, " read\n", partly},
+		{word, "reads", never},
+		{word, "", never},
+		{host, "https://a.test/", wholly},
+		{host, "https://x.b.test/", wholly},
+		{host, "a.test", partly},
+		{host, "https://u@a.test/", partly},
+		{host, "https://b.test/", never},
+		{host, "", never},
+		{path, "/srv", wholly},
+		{path, "/srv/a", wholly},
+		{path, "/Srv/a", partly},
+		{path, "/etc/../srv/a", wholly},
+		{path, "~/Docs/a", wholly},
+		{path, "~/docs/a", partly},
+		{path, "/home/u/Docs/a", wholly},
+		{path, "/home/v/Docs", wholly},
+		{path, "/Docs/a", never},
+		{path, "q/x.Txt", wholly},
+		{path, "x.txt", partly},
+		{path, "x.txt/y", never},
+		{path, "srv/a", never},
+		{path, "", never},
+		{path, "/srv/" + strings.Repeat("a", MaxPathBytes-5), wholly},
+		{path, "/srv/" + strings.Repeat("a", MaxPathBytes-4), never},
+		{command, "git push", wholly},
+		{command, "git push x", wholly},
+		{command, "ls -la", wholly},
+		{command, "git", never},
+		{command, "git pull", never},
+		{command, "lsx", never},
+		{command, "", never},
+		{command, "git push; rm x", partly},
+		{command, "rm x && 'ls'", partly},
+		{command, "rm x; rm y", never},
+		{given, "x", wholly},
+		{given, "1", wholly},
+		{given, "true", wholly},
+		{given, "00", wholly},
+		{given, "", never},
+		{given, "0", never},
+		{given, "false", never},
+		{given, "null", never},
+	}
+}
+
 // How far each kind of test holds: a case that holds partly may only tighten.
 func TestHowFarATestHolds(t *testing.T) {
 	var globs []glob
@@ -40,58 +99,7 @@ func TestHowFarATestHolds(t *testing.T) {
 	path := test{globs: globs}
 	command := test{commands: [][]string{{"git", "push"}, {"ls"}}}
 	given := test{given: true}
-	for _, tc := range []struct {
-		test  *test
-		value string
-		want  fit
-	}{
-		{&word, "read", wholly},
-		{&word, "List", wholly},
-		{&word, "LIST", partly},
-		{&word, " read\n", partly},
-		{&word, "reads", never},
-		{&word, "", never},
-		{&host, "https://a.test/", wholly},
-		{&host, "https://x.b.test/", wholly},
-		{&host, "a.test", partly},
-		{&host, "https://u@a.test/", partly},
-		{&host, "https://b.test/", never},
-		{&host, "", never},
-		{&path, "/srv", wholly},
-		{&path, "/srv/a", wholly},
-		{&path, "/Srv/a", partly},
-		{&path, "/etc/../srv/a", wholly},
-		{&path, "~/Docs/a", wholly},
-		{&path, "~/docs/a", partly},
-		{&path, "/home/u/Docs/a", wholly},
-		{&path, "/home/v/Docs", wholly},
-		{&path, "/Docs/a", never},
-		{&path, "q/x.Txt", wholly},
-		{&path, "x.txt", partly},
-		{&path, "x.txt/y", never},
-		{&path, "srv/a", never},
-		{&path, "", never},
-		{&path, "/srv/" + strings.Repeat("a", MaxPathBytes-5), wholly},
-		{&path, "/srv/" + strings.Repeat("a", MaxPathBytes-4), never},
-		{&command, "git push", wholly},
-		{&command, "git push x", wholly},
-		{&command, "ls -la", wholly},
-		{&command, "git", never},
-		{&command, "git pull", never},
-		{&command, "lsx", never},
-		{&command, "", never},
-		{&command, "git push; rm x", partly},
-		{&command, "rm x && 'ls'", partly},
-		{&command, "rm x; rm y", never},
-		{&given, "x", wholly},
-		{&given, "1", wholly},
-		{&given, "true", wholly},
-		{&given, "00", wholly},
-		{&given, "", never},
-		{&given, "0", never},
-		{&given, "false", never},
-		{&given, "null", never},
-	} {
+	for _, tc := range fitCases(&word, &host, &path, &command, &given) {
 		if got := tc.test.value(tc.value, here()); got != tc.want {
 			t.Errorf("%s %.40q: %d, want %d", tc.test.words(), tc.value, got, tc.want)
 		}
