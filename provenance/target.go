@@ -277,7 +277,7 @@ func (r *Request) ownsTarget(i int) bool {
 }
 
 // bracket reports whether nothing but a bracket parts an item from the next:
-// «Bob (bob@example.com)».
+// «Bob (his address)».
 func (r *Request) bracket(j int) bool {
 	between := strings.TrimSpace(r.text[r.items[j].end:r.items[j+1].start])
 	return strings.Trim(between, "(<[)>]\"'`“”«»‘’*") == ""
