@@ -28,13 +28,13 @@ type judged struct {
 
 // judge finds out what a call is, where its arguments came from, and what the
 // policy says of it in the given context, or else in the one that proposed it.
-func (st *step) judge(c hook.Call, in *Context) (judged, error) {
+func (st *step) judge(c hook.Call, in *Context) judged {
 	ref := st.ref(c.Server, c.Name)
 	j := judged{mark: st.mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
 	leaves, err := c.Leaves()
 	if err != nil {
 		st.unreadable(&j, c)
-		return j, nil //nolint:nilerr // what cannot be read is restricted, which is an answer
+		return j
 	}
 	j.leaves = leaves
 	j.action.ArgsDigest = argsDigest(leaves)
@@ -70,7 +70,7 @@ func (st *step) judge(c hook.Call, in *Context) (judged, error) {
 	j.ruling = st.r.Policy.Decide(&j.question)
 	j.pattern = pattern(j)
 	st.conclude(&j)
-	return j, nil
+	return j
 }
 
 // withoutAdmin leaves the other effects of writing a file that instructs an

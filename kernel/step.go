@@ -121,11 +121,11 @@ func (st *step) run() error {
 	case hook.BeforeLLMCall:
 		st.beforeModel()
 	case hook.AfterLLMCall:
-		return st.afterModel()
+		st.afterModel()
 	case hook.BeforeToolCall:
-		return st.beforeTool()
+		st.beforeTool()
 	case hook.AfterToolCall:
-		return st.afterTool()
+		st.afterTool()
 	case hook.LoopIterationEnd:
 	case hook.BeforeResponseEmit:
 		st.beforeReply()

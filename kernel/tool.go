@@ -12,14 +12,9 @@ import (
 
 // beforeTool decides one call. An allowed call lowers the mark at once by what
 // it is going to bring back: we do not depend on an after-hook arriving.
-func (st *step) beforeTool() error {
+func (st *step) beforeTool() {
 	st.openTurn()
-	j, err := st.judge(st.ev.Call, nil)
-	if err != nil {
-		return err
-	}
-	st.finish(j)
-	return nil
+	st.finish(st.judge(st.ev.Call, nil))
 }
 
 // authority is the context that proposed the call: exactly this one, once. A
@@ -71,24 +66,21 @@ func (st *step) announce(j judged) {
 
 // afterTool takes in what a tool gave back. A result of a call we did not let
 // through is an incident: something ran without us.
-func (st *step) afterTool() error {
+func (st *step) afterTool() {
 	c := st.ev.Call
 	st.burn(st.ev.Result.Text)
 	id := callID(c)
 	digest := st.ev.Result.ContentDigest()
 	if n, ok := st.s.Ledger.Pending(id); ok {
-		label, inputs, err := st.arrived(c, n)
-		if err != nil {
-			return err
-		}
-		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Inputs: inputs})
+		label := st.arrived(c, n)
+		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label})
 		st.mark = st.mark.Join(label)
 		st.indexResult(n, digest)
-		return nil
+		return
 	}
 	refused := slices.ContainsFunc(st.s.Refused, func(r Refused) bool { return r.Call == id })
 	if refused && st.ev.Result.Error {
-		return nil // the agent reports our own refusal
+		return // the agent reports our own refusal
 	}
 	ref := st.ref(c.Server, c.Name)
 	kind, text := "unmediated-call", "a result arrived for a call that was never decided"
@@ -97,31 +89,27 @@ func (st *step) afterTool() error {
 	}
 	st.keep(floodmark.IncidentSeen{Kind: kind, Call: id, Tool: ref, Text: text})
 	now := st.now()
-	j, err := st.judge(c, &now)
-	if err != nil {
-		return err
-	}
+	j := st.judge(c, &now)
 	n := st.see(floodmark.Source{
 		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: j.inputs, Digest: digest,
 	}, "")
 	st.indexResult(n, digest)
-	return nil
 }
 
 // arrived is the label of an announced result now that it is here. The call is
 // looked at again because an agent may have changed its arguments since.
-func (st *step) arrived(c hook.Call, n floodmark.NodeID) (floodmark.Label, []floodmark.NodeID, error) {
+func (st *step) arrived(c hook.Call, n floodmark.NodeID) floodmark.Label {
 	src, _ := st.s.Ledger.Source(n)
 	if c.Name == "" || len(c.Args) == 0 {
-		return src.Label, nil, nil
+		return src.Label
 	}
 	leaves, err := c.Leaves()
 	if err != nil {
-		return floodmark.Label{}, nil, nil //nolint:nilerr // unreadable arguments: the result is not believed
+		return floodmark.Label{} // unreadable arguments: the result is not believed
 	}
 	ref := st.ref(c.Server, c.Name)
 	use := st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
-	return st.returns(ref, use, leaves), nil, nil
+	return st.returns(ref, use, leaves)
 }
 
 func (st *step) indexResult(n floodmark.NodeID, d floodmark.Digest) {
@@ -154,10 +142,7 @@ func Opine(s *State, r Rules, in Input, o *audit.Opinion) (Output, error) {
 	st.ensureOpen()
 	st.ensureRules()
 	st.openTurn()
-	j, err := st.judge(in.Event.Call, nil)
-	if err != nil {
-		return Output{}, err
-	}
+	j := st.judge(in.Event.Call, nil)
 	if j.decision.Verdict == floodmark.Audit {
 		st.opinion(&j, o)
 	}
