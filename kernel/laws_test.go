@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,9 +170,12 @@ func (h *history) take(in kernel.Input, out kernel.Output, err error, owner bool
 		if err != nil {
 			return err
 		}
-		switch f.(type) {
+		switch f := f.(type) {
 		case floodmark.Endorsed, floodmark.ContextCleared:
 			raised = true
+		case floodmark.ContentArrived:
+			// What was announced turned out to be content the owner endorsed.
+			raised = raised || slices.ContainsFunc(h.state.Ledger.Endorsements(), func(e floodmark.Endorsed) bool { return e.Digest == f.Digest })
 		case floodmark.GrantGiven:
 			if !owner {
 				return fmt.Errorf("%s gave a grant", in.Event.Point)
