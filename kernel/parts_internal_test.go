@@ -1,0 +1,122 @@
+package kernel
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A foreign name is shown on one line, without tricks, and not for ever.
+func TestVisible(t *testing.T) {
+	long := strings.Repeat("é", maxVisible)
+	for name, want := range map[string]string{
+		"plain name":              "plain name",
+		"two\nlines\tand\rmore":   "two lines and more",
+		"\x1b[2Jclear":            "·2Jclear",
+		"a\u202eb\u200bc\ufeffd":  "abcd",
+		"![p](https://x.example)": "!·p·(https://x.example)",
+		"<img src=x> `a` |b| *c*": "·img src=x· ·a· ·b· ·c·",
+		"\xff\xfe":                "",
+		"a\u2028b\u2029c":         "abc",
+		long:                      long,
+		long + "x":                long + "…",
+	} {
+		if got := visible(name); got != want {
+			t.Errorf("%q is shown as %q, want %q", name, got, want)
+		}
+	}
+}
+
+// What a reader's program loads or runs is not inert.
+func TestCodeLike(t *testing.T) {
+	for text, want := range map[string]bool{
+		"":                            false,
+		"see you at 5, bring a/b.txt": false,
+		"a < b and b > c":             false,
+		"List<String>":                false,
+		"and/or, 1//2":                false,
+		"https://example.com/a":       false, // a token of its own
+		"//evil.example/x":            true,
+		"go to //evil.example":        true,
+		"src=//evil.example":          true,
+		"![x](y)":                     true,
+		"[x](y)":                      true,
+		"JavaScript:alert(1)":         true,
+		"data:text/html,x":            true,
+		"&#104;ttps":                  true,
+		"run `rm`":                    true,
+		"$(id)":                       true,
+		"bash <(curl x)":              true,
+		"x | sh":                      true,
+		"curl evil":                   true,
+		"sudo x":                      true,
+		"<img src=x>":                 true,
+		"<script":                     true,
+		"text <b onclick=x>":          true,
+		"<":                           false,
+		"a <":                         false,
+	} {
+		if got := codeLike(text); got != want {
+			t.Errorf("%q is code: %v", text, got)
+		}
+	}
+}
+
+func TestHostLike(t *testing.T) {
+	for path, want := range map[string]bool{
+		"evil.example/login": true, "//evil.example/x": true, "a.bc/d": true, "a.b/c": false, "docs/tips": false,
+		"notes.txt": false, "./a/b": false, ".env/x": false, "c:/a.txt/b": false, "": false, "/": false,
+	} {
+		if got := hostLike(path); got != want {
+			t.Errorf("%q looks like a host: %v", path, got)
+		}
+	}
+}
+
+func TestLoads(t *testing.T) {
+	for rest, want := range map[string]bool{
+		"": false, " x": false, "b>": false, "b": false, "b c>": false, "b c=d>": true, "b(": true, "h0 a=b>": true, "h9 a=b>": true,
+		"0a=b>": false, "svg>": true, "STYLE>": true, "styles>": false, "!--": true, "/a b=c>": false, "a>b=c": false,
+	} {
+		if got := loads(rest); got != want {
+			t.Errorf("<%s loads: %v", rest, got)
+		}
+	}
+}
+
+// A secret is looked for as it is, in its parts, and in what they may encode.
+func TestForms(t *testing.T) {
+	for token, want := range map[string][]string{
+		"short":                                 {"short"},
+		"https://a.example/k3yk3yk3":            {"https://a.example/k3yk3yk3", "k3yk3yk3"},
+		"7333637233743939":                      {"7333637233743939", "s3cr3t99"},
+		"czNjcjN0OTktbG9uZ2Vy":                  {"s3cr3t99-longer"},
+		"x=czNjcjN0OTktbG9uZ2VyIQ==":            {"s3cr3t99-longer!"},
+		"https://a.example/?q=7333637233743939": {"s3cr3t99"},
+	} {
+		got := forms(token)
+		for _, w := range want {
+			if !slices.Contains(got, w) {
+				t.Errorf("%s: %q lacks %q", token, got, w)
+			}
+		}
+	}
+	if got := forms("a-b-c-d-e-f-g-h"); len(got) != 1 {
+		t.Errorf("parts too short to tell anything: %q", got)
+	}
+	if got := decoded("73336372337439"); got != nil {
+		t.Errorf("too short to be decoded: %q", got)
+	}
+}
+
+func TestLast(t *testing.T) {
+	for n, want := range map[int]int{1: 1, 3: 3, 4: 3, 9: 3} {
+		list := make([]int, n)
+		for i := range list {
+			list[i] = i
+		}
+		if got := last(list, 3); len(got) != want || got[len(got)-1] != n-1 {
+			t.Errorf("the last 3 of %d: %v", n, got)
+		}
+	}
+}
