@@ -1,0 +1,109 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Hash commits to an entry and, through its predecessor's, to all before it.
+type Hash [sha256.Size]byte
+
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// A Link names an entry by its number and its hash.
+type Link struct {
+	Seq  uint64 // from 1, without gaps; 0 is before the first
+	Hash Hash
+}
+
+// An Entry is one fact in its place.
+//
+// Rules for changing it: none of this changes, ever. A new form of entry is a
+// new journal.
+type Entry struct {
+	Seq  uint64
+	At   int64 // nanoseconds since 1970, UTC
+	Prev Hash
+	Hash Hash
+	Kind string // of the fact
+	Body []byte // its one encoding
+}
+
+// Link names e.
+func (e Entry) Link() Link { return Link{Seq: e.Seq, Hash: e.Hash} }
+
+// Time is when the fact was written.
+func (e Entry) Time() time.Time { return time.Unix(0, e.At).UTC() }
+
+// Fact returns what happened.
+func (e Entry) Fact() (floodmark.Fact, error) {
+	f, err := floodmark.DecodeFact(e.Kind, e.Body)
+	if err != nil {
+		return nil, fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	return f, nil
+}
+
+// Genesis is what a session's first entry follows. It binds the chain to the
+// session, so that one session's entries are never taken for another's.
+func Genesis(s Session) Hash {
+	b := make([]byte, 0, 128)
+	for _, part := range []string{"floodmark journal", s.Tenant, string(s.ID)} {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(part)))
+		b = append(b, part...)
+	}
+	return sha256.Sum256(b)
+}
+
+// Seal makes the entries that follow after in session s.
+func Seal(s Session, after Link, at time.Time, facts []floodmark.Fact) ([]Entry, error) {
+	entries := make([]Entry, len(facts))
+	prev, seq := after.Hash, after.Seq
+	if seq == 0 {
+		prev = Genesis(s)
+	}
+	var room []byte
+	for i, f := range facts {
+		kind, body, err := floodmark.EncodeFact(f)
+		if err != nil {
+			return nil, err
+		}
+		seq++
+		e := Entry{Seq: seq, At: at.UnixNano(), Prev: prev, Kind: kind, Body: body}
+		e.Hash, room = e.sum(room[:0])
+		entries[i], prev = e, e.Hash
+	}
+	return entries, nil
+}
+
+// Check reports whether e is what was sealed after prev in session s; prev is
+// zero for the first entry.
+func Check(s Session, prev Link, e Entry) error {
+	want := prev.Hash
+	if prev.Seq == 0 {
+		want = Genesis(s)
+	}
+	sum, _ := e.sum(nil)
+	if e.Seq != prev.Seq+1 || e.Prev != want || e.Hash != sum {
+		return fmt.Errorf("%w: session %s, entry %d", ErrBroken, s, prev.Seq+1)
+	}
+	return nil
+}
+
+// sum hashes every field but Hash, those of unknown length with it, so that no
+// two different entries have the same bytes.
+func (e Entry) sum(b []byte) (Hash, []byte) {
+	b = binary.BigEndian.AppendUint64(b, e.Seq)
+	b = binary.BigEndian.AppendUint64(b, uint64(e.At))
+	b = append(b, e.Prev[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(e.Kind)))
+	b = append(b, e.Kind...)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(e.Body)))
+	b = append(b, e.Body...)
+	return sha256.Sum256(b), b
+}
