@@ -57,11 +57,11 @@ func TestNewBelow(t *testing.T) {
 	if l.NewBelow(0, floodmark.System) {
 		t.Error("what was cleared is new")
 	}
-	l.Revive(1)
+	revive(&l, 1)
 	if !l.NewBelow(2, floodmark.Shared) || l.NewBelow(3, floodmark.Shared) {
 		t.Error("what came back is new to those who asked before, and to nobody else")
 	}
-	l.Revive(1) // it is there already
+	revive(&l, 1) // it is there already
 	mustAdd(t, &l, source(3, floodmark.Clean()))
 	if l.NewBelow(3, floodmark.Shared) {
 		t.Error("what is live cannot come back")

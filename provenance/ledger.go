@@ -146,16 +146,6 @@ func (l *Ledger) Clear() {
 	l.settle(0)
 }
 
-// Revive says that content of a cleared source was found in the context again:
-// it counts again.
-func (l *Ledger) Revive(n floodmark.NodeID) {
-	if !l.has(n) {
-		return
-	}
-	l.revive(&l.entries[n])
-	l.settle(n)
-}
-
 // Mark returns the join of the effective labels of all live sources. That of
 // no source is clean.
 func (l *Ledger) Mark() floodmark.Label {

@@ -44,7 +44,6 @@ func TestZeroLedgerIsClean(t *testing.T) {
 	if _, ok := l.Source(-1); ok {
 		t.Error("there is no source before the first")
 	}
-	l.Revive(3)
 	l.Withdraw(floodmark.Digest{})
 	l.Clear()
 }
@@ -272,7 +271,7 @@ func TestClearAndRevive(t *testing.T) {
 		t.Error("nothing low is new")
 	}
 	mustAdd(t, &l, source(3, label(floodmark.Owner, floodmark.Public)))
-	l.Revive(0)
+	revive(&l, 0)
 	if l.Mark().Trust != floodmark.Untrusted || !l.Live(0) || l.Live(1) {
 		t.Errorf("mark %v after a revival", l.Mark())
 	}
@@ -320,7 +319,7 @@ func TestBlame(t *testing.T) {
 	if got := l.Blame(floodmark.System); len(got) != 0 {
 		t.Errorf("blame %v in an empty context", got)
 	}
-	l.Revive(3)
+	revive(&l, 3)
 	if got := l.Blame(floodmark.External); !slices.Equal(got, []floodmark.NodeID{2}) {
 		t.Errorf("blame %v, want what the live source was made from", got)
 	}
@@ -430,7 +429,7 @@ func FuzzLedgerJSON(f *testing.F) {
 	}
 	l.Endorse(floodmark.Endorsed{Digest: floodmark.DigestOf("content 0"), Trust: floodmark.Local})
 	l.Clear()
-	l.Revive(1)
+	revive(&l, 1)
 	data, _ := json.Marshal(&l)
 	f.Add(data)
 	f.Add([]byte(`{}`))

@@ -1,7 +1,6 @@
 package provenance
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -101,23 +100,6 @@ func TestVisible(t *testing.T) {
 	} {
 		if got := visible(tt.text, tt.n, "+"); got != tt.want {
 			t.Errorf("%d of %q: %q, want %q", tt.n, tt.text, got, tt.want)
-		}
-	}
-}
-
-func TestPlainTextIsShownAsItIs(t *testing.T) {
-	for text, want := range map[string]bool{"": true, " ~": true, "a\x1f": false, "\x7f": false, "é": false} {
-		if plainText(text) != want {
-			t.Errorf("%q is plain: %v", text, !want)
-		}
-	}
-	for _, n := range []int{maxShownRunes, maxShownRunes + 1} {
-		want := strings.Repeat("a", maxShownRunes)
-		if n > maxShownRunes {
-			want += "…"
-		}
-		if got := shown(strings.Repeat("a", n), 0, "to"); got != want {
-			t.Errorf("%d characters: %q", n, got)
 		}
 	}
 }

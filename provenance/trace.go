@@ -2,7 +2,6 @@ package provenance
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -13,7 +12,6 @@ const (
 	maxTracedBytes  = 256 << 10 // of the value
 	maxTracedTokens = 64        // that must all be in one source; a longer value is looked up by windows
 	maxWindows      = 4096
-	maxShownRunes   = 80
 )
 
 // A Tracer says where the arguments of a call came from.
@@ -32,9 +30,10 @@ type Tracer struct {
 // A value the owner stated is the owner's. Any other is at the trust of the
 // source it was first seen in, and stays there however often it comes back: an
 // echo never rises. A value that was put together from several pieces is at the
-// lowest of them. The mark is not looked at: whoever asks joins it.
+// lowest of them. The mark is not looked at: whoever asks joins it. What a
+// person may read of the value is left to the caller.
 func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floodmark.Argument {
-	arg := floodmark.Argument{Path: leaf.Path, Role: role, Shown: shown(leaf.Value, role, argRole)}
+	arg := floodmark.Argument{Path: leaf.Path, Role: role}
 	if t.Stated != nil && t.Stated.Has(leaf.Value, leaf.Kind, argRole) {
 		arg.Whence, arg.Trust = floodmark.Stated, floodmark.Owner
 	}
@@ -200,36 +199,4 @@ func (v *traced) finish(h *hasher, value string, pieces, plain int) {
 
 func usualWord(kind TokenKind, token []byte) bool {
 	return (kind == Word || kind == Name) && usual(token)
-}
-
-// shown returns what a person may read of a value: one line, nothing hidden in
-// it, and nothing at all of content and secrets.
-func shown(value string, role floodmark.Role, argRole string) string {
-	if role == floodmark.Content || secretRole(argRole) {
-		return ""
-	}
-	if len(value) <= maxShownRunes && plainText(value) {
-		return value
-	}
-	return visible(value, maxShownRunes, "…")
-}
-
-// plainText reports whether a value is shown as it is.
-func plainText(value string) bool {
-	for i := range len(value) {
-		if value[i] < ' ' || value[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-func secretRole(argRole string) bool {
-	for w := range strings.FieldsFuncSeq(splitCamel(argRole), notLetter) {
-		switch singular(strings.ToLower(w)) {
-		case "password", "passwd", "passphrase", "secret", "token", "key", "credential", "pin", "auth", "authorization", "cookie":
-			return true
-		}
-	}
-	return false
 }

@@ -150,31 +150,6 @@ func TestTraceOfValuesThatAreNoText(t *testing.T) {
 	}
 }
 
-func TestShown(t *testing.T) {
-	long := strings.Repeat("é", maxShownRunes+1)
-	tests := []struct {
-		value   string
-		role    floodmark.Role
-		argRole string
-		want    string
-	}{
-		{"a@b.com", floodmark.Critical, "to", "a@b.com"},
-		{"a@b.com", floodmark.Undeclared, "cc", "a@b.com"},
-		{"hello", floodmark.Content, "body", ""},
-		{"hunter2", floodmark.Critical, "password", ""},
-		{"hunter2", floodmark.Critical, "apiKey", ""},
-		{"hunter2", floodmark.Undeclared, "access_tokens", ""},
-		{"a\nb\u202ec\x1b[0m", floodmark.Critical, "to", "a b·c·[0m"},
-		{long, floodmark.Critical, "to", long[:2*maxShownRunes] + "…"},
-		{long[:2*maxShownRunes], floodmark.Critical, "to", long[:2*maxShownRunes]},
-	}
-	for _, tt := range tests {
-		if got := shown(tt.value, tt.role, tt.argRole); got != tt.want {
-			t.Errorf("%q as %v %s is shown as %q, want %q", tt.value, tt.role, tt.argRole, got, tt.want)
-		}
-	}
-}
-
 // Every run of eight words of a text is found, wherever it begins.
 func TestEightCopiedWordsAreAlwaysFound(t *testing.T) {
 	words := strings.Fields(sampleWords(200))
