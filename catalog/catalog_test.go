@@ -70,6 +70,19 @@ tools:
 }
 
 // A user can add to the guarded paths and take nothing away.
+// A pattern for all tools is none for a call that names no tool.
+func TestNoNameIsNoTool(t *testing.T) {
+	c := New([]*File{parse(t, "agent: pi\ntools: [{tool: '*', effect: observe, returns: {trust: local, secrecy: public}}]")}, nil)
+	for _, tc := range []struct {
+		ref  floodmark.ToolRef
+		want bool
+	}{{builtin("pi", "x"), true}, {builtin("pi", ""), false}, {builtin("", "x"), false}} {
+		if _, ok := c.Lookup(tc.ref); ok != tc.want {
+			t.Errorf("%+v is known: %v", tc.ref, ok)
+		}
+	}
+}
+
 func TestUserPathsOnlyTighten(t *testing.T) {
 	user := parse(t, `
 paths:

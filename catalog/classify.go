@@ -247,7 +247,7 @@ func (j *judge) joined(files []string) {
 	var buf [24]string
 	for _, folder := range files {
 		for _, name := range files {
-			if folder == "" || name == "" || folder == name {
+			if folder == name {
 				continue
 			}
 			s := j.catalog.paths.look(name, clean(folder, j.base, j.at.Home), j.at, buf[:0])
@@ -402,12 +402,14 @@ func (j *judge) alters() bool {
 	})
 }
 
+// acts reports whether the call does more than look.
+func (j *judge) acts() bool {
+	return slices.ContainsFunc(j.use.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
+}
+
 // protect marks a call that touches something protected, reading aside.
 func (j *judge) protect() {
-	if j.guards&isProtected == 0 {
-		return
-	}
-	if !slices.ContainsFunc(j.use.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe }) {
+	if j.guards&isProtected == 0 || !j.acts() {
 		return
 	}
 	j.use.PathKind, j.use.SelfProtected, j.use.Instructs = SelfProtected, true, false

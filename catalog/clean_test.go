@@ -129,6 +129,7 @@ func TestHostOf(t *testing.T) {
 		"http://a.test#x":                     {"a.test", true},
 		"https://a.test:80/x":                 {"a.test", true},
 		"https://a.test:8a/x":                 {"a.test:8a", false},
+		"https://:80/x":                       {"", false},
 		"https://a.test./x":                   {"a.test", true},
 		"https://0-9.az/":                     {"0-9.az", true},
 		"https://a_b.test/":                   {"a_b.test", false},

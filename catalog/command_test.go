@@ -92,13 +92,13 @@ func TestUnknownOptionOfALongerEntry(t *testing.T) {
 func TestUnknownOptionJoinsLabels(t *testing.T) {
 	c := New([]*File{parse(t, `
 commands:
-  - {command: tool read, effect: fetch, returns: {trust: external, secrecy: public}}
+  - {command: tool read, effect: fetch, returns: {trust: external, secrecy: public}, own: true}
   - {command: tool, effect: observe, returns: {trust: local, secrecy: secret}, flags: x}
 `)}, nil)
 	f := parse(t, "agent: pi\ntools: [{tool: bash, effect: run, returns: {trust: untrusted, secrecy: private}, args: {command: {role: critical, is: command}}}]")
 	c = New([]*File{f}, c)
 	u := c.Classify(builtin("pi", "bash"), args("command", "tool read -x"), nil, here())
-	if !sameEffects(u.Effects, effects(fetch, observe)) || u.Returns != (floodmark.Label{Trust: floodmark.External}) {
+	if !sameEffects(u.Effects, effects(fetch, observe)) || u.Own || u.Returns != (floodmark.Label{Trust: floodmark.External}) {
 		t.Errorf("%v %v", u.Effects, u.Returns)
 	}
 }
@@ -108,6 +108,8 @@ func TestCommandsThatTouchTheMonitor(t *testing.T) {
 	for line, want := range map[string]bool{
 		"floodmark stop":                                  true,
 		"/usr/local/bin/floodmark off":                    true,
+		"/opt/x/floodmark off":                            true,
+		`echo x; C:\y\floodmark.exe off`:                  true,
 		"pkill floodmark":                                 true,
 		"systemctl --user stop floodmark || true":         true,
 		"rm -rf ~/.claude":                                true,

@@ -17,7 +17,7 @@ func (j *judge) command(line string) {
 	}
 	var buf [24]string
 	if words, ok := simple(line, buf[:0]); ok && j.known(words) {
-		if len(j.use.Effects) > 1 || j.use.Effects[0] != floodmark.Observe {
+		if j.acts() {
 			j.argv(words) // what it writes, and what it may start with the rest
 		} else if p := (part{words: words}); p.tells() {
 			j.most = floodmark.Secret
@@ -53,7 +53,7 @@ func (j *judge) known(words []string) bool {
 		if e.protected {
 			j.guards |= isProtected
 		}
-		if len(j.use.Effects) > 1 || j.use.Effects[0] != floodmark.Observe {
+		if j.acts() {
 			j.programs(words)
 		}
 		return true

@@ -55,3 +55,31 @@ func TestSpellingsOfGuardedPaths(t *testing.T) {
 		}
 	}
 }
+
+// A path is written as the most forgiving file system would take it.
+func TestFoldPath(t *testing.T) {
+	for in, want := range map[string]string{
+		"/A/b": "/a/b", "/a./B": "/a/b", "/a /B": "/a/b", "/a.": "/a", "/a ": "/a", "/a...": "/a", "/a:b": "/a", "/a/b:c/d": "/a/b/d",
+		"c:/A": "c:/a", "/:a": "/:a", "/:ab": "/:ab", "/c:": "/c:", "/cc:": "/cc", "/...": "/...", "/. .": "/. .", "/a\x1fb": "/ab", "/a\x7fb": "/ab", "/a\u00e9B": "/a\u00e9b",
+		"/\u00c9": "/\u00e9", "/a~": "/a~", "/a b": "/a b", "/.a": "/.a", "/a\x1f/..": "/", "/~\x01": "/~",
+		"/\u00df\u1e9e": "/ssss", "/\ufb00\ufb01\ufb02": "/fffifl", "/\ufb03\ufb04": "/ffiffl", "/\ufb05\ufb06": "/stst", "/\u0130\u0131\u017f": "/iis",
+	} {
+		if got := foldPath(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// What only says where a system is mounted is not part of the path in it.
+func TestMounted(t *testing.T) {
+	for path, want := range map[string]int{
+		"": 0, "etc": 0, "~": 0, "private": 1, "private/etc": 1, "host/x": 1, "rootfs": 1, "?/c:": 1, "var/home/x": 1, "var/lib": 0, "export/home": 1,
+		"usr/home": 1, "c:/users": 1, "c/users": 1, "cc:/users": 0, "cc/x": 0,
+		"volumes": 0, "volumes/x/y": 2, "mnt/c/x": 2, "mnt/c:": 2, "mnt/cc": 0, "mnt": 0, "mnt/wsl/x": 2, "mnt/~": 0, "cygdrive/c": 2,
+		"system/volumes/data/x": 3, "system/volumes": 0, "system/x/data": 0, "proc/1/root": 3, "proc/1/cwd": 0, "proc/1": 0,
+	} {
+		if got := mounted(splitPath(path, nil)); got != want {
+			t.Errorf("%s: %d, want %d", path, got, want)
+		}
+	}
+}

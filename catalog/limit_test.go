@@ -120,6 +120,8 @@ func TestEdits(t *testing.T) {
 		{long + "a", "a", 64},
 		{"a", long + "a", 64},
 		{long, "", 64},
+		{long + "aa", "", 64},
+		{"", long + "aa", 64},
 		{long + "a", long + "a", 64},
 	} {
 		if got := edits(tc.a, tc.b); got != tc.want {

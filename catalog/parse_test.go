@@ -97,12 +97,27 @@ tools:
   - tool: [peek]
     effect: fetch
     returns: {trust: shared}
+  - tool: [ask]
+    effect: fetch
+    returns: {secrecy: public}
 `)
 	got := f.Warnings().Error()
-	for _, want := range []string{"counts as fetch", "untrusted and secret", "names no secrecy"} {
+	for _, want := range []string{"counts as fetch", "untrusted and secret", "names no secrecy", "names no trust"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no warning %q in:\n%s", want, got)
 		}
+	}
+}
+
+// What YAML itself gets wrong is said alone: the rest may follow from it.
+func TestRepeatedKeysAreSaidAlone(t *testing.T) {
+	_, err := Parse("f", []byte("agent: pi\nagent: pi\nother: 1\n"))
+	if want := "f:2:1: error: the key \"agent\" is there twice\n    keep one of them"; err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	_, err = Parse("f", []byte("agent: '*'\ntools: [{tool: t, effect: run, returns: {trust: local, secrecy: public}}]"))
+	if err == nil || !strings.Contains(err.Error(), "has a «*»") {
+		t.Errorf("got %v", err)
 	}
 }
 

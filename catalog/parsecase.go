@@ -22,11 +22,11 @@ func (r *reader) cases(n *yaml.Node, p *Profile) {
 }
 
 func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
-	var w when
 	fs := r.fields(n, "a case", "arg", "in", "host", "path", "command", "given", "sql", "effect", "returns", "licence", "selfProtected")
 	if fs == nil {
-		return w, false
+		return when{}, false
 	}
+	var w when
 	if a, ok := fs["arg"]; ok {
 		w.arg = r.text(a.value, "arg")
 		if _, declared := p.args[w.arg]; !declared && w.arg != "" {

@@ -109,17 +109,13 @@ func (r *reader) returns(n *yaml.Node) partial {
 		out.trust = true
 		word := r.oneOf(t.value, "trust", append(trustWords(), "path"))
 		out.trustByPath = word == "path"
-		if word != "" && !out.trustByPath {
-			out.label.Trust, _ = floodmark.ParseTrust(word) // oneOf has checked it
-		}
+		out.label.Trust, _ = floodmark.ParseTrust(word) // any other word is the lowest
 	}
 	if s, ok := fs["secrecy"]; ok {
 		out.secrecy = true
 		word := r.oneOf(s.value, "secrecy", append(secrecyWords(), "path"))
 		out.secrecyByPath = word == "path"
-		if word != "" && !out.secrecyByPath {
-			out.label.Secrecy, _ = floodmark.ParseSecrecy(word)
-		}
+		out.label.Secrecy, _ = floodmark.ParseSecrecy(word)
 	}
 	return out
 }

@@ -248,7 +248,7 @@ func cleanSlashes(value, base, home string) string {
 func fileURL(v string) (host, file string, ok bool) {
 	rest, ok := cutFold(v, "file:")
 	if !ok {
-		return "", v, false
+		return "", "", false
 	}
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
 		rest = rest[:i]
@@ -279,7 +279,7 @@ func expandHome(v, home string) string {
 		}
 		return home + rest
 	}
-	if len(v) > 1 && v[0] == '~' { // another user's home
+	if strings.HasPrefix(v, "~") { // another user's home
 		if _, rest, ok := strings.Cut(v, "/"); ok {
 			return "/~/" + rest
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 )
 
 func TestReadingPaths(t *testing.T) {
@@ -138,6 +139,35 @@ func TestPatches(t *testing.T) {
 	}
 }
 
+// A patch names files below «a/» and «b/», which are no folders.
+func TestPlaceOfAPatch(t *testing.T) {
+	c := shipped(t)
+	for patch, want := range map[string]string{
+		"--- a/x.txt":                    "x.txt",
+		"+++ b/x.txt":                    "x.txt",
+		"+++ c/x.txt":                    "c/x.txt",
+		"+++ b/":                         "b",
+		"+++ x":                          "x",
+		"+++ b/x.txt\t2026":              "x.txt",
+		"+++ \"b/\\303\\244.txt\"":       "\u00e4.txt",
+		"*** Add File: a/x.txt":          "a/x.txt",
+		"rename to b/x.txt":              "b/x.txt",
+		"--- /dev/null\n+++ b/x.txt":     "x.txt",
+		"+++ /tmp/a.txt\n+++ main.go":    "/tmp/a.txt",
+		"+++ main.go\n+++ /tmp/a.txt":    "/tmp/a.txt",
+		"+++ main.go\n+++ b/other.go\n":  "main.go",
+		"*** Delete File: ~/x\n":         "/home/u/x",
+		"copy from a\ncopy to /etc/x.go": "/etc/x.go",
+	} {
+		if want[0] != '/' {
+			want = here().Project + "/" + want
+		}
+		if u := c.Classify(builtin("codex", "apply_patch"), args("input", patch), nil, here()); u.Place != want {
+			t.Errorf("%q: %s, want %s", patch, u.Place, want)
+		}
+	}
+}
+
 // A guarded path is found also where no profile says that a path could be.
 func TestUndeclaredPaths(t *testing.T) {
 	c := shipped(t)
@@ -152,6 +182,24 @@ func TestUndeclaredPaths(t *testing.T) {
 	u = c.Classify(offered("fetch", "fetch"), args("url", "file:///home/u/.ssh/id_rsa"), nil, here())
 	if u.PathKind != Secret || u.Returns != (floodmark.Label{}) {
 		t.Errorf("file URL: %+v", u)
+	}
+	u = c.Classify(builtin("openclaw", "send_email"), args("to", "a@b.example", "subject_line", ".env"), nil, here())
+	if u.PathKind != NoPath {
+		t.Errorf("a word that could be a name: %v", u.PathKind)
+	}
+}
+
+// Only a text is a path.
+func TestNumbersAreNoPaths(t *testing.T) {
+	c := shipped(t)
+	five := hook.Leaf{Path: "path", Top: "path", Value: "5", Kind: hook.Number}
+	if u := c.Classify(builtin("openclaw", "read"), []hook.Leaf{five}, nil, here()); u.Place != here().Project {
+		t.Errorf("the place is %s", u.Place)
+	}
+	five.Path, five.Top = "workdir", "workdir"
+	u := c.Classify(builtin("openclaw", "exec"), append(args("command", "cat x"), five), nil, here())
+	if u.Place != here().Project+"/x" {
+		t.Errorf("the place is %s", u.Place)
 	}
 }
 

@@ -63,7 +63,7 @@ func (j *judge) parts(list []part, scripts int) {
 		if p.tells() {
 			j.most = floodmark.Secret
 		}
-		if first, ok := p.after(0); ok && (p.name() == "cd" || p.name() == "pushd") {
+		if first := p.after(0); first != "" && (p.name() == "cd" || p.name() == "pushd") {
 			base = j.enter(first, base)
 		}
 		if scripts > 0 {
@@ -152,12 +152,12 @@ func baseName(word string) string {
 	return strings.TrimSuffix(word, ".exe")
 }
 
-// after returns the word that follows the i-th.
-func (p *part) after(i int) (string, bool) {
+// after returns the word that follows the i-th, if there is one.
+func (p *part) after(i int) string {
 	if i+1 < len(p.words) {
-		return p.words[i+1], true
+		return p.words[i+1]
 	}
-	return "", false
+	return ""
 }
 
 func (p *part) wraps() bool {
@@ -192,15 +192,14 @@ func (p *part) names() bool {
 
 // script reports whether the first word names a file with the program.
 func (p *part) script() bool {
-	first, ok := p.after(0)
-	return ok && first != "" && first[0] != '-' && first[0] != '$' && !strings.HasPrefix(first, "/dev/") && !strings.HasPrefix(first, "/proc/")
+	first := p.after(0)
+	return first != "" && first[0] != '-' && first[0] != '$' && !strings.HasPrefix(first, "/dev/") && !strings.HasPrefix(first, "/proc/")
 }
 
 // inline reports whether the program stands in the command itself, so that
 // what is piped into it is data: unless the program runs data.
 func (p *part) inline() bool {
-	first, ok := p.after(0)
-	if !ok || !oneOf(first, "-c", "-e", "-m", "-r", "-p", "-ne", "-pe", "-nle", "-ple", "-lane", "-le") {
+	if !oneOf(p.after(0), "-c", "-e", "-m", "-r", "-p", "-ne", "-pe", "-nle", "-ple", "-lane", "-le") {
 		return false
 	}
 	text := strings.ToLower(strings.Join(p.words[2:], " "))
@@ -238,8 +237,8 @@ func (p *part) starts(names map[string]bool) bool {
 	started := p.words[0]
 	if name := p.name(); isInterpreter(name) || oneOf(name, "source", ".", "chmod") {
 		started = p.words[len(p.words)-1]
-		if first, _ := p.after(0); p.script() && name != "chmod" {
-			started = first
+		if p.script() && name != "chmod" {
+			started = p.after(0)
 		}
 	} else if !strings.Contains(started, "/") {
 		return false

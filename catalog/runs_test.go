@@ -211,6 +211,30 @@ func TestFolderOfACommandLine(t *testing.T) {
 	}
 }
 
+// What is beyond a limit is not looked at: it counts as the worst already.
+func TestNothingIsLookedAtBeyondALimit(t *testing.T) {
+	c := shipped(t)
+	for _, line := range []string{
+		"tee AGENTS.md" + strings.Repeat(" ", MaxShellBytes), "tee" + strings.Repeat(" x", maxTargets) + " AGENTS.md",
+	} {
+		j := judge{catalog: c, at: here(), base: here().Project}
+		if j.shell(line); j.guards != 0 || !j.installs {
+			t.Errorf("%.20s: %04b, the worst %v", line, j.guards, j.installs)
+		}
+	}
+	j := judge{catalog: c, at: here(), base: "/home/u/.config/floodmark"}
+	if j.shell("tee ''"); j.guards != 0 || j.targets != 0 {
+		t.Errorf("an empty name: %04b, %d targets", j.guards, j.targets)
+	}
+	// The bytes of all paths that are mentioned, each with its folder.
+	for words, want := range map[string]bool{"/ /": false, "/ / .": true} {
+		j := judge{catalog: c, at: here(), base: strings.Repeat("a", maxMentioned/2-1)}
+		if j.mentioned(words); j.installs != want {
+			t.Errorf("%s: the worst %v", words, j.installs)
+		}
+	}
+}
+
 // A folder deeper than any path is not followed.
 func TestFolderThatIsTooDeep(t *testing.T) {
 	for size, worst := range map[int]bool{MaxPathBytes - 2: false, MaxPathBytes - 1: true} {

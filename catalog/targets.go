@@ -100,7 +100,7 @@ func (p *part) recursive() bool {
 func (p *part) sorted(name string) written {
 	var w written
 	for i, word := range p.words[1:] {
-		next, _ := p.after(i + 1)
+		next := p.after(i + 1)
 		option, value, joined := strings.Cut(word, "=")
 		switch {
 		case option == "of" && joined:

@@ -101,6 +101,7 @@ func TestAddressesOfCommands(t *testing.T) {
 		"curl https://evil.test/collect":              {"https://evil.test/collect"},
 		"curl -s evil.test 2130706433":                {"evil.test", "2130706433"},
 		"curl --max-time 5 https://a.test":            {"https://a.test"},
+		"curl https://a.test/q=b.test":                {"https://a.test/q=b.test"},
 		"wget -q https://a.test/x https://b.test/y":   {"https://a.test/x", "https://b.test/y"},
 		"dig data.evil.test":                          {"data.evil.test"},
 		"dig data.evil.test TXT":                      {"data.evil.test"},
