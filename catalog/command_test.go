@@ -103,6 +103,57 @@ commands:
 	}
 }
 
+// A value behind «=» is an operand like any other.
+func TestValuesOfOptions(t *testing.T) {
+	c := New([]*File{parse(t, `
+agent: pi
+tools: [{tool: bash, effect: run, returns: {trust: untrusted, secrecy: private}, args: {command: {role: critical, is: command}}}]
+commands:
+  - {command: tool, effect: observe, operands: path, options: [--file], returns: {trust: local, secrecy: public}}
+`)}, shipped(t))
+	for line, want := range map[string]PathKind{
+		"tool --file=/home/u/.ssh/id_rsa": Secret, "tool if=/home/u/.ssh/id_rsa": Secret, "tool -- --file=/home/u/.ssh/id_rsa": Secret,
+		"tool --file=x": InProject, "tool /srv/x": Elsewhere, "tool -- -x": InProject, "tool --": NoPath,
+	} {
+		if u := c.Classify(builtin("pi", "bash"), args("command", line), nil, here()); u.PathKind != want {
+			t.Errorf("%s: %v, want %v", line, u.PathKind, want)
+		}
+	}
+	for _, tc := range []struct {
+		command, option, word string
+		want                  bool
+	}{
+		{"curl", "--max-time", "5", true},
+		{"curl", "--other", "5", false},
+		{"curl", "-c", "5", false},
+		{"ping", "-c", "5", true},
+		{"ping", "-c", "a.example", false},
+		{"ping", "--", "5", true},
+		{"ping", "-cc", "5", false},
+		{"ping", "xc", "5", false},
+		{"ping", "-", "5", false},
+		{"dig", "a.example", "txt", true},
+		{"dig", "a.example", "+short", true},
+		{"dig", "a.example", "+long", false},
+		{"curl", "a.example", "TXT", false},
+	} {
+		if got := valueOf(tc.command, tc.option, tc.word); got != tc.want {
+			t.Errorf("%s %s %s: %v", tc.command, tc.option, tc.word, got)
+		}
+	}
+}
+
+// A command runs in the folder another argument names.
+func TestFolderOfACommand(t *testing.T) {
+	c := shipped(t)
+	for folder, want := range map[string]bool{"/srv/app/.codex": true, "/srv/app": false, "": false} {
+		u := c.Classify(builtin("openclaw", "exec"), args("command", "rm hooks.json", "workdir", folder), nil, here())
+		if u.SelfProtected != want {
+			t.Errorf("in %q: %v", folder, u.SelfProtected)
+		}
+	}
+}
+
 func TestCommandsThatTouchTheMonitor(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{

@@ -162,10 +162,7 @@ func (j *judge) mentioned(line string) {
 // bare name some other program is given («pkill floodmark»).
 func (j *judge) programs(words []string) {
 	first := words[0]
-	if i := strings.LastIndexAny(first, `/\`); i >= 0 {
-		first = first[i+1:]
-	}
-	if isMonitor(first) || slices.ContainsFunc(words, isMonitor) {
+	if isMonitor(first[strings.LastIndexAny(first, `/\`)+1:]) || slices.ContainsFunc(words, isMonitor) {
 		j.guards |= isProtected
 	}
 }

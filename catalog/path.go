@@ -105,7 +105,7 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 		other := spotAt(cleanSlashes(value, base, at.Home), at, nil)
 		s.guard |= ps.guards(&other)
 	}
-	if host, file, ok := fileURL(strings.TrimSpace(value)); ok && host != "" { // some readers know no host
+	if host, file, _ := fileURL(strings.TrimSpace(value)); host != "" { // some readers know no host
 		other := spotAt(clean(host+file, base, at.Home), at, nil)
 		s.guard |= ps.guards(&other)
 	}

@@ -58,7 +58,7 @@ func sqlTokens(text string) ([]string, bool) {
 			i += end + 1
 		case c == '(' || c == ')':
 			out = append(out, string(c))
-		case c == '-' && strings.HasPrefix(text[i:], "--"), c == '/' && strings.HasPrefix(text[i:], "/*"), c == ':' && strings.HasPrefix(text[i:], ":="):
+		case strings.HasPrefix(text[i:], "--"), strings.HasPrefix(text[i:], "/*"), strings.HasPrefix(text[i:], ":="):
 			return nil, false
 		case c == '$' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9': // a parameter
 		case strings.IndexByte(" \t\r\n.,*=<>!+-/%|:[]?", c) < 0:

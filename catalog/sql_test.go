@@ -16,6 +16,15 @@ func TestStatementsThatOnlyRead(t *testing.T) {
 		"EXPLAIN ANALYZE SELECT 1":               true,
 		"  SELECT\n1 ":                           true,
 		"SELECT data->>'x' FROM t WHERE id = $1": true,
+		"SELECT a / b - c, d::text, $0, $9":      true,
+		"SELECT ((b)) FROM t":                    true,
+
+		"TABLE t UNION SELECT 1":         false,
+		"WITH t AS (VALUES (1)) TABLE t": false,
+		"(SELECT 1)":                     false,
+		"SHOW evil()":                    false,
+		"SELECT $/":                      false,
+		"SELECT $:":                      false,
 
 		"COMMIT; DROP TABLE users; --":                              false,
 		"SELECT 1; DROP TABLE users":                                false,
