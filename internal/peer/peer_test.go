@@ -1,0 +1,160 @@
+package peer
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+// A machine is a made-up table of processes.
+type machine map[int]Info
+
+func (m machine) Look(pid int) (Info, error) {
+	p, ok := m[pid]
+	if !ok {
+		return Info{}, fmt.Errorf("%w: %d", ErrUnknown, pid)
+	}
+	return p, nil
+}
+
+func process(pid, parent int, start uint64, name string, words ...string) Info {
+	return Info{Process: Process{PID: pid, Start: start}, Parent: parent, Name: name, Command: words, Terminal: true}
+}
+
+// desk is a terminal with an agent in it, the agent's shell, and the owner's
+// second terminal.
+func desk() machine {
+	m := machine{}
+	for _, p := range []Info{
+		process(1, 0, 1, "init"),
+		process(10, 1, 10, "terminal"),
+		process(11, 10, 11, "bash"),
+		process(12, 11, 20, "node", "node", "/usr/lib/node_modules/.bin/codex", "exec"),
+		process(13, 12, 21, "codex", "/opt/codex"),
+		process(14, 13, 30, "sh", "sh", "-c", "floodmark-hook codex PreToolUse"),
+		process(15, 14, 31, "floodmark-hook", "floodmark-hook", "codex", "PreToolUse"),
+		process(16, 13, 32, "bash", "bash", "-lc", "floodmark approve 12345678"),
+		process(17, 16, 33, "floodmark", "floodmark", "approve"),
+		process(20, 10, 12, "bash"),
+		process(21, 20, 40, "floodmark", "floodmark", "approve"),
+	} {
+		m[p.PID] = p
+	}
+	return m
+}
+
+func at(t *testing.T, m machine, pid int) Peer {
+	t.Helper()
+	p, err := Trace(m, pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestTheAgentsHandIsNotTheOwners(t *testing.T) {
+	m := desk()
+	g := NewGuarded(m)
+	if got := g.Note("codex", at(t, m, 15)); got.PID != 12 {
+		t.Errorf("the agent is process %d, want 12, the outermost that looks like it", got.PID)
+	}
+	g.Note("codex", at(t, m, 15))
+	if g.Len() != 1 {
+		t.Errorf("%d agents remembered, want 1", g.Len())
+	}
+	for pid, want := range map[int]bool{12: true, 13: true, 15: true, 17: true, 21: false, 11: false, 20: false} {
+		if _, got := g.Above(at(t, m, pid)); got != want {
+			t.Errorf("process %d below a guarded agent: %v, want %v", pid, got, want)
+		}
+	}
+}
+
+func TestAnAgentNobodyKnowsIsWhoeverStartedTheHook(t *testing.T) {
+	m := desk()
+	if got := agentOf("unheard-of", at(t, m, 15)); got.PID != 13 {
+		t.Errorf("process %d, want 13: the nearest that is no shell", got.PID)
+	}
+	if got := agentOf("unheard-of", at(t, m, 13)); got.PID != 13 {
+		t.Errorf("process %d, want 13: an in-process plugin is the agent", got.PID)
+	}
+}
+
+// A number that is used again is another process.
+func TestAUsedAgainNumberIsNotGuarded(t *testing.T) {
+	m := desk()
+	g := NewGuarded(m)
+	g.Note("codex", at(t, m, 15))
+	m[12] = process(12, 11, 99, "vim")
+	delete(m, 13)
+	if _, got := g.Above(at(t, m, 12)); got {
+		t.Error("a new process with an old number is taken for the agent")
+	}
+}
+
+func TestWhatCannotBeFoundOutIsAnError(t *testing.T) {
+	m := desk()
+	delete(m, 11)
+	if _, err := Trace(m, 17); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a missing ancestor: %v", err)
+	}
+	m = desk()
+	m[11] = process(11, 10, 25, "bash") // younger than its child
+	if _, err := Trace(m, 17); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a parent younger than its child: %v", err)
+	}
+	m = machine{1: process(1, 0, 1, "init")}
+	for i := 2; i <= maxAncestors+2; i++ {
+		m[i] = process(i, i-1, uint64(i), "p")
+	}
+	if _, err := Trace(m, maxAncestors+1); err != nil {
+		t.Errorf("%d ancestors: %v", maxAncestors, err)
+	}
+	if _, err := Trace(m, maxAncestors+2); !errors.Is(err, ErrUnknown) {
+		t.Errorf("%d ancestors: %v", maxAncestors+1, err)
+	}
+}
+
+// restless changes a parent on every look.
+type restless struct {
+	machine
+	n *int
+}
+
+func (r restless) Look(pid int) (Info, error) {
+	*r.n++
+	p, err := r.machine.Look(pid)
+	if pid == 11 {
+		p.Start = uint64(*r.n) % 10
+	}
+	return p, err
+}
+
+func TestAChangingChainProvesNothing(t *testing.T) {
+	n := 0
+	if _, err := Trace(restless{desk(), &n}, 17); !errors.Is(err, ErrUnknown) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheOldestAreLetGoWhenAllStillRun(t *testing.T) {
+	m := machine{1: process(1, 0, 1, "init")}
+	g := NewGuarded(m)
+	for i := 2; i <= maxGuarded+2; i++ {
+		m[i] = process(i, 1, uint64(i), "agent")
+		g.Note("agent", at(t, m, i))
+	}
+	if g.Len() != maxGuarded {
+		t.Errorf("%d remembered, want %d", g.Len(), maxGuarded)
+	}
+	if _, ok := g.Above(at(t, m, maxGuarded+2)); !ok {
+		t.Error("the newest was let go")
+	}
+	for i := 3; i < 100; i++ {
+		delete(m, i)
+	}
+	m[5000+maxGuarded] = process(5000+maxGuarded, 1, 7, "agent")
+	g.Note("agent", at(t, m, 5000+maxGuarded))
+	if g.Len() >= maxGuarded {
+		t.Error("agents that ended are still remembered")
+	}
+}

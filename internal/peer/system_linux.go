@@ -1,0 +1,110 @@
+package peer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// System is the table of this machine, read from /proc.
+type System struct{}
+
+var _ Table = System{}
+
+// maxCommandBytes bounds what is read of a process's command line.
+const maxCommandBytes = 4096
+
+// Of returns the number of the process that opened a connection, as the kernel
+// wrote it down when it did, and that process's user.
+func Of(c net.Conn) (pid, uid int, err error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return 0, 0, fmt.Errorf("%w: not a local socket", ErrUnknown)
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return 0, 0, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	var cred *unix.Ucred
+	var inner error
+	err = raw.Control(func(fd uintptr) {
+		cred, inner = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	if err = errors.Join(err, inner); err != nil {
+		return 0, 0, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	if cred.Pid <= 0 {
+		return 0, 0, fmt.Errorf("%w: it is outside this process namespace", ErrUnknown)
+	}
+	return int(cred.Pid), int(cred.Uid), nil
+}
+
+// Look implements [Table].
+func (System) Look(pid int) (Info, error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return Info{}, fmt.Errorf("%w: process %d: %w", ErrUnknown, pid, err)
+	}
+	info, err := parseStat(stat)
+	if err != nil {
+		return Info{}, fmt.Errorf("%w: process %d: %w", ErrUnknown, pid, err)
+	}
+	var owner unix.Stat_t
+	if err := unix.Stat(dir, &owner); err != nil {
+		return Info{}, fmt.Errorf("%w: process %d: %w", ErrUnknown, pid, err)
+	}
+	info.UID = int(owner.Uid)
+	info.Command = command(dir + "/cmdline")
+	return info, nil
+}
+
+// parseStat reads a line of /proc/PID/stat. The name stands in brackets and may
+// itself hold brackets and spaces: the last closing one ends it.
+func parseStat(stat []byte) (Info, error) {
+	open, shut := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if open < 0 || shut < open {
+		return Info{}, errors.New("no name in its line")
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(stat[:open])))
+	if err != nil {
+		return Info{}, errors.New("no number in its line")
+	}
+	f := strings.Fields(string(stat[shut+1:]))
+	const state, ppid, tty, start = 0, 1, 4, 19 // proc(5), counted behind the name
+	if len(f) <= start {
+		return Info{}, errors.New("its line is too short")
+	}
+	if f[state] == "Z" || f[state] == "X" {
+		return Info{}, errors.New("it has ended")
+	}
+	parent, err := strconv.Atoi(f[ppid])
+	began, err2 := strconv.ParseUint(f[start], 10, 64)
+	terminal, err3 := strconv.Atoi(f[tty])
+	if err := errors.Join(err, err2, err3); err != nil {
+		return Info{}, errors.New("its line is not one")
+	}
+	return Info{
+		Process: Process{PID: pid, Start: began}, Parent: parent,
+		Name: string(stat[open+1 : shut]), Terminal: terminal != 0,
+	}, nil
+}
+
+// command reads a process's own words. They are its own claim: they may only
+// count against it.
+func command(file string) []string {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b := make([]byte, maxCommandBytes)
+	n, _ := f.Read(b) // an unreadable one has no words
+	return strings.Split(strings.TrimRight(string(b[:n]), "\x00"), "\x00")
+}
