@@ -14,6 +14,7 @@ tools:
     args:
       url: {role: critical, is: url}
       action: {role: critical, is: flag}
+      note: {role: critical, is: text}
       path: {role: critical, is: path}
       line: {role: critical, is: command}
     when:
@@ -22,6 +23,7 @@ tools:
       - {arg: url, host: ["*.example.com", a.test], returns: {trust: shared, secrecy: public}, licence: [tell, ask]}
       - {arg: path, path: ["**/*.PEM", "~/x/**", "/etc/y"], returns: {trust: path, secrecy: path}}
       - {arg: line, command: ["git push *", ls], selfProtected: true}
+      - {arg: note, sql: read, effect: fetch}
       - {arg: url, given: true, selfProtected: false, returns: {secrecy: private}}
 `
 
@@ -37,6 +39,7 @@ func TestCasesInWords(t *testing.T) {
 		"url is at *.example.com or a.test: returns shared, public; asked for with tell or ask",
 		"path lies in **/*.PEM, ~/x/** or /etc/y: returns trust by path, secrecy by path",
 		"line begins with git push or ls: touches the monitor",
+		"note is one plain SQL statement that reads: fetch",
 		"url is given: returns private; leaves the monitor alone",
 	}
 	if !slices.Equal(got, want) {

@@ -172,11 +172,11 @@ func (l *layer) find(k key) *Profile {
 	}
 	tool := k.tool
 	k.tool = ""
-	best, length := (*Profile)(nil), -1
+	var best prefix
 	for _, x := range l.prefixes[k] {
-		if len(x.head) > length && strings.HasPrefix(tool, x.head) {
-			best, length = x.profile, len(x.head)
+		if strings.HasPrefix(tool, x.head) && (best.profile == nil || len(x.head) > len(best.head)) {
+			best = x
 		}
 	}
-	return best
+	return best.profile
 }

@@ -226,7 +226,7 @@ func (j *judge) path(value string) {
 		return
 	}
 	var buf [24]string
-	s := j.catalog.paths.look(value, j.base, j.at, buf[:0])
+	s := j.catalog.paths.look(value, j.base, j.at, buf[:])
 	if s.kind > j.use.Location || j.use.Place == "" {
 		j.use.Place = s.text
 	}
@@ -250,7 +250,7 @@ func (j *judge) joined(files []string) {
 			if folder == name {
 				continue
 			}
-			s := j.catalog.paths.look(name, clean(folder, j.base, j.at.Home), j.at, buf[:0])
+			s := j.catalog.paths.look(name, clean(folder, j.base, j.at.Home), j.at, buf[:])
 			j.guards |= s.guard &^ isForeign
 		}
 	}
@@ -297,7 +297,7 @@ func (j *judge) undeclared(value string) {
 		return
 	}
 	var buf [24]string
-	s := j.catalog.paths.look(value, j.base, j.at, buf[:0])
+	s := j.catalog.paths.look(value, j.base, j.at, buf[:])
 	j.guards |= s.guard & (isProtected | isSecret)
 }
 

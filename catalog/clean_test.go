@@ -133,6 +133,8 @@ func TestHostOf(t *testing.T) {
 		"http://a.test#x":                     {"a.test", true},
 		"https://a.test:80/x":                 {"a.test", true},
 		"https://a.test:8a/x":                 {"a.test:8a", false},
+		"https://a.test:a8/x":                 {"a.test:a8", false},
+		"https://a.test:8089/x":               {"a.test", true},
 		"https://:80/x":                       {"", false},
 		"https://a.test./x":                   {"a.test", true},
 		"https://0-9.az/":                     {"0-9.az", true},
@@ -182,7 +184,7 @@ func TestMatchHost(t *testing.T) {
 
 func TestNamesFile(t *testing.T) {
 	for value, want := range map[string]bool{
-		"/a": true, "~/a": true, "./a": true, `\\h\a`: true, " /a": true, "file:x": true, "FILE://x": true, "C:/a": true, `c:\a`: true,
+		"/a": true, "~/a": true, "./a": true, `\\h\a`: true, " /a": true, "file:x": true, "FILE://x": true, "C:/a": true, `c:\a`: true, "C:/": true,
 		"": false, " ": false, "c:": false, "c:a": false, "ab/c": false, "https://a.test/": false, "a.test": false,
 	} {
 		if got := namesFile(value); got != want {

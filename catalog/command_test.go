@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -180,6 +181,7 @@ func TestCommandsThatTouchTheMonitor(t *testing.T) {
 		"cd /tmp && ls | head":                            false,
 		"cd /etc && ls | head":                            false,
 		"rm -rf bin":                                      false,
+		"git pull /home/u/.config/floodmark":              true,
 		"rm -rf ./bin && go build ./...":                  false,
 		"cat ~/.claude/settings.json":                     false, // reading is not touching
 		"grep floodmark README.md":                        false,
@@ -202,6 +204,13 @@ func TestMentionedSecrets(t *testing.T) {
 	} {
 		if u := shell(t, c, line); u.Returns.Secrecy != floodmark.Secret || u.PathKind != Secret {
 			t.Errorf("%s: %v %v", line, u.Returns, u.PathKind)
+		}
+	}
+	for line, want := range map[string]PathKind{
+		"echo /home/u/.ssh/id_rsa": Secret, "git pull /home/u/.ssh/id_rsa": Secret, "echo id_rsa | cat": NoPath, "echo id_rsa": NoPath,
+	} {
+		if u := shell(t, c, line); u.PathKind != want {
+			t.Errorf("%s: %v, want %v", line, u.PathKind, want)
 		}
 	}
 	if u := shell(t, c, "go test ./... | tail"); u.Returns != (floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}) {
@@ -244,6 +253,43 @@ func TestArgumentsThatBendACommand(t *testing.T) {
 	}
 }
 
+// Several commands, or the words of one, are looked at like one, and taken
+// for any code.
+func TestSeveralCommands(t *testing.T) {
+	c := New([]*File{parse(t, `
+agent: pi
+tools:
+  - tool: bash
+    effect: write
+    returns: {trust: local, secrecy: public}
+    args: {command: {role: critical, is: command}, in: {role: critical, is: path}, log: {role: critical, is: path}}
+`)}, shipped(t))
+	words := func(list ...string) Use {
+		var leaves []hook.Leaf
+		for i, w := range list {
+			leaves = append(leaves, hook.Leaf{Path: fmt.Sprintf("command[%d]", i), Top: "command", Value: w})
+		}
+		return c.Classify(builtin("pi", "bash"), leaves, nil, here())
+	}
+	if u := words("ls", "a"); !sameEffects(u.Effects, effects(run)) || u.Returns != (floodmark.Label{Secrecy: floodmark.Private}) {
+		t.Errorf("any code: %v %v", u.Effects, u.Returns)
+	}
+	if u := words("ls", "cat /home/u/.ssh/id_rsa"); u.PathKind != Secret {
+		t.Errorf("mentioned: %v", u.PathKind)
+	}
+	if u := words("ls", "echo > AGENTS.md"); !u.Instructs {
+		t.Errorf("a line that writes: %v", u.Effects)
+	}
+	if u := words("tee", "AGENTS.md"); !u.Instructs {
+		t.Errorf("words that write: %v", u.Effects)
+	}
+	// The first folder counts.
+	u := c.Classify(builtin("pi", "bash"), args("in", "/srv/app/.codex", "log", "/srv", "command", "rm hooks.json"), nil, here())
+	if !u.SelfProtected {
+		t.Errorf("in the first folder: %v", u.Effects)
+	}
+}
+
 func TestCommandCases(t *testing.T) {
 	c := New([]*File{parse(t, `
 agent: pi
@@ -253,6 +299,7 @@ tools:
     returns: {trust: untrusted, secrecy: private}
     args: {command: {role: critical, is: command}}
     when:
+      - {arg: command, command: ["tee *"], effect: write, returns: {trust: local, secrecy: internal}}
       - {arg: command, command: ["deploy staging *"], effect: change, returns: {trust: local, secrecy: internal}}
 `)}, shipped(t))
 	for line, want := range map[string]floodmark.Effect{
@@ -262,5 +309,11 @@ tools:
 		if slices.Min(u.Effects) != want {
 			t.Errorf("%s: %v, want %v", line, u.Effects, want)
 		}
+	}
+	if u := c.Classify(builtin("pi", "bash"), args("command", "deploy staging /home/u/.ssh/id_rsa"), nil, here()); u.PathKind != Secret {
+		t.Errorf("mentioned: %v", u.PathKind)
+	}
+	if u := c.Classify(builtin("pi", "bash"), args("command", "tee AGENTS.md"), nil, here()); !u.Instructs {
+		t.Errorf("written: %v", u.Effects)
 	}
 }

@@ -16,7 +16,7 @@ func (j *judge) command(line string) {
 		return
 	}
 	var buf [24]string
-	if words, ok := simple(line, buf[:0]); ok && j.known(words) {
+	if words, ok := simple(line, buf[:]); ok && j.known(words) {
 		if j.acts() {
 			j.argv(words) // what it writes, and what it may start with the rest
 		} else if p := (part{words: words}); p.tells() {
@@ -149,7 +149,7 @@ func (j *judge) mentioned(line string) {
 				j.installs = true
 				return
 			}
-			s := j.catalog.paths.look(w, j.base, j.at, buf[:0])
+			s := j.catalog.paths.look(w, j.base, j.at, buf[:])
 			j.guards |= s.guard & (isProtected | isSecret)
 			if j.catalog.paths.holdsProtected(&s, false) {
 				j.guards |= isProtected

@@ -159,9 +159,9 @@ func TestOpenness(t *testing.T) {
 		"": floodmark.Public, "a.example": floodmark.Public, "8.8.8.8": floodmark.Public, "2001:4860::8888": floodmark.Public,
 		"metadata": floodmark.Secret, "[fd00:ec2::254]": floodmark.Secret, "169.254.169.254": floodmark.Secret,
 		"127.0.0.1": floodmark.Private, "10.1.2.3": floodmark.Private, "169.254.1.1": floodmark.Private, "0.0.0.0": floodmark.Private,
-		"::": floodmark.Private, "::1": floodmark.Private, "fe80::1%eth0": floodmark.Private, "fd00::1": floodmark.Private, "::ffff:10.0.0.1": floodmark.Private,
+		"::": floodmark.Private, "::1": floodmark.Private, "fe80::1%eth0": floodmark.Private, "fd00::1": floodmark.Private, "fd00:ec2::254%eth0": floodmark.Secret, "::ffff:10.0.0.1": floodmark.Private,
 		"::a00:1": floodmark.Private, "::a9fe:101": floodmark.Private, "64:ff9b::": floodmark.Private, "64:ff9b::a00:1": floodmark.Private,
-		"6400:ff9b::a00:1": floodmark.Public, "65:ff9b::a00:1": floodmark.Public, "1::a00:1": floodmark.Public, "100::a00:1": floodmark.Public, "::808:808": floodmark.Public,
+		"6400:ff9b::a00:1": floodmark.Public, "64:ff9b::100": floodmark.Public, "64:ff9b::1": floodmark.Public, "65:ff9b::a00:1": floodmark.Public, "1::a00:1": floodmark.Public, "100::a00:1": floodmark.Public, "::808:808": floodmark.Public,
 		"printer": floodmark.Private, ".example": floodmark.Public, "a.local": floodmark.Private, "a.home.arpa": floodmark.Private, "local.example": floodmark.Public,
 		"127.1": floodmark.Private, "a.0x1": floodmark.Private, "a.1b": floodmark.Public, "a.example.": floodmark.Public,
 	} {

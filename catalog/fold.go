@@ -16,11 +16,7 @@ func foldPath(text string) string {
 	}
 	var b strings.Builder
 	for _, r := range text {
-		switch {
-		case unseen(r):
-		case r < unicode.MaxASCII:
-			b.WriteRune(unicode.ToLower(r))
-		default:
+		if !unseen(r) {
 			b.WriteString(foldRune(r))
 		}
 	}

@@ -68,18 +68,18 @@ type Segments []string
 // Match reports whether the pattern stands for the whole path, cut likewise.
 // It remembers only the newest «**», so that its cost stays small.
 func (pat Segments) Match(segs []string) bool {
-	p, s, star, mark := 0, 0, -1, 0
+	var p, s, star, mark int // star is behind the newest «**», 0 without one
 	for s < len(segs) {
 		switch {
 		case p < len(pat) && pat[p] == "**":
-			star, mark = p, s
 			p++
+			star, mark = p, s
 		case p < len(pat) && matchSegment(pat[p], segs[s]):
 			p++
 			s++
-		case star >= 0:
+		case star > 0:
 			mark++
-			p, s = star+1, mark
+			p, s = star, mark
 		default:
 			return false
 		}
@@ -92,12 +92,12 @@ func (pat Segments) Match(segs []string) bool {
 
 // matchSegment matches one name.
 func matchSegment(pat, s string) bool {
-	p, i, star, mark := 0, 0, -1, 0
+	var p, i, star, mark int // star is behind the newest «*», 0 without one
 	for i < len(s) {
 		switch {
 		case p < len(pat) && pat[p] == '*':
-			star, mark = p, i
 			p++
+			star, mark = p, i
 		case p < len(pat) && pat[p] == '?':
 			_, size := utf8.DecodeRuneInString(s[i:])
 			p++
@@ -105,9 +105,9 @@ func matchSegment(pat, s string) bool {
 		case p < len(pat) && pat[p] == s[i]:
 			p++
 			i++
-		case star >= 0:
+		case star > 0:
 			mark++
-			p, i = star+1, mark
+			p, i = star, mark
 		default:
 			return false
 		}

@@ -20,8 +20,7 @@ func openness(host string) floodmark.Secrecy {
 		return floodmark.Secret
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
-		ip = ip.Unmap()
-		if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsPrivate() || ip.IsUnspecified() || ip.Is6() && embedsInner(ip) {
+		if inner(ip) || embedsInner(ip) {
 			return floodmark.Private
 		}
 		return floodmark.Public
@@ -37,15 +36,18 @@ func openness(host string) floodmark.Secrecy {
 	return floodmark.Public
 }
 
+// inner reports an address of this machine or of its neighbours.
+func inner(ip netip.Addr) bool {
+	return ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsPrivate() || ip.IsUnspecified()
+}
+
 // embedsInner reports an address that only wraps one of version 4.
 func embedsInner(ip netip.Addr) bool {
 	b := ip.As16()
-	wrapped := b[0] == 0 && b[1] == 0 || b[0] == 0x00 && b[1] == 0x64 // ::a.b.c.d and 64:ff9b::a.b.c.d
-	if !wrapped {
+	if b[0] != 0 || b[1] != 0 && b[1] != 0x64 { // neither ::a.b.c.d nor 64:ff9b::a.b.c.d
 		return false
 	}
-	four := netip.AddrFrom4([4]byte{b[12], b[13], b[14], b[15]})
-	return four.IsLoopback() || four.IsLinkLocalUnicast() || four.IsPrivate() || four.IsUnspecified()
+	return inner(netip.AddrFrom4([4]byte{b[12], b[13], b[14], b[15]}))
 }
 
 // numeric reports an address in a form that only some readers take for one:

@@ -72,8 +72,21 @@ func TestNumberOfProblems(t *testing.T) {
 func TestDepthOfAFile(t *testing.T) {
 	for _, n := range []int{MaxDepth - 1, MaxDepth} {
 		_, err := Parse("f", []byte("a: "+strings.Repeat("[", n-1)+"x"+strings.Repeat("]", n-1)))
-		if got := strings.Contains(fmt.Sprint(err), "nested more than 12 deep"); got != (n == MaxDepth) {
+		deep := strings.HasSuffix(fmt.Sprint(err), "nested more than 12 deep")
+		other := strings.Contains(fmt.Sprint(err), "no key")
+		if deep != (n == MaxDepth) || other == deep {
 			t.Errorf("%d: %v", n, err)
+		}
+	}
+	// A list of tools is in a file of its own, and not a level deeper.
+	for _, n := range []int{MaxDepth, MaxDepth + 1} {
+		var list yaml.Node
+		if err := yaml.Unmarshal([]byte(strings.Repeat("[", n)+"x"+strings.Repeat("]", n)), &list); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ParseTools("f", list.Content[0])
+		if deep := strings.HasSuffix(fmt.Sprint(err), "nested more than 12 deep"); deep != (n > MaxDepth) {
+			t.Errorf("tools %d deep: %v", n, err)
 		}
 	}
 }

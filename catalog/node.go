@@ -138,7 +138,7 @@ func (r *reader) fields(n *yaml.Node, what string, known ...string) map[string]f
 	out := make(map[string]field, len(n.Content)/2)
 	for i := 0; i < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
-		if len(known) > 0 && !slices.Contains(known, k.Value) {
+		if known != nil && !slices.Contains(known, k.Value) {
 			r.fail(k, "unknown-key", near("key", k.Value, known), "%s has no key %q", what, k.Value)
 		}
 		out[k.Value] = field{key: k, value: v}

@@ -115,6 +115,14 @@ func TestRepeatedKeysAreSaidAlone(t *testing.T) {
 	if want := "f:2:1: error: the key \"agent\" is there twice\n    keep one of them"; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
+	for text, want := range map[string]string{
+		"other: &a 1\n":    "f:1:8: error: anchors and aliases are not allowed\n    write the value out",
+		"other: !!str 1\n": "f:1:8: error: tags like !!str are not allowed\n    leave the tag out",
+	} {
+		if _, err := Parse("f", []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("got %v", err)
+		}
+	}
 	_, err = Parse("f", []byte("agent: '*'\ntools: [{tool: t, effect: run, returns: {trust: local, secrecy: public}}]"))
 	if err == nil || !strings.Contains(err.Error(), "has a «*»") {
 		t.Errorf("got %v", err)

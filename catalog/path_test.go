@@ -149,6 +149,9 @@ func TestPlaceOfAPatch(t *testing.T) {
 		"+++ b/":                         "b",
 		"+++ x":                          "x",
 		"+++ b/x.txt\t2026":              "x.txt",
+		"--- a/x.txt\t2026":              "x.txt",
+		"rename to x\ty":                 "x\ty",
+		"+++ b/x":                        "x",
 		"+++ \"b/\\303\\244.txt\"":       "\u00e4.txt",
 		"*** Add File: a/x.txt":          "a/x.txt",
 		"rename to b/x.txt":              "b/x.txt",
@@ -194,6 +197,43 @@ func TestPathInItself(t *testing.T) {
 	u := shipped(t).Classify(builtin("pi", "write"), args("path", "hooks/.git", "content", "x"), nil, here())
 	if u.PathKind != InProject {
 		t.Errorf("%v", u.PathKind)
+	}
+}
+
+// Nothing is no path, and folders of the system hold what is protected there.
+func TestEdgesOfPaths(t *testing.T) {
+	c := shipped(t)
+	if u := c.Classify(builtin("pi", "write"), args("path", "", "content", "x"), nil, here()); u.Location != NoPath || u.Place != "" {
+		t.Errorf("an empty path: %v %q", u.Location, u.Place)
+	}
+	for line, want := range map[string]bool{"rm -rf /etc": true, "rm -rf /etc/other": false, "ls /etc": false} {
+		if u := shell(t, c, line); u.SelfProtected != want {
+			t.Errorf("%s: %v", line, u.SelfProtected)
+		}
+	}
+	patch := c.Classify(builtin("codex", "apply_patch"), args("input", "s/a/b/"), nil, here())
+	if patch.Location != Elsewhere || !patch.Instructs {
+		t.Errorf("a patch of a form nobody knows: %v", patch.Location)
+	}
+	for size, want := range map[int]PathKind{MaxPathBytes: Secret, MaxPathBytes + 1: NoPath} {
+		path := "/home/u/.ssh/id_rsa"
+		path = strings.Repeat("/", size-len(path)) + path
+		u := c.Classify(builtin("openclaw", "send_email"), args("to", "a@b.example", "more", path), nil, here())
+		if u.PathKind != want {
+			t.Errorf("%d bytes: %v", size, u.PathKind)
+		}
+	}
+}
+
+// So many paths of a call are put together, and no more.
+func TestNumberOfJoinedPaths(t *testing.T) {
+	c := shipped(t)
+	for n, want := range map[int]guard{maxJoined: isInstructs, maxJoined + 1: 0} {
+		files := append(slices.Repeat([]string{"x"}, n-2), "/home/other", ".bashrc")
+		j := judge{catalog: c, at: here(), base: "/srv"}
+		if j.joined(files); j.guards != want {
+			t.Errorf("%d paths: %04b", n, j.guards)
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ func (j *judge) writes(name, base string, folder bool) {
 		return
 	}
 	var buf [24]string
-	s := j.catalog.paths.look(name, base, j.at, buf[:0])
+	s := j.catalog.paths.look(name, base, j.at, buf[:])
 	j.guards |= s.guard & (isInstructs | isProtected)
 	if folder {
 		j.guards |= j.catalog.paths.holdsGuarded(&s)

@@ -227,10 +227,10 @@ func TestNothingIsLookedAtBeyondALimit(t *testing.T) {
 		t.Errorf("an empty name: %04b, %d targets", j.guards, j.targets)
 	}
 	// The bytes of all paths that are mentioned, each with its folder.
-	for words, want := range map[string]bool{"/ /": false, "/ / .": true} {
+	for words, want := range map[string]bool{"/ /": false, "/ / /home/u/.ssh/id_rsa": true} {
 		j := judge{catalog: c, at: here(), base: strings.Repeat("a", maxMentioned/2-1)}
-		if j.mentioned(words); j.installs != want {
-			t.Errorf("%s: the worst %v", words, j.installs)
+		if j.mentioned(words); j.installs != want || j.guards != 0 {
+			t.Errorf("%s: the worst %v, %04b", words, j.installs, j.guards)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (t *test) path(v string, at Places) fit {
 		return never
 	}
 	var buf, exact [24]string
-	s := spotAt(clean(v, at.Project, at.Home), at, buf[:0])
+	s := spotAt(clean(v, at.Project, at.Home), at, buf[:])
 	best := never
 	for i := range t.globs {
 		g := &t.globs[i]
@@ -121,7 +121,7 @@ func (t *test) path(v string, at Places) fit {
 		if !ok || !g.low.Match(segs) {
 			continue
 		}
-		written := splitPath(s.text, exact[:0])
+		written := splitPath(s.text, exact[:])
 		if len(written) == len(s.segs) && g.segs.Match(written[len(written)-len(segs):]) {
 			return wholly
 		}
@@ -132,7 +132,7 @@ func (t *test) path(v string, at Places) fit {
 
 func (t *test) command(v string) fit {
 	var buf [16]string
-	if words, ok := simple(v, buf[:0]); ok {
+	if words, ok := simple(v, buf[:]); ok {
 		if t.begins(words) {
 			return wholly
 		}
