@@ -1,0 +1,212 @@
+// Package hookframe is the small language between the thin program an agent
+// starts and the daemon: one question and one answer on a unix socket, each a
+// length and a JSON object. It translates and decides nothing, and it imports
+// nothing heavy, because the thin program starts once per tool call.
+package hookframe
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Version is the newest form of the frames this package speaks.
+//
+// Rules for changing it: a daemon answers every older version in that version.
+// Fields may be added within a version if leaving them out is the safe choice.
+// Anything else is a new version. Whoever gets an answer in a version it did
+// not ask for takes it as a refusal.
+const Version = 1
+
+// The limits on frames. A request is bounded by its length's first byte being
+// zero: that is how it is told from HTTP on the same socket.
+const (
+	MaxRequest  = 1<<24 - 1
+	MaxResponse = 1 << 20
+	MaxName     = 64 // bytes of an agent's or event's name
+	MaxEnv      = 16 // variables
+	MaxEnvValue = 4096
+	MaxWait     = 10 * time.Minute
+)
+
+const lengthBytes = 4
+
+// Refused is the exit status every agent takes as no, if something was said on
+// standard error.
+const Refused = 2
+
+var (
+	// ErrTooLarge says that a frame is over a limit.
+	ErrTooLarge = errors.New("frame is too large")
+	// ErrVersion says that the other side speaks another version.
+	ErrVersion = errors.New("frame of another version")
+)
+
+// A Request is what an agent told its hook.
+type Request struct {
+	V     int    `json:"v"`
+	Agent string `json:"agent"` // codex, pi …
+	Event string `json:"event"` // the agent's own word
+	// Raw is the agent's own message, as it came.
+	Raw json.RawMessage `json:"raw"`
+	// Env are the few variables that say where the agent runs.
+	Env map[string]string `json:"env,omitempty"`
+	// DeadlineMS is how long the asker waits, in milliseconds.
+	DeadlineMS int64 `json:"deadline_ms"`
+}
+
+// A Response is what the hook must do, byte for byte.
+type Response struct {
+	V      int    `json:"v"`
+	Stdout string `json:"stdout"`
+	Stderr string `json:"stderr"`
+	Exit   int    `json:"exit"`
+}
+
+// Refuse is a no in the words every agent's hook understands.
+func Refuse(why string) Response {
+	return Response{V: Version, Stderr: "floodmark: " + why + "\n", Exit: Refused}
+}
+
+// Wait is how long the asker waits, within the limits.
+func (r Request) Wait() time.Duration {
+	if r.DeadlineMS <= 0 || r.DeadlineMS > MaxWait.Milliseconds() {
+		return MaxWait
+	}
+	return time.Duration(r.DeadlineMS) * time.Millisecond
+}
+
+// Check reports what is missing from r or over a limit.
+func (r Request) Check() error {
+	if r.V != Version {
+		return fmt.Errorf("%w: %d, want %d", ErrVersion, r.V, Version)
+	}
+	if r.Agent == "" || r.Event == "" || len(r.Raw) == 0 {
+		return errors.New("a request needs an agent, an event and its message")
+	}
+	if r.DeadlineMS < 0 || r.DeadlineMS > MaxWait.Milliseconds() {
+		return fmt.Errorf("a deadline of %d ms, at most %d", r.DeadlineMS, MaxWait.Milliseconds())
+	}
+	if len(r.Agent) > MaxName || len(r.Event) > MaxName {
+		return fmt.Errorf("%w: a name of more than %d bytes", ErrTooLarge, MaxName)
+	}
+	if len(r.Env) > MaxEnv {
+		return fmt.Errorf("%w: %d variables, at most %d", ErrTooLarge, len(r.Env), MaxEnv)
+	}
+	for name, value := range r.Env {
+		if len(name) > MaxName || len(value) > MaxEnvValue {
+			return fmt.Errorf("%w: the variable %.*s", ErrTooLarge, MaxName, name)
+		}
+	}
+	return nil
+}
+
+// WriteRequest writes r as one frame.
+func WriteRequest(w io.Writer, r Request) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	return write(w, r, MaxRequest)
+}
+
+// ReadRequest reads one frame. With [ErrVersion] the request's agent and event
+// may be empty: another version may call them something else.
+func ReadRequest(r io.Reader) (Request, error) {
+	data, err := read(r, MaxRequest)
+	if err != nil {
+		return Request{}, err
+	}
+	var version struct {
+		V int `json:"v"`
+	}
+	if err := json.Unmarshal(data, &version); err != nil {
+		return Request{}, fmt.Errorf("read request: %w", err)
+	}
+	if version.V != Version {
+		return Request{V: version.V}, fmt.Errorf("%w: %d, want %d", ErrVersion, version.V, Version)
+	}
+	var req Request
+	if err := json.Unmarshal(data, &req); err != nil {
+		return Request{}, fmt.Errorf("read request: %w", err)
+	}
+	if err := req.Check(); err != nil {
+		return Request{}, err
+	}
+	return req, nil
+}
+
+// WriteResponse writes r as one frame.
+func WriteResponse(w io.Writer, r Response) error { return write(w, r, MaxResponse) }
+
+// ReadResponse reads one frame. It refuses what it does not know: an answer
+// half understood could be a yes.
+func ReadResponse(r io.Reader) (Response, error) {
+	data, err := read(r, MaxResponse)
+	if err != nil {
+		return Response{}, err
+	}
+	// Pointers, because an answer without an exit status is not a zero.
+	var got struct {
+		V      *int    `json:"v"`
+		Stdout *string `json:"stdout"`
+		Stderr *string `json:"stderr"`
+		Exit   *int    `json:"exit"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&got); err != nil {
+		return Response{}, fmt.Errorf("read response: %w", err)
+	}
+	if got.V == nil || *got.V != Version {
+		return Response{}, fmt.Errorf("read response: %w", ErrVersion)
+	}
+	if got.Stdout == nil || got.Stderr == nil || got.Exit == nil {
+		return Response{}, errors.New("read response: something is missing")
+	}
+	if *got.Exit < 0 || *got.Exit > 255 {
+		return Response{}, fmt.Errorf("read response: exit status %d", *got.Exit)
+	}
+	return Response{V: *got.V, Stdout: *got.Stdout, Stderr: *got.Stderr, Exit: *got.Exit}, nil
+}
+
+func write(w io.Writer, v any, limit int) error {
+	var b bytes.Buffer
+	b.Write(make([]byte, lengthBytes))
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write frame: %w", err)
+	}
+	frame := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	n := len(frame) - lengthBytes
+	if n > limit {
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, n, limit)
+	}
+	binary.BigEndian.PutUint32(frame, uint32(n))
+	_, err := w.Write(frame)
+	return err
+}
+
+func read(r io.Reader, limit uint32) ([]byte, error) {
+	var head [lengthBytes]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, fmt.Errorf("read frame: %w", err)
+	}
+	n := binary.BigEndian.Uint32(head[:])
+	if n > limit {
+		return nil, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, n, limit)
+	}
+	// Grown as bytes come, so that a length alone reserves nothing.
+	data, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err != nil {
+		return nil, fmt.Errorf("read frame: %w", err)
+	}
+	if uint32(len(data)) < n {
+		return nil, fmt.Errorf("read frame: %w", io.ErrUnexpectedEOF)
+	}
+	return data, nil
+}

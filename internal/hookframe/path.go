@@ -1,0 +1,40 @@
+package hookframe
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// maxSocketPath is what every system we run on can bind: macOS has 104 bytes
+// with the final zero.
+const maxSocketPath = 103
+
+// SocketVariable names the variable that overrides where the socket is.
+const SocketVariable = "FLOODMARK_HOOK_SOCKET"
+
+// SocketPath is where the daemon listens for hooks and hooks ask, by one rule
+// for both: the variable, else the user's runtime folder, else the user's
+// state folder. env looks a variable up.
+func SocketPath(env func(string) string) (string, error) {
+	var path string
+	switch {
+	case env(SocketVariable) != "":
+		path = env(SocketVariable)
+	case filepath.IsAbs(env("XDG_RUNTIME_DIR")):
+		path = filepath.Join(env("XDG_RUNTIME_DIR"), "floodmark", "hook.sock")
+	case filepath.IsAbs(env("XDG_STATE_HOME")):
+		path = filepath.Join(env("XDG_STATE_HOME"), "floodmark", "hook.sock")
+	case filepath.IsAbs(env("HOME")):
+		path = filepath.Join(env("HOME"), ".local", "state", "floodmark", "hook.sock")
+	default:
+		return "", errors.New("there is no home folder: set " + SocketVariable)
+	}
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("%s is %q: give an absolute path", SocketVariable, path)
+	}
+	if len(path) > maxSocketPath {
+		return "", fmt.Errorf("the socket's path has %d bytes, at most %d: set %s to a shorter one", len(path), maxSocketPath, SocketVariable)
+	}
+	return path, nil
+}

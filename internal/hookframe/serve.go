@@ -1,0 +1,123 @@
+package hookframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// How long the daemon waits for a whole question, and for its answer to be
+// taken. Both ends are on one machine.
+const (
+	readWithin  = 10 * time.Second
+	writeWithin = 5 * time.Second
+)
+
+// MaxConnections bounds the questions worked on at once; more wait to be
+// accepted.
+const MaxConnections = 512
+
+// A Handler answers one question. It must answer before ctx ends: whoever
+// asked refuses then.
+type Handler func(ctx context.Context, req Request) Response
+
+// Ask sends req on conn and returns the answer, before the request's deadline.
+// It does not close conn, and conn must not be closed for writing before the
+// answer is there: the daemon would take the asker for gone.
+func Ask(conn net.Conn, req Request) (Response, error) {
+	if err := conn.SetDeadline(time.Now().Add(req.Wait())); err != nil {
+		return Response{}, err
+	}
+	if err := WriteRequest(conn, req); err != nil {
+		return Response{}, err
+	}
+	return ReadResponse(conn)
+}
+
+// Serve answers the one question of conn and closes it. The handler's context
+// ends a little before the asker's patience does, and when the asker is gone.
+// It returns why no answer was given.
+func Serve(ctx context.Context, conn net.Conn, h Handler) error {
+	defer conn.Close()
+	began := time.Now()
+	if err := conn.SetReadDeadline(began.Add(readWithin)); err != nil {
+		return err
+	}
+	req, err := ReadRequest(conn)
+	if err != nil {
+		if errors.Is(err, ErrVersion) {
+			err = errors.Join(err, answer(conn, Refuse(fmt.Sprintf("this hook program speaks version %d and the daemon version %d. Restart the daemon after an update.", req.V, Version))))
+		} else {
+			err = errors.Join(err, answer(conn, Refuse("the question could not be read: "+err.Error())))
+		}
+		return err
+	}
+	resp := ask(ctx, conn, began.Add(patience(req.Wait())), req, h)
+	resp.V = Version
+	return answer(conn, resp)
+}
+
+// patience leaves the answer time to travel.
+func patience(wait time.Duration) time.Duration { return wait - min(wait/10, 250*time.Millisecond) }
+
+// ask runs the handler while watching whether anybody still waits.
+func ask(ctx context.Context, conn net.Conn, until time.Time, req Request, h Handler) Response {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
+		return Refuse(err.Error())
+	}
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		// The asker has said all: whatever comes, or the end, means it is gone.
+		_, _ = conn.Read(make([]byte, 1))
+		cancel()
+	})
+	resp := h(ctx, req)
+	if err := conn.SetReadDeadline(time.Unix(1, 0)); err != nil {
+		_ = conn.Close() // then the read ends too
+	}
+	watch.Wait()
+	return resp
+}
+
+func answer(conn net.Conn, resp Response) error {
+	if err := conn.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil {
+		return err
+	}
+	err := WriteResponse(conn, resp)
+	if errors.Is(err, ErrTooLarge) {
+		err = errors.Join(err, WriteResponse(conn, Refuse("the answer was too large.")))
+	}
+	return err
+}
+
+// ServeAll answers on every connection of l until l is closed or ctx ends, and
+// returns when the last answer is given. For each peer, handlerOf says who
+// answers; failed, unless nil, hears why an answer was not given.
+func ServeAll(ctx context.Context, l net.Listener, handlerOf func(net.Conn) Handler, failed func(error)) error {
+	var all sync.WaitGroup
+	defer all.Wait()
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	room := make(chan struct{}, MaxConnections)
+	for {
+		room <- struct{}{}
+		conn, err := l.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			return err
+		}
+		all.Go(func() {
+			defer func() { <-room }()
+			if err := Serve(ctx, conn, handlerOf(conn)); err != nil && failed != nil {
+				failed(err)
+			}
+		})
+	}
+}
