@@ -1,0 +1,180 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func TestPathsFollowXDG(t *testing.T) {
+	p, err := UserPaths(env(), "/home/anna", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Policy != "/home/anna/.config/floodmark/policy.yaml" || p.Journal != "/home/anna/.local/share/floodmark/journal.db" ||
+		p.Witness != "/home/anna/.local/state/floodmark/witness" || p.HookSocket != "/home/anna/.local/state/floodmark/run/hook.sock" {
+		t.Errorf("the usual places: %+v", p)
+	}
+	p, err = UserPaths(env("XDG_CONFIG_HOME", "/c", "XDG_DATA_HOME", "/d", "XDG_STATE_HOME", "/s", "XDG_RUNTIME_DIR", "/r"), "/home/anna", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Policy != "/c/floodmark/policy.yaml" || p.Keys != "/d/floodmark/keys" || p.Running != "/s/floodmark/running" || p.OwnerSocket != "/r/floodmark/owner.sock" {
+		t.Errorf("the places the variables say: %+v", p)
+	}
+	if p, err = UserPaths(env("XDG_CONFIG_HOME", "c"), "/home/anna", 1000); err != nil || !strings.HasPrefix(p.Policy, "/home/anna/.config") {
+		t.Errorf("a relative variable counts: %v %v", p.Policy, err)
+	}
+	for _, home := range []string{"", "anna"} {
+		if _, err := UserPaths(env(), home, 1000); err == nil {
+			t.Errorf("home %q is taken", home)
+		}
+	}
+	if s := SystemPaths(); s.HookSocket != "/run/floodmark/hook.sock" || s.Journal != "/var/lib/floodmark/journal.db" {
+		t.Errorf("system: %+v", s)
+	}
+}
+
+func TestALongSocketPathIsRefused(t *testing.T) {
+	// owner.sock below run is the longest name.
+	tail := len(DirPaths("/").OwnerSocket)
+	fits := DirPaths("/" + strings.Repeat("a", maxSocketPath-tail-1))
+	if len(fits.OwnerSocket) != maxSocketPath {
+		t.Fatalf("%d characters, want %d", len(fits.OwnerSocket), maxSocketPath)
+	}
+	if err := fits.CheckSockets(); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	if err := DirPaths("/" + strings.Repeat("a", maxSocketPath-tail)).CheckSockets(); err == nil {
+		t.Error("one over the limit is taken")
+	}
+}
+
+func TestServiceIsReadStrictly(t *testing.T) {
+	s, err := ParseService("service.yaml", []byte(`version: 1
+journal: {store: "postgres://fm@db/floodmark", keep: 90d, checkpoint: 10m}
+listen: [{address: "0.0.0.0:7443", certificate: c.pem, key: k.pem, clientCA: ca.pem}]
+metrics: 127.0.0.1:9464
+`))
+	if err != nil || time.Duration(s.Journal.Keep) != 90*24*time.Hour || time.Duration(s.Journal.Checkpoint) != 10*time.Minute || len(s.Listen) != 1 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if _, err := ParseService("service.yaml", nil); err != nil {
+		t.Errorf("an empty file: %v", err)
+	}
+	for text, want := range map[string]string{
+		"version: 2":                  "version: 2 is not known",
+		"jornal: {}":                  "line 1",
+		"journal: {keep: ever}":       "line 1",
+		"journal: {keep: 0d}":         "no number of days",
+		"journal: {keep: -3h}":        "no length of time",
+		"journal: {store: mysql://x}": "journal.store",
+		"metrics: 0.0.0.0:9464":       "not a loopback address",
+		"listen: [{address: \":1\"}]": "needs certificate and key",
+		"listen: [{address: here}]":   "not host:port",
+		"version: 1\n---\nversion: 1": "more than one document",
+		"a: [":                        "line 1",
+		"listen: [" + strings.Repeat("{address: \"a:1\", certificate: c, key: k},", maxListen+1) + "]": "at most",
+	} {
+		_, err := ParseService("service.yaml", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "service.yaml: ") || strings.Contains(err.Error(), "config.") {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+	if _, err := ParseService("s", []byte("#"+strings.Repeat("x", maxServiceBytes-1))); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	if _, err := ParseService("s", []byte("#"+strings.Repeat("x", maxServiceBytes))); err == nil {
+		t.Error("one over the limit is taken")
+	}
+}
+
+func FuzzParseService(f *testing.F) {
+	f.Add([]byte("version: 1\njournal: {keep: 90d}\nlisten: [{address: \"a:1\", certificate: c, key: k}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := ParseService("s", data)
+		if err != nil {
+			return
+		}
+		for _, l := range s.Listen {
+			if l.Certificate == "" || l.Key == "" {
+				t.Error("a network door without TLS")
+			}
+		}
+	})
+}
+
+// A policy that is there but wrong must never become the shipped one.
+func TestAWrongPolicyIsNotTheShippedOne(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "policy.yaml")
+	r, err := LoadRules(file)
+	if err != nil || r.File != "" || r.Policy == nil || r.Catalog == nil {
+		t.Fatalf("no file: %+v, %v", r, err)
+	}
+	if err := os.WriteFile(file, []byte("version: 1\nprofile: strict\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if strict, err := LoadRules(file); err != nil || strict.File != file || strict.Policy.Hash() == r.Policy.Hash() {
+		t.Errorf("a good file: %v", err)
+	}
+	if err := os.WriteFile(file, []byte("version: 1\nprofil: strict\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var problems floodmark.Problems
+	if r, err = LoadRules(file); !errors.As(err, &problems) || r.Policy != nil {
+		t.Errorf("a wrong file: %+v, %v", r, err)
+	}
+	if r, err = LoadRules(dir); err == nil || r.Policy != nil {
+		t.Errorf("a folder: %v", err)
+	}
+}
+
+func TestKeysStayAndStaySecret(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "keys")
+	first, err := LoadKeys(dir, "floodmark.example/journal")
+	if err != nil || !first.New {
+		t.Fatal(first.New, err)
+	}
+	again, err := LoadKeys(dir, "floodmark.example/journal")
+	if err != nil || again.New || again.Index != first.Index || again.Signer != first.Signer || again.Verifier != first.Verifier {
+		t.Errorf("other keys at the second start: %v", err)
+	}
+	index := filepath.Join(dir, "index.key")
+	if err := os.Chmod(index, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadKeys(dir, "x"); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a key others can read: %v", err)
+	}
+	for _, content := range []string{"short", strings.Repeat("x", 33)} {
+		if err := errors.Join(os.Chmod(index, 0o600), os.WriteFile(index, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadKeys(dir, "x"); err == nil {
+			t.Errorf("a key of %d bytes is taken", len(content))
+		}
+	}
+	if err := errors.Join(os.Remove(index), os.Symlink("/dev/zero", index)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadKeys(dir, "x"); err == nil {
+		t.Error("a link is taken for a key")
+	}
+}

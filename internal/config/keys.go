@@ -1,0 +1,102 @@
+package config
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// Keys are the secrets of one installation.
+type Keys struct {
+	// Index hides the index and proves codes.
+	Index provenance.Key
+	// Signer and Verifier are of the journal's heads, as C2SP note keys.
+	Signer, Verifier string
+	// New says that they were made just now.
+	New bool
+}
+
+// LoadKeys reads the keys in a folder, and makes them where there are none. Keys
+// that others can read are refused.
+func LoadKeys(dir, origin string) (Keys, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Keys{}, fmt.Errorf("make the folder of keys: %w", err)
+	}
+	var k Keys
+	index, isNew, err := keyFile(filepath.Join(dir, "index.key"), func() ([]byte, error) {
+		var b provenance.Key
+		rand.Read(b[:]) // it never fails: the program ends instead
+		return b[:], nil
+	})
+	if err != nil {
+		return Keys{}, err
+	}
+	if len(index) != len(k.Index) {
+		return Keys{}, fmt.Errorf("%s: %d bytes, want %d (restore it from a backup: without it nothing seen before is recognised)",
+			filepath.Join(dir, "index.key"), len(index), len(k.Index))
+	}
+	copy(k.Index[:], index)
+	k.New = isNew
+	pair, _, err := keyFile(filepath.Join(dir, "journal.key"), func() ([]byte, error) {
+		signer, verifier, err := note.GenerateKey(rand.Reader, origin)
+		return []byte(signer + "\n" + verifier + "\n"), err
+	})
+	if err != nil {
+		return Keys{}, err
+	}
+	lines := strings.Split(strings.TrimSpace(string(pair)), "\n")
+	if len(lines) != 2 {
+		return Keys{}, fmt.Errorf("%s: want two lines, the signing key and the verifying key", filepath.Join(dir, "journal.key"))
+	}
+	k.Signer, k.Verifier = lines[0], lines[1]
+	return k, nil
+}
+
+// keyFile reads a key, or makes one that is safe on disk before it is used.
+func keyFile(file string, fresh func() ([]byte, error)) (data []byte, isNew bool, err error) {
+	info, err := os.Lstat(file)
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		return nil, false, fmt.Errorf("%s: not a plain file", file)
+	case err == nil && info.Mode().Perm()&0o077 != 0:
+		return nil, false, fmt.Errorf("%s: others can read it (chmod 600 %s)", file, file)
+	case err == nil:
+		data, err = readFile(file, 4096)
+		return data, false, err
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, false, err
+	}
+	if data, err = fresh(); err != nil {
+		return nil, false, err
+	}
+	return data, true, writeKey(file, data)
+}
+
+func writeKey(file string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".key-*")
+	if err != nil {
+		return fmt.Errorf("make a key: %w", err)
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Link(f.Name(), file) // never over one that is there
+	}
+	return errors.Join(err, os.Remove(f.Name()), syncDir(filepath.Dir(file)))
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,91 @@
+// Package config finds out how the program is to run: where its files lie, what
+// the service's own file says, and which rules the owner wrote. It is the only
+// package besides main that looks at the environment.
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+)
+
+// Paths are the folders and files of one installation.
+type Paths struct {
+	// Policy is the owner's policy, Service how the daemon is to run.
+	Policy, Service string
+	// Journal is the store, Keys the folder of its keys.
+	Journal, Keys string
+	// Witness is the folder of signed heads, apart from the store.
+	Witness string
+	// Tokens are the hashes of what remote agents and people prove themselves by.
+	Tokens string
+	// HookSocket takes events, OwnerSocket the owner's commands.
+	HookSocket, OwnerSocket string
+	// Running says who holds the store, and that it was not let go yet.
+	Running string
+}
+
+// The folders of system mode, where the daemon has a user of its own.
+const (
+	systemConfig  = "/etc/floodmark"
+	systemData    = "/var/lib/floodmark"
+	systemState   = "/var/lib/floodmark-witness"
+	systemRuntime = "/run/floodmark"
+)
+
+// UserPaths are the paths of one person's installation, by the XDG rules: what
+// the variables say, else the usual places below home.
+func UserPaths(getenv func(string) string, home string, uid int) (Paths, error) {
+	if home == "" || !filepath.IsAbs(home) {
+		return Paths{}, fmt.Errorf("find the folder for floodmark: the home folder %q is not a full path (set HOME)", home)
+	}
+	folder := func(variable string, usual ...string) string {
+		if v := getenv(variable); filepath.IsAbs(v) {
+			return filepath.Join(v, "floodmark")
+		}
+		return filepath.Join(append([]string{home}, append(usual, "floodmark")...)...)
+	}
+	state := folder("XDG_STATE_HOME", ".local", "state")
+	runtime := filepath.Join(state, "run")
+	if v := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(v) {
+		runtime = filepath.Join(v, "floodmark")
+	}
+	return under(folder("XDG_CONFIG_HOME", ".config"), folder("XDG_DATA_HOME", ".local", "share"), state, runtime), nil
+}
+
+// SystemPaths are the paths of the machine's installation.
+func SystemPaths() Paths { return under(systemConfig, systemData, systemState, systemRuntime) }
+
+// DirPaths keeps everything below one folder: for tests, and for people who
+// want to try it without leaving a trace.
+func DirPaths(dir string) Paths {
+	return under(filepath.Join(dir, "config"), filepath.Join(dir, "data"), filepath.Join(dir, "state"), filepath.Join(dir, "run"))
+}
+
+func under(config, data, state, runtime string) Paths {
+	return Paths{
+		Policy:      filepath.Join(config, "policy.yaml"),
+		Service:     filepath.Join(config, "service.yaml"),
+		Journal:     filepath.Join(data, "journal.db"),
+		Keys:        filepath.Join(data, "keys"),
+		Tokens:      filepath.Join(data, "tokens.json"),
+		Witness:     filepath.Join(state, "witness"),
+		Running:     filepath.Join(state, "running"),
+		HookSocket:  filepath.Join(runtime, "hook.sock"),
+		OwnerSocket: filepath.Join(runtime, "owner.sock"),
+	}
+}
+
+// maxSocketPath is what the smallest system leaves for a socket's name.
+const maxSocketPath = 103
+
+// CheckSockets refuses names the system would cut.
+func (p Paths) CheckSockets() error {
+	for _, s := range []string{p.HookSocket, p.OwnerSocket} {
+		if len(s) > maxSocketPath {
+			return fmt.Errorf("the socket's path %s has %d characters, and the system takes %s (set XDG_RUNTIME_DIR to a shorter folder)",
+				s, len(s), strconv.Itoa(maxSocketPath))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// MaxPolicyBytes bounds the owner's policy file.
+const MaxPolicyBytes = 1 << 20
+
+// Rules are the rules in force, with what was said while reading them.
+type Rules struct {
+	kernel.Rules
+	// File is where they came from; empty if there is no such file and the
+	// shipped profile holds.
+	File     string
+	Warnings floodmark.Problems
+}
+
+// LoadRules reads the owner's policy. No file means the shipped profile; a file
+// that cannot be read or is wrong is an error, never the shipped profile.
+func LoadRules(file string) (Rules, error) {
+	shipped, err := catalog.Shipped()
+	if err != nil {
+		return Rules{}, err
+	}
+	var layers []policy.Layer
+	data, err := readFile(file, MaxPolicyBytes)
+	switch {
+	case err == nil:
+		layers = append(layers, policy.Layer{Name: file, Data: data})
+	case errors.Is(err, fs.ErrNotExist):
+		file = ""
+	default:
+		return Rules{}, fmt.Errorf("read the policy: %w", err)
+	}
+	p, problems := policy.Load(layers...)
+	if p == nil {
+		return Rules{}, problems
+	}
+	return Rules{
+		Rules: kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), shipped)},
+		File:  file, Warnings: problems,
+	}, nil
+}
+
+// LoadService reads service.yaml; no file is a laptop.
+func LoadService(file string) (Service, error) {
+	data, err := readFile(file, maxServiceBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Service{}, nil
+	}
+	if err != nil {
+		return Service{}, fmt.Errorf("read the service's settings: %w", err)
+	}
+	return ParseService(file, data)
+}
+
+func readFile(file string, limit int64) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s: larger than %d bytes", file, limit)
+	}
+	return data, nil
+}

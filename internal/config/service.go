@@ -1,0 +1,142 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Service is how the daemon is to run, apart from the rules. The zero value
+// is a laptop: one file, two local sockets, nothing on the network.
+type Service struct {
+	Version int     `yaml:"version"`
+	Journal Journal `yaml:"journal"`
+	// Listen are the network doors, each with TLS.
+	Listen []Listen `yaml:"listen"`
+	// Metrics is the loopback address that shows counters; empty: none.
+	Metrics string `yaml:"metrics"`
+	// Traces is where spans are sent (OTLP over HTTP); empty: nowhere.
+	Traces string `yaml:"traces"`
+	// Events is the file that gets security events, one OCSF object a line.
+	Events string `yaml:"events"`
+	// Owners are the users whose agents may report in system mode.
+	Owners []string `yaml:"owners"`
+}
+
+// Journal says where facts are kept and how long.
+type Journal struct {
+	// Store is empty for the file on this machine, or postgres://….
+	Store string `yaml:"store"`
+	// Keep is how long a session is kept after its last entry; zero: for ever.
+	Keep Days `yaml:"keep"`
+	// Witness is the folder for signed heads; best where agents cannot write.
+	Witness string `yaml:"witness"`
+	// Checkpoint is how often heads are signed.
+	Checkpoint Days `yaml:"checkpoint"`
+}
+
+// A Listen is one address on the network.
+type Listen struct {
+	Address     string `yaml:"address"`
+	Certificate string `yaml:"certificate"`
+	Key         string `yaml:"key"`
+	// ClientCA makes clients prove themselves by certificates.
+	ClientCA string `yaml:"clientCA"`
+}
+
+// Days is a duration written as 90d, 36h or 10m.
+type Days time.Duration
+
+// UnmarshalYAML reads it.
+func (d *Days) UnmarshalYAML(n *yaml.Node) error {
+	text := n.Value
+	if whole, ok := strings.CutSuffix(text, "d"); ok {
+		days, err := strconv.Atoi(whole)
+		if err != nil || days <= 0 || days > maxKeepDays {
+			return fmt.Errorf("line %d: %q is no number of days (write 90d)", n.Line, text)
+		}
+		*d = Days(time.Duration(days) * 24 * time.Hour)
+		return nil
+	}
+	v, err := time.ParseDuration(text)
+	if err != nil || v <= 0 {
+		return fmt.Errorf("line %d: %q is no length of time (write 90d, 36h or 10m)", n.Line, text)
+	}
+	*d = Days(v)
+	return nil
+}
+
+const (
+	maxServiceBytes = 64 << 10
+	maxKeepDays     = 36500
+	maxListen       = 16
+)
+
+// ParseService reads service.yaml. An empty file is a laptop.
+func ParseService(name string, data []byte) (Service, error) {
+	if len(data) > maxServiceBytes {
+		return Service{}, fmt.Errorf("%s: %d bytes, at most %d", name, len(data), maxServiceBytes)
+	}
+	var s Service
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
+		return Service{}, fmt.Errorf("%s: %s", name, plain(err))
+	}
+	if err := dec.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
+		return Service{}, fmt.Errorf("%s: more than one document", name)
+	}
+	if err := s.check(); err != nil {
+		return Service{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// plain takes the library's name out of its errors.
+func plain(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	text = strings.TrimPrefix(text, "unmarshal errors:\n  ")
+	return regexp.MustCompile(`field (\S+) not found in type config\.\w+`).ReplaceAllString(text, "there is no key $1 here")
+}
+
+func (s Service) check() error {
+	if s.Version != 0 && s.Version != 1 {
+		return fmt.Errorf("version: %d is not known (write version: 1)", s.Version)
+	}
+	if len(s.Listen) > maxListen {
+		return fmt.Errorf("listen: %d addresses, at most %d", len(s.Listen), maxListen)
+	}
+	for i, l := range s.Listen {
+		if _, _, err := net.SplitHostPort(l.Address); err != nil {
+			return fmt.Errorf("listen[%d].address: %q is not host:port", i, l.Address)
+		}
+		if l.Certificate == "" || l.Key == "" {
+			return fmt.Errorf("listen[%d]: a network door needs certificate and key: nothing is answered in the clear", i)
+		}
+	}
+	if s.Metrics != "" && !loopback(s.Metrics) {
+		return fmt.Errorf("metrics: %q is not a loopback address (write 127.0.0.1:9464)", s.Metrics)
+	}
+	if s.Journal.Store != "" {
+		u, err := url.Parse(s.Journal.Store)
+		if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
+			return errors.New("journal.store: want postgres://user@host/database, or nothing for the file on this machine")
+		}
+	}
+	return nil
+}
+
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
