@@ -83,6 +83,16 @@ func TestNoNameIsNoTool(t *testing.T) {
 	}
 }
 
+// A pattern for homes says nothing of what lies elsewhere.
+func TestPathsInHomes(t *testing.T) {
+	c := New([]*File{parse(t, "paths:\n  secret: ['~/**']\n")}, shipped(t))
+	for path, want := range map[string]PathKind{"/srv/x": Elsewhere, "~/x": Secret, "~": Secret} {
+		if u := c.Classify(builtin("openclaw", "read"), args("path", path), nil, here()); u.PathKind != want {
+			t.Errorf("%s: %v", path, u.PathKind)
+		}
+	}
+}
+
 func TestUserPathsOnlyTighten(t *testing.T) {
 	user := parse(t, `
 paths:

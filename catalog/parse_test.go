@@ -166,6 +166,45 @@ func TestParseTools(t *testing.T) {
 	}
 }
 
+// A tool is described once, and an agent and a server may share a name.
+func TestToolsAreDescribedOnce(t *testing.T) {
+	const says = "effect: run, returns: {trust: local, secrecy: public}"
+	for text, want := range map[string]string{
+		"{agent: x, tool: y, " + says + "}, {server: x, tool: y, " + says + "}":  "",
+		"{agent: x, tool: y, " + says + "}, {agent: z, tool: y, " + says + "}":   "",
+		"{agent: x, tool: y, " + says + "}, {agent: x, tool: y, " + says + "}":   `tool "y" of "x" is described twice`,
+		"{server: x, tool: y, " + says + "}, {server: x, tool: y, " + says + "}": `tool "y" of "x" is described twice`,
+		"{agent: x, " + says + "}": "a tool needs a name",
+	} {
+		var list yaml.Node
+		if err := yaml.Unmarshal([]byte("["+text+"]"), &list); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ParseTools("f", list.Content[0])
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// What an argument needs is what was written, and else the owner's word.
+func TestWhatAnArgumentNeeds(t *testing.T) {
+	f := parse(t, `
+agent: pi
+tools:
+  - {tool: t, effect: run, returns: {trust: path, secrecy: public}, args: {a: {role: critical, is: id, needs: local}, b: {role: critical, is: id}}}
+`)
+	p := f.Profiles()[0]
+	for name, want := range map[string]floodmark.Trust{"a": floodmark.Local, "b": floodmark.Owner} {
+		if a, ok := p.Arg(name); !ok || a.Needs != want {
+			t.Errorf("%s needs %v", name, a.Needs)
+		}
+	}
+	if u := New([]*File{f}, nil).Classify(builtin("pi", "t"), nil, nil, here()); u.Location != InProject || u.Place != here().Project {
+		t.Errorf("trust by path, without one: %v %s", u.Location, u.Place)
+	}
+}
+
 func TestNearestWord(t *testing.T) {
 	known := []string{"effect", "returns", "args"}
 	for word, want := range map[string]string{

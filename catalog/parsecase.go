@@ -15,16 +15,14 @@ func (r *reader) cases(n *yaml.Node, p *Profile) {
 		return
 	}
 	for _, item := range items {
-		if w, ok := r.oneCase(item, p); ok {
-			p.cases = append(p.cases, w)
-		}
+		p.cases = append(p.cases, r.oneCase(item, p))
 	}
 }
 
-func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
+func (r *reader) oneCase(n *yaml.Node, p *Profile) when {
 	fs := r.fields(n, "a case", "arg", "in", "host", "path", "command", "given", "sql", "effect", "returns", "licence", "selfProtected")
 	if fs == nil {
-		return when{}, false
+		return when{}
 	}
 	var w when
 	if a, ok := fs["arg"]; ok {
@@ -62,7 +60,7 @@ func (r *reader) oneCase(n *yaml.Node, p *Profile) (when, bool) {
 	if w.test.in != nil && p.args[w.arg].Is == IsFlag {
 		w.selectors = []string{w.arg}
 	}
-	return w, true
+	return w
 }
 
 // test reads the one condition of a case.
@@ -96,7 +94,6 @@ func (r *reader) condition(name string, n *yaml.Node, t *test) {
 	case "in":
 		t.in = r.values(n)
 	case "host":
-		t.hosts = []string{}
 		for _, h := range r.texts(n, "host") {
 			if !plainHost(strings.TrimPrefix(h.Value, "*.")) {
 				r.fail(h, "wrong-name", "write example.com or *.example.com, in lower case", "host %q is no host", shorten(h.Value))
@@ -129,7 +126,6 @@ func (r *reader) values(n *yaml.Node) []string {
 	for _, item := range items {
 		if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
 			r.fail(item, "wrong-kind", "", "in must list plain values, not %s", kindOf(item))
-			continue
 		}
 		out = append(out, item.Value)
 	}

@@ -45,6 +45,7 @@ func TestReadingPaths(t *testing.T) {
 		{"/tmp/x/../../home/u/.ssh//id_rsa", Secret, local, secret},
 		{".env", Secret, local, secret},
 		{"/tmp/x/.env", Secret, external, secret},
+		{"/.env", Secret, local, secret},
 		{".env.example", InProject, local, internal},
 		{strings.Repeat("a/", MaxPathBytes/2) + "a", Foreign, external, private},
 	} {

@@ -105,8 +105,7 @@ func (s *shellScan) list(closing byte, piped bool, depth int) {
 		case '&':
 			if s.skip('>') {
 				s.redirect(w, depth)
-			} else {
-				s.skip('&')
+			} else { // a second «&» ends nothing more
 				s.finish(w, false)
 			}
 		case '|':

@@ -54,6 +54,8 @@ func TestPartsOfLists(t *testing.T) {
 		"(a;b)|(c)":         `["a"] / ["b"] / ["c"] piped`,
 		"a|(b;c)":           `["a"] / ["b"] piped / ["c"]`,
 		"a)b":               `["a"] / ["b"]`,
+		"a(b)c":             `["b"] / ["a" "c"]`,
+		"x $( (a); b ) y":   `["a"] / ["b"] / ["x" "$" "y"] fed`,
 		"a #b\nc":           `["a"] / ["c"]`,
 		"a#b":               `["a#b"]`,
 		"a # b":             `["a"]`,
