@@ -12,10 +12,9 @@ import (
 // are larger or smaller than they should be; what is licensed then is decided
 // by the words that are there.
 func Clauses(text string) []string {
-	parts := readParts(text)
 	var clauses []string
-	for from, to := range together(parts) {
-		clauses = append(clauses, text[parts[from].start:parts[to-1].end])
+	for _, parts := range together(readParts(text)) {
+		clauses = append(clauses, text[parts[0].start:parts[len(parts)-1].end])
 	}
 	return clauses
 }
@@ -32,13 +31,14 @@ type phrase struct {
 func phrases(text string) []phrase {
 	var list []phrase
 	next := phrase{sentence: true}
-	cut := func(end, begin int, sentence bool, joint string) {
+	// Without a joint a new sentence begins.
+	cut := func(end, begin int, joint string) {
 		if strings.TrimSpace(text[next.start:end]) != "" {
 			next.end = end
 			list = append(list, next)
 			next.sentence = false
 		}
-		next.start, next.sentence, next.joint = begin, next.sentence || sentence, joint
+		next.start, next.sentence, next.joint = begin, next.sentence || joint == "", joint
 	}
 	quote := rune(0)
 	for i, r := range text {
@@ -50,18 +50,18 @@ func phrases(text string) []phrase {
 		case opens(text, i, r) != 0:
 			quote = opens(text, i, r)
 		case r == '\n' || r == ';':
-			cut(i, i+1, true, "")
+			cut(i, i+1, "")
 		case (r == '.' || r == '!' || r == '?') && (i+1 == len(text) || unicode.IsSpace(rune(text[i+1]))):
-			cut(i+1, i+1, true, "")
+			cut(i+1, i+1, "")
 		case r == ',' && i+1 < len(text) && text[i+1] == ' ':
-			cut(i, i+1, false, ",")
+			cut(i, i+1, ",")
 		case r == ' ' && i >= next.start:
 			if w := joint(text[i:]); w != "" {
-				cut(i, i+len(w)-1, false, strings.TrimSpace(w))
+				cut(i, i+len(w)-1, strings.TrimSpace(w))
 			}
 		}
 	}
-	cut(len(text), len(text), true, "")
+	cut(len(text), len(text), "")
 	return list
 }
 

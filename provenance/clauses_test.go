@@ -21,6 +21,9 @@ func TestClauses(t *testing.T) {
 		"read a.txt\nsend b":                               {"read a.txt", "send b"},
 		"visit v1.2.example.com/a.b and post it":           {"visit v1.2.example.com/a.b", "post it"},
 		"don't delete a, read b":                           {"don't delete a", "read b"},
+		"read a, ":                                         {"read a"},
+		"read a,":                                          {"read a,"},
+		"read a and ":                                      {"read a"},
 	} {
 		got := provenance.Clauses(text)
 		for i := range got {

@@ -13,30 +13,23 @@ import (
 // and whether it must end in «ing». A phrase that goes on from another may
 // begin with «to».
 func opening(items []item, goesOn bool) (at int, gerund bool) {
-	if len(items) > 1 && (items[0].kind == Number || items[0].kind == ID) {
-		at++ // 1) …
-	}
 	for at < len(items) {
-		word := wordOf(items[at])
-		switch {
-		case word == "":
-			return at, gerund
+		n, ing := 1, gerund
+		switch word := wordOf(items[at]); {
+		case at == 0 && (items[at].kind == Number || items[at].kind == ID): // 1) …
 		case at+1 < len(items) && items[at+1].label && isHeading(word):
-			at++
 		case (word == "hi" || word == "hey" || word == "hello") && at+2 < len(items) && items[at+1].kind == Name && !items[at+2].apart && !asksWith(wordOf(items[at+1])):
-			at += 2
+			n = 2
 		case isFiller(word):
-			at++
 		case goesOn && word == "to":
-			at++
 			goesOn = false
 		default:
-			n, ing := opener(items[at:])
-			if n == 0 {
-				return at, gerund
-			}
-			at, gerund = at+n, ing
+			n, ing = opener(items[at:])
 		}
+		if n == 0 {
+			break
+		}
+		at, gerund = at+n, ing
 	}
 	return at, gerund
 }
@@ -64,14 +57,9 @@ func isFiller(word string) bool {
 // opener returns how many items begin a request that goes on with a verb, and
 // whether that ends in «ing».
 func opener(items []item) (n int, gerund bool) {
-	for _, words := range []string{"would you mind", "do you mind", "how about", "what about"} {
-		if n := matches(items, words); n > 0 {
-			return n, true
-		}
-	}
 	for _, words := range openers() {
 		if n := matches(items, words); n > 0 {
-			return n, false
+			return n, strings.HasSuffix(words, " mind") || strings.HasSuffix(words, " about")
 		}
 	}
 	return 0, false
@@ -81,6 +69,7 @@ func opener(items []item) (n int, gerund bool) {
 // stands for «we» too.
 func openers() []string {
 	return []string{
+		"would you mind", "do you mind", "how about", "what about",
 		"could you", "can you", "would you", "will you", "can i ask you to", "could i ask you to", "may i ask you to", "can we", "could we",
 		"you can", "you could", "you should", "you must", "you may", "you need to", "you have to", "you are to",
 		"i want you to", "i need you to", "i would like you to", "i'd like you to", "i'd love you to", "i would love you to", "i'd want you to",

@@ -1,10 +1,8 @@
 package provenance
 
 import (
-	"iter"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // A Request is one clause of the owner's words: what it states, and what it
@@ -24,15 +22,14 @@ type Request struct {
 
 // Requests returns the clauses of a message, in order.
 func Requests(text string) []*Request {
-	parts := readParts(text)
 	var list []*Request
-	for from, to := range together(parts) {
-		r := &Request{text: text, items: itemsOf(parts[from:to]), aside: parts[from].aside}
+	for _, parts := range together(readParts(text)) {
+		r := &Request{text: text, items: itemsOf(parts), aside: parts[0].aside}
 		r.take(r.items)
-		for _, p := range parts[from:to] {
+		for _, p := range parts {
 			r.negated = r.negated || p.negated
 			for _, v := range p.verbs {
-				r.verbs = append(r.verbs, p.first-parts[from].first+v)
+				r.verbs = append(r.verbs, p.first-parts[0].first+v)
 			}
 		}
 		r.addMeans()
@@ -140,9 +137,7 @@ type part struct {
 
 // readParts reads the phrases of a message, each in the light of those before.
 func readParts(text string) []part {
-	if len(text) > maxStatedBytes {
-		text = text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
-	}
+	text = typed(text)
 	all := readItems(text)
 	var parts []part
 	var so reading
@@ -159,7 +154,6 @@ func readParts(text string) []part {
 		next.read()
 		so.follow(&next, strings.HasSuffix(strings.TrimSpace(text[p.start:p.end]), ":"))
 		parts = append(parts, next)
-		at = to
 	}
 	return parts
 }
@@ -171,27 +165,22 @@ func itemsOf(parts []part) []item {
 	return last.all[parts[0].first : last.first+len(last.items)]
 }
 
-// together yields which phrases make a clause.
-func together(parts []part) iter.Seq2[int, int] {
-	return func(yield func(int, int) bool) {
-		from := 0
-		for i := 1; i < len(parts); i++ {
-			if parts[i].known || parts[i].acts {
-				if !yield(from, i) {
-					return
-				}
-				from = i
-			}
+// together returns the phrases of each clause: one that acts begins another.
+func together(parts []part) [][]part {
+	var clauses [][]part
+	for i, p := range parts {
+		if i == 0 || p.known || p.acts {
+			clauses = append(clauses, nil)
 		}
-		if len(parts) > 0 {
-			yield(from, len(parts))
-		}
+		last := len(clauses) - 1
+		clauses[last] = append(clauses[last], p)
 	}
+	return clauses
 }
 
 // read finds out what a phrase is by itself.
 func (p *part) read() {
-	at, gerund := opening(p.items, p.joint != "" && !p.sentence)
+	at, gerund := opening(p.items, !p.sentence)
 	p.aside = isAside(p.items) || p.joint == "before" || p.joint == "after"
 	p.opened = at == len(p.items)
 	if !p.opened && !p.aside {
@@ -292,9 +281,6 @@ func (so *reading) follow(p *part, colon bool) {
 func wordOf(it item) string {
 	if !isWordItem(it) {
 		return ""
-	}
-	if strings.IndexFunc(it.folded, unicode.IsUpper) < 0 {
-		return it.folded
 	}
 	return strings.ToLower(it.folded)
 }

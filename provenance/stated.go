@@ -53,10 +53,15 @@ type item struct {
 
 // Add takes in a message of the owner.
 func (s *Stated) Add(text string) {
-	if len(text) > maxStatedBytes {
-		text = text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
+	s.take(readItems(typed(text)))
+}
+
+// typed returns as much of a message as is looked at, up to a whole token.
+func typed(text string) string {
+	if len(text) <= maxStatedBytes {
+		return text
 	}
-	s.take(readItems(text))
+	return text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
 }
 
 func (s *Stated) take(items []item) {
@@ -80,12 +85,10 @@ func (s *Stated) addItem(items []item, i int, it item) {
 	case it.kind == Number:
 		s.addNumber(items, i, it.raw)
 	case it.kind == Word || it.kind == Name: // runs of these are names
-	case it.kind == ID && len(it.raw) > 1 && it.raw[0] == '#' && only(it.raw[1:], "0123456789"):
-		s.tokens[strictToken(it.kind, it.raw)] = struct{}{}
-		s.addNumber(items, i, it.raw[1:])
 	default:
-		if it.kind == Account {
-			s.addNumber(items, i, it.raw)
+		number, isNumber := strings.CutPrefix(it.raw, "#")
+		if it.kind == Account || isNumber && only(number, "0123456789") {
+			s.addNumber(items, i, number)
 		}
 		if host := URLHost(it.raw); it.kind == URL && host != "" {
 			s.hosts[host] = struct{}{}
@@ -146,21 +149,11 @@ func strictToken(kind TokenKind, raw string) statedToken {
 		form = strictURL(raw)
 	case Address:
 		local, domain, _ := strings.Cut(raw, "@")
-		if lower := lowerASCII(domain); lower != domain {
-			form = local + "@" + lower
-		}
+		form = local + "@" + lowerASCII(domain)
 	case Account:
-		form = strings.Map(func(r rune) rune {
-			if strings.ContainsRune(" -().", r) {
-				return -1
-			}
-			return r
-		}, raw)
+		form = strings.Join(strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(" -().", r) }), "")
 	case Path:
-		form = strings.ReplaceAll(raw, `\ `, " ")
-		if len(form) > 1 {
-			form = strings.TrimSuffix(form, "/")
-		}
+		form = strings.TrimSuffix(strings.ReplaceAll(raw, `\ `, " "), "/")
 	}
 	return statedToken{kind: kind, form: form}
 }
@@ -187,9 +180,6 @@ func strictURL(raw string) string {
 // lowerASCII leaves other letters alone: folding those can turn one host into
 // another.
 func lowerASCII(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return r >= 'A' && r <= 'Z' }) < 0 {
-		return s
-	}
 	b := []byte(s)
 	for i, c := range b {
 		if isUpper(c) {
@@ -201,20 +191,18 @@ func lowerASCII(s string) string {
 
 // wholePiece returns the one token that value consists of.
 func wholePiece(value string) (piece, bool) {
-	var found piece
-	count := 0
+	var first piece
 	scanText(value, func(p piece) bool {
-		found = p
-		count++
-		return count == 1
+		first = p
+		return false
 	})
-	return found, count == 1 && found.start == 0 && found.end == len(value)
+	return first, first.start == 0 && first.end == len(value)
 }
 
 // readItems returns the tokens of a message with what surrounds them.
 func readItems(text string) []item {
 	var items []item
-	quoteEnd, quote, inside := 0, -1, 0
+	var quoteEnd, quote, inside int
 	scanText(text, func(p piece) bool {
 		it := item{piece: p, raw: text[p.start:p.end], clean: isClean(text, p.start, p.end, p.kind)}
 		it.inner = p.start < quoteEnd
@@ -240,12 +228,12 @@ func readItems(text string) []item {
 // between a quote and the first token inside is nothing.
 func (it *item) follow(text string, before []item) {
 	it.apart = true
-	if len(before) == 0 || before[len(before)-1].end > it.start {
+	if len(before) == 0 || before[len(before)-1].end >= it.start {
 		return
 	}
 	between := text[before[len(before)-1].end:it.start]
 	sign := strings.Trim(between, " \t")
-	it.apart = between == "" || sign != ""
+	it.apart = sign != ""
 	it.label = sign == ":" || sign == "="
 	it.sentence = strings.ContainsAny(between, ".!?;\n")
 }

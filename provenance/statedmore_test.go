@@ -22,6 +22,7 @@ func TestStatedTokensAndWhatStandsBesideThem(t *testing.T) {
 		{"Open https://A.de/x or https://Z.de/x", []string{"https://a.de/x", "https://z.de/x"}, []string{"https://a.de/X"}},
 		{"See *a/b* or **c/d**.", []string{"a/b", "c/d"}, nil},
 		{"*a/b* or e/f*", []string{"a/b"}, []string{"e/f"}},
+		{"Open ftp://a.example or http://b.example", []string{"ftp://a.example", "http://b.example/"}, []string{"ftp://a.example/"}},
 		{"访问", nil, []string{"访 问"}},
 		{"Ask Ed or I", []string{"Ed"}, []string{"I", "Ed or I"}},
 		{"Pay Bank of America", []string{"Bank of America"}, []string{"Bank", "America"}},
