@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,8 +123,15 @@ func (s source) checkPurity() (complaints []string) {
 	return complaints
 }
 
+// writtenFromAPI is the folder of the code that is written from api/. Its
+// plugins bring an init and package variables of their own; nobody else may.
+const writtenFromAPI = "wire"
+
 // checkDeclarations looks at what stands at the top level of a file.
 func (s source) checkDeclarations(pure bool) (complaints []string) {
+	if file := s.fset.File(s.file.FileStart).Name(); s.generated() && filepath.Base(filepath.Dir(file)) == writtenFromAPI {
+		return nil
+	}
 	for _, d := range s.file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
