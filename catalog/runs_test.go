@@ -268,7 +268,7 @@ func TestCommandsThatTellSecrets(t *testing.T) {
 		"env": true, "env -0": true, "env A=1": true, "env make": false, "env ''": true,
 		"set": true, "set -e": false, "export": true, "export -p": true, "export A": false, "declare -p": true,
 		"sudo env": true, "sudo /usr/bin/printenv": true, "sudo": false, "sudo ls": false, "sudo env ls": false,
-		"systemctl show-environment": true, "systemctl status show-environment": false, "systemctl": false, "launchctl getenv": true,
+		"systemctl show-environment": true, "systemctl show-environment x": true, "systemctl status show-environment": false, "systemctl": false, "launchctl getenv": true,
 		"ps": false, "ps e": true, "ps auxe": true, "ps -e": false, "ps aux": false, "ps ''": false, "ps aux e": false,
 		"jq -n x": true, "jq -rn x": true, "jq --null-input x": true, "jq --from-file x": true, "jq --name x": false, "jq - x": false,
 		"jq .a b": false, "jq env.A b": true, "jq '[env]' b": true, "jq .env b": false, "jq .a_env b": false, "jq xenv b": false,

@@ -17,8 +17,8 @@ func readsOnly(text string) bool {
 	if len(text) > MaxSQLBytes {
 		return false
 	}
-	tokens, ok := sqlTokens(strings.TrimSuffix(strings.TrimSpace(text), ";"))
-	if !ok || len(tokens) == 0 {
+	tokens := sqlTokens(strings.TrimSuffix(strings.TrimSpace(text), ";"))
+	if len(tokens) == 0 {
 		return false
 	}
 	if tokens[0] == "show" {
@@ -36,8 +36,11 @@ func readsOnly(text string) bool {
 }
 
 // sqlTokens cuts a statement into words in lower case, brackets, and one token
-// for every quoted text.
-func sqlTokens(text string) ([]string, bool) {
+// for every quoted text. What is not plain has none.
+func sqlTokens(text string) []string {
+	if strings.Contains(text, `\`) {
+		return nil
+	}
 	var out []string
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -52,21 +55,21 @@ func sqlTokens(text string) ([]string, bool) {
 		case c == '\'' || c == '"' || c == '`':
 			end := strings.IndexByte(text[i+1:], c)
 			if end < 0 {
-				return nil, false
+				return nil
 			}
 			out = append(out, string(c))
 			i += end + 1
 		case c == '(' || c == ')':
 			out = append(out, string(c))
 		case strings.HasPrefix(text[i:], "--"), strings.HasPrefix(text[i:], "/*"), strings.HasPrefix(text[i:], ":="):
-			return nil, false
+			return nil
 		case c == '$' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9': // a parameter
 		case strings.IndexByte(" \t\r\n.,*=<>!+-/%|:[]?", c) < 0:
-			return nil, false
+			return nil
 		}
 		i++
 	}
-	return out, !strings.Contains(text, `\`)
+	return out
 }
 
 func wordByte(c byte) bool { return c == '_' || letterOrDigit(c) }
@@ -82,11 +85,8 @@ func writesSQL(word string) bool {
 // knownCalls reports whether every bracket follows a word of the language or
 // a function that computes. Any other function may do more than its name says.
 func knownCalls(tokens []string) bool {
-	for i, t := range tokens {
-		if t != "(" || i == 0 {
-			continue
-		}
-		if before := tokens[i-1]; before != "(" && !sqlWord(before) && !sqlFunction(before) {
+	for i, t := range tokens[1:] {
+		if before := tokens[i]; t == "(" && before != "(" && !sqlWord(before) && !sqlFunction(before) {
 			return false
 		}
 	}

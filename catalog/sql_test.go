@@ -17,6 +17,7 @@ func TestStatementsThatOnlyRead(t *testing.T) {
 		"  SELECT\n1 ":                           true,
 		"SELECT data->>'x' FROM t WHERE id = $1": true,
 		"SELECT a / b - c, d::text, $0, $9":      true,
+		"SELECT '', \"\", 1":                     true,
 		"SELECT ((b)) FROM t":                    true,
 
 		"TABLE t UNION SELECT 1":         false,
