@@ -23,26 +23,26 @@ func env(pairs ...string) func(string) string {
 }
 
 func TestPathsFollowXDG(t *testing.T) {
-	p, err := UserPaths(env(), "/home/anna", 1000)
+	p, err := UserPaths(env(), "/home/anna")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Policy != "/home/anna/.config/floodmark/policy.yaml" || p.Journal != "/home/anna/.local/share/floodmark/journal.db" ||
-		p.Witness != "/home/anna/.local/state/floodmark/witness" || p.HookSocket != "/home/anna/.local/state/floodmark/run/hook.sock" {
+		p.Witness != "/home/anna/.local/state/floodmark/witness" || p.HookSocket != "/home/anna/.local/state/floodmark/hook.sock" {
 		t.Errorf("the usual places: %+v", p)
 	}
-	p, err = UserPaths(env("XDG_CONFIG_HOME", "/c", "XDG_DATA_HOME", "/d", "XDG_STATE_HOME", "/s", "XDG_RUNTIME_DIR", "/r"), "/home/anna", 1000)
+	p, err = UserPaths(env("XDG_CONFIG_HOME", "/c", "XDG_DATA_HOME", "/d", "XDG_STATE_HOME", "/s", "XDG_RUNTIME_DIR", "/r"), "/home/anna")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Policy != "/c/floodmark/policy.yaml" || p.Keys != "/d/floodmark/keys" || p.Running != "/s/floodmark/running" || p.OwnerSocket != "/r/floodmark/owner.sock" {
 		t.Errorf("the places the variables say: %+v", p)
 	}
-	if p, err = UserPaths(env("XDG_CONFIG_HOME", "c"), "/home/anna", 1000); err != nil || !strings.HasPrefix(p.Policy, "/home/anna/.config") {
+	if p, err = UserPaths(env("XDG_CONFIG_HOME", "c"), "/home/anna"); err != nil || !strings.HasPrefix(p.Policy, "/home/anna/.config") {
 		t.Errorf("a relative variable counts: %v %v", p.Policy, err)
 	}
 	for _, home := range []string{"", "anna"} {
-		if _, err := UserPaths(env(), home, 1000); err == nil {
+		if _, err := UserPaths(env(), home); err == nil {
 			t.Errorf("home %q is taken", home)
 		}
 	}

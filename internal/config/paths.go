@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+
+	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
 // Paths are the folders and files of one installation.
@@ -35,7 +37,7 @@ const (
 
 // UserPaths are the paths of one person's installation, by the XDG rules: what
 // the variables say, else the usual places below home.
-func UserPaths(getenv func(string) string, home string, uid int) (Paths, error) {
+func UserPaths(getenv func(string) string, home string) (Paths, error) {
 	if home == "" || !filepath.IsAbs(home) {
 		return Paths{}, fmt.Errorf("find the folder for floodmark: the home folder %q is not a full path (set HOME)", home)
 	}
@@ -45,12 +47,20 @@ func UserPaths(getenv func(string) string, home string, uid int) (Paths, error) 
 		}
 		return filepath.Join(append([]string{home}, append(usual, "floodmark")...)...)
 	}
-	state := folder("XDG_STATE_HOME", ".local", "state")
-	runtime := filepath.Join(state, "run")
-	if v := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(v) {
-		runtime = filepath.Join(v, "floodmark")
+	// The hook program finds the socket by the same rule.
+	hook, err := hookframe.SocketPath(func(name string) string {
+		if name == "HOME" {
+			return home
+		}
+		return getenv(name)
+	})
+	if err != nil {
+		return Paths{}, err
 	}
-	return under(folder("XDG_CONFIG_HOME", ".config"), folder("XDG_DATA_HOME", ".local", "share"), state, runtime), nil
+	state := folder("XDG_STATE_HOME", ".local", "state")
+	p := under(folder("XDG_CONFIG_HOME", ".config"), folder("XDG_DATA_HOME", ".local", "share"), state, filepath.Dir(hook))
+	p.HookSocket = hook
+	return p, nil
 }
 
 // SystemPaths are the paths of the machine's installation.
