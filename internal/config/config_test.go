@@ -28,7 +28,7 @@ func TestPathsFollowXDG(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Policy != "/home/anna/.config/floodmark/policy.yaml" || p.Journal != "/home/anna/.local/share/floodmark/journal.db" ||
-		p.Witness != "/home/anna/.local/state/floodmark/witness" || p.HookSocket != "/home/anna/.local/state/floodmark/hook.sock" {
+		p.Witness != "/home/anna/.local/state/floodmark/witness" || p.HookSocket != "/home/anna/.local/state/floodmark/run/hook.sock" {
 		t.Errorf("the usual places: %+v", p)
 	}
 	p, err = UserPaths(env("XDG_CONFIG_HOME", "/c", "XDG_DATA_HOME", "/d", "XDG_STATE_HOME", "/s", "XDG_RUNTIME_DIR", "/r"), "/home/anna")
@@ -153,7 +153,7 @@ func TestKeysStayAndStaySecret(t *testing.T) {
 		t.Fatal(first.New, err)
 	}
 	again, err := LoadKeys(dir, "floodmark.example/journal")
-	if err != nil || again.New || again.Index != first.Index || again.Signer != first.Signer || again.Verifier != first.Verifier {
+	if err != nil || again.New || again.Index != first.Index || again.Signing.Public != first.Signing.Public || first.Signing.Public == "" {
 		t.Errorf("other keys at the second start: %v", err)
 	}
 	index := filepath.Join(dir, "index.key")

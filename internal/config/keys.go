@@ -7,10 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"golang.org/x/mod/sumdb/note"
-
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -18,15 +16,15 @@ import (
 type Keys struct {
 	// Index hides the index and proves codes.
 	Index provenance.Key
-	// Signer and Verifier are of the journal's heads, as C2SP note keys.
-	Signer, Verifier string
+	// Signing is for the journal's heads and tombstones.
+	Signing journal.Key
 	// New says that they were made just now.
 	New bool
 }
 
 // LoadKeys reads the keys in a folder, and makes them where there are none. Keys
-// that others can read are refused.
-func LoadKeys(dir, origin string) (Keys, error) {
+// that others can read are refused. The name is that of the log of heads.
+func LoadKeys(dir, name string) (Keys, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Keys{}, fmt.Errorf("make the folder of keys: %w", err)
 	}
@@ -45,18 +43,16 @@ func LoadKeys(dir, origin string) (Keys, error) {
 	}
 	copy(k.Index[:], index)
 	k.New = isNew
-	pair, _, err := keyFile(filepath.Join(dir, "journal.key"), func() ([]byte, error) {
-		signer, verifier, err := note.GenerateKey(rand.Reader, origin)
-		return []byte(signer + "\n" + verifier + "\n"), err
+	secret, _, err := keyFile(filepath.Join(dir, "journal.key"), func() ([]byte, error) {
+		secret, _, err := journal.NewKey(rand.Reader, name)
+		return []byte(secret + "\n"), err
 	})
 	if err != nil {
 		return Keys{}, err
 	}
-	lines := strings.Split(strings.TrimSpace(string(pair)), "\n")
-	if len(lines) != 2 {
-		return Keys{}, fmt.Errorf("%s: want two lines, the signing key and the verifying key", filepath.Join(dir, "journal.key"))
+	if k.Signing, err = journal.ParseKey(string(secret)); err != nil {
+		return Keys{}, fmt.Errorf("%s: %w", filepath.Join(dir, "journal.key"), err)
 	}
-	k.Signer, k.Verifier = lines[0], lines[1]
 	return k, nil
 }
 
