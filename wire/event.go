@@ -1,0 +1,169 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// FromEvent puts an event on the wire. Text that is not UTF-8 loses what is
+// not, as it would in JSON.
+func FromEvent(ev hook.Event) *Event {
+	e := &Event{
+		Point: string(ev.Point), Agent: text(ev.Agent), Session: text(string(ev.Session)),
+		Cause: text(string(ev.Cause)), ByPerson: ev.ByPerson, Project: text(ev.Project), Home: text(ev.Home),
+		Text: text(ev.Text), Typed: ev.Typed,
+		Parts: list(ev.Parts, fromContent), Sources: list(ev.Sources, fromContent), Messages: list(ev.Messages, fromContent),
+		Tools: list(ev.Tools, fromTool), Iteration: number(ev.Iteration), Calls: list(ev.Calls, fromCall),
+		Audience: text(string(ev.Audience)), Child: text(string(ev.Child)),
+	}
+	if !ev.Origin.IsZero() {
+		e.Origin = FromOrigin(ev.Origin)
+	}
+	if !ev.Call.IsZero() {
+		e.Call = fromCall(ev.Call)
+	}
+	if ev.Result != (hook.Result{}) {
+		e.Result = &Result{Text: text(ev.Result.Text), Digest: digest(ev.Result.Digest), Error: ev.Result.Error}
+	}
+	return e
+}
+
+// Hook reads an event off the wire. Its limits and words are checked by
+// [hook.Event.Check].
+func (x *Event) Hook() (hook.Event, error) {
+	ev := hook.Event{
+		Point: hook.Point(x.GetPoint()), Agent: x.GetAgent(), Session: floodmark.SessionID(x.GetSession()),
+		Cause: hook.Cause(x.GetCause()), ByPerson: x.GetByPerson(), Project: x.GetProject(), Home: x.GetHome(),
+		Origin: toOrigin(x.GetOrigin()), Text: x.GetText(), Typed: x.GetTyped(),
+		Tools: list(x.GetTools(), toTool), Iteration: int(x.GetIteration()),
+		Calls: list(x.GetCalls(), toCall), Call: toCall(x.GetCall()),
+		Audience: hook.Audience(x.GetAudience()), Child: floodmark.SessionID(x.GetChild()),
+	}
+	var err error
+	if ev.Parts, err = contents("parts", x.GetParts()); err != nil {
+		return hook.Event{}, err
+	}
+	if ev.Sources, err = contents("sources", x.GetSources()); err != nil {
+		return hook.Event{}, err
+	}
+	if ev.Messages, err = contents("messages", x.GetMessages()); err != nil {
+		return hook.Event{}, err
+	}
+	ev.Result = hook.Result{Text: x.GetResult().GetText(), Error: x.GetResult().GetError()}
+	if ev.Result.Digest, err = toDigest(x.GetResult().GetDigest()); err != nil {
+		return hook.Event{}, fmt.Errorf("read event: result: %w", err)
+	}
+	return ev, nil
+}
+
+func fromContent(c hook.Content) *Content {
+	w := &Content{Kind: text(string(c.Kind)), Text: text(c.Text), Digest: digest(c.Digest), Trust: text(c.Trust)}
+	if !c.Origin.IsZero() {
+		w.Origin = FromOrigin(c.Origin)
+	}
+	return w
+}
+
+func contents(field string, ws []*Content) ([]hook.Content, error) {
+	if len(ws) == 0 {
+		return nil, nil
+	}
+	all := make([]hook.Content, len(ws))
+	for i, w := range ws {
+		d, err := toDigest(w.GetDigest())
+		if err != nil {
+			return nil, fmt.Errorf("read event: %s[%d]: %w", field, i, err)
+		}
+		all[i] = hook.Content{
+			Kind: floodmark.NodeKind(w.GetKind()), Origin: toOrigin(w.GetOrigin()), Text: w.GetText(), Digest: d, Trust: w.GetTrust(),
+		}
+	}
+	return all, nil
+}
+
+func fromTool(t hook.Tool) *Tool {
+	return &Tool{Server: text(t.Server), Name: text(t.Name), Hints: fromHints(t.Hints)}
+}
+
+func toTool(w *Tool) hook.Tool {
+	return hook.Tool{Server: w.GetServer(), Name: w.GetName(), Hints: toHints(w.GetHints())}
+}
+
+func fromHints(h *hook.Hints) *Hints {
+	if h == nil {
+		return nil
+	}
+	return &Hints{
+		ReadOnly: h.ReadOnly, Destructive: h.Destructive, OpenWorld: h.OpenWorld,
+		Trust: text(h.Trust), Secrecy: text(h.Secrecy),
+	}
+}
+
+func toHints(w *Hints) *hook.Hints {
+	if w == nil {
+		return nil
+	}
+	return &hook.Hints{
+		ReadOnly: w.ReadOnly, Destructive: w.Destructive, OpenWorld: w.OpenWorld,
+		Trust: w.GetTrust(), Secrecy: w.GetSecrecy(),
+	}
+}
+
+func fromCall(c hook.Call) *Call {
+	return &Call{
+		Id: text(string(c.ID)), Server: text(c.Server), Name: text(c.Name), Args: text(string(c.Args)), Hints: fromHints(c.Hints),
+	}
+}
+
+func toCall(w *Call) hook.Call {
+	c := hook.Call{ID: floodmark.CallID(w.GetId()), Server: w.GetServer(), Name: w.GetName(), Hints: toHints(w.GetHints())}
+	if w.GetArgs() != "" {
+		c.Args = json.RawMessage(w.GetArgs())
+	}
+	return c
+}
+
+// list turns each of a list; an empty one is nil, as in what is read.
+func list[A, B any](all []A, turn func(A) B) []B {
+	if len(all) == 0 {
+		return nil
+	}
+	turned := make([]B, len(all))
+	for i, a := range all {
+		turned[i] = turn(a)
+	}
+	return turned
+}
+
+// text is s as UTF-8: each byte that is not becomes U+FFFD, as in JSON.
+// Protobuf would refuse the whole message.
+func text(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+// number keeps what does not fit at the largest that does. Nothing we count
+// comes near.
+func number[N ~int](n N) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
+
+func digest(d floodmark.Digest) string {
+	if d.IsZero() {
+		return ""
+	}
+	return d.String()
+}
+
+func toDigest(s string) (d floodmark.Digest, err error) {
+	if s == "" {
+		return d, nil
+	}
+	err = d.UnmarshalText([]byte(s))
+	return d, err
+}

@@ -1,0 +1,84 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// FromReply puts a reply on the wire.
+func FromReply(r hook.Reply) *Reply {
+	return &Reply{
+		Decision: FromDecision(r.Decision), Calls: list(r.Calls, FromDecision),
+		Line: text(r.Line), Warning: text(r.Warning), Text: text(r.Text), Footer: text(r.Footer),
+		Ticket: text(string(r.Ticket)), Consumed: r.Consumed, Notice: text(r.Notice), BlockTurn: r.BlockTurn,
+	}
+}
+
+// Hook reads a reply off the wire. With an error it returns the zero reply,
+// which restricts: whoever does not understand an answer has not been allowed
+// anything.
+func (x *Reply) Hook() (hook.Reply, error) {
+	r := hook.Reply{
+		Line: x.GetLine(), Warning: x.GetWarning(), Text: x.GetText(), Footer: x.GetFooter(),
+		Ticket: floodmark.TicketID(x.GetTicket()), Consumed: x.GetConsumed(), Notice: x.GetNotice(), BlockTurn: x.GetBlockTurn(),
+	}
+	var err error
+	if r.Decision, err = x.GetDecision().floodmark(); err != nil {
+		return hook.Reply{}, fmt.Errorf("read reply: %w", err)
+	}
+	if len(x.GetCalls()) > 0 {
+		r.Calls = make([]floodmark.Decision, len(x.GetCalls()))
+	}
+	for i, w := range x.GetCalls() {
+		if r.Calls[i], err = w.floodmark(); err != nil {
+			return hook.Reply{}, fmt.Errorf("read reply: call %d: %w", i, err)
+		}
+	}
+	return r, nil
+}
+
+// FromDecision puts a decision on the wire.
+func FromDecision(d floodmark.Decision) *Decision {
+	w := &Decision{
+		Verdict: d.Verdict.String(), Hidden: list(d.Hidden, text), Blame: list(d.Blame, number[floodmark.NodeID]),
+		Verifiers: list(d.Verifiers, text), Would: text(d.Would),
+		Reasons: list(d.Reasons, func(r floodmark.Reason) *Reason {
+			return &Reason{Code: text(string(r.Code)), Rule: text(r.Rule), Text: text(r.Text), Verdict: r.Verdict.String()}
+		}),
+	}
+	if d.Remedy != (floodmark.Remedy{}) {
+		w.Remedy = &Remedy{Agent: text(d.Remedy.Agent), Person: text(d.Remedy.Person)}
+	}
+	return w
+}
+
+// floodmark reads a decision. A missing verdict restricts; an unknown one is
+// an error, because somebody meant something by it.
+func (x *Decision) floodmark() (floodmark.Decision, error) {
+	d := floodmark.Decision{
+		Hidden: x.GetHidden(), Verifiers: x.GetVerifiers(), Would: x.GetWould(),
+		Blame:  list(x.GetBlame(), func(n int32) floodmark.NodeID { return floodmark.NodeID(n) }),
+		Remedy: floodmark.Remedy{Agent: x.GetRemedy().GetAgent(), Person: x.GetRemedy().GetPerson()},
+	}
+	var err error
+	if d.Verdict, err = verdict(x.GetVerdict()); err != nil {
+		return floodmark.Decision{}, err
+	}
+	for _, w := range x.GetReasons() {
+		r := floodmark.Reason{Code: floodmark.Code(w.GetCode()), Rule: w.GetRule(), Text: w.GetText()}
+		if r.Verdict, err = verdict(w.GetVerdict()); err != nil {
+			return floodmark.Decision{}, err
+		}
+		d.Reasons = append(d.Reasons, r)
+	}
+	return d, nil
+}
+
+func verdict(word string) (floodmark.Verdict, error) {
+	if word == "" {
+		return floodmark.Restrict, nil
+	}
+	return floodmark.ParseVerdict(word)
+}

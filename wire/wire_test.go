@@ -1,0 +1,254 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// twins are the Go structs and the messages that mirror them.
+func twins() map[reflect.Type]proto.Message {
+	return map[reflect.Type]proto.Message{
+		reflect.TypeFor[hook.Event]():         (*wire.Event)(nil),
+		reflect.TypeFor[hook.Reply]():         (*wire.Reply)(nil),
+		reflect.TypeFor[hook.Content]():       (*wire.Content)(nil),
+		reflect.TypeFor[hook.Tool]():          (*wire.Tool)(nil),
+		reflect.TypeFor[hook.Hints]():         (*wire.Hints)(nil),
+		reflect.TypeFor[hook.Call]():          (*wire.Call)(nil),
+		reflect.TypeFor[hook.Result]():        (*wire.Result)(nil),
+		reflect.TypeFor[floodmark.Origin]():   (*wire.Origin)(nil),
+		reflect.TypeFor[floodmark.Decision](): (*wire.Decision)(nil),
+		reflect.TypeFor[floodmark.Reason]():   (*wire.Reason)(nil),
+		reflect.TypeFor[floodmark.Remedy]():   (*wire.Remedy)(nil),
+		reflect.TypeFor[floodmark.Label]():    (*wire.Label)(nil),
+		reflect.TypeFor[floodmark.ToolRef]():  (*wire.ToolRef)(nil),
+		reflect.TypeFor[floodmark.Source]():   (*wire.Source)(nil),
+		reflect.TypeFor[floodmark.Action]():   (*wire.Action)(nil),
+		reflect.TypeFor[floodmark.Argument](): (*wire.Argument)(nil),
+		reflect.TypeFor[floodmark.Span]():     (*wire.Span)(nil),
+		reflect.TypeFor[floodmark.Problem]():  (*wire.Problem)(nil),
+	}
+}
+
+// A field that is added to one side without its twin fails here.
+func TestEveryFieldHasItsTwin(t *testing.T) {
+	for typ, msg := range twins() {
+		var ours, theirs []string
+		for f := range typ.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			ours = append(ours, name)
+		}
+		fields := msg.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			theirs = append(theirs, fields.Get(i).JSONName())
+		}
+		slices.Sort(ours)
+		slices.Sort(theirs)
+		if diff := cmp.Diff(ours, theirs); diff != "" {
+			t.Errorf("%s and its message have different fields (-Go +proto):\n%s", typ, diff)
+		}
+	}
+}
+
+// fill sets every field below v to a value of its own, so that two fields that
+// were mixed up show.
+func fill(t *testing.T, v reflect.Value, n *int) {
+	*n++
+	switch v.Interface().(type) {
+	case json.RawMessage:
+		v.SetBytes([]byte(`{"n": 12345678901234567890.` + strconv.Itoa(*n) + `}`))
+		return
+	case floodmark.Verdict:
+		v.SetUint(uint64(1 + *n%3))
+		return
+	case floodmark.Digest:
+		v.Set(reflect.ValueOf(floodmark.DigestOf(strconv.Itoa(*n))))
+		return
+	case floodmark.Trust, floodmark.Secrecy, floodmark.Role, floodmark.Whence, floodmark.Effect:
+		v.SetUint(2)
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("text «" + strconv.Itoa(*n) + "»")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int:
+		v.SetInt(int64(*n))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(t, v.Index(0), n)
+		fill(t, v.Index(1), n)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(t, v.Field(i), n)
+		}
+	default:
+		t.Fatalf("do not know how to fill a %s", v.Type())
+	}
+}
+
+func full[T any](t *testing.T) (v T) {
+	t.Helper()
+	n := 0
+	fill(t, reflect.ValueOf(&v).Elem(), &n)
+	return v
+}
+
+// An event that says everything arrives as it was sent.
+func TestEventRoundTrip(t *testing.T) {
+	for name, want := range map[string]hook.Event{"full": full[hook.Event](t), "zero": {}} {
+		data, err := proto.Marshal(wire.FromEvent(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got wire.Event
+		if err := proto.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		ev, err := got.Hook()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, ev); diff != "" {
+			t.Errorf("%s event (-sent +arrived):\n%s", name, diff)
+		}
+	}
+}
+
+// A reply that says everything arrives as it was sent, and its JSON is what
+// the Go struct's would be.
+func TestReplyRoundTrip(t *testing.T) {
+	for name, want := range map[string]hook.Reply{"full": full[hook.Reply](t), "zero": {}} {
+		w := wire.FromReply(want)
+		data, err := protojson.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var plain hook.Reply
+		if err := json.Unmarshal(data, &plain); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, plain); diff != "" {
+			t.Errorf("%s reply read as JSON (-sent +arrived):\n%s", name, diff)
+		}
+		if data, err = proto.Marshal(w); err != nil {
+			t.Fatal(err)
+		}
+		var got wire.Reply
+		if err := proto.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		r, err := got.Hook()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, r); diff != "" {
+			t.Errorf("%s reply (-sent +arrived):\n%s", name, diff)
+		}
+	}
+}
+
+// Only the word allow allows. What is missing restricts, what is unknown is an
+// error beside the zero reply.
+func TestOnlyAllowAllows(t *testing.T) {
+	for word, want := range map[string]floodmark.Verdict{"": 0, "restrict": 0, "confirm": 1, "audit": 2, "allow": 3} {
+		r, err := (&wire.Reply{Decision: &wire.Decision{Verdict: word}}).Hook()
+		if err != nil || r.Decision.Verdict != want {
+			t.Errorf("%q: %v, %v", word, r.Decision.Verdict, err)
+		}
+	}
+	if r, err := (*wire.Reply)(nil).Hook(); err != nil || !reflect.DeepEqual(r, hook.Reply{}) {
+		t.Errorf("no reply: %+v, %v", r, err)
+	}
+	allow := &wire.Decision{Verdict: "allow"}
+	for _, wrong := range []*wire.Reply{
+		{Line: "x", Decision: &wire.Decision{Verdict: "Allow"}},
+		{Decision: allow, Calls: []*wire.Decision{allow, {Verdict: "yes"}}},
+		{Decision: &wire.Decision{Verdict: "allow", Reasons: []*wire.Reason{{Verdict: "3"}}}},
+	} {
+		if r, err := wrong.Hook(); err == nil || !reflect.DeepEqual(r, hook.Reply{}) {
+			t.Errorf("%v: %+v, %v; want the zero reply beside an error", wrong, r, err)
+		}
+	}
+}
+
+func TestEventRefusesBadDigests(t *testing.T) {
+	bad := []*wire.Content{{}, {Digest: "abc"}}
+	for want, w := range map[string]*wire.Event{
+		"parts[1]":    {Parts: bad},
+		"sources[1]":  {Sources: bad},
+		"messages[1]": {Messages: bad},
+		"result":      {Result: &wire.Result{Digest: strings.Repeat("x", 64)}},
+	} {
+		if ev, err := w.Hook(); err == nil || !strings.Contains(err.Error(), want) || !reflect.DeepEqual(ev, hook.Event{}) {
+			t.Errorf("%+v, %v; want an error about %s", ev, err, want)
+		}
+	}
+}
+
+// Output of tools need not be UTF-8. It must not stop an event.
+func TestTextBecomesUTF8(t *testing.T) {
+	w := wire.FromEvent(hook.Event{Text: "a\xff\xfeb", Iteration: math.MaxInt})
+	if _, err := proto.Marshal(w); err != nil || w.GetText() != "a\uFFFD\uFFFDb" || w.GetIteration() != math.MaxInt32 {
+		t.Errorf("%v, %v", w, err)
+	}
+}
+
+// What the owner sees carries every field too.
+func TestStateCarriesEverything(t *testing.T) {
+	stone := journal.Tombstone{
+		Session: journal.Session{ID: "s"}, Link: journal.Link{Seq: 3, Hash: journal.Hash{1}}, At: 5, Why: "owner", Note: []byte("note"),
+	}
+	entry := journal.Entry{Seq: 2, At: 7, Prev: journal.Hash{1}, Hash: journal.Hash{2}, Kind: "turn-opened", Body: []byte(`{"turn":1}`)}
+	for _, m := range []proto.Message{
+		wire.FromAction(full[floodmark.Action](t)), wire.FromSource(full[floodmark.Source](t)), wire.FromProblem(full[floodmark.Problem](t)),
+		wire.FromEntry(stone.Session, entry), wire.FromTombstone(stone),
+	} {
+		fields := m.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			if !m.ProtoReflect().Has(fields.Get(i)) {
+				t.Errorf("%s is empty", fields.Get(i).FullName())
+			}
+		}
+	}
+}
+
+// A method that says nothing of what it needs could be called by nobody.
+func TestEveryMethodSaysWhatItNeeds(t *testing.T) {
+	methods := 0
+	protoregistry.GlobalFiles.RangeFilesByPackage("floodmark.v1", func(f protoreflect.FileDescriptor) bool {
+		for i := range f.Services().Len() {
+			ms := f.Services().Get(i).Methods()
+			for j := range ms.Len() {
+				methods++
+				needs, _ := proto.GetExtension(ms.Get(j).Options(), wire.E_Needs).(string)
+				if !slices.Contains([]string{"events", "view", "approve", "policy", "admin"}, needs) {
+					t.Errorf("%s needs %q, which nobody has", ms.Get(j).FullName(), needs)
+				}
+			}
+		}
+		return true
+	})
+	if methods < 17 {
+		t.Errorf("%d methods were looked at, want at least 17", methods)
+	}
+}
