@@ -163,8 +163,8 @@ func TestSocketPath(t *testing.T) {
 	}{
 		{map[string]string{"FLOODMARK_HOOK_SOCKET": "/s", "XDG_RUNTIME_DIR": "/run/user/1"}, "/s"},
 		{map[string]string{"XDG_RUNTIME_DIR": "/run/user/1", "XDG_STATE_HOME": "/st", "HOME": "/h"}, "/run/user/1/floodmark/hook.sock"},
-		{map[string]string{"XDG_RUNTIME_DIR": "run", "XDG_STATE_HOME": "/st", "HOME": "/h"}, "/st/floodmark/hook.sock"},
-		{map[string]string{"HOME": "/h"}, "/h/.local/state/floodmark/hook.sock"},
+		{map[string]string{"XDG_RUNTIME_DIR": "run", "XDG_STATE_HOME": "/st", "HOME": "/h"}, "/st/floodmark/run/hook.sock"},
+		{map[string]string{"HOME": "/h"}, "/h/.local/state/floodmark/run/hook.sock"},
 		{map[string]string{}, ""},
 		{map[string]string{"FLOODMARK_HOOK_SOCKET": "s"}, ""},
 		{map[string]string{"FLOODMARK_HOOK_SOCKET": long}, long},

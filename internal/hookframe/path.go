@@ -24,9 +24,9 @@ func SocketPath(env func(string) string) (string, error) {
 	case filepath.IsAbs(env("XDG_RUNTIME_DIR")):
 		path = filepath.Join(env("XDG_RUNTIME_DIR"), "floodmark", "hook.sock")
 	case filepath.IsAbs(env("XDG_STATE_HOME")):
-		path = filepath.Join(env("XDG_STATE_HOME"), "floodmark", "hook.sock")
+		path = filepath.Join(env("XDG_STATE_HOME"), "floodmark", "run", "hook.sock")
 	case filepath.IsAbs(env("HOME")):
-		path = filepath.Join(env("HOME"), ".local", "state", "floodmark", "hook.sock")
+		path = filepath.Join(env("HOME"), ".local", "state", "floodmark", "run", "hook.sock")
 	default:
 		return "", errors.New("there is no home folder: set " + SocketVariable)
 	}

@@ -1,0 +1,189 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+const codexName = "codex"
+
+// The hook events of Codex 0.166 that we answer.
+const (
+	codexSessionStart  = "SessionStart"
+	codexPrompt        = "UserPromptSubmit"
+	codexPreToolUse    = "PreToolUse"
+	codexPostToolUse   = "PostToolUse"
+	codexSubagentStart = "SubagentStart"
+	codexSubagentStop  = "SubagentStop"
+	codexStop          = "Stop"
+	codexSessionEnd    = "SessionEnd"
+)
+
+// codex speaks with Codex. Measured on it: a hook that crashes, hangs, answers
+// «ask» or one field too many lets the call run, so every no is one of the
+// exact forms below.
+type codex struct{}
+
+// codexMessage is what Codex writes to a hook's standard input.
+type codexMessage struct {
+	Event     string `json:"hook_event_name"`
+	Session   string `json:"session_id"`
+	AgentID   string `json:"agent_id"`
+	Folder    string `json:"cwd"`
+	Source    string `json:"source"`
+	Prompt    string `json:"prompt"`
+	LastWords string `json:"last_assistant_message"`
+
+	Tool     string          `json:"tool_name"`
+	Input    json.RawMessage `json:"tool_input"`
+	Response json.RawMessage `json:"tool_response"`
+	CallID   string          `json:"tool_use_id"`
+}
+
+func (codex) read(req hookframe.Request) ([]hook.Event, error) {
+	var m codexMessage
+	if err := decode(req, &m); err != nil {
+		return nil, err
+	}
+	if m.Event != req.Event {
+		return nil, fmt.Errorf("the hook was set up for %s and called for %s", plain(req.Event, hookframe.MaxName), plain(m.Event, hookframe.MaxName))
+	}
+	ev, err := m.event(req.Env["HOME"])
+	if err != nil {
+		return nil, err
+	}
+	return []hook.Event{ev}, nil
+}
+
+func (m codexMessage) event(home string) (hook.Event, error) {
+	ev := hook.Event{Agent: codexName}
+	var err error
+	if ev.Session, err = m.session(); err != nil {
+		return ev, err
+	}
+	switch m.Event {
+	case codexSessionStart:
+		ev.Point, ev.Project, ev.Home = hook.SessionStart, m.Folder, home
+		ev.Cause, err = codexCause(m.Source)
+	case codexPrompt:
+		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, theOwner(codexName)
+		if m.AgentID != "" { // a sub-agent's prompt was written by a model
+			ev.Origin = floodmark.Origin{Kind: floodmark.FromModel, Name: codexName}
+		}
+	case codexPreToolUse:
+		ev.Point = hook.BeforeToolCall
+		ev.Call, err = m.call()
+	case codexPostToolUse:
+		ev.Point, ev.Result.Text = hook.AfterToolCall, texts(m.Response)
+		ev.Call, err = m.call()
+	case codexSubagentStart, codexSubagentStop:
+		err = m.branch(&ev)
+	case codexStop:
+		ev.Point, ev.Text, ev.Audience = hook.BeforeResponseEmit, m.LastWords, hook.ToOwner
+	case codexSessionEnd:
+		ev.Point = hook.SessionEnd
+	default:
+		err = fmt.Errorf("the event %q of Codex is not known", plain(m.Event, hookframe.MaxName))
+	}
+	return ev, err
+}
+
+// session is the sub-agent's own where one acts, else the person's.
+func (m codexMessage) session() (floodmark.SessionID, error) {
+	switch m.Event {
+	case codexSubagentStart, codexSubagentStop:
+	default:
+		if m.AgentID != "" {
+			return sessionOf(codexName, m.AgentID)
+		}
+	}
+	return sessionOf(codexName, m.Session)
+}
+
+// codexCause reads why a session starts. Codex does not say who cleared the
+// context, and its model can ask for a new one, so no clear is a person's.
+func codexCause(source string) (hook.Cause, error) {
+	switch c := hook.Cause(source); c {
+	case hook.Startup, hook.Resume, hook.Clear, hook.Compact:
+		return c, nil
+	}
+	return "", fmt.Errorf("a session starts for the unknown reason %q", plain(source, hookframe.MaxName))
+}
+
+// codexSpawn is the tool that begins a sub-agent.
+const codexSpawn = "spawn_agent"
+
+func (m codexMessage) call() (hook.Call, error) {
+	if m.Tool == "" {
+		return hook.Call{}, errors.New("the message names no tool")
+	}
+	if m.Tool == codexSpawn && m.AgentID != "" && m.Event == codexPreToolUse {
+		// Codex would report the new one as begun by the person's session, and
+		// what its true parent read would be forgotten.
+		return hook.Call{}, errors.New("a sub-agent may not begin another one, because Codex does not say whose it is")
+	}
+	c := hook.Call{ID: floodmark.CallID(m.CallID), Args: m.Input}
+	c.Server, c.Name = mcpTool(m.Tool)
+	return c, nil
+}
+
+// branch is a sub-agent that begins or ends.
+func (m codexMessage) branch(ev *hook.Event) (err error) {
+	if m.AgentID == "" {
+		return errors.New("the message names no sub-agent")
+	}
+	ev.Point = hook.SubagentSpawned
+	if m.Event == codexSubagentStop {
+		ev.Point, ev.Text = hook.SubagentEnded, m.LastWords
+	}
+	ev.Child, err = sessionOf(codexName, m.AgentID)
+	return err
+}
+
+// The answers of a hook, field by field: Codex drops an answer with any other
+// field in it, and lets the call run.
+type (
+	codexDecision struct {
+		Specific codexPermission `json:"hookSpecificOutput"`
+	}
+	codexPermission struct {
+		Event    string `json:"hookEventName"`
+		Decision string `json:"permissionDecision"`
+		Reason   string `json:"permissionDecisionReason"`
+	}
+	codexBlock struct {
+		Decision string `json:"decision"`
+		Reason   string `json:"reason"`
+	}
+)
+
+// write: silence with status 0 is a yes, everything else is said.
+func (codex) write(event string, a answer) hookframe.Response {
+	ok := hookframe.Response{V: hookframe.Version}
+	switch {
+	case a.why == "" && event == codexPrompt && a.reply.Consumed:
+		notice := plain(a.reply.Notice, maxReason)
+		if notice == "" {
+			notice = "done."
+		}
+		ok.Stdout = object(codexBlock{Decision: "block", Reason: "floodmark: " + notice})
+	case a.why == "":
+	case event == codexPreToolUse:
+		ok.Stdout = object(codexDecision{codexPermission{Event: event, Decision: "deny", Reason: a.reason()}})
+	case event == codexPostToolUse, event == codexPrompt:
+		// After a tool this takes the place of what the tool gave; at a prompt
+		// the model is not called.
+		ok.Stdout = object(codexBlock{Decision: "block", Reason: a.reason()})
+	case event == codexStop, event == codexSubagentStop:
+		// Here a no would mean: go on. Stopping is the safe thing.
+		ok.Stderr, ok.Exit = a.reason()+"\n", 1
+	default:
+		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused
+	}
+	return ok
+}

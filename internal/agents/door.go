@@ -1,0 +1,168 @@
+// Package agents is the door for agents that report to hooks: it turns each
+// agent's own message into the house's events, asks the monitor, and answers
+// in that agent's exact words. It decides nothing. Whatever it does not
+// understand it refuses, in the way that agent obeys.
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+// Hooks judges events; the monitor does.
+type Hooks interface {
+	Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error)
+}
+
+// A Door answers for every agent we know.
+type Door struct {
+	// Hooks judges. It must be there.
+	Hooks Hooks
+	// Tenant owns what comes through this door; empty on a laptop.
+	Tenant string
+	// Await is optional: it returns when a question was answered, or with an
+	// error when there is no more time. The call is then judged once more.
+	Await func(ctx context.Context, tenant string, session floodmark.SessionID, ticket floodmark.TicketID) error
+}
+
+// The limits on what an agent is told. It is one line that a model reads.
+const maxReason = 2000 // bytes
+
+// dialect is one agent's language.
+type dialect interface {
+	// read turns a message into events, in the order they happened.
+	read(req hookframe.Request) ([]hook.Event, error)
+	// write gives the answer to the last event.
+	write(event string, a answer) hookframe.Response
+}
+
+// answer is what an agent must be told: the reply, or why there is none.
+type answer struct {
+	reply hook.Reply
+	why   string // not empty: a refusal, and its one line
+}
+
+// dialectOf knows every agent, by its name on the wire.
+func dialectOf(agent string) (dialect, bool) {
+	switch agent {
+	case codexName:
+		return codex{}, true
+	case piName:
+		return pi{}, true
+	}
+	return nil, false
+}
+
+// Answer says what the hook program must do. It never fails: whatever goes
+// wrong is a refusal.
+func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Response {
+	lang, ok := dialectOf(req.Agent)
+	if !ok {
+		return hookframe.Refuse(fmt.Sprintf("the agent %q is not known; nothing it does is allowed.", plain(req.Agent, 40)))
+	}
+	events, err := lang.read(req)
+	if err != nil {
+		return lang.write(req.Event, answer{why: "the hook's message was not understood, so nothing is allowed: " + err.Error() + "."})
+	}
+	return lang.write(req.Event, d.judge(ctx, events))
+}
+
+// judge asks about each event. The first that is not allowed ends it.
+func (d Door) judge(ctx context.Context, events []hook.Event) answer {
+	var a answer
+	if len(events) == 0 {
+		return answer{why: "the hook's message says nothing, so nothing is allowed."}
+	}
+	for _, ev := range events {
+		reply, err := d.ask(ctx, ev)
+		if err != nil {
+			return answer{why: sorry(err)}
+		}
+		if a = (answer{reply: reply, why: refusal(reply)}); a.why != "" {
+			return a
+		}
+	}
+	return a
+}
+
+// ask asks about one event, and once more when a person answered in time.
+func (d Door) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	if err := ev.Check(); err != nil {
+		return hook.Reply{}, err
+	}
+	reply, err := d.Hooks.Handle(ctx, d.Tenant, ev)
+	if err != nil || reply.Ticket == "" || d.Await == nil || reply.Decision.Verdict != floodmark.Confirm {
+		return reply, err
+	}
+	if d.Await(ctx, d.Tenant, ev.Session, reply.Ticket) != nil {
+		return reply, nil //nolint:nilerr // nobody answered in time: the question stands
+	}
+	if again, err := d.Hooks.Handle(ctx, d.Tenant, ev); err == nil {
+		return again, nil
+	}
+	return reply, nil
+}
+
+// sorry words an error of ours. Errors that people see bring a hint along.
+func sorry(err error) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "there was no time left to judge this, so it is not allowed. Try again."
+	case errors.Is(err, context.Canceled):
+		return "floodmark is being stopped, so this is not allowed. Try again."
+	}
+	return "this could not be judged, so it is not allowed: " + err.Error() + "."
+}
+
+// refusal is the line of a reply that does not let things go on, or empty. A
+// verifier that nobody asked has not agreed.
+func refusal(r hook.Reply) string {
+	if r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn {
+		return ""
+	}
+	line := r.Line
+	if line == "" && len(r.Decision.Reasons) > 0 {
+		line = "refused because " + r.Decision.Reasons[0].Text + "."
+	}
+	if line == "" {
+		line = "refused."
+	}
+	if r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) > 0 {
+		line = "refused because these must agree first and were not asked: " + strings.Join(r.Decision.Verifiers, ", ") + "."
+	}
+	if todo := r.Decision.Remedy.Agent; todo != "" {
+		line += " " + todo
+	}
+	return line
+}
+
+// reason is what an agent is told, in one line that is never empty.
+func (a answer) reason() string { return "floodmark: " + plain(a.why, maxReason) }
+
+// plain makes one line of at most limit bytes without anything a terminal
+// would obey.
+func plain(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit - len("…")
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}

@@ -1,0 +1,261 @@
+package agents_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+// gates reports whether something runs, is shown or is sent after an event
+// unless the answer is a no.
+func gates(event string) bool {
+	switch event {
+	case "PreToolUse", "PostToolUse", "UserPromptSubmit", "tool_call", "tool_result", "input":
+		return true
+	}
+	return false
+}
+
+// said reports whether an event is a message to the model.
+func said(event string) bool { return event == "UserPromptSubmit" || event == "input" }
+
+// lets is the agent: whether it goes on after an answer, as it was measured.
+// Everything Codex does not take for an exact no means yes.
+func lets(t testing.TB, req hookframe.Request, resp hookframe.Response) bool {
+	t.Helper()
+	switch req.Agent {
+	case "codex":
+		return codexLets(req.Event, resp)
+	case "pi":
+		return piLets(t, req.Event, resp)
+	}
+	return resp.Exit == 0 // nobody calls us so
+}
+
+func codexLets(event string, resp hookframe.Response) bool {
+	if resp.Exit == 2 {
+		return strings.TrimSpace(resp.Stderr) == ""
+	}
+	if resp.Exit != 0 {
+		return true
+	}
+	dec := json.NewDecoder(strings.NewReader(resp.Stdout))
+	dec.DisallowUnknownFields()
+	if event == "PreToolUse" {
+		var no struct {
+			Output struct {
+				Event    string `json:"hookEventName"`
+				Decision string `json:"permissionDecision"`
+				Reason   string `json:"permissionDecisionReason"`
+			} `json:"hookSpecificOutput"`
+		}
+		return dec.Decode(&no) != nil || no.Output.Event != event || no.Output.Decision != "deny" || strings.TrimSpace(no.Output.Reason) == ""
+	}
+	var no struct{ Decision, Reason string }
+	return dec.Decode(&no) != nil || no.Decision != "block" || strings.TrimSpace(no.Reason) == ""
+}
+
+// piLets is the shim with pi behind it.
+func piLets(t testing.TB, event string, resp hookframe.Response) bool {
+	t.Helper()
+	if resp.Exit != 0 {
+		return false
+	}
+	var said map[string]any
+	if err := json.Unmarshal([]byte(resp.Stdout), &said); err != nil {
+		return false
+	}
+	switch event {
+	case "tool_call":
+		return said["block"] == false
+	case "input":
+		return said["action"] == "continue"
+	}
+	return said["keep"] == true
+}
+
+// FuzzAnswer checks that no message of any agent makes an answer that lets
+// something run which the monitor did not allow.
+func FuzzAnswer(f *testing.F) {
+	for _, file := range messages(f) {
+		req := message(f, file)
+		f.Add(req.Agent, req.Event, []byte(req.Raw), byte(3))
+		f.Add(req.Agent, req.Event, []byte(req.Raw), byte(1))
+	}
+	f.Add("codex", "PreToolUse", []byte(`{"hook_event_name":"PreToolUse"}`), byte(3))
+	f.Add("codex", "Unknown", []byte(`{"hook_event_name":"Unknown","session_id":"s"}`), byte(3))
+	f.Add("other", "x", []byte(`null`), byte(3))
+	f.Fuzz(func(t *testing.T, agent, event string, raw []byte, verdict byte) {
+		v := floodmark.Verdict(verdict % 4)
+		j := &judge{reply: hook.Reply{Decision: floodmark.Decision{Verdict: v}}}
+		req := hookframe.Request{V: 1, Agent: agent, Event: event, Raw: raw}
+		resp := agents.Door{Hooks: j}.Answer(t.Context(), req)
+		if allowed := v == floodmark.Allow && len(j.saw) > 0; !allowed && gates(event) && lets(t, req, resp) {
+			t.Errorf("%s %s %q: %+v", agent, event, raw, resp)
+		}
+		if resp.Exit != 0 && strings.TrimSpace(resp.Stderr) == "" {
+			t.Errorf("%s %s: status %d without a word", agent, event, resp.Exit)
+		}
+		if strings.Contains(strings.TrimSuffix(resp.Stdout, "\n"), "\n") {
+			t.Errorf("more than one line: %q", resp.Stdout)
+		}
+	})
+}
+
+func ask(t *testing.T, d agents.Door, agent, event, raw string) hookframe.Response {
+	t.Helper()
+	return d.Answer(t.Context(), hookframe.Request{V: 1, Agent: agent, Event: event, Raw: json.RawMessage(raw)})
+}
+
+// Whatever is not understood is refused before anybody is asked.
+func TestNotUnderstood(t *testing.T) {
+	for _, c := range [][3]string{
+		{"codex", "PreToolUse", `{`},
+		{"codex", "PreToolUse", `null`},
+		{"codex", "PreToolUse", `[]`},
+		{"codex", "PreToolUse", `{"hook_event_name":"PostToolUse","session_id":"s","tool_name":"Bash"}`},
+		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","tool_name":"Bash"}`},
+		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s"}`},
+		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"` + strings.Repeat("s", hook.MaxNameBytes) + `","tool_name":"Bash"}`},
+		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"x","tool_input":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`},
+		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","agent_id":"a","tool_name":"spawn_agent"}`},
+		{"codex", "PermissionRequest", `{"hook_event_name":"PermissionRequest","session_id":"s"}`},
+		{"codex", "SubagentStart", `{"hook_event_name":"SubagentStart","session_id":"s"}`},
+		{"codex", "SessionStart", `{"hook_event_name":"SessionStart","session_id":"s","source":"magic"}`},
+		{"pi", "tool_call", `{"event":{"type":"tool_result"},"ctx":{"sessionId":"s"}}`},
+		{"pi", "tool_call", `{"event":{"type":"tool_call","toolName":"bash"}}`},
+		{"pi", "tool_call", `{"event":{"type":"tool_call"},"ctx":{"sessionId":"s"}}`},
+		{"pi", "session_start", `{"event":{"type":"session_start","reason":"magic"},"ctx":{"sessionId":"s"}}`},
+		{"pi", "other", `{"event":{"type":"other"},"ctx":{"sessionId":"s"}}`},
+		{"nobody", "x", `{}`},
+	} {
+		j := &judge{reply: allowed()}
+		resp := ask(t, agents.Door{Hooks: j}, c[0], c[1], c[2])
+		req := hookframe.Request{Agent: c[0], Event: c[1]}
+		if len(j.saw) > 0 || lets(t, req, resp) || !strings.Contains(resp.Stdout+resp.Stderr, "floodmark: ") {
+			t.Errorf("%s: %+v, asked %d times", c, resp, len(j.saw))
+		}
+	}
+}
+
+// A sub-agent's prompt was written by a model: it states nothing.
+func TestOnlyThePersonIsTheOwner(t *testing.T) {
+	for raw, owner := range map[string]bool{
+		`{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"hi"}`:                true,
+		`{"hook_event_name":"UserPromptSubmit","session_id":"s","agent_id":"a","prompt":"hi"}`: false,
+	} {
+		j := &judge{reply: allowed()}
+		ask(t, agents.Door{Hooks: j}, "codex", "UserPromptSubmit", raw)
+		if len(j.saw) != 1 || j.saw[0].Origin.IsOwner != owner {
+			t.Errorf("%s: %+v", raw, j.saw)
+		}
+	}
+	for source, owner := range map[string]bool{"interactive": true, "rpc": false, "extension": false, "": false} {
+		j := &judge{reply: allowed()}
+		ask(t, agents.Door{Hooks: j}, "pi", "input", `{"event":{"type":"input","text":"hi","source":"`+source+`","images":[{"data":"x"}]},"ctx":{"sessionId":"s"}}`)
+		if len(j.saw) != 1 || j.saw[0].Origin.IsOwner != owner || len(j.saw[0].Parts) != 1 {
+			t.Errorf("%q: %+v", source, j.saw)
+		}
+	}
+}
+
+// pi calls it a start when an old session is continued.
+func TestASessionWithAPastIsResumed(t *testing.T) {
+	for raw, want := range map[string]hook.Cause{
+		`{"event":{"type":"session_start","reason":"startup"},"ctx":{"sessionId":"s"}}`:             hook.Startup,
+		`{"event":{"type":"session_start","reason":"new"},"ctx":{"sessionId":"s"}}`:                 hook.Startup,
+		`{"event":{"type":"session_start","reason":"startup"},"ctx":{"sessionId":"s","entries":2}}`: hook.Resume,
+		`{"event":{"type":"session_start","reason":"fork"},"ctx":{"sessionId":"s"}}`:                hook.Resume,
+	} {
+		j := &judge{reply: allowed()}
+		ask(t, agents.Door{Hooks: j}, "pi", "session_start", raw)
+		if len(j.saw) != 1 || j.saw[0].Cause != want || j.saw[0].ByPerson {
+			t.Errorf("%s: %+v", raw, j.saw)
+		}
+	}
+}
+
+// changing answers Confirm first and then something else.
+type changing struct {
+	replies []hook.Reply
+	asked   int
+}
+
+func (c *changing) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
+	r := c.replies[min(c.asked, len(c.replies)-1)]
+	c.asked++
+	return r, nil
+}
+
+func TestAwait(t *testing.T) {
+	question := refused(floodmark.Confirm, "asked.", "")
+	const raw = `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`
+	for name, c := range map[string]struct {
+		err  error
+		then hook.Reply
+		lets bool
+	}{
+		"approved": {nil, allowed(), true},
+		"denied":   {nil, refused(floodmark.Restrict, "denied.", ""), false},
+		"no time":  {context.DeadlineExceeded, allowed(), false},
+	} {
+		h := &changing{replies: []hook.Reply{question, c.then}}
+		d := agents.Door{Hooks: h, Await: func(_ context.Context, _ string, s floodmark.SessionID, ticket floodmark.TicketID) error {
+			if s != "codex:s" || ticket != "t1" {
+				t.Errorf("%s: waits for %s of %s", name, ticket, s)
+			}
+			return c.err
+		}}
+		resp := ask(t, d, "codex", "PreToolUse", raw)
+		if got := codexLets("PreToolUse", resp); got != c.lets {
+			t.Errorf("%s: %+v", name, resp)
+		}
+	}
+}
+
+// A line that somebody else's text is part of stays one line of plain text,
+// and as long as it may be.
+func TestReasonsAreOnePlainLine(t *testing.T) {
+	for line, want := range map[string]string{
+		"a\nb\x1b[2Jc\u202ed":     "floodmark: a b [2Jc d",
+		strings.Repeat("é", 1000): "floodmark: " + strings.Repeat("é", 1000),
+		strings.Repeat("é", 1001): "floodmark: " + strings.Repeat("é", 998) + "…",
+	} {
+		j := &judge{reply: refused(floodmark.Restrict, line, "")}
+		resp := ask(t, agents.Door{Hooks: j}, "pi", "tool_call", `{"event":{"type":"tool_call","toolName":"bash"},"ctx":{"sessionId":"s"}}`)
+		var got struct{ Reason string }
+		if err := json.Unmarshal([]byte(resp.Stdout), &got); err != nil || got.Reason != want {
+			t.Errorf("%.40q: %.60q, %v", line, got.Reason, err)
+		}
+	}
+}
+
+// The monitor's deadline is the asker's.
+func TestTheDeadlineReachesTheMonitor(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	h := handle(func(ctx context.Context) error {
+		if _, ok := ctx.Deadline(); !ok {
+			return errors.New("there is none")
+		}
+		return nil
+	})
+	resp := agents.Door{Hooks: h}.Answer(ctx, hookframe.Request{Agent: "codex", Event: "SessionEnd", Raw: json.RawMessage(`{"hook_event_name":"SessionEnd","session_id":"s"}`)})
+	if resp.Exit != 0 {
+		t.Errorf("%+v", resp)
+	}
+}
+
+type handle func(context.Context) error
+
+func (h handle) Handle(ctx context.Context, _ string, _ hook.Event) (hook.Reply, error) {
+	return allowed(), h(ctx)
+}

@@ -1,0 +1,209 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+const piName = "pi"
+
+// The extension events of pi 0.73 that our shim sends on.
+const (
+	piSessionStart = "session_start"
+	piInput        = "input"
+	piUserBash     = "user_bash"
+	piToolCall     = "tool_call"
+	piToolResult   = "tool_result"
+	piAgentEnd     = "agent_end"
+	piShutdown     = "session_shutdown"
+)
+
+// pi speaks with the shim in integrations/pi, which hands on pi's own events
+// and does what the answer says. Every yes is said in words, so that an empty
+// answer is none.
+type pi struct{}
+
+// piMessage is what the shim sends.
+type piMessage struct {
+	Event piEvent `json:"event"`
+	Ctx   struct {
+		Folder  string `json:"cwd"`
+		Session string `json:"sessionId"`
+		Entries int    `json:"entries"` // how much the session holds already
+	} `json:"ctx"`
+}
+
+type piEvent struct {
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
+
+	Text   string            `json:"text"`
+	Source string            `json:"source"`
+	Images []json.RawMessage `json:"images"`
+
+	Tool    string          `json:"toolName"`
+	CallID  string          `json:"toolCallId"`
+	Input   json.RawMessage `json:"input"`
+	Content json.RawMessage `json:"content"`
+	IsError bool            `json:"isError"`
+
+	Hidden bool `json:"excludeFromContext"`
+}
+
+func (pi) read(req hookframe.Request) ([]hook.Event, error) {
+	var m piMessage
+	if err := decode(req, &m); err != nil {
+		return nil, err
+	}
+	if m.Event.Type != req.Event {
+		return nil, fmt.Errorf("the shim sent %s as %s", plain(m.Event.Type, hookframe.MaxName), plain(req.Event, hookframe.MaxName))
+	}
+	ev := hook.Event{Agent: piName}
+	var err error
+	if ev.Session, err = sessionOf(piName, m.Ctx.Session); err != nil {
+		return nil, err
+	}
+	switch m.Event.Type {
+	case piSessionStart:
+		ev.Point, ev.Project, ev.Home = hook.SessionStart, m.Ctx.Folder, req.Env["HOME"]
+		ev.Cause, err = m.cause()
+	case piInput:
+		err = m.Event.input(&ev)
+	case piUserBash:
+		m.Event.userBash(&ev)
+	case piToolCall:
+		ev.Point = hook.BeforeToolCall
+		ev.Call, err = m.Event.call()
+	case piToolResult:
+		ev.Point, ev.Result = hook.AfterToolCall, hook.Result{Text: texts(m.Event.Content), Error: m.Event.IsError}
+		ev.Call, err = m.Event.call()
+	case piAgentEnd:
+		ev.Point, ev.Audience = hook.BeforeResponseEmit, hook.ToOwner
+	case piShutdown:
+		ev.Point = hook.SessionEnd
+	default:
+		err = fmt.Errorf("the event %q of pi is not known", plain(m.Event.Type, hookframe.MaxName))
+	}
+	return []hook.Event{ev}, err
+}
+
+// cause reads why a session starts. pi says «startup» also when an old session
+// is continued, so what it holds decides; a fork has a past of its own.
+func (m piMessage) cause() (hook.Cause, error) {
+	switch m.Event.Reason {
+	case "startup", "new":
+		if m.Ctx.Entries > 0 {
+			return hook.Resume, nil
+		}
+		return hook.Startup, nil
+	case "reload", "resume", "fork":
+		return hook.Resume, nil
+	}
+	return "", fmt.Errorf("a session starts for the unknown reason %q", plain(m.Event.Reason, hookframe.MaxName))
+}
+
+// input is what somebody wrote. Only what was typed into pi's own window is
+// the owner's; a program or another extension may speak for anybody.
+func (e piEvent) input(ev *hook.Event) error {
+	ev.Point, ev.Text, ev.Origin = hook.MessageReceived, e.Text, theOwner(piName)
+	if e.Source != "interactive" {
+		ev.Origin = floodmark.Origin{Kind: floodmark.FromSender, Name: piName, Sender: plain(e.Source, hookframe.MaxName)}
+	}
+	if len(e.Images) > hook.MaxParts {
+		return fmt.Errorf("%w: %d pictures", hook.ErrTooLarge, len(e.Images))
+	}
+	for _, image := range e.Images {
+		ev.Parts = append(ev.Parts, hook.Content{
+			Kind:   floodmark.NodeInput,
+			Origin: floodmark.Origin{Kind: floodmark.FromPaste, Name: "picture"},
+			Digest: floodmark.DigestOf(string(image)),
+		})
+	}
+	return nil
+}
+
+// userBash is a command the owner ran; what it printed is in the context now,
+// and no tool_call was ever seen for it.
+func (e piEvent) userBash(ev *hook.Event) {
+	ev.Point = hook.ContextAssembled
+	if !e.Hidden {
+		ev.Sources = []hook.Content{{
+			Kind:   floodmark.NodeToolResult,
+			Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "bash"},
+		}}
+	}
+}
+
+func (e piEvent) call() (hook.Call, error) {
+	if e.Tool == "" {
+		return hook.Call{}, errors.New("the message names no tool")
+	}
+	return hook.Call{ID: floodmark.CallID(e.CallID), Name: e.Tool, Args: e.Input}, nil
+}
+
+// The answers the shim does as they stand: they are what pi itself takes.
+type (
+	piCall struct {
+		Block  bool   `json:"block"`
+		Reason string `json:"reason,omitempty"`
+	}
+	piSays struct {
+		Action string `json:"action"`
+		Notice string `json:"notice,omitempty"` // shown to the person
+	}
+	piText struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	piWithheld struct {
+		Content []piText `json:"content"`
+		Details struct{} `json:"details"`
+		IsError bool     `json:"isError"`
+	}
+	piRan struct {
+		Keep bool `json:"keep"`
+	}
+)
+
+func (pi) write(event string, a answer) hookframe.Response {
+	r := hookframe.Response{V: hookframe.Version}
+	refused := a.why != ""
+	switch event {
+	case piToolCall:
+		call := piCall{Block: refused}
+		if refused {
+			call.Reason = a.reason()
+		}
+		r.Stdout = object(call)
+	case piInput:
+		r.Stdout = object(piSaid(a))
+	case piToolResult:
+		r.Stdout = object(piRan{Keep: true})
+		if refused {
+			r.Stdout = object(piWithheld{Content: []piText{{Type: "text", Text: a.reason()}}, IsError: true})
+		}
+	default:
+		if refused {
+			r.Stderr, r.Exit = a.reason()+"\n", hookframe.Refused
+			return r
+		}
+		r.Stdout = object(piRan{Keep: true})
+	}
+	return r
+}
+
+// piSaid answers a message: on to the model, or kept from it.
+func piSaid(a answer) piSays {
+	switch {
+	case a.why != "":
+		return piSays{Action: "handled", Notice: a.reason()}
+	case a.reply.Consumed:
+		return piSays{Action: "handled", Notice: "floodmark: " + plain(a.reply.Notice, maxReason)}
+	}
+	return piSays{Action: "continue"}
+}
