@@ -98,8 +98,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		fill(t, v.Index(0), n)
 		fill(t, v.Index(1), n)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(t, v.Field(i), n)
+		for _, f := range v.Fields() {
+			fill(t, f, n)
 		}
 	default:
 		t.Fatalf("do not know how to fill a %s", v.Type())
