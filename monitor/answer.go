@@ -1,0 +1,94 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// Incidents is the session of every tenant that keeps incidents which belong
+// to no session we know. No agent can write to it.
+const Incidents floodmark.SessionID = "floodmark/incidents"
+
+// An Answered is what became of an owner's command.
+type Answered struct {
+	// Notice says it to the owner.
+	Notice string
+	// Facts are what was written. A command that asked for something that is
+	// not there may write nothing, or that it was refused.
+	Facts []floodmark.Fact
+	Link  journal.Link
+}
+
+// Answer takes in an owner's command through a channel that has proved who
+// speaks: whoever calls it vouches for that, in cmd.By and cmd.Channel.
+func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Command) (Answered, error) {
+	if err := checkNames(s, ""); err != nil {
+		return Answered{}, err
+	}
+	if err := m.begin(); err != nil {
+		return Answered{}, refuse(err)
+	}
+	defer m.done()
+	w, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
+		if !st.Opened {
+			return kernel.Output{}, fmt.Errorf("%w: %s", ErrNoSession, s)
+		}
+		in.Event.Agent = st.Agent
+		return kernel.Answer(st, r, in, cmd)
+	}})
+	if err != nil {
+		return Answered{}, err
+	}
+	return Answered{Notice: w.out.Reply.Notice, Facts: w.out.Facts, Link: w.state.link}, nil
+}
+
+// Note writes an incident down: in the session it belongs to, or in
+// [Incidents] if nobody opened that one. An incident opens no agent's session,
+// which would then look as if its past were known.
+func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
+	if err := m.begin(); err != nil {
+		return refuse(err)
+	}
+	defer m.done()
+	seen.Text = cut(seen.Text)
+	if s.ID != "" && s.ID != Incidents {
+		if err := checkNames(s, ""); err != nil {
+			return err
+		}
+		_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: func(st *kernel.State, _ kernel.Rules, _ kernel.Input) (kernel.Output, error) {
+			if !st.Opened {
+				return kernel.Output{}, fmt.Errorf("%w: %s", ErrNoSession, s)
+			}
+			return kernel.Output{Facts: []floodmark.Fact{seen}}, nil
+		}})
+		if !errors.Is(err, ErrNoSession) {
+			return err
+		}
+		seen.Text = cut(fmt.Sprintf("session %q: %s", s.ID, seen.Text))
+	}
+	own := journal.Session{Tenant: s.Tenant, ID: Incidents}
+	_, err := m.write(ctx, job{session: own, event: hook.Event{Session: own.ID}, judge: func(st *kernel.State, _ kernel.Rules, _ kernel.Input) (kernel.Output, error) {
+		facts := []floodmark.Fact{seen}
+		if !st.Opened {
+			facts = []floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark"}, seen}
+		}
+		return kernel.Output{Facts: facts}, nil
+	}})
+	return err
+}
+
+// cut keeps a text short enough to be one sentence of a journal.
+func cut(text string) string {
+	if len(text) <= maxIncidentBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxIncidentBytes], "")
+}

@@ -1,0 +1,160 @@
+package monitor
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// commit makes what was judged durable. The facts are taken into the state
+// first, so that one that cannot be is never written: with an error the seat's
+// memory is worth nothing any more and must be dropped.
+func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at time.Time, out *kernel.Output) ([]journal.Entry, error) {
+	facts := out.Facts
+	for _, f := range s.seen {
+		facts = append(facts, f)
+	}
+	if len(facts) == 0 {
+		return nil, nil
+	}
+	entries, err := journal.Seal(s.session, s.link, at, facts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.apply(facts, entries); err != nil {
+		return nil, err
+	}
+	after, last := s.link, entries[len(entries)-1].Link()
+	batch := journal.Batch{Records: make([]journal.Record, 1, 1+len(out.Forks))}
+	batch.Records[0] = journal.Record{Session: s.session, After: after, Entries: entries}
+	stale := false
+	if s.since+len(facts) >= max(m.cfg.Limits.SnapshotFrom, s.state.Ledger.Len()/2) {
+		if stale, err = m.erasedSince(ctx, s); err != nil {
+			return nil, err
+		}
+		if !stale {
+			batch.Records[0].Snapshot = s.snapshot(key, last)
+		}
+		s.since = -len(facts)
+	}
+	if err := addForks(&batch, s.session.Tenant, at, out.Forks); err != nil {
+		return nil, err
+	}
+	fresh, err := m.addContents(&batch, s.session.Tenant, key, out.Indexed)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.cfg.Journal.Append(ctx, batch); err != nil {
+		return nil, err
+	}
+	s.link, s.seen = last, nil
+	s.since += len(facts)
+	m.learn(s, facts, fresh)
+	if stale {
+		s.drop() // it knows what was to be forgotten
+	}
+	return entries, nil
+}
+
+// apply takes facts into the state as a reader of the journal would. Text that
+// is not UTF-8 is mended by the encoding, so there the fact is read back.
+func (s *seat) apply(facts []floodmark.Fact, entries []journal.Entry) error {
+	for i, f := range facts {
+		if bytes.Contains(entries[i].Body, []byte(`\ufffd`)) {
+			var err error
+			if f, err = entries[i].Fact(); err != nil {
+				return err
+			}
+		}
+		if err := s.state.Apply(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// snapshot writes the session down as a whole, or nothing if it is too large
+// or cannot be: its entries have it all.
+func (s *seat) snapshot(key provenance.Key, link journal.Link) []byte {
+	data, err := s.state.Snapshot()
+	if err != nil || len(data) > maxSnapshotBytes {
+		return nil
+	}
+	return sealSnapshot(key, s.session, link, data)
+}
+
+// erasedSince reports whether a session was erased after it was read here. Its
+// snapshot would bring back what was to be forgotten.
+func (m *Monitor) erasedSince(ctx context.Context, s *seat) (bool, error) {
+	if s.link.Seq == 0 {
+		return false, nil
+	}
+	start, err := m.cfg.Journal.Begin(ctx, s.session)
+	if err != nil {
+		return false, err
+	}
+	known := journal.Link{}
+	if s.stone != nil {
+		known = s.stone.Link
+	}
+	return start.Tombstone != nil && start.Tombstone.Link != known, nil
+}
+
+// addForks adds the first facts of the sessions that this one begins.
+func addForks(b *journal.Batch, tenant string, at time.Time, forks []kernel.Fork) error {
+	for _, fork := range forks {
+		child := journal.Session{Tenant: tenant, ID: fork.Session}
+		entries, err := journal.Seal(child, journal.Link{}, at, fork.Facts)
+		if err != nil {
+			return err
+		}
+		b.Records = append(b.Records, journal.Record{Session: child, Entries: entries})
+	}
+	return nil
+}
+
+// addContents adds the index of new contents and returns it.
+func (m *Monitor) addContents(b *journal.Batch, tenant string, key provenance.Key, list []kernel.Indexed) (map[floodmark.Digest]provenance.Postings, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	fresh := make(map[floodmark.Digest]provenance.Postings, len(list))
+	for _, c := range list {
+		if _, again := fresh[c.Digest]; again {
+			continue
+		}
+		ps, ok := m.contents.get(tenant, c.Digest)
+		if !ok {
+			ps = key.Postings(c.Text)
+		}
+		// It is written again even if it is known here: the journal may have let
+		// it go with the last session that had it.
+		data, err := ps.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		fresh[c.Digest] = ps
+		b.Contents = append(b.Contents, journal.Content{Tenant: tenant, Digest: c.Digest, Postings: data})
+	}
+	return fresh, nil
+}
+
+// learn takes what is durable now into the index.
+func (m *Monitor) learn(s *seat, facts []floodmark.Fact, fresh map[floodmark.Digest]provenance.Postings) {
+	for digest, ps := range fresh {
+		m.contents.put(s.session.Tenant, digest, ps)
+	}
+	if s.index == nil {
+		return
+	}
+	for _, f := range facts {
+		for node, digest := range kernel.Placed(f) {
+			s.index.add(placed{node: node, digest: digest, postings: fresh[digest]})
+		}
+	}
+}

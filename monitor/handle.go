@@ -1,0 +1,154 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// Handle judges one event and returns what the agent must do. When it returns
+// without an error, everything the reply follows from is durable. With an error
+// the reply is the zero Reply, which restricts, and the error is a [Refusal].
+func (m *Monitor) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
+	s := journal.Session{Tenant: tenant, ID: ev.Session}
+	w, err := m.handle(ctx, s, ev)
+	if errors.Is(err, ErrPanic) {
+		seen := floodmark.IncidentSeen{Kind: "judging-panicked", Call: ev.Call.ID, Text: errors.Unwrap(err).Error()}
+		if noted := m.Note(context.WithoutCancel(ctx), s, seen); noted != nil {
+			err = errors.Join(err, noted)
+		}
+	}
+	if err != nil {
+		return hook.Reply{}, err
+	}
+	return w.out.Reply, nil
+}
+
+func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) (written, error) {
+	err := checkNames(s, ev.Child)
+	if err == nil {
+		err = m.begin()
+	}
+	if err != nil {
+		err = refuse(err)
+		m.observe(Observation{Session: s, Agent: ev.Agent, Point: ev.Point, Err: err})
+		return written{}, err
+	}
+	defer m.done()
+	w, err := m.write(ctx, job{session: s, event: ev, judge: kernel.Step})
+	for n := 1; err == nil && w.out.Case != nil; n++ {
+		w, err = m.consult(ctx, s, ev, *w.out.Case, n == maxAudits)
+	}
+	if err != nil {
+		return written{}, err
+	}
+	if w.out.Ask != nil {
+		m.ask(s, *w.out.Ask)
+	}
+	return w, nil
+}
+
+// consult asks the auditor, while others may write to the session, and judges
+// the call again with the opinion. An opinion holds only for the very case that
+// was shown: if that is another one by now it is asked about anew, the last
+// time a person is.
+func (m *Monitor) consult(ctx context.Context, s journal.Session, ev hook.Event, shown audit.Case, last bool) (written, error) {
+	opinion := m.opinion(ctx, shown)
+	return m.write(ctx, job{session: s, event: ev, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
+		now, err := kernel.Step(st, r, in)
+		if err != nil || now.Case == nil {
+			return now, err
+		}
+		if opinion == nil || reflect.DeepEqual(*now.Case, shown) {
+			return kernel.Opine(st, r, in, opinion)
+		}
+		if last {
+			return kernel.Opine(st, r, in, nil)
+		}
+		return now, nil
+	}})
+}
+
+// opinion returns what the auditor says, or nil: then a person is asked.
+func (m *Monitor) opinion(ctx context.Context, c audit.Case) (o *audit.Opinion) {
+	if m.cfg.Auditor == nil || !c.Fits() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.AuditTime)
+	defer cancel()
+	defer func() {
+		if recover() != nil {
+			o = nil
+		}
+	}()
+	given, err := m.cfg.Auditor.Audit(ctx, c)
+	if err != nil || ctx.Err() != nil {
+		return nil
+	}
+	return &given
+}
+
+// ask sends a question on its way. The reply does not wait for it, and a
+// channel that fails changes nothing: the question stands in the journal.
+func (m *Monitor) ask(s journal.Session, t approval.Ticket) {
+	if len(m.cfg.Approvers) == 0 || m.join() != nil {
+		return
+	}
+	go func() {
+		defer m.work.Done()
+		results := make(chan error, len(m.cfg.Approvers))
+		for _, a := range m.cfg.Approvers {
+			go func() { results <- m.askOne(a, t) }()
+		}
+		var failed []error
+		for range m.cfg.Approvers {
+			failed = append(failed, <-results)
+		}
+		if err := errors.Join(failed...); err != nil {
+			m.observe(Observation{Session: s, Ticket: t.ID, Verdict: floodmark.Confirm, Warning: err})
+		}
+	}()
+}
+
+func (m *Monitor) askOne(a approval.Approver, t approval.Ticket) (err error) {
+	ctx, cancel := context.WithTimeout(m.life, m.cfg.Limits.AskTime)
+	defer cancel()
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("tell the owner of question %s: the channel panicked", t.ID)
+		}
+	}()
+	if err := a.Ask(ctx, t); err != nil {
+		return fmt.Errorf("tell the owner of question %s: %w", t.ID, err)
+	}
+	return nil
+}
+
+// checkNames refuses names no journal could keep, or that are ours.
+func checkNames(s journal.Session, child floodmark.SessionID) error {
+	if s.ID == "" {
+		return misread(errors.New("an event needs a session"))
+	}
+	if len(s.Tenant) > journal.MaxTenantBytes || len(s.ID) > journal.MaxSessionBytes || len(child) > journal.MaxSessionBytes {
+		return misread(fmt.Errorf("%w: a session's name has at most %d bytes, a tenant's %d", hook.ErrTooLarge, journal.MaxSessionBytes, journal.MaxTenantBytes))
+	}
+	for _, name := range []string{s.Tenant, string(s.ID), string(child)} {
+		if !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
+			return misread(fmt.Errorf("the name %q is not text", name))
+		}
+	}
+	if s.ID == Incidents || child == Incidents {
+		return misread(fmt.Errorf("the session %q is the monitor's own", Incidents))
+	}
+	return nil
+}

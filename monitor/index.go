@@ -1,0 +1,209 @@
+package monitor
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// An index says where values were seen in one session. It is filled when it is
+// first asked: many events ask nothing. It belongs to whoever holds the seat.
+type index struct {
+	places *provenance.MemoryIndex
+	count  int64 // postings in it
+	// behind are contents that are not in it yet, bare those of which no
+	// postings were kept, with the nodes they stand at.
+	behind []placed
+	bare   map[floodmark.Digest][]floodmark.NodeID
+}
+
+// A placed is content at a node; postings may be known already.
+type placed struct {
+	node     floodmark.NodeID
+	digest   floodmark.Digest
+	postings provenance.Postings
+}
+
+// What a posting takes in an index, and a content that is not in it yet.
+const (
+	postingBytes = 20
+	placedBytes  = 64
+)
+
+// newIndex returns the index of a session, as yet unfilled.
+func newIndex(l *provenance.Ledger) *index {
+	ix := &index{places: provenance.NewMemoryIndex(), bare: map[floodmark.Digest][]floodmark.NodeID{}}
+	for src := range l.Sources() {
+		if !src.Digest.IsZero() {
+			ix.behind = append(ix.behind, placed{node: src.Node, digest: src.Digest})
+		}
+	}
+	return ix
+}
+
+// size is about what it takes in memory.
+func (ix *index) size() int64 {
+	if ix == nil {
+		return 0
+	}
+	return ix.count*postingBytes + int64(len(ix.behind)+len(ix.bare))*placedBytes
+}
+
+// add notes content at a node. If its postings came with it, nodes that had
+// the same content without any get them, too.
+func (ix *index) add(p placed) {
+	ix.behind = append(ix.behind, p)
+	if len(p.postings) == 0 {
+		return
+	}
+	for _, n := range ix.bare[p.digest] {
+		ix.behind = append(ix.behind, placed{node: n, digest: p.digest, postings: p.postings})
+	}
+	delete(ix.bare, p.digest)
+}
+
+// A finder is an index for the time of one judgement. The rules cannot be told
+// that reading failed, so it is remembered here and looked at afterwards.
+type finder struct {
+	ctx    context.Context
+	m      *Monitor
+	tenant string
+	ix     *index
+	err    error
+}
+
+var _ provenance.Index = (*finder)(nil)
+
+// Find implements [provenance.Index].
+func (f *finder) Find(h provenance.Hash) []floodmark.Span {
+	if f.err != nil {
+		return nil
+	}
+	if len(f.ix.behind) > 0 {
+		if f.err = f.fill(); f.err != nil {
+			return nil
+		}
+	}
+	return f.ix.places.Find(h)
+}
+
+// fill takes in what the index is behind with.
+func (f *finder) fill() error {
+	var want []floodmark.Digest
+	asked := map[floodmark.Digest]struct{}{}
+	for i := range f.ix.behind {
+		p := &f.ix.behind[i]
+		if p.postings != nil {
+			continue
+		}
+		if ps, ok := f.m.contents.get(f.tenant, p.digest); ok {
+			p.postings = ps
+		} else if _, again := asked[p.digest]; !again {
+			asked[p.digest] = struct{}{}
+			want = append(want, p.digest)
+		}
+	}
+	got, err := f.m.postings(f.ctx, f.tenant, want)
+	if err != nil {
+		return err
+	}
+	for _, p := range f.ix.behind {
+		if p.postings == nil {
+			p.postings = got[p.digest]
+		}
+		if len(p.postings) == 0 {
+			f.ix.bare[p.digest] = append(f.ix.bare[p.digest], p.node)
+			continue
+		}
+		f.ix.places.Add(p.node, p.postings)
+		f.ix.count += int64(len(p.postings))
+	}
+	f.ix.behind = nil
+	return nil
+}
+
+// postings reads the indexes of contents from the journal.
+func (m *Monitor) postings(ctx context.Context, tenant string, want []floodmark.Digest) (map[floodmark.Digest]provenance.Postings, error) {
+	got := make(map[floodmark.Digest]provenance.Postings, len(want))
+	for some := range slices.Chunk(want, postingsAtOnce) {
+		found, err := m.cfg.Journal.Postings(ctx, tenant, some)
+		if err != nil {
+			return nil, fmt.Errorf("read the index: %w", err)
+		}
+		for digest, data := range found {
+			var ps provenance.Postings
+			if err := ps.UnmarshalBinary(data); err != nil {
+				return nil, fmt.Errorf("%w: the index of content %s: %s", journal.ErrBroken, digest.Short(), err.Error())
+			}
+			got[digest] = ps
+			m.contents.put(tenant, digest, ps)
+		}
+	}
+	return got, nil
+}
+
+// contents are the postings of contents, whatever session they were seen in,
+// within a bound of bytes: a page that many sessions read is indexed once.
+type contents struct {
+	limit int64
+
+	mu    sync.Mutex // guards all below
+	all   map[contentName]*list.Element
+	order *list.List // of content, the last used first
+	bytes int64
+}
+
+type contentName struct {
+	tenant string
+	digest floodmark.Digest
+}
+
+type content struct {
+	name     contentName
+	postings provenance.Postings
+}
+
+const contentBytes = 256 // what one takes besides its postings
+
+func (c content) size() int64 { return contentBytes + int64(len(c.postings))*16 }
+
+func newContents(limit int64) *contents {
+	return &contents{limit: limit, all: map[contentName]*list.Element{}, order: list.New()}
+}
+
+func (c *contents) get(tenant string, d floodmark.Digest) (provenance.Postings, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.all[contentName{tenant, d}]
+	if !ok {
+		return nil, false
+	}
+	c.order.MoveToFront(e)
+	found, _ := e.Value.(content)
+	return found.postings, true
+}
+
+// put keeps the postings of a content. Nobody may change them from then on.
+func (c *contents) put(tenant string, d floodmark.Digest, ps provenance.Postings) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name := contentName{tenant, d}
+	if _, ok := c.all[name]; ok {
+		return
+	}
+	added := content{name, ps}
+	c.all[name] = c.order.PushFront(added)
+	c.bytes += added.size()
+	for c.bytes > c.limit {
+		last := c.order.Back()
+		old, _ := c.order.Remove(last).(content)
+		delete(c.all, old.name)
+		c.bytes -= old.size()
+	}
+}

@@ -1,0 +1,110 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// read folds a session from the journal, without taking its seat. Every entry
+// is held against the chain. A break may be somebody else erasing while we
+// read, so it is looked at twice.
+func (m *Monitor) read(ctx context.Context, s journal.Session, key provenance.Key) (memory, error) {
+	mem, err := m.readOnce(ctx, s, key)
+	if errors.Is(err, journal.ErrBroken) {
+		mem, err = m.readOnce(ctx, s, key)
+	}
+	if err != nil {
+		return memory{}, fmt.Errorf("read session %s: %w", s, err)
+	}
+	return mem, nil
+}
+
+func (m *Monitor) readOnce(ctx context.Context, s journal.Session, key provenance.Key) (memory, error) {
+	start, err := m.cfg.Journal.Begin(ctx, s)
+	if err != nil {
+		return memory{}, err
+	}
+	if t := start.Tombstone; t != nil && m.cfg.Erased != nil {
+		if err := m.cfg.Erased(*t); err != nil {
+			return memory{}, broken(s, "its tombstone: "+err.Error())
+		}
+	}
+	mem, refused := restore(start, s, key)
+	through := start.Link // what the entries must lead to or through
+	if mem.state == nil {
+		mem = beginning(start)
+	}
+	for e, err := range m.cfg.Journal.Read(ctx, s, mem.link.Seq) {
+		if err != nil {
+			return memory{}, err
+		}
+		if err := mem.follow(s, e); err != nil {
+			return memory{}, err
+		}
+		if e.Seq == through.Seq && e.Hash != through.Hash {
+			return memory{}, broken(s, "its snapshot belongs to another entry")
+		}
+	}
+	if mem.link.Seq < through.Seq {
+		return memory{}, broken(s, "it is shorter than its snapshot says")
+	}
+	if refused != nil {
+		mem.since = forceSnapshot
+		mem.seen = append(mem.seen, floodmark.IncidentSeen{
+			Kind: "snapshot-refused",
+			Text: "a snapshot of this session was not what was written; every entry from the first one on is, and the state was made from them",
+		})
+	}
+	return mem, nil
+}
+
+// forceSnapshot is more facts than any session goes without a snapshot.
+const forceSnapshot = 1 << 30
+
+// restore opens the newest snapshot. Without one that can be used there is no
+// state; the error says that one was not what was written.
+func restore(start journal.Start, s journal.Session, key provenance.Key) (memory, error) {
+	if len(start.Snapshot) == 0 {
+		return memory{}, nil
+	}
+	data, err := openSnapshot(key, s, start.Link, start.Snapshot)
+	if err != nil || data == nil {
+		return memory{}, err
+	}
+	state, err := kernel.Restore(data)
+	if err != nil {
+		return memory{}, nil //nolint:nilerr // ours, and of an older form: the entries have it all
+	}
+	return memory{state: state, link: start.Link, stone: start.Tombstone}, nil
+}
+
+// beginning is a session before its first entry, or behind its tombstone.
+func beginning(start journal.Start) memory {
+	if t := start.Tombstone; t != nil {
+		return memory{state: kernel.Forgotten(t.Mark), link: t.Link, stone: t}
+	}
+	return memory{state: kernel.NewState()}
+}
+
+// follow takes in one more entry.
+func (mem *memory) follow(s journal.Session, e journal.Entry) error {
+	if err := journal.Check(s, mem.link, e); err != nil {
+		return err
+	}
+	f, err := e.Fact()
+	if err != nil {
+		return err
+	}
+	if err := mem.state.Apply(f); err != nil {
+		return fmt.Errorf("entry %d: %w", e.Seq, err)
+	}
+	mem.link = e.Link()
+	mem.since++
+	return nil
+}

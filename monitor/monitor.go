@@ -1,0 +1,208 @@
+// Package monitor is the reference monitor around the pure kernel: one writer
+// per session, no answer before its facts are durable, and the zero reply,
+// which restricts, whenever anything goes wrong. It decides nothing itself,
+// opens no file and no connection, and gives a question's code to nobody but
+// the approvers.
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A Config is all a monitor is made of. What is not said to be optional must
+// be there.
+type Config struct {
+	// Journal keeps the facts. Whoever opened it closes it, after the monitor.
+	Journal journal.Journal
+	// Rules returns the current ones. They may be others at the next event.
+	Rules func() kernel.Rules
+	// Key returns a tenant's key. It is asked at every event.
+	Key func(tenant string) (provenance.Key, error)
+	// Approvers carry questions to people; none means that nobody is told.
+	Approvers []approval.Approver
+	// Auditor is optional: without one a person is asked instead.
+	Auditor audit.Auditor
+	// Erased is optional: it checks the proof of a tombstone before its mark is
+	// believed. With an error the session is refused.
+	Erased func(journal.Tombstone) error
+	// Now is the clock, NewCode and NewTicket draw from a cryptographic source.
+	Now       func() time.Time
+	NewCode   func() string
+	NewTicket func() floodmark.TicketID
+	// Observe is optional: it sees what happened, after it was made durable. It
+	// must not block and must not call the monitor.
+	Observe func(Observation)
+	// Limits may be left zero.
+	Limits Limits
+}
+
+// Limits bound what a monitor takes on. A zero field has the default.
+type Limits struct {
+	CacheBytes   int64         // states of sessions in memory, approximately: 512 MiB
+	ContentBytes int64         // indexes of contents in memory, approximately: 128 MiB
+	Waiting      int           // events that wait for their turn in one session: 64
+	InFlight     int           // events being worked on in all sessions, and as many that wait for an answer: 4096
+	Deadline     time.Duration // for judging and recording one event: 10 s
+	AuditTime    time.Duration // for one opinion: 30 s
+	AskTime      time.Duration // for telling one approver: 30 s
+	Poll         time.Duration // how often a waiter looks whether another node wrote: 1 s
+	SnapshotFrom int           // facts after which a session is written down as a whole: 64
+	Tries        int           // how often an event is judged if others write first: 16
+}
+
+// The bounds that are not worth a setting.
+const (
+	maxPending       = 4096     // questions remembered for [Monitor.Pending]
+	maxIncidentBytes = 4096     // of an incident's text: it is a sentence
+	maxSnapshotBytes = 16 << 20 // a batch takes 64 MiB in all
+	maxAudits        = 3        // opinions asked on one call whose session keeps moving
+	postingsAtOnce   = 512      // contents asked of the journal in one call
+)
+
+func (l Limits) filled() Limits {
+	fill(&l.CacheBytes, 512<<20)
+	fill(&l.ContentBytes, 128<<20)
+	fill(&l.Waiting, 64)
+	fill(&l.InFlight, 4096)
+	fill(&l.Deadline, 10*time.Second)
+	fill(&l.AuditTime, 30*time.Second)
+	fill(&l.AskTime, 30*time.Second)
+	fill(&l.Poll, time.Second)
+	fill(&l.SnapshotFrom, 64)
+	fill(&l.Tries, 16)
+	return l
+}
+
+func fill[T int | int64 | time.Duration](field *T, usual T) {
+	if *field == 0 {
+		*field = usual
+	}
+}
+
+func (l Limits) check() error {
+	for name, n := range map[string]int64{
+		"CacheBytes": l.CacheBytes, "ContentBytes": l.ContentBytes, "Waiting": int64(l.Waiting), "InFlight": int64(l.InFlight),
+		"Deadline": int64(l.Deadline), "AuditTime": int64(l.AuditTime), "AskTime": int64(l.AskTime), "Poll": int64(l.Poll),
+		"SnapshotFrom": int64(l.SnapshotFrom), "Tries": int64(l.Tries),
+	} {
+		if n < 0 {
+			return fmt.Errorf("monitor: limit %s is below zero", name)
+		}
+	}
+	return nil
+}
+
+// A Monitor answers for many sessions. It is safe for concurrent use, also
+// beside other monitors over the same journal.
+type Monitor struct {
+	cfg      Config
+	seats    *seats
+	contents *contents
+	asked    *questions
+	news     *news
+	slots    chan struct{} // one for every event being worked on
+	waits    chan struct{} // one for everybody who waits for an answer
+
+	life context.Context // ends with Close
+	end  context.CancelFunc
+
+	mu     sync.Mutex // guards closed, and that nobody is added to work after it
+	closed bool
+	work   sync.WaitGroup
+}
+
+// New returns a monitor, or names everything its configuration lacks.
+func New(c Config) (*Monitor, error) {
+	var missing []string
+	for _, f := range []struct {
+		name string
+		here bool
+	}{
+		{"Journal", c.Journal != nil},
+		{"Rules", c.Rules != nil},
+		{"Key", c.Key != nil},
+		{"Now", c.Now != nil},
+		{"NewCode", c.NewCode != nil},
+		{"NewTicket", c.NewTicket != nil},
+	} {
+		if !f.here {
+			missing = append(missing, f.name)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, errors.New("monitor: the configuration lacks " + strings.Join(missing, ", "))
+	}
+	if err := c.Limits.check(); err != nil {
+		return nil, err
+	}
+	c.Limits = c.Limits.filled()
+	m := &Monitor{
+		cfg:      c,
+		seats:    newSeats(c.Limits.CacheBytes, c.Limits.Waiting),
+		contents: newContents(c.Limits.ContentBytes),
+		asked:    newQuestions(),
+		news:     newNews(),
+		slots:    make(chan struct{}, c.Limits.InFlight),
+		waits:    make(chan struct{}, c.Limits.InFlight),
+	}
+	m.life, m.end = context.WithCancel(context.Background())
+	return m, nil
+}
+
+// Close refuses what comes from now on, wakes whoever waits for an answer, and
+// returns when all that was begun has ended. The journal stays open.
+func (m *Monitor) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.end()
+	m.work.Wait()
+	return nil
+}
+
+// begin takes a place for one event. Whoever got nil calls done.
+func (m *Monitor) begin() error { return m.take(m.slots) }
+
+func (m *Monitor) done() { m.give(m.slots) }
+
+// take takes one of a bounded number of places, or says that none is free.
+func (m *Monitor) take(places chan struct{}) error {
+	if err := m.join(); err != nil {
+		return err
+	}
+	select {
+	case places <- struct{}{}:
+		return nil
+	default:
+		m.work.Done()
+		return fmt.Errorf("%w: %d are at it already", ErrBusy, cap(places))
+	}
+}
+
+func (m *Monitor) give(places chan struct{}) {
+	<-places
+	m.work.Done()
+}
+
+// join adds one to what Close waits for.
+func (m *Monitor) join() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return ErrClosed
+	}
+	m.work.Add(1)
+	return nil
+}

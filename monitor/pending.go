@@ -1,0 +1,123 @@
+package monitor
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A Pending is a question that waits for a person. Its code is not here: that
+// goes to the owner's channel and nowhere else.
+type Pending struct {
+	Session journal.Session
+	Ticket  floodmark.TicketID
+	// Questions are the calls it shows, as far as they were asked here, and
+	// Calls how many it holds: an approval by ticket must name that number.
+	Questions []approval.Question
+	Calls     int
+	Expires   time.Time
+}
+
+// Pending returns the open questions of a tenant that were asked here, the one
+// that expires first coming first. Other nodes, and a former life of this one,
+// may have asked more: [Monitor.View] shows those of a session.
+func (m *Monitor) Pending(tenant string) []Pending {
+	return m.asked.of(tenant, m.cfg.Now())
+}
+
+// questions are those asked here and not known to be answered.
+type questions struct {
+	mu    sync.Mutex // guards all below
+	open  map[journal.Session][]Pending
+	count int
+}
+
+func newQuestions() *questions { return &questions{open: map[journal.Session][]Pending{}} }
+
+// add notes a question, or one more call of one.
+func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	list := q.open[s]
+	for i := range list {
+		p := &list[i]
+		if p.Ticket != t.ID {
+			continue
+		}
+		same := func(o approval.Question) bool {
+			return o.Action.Tool == t.Call.Action.Tool && o.Action.ArgsDigest == t.Call.Action.ArgsDigest
+		}
+		kept := slices.DeleteFunc(slices.Clone(p.Questions), same) // whoever was given the old list keeps it
+		p.Questions, p.Calls, p.Expires = append(kept, t.Call), t.Calls, t.Expires
+		return
+	}
+	if q.count >= maxPending {
+		q.makeRoom(at)
+	}
+	q.open[s] = append(q.open[s], Pending{Session: s, Ticket: t.ID, Questions: []approval.Question{t.Call}, Calls: t.Calls, Expires: t.Expires})
+	q.count++
+}
+
+// makeRoom forgets what has expired, or else what expires first. The journal
+// still has it.
+func (q *questions) makeRoom(at time.Time) {
+	var first Pending
+	for s, list := range q.open {
+		q.keep(s, func(p Pending) bool { return at.Before(p.Expires) })
+		for _, p := range list {
+			if first.Ticket == "" || p.Expires.Before(first.Expires) {
+				first = p
+			}
+		}
+	}
+	if q.count >= maxPending {
+		q.keep(first.Session, func(p Pending) bool { return p.Ticket != first.Ticket })
+	}
+}
+
+// settle forgets the questions of a session that its book has closed.
+func (q *questions) settle(s journal.Session, book *approval.Book, at time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.open[s]) == 0 {
+		return
+	}
+	q.keep(s, func(p Pending) bool {
+		open, ok := book.ByID(p.Ticket, at)
+		return ok && !open.Approved
+	})
+}
+
+func (q *questions) keep(s journal.Session, wanted func(Pending) bool) {
+	list := q.open[s]
+	left := slices.DeleteFunc(list, func(p Pending) bool { return !wanted(p) })
+	q.count -= len(list) - len(left)
+	if len(left) == 0 {
+		delete(q.open, s)
+		return
+	}
+	q.open[s] = left
+}
+
+func (q *questions) of(tenant string, at time.Time) []Pending {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var found []Pending
+	for s, list := range q.open {
+		if s.Tenant != tenant {
+			continue
+		}
+		for _, p := range list {
+			if at.Before(p.Expires) {
+				p.Questions = slices.Clone(p.Questions)
+				found = append(found, p)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b Pending) int { return a.Expires.Compare(b.Expires) })
+	return found
+}

@@ -1,0 +1,161 @@
+package monitor
+
+import (
+	"container/list"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// A seat is a session being worked on or remembered. Whoever holds it is the
+// session's one writer here.
+type seat struct {
+	session journal.Session
+
+	// These belong to the seats, and their lock guards them.
+	held    bool
+	waiting []chan struct{} // who comes next, in order
+	charged int64           // what the cache counts for it
+	place   *list.Element   // among the seats, the last used first
+
+	// These belong to whoever holds the seat.
+	memory
+	index *index
+}
+
+// A memory is a session as it is known: the fold of its entries up to link. The
+// zero memory knows nothing.
+type memory struct {
+	state *kernel.State
+	link  journal.Link
+	stone *journal.Tombstone
+	since int // facts after the newest snapshot
+	// seen are incidents of reading it, to be written with its next facts.
+	seen []floodmark.IncidentSeen
+
+	sized, words int // how many of the owner's words were counted, and their bytes
+}
+
+// drop forgets all: the next event reads the session again.
+func (s *seat) drop() { s.memory, s.index = memory{}, nil }
+
+// What a session takes in memory, measured and rounded up: with little in it,
+// for each source, and for each byte the owner typed.
+const (
+	seatBytes   = 24 << 10
+	sourceBytes = 512
+	wordFactor  = 4
+)
+
+// size is about what a seat takes. The owner's words are only added to.
+func (s *seat) size() int64 {
+	if s.state == nil {
+		return 0
+	}
+	for _, text := range s.state.Owner[min(s.sized, len(s.state.Owner)):] {
+		s.words += len(text)
+		s.sized++
+	}
+	n := int64(seatBytes) + int64(s.state.Ledger.Len())*sourceBytes + int64(s.words)*wordFactor
+	return n + s.index.size()
+}
+
+// seats are all sessions that are held or remembered, within a bound of bytes.
+type seats struct {
+	limit int64
+	queue int // how many may wait for one session
+
+	mu    sync.Mutex // guards all below
+	all   map[journal.Session]*seat
+	order *list.List // of *seat, the last used first
+	bytes int64
+}
+
+func newSeats(limit int64, queue int) *seats {
+	return &seats{limit: limit, queue: queue, all: map[journal.Session]*seat{}, order: list.New()}
+}
+
+// enter waits for a session's turn, first come first served. Whoever got a
+// seat gives it back with leave.
+func (t *seats) enter(ctx context.Context, id journal.Session) (*seat, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	s := t.all[id]
+	if s == nil {
+		s = &seat{session: id}
+		s.place = t.order.PushFront(s)
+		t.all[id] = s
+	}
+	if !s.held {
+		s.held = true
+		t.order.MoveToFront(s.place)
+		t.mu.Unlock()
+		return s, nil
+	}
+	if len(s.waiting) >= t.queue {
+		t.mu.Unlock()
+		return nil, fmt.Errorf("%w: %d events wait for session %s", ErrBusy, t.queue, id)
+	}
+	turn := make(chan struct{})
+	s.waiting = append(s.waiting, turn)
+	t.mu.Unlock()
+	select {
+	case <-turn:
+		return s, nil
+	case <-ctx.Done():
+		t.giveUp(s, turn)
+		return nil, ctx.Err()
+	}
+}
+
+// giveUp leaves the queue. A turn that came at the same moment is passed on.
+func (t *seats) giveUp(s *seat, turn chan struct{}) {
+	t.mu.Lock()
+	at := slices.Index(s.waiting, turn)
+	if at >= 0 {
+		s.waiting = slices.Delete(s.waiting, at, at+1)
+	}
+	t.mu.Unlock()
+	if at < 0 {
+		t.leave(s)
+	}
+}
+
+// leave gives a seat to whoever waits, or remembers it, or forgets it.
+func (t *seats) leave(s *seat) {
+	size := s.size()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bytes += size - s.charged
+	s.charged = size
+	if len(s.waiting) > 0 {
+		next := s.waiting[0]
+		s.waiting = slices.Delete(s.waiting, 0, 1)
+		close(next)
+	} else {
+		s.held = false
+		if size == 0 {
+			t.remove(s)
+		}
+	}
+	for e := t.order.Back(); e != nil && t.bytes > t.limit; {
+		before := e.Prev()
+		if old, ok := e.Value.(*seat); ok && !old.held {
+			t.remove(old)
+		}
+		e = before
+	}
+}
+
+func (t *seats) remove(s *seat) {
+	t.order.Remove(s.place)
+	delete(t.all, s.session)
+	t.bytes -= s.charged
+}

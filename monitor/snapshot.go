@@ -1,0 +1,61 @@
+package monitor
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A sealed snapshot is its format, a MAC under the tenant's key, and the state
+// as the kernel writes it. The MAC covers the session and the entry the state
+// follows, so that nobody without the key can change one, nor put one session's
+// in another's place, nor an old one behind a newer entry.
+//
+// A change of what a state holds takes another format: a snapshot in a format
+// that is not known is left unused, and the session read from its entries.
+const (
+	snapshotFormat = 1
+	snapshotHead   = 1 + sha256.Size
+)
+
+// sealSnapshot makes a snapshot of the state after an entry.
+func sealSnapshot(key provenance.Key, s journal.Session, link journal.Link, state []byte) []byte {
+	sealed := make([]byte, 1, snapshotHead+len(state))
+	sealed[0] = snapshotFormat
+	sealed = append(sealed, snapshotMAC(key, s, link, state)...)
+	return append(sealed, state...)
+}
+
+// openSnapshot returns the state in a snapshot that was sealed for exactly this
+// place, and nil for one in a format that is not known.
+func openSnapshot(key provenance.Key, s journal.Session, link journal.Link, sealed []byte) ([]byte, error) {
+	if len(sealed) > 0 && sealed[0] > snapshotFormat {
+		return nil, nil
+	}
+	if len(sealed) < snapshotHead || sealed[0] != snapshotFormat {
+		return nil, broken(s, "its snapshot is cut off")
+	}
+	state := sealed[snapshotHead:]
+	if !hmac.Equal(sealed[1:snapshotHead], snapshotMAC(key, s, link, state)) {
+		return nil, broken(s, "its snapshot was changed")
+	}
+	return state, nil
+}
+
+func snapshotMAC(key provenance.Key, s journal.Session, link journal.Link, state []byte) []byte {
+	head := make([]byte, 0, 256)
+	for _, part := range []string{"floodmark snapshot", s.Tenant, string(s.ID)} {
+		head = binary.BigEndian.AppendUint32(head, uint32(len(part)))
+		head = append(head, part...)
+	}
+	head = append(head, snapshotFormat)
+	head = binary.BigEndian.AppendUint64(head, link.Seq)
+	head = append(head, link.Hash[:]...)
+	mac := hmac.New(sha256.New, key[:])
+	mac.Write(head)
+	mac.Write(state)
+	return mac.Sum(nil)
+}

@@ -1,0 +1,62 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// A View is a session as it stands in the journal. It belongs to whoever asked.
+type View struct {
+	Session journal.Session
+	State   *kernel.State
+	Link    journal.Link
+	// Erased says that what came before was erased; nil if nothing was.
+	Erased *journal.Tombstone
+}
+
+// View reads a session, checking its chain. It takes no turn in the session and
+// leaves the cache alone, so that looking never slows an agent down.
+func (m *Monitor) View(ctx context.Context, s journal.Session) (View, error) {
+	if err := m.begin(); err != nil {
+		return View{}, refuse(err)
+	}
+	defer m.done()
+	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.Deadline)
+	defer cancel()
+	mem, err := m.look(ctx, s)
+	if err != nil {
+		return View{}, refuse(err)
+	}
+	return View{Session: s, State: mem.state, Link: mem.link, Erased: mem.stone}, nil
+}
+
+// look reads a session that somebody opened.
+func (m *Monitor) look(ctx context.Context, s journal.Session) (memory, error) {
+	key, err := m.cfg.Key(s.Tenant)
+	if err != nil {
+		return memory{}, fmt.Errorf("key of tenant %q: %w", s.Tenant, err)
+	}
+	mem, err := m.read(ctx, s, key)
+	if err != nil {
+		return memory{}, err
+	}
+	if !mem.state.Opened {
+		return memory{}, fmt.Errorf("%w: %s", ErrNoSession, s)
+	}
+	return mem, nil
+}
+
+// Forget drops what is remembered of a session, so that the next event reads it
+// again. Whoever erases a session calls it. It does nothing to the journal.
+func (m *Monitor) Forget(ctx context.Context, s journal.Session) error {
+	seat, err := m.seats.enter(ctx, s)
+	if err != nil {
+		return refuse(err)
+	}
+	seat.drop()
+	m.seats.leave(seat)
+	return nil
+}

@@ -1,0 +1,191 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A job is one thing to be judged in a session and written down.
+type job struct {
+	session journal.Session
+	event   hook.Event
+	// judge is the pure part. It must not change the state.
+	judge func(*kernel.State, kernel.Rules, kernel.Input) (kernel.Output, error)
+}
+
+// A written is a job that is done: its facts are durable.
+type written struct {
+	out     kernel.Output
+	entries []journal.Entry
+	state   seatView
+}
+
+// A seatView is what is told of a session after a job.
+type seatView struct {
+	link journal.Link
+	mark floodmark.Label
+}
+
+// write does a job under the session's lock. If somebody else wrote to the
+// session first, it is judged again by what is there now.
+func (m *Monitor) write(ctx context.Context, j job) (written, error) {
+	o := Observation{Session: j.session, Agent: j.event.Agent, Point: j.event.Point}
+	clock := m.stopwatch()
+	w, err := m.writeOnce(ctx, j, &o, clock)
+	if err != nil {
+		o.Err, w = err, written{}
+	}
+	o.Entries, o.Verdict, o.Ticket = w.entries, w.out.Reply.Decision.Verdict, w.out.Reply.Ticket
+	o.Mark, o.Link = w.state.mark, w.state.link
+	m.observe(o)
+	return w, err
+}
+
+func (m *Monitor) writeOnce(ctx context.Context, j job, o *Observation, clock *stopwatch) (written, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.Deadline)
+	defer cancel()
+	s, err := m.seats.enter(ctx, j.session)
+	if err != nil {
+		return written{}, refuse(err)
+	}
+	clean := false
+	defer func() {
+		if !clean {
+			s.drop() // it may hold facts that were never written
+		}
+		m.seats.leave(s)
+	}()
+	clock.lap(&o.Waited)
+	key, err := m.cfg.Key(j.session.Tenant)
+	if err != nil {
+		return written{}, refuse(fmt.Errorf("key of tenant %q: %w", j.session.Tenant, err))
+	}
+	for {
+		w, err := m.try(ctx, s, j, key, o, clock)
+		if err == nil {
+			clean = true
+			return w, nil
+		}
+		s.drop()
+		if !errors.Is(err, journal.ErrConflict) {
+			return written{}, refuse(err)
+		}
+		if o.Conflicts++; o.Conflicts >= m.cfg.Limits.Tries {
+			return written{}, refuse(err)
+		}
+		if err := m.childExists(ctx, j); err != nil {
+			return written{}, refuse(err)
+		}
+	}
+}
+
+// try recalls, judges and commits once.
+func (m *Monitor) try(ctx context.Context, s *seat, j job, key provenance.Key, o *Observation, clock *stopwatch) (written, error) {
+	if s.state == nil {
+		o.Cold = true
+		mem, err := m.read(ctx, s.session, key)
+		if err != nil {
+			return written{}, err
+		}
+		s.memory = mem
+	}
+	if s.index == nil {
+		s.index = newIndex(&s.state.Ledger)
+	}
+	clock.lap(&o.Loaded)
+	at := m.cfg.Now().Round(0).UTC() // as it is after having been written and read
+	out, err := m.judge(ctx, s, j, key, at)
+	clock.lap(&o.Judged)
+	if err != nil {
+		return written{}, err
+	}
+	entries, err := m.commit(ctx, s, key, at, &out)
+	clock.lap(&o.Wrote)
+	if err != nil {
+		return written{}, err
+	}
+	view := seatView{link: s.link}
+	if s.state != nil {
+		view.mark = s.state.Mark()
+		m.asked.settle(s.session, &s.state.Book, at)
+	}
+	if out.Ask != nil {
+		m.asked.add(s.session, *out.Ask, at)
+	}
+	if len(entries) > 0 {
+		m.news.tell(s.session)
+	}
+	return written{out: out, entries: entries, state: view}, nil
+}
+
+// judge calls the rules. A bug in them, or an index that could not be read,
+// makes their answer worthless.
+func (m *Monitor) judge(ctx context.Context, s *seat, j job, key provenance.Key, at time.Time) (out kernel.Output, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = kernel.Output{}, fmt.Errorf("%w in %s", ErrPanic, panicPlace()) // what it said may be content
+		}
+	}()
+	find := &finder{ctx: ctx, m: m, tenant: s.session.Tenant, ix: s.index}
+	in := kernel.Input{Event: j.event, At: at, Code: m.cfg.NewCode(), Ticket: m.cfg.NewTicket(), Key: key, Index: find}
+	if j.event.Point == hook.SubagentEnded && j.event.Child != "" {
+		child, err := m.read(ctx, journal.Session{Tenant: s.session.Tenant, ID: j.event.Child}, key)
+		if err != nil {
+			return kernel.Output{}, err
+		}
+		in.Child = child.state
+	}
+	out, err = j.judge(s.state, m.cfg.Rules(), in)
+	if find.err != nil {
+		return kernel.Output{}, find.err
+	}
+	if err != nil {
+		return kernel.Output{}, misread(err)
+	}
+	return out, nil
+}
+
+// panicPlace names the function that panicked, for whoever mends it.
+func panicPlace() string {
+	pcs := make([]uintptr, 16)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, "runtime.") || !more {
+			return f.Function
+		}
+	}
+}
+
+// childExists says whether a conflict is about the session of a new sub-agent.
+// Trying again would not help.
+func (m *Monitor) childExists(ctx context.Context, j job) error {
+	if j.event.Point != hook.SubagentSpawned || j.event.Child == "" {
+		return nil
+	}
+	child := journal.Session{Tenant: j.session.Tenant, ID: j.event.Child}
+	start, err := m.cfg.Journal.Begin(ctx, child)
+	if err != nil {
+		return err
+	}
+	if start.Link.Seq > 0 {
+		return ErrChildExists
+	}
+	for _, err := range m.cfg.Journal.Read(ctx, child, 0) {
+		if err != nil {
+			return err
+		}
+		return ErrChildExists
+	}
+	return nil
+}
