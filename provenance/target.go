@@ -134,7 +134,7 @@ func (r *Request) aim(s span) aim {
 		case listed && !r.endsList(s.to):
 			return notAimed
 		case kind == relatesTo:
-			if j+1 < len(r.items) && asksWith(wordOf(r.items[j+1])) {
+			if asksWith(wordOf(next)) {
 				return notAimed // «to send», and what is sent
 			}
 			return r.outer(j, aimed)
