@@ -1,0 +1,237 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// A HeadLog keeps what a [Checkpointer] makes, apart from the journal: the
+// leaves, the hashes of the tree over them, and the signed checkpoints. It has
+// one writer; readers may look on.
+//
+// It need not be trusted for its content: whoever reads it checks the
+// signatures.
+type HeadLog interface {
+	// Leaves yields the leaves from the given number on, from 0, in their form.
+	// There may be more than the newest checkpoint counts. It yields [ErrLog] if
+	// there are not even as many as from.
+	Leaves(ctx context.Context, from int64) iter.Seq2[string, error]
+	// Notes yields all checkpoints, oldest first.
+	Notes(ctx context.Context) iter.Seq2[[]byte, error]
+	// Newest returns the newest checkpoint, or nil.
+	Newest(ctx context.Context) ([]byte, error)
+	// ReadHashes returns hashes of the tree (see [tlog.HashReader]).
+	ReadHashes(indexes []int64) ([]tlog.Hash, error)
+
+	// Trim drops all leaves from the given number on. It returns [ErrLog] if
+	// there are fewer.
+	Trim(ctx context.Context, size int64) error
+	// Append adds leaves; when it returns, they would survive a crash.
+	Append(ctx context.Context, leaves []string) error
+	// WriteHashes puts hashes at an index and those after it. They can be made
+	// again from the leaves, so they need not survive a crash.
+	WriteHashes(ctx context.Context, index int64, hashes []tlog.Hash) error
+	// Publish makes a checkpoint the newest one, wholly or not at all; when it
+	// returns nil, that would survive a crash.
+	Publish(ctx context.Context, signed []byte) error
+}
+
+// MaxStepHeads bounds the work of one step: this many heads are about a second
+// of a busy node, and about a megabyte of leaves.
+const MaxStepHeads = 8192
+
+// ErrLog says that a log of heads is not what was signed. Nothing is added to
+// it any more: a new signature would cover the damage up.
+var ErrLog = errors.New("journal: the log of heads is not what was signed; run journal verify, then keep its folder as evidence and begin a new one")
+
+// A Checkpointer signs which entries are a journal's last ones, so that a lost
+// tail or a lost session is noticed. It keeps nothing in memory: after a crash
+// at any point the next step goes on.
+type Checkpointer struct {
+	Journal Journal
+	Log     HeadLog
+	Key     Key
+	// Store names the journal in the checkpoints, so that one is not held
+	// against another's. It may be empty.
+	Store string
+}
+
+// A Step is what one step did.
+type Step struct {
+	Leaves     int        // how many heads were added; 0 if nothing had changed
+	Checkpoint Checkpoint // the newest one
+	More       bool       // there is more to do at once
+}
+
+// Step makes one checkpoint if a session was written to since the last one.
+// It costs as much as changed, not as much as there is.
+func (c *Checkpointer) Step(ctx context.Context, now time.Time) (Step, error) {
+	last, err := c.last(ctx)
+	if err != nil {
+		return Step{}, err
+	}
+	heads, more, err := headsAfter(ctx, c.Journal, last.Mark, MaxStepHeads)
+	if err != nil {
+		return Step{}, fmt.Errorf("read the heads of sessions: %w", err)
+	}
+	if len(heads) == 0 {
+		return Step{Checkpoint: last}, nil
+	}
+	next := Checkpoint{At: now.UTC(), Store: c.Store, Mark: heads[len(heads)-1].Mark}
+	leaves := newestLeaves(heads)
+	next.Size = last.Size + int64(len(leaves))
+	if err := c.Log.Append(ctx, leaves); err != nil {
+		return Step{}, fmt.Errorf("add to the log of heads: %w", err)
+	}
+	if err := writeTree(ctx, c.Log, last.Size, leaves); err != nil {
+		return Step{}, err
+	}
+	if next.Root, err = tlog.TreeHash(next.Size, c.Log); err != nil {
+		return Step{}, fmt.Errorf("hash the log of heads: %w", err)
+	}
+	signed, err := next.Sign(c.Key.Signer)
+	if err != nil {
+		return Step{}, err
+	}
+	if err := c.Log.Publish(ctx, signed); err != nil {
+		return Step{}, fmt.Errorf("keep a checkpoint: %w", err)
+	}
+	next.Origin = c.Key.Signer.Name()
+	return Step{Leaves: len(leaves), Checkpoint: next, More: more}, nil
+}
+
+// last returns the newest checkpoint and makes the log end there: leaves
+// behind it were written by a step that did not come to its signature. Their
+// heads are still to be had from the journal.
+func (c *Checkpointer) last(ctx context.Context) (Checkpoint, error) {
+	signed, err := c.Log.Newest(ctx)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read the newest checkpoint: %w", err)
+	}
+	var last Checkpoint
+	if signed != nil {
+		if last, err = OpenCheckpoint(c.Key.Verifiers(), signed); err != nil {
+			return Checkpoint{}, fmt.Errorf("%w (%w)", ErrLog, err)
+		}
+		if last.Store != c.Store {
+			return Checkpoint{}, fmt.Errorf("%w (it is about store %q, not %q)", ErrLog, last.Store, c.Store)
+		}
+	}
+	if err := c.Log.Trim(ctx, last.Size); err != nil {
+		return Checkpoint{}, fmt.Errorf("trim the log of heads: %w", err)
+	}
+	if last.Size == 0 {
+		return last, nil
+	}
+	root, err := tlog.TreeHash(last.Size, c.Log)
+	if err == nil && root == last.Root {
+		return last, nil
+	}
+	return last, c.rebuild(ctx, last)
+}
+
+// rebuild makes the tree's hashes again from the leaves.
+func (c *Checkpointer) rebuild(ctx context.Context, last Checkpoint) error {
+	var size int64
+	var chunk []string
+	for line, err := range c.Log.Leaves(ctx, 0) {
+		if err != nil {
+			return fmt.Errorf("read the log of heads: %w", err)
+		}
+		chunk = append(chunk, line)
+		if len(chunk) < MaxStepHeads && size+int64(len(chunk)) < last.Size {
+			continue
+		}
+		if err := writeTree(ctx, c.Log, size, chunk); err != nil {
+			return err
+		}
+		size += int64(len(chunk))
+		chunk = chunk[:0]
+		if size >= last.Size {
+			break
+		}
+	}
+	if size != last.Size {
+		return fmt.Errorf("%w (%d heads are left of %d)", ErrLog, size+int64(len(chunk)), last.Size)
+	}
+	root, err := tlog.TreeHash(size, c.Log)
+	if err != nil {
+		return fmt.Errorf("hash the log of heads: %w", err)
+	}
+	if root != last.Root {
+		return fmt.Errorf("%w (its %d heads have another root)", ErrLog, size)
+	}
+	return nil
+}
+
+// writeTree stores the hashes that leaves add to the tree behind size others.
+func writeTree(ctx context.Context, log HeadLog, size int64, leaves []string) error {
+	first := tlog.StoredHashCount(size)
+	var fresh []tlog.Hash
+	read := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+		found := make([]tlog.Hash, len(indexes))
+		var old, at []int64
+		for i, index := range indexes {
+			if index >= first {
+				found[i] = fresh[index-first]
+			} else {
+				old, at = append(old, index), append(at, int64(i))
+			}
+		}
+		if len(old) == 0 {
+			return found, nil
+		}
+		hashes, err := log.ReadHashes(old)
+		for i, h := range hashes {
+			found[at[i]] = h
+		}
+		return found, err
+	})
+	for i, leaf := range leaves {
+		hashes, err := tlog.StoredHashes(size+int64(i), []byte(leaf), read)
+		if err != nil {
+			return fmt.Errorf("hash the log of heads: %w", err)
+		}
+		fresh = append(fresh, hashes...)
+	}
+	if err := log.WriteHashes(ctx, first, fresh); err != nil {
+		return fmt.Errorf("write the hashes of heads: %w", err)
+	}
+	return nil
+}
+
+// headsAfter returns about limit heads after a mark, and whether there are
+// more. Heads with one mark stay together: a batch may write several sessions,
+// and whoever goes on after the mark would miss the others.
+func headsAfter(ctx context.Context, j Journal, after Mark, limit int) (heads []Head, more bool, err error) {
+	for h, err := range j.Heads(ctx, after) {
+		if err != nil {
+			return nil, false, err
+		}
+		if len(heads) >= limit && h.Mark != heads[len(heads)-1].Mark {
+			return heads, true, nil
+		}
+		heads = append(heads, h)
+	}
+	return heads, false, ctx.Err()
+}
+
+// newestLeaves has one leaf for each session, in the order of their writing.
+func newestLeaves(heads []Head) []string {
+	newest := make(map[Session]int, len(heads))
+	for i, h := range heads {
+		newest[h.Session] = i
+	}
+	leaves := make([]string, 0, len(newest))
+	for i, h := range heads {
+		if newest[h.Session] == i {
+			leaves = append(leaves, Leaf{Session: h.Session, Link: h.Link}.String())
+		}
+	}
+	return leaves
+}

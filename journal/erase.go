@@ -1,0 +1,189 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/floodmark/floodmark"
+)
+
+// What a session is erased for.
+const (
+	WhyRetention = "retention"
+	WhyOwner     = "owner"
+)
+
+// A MarkOf returns the mark of a session at exactly the given entry. It returns
+// [ErrConflict] if it knows the session only at another: it is asked again.
+type MarkOf func(ctx context.Context, s Session, at Link) (floodmark.Label, error)
+
+// maxForgetTries bounds how often Forget runs after a session that is written
+// to all the time.
+const maxForgetTries = 5
+
+// ErrUnknownSession says that a journal has nothing of a session.
+var ErrUnknownSession = errors.New("journal: no such session")
+
+// Forget erases all of a session and leaves a signed tombstone. What was
+// erased already stays as it is.
+//
+// It reads the session first and does not erase one whose chain is broken: the
+// tombstone would hide for ever that somebody changed it.
+func Forget(ctx context.Context, j Journal, signer note.Signer, s Session, mark MarkOf, now time.Time, why string) (Tombstone, error) {
+	var err error
+	for range maxForgetTries {
+		var t Tombstone
+		t, err = forget(ctx, j, signer, s, mark, now, why)
+		if err == nil {
+			return t, nil
+		}
+		if !errors.Is(err, ErrConflict) {
+			break
+		}
+	}
+	return Tombstone{}, fmt.Errorf("erase session %s: %w", plain(s), err)
+}
+
+func forget(ctx context.Context, j Journal, signer note.Signer, s Session, mark MarkOf, now time.Time, why string) (Tombstone, error) {
+	last, stone, err := lastEntry(ctx, j, s)
+	if err != nil {
+		return Tombstone{}, err
+	}
+	if last.Seq == 0 {
+		return Tombstone{}, ErrUnknownSession
+	}
+	if stone != nil && stone.Link == last {
+		return *stone, nil
+	}
+	label, err := mark(ctx, s, last)
+	if err != nil {
+		return Tombstone{}, fmt.Errorf("find its mark: %w", err)
+	}
+	t, err := SignTombstone(signer, Tombstone{Session: s, Link: last, Mark: label, At: now.UnixNano(), Why: why})
+	if err != nil {
+		return Tombstone{}, err
+	}
+	return t, j.Erase(ctx, t)
+}
+
+// lastEntry reads a session to its end, checking the chain on the way.
+func lastEntry(ctx context.Context, j Journal, s Session) (Link, *Tombstone, error) {
+	start, err := j.Begin(ctx, s)
+	if err != nil {
+		return Link{}, nil, err
+	}
+	var last Link
+	if start.Tombstone != nil {
+		last = start.Tombstone.Link
+	}
+	for e, err := range j.Read(ctx, s, last.Seq) {
+		if err != nil {
+			return Link{}, nil, err
+		}
+		if err := Check(s, last, e); err != nil {
+			return Link{}, nil, fmt.Errorf("%w; it stays as evidence: run journal verify", err)
+		}
+		last = e.Link()
+	}
+	if last.Seq < start.Link.Seq {
+		return Link{}, nil, fmt.Errorf("%w: session %s ends at %d, its snapshot is of %d", ErrBroken, plain(s), last.Seq, start.Link.Seq)
+	}
+	return last, start.Tombstone, ctx.Err()
+}
+
+// MaxStepErased bounds the work of one step of retention.
+const MaxStepErased = 256
+
+// A Retention erases the sessions that nobody wrote to for a while, the oldest
+// first. It keeps its place, so that a step does not begin with all that was
+// erased before. A Retention is not for concurrent use.
+type Retention struct {
+	Journal Journal
+	Signer  note.Signer
+	Mark    MarkOf
+	// Keep is how long a session is kept after its last entry; zero is for ever.
+	Keep time.Duration
+
+	after Mark // all up to here were looked at
+}
+
+// A Retained is what one step of retention did.
+type Retained struct {
+	Erased int
+	// Kept are sessions that were due and could not be erased, with the reason.
+	// They are tried again after a restart.
+	Kept []Unerased
+	// More says that there may be more to do at once.
+	More bool
+}
+
+// An Unerased is a session that could not be erased.
+type Unerased struct {
+	Session Session
+	Why     error
+}
+
+// Step erases at most [MaxStepErased] sessions whose last entry is older than
+// Keep.
+func (r *Retention) Step(ctx context.Context, now time.Time) (Retained, error) {
+	var did Retained
+	if r.Keep <= 0 {
+		return did, nil
+	}
+	heads, more, err := headsAfter(ctx, r.Journal, r.after, MaxStepErased)
+	if err != nil {
+		return did, fmt.Errorf("list the oldest sessions: %w", err)
+	}
+	due := now.Add(-r.Keep).UnixNano()
+	for _, h := range heads {
+		switch {
+		case h.At > now.UnixNano():
+			// A clock was wrong then, or is now. It must not hold up all others.
+		case h.At > due:
+			return did, nil
+		default:
+			if err := r.erase(ctx, h, now, &did); err != nil {
+				return did, err
+			}
+		}
+		r.after = h.Mark
+	}
+	did.More = more
+	return did, nil
+}
+
+func (r *Retention) erase(ctx context.Context, h Head, now time.Time, did *Retained) error {
+	start, err := r.Journal.Begin(ctx, h.Session)
+	if err == nil && start.Tombstone != nil && start.Tombstone.Link == h.Link {
+		return nil // long ago
+	}
+	if err == nil {
+		// Only what is still the last entry is due: see onlyAt.
+		_, err = forget(ctx, r.Journal, r.Signer, h.Session, onlyAt(h.Link, r.Mark), now, WhyRetention)
+	}
+	switch {
+	case err == nil:
+		did.Erased++
+	case ctx.Err() != nil || errors.Is(err, ErrClosed):
+		return fmt.Errorf("erase session %s: %w", plain(h.Session), err)
+	case errors.Is(err, ErrConflict):
+		// Somebody wrote to it: it is not due any more and comes again.
+	default:
+		did.Kept = append(did.Kept, Unerased{Session: h.Session, Why: err})
+	}
+	return nil
+}
+
+// onlyAt refuses every entry but one.
+func onlyAt(want Link, mark MarkOf) MarkOf {
+	return func(ctx context.Context, s Session, at Link) (floodmark.Label, error) {
+		if at != want {
+			return floodmark.Label{}, ErrConflict
+		}
+		return mark(ctx, s, at)
+	}
+}

@@ -1,0 +1,220 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Evidence is what a journal is held against.
+type Evidence struct {
+	// Log is the log of heads; without one only the chains are checked.
+	Log HeadLog
+	// Keys verify checkpoints and tombstones. Nothing signed by another counts.
+	Keys note.Verifiers
+	// Store is the name the checkpoints must have; empty for any.
+	Store string
+	// Held are checkpoints that were kept somewhere else: in a mail, on paper,
+	// on another machine. They notice a log that was rewritten as a whole.
+	Held [][]byte
+	// Apart says that whoever can write the journal can write neither the log
+	// nor the key. If that is not known, it is not so.
+	Apart bool
+}
+
+// A FindingKind says what is wrong.
+type FindingKind string
+
+// What can be found.
+const (
+	Changed    FindingKind = "changed"     // an entry is not what was sealed
+	Missing    FindingKind = "missing"     // entries within a session are gone
+	TailGone   FindingKind = "tail-gone"   // the newest entries of a session are gone
+	Gone       FindingKind = "gone"        // a whole session is gone
+	Rewritten  FindingKind = "rewritten"   // entries hang together, but are not those that were signed
+	Forged     FindingKind = "forged"      // a tombstone or a checkpoint is not signed by us
+	NotErased  FindingKind = "not-erased"  // a tombstone stands, what it stands for is still there
+	Unreadable FindingKind = "unreadable"  // the journal could not read it
+	LogDamaged FindingKind = "log-damaged" // the log of heads is not what was signed
+)
+
+// A Finding is one thing that is wrong.
+type Finding struct {
+	Kind    FindingKind
+	Session Session // zero if it is about the log of heads
+	Seq     uint64  // the entry, or 0
+	Text    string  // for people
+}
+
+const (
+	// MaxFindings bounds what a report lists. It counts all of them.
+	MaxFindings = 1000
+	// maxSessionFindings bounds what is said about one session.
+	maxSessionFindings = 10
+	// maxLeavesKept bounds the memory for leaves, about 60 bytes each. A longer
+	// log is gone through more than once, for a part of the sessions each time.
+	maxLeavesKept = 4 << 20
+	// verifyPage is how many sessions are listed at once.
+	verifyPage = 4096
+	// tellEvery is after how many entries progress is told.
+	tellEvery = 50_000
+)
+
+// A Report is what a verification saw.
+type Report struct {
+	Sessions    int64
+	Erased      int64 // sessions with a tombstone
+	Entries     int64
+	Checkpoints int64
+	Leaves      int64     // heads in the log, up to the newest checkpoint
+	Newest      time.Time // of the newest checkpoint; zero if there is none
+	// Unsigned counts the entries no checkpoint has seen yet. If they were
+	// dropped from the end, nobody would notice.
+	Unsigned int64
+	Found    int64     // all findings
+	Findings []Finding // the first of them
+	// Worth says, for people, what a report without findings proves.
+	Worth string
+}
+
+// OK reports whether nothing was found.
+func (r Report) OK() bool { return r.Found == 0 }
+
+func (r *Report) find(kind FindingKind, s Session, seq uint64, format string, args ...any) {
+	r.Found++
+	if len(r.Findings) < MaxFindings {
+		r.Findings = append(r.Findings, Finding{Kind: kind, Session: s, Seq: seq, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (r *Report) findLog(kind FindingKind, format string, args ...any) {
+	r.find(kind, Session{}, 0, format, args...)
+}
+
+// Verify reads a whole journal, checks every chain, and holds it against the
+// signed checkpoints. It may run beside writers. What is wrong is in the
+// report; an error says that not everything could be looked at.
+//
+// It does not look into snapshots, beyond the place they claim, nor into the
+// index of contents: both can be made again from the entries.
+//
+// If tell is not nil it is called now and then with the report so far.
+func Verify(ctx context.Context, j Journal, ev Evidence, tell func(Report)) (Report, error) {
+	if tell == nil {
+		tell = func(Report) {}
+	}
+	if ev.Keys == nil {
+		ev.Keys = note.VerifierList()
+	}
+	v := &verification{journal: j, evidence: ev, tell: tell, seed: maphash.MakeSeed(), keep: maxLeavesKept}
+	err := v.run(ctx)
+	v.report.Worth = v.worth()
+	return v.report, err
+}
+
+// A verification is one run of Verify.
+type verification struct {
+	journal  Journal
+	evidence Evidence
+	tell     func(Report)
+	report   Report
+	told     int64 // how many entries when tell was last called
+
+	checkpoints []Checkpoint // those that count, by size
+	trusted     int64        // how many leaves are those that were signed
+	keep        int64        // how many leaves may be kept in memory
+
+	seed        maphash.Seed
+	part, parts uint64 // which sessions this round is about
+}
+
+func (v *verification) run(ctx context.Context) error {
+	if v.evidence.Log != nil {
+		if err := v.readNotes(ctx); err != nil {
+			return fmt.Errorf("read the checkpoints: %w", err)
+		}
+		if err := v.checkTree(ctx); err != nil {
+			return fmt.Errorf("read the log of heads: %w", err)
+		}
+	}
+	v.parts = uint64(v.trusted/v.keep) + 1
+	for v.part = range v.parts {
+		signed, err := v.readLeaves(ctx)
+		if err != nil {
+			return fmt.Errorf("read the log of heads: %w", err)
+		}
+		if err := v.checkSessions(ctx, signed); err != nil {
+			return err
+		}
+	}
+	v.tell(v.report)
+	return nil
+}
+
+// mine reports whether a session belongs to this round.
+func (v *verification) mine(s Session) bool {
+	return v.parts == 1 || maphash.Comparable(v.seed, s)%v.parts == v.part
+}
+
+// checkSessions looks at every session the journal lists, then at those it
+// does not list although a checkpoint saw them.
+func (v *verification) checkSessions(ctx context.Context, signed map[Session]*signedSession) error {
+	after := Mark(0)
+	for more := true; more; {
+		heads, rest, err := headsAfter(ctx, v.journal, after, verifyPage)
+		if err != nil {
+			return fmt.Errorf("list the sessions: %w", err)
+		}
+		for _, h := range heads {
+			after = h.Mark
+			if !v.mine(h.Session) {
+				continue
+			}
+			seen := signed[h.Session]
+			if seen == nil {
+				seen = &signedSession{}
+				signed[h.Session] = seen
+			}
+			if seen.visited {
+				continue
+			}
+			seen.visited = true
+			if err := v.checkSession(ctx, h, seen); err != nil {
+				return err
+			}
+		}
+		more = rest
+		v.tell(v.report)
+	}
+	var lost []Session
+	for s, seen := range signed {
+		if !seen.visited {
+			lost = append(lost, s)
+		}
+	}
+	slices.SortFunc(lost, func(a, b Session) int { return strings.Compare(a.String(), b.String()) })
+	for _, s := range lost {
+		if err := v.checkSession(ctx, Head{Session: s}, signed[s]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *verification) worth() string {
+	switch {
+	case v.report.Newest.IsZero():
+		return "detects changed entries, not lost ones: there is no signed checkpoint"
+	case !v.evidence.Apart:
+		return "detects damage, not the owner's own rewriting: the log of heads is within reach of whoever can write the journal"
+	}
+	return fmt.Sprintf("detects damage and rewriting by anybody without the signing key, up to the checkpoint of %s; "+
+		"%d newer entries could be dropped from the end unnoticed", minute(v.report.Newest), v.report.Unsigned)
+}
+
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
