@@ -1,0 +1,158 @@
+package postgresjournal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+const (
+	// checkEvery is how old the look at a server's settings may be: some can be
+	// changed while it runs.
+	checkEvery = 10 * time.Second
+	// connectTimeout bounds the way to one server, so that one that hangs does
+	// not hide the next.
+	connectTimeout = 3 * time.Second
+)
+
+func openPool(ctx context.Context, base *pgxpool.Config, opts Options, size int) (*pgxpool.Pool, error) {
+	config := base.Copy()
+	prepare(config.ConnConfig)
+	config.MinConns = 0
+	config.MaxConns = int32(size)
+	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error { return check(ctx, c, opts.Schema) }
+	config.PrepareConn = func(ctx context.Context, c *pgx.Conn) (bool, error) {
+		if time.Since(noticesOf(c.PgConn()).checked) < checkEvery {
+			return true, nil
+		}
+		if err := check(ctx, c, opts.Schema); err != nil {
+			return false, err
+		}
+		return true, nil
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, hideSecret(err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, explain(err)
+	}
+	return pool, nil
+}
+
+// prepare makes a connection find the primary by its role, whatever the DSN
+// says, and hear what the server says besides its answers.
+func prepare(config *pgx.ConnConfig) {
+	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
+		config.ConnectTimeout = connectTimeout
+	}
+	config.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) { noticesOf(c).hear(n) }
+}
+
+// Notices are what a connection's server said. A connection is used by one
+// goroutine at a time, so they need no lock.
+type notices struct {
+	checked time.Time
+	heard   *pgconn.Notice // the first warning since forget
+}
+
+const noticesKey = "floodmark"
+
+func noticesOf(c *pgconn.PgConn) *notices {
+	n, ok := c.CustomData()[noticesKey].(*notices)
+	if !ok {
+		n = &notices{}
+		c.CustomData()[noticesKey] = n
+	}
+	return n
+}
+
+func (n *notices) hear(notice *pgconn.Notice) {
+	if n.heard == nil && notice.SeverityUnlocalized == "WARNING" {
+		n.heard = notice
+	}
+}
+
+func (n *notices) forget() { n.heard = nil }
+
+// warning is an error that [outcomeOf] takes for doubt. Every warning counts,
+// because their texts are translated and have no codes of their own.
+func (n *notices) warning() error {
+	if n.heard == nil {
+		return nil
+	}
+	return fmt.Errorf("the server warned: %s", n.heard.Message)
+}
+
+// The settings are looked at and then pinned, so that they hold as long as the
+// connection does. Every statement is a handful of look-ups by key, whatever the
+// planner believes of tables that were empty when it looked.
+const checkSQL = `
+SELECT current_setting('fsync'), current_setting('full_page_writes'),
+    current_setting('synchronous_commit'), pg_is_in_recovery(),
+    (SELECT coalesce(string_agg(c.relname, ', ' ORDER BY c.relname), '')
+        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'S') AND c.relpersistence <> 'p'),
+    set_config('synchronous_commit', current_setting('synchronous_commit'), false),
+    set_config('search_path', $2, false),
+    set_config('jit', 'off', false), set_config('enable_seqscan', 'off', false),
+    set_config('enable_bitmapscan', 'off', false), set_config('enable_mergejoin', 'off', false),
+    set_config('enable_nestloop', 'off', false), -- a LATERAL still is one
+    set_config('plan_cache_mode', 'force_generic_plan', false)`
+
+// check refuses a server that may lose what it acknowledged.
+func check(ctx context.Context, c *pgx.Conn, schema string) error {
+	var fsync, pages, commit, unlogged, none string
+	var standby bool
+	path := pgx.Identifier{schema}.Sanitize()
+	err := c.QueryRow(ctx, checkSQL, schema, path).
+		Scan(&fsync, &pages, &commit, &standby, &unlogged, &none, &none, &none, &none, &none, &none, &none, &none)
+	switch {
+	case err != nil:
+		return err
+	case standby:
+		return notDurable("this server is a standby", "name the primary in the DSN, or all servers")
+	case fsync != "on":
+		return notDurable("fsync is "+fsync, "set fsync = on in postgresql.conf")
+	case pages != "on":
+		return notDurable("full_page_writes is "+pages, "set full_page_writes = on in postgresql.conf")
+	case !slices.Contains([]string{"on", "remote_apply"}, commit):
+		return notDurable("synchronous_commit is "+commit, "set it to on for the server, the role, the database, and in the DSN")
+	case unlogged != "":
+		return notDurable("unlogged: "+unlogged, "ALTER TABLE … SET LOGGED")
+	}
+	noticesOf(c.PgConn()).checked = time.Now()
+	return nil
+}
+
+func notDurable(what, hint string) error {
+	return fmt.Errorf("%w: %s (%s)", journal.ErrNotDurable, what, hint)
+}
+
+// explain turns a refusal of all servers into what it means.
+func explain(err error) error {
+	if errors.Is(err, pgconn.ErrReadOnlyConnection) {
+		return notDurable("no server that takes writes: only standbys, or default_transaction_read_only is on", "name the primary in the DSN, or all servers")
+	}
+	return err
+}
+
+// hideSecret keeps a DSN's password out of what people see. pgx hides it where
+// it can parse the DSN; where it cannot, the text is left out.
+func hideSecret(err error) error {
+	var parse *pgconn.ParseConfigError
+	if errors.As(err, &parse) {
+		return errors.New("the DSN cannot be read (want postgres://user@host/database or host=… user=… dbname=…)")
+	}
+	return err
+}

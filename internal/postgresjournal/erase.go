@@ -1,0 +1,140 @@
+package postgresjournal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// buriesSQL sets a tombstone if it names its session's last entry, or the
+// tombstone that is already there.
+const buriesSQL = `
+INSERT INTO tombstones AS old (tenant, session, seq, hash, trust, secrecy, at, why, note)
+SELECT r.tenant, r.session, r.after, r.hash, $5::text, $6::text, $7::bigint, $8::text, $9::bytea
+FROM (VALUES ($1::bytea, $2::bytea, $3::bigint, $4::bytea)) AS r (tenant, session, after, hash)` + followsSQL + `
+ON CONFLICT (tenant, session) DO UPDATE
+SET seq = excluded.seq, hash = excluded.hash, trust = excluded.trust, secrecy = excluded.secrecy,
+    at = excluded.at, why = excluded.why, note = excluded.note, id = excluded.id, swept = false
+WHERE old.seq <= excluded.seq`
+
+// buriedSQL finds exactly this tombstone.
+const buriedSQL = `
+SELECT EXISTS (SELECT FROM tombstones
+    WHERE tenant = $1 AND session = $2 AND seq = $3 AND hash = $4 AND note = $5)`
+
+// What a tombstone hides is deleted, then the tombstone is said to be swept.
+const (
+	deleteFactsSQL     = `DELETE FROM facts WHERE tenant = $1 AND session = $2 AND seq <= $3`
+	deleteSnapshotsSQL = `DELETE FROM snapshots WHERE tenant = $1 AND session = $2 AND seq <= $3`
+	sweptSQL           = `UPDATE tombstones SET swept = true WHERE tenant = $1 AND session = $2 AND seq = $3`
+	unsweptSQL         = `SELECT tenant, session, seq FROM tombstones WHERE NOT swept LIMIT 1000`
+)
+
+// erase sets the tombstone behind the barrier, so that no append that has not
+// seen it can still be on its way; from then on it hides what it stands for.
+// Deleting that takes longer and holds up nobody. Erasing twice is erasing
+// once, so doubt is settled by trying again.
+func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
+	if t.Link.Seq == 0 || t.Link.Seq > math.MaxInt64 {
+		return journal.ErrConflict
+	}
+	if !t.Mark.Valid() {
+		return errors.New("the tombstone's mark is not a label")
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	doubt := false
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		err := s.write(ctx, func(c *pgx.Conn) error { return bury(ctx, c, t) })
+		if err == nil || errors.Is(err, journal.ErrConflict) {
+			return err
+		}
+		switch outcomeOf(err) {
+		case refused:
+			return err
+		case doubtful:
+			doubt = true
+		case contended, unsent:
+		}
+		select {
+		case <-ctx.Done():
+			if doubt {
+				return fmt.Errorf("%w: %w", journal.ErrInDoubt, err)
+			}
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone) error {
+	k := stoneKey{[]byte(t.Session.Tenant), []byte(t.Session.ID), int64(t.Link.Seq)}
+	err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		if err := lockBarrier(ctx, tx); err != nil {
+			return err
+		}
+		tag, err := tx.Exec(ctx, buriesSQL, k.tenant, k.session, k.seq, t.Link.Hash[:],
+			t.Mark.Trust.String(), t.Mark.Secrecy.String(), t.At, t.Why, notNull(t.Note))
+		if err != nil || tag.RowsAffected() > 0 {
+			return err
+		}
+		// An earlier try may have set it before somebody went on behind it.
+		var ours bool
+		err = tx.QueryRow(ctx, buriedSQL, k.tenant, k.session, k.seq, t.Link.Hash[:], notNull(t.Note)).Scan(&ours)
+		if err == nil && !ours {
+			return journal.ErrConflict
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := k.sweep(ctx, c); err != nil {
+		return fmt.Errorf("%w: %w", errAfterwards, err)
+	}
+	return nil
+}
+
+// A stoneKey names a tombstone.
+type stoneKey struct {
+	tenant, session []byte
+	seq             int64
+}
+
+func (k stoneKey) sweep(ctx context.Context, c *pgx.Conn) error {
+	var batch pgx.Batch
+	for _, sql := range []string{deleteFactsSQL, deleteSnapshotsSQL, sweptSQL} {
+		batch.Queue(sql, k.tenant, k.session, k.seq)
+	}
+	return c.SendBatch(ctx, &batch).Close()
+}
+
+// sweepAll deletes what was hidden by somebody who died before deleting it.
+func (s *shard) sweepAll(ctx context.Context) error {
+	return s.write(ctx, func(c *pgx.Conn) error {
+		for {
+			rows, err := c.Query(ctx, unsweptSQL)
+			if err != nil {
+				return err
+			}
+			keys, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k stoneKey, err error) {
+				err = row.Scan(&k.tenant, &k.session, &k.seq)
+				return k, err
+			})
+			if err != nil || len(keys) == 0 {
+				return err
+			}
+			for _, k := range keys {
+				if err := k.sweep(ctx, c); err != nil {
+					return err
+				}
+			}
+		}
+	})
+}

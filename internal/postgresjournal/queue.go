@@ -1,0 +1,198 @@
+package postgresjournal
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// The limits of one group, which is one commit. They keep a group's time short
+// beside the flush it shares.
+const (
+	maxGroup        = 512
+	maxGroupEntries = 2048
+	maxGroupBytes   = 4 << 20
+)
+
+// A request is a batch on its way. Its state says who may answer it: whoever
+// waits may take it back until a writer takes it.
+type request struct {
+	batch   journal.Batch
+	entries int
+	bytes   int
+	state   atomic.Int32
+	done    chan error // has room for the one answer
+}
+
+// The states of a request.
+const (
+	waiting int32 = iota
+	taken
+	takenBack
+)
+
+func newRequest(b journal.Batch) *request {
+	r := &request{batch: b, done: make(chan error, 1)}
+	for _, rec := range b.Records {
+		r.entries += len(rec.Entries)
+		r.bytes += len(rec.Snapshot)
+		for _, e := range rec.Entries {
+			r.bytes += len(e.Body)
+		}
+	}
+	for _, c := range b.Contents {
+		r.bytes += len(c.Postings)
+	}
+	return r
+}
+
+// A queue gathers what arrives while writers are busy, so that many batches
+// share one commit. It uses no timer: a lone batch goes at once.
+type queue struct {
+	requests chan *request
+	settle   func([]*request) // answers each of them
+	writers  sync.WaitGroup
+
+	mu      sync.RWMutex // guards closed; senders hold it for reading
+	closed  bool
+	closing chan struct{} // closed when closed is about to be set
+}
+
+func newQueue(size, writers int, settle func([]*request)) *queue {
+	q := &queue{requests: make(chan *request, size), settle: settle, closing: make(chan struct{})}
+	for range writers {
+		q.writers.Go(q.write)
+	}
+	return q
+}
+
+// append waits for room, then for the answer.
+func (q *queue) append(ctx context.Context, b journal.Batch) error {
+	r := newRequest(b)
+	if err := q.send(ctx, r); err != nil {
+		return err
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+	}
+	if r.state.CompareAndSwap(waiting, takenBack) {
+		return ctx.Err()
+	}
+	select {
+	case err := <-r.done:
+		return err
+	default:
+		return fmt.Errorf("%w: %w", journal.ErrInDoubt, ctx.Err())
+	}
+}
+
+func (q *queue) send(ctx context.Context, r *request) error {
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	if q.closed {
+		return journal.ErrClosed
+	}
+	select {
+	case q.requests <- r:
+		return nil
+	default:
+	}
+	select {
+	case q.requests <- r:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-q.closing:
+		return journal.ErrClosed
+	}
+}
+
+// close refuses what comes and waits until all that came is answered.
+func (q *queue) close() {
+	close(q.closing)
+	q.mu.Lock()
+	q.closed = true
+	close(q.requests)
+	q.mu.Unlock()
+	q.writers.Wait()
+}
+
+func (q *queue) write() {
+	var held *request // did not fit the last group
+	for {
+		if held == nil {
+			r, ok := <-q.requests
+			if !ok {
+				return
+			}
+			held = r
+		}
+		var g group
+		held = q.gather(&g, held)
+		if len(g.requests) > 0 {
+			q.settle(g.requests)
+		}
+	}
+}
+
+// gather fills a group with what is there, and returns what did not fit.
+func (q *queue) gather(g *group, first *request) *request {
+	for r := first; ; {
+		if !g.fits(r) {
+			return r
+		}
+		g.add(r)
+		var ok bool
+		select {
+		case r, ok = <-q.requests:
+			if !ok {
+				return nil
+			}
+		default:
+			return nil
+		}
+	}
+}
+
+// A group is what one commit writes. Sessions are in it once: of two batches for
+// the same session one must see what the other did. A batch of several records
+// stands alone, because it is written as a whole or not at all.
+type group struct {
+	requests []*request
+	entries  int
+	bytes    int
+	sessions map[journal.Session]bool
+	alone    bool
+}
+
+func (g *group) fits(r *request) bool {
+	switch {
+	case len(g.requests) == 0:
+		return true
+	case g.alone, len(r.batch.Records) > 1, len(g.requests) == maxGroup:
+		return false
+	case g.entries+r.entries > maxGroupEntries, g.bytes+r.bytes > maxGroupBytes:
+		return false
+	}
+	return !g.sessions[r.batch.Records[0].Session]
+}
+
+// add takes r into g, unless whoever waited for it took it back.
+func (g *group) add(r *request) {
+	if !r.state.CompareAndSwap(waiting, taken) {
+		return
+	}
+	if g.sessions == nil {
+		g.sessions = map[journal.Session]bool{}
+	}
+	g.requests = append(g.requests, r)
+	g.entries += r.entries
+	g.bytes += r.bytes
+	g.sessions[r.batch.Records[0].Session] = true
+	g.alone = len(r.batch.Records) > 1
+}

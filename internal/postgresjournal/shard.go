@@ -1,0 +1,127 @@
+package postgresjournal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A shard is one database: its connections, its queue, and all SQL. A session
+// is in one shard with everything it has.
+type shard struct {
+	writers *pgxpool.Pool
+	readers *pgxpool.Pool
+	timeout time.Duration
+	queue   *queue
+}
+
+func openShard(ctx context.Context, dsn string, opts Options) (*shard, error) {
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, hideSecret(err)
+	}
+	if err := migrate(ctx, config.ConnConfig, opts); err != nil {
+		return nil, err
+	}
+	s := &shard{timeout: opts.Timeout}
+	// One more than there are writers: erasing must not wait for a turn.
+	if s.writers, err = openPool(ctx, config, opts, opts.Writers+1); err != nil {
+		return nil, err
+	}
+	if s.readers, err = openPool(ctx, config, opts, opts.Readers); err != nil {
+		s.writers.Close()
+		return nil, err
+	}
+	if err := s.sweepAll(ctx); err != nil {
+		s.writers.Close()
+		s.readers.Close()
+		return nil, fmt.Errorf("delete what was erased: %w", err)
+	}
+	s.queue = newQueue(opts.Queue, opts.Writers, s.settle)
+	return s, nil
+}
+
+// close waits for what is being written, then for the connections.
+func (s *shard) close() {
+	s.queue.close()
+	s.writers.Close()
+	s.readers.Close()
+}
+
+// read runs f with a connection, within the time of one statement.
+func (s *shard) read(ctx context.Context, f func(context.Context, *pgxpool.Conn) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	// A connection may have died since it was last used: a reading is tried
+	// again, once.
+	for try := 0; ; try++ {
+		err := s.readers.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return f(ctx, c) })
+		if err == nil || try > 0 || ctx.Err() != nil || outcomeOf(err) == refused {
+			return err
+		}
+	}
+}
+
+// An outcome is what an error says about a write.
+type outcome int
+
+const (
+	doubtful outcome = iota // it may have been committed, or may still be
+	refused                 // the server rolled it back
+	contended               // the server rolled it back because of another writer
+	unsent                  // it never reached the server, or this server takes no writes
+)
+
+// outcomeOf reads an error of a write. What is not known is doubtful.
+func outcomeOf(err error) outcome {
+	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
+	switch {
+	case errors.Is(err, errAfterwards):
+		return doubtful
+	case errors.As(err, &connect), pgconn.SafeToRetry(err):
+		return unsent
+	case errors.Is(err, journal.ErrNotDurable), errors.Is(err, errPool):
+		return unsent
+	case !errors.As(err, &pg):
+		return doubtful
+	case pg.SeverityUnlocalized != "ERROR":
+		return doubtful // FATAL comes also to who waits for a replica after the commit
+	}
+	switch pg.Code {
+	case "23505", "40P01", "40001", "55P03": // duplicate, deadlock, serialisation, lock timeout
+		return contended
+	case "25006": // read-only: it was demoted
+		return unsent
+	}
+	return refused
+}
+
+// errPool says that there was no connection to be had.
+var errPool = errors.New("no connection")
+
+// write runs f with a writing connection. A warning is an error: it may say
+// that the commit did not wait for the replica.
+func (s *shard) write(ctx context.Context, f func(*pgx.Conn) error) error {
+	c, err := s.writers.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errPool, err)
+	}
+	defer c.Release()
+	heard := noticesOf(c.Conn().PgConn())
+	heard.forget()
+	if err := f(c.Conn()); err != nil {
+		if outcomeOf(err) == unsent {
+			_ = c.Conn().Close(ctx) // find the primary again
+		}
+		return err
+	}
+	return heard.warning()
+}

@@ -1,0 +1,192 @@
+package postgresjournal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// followsSQL is true for a row r (tenant, session, after, hash) that names its
+// session's last entry, or the tombstone it ends in, or nothing for a new one.
+// The key refuses a second entry with the same number, this refuses a gap: what
+// is followed must be committed before, so nobody can follow what may vanish.
+const followsSQL = `
+LEFT JOIN LATERAL (SELECT t.seq, t.hash FROM tombstones t
+    WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
+LEFT JOIN LATERAL (SELECT f.seq, f.hash FROM facts f
+    WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq >= r.after
+    ORDER BY f.seq DESC LIMIT 1) f ON true
+WHERE coalesce(t.seq, 0) <= r.after AND coalesce(f.seq, t.seq, 0) = r.after
+    AND (r.after = 0 OR coalesce(f.hash, t.hash) = r.hash)
+    AND NOT EXISTS (SELECT FROM barrier)`
+
+// insertOneSQL appends one entry.
+const insertOneSQL = `
+INSERT INTO facts (tenant, session, seq, at, hash, kind, body)
+SELECT r.tenant, r.session, $5::bigint, $6::bigint, $7::bytea, $8::text, $9::bytea
+FROM (VALUES ($1::bytea, $2::bytea, $3::bigint, $4::bytea)) AS r (tenant, session, after, hash)` + followsSQL
+
+// insertSQL appends the entries of those records that follow, if at least $12
+// records do.
+const insertSQL = `
+WITH ok AS MATERIALIZED (
+    SELECT r.no, r.tenant, r.session
+    FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bytea[])
+        AS r (no, tenant, session, after, hash)` + followsSQL + `)
+INSERT INTO facts (tenant, session, seq, at, hash, kind, body)
+SELECT ok.tenant, ok.session, e.seq, e.at, e.hash, e.kind, e.body
+FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11::bytea[])
+    AS e (no, seq, at, hash, kind, body)
+JOIN ok USING (no)
+WHERE (SELECT count(*) FROM ok) >= $12::int`
+
+// A snapshot is kept if the entry it stands for is there, and if it is newer.
+const snapshotSQL = `
+INSERT INTO snapshots AS old (tenant, session, seq, hash, body)
+SELECT s.tenant, s.session, s.seq, s.hash, s.body
+FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[])
+    AS s (tenant, session, seq, hash, body)
+WHERE (SELECT f.hash FROM facts f
+    WHERE f.tenant = s.tenant AND f.session = s.session AND f.seq = s.seq) = s.hash
+ON CONFLICT (tenant, session) DO UPDATE
+SET seq = excluded.seq, hash = excluded.hash, body = excluded.body
+WHERE old.seq < excluded.seq`
+
+// A content is kept if the entry that brought it is there.
+const contentSQL = `
+INSERT INTO contents (tenant, digest, postings)
+SELECT c.tenant, c.digest, c.postings
+FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bytea[])
+    AS c (tenant, digest, postings, by_tenant, by_session, by_seq, by_hash)
+WHERE (SELECT f.hash FROM facts f
+    WHERE f.tenant = c.by_tenant AND f.session = c.by_session AND f.seq = c.by_seq) = c.by_hash
+ON CONFLICT DO NOTHING`
+
+// presentSQL tells for each last entry of a record whether it is there.
+const presentSQL = `
+SELECT coalesce((SELECT f.hash FROM facts f
+        WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq = r.seq) = r.hash, false)
+    AND NOT EXISTS (SELECT FROM tombstones t
+        WHERE t.tenant = r.tenant AND t.session = r.session AND t.seq >= r.seq)
+FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[]) WITH ORDINALITY
+    AS r (tenant, session, seq, hash, no)
+ORDER BY r.no`
+
+// settledSQL writes nothing but a place in the server's log, and its commit waits
+// until everything before that place is as durable as the server promises.
+const settledSQL = `SELECT pg_logical_emit_message(true, 'floodmark', '')`
+
+// Between two tries of a write.
+const (
+	firstPause = 10 * time.Millisecond
+	longPause  = 500 * time.Millisecond
+)
+
+// settle writes a group and answers each request. An append can be repeated:
+// what is already there is found, and what another backend may still commit is
+// waited for by the key. So doubt is settled by trying again, as long as there
+// is time.
+func (s *shard) settle(requests []*request) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+	defer cancel()
+	// Groups of other writers meet the same sessions in the same order.
+	slices.SortFunc(requests, func(a, b *request) int {
+		x, y := a.batch.Records[0].Session, b.batch.Records[0].Session
+		return cmp.Or(strings.Compare(x.Tenant, y.Tenant), cmp.Compare(x.ID, y.ID))
+	})
+	s.settleBy(ctx, requests, false)
+}
+
+func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
+	pause := firstPause
+	for {
+		answers, err := s.attempt(ctx, requests)
+		if err == nil {
+			for i, r := range requests {
+				r.done <- answers[i]
+			}
+			return
+		}
+		switch outcomeOf(err) {
+		case doubtful:
+			doubt = true
+		case refused, contended:
+			if len(requests) > 1 {
+				// One of them is to blame: the others must not suffer.
+				for _, r := range requests {
+					s.settleBy(ctx, []*request{r}, doubt)
+				}
+				return
+			}
+			if outcomeOf(err) == refused {
+				requests[0].done <- s.failed(err, doubt)
+				return
+			}
+		case unsent:
+		}
+		select {
+		case <-ctx.Done():
+			for _, r := range requests {
+				r.done <- s.failed(err, doubt)
+			}
+			return
+		case <-time.After(pause):
+			pause = min(2*pause, longPause)
+		}
+	}
+}
+
+func (s *shard) failed(err error, doubt bool) error {
+	if doubt {
+		return fmt.Errorf("%w: %w", journal.ErrInDoubt, err)
+	}
+	return fmt.Errorf("append: %w", err)
+}
+
+// attempt writes a group in one transaction and returns what each request is
+// answered.
+func (s *shard) attempt(ctx context.Context, requests []*request) (answers []error, err error) {
+	answers = make([]error, len(requests))
+	a := argsOf(requests)
+	err = s.write(ctx, func(c *pgx.Conn) error {
+		n, err := a.insert(ctx, c)
+		if err != nil || n == int64(len(a.entrySeqs)) {
+			return err
+		}
+		// Some do not follow. Either they are there already, or another is.
+		there, err := a.present(ctx, c)
+		if err == nil && slices.Contains(there, true) {
+			// It was perhaps committed without its wait for the replica.
+			_, err = c.Exec(ctx, settledSQL)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errAfterwards, err)
+		}
+		fill(answers, requests, there)
+		return nil
+	})
+	return answers, err
+}
+
+// errAfterwards says that the error is not about what was written, but came after
+// some of it was.
+var errAfterwards = errors.New("look at what was written")
+
+// fill answers each request by whether all its records are there.
+func fill(answers []error, requests []*request, there []bool) {
+	for i, r := range requests {
+		n := len(r.batch.Records)
+		if slices.Contains(there[:n], false) {
+			answers[i] = journal.ErrConflict
+		}
+		there = there[n:]
+	}
+}
