@@ -15,6 +15,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
 )
 
 // Hooks judges events; the monitor does.
@@ -29,8 +31,9 @@ type Door struct {
 	// Tenant owns what comes through this door; empty on a laptop.
 	Tenant string
 	// Await is optional: it returns when a question was answered, or with an
-	// error when there is no more time. The call is then judged once more.
-	Await func(ctx context.Context, tenant string, session floodmark.SessionID, ticket floodmark.TicketID) error
+	// error when there is no more time. The call is then judged once more; the
+	// verdict given here alone lets nothing run.
+	Await func(ctx context.Context, s journal.Session, ticket floodmark.TicketID) (floodmark.Verdict, error)
 }
 
 // The limits on what an agent is told. It is one line that a model reads.
@@ -102,7 +105,7 @@ func (d Door) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if err != nil || reply.Ticket == "" || d.Await == nil || reply.Decision.Verdict != floodmark.Confirm {
 		return reply, err
 	}
-	if d.Await(ctx, d.Tenant, ev.Session, reply.Ticket) != nil {
+	if _, err := d.Await(ctx, journal.Session{Tenant: d.Tenant, ID: ev.Session}, reply.Ticket); err != nil {
 		return reply, nil //nolint:nilerr // nobody answered in time: the question stands
 	}
 	if again, err := d.Hooks.Handle(ctx, d.Tenant, ev); err == nil {
@@ -118,6 +121,9 @@ func sorry(err error) string {
 		return "there was no time left to judge this, so it is not allowed. Try again."
 	case errors.Is(err, context.Canceled):
 		return "floodmark is being stopped, so this is not allowed. Try again."
+	}
+	if known := (*monitor.Refusal)(nil); errors.As(err, &known) {
+		return known.Reason + ", so it is not allowed. " + known.Hint
 	}
 	return "this could not be judged, so it is not allowed: " + err.Error() + "."
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/monitor"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -108,6 +109,7 @@ func verdicts() map[string]*judge {
 		"zero":     {},
 		"error":    {err: errors.New("disk full\nat once")},
 		"late":     {err: context.DeadlineExceeded},
+		"known":    {err: &monitor.Refusal{Reason: "too much is happening at once", Hint: "Try again in a moment.", Err: errors.New("x")}},
 		"consumed": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Consumed: true, Notice: "Approved: Bash."}},
 		"verifier": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Verifiers: []string{"phone"}}}},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/journal"
 )
 
 // gates reports whether something runs, is shown or is sent after an event
@@ -208,11 +209,11 @@ func TestAwait(t *testing.T) {
 		"no time":  {context.DeadlineExceeded, allowed(), false},
 	} {
 		h := &changing{replies: []hook.Reply{question, c.then}}
-		d := agents.Door{Hooks: h, Await: func(_ context.Context, _ string, s floodmark.SessionID, ticket floodmark.TicketID) error {
-			if s != "codex:s" || ticket != "t1" {
+		d := agents.Door{Hooks: h, Await: func(_ context.Context, s journal.Session, ticket floodmark.TicketID) (floodmark.Verdict, error) {
+			if s.ID != "codex:s" || ticket != "t1" {
 				t.Errorf("%s: waits for %s of %s", name, ticket, s)
 			}
-			return c.err
+			return floodmark.Allow, c.err
 		}}
 		resp := ask(t, d, "codex", "PreToolUse", raw)
 		if got := codexLets("PreToolUse", resp); got != c.lets {

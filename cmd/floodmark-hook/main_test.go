@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+// A called is what an agent sees of one run.
+type called struct {
+	stdout, stderr string
+	exit           int
+}
+
+func call(socket, stdin string, args ...string) called {
+	var out, errs strings.Builder
+	env := map[string]string{hookframe.SocketVariable: socket, "HOME": "/home/dev", "OPENAI_API_KEY": "secret"}
+	exit := run(args, func(name string) string { return env[name] }, strings.NewReader(stdin), &out, &errs)
+	return called{out.String(), errs.String(), exit}
+}
+
+// daemon takes every connection and lets serve have it, until the test ends.
+func daemon(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wait.Go(func() { defer conn.Close(); serve(conn) })
+		}
+	})
+	t.Cleanup(func() { l.Close(); wait.Wait() })
+	return path
+}
+
+// says answers every question with bytes.
+func says(data []byte) func(net.Conn) {
+	return func(conn net.Conn) {
+		if _, err := hookframe.ReadRequest(conn); err == nil {
+			_, _ = conn.Write(data)
+		}
+	}
+}
+
+func frame(body string) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
+}
+
+func TestHandsOnAndDoesAsItIsTold(t *testing.T) {
+	asked := make(chan hookframe.Request, 1)
+	path := daemon(t, func(conn net.Conn) {
+		_ = hookframe.Serve(context.Background(), conn, func(_ context.Context, req hookframe.Request) hookframe.Response {
+			asked <- req
+			return hookframe.Response{Stdout: "out", Stderr: "err", Exit: 7}
+		})
+	})
+	if got := call(path, " {\"a\":1}\n", "-deadline", "3s", "codex", "PreToolUse"); got != (called{"out", "err", 7}) {
+		t.Errorf("%+v", got)
+	}
+	req := <-asked
+	if req.Agent != "codex" || req.Event != "PreToolUse" || string(req.Raw) != `{"a":1}` || req.DeadlineMS > 3000 || req.DeadlineMS < 1000 {
+		t.Errorf("%+v", req)
+	}
+	if len(req.Env) != 1 || req.Env["HOME"] != "/home/dev" {
+		t.Errorf("the daemon was told %v", req.Env)
+	}
+}
+
+// refused reports whether the answer is that agent's exact no.
+func refused(agent, event string, got called) bool {
+	if strings.TrimSpace(got.stderr) == "" {
+		return false
+	}
+	switch agent + " " + event {
+	case "codex PreToolUse":
+		return got.exit == 0 && got.stdout == codexDeny
+	case "codex PostToolUse", "codex UserPromptSubmit":
+		return got.exit == 0 && got.stdout == codexBlock
+	case "codex Stop", "codex SubagentStop":
+		return got.exit == 1 && got.stdout == ""
+	}
+	return got.exit == 2 && got.stdout == ""
+}
+
+func TestEveryFailureIsThatAgentsNo(t *testing.T) {
+	nowhere := filepath.Join(t.TempDir(), "none")
+	yes := daemon(t, says(frame(`{"v":1,"stdout":"","stderr":"","exit":0}`)))
+	for name, c := range map[string]struct{ socket, stdin string }{
+		"no daemon":      {nowhere, `{}`},
+		"no path":        {"relative", `{}`},
+		"no message":     {yes, ``},
+		"no JSON":        {yes, `hello`},
+		"two values":     {yes, `{} {}`},
+		"too large":      {yes, `"` + strings.Repeat("x", hookframe.MaxRequest) + `"`},
+		"silent daemon":  {daemon(t, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }), `{}`},
+		"closed at once": {daemon(t, func(net.Conn) {}), `{}`},
+		"garbage":        {daemon(t, says([]byte("HTTP/1.1 200 OK\r\n\r\n"))), `{}`},
+		"half an answer": {daemon(t, says(frame(`{"v":1,"stdout":"","stderr":"","exit":0}`)[:20])), `{}`},
+		"newer answer":   {daemon(t, says(frame(`{"v":2,"stdout":"","stderr":"","exit":0}`))), `{}`},
+		"no status":      {daemon(t, says(frame(`{"v":1,"stdout":"","stderr":""}`))), `{}`},
+	} {
+		for _, event := range []string{"codex PreToolUse", "codex PostToolUse", "codex UserPromptSubmit", "codex Stop", "codex SubagentStop", "codex SessionStart", "other Event"} {
+			agent, event, _ := strings.Cut(event, " ")
+			if got := call(c.socket, c.stdin, "-deadline", "200ms", agent, event); !refused(agent, event, got) {
+				t.Errorf("%s, %s %s: %+v", name, agent, event, got)
+			}
+		}
+	}
+}
+
+func TestWrongUseIsANo(t *testing.T) {
+	for _, args := range [][]string{{}, {"codex"}, {"codex", "PreToolUse", "x"}, {"-deadline", "0s", "codex", "PreToolUse"}, {"-deadline", "11m", "pi", "tool_call"}, {"-deadline", "soon", "x", "y"}} {
+		agent, event := "", ""
+		if len(args) == 4 {
+			agent, event = args[2], args[3]
+		}
+		if got := call("/nowhere", `{}`, args...); !refused(agent, event, got) {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}
+
+// Standard input that never ends does not hold the answer back.
+func TestSilentAgentIsRefusedInTime(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	var out, errs strings.Builder
+	began := time.Now()
+	exit := run([]string{"-deadline", "100ms", "codex", "PreToolUse"}, func(string) string { return "/nowhere" }, r, &out, &errs)
+	if !refused("codex", "PreToolUse", called{out.String(), errs.String(), exit}) || time.Since(began) > 5*time.Second {
+		t.Errorf("after %v: %q %q %d", time.Since(began), out.String(), errs.String(), exit)
+	}
+}
+
+func TestRefusalsAreJSON(t *testing.T) {
+	for _, text := range []string{codexDeny, codexBlock} {
+		if !json.Valid([]byte(text)) {
+			t.Error(text)
+		}
+	}
+}
+
+// The daemon's own rule for its socket and ours are one.
+func TestTheSocketIsWhereTheDaemonListens(t *testing.T) {
+	for _, env := range []map[string]string{
+		{"HOME": "/home/dev"},
+		{"HOME": "/home/dev", "XDG_STATE_HOME": "/st"},
+		{"HOME": "/home/dev", "XDG_STATE_HOME": "/st", "XDG_RUNTIME_DIR": "/run/user/7"},
+		{"HOME": "/home/dev", "XDG_RUNTIME_DIR": "relative"},
+	} {
+		get := func(name string) string { return env[name] }
+		ours, err := hookframe.SocketPath(get)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := config.UserPaths(get, env["HOME"])
+		if err != nil || theirs.HookSocket != ours {
+			t.Errorf("%v: %s and %s, %v", env, ours, theirs.HookSocket, err)
+		}
+	}
+}
+
+// maxBytes keeps the program quick to start.
+const maxBytes = 3_500_000
+
+func TestThinProgramStaysThin(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const module = "github.com/floodmark/floodmark/"
+	ours := []string{module + "internal/hookframe", module + "cmd/floodmark-hook"}
+	for _, dep := range strings.Fields(string(out)) {
+		outside := strings.Contains(strings.SplitN(dep, "/", 2)[0], ".") && !slices.Contains(ours, dep)
+		if outside || dep == "net/http" || dep == "crypto/tls" {
+			t.Errorf("it imports %s", dep)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "hook")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, ".")
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() > maxBytes {
+		t.Errorf("%d bytes, at most %d; %v", info.Size(), maxBytes, err)
+	}
+}
