@@ -144,6 +144,23 @@ func TestGrants(t *testing.T) {
 	}
 }
 
+// A no is about a call that needs a yes: where the same call needs none, it
+// goes through again.
+func TestDeniedWhatNeedsNoYes(t *testing.T) {
+	d := tainted(t, "")
+	mail := `{"to":"bob@example.com","body":"x"}`
+	d.call("mail", mail)
+	d.answer(approval.Command{Verb: approval.Deny, Ticket: "t1"})
+	if got := d.call("mail", mail).Reply.Decision; got.Verdict != floodmark.Restrict || got.Reasons[0].Code != floodmark.Denied {
+		t.Fatalf("denied: %+v", got)
+	}
+	d.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Clear, ByPerson: true})
+	d.owner("hello")
+	if got := d.call("mail", mail).Reply.Decision; got.Verdict != floodmark.Allow {
+		t.Errorf("in a clean context: %+v", got)
+	}
+}
+
 // Data that could leave is never approved for a whole tool.
 func TestToolWideNeverForFlows(t *testing.T) {
 	for _, code := range []floodmark.Code{floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent, floodmark.TaintEscalation} {

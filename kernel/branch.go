@@ -75,11 +75,13 @@ func (st *step) gathered(child *State) []floodmark.Source {
 	var list []floodmark.Source
 	nodes := map[floodmark.NodeID]floodmark.NodeID{} // the child's, and ours
 	for src := range child.Ledger.Sources() {
-		if ours, ok := st.s.Ledger.Find(src.Digest); ok && !src.Digest.IsZero() && src.Node < child.Inherited {
-			nodes[src.Node] = ours
+		if src.Node < child.Inherited {
+			if ours, ok := st.s.Ledger.Find(src.Digest); ok && !src.Digest.IsZero() {
+				nodes[src.Node] = ours
+			}
 			continue
 		}
-		if src.Node < child.Inherited || !child.Ledger.Live(src.Node) {
+		if !child.Ledger.Live(src.Node) {
 			continue
 		}
 		back := src

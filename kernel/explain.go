@@ -17,7 +17,7 @@ func (st *step) line(j judged) string {
 	var b strings.Builder
 	b.Grow(usualLine)
 	a, found := culprit(j.action.Arguments)
-	if from := st.lineSources(j, a, found); from != "" {
+	if from := st.lineSources(j, a); from != "" {
 		b.WriteString(from + " -> ")
 	}
 	if found {
@@ -39,9 +39,9 @@ func (st *step) line(j judged) string {
 // lineSources names, at most two, what a person should look at first: the
 // source the argument was seen in, the data that could leave, or else what
 // lowered the mark.
-func (st *step) lineSources(j judged, a floodmark.Argument, found bool) string {
+func (st *step) lineSources(j judged, a floodmark.Argument) string {
 	var nodes []floodmark.NodeID
-	if found && a.Whence == floodmark.Seen && len(a.Spans) > 0 {
+	if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
 		nodes = append(nodes, a.Spans[0].Node)
 	}
 	if len(j.decision.Reasons) > 0 {
@@ -87,14 +87,11 @@ func (st *step) guardedBy(s floodmark.Secrecy) []floodmark.NodeID {
 
 func refusal(v floodmark.Verdict) string {
 	switch v {
-	case floodmark.Restrict:
-		return "refused"
 	case floodmark.Confirm:
 		return "waits for your approval"
 	case floodmark.Audit:
 		return "waits for the auditor"
-	case floodmark.Allow:
-		return "allowed"
+	case floodmark.Restrict, floodmark.Allow: // what is allowed has no line
 	}
 	return "refused"
 }
@@ -177,10 +174,7 @@ func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
 }
 
 func (st *step) blamed(d floodmark.Decision) []floodmark.Source {
-	if len(d.Blame) == 0 {
-		return nil
-	}
-	list := make([]floodmark.Source, 0, len(d.Blame))
+	var list []floodmark.Source
 	for _, n := range d.Blame {
 		if src, ok := st.s.Ledger.Source(n); ok {
 			list = append(list, src)

@@ -79,6 +79,17 @@ func TestLinesOfTheOwnersOwn(t *testing.T) {
 	}
 }
 
+// Data that could leave is named, also where it is the only reason.
+func TestLineOfASecretAlone(t *testing.T) {
+	d := newDesk(t, "")
+	d.owner("hello")
+	d.reads("vault", "", "the key")
+	out := d.call("mail", `{"to":"bob@example.com"}`)
+	if got := out.Reply.Line; len(out.Reply.Decision.Reasons) != 1 || !strings.HasPrefix(got, "vault (local) [secret] -> to ") {
+		t.Errorf("%+v\n%s", out.Reply.Decision.Reasons, got)
+	}
+}
+
 // What the agent is told to do instead.
 func TestRemedies(t *testing.T) {
 	d := tainted(t, "")

@@ -10,10 +10,11 @@ import (
 
 // inert rewrites links that a reader's program would load by itself (Markdown
 // pictures, HTML that fetches something) unless the owner stated them: a
-// picture's address can carry away what the model has read.
+// picture's address can carry away what the model has read. It reports whether
+// there was something to rewrite.
 func (st *step) inert(text string) (string, bool) {
 	if st.mark.Trust >= floodmark.Local {
-		return text, false
+		return "", false
 	}
 	out := st.inertHTML(st.inertMarkdown(text))
 	return out, out != text

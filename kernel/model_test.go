@@ -217,7 +217,13 @@ func TestSpawn(t *testing.T) {
 	if _, err := kernel.Step(d.state, d.rules, d.input(hook.Event{Point: hook.SubagentSpawned})); err == nil {
 		t.Error("a sub-agent without a session was spawned")
 	}
+	if _, err := kernel.Step(d.state, d.rules, d.input(hook.Event{Point: hook.SubagentSpawned, Child: "s"})); err == nil {
+		t.Error("a session was its own sub-agent")
+	}
 	out := d.tell(hook.Event{Point: hook.SubagentSpawned, Child: "k", Text: "do it"})
+	if _, err := kernel.Step(d.state, d.rules, d.input(hook.Event{Point: hook.SubagentSpawned, Child: "k"})); err == nil {
+		t.Error("a sub-agent was spawned twice")
+	}
 	if got := kept[floodmark.ChildSpawned](out); len(got) != 1 || got[0].Child != "k" || len(out.Forks) != 1 || out.Forks[0].Session != "k" {
 		t.Fatalf("%+v %+v", got, out.Forks)
 	}

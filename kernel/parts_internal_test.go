@@ -4,11 +4,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/policy"
 )
 
 // A foreign name is shown on one line, without tricks, and not for ever.
 func TestVisible(t *testing.T) {
-	long := strings.Repeat("é", maxVisible)
+	long := strings.Repeat("é", 80)
 	for name, want := range map[string]string{
 		"plain name":              "plain name",
 		"two\nlines\tand\rmore":   "two lines and more",
@@ -24,6 +29,42 @@ func TestVisible(t *testing.T) {
 		if got := visible(name); got != want {
 			t.Errorf("%q is shown as %q, want %q", name, got, want)
 		}
+	}
+}
+
+// To the owner alone a file that instructs is a file, unless that is all.
+func TestWithoutAdmin(t *testing.T) {
+	only, both := []floodmark.Effect{floodmark.Admin}, []floodmark.Effect{floodmark.Admin, floodmark.Write}
+	if got := withoutAdmin(only); !slices.Equal(got, only) {
+		t.Errorf("only admin: %v", got)
+	}
+	if got := withoutAdmin(both); !slices.Equal(got, []floodmark.Effect{floodmark.Write}) || both[0] != floodmark.Admin {
+		t.Errorf("a file: %v of %v", got, both)
+	}
+}
+
+// An argument is called what it is, or else by its name.
+func TestRoleName(t *testing.T) {
+	leaf := hook.Leaf{Path: "a.b", Top: "a"}
+	for is, want := range map[string]string{catalog.IsAmount: "amount a", catalog.IsWhen: "when a", catalog.IsID: "id a", catalog.IsName: "a", "": "a"} {
+		if got := roleName(catalog.Arg{Is: is}, leaf); got != want {
+			t.Errorf("%q: %q, want %q", is, got, want)
+		}
+	}
+}
+
+// The reasons against a call are those that allow less.
+func TestCodesOfAJudgement(t *testing.T) {
+	j := judged{ruling: policy.Ruling{Reasons: []floodmark.Reason{
+		{Code: floodmark.FlowSecret, Verdict: floodmark.Confirm},
+		{Code: floodmark.Granted, Verdict: floodmark.Allow},
+		{Code: floodmark.FlowPrivate, Verdict: floodmark.Audit},
+		{Code: floodmark.FlowSecret, Verdict: floodmark.Restrict},
+	}}}
+	want := []floodmark.Code{floodmark.FlowPrivate, floodmark.FlowSecret}
+	slices.Sort(want)
+	if got := j.codes(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // What a person may read of an argument.
@@ -74,6 +75,27 @@ func TestPatterns(t *testing.T) {
 		}
 		if out.Ask.Call.Pattern != c.want || opened[0].Shown[0].Pattern != c.want {
 			t.Errorf("%s %s: %q, want %q", c.tool, c.args, out.Ask.Call.Pattern, c.want)
+		}
+	}
+}
+
+// Of two addresses the one that is believed less counts.
+func TestPatternOfTheWorstAddress(t *testing.T) {
+	d := newDesk(t, "rules:\n  - {name: ask, when: 'true', action: {verdict: confirm}}\n")
+	d.owner("hello")
+	d.apply(floodmark.ContentSeen{Source: floodmark.Source{
+		Node: 1, Kind: floodmark.NodeToolResult, Label: floodmark.Label{Trust: floodmark.Shared, Secrecy: floodmark.Public}, Digest: floodmark.DigestOf("two"),
+	}}, floodmark.ContentSeen{Source: floodmark.Source{
+		Node: 2, Kind: floodmark.NodeToolResult, Label: floodmark.Label{Secrecy: floodmark.Public}, Digest: floodmark.DigestOf("three"),
+	}})
+	d.index.Add(1, provenance.Key{7}.Postings("see https://two.example/b"))
+	d.index.Add(2, provenance.Key{7}.Postings("see https://three.example/c"))
+	for _, args := range []string{
+		`{"url":"https://two.example/b","other":"https://three.example/c"}`, `{"url":"https://three.example/c","other":"https://two.example/b"}`,
+	} {
+		out := d.call("page", args)
+		if out.Ask == nil || out.Ask.Call.Pattern != "page host=three.example" {
+			t.Errorf("%s: %+v", args, out.Ask)
 		}
 	}
 }
