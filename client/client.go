@@ -1,0 +1,169 @@
+// Package client asks a running Floodmark daemon, over its local socket or
+// over TLS. Whatever goes wrong, the answer it returns restricts: it never
+// allows anything by itself.
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/wire"
+)
+
+const (
+	// DefaultTimeout is how long [Client.Handle] waits if its context does not
+	// say. It is less than agents give their hooks.
+	DefaultTimeout = 20 * time.Second
+	// MaxReplyBytes bounds an answer. A reply can carry an answer's whole text
+	// back, so it may be as large as an event.
+	MaxReplyBytes = hook.MaxEventBytes
+	// MaxOwnerBytes bounds one answer to an owner: a long session with all its
+	// facts is large.
+	MaxOwnerBytes = 256 << 20
+)
+
+// Options say how to reach a daemon. The zero Options suit a local socket.
+type Options struct {
+	// Token is sent with each call, over TLS only.
+	Token string
+	// TLS holds the authorities to believe and a client certificate, if any. Its
+	// MinVersion is raised to TLS 1.3.
+	TLS *tls.Config
+	// Timeout bounds one Handle; zero means [DefaultTimeout].
+	Timeout time.Duration
+}
+
+// A Client asks one daemon. It is safe for concurrent use.
+type Client struct {
+	transport *http.Transport
+	hooks     wire.HookServiceClient
+	owner     wire.OwnerServiceClient
+	timeout   time.Duration
+}
+
+// Dial prepares a client for the daemon at a socket's path or an https:// URL.
+// It does not connect yet: a daemon that is not there shows in the answers.
+func Dial(target string, o Options) (*Client, error) {
+	c := &Client{transport: &http.Transport{IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 16}, timeout: o.Timeout}
+	if c.timeout <= 0 {
+		c.timeout = DefaultTimeout
+	}
+	base, err := c.reach(target, o)
+	if err != nil {
+		return nil, err
+	}
+	// Redirects are not followed: a token is for the daemon it was given for.
+	web := &http.Client{Transport: c.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	plain := connect.WithAcceptCompression("gzip", nil, nil)
+	token := connect.WithInterceptors(bearer(o.Token))
+	c.hooks = wire.NewHookServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxReplyBytes))
+	c.owner = wire.NewOwnerServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxOwnerBytes))
+	return c, nil
+}
+
+// reach sets the transport up and returns the URL to call.
+func (c *Client) reach(target string, o Options) (string, error) {
+	if path, ok := strings.CutPrefix(target, "unix://"); ok || !strings.Contains(target, "://") {
+		switch {
+		case !ok:
+			path = target
+		case path == "":
+			return "", errors.New("dial floodmark: unix:// needs a path behind it")
+		}
+		if path == "" || !filepath.IsAbs(path) {
+			return "", fmt.Errorf("dial floodmark: %q is no absolute path of a socket and no https:// URL", target)
+		}
+		if o.Token != "" {
+			return "", errors.New("dial floodmark: a token is for https:// URLs; a local socket knows its caller")
+		}
+		c.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		}
+		return "http://floodmark", nil
+	}
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", errors.New("dial floodmark: want a socket's path or a URL such as https://floodmark.firm.example:7443; nothing else is safe")
+	}
+	c.transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS13}
+	if o.TLS != nil {
+		c.transport.TLSClientConfig = o.TLS.Clone()
+		c.transport.TLSClientConfig.MinVersion = max(o.TLS.MinVersion, tls.VersionTLS13)
+	}
+	c.transport.ForceAttemptHTTP2 = true
+	return target, nil
+}
+
+// Close lets the connections go that are not in use.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Owner returns what an owner can ask and do; see package wire. [Explain] words
+// its errors.
+func (c *Client) Owner() wire.OwnerServiceClient { return c.owner }
+
+// Handle tells the daemon what an agent is about to do and returns what the
+// agent must do. On any error (no daemon, no answer in time, an answer that is
+// not understood) the reply is the zero reply, which restricts, with a line
+// that says so. The error is for logs: a caller that ignores it is still safe.
+func (c *Client) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	if err := ev.Check(); err != nil {
+		return refused(err)
+	}
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	answer, err := c.hooks.Handle(ctx, wire.FromEvent(ev))
+	if err != nil {
+		return refused(err)
+	}
+	reply, err := answer.Hook()
+	if err != nil {
+		return refused(err)
+	}
+	return reply, nil
+}
+
+func refused(err error) (hook.Reply, error) {
+	return hook.Reply{Line: "Floodmark refuses this because it was not judged: " + Explain(err)}, fmt.Errorf("ask floodmark: %w", err)
+}
+
+// bearer adds a token to every call.
+type bearer string
+
+func (b bearer) set(h http.Header) {
+	if b != "" {
+		h.Set("Authorization", "Bearer "+string(b))
+	}
+}
+
+func (b bearer) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+		b.set(r.Header())
+		return next(ctx, r)
+	}
+}
+
+func (b bearer) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
+		conn := next(ctx, spec)
+		b.set(conn.RequestHeader())
+		return conn
+	}
+}
+
+func (b bearer) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return next
+}

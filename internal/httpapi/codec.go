@@ -1,0 +1,195 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+// strictJSON reads and writes messages as JSON. Unlike Connect's own codec it
+// refuses fields it does not know: a misspelled one would silently mean its
+// safest value, and nobody would know why.
+type strictJSON struct{ name string }
+
+// binary reads and writes messages as protobuf. Fields of newer callers are
+// left out, which by the rules of the description is the safest they can mean.
+type binary struct{}
+
+// codecs are all that a handler of ours reads. Connect knows JSON under two
+// names.
+func codecs() connect.HandlerOption {
+	return connect.WithHandlerOptions(
+		connect.WithCodec(strictJSON{"json"}), connect.WithCodec(strictJSON{"json; charset=utf-8"}), connect.WithCodec(binary{}),
+		connect.WithCompression("gzip", nil, nil),
+	)
+}
+
+// heard is an event as it arrived. Connect would answer an unreadable one by
+// an error of its own; here it reaches the handler, which answers a reply that
+// restricts.
+type heard struct {
+	event wire.Event
+	err   error
+}
+
+func (c strictJSON) Name() string { return c.name }
+
+func (strictJSON) Marshal(m any) ([]byte, error) {
+	msg, ok := m.(proto.Message)
+	if !ok {
+		return nil, fmt.Errorf("%T is no message", m)
+	}
+	return protojson.Marshal(msg)
+}
+
+func (strictJSON) Unmarshal(data []byte, m any) error {
+	switch m := m.(type) {
+	case *heard:
+		if data, m.err = argsAsText(data); m.err == nil {
+			m.err = withoutContent(protojson.Unmarshal(data, &m.event))
+		}
+		return nil
+	case proto.Message:
+		return protojson.Unmarshal(data, m)
+	}
+	return fmt.Errorf("%T is no message", m)
+}
+
+func (binary) Name() string { return "proto" }
+
+func (binary) Marshal(m any) ([]byte, error) {
+	msg, ok := m.(proto.Message)
+	if !ok {
+		return nil, fmt.Errorf("%T is no message", m)
+	}
+	return proto.Marshal(msg)
+}
+
+func (binary) Unmarshal(data []byte, m any) error {
+	switch m := m.(type) {
+	case *heard:
+		m.err = proto.Unmarshal(data, &m.event)
+		return nil
+	case proto.Message:
+		return proto.Unmarshal(data, m)
+	}
+	return fmt.Errorf("%T is no message", m)
+}
+
+// argsAsText puts the arguments of calls that were sent as JSON values into
+// strings, digit for digit, which is what the message holds. Everything else
+// stays as it is, for the reader of messages to judge.
+func argsAsText(data []byte) ([]byte, error) {
+	w := argsWriter{dec: json.NewDecoder(bytes.NewReader(data)), data: data}
+	if err := w.object(map[string]func() error{
+		"call":  w.call,
+		"calls": func() error { return w.array(w.call) },
+	}); err != nil {
+		return nil, fmt.Errorf("not the JSON of an event: %w", err)
+	}
+	return append(w.out, data[w.done:]...), nil
+}
+
+type argsWriter struct {
+	dec  *json.Decoder
+	data []byte
+	out  []byte
+	done int64 // so much of data is in out
+}
+
+func (w *argsWriter) call() error { return w.object(map[string]func() error{"args": w.args}) }
+
+// args replaces one value, unless it is a string already, or null.
+func (w *argsWriter) args() error {
+	var raw json.RawMessage
+	if err := w.dec.Decode(&raw); err != nil {
+		return err
+	}
+	if raw[0] == '"' || raw[0] == 'n' {
+		return nil
+	}
+	end := w.dec.InputOffset()
+	quoted, err := json.Marshal(string(raw))
+	if err != nil {
+		return err
+	}
+	w.out = append(w.out, w.data[w.done:end-int64(len(raw))]...)
+	w.out, w.done = append(w.out, quoted...), end
+	return nil
+}
+
+// object goes through an object and into the fields named. A value that is no
+// object is left alone.
+func (w *argsWriter) object(into map[string]func() error) error {
+	return w.each('{', func() error {
+		key, err := w.dec.Token()
+		if err != nil {
+			return err
+		}
+		name, ok := key.(string)
+		if !ok {
+			return errors.New("a key is no string")
+		}
+		if visit := into[name]; visit != nil {
+			return visit()
+		}
+		return w.skip()
+	})
+}
+
+func (w *argsWriter) array(visit func() error) error { return w.each('[', visit) }
+
+// each opens what begins with open and visits what is inside.
+func (w *argsWriter) each(open json.Delim, visit func() error) error {
+	first, err := w.dec.Token()
+	if err != nil {
+		return err
+	}
+	if d, ok := first.(json.Delim); ok && d != open {
+		return fmt.Errorf("found %s where %s was expected", d, open)
+	} else if !ok {
+		return nil
+	}
+	for w.dec.More() {
+		if err := visit(); err != nil {
+			return err
+		}
+	}
+	_, err = w.dec.Token()
+	return err
+}
+
+func (w *argsWriter) skip() error {
+	var raw json.RawMessage
+	return w.dec.Decode(&raw)
+}
+
+var (
+	jsonPlace    = regexp.MustCompile(`\(line (\d+:\d+)\)`)
+	jsonNewField = regexp.MustCompile(`(unknown|duplicate) field "[A-Za-z0-9_.-]{1,64}"`)
+)
+
+// withoutContent says what is wrong with the JSON of an event and where. The
+// reader's own words would quote the value, which may be anybody's and
+// anything, and a reply reaches the model.
+func withoutContent(err error) error {
+	if err == nil {
+		return nil
+	}
+	said, where := jsonNewField.FindString(err.Error()), "somewhere"
+	if said == "" {
+		said = "a value that does not fit its field"
+	}
+	if m := jsonPlace.FindStringSubmatch(err.Error()); m != nil {
+		where = "at line:column " + m[1]
+	}
+	return fmt.Errorf("%s %s", said, where)
+}

@@ -1,0 +1,174 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Options are what a handler tells others about. All may be left out.
+type Options struct {
+	// Refused is told of every call that its caller was not permitted, before
+	// the caller is. It must not keep it waiting.
+	Refused func(who Identity, method, remote string)
+	// Failed is told what went wrong inside, which callers are not.
+	Failed func(method string, err error)
+	// MaxWait caps the time one call may take, streams aside; zero means
+	// [DefaultMaxWait].
+	MaxWait time.Duration
+	// MaxBody caps the time a caller may take to send its request; zero means
+	// [DefaultMaxBody].
+	MaxBody time.Duration
+}
+
+const (
+	// DefaultMaxWait is more than any agent waits for a hook.
+	DefaultMaxWait = 60 * time.Second
+	// DefaultMaxBody is enough for 32 MiB on a slow line.
+	DefaultMaxBody = 20 * time.Second
+	// MaxOwnerBytes bounds what an owner sends: names, digests and a reason.
+	MaxOwnerBytes = 64 << 10
+	// frameBytes is what gRPC puts before a message.
+	frameBytes = 5
+)
+
+func (o Options) refused(who Identity, method, remote string) {
+	if o.Refused != nil {
+		o.Refused(who, method, remote)
+	}
+}
+
+func (o Options) failed(method string, err error) {
+	if o.Failed != nil {
+		o.Failed(method, err)
+	}
+}
+
+func or(d, standard time.Duration) time.Duration {
+	if d <= 0 {
+		return standard
+	}
+	return d
+}
+
+// A guard stands before a service: it lets in who is permitted and reads the
+// request within its limits.
+type guard struct {
+	next    http.Handler
+	methods map[string]method // by path
+	limit   int
+	opts    Options
+	errors  *connect.ErrorWriter
+}
+
+// A method is what the description says of one.
+type method struct {
+	needs  May
+	stream bool
+}
+
+// methodsOf reads what the methods of a service need. One that says nothing,
+// or an unknown word, can be called by nobody.
+func methodsOf(s protoreflect.ServiceDescriptor) map[string]method {
+	all := map[string]method{}
+	for i := range s.Methods().Len() {
+		m := s.Methods().Get(i)
+		word, _ := proto.GetExtension(m.Options(), wire.E_Needs).(string)
+		needs, err := ParseMay([]string{word})
+		if err != nil {
+			needs = 0
+		}
+		all[fmt.Sprintf("/%s/%s", s.FullName(), m.Name())] = method{needs, m.IsStreamingServer()}
+	}
+	return all
+}
+
+// ServeHTTP implements [http.Handler].
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m, ok := g.methods[r.URL.Path]
+	if !ok {
+		http.Error(w, "there is no such method here; docs/reference/hook-api.md lists them", http.StatusNotFound)
+		return
+	}
+	who := IdentityOf(r.Context())
+	if !who.May.Has(m.needs) {
+		g.opts.refused(who, r.URL.Path, r.RemoteAddr)
+		// Nothing can be done about a caller that is gone.
+		_ = g.errors.Write(w, r, refusal(who, r.URL.Path, m.needs))
+		return
+	}
+	ctx := r.Context()
+	if !m.stream {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, or(g.opts.MaxWait, DefaultMaxWait))
+		defer cancel()
+	}
+	g.next.ServeHTTP(w, g.read(w, r.WithContext(ctx)))
+}
+
+func refusal(who Identity, path string, needs May) error {
+	if who.May == 0 {
+		err := errors.New("nobody known: send «Authorization: Bearer fm_…» with a token that is neither revoked nor expired, or a client certificate that was admitted")
+		return connect.NewError(connect.CodeUnauthenticated, err)
+	}
+	return connect.NewError(connect.CodePermissionDenied,
+		fmt.Errorf("%s may not call %s: it needs the permission %s and has %s; the owner must do this", who.Name, path, needs, who.May))
+}
+
+type unreadKey struct{}
+
+// unread returns why a request could not be read.
+func unread(ctx context.Context) error {
+	err, _ := ctx.Value(unreadKey{}).(error)
+	return err
+}
+
+// read takes in the whole request, because every method has one message to
+// read, and no caller may take for ever. A request that cannot be read goes on
+// as an empty one, with the reason, so that it is answered in the caller's own
+// protocol.
+func (g *guard) read(w http.ResponseWriter, r *http.Request) *http.Request {
+	framed := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") ||
+		strings.HasPrefix(r.Header.Get("Content-Type"), "application/connect")
+	limit := g.limit
+	if framed {
+		limit += frameBytes
+	}
+	control := http.NewResponseController(w)
+	// A writer that knows no deadlines is a test's.
+	_ = control.SetReadDeadline(time.Now().Add(or(g.opts.MaxBody, DefaultMaxBody)))
+	data, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("%w: more than %d bytes", hook.ErrTooLarge, g.limit)
+		// Whoever is still sending does not read the answer. Wait, in bounds.
+		_, _ = io.CopyN(io.Discard, r.Body, int64(g.limit))
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	for _, h := range []string{"Content-Encoding", "Grpc-Encoding", "Connect-Content-Encoding"} {
+		if e := r.Header.Get(h); err == nil && e != "" && e != "identity" {
+			err = fmt.Errorf("the request is compressed (%s: %s); send it as it is", h, e)
+		}
+		r.Header.Del(h)
+	}
+	if err != nil {
+		data = nil
+		if framed {
+			data = make([]byte, frameBytes)
+		}
+		r = r.WithContext(context.WithValue(r.Context(), unreadKey{}, err))
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+	return r
+}

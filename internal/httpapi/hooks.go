@@ -1,0 +1,135 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Hooks judges events. [monitor.Monitor] does.
+type Hooks interface {
+	// Handle answers one event of a tenant's agent. With an error nothing is
+	// allowed, whatever the reply says.
+	Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error)
+}
+
+// NewHookHandler serves the HookService. Who calls must be in the request's
+// context; see [WithIdentity].
+func NewHookHandler(h Hooks, o Options) http.Handler {
+	s := hookService{hooks: h, opts: o}
+	service := wire.File_floodmark_v1_hook_proto.Services().ByName("HookService")
+	return &guard{
+		next:    connect.NewUnaryHandlerSimple(wire.HookServiceHandleProcedure, s.handle, codecs()),
+		methods: methodsOf(service), limit: hook.MaxEventBytes, opts: o, errors: connect.NewErrorWriter(codecs()),
+	}
+}
+
+type hookService struct {
+	hooks Hooks
+	opts  Options
+}
+
+// The caller needs time to hear an answer: a tenth of what it gives us, and
+// not more than this.
+const maxMargin = 200 * time.Millisecond
+
+// handle never returns an error: what goes wrong is a reply that restricts.
+func (s hookService) handle(ctx context.Context, in *heard) (*wire.Reply, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-min(time.Until(deadline)/10, maxMargin)))
+		defer cancel()
+	}
+	ev, err := in.read(ctx)
+	if err != nil {
+		s.opts.failed(wire.HookServiceHandleProcedure, err)
+		return wire.FromReply(restricted(ev, "the event was not understood: "+short(err), "Check what the agent sends against the reference of the hook API.")), nil
+	}
+	reply, err := s.judge(ctx, ev)
+	if err != nil {
+		s.opts.failed(wire.HookServiceHandleProcedure, err)
+		reason, hint := explain(err)
+		return wire.FromReply(restricted(ev, reason, hint)), nil
+	}
+	return wire.FromReply(reply), nil
+}
+
+// read returns the event that arrived. One over a limit comes back beside the
+// error, so that the reply can speak of it.
+func (in *heard) read(ctx context.Context) (hook.Event, error) {
+	if err := unread(ctx); err != nil {
+		return hook.Event{}, err
+	}
+	if in.err != nil {
+		return hook.Event{}, in.err
+	}
+	ev, err := in.event.Hook()
+	if err != nil {
+		return hook.Event{}, err
+	}
+	return ev, ev.Check()
+}
+
+// judge asks, and takes a panic for an error.
+func (s hookService) judge(ctx context.Context, ev hook.Event) (reply hook.Reply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply, err = hook.Reply{}, fmt.Errorf("%w: %v", errPanicked, p)
+		}
+	}()
+	if err := ctx.Err(); err != nil {
+		return hook.Reply{}, err
+	}
+	return s.hooks.Handle(ctx, IdentityOf(ctx).Tenant, ev)
+}
+
+var errPanicked = errors.New("panic while judging")
+
+// explain says what went wrong to people, and what to do. What we do not know
+// may hold anything, so it is not told.
+func explain(err error) (reason, hint string) {
+	var known *monitor.Refusal
+	switch {
+	case errors.As(err, &known):
+		return known.Reason, known.Hint
+	case errors.Is(err, context.DeadlineExceeded):
+		return "there was no time left to judge and record this", "Try again. If it happens often, the disk or the database is slow."
+	case errors.Is(err, context.Canceled):
+		return "whoever asked has gone", "Repeat the call."
+	}
+	return "this could not be judged or recorded", "Look at «floodmark status», then repeat the call."
+}
+
+// maxSaid bounds what is repeated of an error: it may quote what was sent.
+const maxSaid = 200
+
+func short(err error) string {
+	said := []rune(err.Error())
+	if len(said) > maxSaid {
+		return string(said[:maxSaid]) + "…"
+	}
+	return string(said)
+}
+
+// restricted is the zero reply, with words.
+func restricted(ev hook.Event, reason, hint string) hook.Reply {
+	d := floodmark.Decision{
+		Verdict: floodmark.Restrict,
+		Reasons: []floodmark.Reason{{Code: floodmark.Unjudged, Text: reason, Verdict: floodmark.Restrict}},
+		Remedy:  floodmark.Remedy{Agent: "Tell the owner that Floodmark could not judge this.", Person: hint},
+	}
+	r := hook.Reply{Decision: d, Line: "Floodmark refuses what it cannot judge: " + reason + ". " + hint}
+	for range min(len(ev.Calls), hook.MaxParts) {
+		r.Calls = append(r.Calls, d)
+	}
+	return r
+}

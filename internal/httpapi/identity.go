@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// May is a set of permissions. The zero set permits nothing.
+type May uint8
+
+// The permissions. Each is a word in the description of the API.
+const (
+	MayEvents  May = 1 << iota // send events
+	MayView                    // see sessions, decisions, questions
+	MayApprove                 // answer questions, endorse, withdraw, end grants
+	MayPolicy                  // change what the policy is
+	MayAdmin                   // erase sessions, take the journal out
+)
+
+// OwnerMay is all that an owner can be permitted. Events are not among it: who
+// sends them cannot be who answers the questions they raise.
+const OwnerMay = MayView | MayApprove | MayPolicy | MayAdmin
+
+type permission struct {
+	may  May
+	word string
+}
+
+func permissions() []permission {
+	return []permission{
+		{MayEvents, "events"}, {MayView, "view"}, {MayApprove, "approve"}, {MayPolicy, "policy"}, {MayAdmin, "admin"},
+	}
+}
+
+// Has reports whether m permits all that is needed. Needing nothing is never
+// permitted: a method that forgot to say what it needs is closed.
+func (m May) Has(need May) bool { return need != 0 && m&need == need }
+
+// Words returns the set's words, in their order.
+func (m May) Words() []string {
+	words := []string{}
+	for _, p := range permissions() {
+		if m.Has(p.may) {
+			words = append(words, p.word)
+		}
+	}
+	return words
+}
+
+func (m May) String() string {
+	if m == 0 {
+		return "nothing"
+	}
+	return strings.Join(m.Words(), ", ")
+}
+
+// ParseMay reads words. With an error it returns the empty set.
+func ParseMay(words []string) (May, error) {
+	var m May
+	for _, w := range words {
+		i := slices.IndexFunc(permissions(), func(p permission) bool { return p.word == w })
+		if i < 0 {
+			return 0, fmt.Errorf("unknown permission %q (want one of events, view, approve, policy, admin)", w)
+		}
+		m |= permissions()[i].may
+	}
+	return m, nil
+}
+
+// MarshalJSON writes the words.
+func (m May) MarshalJSON() ([]byte, error) { return json.Marshal(m.Words()) }
+
+// UnmarshalJSON reads words and refuses those it does not know.
+func (m *May) UnmarshalJSON(data []byte) error {
+	var words []string
+	if err := json.Unmarshal(data, &words); err != nil {
+		return err
+	}
+	got, err := ParseMay(words)
+	*m = got
+	return err
+}
+
+// An Identity is who calls. The zero Identity is nobody and may do nothing.
+type Identity struct {
+	// Tenant is whose sessions it is about; empty on a laptop.
+	Tenant string
+	// Name says who it is, for the journal.
+	Name string
+	// Channel says how it was proved: «hook.sock», «owner.sock», «token»,
+	// «certificate».
+	Channel string
+	// May is what it is permitted.
+	May May
+}
+
+type identityKey struct{}
+
+// WithIdentity says who is calling. Only what has proved it may say so: a
+// listener that knows its peer, or [Access].
+func WithIdentity(ctx context.Context, id Identity) context.Context {
+	return context.WithValue(ctx, identityKey{}, id)
+}
+
+// IdentityOf returns who is calling; nobody if nothing has proved it.
+func IdentityOf(ctx context.Context) Identity {
+	id, _ := ctx.Value(identityKey{}).(Identity)
+	return id
+}

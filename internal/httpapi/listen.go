@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// The limits of a connection.
+const (
+	headerTimeout  = 10 * time.Second
+	idleTimeout    = 2 * time.Minute
+	maxHeaderBytes = 32 << 10
+)
+
+// NewServer returns a server for one of our handlers. It speaks HTTP/1.1 and
+// HTTP/2, on a local socket also without TLS, which gRPC needs. It must not be
+// given a TCP listener but that of [Listen].
+func NewServer(h http.Handler) *http.Server {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	p.SetHTTP2(true)
+	p.SetUnencryptedHTTP2(true)
+	return &http.Server{
+		Handler: h, Protocols: p,
+		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+	}
+}
+
+// ServerTLS is how a TCP listener must be set up: TLS 1.3 and nothing older.
+// With a pool of authorities a client may show a certificate of one of them;
+// any other certificate ends the connection.
+func ServerTLS(cert tls.Certificate, clients *x509.CertPool) *tls.Config {
+	c := &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"},
+	}
+	if clients != nil {
+		c.ClientCAs, c.ClientAuth = clients, tls.VerifyClientCertIfGiven
+	}
+	return c
+}
+
+// Listen opens a TCP listener. There is none without TLS 1.3.
+func Listen(ctx context.Context, addr string, c *tls.Config) (net.Listener, error) {
+	if c == nil || c.MinVersion < tls.VersionTLS13 || len(c.Certificates) == 0 && c.GetCertificate == nil {
+		return nil, fmt.Errorf("listen on %s: TCP needs a certificate and TLS 1.3; without them use the local socket", addr)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return tls.NewListener(l, c), nil
+}
+
+// Access finds out who calls over TCP: by a token, or else by a verified
+// client certificate. Who cannot be found out is nobody.
+func Access(tokens *Tokens, o Options, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := identify(tokens, r)
+		if err != nil && !errors.Is(err, ErrNoToken) {
+			o.failed(r.URL.Path, err)
+		}
+		next.ServeHTTP(w, r.WithContext(WithIdentity(r.Context(), who)))
+	})
+}
+
+func identify(tokens *Tokens, r *http.Request) (Identity, error) {
+	if r.TLS == nil {
+		return Identity{}, errors.New("a call without TLS")
+	}
+	switch said := r.Header.Values("Authorization"); {
+	case len(said) > 1:
+		return Identity{}, ErrNoToken
+	case len(said) == 1:
+		scheme, text, _ := strings.Cut(said[0], " ")
+		if !strings.EqualFold(scheme, "bearer") {
+			return Identity{}, ErrNoToken
+		}
+		return tokens.Find(text)
+	case len(r.TLS.VerifiedChains) == 0:
+		return Identity{}, ErrNoToken
+	}
+	name, err := certificateName(r.TLS.PeerCertificates[0])
+	if err != nil {
+		return Identity{}, err
+	}
+	return tokens.FindCertificate(name)
+}
+
+// certificateName is the spiffe:// name of a certificate, or its common name
+// if it has no such name at all. Two spiffe:// names are none.
+func certificateName(c *x509.Certificate) (string, error) {
+	var names []string
+	for _, u := range c.URIs {
+		if u.Scheme == "spiffe" {
+			names = append(names, u.String())
+		}
+	}
+	switch {
+	case len(names) > 1:
+		return "", errors.New("a client certificate with two spiffe:// names")
+	case len(names) == 1:
+		return names[0], nil
+	case c.Subject.CommonName == "" || strings.HasPrefix(c.Subject.CommonName, "spiffe://"):
+		return "", errors.New("a client certificate without a name")
+	}
+	return c.Subject.CommonName, nil
+}

@@ -1,0 +1,117 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Owner answers owners. Whoever calls was permitted to; everything it is told
+// must be about who.Tenant and nothing else.
+//
+// An error is shown to the caller if it is a [monitor.Refusal] or wraps one of
+// the errors of this package; what any other says stays inside.
+type Owner interface {
+	Status(ctx context.Context, who Identity, r *wire.StatusRequest) (*wire.StatusResponse, error)
+	Sessions(ctx context.Context, who Identity, r *wire.SessionsRequest) (*wire.SessionsResponse, error)
+	Show(ctx context.Context, who Identity, r *wire.ShowRequest) (*wire.ShowResponse, error)
+	Why(ctx context.Context, who Identity, r *wire.WhyRequest) (*wire.WhyResponse, error)
+	Graph(ctx context.Context, who Identity, r *wire.GraphRequest) (*wire.GraphResponse, error)
+	Pending(ctx context.Context, who Identity, r *wire.PendingRequest) (*wire.PendingResponse, error)
+	Answer(ctx context.Context, who Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, error)
+	Endorse(ctx context.Context, who Identity, r *wire.EndorseRequest) (*wire.EndorseResponse, error)
+	Withdraw(ctx context.Context, who Identity, r *wire.WithdrawRequest) (*wire.WithdrawResponse, error)
+	Grants(ctx context.Context, who Identity, r *wire.GrantsRequest) (*wire.GrantsResponse, error)
+	EndGrant(ctx context.Context, who Identity, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error)
+	ReloadPolicy(ctx context.Context, who Identity, r *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error)
+	Forget(ctx context.Context, who Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error)
+
+	// These send until they are done, the caller hangs up, or send fails.
+	Watch(ctx context.Context, who Identity, r *wire.WatchRequest, send func(*wire.WatchResponse) error) error
+	Verify(ctx context.Context, who Identity, r *wire.VerifyRequest, send func(*wire.VerifyResponse) error) error
+	Export(ctx context.Context, who Identity, r *wire.ExportRequest, send func(*wire.ExportResponse) error) error
+}
+
+var (
+	// ErrNotFound says that what the caller named does not exist.
+	ErrNotFound = errors.New("not found")
+	// ErrInvalid says that the caller asked for something that cannot be.
+	ErrInvalid = errors.New("invalid")
+)
+
+// NewOwnerHandler serves the OwnerService. Who calls must be in the request's
+// context; see [WithIdentity].
+func NewOwnerHandler(owner Owner, o Options) http.Handler {
+	_, next := wire.NewOwnerServiceHandler(ownerService{owner: owner}, codecs(),
+		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
+	service := wire.File_floodmark_v1_owner_proto.Services().ByName("OwnerService")
+	return &guard{next: next, methods: methodsOf(service), limit: MaxOwnerBytes, opts: o, errors: connect.NewErrorWriter(codecs())}
+}
+
+func recovered(_ context.Context, _ connect.Spec, _ http.Header, p any) error {
+	return fmt.Errorf("%w: %v", errPanicked, p)
+}
+
+// checked refuses requests that could not be read and words what went wrong.
+type checked struct{ opts Options }
+
+func (c checked) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
+		if err := unread(ctx); err != nil {
+			return nil, connect.NewError(connect.CodeInvalidArgument, err)
+		}
+		resp, err := next(ctx, r)
+		return resp, c.worded(r.Spec().Procedure, err)
+	}
+}
+
+func (c checked) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
+		if err := unread(ctx); err != nil {
+			return connect.NewError(connect.CodeInvalidArgument, err)
+		}
+		return c.worded(conn.Spec().Procedure, next(ctx, conn))
+	}
+}
+
+func (checked) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return next
+}
+
+// worded turns an error into one for the caller.
+func (c checked) worded(procedure string, err error) error {
+	var ready *connect.Error
+	var known *monitor.Refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &ready):
+		return err
+	case errors.Is(err, ErrNotFound):
+		return connect.NewError(connect.CodeNotFound, err)
+	case errors.Is(err, ErrInvalid):
+		return connect.NewError(connect.CodeInvalidArgument, err)
+	}
+	c.opts.failed(procedure, err)
+	reason, hint := explain(err)
+	code := connect.CodeInternal
+	switch {
+	case errors.Is(err, monitor.ErrNoSession), errors.Is(err, monitor.ErrNoTicket):
+		code = connect.CodeNotFound
+	case errors.Is(err, context.DeadlineExceeded):
+		code = connect.CodeDeadlineExceeded
+	case errors.Is(err, context.Canceled):
+		code = connect.CodeCanceled
+	case errors.Is(err, monitor.ErrBusy), errors.Is(err, monitor.ErrClosed):
+		code = connect.CodeUnavailable
+	case errors.As(err, &known):
+		code = connect.CodeFailedPrecondition
+	}
+	return connect.NewError(code, fmt.Errorf("%s. %s", reason, hint))
+}

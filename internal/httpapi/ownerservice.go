@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"context"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+// ownerService is what Connect calls: it adds who is calling.
+type ownerService struct{ owner Owner }
+
+var _ wire.OwnerServiceHandler = ownerService{}
+
+func (s ownerService) Status(ctx context.Context, r *wire.StatusRequest) (*wire.StatusResponse, error) {
+	return s.owner.Status(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Sessions(ctx context.Context, r *wire.SessionsRequest) (*wire.SessionsResponse, error) {
+	return s.owner.Sessions(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Show(ctx context.Context, r *wire.ShowRequest) (*wire.ShowResponse, error) {
+	return s.owner.Show(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Why(ctx context.Context, r *wire.WhyRequest) (*wire.WhyResponse, error) {
+	return s.owner.Why(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Graph(ctx context.Context, r *wire.GraphRequest) (*wire.GraphResponse, error) {
+	return s.owner.Graph(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Pending(ctx context.Context, r *wire.PendingRequest) (*wire.PendingResponse, error) {
+	return s.owner.Pending(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Answer(ctx context.Context, r *wire.AnswerRequest) (*wire.AnswerResponse, error) {
+	return s.owner.Answer(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Endorse(ctx context.Context, r *wire.EndorseRequest) (*wire.EndorseResponse, error) {
+	return s.owner.Endorse(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Withdraw(ctx context.Context, r *wire.WithdrawRequest) (*wire.WithdrawResponse, error) {
+	return s.owner.Withdraw(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Grants(ctx context.Context, r *wire.GrantsRequest) (*wire.GrantsResponse, error) {
+	return s.owner.Grants(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) EndGrant(ctx context.Context, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error) {
+	return s.owner.EndGrant(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) ReloadPolicy(ctx context.Context, r *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
+	return s.owner.ReloadPolicy(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Forget(ctx context.Context, r *wire.ForgetRequest) (*wire.ForgetResponse, error) {
+	return s.owner.Forget(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Watch(ctx context.Context, r *wire.WatchRequest, stream *connect.ServerStream[wire.WatchResponse]) error {
+	return s.owner.Watch(ctx, IdentityOf(ctx), r, stream.Send)
+}
+
+func (s ownerService) Verify(ctx context.Context, r *wire.VerifyRequest, stream *connect.ServerStream[wire.VerifyResponse]) error {
+	return s.owner.Verify(ctx, IdentityOf(ctx), r, stream.Send)
+}
+
+func (s ownerService) Export(ctx context.Context, r *wire.ExportRequest, stream *connect.ServerStream[wire.ExportResponse]) error {
+	return s.owner.Export(ctx, IdentityOf(ctx), r, stream.Send)
+}

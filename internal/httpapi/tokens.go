@@ -1,0 +1,208 @@
+package httpapi
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A Kind says whom a token is for. It is part of the token's own text, so that
+// no file can make an owner of an agent.
+type Kind string
+
+// The two kinds. They share no permission.
+const (
+	AgentKind Kind = "agent" // sends events and does nothing else, ever
+	OwnerKind Kind = "owner" // is permitted what its maker chose of OwnerMay
+)
+
+// most is all that a kind can ever be permitted.
+func (k Kind) most() May {
+	switch k {
+	case AgentKind:
+		return MayEvents
+	case OwnerKind:
+		return OwnerMay
+	}
+	return 0
+}
+
+const (
+	// MaxTokens bounds the tokens and certificates of one file: all are compared
+	// on every call.
+	MaxTokens = 4096
+	// MaxTokenName bounds a token's name and a certificate's.
+	MaxTokenName = 512
+	secretBytes  = 32
+	idDigits     = 8
+)
+
+// A Token is what is kept of a token or of a certificate that was admitted:
+// who it is for, and never the secret.
+//
+// Rules for changing it: fields are only added, and the absence of one must
+// mean the safest value.
+type Token struct {
+	ID     string `json:"id"`
+	Kind   Kind   `json:"kind"`
+	Tenant string `json:"tenant,omitempty"`
+	Name   string `json:"name"`
+	// May is what an owner is permitted. An agent has events, whatever it says.
+	May     May       `json:"may"`
+	Created time.Time `json:"created,omitzero"`
+	// Expires is zero for one that does not.
+	Expires time.Time `json:"expires,omitzero"`
+	// Hash is the SHA-256 of the token's text. Certificate is the spiffe:// name
+	// of a client certificate, or its common name. Exactly one of them is set.
+	Hash        floodmark.Digest `json:"hash,omitzero"`
+	Certificate string           `json:"certificate,omitempty"`
+}
+
+// ErrNoToken says that a token or certificate is unknown, revoked or expired.
+var ErrNoToken = errors.New("no such token")
+
+// Tokens is a file of tokens. It is safe for concurrent use; a change that
+// another process makes to the file counts from the next call on.
+type Tokens struct {
+	path string
+	now  func() time.Time
+
+	mu     sync.Mutex // guards all below
+	tokens []Token
+	seen   os.FileInfo // of the file that tokens are from; nil for none
+}
+
+// OpenTokens reads a file of tokens. One that does not exist holds none.
+func OpenTokens(path string, now func() time.Time) (*Tokens, error) {
+	t := &Tokens{path: path, now: now}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t, t.refresh()
+}
+
+// Create makes a token and returns its text, which is nowhere else. Of want it
+// takes Kind, Tenant, Name, May and Expires.
+func (t *Tokens) Create(want Token) (text string, made Token, err error) {
+	var secret [secretBytes]byte
+	// It never fails: the program ends if there is no randomness.
+	_, _ = rand.Read(secret[:])
+	text = "fm_" + string(want.Kind) + "_" + hex.EncodeToString(secret[:])
+	want.Hash, want.Certificate = sha256.Sum256([]byte(text)), ""
+	made, err = t.add(want)
+	if err != nil {
+		return "", Token{}, err
+	}
+	return text, made, nil
+}
+
+// Admit lets in who shows a verified client certificate of this name. Of want
+// it takes Kind, Tenant, Name, May, Expires and Certificate.
+func (t *Tokens) Admit(want Token) (Token, error) {
+	want.Hash = floodmark.Digest{}
+	return t.add(want)
+}
+
+func (t *Tokens) add(want Token) (Token, error) {
+	var id [idDigits / 2]byte
+	_, _ = rand.Read(id[:])
+	want.ID, want.Created = hex.EncodeToString(id[:]), t.now().UTC().Truncate(time.Second)
+	if want.Kind == AgentKind {
+		want.May = AgentKind.most()
+	}
+	if err := want.check(); err != nil {
+		return Token{}, err
+	}
+	return want, t.change(func(all []Token) ([]Token, error) {
+		same := func(o Token) bool {
+			return o.ID == want.ID || want.Certificate != "" && o.Certificate == want.Certificate
+		}
+		if slices.ContainsFunc(all, same) {
+			return nil, fmt.Errorf("there is a token or certificate %q already; revoke it first", want.Name)
+		}
+		return append(all, want), nil
+	})
+}
+
+// Revoke ends a token or a certificate, by its id. It counts at once.
+func (t *Tokens) Revoke(id string) error {
+	return t.change(func(all []Token) ([]Token, error) {
+		left := slices.DeleteFunc(slices.Clone(all), func(o Token) bool { return o.ID == id })
+		if len(left) == len(all) {
+			return nil, fmt.Errorf("%w: %q; list them to see their ids", ErrNoToken, id)
+		}
+		return left, nil
+	})
+}
+
+// List returns what is kept, oldest first.
+func (t *Tokens) List() ([]Token, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.refresh(); err != nil {
+		return nil, err
+	}
+	return slices.Clone(t.tokens), nil
+}
+
+// Find returns whose token this is.
+func (t *Tokens) Find(text string) (Identity, error) {
+	hash := sha256.Sum256([]byte(text))
+	return t.find("token", func(o Token) bool {
+		same := subtle.ConstantTimeCompare(o.Hash[:], hash[:]) == 1
+		return same && o.Certificate == "" && strings.HasPrefix(text, "fm_"+string(o.Kind)+"_")
+	})
+}
+
+// FindCertificate returns whose certificate this is. Its caller has verified it.
+func (t *Tokens) FindCertificate(name string) (Identity, error) {
+	return t.find("certificate", func(o Token) bool { return o.Certificate != "" && o.Certificate == name })
+}
+
+// find looks at every token, so that time tells nothing.
+func (t *Tokens) find(channel string, is func(Token) bool) (Identity, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.refresh(); err != nil {
+		return Identity{}, err
+	}
+	var found *Token
+	for i := range t.tokens {
+		if is(t.tokens[i]) {
+			found = &t.tokens[i]
+		}
+	}
+	if found == nil || !found.Expires.IsZero() && !t.now().Before(found.Expires) {
+		return Identity{}, ErrNoToken
+	}
+	return Identity{Tenant: found.Tenant, Name: found.Name, Channel: channel, May: found.May & found.Kind.most()}, nil
+}
+
+// check refuses what no file may hold.
+func (o Token) check() error {
+	switch {
+	case o.Kind.most() == 0:
+		return fmt.Errorf("token %q: a token is for an agent or an owner, not for %q", o.Name, o.Kind)
+	case o.May == 0 || o.May&^o.Kind.most() != 0:
+		return fmt.Errorf("token %q: the kind %s can be permitted %s, not %s", o.Name, o.Kind, o.Kind.most(), o.May)
+	case o.Name == "" || len(o.Name) > MaxTokenName || len(o.Certificate) > MaxTokenName:
+		return fmt.Errorf("token %q: a name has 1 to %d bytes", o.Name, MaxTokenName)
+	case len(o.Tenant) > journal.MaxTenantBytes:
+		return fmt.Errorf("token %q: a tenant has at most %d bytes", o.Name, journal.MaxTenantBytes)
+	case len(o.ID) != idDigits:
+		return fmt.Errorf("token %q: its id has %d characters, want %d", o.Name, len(o.ID), idDigits)
+	case o.Hash.IsZero() == (o.Certificate == ""):
+		return fmt.Errorf("token %q: it needs either a hash or a certificate's name", o.Name)
+	}
+	return nil
+}
