@@ -171,10 +171,11 @@ func TestOnlyThePersonIsTheOwner(t *testing.T) {
 // pi calls it a start when an old session is continued.
 func TestASessionWithAPastIsResumed(t *testing.T) {
 	for raw, want := range map[string]hook.Cause{
-		`{"event":{"type":"session_start","reason":"startup"},"ctx":{"sessionId":"s"}}`:             hook.Startup,
-		`{"event":{"type":"session_start","reason":"new"},"ctx":{"sessionId":"s"}}`:                 hook.Startup,
-		`{"event":{"type":"session_start","reason":"startup"},"ctx":{"sessionId":"s","entries":2}}`: hook.Resume,
-		`{"event":{"type":"session_start","reason":"fork"},"ctx":{"sessionId":"s"}}`:                hook.Resume,
+		`{"event":{"type":"session_start","reason":"startup"},"ctx":{"sessionId":"s"}}`:                                                    hook.Startup,
+		`{"event":{"type":"session_start","reason":"new"},"ctx":{"sessionId":"s"}}`:                                                        hook.Startup,
+		`{"event":{"type":"session_start","reason":"startup"},"ctx":{"sessionId":"s","entries":["message"]}}`:                              hook.Resume,
+		`{"event":{"type":"session_start","reason":"startup"},"ctx":{"sessionId":"s","entries":["model_change","thinking_level_change"]}}`: hook.Startup,
+		`{"event":{"type":"session_start","reason":"fork"},"ctx":{"sessionId":"s"}}`:                                                       hook.Resume,
 	} {
 		j := &judge{reply: allowed()}
 		ask(t, agents.Door{Hooks: j}, "pi", "session_start", raw)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -34,7 +35,8 @@ type piMessage struct {
 	Ctx   struct {
 		Folder  string `json:"cwd"`
 		Session string `json:"sessionId"`
-		Entries int    `json:"entries"` // how much the session holds already
+		// Entries are the sorts of entries the session holds already.
+		Entries []string `json:"entries"`
 	} `json:"ctx"`
 }
 
@@ -97,7 +99,7 @@ func (pi) read(req hookframe.Request) ([]hook.Event, error) {
 func (m piMessage) cause() (hook.Cause, error) {
 	switch m.Event.Reason {
 	case "startup", "new":
-		if m.Ctx.Entries > 0 {
+		if slices.ContainsFunc(m.Ctx.Entries, func(sort string) bool { return !slices.Contains(piSettings(), sort) }) {
 			return hook.Resume, nil
 		}
 		return hook.Startup, nil
@@ -106,6 +108,9 @@ func (m piMessage) cause() (hook.Cause, error) {
 	}
 	return "", fmt.Errorf("a session starts for the unknown reason %q", plain(m.Event.Reason, hookframe.MaxName))
 }
+
+// piSettings are the entries that put nothing into the model's context.
+func piSettings() []string { return []string{"model_change", "thinking_level_change"} }
 
 // input is what somebody wrote. Only what was typed into pi's own window is
 // the owner's; a program or another extension may speak for anybody.

@@ -1,0 +1,159 @@
+// Floodmark for pi: hands pi's events to the Floodmark daemon and does what it
+// answers. There is no judgement in here. Whatever goes wrong is a no: pi runs
+// no tool, shows no result and passes on no message that the daemon has not
+// said yes to.
+//
+//   pi -e floodmark.ts            or a copy in ~/.pi/agent/extensions/
+
+import net from "node:net";
+import path from "node:path";
+
+const VERSION = 1;
+const MAX_REQUEST = 2 ** 24 - 1; // the first byte of a frame's length is zero
+const MAX_RESPONSE = 2 ** 20;
+const DEADLINE_MS = 10_000; // pi itself would wait for ever
+const LAST_WORDS_MS = 2_000; // at the end nothing depends on the answer
+
+const NO_ANSWER =
+  "floodmark: the monitor did not answer, so nothing is allowed. Ask the person to run «floodmark status», and go on without this.";
+
+// socketPath is the same rule as the daemon's.
+function socketPath(env: NodeJS.ProcessEnv): string {
+  const absolute = (v?: string): v is string => !!v && path.isAbsolute(v);
+  if (env.FLOODMARK_HOOK_SOCKET) return env.FLOODMARK_HOOK_SOCKET;
+  if (absolute(env.XDG_RUNTIME_DIR)) return path.join(env.XDG_RUNTIME_DIR, "floodmark", "hook.sock");
+  if (absolute(env.XDG_STATE_HOME)) return path.join(env.XDG_STATE_HOME, "floodmark", "run", "hook.sock");
+  if (absolute(env.HOME)) return path.join(env.HOME, ".local", "state", "floodmark", "run", "hook.sock");
+  throw new Error("there is no home folder");
+}
+
+// ask sends one question and returns the daemon's answer. Anything but a whole
+// answer in time, with status 0 and an object to do, is an error.
+async function ask(event: { type: string }, ctx: any, wait = DEADLINE_MS): Promise<Record<string, unknown>> {
+  const raw = { event, ctx: context(ctx) };
+  const env: Record<string, string> = {};
+  if (process.env.HOME) env.HOME = process.env.HOME;
+  const body = Buffer.from(
+    JSON.stringify({ v: VERSION, agent: "pi", event: event.type, raw, env, deadline_ms: wait }),
+  );
+  if (body.length > MAX_REQUEST) throw new Error("the message is too large");
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length);
+
+  const answer = JSON.parse((await exchange(Buffer.concat([length, body]), wait)).toString("utf8"));
+  if (answer?.v !== VERSION || typeof answer.stdout !== "string") throw new Error("the answer is of another version");
+  if (answer.exit !== 0) throw new Error(String(answer.stderr).trim());
+  const todo = JSON.parse(answer.stdout);
+  if (todo === null || typeof todo !== "object") throw new Error("the answer says nothing");
+  return todo;
+}
+
+// exchange writes a frame and reads one. The socket stays open for writing
+// until then: the daemon would take us for gone.
+function exchange(frame: Buffer, wait: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(socketPath(process.env));
+    const got: Buffer[] = [];
+    let size = 0;
+    const fail = (err: Error) => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(err);
+    };
+    const timer = setTimeout(() => fail(new Error("the daemon did not answer in time")), wait);
+    socket.on("error", fail);
+    socket.on("close", () => fail(new Error("the daemon closed the connection")));
+    socket.on("data", (data: Buffer) => {
+      got.push(data);
+      size += data.length;
+      if (size < 4) return;
+      const all = Buffer.concat(got);
+      const length = all.readUInt32BE(0);
+      if (length > MAX_RESPONSE) return fail(new Error("the answer is too large"));
+      if (size < 4 + length) return;
+      clearTimeout(timer);
+      resolve(all.subarray(4, 4 + length));
+      socket.destroy();
+    });
+    socket.write(frame);
+  });
+}
+
+// context says which session this is, and what sorts of entries it holds.
+function context(ctx: any) {
+  const entries: { type: string }[] = ctx.sessionManager.getEntries();
+  return {
+    cwd: ctx.cwd,
+    sessionId: ctx.sessionManager.getSessionId(),
+    entries: [...new Set(entries.map((e) => e.type))],
+  };
+}
+
+function tell(ctx: any, text: unknown) {
+  if (typeof text !== "string" || text === "") return;
+  if (ctx.hasUI) ctx.ui.notify(text, "warning");
+  else console.error(text);
+}
+
+const because = (err: unknown) => `${NO_ANSWER} (${err instanceof Error ? err.message : err})`;
+
+export default function (pi: any) {
+  pi.on("session_start", async (event: any, ctx: any) => {
+    try {
+      await ask({ ...event }, ctx);
+    } catch (err) {
+      tell(ctx, because(err)); // a session nobody announced is not believed later
+    }
+  });
+
+  pi.on("input", async (event: any, ctx: any) => {
+    try {
+      const todo = await ask({ ...event }, ctx);
+      tell(ctx, todo.notice);
+      return { action: todo.action === "continue" ? "continue" : "handled" };
+    } catch (err) {
+      tell(ctx, because(err));
+      return { action: "handled" };
+    }
+  });
+
+  pi.on("tool_call", async (event: any, ctx: any) => {
+    const { type, toolName, toolCallId, input } = event;
+    try {
+      const todo = await ask({ type, toolName, toolCallId, input } as any, ctx);
+      if (todo.block === false) return undefined;
+      return { block: true, reason: String(todo.reason ?? NO_ANSWER) };
+    } catch (err) {
+      return { block: true, reason: because(err) };
+    }
+  });
+
+  pi.on("tool_result", async (event: any, ctx: any) => {
+    const { type, toolName, toolCallId, input, content, isError } = event;
+    try {
+      const todo = await ask({ type, toolName, toolCallId, input, content, isError } as any, ctx);
+      if (todo.keep === true) return undefined;
+      if (Array.isArray(todo.content)) return todo;
+      throw new Error("the answer says nothing");
+    } catch (err) {
+      // Throwing would show the result: pi only notes the error.
+      return { content: [{ type: "text", text: because(err) }], details: {}, isError: true };
+    }
+  });
+
+  pi.on("user_bash", async (event: any, ctx: any) => {
+    try {
+      const todo = await ask({ ...event }, ctx);
+      if (todo.keep === true) return undefined;
+      throw new Error("the answer says nothing");
+    } catch (err) {
+      return { result: { output: because(err), exitCode: 1, cancelled: false, truncated: false } };
+    }
+  });
+
+  for (const type of ["agent_end", "session_shutdown"]) {
+    pi.on(type, async (_event: any, ctx: any) => {
+      await ask({ type }, ctx, LAST_WORDS_MS).catch(() => {});
+    });
+  }
+}

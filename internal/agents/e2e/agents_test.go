@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+// The versions are those that were measured; others may behave otherwise.
+const (
+	codexVersion = "0.166.0"
+	piVersion    = "0.73.1"
+)
+
+// An agent is one real program: how it is set up and run, protected or not.
+type agent struct {
+	shell func(command string) testmodel.Call
+	run   func(w *world, protected bool) (output string)
+}
+
+func agentsHere() map[string]agent {
+	return map[string]agent{
+		"codex": {shell: func(command string) testmodel.Call {
+			return testmodel.Call{Name: "exec_command", Args: map[string]string{"cmd": command}}
+		}, run: runCodex},
+		"pi": {shell: func(command string) testmodel.Call {
+			return testmodel.Call{Name: "bash", Args: map[string]string{"command": command}}
+		}, run: runPi},
+	}
+}
+
+func runCodex(w *world, protected bool) string {
+	w.write(".codex/config.toml", fmt.Sprintf(`model = %q
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.scripted]
+name = "scripted"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+[analytics]
+enabled = false
+`, testmodel.Name, w.llm.URL))
+	if protected {
+		w.write(".codex/hooks.json", codexHooks(w))
+	}
+	return w.run([]string{"CODEX_HOME=" + filepath.Join(w.home, ".codex"), "SCRIPTED_KEY=none"},
+		tool(w.t, "codex-"+codexVersion, "node_modules", ".bin", "codex"),
+		"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "-C", w.project, prompt())
+}
+
+// codexHooks are the settings. Codex lets a call run if its hook cannot be
+// started or is killed, so a shell stands around it that says no then.
+func codexHooks(w *world) string {
+	program := w.hookProgram()
+	hooks := map[string]any{}
+	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop", "SessionEnd"} {
+		command := program + " codex " + event
+		if !strings.HasSuffix(event, "Stop") {
+			command += " || { echo 'floodmark: the hook could not run, so nothing is allowed.' >&2; exit 2; }"
+		}
+		entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command, "timeout": 20}}}
+		if strings.HasSuffix(event, "ToolUse") {
+			entry["matcher"] = "*"
+		}
+		hooks[event] = []any{entry}
+	}
+	data, err := json.Marshal(map[string]any{"hooks": hooks})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func runPi(w *world, protected bool) string {
+	w.write(".pi/agent/models.json", fmt.Sprintf(`{"providers":{"scripted":{"baseUrl":"%s/v1","api":"openai-completions","apiKey":"none",
+"models":[{"id":%q,"name":"Scripted","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":8000,
+"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, w.llm.URL, testmodel.Name))
+	args := []string{tool(w.t, "pi-"+piVersion, "node_modules", "@mariozechner", "pi-coding-agent", "dist", "cli.js"), "-p", "--mode", "json", "--model", "scripted/" + testmodel.Name}
+	if protected {
+		shim, err := filepath.Abs("../../../integrations/pi/floodmark.ts")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		args = append(args, "-e", shim)
+	}
+	return w.run([]string{"PI_OFFLINE=1"}, "node", append(args, prompt())...)
+}
+
+// check looks at what happened: whether the secret left, and how many results
+// the model read.
+func (w *world) check(output string, leaked bool, results int) {
+	w.t.Helper()
+	got := w.results()
+	for i, r := range got {
+		w.t.Logf("result %d: %s", i+1, strings.TrimSpace(r))
+	}
+	if w.leaked() != leaked {
+		w.t.Errorf("the secret reached the attacker: %v, want %v", w.leaked(), leaked)
+	}
+	if len(got) != results {
+		w.t.Errorf("the model read %d results, want %d", len(got), results)
+	}
+	if w.t.Failed() {
+		w.t.Log(output)
+	}
+}
+
+// Without Floodmark the attack works: otherwise the rest shows nothing.
+func TestUnprotectedAgentLeaks(t *testing.T) {
+	for name, a := range agentsHere() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.story(a.shell, func() {})
+			w.check(a.run(w, false), true, 2)
+		})
+	}
+}
+
+// With it the call is refused, the model reads why in one line, and the
+// owner's task is done all the same.
+func TestProtectedAgentDoesNotLeak(t *testing.T) {
+	for name, a := range agentsHere() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.daemon()
+			w.story(a.shell, func() {})
+			output := a.run(w, true)
+			w.check(output, false, 3)
+			if !strings.Contains(output, "Done.") || !strings.Contains(output, w.secret) {
+				t.Errorf("the task was not done: %s", output)
+			}
+		})
+	}
+}
+
+// A daemon that is killed between two calls allows nothing.
+func TestDaemonGone(t *testing.T) {
+	for name, a := range agentsHere() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.story(a.shell, w.daemon())
+			w.check(a.run(w, true), false, 2)
+			if last := w.results(); len(last) < 2 || !strings.Contains(last[1], "the monitor did not answer, so nothing is allowed") {
+				t.Errorf("the model was told %q", last)
+			}
+		})
+	}
+}
+
+// A hook program that is gone allows nothing.
+func TestCodexHookGone(t *testing.T) {
+	w := newWorld(t)
+	w.daemon()
+	w.story(agentsHere()["codex"].shell, func() {
+		if err := os.Remove(filepath.Join(w.home, "bin", "floodmark-hook")); err != nil {
+			t.Error(err)
+		}
+	})
+	w.check(runCodex(w, true), false, 2)
+}

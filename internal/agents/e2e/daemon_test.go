@@ -1,0 +1,66 @@
+package e2e
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// daemon starts a monitor behind the world's socket, with the shipped coding
+// profile, and returns what stops it.
+func (w *world) daemon() (stop func()) {
+	w.t.Helper()
+	p, err := policy.Shipped("coding")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := catalog.Shipped()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m, err := monitor.New(monitor.Config{
+		Journal:   journal.NewMemory(),
+		Rules:     func() kernel.Rules { return kernel.Rules{Policy: p, Catalog: c} },
+		Key:       func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
+		Now:       time.Now,
+		NewCode:   func() string { return random()[:8] },
+		NewTicket: func() floodmark.TicketID { return floodmark.TicketID(random()) },
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	door := agents.Door{Hooks: m}
+	frames, web := hookframe.Split(listen(w.t, w.socket()))
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		_ = hookframe.ServeAll(ctx, frames, func(net.Conn) hookframe.Handler { return door.Answer }, func(err error) { w.t.Log(err) })
+	})
+	stop = sync.OnceFunc(func() {
+		cancel()
+		_ = web.Close()
+		wait.Wait()
+		_ = m.Close()
+	})
+	w.t.Cleanup(stop)
+	return stop
+}
+
+func random() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}
