@@ -63,25 +63,32 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 		if err := checkNames(s, ""); err != nil {
 			return err
 		}
-		_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: func(st *kernel.State, _ kernel.Rules, _ kernel.Input) (kernel.Output, error) {
-			if !st.Opened {
-				return kernel.Output{}, fmt.Errorf("%w: %s", ErrNoSession, s)
+		err := m.note(ctx, s, func(opened bool) ([]floodmark.Fact, error) {
+			if !opened {
+				return nil, fmt.Errorf("%w: %s", ErrNoSession, s)
 			}
-			return kernel.Output{Facts: []floodmark.Fact{seen}}, nil
-		}})
+			return []floodmark.Fact{seen}, nil
+		})
 		if !errors.Is(err, ErrNoSession) {
 			return err
 		}
 		seen.Text = cut(fmt.Sprintf("session %q: %s", s.ID, seen.Text))
 	}
-	own := journal.Session{Tenant: s.Tenant, ID: Incidents}
-	_, err := m.write(ctx, job{session: own, event: hook.Event{Session: own.ID}, judge: func(st *kernel.State, _ kernel.Rules, _ kernel.Input) (kernel.Output, error) {
-		facts := []floodmark.Fact{seen}
-		if !st.Opened {
-			facts = []floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark"}, seen}
+	return m.note(ctx, journal.Session{Tenant: s.Tenant, ID: Incidents}, func(opened bool) ([]floodmark.Fact, error) {
+		if !opened {
+			return []floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark"}, seen}, nil
 		}
-		return kernel.Output{Facts: facts}, nil
-	}})
+		return []floodmark.Fact{seen}, nil
+	})
+}
+
+// note writes facts that follow from nothing but whether the session is open.
+func (m *Monitor) note(ctx context.Context, s journal.Session, what func(opened bool) ([]floodmark.Fact, error)) error {
+	judge := func(st *kernel.State, _ kernel.Rules, _ kernel.Input) (kernel.Output, error) {
+		facts, err := what(st.Opened)
+		return kernel.Output{Facts: facts}, err
+	}
+	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: judge, ruleless: true})
 	return err
 }
 

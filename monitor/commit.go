@@ -33,7 +33,9 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at ti
 	batch := journal.Batch{Records: make([]journal.Record, 1, 1+len(out.Forks))}
 	batch.Records[0] = journal.Record{Session: s.session, After: after, Entries: entries}
 	stale := false
-	if s.since+len(facts) >= max(m.cfg.Limits.SnapshotFrom, s.state.Ledger.Len()/2) {
+	// A larger session is written down less often: what that costs for each fact
+	// stays the same, and so does the part of it that a reader must replay.
+	if s.since+len(facts) >= max(m.cfg.Limits.SnapshotFrom, s.state.Ledger.Len()) {
 		if stale, err = m.erasedSince(ctx, s); err != nil {
 			return nil, err
 		}

@@ -28,17 +28,28 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const plain = "version: 1\nprofile: assistant\n"
 
-func mustRules(tb testing.TB, text string) kernel.Rules {
-	tb.Helper()
+// Reading the shipped catalog takes long, above all with the race detector.
+var (
+	shipped    = sync.OnceValues(catalog.Shipped)
+	plainRules = sync.OnceValues(func() (kernel.Rules, error) { return loadRules(plain) })
+)
+
+func loadRules(text string) (kernel.Rules, error) {
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte(text)})
 	if problems.Failed() {
-		tb.Fatal(problems)
+		return kernel.Rules{}, problems
 	}
-	shipped, err := catalog.Shipped()
+	tools, err := shipped()
+	return kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), tools)}, err
+}
+
+func mustRules(tb testing.TB, text string) kernel.Rules {
+	tb.Helper()
+	rules, err := loadRules(text)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), shipped)}
+	return rules
 }
 
 // A desk is one monitor in a test, with a clock that a test moves and an
@@ -58,7 +69,10 @@ func newDesk(tb testing.TB, j journal.Journal, change ...func(*monitor.Config)) 
 	tb.Helper()
 	d := &desk{clock: &atomic.Int64{}, tickets: &atomic.Int64{}}
 	d.clock.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano())
-	rules := mustRules(tb, plain)
+	rules, err := plainRules()
+	if err != nil {
+		tb.Fatal(err)
+	}
 	d.cfg = monitor.Config{
 		Journal:   j,
 		Rules:     func() kernel.Rules { return rules },

@@ -21,6 +21,8 @@ type job struct {
 	event   hook.Event
 	// judge is the pure part. It must not change the state.
 	judge func(*kernel.State, kernel.Rules, kernel.Input) (kernel.Output, error)
+	// ruleless jobs only note something: they work even if the rules do not.
+	ruleless bool
 }
 
 // A written is a job that is done: its facts are durable.
@@ -145,7 +147,11 @@ func (m *Monitor) judge(ctx context.Context, s *seat, j job, key provenance.Key,
 		}
 		in.Child = child.state
 	}
-	out, err = j.judge(s.state, m.cfg.Rules(), in)
+	var rules kernel.Rules
+	if !j.ruleless {
+		rules = m.cfg.Rules()
+	}
+	out, err = j.judge(s.state, rules, in)
 	if find.err != nil {
 		return kernel.Output{}, find.err
 	}
