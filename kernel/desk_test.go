@@ -38,6 +38,7 @@ tools:
       to: {role: critical, is: destination}
       amount: {role: critical, is: amount}
       id: {role: critical, is: id}
+      title: {role: critical, is: name}
       ref: {role: critical, is: id, needs: local}
       key: {role: critical, is: secret}
       urgent: {role: critical, is: flag}

@@ -148,6 +148,9 @@ func TestRelax(t *testing.T) {
 		"only a flag":     {"email bob@example.com", "mail", `{"urgent":true}`, false},
 		"with a null":     {"email bob@example.com", "mail", `{"to":"bob@example.com","id":null}`, true},
 		"with no text":    {"email bob@example.com", "mail", `{"to":"bob@example.com","id":""}`, true},
+		"a name":          {"email bob@example.com about Quarterly-7", "mail", `{"to":"bob@example.com","title":"Quarterly-7"}`, true},
+		"a name beside":   {"Email bob@example.com. The title is Quarterly-7.", "mail", `{"to":"bob@example.com","title":"Quarterly-7"}`, true},
+		"an old name":     {"email bob@example.com", "mail", `{"to":"bob@example.com","title":"zoe@example.com"}`, false},
 		"only an amount":  {"Send 70. The amount is 70.", "mail", `{"amount":70}`, true},
 		"an id":           {"email bob@example.com the id X-17-b", "mail", `{"to":"bob@example.com","id":"X-17-b"}`, true},
 		"amount":          {"Email bob@example.com. The amount is 70.", "mail", `{"to":"bob@example.com","amount":70}`, true},
@@ -241,6 +244,32 @@ func TestFetchWithPrivateData(t *testing.T) {
 		got := d.call("page", jsonArgs(t, map[string]string{"url": c.url})).Reply.Decision
 		if allowed := got.Verdict == floodmark.Allow; allowed != c.allowed {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Beside an address only what is too small to tell anything may go.
+func TestWhatGoesWithAnAddress(t *testing.T) {
+	for note, allowed := range map[string]bool{
+		"true": true, "null": true, "1234": true, "12345": false, `"abcd"`: false, `"a"`: false,
+	} {
+		d := newDesk(t, "")
+		d.owner("Look at https://one.example/a and in the diary")
+		d.reads("page", `{"url":"https://one.example/a"}`, "nothing to go on")
+		d.reads("diary", "", "dear diary")
+		got := d.call("page", `{"url":"https://one.example/a","note":`+note+`}`).Reply.Decision
+		if (got.Verdict == floodmark.Allow) != allowed {
+			t.Errorf("%s: %+v", note, got.Reasons)
+		}
+	}
+}
+
+// Before the first message it is the first turn.
+func TestTurnOfARule(t *testing.T) {
+	for turn, want := range map[int]floodmark.Verdict{1: floodmark.Restrict, 2: floodmark.Allow} {
+		d := newDesk(t, fmt.Sprintf("rules:\n  - {name: first, when: 'turn == %d', action: {verdict: restrict}}\n", turn))
+		if got := d.call("look", "").Reply.Decision.Verdict; got != want {
+			t.Errorf("a rule for turn %d: %v", turn, got)
 		}
 	}
 }

@@ -86,10 +86,8 @@ func (st *step) content(c hook.Content) {
 	if c.Origin.Kind == floodmark.FromModel || c.Origin.Kind == floodmark.FromHistory && c.Origin.Group == "" {
 		src.Whole, src.Label = true, st.summed()
 	}
-	if t, err := floodmark.ParseTrust(c.Trust); c.Trust != "" {
-		if err != nil {
-			t = floodmark.Untrusted
-		}
+	if c.Trust != "" {
+		t, _ := floodmark.ParseTrust(c.Trust) // a word we do not know is the lowest
 		src.Label.Trust = min(src.Label.Trust, t)
 	}
 	if n, ok := st.s.Ledger.Find(digest); ok && !digest.IsZero() {

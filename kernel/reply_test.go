@@ -59,6 +59,17 @@ func TestInertReplies(t *testing.T) {
 	}
 }
 
+// A picture the owner stated is looked at as far as pictures go.
+func TestLongPicture(t *testing.T) {
+	for size, inert := range map[int]bool{2048: false, 2049: true} {
+		head, tail := "![", "](https://one.example/a)"
+		text := head + strings.Repeat("x", size-len(head)-len(tail)) + tail
+		if got := tainted(t, "").reply(text, hook.ToOwner).Text; (got != "") != inert {
+			t.Errorf("%d bytes: %.20q", size, got)
+		}
+	}
+}
+
 // Pictures are left alone down to Local, and made inert below it.
 func TestInertBelowLocal(t *testing.T) {
 	for tool, inert := range map[string]bool{"look": false, "wall": true} {
@@ -182,6 +193,9 @@ func TestReplyToOthersWithData(t *testing.T) {
 		got := d.reply(c.text, hook.ToOthers)
 		if got.Decision.Verdict != c.verdict || got.Decision.Reasons[0].Code != c.code || (got.Line != "") != (c.verdict != floodmark.Allow) {
 			t.Errorf("%s: %+v", name, got)
+		}
+		if c.verdict == floodmark.Confirm && !strings.HasPrefix(got.Decision.Remedy.Person, "Approve it") {
+			t.Errorf("%s: %+v", name, got.Decision.Remedy)
 		}
 		if d.state.InTurn != (c.verdict == floodmark.Confirm) {
 			t.Errorf("%s: the turn is open: %v", name, d.state.InTurn)

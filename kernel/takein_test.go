@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -209,6 +210,23 @@ func TestContent(t *testing.T) {
 			if c.content.Kind == "" && got.Kind != floodmark.NodeInput || c.content.Kind != "" && got.Kind != c.content.Kind {
 				t.Errorf("%s at %s: kind %s", name, point, got.Kind)
 			}
+		}
+	}
+}
+
+// What sums up a conversation is as good as the conversation, once there was one.
+func TestSummariesByTurn(t *testing.T) {
+	for turn, want := range map[int]string{1: "untrusted/private", 2: "system/public", 3: "system/public"} {
+		d := newDesk(t, "")
+		for i := range turn {
+			if i > 0 { // ends the turn, and decides nothing
+				d.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Clear, ByPerson: true})
+			}
+			d.owner(fmt.Sprint("hello ", i))
+		}
+		out := d.tell(hook.Event{Point: hook.ContextAssembled, Sources: []hook.Content{{Origin: floodmark.Origin{Kind: floodmark.FromModel}, Text: "so far"}}})
+		if seen := kept[floodmark.ContentSeen](out); len(seen) != 1 || seen[0].Label.String() != want || !seen[0].Whole {
+			t.Errorf("turn %d: %+v", turn, seen)
 		}
 	}
 }
