@@ -134,7 +134,7 @@ func TestLawCompiledConditionsAgreeWithCEL(t *testing.T) {
 func TestOtherConditions(t *testing.T) {
 	q := &Question{
 		Tool: floodmark.ToolRef{Name: "transfer"}, Mark: floodmark.Label{Trust: floodmark.External}, Iteration: 2,
-		Leaves: []hook.Leaf{{Path: "amount", Value: "150.5", Kind: hook.Number}, {Path: "items[2].url", Value: "https://a.example"}},
+		Leaves: []hook.Leaf{{Path: "amount", Value: "150.5", Kind: hook.Number}, {Path: "items[2].url", Value: "https://a.example"}, {Path: "n", Value: "10", Kind: hook.Number}},
 		Args:   []floodmark.Argument{{Path: "amount", Whence: floodmark.Seen, Trust: floodmark.External}},
 		Sources: func(yield func(Source) bool) {
 			yield(Source{Kind: floodmark.FromTool, Tool: "web_fetch", Trust: floodmark.Untrusted, Place: "evil.example"})
@@ -148,7 +148,8 @@ func TestOtherConditions(t *testing.T) {
 		`arg.exists(p, arg[p].seen && arg[p].trust < shared)`:        yep,
 		`iteration + 1 == 3 ? true : false`:                          yep,
 		`call.args["missing"] > 1`:                                   failed,
-		`size(call.args) == 2`:                                       yep,
+		`size(call.args) == 3`:                                       yep,
+		`call.args["n"] == 10`:                                       yep,
 		`arg["amount"].trust == external && call.tool == "transfer"`: yep,
 	} {
 		r := &reader{name: "x", data: []byte("x")}

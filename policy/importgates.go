@@ -12,7 +12,7 @@ func cautionDefaults() []string { return []string{"web_fetch", "email", "webhook
 // caution imports tools.caution of seed 1.
 func (m *importer) caution() {
 	v := m.root.get("tools", "caution")
-	if v == nil || !m.mapping(v, "tools.caution") {
+	if !m.mapping(v, "tools.caution") {
 		return
 	}
 	m.found, m.auditor = true, true
@@ -22,7 +22,7 @@ func (m *importer) caution() {
 	for _, k := range v.members {
 		m.cautionKey(k)
 	}
-	if tools := v.get("tools"); tools != nil && m.mapping(tools, "tools.caution.tools") {
+	if tools := v.get("tools"); m.mapping(tools, "tools.caution.tools") {
 		for _, k := range tools.members {
 			m.cautionTool(k)
 		}
@@ -67,7 +67,7 @@ func (m *importer) cautionTool(k jmember) {
 }
 
 func (m *importer) auditorSettings(v *jvalue) {
-	if v == nil || !m.mapping(v, "tools.caution.auditor") {
+	if !m.mapping(v, "tools.caution.auditor") {
 		return
 	}
 	m.unknown(v, "tools.caution.auditor", "model", "timeoutMs", "failMode")
@@ -124,7 +124,7 @@ func (m *importer) verifiers() {
 // verifier reads one configuration. Global ones are what an agent's cannot
 // weaken.
 func (m *importer) verifier(v *jvalue, where string, global []gate) []gate {
-	if v == nil || !m.mapping(v, where) {
+	if !m.mapping(v, where) {
 		return nil
 	}
 	m.found = true
@@ -138,7 +138,7 @@ func (m *importer) verifier(v *jvalue, where string, global []gate) []gate {
 		return nil
 	}
 	g := gate{}
-	if scope := v.get("scope"); scope != nil && m.mapping(scope, where+".scope") {
+	if scope := v.get("scope"); m.mapping(scope, where+".scope") {
 		g.include, g.exclude = m.tools(scope.get("include"), where+".scope.include"), m.tools(scope.get("exclude"), where+".scope.exclude")
 		if len(g.include) > 0 && len(g.exclude) > 0 {
 			m.fault(scope, "include and exclude are both given", "keep one of them")
@@ -150,10 +150,10 @@ func (m *importer) verifier(v *jvalue, where string, global []gate) []gate {
 	mode, _ := m.word(v.get("failMode"), where+".failMode", "deny", "allow")
 	g.allow = mode == "allow"
 	var out []gate
-	if at := v.get("webhook"); at != nil && m.mapping(at, where+".webhook") {
+	if at := v.get("webhook"); m.mapping(at, where+".webhook") {
 		out = append(out, m.webhook(at, where, g))
 	}
-	if at := v.get("telegram"); at != nil && m.mapping(at, where+".telegram") && at.get("enabled").is("true") {
+	if at := v.get("telegram"); m.mapping(at, where+".telegram") && at.get("enabled").is("true") {
 		out = append(out, m.telegram(at, where, g))
 	}
 	if len(out) == 0 {

@@ -82,7 +82,7 @@ func (m *importer) taintPolicy(v *jvalue) {
 		floodmark.System: floodmark.Allow, floodmark.Owner: floodmark.Allow, floodmark.Local: floodmark.Allow,
 		floodmark.Shared: floodmark.Confirm, floodmark.External: floodmark.Confirm, floodmark.Untrusted: floodmark.Confirm,
 	}
-	if v == nil || !m.mapping(v, "taintPolicy") {
+	if !m.mapping(v, "taintPolicy") {
 		return
 	}
 	m.unknown(v, "taintPolicy", levelWords()...)
@@ -110,7 +110,7 @@ func safeTools() []string {
 }
 
 func (m *importer) toolOverrides(v *jvalue) {
-	if v != nil && m.mapping(v, "toolOverrides") {
+	if m.mapping(v, "toolOverrides") {
 		for _, k := range v.members {
 			if name := parseTool(k.name); name.name == "" || name == (toolName{name: "*"}) || strings.TrimSpace(k.name) == "" || len(k.name) > maxKey {
 				m.fault(k.value, "this override names no tool", "name a tool, or use taintPolicy for all of them")

@@ -34,16 +34,15 @@ func (c *compiler) number(e ast.Expr) (readNumber, bool) {
 	return nil, false
 }
 
-func (c *compiler) constantNumber(e ast.Expr) (int64, bool) {
+func (c *compiler) constantNumber(e ast.Expr) (n int64, ok bool) {
 	switch e.Kind() {
 	case ast.LiteralKind:
-		n, ok := e.AsLiteral().(types.Int)
-		return int64(n), ok
+		literal, whole := e.AsLiteral().(types.Int)
+		n, ok = int64(literal), whole
 	case ast.IdentKind:
-		n, ok := c.constants[e.AsIdent()]
-		return n, ok
+		n, ok = c.constants[e.AsIdent()]
 	}
-	return 0, false
+	return n, ok
 }
 
 // text reads an expression that is known to be a text.

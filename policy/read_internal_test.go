@@ -87,6 +87,7 @@ func TestLocate(t *testing.T) {
 		"escaped tabs":        `"iteration\t<\t1\t||\ttrsut < 1"`,
 		"spaces in quotes":    `"iteration  <  1  ||  trsut < 1"`,
 		"folded quotes":       "\"iteration < 1 ||\n     trsut < 1\"",
+		"not indented":        "\"iteration < 1 ||\ntrsut < 1\"",
 		"continued":           "\"iteration < 1 || \\\n     trsut < 1\"",
 		"continued twice":     "\"iteration \\\n   < 1 || \\\n     trsut < 1\"",
 		"continued in a word": "\"itera\\\n   tion < 1 || trsut < 1\"",
