@@ -1,0 +1,68 @@
+//go:build unix
+
+package witness
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+const (
+	writableByGroup  = 0o020
+	writableByOthers = 0o002
+)
+
+// Apart reports whether a user, by number, can change nothing in the folder:
+// neither it nor anything in it or above it is theirs or open to others. If it
+// is apart from the one who can write the journal, the checkpoints in it prove
+// more than damage. Access lists are not looked at.
+func Apart(dir string, uid int) (bool, error) {
+	if uid == 0 {
+		return false, nil
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return false, err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return false, fmt.Errorf("look at the witness folder: %w", err)
+	}
+	for _, name := range []string{"", headsFile, newestFile, notesFile} {
+		info, err := os.Lstat(filepath.Join(path, name))
+		if errors.Is(err, fs.ErrNotExist) && name != "" {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if reaches(info, uid, false) {
+			return false, nil
+		}
+	}
+	for path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		info, err := os.Lstat(path)
+		if err != nil {
+			return false, err
+		}
+		if reaches(info, uid, true) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// reaches reports whether the user may change what info is about. In a sticky
+// folder above, such as /tmp, nobody can move what is not theirs.
+func reaches(info fs.FileInfo, uid int, above bool) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || int(stat.Uid) == uid {
+		return true
+	}
+	open := info.Mode().Perm()&(writableByGroup|writableByOthers) != 0
+	return open && (!above || info.Mode()&fs.ModeSticky == 0)
+}

@@ -1,0 +1,24 @@
+//go:build unix
+
+package witness
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock makes sure that one process writes. The system lets go of the lock when
+// the process ends, however it ends.
+func lock(file *os.File) error {
+	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return errors.New("open the witness folder: another process writes to it; is a daemon running already?")
+	}
+	if err != nil {
+		return fmt.Errorf("lock the witness folder: %w", err)
+	}
+	return nil
+}
