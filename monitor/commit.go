@@ -35,14 +35,14 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at ti
 	stale := false
 	// A larger session is written down less often: what that costs for each fact
 	// stays the same, and so does the part of it that a reader must replay.
-	if s.since+len(facts) >= max(m.cfg.Limits.SnapshotFrom, s.state.Ledger.Len()) {
+	if s.since+len(facts) >= max(m.cfg.Limits.SnapshotFrom, s.kept) {
 		if stale, err = m.erasedSince(ctx, s); err != nil {
 			return nil, err
 		}
 		if !stale {
 			batch.Records[0].Snapshot = s.snapshot(key, last)
 		}
-		s.since = -len(facts)
+		s.since, s.kept = -len(facts), s.state.Ledger.Len()
 	}
 	if err := addForks(&batch, s.session.Tenant, at, out.Forks); err != nil {
 		return nil, err

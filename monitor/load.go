@@ -81,7 +81,7 @@ func restore(start journal.Start, s journal.Session, key provenance.Key) (memory
 	if err != nil {
 		return memory{}, nil //nolint:nilerr // ours, and of an older form: the entries have it all
 	}
-	return memory{state: state, link: start.Link, stone: start.Tombstone}, nil
+	return memory{state: state, link: start.Link, stone: start.Tombstone, kept: state.Ledger.Len()}, nil
 }
 
 // beginning is a session before its first entry, or behind its tombstone.

@@ -35,6 +35,7 @@ type memory struct {
 	link  journal.Link
 	stone *journal.Tombstone
 	since int // facts after the newest snapshot
+	kept  int // sources in the newest snapshot
 	// seen are incidents of reading it, to be written with its next facts.
 	seen []floodmark.IncidentSeen
 

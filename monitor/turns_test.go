@@ -1,0 +1,169 @@
+package monitor_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// A gate holds every append until it is opened.
+type gate struct {
+	inside chan journal.Session
+	open   chan struct{}
+}
+
+func newGate() *gate {
+	return &gate{inside: make(chan journal.Session, 64), open: make(chan struct{})}
+}
+
+func (g *gate) append(ctx context.Context, b journal.Batch, next func() error) error {
+	g.inside <- b.Records[0].Session
+	select {
+	case <-g.open:
+		return next()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// blocked returns a desk whose session s is held by one event.
+func blocked(t *testing.T, limits func(*monitor.Config)) (*desk, *gate, *sync.WaitGroup) {
+	t.Helper()
+	j := &faulty{Journal: journal.NewMemory()}
+	d := newDesk(t, j, limits)
+	d.tell(t, at("s", hook.SessionStart))
+	g := newGate()
+	j.append = g.append
+	var wg sync.WaitGroup
+	wg.Go(func() { d.Handle(context.Background(), "", says("s", "first")) })
+	<-g.inside
+	return d, g, &wg
+}
+
+// waits starts an event that has to wait, and returns once it does.
+func waits(t *testing.T, d *desk, wg *sync.WaitGroup, text string) {
+	t.Helper()
+	before := d.Waiting("s")
+	wg.Go(func() { d.Handle(context.Background(), "", says("s", text)) })
+	for d.Waiting("s") == before {
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// Those who wait get their turn in order; one more than may wait is refused.
+func TestTurnsComeInOrder(t *testing.T) {
+	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 5 })
+	var want []string
+	for i := range 5 {
+		want = append(want, fmt.Sprint("word ", i))
+		waits(t, d, wg, want[i])
+	}
+	refused(t, d, says("s", "one too many"), monitor.ErrBusy)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if reply, err := d.Handle(ctx, "", says("s", "gone")); err == nil || reply.Decision.Verdict != floodmark.Restrict {
+		t.Error("somebody who has gone was answered")
+	}
+	close(g.open)
+	wg.Wait()
+	view, err := d.View(t.Context(), session("s"))
+	if err != nil || !slices.Equal(view.State.Owner, append([]string{"first"}, want...)) {
+		t.Errorf("the order was %q, %v", view.State.Owner, err)
+	}
+}
+
+// Whoever gives up while waiting leaves the queue, and the rest go on.
+func TestGivingUpLeavesTheQueue(t *testing.T) {
+	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 2 })
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		_, err := d.Handle(ctx, "", says("s", "gives up"))
+		gone <- err
+	}()
+	for d.Waiting("s") == 0 {
+		time.Sleep(100 * time.Microsecond)
+	}
+	waits(t, d, wg, "stays")
+	cancel()
+	if err := <-gone; err == nil {
+		t.Error("it was answered")
+	}
+	waits(t, d, wg, "comes later")
+	close(g.open)
+	wg.Wait()
+	view, err := d.View(t.Context(), session("s"))
+	if err != nil || !slices.Equal(view.State.Owner, []string{"first", "stays", "comes later"}) {
+		t.Errorf("%q, %v", view.State.Owner, err)
+	}
+}
+
+// A session in trouble does not hold up others; all together are bounded.
+func TestInFlightIsBounded(t *testing.T) {
+	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.InFlight = 2 })
+	wg.Go(func() { d.Handle(context.Background(), "", at("other", hook.SessionStart)) })
+	if s := <-g.inside; s != session("other") {
+		t.Errorf("%s got through", s)
+	}
+	refused(t, d, at("third", hook.SessionStart), monitor.ErrBusy)
+	close(g.open)
+	wg.Wait()
+	d.tell(t, at("third", hook.SessionStart))
+}
+
+// The cache is bounded: what is not in it is read again, and nothing changes.
+func TestSmallCache(t *testing.T) {
+	mem := journal.NewMemory()
+	d := newDesk(t, mem, func(c *monitor.Config) { c.Limits.CacheBytes, c.Limits.ContentBytes = 60<<10, 1<<10 })
+	for i := range 6 {
+		poisoned(t, d, fmt.Sprint("s", i))
+	}
+	if n, bytes := d.Cached(); n != 2 || bytes > 60<<10 {
+		t.Errorf("%d sessions of %d bytes are remembered", n, bytes)
+	}
+	cold := func(id string) bool {
+		if got := d.tell(t, mail(id, "c1")).Decision.Verdict; got != floodmark.Confirm {
+			t.Errorf("%s: %v", id, got)
+		}
+		seen := d.observed()
+		return seen[len(seen)-1].Cold
+	}
+	if cold("s5") || !cold("s0") || cold("s0") || cold("s5") || !cold("s1") || !cold("s0") {
+		t.Error("not those used last are remembered")
+	}
+}
+
+// A session larger than the cache still works.
+func TestTinyCache(t *testing.T) {
+	d := newDesk(t, journal.NewMemory(), func(c *monitor.Config) { c.Limits.CacheBytes, c.Limits.ContentBytes = 1, 1 })
+	poisoned(t, d, "s")
+	if got := d.tell(t, mail("s", "c1")).Decision.Verdict; got != floodmark.Confirm {
+		t.Errorf("got %v", got)
+	}
+	if n, bytes := d.Cached(); n != 0 || bytes != 0 {
+		t.Errorf("%d sessions of %d bytes are remembered", n, bytes)
+	}
+}
+
+func TestClosedMonitorRefuses(t *testing.T) {
+	d, g, wg := blocked(t, func(*monitor.Config) {})
+	closed := make(chan struct{})
+	go func() { d.Close(); close(closed) }()
+	select {
+	case <-closed:
+		t.Error("it did not wait for what it had begun")
+	case <-time.After(10 * time.Millisecond):
+	}
+	refused(t, d, says("s", "late"), monitor.ErrClosed)
+	close(g.open)
+	wg.Wait()
+	<-closed
+}
