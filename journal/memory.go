@@ -1,9 +1,9 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"iter"
-	"maps"
 	"slices"
 	"sync"
 
@@ -65,13 +65,10 @@ func (m *Memory) Append(ctx context.Context, b Batch) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed {
-		return ErrClosed
+	if err := m.usable(ctx); err != nil {
+		return err
 	}
 	there := 0
 	for _, r := range b.Records {
@@ -106,7 +103,10 @@ func (m *Memory) add(r Record) {
 		k = &kept{}
 		m.sessions[r.Session] = k
 	}
-	k.entries = append(k.entries, r.Entries...)
+	for _, e := range r.Entries {
+		e.Body = slices.Clone(e.Body)
+		k.entries = append(k.entries, e)
+	}
 	m.written++
 	k.mark = m.written
 	if len(r.Snapshot) > 0 {
@@ -115,13 +115,14 @@ func (m *Memory) add(r Record) {
 }
 
 // Begin implements [Journal].
-func (m *Memory) Begin(_ context.Context, s Session) (Start, error) {
+func (m *Memory) Begin(ctx context.Context, s Session) (Start, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.usable(ctx); err != nil {
+		return Start{}, err
+	}
 	k := m.sessions[s]
 	switch {
-	case m.closed:
-		return Start{}, ErrClosed
 	case k == nil:
 		return Start{}, nil
 	case len(k.snapshot.Snapshot) > 0:
@@ -134,33 +135,51 @@ func (m *Memory) Begin(_ context.Context, s Session) (Start, error) {
 
 // Read implements [Journal].
 func (m *Memory) Read(ctx context.Context, s Session, after uint64) iter.Seq2[Entry, error] {
-	m.mu.Lock()
-	var entries []Entry
-	if k := m.sessions[s]; k != nil {
-		skip := 0
-		if after > k.base.Seq {
-			skip = int(min(after-k.base.Seq, uint64(len(k.entries))))
-		}
-		entries = k.entries[skip:]
-	}
-	m.mu.Unlock()
 	return func(yield func(Entry, error) bool) {
+		entries, err := m.after(ctx, s, after)
 		for _, e := range entries {
-			if err := ctx.Err(); err != nil {
-				yield(Entry{}, err)
-				return
+			if err = ctx.Err(); err != nil {
+				break
 			}
 			if !yield(e, nil) {
 				return
 			}
 		}
+		if err != nil {
+			yield(Entry{}, err)
+		}
 	}
 }
 
-// Postings implements [Journal].
-func (m *Memory) Postings(_ context.Context, tenant string, contents []floodmark.Digest) (map[floodmark.Digest][]byte, error) {
+func (m *Memory) after(ctx context.Context, s Session, after uint64) ([]Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	k := m.sessions[s]
+	if err := m.usable(ctx); err != nil || k == nil {
+		return nil, err
+	}
+	skip := uint64(0)
+	if after > k.base.Seq {
+		skip = min(after-k.base.Seq, uint64(len(k.entries)))
+	}
+	return k.entries[skip:], nil
+}
+
+// usable reports whether a call may go on. The lock is held.
+func (m *Memory) usable(ctx context.Context) error {
+	if m.closed {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
+
+// Postings implements [Journal].
+func (m *Memory) Postings(ctx context.Context, tenant string, contents []floodmark.Digest) (map[floodmark.Digest][]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.usable(ctx); err != nil {
+		return nil, err
+	}
 	found := map[floodmark.Digest][]byte{}
 	for _, d := range contents {
 		if p, ok := m.contents[contentKey{tenant, d}]; ok {
@@ -171,20 +190,37 @@ func (m *Memory) Postings(_ context.Context, tenant string, contents []floodmark
 }
 
 // Heads implements [Journal].
-func (m *Memory) Heads(_ context.Context, after Mark) iter.Seq2[Head, error] {
-	return m.heads(func(h Head) bool { return h.Mark > after }, func(a, b Head) int { return int(a.Mark - b.Mark) })
+func (m *Memory) Heads(ctx context.Context, after Mark) iter.Seq2[Head, error] {
+	return m.heads(ctx, func(h Head) bool { return h.Mark > after }, func(a, b Head) int { return cmp.Compare(a.Mark, b.Mark) })
 }
 
 // Recent implements [Journal].
-func (m *Memory) Recent(_ context.Context, tenant string) iter.Seq2[Head, error] {
-	return m.heads(func(h Head) bool { return h.Session.Tenant == tenant }, func(a, b Head) int { return int(b.Mark - a.Mark) })
+func (m *Memory) Recent(ctx context.Context, tenant string) iter.Seq2[Head, error] {
+	return m.heads(ctx, func(h Head) bool { return h.Session.Tenant == tenant }, func(a, b Head) int { return cmp.Compare(b.Mark, a.Mark) })
 }
 
-func (m *Memory) heads(want func(Head) bool, order func(a, b Head) int) iter.Seq2[Head, error] {
+func (m *Memory) heads(ctx context.Context, want func(Head) bool, order func(a, b Head) int) iter.Seq2[Head, error] {
+	return func(yield func(Head, error) bool) {
+		heads, err := m.find(ctx, want)
+		slices.SortFunc(heads, order)
+		for _, h := range heads {
+			if !yield(h, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(Head{}, err)
+		}
+	}
+}
+
+func (m *Memory) find(ctx context.Context, want func(Head) bool) (heads []Head, err error) {
 	m.mu.Lock()
-	var heads []Head
-	for _, s := range slices.Collect(maps.Keys(m.sessions)) {
-		k := m.sessions[s]
+	defer m.mu.Unlock()
+	if err := m.usable(ctx); err != nil {
+		return nil, err
+	}
+	for s, k := range m.sessions {
 		h := Head{Session: s, Link: k.last(), Mark: k.mark}
 		if n := len(k.entries); n > 0 {
 			h.At = k.entries[n-1].At
@@ -195,21 +231,16 @@ func (m *Memory) heads(want func(Head) bool, order func(a, b Head) int) iter.Seq
 			heads = append(heads, h)
 		}
 	}
-	m.mu.Unlock()
-	slices.SortFunc(heads, order)
-	return func(yield func(Head, error) bool) {
-		for _, h := range heads {
-			if !yield(h, nil) {
-				return
-			}
-		}
-	}
+	return heads, nil
 }
 
 // Erase implements [Journal].
-func (m *Memory) Erase(_ context.Context, t Tombstone) error {
+func (m *Memory) Erase(ctx context.Context, t Tombstone) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.usable(ctx); err != nil {
+		return err
+	}
 	k := m.sessions[t.Session]
 	if k == nil || k.last() != t.Link {
 		return ErrConflict

@@ -1,0 +1,83 @@
+package sqlitejournal
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A request waits for the writer: a batch to append, or a session to erase.
+type request struct {
+	ctx   context.Context
+	batch journal.Batch
+	erase *journal.Tombstone
+	// taken decides between the writer, who begins to write, and the caller,
+	// who gives up. Whoever sets it first has it.
+	taken  atomic.Bool
+	result error // of the writer, until it is told
+	done   chan error
+}
+
+// Append implements [journal.Journal]. Once its batch is being written it waits
+// for the outcome, even if ctx ends: an answer that is not known is no answer.
+func (j *Journal) Append(ctx context.Context, b journal.Batch) error {
+	if err := b.Check(); err != nil {
+		return err
+	}
+	return j.submit(&request{ctx: ctx, batch: b, done: make(chan error, 1)})
+}
+
+// Erase implements [journal.Journal].
+func (j *Journal) Erase(ctx context.Context, t journal.Tombstone) error {
+	return j.submit(&request{ctx: ctx, erase: &t, done: make(chan error, 1)})
+}
+
+func (j *Journal) submit(r *request) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if err := j.enter(); err != nil {
+		return err
+	}
+	defer j.active.Done()
+	select {
+	case j.queue <- r:
+	case <-r.ctx.Done():
+		return r.ctx.Err()
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-r.ctx.Done():
+	}
+	if r.taken.CompareAndSwap(false, true) {
+		return r.ctx.Err()
+	}
+	return <-r.done
+}
+
+// take makes r the writer's, unless its caller has gone.
+func (r *request) take() bool {
+	if !r.taken.CompareAndSwap(false, true) {
+		return false
+	}
+	if err := r.ctx.Err(); err != nil {
+		r.done <- err
+		return false
+	}
+	return true
+}
+
+func (r *request) bytes() (n int) {
+	for _, rec := range r.batch.Records {
+		n += len(rec.Snapshot)
+		for _, e := range rec.Entries {
+			n += len(e.Body)
+		}
+	}
+	for _, c := range r.batch.Contents {
+		n += len(c.Postings)
+	}
+	return n
+}

@@ -1,0 +1,172 @@
+package sqlitejournal
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// Heads implements [journal.Journal]. It first notes which rows are the last of
+// their sessions, eight bytes each, and then reads those; a session that is
+// written to meanwhile comes with the entry that was its last one.
+func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journal.Head, error] {
+	return func(yield func(journal.Head, error) bool) {
+		marks, err := j.lastMarks(ctx, after)
+		for page := range slices.Chunk(marks, pageRows) {
+			var heads []journal.Head
+			heads, err = j.headsAt(ctx, page)
+			for _, h := range heads {
+				if !yield(h, nil) {
+					return
+				}
+			}
+			if err != nil {
+				break
+			}
+		}
+		if err != nil {
+			yield(journal.Head{}, err)
+		}
+	}
+}
+
+// lastMarks returns the rows after a mark that are the last of their session,
+// in the order of writing. From the beginning it asks once per session, from
+// anywhere else once per row: who asks again wants little.
+func (j *Journal) lastMarks(ctx context.Context, after journal.Mark) ([]int64, error) {
+	if err := j.enter(); err != nil {
+		return nil, err
+	}
+	defer j.active.Done()
+	query, args := `
+		SELECT f.mark FROM facts f WHERE f.mark > ?
+		AND NOT EXISTS (SELECT 1 FROM facts g WHERE g.sid = f.sid AND g.seq = f.seq + 1)`, []any{int64(after)}
+	if after <= 0 {
+		query, args = `
+			SELECT coalesce((SELECT f.mark FROM facts f WHERE f.sid = s.id ORDER BY f.seq DESC LIMIT 1), 0)
+			FROM sessions s`, nil
+	}
+	rows, err := j.reads.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, reading("list heads", err)
+	}
+	defer rows.Close()
+	var marks []int64
+	for rows.Next() {
+		var mark int64
+		if err := rows.Scan(&mark); err != nil {
+			return nil, reading("list heads", err)
+		}
+		marks = append(marks, mark)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, reading("list heads", err)
+	}
+	slices.Sort(marks)
+	return marks, nil
+}
+
+const headColumns = `SELECT f.mark, s.tenant, s.session, f.seq, f.hash, f.at
+	FROM facts f JOIN sessions s ON s.id = f.sid `
+
+// headsAt reads rows by their marks. One that was erased meanwhile is left out:
+// its tombstone has a later mark.
+func (j *Journal) headsAt(ctx context.Context, marks []int64) ([]journal.Head, error) {
+	marks = slices.Clone(marks)
+	query := make([]byte, 0, len(headColumns)+16+2*len(marks))
+	query = append(query, headColumns+"WHERE f.mark IN (0"...)
+	args := make([]any, len(marks))
+	for i, m := range marks {
+		query = append(query, ",?"...)
+		args[i] = m
+	}
+	heads, err := j.queryHeads(ctx, string(append(query, ')')), args...)
+	slices.SortFunc(heads, func(a, b journal.Head) int { return cmp.Compare(a.Mark, b.Mark) })
+	return heads, err
+}
+
+// Recent implements [journal.Journal]. It walks back through what was written,
+// as it stood when the walk began.
+func (j *Journal) Recent(ctx context.Context, tenant string) iter.Seq2[journal.Head, error] {
+	return func(yield func(journal.Head, error) bool) {
+		top := int64(-1)
+		for below := int64(-1); ; {
+			heads, err := j.recentPage(ctx, tenant, &top, below)
+			for _, h := range heads {
+				if !yield(h, nil) {
+					return
+				}
+				below = int64(h.Mark)
+			}
+			if err != nil {
+				yield(journal.Head{}, err)
+				return
+			}
+			if len(heads) < pageRows {
+				return
+			}
+		}
+	}
+}
+
+func (j *Journal) recentPage(ctx context.Context, tenant string, top *int64, below int64) ([]journal.Head, error) {
+	if *top < 0 {
+		if err := j.end(ctx, top); err != nil {
+			return nil, err
+		}
+		below = *top + 1
+	}
+	return j.queryHeads(ctx, headColumns+`
+		WHERE f.mark < ? AND s.tenant = ?
+		AND NOT EXISTS (SELECT 1 FROM facts g WHERE g.sid = f.sid AND g.seq = f.seq + 1 AND g.mark <= ?)
+		ORDER BY f.mark DESC LIMIT ?`, below, tenant, *top, pageRows)
+}
+
+// end finds the mark of what was written last.
+func (j *Journal) end(ctx context.Context, mark *int64) error {
+	if err := j.enter(); err != nil {
+		return err
+	}
+	defer j.active.Done()
+	if err := j.reads.QueryRowContext(ctx, "SELECT coalesce(max(mark), 0) FROM facts").Scan(mark); err != nil {
+		return reading("find the end of the journal", err)
+	}
+	return nil
+}
+
+func (j *Journal) queryHeads(ctx context.Context, query string, args ...any) ([]journal.Head, error) {
+	if err := j.enter(); err != nil {
+		return nil, err
+	}
+	defer j.active.Done()
+	rows, err := j.reads.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, reading("list heads", err)
+	}
+	defer rows.Close()
+	var heads []journal.Head
+	for rows.Next() {
+		var (
+			mark, seq, at int64
+			tenant, id    string
+			hash          []byte
+		)
+		if err := rows.Scan(&mark, &tenant, &id, &seq, &hash, &at); err != nil {
+			return nil, reading("list heads", err)
+		}
+		link, err := linkOf(seq, hash)
+		if err != nil {
+			return nil, err
+		}
+		s := journal.Session{Tenant: tenant, ID: floodmark.SessionID(id)}
+		heads = append(heads, journal.Head{Session: s, Link: link, At: at, Mark: journal.Mark(mark)})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, reading("list heads", err)
+	}
+	return heads, nil
+}

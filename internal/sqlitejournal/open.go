@@ -1,0 +1,176 @@
+package sqlitejournal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"modernc.org/sqlite"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+const (
+	// queueLength is how many appends may wait. A caller beyond it waits for
+	// its turn, or until its context ends.
+	queueLength = 1024
+	// readers is how many reads run at once.
+	readers = 8
+	// busyMillis is how long we wait for somebody with a database shell.
+	busyMillis = "busy_timeout(5000)"
+)
+
+// Open opens the journal in the file at path, and makes it if there is none.
+// It returns [journal.ErrNotDurable] for a store that could lose what it
+// acknowledged, and an error that names the process if another one has it.
+func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
+	path, err := place(path, opts)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{path: path, lock: lock, queue: make(chan *request, queueLength), done: make(chan struct{})}
+	if err := j.open(ctx, opts); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the journal %s: %w", path, err), lock.Close())
+	}
+	return j, nil
+}
+
+func (j *Journal) open(ctx context.Context, opts Options) error {
+	fault := opts.Fault
+	if fault == nil {
+		fault = func(string) {}
+	}
+	if err := private(j.path); err != nil {
+		return err
+	}
+	c, err := connect(ctx, j.path, busyMillis)
+	if err != nil {
+		return reading("connect", err)
+	}
+	w, err := prepareStore(c, fault)
+	if err != nil {
+		return errors.Join(err, c.close())
+	}
+	connector, err := sqlite.NewConnector(dsn(j.path, busyMillis, "query_only(1)", "cache_size(-8192)"))
+	if err != nil {
+		return errors.Join(err, c.close())
+	}
+	j.reads = sql.OpenDB(connector)
+	j.reads.SetMaxOpenConns(readers)
+	j.reads.SetMaxIdleConns(readers)
+	w.stats = &j.stats
+	go func() {
+		defer close(j.done)
+		w.run(j.queue)
+		j.ended = w.close()
+	}()
+	return nil
+}
+
+// place returns where the store really is, in a directory that is there.
+func place(path string, opts Options) (string, error) {
+	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") {
+		return "", fmt.Errorf("%w: %q is not the path of a file", journal.ErrNotDurable, path)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("place of the journal: %w", err)
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("directory of the journal: %w", err)
+	}
+	// Two names of one store must lead to one lock.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path, dir = real, filepath.Dir(real)
+	} else if real, err := filepath.EvalSymlinks(dir); err == nil {
+		path, dir = filepath.Join(real, filepath.Base(path)), real
+	}
+	kind, err := fileSystem(dir)
+	if err != nil {
+		return "", fmt.Errorf("file system of the journal: %w", err)
+	}
+	switch {
+	case kind == inMemory && !opts.Volatile:
+		return "", fmt.Errorf("%w: %s is on a file system in memory; use a directory on a disk", journal.ErrNotDurable, dir)
+	case kind == remote:
+		return "", fmt.Errorf("%w: %s is on a network file system, where locks and flushes are promises of others; use a local disk", journal.ErrNotDurable, dir)
+	}
+	return path, nil
+}
+
+// private makes the store's file for its owner only, before SQLite opens it:
+// the log beside it gets the same mode. A new file's name is flushed too.
+func private(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Chmod(0o600), f.Close()); err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	for _, name := range []string{dir, filepath.Dir(dir)} {
+		d, err := os.Open(name)
+		if err != nil {
+			continue // somebody else's directory, which we did not make
+		}
+		if err := errors.Join(d.Sync(), d.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepareStore makes a connection durable, the schema new, and what an earlier
+// process left in the log certain.
+func prepareStore(c *conn, fault func(string)) (*writer, error) {
+	if err := owned(c); err != nil {
+		return nil, err
+	}
+	if err := durable(c); err != nil {
+		return nil, err
+	}
+	if err := migrate(c, fault); err != nil {
+		return nil, err
+	}
+	// What a process wrote to the log and did not flush before it died can be
+	// read, but a power cut would take it. After this it is on the disk, so it
+	// may be said to be there.
+	if _, err := c.ask("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return nil, reading("move the log into the store", err)
+	}
+	return newWriter(c, fault)
+}
+
+// durable sets what must be set, and believes only what SQLite then says.
+func durable(c *conn) error {
+	for _, s := range []struct{ set, get, want string }{
+		{"PRAGMA journal_mode=WAL", "PRAGMA journal_mode", "wal"},
+		{"PRAGMA synchronous=FULL", "PRAGMA synchronous", "2"},
+		{"PRAGMA fullfsync=1", "PRAGMA fullfsync", "1"},
+		{"PRAGMA checkpoint_fullfsync=1", "PRAGMA checkpoint_fullfsync", "1"},
+		{"PRAGMA wal_autocheckpoint=0", "PRAGMA wal_autocheckpoint", "0"},
+		{"PRAGMA cache_size=-65536", "PRAGMA cache_size", "-65536"},
+	} {
+		if err := c.exec(s.set); err != nil {
+			return reading(s.set, err)
+		}
+		got, err := c.ask(s.get)
+		if err != nil {
+			return reading(s.get, err)
+		}
+		if said := fmt.Sprint(got[0]); said != s.want {
+			return fmt.Errorf("%w: %s is %s, want %s", journal.ErrNotDurable, s.get, said, s.want)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+//go:build !unix
+
+package sqlitejournal
+
+import (
+	"errors"
+	"os"
+)
+
+// lockFile refuses: without a lock that dies with its holder, two processes
+// could write one store.
+func lockFile(string) (*os.File, error) {
+	return nil, errors.New("lock the journal: not possible on this system")
+}

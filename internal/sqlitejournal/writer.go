@@ -1,0 +1,217 @@
+package sqlitejournal
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+const (
+	// groupRequests and groupBytes bound what one commit holds: a large one
+	// keeps those who came later waiting.
+	groupRequests = 512
+	groupBytes    = 8 << 20
+	// checkpointBytes is how much may be appended before SQLite's log is moved
+	// into its store. Rebuilding the index of a log this size at the next start
+	// takes well under a second.
+	checkpointBytes = 16 << 20
+	// rowBytes is what a row costs in the log besides its body, nearly all of
+	// it the page of the index it is entered in.
+	rowBytes = 2 << 10
+)
+
+// A writer is the one goroutine that writes. Nothing in it is shared.
+type writer struct {
+	c     *conn
+	fault func(string)
+	stats *counters
+	heads *heads
+	mark  int64 // of the last row of facts
+	sid   int64 // of the last session
+
+	begin, commit, rollback *stmt
+	addFact, addSession     *stmt
+	addSnapshot, addContent *stmt
+	findSession, findHead   *stmt
+	findFact                *stmt
+
+	group   []*request
+	logged  int   // bytes in the log since the last checkpoint, about
+	refused error // why nothing is written any more, until the store is opened again
+}
+
+func newWriter(c *conn, fault func(string)) (*writer, error) {
+	w := &writer{c: c, fault: fault, heads: newHeads()}
+	for _, s := range []struct {
+		to  **stmt
+		sql string
+	}{
+		{&w.begin, "BEGIN IMMEDIATE"},
+		{&w.commit, "COMMIT"},
+		{&w.rollback, "ROLLBACK"},
+		{&w.addFact, "INSERT INTO facts (mark, sid, seq, at, hash, kind, body) VALUES (?,?,?,?,?,?,?)"},
+		{&w.addSession, "INSERT INTO sessions (id, tenant, session) VALUES (?,?,?)"},
+		{&w.addSnapshot, "INSERT OR REPLACE INTO snapshots (sid, seq, hash, state) VALUES (?,?,?,?)"},
+		{&w.addContent, "INSERT OR IGNORE INTO contents (tenant, digest, postings) VALUES (?,?,?)"},
+		{&w.findSession, "SELECT id FROM sessions WHERE tenant = ? AND session = ?"},
+		{&w.findHead, "SELECT seq, hash FROM facts WHERE sid = ? ORDER BY seq DESC LIMIT 1"},
+		{&w.findFact, "SELECT hash FROM facts WHERE sid = ? AND seq = ? AND kind IS NOT NULL"},
+	} {
+		var err error
+		if *s.to, err = c.prepare(s.sql); err != nil {
+			return nil, reading("prepare", err)
+		}
+	}
+	for _, n := range []struct {
+		to  *int64
+		sql string
+	}{
+		{&w.mark, "SELECT coalesce(max(mark), 0) FROM facts"},
+		{&w.sid, "SELECT coalesce(max(id), 0) FROM sessions"},
+	} {
+		row, err := c.ask(n.sql)
+		if err != nil {
+			return nil, reading("find the end of the journal", err)
+		}
+		*n.to, _ = row[0].(int64)
+	}
+	return w, nil
+}
+
+// run writes what queues up, in groups: whatever came while the last group was
+// being written is the next one. There is no timer, so a lone append is not
+// kept waiting.
+func (w *writer) run(queue <-chan *request) {
+	for first := range queue {
+		w.group = append(w.group[:0], first)
+		for size := first.bytes(); size < groupBytes && len(w.group) < groupRequests; {
+			select {
+			case r, ok := <-queue:
+				if ok {
+					w.group = append(w.group, r)
+					size += r.bytes()
+					continue
+				}
+			default:
+			}
+			break
+		}
+		w.serve(w.group)
+	}
+}
+
+// serve writes a group and tells everybody how it went. If something in it
+// cannot be written, each of them gets a try of its own, so that one damaged
+// session does not stop the others.
+func (w *writer) serve(group []*request) {
+	live := group[:0]
+	for _, r := range group {
+		if r.take() {
+			live = append(live, r)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	err, apart := w.try(live)
+	if err != nil && apart && len(live) > 1 {
+		for _, r := range live {
+			err, _ := w.try([]*request{r})
+			r.done <- errors.Join(err, r.result)
+		}
+		return
+	}
+	for _, r := range live {
+		if err != nil {
+			r.result = err
+		}
+		r.done <- r.result
+	}
+}
+
+// try writes a group in one transaction. It returns an error if nothing was
+// written, or nobody knows; apart says that others of the group might succeed.
+func (w *writer) try(group []*request) (err error, apart bool) { //nolint:revive // the error is the answer
+	if w.refused != nil {
+		return w.refused, false
+	}
+	w.fault(BeforeAppend)
+	if err := w.begin.run(); err != nil {
+		return fmt.Errorf("begin to write: %w", err), false
+	}
+	mark, sid := w.mark, w.sid
+	size, entries, batches := 0, 0, 0
+	for _, r := range group {
+		if err := w.write(r); err != nil {
+			w.undo(mark, sid)
+			return reading("write", err), code(err) != sqlite3.SQLITE_FULL
+		}
+		if r.result == nil {
+			size += r.bytes()
+			batches++
+			for _, rec := range r.batch.Records {
+				entries += len(rec.Entries)
+			}
+		}
+	}
+	w.fault(InCommit)
+	if err := w.commit.run(); err != nil {
+		return w.doubt(err, mark, sid), false
+	}
+	w.fault(AfterCommit)
+	w.stats.batches.Add(int64(batches))
+	w.stats.entries.Add(int64(entries))
+	w.stats.flushes.Add(1)
+	w.logged += size + entries*rowBytes
+	w.checkpoint()
+	return nil, false
+}
+
+// undo takes back a group that is not committed.
+func (w *writer) undo(mark, sid int64) {
+	w.heads.forget()
+	w.mark, w.sid = mark, sid
+	// An error here means that SQLite has already taken it back. If not, the
+	// next BEGIN is refused.
+	_ = w.rollback.run()
+}
+
+// doubt judges a commit that returned an error. If the disk was full, its last
+// page was not written and the group is not there. After any other error
+// nobody knows what a power cut would leave, and a flush that failed once
+// proves nothing by succeeding later: no more is written to this store until
+// it is opened again, which moves what is in the log to where it is certain.
+func (w *writer) doubt(err error, mark, sid int64) error {
+	w.undo(mark, sid)
+	if code(err) == sqlite3.SQLITE_FULL {
+		if row, e := w.c.ask("SELECT coalesce(max(mark), 0) FROM facts"); e == nil && row[0] == driver.Value(mark) {
+			return fmt.Errorf("commit: %w", err)
+		}
+	}
+	w.refused = fmt.Errorf("the journal writes no more, because a commit failed (%v): look at the disk, then start again", err)
+	return fmt.Errorf("%w: commit: %v", journal.ErrInDoubt, err)
+}
+
+// checkpoint moves SQLite's log into its store when enough has gathered. What
+// is in the log stays there until it is moved, so an error costs nothing but
+// space; one that is not about space is told by the next append.
+func (w *writer) checkpoint() {
+	if w.logged < checkpointBytes {
+		return
+	}
+	w.fault(InCheckpoint)
+	w.logged = 0
+	w.stats.checkpoints.Add(1)
+	_, err := w.c.ask("PRAGMA wal_checkpoint(PASSIVE)")
+	if c := code(err); err != nil && c != sqlite3.SQLITE_FULL && c != sqlite3.SQLITE_BUSY {
+		w.refused = fmt.Errorf("the journal writes no more, because its log could not be moved (%w): look at the disk, then start again", err)
+	}
+}
+
+func (w *writer) close() error {
+	return w.c.close()
+}
