@@ -161,6 +161,21 @@ func TestDeniedWhatNeedsNoYes(t *testing.T) {
 	}
 }
 
+// A question about a context that is gone is void.
+func TestQuestionsOfAClearedContext(t *testing.T) {
+	for cleared, want := range map[bool]int{false: 1, true: 0} {
+		d := tainted(t, "")
+		d.call("mail", `{"to":"bob@example.com"}`)
+		if cleared {
+			d.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Clear, ByPerson: true})
+		}
+		got := kept[floodmark.GrantGiven](d.answer(approval.Command{Verb: approval.Approve, Tool: "all", Ticket: "t1"}))
+		if len(got) != want {
+			t.Errorf("cleared %v: %+v", cleared, got)
+		}
+	}
+}
+
 // Data that could leave is never approved for a whole tool.
 func TestToolWideNeverForFlows(t *testing.T) {
 	for _, code := range []floodmark.Code{floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent, floodmark.TaintEscalation} {

@@ -172,6 +172,9 @@ func TestCallsOfOneResponse(t *testing.T) {
 	if got.Mark.String() != "owner/internal" || got.Decision.Verdict != floodmark.Allow || got.Action.Arguments[0].Whence != floodmark.Nowhere {
 		t.Errorf("beside the page: %+v", got)
 	}
+	if got := d.state.Proposed; len(got) != 0 {
+		t.Errorf("decided, and still proposed: %+v", got)
+	}
 	other := mail
 	other.ID = "forged"
 	for _, id := range []floodmark.CallID{"forged", ""} {

@@ -129,6 +129,8 @@ func TestLoads(t *testing.T) {
 func TestForms(t *testing.T) {
 	for token, want := range map[string][]string{
 		"short":                                 {"short"},
+		"abcdefgh-ijklmnop":                     {"abcdefgh-ijklmnop", "abcdefgh", "ijklmnop"},
+		"abcd1234=567890ab":                     {"abcd1234=567890ab", "abcd1234", "567890ab"},
 		"https://a.example/k3yk3yk3":            {"https://a.example/k3yk3yk3", "k3yk3yk3"},
 		"7333637233743939":                      {"7333637233743939", "s3cr3t99"},
 		"czNjcjN0OTktbG9uZ2Vy":                  {"s3cr3t99-longer"},

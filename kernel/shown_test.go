@@ -159,7 +159,7 @@ func TestQuestions(t *testing.T) {
 	if len(opened) != 1 || len(opened[0].Shown) != 1 || !sameShown(opened[0].Shown[0], shown) || !opened[0].Expires.Equal(d.at.Add(120e9)) {
 		t.Errorf("%+v, want %+v", opened, shown)
 	}
-	if a := out.Ask; a.ID != "t1" || a.Session != "s" || a.Code != "c0de0001" || a.Call.Line != out.Reply.Line || len(a.Call.Sources) != 1 || a.Call.Sources[0].Node != 1 || !a.Expires.Equal(opened[0].Expires) || out.Reply.Ticket != "t1" {
+	if a := out.Ask; a.ID != "t1" || a.Calls != 1 || a.Session != "s" || a.Code != "c0de0001" || a.Call.Line != out.Reply.Line || len(a.Call.Sources) != 1 || a.Call.Sources[0].Node != 1 || !a.Expires.Equal(opened[0].Expires) || out.Reply.Ticket != "t1" {
 		t.Errorf("%+v", out.Ask)
 	}
 	out = d.call("mail", `{"to":"bob@example.com"}`)
@@ -167,7 +167,7 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("again: %+v, %s", out.Ask, kinds(t, out.Facts))
 	}
 	out = d.call("shell", `{"code":"x"}`)
-	if out.Ask == nil || out.Ask.ID != "t1" || out.Ask.Session != "s" || kinds(t, out.Facts) != "action-decided ticket-extended" || !out.Ask.Expires.Equal(opened[0].Expires) || out.Reply.Ticket != "t1" {
+	if out.Ask == nil || out.Ask.ID != "t1" || out.Ask.Calls != 2 || out.Ask.Session != "s" || kinds(t, out.Facts) != "action-decided ticket-extended" || !out.Ask.Expires.Equal(opened[0].Expires) || out.Reply.Ticket != "t1" {
 		t.Errorf("one more: %+v, %s", out.Ask, kinds(t, out.Facts))
 	}
 	d.reads("look", "", "the owner's own")
@@ -175,7 +175,7 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("after reading the owner's own: %+v", out.Ask)
 	}
 	d.reads("wall", "", "news")
-	if out = d.call("mail", `{"to":"bob@example.com"}`); out.Ask == nil || kinds(t, out.Facts) != "action-decided ticket-extended" {
+	if out = d.call("mail", `{"to":"bob@example.com"}`); out.Ask == nil || out.Ask.Calls != 2 || kinds(t, out.Facts) != "action-decided ticket-extended" {
 		t.Errorf("after news: %+v, %s", out.Ask, kinds(t, out.Facts))
 	}
 	if out = d.call("mail", `{"to":"bob@example.com"}`); out.Ask != nil {
