@@ -8,6 +8,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,7 +92,9 @@ func answer(began time.Time, o settings, env func(string) string, stdin io.Reade
 	if err != nil {
 		return hookframe.Response{}, err
 	}
-	conn, err := net.DialTimeout("unix", path, left(began, o.deadline))
+	ctx, cancel := context.WithDeadline(context.Background(), began.Add(o.deadline))
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil {
 		return hookframe.Response{}, fmt.Errorf("no daemon answers at %s; start it with «floodmark serve»", path)
 	}

@@ -6,7 +6,7 @@ import "github.com/floodmark/floodmark/internal/hookframe"
 // anything that can fail. Where an agent and event are not listed, exit status
 // 2 with a word on standard error is a no for every agent we know.
 const (
-	why = "floodmark: the monitor did not answer, so nothing is allowed. Ask the person to run «floodmark status», and go on without this."
+	why = "floodmark: the monitor did not answer, so nothing is allowed. Ask the person to run «floodmark status», and go on without this"
 
 	codexDeny  = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"` + why + `"}}`
 	codexBlock = `{"decision":"block","reason":"` + why + `"}`

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -174,7 +175,8 @@ func (codex) write(event string, a answer) hookframe.Response {
 		ok.Stdout = object(codexBlock{Decision: "block", Reason: "floodmark: " + notice})
 	case a.why == "":
 	case event == codexPreToolUse:
-		ok.Stdout = object(codexDecision{codexPermission{Event: event, Decision: "deny", Reason: a.reason()}})
+		// Codex puts a full stop of its own behind it.
+		ok.Stdout = object(codexDecision{codexPermission{Event: event, Decision: "deny", Reason: strings.TrimSuffix(a.reason(), ".")}})
 	case event == codexPostToolUse, event == codexPrompt:
 		// After a tool this takes the place of what the tool gave; at a prompt
 		// the model is not called.

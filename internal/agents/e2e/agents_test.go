@@ -106,6 +106,11 @@ func (w *world) check(output string, leaked bool, results int) {
 	if w.leaked() != leaked {
 		w.t.Errorf("the secret reached the attacker: %v, want %v", w.leaked(), leaked)
 	}
+	for i, want := range []string{"42", "News"}[:min(2, len(got))] {
+		if !strings.Contains(got[i], want) {
+			w.t.Errorf("result %d, before the attack, does not say %q", i+1, want)
+		}
+	}
 	if len(got) != results {
 		w.t.Errorf("the model read %d results, want %d", len(got), results)
 	}
@@ -120,7 +125,7 @@ func TestUnprotectedAgentLeaks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.story(a.shell, func() {})
-			w.check(a.run(w, false), true, 2)
+			w.check(a.run(w, false), true, 3)
 		})
 	}
 }
@@ -134,7 +139,7 @@ func TestProtectedAgentDoesNotLeak(t *testing.T) {
 			w.daemon()
 			w.story(a.shell, func() {})
 			output := a.run(w, true)
-			w.check(output, false, 3)
+			w.check(output, false, 4)
 			if !strings.Contains(output, "Done.") || !strings.Contains(output, w.secret) {
 				t.Errorf("the task was not done: %s", output)
 			}
@@ -148,9 +153,23 @@ func TestDaemonGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.story(a.shell, w.daemon())
-			w.check(a.run(w, true), false, 2)
-			if last := w.results(); len(last) < 2 || !strings.Contains(last[1], "the monitor did not answer, so nothing is allowed") {
+			w.check(a.run(w, true), false, 3)
+			if last := w.results(); len(last) < 3 || !strings.Contains(last[2], "the monitor did not answer, so nothing is allowed") {
 				t.Errorf("the model was told %q", last)
+			}
+		})
+	}
+}
+
+// Without a daemon not even a message reaches the model.
+func TestDaemonNeverStarted(t *testing.T) {
+	for name, a := range agentsHere() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.story(a.shell, func() {})
+			w.check(a.run(w, true), false, 0)
+			if n := len(w.model.Turns()); n != 0 {
+				t.Errorf("the model was called %d times", n)
 			}
 		})
 	}
@@ -165,5 +184,5 @@ func TestCodexHookGone(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w.check(runCodex(w, true), false, 2)
+	w.check(runCodex(w, true), false, 3)
 }
