@@ -21,6 +21,9 @@ const (
 	Endorse  Verb = ".endorse"  // .endorse <digest>
 	Withdraw Verb = ".withdraw" // .withdraw <digest>
 	Status   Verb = ".status"   // .status
+
+	// Revoke takes an approval back. It is not typed into conversations.
+	Revoke Verb = ".revoke"
 )
 
 // A Command is an owner's answer: typed, such as «.approve exec bf619df9 30»,

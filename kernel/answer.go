@@ -37,6 +37,8 @@ func (st *step) command(cmd approval.Command) error {
 		st.endorse(cmd)
 	case approval.Withdraw:
 		st.withdraw(cmd)
+	case approval.Revoke:
+		st.revoke(cmd)
 	case approval.Status:
 		st.out.Reply.Notice = st.status()
 	default:
@@ -180,6 +182,16 @@ func (st *step) withdraw(cmd approval.Command) {
 		}
 	}
 	st.out.Reply.Notice = "Nothing with that digest was endorsed."
+}
+
+// revoke takes an approval back.
+func (st *step) revoke(cmd approval.Command) {
+	if !slices.ContainsFunc(st.s.Book.Grants, func(g approval.Grant) bool { return g.Ticket == cmd.Ticket }) {
+		st.out.Reply.Notice = "No approval of that name holds any more."
+		return
+	}
+	st.keep(floodmark.GrantEnded{Ticket: cmd.Ticket, Why: "taken back by " + orWord(cmd.By, "the owner")})
+	st.out.Reply.Notice = "Taken back: it allows nothing any more."
 }
 
 // status says in a few lines where the session stands.

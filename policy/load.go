@@ -64,7 +64,7 @@ func assemble(layers []Layer, user *document, projects []*document, problems flo
 	}
 	before := len(user.reader.problems)
 	p := build(name, shipped, user, projects)
-	p.hash = hashOf(data, layers)
+	p.hash, p.profile = hashOf(data, layers), name
 	p.named = user.reader.named
 	for _, d := range projects {
 		p.named = append(p.named, d.reader.named...)

@@ -31,6 +31,7 @@ import (
 // many goroutines. The zero Policy and the nil Policy restrict everything.
 type Policy struct {
 	hash         floodmark.Digest
+	profile      string
 	base         *view            // for agents without a section of their own
 	agents       map[string]*view // by agent; each at least as strict as base
 	places       places
@@ -54,6 +55,14 @@ func (p *Policy) Hash() floodmark.Digest {
 		return floodmark.Digest{}
 	}
 	return p.hash
+}
+
+// Profile is the shipped profile it begins with.
+func (p *Policy) Profile() string {
+	if p == nil {
+		return ""
+	}
+	return p.profile
 }
 
 // Settings returns what holds for one agent. Without a policy, answers are

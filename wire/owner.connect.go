@@ -82,7 +82,8 @@ type OwnerServiceClient interface {
 	Why(context.Context, *WhyRequest) (*WhyResponse, error)
 	// Graph draws where the content of a session came from.
 	Graph(context.Context, *GraphRequest) (*GraphResponse, error)
-	// Pending lists the questions that wait for an answer. No code is among it.
+	// Pending lists the questions that wait for an answer. Their codes are shown
+	// to a person at a terminal on the owner's own socket alone.
 	Pending(context.Context, *PendingRequest) (*PendingResponse, error)
 	// Answer approves or denies what a question asks. The first answer wins; a
 	// deny that arrives before the call runs beats an approval.
@@ -385,7 +386,8 @@ type OwnerServiceHandler interface {
 	Why(context.Context, *WhyRequest) (*WhyResponse, error)
 	// Graph draws where the content of a session came from.
 	Graph(context.Context, *GraphRequest) (*GraphResponse, error)
-	// Pending lists the questions that wait for an answer. No code is among it.
+	// Pending lists the questions that wait for an answer. Their codes are shown
+	// to a person at a terminal on the owner's own socket alone.
 	Pending(context.Context, *PendingRequest) (*PendingResponse, error)
 	// Answer approves or denies what a question asks. The first answer wins; a
 	// deny that arrives before the call runs beats an approval.

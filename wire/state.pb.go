@@ -387,7 +387,7 @@ func (x *Explanation) GetRemedies() []string {
 	return nil
 }
 
-// A question that waits for a person. Its code is never here.
+// A question that waits for a person.
 type Question struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Names the question.
@@ -401,7 +401,10 @@ type Question struct {
 	// When it ends without an answer.
 	Expires *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expires,proto3" json:"expires,omitempty"`
 	// What is asked about. An approval names how many calls were shown.
-	Calls         []*AskedCall `protobuf:"bytes,6,rep,name=calls,proto3" json:"calls,omitempty"`
+	Calls []*AskedCall `protobuf:"bytes,6,rep,name=calls,proto3" json:"calls,omitempty"`
+	// The code that answers it. Only a person at a terminal on the owner's own
+	// socket is told; everywhere else it is empty.
+	Code          string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -476,6 +479,13 @@ func (x *Question) GetCalls() []*AskedCall {
 		return x.Calls
 	}
 	return nil
+}
+
+func (x *Question) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
 }
 
 // One call a person is asked about.
@@ -1142,14 +1152,15 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\targuments\x18\x06 \x03(\tR\targuments\x12\x18\n" +
 	"\aactions\x18\a \x03(\tR\aactions\x12\x18\n" +
 	"\areasons\x18\b \x03(\tR\areasons\x12\x1a\n" +
-	"\bremedies\x18\t \x03(\tR\bremedies\"\xe9\x01\n" +
+	"\bremedies\x18\t \x03(\tR\bremedies\"\xfd\x01\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
 	"\x05agent\x18\x03 \x01(\tR\x05agent\x120\n" +
 	"\x05asked\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05asked\x124\n" +
 	"\aexpires\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12-\n" +
-	"\x05calls\x18\x06 \x03(\v2\x17.floodmark.v1.AskedCallR\x05calls\"\xd6\x01\n" +
+	"\x05calls\x18\x06 \x03(\v2\x17.floodmark.v1.AskedCallR\x05calls\x12\x12\n" +
+	"\x04code\x18\a \x01(\tR\x04code\"\xd6\x01\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +
