@@ -1,0 +1,88 @@
+package httpapi_test
+
+import (
+	"context"
+
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// fakeOwner notes who called what and answers whatever err says.
+type fakeOwner struct {
+	called func(method string, who httpapi.Identity) error
+}
+
+var _ httpapi.Owner = fakeOwner{}
+
+func (f fakeOwner) Status(_ context.Context, who httpapi.Identity, _ *wire.StatusRequest) (*wire.StatusResponse, error) {
+	return &wire.StatusResponse{}, f.called("Status", who)
+}
+
+func (f fakeOwner) Sessions(_ context.Context, who httpapi.Identity, _ *wire.SessionsRequest) (*wire.SessionsResponse, error) {
+	return &wire.SessionsResponse{}, f.called("Sessions", who)
+}
+
+func (f fakeOwner) Show(_ context.Context, who httpapi.Identity, _ *wire.ShowRequest) (*wire.ShowResponse, error) {
+	return &wire.ShowResponse{}, f.called("Show", who)
+}
+
+func (f fakeOwner) Why(_ context.Context, who httpapi.Identity, _ *wire.WhyRequest) (*wire.WhyResponse, error) {
+	return &wire.WhyResponse{}, f.called("Why", who)
+}
+
+func (f fakeOwner) Graph(_ context.Context, who httpapi.Identity, _ *wire.GraphRequest) (*wire.GraphResponse, error) {
+	return &wire.GraphResponse{}, f.called("Graph", who)
+}
+
+func (f fakeOwner) Pending(_ context.Context, who httpapi.Identity, _ *wire.PendingRequest) (*wire.PendingResponse, error) {
+	return &wire.PendingResponse{}, f.called("Pending", who)
+}
+
+func (f fakeOwner) Answer(_ context.Context, who httpapi.Identity, _ *wire.AnswerRequest) (*wire.AnswerResponse, error) {
+	return &wire.AnswerResponse{}, f.called("Answer", who)
+}
+
+func (f fakeOwner) Endorse(_ context.Context, who httpapi.Identity, _ *wire.EndorseRequest) (*wire.EndorseResponse, error) {
+	return &wire.EndorseResponse{}, f.called("Endorse", who)
+}
+
+func (f fakeOwner) Withdraw(_ context.Context, who httpapi.Identity, _ *wire.WithdrawRequest) (*wire.WithdrawResponse, error) {
+	return &wire.WithdrawResponse{}, f.called("Withdraw", who)
+}
+
+func (f fakeOwner) Grants(_ context.Context, who httpapi.Identity, _ *wire.GrantsRequest) (*wire.GrantsResponse, error) {
+	return &wire.GrantsResponse{}, f.called("Grants", who)
+}
+
+func (f fakeOwner) EndGrant(_ context.Context, who httpapi.Identity, _ *wire.EndGrantRequest) (*wire.EndGrantResponse, error) {
+	return &wire.EndGrantResponse{}, f.called("EndGrant", who)
+}
+
+func (f fakeOwner) ReloadPolicy(_ context.Context, who httpapi.Identity, _ *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
+	return &wire.ReloadPolicyResponse{}, f.called("ReloadPolicy", who)
+}
+
+func (f fakeOwner) Forget(_ context.Context, who httpapi.Identity, _ *wire.ForgetRequest) (*wire.ForgetResponse, error) {
+	return &wire.ForgetResponse{}, f.called("Forget", who)
+}
+
+func (f fakeOwner) Watch(_ context.Context, who httpapi.Identity, _ *wire.WatchRequest, send func(*wire.WatchResponse) error) error {
+	if err := send(&wire.WatchResponse{}); err != nil {
+		return err
+	}
+	return f.called("Watch", who)
+}
+
+func (f fakeOwner) Verify(_ context.Context, who httpapi.Identity, _ *wire.VerifyRequest, send func(*wire.VerifyResponse) error) error {
+	if err := send(&wire.VerifyResponse{}); err != nil {
+		return err
+	}
+	return f.called("Verify", who)
+}
+
+func (f fakeOwner) Export(_ context.Context, who httpapi.Identity, _ *wire.ExportRequest, send func(*wire.ExportResponse) error) error {
+	if err := send(&wire.ExportResponse{}); err != nil {
+		return err
+	}
+	return f.called("Export", who)
+}
