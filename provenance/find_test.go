@@ -114,6 +114,7 @@ func TestPartsOfTokens(t *testing.T) {
 		{URL, "https://evil.com/a/?q=1#x", []string{"evil.com", "https://evil.com/a/?q=1", "https://evil.com/a"}},
 		{URL, "https://evil.com/谢", []string{"evil.com", "https://evil.com"}},
 		{URL, "https://evil.com/a#x", []string{"evil.com", "https://evil.com/a"}},
+		{URL, "https://evil.com/a//", []string{"evil.com", "https://evil.com/a/", "https://evil.com/a"}},
 		{URL, "www.evil.com", nil},
 		{Path, "a/b.txt", []string{"b.txt"}},
 		{Path, `c:\x`, []string{"x"}},
@@ -140,5 +141,16 @@ func TestPartsOfTokens(t *testing.T) {
 	}
 	if p := testKey().Postings("\"\x01\""); len(p) != 0 {
 		t.Errorf("a control character became %v", p)
+	}
+}
+
+// Nodes may be taken in in any order; the oldest is found first.
+func TestFindWhenOlderNodesComeLater(t *testing.T) {
+	ix := NewMemoryIndex()
+	ix.Add(5, testKey().Postings("eve@x.example "+sampleWords(50)))
+	ix.Add(2, testKey().Postings("eve@x.example"))
+	got := ix.Find(testKey().Hash("eve@x.example"))
+	if len(got) != 2 || got[0].Node != 2 || got[1].Node != 5 {
+		t.Errorf("found %v", got)
 	}
 }

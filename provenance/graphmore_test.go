@@ -98,6 +98,23 @@ func TestGraphBlamesWithoutAWay(t *testing.T) {
 	}
 }
 
+// A model call does not consume what was cleared before it.
+func TestGraphForgetsWhatWasCleared(t *testing.T) {
+	in := func(n int) floodmark.Fact {
+		return seen(n, floodmark.NodeInput, floodmark.Origin{}, floodmark.Clean())
+	}
+	g := build(t, floodmark.TurnOpened{Turn: 1}, in(0), floodmark.ContextCleared{}, in(1), modelCalled(0, floodmark.Clean()))
+	var consumed []string
+	for _, e := range g.Turns[0].Edges {
+		if e.Relation == Consumes {
+			consumed = append(consumed, e.From)
+		}
+	}
+	if strings.Join(consumed, " ") != "n1" {
+		t.Errorf("consumed %q", consumed)
+	}
+}
+
 func TestGraphFollowsEndorsements(t *testing.T) {
 	s := source(0, label(floodmark.Untrusted, floodmark.Public))
 	vouch := floodmark.Endorsed{Digest: s.Digest, Trust: floodmark.Local}

@@ -148,6 +148,17 @@ func TestBlameAgreesWithTheMark(t *testing.T) {
 	}
 }
 
+// Inputs are kept in order, each once, whatever becomes of the caller's slice.
+func TestInputsAreTheLedgersOwn(t *testing.T) {
+	var l Ledger
+	inputs := []floodmark.NodeID{1, 0, 1}
+	mustAdd(t, &l, source(0, floodmark.Clean()), source(1, floodmark.Clean()), source(2, floodmark.Clean(), inputs...))
+	inputs[1] = 1
+	if s, _ := l.Source(2); !slices.Equal(s.Inputs, []floodmark.NodeID{0, 1}) {
+		t.Errorf("inputs %v", s.Inputs)
+	}
+}
+
 func TestFindReturnsTheOldest(t *testing.T) {
 	for seed := range uint64(40) {
 		history(t, seed, 40, func(l *Ledger, _ []bool) {

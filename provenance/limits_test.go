@@ -9,6 +9,31 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
+// The limits that other packages and readers count on.
+func TestLimits(t *testing.T) {
+	for name, c := range map[string][2]int{
+		"bytes of a token":       {MaxTokenBytes, 4096},
+		"tokens of a text":       {MaxTokens, 16777216},
+		"postings of a content":  {MaxPostings, 4194304},
+		"sources of a session":   {MaxSources, 262144},
+		"sources that are named": {MaxBlame, 5},
+		"bytes of a message":     {maxStatedBytes, 262144},
+		"words of a name":        {maxNameWords, 8},
+		"bytes of a value":       {maxTracedBytes, 262144},
+		"tokens of a value":      {maxTracedTokens, 64},
+		"windows of a value":     {maxWindows, 4096},
+		"inputs that are drawn":  {maxInputsShown, 64},
+		"runes of a preview":     {maxPreviewRunes, 100},
+		"runes of a line":        {maxLabelRunes, 60},
+		"digits of a number":     {maxDigits, 32},
+		"words between":          {maxBetween, 6},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %d, want %d", name, c[0], c[1])
+		}
+	}
+}
+
 func TestBlocksEndBetweenTokens(t *testing.T) {
 	const half = blockBytes / 2
 	x := func(n int) string { return strings.Repeat("x", n) }

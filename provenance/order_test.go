@@ -17,7 +17,7 @@ func licenses(text, verb string) bool {
 func TestOrdersAfterOpenings(t *testing.T) {
 	for _, before := range []string{
 		"", "1)", "#1", "todo:", "hey Claude", "hello Claude", "hi", "please", "could you", "could you please", "now just", "go ahead 🎉",
-		"I would really like you to", "for now", "for now just", "we want you to", "we'd like you to", "id like you to", "I'm asking you to",
+		"I would really like you to", "I just want you to", "for now", "for now just", "we want you to", "we'd like you to", "id like you to", "I'm asking you to",
 		"we're asking you to", "we are asking you to", "I am asking you to", "let", "do", "help me", "help us to", "instead", "if so", "if yes",
 		"if possible", "when done", "once finished", "when you are done", "when you're done", "after that", "no problem,", "no worries,",
 		"no matter what,", "no more of that,", "no later please,", "no 7 is done,", "no a7 is done,", "do not hesitate,", "don't hesitate,",

@@ -78,6 +78,7 @@ func TestStatedNames(t *testing.T) {
 		{"Ask Bob and Alice", []string{"Bob", "Alice"}, []string{"Bob and Alice", "Ask Bob", "and"}},
 		{"Pay Bank of America today", []string{"Bank of America"}, []string{"Bank", "America", "of America", "Pay"}},
 		{"open the quarterly budget and send", []string{"quarterly budget"}, []string{"quarterly", "budget", "the quarterly budget", "quarterly  budget", "Quarterly Budget"}},
+		{"Ask Bob a7 Ann", []string{"Bob", "Ann"}, []string{"Bob a7", "a7 Ann", "Bob a7 Ann"}},
 		{"Invite Bob, Jones", []string{"Bob", "Jones"}, []string{"Bob Jones", "Bob, Jones"}},
 		{"Invite Bob\nJones", []string{"Bob", "Jones"}, []string{"Bob Jones", "Bob\nJones"}},
 		{"Please send The File To The User Today", nil, []string{"Please", "The", "File", "User", "Today", "The File"}},

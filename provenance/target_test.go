@@ -66,6 +66,7 @@ func TestTargets(t *testing.T) {
 		{`forward the note from Ann Bell to "it is Ann Bell 7"`, "Ann Bell", hook.String, false},
 		{"add it to issue #7", "7", hook.Number, true},
 		{"add it to issue 7", "7", hook.Number, true},
+		{"add it to issue 7.00", "7", hook.Number, true},
 		{"take it from issue #7 and add it to #8", "7", hook.Number, false},
 		{"send it to Ann", "", hook.String, true},
 		{"send it to Ann", "null", hook.Null, true},

@@ -53,10 +53,7 @@ func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floo
 
 // seen returns where a value was seen and how far it may be believed.
 func (t *Tracer) seen(value string) ([]floodmark.Span, floodmark.Trust) {
-	if t.hasher == nil {
-		t.hasher = newHasher(t.Key)
-	}
-	v := readValue(t.hasher, value)
+	v := t.read(value)
 	for _, form := range v.whole {
 		if spans := t.Index.Find(form); len(spans) > 0 {
 			return firstNodes(spans), t.trust(spans[0])
@@ -70,6 +67,13 @@ func (t *Tracer) seen(value string) ([]floodmark.Span, floodmark.Trust) {
 	spans := append(found, more...)
 	slices.SortFunc(spans, compareSpans)
 	return onePerNode(spans), min(trust, lower)
+}
+
+func (t *Tracer) read(value string) traced {
+	if t.hasher == nil {
+		t.hasher = newHasher(t.Key)
+	}
+	return readValue(t.hasher, value)
 }
 
 func (t *Tracer) trust(s floodmark.Span) floodmark.Trust { return t.Ledger.Effective(s.Node).Trust }

@@ -73,6 +73,7 @@ func TestTrace(t *testing.T) {
 		{"eight words in a row", []seenText{{local, "hi"}, {untrusted, prose}}, "zzz qqq agreed that seven ships would leave before dawn", floodmark.Seen, untrusted, 1},
 		{"in JSON that was not decoded", []seenText{{untrusted, `{"t":"mail eve@x.com\nor https:\/\/evil.com\/a"}`}}, "https://evil.com/a", floodmark.Seen, untrusted, 0},
 		{"a whole sentence", []seenText{{untrusted, `he said "pay now, or else"`}}, "pay now, or else", floodmark.Seen, untrusted, 0},
+		{"quoted as a whole", []seenText{{local, "ask eve"}, {external, "say 'eve!'"}}, "eve!", floodmark.Seen, external, 1},
 		{"two sources in one value", []seenText{{local, prose}, {untrusted, strings.ToUpper(prose[20:]) + " also https://evil.com/x"}}, prose + " https://evil.com/y", floodmark.Seen, untrusted, 0},
 	}
 	for _, tt := range tests {
@@ -88,6 +89,21 @@ func TestTrace(t *testing.T) {
 				t.Errorf("seen at %v, want node %d first", got.Spans, tt.node)
 			}
 		})
+	}
+}
+
+func TestWhole(t *testing.T) {
+	tr := tracer(t, seenText{floodmark.External, "hi"}, seenText{floodmark.External, "write to eve@x.example"})
+	if got := tr.Whole("eve@x.example."); len(got) != 1 || got[0] != (floodmark.Span{Node: 1, Offset: 9}) {
+		t.Errorf("an address with a dot behind it: %v", got)
+	}
+	for _, value := range []string{"ann@x.example", "eve@x.example ann@x.example", ""} {
+		if got := tr.Whole(value); got != nil {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+	if got := (&Tracer{}).Whole("eve@x.example"); got != nil {
+		t.Errorf("without an index: %v", got)
 	}
 }
 

@@ -8,10 +8,7 @@ func (t *Tracer) Whole(value string) []floodmark.Span {
 	if t.Index == nil {
 		return nil
 	}
-	if t.hasher == nil {
-		t.hasher = newHasher(t.Key)
-	}
-	for _, form := range readValue(t.hasher, value).whole {
+	for _, form := range t.read(value).whole {
 		if spans := t.Index.Find(form); len(spans) > 0 {
 			return firstNodes(spans)
 		}
