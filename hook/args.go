@@ -101,12 +101,8 @@ func (w *walker) value(path, top string) error {
 			leaf.Kind = Number
 		}
 	}
-	if len(w.leaves) == MaxLeaves {
-		return fmt.Errorf("more than %d values", MaxLeaves)
-	}
-	w.leaves = append(w.leaves, leaf)
 	w.blank()
-	return nil
+	return w.add(leaf)
 }
 
 // text reads a string. One with escapes, or with bytes that may not be UTF-8,
@@ -140,12 +136,12 @@ func (w *walker) word() string {
 	return string(w.data[from:w.i])
 }
 
-// empty takes an empty object or list for a value of its own: it is one.
-func (w *walker) empty(path, top, value string) error {
+// add takes in one value. An empty object or list is one of its own.
+func (w *walker) add(l Leaf) error {
 	if len(w.leaves) == MaxLeaves {
 		return fmt.Errorf("more than %d values", MaxLeaves)
 	}
-	w.leaves = append(w.leaves, Leaf{Path: path, Top: top, Value: value, Kind: Null})
+	w.leaves = append(w.leaves, l)
 	return nil
 }
 
@@ -162,7 +158,7 @@ func (w *walker) object(path, top string) error {
 	var seen keys
 	w.i++
 	if w.blank(); w.data[w.i] == '}' && path != "" {
-		if err := w.empty(path, top, "{}"); err != nil {
+		if err := w.add(Leaf{Path: path, Top: top, Value: "{}", Kind: Null}); err != nil {
 			return err
 		}
 	}
@@ -191,7 +187,7 @@ func (w *walker) object(path, top string) error {
 func (w *walker) array(path, top string) error {
 	w.i++
 	if w.blank(); w.data[w.i] == ']' && path != "" {
-		if err := w.empty(path, top, "[]"); err != nil {
+		if err := w.add(Leaf{Path: path, Top: top, Value: "[]", Kind: Null}); err != nil {
 			return err
 		}
 	}

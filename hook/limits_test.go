@@ -138,6 +138,23 @@ func TestRepeatedKeysAmongMany(t *testing.T) {
 	}
 }
 
+// An empty object or list counts as a value, too.
+func TestEmptyValuesAtTheLimit(t *testing.T) {
+	for _, empty := range []string{"{}", "[]"} {
+		for n, ok := range map[int]bool{hook.MaxLeaves: true, hook.MaxLeaves + 1: false} {
+			for _, form := range []string{"[%]", `{"a":[%]}`} {
+				args := strings.Replace(form, "%", strings.Repeat("1,", n-1)+empty, 1)
+				if leaves, err := (hook.Call{Args: json.RawMessage(args)}).Leaves(); (err == nil) != ok || ok && len(leaves) != n {
+					t.Errorf("%d values and the last is %s: %d leaves, %v", n, empty, len(leaves), err)
+				}
+			}
+		}
+	}
+	if _, err := (hook.Call{Args: json.RawMessage("[" + strings.Repeat("{},", hook.MaxLeaves) + "1]")}).Leaves(); !errors.Is(err, hook.ErrArgs) {
+		t.Errorf("a value too many: %v", err)
+	}
+}
+
 // The library's decoder is the judge of what arguments mean.
 func TestLeavesAreTheLibrarys(t *testing.T) {
 	for _, args := range []string{
