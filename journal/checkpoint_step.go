@@ -122,6 +122,11 @@ func (c *Checkpointer) last(ctx context.Context) (Checkpoint, error) {
 			return Checkpoint{}, fmt.Errorf("%w (it is about store %q, not %q)", ErrLog, last.Store, c.Store)
 		}
 	}
+	if alone, err := ofOneStep(ctx, c.Log, last.Size); err != nil {
+		return Checkpoint{}, fmt.Errorf("read the log of heads: %w", err)
+	} else if !alone {
+		return Checkpoint{}, fmt.Errorf("%w (the newest checkpoints are gone: behind the last one, of %s, stand heads of several)", ErrLog, minute(last.At))
+	}
 	if err := c.Log.Trim(ctx, last.Size); err != nil {
 		return Checkpoint{}, fmt.Errorf("trim the log of heads: %w", err)
 	}
@@ -133,6 +138,27 @@ func (c *Checkpointer) last(ctx context.Context) (Checkpoint, error) {
 		return last, nil
 	}
 	return last, c.rebuild(ctx, last)
+}
+
+// ofOneStep reports whether the leaves from number size on can come from one
+// step that was not finished. A step has each session once. If there are more,
+// they were signed, and it is the checkpoints that are missing.
+func ofOneStep(ctx context.Context, log HeadLog, size int64) (bool, error) {
+	seen := map[Session]bool{}
+	for line, err := range log.Leaves(ctx, size) {
+		if err != nil {
+			return false, err
+		}
+		leaf, err := ParseLeaf(line)
+		if err != nil {
+			return true, nil // half a line: nothing whole can follow
+		}
+		if seen[leaf.Session] || len(seen) > 2*MaxStepHeads {
+			return false, nil
+		}
+		seen[leaf.Session] = true
+	}
+	return true, ctx.Err()
 }
 
 // rebuild makes the tree's hashes again from the leaves.

@@ -168,7 +168,13 @@ func TestStepRefusesALogThatIsNotItsOwn(t *testing.T) {
 			b.log.leaves[0] = strings.Replace(b.log.leaves[0], " 1 ", " 2 ", 1)
 			b.log.hashes = nil
 		},
-		"leaves are gone":    func(b *bench, _ *Checkpointer) { b.log.leaves = b.log.leaves[:1] },
+		"leaves are gone": func(b *bench, _ *Checkpointer) { b.log.leaves = b.log.leaves[:1] },
+		"notes are gone": func(b *bench, _ *Checkpointer) {
+			b.step()
+			b.write("s1", 1)
+			b.step()
+			b.log.notes = b.log.notes[:1]
+		},
 		"another key signed": func(b *bench, c *Checkpointer) { c.Key = testKey(b.t, 2) },
 		"another store":      func(_ *bench, c *Checkpointer) { c.Store = "server" },
 		"the note was cut":   func(b *bench, _ *Checkpointer) { b.log.notes[0] = b.log.notes[0][:50] },

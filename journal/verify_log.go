@@ -96,22 +96,46 @@ func (v *verification) checkTree(ctx context.Context) error {
 		return true
 	}
 	defer func() { v.report.Leaves = v.trusted }()
-	if !matches() || len(rest) == 0 {
+	if !matches() {
 		return nil
+	}
+	if len(rest) == 0 {
+		return v.checkRest(ctx)
 	}
 	for line, err := range v.evidence.Log.Leaves(ctx, 0) {
 		if err != nil {
 			return err
 		}
 		t.add(line)
-		if !matches() || len(rest) == 0 {
+		if !matches() {
 			return nil
+		}
+		if len(rest) == 0 {
+			return v.checkRest(ctx)
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	v.report.findLog(LogDamaged, "the log of heads ends after %d heads, but a checkpoint of %s signed %d: its tail is gone", t.size, minute(rest[0].At), rest[0].Size)
+	return nil
+}
+
+// checkRest looks at the leaves behind the newest checkpoint.
+func (v *verification) checkRest(ctx context.Context) error {
+	alone, err := ofOneStep(ctx, v.evidence.Log, v.trusted)
+	if alone || err != nil || v.report.Found > 0 { // checkpoints that do not count explain it
+		return err
+	}
+	// Steps may have been made since the checkpoints were read.
+	signed, err := v.evidence.Log.Newest(ctx)
+	if err != nil {
+		return err
+	}
+	if c, err := OpenCheckpoint(v.evidence.Keys, signed); err == nil && c.Size > v.trusted {
+		return nil
+	}
+	v.report.findLog(LogDamaged, "the newest checkpoints are gone: behind head %d, the last that was signed, stand heads of several", v.trusted)
 	return nil
 }
 

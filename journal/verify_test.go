@@ -146,6 +146,12 @@ func TestVerifyFindsDamageOfTheLog(t *testing.T) {
 		{"lost leaf", func(b *bench, _ *Evidence) { b.log.leaves = b.log.leaves[:3] }, LogDamaged, "the log of heads ends after 3 heads, but a checkpoint of 2026-11-15 12:03 UTC signed 4: its tail is gone"},
 		{"order of notes", func(b *bench, _ *Evidence) { slices.Reverse(b.log.notes) }, LogDamaged, "checkpoint 2 counts 2 heads, one before it 4: the checkpoints are not in order, or the newest was replaced by an old one"},
 		{"another store", func(_ *bench, ev *Evidence) { ev.Store = "server" }, Forged, `checkpoint 1 does not count: it is about store "laptop", not "server"`},
+		{"lost notes", func(b *bench, _ *Evidence) {
+			b.write("s1", 1)
+			b.step()
+			b.log.notes = b.log.notes[:1]
+		}, LogDamaged, "the newest checkpoints are gone: behind head 2, the last that was signed, stand heads of several"},
+		{"all notes lost", func(b *bench, _ *Evidence) { b.log.notes = nil }, LogDamaged, "the newest checkpoints are gone: behind head 0, the last that was signed, stand heads of several"},
 		{"held elsewhere", func(b *bench, ev *Evidence) {
 			ev.Held = b.log.notes[1:]
 			b.log.notes, b.log.leaves = b.log.notes[:1], b.log.leaves[:2]

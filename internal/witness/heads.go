@@ -217,7 +217,7 @@ func (f *Folder) Notes(ctx context.Context) iter.Seq2[[]byte, error] {
 		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}
-		if err != nil || !bytes.Equal(newest, last) {
+		if err != nil || last == nil || !bytes.Equal(newest, last) {
 			yield(newest, err)
 		}
 	}
