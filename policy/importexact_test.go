@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,12 +41,12 @@ func TestImportMistakes(t *testing.T) {
 		`[1]`:                 "1:1: error: nothing to import was found",
 		`{tools: 1}`:          "1:1: error: nothing to import was found",
 		`{toolOverrides: []}`: "1:17: error: toolOverrides is not a mapping\n    write names and values in braces, as in {\"exec\": {\"external\": \"confirm\"}}",
-		`{plugins: {entries: {provenance: {config: 1}}}}`:                       "1:43: error: the plugin's config is not a mapping",
+		`{plugins: {entries: {provenance: {config: 1}}}}`:                       "1:43: error: the plugin's config is not a mapping\n    write names and values in braces, as in {\"taintPolicy\": {\"external\": \"confirm\"}}",
 		`{toolOverrides: {"": {}}}`:                                             "1:22: error: this override names no tool\n    name a tool, or use taintPolicy for all of them",
 		`{toolOverrides: {" ": {}}}`:                                            "1:23: error: this override names no tool",
 		`{toolOverrides: {"a/": {}}}`:                                           "1:24: error: this override names no tool",
 		`{toolOverrides: {"` + long + `": {}}}`:                                 "1:223: error: this override names no tool",
-		`{toolOverrides: {"é\u0001": 1}}`:                                       "1:29: error: toolOverrides.é? is not a mapping",
+		`{toolOverrides: {"é\u0001": 1}}`:                                       "1:29: error: toolOverrides.é? is not a mapping\n    write names and values in braces, as in {\"external\": \"confirm\"}",
 		`{toolOverrides: {a: {owner: true}}}`:                                   "1:29: error: toolOverrides.a.owner is not one of allow, confirm or restrict\n    write one of allow, confirm or restrict",
 		"{a: [\n {taintPolicy: {}},\n {toolOverrides: {}}]}":                    "3:2: error: there are two configurations of the plugin\n    the first one is on line 2; import them one by one",
 		`{approvalTtlSeconds: "90"}`:                                            "1:22: error: approvalTtlSeconds is not a number\n    write a whole number",
@@ -53,23 +54,23 @@ func TestImportMistakes(t *testing.T) {
 		`{approvalTtlSeconds: -1e13}`:                                           "1:22: error: approvalTtlSeconds is not a number",
 		`{approvalTtlSeconds: NaN}`:                                             "1:22: error: approvalTtlSeconds is not a number",
 		`{approvalTtlSeconds: null}`:                                            "1:22: error: approvalTtlSeconds is not a number",
-		`{tools: {caution: true}}`:                                              "1:19: error: tools.caution is not a mapping",
-		`{tools: {caution: {tools: []}}}`:                                       "1:27: error: tools.caution.tools is not a mapping",
+		`{tools: {caution: true}}`:                                              "1:19: error: tools.caution is not a mapping\n    write names and values in braces, as in {\"tools\": {\"web_fetch\": true}}",
+		`{tools: {caution: {tools: []}}}`:                                       "1:27: error: tools.caution.tools is not a mapping\n    write names and values in braces, as in {\"web_fetch\": true}",
 		`{tools: {caution: {tools: {a: "true"}}}}`:                              "1:31: error: tools.caution.tools.a is not true or false\n    write true or false",
 		`{tools: {caution: {tools: {" ": true}}}}`:                              "1:33: error: this names no tool\n    write a name",
 		`{tools: {caution: {tools: {"` + long + `": true}}}}`:                   "1:233: error: this names no tool",
-		`{tools: {caution: {auditor: 1}}}`:                                      "1:29: error: tools.caution.auditor is not a mapping",
+		`{tools: {caution: {auditor: 1}}}`:                                      "1:29: error: tools.caution.auditor is not a mapping\n    write names and values in braces, as in {\"failMode\": \"block\"}",
 		`{tools: {caution: {auditor: {failMode: "deny"}}}}`:                     "1:40: error: tools.caution.auditor.failMode is not one of block, warn or allow",
-		`{tools: {verifier: []}}`:                                               "1:20: error: tools.verifier is not a mapping",
-		verifier(`scope: 1, webhook: {}`):                                       "1:43: error: tools.verifier.scope is not a mapping",
+		`{tools: {verifier: []}}`:                                               "1:20: error: tools.verifier is not a mapping\n    write names and values in braces, as in {\"enabled\": true}",
+		verifier(`scope: 1, webhook: {}`):                                       "1:43: error: tools.verifier.scope is not a mapping\n    write names and values in braces, as in {\"include\": [\"exec\"]}",
 		verifier(`scope: {include: "a"}`):                                       "1:53: error: tools.verifier.scope.include is not a list\n    write [\"exec\", \"write\"]",
 		verifier(`scope: {exclude: {}}`):                                        "1:53: error: tools.verifier.scope.exclude is not a list",
 		verifier(`scope: {include: ["a", 7, " "]}`):                             "1:59: error: this is not the name of a tool\n    write a name in quotes",
 		verifier(`scope: {exclude: ["` + strings.Repeat("x", 4097) + `"]}`):     "1:54: error: this is not the name of a tool",
 		verifier(`scope: {include: ["a"], exclude: ["b"]}`):                     "1:43: error: include and exclude are both given\n    keep one of them",
 		verifier(`failMode: "block"`):                                           "1:46: error: tools.verifier.failMode is not one of deny or allow",
-		verifier(`webhook: 1`):                                                  "1:45: error: tools.verifier.webhook is not a mapping",
-		verifier(`telegram: 1`):                                                 "1:46: error: tools.verifier.telegram is not a mapping",
+		verifier(`webhook: 1`):                                                  "1:45: error: tools.verifier.webhook is not a mapping\n    write names and values in braces, as in {\"url\": \"https://verifier.example\"}",
+		verifier(`telegram: 1`):                                                 "1:46: error: tools.verifier.telegram is not a mapping\n    write names and values in braces, as in {\"enabled\": true}",
 		verifier(`webhook: {timeout: "x"}`):                                     "1:55: error: tools.verifier.webhook.timeout is not a number",
 		verifier(`telegram: {enabled: true, timeout: "x"}`):                     "1:71: error: tools.verifier.telegram.timeout is not a number",
 		agents(`{` + ver + `}`):                                                 "1:35: error: this agent has no id\n    give it one: {id: \"main\"}",
@@ -83,6 +84,24 @@ func TestImportMistakes(t *testing.T) {
 		out, notes, err := policy.Import("f", []byte(text))
 		if err == nil || out != nil || notes != nil || !strings.HasPrefix(err.Error(), "f:"+want) {
 			t.Errorf("%.60s: %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// What is just within a limit, or names nothing, is imported.
+func TestImportEdges(t *testing.T) {
+	for _, text := range []string{`{approvalTtlSeconds: 1e12}`, `{approvalTtlSeconds: -1e12}`} {
+		if _, _, err := policy.Import("f", []byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	_, notes, err := policy.Import("f", []byte(`{taintPolicy: {}, tools: {allow: [], deny: []}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"not read: tools.allow; if it restricts something, say so in the policy", "not read: tools.deny; if it restricts something, say so in the policy"} {
+		if !slices.ContainsFunc(notes, func(n policy.Note) bool { return n.Text == want }) {
+			t.Errorf("%+v lacks %q", notes, want)
 		}
 	}
 }

@@ -228,6 +228,33 @@ func TestCorrectionsAreTold(t *testing.T) {
 	}
 }
 
+// A taintPolicy that says what the table says of admin is not the reason.
+func TestReasonOfTheTable(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want string
+	}{
+		{"taintPolicy: {untrusted: restrict}", "table.admin.untrusted"},
+		{"taintPolicy: {untrusted: allow}", "table.admin.untrusted"},
+		{"taintPolicy: {shared: restrict}", "table.admin.untrusted"},
+	} {
+		if got := load(t, user(c.line)).Decide(ask("t", floodmark.Admin, floodmark.Untrusted)); got.Reasons[0].Rule != c.want {
+			t.Errorf("%s: %+v", c.line, got.Reasons)
+		}
+	}
+	if got := load(t, user("taintPolicy: {shared: restrict}")).Decide(ask("t", floodmark.Admin, floodmark.Shared)); got.Reasons[0].Rule != "taintPolicy.shared" {
+		t.Errorf("%+v", got.Reasons)
+	}
+}
+
+// A verifier is for some tools, or for all but some.
+func TestVerifierForAndNotFor(t *testing.T) {
+	_, problems := policy.Load(user("verifiers: [{name: v, include: [a], exclude: [b]}]"))
+	if !problems.Failed() || !strings.Contains(problems.Error(), "include and exclude are both given") {
+		t.Errorf("%v", problems)
+	}
+}
+
 func TestReasonsDecidingFirst(t *testing.T) {
 	p := load(t, user("rules: [{name: a, when: 'true', action: {verdict: audit}}, {name: b, when: 'true', action: {verdict: restrict}}]"))
 	got := p.Decide(ask("t", floodmark.Run, floodmark.External))
