@@ -156,15 +156,15 @@ func (a *args) many() []any {
 func (a *args) contentColumns() []any {
 	n := len(a.contents)
 	tenants, digests, postings := make([][]byte, n), make([][]byte, n), make([][]byte, n)
-	byTenants, bySessions, byHashes := make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	byTenants, bySessions := make([][]byte, n), make([][]byte, n)
 	bySeqs := make([]int64, n)
 	for i := range a.contents {
 		c := &a.contents[i]
 		tenants[i], digests[i], postings[i] = []byte(c.Tenant), c.Digest[:], notNull(c.Postings)
 		byTenants[i], bySessions[i] = a.tenants[c.record], a.sessions[c.record]
-		bySeqs[i], byHashes[i] = a.lastSeqs[c.record], a.lasts[c.record]
+		bySeqs[i] = a.lastSeqs[c.record]
 	}
-	return []any{tenants, digests, postings, byTenants, bySessions, bySeqs, byHashes}
+	return []any{tenants, digests, postings, byTenants, bySessions, bySeqs}
 }
 
 // present tells for each record whether it is there.

@@ -51,7 +51,7 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 	defer cancel()
 	doubt := false
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		err := s.write(ctx, func(c *pgx.Conn) error { return bury(ctx, c, t) })
+		err := s.write(ctx, func(c *pgx.Conn) error { return bury(ctx, c, t, doubt) })
 		if err == nil || errors.Is(err, journal.ErrConflict) {
 			return err
 		}
@@ -73,7 +73,9 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 	}
 }
 
-func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone) error {
+// bury sets a tombstone and deletes what it hides. In doubt it may be there from
+// an earlier try, before somebody went on behind it.
+func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone, doubt bool) error {
 	k := stoneKey{[]byte(t.Session.Tenant), []byte(t.Session.ID), int64(t.Link.Seq)}
 	err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		if err := lockBarrier(ctx, tx); err != nil {
@@ -84,9 +86,10 @@ func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone) error {
 		if err != nil || tag.RowsAffected() > 0 {
 			return err
 		}
-		// An earlier try may have set it before somebody went on behind it.
-		var ours bool
-		err = tx.QueryRow(ctx, buriedSQL, k.tenant, k.session, k.seq, t.Link.Hash[:], notNull(t.Note)).Scan(&ours)
+		ours := false
+		if doubt {
+			err = tx.QueryRow(ctx, buriedSQL, k.tenant, k.session, k.seq, t.Link.Hash[:], notNull(t.Note)).Scan(&ours)
+		}
 		if err == nil && !ours {
 			return journal.ErrConflict
 		}

@@ -59,10 +59,10 @@ func (o Options) check() (Options, error) {
 		return o, fmt.Errorf("the schema's name has %d bytes, at most %d", len(o.Schema), maxSchemaBytes)
 	}
 	for _, n := range []struct {
-		name     string
-		value    *int
-		missing  int
-		most     int
+		name    string
+		value   *int
+		missing int
+		most    int
 	}{
 		{"writers", &o.Writers, DefaultWriters, MaxConnections},
 		{"readers", &o.Readers, DefaultReaders, MaxConnections},

@@ -3,6 +3,7 @@ package postgresjournal
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,7 +25,8 @@ type request struct {
 	entries int
 	bytes   int
 	state   atomic.Int32
-	done    chan error // has room for the one answer
+	done    chan struct{} // closed when err is set
+	err     error
 }
 
 // The states of a request.
@@ -35,7 +37,7 @@ const (
 )
 
 func newRequest(b journal.Batch) *request {
-	r := &request{batch: b, done: make(chan error, 1)}
+	r := &request{batch: b, done: make(chan struct{})}
 	for _, rec := range b.Records {
 		r.entries += len(rec.Entries)
 		r.bytes += len(rec.Snapshot)
@@ -55,6 +57,7 @@ type queue struct {
 	requests chan *request
 	settle   func([]*request) // answers each of them
 	writers  sync.WaitGroup
+	left     leftAlone
 
 	mu      sync.RWMutex // guards closed; senders hold it for reading
 	closed  bool
@@ -76,19 +79,24 @@ func (q *queue) append(ctx context.Context, b journal.Batch) error {
 		return err
 	}
 	select {
-	case err := <-r.done:
-		return err
+	case <-r.done:
+		return r.err
 	case <-ctx.Done():
 	}
 	if r.state.CompareAndSwap(waiting, takenBack) {
 		return ctx.Err()
 	}
-	select {
-	case err := <-r.done:
-		return err
-	default:
+	if q.left.add(r) {
 		return fmt.Errorf("%w: %w", journal.ErrInDoubt, ctx.Err())
 	}
+	return r.err
+}
+
+// answer tells whoever waits for r.
+func (q *queue) answer(r *request, err error) {
+	r.err = err
+	close(r.done)
+	q.left.remove(r)
 }
 
 func (q *queue) send(ctx context.Context, r *request) error {
@@ -195,4 +203,61 @@ func (g *group) add(r *request) {
 	g.bytes += r.bytes
 	g.sessions[r.batch.Records[0].Session] = true
 	g.alone = len(r.batch.Records) > 1
+}
+
+// leftAlone are requests that are being written, though nobody waits for them
+// any more. Whoever reads their sessions waits for them: after a doubt, reading
+// tells.
+type leftAlone struct {
+	mu       sync.Mutex // guards sessions
+	sessions map[journal.Session][]*request
+}
+
+// add reports whether r is not answered yet, and remembers it then.
+func (l *leftAlone) add(r *request) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-r.done:
+		return false
+	default:
+	}
+	if l.sessions == nil {
+		l.sessions = map[journal.Session][]*request{}
+	}
+	for _, rec := range r.batch.Records {
+		l.sessions[rec.Session] = append(l.sessions[rec.Session], r)
+	}
+	return true
+}
+
+// remove forgets r, which is answered.
+func (l *leftAlone) remove(r *request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.sessions) == 0 {
+		return
+	}
+	for _, rec := range r.batch.Records {
+		rest := slices.DeleteFunc(l.sessions[rec.Session], func(other *request) bool { return other == r })
+		if l.sessions[rec.Session] = rest; len(rest) == 0 {
+			delete(l.sessions, rec.Session)
+		}
+	}
+}
+
+// wait returns when nothing is on its way to session s that was there when it
+// was called.
+func (l *leftAlone) wait(ctx context.Context, s journal.Session) error {
+	l.mu.Lock()
+	all := slices.Clone(l.sessions[s])
+	l.mu.Unlock()
+	for _, r := range all {
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }

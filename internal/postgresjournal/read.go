@@ -32,6 +32,9 @@ LEFT JOIN LATERAL (SELECT * FROM snapshots s
     WHERE s.tenant = r.tenant AND s.session = r.session AND s.seq > coalesce(t.seq, 0) LIMIT 1) s ON true`
 
 func (s *shard) begin(ctx context.Context, session journal.Session) (start journal.Start, err error) {
+	if err := s.queue.left.wait(ctx, session); err != nil {
+		return journal.Start{}, err
+	}
 	var seq, stoneSeq, at *int64
 	var hash, body, stoneHash, note []byte
 	var trust, secrecy, why *string
@@ -90,6 +93,9 @@ type page struct {
 func (s *shard) entries(ctx context.Context, session journal.Session, after uint64, yield func(journal.Entry, error) bool) error {
 	if after > math.MaxInt64 {
 		return nil
+	}
+	if err := s.queue.left.wait(ctx, session); err != nil {
+		return err
 	}
 	var first journal.Link
 	for n := 0; ; n++ {

@@ -73,10 +73,10 @@ func (s *shard) read(ctx context.Context, f func(context.Context, *pgxpool.Conn)
 type outcome int
 
 const (
-	doubtful outcome = iota // it may have been committed, or may still be
-	refused                 // the server rolled it back
-	contended               // the server rolled it back because of another writer
-	unsent                  // it never reached the server, or this server takes no writes
+	doubtful  outcome = iota // it may have been committed, or may still be
+	refused                  // the server rolled it back
+	contended                // the server rolled it back because of another writer
+	unsent                   // it never reached the server, or this server takes no writes
 )
 
 // outcomeOf reads an error of a write. What is not known is doubtful.

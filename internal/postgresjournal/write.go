@@ -25,7 +25,7 @@ LEFT JOIN LATERAL (SELECT f.seq, f.hash FROM facts f
     WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq >= r.after
     ORDER BY f.seq DESC LIMIT 1) f ON true
 WHERE coalesce(t.seq, 0) <= r.after AND coalesce(f.seq, t.seq, 0) = r.after
-    AND (r.after = 0 OR coalesce(f.hash, t.hash) = r.hash)
+    AND coalesce(f.hash, t.hash, decode(repeat('00', 32), 'hex')) = r.hash
     AND NOT EXISTS (SELECT FROM barrier)`
 
 // insertOneSQL appends one entry.
@@ -48,26 +48,28 @@ FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11
 JOIN ok USING (no)
 WHERE (SELECT count(*) FROM ok) >= $12::int`
 
-// A snapshot is kept if the entry it stands for is there, and if it is newer.
+// newSQL is true if this transaction has written the entry x (tenant, session,
+// seq). What was there before brings nothing along.
+const newSQL = `
+WHERE (SELECT f.xmin FROM facts f
+    WHERE f.tenant = x.tenant AND f.session = x.session AND f.seq = x.seq) = pg_current_xact_id_if_assigned()::xid`
+
+// snapshotSQL keeps a snapshot if it is newer.
 const snapshotSQL = `
 INSERT INTO snapshots AS old (tenant, session, seq, hash, body)
-SELECT s.tenant, s.session, s.seq, s.hash, s.body
+SELECT x.tenant, x.session, x.seq, x.hash, x.body
 FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[])
-    AS s (tenant, session, seq, hash, body)
-WHERE (SELECT f.hash FROM facts f
-    WHERE f.tenant = s.tenant AND f.session = s.session AND f.seq = s.seq) = s.hash
+    AS x (tenant, session, seq, hash, body)` + newSQL + `
 ON CONFLICT (tenant, session) DO UPDATE
 SET seq = excluded.seq, hash = excluded.hash, body = excluded.body
 WHERE old.seq < excluded.seq`
 
-// A content is kept if the entry that brought it is there.
+// contentSQL keeps a content if it is not there yet.
 const contentSQL = `
 INSERT INTO contents (tenant, digest, postings)
-SELECT c.tenant, c.digest, c.postings
-FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bytea[])
-    AS c (tenant, digest, postings, by_tenant, by_session, by_seq, by_hash)
-WHERE (SELECT f.hash FROM facts f
-    WHERE f.tenant = c.by_tenant AND f.session = c.by_session AND f.seq = c.by_seq) = c.by_hash
+SELECT x.owner, x.digest, x.postings
+FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bigint[])
+    AS x (owner, digest, postings, tenant, session, seq)` + newSQL + `
 ON CONFLICT DO NOTHING`
 
 // presentSQL tells for each last entry of a record whether it is there.
@@ -111,7 +113,7 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 		answers, err := s.attempt(ctx, requests)
 		if err == nil {
 			for i, r := range requests {
-				r.done <- answers[i]
+				s.queue.answer(r, answers[i])
 			}
 			return
 		}
@@ -127,7 +129,7 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 				return
 			}
 			if outcomeOf(err) == refused {
-				requests[0].done <- s.failed(err, doubt)
+				s.queue.answer(requests[0], failed(err, doubt))
 				return
 			}
 		case unsent:
@@ -135,7 +137,7 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 		select {
 		case <-ctx.Done():
 			for _, r := range requests {
-				r.done <- s.failed(err, doubt)
+				s.queue.answer(r, failed(err, doubt))
 			}
 			return
 		case <-time.After(pause):
@@ -144,7 +146,7 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 	}
 }
 
-func (s *shard) failed(err error, doubt bool) error {
+func failed(err error, doubt bool) error {
 	if doubt {
 		return fmt.Errorf("%w: %w", journal.ErrInDoubt, err)
 	}

@@ -1,0 +1,226 @@
+package postgresjournal
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A crowd appends to sessions of its own until it is stopped, and remembers what
+// was acknowledged.
+type crowd struct {
+	t       *testing.T
+	j       *Journal
+	stop    chan struct{}
+	workers sync.WaitGroup
+	acked   []journal.Link // the last one, by worker
+	count   atomic.Int64
+	doubts  atomic.Int64
+}
+
+func newCrowd(t *testing.T, j *Journal, size int) *crowd {
+	c := &crowd{t: t, j: j, stop: make(chan struct{}), acked: make([]journal.Link, size)}
+	for i := range size {
+		c.workers.Go(func() { c.work(i) })
+	}
+	return c
+}
+
+func (c *crowd) work(i int) {
+	s := session("worker %d", i)
+	var pending *journal.Record
+	for {
+		select {
+		case <-c.stop:
+			return
+		default:
+		}
+		if pending == nil {
+			r := record(c.t, s, c.acked[i], 1+i%3, "work")
+			pending = &r
+		}
+		// After an error the same is tried again: it must work, whatever became
+		// of it the first time.
+		err := c.j.Append(context.Background(), batch(*pending))
+		switch {
+		case err == nil:
+			c.acked[i], pending = pending.Last(), nil
+			c.count.Add(1)
+		case errors.Is(err, journal.ErrConflict):
+			c.t.Errorf("nobody else writes to %s: %v", s, err)
+			return
+		default:
+			c.doubts.Add(1)
+		}
+	}
+}
+
+// check stops the crowd and holds what is kept against what was acknowledged.
+func (c *crowd) check(j *Journal) {
+	c.t.Helper()
+	close(c.stop)
+	c.workers.Wait()
+	for i, last := range c.acked {
+		entries := readAll(c.t, j, session("worker %d", i), journal.Link{})
+		if uint64(len(entries)) < last.Seq || (last.Seq > 0 && entries[last.Seq-1].Link() != last) {
+			c.t.Errorf("worker %d: %d acknowledged, %d are there", i, last.Seq, len(entries))
+		}
+		if uint64(len(entries)) > last.Seq+3 {
+			c.t.Errorf("worker %d: %d acknowledged, but %d are there: something was written twice", i, last.Seq, len(entries))
+		}
+	}
+	c.t.Logf("%d appends acknowledged, %d errors, none lost", c.count.Load(), c.doubts.Load())
+}
+
+func TestNothingIsLostWhenBackendsAreKilled(t *testing.T) {
+	dsn := testDSN(t)
+	schema := testSchema(t, dsn)
+	j := open(t, dsn+" application_name="+schema, Options{Schema: schema})
+	crowd := newCrowd(t, j, 16)
+	killer := connect(t, dsn)
+	killed := 0
+	for range 60 {
+		time.Sleep(25 * time.Millisecond)
+		killed += query[int](t, killer, "SELECT count(pg_terminate_backend(pid))::int FROM pg_stat_activity WHERE application_name = $1", schema)
+	}
+	crowd.check(j)
+	if killed < 30 || crowd.count.Load() == 0 {
+		t.Errorf("%d backends killed, %d appends: too few to show anything", killed, crowd.count.Load())
+	}
+}
+
+func TestNothingIsLostWhenTheServerIsKilled(t *testing.T) {
+	s := newServer(t)
+	j := open(t, s.dsn, Options{Schema: "kept"})
+	crowd := newCrowd(t, j, 16)
+	before := int64(-1)
+	for range 3 {
+		eventually(t, func() bool { return crowd.count.Load() > before+50 })
+		s.script(t.Context(), "restart")
+		before = crowd.count.Load()
+	}
+	eventually(t, func() bool { return crowd.count.Load() > before+50 })
+	crowd.check(j)
+}
+
+// A wait for a replica that is cancelled looks like success: the row is there,
+// but only here.
+func TestCancelledWaitForAReplicaIsNotAcknowledged(t *testing.T) {
+	s := newServer(t)
+	j := open(t, s.dsn, Options{Schema: "kept", Timeout: 2 * time.Second, Writers: 4})
+	first := record(t, session("s0"), journal.Link{}, 1, "first")
+	appendOK(t, j, first)
+	s.set("synchronous_standby_names", "nobody")
+
+	stop, cancelled := make(chan struct{}), 0
+	var canceller sync.WaitGroup
+	admin := connect(t, s.dsn)
+	canceller.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+				cancelled += query[int](t, admin, "SELECT count(pg_cancel_backend(pid))::int FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+			}
+		}
+	})
+	records := []journal.Record{first} // the one that is there already, and new ones
+	for i := 1; i <= 6; i++ {
+		records = append(records, record(t, session("s%d", i), journal.Link{}, i, "new"))
+	}
+	var appends sync.WaitGroup
+	for _, r := range records {
+		appends.Go(func() {
+			if err := j.Append(context.Background(), batch(r)); !errors.Is(err, journal.ErrInDoubt) {
+				t.Errorf("%s: %v, want in doubt", r.Session, err)
+			}
+		})
+	}
+	appends.Wait()
+	close(stop)
+	canceller.Wait()
+	if cancelled == 0 {
+		t.Error("no wait was cancelled")
+	}
+	s.set("synchronous_standby_names", "")
+	for _, r := range records {
+		appendOK(t, j, r)
+		if n := len(readAll(t, j, r.Session, journal.Link{})); n != len(r.Entries) {
+			t.Errorf("%s: %d entries, want %d", r.Session, n, len(r.Entries))
+		}
+	}
+}
+
+// A backend that goes on after its client gave up must not write what another
+// has decided since.
+func TestLateBackendCannotOverwrite(t *testing.T) {
+	dsn := testDSN(t)
+	j := open(t, dsn, Options{Timeout: time.Second})
+	s := session("s")
+	late, err := j.shard.writers.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Release()
+	tx, err := late.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, other := record(t, s, journal.Link{}, 1, "mine"), record(t, s, journal.Link{}, 1, "other")
+	if _, err := tx.Exec(t.Context(), insertOneSQL, argsOf([]*request{newRequest(batch(mine))}).one()...); err != nil {
+		t.Fatal(err)
+	}
+	// While it is not known whether the late one commits, nobody gets an answer.
+	for _, r := range []journal.Record{mine, other} {
+		if err := j.Append(t.Context(), batch(r)); err == nil || errors.Is(err, journal.ErrConflict) {
+			t.Errorf("got %v before the late backend had ended", err)
+		}
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	appendOK(t, j, mine)
+	wantErr(t, j.Append(t.Context(), batch(other)), journal.ErrConflict)
+}
+
+func TestGivenUpBeforeItsTurnIsNotWritten(t *testing.T) {
+	j := open(t, testDSN(t), Options{Writers: 1, Queue: 1})
+	block := make(chan struct{})
+	var blocked *queue
+	blocked = newQueue(1, 1, func(rs []*request) {
+		<-block
+		for _, r := range rs {
+			blocked.answer(r, nil)
+		}
+	})
+	j.shard.queue.close()
+	j.shard.queue = blocked
+	var appends sync.WaitGroup
+	for i := range 2 { // one is being written, one fills the queue
+		appends.Go(func() {
+			if err := j.Append(context.Background(), batch(record(t, session("s%d", i), journal.Link{}, 1, "x"))); err != nil {
+				t.Error(err)
+			}
+		})
+		eventually(t, func() bool { return len(blocked.requests) == i })
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	err := j.Append(ctx, batch(record(t, session("late"), journal.Link{}, 1, "x")))
+	if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, journal.ErrInDoubt) {
+		t.Errorf("got %v, want only the deadline", err)
+	}
+	close(block)
+	appends.Wait()
+	j.Close()
+	wantErr(t, j.Append(t.Context(), batch(record(t, session("s"), journal.Link{}, 1, "x"))), journal.ErrClosed)
+	for _, err := range j.Read(t.Context(), session("s"), 0) {
+		wantErr(t, err, journal.ErrClosed)
+	}
+}

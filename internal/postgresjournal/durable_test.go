@@ -1,0 +1,110 @@
+package postgresjournal
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// wantNotDurable opens a journal and expects a refusal that names what is wrong.
+func wantNotDurable(t *testing.T, dsn, schema, says string) {
+	t.Helper()
+	j, err := Open(t.Context(), dsn, Options{Schema: schema})
+	if err == nil {
+		j.Close()
+	}
+	wantErr(t, err, journal.ErrNotDurable)
+	if !strings.Contains(err.Error(), says) {
+		t.Errorf("%q does not say %q", err, says)
+	}
+}
+
+func TestSettingsOfTheConnectionAreRefused(t *testing.T) {
+	dsn := testDSN(t)
+	schema := testSchema(t, dsn)
+	for _, level := range []string{"off", "local", "remote_write"} {
+		wantNotDurable(t, dsn+" options='-c synchronous_commit="+level+"'", schema, "synchronous_commit is "+level)
+	}
+	wantNotDurable(t, dsn+" options='-c default_transaction_read_only=on'", schema, "takes writes")
+	wantNotDurable(t, dsn+" target_session_attrs=any options='-c default_transaction_read_only=on'", schema, "takes writes")
+	for _, level := range []string{"on", "remote_apply"} {
+		open(t, dsn+" options='-c synchronous_commit="+level+"'", Options{Schema: schema})
+	}
+}
+
+func TestUnloggedTablesAreRefused(t *testing.T) {
+	dsn := testDSN(t)
+	schema := testSchema(t, dsn)
+	open(t, dsn, Options{Schema: schema}).Close()
+	c := connect(t, dsn)
+	if _, err := c.Exec(t.Context(), "ALTER TABLE "+schema+".contents SET UNLOGGED"); err != nil {
+		t.Fatal(err)
+	}
+	wantNotDurable(t, dsn, schema, "unlogged: contents")
+}
+
+func TestSettingsOfTheServerAreRefused(t *testing.T) {
+	s := newServer(t)
+	j := open(t, s.dsn, Options{Schema: "kept", Timeout: time.Second})
+	one := record(t, session("s"), journal.Link{}, 1, "one")
+	appendOK(t, j, one)
+	for _, name := range []string{"fsync", "full_page_writes"} {
+		s.set(name, "off")
+		wantNotDurable(t, s.dsn, "kept", name+" is off")
+		s.set(name, "on")
+	}
+	// A connection that is already open notices too, some time later.
+	s.set("fsync", "off")
+	for _, c := range j.shard.writers.AcquireAllIdle(t.Context()) {
+		noticesOf(c.Conn().PgConn()).checked = time.Time{}
+		c.Release()
+	}
+	wantErr(t, j.Append(t.Context(), batch(record(t, session("s"), one.Last(), 1, "two"))), journal.ErrNotDurable)
+	s.set("fsync", "on")
+	appendOK(t, j, record(t, session("s"), one.Last(), 1, "two"))
+
+	if err := os.WriteFile(filepath.Join(s.dir, "data", "standby.signal"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.script(t.Context(), "restart")
+	wantNotDurable(t, s.dsn, "kept", "takes writes")
+}
+
+func TestDSNIsNotShown(t *testing.T) {
+	for _, dsn := range []string{"postgres://anna:hunter2@[/x", "host=/nowhere.example user=anna password=hunter2 port=x", "host=/nowhere.example user=anna password=hunter2"} {
+		_, err := Open(t.Context(), dsn, Options{})
+		if err == nil {
+			t.Fatal("opened")
+		}
+		if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q shows the password", err)
+		}
+	}
+}
+
+func TestOptionsHaveLimits(t *testing.T) {
+	for _, o := range []Options{{Writers: MaxConnections}, {Readers: MaxConnections}, {Queue: MaxQueue}, {Timeout: MaxTimeout}, {Schema: strings.Repeat("x", maxSchemaBytes)}} {
+		if _, err := o.check(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, o := range []Options{
+		{Writers: MaxConnections + 1},
+		{Readers: MaxConnections + 1},
+		{Queue: MaxQueue + 1},
+		{Timeout: MaxTimeout + 1},
+		{Schema: strings.Repeat("x", maxSchemaBytes+1)},
+		{Writers: -1},
+		{Readers: -1},
+		{Queue: -1},
+		{Timeout: -1},
+	} {
+		if _, err := o.check(); err == nil {
+			t.Errorf("%+v was taken", o)
+		}
+	}
+}

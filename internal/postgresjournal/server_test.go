@@ -1,0 +1,83 @@
+package postgresjournal
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A server is a PostgreSQL of the test's own, which it may ill-treat.
+type server struct {
+	t   testing.TB
+	dir string
+	dsn string
+}
+
+func newServer(t testing.TB) *server {
+	t.Helper()
+	testDSN(t)
+	if testing.Short() {
+		t.Skip("starts a server of its own")
+	}
+	// Not t.TempDir: the server's user must get there, and sockets have short names.
+	parent, err := os.MkdirTemp("", "fm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(parent, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{t: t, dir: filepath.Join(parent, "pg")}
+	t.Cleanup(func() {
+		s.script(context.Background(), "stop")
+		os.RemoveAll(parent)
+	})
+	s.dsn = s.script(t.Context(), "start")
+	return s
+}
+
+// script runs .ci/postgres and returns what it prints.
+func (s *server) script(ctx context.Context, command string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "../../.ci/postgres", command, s.dir)
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		s.t.Errorf(".ci/postgres %s: %v", command, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// set changes a setting of the running server, and waits until it holds.
+func (s *server) set(name, value string) {
+	s.t.Helper()
+	c := connect(s.t, s.dsn)
+	defer c.Close(context.Background())
+	for _, sql := range []string{"ALTER SYSTEM SET " + name + " = '" + value + "'", "SELECT pg_reload_conf()"} {
+		if _, err := c.Exec(context.Background(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	eventually(s.t, func() bool {
+		return query[string](s.t, c, "SELECT current_setting($1)", name) == value
+	})
+}
+
+func eventually(t testing.TB, ok func() bool) {
+	t.Helper()
+	for range 1000 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("it did not happen")
+}
