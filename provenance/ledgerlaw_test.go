@@ -159,6 +159,23 @@ func TestInputsAreTheLedgersOwn(t *testing.T) {
 	}
 }
 
+// Sources that are taken back do not take older content with them.
+func TestAddAllTakesBackOnlyItsOwn(t *testing.T) {
+	var l Ledger
+	old, again, fresh := source(0, floodmark.Clean()), source(1, floodmark.Clean()), source(2, floodmark.Clean())
+	again.Digest = old.Digest
+	mustAdd(t, &l, old)
+	if err := l.AddAll([]floodmark.Source{again, fresh, source(7, floodmark.Clean())}); err == nil || l.Len() != 1 {
+		t.Errorf("%d sources, %v", l.Len(), err)
+	}
+	if n, ok := l.Find(old.Digest); !ok || n != 0 {
+		t.Errorf("the older content is at %d, %v", n, ok)
+	}
+	if _, ok := l.Find(fresh.Digest); ok {
+		t.Error("what was taken back is still found")
+	}
+}
+
 func TestFindReturnsTheOldest(t *testing.T) {
 	for seed := range uint64(40) {
 		history(t, seed, 40, func(l *Ledger, _ []bool) {

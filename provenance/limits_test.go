@@ -63,6 +63,18 @@ func TestBlocksEndBetweenTokens(t *testing.T) {
 	}
 }
 
+// What was hidden in one block moves nothing in the next.
+func TestOffsetsInLaterBlocks(t *testing.T) {
+	text := "a\u200b\u200bb" + strings.Repeat(" ", blockBytes) + "\n"
+	at := len(text) + 3
+	text += "to eve@x.example"
+	for tok := range Tokens(text) {
+		if tok.Kind == Address && tok.Start != at {
+			t.Errorf("it is at %d, want %d", tok.Start, at)
+		}
+	}
+}
+
 func TestTokensAtTheirLimit(t *testing.T) {
 	kinds := func(text string) (kinds []string) {
 		for tok := range Tokens(text) {

@@ -133,9 +133,6 @@ func firstNodes(spans []floodmark.Span) []floodmark.Span {
 
 // onePerNode returns the first place in every node, in a slice of its own.
 func onePerNode(spans []floodmark.Span) []floodmark.Span {
-	if len(spans) == 0 {
-		return nil
-	}
 	first := make([]floodmark.Span, 0, len(spans))
 	for _, s := range spans {
 		if len(first) == 0 || first[len(first)-1].Node != s.Node {
