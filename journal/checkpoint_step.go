@@ -41,9 +41,10 @@ type HeadLog interface {
 	Publish(ctx context.Context, signed []byte) error
 }
 
-// MaxStepHeads bounds the work of one step: this many heads are about a second
-// of a busy node, and about a megabyte of leaves.
-const MaxStepHeads = 8192
+// MaxStepHeads bounds the work of one step, to about ten megabytes of leaves. A
+// node with a million sessions needs sixteen steps for its first checkpoint,
+// and few ever change more than this in a minute.
+const MaxStepHeads = 1 << 16
 
 // ErrLog says that a log of heads is not what was signed. Nothing is added to
 // it any more: a new signature would cover the damage up.

@@ -95,12 +95,17 @@ func lastEntry(ctx context.Context, j Journal, s Session) (Link, *Tombstone, err
 	return last, start.Tombstone, ctx.Err()
 }
 
-// MaxStepErased bounds the work of one step of retention.
-const MaxStepErased = 256
+const (
+	// MaxStepErased bounds the work of one step of retention.
+	MaxStepErased = 256
+	// maxDue bounds how many sessions wait to be erased, about 10 MB of names.
+	maxDue = 1 << 16
+)
 
 // A Retention erases the sessions that nobody wrote to for a while, the oldest
-// first. It keeps its place, so that a step does not begin with all that was
-// erased before. A Retention is not for concurrent use.
+// first. It keeps its place: a journal is asked for its oldest sessions seldom,
+// because that may cost it a walk through all of them. A Retention is not for
+// concurrent use.
 type Retention struct {
 	Journal Journal
 	Signer  note.Signer
@@ -108,7 +113,9 @@ type Retention struct {
 	// Keep is how long a session is kept after its last entry; zero is for ever.
 	Keep time.Duration
 
-	after Mark // all up to here were looked at
+	due   []Head    // to be erased, the oldest first
+	after Mark      // all up to here were looked at
+	until time.Time // before this nothing more is due
 }
 
 // A Retained is what one step of retention did.
@@ -134,26 +141,50 @@ func (r *Retention) Step(ctx context.Context, now time.Time) (Retained, error) {
 	if r.Keep <= 0 {
 		return did, nil
 	}
-	heads, more, err := headsAfter(ctx, r.Journal, r.after, MaxStepErased)
-	if err != nil {
-		return did, fmt.Errorf("list the oldest sessions: %w", err)
+	if len(r.due) == 0 && !now.Before(r.until) {
+		if err := r.look(ctx, now); err != nil {
+			return did, fmt.Errorf("list the oldest sessions: %w", err)
+		}
 	}
-	due := now.Add(-r.Keep).UnixNano()
-	for _, h := range heads {
+	for range min(len(r.due), MaxStepErased) {
+		if err := r.erase(ctx, r.due[0], now, &did); err != nil {
+			return did, err
+		}
+		r.due = r.due[1:]
+	}
+	did.More = len(r.due) > 0 || !now.Before(r.until)
+	return did, nil
+}
+
+// look collects what is due, up to the first session that is not.
+func (r *Retention) look(ctx context.Context, now time.Time) error {
+	var due []Head
+	after := r.after
+	r.until = now // until the end is seen there may be more
+	for h, err := range r.Journal.Heads(ctx, r.after) {
 		switch {
+		case err != nil:
+			return err
 		case h.At > now.UnixNano():
 			// A clock was wrong then, or is now. It must not hold up all others.
-		case h.At > due:
-			return did, nil
-		default:
-			if err := r.erase(ctx, h, now, &did); err != nil {
-				return did, err
-			}
+			after = h.Mark
+			continue
+		case h.At > now.Add(-r.Keep).UnixNano():
+			r.due, r.after = due, after
+			r.until = time.Unix(0, h.At).Add(r.Keep)
+			return nil
+		case len(due) >= maxDue && h.Mark != after:
+			r.due, r.after = due, after
+			return nil
 		}
-		r.after = h.Mark
+		due, after = append(due, h), h.Mark
 	}
-	did.More = more
-	return did, nil
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.due, r.after = due, after
+	r.until = now.Add(r.Keep)
+	return nil
 }
 
 func (r *Retention) erase(ctx context.Context, h Head, now time.Time, did *Retained) error {

@@ -254,6 +254,23 @@ func TestRetention(t *testing.T) {
 	}
 }
 
+func TestRetentionQueueIsBounded(t *testing.T) {
+	b := newBench(t)
+	for i := range maxDue + 1 {
+		b.write(fmt.Sprintf("s%d", i), 1)
+	}
+	r := &Retention{Journal: b.j, Signer: b.key.Signer, Mark: untrusted, Keep: time.Hour}
+	at := b.now.Add(2 * time.Hour)
+	for _, want := range []int{maxDue, 1, 0} {
+		if err := r.look(t.Context(), at); err != nil || len(r.due) != want {
+			t.Errorf("%d are due, want %d, %v", len(r.due), want, err)
+		}
+	}
+	if want := at.Add(time.Hour); !r.until.Equal(want) {
+		t.Errorf("nothing until %v, want %v", r.until, want)
+	}
+}
+
 func TestRetentionIsNotHeldUpByAWrongClock(t *testing.T) {
 	b := newBench(t)
 	b.now = b.now.Add(1e5 * time.Hour)

@@ -59,10 +59,9 @@ const (
 	// maxLeavesKept bounds the memory for leaves, about 60 bytes each. A longer
 	// log is gone through more than once, for a part of the sessions each time.
 	maxLeavesKept = 4 << 20
-	// verifyPage is how many sessions are listed at once.
-	verifyPage = 4096
-	// tellEvery is after how many entries progress is told.
-	tellEvery = 50_000
+	// Progress is told after so many sessions, or entries of one session.
+	tellSessions = 4096
+	tellEntries  = 50_000
 )
 
 // A Report is what a verification saw.
@@ -164,32 +163,32 @@ func (v *verification) mine(s Session) bool {
 // checkSessions looks at every session the journal lists, then at those it
 // does not list although a checkpoint saw them.
 func (v *verification) checkSessions(ctx context.Context, signed map[Session]*signedSession) error {
-	after := Mark(0)
-	for more := true; more; {
-		heads, rest, err := headsAfter(ctx, v.journal, after, verifyPage)
+	listed := 0
+	for h, err := range v.journal.Heads(ctx, 0) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
 		}
-		for _, h := range heads {
-			after = h.Mark
-			if !v.mine(h.Session) {
-				continue
-			}
-			seen := signed[h.Session]
-			if seen == nil {
-				seen = &signedSession{}
-				signed[h.Session] = seen
-			}
-			if seen.visited {
-				continue
-			}
-			seen.visited = true
-			if err := v.checkSession(ctx, h, seen); err != nil {
-				return err
-			}
+		if !v.mine(h.Session) {
+			continue
 		}
-		more = rest
-		v.tell(v.report)
+		seen := signed[h.Session]
+		if seen == nil {
+			seen = &signedSession{}
+			signed[h.Session] = seen
+		}
+		if seen.visited {
+			continue
+		}
+		seen.visited = true
+		if err := v.checkSession(ctx, h, seen); err != nil {
+			return err
+		}
+		if listed++; listed%tellSessions == 0 {
+			v.tell(v.report)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	var lost []Session
 	for s, seen := range signed {

@@ -71,7 +71,7 @@ func (l *sessionLook) run(ctx context.Context) error {
 		l.there = true
 		l.entries++
 		l.entry(e, start)
-		if done := l.v.report.Entries + l.entries; done-l.v.told >= tellEvery {
+		if done := l.v.report.Entries + l.entries; done-l.v.told >= tellEntries {
 			l.v.told = done
 			now := l.v.report
 			now.Entries = done
