@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,19 +47,19 @@ type codexMessage struct {
 	CallID   string          `json:"tool_use_id"`
 }
 
-func (codex) read(req hookframe.Request) ([]hook.Event, error) {
+func (codex) read(req hookframe.Request) (asked, error) {
 	var m codexMessage
 	if err := decode(req, &m); err != nil {
-		return nil, err
+		return asked{}, err
 	}
 	if m.Event != req.Event {
-		return nil, fmt.Errorf("the hook was set up for %s and called for %s", plain(req.Event, hookframe.MaxName), plain(m.Event, hookframe.MaxName))
+		return asked{}, fmt.Errorf("the hook was set up for %s and called for %s", plain(req.Event, hookframe.MaxName), plain(m.Event, hookframe.MaxName))
+	}
+	if m.Event == codexPrompt && m.AgentID != "" {
+		return m.spawned()
 	}
 	ev, err := m.event(req.Env["HOME"])
-	if err != nil {
-		return nil, err
-	}
-	return []hook.Event{ev}, nil
+	return asked{event: ev}, err
 }
 
 func (m codexMessage) event(home string) (hook.Event, error) {
@@ -73,17 +74,19 @@ func (m codexMessage) event(home string) (hook.Event, error) {
 		ev.Cause, err = codexCause(m.Source)
 	case codexPrompt:
 		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, theOwner(codexName)
-		if m.AgentID != "" { // a sub-agent's prompt was written by a model
-			ev.Origin = floodmark.Origin{Kind: floodmark.FromModel, Name: codexName}
-		}
 	case codexPreToolUse:
 		ev.Point = hook.BeforeToolCall
 		ev.Call, err = m.call()
 	case codexPostToolUse:
 		ev.Point, ev.Result.Text = hook.AfterToolCall, texts(m.Response)
 		ev.Call, err = m.call()
-	case codexSubagentStart, codexSubagentStop:
-		err = m.branch(&ev)
+	case codexSubagentStart:
+		// Its prompt comes next, as a UserPromptSubmit: see spawned.
+		_, err = sessionOf(codexName, m.AgentID)
+		err = cmp.Or(err, errNothing)
+	case codexSubagentStop:
+		ev.Point, ev.Text = hook.SubagentEnded, m.LastWords
+		ev.Child, err = sessionOf(codexName, m.AgentID)
 	case codexStop:
 		ev.Point, ev.Text, ev.Audience = hook.BeforeResponseEmit, m.LastWords, hook.ToOwner
 	case codexSessionEnd:
@@ -92,6 +95,27 @@ func (m codexMessage) event(home string) (hook.Event, error) {
 		err = fmt.Errorf("the event %q of Codex is not known", plain(m.Event, hookframe.MaxName))
 	}
 	return ev, err
+}
+
+// spawned is a prompt to a sub-agent: a model wrote it. The first one begins
+// the branch, made of all its parent has read by now. Whether the parent has
+// read more since, a later one does not say, so it is not believed.
+func (m codexMessage) spawned() (asked, error) {
+	parent, err := sessionOf(codexName, m.Session)
+	if err != nil {
+		return asked{}, err
+	}
+	child, err := sessionOf(codexName, m.AgentID)
+	if err != nil {
+		return asked{}, err
+	}
+	return asked{
+		event: hook.Event{Agent: codexName, Point: hook.SubagentSpawned, Session: parent, Child: child, Text: m.Prompt},
+		otherwise: &hook.Event{
+			Agent: codexName, Point: hook.MessageReceived, Session: child, Text: m.Prompt,
+			Origin: floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt of another agent"},
+		},
+	}, nil
 }
 
 // session is the sub-agent's own where one acts, else the person's.
@@ -116,34 +140,26 @@ func codexCause(source string) (hook.Cause, error) {
 	return "", fmt.Errorf("a session starts for the unknown reason %q", plain(source, hookframe.MaxName))
 }
 
-// codexSpawn is the tool that begins a sub-agent.
-const codexSpawn = "spawn_agent"
+// codexSpawn is the tool that begins a sub-agent, codexAgents the group it is
+// in: Codex puts the group's name before some of its tools, without a space.
+const (
+	codexSpawn  = "spawn_agent"
+	codexAgents = "multi_agent_v1"
+)
 
 func (m codexMessage) call() (hook.Call, error) {
-	if m.Tool == "" {
+	name := strings.TrimPrefix(m.Tool, codexAgents)
+	if name == "" {
 		return hook.Call{}, errors.New("the message names no tool")
 	}
-	if m.Tool == codexSpawn && m.AgentID != "" && m.Event == codexPreToolUse {
+	if name == codexSpawn && m.AgentID != "" && m.Event == codexPreToolUse {
 		// Codex would report the new one as begun by the person's session, and
 		// what its true parent read would be forgotten.
 		return hook.Call{}, errors.New("a sub-agent may not begin another one, because Codex does not say whose it is")
 	}
 	c := hook.Call{ID: floodmark.CallID(m.CallID), Args: m.Input}
-	c.Server, c.Name = mcpTool(m.Tool)
+	c.Server, c.Name = mcpTool(name)
 	return c, nil
-}
-
-// branch is a sub-agent that begins or ends.
-func (m codexMessage) branch(ev *hook.Event) (err error) {
-	if m.AgentID == "" {
-		return errors.New("the message names no sub-agent")
-	}
-	ev.Point = hook.SubagentSpawned
-	if m.Event == codexSubagentStop {
-		ev.Point, ev.Text = hook.SubagentEnded, m.LastWords
-	}
-	ev.Child, err = sessionOf(codexName, m.AgentID)
-	return err
 }
 
 // The answers of a hook, field by field: Codex drops an answer with any other

@@ -41,11 +41,22 @@ const maxReason = 2000 // bytes
 
 // dialect is one agent's language.
 type dialect interface {
-	// read turns a message into events, in the order they happened.
-	read(req hookframe.Request) ([]hook.Event, error)
-	// write gives the answer to the last event.
+	// read turns a message into what is to be judged.
+	read(req hookframe.Request) (asked, error)
+	// write gives the answer.
 	write(event string, a answer) hookframe.Response
 }
+
+// asked is one message in our own words.
+type asked struct {
+	event hook.Event
+	// otherwise, unless nil, is judged if event cannot be: it must be the less
+	// believing of the two.
+	otherwise *hook.Event
+}
+
+// errNothing says that a message is understood and asks for nothing.
+var errNothing = errors.New("nothing is asked")
 
 // answer is what an agent must be told: the reply, or why there is none.
 type answer struct {
@@ -71,29 +82,21 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 	if !ok {
 		return hookframe.Refuse(fmt.Sprintf("the agent %q is not known; nothing it does is allowed.", plain(req.Agent, 40)))
 	}
-	events, err := lang.read(req)
-	if err != nil {
+	about, err := lang.read(req)
+	switch {
+	case errors.Is(err, errNothing):
+		return lang.write(req.Event, answer{})
+	case err != nil:
 		return lang.write(req.Event, answer{why: "the hook's message was not understood, so nothing is allowed: " + err.Error() + "."})
 	}
-	return lang.write(req.Event, d.judge(ctx, events))
-}
-
-// judge asks about each event. The first that is not allowed ends it.
-func (d Door) judge(ctx context.Context, events []hook.Event) answer {
-	var a answer
-	if len(events) == 0 {
-		return answer{why: "the hook's message says nothing, so nothing is allowed."}
+	reply, err := d.ask(ctx, about.event)
+	if err != nil && about.otherwise != nil {
+		reply, err = d.ask(ctx, *about.otherwise)
 	}
-	for _, ev := range events {
-		reply, err := d.ask(ctx, ev)
-		if err != nil {
-			return answer{why: sorry(err)}
-		}
-		if a = (answer{reply: reply, why: refusal(reply)}); a.why != "" {
-			return a
-		}
+	if err != nil {
+		return lang.write(req.Event, answer{why: sorry(err)})
 	}
-	return a
+	return lang.write(req.Event, answer{reply: reply, why: refusal(reply)})
 }
 
 // ask asks about one event, and once more when a person answered in time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,8 @@ func TestNotUnderstood(t *testing.T) {
 		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"` + strings.Repeat("s", hook.MaxNameBytes) + `","tool_name":"Bash"}`},
 		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"x","tool_input":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`},
 		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","agent_id":"a","tool_name":"spawn_agent"}`},
+		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","agent_id":"a","tool_name":"multi_agent_v1spawn_agent"}`},
+		{"codex", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"multi_agent_v1"}`},
 		{"codex", "PermissionRequest", `{"hook_event_name":"PermissionRequest","session_id":"s"}`},
 		{"codex", "SubagentStart", `{"hook_event_name":"SubagentStart","session_id":"s"}`},
 		{"codex", "SessionStart", `{"hook_event_name":"SessionStart","session_id":"s","source":"magic"}`},
@@ -147,17 +150,53 @@ func TestNotUnderstood(t *testing.T) {
 	}
 }
 
-// A sub-agent's prompt was written by a model: it states nothing.
-func TestOnlyThePersonIsTheOwner(t *testing.T) {
-	for raw, owner := range map[string]bool{
-		`{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"hi"}`:                true,
-		`{"hook_event_name":"UserPromptSubmit","session_id":"s","agent_id":"a","prompt":"hi"}`: false,
+// A sub-agent's first prompt begins its branch. If it was begun already, or
+// cannot be, the prompt is nobody's.
+func TestPromptOfASubagent(t *testing.T) {
+	const raw = `{"hook_event_name":"UserPromptSubmit","session_id":"s","agent_id":"a","prompt":"hi"}`
+	for name, c := range map[string]struct {
+		errs []error
+		lets bool
+		want []hook.Point
+	}{
+		"first":   {[]error{nil}, true, []hook.Point{hook.SubagentSpawned}},
+		"later":   {[]error{errors.New("begun already"), nil}, true, []hook.Point{hook.SubagentSpawned, hook.MessageReceived}},
+		"trouble": {[]error{errors.New("disk full"), errors.New("disk full")}, false, []hook.Point{hook.SubagentSpawned, hook.MessageReceived}},
 	} {
-		j := &judge{reply: allowed()}
-		ask(t, agents.Door{Hooks: j}, "codex", "UserPromptSubmit", raw)
-		if len(j.saw) != 1 || j.saw[0].Origin.IsOwner != owner {
-			t.Errorf("%s: %+v", raw, j.saw)
+		j := &failing{errs: c.errs}
+		resp := ask(t, agents.Door{Hooks: j}, "codex", "UserPromptSubmit", raw)
+		var points []hook.Point
+		for _, ev := range j.saw {
+			points = append(points, ev.Point)
+			if ev.Origin.IsOwner || ev.Point == hook.MessageReceived && (ev.Session != "codex:a" || ev.Origin.Kind != floodmark.FromUnknown) {
+				t.Errorf("%s: %+v", name, ev)
+			}
 		}
+		if !slices.Equal(points, c.want) || codexLets("UserPromptSubmit", resp) != c.lets {
+			t.Errorf("%s: %v, %+v", name, points, resp)
+		}
+	}
+}
+
+// failing allows what it has no error for.
+type failing struct {
+	errs []error
+	saw  []hook.Event
+}
+
+func (f *failing) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply, error) {
+	f.saw = append(f.saw, ev)
+	if err := f.errs[len(f.saw)-1]; err != nil {
+		return hook.Reply{}, err
+	}
+	return allowed(), nil
+}
+
+func TestOnlyThePersonIsTheOwner(t *testing.T) {
+	j := &judge{reply: allowed()}
+	ask(t, agents.Door{Hooks: j}, "codex", "UserPromptSubmit", `{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"hi"}`)
+	if len(j.saw) != 1 || !j.saw[0].Origin.IsOwner {
+		t.Errorf("%+v", j.saw)
 	}
 	for source, owner := range map[string]bool{"interactive": true, "rpc": false, "extension": false, "": false} {
 		j := &judge{reply: allowed()}

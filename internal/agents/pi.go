@@ -57,18 +57,18 @@ type piEvent struct {
 	Hidden bool `json:"excludeFromContext"`
 }
 
-func (pi) read(req hookframe.Request) ([]hook.Event, error) {
+func (pi) read(req hookframe.Request) (asked, error) {
 	var m piMessage
 	if err := decode(req, &m); err != nil {
-		return nil, err
+		return asked{}, err
 	}
 	if m.Event.Type != req.Event {
-		return nil, fmt.Errorf("the shim sent %s as %s", plain(m.Event.Type, hookframe.MaxName), plain(req.Event, hookframe.MaxName))
+		return asked{}, fmt.Errorf("the shim sent %s as %s", plain(m.Event.Type, hookframe.MaxName), plain(req.Event, hookframe.MaxName))
 	}
 	ev := hook.Event{Agent: piName}
 	var err error
 	if ev.Session, err = sessionOf(piName, m.Ctx.Session); err != nil {
-		return nil, err
+		return asked{}, err
 	}
 	switch m.Event.Type {
 	case piSessionStart:
@@ -91,7 +91,7 @@ func (pi) read(req hookframe.Request) ([]hook.Event, error) {
 	default:
 		err = fmt.Errorf("the event %q of pi is not known", plain(m.Event.Type, hookframe.MaxName))
 	}
-	return []hook.Event{ev}, err
+	return asked{event: ev}, err
 }
 
 // cause reads why a session starts. pi says «startup» also when an old session

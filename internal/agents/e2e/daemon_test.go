@@ -47,7 +47,7 @@ func (w *world) daemon() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		_ = hookframe.ServeAll(ctx, frames, func(net.Conn) hookframe.Handler { return door.Answer }, func(err error) { w.t.Log(err) })
+		_ = hookframe.ServeAll(ctx, frames, func(net.Conn) hookframe.Handler { return w.noting(door.Answer) }, func(err error) { w.t.Log(err) })
 	})
 	stop = sync.OnceFunc(func() {
 		cancel()
@@ -57,6 +57,30 @@ func (w *world) daemon() (stop func()) {
 	})
 	w.t.Cleanup(stop)
 	return stop
+}
+
+// noting keeps what the agent told us.
+func (w *world) noting(h hookframe.Handler) hookframe.Handler {
+	return func(ctx context.Context, req hookframe.Request) hookframe.Response {
+		resp := h(ctx, req)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.told = append(w.told, told{req, resp})
+		return resp
+	}
+}
+
+// events are the words of what the agent told us, in order.
+func (w *world) events() (list []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, t := range w.told {
+		list = append(list, t.req.Event)
+		if t.resp.Exit != 0 {
+			w.t.Errorf("%s %s: %s", t.req.Event, t.req.Raw, t.resp.Stderr)
+		}
+	}
+	return list
 }
 
 func random() string {

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -40,6 +41,13 @@ type world struct {
 
 	mu    sync.Mutex
 	taken []string // what arrived at the attacker's
+	told  []told   // what arrived at the daemon
+}
+
+// told is one question of an agent's hook, and our answer.
+type told struct {
+	req  hookframe.Request
+	resp hookframe.Response
 }
 
 const (
