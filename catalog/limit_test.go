@@ -25,6 +25,22 @@ func many(n int, before, one, after string) string {
 
 const tool = "agent: pi\ntools:\n  - tool: t\n    effect: run\n    returns: {trust: local, secrecy: public}\n"
 
+// The limits people rely on, as numbers: changing one is a change they notice.
+func TestLimitsAsNumbers(t *testing.T) {
+	for name, l := range map[string][2]int{
+		"bytes of a file": {MaxFileBytes, 1048576}, "depth of a file": {MaxDepth, 12}, "problems": {MaxProblems, 50},
+		"tools": {MaxTools, 4096}, "arguments": {MaxArgs, 256}, "cases": {MaxCases, 256}, "paths": {MaxGlobs, 4096},
+		"bytes of a path": {MaxPathBytes, 4096}, "parts of a pattern": {maxGlobSegments, 32}, "mounts": {maxMounts, 4}, "joined paths": {maxJoined, 16},
+		"bytes of a command": {MaxCommandBytes, 4096}, "words of a command": {MaxCommandWords, 128}, "bytes of a line": {MaxShellBytes, 262144},
+		"bytes of mentioned paths": {maxMentioned, 2097152}, "scripts": {maxScripts, 4}, "targets": {maxTargets, 512},
+		"substitutions": {maxShellDepth, 8}, "here-documents": {maxHereDocs, 64}, "bytes of a statement": {MaxSQLBytes, 16384},
+	} {
+		if l[0] != l[1] {
+			t.Errorf("%s: %d, want %d", name, l[0], l[1])
+		}
+	}
+}
+
 // Beyond a limit nothing of the list is read: its mistakes are not reported.
 func TestLimitsOfOneFile(t *testing.T) {
 	good := " {tool: t%, effect: run, returns: {trust: local, secrecy: public}},"

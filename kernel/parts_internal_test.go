@@ -11,6 +11,18 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
+// The limits people rely on, as numbers: changing one is a change they notice.
+func TestLimitsAsNumbers(t *testing.T) {
+	for name, l := range map[string][2]int{
+		"a name in a line": {maxVisible, 80}, "an argument": {maxShown, 120}, "a picture": {maxPicture, 2048}, "an element": {maxTag, 4096},
+		"tokens": {maxContentTokens, 2048}, "a private number": {privateLength, 6}, "a small number": {smallNumber, 4}, "a secret": {secretLength, 8},
+	} {
+		if l[0] != l[1] {
+			t.Errorf("%s: %d, want %d", name, l[0], l[1])
+		}
+	}
+}
+
 // A foreign name is shown on one line, without tricks, and not for ever.
 func TestVisible(t *testing.T) {
 	long := strings.Repeat("é", 80)

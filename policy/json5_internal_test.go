@@ -55,7 +55,7 @@ func TestJSON5Values(t *testing.T) {
 
 func TestJSON5Mistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "1:1: error: the file ends in the middle", "  ": "1:3: error: the file ends in the middle", "// x": "1:5: error: the file ends in the middle",
+		"": "1:1: error: the file ends in the middle", "\x00": "1:1: error: this is not a value; texts are in quotes", "  ": "1:3: error: the file ends in the middle", "// x": "1:5: error: the file ends in the middle",
 		"{": "1:2: error: a name is missing", "{,}": "1:2: error: a name is missing", "{a": "1:3: error: a colon is missing",
 		"{a 1}": "1:4: error: a colon is missing", "{a:": "1:4: error: the file ends in the middle", "{a: 1": "1:6: error: a comma or } is missing",
 		"{a: 1]": "1:6: error: a comma or } is missing", "[": "1:2: error: the file ends in the middle", "[1": "1:3: error: a comma or ] is missing",
