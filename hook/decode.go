@@ -91,7 +91,8 @@ func (c Call) check() error {
 // depth counts nested brackets without building anything, so that hostile
 // nesting costs one pass.
 func depth(data []byte) int {
-	deepest, now, inString := 0, 0, false
+	var deepest, now int
+	inString := false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case inString && c == '\\':
