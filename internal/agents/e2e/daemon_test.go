@@ -1,10 +1,15 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"flag"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -19,9 +24,54 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// daemon starts a monitor behind the world's socket, with the shipped coding
-// profile, and returns what stops it.
-func (w *world) daemon() (stop func()) {
+var program = flag.String("serve", "", "the floodmark program to run as the daemon; without it a monitor in memory is")
+
+// serveWithin is how long a daemon may take to answer.
+const serveWithin = 20 * time.Second
+
+// daemon starts the monitor behind the world's socket, with the shipped coding
+// profile, and returns what kills it.
+func (w *world) daemon() (kill func()) {
+	w.t.Helper()
+	if *program != "" {
+		return w.served()
+	}
+	return w.inMemory()
+}
+
+// served runs the real program.
+func (w *world) served() (kill func()) {
+	w.t.Helper()
+	policy := w.write("policy.yaml", "version: 1\nprofile: coding\n")
+	cmd := exec.CommandContext(w.t.Context(), *program, "serve", "--dir", filepath.Join(w.home, daemonFolder), "--policy", policy)
+	cmd.Env = []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH")}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	kill = sync.OnceFunc(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if w.t.Failed() {
+			w.t.Logf("the daemon said: %s", said.String())
+		}
+	})
+	w.t.Cleanup(kill)
+	for began := time.Now(); time.Since(began) < serveWithin; time.Sleep(20 * time.Millisecond) {
+		if conn, err := net.Dial("unix", w.socket()); err == nil {
+			_ = conn.Close()
+			return kill
+		}
+	}
+	kill()
+	w.t.Fatalf("no daemon after %s: %s", serveWithin, said.String())
+	return kill
+}
+
+// inMemory is the monitor without anything around it, which notes what it is
+// told.
+func (w *world) inMemory() (kill func()) {
 	w.t.Helper()
 	p, err := policy.Shipped("coding")
 	if err != nil {
@@ -49,14 +99,14 @@ func (w *world) daemon() (stop func()) {
 	wait.Go(func() {
 		_ = hookframe.ServeAll(ctx, frames, func(net.Conn) hookframe.Handler { return w.noting(door.Answer) }, func(err error) { w.t.Log(err) })
 	})
-	stop = sync.OnceFunc(func() {
+	kill = sync.OnceFunc(func() {
 		cancel()
 		_ = web.Close()
 		wait.Wait()
 		_ = m.Close()
 	})
-	w.t.Cleanup(stop)
-	return stop
+	w.t.Cleanup(kill)
+	return kill
 }
 
 // noting keeps what the agent told us.

@@ -114,7 +114,15 @@ func (w *world) write(name, text string) string {
 	return path
 }
 
-func (w *world) socket() string { return filepath.Join(w.home, "s") }
+// daemonFolder is where the real program keeps everything.
+const daemonFolder = "fm"
+
+func (w *world) socket() string {
+	if *program != "" {
+		return filepath.Join(w.home, daemonFolder, "run", "hook.sock")
+	}
+	return filepath.Join(w.home, "s")
+}
 
 // run runs an agent in the project, with nothing of this machine but the path.
 func (w *world) run(env []string, name string, args ...string) string {
