@@ -54,7 +54,7 @@ what is known about tools, and measures protection on recorded attacks.`,
 	root.SetErr(c.stderr)
 	addOutput(root, true, asText, asJSON)
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
-	root.AddCommand(newTest(c), newPolicy(c), newCatalog(c), newBench(c), newVersion(c))
+	root.AddCommand(newServe(c), newTest(c), newPolicy(c), newCatalog(c), newBench(c), newVersion(c))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"os/user"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/daemon"
+)
+
+// newServe runs the monitor in the foreground.
+func newServe(c *console) *cobra.Command {
+	var o serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the monitor",
+		Long: `Run the monitor until it is stopped. Agents report to hook.sock; the owner asks
+and answers over owner.sock. Every answer is written to the journal before it is
+given, so a stopped monitor forgets nothing.
+
+Nothing else need be installed: without service.yaml the journal is one SQLite
+file and nothing listens on the network.`,
+		Example: `  floodmark serve
+  floodmark serve --dir ./try
+  floodmark serve --journal postgres://floodmark@db.example/floodmark`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.serve(cmd.Context(), o) },
+	}
+	flags := cmd.Flags()
+	addPlace(cmd, &o.place)
+	flags.StringVar(&o.policy, "policy", "", "the policy `FILE` instead of the usual one")
+	flags.StringVar(&o.journal, "journal", "", "keep the journal in PostgreSQL at this `URL`")
+	flags.BoolVar(&o.verbose, "verbose", false, "say more on standard error")
+	return cmd
+}
+
+// A place says which installation a command is about.
+type place struct {
+	dir    string
+	system bool
+}
+
+// addPlace gives a command the flags that choose an installation.
+func addPlace(cmd *cobra.Command, p *place) {
+	cmd.Flags().StringVar(&p.dir, "dir", "", "keep everything below this `FOLDER` instead of the usual places")
+	cmd.Flags().BoolVar(&p.system, "system", false, "the machine's own installation, whose monitor has a user of its own")
+}
+
+type serveFlags struct {
+	place
+	policy, journal string
+	verbose         bool
+}
+
+// paths finds the files of an installation.
+func (c *console) paths(p place) (config.Paths, error) {
+	switch {
+	case p.dir != "" && p.system:
+		return config.Paths{}, refuse("leave one of them out", "--dir and --system name two installations")
+	case p.dir != "":
+		return config.DirPaths(c.path(p.dir)), nil
+	case p.system:
+		return config.SystemPaths(), nil
+	}
+	paths, err := config.UserPaths(c.getenv, c.getenv("HOME"))
+	if err != nil {
+		return config.Paths{}, refuse("", "%s", err)
+	}
+	return paths, nil
+}
+
+func (c *console) serve(ctx context.Context, f serveFlags) error {
+	paths, err := c.paths(f.place)
+	if err != nil {
+		return err
+	}
+	if f.policy != "" {
+		paths.Policy = c.path(f.policy)
+	}
+	service, err := config.LoadService(paths.Service)
+	if err != nil {
+		return refuse("mend the file, or move it away to run with nothing but defaults", "%s", err)
+	}
+	if f.journal != "" {
+		service.Journal.Store = f.journal
+	}
+	users, err := userNumbers(service.Owners)
+	if err != nil {
+		return err
+	}
+	level := slog.LevelInfo
+	if f.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: level}))
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	d, err := daemon.Open(ctx, daemon.Options{
+		Paths: paths, Service: service, Version: c.build.line(), System: f.system, Users: users, Log: log, Now: time.Now, Fault: fault(),
+		Ready: func() { c.say("floodmark answers on %s", paths.HookSocket) },
+	})
+	if err != nil {
+		return cannotServe(err)
+	}
+	if err := d.Run(ctx); err != nil {
+		return refuse("look at what was said above; the journal is as it was", "the monitor stopped: %s", err)
+	}
+	c.say("floodmark stopped")
+	return nil
+}
+
+// cannotServe words why the monitor did not start.
+func cannotServe(err error) error {
+	var problems floodmark.Problems
+	if errors.As(err, &problems) {
+		return refuse("mend the policy: «floodmark policy check» shows each place", "the policy is wrong, and without one nothing would be allowed:\n%s", problems)
+	}
+	return refuse("nothing was changed; mend this and start again", "the monitor did not start: %s", err)
+}
+
+// userNumbers finds the users whose agents may report.
+func userNumbers(names []string) ([]int, error) {
+	var list []int
+	for _, name := range names {
+		u, err := user.Lookup(name)
+		if err != nil {
+			return nil, refuse("check owners in service.yaml", "there is no user %q on this machine", name)
+		}
+		n, err := strconv.Atoi(u.Uid)
+		if err != nil {
+			return nil, refuse("", "user %q has no number here", name)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}

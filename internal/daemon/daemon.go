@@ -1,0 +1,243 @@
+// Package daemon builds the service out of its parts by plain calls and runs
+// it: the journal, the monitor, the sockets, and what keeps them honest. It is
+// the only place that knows all of them.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	sd "github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/owner"
+	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// Options are what a daemon is started with.
+type Options struct {
+	Paths   config.Paths
+	Service config.Service
+	Version string
+	// System says that the daemon has a user of its own, and Users who may
+	// report events then.
+	System bool
+	Users  []int
+	Log    *slog.Logger
+	Now    func() time.Time
+	// Fault is called at named points; for tests that end the process there.
+	Fault func(point string)
+	// Ready is called once events are answered; nil if nobody waits for it.
+	Ready func()
+}
+
+// A Daemon is a running service.
+type Daemon struct {
+	opts    Options
+	keys    config.Keys
+	started time.Time
+	live    *live
+	store   store
+	witness headFolder
+	monitor *monitor.Monitor
+	proof   *proof
+	desk    *desk
+	hub     *owner.Hub
+	gate    *gate
+	table   peer.Table
+	guarded *peer.Guarded
+	door    agents.Door
+	// notes are what status says that a person should look at.
+	notes *notes
+
+	hooks, owners net.Listener
+	network       []net.Listener
+	closers       []func() error // in the order of opening
+}
+
+// incidentTime bounds how long writing one incident down may take.
+const incidentTime = 5 * time.Second
+
+// Open builds a daemon. Nothing is answered before Run. On error nothing is
+// left open.
+func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
+	if o.Fault == nil {
+		o.Fault = func(string) {}
+	}
+	d := &Daemon{opts: o, started: o.Now(), table: peer.System{}, notes: &notes{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.close())
+		}
+	}()
+	if err := o.Paths.CheckSockets(); err != nil {
+		return nil, err
+	}
+	if d.live, err = newLive(o.Paths.Policy, o.Now); err != nil {
+		return nil, err
+	}
+	if d.keys, err = config.LoadKeys(o.Paths.Keys, "floodmark/journal"); err != nil {
+		return nil, err
+	}
+	if err := d.openStore(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.openMonitor(); err != nil {
+		return nil, err
+	}
+	if err := d.lookBack(ctx); err != nil {
+		return nil, err
+	}
+	return d, d.listen()
+}
+
+func (d *Daemon) openMonitor() error {
+	d.desk, d.hub = newDesk(d.opts.Now), owner.NewHub()
+	var err error
+	d.monitor, err = monitor.New(monitor.Config{
+		Journal: d.store, Rules: d.live.rules, Key: d.key,
+		Approvers: []approval.Approver{d.desk}, Erased: d.erased,
+		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
+		Observe: d.hub.Tell,
+	})
+	if err != nil {
+		return err
+	}
+	d.closers = append(d.closers, d.monitor.Close)
+	d.guarded = peer.NewGuarded(d.table)
+	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
+	d.door = agents.Door{Hooks: d.monitor, Await: d.await}
+	d.live.changed = d.rulesChanged
+	return nil
+}
+
+// lookBack finds out what happened while nobody watched: a daemon that was
+// killed, a store that is not the one whose heads were signed.
+func (d *Daemon) lookBack(ctx context.Context) error {
+	last, left, err := readRunning(d.opts.Paths.Running)
+	if err != nil {
+		return err
+	}
+	boot := bootID()
+	if left {
+		kind, text := last.incident(boot)
+		d.incident(ctx, kind, text)
+	}
+	wrong, err := d.proof.probe(ctx)
+	if err != nil {
+		wrong = err.Error()
+	}
+	if wrong != "" {
+		d.incident(ctx, "store-changed", "the store is not the one whose heads were signed: "+wrong)
+	}
+	return writeRunning(d.opts.Paths.Running, d.started, boot)
+}
+
+// incident writes down, and shows to whoever asks, what should not have been
+// possible.
+func (d *Daemon) incident(ctx context.Context, kind, text string) {
+	d.notes.add(kind, text)
+	d.opts.Log.Warn("incident", "kind", kind, "text", text)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
+	defer cancel()
+	err := d.monitor.Note(ctx, journal.Session{ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text})
+	if err != nil {
+		d.opts.Log.Error("an incident could not be written down", "kind", kind, "error", err)
+	}
+}
+
+// Run answers until ctx ends, then finishes what was begun and lets go.
+func (d *Daemon) Run(ctx context.Context) error {
+	var work sync.WaitGroup
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	beside, halt := context.WithCancel(context.WithoutCancel(ctx))
+	defer halt()
+	failed := make(chan error, 8)
+	begin := func(name string, f func(context.Context) error, ctx context.Context) {
+		work.Go(func() {
+			if err := f(ctx); err != nil {
+				select {
+				case failed <- fmt.Errorf("%s: %w", name, err):
+				default:
+				}
+			}
+		})
+	}
+	servers := d.servers()
+	for _, s := range servers {
+		begin(s.name, s.serve, serving)
+	}
+	begin("watch the policy", func(ctx context.Context) error { return d.live.watch(ctx, d.opts.Log) }, beside)
+	begin("sign the journal", d.proof.run, beside)
+	d.tell(sd.SdNotifyReady)
+	if d.opts.Ready != nil {
+		d.opts.Ready()
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	d.tell(sd.SdNotifyStopping)
+	d.stop(servers)
+	stop()
+	halt()
+	work.Wait()
+	select {
+	case more := <-failed:
+		err = errors.Join(err, more)
+	default:
+	}
+	return errors.Join(err, d.end())
+}
+
+// stopTime is how long answers that were begun may take at the end.
+const stopTime = 10 * time.Second
+
+func (d *Daemon) stop(servers []server) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	for _, s := range servers {
+		if err := s.stop(ctx); err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			d.opts.Log.Warn("stop "+s.name, "error", err)
+		}
+	}
+}
+
+// end lets everything go, and says so: the next start finds no note.
+func (d *Daemon) end() error {
+	if err := d.close(); err != nil {
+		return err
+	}
+	return os.Remove(d.opts.Paths.Running)
+}
+
+// close closes what is open, the last opened first.
+func (d *Daemon) close() error {
+	var errs []error
+	for i := len(d.closers) - 1; i >= 0; i-- {
+		errs = append(errs, d.closers[i]())
+	}
+	d.closers = nil
+	return errors.Join(errs...)
+}
+
+// tell tells the service manager, if there is one.
+func (d *Daemon) tell(state string) {
+	if _, err := sd.SdNotify(false, state); err != nil {
+		d.opts.Log.Debug("tell the service manager", "error", err)
+	}
+}

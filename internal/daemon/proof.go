@@ -1,0 +1,112 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// The pace of what runs beside the answers.
+const (
+	checkpointEvery = 30 * time.Second // so much of the newest past a thief could drop unnoticed
+	retainEvery     = 10 * time.Minute
+	lastSigning     = 10 * time.Second // at the end, for what is not signed yet
+)
+
+// A proof keeps the journal honest: it signs which entries are the last ones,
+// apart from the store, and erases what is too old to be kept.
+type proof struct {
+	journal    journal.Journal
+	evidence   journal.Evidence
+	checkpoint *journal.Checkpointer
+	retention  *journal.Retention
+	every      time.Duration
+	now        func() time.Time
+	log        *slog.Logger
+	fault      func(string)
+}
+
+// markOf asks the monitor for the mark a session is erased at.
+func markOf(m *monitor.Monitor) journal.MarkOf {
+	return func(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
+		v, err := m.View(ctx, s)
+		if err != nil {
+			return floodmark.Label{}, err
+		}
+		if v.Link != at {
+			return floodmark.Label{}, journal.ErrConflict
+		}
+		return v.State.Mark(), nil
+	}
+}
+
+// sign signs all that is not signed yet.
+func (p *proof) sign(ctx context.Context) error {
+	for {
+		p.fault("checkpoint")
+		step, err := p.checkpoint.Step(ctx, p.now())
+		if err != nil || !step.More {
+			return err
+		}
+	}
+}
+
+// run signs and erases until ctx ends, then signs once more.
+func (p *proof) run(ctx context.Context) error {
+	signing, erasing := time.NewTicker(p.every), time.NewTicker(retainEvery)
+	defer signing.Stop()
+	defer erasing.Stop()
+	var told error
+	for {
+		select {
+		case <-ctx.Done():
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSigning)
+			defer cancel()
+			return p.sign(end)
+		case <-signing.C:
+			if err := p.sign(ctx); err != nil && ctx.Err() == nil && !same(err, told) {
+				p.log.Error("sign the journal's heads", "error", err)
+				told = err
+			}
+		case <-erasing.C:
+			p.erase(ctx)
+		}
+	}
+}
+
+// erase lets go of sessions that are too old.
+func (p *proof) erase(ctx context.Context) {
+	for {
+		did, err := p.retention.Step(ctx, p.now())
+		for _, k := range did.Kept {
+			p.log.Error("a session is too old and cannot be erased", "session", k.Session.String(), "error", k.Why)
+		}
+		if err != nil && ctx.Err() == nil {
+			p.log.Error("erase old sessions", "error", err)
+		}
+		if err != nil || !did.More {
+			return
+		}
+	}
+}
+
+// probe says what is wrong with the store at the start; empty if nothing is.
+func (p *proof) probe(ctx context.Context) (string, error) {
+	report, err := journal.Probe(ctx, p.journal, p.evidence)
+	if err != nil {
+		return "", fmt.Errorf("hold the store against its signed heads: %w", err)
+	}
+	if report.OK() {
+		return "", nil
+	}
+	return fmt.Sprintf("%s (and %d more: run «floodmark journal verify»)", report.Findings[0].Text, report.Found-1), nil
+}
+
+// same keeps a fault that lasts from filling the log.
+func same(a, b error) bool { return errors.Is(a, b) || b != nil && a.Error() == b.Error() }

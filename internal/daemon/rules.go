@@ -1,0 +1,127 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// live are the rules in force. A file that is wrong changes nothing: the old
+// rules stay, and what is wrong with the new ones is kept for whoever asks.
+type live struct {
+	file string
+	now  func() time.Time
+	// changed is told of every try, after it.
+	changed func(rulesStatus)
+
+	mu     sync.Mutex // guards status
+	status rulesStatus
+}
+
+// A rulesStatus is which rules hold, and what became of the last try.
+type rulesStatus struct {
+	rules  config.Rules
+	loaded time.Time
+	// refused is why the file as it lies there does not hold; nil if it does.
+	refused error
+	fresh   bool // the last try brought other rules
+}
+
+// newLive loads the rules for the first time. With wrong rules there is no
+// daemon to begin with: better none than one with rules nobody wrote.
+func newLive(file string, now func() time.Time) (*live, error) {
+	r, err := config.LoadRules(file)
+	if err != nil {
+		return nil, err
+	}
+	return &live{file: file, now: now, changed: func(rulesStatus) {}, status: rulesStatus{rules: r, loaded: now(), fresh: true}}, nil
+}
+
+// rules returns those in force.
+func (l *live) rules() kernel.Rules {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.status.rules.Rules
+}
+
+func (l *live) current() rulesStatus {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.status
+}
+
+// reload reads the file again.
+func (l *live) reload() rulesStatus {
+	r, err := config.LoadRules(l.file)
+	l.mu.Lock()
+	before := l.status
+	switch {
+	case err != nil:
+		l.status.refused, l.status.fresh = err, false
+	case r.Policy.Hash() == before.rules.Policy.Hash() && r.Catalog.Hash() == before.rules.Catalog.Hash():
+		l.status.refused, l.status.fresh, l.status.rules.File = nil, false, r.File
+	default:
+		l.status = rulesStatus{rules: r, loaded: l.now(), fresh: true}
+	}
+	after := l.status
+	l.mu.Unlock()
+	l.changed(after)
+	return after
+}
+
+// problems are what is wrong with the file as it lies there.
+func (s rulesStatus) problems() floodmark.Problems {
+	var found floodmark.Problems
+	if errors.As(s.refused, &found) {
+		return found
+	}
+	if s.refused != nil {
+		return floodmark.Problems{{File: s.rules.File, Line: 1, Column: 1, Severity: floodmark.Error, Code: "unreadable", Text: s.refused.Error()}}
+	}
+	return s.rules.Warnings
+}
+
+// settle is how long a file must be left alone before it is read: editors
+// write in several steps.
+const settle = 200 * time.Millisecond
+
+// watch reloads whenever the file changes, until ctx ends. It watches the
+// folder, because editors replace files.
+func (l *live) watch(ctx context.Context, log *slog.Logger) error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("watch the policy: %w", err)
+	}
+	defer w.Close()
+	if err := w.Add(filepath.Dir(l.file)); err != nil {
+		log.Warn("the policy is not watched: say «floodmark policy reload» after a change", "folder", filepath.Dir(l.file))
+		<-ctx.Done()
+		return nil //nolint:nilerr // a folder that is not there can hold no policy
+	}
+	quiet := time.NewTimer(time.Hour)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case ev := <-w.Events:
+			if filepath.Base(ev.Name) == filepath.Base(l.file) {
+				quiet.Reset(settle)
+			}
+		case <-quiet.C:
+			l.reload()
+		case err := <-w.Errors:
+			log.Warn("watch the policy", "error", err)
+		}
+	}
+}

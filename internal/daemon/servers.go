@@ -1,0 +1,231 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/owner"
+	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A server is one door while it is open.
+type server struct {
+	name  string
+	serve func(context.Context) error
+	stop  func(context.Context) error
+}
+
+// Who may reach the sockets. In system mode agents of other users report here,
+// and nobody but the daemon's own user and root speaks for the owner.
+const (
+	hookMode       = 0o600
+	hookModeSystem = 0o666
+	ownerMode      = 0o600
+)
+
+func (d *Daemon) listen() error {
+	mode := hookMode
+	if d.opts.System {
+		mode = hookModeSystem
+	}
+	var err error
+	if d.hooks, err = listenLocal(d.opts.Paths.HookSocket, fileMode(mode)); err != nil {
+		return err
+	}
+	d.closers = append(d.closers, closed(d.hooks))
+	if d.owners, err = listenLocal(d.opts.Paths.OwnerSocket, ownerMode); err != nil {
+		return err
+	}
+	d.closers = append(d.closers, closed(d.owners))
+	return nil
+}
+
+// closed closes a listener that may be closed already.
+func closed(l net.Listener) func() error {
+	return func() error {
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	}
+}
+
+func (d *Daemon) servers() []server {
+	frames, plain := hookframe.Split(d.hooks)
+	options := httpapi.Options{Refused: d.refused, Failed: d.failed}
+	return []server{
+		{"hook.sock", func(ctx context.Context) error { return d.serveFrames(ctx, frames) }, func(context.Context) error { return frames.Close() }},
+		d.httpServer("hook.sock (HTTP)", plain, httpapi.NewHookHandler(d.monitor, options), d.hookConn),
+		d.httpServer("owner.sock", d.owners, d.atOwnerDoor(httpapi.NewOwnerHandler(d.ownerDesk(), options)), d.ownerConn),
+	}
+}
+
+// headerTime bounds how long a caller may take for its first words.
+const headerTime = 5 * time.Second
+
+func (d *Daemon) httpServer(name string, l net.Listener, h http.Handler, conn func(context.Context, net.Conn) context.Context) server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true) // gRPC; the socket is local
+	s := &http.Server{Handler: h, ConnContext: conn, ReadHeaderTimeout: headerTime, Protocols: protocols}
+	serve := func(ctx context.Context) error {
+		s.BaseContext = func(net.Listener) context.Context { return ctx }
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	}
+	stop := func(ctx context.Context) error {
+		if err := s.Shutdown(ctx); err != nil {
+			return errors.Join(err, s.Close())
+		}
+		return nil
+	}
+	return server{name, serve, stop}
+}
+
+// serveFrames answers the thin program until the listener is closed.
+func (d *Daemon) serveFrames(ctx context.Context, l net.Listener) error {
+	var work sync.WaitGroup
+	defer work.Wait()
+	room := make(chan struct{}, hookframe.MaxConnections)
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			return err
+		}
+		room <- struct{}{}
+		work.Go(func() {
+			defer func() { <-room }()
+			if err := hookframe.Serve(ctx, conn, d.frameHandler(conn)); err != nil {
+				d.opts.Log.Debug("a hook got no answer", "error", err)
+			}
+		})
+	}
+}
+
+// frameHandler answers one hook. Whoever started it is an agent from now on.
+func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {
+	return func(ctx context.Context, req hookframe.Request) hookframe.Response {
+		p, err := d.hookPeer(conn)
+		if err != nil {
+			return hookframe.Refuse(err.Error())
+		}
+		if p.PID != 0 {
+			d.guarded.Note(req.Agent, p)
+		}
+		return d.door.Answer(ctx, req)
+	}
+}
+
+// hookPeer says who reports. A process that has ended by now, or that the
+// system does not show, may still report: events can only tighten.
+func (d *Daemon) hookPeer(conn net.Conn) (peer.Peer, error) {
+	pid, uid, err := peer.Of(unwrap(conn))
+	if err != nil {
+		return peer.Peer{}, nil //nolint:nilerr // said above
+	}
+	users := append(slices.Clone(d.opts.Users), d.gate.users...)
+	if !slices.Contains(users, uid) {
+		return peer.Peer{}, fmt.Errorf("user %d may not report here; the owner of this monitor must list that user", uid)
+	}
+	p, err := peer.Trace(d.table, pid)
+	if err != nil {
+		return peer.Peer{}, nil //nolint:nilerr // said above
+	}
+	return p, nil
+}
+
+// hookConn is for agents that speak HTTP themselves.
+func (d *Daemon) hookConn(ctx context.Context, conn net.Conn) context.Context {
+	p, err := d.hookPeer(conn)
+	if err != nil {
+		return ctx // nobody: every call is refused
+	}
+	if p.PID != 0 {
+		d.guarded.Note(p.Name, p)
+	}
+	return httpapi.WithIdentity(ctx, httpapi.Identity{Name: place(p.PID), Channel: "hook.sock", May: httpapi.MayEvents})
+}
+
+// ownerConn finds out who is at the owner's door.
+func (d *Daemon) ownerConn(ctx context.Context, conn net.Conn) context.Context {
+	return withCaller(ctx, d.gate.judge(conn))
+}
+
+// atOwnerDoor lets the owner in. Who is there is judged again at every call.
+func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := d.gate.still(callerOf(r.Context()))
+		if !c.owner() {
+			d.incident(r.Context(), c.kind, fmt.Sprintf("%s was tried at owner.sock by %s: %s", r.URL.Path, c.Line(), c.why))
+			http.Error(w, "refused: "+c.why, http.StatusForbidden)
+			return
+		}
+		ctx := httpapi.WithIdentity(r.Context(), httpapi.Identity{
+			Name: fmt.Sprintf("user %d", c.UID), Channel: "owner.sock", May: httpapi.OwnerMay,
+		})
+		if c.Terminal {
+			ctx = owner.AtTerminal(ctx)
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// refused writes down that somebody tried what it may not.
+func (d *Daemon) refused(who httpapi.Identity, method, remote string) {
+	name := who.Name
+	if name == "" {
+		name = "nobody known"
+	}
+	d.incident(context.Background(), "not-permitted", fmt.Sprintf("%s (%s, %s) tried %s", name, who.Channel, remote, method))
+}
+
+func (d *Daemon) failed(method string, err error) {
+	d.opts.Log.Error("a call failed", "method", method, "error", err)
+}
+
+// await waits for a person, if one could be there to answer.
+func (d *Daemon) await(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error) {
+	if !d.hub.Watched() {
+		return floodmark.Restrict, errors.New("nobody watches")
+	}
+	return d.monitor.Await(ctx, s, t)
+}
+
+// rulesChanged says what became of a new policy.
+func (d *Daemon) rulesChanged(s rulesStatus) {
+	d.opts.Fault("reload")
+	switch {
+	case s.refused != nil:
+		d.opts.Log.Error("the new policy is refused, the old one stays", "error", s.refused)
+	case s.fresh:
+		d.opts.Log.Info("a new policy holds", "file", s.rules.File, "digest", s.rules.Policy.Hash().Short())
+	}
+}
+
+// newCode draws a code nobody can guess.
+func newCode() string {
+	var b [4]byte
+	rand.Read(b[:]) // it never fails: the program ends instead
+	return hex.EncodeToString(b[:])
+}
+
+func newTicket() floodmark.TicketID { return floodmark.TicketID("t-" + uuid.NewString()[:13]) }

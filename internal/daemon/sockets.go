@@ -1,0 +1,77 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// listenLocal opens a unix socket that only the given users reach. A socket
+// left behind by a dead daemon is taken over; one that answers is not.
+func listenLocal(path string, mode os.FileMode) (net.Listener, error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, dirMode(mode)); err != nil {
+		return nil, fmt.Errorf("make the folder of the socket: %w", err)
+	}
+	if err := checkFolder(dir); err != nil {
+		return nil, err
+	}
+	if err := dropDead(path); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("open the socket %s: %w", path, err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		return nil, errors.Join(fmt.Errorf("guard the socket %s: %w", path, err), l.Close())
+	}
+	return l, nil
+}
+
+// dirMode lets users pass through a folder whose socket they may reach.
+func dirMode(socket os.FileMode) os.FileMode {
+	if socket&0o066 != 0 {
+		return 0o755
+	}
+	return 0o700
+}
+
+// checkFolder refuses a folder in which others could put a socket of their own.
+func checkFolder(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return fmt.Errorf("look at the folder of the socket: %w", err)
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if ok && int(owner.Uid) != os.Getuid() && owner.Uid != 0 {
+		return fmt.Errorf("the folder %s belongs to another user: a socket there could be anybody's (remove it, or set XDG_RUNTIME_DIR)", dir)
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("others may write to the folder %s: a socket there could be anybody's (chmod go-w %s)", dir, dir)
+	}
+	return nil
+}
+
+func dropDead(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != os.ModeSocket {
+		return fmt.Errorf("%s is there and is no socket: move it away", path)
+	}
+	c, err := net.DialTimeout("unix", path, time.Second)
+	if err == nil {
+		_ = c.Close() // it was only to see
+		return fmt.Errorf("another monitor answers on %s: stop it first (floodmark status shows it)", path)
+	}
+	return os.Remove(path)
+}

@@ -1,0 +1,122 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/witness"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A store is a journal and what status says of it.
+type store struct {
+	journal.Journal
+	engine, place string
+}
+
+// headFolder is the folder of signed heads.
+type headFolder = *witness.Folder
+
+// openStore opens the journal, then the folder of its signed heads.
+func (d *Daemon) openStore(ctx context.Context) error {
+	var err error
+	if dsn := d.opts.Service.Journal.Store; dsn != "" {
+		d.store, err = openPostgres(ctx, dsn)
+	} else {
+		d.store, err = openSQLite(ctx, d.opts)
+	}
+	if err != nil {
+		return err
+	}
+	d.closers = append(d.closers, d.store.Close)
+	dir := d.opts.Service.Journal.Witness
+	if dir == "" {
+		dir = d.opts.Paths.Witness
+	}
+	if d.witness, err = witness.Open(dir); err != nil {
+		return err
+	}
+	d.closers = append(d.closers, d.witness.Close)
+	apart, err := d.apart(dir)
+	if err != nil {
+		return err
+	}
+	evidence := journal.Evidence{Log: d.witness, Keys: d.keys.Signing.Verifiers(), Apart: apart}
+	d.proof = &proof{
+		journal: d.store, evidence: evidence, now: d.opts.Now, log: d.opts.Log, fault: d.opts.Fault,
+		every:      orElse(time.Duration(d.opts.Service.Journal.Checkpoint), checkpointEvery),
+		checkpoint: &journal.Checkpointer{Journal: d.store, Log: d.witness, Key: d.keys.Signing},
+		retention: &journal.Retention{
+			Journal: d.store, Signer: d.keys.Signing.Signer, Keep: time.Duration(d.opts.Service.Journal.Keep),
+			Mark: func(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
+				return markOf(d.monitor)(ctx, s, at) // it is opened after the store
+			},
+		},
+	}
+	return nil
+}
+
+// apart reports whether the agents' user can change the signed heads.
+func (d *Daemon) apart(dir string) (bool, error) {
+	if !d.opts.System {
+		return witness.Apart(dir, os.Getuid())
+	}
+	for _, uid := range d.opts.Users {
+		if apart, err := witness.Apart(dir, uid); err != nil || !apart {
+			return false, err
+		}
+	}
+	return len(d.opts.Users) > 0, nil
+}
+
+func openSQLite(ctx context.Context, o Options) (store, error) {
+	dir := filepath.Dir(o.Paths.Journal)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return store{}, fmt.Errorf("make the folder of the journal: %w", err)
+	}
+	j, err := sqlitejournal.Open(ctx, o.Paths.Journal, sqlitejournal.Options{Fault: o.Fault})
+	if err != nil {
+		return store{}, err
+	}
+	return store{Journal: j, engine: "sqlite", place: o.Paths.Journal}, nil
+}
+
+func openPostgres(ctx context.Context, dsn string) (store, error) {
+	j, err := postgresjournal.Open(ctx, dsn, postgresjournal.Options{})
+	if err != nil {
+		return store{}, err
+	}
+	place := "postgres"
+	if u, err := url.Parse(dsn); err == nil {
+		place = u.Host + u.Path // without user, password and settings
+	}
+	return store{Journal: j, engine: "postgres", place: place}, nil
+}
+
+func orElse(d, usual time.Duration) time.Duration {
+	if d <= 0 {
+		return usual
+	}
+	return d
+}
+
+// key is the tenant's key. A laptop has one tenant.
+func (d *Daemon) key(tenant string) (provenance.Key, error) {
+	if tenant != "" {
+		return provenance.Key{}, fmt.Errorf("there is no tenant %q here", tenant)
+	}
+	return d.keys.Index, nil
+}
+
+// erased checks that a tombstone is one of ours.
+func (d *Daemon) erased(t journal.Tombstone) error {
+	return journal.CheckTombstone(d.proof.evidence.Keys, t)
+}

@@ -1,0 +1,214 @@
+package owner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Pending implements [httpapi.Owner].
+func (d *Desk) Pending(ctx context.Context, who httpapi.Identity, r *wire.PendingRequest) (*wire.PendingResponse, error) {
+	out := &wire.PendingResponse{}
+	err := d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Questions = append(out.Questions, d.open(ctx, t)...) })
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out.Questions, func(a, b *wire.Question) int { return compareTimes(a.GetExpires(), b.GetExpires()) })
+	return out, nil
+}
+
+// open are the questions of a session that still wait.
+func (d *Desk) open(ctx context.Context, t *tale) []*wire.Question {
+	var list []*wire.Question
+	asked := d.Monitor.Pending(t.session.Tenant)
+	for _, o := range t.state.Book.Tickets {
+		if o.Approved || !o.Expires.After(d.Now()) {
+			continue
+		}
+		q := &wire.Question{Ticket: string(o.ID), Session: string(t.session.ID), Agent: t.state.Agent, Expires: timestamppb.New(o.Expires)}
+		i := slices.IndexFunc(asked, func(p monitor.Pending) bool { return p.Session == t.session && p.Ticket == o.ID })
+		for n, shown := range o.Shown {
+			call := &wire.AskedCall{
+				Action: wire.FromAction(floodmark.Action{Kind: floodmark.CallTool, Tool: shown.Tool, ArgsDigest: shown.ArgsDigest}),
+				Line:   shown.Tool.String(), Pattern: shown.Pattern, Mark: wire.FromLabel(shown.Mark), Codes: codes(shown.Codes),
+			}
+			if i >= 0 && n < len(asked[i].Questions) {
+				fill(call, asked[i].Questions[n])
+			}
+			q.Calls = append(q.Calls, call)
+		}
+		if atTerminal(ctx) && d.Codes != nil {
+			if code, ok := d.Codes.Code(t.session, o.ID); ok {
+				q.Code = code
+			}
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+func fill(call *wire.AskedCall, q approval.Question) {
+	call.Action, call.Line, call.Pattern = wire.FromAction(q.Action), q.Line, q.Pattern
+	for _, src := range q.Sources {
+		call.Sources = append(call.Sources, wire.FromSource(src))
+	}
+}
+
+func codes(list []floodmark.Code) []string {
+	words := make([]string, len(list))
+	for i, c := range list {
+		words[i] = string(c)
+	}
+	return words
+}
+
+// Answer implements [httpapi.Owner]. On a laptop a person proves to be one by
+// typing the code that was shown at the terminal; a name alone does nothing.
+func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, error) {
+	cmd := approval.Command{
+		Code: strings.ToLower(strings.TrimSpace(r.GetCode())), Ticket: floodmark.TicketID(r.GetTicket()), Calls: int(r.GetCalls()),
+		Tool: r.GetTool(), For: time.Duration(r.GetMinutes()) * time.Minute, By: who.Name, Channel: who.Channel,
+	}
+	if cmd.Tool == "" {
+		cmd.Tool = approval.All
+	}
+	switch r.GetVerb() {
+	case "approve":
+		cmd.Verb = approval.Approve
+	case "deny":
+		cmd.Verb = approval.Deny
+	default:
+		return nil, fmt.Errorf("%w: verb: want approve or deny", httpapi.ErrInvalid)
+	}
+	if cmd.For < 0 || cmd.For > approval.MaxFor {
+		return nil, fmt.Errorf("%w: minutes: want 0 to %d", httpapi.ErrInvalid, int(approval.MaxFor.Minutes()))
+	}
+	s, err := d.asked(ctx, who, r, &cmd)
+	if err != nil {
+		return nil, err
+	}
+	did, err := d.Monitor.Answer(ctx, s, cmd)
+	if err != nil {
+		return nil, err
+	}
+	answered := slices.ContainsFunc(did.Facts, func(f floodmark.Fact) bool { _, ok := f.(floodmark.TicketAnswered); return ok })
+	return &wire.AnswerResponse{Answered: answered, Notice: did.Notice}, nil
+}
+
+// asked finds the session of the question that is answered.
+func (d *Desk) asked(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest, cmd *approval.Command) (journal.Session, error) {
+	if cmd.Code != "" {
+		cmd.Ticket = ""
+		if s, _, ok := d.Codes.Named(cmd.Code); ok && s.Tenant == who.Tenant {
+			return s, nil
+		}
+		if r.GetSession() == "" {
+			return journal.Session{}, fmt.Errorf("%w: no open question has that code; «floodmark pending» lists them", httpapi.ErrNotFound)
+		}
+		return d.named(ctx, who.Tenant, r.GetSession())
+	}
+	if cmd.Verb == approval.Approve && who.Channel == "owner.sock" {
+		return journal.Session{}, fmt.Errorf("%w: approve by the code the question shows at your terminal: «floodmark pending»", httpapi.ErrInvalid)
+	}
+	for _, p := range d.Monitor.Pending(who.Tenant) {
+		if p.Ticket == cmd.Ticket {
+			return p.Session, nil
+		}
+	}
+	return d.named(ctx, who.Tenant, r.GetSession())
+}
+
+// Endorse implements [httpapi.Owner].
+func (d *Desk) Endorse(ctx context.Context, who httpapi.Identity, r *wire.EndorseRequest) (*wire.EndorseResponse, error) {
+	did, mark, err := d.vouch(ctx, who, r.GetSession(), r.GetDigest(), approval.Endorse)
+	if err != nil {
+		return nil, err
+	}
+	done := slices.ContainsFunc(did.Facts, func(f floodmark.Fact) bool { _, ok := f.(floodmark.Endorsed); return ok })
+	return &wire.EndorseResponse{Done: done, Notice: did.Notice, Mark: mark}, nil
+}
+
+// Withdraw implements [httpapi.Owner].
+func (d *Desk) Withdraw(ctx context.Context, who httpapi.Identity, r *wire.WithdrawRequest) (*wire.WithdrawResponse, error) {
+	did, mark, err := d.vouch(ctx, who, r.GetSession(), r.GetDigest(), approval.Withdraw)
+	if err != nil {
+		return nil, err
+	}
+	done := slices.ContainsFunc(did.Facts, func(f floodmark.Fact) bool { _, ok := f.(floodmark.Withdrawn); return ok })
+	return &wire.WithdrawResponse{Done: done, Notice: did.Notice, Mark: mark}, nil
+}
+
+func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest string, verb approval.Verb) (monitor.Answered, *wire.Label, error) {
+	cmd, err := approval.ParseCommand(string(verb) + " " + digest)
+	if err != nil {
+		return monitor.Answered{}, nil, fmt.Errorf("%w: digest: give at least its first %d digits; «floodmark show» lists them", httpapi.ErrInvalid, approval.MinDigestDigits)
+	}
+	if who.Channel == "owner.sock" && !atTerminal(ctx) {
+		return monitor.Answered{}, nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot vouch for content", httpapi.ErrInvalid)
+	}
+	s, err := d.named(ctx, who.Tenant, session)
+	if err != nil {
+		return monitor.Answered{}, nil, err
+	}
+	cmd.By, cmd.Channel = who.Name, who.Channel
+	did, err := d.Monitor.Answer(ctx, s, cmd)
+	if err != nil {
+		return monitor.Answered{}, nil, err
+	}
+	v, err := d.Monitor.View(ctx, s)
+	if err != nil {
+		return monitor.Answered{}, nil, err
+	}
+	return did, wire.FromLabel(v.State.Mark()), nil
+}
+
+// EndGrant implements [httpapi.Owner].
+func (d *Desk) EndGrant(ctx context.Context, who httpapi.Identity, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error) {
+	s, err := d.named(ctx, who.Tenant, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	did, err := d.Monitor.Answer(ctx, s, approval.Command{Verb: approval.Revoke, Ticket: floodmark.TicketID(r.GetTicket()), By: who.Name, Channel: who.Channel})
+	if err != nil {
+		return nil, err
+	}
+	return &wire.EndGrantResponse{Done: len(did.Facts) > 0, Notice: did.Notice}, nil
+}
+
+// Forget implements [httpapi.Owner].
+func (d *Desk) Forget(ctx context.Context, who httpapi.Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error) {
+	s := journal.Session{Tenant: who.Tenant, ID: floodmark.SessionID(r.GetSession())}
+	why := r.GetWhy()
+	if why == "" {
+		why = journal.WhyOwner
+	}
+	mark := func(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
+		v, err := d.Monitor.View(ctx, s)
+		if err != nil {
+			return floodmark.Label{}, err
+		}
+		if v.Link != at {
+			return floodmark.Label{}, journal.ErrConflict
+		}
+		return v.State.Mark(), nil
+	}
+	t, err := journal.Forget(ctx, d.Journal, d.Key.Signer, s, mark, d.Now(), why)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Monitor.Forget(ctx, s); err != nil {
+		return nil, err
+	}
+	return &wire.ForgetResponse{Tombstone: wire.FromTombstone(t)}, nil
+}

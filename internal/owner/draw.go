@@ -1,0 +1,29 @@
+package owner
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// draw writes a graph in the form asked for.
+func draw(g *provenance.Graph, format string) (*wire.GraphResponse, error) {
+	switch format {
+	case "turngraph", "":
+		data, err := json.MarshalIndent(g.TurnGraphs(), "", "  ")
+		return &wire.GraphResponse{MediaType: "application/json", Data: data}, err
+	case "prov-json":
+		data, err := g.PROV()
+		return &wire.GraphResponse{MediaType: "application/json", Data: data}, err
+	case "mermaid":
+		return &wire.GraphResponse{MediaType: "text/vnd.mermaid", Data: []byte(g.Mermaid())}, nil
+	case "dot":
+		return &wire.GraphResponse{MediaType: "text/vnd.graphviz", Data: []byte(g.DOT())}, nil
+	case "svg":
+		return &wire.GraphResponse{MediaType: "image/svg+xml", Data: []byte(g.SVG())}, nil
+	}
+	return nil, fmt.Errorf("%w: format: want turngraph, prov-json, mermaid, dot or svg", httpapi.ErrInvalid)
+}

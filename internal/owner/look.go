@@ -1,0 +1,336 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/wire"
+)
+
+var _ httpapi.Owner = (*Desk)(nil)
+
+// The limits of a list.
+const (
+	usualSessions = 50
+	maxSessions   = 1000
+	maxCounted    = 100_000 // sessions that status counts
+)
+
+// Sessions implements [httpapi.Owner].
+func (d *Desk) Sessions(ctx context.Context, who httpapi.Identity, r *wire.SessionsRequest) (*wire.SessionsResponse, error) {
+	limit := int(r.GetLimit())
+	if limit == 0 {
+		limit = usualSessions
+	}
+	if limit < 0 || limit > maxSessions {
+		return nil, fmt.Errorf("%w: limit: want 1 to %d", httpapi.ErrInvalid, maxSessions)
+	}
+	out := &wire.SessionsResponse{}
+	for h, err := range d.Journal.Recent(ctx, who.Tenant) {
+		if err != nil {
+			return nil, err
+		}
+		if h.Session.ID == monitor.Incidents {
+			continue
+		}
+		t, err := d.tell(ctx, h.Session, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		if r.GetAgent() != "" && t.state.Agent != r.GetAgent() || r.GetOpen() && t.closed {
+			continue
+		}
+		if len(out.Sessions) == limit {
+			out.More = true
+			break
+		}
+		out.Sessions = append(out.Sessions, t.summary(d.Now()))
+	}
+	return out, nil
+}
+
+// Show implements [httpapi.Owner].
+func (d *Desk) Show(ctx context.Context, who httpapi.Identity, r *wire.ShowRequest) (*wire.ShowResponse, error) {
+	s, err := d.named(ctx, who.Tenant, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	out := &wire.ShowResponse{}
+	t, err := d.tell(ctx, s, nil, func(e journal.Entry, _ floodmark.Fact) {
+		if r.GetFacts() {
+			out.Facts = append(out.Facts, wire.FromEntry(s, e))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Session = t.summary(d.Now())
+	for src := range t.state.Ledger.Sources() {
+		one := src
+		one.Label = t.state.Ledger.Effective(src.Node)
+		out.Sources = append(out.Sources, wire.FromSource(one))
+	}
+	for _, one := range t.decisions {
+		out.Decisions = append(out.Decisions, decided(s, one))
+	}
+	out.Pending = d.open(ctx, t)
+	out.Grants = grants(t)
+	for _, e := range t.state.Ledger.Endorsements() {
+		out.Endorsements = append(out.Endorsements, &wire.Endorsement{Digest: e.Digest.String(), Trust: e.Trust.String(), By: e.By})
+	}
+	out.Incidents = t.incidents
+	if t.erased != nil {
+		out.Tombstone = wire.FromTombstone(*t.erased)
+	}
+	return out, nil
+}
+
+func decided(s journal.Session, t told) *wire.Decided {
+	return &wire.Decided{
+		Id: t.id(s), At: timestamppb.New(t.at), Action: wire.FromAction(t.fact.Action),
+		Mark: wire.FromLabel(t.fact.Mark), Trust: t.fact.Trust.String(), Decision: wire.FromDecision(t.fact.Decision),
+	}
+}
+
+// Why implements [httpapi.Owner].
+func (d *Desk) Why(ctx context.Context, who httpapi.Identity, r *wire.WhyRequest) (*wire.WhyResponse, error) {
+	name, number, one := strings.Cut(r.GetOf(), "#")
+	var seq uint64
+	if one {
+		var err error
+		if seq, err = strconv.ParseUint(number, 10, 64); err != nil || seq == 0 {
+			return nil, fmt.Errorf("%w: write SESSION#7 for one decision, or SESSION for all that was refused", httpapi.ErrInvalid)
+		}
+	}
+	s, err := d.named(ctx, who.Tenant, name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := d.tell(ctx, s, func(at uint64, f floodmark.ActionDecided) bool {
+		return one && at == seq || !one && f.Decision.Verdict < floodmark.Allow
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &wire.WhyResponse{}
+	for _, dec := range slices.Backward(t.decisions) {
+		if dec.why != nil {
+			out.Explanations = append(out.Explanations, explained(s, dec))
+		}
+	}
+	if one && len(out.Explanations) == 0 {
+		return nil, fmt.Errorf("%w: entry %d of session %s is no decision; «floodmark show %s» lists them", httpapi.ErrNotFound, seq, s.ID, s.ID)
+	}
+	return out, nil
+}
+
+func explained(s journal.Session, t told) *wire.Explanation {
+	return &wire.Explanation{
+		Decision: t.id(s), At: timestamppb.New(t.at), Verdict: t.fact.Decision.Verdict.String(), Line: t.why.Line,
+		Sources: t.why.Sources, Arguments: t.why.Arguments, Actions: t.why.Actions, Reasons: t.why.Reasons, Remedies: t.why.Remedies,
+	}
+}
+
+// Graph implements [httpapi.Owner].
+func (d *Desk) Graph(ctx context.Context, who httpapi.Identity, r *wire.GraphRequest) (*wire.GraphResponse, error) {
+	s, err := d.named(ctx, who.Tenant, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	type dated struct {
+		at   time.Time
+		fact floodmark.Fact
+	}
+	var facts []dated
+	if _, err := d.tell(ctx, s, nil, func(e journal.Entry, f floodmark.Fact) { facts = append(facts, dated{e.Time(), f}) }); err != nil {
+		return nil, err
+	}
+	var entries iter.Seq2[time.Time, floodmark.Fact] = func(yield func(time.Time, floodmark.Fact) bool) {
+		for _, f := range facts {
+			if !yield(f.at, f.fact) {
+				return
+			}
+		}
+	}
+	g, err := provenance.BuildGraph(s.ID, entries)
+	if err != nil {
+		return nil, err
+	}
+	return draw(g, r.GetFormat())
+}
+
+// Grants implements [httpapi.Owner].
+func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsRequest) (*wire.GrantsResponse, error) {
+	out := &wire.GrantsResponse{}
+	err := d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Grants = append(out.Grants, grants(t)...) })
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out.Grants, func(a, b *wire.Grant) int { return compareTimes(a.GetUntil(), b.GetUntil()) })
+	return out, nil
+}
+
+// recentDays is how far back open questions and grants can lie: approvals end
+// after a day at the latest.
+const recentTime = 48 * time.Hour
+
+// each tells a session, or all that were written to lately.
+func (d *Desk) each(ctx context.Context, tenant, name string, see func(*tale)) error {
+	if name != "" {
+		s, err := d.named(ctx, tenant, name)
+		if err != nil {
+			return err
+		}
+		t, err := d.tell(ctx, s, nil, nil)
+		if err == nil {
+			see(t)
+		}
+		return err
+	}
+	since := d.Now().Add(-recentTime).UnixNano()
+	for h, err := range d.Journal.Recent(ctx, tenant) {
+		if err != nil {
+			return err
+		}
+		if h.At < since {
+			return nil
+		}
+		t, err := d.tell(ctx, h.Session, nil, nil)
+		if err != nil {
+			return err
+		}
+		see(t)
+	}
+	return nil
+}
+
+func grants(t *tale) []*wire.Grant {
+	var list []*wire.Grant
+	for _, g := range t.state.Book.Grants {
+		w := &wire.Grant{
+			Ticket: string(g.Ticket), Session: string(t.session.ID), Scope: string(g.Scope), Tool: wire.FromToolRef(g.Shown.Tool),
+			ArgsDigest: g.Shown.ArgsDigest.String(), Pattern: g.Shown.Pattern, Mark: wire.FromLabel(g.Shown.Mark), Turn: int32(min(g.Turn, 1<<30)),
+		}
+		if !g.Until.IsZero() {
+			w.Until = timestamppb.New(g.Until)
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// compareTimes puts what has no end last.
+func compareTimes(a, b *timestamppb.Timestamp) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	return a.AsTime().Compare(b.AsTime())
+}
+
+// Status implements [httpapi.Owner].
+func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusRequest) (*wire.StatusResponse, error) {
+	lines, incidents := d.Notes()
+	out := &wire.StatusResponse{
+		Version: d.Version, Started: timestamppb.New(d.Started), Policy: d.policy(d.Rules()), Engine: d.Engine, Place: d.Place,
+		Pending: int64(len(d.Monitor.Pending(who.Tenant))), Incidents: incidents, Mode: d.Mode, Tenant: who.Tenant,
+		Warnings: append(lines, d.standing()...),
+	}
+	for _, err := range d.Journal.Recent(ctx, who.Tenant) {
+		if err != nil {
+			return nil, err
+		}
+		if out.Sessions++; out.Sessions >= maxCounted {
+			break
+		}
+	}
+	return out, nil
+}
+
+// standing are the limits of this installation that its owner should know.
+func (d *Desk) standing() []string {
+	var list []string
+	if d.Mode != "system" {
+		list = append(list, "user mode: code of your own user that leaves its process tree (double fork), traces this process, deletes the store or kills the monitor is not stopped by it, only noticed; system mode closes this (docs/guide/service.md)")
+	}
+	if !d.Evidence.Apart {
+		list = append(list, "the signed heads lie where your own user can write: verifying the journal detects damage, not your own rewriting")
+	}
+	return list
+}
+
+func (d *Desk) policy(r Rules) *wire.PolicyStatus {
+	p := &wire.PolicyStatus{Digest: r.Policy.Hash().String(), Loaded: timestamppb.New(r.Loaded), Profile: r.Policy.Profile(), DryRun: !r.Policy.Settings("").Enforce}
+	if r.File != "" {
+		p.Files = []string{r.File}
+	}
+	for _, one := range r.Problems {
+		p.Problems = append(p.Problems, wire.FromProblem(one))
+	}
+	return p
+}
+
+// ReloadPolicy implements [httpapi.Owner].
+func (d *Desk) ReloadPolicy(context.Context, httpapi.Identity, *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
+	r := d.Reload()
+	return &wire.ReloadPolicyResponse{Loaded: r.Fresh && !r.Refused, Policy: d.policy(r)}, nil
+}
+
+// Export implements [httpapi.Owner].
+func (d *Desk) Export(ctx context.Context, who httpapi.Identity, r *wire.ExportRequest, send func(*wire.ExportResponse) error) error {
+	if r.GetSession() != "" {
+		s, err := d.named(ctx, who.Tenant, r.GetSession())
+		if err != nil {
+			return err
+		}
+		return d.export(ctx, s, r.GetAfter(), send)
+	}
+	for h, err := range d.Journal.Recent(ctx, who.Tenant) {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		if err := d.export(ctx, h.Session, 0, send); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Desk) export(ctx context.Context, s journal.Session, after uint64, send func(*wire.ExportResponse) error) error {
+	start, err := d.Journal.Begin(ctx, s)
+	if err != nil {
+		return err
+	}
+	if t := start.Tombstone; t != nil && t.Link.Seq > after {
+		if err := send(&wire.ExportResponse{What: &wire.ExportResponse_Tombstone{Tombstone: wire.FromTombstone(*t)}}); err != nil {
+			return err
+		}
+		after = t.Link.Seq
+	}
+	for e, err := range d.Journal.Read(ctx, s, after) {
+		if err != nil {
+			return err
+		}
+		if err := send(&wire.ExportResponse{What: &wire.ExportResponse_Entry{Entry: wire.FromEntry(s, e)}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+// Package owner answers the owner of agents: what happened, why, what waits for
+// an answer, and the answers themselves. It decides nothing: who may ask is
+// proved by the door, what follows is the monitor's.
+package owner
+
+import (
+	"context"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// A Desk is all that an owner's questions are answered from.
+type Desk struct {
+	Monitor *monitor.Monitor
+	Journal journal.Journal
+	Hub     *Hub
+	// Codes has the codes of open questions, for people at a terminal.
+	Codes Codes
+	// Key and Evidence sign and check what is erased and kept.
+	Key      journal.Key
+	Evidence journal.Evidence
+	// Facts about the service, for status.
+	Version, Engine, Place, Mode string
+	Started                      time.Time
+	// Rules says which rules hold; Reload reads them again.
+	Rules  func() Rules
+	Reload func() Rules
+	// Notes are what a person should look at, with how many incidents there were.
+	Notes func() (lines []string, incidents int64)
+	Now   func() time.Time
+}
+
+// Codes are the codes of open questions.
+type Codes interface {
+	// Code returns the code of a question that is open.
+	Code(s journal.Session, t floodmark.TicketID) (string, bool)
+	// Named returns the open question a code belongs to.
+	Named(code string) (journal.Session, floodmark.TicketID, bool)
+}
+
+// Rules are the rules in force and what became of the last try to change them.
+type Rules struct {
+	config.Rules
+	Loaded time.Time
+	// Fresh says that the last try brought other rules.
+	Fresh bool
+	// Problems are what is wrong with the file as it lies there; Refused says
+	// that it does not hold because of them.
+	Problems floodmark.Problems
+	Refused  bool
+}
+
+// Terminal says that whoever asks has a terminal: only there is a code shown.
+// A pipe, a script or a model has none.
+type terminalKey struct{}
+
+// AtTerminal marks a request as one from a person's terminal.
+func AtTerminal(ctx context.Context) context.Context {
+	return context.WithValue(ctx, terminalKey{}, true)
+}
+
+func atTerminal(ctx context.Context) bool {
+	at, _ := ctx.Value(terminalKey{}).(bool)
+	return at
+}

@@ -1,0 +1,130 @@
+package owner
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// signOfLife is how often a watcher hears that we are there.
+const signOfLife = 15 * time.Second
+
+// Watch implements [httpapi.Owner].
+func (d *Desk) Watch(ctx context.Context, who httpapi.Identity, r *wire.WatchRequest, send func(*wire.WatchResponse) error) error {
+	only := journal.Session{}
+	if r.GetSession() != "" {
+		s, err := d.named(ctx, who.Tenant, r.GetSession())
+		if err != nil {
+			return err
+		}
+		only = s
+	}
+	w, end := d.Hub.Watch()
+	defer end()
+	alive := time.NewTicker(signOfLife)
+	defer alive.Stop()
+	if err := send(&wire.WatchResponse{At: timestamppb.New(d.Now())}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-alive.C:
+			if err := send(&wire.WatchResponse{At: timestamppb.New(d.Now()), Missed: w.Missed()}); err != nil {
+				return err
+			}
+		case o := <-w.C:
+			if o.Session.Tenant != who.Tenant || r.GetSession() != "" && o.Session != only {
+				continue
+			}
+			if err := d.sendAll(ctx, o, w.Missed(), send); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// sendAll sends what one observation brought that a person would look at.
+func (d *Desk) sendAll(ctx context.Context, o monitor.Observation, missed int64, send func(*wire.WatchResponse) error) error {
+	for _, e := range o.Entries {
+		f, err := e.Fact()
+		if err != nil {
+			return err
+		}
+		out := &wire.WatchResponse{At: timestamppb.New(e.Time()), Session: string(o.Session.ID), Agent: o.Agent, Missed: missed}
+		if !d.happened(ctx, o, e, f, out) {
+			continue
+		}
+		if err := send(out); err != nil {
+			return err
+		}
+		missed = 0
+	}
+	return nil
+}
+
+func (d *Desk) happened(ctx context.Context, o monitor.Observation, e journal.Entry, f floodmark.Fact, out *wire.WatchResponse) bool {
+	switch f := f.(type) {
+	case floodmark.ActionDecided:
+		out.What = &wire.WatchResponse_Decided{Decided: decided(o.Session, told{seq: e.Seq, at: e.Time(), fact: f})}
+	case floodmark.TicketOpened:
+		return d.ask(ctx, o, f.Ticket, out)
+	case floodmark.TicketExtended:
+		return d.ask(ctx, o, f.Ticket, out)
+	case floodmark.TicketAnswered:
+		out.What = &wire.WatchResponse_Answered{Answered: &wire.Answered{Ticket: string(f.Ticket), Verdict: f.Verdict.String(), By: f.By, Channel: f.Channel}}
+	case floodmark.IncidentSeen:
+		out.What = &wire.WatchResponse_Incident{Incident: &wire.Incident{
+			Kind: f.Kind, Call: string(f.Call), Tool: wire.FromToolRef(f.Tool), Text: f.Text, At: timestamppb.New(e.Time()),
+		}}
+	default:
+		return false
+	}
+	return true
+}
+
+// ask tells of a question as it stands now.
+func (d *Desk) ask(ctx context.Context, o monitor.Observation, t floodmark.TicketID, out *wire.WatchResponse) bool {
+	tale, err := d.tell(ctx, o.Session, nil, nil)
+	if err != nil {
+		return false
+	}
+	for _, q := range d.open(ctx, tale) {
+		if q.GetTicket() == string(t) {
+			out.What = &wire.WatchResponse_Asked{Asked: q}
+			return true
+		}
+	}
+	return false
+}
+
+// Verify implements [httpapi.Owner].
+func (d *Desk) Verify(ctx context.Context, _ httpapi.Identity, _ *wire.VerifyRequest, send func(*wire.VerifyResponse) error) error {
+	var lost error
+	r, err := journal.Verify(ctx, d.Journal, d.Evidence, func(r journal.Report) {
+		if lost == nil {
+			lost = send(&wire.VerifyResponse{What: &wire.VerifyResponse_Progress{Progress: &wire.VerifyProgress{Sessions: r.Sessions, Entries: r.Entries}}})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if lost != nil {
+		return lost
+	}
+	report := &wire.VerifyReport{
+		Ok: r.OK(), Sessions: r.Sessions, Entries: r.Entries, Erased: r.Erased, Checkpoints: r.Checkpoints, Limits: []string{r.Worth},
+	}
+	for _, f := range r.Findings {
+		report.Problems = append(report.Problems, f.Text)
+	}
+	return send(&wire.VerifyResponse{What: &wire.VerifyResponse_Report{Report: report}})
+}

@@ -1,0 +1,152 @@
+package owner
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// A tale is a whole session as its journal tells it.
+type tale struct {
+	session   journal.Session
+	link      journal.Link
+	state     *kernel.State
+	erased    *journal.Tombstone
+	opened    time.Time
+	written   time.Time
+	closed    bool
+	decisions []told
+	incidents []*wire.Incident
+	stopped   int64
+}
+
+// told is one decision in its place, with its explanation if it was wanted.
+type told struct {
+	seq  uint64
+	at   time.Time
+	fact floodmark.ActionDecided
+	why  *kernel.Explanation
+}
+
+func (t told) id(s journal.Session) string { return string(s.ID) + "#" + strconv.FormatUint(t.seq, 10) }
+
+// maxTold bounds how many entries one look reads: a session is a conversation.
+const maxTold = 1 << 20
+
+// tell reads a session from its beginning and checks its chain on the way.
+// Explanations cost time, so they are made only where explain says yes. Each
+// entry is also handed to see, which may be nil.
+func (d *Desk) tell(ctx context.Context, s journal.Session, explain func(uint64, floodmark.ActionDecided) bool, see func(journal.Entry, floodmark.Fact)) (*tale, error) {
+	start, err := d.Journal.Begin(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	t := &tale{session: s, state: kernel.NewState(), erased: start.Tombstone}
+	if t.erased != nil {
+		t.link, t.state = t.erased.Link, kernel.Forgotten(t.erased.Mark)
+	}
+	n := 0
+	for e, err := range d.Journal.Read(ctx, s, t.link.Seq) {
+		if err != nil {
+			return nil, err
+		}
+		if n++; n > maxTold {
+			return nil, fmt.Errorf("%w: session %s has more than %d facts; export it instead", httpapi.ErrInvalid, s, maxTold)
+		}
+		if err := journal.Check(s, t.link, e); err != nil {
+			return nil, err
+		}
+		if err := t.take(e, explain, see); err != nil {
+			return nil, err
+		}
+	}
+	if n == 0 && t.erased == nil {
+		return nil, fmt.Errorf("%w: there is no session %q", httpapi.ErrNotFound, s.ID)
+	}
+	return t, nil
+}
+
+func (t *tale) take(e journal.Entry, explain func(uint64, floodmark.ActionDecided) bool, see func(journal.Entry, floodmark.Fact)) error {
+	f, err := e.Fact()
+	if err != nil {
+		return err
+	}
+	if t.opened.IsZero() {
+		t.opened = e.Time()
+	}
+	t.link, t.written, t.closed = e.Link(), e.Time(), false
+	switch f := f.(type) {
+	case floodmark.ActionDecided:
+		one := told{seq: e.Seq, at: e.Time(), fact: f}
+		if explain != nil && explain(e.Seq, f) {
+			why := kernel.Retell(t.state, f)
+			one.why = &why
+		}
+		t.decisions = append(t.decisions, one)
+		if f.Decision.Verdict < floodmark.Allow {
+			t.stopped++
+		}
+	case floodmark.IncidentSeen:
+		t.incidents = append(t.incidents, &wire.Incident{
+			Kind: f.Kind, Call: string(f.Call), Tool: wire.FromToolRef(f.Tool), Text: f.Text, At: timestamppb.New(e.Time()),
+		})
+	case floodmark.SessionClosed:
+		t.closed = true
+	default:
+	}
+	if see != nil {
+		see(e, f)
+	}
+	return t.state.Apply(f)
+}
+
+// summary is the session in a few numbers.
+func (t *tale) summary(now time.Time) *wire.Session {
+	return &wire.Session{
+		Id: string(t.session.ID), Agent: t.state.Agent, Project: t.state.Project, Parent: string(t.state.Parent),
+		Mark: wire.FromLabel(t.state.Mark()), Opened: timestamppb.New(t.opened), Written: timestamppb.New(t.written),
+		Facts: t.link.Seq, Closed: t.closed, Decisions: int64(len(t.decisions)), Stopped: t.stopped,
+		Pending: int64(t.state.Book.Waiting(now)), Incidents: int64(len(t.incidents)),
+	}
+}
+
+// named finds the session an owner names: by its whole name, or by the
+// beginning of it if only one begins so.
+func (d *Desk) named(ctx context.Context, tenant, name string) (journal.Session, error) {
+	if name == "" {
+		return journal.Session{}, fmt.Errorf("%w: name a session; «floodmark sessions» lists them", httpapi.ErrInvalid)
+	}
+	whole := journal.Session{Tenant: tenant, ID: floodmark.SessionID(name)}
+	for _, err := range d.Journal.Read(ctx, whole, 0) {
+		return whole, err
+	}
+	var found []journal.Session
+	for h, err := range d.Journal.Recent(ctx, tenant) {
+		if err != nil {
+			return journal.Session{}, err
+		}
+		if h.Session == whole {
+			return whole, nil
+		}
+		if strings.HasPrefix(string(h.Session.ID), name) || strings.HasSuffix(string(h.Session.ID), ":"+name) {
+			found = append(found, h.Session)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return journal.Session{}, fmt.Errorf("%w: there is no session %q; «floodmark sessions» lists them", httpapi.ErrNotFound, name)
+	case 1:
+		return found[0], nil
+	}
+	return journal.Session{}, fmt.Errorf("%w: %d sessions begin with %q, such as %s and %s; write more of the name", httpapi.ErrInvalid, len(found), name, found[0].ID, found[1].ID)
+}
