@@ -16,6 +16,7 @@ type request struct {
 	// who gives up. Whoever sets it first has it.
 	taken  atomic.Bool
 	result error // of the writer, until it is told
+	wrote  bool  // whether anything was written; what is already there is not
 	done   chan error
 }
 

@@ -116,8 +116,7 @@ func (c *conn) close() error { return c.c.Close() }
 
 // code is SQLite's primary result code, or 0 if err is not SQLite's.
 func code(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code() & 0xff
 	}
 	return 0

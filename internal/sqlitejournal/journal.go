@@ -89,15 +89,16 @@ func (j *Journal) Size() (int64, error) {
 	return size, nil
 }
 
-// Check asks SQLite whether its file is sound. It reads all of it. The chains
-// of hashes are for [journal.Check].
+// Check asks SQLite whether its file is sound: every page, and that the index
+// of sessions leads to every entry. It reads all of it. The chains of hashes
+// are for [journal.Check].
 func (j *Journal) Check(ctx context.Context) error {
 	if err := j.enter(); err != nil {
 		return err
 	}
 	defer j.active.Done()
 	var said string
-	if err := j.reads.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
+	if err := j.reads.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&said); err != nil {
 		return reading("check the store", err)
 	}
 	if said != "ok" {

@@ -3,6 +3,7 @@ package sqlitejournal
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -89,10 +90,10 @@ func place(path string, opts Options) (string, error) {
 		return "", fmt.Errorf("directory of the journal: %w", err)
 	}
 	// Two names of one store must lead to one lock.
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path, dir = real, filepath.Dir(real)
-	} else if real, err := filepath.EvalSymlinks(dir); err == nil {
-		path, dir = filepath.Join(real, filepath.Base(path)), real
+	if store, err := filepath.EvalSymlinks(path); err == nil {
+		path, dir = store, filepath.Dir(store)
+	} else if folder, err := filepath.EvalSymlinks(dir); err == nil {
+		path, dir = filepath.Join(folder, filepath.Base(path)), folder
 	}
 	kind, err := fileSystem(dir)
 	if err != nil {
@@ -145,8 +146,12 @@ func prepareStore(c *conn, fault func(string)) (*writer, error) {
 	// What a process wrote to the log and did not flush before it died can be
 	// read, but a power cut would take it. After this it is on the disk, so it
 	// may be said to be there.
-	if _, err := c.ask("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+	row, err := c.ask("PRAGMA wal_checkpoint(TRUNCATE)")
+	if err != nil {
 		return nil, reading("move the log into the store", err)
+	}
+	if row[0] != driver.Value(int64(0)) {
+		return nil, errors.New("move the log into the store: another program reads it; close that first")
 	}
 	return newWriter(c, fault)
 }
@@ -158,8 +163,11 @@ func durable(c *conn) error {
 		{"PRAGMA synchronous=FULL", "PRAGMA synchronous", "2"},
 		{"PRAGMA fullfsync=1", "PRAGMA fullfsync", "1"},
 		{"PRAGMA checkpoint_fullfsync=1", "PRAGMA checkpoint_fullfsync", "1"},
+		// What is erased is overwritten, not only unlinked.
+		{"PRAGMA secure_delete=ON", "PRAGMA secure_delete", "1"},
 		{"PRAGMA wal_autocheckpoint=0", "PRAGMA wal_autocheckpoint", "0"},
-		{"PRAGMA cache_size=-65536", "PRAGMA cache_size", "-65536"},
+		// A larger cache makes every commit slower: SQLite looks through all of it.
+		{"PRAGMA cache_size=-16384", "PRAGMA cache_size", "-16384"},
 	} {
 		if err := c.exec(s.set); err != nil {
 			return reading(s.set, err)

@@ -14,7 +14,7 @@ var errThere = errors.New("already there")
 // write puts one request into the open transaction. What is wrong with the
 // request itself goes to its result; an error is about the store.
 func (w *writer) write(r *request) error {
-	r.result = nil
+	r.result, r.wrote = nil, false
 	if r.erase != nil {
 		return w.eraseSession(r)
 	}
@@ -38,6 +38,7 @@ func (w *writer) write(r *request) error {
 		r.result = journal.ErrConflict
 		return nil
 	}
+	r.wrote = true
 	for _, rec := range r.batch.Records {
 		if err := w.add(rec); err != nil {
 			return err
@@ -154,13 +155,12 @@ func (w *writer) eraseSession(r *request) error {
 		r.result = journal.ErrConflict
 		return nil
 	}
+	r.wrote = true
 	w.mark++
 	for _, s := range []struct {
 		sql  string
 		args []driver.Value
 	}{
-		// What is deleted is overwritten, not only unlinked.
-		{"PRAGMA secure_delete=1", nil},
 		{"DELETE FROM facts WHERE sid = ?", []driver.Value{h.sid}},
 		{"DELETE FROM snapshots WHERE sid = ?", []driver.Value{h.sid}},
 		{
@@ -174,7 +174,6 @@ func (w *writer) eraseSession(r *request) error {
 				t.At, t.Why, t.Note,
 			},
 		},
-		{"PRAGMA secure_delete=0", nil},
 	} {
 		if err := w.c.exec(s.sql, s.args...); err != nil {
 			return err

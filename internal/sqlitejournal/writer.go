@@ -16,9 +16,13 @@ const (
 	groupRequests = 512
 	groupBytes    = 8 << 20
 	// checkpointBytes is how much may be appended before SQLite's log is moved
-	// into its store. Rebuilding the index of a log this size at the next start
-	// takes well under a second.
-	checkpointBytes = 16 << 20
+	// into its store. Appends wait for that, so it must be rare; the next start
+	// after a crash reads the log, so it must not be long.
+	checkpointBytes = 64 << 20
+	// starvedFrames is how many pages the log may hold before we wait for those
+	// who read, so that it can begin anew. Without that, readers who always
+	// overlap would let it grow for ever.
+	starvedFrames = 1 << 16
 	// rowBytes is what a row costs in the log besides its body, nearly all of
 	// it the page of the index it is entered in.
 	rowBytes = 2 << 10
@@ -38,14 +42,23 @@ type writer struct {
 	addSnapshot, addContent *stmt
 	findSession, findHead   *stmt
 	findFact                *stmt
+	stmts                   []*stmt // all of them
 
 	group   []*request
+	frames  int64 // pages in the log at the last checkpoint
 	logged  int   // bytes in the log since the last checkpoint, about
 	refused error // why nothing is written any more, until the store is opened again
 }
 
 func newWriter(c *conn, fault func(string)) (*writer, error) {
 	w := &writer{c: c, fault: fault, heads: newHeads()}
+	if err := w.prepare(); err != nil {
+		return nil, errors.Join(reading("prepare to write", err), w.finish())
+	}
+	return w, nil
+}
+
+func (w *writer) prepare() error {
 	for _, s := range []struct {
 		to  **stmt
 		sql string
@@ -62,9 +75,10 @@ func newWriter(c *conn, fault func(string)) (*writer, error) {
 		{&w.findFact, "SELECT hash FROM facts WHERE sid = ? AND seq = ? AND kind IS NOT NULL"},
 	} {
 		var err error
-		if *s.to, err = c.prepare(s.sql); err != nil {
-			return nil, reading("prepare", err)
+		if *s.to, err = w.c.prepare(s.sql); err != nil {
+			return err
 		}
+		w.stmts = append(w.stmts, *s.to)
 	}
 	for _, n := range []struct {
 		to  *int64
@@ -73,13 +87,22 @@ func newWriter(c *conn, fault func(string)) (*writer, error) {
 		{&w.mark, "SELECT coalesce(max(mark), 0) FROM facts"},
 		{&w.sid, "SELECT coalesce(max(id), 0) FROM sessions"},
 	} {
-		row, err := c.ask(n.sql)
+		row, err := w.c.ask(n.sql)
 		if err != nil {
-			return nil, reading("find the end of the journal", err)
+			return err
 		}
 		*n.to, _ = row[0].(int64)
 	}
-	return w, nil
+	return nil
+}
+
+// finish lets the statements go. While one is left, SQLite closes nothing.
+func (w *writer) finish() (err error) {
+	for _, s := range w.stmts {
+		err = errors.Join(err, s.Close())
+	}
+	w.stmts = nil
+	return err
 }
 
 // run writes what queues up, in groups: whatever came while the last group was
@@ -117,10 +140,10 @@ func (w *writer) serve(group []*request) {
 	if len(live) == 0 {
 		return
 	}
-	err, apart := w.try(live)
+	apart, err := w.try(live)
 	if err != nil && apart && len(live) > 1 {
 		for _, r := range live {
-			err, _ := w.try([]*request{r})
+			_, err := w.try([]*request{r})
 			r.done <- errors.Join(err, r.result)
 		}
 		return
@@ -135,22 +158,22 @@ func (w *writer) serve(group []*request) {
 
 // try writes a group in one transaction. It returns an error if nothing was
 // written, or nobody knows; apart says that others of the group might succeed.
-func (w *writer) try(group []*request) (err error, apart bool) { //nolint:revive // the error is the answer
+func (w *writer) try(group []*request) (apart bool, err error) {
 	if w.refused != nil {
-		return w.refused, false
+		return false, w.refused
 	}
 	w.fault(BeforeAppend)
 	if err := w.begin.run(); err != nil {
-		return fmt.Errorf("begin to write: %w", err), false
+		return false, fmt.Errorf("begin to write: %w", err)
 	}
 	mark, sid := w.mark, w.sid
 	size, entries, batches := 0, 0, 0
 	for _, r := range group {
 		if err := w.write(r); err != nil {
 			w.undo(mark, sid)
-			return reading("write", err), code(err) != sqlite3.SQLITE_FULL
+			return code(err) != sqlite3.SQLITE_FULL, reading("write", err)
 		}
-		if r.result == nil {
+		if r.wrote {
 			size += r.bytes()
 			batches++
 			for _, rec := range r.batch.Records {
@@ -160,15 +183,18 @@ func (w *writer) try(group []*request) (err error, apart bool) { //nolint:revive
 	}
 	w.fault(InCommit)
 	if err := w.commit.run(); err != nil {
-		return w.doubt(err, mark, sid), false
+		return false, w.doubt(err, mark, sid)
 	}
 	w.fault(AfterCommit)
+	if batches == 0 {
+		return false, nil
+	}
 	w.stats.batches.Add(int64(batches))
 	w.stats.entries.Add(int64(entries))
 	w.stats.flushes.Add(1)
 	w.logged += size + entries*rowBytes
 	w.checkpoint()
-	return nil, false
+	return false, nil
 }
 
 // undo takes back a group that is not committed.
@@ -206,12 +232,19 @@ func (w *writer) checkpoint() {
 	w.fault(InCheckpoint)
 	w.logged = 0
 	w.stats.checkpoints.Add(1)
-	_, err := w.c.ask("PRAGMA wal_checkpoint(PASSIVE)")
+	how := "PRAGMA wal_checkpoint(PASSIVE)"
+	if w.frames > starvedFrames {
+		how = "PRAGMA wal_checkpoint(RESTART)"
+	}
+	row, err := w.c.ask(how)
+	if err == nil && len(row) > 1 {
+		w.frames, _ = row[1].(int64)
+	}
 	if c := code(err); err != nil && c != sqlite3.SQLITE_FULL && c != sqlite3.SQLITE_BUSY {
 		w.refused = fmt.Errorf("the journal writes no more, because its log could not be moved (%w): look at the disk, then start again", err)
 	}
 }
 
-func (w *writer) close() error {
-	return w.c.close()
-}
+// close moves what is in the log into the store, which SQLite does when its
+// last connection closes, and lets the file go.
+func (w *writer) close() error { return errors.Join(w.finish(), w.c.close()) }
