@@ -121,8 +121,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 
 // cannotServe words why the monitor did not start.
 func cannotServe(err error) error {
-	var problems floodmark.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[floodmark.Problems](err); ok {
 		return refuse("mend the policy: «floodmark policy check» shows each place", "the policy is wrong, and without one nothing would be allowed:\n%s", problems)
 	}
 	return refuse("nothing was changed; mend this and start again", "the monitor did not start: %s", err)

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,7 +64,6 @@ type Daemon struct {
 	notes *notes
 
 	hooks, owners net.Listener
-	network       []net.Listener
 	closers       []func() error // in the order of opening
 }
 
@@ -100,7 +100,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err := d.lookBack(ctx); err != nil {
 		return nil, err
 	}
-	return d, d.listen()
+	return d, d.listen(ctx)
 }
 
 func (d *Daemon) openMonitor() error {
@@ -228,8 +228,8 @@ func (d *Daemon) end() error {
 // close closes what is open, the last opened first.
 func (d *Daemon) close() error {
 	var errs []error
-	for i := len(d.closers) - 1; i >= 0; i-- {
-		errs = append(errs, d.closers[i]())
+	for _, let := range slices.Backward(d.closers) {
+		errs = append(errs, let())
 	}
 	d.closers = nil
 	return errors.Join(errs...)

@@ -81,8 +81,7 @@ func (l *live) reload() rulesStatus {
 
 // problems are what is wrong with the file as it lies there.
 func (s rulesStatus) problems() floodmark.Problems {
-	var found floodmark.Problems
-	if errors.As(s.refused, &found) {
+	if found, ok := errors.AsType[floodmark.Problems](s.refused); ok {
 		return found
 	}
 	if s.refused != nil {
@@ -106,7 +105,7 @@ func (l *live) watch(ctx context.Context, log *slog.Logger) error {
 	if err := w.Add(filepath.Dir(l.file)); err != nil {
 		log.Warn("the policy is not watched: say «floodmark policy reload» after a change", "folder", filepath.Dir(l.file))
 		<-ctx.Done()
-		return nil //nolint:nilerr // a folder that is not there can hold no policy
+		return nil
 	}
 	quiet := time.NewTimer(time.Hour)
 	defer quiet.Stop()

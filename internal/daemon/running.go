@@ -30,9 +30,7 @@ func readRunning(file string) (running, bool, error) {
 		return running{}, false, fmt.Errorf("read the note of the last run: %w", err)
 	}
 	var r running
-	if json.Unmarshal(data, &r) != nil {
-		return running{}, true, nil // damaged is as telling as there
-	}
+	_ = json.Unmarshal(data, &r) // damaged is as telling as there
 	return r, true, nil
 }
 

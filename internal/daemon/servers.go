@@ -37,17 +37,17 @@ const (
 	ownerMode      = 0o600
 )
 
-func (d *Daemon) listen() error {
+func (d *Daemon) listen(ctx context.Context) error {
 	mode := hookMode
 	if d.opts.System {
 		mode = hookModeSystem
 	}
 	var err error
-	if d.hooks, err = listenLocal(d.opts.Paths.HookSocket, fileMode(mode)); err != nil {
+	if d.hooks, err = listenLocal(ctx, d.opts.Paths.HookSocket, fileMode(mode)); err != nil {
 		return err
 	}
 	d.closers = append(d.closers, closed(d.hooks))
-	if d.owners, err = listenLocal(d.opts.Paths.OwnerSocket, ownerMode); err != nil {
+	if d.owners, err = listenLocal(ctx, d.opts.Paths.OwnerSocket, ownerMode); err != nil {
 		return err
 	}
 	d.closers = append(d.closers, closed(d.owners))

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -12,7 +13,7 @@ import (
 
 // listenLocal opens a unix socket that only the given users reach. A socket
 // left behind by a dead daemon is taken over; one that answers is not.
-func listenLocal(path string, mode os.FileMode) (net.Listener, error) {
+func listenLocal(ctx context.Context, path string, mode os.FileMode) (net.Listener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, dirMode(mode)); err != nil {
 		return nil, fmt.Errorf("make the folder of the socket: %w", err)
@@ -20,10 +21,10 @@ func listenLocal(path string, mode os.FileMode) (net.Listener, error) {
 	if err := checkFolder(dir); err != nil {
 		return nil, err
 	}
-	if err := dropDead(path); err != nil {
+	if err := dropDead(ctx, path); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("unix", path)
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("open the socket %s: %w", path, err)
 	}
@@ -57,7 +58,7 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-func dropDead(path string) error {
+func dropDead(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -68,7 +69,7 @@ func dropDead(path string) error {
 	if info.Mode().Type() != os.ModeSocket {
 		return fmt.Errorf("%s is there and is no socket: move it away", path)
 	}
-	c, err := net.DialTimeout("unix", path, time.Second)
+	c, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", path)
 	if err == nil {
 		_ = c.Close() // it was only to see
 		return fmt.Errorf("another monitor answers on %s: stop it first (floodmark status shows it)", path)
