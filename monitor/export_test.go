@@ -22,3 +22,10 @@ func (m *Monitor) Cached() (int, int64) {
 	defer m.seats.mu.Unlock()
 	return len(m.seats.all), m.seats.bytes
 }
+
+// Listening returns how many sessions somebody waits for.
+func (m *Monitor) Listening() int {
+	m.news.mu.Lock()
+	defer m.news.mu.Unlock()
+	return len(m.news.bells)
+}
