@@ -150,8 +150,7 @@ func explain(err error) error {
 // hideSecret keeps a DSN's password out of what people see. pgx hides it where
 // it can parse the DSN; where it cannot, the text is left out.
 func hideSecret(err error) error {
-	var parse *pgconn.ParseConfigError
-	if errors.As(err, &parse) {
+	if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 		return errors.New("the DSN cannot be read (want postgres://user@host/database or host=… user=… dbname=…)")
 	}
 	return err

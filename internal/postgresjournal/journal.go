@@ -39,7 +39,7 @@ type Options struct {
 // What is taken where Options say nothing, and what they may say.
 const (
 	DefaultSchema  = "floodmark"
-	DefaultWriters = 2
+	DefaultWriters = 4 // more make smaller groups, fewer leave the disk idle
 	DefaultReaders = 8
 	DefaultQueue   = 1024
 	DefaultTimeout = 10 * time.Second

@@ -61,7 +61,7 @@ func migrate(ctx context.Context, base *pgx.ConnConfig, opts Options) error {
 	if err != nil {
 		return explain(err)
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	if err := check(ctx, c, opts.Schema); err != nil {
 		return err
 	}

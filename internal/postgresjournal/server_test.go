@@ -25,7 +25,7 @@ func newServer(t testing.TB) *server {
 	if testing.Short() {
 		t.Skip("starts a server of its own")
 	}
-	// Not t.TempDir: the server's user must get there, and sockets have short names.
+	//nolint:usetesting // the server's user must get there, and a socket's name is short
 	parent, err := os.MkdirTemp("", "fm")
 	if err != nil {
 		t.Fatal(err)
