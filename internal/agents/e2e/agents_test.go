@@ -20,8 +20,12 @@ const (
 // An agent is one real program: how it is set up and run, protected or not.
 type agent struct {
 	shell func(command string) testmodel.Call
-	run   func(w *world, protected bool) (output string)
+	run   func(w *world, h how) (output string)
 }
+
+// how an agent is run: with our hooks or without, in a new session or in the
+// last one again.
+type how struct{ protected, again bool }
 
 func agentsHere() map[string]agent {
 	return map[string]agent{
@@ -34,7 +38,7 @@ func agentsHere() map[string]agent {
 	}
 }
 
-func runCodex(w *world, protected bool) string {
+func runCodex(w *world, h how) string {
 	w.write(".codex/config.toml", fmt.Sprintf(`model = %q
 model_provider = "scripted"
 approval_policy = "never"
@@ -49,12 +53,16 @@ stream_max_retries = 0
 [analytics]
 enabled = false
 `, testmodel.Name, w.llm.URL))
-	if protected {
+	if h.protected {
 		w.write(".codex/hooks.json", codexHooks(w))
 	}
+	args := []string{"exec"}
+	if h.again {
+		args = append(args, "resume", "--last")
+	}
+	args = append(args, "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt())
 	return w.run([]string{"CODEX_HOME=" + filepath.Join(w.home, ".codex"), "SCRIPTED_KEY=none"},
-		tool(w.t, "codex-"+codexVersion, "node_modules", ".bin", "codex"),
-		"exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "-C", w.project, prompt())
+		tool(w.t, "codex-"+codexVersion, "node_modules", ".bin", "codex"), args...)
 }
 
 // codexHooks are the settings. Codex lets a call run if its hook cannot be
@@ -80,17 +88,20 @@ func codexHooks(w *world) string {
 	return string(data)
 }
 
-func runPi(w *world, protected bool) string {
+func runPi(w *world, h how) string {
 	w.write(".pi/agent/models.json", fmt.Sprintf(`{"providers":{"scripted":{"baseUrl":"%s/v1","api":"openai-completions","apiKey":"none",
 "models":[{"id":%q,"name":"Scripted","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":8000,
 "cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, w.llm.URL, testmodel.Name))
 	args := []string{tool(w.t, "pi-"+piVersion, "node_modules", "@mariozechner", "pi-coding-agent", "dist", "cli.js"), "-p", "--mode", "json", "--model", "scripted/" + testmodel.Name}
-	if protected {
+	if h.protected {
 		shim, err := filepath.Abs("../../../integrations/pi/floodmark.ts")
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		args = append(args, "-e", shim)
+	}
+	if h.again {
+		args = append(args, "--continue")
 	}
 	return w.run([]string{"PI_OFFLINE=1"}, "node", append(args, prompt())...)
 }
@@ -125,7 +136,7 @@ func TestUnprotectedAgentLeaks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.story(a.shell, func() {})
-			w.check(a.run(w, false), true, 3)
+			w.check(a.run(w, how{}), true, 3)
 		})
 	}
 }
@@ -138,7 +149,7 @@ func TestProtectedAgentDoesNotLeak(t *testing.T) {
 			w := newWorld(t)
 			w.daemon()
 			w.story(a.shell, func() {})
-			output := a.run(w, true)
+			output := a.run(w, how{protected: true})
 			w.check(output, false, 4)
 			if !strings.Contains(output, "Done.") || !strings.Contains(output, w.secret) {
 				t.Errorf("the task was not done: %s", output)
@@ -153,9 +164,37 @@ func TestDaemonGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.story(a.shell, w.daemon())
-			w.check(a.run(w, true), false, 3)
+			w.check(a.run(w, how{protected: true}), false, 3)
 			if last := w.results(); len(last) < 3 || !strings.Contains(last[2], "the monitor did not answer, so nothing is allowed") {
 				t.Errorf("the model was told %q", last)
+			}
+		})
+	}
+}
+
+// What was read in a session counts in it for ever: in a new process of the
+// agent, and of the daemon.
+func TestMarkSurvives(t *testing.T) {
+	for name, a := range agentsHere() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			kill := w.daemon()
+			step := func(command string) testmodel.Step {
+				return testmodel.Step{Calls: []testmodel.Call{a.shell(command)}}
+			}
+			w.model.Say = func(turn testmodel.Turn) testmodel.Step {
+				return []testmodel.Step{step(work), step(read), {Text: "Read."}, step(attack), {Text: "Done."}}[min(turn.Number, 4)]
+			}
+			a.run(w, how{protected: true})
+			kill()
+			w.daemon()
+			w.check(a.run(w, how{protected: true, again: true}), false, 3)
+			last := w.results()
+			if len(last) != 3 || !refused(last[2]) {
+				t.Errorf("the model read %q", last)
+			}
+			if *program != "" && !strings.Contains(strings.Join(last, ""), "news.example (untrusted)") {
+				t.Errorf("the page is not blamed: %q", last)
 			}
 		})
 	}
@@ -167,7 +206,7 @@ func TestDaemonNeverStarted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.story(a.shell, func() {})
-			w.check(a.run(w, true), false, 0)
+			w.check(a.run(w, how{protected: true}), false, 0)
 			if n := len(w.model.Turns()); n != 0 {
 				t.Errorf("the model was called %d times", n)
 			}
@@ -184,5 +223,5 @@ func TestCodexHookGone(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w.check(runCodex(w, true), false, 3)
+	w.check(runCodex(w, how{protected: true}), false, 3)
 }

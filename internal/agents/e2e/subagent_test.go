@@ -38,7 +38,7 @@ func family(w *world, before, child, after []string) (parents, childs []string) 
 		}
 		return next(before, parents)
 	}
-	output := runCodex(w, true)
+	output := runCodex(w, how{protected: true})
 	w.t.Logf("the parent read %q, the child %q", parents, childs)
 	events := w.events() // none if the real program was told
 	if began, ended := slices.Index(events, "SubagentStart"), slices.Index(events, "SubagentStop"); *program == "" && (began < 0 || ended < began) {
