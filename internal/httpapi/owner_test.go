@@ -66,10 +66,9 @@ func call(t testing.TB, c *http.Client, url, protocol string, streams bool, head
 // codeOf finds the code where each protocol puts it.
 func codeOf(t testing.TB, protocol string, streams bool, resp *http.Response, answer string) (code connect.Code) {
 	t.Helper()
-	word := ""
 	switch {
 	case protocol == "gRPC" || protocol == "gRPC-Web":
-		word = resp.Header.Get("Grpc-Status") + resp.Trailer.Get("Grpc-Status")
+		word := resp.Header.Get("Grpc-Status") + resp.Trailer.Get("Grpc-Status")
 		if _, after, ok := strings.Cut(answer, "grpc-status: "); ok {
 			word, _, _ = strings.Cut(after, "\r")
 		}
@@ -88,7 +87,7 @@ func codeOf(t testing.TB, protocol string, streams bool, resp *http.Response, an
 	if !found {
 		return 0
 	}
-	word, _, _ = strings.Cut(after, `"`)
+	word, _, _ := strings.Cut(after, `"`)
 	if err := code.UnmarshalText([]byte(word)); err != nil {
 		t.Fatal(err)
 	}
