@@ -184,6 +184,9 @@ func TestRelax(t *testing.T) {
 			t.Errorf("%s: trust %v", name, got)
 		}
 	}
+}
+
+func TestRelaxSwitchedOff(t *testing.T) {
 	d := newDesk(t, "relax: false")
 	d.owner("email bob@example.com and look at https://one.example/a")
 	d.reads("page", `{"url":"https://one.example/a"}`, "x")
