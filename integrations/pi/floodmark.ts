@@ -11,7 +11,6 @@ import path from "node:path";
 const VERSION = 1;
 const MAX_REQUEST = 2 ** 24 - 1; // the first byte of a frame's length is zero
 const MAX_RESPONSE = 2 ** 20;
-const DEADLINE_MS = 10_000; // pi itself would wait for ever
 const LAST_WORDS_MS = 2_000; // at the end nothing depends on the answer
 
 const NO_ANSWER =
@@ -27,9 +26,17 @@ function socketPath(env: NodeJS.ProcessEnv): string {
   throw new Error("there is no home folder");
 }
 
+// deadline is how long we wait for an answer: pi itself would wait for ever.
+// What cannot be read is the usual time.
+function deadline(env: NodeJS.ProcessEnv): number {
+  const m = /^(\d{1,5})(ms|s)$/.exec(env.FLOODMARK_HOOK_DEADLINE ?? "");
+  const ms = m ? Number(m[1]) * (m[2] === "s" ? 1000 : 1) : 0;
+  return ms > 0 && ms <= 600_000 ? ms : 10_000;
+}
+
 // ask sends one question and returns the daemon's answer. Anything but a whole
 // answer in time, with status 0 and an object to do, is an error.
-async function ask(event: { type: string }, ctx: any, wait = DEADLINE_MS): Promise<Record<string, unknown>> {
+async function ask(event: { type: string }, ctx: any, wait = deadline(process.env)): Promise<Record<string, unknown>> {
   const raw = { event, ctx: context(ctx) };
   const env: Record<string, string> = {};
   if (process.env.HOME) env.HOME = process.env.HOME;
