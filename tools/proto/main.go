@@ -56,6 +56,15 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
+	// Options of our own are then bytes, as they are for every plugin.
+	data, err := proto.Marshal(request)
+	if err != nil {
+		return err
+	}
+	request = &pluginpb.CodeGeneratorRequest{}
+	if err := proto.Unmarshal(data, request); err != nil {
+		return err
+	}
 	request.Parameter = nil
 	described, err := protogen.Options{}.New(request)
 	if err != nil {
