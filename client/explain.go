@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"connectrpc.com/connect"
 
@@ -25,7 +26,7 @@ func Explain(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case isSaid && connect.IsWireError(err):
+	case isSaid && connect.IsWireError(err) && said.Message() != "":
 		return sentence(said.Message())
 	case errors.Is(err, hook.ErrTooLarge):
 		return sentence(err.Error()) + " Split the content."
@@ -45,9 +46,15 @@ func Explain(err error) string {
 	return sentence(err.Error())
 }
 
-// sentence ends with a full stop and is not endless.
+// sentence is one line, ends with a full stop and is not endless.
 func sentence(s string) string {
 	const most = 300
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s))
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "…"
 	}
