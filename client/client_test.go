@@ -113,7 +113,10 @@ func answers() map[string]http.HandlerFunc {
 		},
 		"too much": raw(200, "application/proto", strings.Repeat("x", client.MaxReplyBytes+1)),
 		"hangs up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"silence":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"silence": func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // a server notices that the caller is gone only then
+			<-r.Context().Done()
+		},
 	}
 }
 
