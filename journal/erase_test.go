@@ -297,11 +297,21 @@ func TestRetentionLeavesAloneWhatIsWrittenTo(t *testing.T) {
 	if len(b.entries("old")) != 2 {
 		t.Error("it was erased")
 	}
+	// Nor is it erased if it was due when it was listed, and is not any more.
+	r.Mark, r.until = untrusted, time.Time{}
+	if err := r.look(t.Context(), b.now.Add(2*time.Hour)); err != nil || len(r.due) != 1 {
+		t.Fatalf("%d are due, %v", len(r.due), err)
+	}
+	b.write("old", 1)
+	if did, err := r.Step(t.Context(), b.now.Add(2*time.Hour)); err != nil || did.Erased != 0 || len(b.entries("old")) != 3 {
+		t.Errorf("%+v, %v", did, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	r.Mark = func(context.Context, Session, Link) (floodmark.Label, error) {
 		cancel()
 		return floodmark.Label{}, ctx.Err()
 	}
+	r.until = time.Time{}
 	if _, err := r.Step(ctx, b.now.Add(3*time.Hour)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

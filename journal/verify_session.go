@@ -47,6 +47,7 @@ type sessionLook struct {
 	prev    Link // the entry read last
 	said    bool // that erased entries are still there
 	entries int64
+	room    []byte // for hashing
 	found   Report
 }
 
@@ -121,7 +122,8 @@ func (l *sessionLook) entry(e Entry, start Start) {
 		l.said = true
 		return
 	}
-	sum, _ := e.sum(nil)
+	var sum Hash
+	sum, l.room = e.sum(l.room[:0])
 	want := l.prev.Hash
 	if l.prev.Seq == 0 {
 		want = Genesis(l.session)

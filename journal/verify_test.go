@@ -230,9 +230,14 @@ type badDisk struct {
 	bad     Session
 	err     error
 	further uint64
+	other   byte   // the list names another hash
+	before  func() // what happens between Begin and Read
 }
 
 func (d badDisk) Read(ctx context.Context, s Session, after uint64) iter.Seq2[Entry, error] {
+	if s == d.bad && d.before != nil {
+		d.before()
+	}
 	return func(yield func(Entry, error) bool) {
 		for e, err := range d.Memory.Read(ctx, s, after) {
 			if s == d.bad && e.Seq == 3 && d.err != nil {
@@ -251,6 +256,7 @@ func (d badDisk) Heads(ctx context.Context, after Mark) iter.Seq2[Head, error] {
 		for h, err := range d.Memory.Heads(ctx, after) {
 			if h.Session == d.bad {
 				h.Link.Seq += d.further
+				h.Link.Hash[0] ^= d.other
 			}
 			if !yield(h, err) {
 				return
@@ -277,10 +283,24 @@ func TestVerifyGoesOnBehindWhatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	found(t, r, TailGone, "session firm/s2 ends at 6 but the journal's own list says 8: the tail is gone")
+	bad.further, bad.other = 0, 1
+	if r, err = Verify(t.Context(), bad, b.evidence(), nil); err != nil {
+		t.Fatal(err)
+	}
+	found(t, r, Changed, "entry 6 of session firm/s2 is not the one the journal's own list of sessions names")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Verify(ctx, b.j, b.evidence(), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestVerifyBesideAnEraser(t *testing.T) {
+	b := three(t)
+	busy := badDisk{Memory: b.j, bad: named("s2"), before: func() { b.forget("s2") }}
+	r, err := Verify(t.Context(), busy, b.evidence(), nil)
+	if err != nil || !r.OK() || r.Erased != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
@@ -330,6 +350,9 @@ func TestProbe(t *testing.T) {
 	b = three(t)
 	rewrite(b, "s1", 3)
 	found(t, probe(b), Rewritten, "entry 9 of session firm/s1 is not the one a signed checkpoint of 2026-11-15 12:03 UTC saw")
+	b = three(t)
+	b.entries("s2")[5].Body[9] ^= 1
+	found(t, probe(b), Rewritten, "entry 6 of session firm/s2 is not the one a signed checkpoint of 2026-11-15 12:03 UTC saw")
 	b = three(t)
 	b.forget("s2")
 	b.j.sessions[named("s2")].stone.Why = "retention"
