@@ -160,3 +160,23 @@ func TestBatchesOfTwoStayWhole(t *testing.T) {
 		}
 	}
 }
+
+// What the server will never take does not fail its group either.
+func TestRefusedDoesNotFailItsGroup(t *testing.T) {
+	j := nodes(t, 1, Options{Writers: 1})[0]
+	var appends sync.WaitGroup
+	for i := range 30 {
+		r := record(t, session("s%d", i), journal.Link{}, 2, "x")
+		poison := i%10 == 5
+		if poison {
+			r.Entries[1].Kind = "not text: \x00"
+		}
+		appends.Go(func() {
+			err := j.Append(context.Background(), batch(r))
+			if (err != nil) != poison || errors.Is(err, journal.ErrInDoubt) || errors.Is(err, journal.ErrConflict) {
+				t.Errorf("%s: %v", r.Session, err)
+			}
+		})
+	}
+	appends.Wait()
+}

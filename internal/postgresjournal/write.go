@@ -109,7 +109,7 @@ func (s *shard) settle(requests []*request) {
 
 func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 	pause := firstPause
-	for {
+	for try := 0; ; try++ {
 		answers, err := s.attempt(ctx, requests)
 		if err == nil {
 			for i, r := range requests {
@@ -117,22 +117,20 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 			}
 			return
 		}
-		switch outcomeOf(err) {
-		case doubtful:
-			doubt = true
-		case refused, contended:
-			if len(requests) > 1 {
-				// One of them is to blame: the others must not suffer.
-				for _, r := range requests {
-					s.settleBy(ctx, []*request{r}, doubt)
-				}
-				return
+		how := outcomeOf(err)
+		doubt = doubt || how == doubtful
+		// Who met another writer finds out who won by trying again. Who is refused,
+		// or meets another time and again, is tried apart: the others must not suffer.
+		apart := how == refused || (how == contended && try > 0)
+		switch {
+		case apart && len(requests) > 1:
+			for _, r := range requests {
+				s.settleBy(ctx, []*request{r}, doubt)
 			}
-			if outcomeOf(err) == refused {
-				s.queue.answer(requests[0], failed(err, doubt))
-				return
-			}
-		case unsent:
+			return
+		case how == refused:
+			s.queue.answer(requests[0], failed(err, doubt))
+			return
 		}
 		select {
 		case <-ctx.Done():
