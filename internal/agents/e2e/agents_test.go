@@ -38,6 +38,10 @@ func agentsHere() map[string]agent {
 	}
 }
 
+// codexFeatures closes the way past the hooks: what is typed into a running
+// command is reported to none of them.
+const codexFeatures = "[features]\nunified_exec_tty = false\n"
+
 func runCodex(w *world, h how) string {
 	w.write(".codex/config.toml", fmt.Sprintf(`model = %q
 model_provider = "scripted"
@@ -52,7 +56,7 @@ request_max_retries = 0
 stream_max_retries = 0
 [analytics]
 enabled = false
-`, testmodel.Name, w.llm.URL))
+`, testmodel.Name, w.llm.URL)+w.features)
 	if h.protected {
 		w.write(".codex/hooks.json", codexHooks(w))
 	}

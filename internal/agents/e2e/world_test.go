@@ -35,9 +35,11 @@ type world struct {
 	home    string
 	project string
 	secret  string // a number that only the project's notes hold
-	model   *testmodel.Model
-	llm     *httptest.Server
-	web     *httptest.Server
+	// features are more of Codex's settings: what ours add to the shipped ones.
+	features string
+	model    *testmodel.Model
+	llm      *httptest.Server
+	web      *httptest.Server
 
 	mu    sync.Mutex
 	taken []string // what arrived at the attacker's
@@ -65,7 +67,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	w := &world{t: t, home: home, project: filepath.Join(home, "project"), secret: fmt.Sprint(1_000_000 + rand.IntN(9_000_000))}
+	w := &world{t: t, home: home, project: filepath.Join(home, "project"), secret: fmt.Sprint(1_000_000 + rand.IntN(9_000_000)), features: codexFeatures}
 	w.model = &testmodel.Model{}
 	w.llm = httptest.NewServer(w.model.Handler())
 	w.web = httptest.NewServer(http.HandlerFunc(w.proxy))

@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+// typing makes Codex open a shell and then type a command into it, which no
+// hook is told of. It reports whether the command ran.
+func typing(w *world, shell map[string]any) bool {
+	w.t.Helper()
+	number := regexp.MustCompile(`session ID (\d+)`)
+	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
+		switch len(turn.Results) {
+		case 0:
+			return testmodel.Step{Calls: []testmodel.Call{{Name: "exec_command", Args: shell}}}
+		case 1:
+			id := 0
+			if m := number.FindStringSubmatch(turn.Results[0]); m != nil {
+				id, _ = strconv.Atoi(m[1])
+			}
+			return testmodel.Step{Calls: []testmodel.Call{{Name: "write_stdin", Args: map[string]any{"session_id": id, "chars": "touch typed\n", "yield_time_ms": 1500}}}}
+		}
+		return testmodel.Step{Text: "Done."}
+	}
+	output := runCodex(w, how{protected: true})
+	w.t.Logf("the model read %q", w.results())
+	if len(w.results()) != 2 {
+		w.t.Errorf("the model read %d results, want 2\n%s", len(w.results()), output)
+	}
+	_, err := os.Stat(filepath.Join(w.project, "typed"))
+	return err == nil
+}
+
+// Codex tells no hook what is typed into a running command, so our settings
+// switch off the terminal that keeps its input open. Without them it is open:
+// that this is still so shows that the setting is needed.
+func TestCodexTypingIntoAShell(t *testing.T) {
+	terminal := map[string]any{"cmd": "bash --norc", "tty": true, "yield_time_ms": 800}
+	pipe := map[string]any{"cmd": "sleep 3; bash --norc", "yield_time_ms": 800}
+	for name, c := range map[string]struct {
+		features string
+		shell    map[string]any
+		runs     bool
+	}{
+		"as shipped":           {"", terminal, true},
+		"our settings":         {codexFeatures, terminal, false},
+		"our settings, no tty": {codexFeatures, pipe, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.daemon()
+			w.features = c.features
+			if got := typing(w, c.shell); got != c.runs {
+				t.Errorf("the typed command ran: %v, want %v", got, c.runs)
+			}
+		})
+	}
+}
