@@ -38,12 +38,16 @@ func agentsHere() map[string]agent {
 	}
 }
 
-// codexFeatures closes the way past the hooks: what is typed into a running
-// command is reported to none of them.
-const codexFeatures = "[features]\nunified_exec_tty = false\n"
+// codexFeatures closes the ways past the hooks: what is typed into a running
+// command, and what the model service reads on the web by itself, is reported
+// to none of them.
+const codexFeatures = `web_search = "disabled"
+features.unified_exec_tty = false
+`
 
 func runCodex(w *world, h how) string {
-	w.write(".codex/config.toml", fmt.Sprintf(`model = %q
+	w.write(".codex/config.toml", w.features+fmt.Sprintf(`
+model = %q
 model_provider = "scripted"
 approval_policy = "never"
 sandbox_mode = "danger-full-access"
@@ -56,7 +60,7 @@ request_max_retries = 0
 stream_max_retries = 0
 [analytics]
 enabled = false
-`, testmodel.Name, w.llm.URL)+w.features)
+`, testmodel.Name, w.llm.URL))
 	if h.protected {
 		w.write(".codex/hooks.json", codexHooks(w))
 	}

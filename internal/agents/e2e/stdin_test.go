@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,6 +59,44 @@ func TestCodexTypingIntoAShell(t *testing.T) {
 			w.features = c.features
 			if got := typing(w, c.shell); got != c.runs {
 				t.Errorf("the typed command ran: %v, want %v", got, c.runs)
+			}
+		})
+	}
+}
+
+// What the model service reads on the web by itself no hook is told either.
+func TestCodexHostedSearch(t *testing.T) {
+	for name, c := range map[string]struct {
+		features string
+		offered  bool
+	}{
+		"as shipped":   {"", true},
+		"our settings": {codexFeatures, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.daemon()
+			w.features = c.features
+			w.model.Say = testmodel.Script()
+			output := runCodex(w, how{protected: true})
+			turns := w.model.Turns()
+			if len(turns) != 1 {
+				t.Fatalf("the model was called %d times: %s", len(turns), output)
+			}
+			var req struct {
+				Tools []struct {
+					Type string `json:"type"`
+				} `json:"tools"`
+			}
+			if err := json.Unmarshal(turns[0].Body, &req); err != nil || len(req.Tools) < 3 {
+				t.Fatalf("%d tools, %v", len(req.Tools), err)
+			}
+			offered := false
+			for _, tool := range req.Tools {
+				offered = offered || tool.Type != "function" && tool.Type != "namespace"
+			}
+			if offered != c.offered {
+				t.Errorf("a hosted tool is offered: %v, want %v: %+v", offered, c.offered, req.Tools)
 			}
 		})
 	}
