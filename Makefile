@@ -9,7 +9,7 @@ BENCH    ?= .
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race lint fmt fuzz bench mutate soak docs stories tools
+.PHONY: help check test race lint fmt fuzz bench mutate soak docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,12 @@ docs: ## renew generated pages, then check the links in all pages
 	@go generate ./...
 	@go test -run '^TestPages' .
 
+# Compared with the last release; before the first one, with the last commit.
+proto: bin/buf ## check the description of the API: its manner, and that no caller breaks
+	@bin/buf lint api
+	@bin/buf format api --diff --exit-code
+	@bin/buf breaking api --against ".git#subdir=api,ref=$$(git describe --tags --abbrev=0 2>/dev/null || echo HEAD)"
+
 stories: ## rewrite the journals of the stories, then read the diff
 	@go test ./internal/story -update
 	@git --no-pager diff --stat -- stories
@@ -57,3 +63,8 @@ bin/golangci-lint bin/gofumpt &: tools/go.mod tools/go.sum
 	@echo "building the tools pinned in tools/go.mod (minutes, once)"
 	@mkdir -p bin && cd tools && go build -trimpath -ldflags='-s -w' -o ../bin/ tool
 	@touch bin/golangci-lint bin/gofumpt
+
+bin/buf: tools/proto/go.mod tools/proto/go.sum
+	@echo "building buf, pinned in tools/proto/go.mod (minutes, once)"
+	@mkdir -p bin && cd tools/proto && go build -trimpath -ldflags='-s -w' -o ../../bin/ github.com/bufbuild/buf/cmd/buf
+	@touch bin/buf
