@@ -21,6 +21,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
 	"github.com/floodmark/floodmark/journal"
@@ -64,7 +65,9 @@ type Daemon struct {
 	notes *notes
 
 	hooks, owners net.Listener
-	closers       []func() error // in the order of opening
+	network       []remote
+	tokens        *httpapi.Tokens // of those on the network; nil without one
+	closers       []func() error  // in the order of opening
 }
 
 // incidentTime bounds how long writing one incident down may take.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -51,7 +50,7 @@ func (d *Daemon) listen(ctx context.Context) error {
 		return err
 	}
 	d.closers = append(d.closers, closed(d.owners))
-	return nil
+	return d.listenNetwork(ctx)
 }
 
 // closed closes a listener that may be closed already.
@@ -67,35 +66,19 @@ func closed(l net.Listener) func() error {
 func (d *Daemon) servers() []server {
 	frames, plain := hookframe.Split(d.hooks)
 	options := httpapi.Options{Refused: d.refused, Failed: d.failed}
-	return []server{
+	desk := d.ownerDesk()
+	return append([]server{
 		{"hook.sock", func(ctx context.Context) error { return d.serveFrames(ctx, frames) }, func(context.Context) error { return frames.Close() }},
-		d.httpServer("hook.sock (HTTP)", plain, httpapi.NewHookHandler(d.monitor, options), d.hookConn),
-		d.httpServer("owner.sock", d.owners, d.atOwnerDoor(httpapi.NewOwnerHandler(d.ownerDesk(), options)), d.ownerConn),
-	}
+		localServer("hook.sock (HTTP)", plain, httpapi.NewHookHandler(d.monitor, options), d.hookConn),
+		localServer("owner.sock", d.owners, d.atOwnerDoor(httpapi.NewOwnerHandler(desk, options)), d.ownerConn),
+	}, d.networkServers(options, desk)...)
 }
 
-// headerTime bounds how long a caller may take for its first words.
-const headerTime = 5 * time.Second
-
-func (d *Daemon) httpServer(name string, l net.Listener, h http.Handler, conn func(context.Context, net.Conn) context.Context) server {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	protocols.SetUnencryptedHTTP2(true) // gRPC; the socket is local
-	s := &http.Server{Handler: h, ConnContext: conn, ReadHeaderTimeout: headerTime, Protocols: protocols}
-	serve := func(ctx context.Context) error {
-		s.BaseContext = func(net.Listener) context.Context { return ctx }
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-			return err
-		}
-		return nil
-	}
-	stop := func(ctx context.Context) error {
-		if err := s.Shutdown(ctx); err != nil {
-			return errors.Join(err, s.Close())
-		}
-		return nil
-	}
-	return server{name, serve, stop}
+// localServer serves a local socket; conn says who is there.
+func localServer(name string, l net.Listener, h http.Handler, conn func(context.Context, net.Conn) context.Context) server {
+	s := httpapi.NewServer(h)
+	s.ConnContext = conn
+	return serverOf(name, l, s)
 }
 
 // serveFrames answers the thin program until the listener is closed.

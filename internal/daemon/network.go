@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// A remote is one open address on the network.
+type remote struct {
+	address  string
+	listener net.Listener
+}
+
+// listenNetwork opens the addresses service.yaml names, each with TLS.
+func (d *Daemon) listenNetwork(ctx context.Context) error {
+	if len(d.opts.Service.Listen) == 0 {
+		return nil
+	}
+	var err error
+	if d.tokens, err = httpapi.OpenTokens(d.opts.Paths.Tokens, d.opts.Now); err != nil {
+		return err
+	}
+	for _, l := range d.opts.Service.Listen {
+		c, err := serverTLS(l)
+		if err != nil {
+			return fmt.Errorf("listen on %s: %w", l.Address, err)
+		}
+		open, err := httpapi.Listen(ctx, l.Address, c)
+		if err != nil {
+			return err
+		}
+		d.network = append(d.network, remote{l.Address, open})
+		d.closers = append(d.closers, closed(open))
+	}
+	return nil
+}
+
+func serverTLS(l config.Listen) (*tls.Config, error) {
+	cert, err := tls.LoadX509KeyPair(l.Certificate, l.Key)
+	if err != nil {
+		return nil, err
+	}
+	if l.ClientCA == "" {
+		return httpapi.ServerTLS(cert, nil), nil
+	}
+	data, err := os.ReadFile(l.ClientCA)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(data) {
+		return nil, fmt.Errorf("%s holds no certificate", l.ClientCA)
+	}
+	return httpapi.ServerTLS(cert, pool), nil
+}
+
+// networkServers serve both services to whoever proves to be somebody.
+func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server {
+	mux := http.NewServeMux()
+	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.monitor, o))
+	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(owner, o))
+	var list []server
+	for _, r := range d.network {
+		s := httpapi.NewServer(httpapi.Access(d.tokens, o, mux))
+		list = append(list, serverOf(r.address, r.listener, s))
+	}
+	return list
+}
+
+// serverOf runs an HTTP server on a listener.
+func serverOf(name string, l net.Listener, s *http.Server) server {
+	serve := func(ctx context.Context) error {
+		s.BaseContext = func(net.Listener) context.Context { return ctx }
+		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	}
+	stop := func(ctx context.Context) error {
+		if err := s.Shutdown(ctx); err != nil {
+			return errors.Join(err, s.Close())
+		}
+		return nil
+	}
+	return server{name, serve, stop}
+}
