@@ -90,12 +90,19 @@ type Identity struct {
 	Tenant string
 	// Name says who it is, for the journal.
 	Name string
-	// Channel says how it was proved: «hook.sock», «owner.sock», «token»,
-	// «certificate».
+	// Channel says how it was proved.
 	Channel string
 	// May is what it is permitted.
 	May May
 }
+
+// The channels a caller can be proved by.
+const (
+	HookSocket    = "hook.sock"
+	OwnerSocket   = "owner.sock" // the only one where a code is told
+	ByToken       = "token"
+	ByCertificate = "certificate"
+)
 
 type identityKey struct{}
 

@@ -208,3 +208,40 @@ func TestOwnerRequests(t *testing.T) {
 		}
 	}
 }
+
+// codeOwner tells a code with every question.
+type codeOwner struct{ fakeOwner }
+
+func (codeOwner) Pending(context.Context, httpapi.Identity, *wire.PendingRequest) (*wire.PendingResponse, error) {
+	return &wire.PendingResponse{Questions: []*wire.Question{{Ticket: "t1", Code: "CANARY"}}}, nil
+}
+
+func (codeOwner) Show(context.Context, httpapi.Identity, *wire.ShowRequest) (*wire.ShowResponse, error) {
+	return &wire.ShowResponse{Pending: []*wire.Question{{Ticket: "t1", Code: "CANARY"}}}, nil
+}
+
+func (codeOwner) Watch(_ context.Context, _ httpapi.Identity, _ *wire.WatchRequest, send func(*wire.WatchResponse) error) error {
+	return send(&wire.WatchResponse{What: &wire.WatchResponse_Asked{Asked: &wire.Question{Ticket: "t1", Code: "CANARY"}}})
+}
+
+// A code does not leave the machine, whatever the daemon says.
+func TestCodesStayHere(t *testing.T) {
+	for channel, told := range map[string]bool{"owner.sock": true, "token": false, "certificate": false, "": false, "hook.sock": false} {
+		who := httpapi.Identity{Name: "anna", Channel: channel, May: httpapi.OwnerMay}
+		c := serve(t, as(who, httpapi.NewOwnerHandler(codeOwner{}, httpapi.Options{})))
+		all := ""
+		for _, path := range []string{wire.OwnerServicePendingProcedure, wire.OwnerServiceShowProcedure} {
+			_, answer := post(t, c, "http://test"+path, "{}")
+			all += answer
+		}
+		_, answer := post(t, c, "http://test"+wire.OwnerServiceWatchProcedure, "\x00\x00\x00\x00\x02{}", "Content-Type", "application/connect+json")
+		all += answer
+		want := 0
+		if told {
+			want = 3
+		}
+		if strings.Count(all, "CANARY") != want || strings.Count(all, `"t1"`) != 3 {
+			t.Errorf("%s was told %s", channel, all)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/floodmark/floodmark/wire"
 )
@@ -22,7 +23,10 @@ func (s ownerService) Sessions(ctx context.Context, r *wire.SessionsRequest) (*w
 }
 
 func (s ownerService) Show(ctx context.Context, r *wire.ShowRequest) (*wire.ShowResponse, error) {
-	return s.owner.Show(ctx, IdentityOf(ctx), r)
+	who := IdentityOf(ctx)
+	resp, err := s.owner.Show(ctx, who, r)
+	withoutCodes(who, resp.GetPending()...)
+	return resp, err
 }
 
 func (s ownerService) Why(ctx context.Context, r *wire.WhyRequest) (*wire.WhyResponse, error) {
@@ -34,7 +38,10 @@ func (s ownerService) Graph(ctx context.Context, r *wire.GraphRequest) (*wire.Gr
 }
 
 func (s ownerService) Pending(ctx context.Context, r *wire.PendingRequest) (*wire.PendingResponse, error) {
-	return s.owner.Pending(ctx, IdentityOf(ctx), r)
+	who := IdentityOf(ctx)
+	resp, err := s.owner.Pending(ctx, who, r)
+	withoutCodes(who, resp.GetQuestions()...)
+	return resp, err
 }
 
 func (s ownerService) Answer(ctx context.Context, r *wire.AnswerRequest) (*wire.AnswerResponse, error) {
@@ -66,7 +73,14 @@ func (s ownerService) Forget(ctx context.Context, r *wire.ForgetRequest) (*wire.
 }
 
 func (s ownerService) Watch(ctx context.Context, r *wire.WatchRequest, stream *connect.ServerStream[wire.WatchResponse]) error {
-	return s.owner.Watch(ctx, IdentityOf(ctx), r, stream.Send)
+	who := IdentityOf(ctx)
+	return s.owner.Watch(ctx, who, r, func(seen *wire.WatchResponse) error {
+		if q := seen.GetAsked(); q.GetCode() != "" {
+			seen = proto.CloneOf(seen) // others may watch the same
+			withoutCodes(who, seen.GetAsked())
+		}
+		return stream.Send(seen)
+	})
 }
 
 func (s ownerService) Verify(ctx context.Context, r *wire.VerifyRequest, stream *connect.ServerStream[wire.VerifyResponse]) error {
@@ -75,4 +89,17 @@ func (s ownerService) Verify(ctx context.Context, r *wire.VerifyRequest, stream 
 
 func (s ownerService) Export(ctx context.Context, r *wire.ExportRequest, stream *connect.ServerStream[wire.ExportResponse]) error {
 	return s.owner.Export(ctx, IdentityOf(ctx), r, stream.Send)
+}
+
+// withoutCodes takes the codes out of questions that leave the machine. A code
+// proves a person at a terminal here; whoever is elsewhere answers by ticket.
+func withoutCodes(who Identity, questions ...*wire.Question) {
+	if who.Channel == OwnerSocket {
+		return
+	}
+	for _, q := range questions {
+		if q != nil {
+			q.Code = ""
+		}
+	}
 }

@@ -158,7 +158,7 @@ func (t *Tokens) List() ([]Token, error) {
 // Find returns whose token this is.
 func (t *Tokens) Find(text string) (Identity, error) {
 	hash := sha256.Sum256([]byte(text))
-	return t.find("token", func(o Token) bool {
+	return t.find(ByToken, func(o Token) bool {
 		same := subtle.ConstantTimeCompare(o.Hash[:], hash[:]) == 1
 		return same && o.Certificate == "" && strings.HasPrefix(text, "fm_"+string(o.Kind)+"_")
 	})
@@ -166,7 +166,7 @@ func (t *Tokens) Find(text string) (Identity, error) {
 
 // FindCertificate returns whose certificate this is. Its caller has verified it.
 func (t *Tokens) FindCertificate(name string) (Identity, error) {
-	return t.find("certificate", func(o Token) bool { return o.Certificate != "" && o.Certificate == name })
+	return t.find(ByCertificate, func(o Token) bool { return o.Certificate != "" && o.Certificate == name })
 }
 
 // find looks at every token, so that time tells nothing.
