@@ -51,7 +51,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	for _, p := range plugins() {
-		request.Parameter = proto.String(p.options)
+		request.Parameter = new(p.options)
 		if err := p.run(ctx, request); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
