@@ -65,8 +65,6 @@ type serveFlags struct {
 // paths finds the files of an installation.
 func (c *console) paths(p place) (config.Paths, error) {
 	switch {
-	case p.dir != "" && p.system:
-		return config.Paths{}, refuse("leave one of them out", "--dir and --system name two installations")
 	case p.dir != "":
 		return config.DirPaths(c.path(p.dir)), nil
 	case p.system:
@@ -127,10 +125,14 @@ func cannotServe(err error) error {
 	return refuse("nothing was changed; mend this and start again", "the monitor did not start: %s", err)
 }
 
-// userNumbers finds the users whose agents may report.
+// userNumbers finds the users whose agents may report, by name or by number.
 func userNumbers(names []string) ([]int, error) {
 	var list []int
 	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			list = append(list, n)
+			continue
+		}
 		u, err := user.Lookup(name)
 		if err != nil {
 			return nil, refuse("check owners in service.yaml", "there is no user %q on this machine", name)
