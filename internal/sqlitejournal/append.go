@@ -70,11 +70,12 @@ func (r *request) take() bool {
 	return true
 }
 
+// bytes is about what r costs in SQLite's log.
 func (r *request) bytes() (n int) {
 	for _, rec := range r.batch.Records {
-		n += len(rec.Snapshot)
+		n += 2 * len(rec.Snapshot) // the one it replaces is overwritten
 		for _, e := range rec.Entries {
-			n += len(e.Body)
+			n += len(e.Body) + rowBytes
 		}
 	}
 	for _, c := range r.batch.Contents {

@@ -77,7 +77,7 @@ func TestFlippedBits(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	flips := 400
 	if testing.Short() {
-		flips = 100
+		flips = 40
 	}
 	found := 0
 	for range flips {

@@ -124,6 +124,7 @@ func (w *writer) run(queue <-chan *request) {
 			break
 		}
 		w.serve(w.group)
+		w.checkpoint()
 	}
 }
 
@@ -192,8 +193,7 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	w.stats.batches.Add(int64(batches))
 	w.stats.entries.Add(int64(entries))
 	w.stats.flushes.Add(1)
-	w.logged += size + entries*rowBytes
-	w.checkpoint()
+	w.logged += size
 	return false, nil
 }
 
