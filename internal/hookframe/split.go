@@ -25,6 +25,7 @@ type Conn struct {
 // other end. Reading from it may miss the first byte.
 func (c *Conn) NetConn() net.Conn { return c.Conn }
 
+// Read reads as if nobody had looked.
 func (c *Conn) Read(p []byte) (int, error) {
 	if len(c.first) == 0 || len(p) == 0 {
 		return c.Conn.Read(p)

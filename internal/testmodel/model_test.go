@@ -100,6 +100,9 @@ func TestResponses(t *testing.T) {
 }
 
 func TestRefusesWhatItCannotRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector takes long over so many bytes")
+	}
 	m := &testmodel.Model{}
 	for _, body := range []string{`{`, strings.Repeat(" ", testmodel.MaxRequest) + "{}"} {
 		for _, path := range []string{"/v1/responses", "/v1/chat/completions"} {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,13 +37,6 @@ func agentsHere() map[string]agent {
 	}
 }
 
-// codexFeatures closes the ways past the hooks: what is typed into a running
-// command, and what the model service reads on the web by itself, is reported
-// to none of them.
-const codexFeatures = `web_search = "disabled"
-features.unified_exec_tty = false
-`
-
 func runCodex(w *world, h how) string {
 	w.write(".codex/config.toml", w.features+fmt.Sprintf(`
 model = %q
@@ -62,7 +54,8 @@ stream_max_retries = 0
 enabled = false
 `, testmodel.Name, w.llm.URL))
 	if h.protected {
-		w.write(".codex/hooks.json", codexHooks(w))
+		w.hookProgram()
+		w.write(".codex/hooks.json", shipped(w.t, "codex/hooks.json"))
 	}
 	args := []string{"exec"}
 	if h.again {
@@ -73,27 +66,14 @@ enabled = false
 		tool(w.t, "codex-"+codexVersion, "node_modules", ".bin", "codex"), args...)
 }
 
-// codexHooks are the settings. Codex lets a call run if its hook cannot be
-// started or is killed, so a shell stands around it that says no then.
-func codexHooks(w *world) string {
-	program := w.hookProgram()
-	hooks := map[string]any{}
-	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop", "SessionEnd"} {
-		command := program + " codex " + event
-		if !strings.HasSuffix(event, "Stop") {
-			command += " || { echo 'floodmark: the hook could not run, so nothing is allowed.' >&2; exit 2; }"
-		}
-		entry := map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command, "timeout": 20}}}
-		if strings.HasSuffix(event, "ToolUse") {
-			entry["matcher"] = "*"
-		}
-		hooks[event] = []any{entry}
-	}
-	data, err := json.Marshal(map[string]any{"hooks": hooks})
+// shipped reads a file of integrations.
+func shipped(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "integrations", name))
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return string(data)
+	return string(text)
 }
 
 func runPi(w *world, h how) string {

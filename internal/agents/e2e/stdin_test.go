@@ -42,6 +42,7 @@ func typing(w *world, shell map[string]any) bool {
 // switch off the terminal that keeps its input open. Without them it is open:
 // that this is still so shows that the setting is needed.
 func TestCodexTypingIntoAShell(t *testing.T) {
+	ours := shipped(t, "codex/config.toml")
 	terminal := map[string]any{"cmd": "bash --norc", "tty": true, "yield_time_ms": 800}
 	pipe := map[string]any{"cmd": "sleep 3; bash --norc", "yield_time_ms": 800}
 	for name, c := range map[string]struct {
@@ -50,8 +51,8 @@ func TestCodexTypingIntoAShell(t *testing.T) {
 		runs     bool
 	}{
 		"as shipped":           {"", terminal, true},
-		"our settings":         {codexFeatures, terminal, false},
-		"our settings, no tty": {codexFeatures, pipe, false},
+		"our settings":         {ours, terminal, false},
+		"our settings, no tty": {ours, pipe, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -66,12 +67,13 @@ func TestCodexTypingIntoAShell(t *testing.T) {
 
 // What the model service reads on the web by itself no hook is told either.
 func TestCodexHostedSearch(t *testing.T) {
+	ours := shipped(t, "codex/config.toml")
 	for name, c := range map[string]struct {
 		features string
 		offered  bool
 	}{
 		"as shipped":   {"", true},
-		"our settings": {codexFeatures, false},
+		"our settings": {ours, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -67,7 +67,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	w := &world{t: t, home: home, project: filepath.Join(home, "project"), secret: fmt.Sprint(1_000_000 + rand.IntN(9_000_000)), features: codexFeatures}
+	w := &world{t: t, home: home, project: filepath.Join(home, "project"), secret: fmt.Sprint(1_000_000 + rand.IntN(9_000_000)), features: shipped(t, "codex/config.toml")}
 	w.model = &testmodel.Model{}
 	w.llm = httptest.NewServer(w.model.Handler())
 	w.web = httptest.NewServer(http.HandlerFunc(w.proxy))
@@ -134,7 +134,7 @@ func (w *world) run(env []string, name string, args ...string) string {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = w.project
 	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "LANG=C.UTF-8", "TERM=dumb",
+		"PATH=" + filepath.Join(w.home, "bin") + ":" + os.Getenv("PATH"), "HOME=" + w.home, "LANG=C.UTF-8", "TERM=dumb",
 		"FLOODMARK_HOOK_SOCKET=" + w.socket(), "http_proxy=" + w.web.URL, "no_proxy=127.0.0.1,localhost", "NO_PROXY=127.0.0.1,localhost",
 	}, env...)
 	var out bytes.Buffer
@@ -214,15 +214,14 @@ func tool(t *testing.T, parts ...string) string {
 	return path
 }
 
-// hookProgram builds the thin program.
-func (w *world) hookProgram() string {
+// hookProgram builds the thin program, where the agent finds it.
+func (w *world) hookProgram() {
 	w.t.Helper()
 	path := filepath.Join(w.home, "bin", "floodmark-hook")
 	build := exec.CommandContext(w.t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "github.com/floodmark/floodmark/cmd/floodmark-hook")
 	if text, err := build.CombinedOutput(); err != nil {
 		w.t.Fatalf("%v\n%s", err, text)
 	}
-	return path
 }
 
 func listen(t *testing.T, path string) net.Listener {
