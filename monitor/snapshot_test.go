@@ -197,6 +197,31 @@ func TestErasedSession(t *testing.T) {
 	}
 }
 
+// A monitor that alone goes on with a session somebody erased forgets it, too,
+// the next time it would write it down as a whole.
+func TestErasureElsewhereIsLearned(t *testing.T) {
+	mem := journal.NewMemory()
+	d := newDesk(t, mem, often)
+	poisoned(t, d, "s")
+	view, err := d.View(t.Context(), session("s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mem.Erase(t.Context(), journal.Tombstone{Session: session("s"), Link: view.Link, Mark: view.State.Mark()}); err != nil {
+		t.Fatal(err)
+	}
+	for range 16 {
+		d.tell(t, at("s", hook.LoopIterationStart))
+	}
+	start, err := mem.Begin(t.Context(), session("s"))
+	if err != nil || len(start.Snapshot) == 0 || bytes.Contains(start.Snapshot, []byte("read the news")) {
+		t.Errorf("snapshot %q, %v", start.Snapshot, err)
+	}
+	if got := d.tell(t, mail("s", "c1")).Decision.Verdict; got == floodmark.Allow {
+		t.Error("an erased session is cleaner than it was")
+	}
+}
+
 func TestErasureIsKnownHereAtOnce(t *testing.T) {
 	mem := journal.NewMemory()
 	d := newDesk(t, mem, often)

@@ -1,0 +1,51 @@
+package monitor
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A snapshot opens in its own place only.
+func TestSnapshotPlace(t *testing.T) {
+	type place struct {
+		key  provenance.Key
+		s    journal.Session
+		link journal.Link
+	}
+	home := place{provenance.Key{1}, journal.Session{Tenant: "a", ID: "bc"}, journal.Link{Seq: 7, Hash: journal.Hash{9}}}
+	sealed := sealSnapshot(home.key, home.s, home.link, []byte("state"))
+	if got, err := openSnapshot(home.key, home.s, home.link, sealed); err != nil || string(got) != "state" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	for name, move := range map[string]func(*place){
+		"key":     func(p *place) { p.key[31] = 1 },
+		"tenant":  func(p *place) { p.s.Tenant = "" },
+		"session": func(p *place) { p.s.ID = "b" },
+		"parted":  func(p *place) { p.s.Tenant, p.s.ID = "ab", "c" },
+		"number":  func(p *place) { p.link.Seq++ },
+		"hash":    func(p *place) { p.link.Hash[31] = 1 },
+	} {
+		p := home
+		move(&p)
+		if got, err := openSnapshot(p.key, p.s, p.link, sealed); err == nil {
+			t.Errorf("%s: it opened as %q", name, got)
+		}
+	}
+}
+
+// Nobody without the key makes a snapshot that opens.
+func FuzzOpenSnapshot(f *testing.F) {
+	key, s, link := provenance.Key{1}, journal.Session{ID: "s"}, journal.Link{Seq: 1}
+	whole := sealSnapshot(key, s, link, []byte(`{"opened":true}`))
+	for _, seed := range [][]byte{nil, {0}, {1}, {2}, whole, whole[:snapshotHead], append(bytes.Clone(whole), 'x')} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if state, err := openSnapshot(key, s, link, data); err == nil && state != nil && !bytes.Equal(data, whole) {
+			t.Errorf("%q opened as %q", data, state)
+		}
+	})
+}
