@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,6 +162,31 @@ func TestDaemonGone(t *testing.T) {
 	}
 }
 
+// A daemon that says nothing, or nonsense, allows nothing.
+func TestDaemonMisbehaves(t *testing.T) {
+	for name, a := range agentsHere() {
+		for kind, serve := range map[string]func(net.Conn){
+			"silent":  func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) },
+			"garbage": func(conn net.Conn) { _, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n{}") },
+		} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				w := newWorld(t)
+				kill := w.daemon()
+				w.env = []string{"FLOODMARK_HOOK_DEADLINE=3s"}
+				w.story(a.shell, func() {
+					kill()
+					_ = os.Remove(w.socket())
+					serving(t, w.socket(), serve)
+				})
+				w.check(a.run(w, how{protected: true}), false, 3)
+				if last := w.results(); len(last) < 3 || !strings.Contains(last[2], "the monitor did not answer, so nothing is allowed") {
+					t.Errorf("the model was told %q", last)
+				}
+			})
+		}
+	}
+}
+
 // What was read in a session counts in it for ever: in a new process of the
 // agent, and of the daemon.
 func TestMarkSurvives(t *testing.T) {
@@ -202,14 +229,25 @@ func TestDaemonNeverStarted(t *testing.T) {
 	}
 }
 
-// A hook program that is gone allows nothing.
+// A hook program that is gone, or killed, allows nothing.
 func TestCodexHookGone(t *testing.T) {
-	w := newWorld(t)
-	w.daemon()
-	w.story(agentsHere()["codex"].shell, func() {
-		if err := os.Remove(filepath.Join(w.home, "bin", "floodmark-hook")); err != nil {
-			t.Error(err)
-		}
-	})
-	w.check(runCodex(w, how{protected: true}), false, 3)
+	for name, script := range map[string]string{"gone": "", "killed": "#!/bin/sh\nkill -9 $$\n"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.daemon()
+			w.story(agentsHere()["codex"].shell, func() {
+				hook := filepath.Join(w.home, "bin", "floodmark-hook")
+				if err := os.Remove(hook); err != nil {
+					t.Error(err)
+				}
+				if script == "" {
+					return
+				}
+				if err := os.WriteFile(hook, []byte(script), 0o700); err != nil {
+					t.Error(err)
+				}
+			})
+			w.check(runCodex(w, how{protected: true}), false, 3)
+		})
+	}
 }

@@ -48,18 +48,7 @@ func drive(t *testing.T, serve func(net.Conn)) answers {
 	}
 	socket := filepath.Join(t.TempDir(), "s")
 	if serve != nil {
-		l := listen(t, socket)
-		var wait sync.WaitGroup
-		wait.Go(func() {
-			for {
-				conn, err := l.Accept()
-				if err != nil {
-					return
-				}
-				wait.Go(func() { defer conn.Close(); serve(conn) })
-			}
-		})
-		t.Cleanup(func() { _ = l.Close(); wait.Wait() })
+		serving(t, socket, serve)
 	}
 	jiti := tool(t, "pi-"+piVersion, "node_modules", "jiti", "lib", "jiti.mjs")
 	shim, err := filepath.Abs("../../../integrations/pi/floodmark.ts")
@@ -79,6 +68,23 @@ func drive(t *testing.T, serve func(net.Conn)) answers {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return got
+}
+
+// serving lets serve have every connection to a socket, until the test ends.
+func serving(t *testing.T, socket string, serve func(net.Conn)) {
+	t.Helper()
+	l := listen(t, socket)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wait.Go(func() { defer conn.Close(); serve(conn) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); wait.Wait() })
 }
 
 type always floodmark.Verdict

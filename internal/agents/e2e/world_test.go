@@ -37,6 +37,7 @@ type world struct {
 	secret  string // a number that only the project's notes hold
 	// features are more of Codex's settings: what ours add to the shipped ones.
 	features string
+	env      []string // more of the agent's environment
 	model    *testmodel.Model
 	llm      *httptest.Server
 	web      *httptest.Server
@@ -136,7 +137,7 @@ func (w *world) run(env []string, name string, args ...string) string {
 	cmd.Env = append([]string{
 		"PATH=" + filepath.Join(w.home, "bin") + ":" + os.Getenv("PATH"), "HOME=" + w.home, "LANG=C.UTF-8", "TERM=dumb",
 		"FLOODMARK_HOOK_SOCKET=" + w.socket(), "http_proxy=" + w.web.URL, "no_proxy=127.0.0.1,localhost", "NO_PROXY=127.0.0.1,localhost",
-	}, env...)
+	}, append(env, w.env...)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = 5 * time.Second
