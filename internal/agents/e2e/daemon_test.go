@@ -92,8 +92,9 @@ func (w *world) inMemory() (kill func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.monitor = m
 	door := agents.Door{Hooks: m}
-	frames, web := hookframe.Split(listen(w.t, w.socket()))
+	frames, web := hookframe.Split(listen(w.t, w.memorySocket()))
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
 	wait.Go(func() {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/monitor"
 )
 
 var installed = flag.String("agents", "", "the folder the agents are installed in; without it nothing is run")
@@ -37,7 +38,8 @@ type world struct {
 	secret  string // a number that only the project's notes hold
 	// features are more of Codex's settings: what ours add to the shipped ones.
 	features string
-	env      []string // more of the agent's environment
+	env      []string         // more of the agent's environment
+	monitor  *monitor.Monitor // nil unless it runs in memory
 	model    *testmodel.Model
 	llm      *httptest.Server
 	web      *httptest.Server
@@ -124,8 +126,11 @@ func (w *world) socket() string {
 	if *program != "" {
 		return filepath.Join(w.home, daemonFolder, "run", "hook.sock")
 	}
-	return filepath.Join(w.home, "s")
+	return w.memorySocket()
 }
+
+// memorySocket is where a monitor in memory listens.
+func (w *world) memorySocket() string { return filepath.Join(w.home, "s") }
 
 // run runs an agent in the project, with nothing of this machine but the path.
 func (w *world) run(env []string, name string, args ...string) string {
