@@ -23,9 +23,13 @@ const (
 	connectTimeout = 3 * time.Second
 )
 
-func openPool(ctx context.Context, base *pgxpool.Config, opts Options, size int) (*pgxpool.Pool, error) {
+func openPool(ctx context.Context, base *pgxpool.Config, p *primary, opts Options, size int) (*pgxpool.Pool, error) {
 	config := base.Copy()
-	prepare(config.ConnConfig)
+	prepare(config.ConnConfig, p)
+	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
+		p.arrange(c)
+		return nil
+	}
 	config.MinConns = 0
 	config.MaxConns = int32(size)
 	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error { return check(ctx, c, opts.Schema) }
@@ -51,8 +55,8 @@ func openPool(ctx context.Context, base *pgxpool.Config, opts Options, size int)
 
 // prepare makes a connection find the primary by its role, whatever the DSN
 // says, and hear what the server says besides its answers.
-func prepare(config *pgx.ConnConfig) {
-	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+func prepare(config *pgx.ConnConfig, p *primary) {
+	config.ValidateConnect = p.validate
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
 		config.ConnectTimeout = connectTimeout
 	}

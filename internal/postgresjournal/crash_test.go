@@ -3,6 +3,7 @@ package postgresjournal
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -232,5 +233,42 @@ func TestGivenUpBeforeItsTurnIsNotWritten(t *testing.T) {
 	wantErr(t, j.Append(t.Context(), batch(record(t, session("s"), journal.Link{}, 1, "x"))), journal.ErrClosed)
 	for _, err := range j.Read(t.Context(), session("s"), 0) {
 		wantErr(t, err, journal.ErrClosed)
+	}
+}
+
+// After a failover the old primary still answers, and hangs. It is left for the
+// new one, and not returned to although the DSN names it first.
+func TestPrimaryThatHangsIsLeft(t *testing.T) {
+	old, promoted := newServer(t), newServer(t)
+	promoted.restartAsStandby()
+	c := connect(t, promoted.dsn)
+	if !query[bool](t, c, "SELECT pg_promote()") {
+		t.Fatal("not promoted")
+	}
+	open(t, promoted.dsn, Options{Schema: "kept"})
+	both := strings.Replace(old.dsn, "host="+old.dir, "host="+old.dir+","+promoted.dir, 1)
+	j := open(t, both, Options{Schema: "kept", Timeout: 2 * time.Second})
+	r := record(t, session("s"), journal.Link{}, 1, "x")
+	on := func(s *server) int {
+		t.Helper()
+		return query[int](t, connect(t, s.dsn), "SELECT count(*)::int FROM kept.facts")
+	}
+	old.set("synchronous_standby_names", "nobody")
+	wantErr(t, j.Append(t.Context(), batch(r)), journal.ErrInDoubt)
+	appendOK(t, j, r)
+	if n := on(promoted); n != 1 {
+		t.Fatalf("%d facts on the new primary", n)
+	}
+	// The old one recovers, but it is too late.
+	old.set("synchronous_standby_names", "")
+	j.shard.primary.distrust()
+	j.shard.writers.Reset()
+	j.shard.readers.Reset()
+	appendOK(t, j, record(t, session("s"), r.Last(), 1, "y"))
+	if n := on(promoted); n != 2 {
+		t.Errorf("%d facts on the new primary", n)
+	}
+	if n := len(readAll(t, j, session("s"), journal.Link{})); n != 2 {
+		t.Errorf("%d entries are read", n)
 	}
 }

@@ -1,8 +1,6 @@
 package postgresjournal
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,10 +65,7 @@ func TestSettingsOfTheServerAreRefused(t *testing.T) {
 	s.set("fsync", "on")
 	appendOK(t, j, record(t, session("s"), one.Last(), 1, "two"))
 
-	if err := os.WriteFile(filepath.Join(s.dir, "data", "standby.signal"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.script(t.Context(), "restart")
+	s.restartAsStandby()
 	wantNotDurable(t, s.dsn, "kept", "takes writes")
 }
 

@@ -47,7 +47,11 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 	if !t.Mark.Valid() {
 		return errors.New("the tombstone's mark is not a label")
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// What is begun is finished: half an erasure helps nobody.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	doubt := false
 	for pause := firstPause; ; pause = min(2*pause, longPause) {

@@ -52,11 +52,11 @@ func steps() ([]step, error) {
 }
 
 // migrate brings the tables up to date, each step as a whole.
-func migrate(ctx context.Context, base *pgx.ConnConfig, opts Options) error {
+func migrate(ctx context.Context, base *pgx.ConnConfig, p *primary, opts Options) error {
 	ctx, cancel := context.WithTimeout(ctx, MaxTimeout)
 	defer cancel()
 	config := base.Copy()
-	prepare(config)
+	prepare(config, p)
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return explain(err)

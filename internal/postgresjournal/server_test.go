@@ -71,6 +71,15 @@ func (s *server) set(name, value string) {
 	})
 }
 
+// restartAsStandby makes the server a standby of nobody.
+func (s *server) restartAsStandby() {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, "data", "standby.signal"), nil, 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+	s.script(s.t.Context(), "restart")
+}
+
 func eventually(t testing.TB, ok func() bool) {
 	t.Helper()
 	for range 1000 {

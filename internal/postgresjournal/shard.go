@@ -18,6 +18,7 @@ import (
 type shard struct {
 	writers *pgxpool.Pool
 	readers *pgxpool.Pool
+	primary primary
 	timeout time.Duration
 	queue   *queue
 }
@@ -27,15 +28,15 @@ func openShard(ctx context.Context, dsn string, opts Options) (*shard, error) {
 	if err != nil {
 		return nil, hideSecret(err)
 	}
-	if err := migrate(ctx, config.ConnConfig, opts); err != nil {
-		return nil, err
-	}
 	s := &shard{timeout: opts.Timeout}
-	// One more than there are writers: erasing must not wait for a turn.
-	if s.writers, err = openPool(ctx, config, opts, opts.Writers+1); err != nil {
+	if err := migrate(ctx, config.ConnConfig, &s.primary, opts); err != nil {
 		return nil, err
 	}
-	if s.readers, err = openPool(ctx, config, opts, opts.Readers); err != nil {
+	// One more than there are writers: erasing must not wait for a turn.
+	if s.writers, err = openPool(ctx, config, &s.primary, opts, opts.Writers+1); err != nil {
+		return nil, err
+	}
+	if s.readers, err = openPool(ctx, config, &s.primary, opts, opts.Readers); err != nil {
 		s.writers.Close()
 		return nil, err
 	}
@@ -118,7 +119,14 @@ func (s *shard) write(ctx context.Context, f func(*pgx.Conn) error) error {
 	heard := noticesOf(c.Conn().PgConn())
 	heard.forget()
 	if err := f(c.Conn()); err != nil {
-		if outcomeOf(err) == unsent {
+		switch {
+		case ctx.Err() != nil:
+			// It hangs, perhaps because it was replaced. All other connections
+			// would hang as well.
+			s.primary.distrust()
+			s.writers.Reset()
+			s.readers.Reset()
+		case outcomeOf(err) == unsent:
 			_ = c.Conn().Close(ctx) // find the primary again
 		}
 		return err

@@ -1,0 +1,75 @@
+package postgresjournal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A primary is what is known of which of a DSN's servers is the primary. After a
+// failover the old one may still accept connections, and hang in its wait for a
+// replica; it must not be taken for the primary because it is named first.
+type primary struct {
+	turn     atomic.Int64 // how many servers to pass over
+	timeline atomic.Int64 // the newest that was seen; each promotion begins one
+}
+
+// errReplaced says that another server was promoted since.
+var errReplaced = errors.New("this server is no longer the primary: another was promoted since")
+
+const roleSQL = `
+SELECT current_setting('transaction_read_only'),
+    CASE WHEN pg_is_in_recovery() THEN '0' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`
+
+// validate refuses a server that takes no writes, and one that was replaced. The
+// next one the DSN names is tried then.
+func (p *primary) validate(ctx context.Context, c *pgconn.PgConn) error {
+	results, err := c.Exec(ctx, roleSQL).ReadAll()
+	if err != nil {
+		return err
+	}
+	row := results[0].Rows[0]
+	if string(row[0]) != "off" {
+		return pgconn.ErrReadOnlyConnection
+	}
+	timeline, err := strconv.ParseInt(string(row[1]), 16, 64)
+	if err != nil {
+		return fmt.Errorf("read the timeline: %w", err)
+	}
+	for {
+		seen := p.timeline.Load()
+		if timeline < seen {
+			return errReplaced
+		}
+		if p.timeline.CompareAndSwap(seen, timeline) {
+			return nil
+		}
+	}
+}
+
+// distrust begins the search for the primary with the next server.
+func (p *primary) distrust() { p.turn.Add(1) }
+
+// arrange puts the servers in the order in which they are tried.
+func (p *primary) arrange(config *pgx.ConnConfig) {
+	// A server may stand there more than once in a row, with and without TLS.
+	all := append([]*pgconn.FallbackConfig{{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig}}, config.Fallbacks...)
+	var servers [][]*pgconn.FallbackConfig
+	for _, f := range all {
+		if n := len(servers); n > 0 && servers[n-1][0].Host == f.Host && servers[n-1][0].Port == f.Port {
+			servers[n-1] = append(servers[n-1], f)
+		} else {
+			servers = append(servers, []*pgconn.FallbackConfig{f})
+		}
+	}
+	k := int(p.turn.Load() % int64(len(servers)))
+	all = slices.Concat(append(slices.Clone(servers[k:]), servers[:k]...)...)
+	config.Host, config.Port, config.TLSConfig = all[0].Host, all[0].Port, all[0].TLSConfig
+	config.Fallbacks = all[1:]
+}
