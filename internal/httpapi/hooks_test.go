@@ -87,6 +87,10 @@ func TestPlainJSON(t *testing.T) {
 	if string(got.Call.Args) != `{"to": 7}` {
 		t.Errorf("arguments sent as text arrived as %s", got.Call.Args)
 	}
+	post(t, c, handleURL, `{"point":"session_end","agent":"a","session":"s","call":{"name":"x","args":null}}`)
+	if got.Call.Name != "x" || got.Call.Args != nil {
+		t.Errorf("no arguments arrived as %s", got.Call.Args)
+	}
 }
 
 // restricts reads a reply and reports whether it is a refusal with words.

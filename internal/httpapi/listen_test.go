@@ -169,6 +169,10 @@ func TestCertificates(t *testing.T) {
 	if code := call(t, h.caller(t, a.client("anna")), "https://test"+wire.OwnerServiceForgetProcedure, "connect", false, bearer("x")); code != connect.CodeUnauthenticated {
 		t.Errorf("a bad token: %v", code)
 	}
+	two := http.Header{"Authorization": {"Bearer x", "Bearer y"}}
+	if code := call(t, h.caller(t, a.client("anna")), "https://test"+wire.OwnerServiceForgetProcedure, "connect", false, two); code != connect.CodeUnauthenticated {
+		t.Errorf("two bad tokens: %v", code)
+	}
 	// Another authority's certificate does not get as far as being asked who it is.
 	evil := newAuthority(t).client("anna")
 	force := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &evil, nil }
