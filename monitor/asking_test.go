@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -243,6 +244,11 @@ func TestNote(t *testing.T) {
 	} {
 		if got := incidents(facts(t, mem, s), "test"); got != want {
 			t.Errorf("%s: %d incidents, want %d", s, got, want)
+		}
+	}
+	for _, f := range facts(t, mem, session(string(monitor.Incidents))) {
+		if i, ok := f.(floodmark.IncidentSeen); ok && (len(i.Text) != 4096 && len(i.Text) != 4095 || !utf8.ValidString(i.Text)) {
+			t.Errorf("a text of %d bytes, want what fits in 4096", len(i.Text))
 		}
 	}
 	d.tell(t, says("unknown", "hello"))

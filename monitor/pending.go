@@ -65,18 +65,21 @@ func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) {
 // makeRoom forgets what has expired, or else what expires first. The journal
 // still has it.
 func (q *questions) makeRoom(at time.Time) {
-	var first Pending
-	for s, list := range q.open {
+	for s := range q.open {
 		q.keep(s, func(p Pending) bool { return at.Before(p.Expires) })
+	}
+	if q.count < maxPending {
+		return
+	}
+	var first Pending
+	for _, list := range q.open {
 		for _, p := range list {
 			if first.Ticket == "" || p.Expires.Before(first.Expires) {
 				first = p
 			}
 		}
 	}
-	if q.count >= maxPending {
-		q.keep(first.Session, func(p Pending) bool { return p.Ticket != first.Ticket })
-	}
+	q.keep(first.Session, func(p Pending) bool { return p.Ticket != first.Ticket })
 }
 
 // settle forgets the questions of a session that its book has closed.
