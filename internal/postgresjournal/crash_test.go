@@ -272,3 +272,24 @@ func TestPrimaryThatHangsIsLeft(t *testing.T) {
 		t.Errorf("%d entries are read", n)
 	}
 }
+
+func TestNothingIsLostWhenAStandbyTakesOver(t *testing.T) {
+	old := newServer(t)
+	next := newStandby(t, old)
+	old.set("synchronous_standby_names", "*")
+	c := connect(t, old.dsn)
+	eventually(t, func() bool {
+		return query[int](t, c, "SELECT count(*)::int FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
+	})
+	both := strings.Replace(old.dsn, "host="+old.dir, "host="+old.dir+","+next.dir, 1)
+	j := open(t, both, Options{Schema: "kept", Timeout: 3 * time.Second})
+	crowd := newCrowd(t, j, 16)
+	eventually(t, func() bool { return crowd.count.Load() > 200 })
+	old.script(t.Context(), "kill")
+	if !query[bool](t, connect(t, next.dsn), "SELECT pg_promote()") {
+		t.Fatal("not promoted")
+	}
+	before := crowd.count.Load()
+	eventually(t, func() bool { return crowd.count.Load() > before+200 })
+	crowd.check(j)
+}

@@ -21,6 +21,21 @@ type server struct {
 
 func newServer(t testing.TB) *server {
 	t.Helper()
+	s := newPlace(t)
+	s.dsn = s.script(t.Context(), "start")
+	return s
+}
+
+// newStandby starts a server that follows another.
+func newStandby(t testing.TB, of *server) *server {
+	t.Helper()
+	s := newPlace(t)
+	s.dsn = s.script(t.Context(), "standby", of.dir)
+	return s
+}
+
+func newPlace(t testing.TB) *server {
+	t.Helper()
 	testDSN(t)
 	if testing.Short() {
 		t.Skip("starts a server of its own")
@@ -38,16 +53,15 @@ func newServer(t testing.TB) *server {
 		s.script(context.Background(), "stop")
 		os.RemoveAll(parent)
 	})
-	s.dsn = s.script(t.Context(), "start")
 	return s
 }
 
 // script runs .ci/postgres and returns what it prints.
-func (s *server) script(ctx context.Context, command string) string {
+func (s *server) script(ctx context.Context, command string, args ...string) string {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	c := exec.CommandContext(ctx, "../../.ci/postgres", command, s.dir)
+	c := exec.CommandContext(ctx, "../../.ci/postgres", append([]string{command, s.dir}, args...)...)
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {

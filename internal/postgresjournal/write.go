@@ -132,6 +132,9 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 			s.queue.answer(requests[0], failed(err, doubt))
 			return
 		}
+		if how == contended && try == 0 {
+			continue // the other has committed by now
+		}
 		select {
 		case <-ctx.Done():
 			for _, r := range requests {
