@@ -1,0 +1,88 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// Whoever calls the methods below speaks for the owner: the program answers
+// for it that no agent and no model can.
+
+// channel is how the journal names answers that came by these methods.
+const channel = "embedded"
+
+// Approve says yes to all calls of the question with this code, and returns
+// what to tell the owner. The identical call passes until the turn ends.
+func (g *Guard) Approve(ctx context.Context, s floodmark.SessionID, code string) (string, error) {
+	return g.Answer(ctx, s, approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code})
+}
+
+// Deny says no to all calls of the question with this code.
+func (g *Guard) Deny(ctx context.Context, s floodmark.SessionID, code string) (string, error) {
+	return g.Answer(ctx, s, approval.Command{Verb: approval.Deny, Tool: approval.All, Code: code})
+}
+
+// Endorse vouches for the content with this digest, or one that begins with
+// it: from now on it is believed like the owner's own files. [Guard.Sources]
+// lists digests.
+func (g *Guard) Endorse(ctx context.Context, s floodmark.SessionID, digest string) (string, error) {
+	return g.typed(ctx, s, approval.Endorse, digest)
+}
+
+// Withdraw takes an endorsement back.
+func (g *Guard) Withdraw(ctx context.Context, s floodmark.SessionID, digest string) (string, error) {
+	return g.typed(ctx, s, approval.Withdraw, digest)
+}
+
+// Answer takes in any command of the owner and returns what to tell the owner.
+func (g *Guard) Answer(ctx context.Context, s floodmark.SessionID, cmd approval.Command) (string, error) {
+	if cmd.By == "" {
+		cmd.By = "owner"
+	}
+	cmd.Channel, cmd.Code = channel, strings.ToLower(cmd.Code)
+	did, err := g.monitor.Answer(ctx, journal.Session{ID: s}, cmd)
+	return did.Notice, err
+}
+
+func (g *Guard) typed(ctx context.Context, s floodmark.SessionID, verb approval.Verb, rest string) (string, error) {
+	cmd, err := approval.ParseCommand(string(verb) + " " + rest)
+	if err != nil {
+		return "", fmt.Errorf("a digest is at least %d hex digits: %w", approval.MinDigestDigits, err)
+	}
+	return g.Answer(ctx, s, cmd)
+}
+
+// Await implements [guard.Waiter].
+func (g *Guard) Await(ctx context.Context, s floodmark.SessionID, t floodmark.TicketID) (floodmark.Verdict, error) {
+	return g.monitor.Await(ctx, journal.Session{ID: s}, t)
+}
+
+// Pending returns the questions that wait for the owner, without their codes.
+func (g *Guard) Pending() []monitor.Pending { return g.monitor.Pending("") }
+
+// Mark returns where a conversation stands: the lowest trust and the highest
+// secrecy of all it has taken in.
+func (g *Guard) Mark(ctx context.Context, s floodmark.SessionID) (floodmark.Label, error) {
+	v, err := g.monitor.View(ctx, journal.Session{ID: s})
+	if err != nil {
+		return floodmark.Label{}, err
+	}
+	return v.State.Mark(), nil
+}
+
+// Sources returns what a conversation has taken in, oldest first. Its content
+// is not kept, only its digest.
+func (g *Guard) Sources(ctx context.Context, s floodmark.SessionID) ([]floodmark.Source, error) {
+	v, err := g.monitor.View(ctx, journal.Session{ID: s})
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(v.State.Ledger.Sources()), nil
+}

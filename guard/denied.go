@@ -1,0 +1,105 @@
+package guard
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// NoAnswer is what a model reads when the monitor could not be asked.
+const NoAnswer = "the monitor did not answer, so nothing is allowed. Ask the owner to run «floodmark status», and go on without this."
+
+// Denied says that something may not happen. Its text is meant for the model:
+// it says what was refused, why, and what to do instead.
+type Denied struct {
+	Verdict floodmark.Verdict
+	Line    string
+	// Ticket names the question a person is being asked, if one is. After a yes
+	// the identical call passes.
+	Ticket floodmark.TicketID
+	// BlockTurn says that the whole turn has to end.
+	BlockTurn bool
+	// Err is why there was no answer; nil if there was one.
+	Err error
+}
+
+func (d *Denied) Error() string { return "floodmark: " + d.Line }
+
+// Unwrap returns why there was no answer.
+func (d *Denied) Unwrap() error { return d.Err }
+
+// denied words a refusal. A verifier that nobody asked has not agreed.
+func denied(r hook.Reply, err error) *Denied {
+	d := &Denied{Verdict: r.Decision.Verdict, Line: r.Line, Ticket: r.Ticket, BlockTurn: r.BlockTurn, Err: err}
+	if err != nil {
+		d.Verdict, d.Ticket = floodmark.Restrict, ""
+		if d.Line == "" {
+			d.Line = NoAnswer
+		}
+		return d
+	}
+	switch {
+	case d.Verdict == floodmark.Allow && len(r.Decision.Verifiers) > 0:
+		d.Line = "refused because these must agree first and were not asked: " + strings.Join(r.Decision.Verifiers, ", ") + "."
+	case d.Line == "" && len(r.Decision.Reasons) > 0:
+		d.Line = "refused because " + r.Decision.Reasons[0].Text + "."
+	case d.Line == "":
+		d.Line = "refused."
+	}
+	d.Verdict = min(d.Verdict, floodmark.Audit) // whatever it was, it is not a yes
+	if todo := r.Decision.Remedy.Agent; todo != "" {
+		d.Line += " " + todo
+	}
+	return d
+}
+
+// Withheld says that a tool ran and its result is kept back, because the
+// monitor could not take it in: nobody would know where it came from.
+type Withheld struct {
+	Tool string
+	Err  error
+}
+
+func (w *Withheld) Error() string {
+	return "floodmark: " + w.Tool + " ran, but its result was not taken in and is kept back. Ask the owner to run «floodmark status»."
+}
+
+// Unwrap returns why the monitor did not take it in.
+func (w *Withheld) Unwrap() error { return w.Err }
+
+// maxLines bounds how many of our own refusals a session remembers.
+const maxLines = 1024
+
+// lines are the refusals a model was given, so that they are not taken for
+// content of unknown origin when they are seen again.
+type lines struct {
+	mu   sync.Mutex // guards said and next
+	said map[string]bool
+	next []string
+}
+
+func (l *lines) add(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.said[text] {
+		return
+	}
+	if l.said == nil {
+		l.said = map[string]bool{}
+	}
+	if len(l.next) == maxLines {
+		delete(l.said, l.next[0])
+		l.next = l.next[1:]
+	}
+	l.said[text] = true
+	l.next = append(l.next, text)
+}
+
+// Ours reports whether a text is a refusal this session gave to the model.
+func (s *Session) Ours(text string) bool {
+	s.refused.mu.Lock()
+	defer s.refused.mu.Unlock()
+	return s.refused.said[text]
+}

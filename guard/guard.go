@@ -1,0 +1,203 @@
+// Package guard is the door for an agent that is written in Go: it tells a
+// monitor what happens in one conversation and does what the monitor answers.
+// It judges nothing. Whatever goes wrong is a no: a tool does not run unless
+// the answer was exactly «allow», and what it returned is kept back unless the
+// monitor has taken it in.
+//
+// The monitor may be one's own ([embedded.Guard]) or a daemon ([client.Client]).
+//
+// [embedded.Guard]: https://pkg.go.dev/github.com/floodmark/floodmark/embedded
+// [client.Client]: https://pkg.go.dev/github.com/floodmark/floodmark/client
+package guard
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// DefaultTimeout is how long one answer may take.
+const DefaultTimeout = 10 * time.Second
+
+// A Judge answers what an agent may do. With an error nothing is allowed,
+// whatever the reply says.
+type Judge interface {
+	Handle(ctx context.Context, ev hook.Event) (hook.Reply, error)
+}
+
+// A Waiter is a Judge that can say when a person has answered a question.
+type Waiter interface {
+	Judge
+	// Await returns when the question is closed or ctx ends. What it returns is
+	// news, not leave.
+	Await(ctx context.Context, session floodmark.SessionID, ticket floodmark.TicketID) (floodmark.Verdict, error)
+}
+
+// Options describe one conversation.
+type Options struct {
+	// Agent is the name the policy knows the agent's tools by. It must be there.
+	Agent string
+	// Session names the conversation, the same across restarts. Without one it
+	// gets a new name.
+	Session floodmark.SessionID
+	// Resume says that the conversation began before, perhaps unseen: its past is
+	// believed only as far as the monitor knows it.
+	Resume bool
+	// Project is the folder the agent works in and Home the owner's: what
+	// relative paths and ~ mean.
+	Project, Home string
+	// Timeout bounds each answer; zero means [DefaultTimeout].
+	Timeout time.Duration
+	// Wait is how long a call that needs a person's yes waits for it, if the
+	// monitor is a [Waiter]. Zero: it is refused at once, and may be tried again
+	// when the person has said yes.
+	Wait time.Duration
+}
+
+// A Session is one conversation of one agent. It is safe for concurrent use.
+type Session struct {
+	judge   Judge
+	opts    Options
+	rounds  atomic.Int64 // calls of the model in this turn
+	refused lines
+}
+
+// Start tells the monitor that a conversation begins.
+func Start(ctx context.Context, j Judge, o Options) (*Session, error) {
+	if j == nil || o.Agent == "" {
+		return nil, errors.New("start a session: it needs a monitor and the agent's name")
+	}
+	if o.Session == "" {
+		o.Session = floodmark.SessionID(rand.Text())
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	cause := hook.Startup
+	if o.Resume {
+		cause = hook.Resume
+	}
+	s := &Session{judge: j, opts: o}
+	_, err := s.ask(ctx, hook.Event{Point: hook.SessionStart, Cause: cause, Project: o.Project, Home: o.Home})
+	if err != nil {
+		return nil, fmt.Errorf("start session %s: %w", o.Session, err)
+	}
+	return s, nil
+}
+
+// ID returns the name of the conversation.
+func (s *Session) ID() floodmark.SessionID { return s.opts.Session }
+
+// A Heard is what becomes of a message.
+type Heard struct {
+	// Consumed says that it was a command to the monitor: the model must not see
+	// it. Notice answers it, to the owner only.
+	Consumed bool
+	Notice   string
+}
+
+// A Message is something that somebody wrote to the agent. Whoever fills it in
+// answers for Origin: only a channel that has proved who writes may say
+// IsOwner.
+type Message struct {
+	Origin floodmark.Origin
+	Text   string
+	// Typed says that all of Text was typed, and that pastes are in Parts. Else
+	// a long text counts as pasted, and a paste is nobody's word.
+	Typed bool
+	// Parts are what the message carries besides: quotes, files, pastes.
+	Parts []hook.Content
+}
+
+// Said tells the monitor what the owner wrote, in a conversation where nobody
+// else can write. It comes before the message is given to the model. With an
+// error the message must not be passed on.
+func (s *Session) Said(ctx context.Context, text string) (Heard, error) {
+	owner := floodmark.Origin{Kind: floodmark.FromSender, Name: s.opts.Agent, Sender: "owner", IsOwner: true}
+	return s.Hear(ctx, Message{Origin: owner, Text: text})
+}
+
+// Hear is Said for any message of anybody.
+func (s *Session) Hear(ctx context.Context, m Message) (Heard, error) {
+	r, err := s.ask(ctx, hook.Event{Point: hook.MessageReceived, Origin: m.Origin, Text: m.Text, Typed: m.Typed, Parts: m.Parts})
+	if err != nil {
+		return Heard{}, err
+	}
+	s.rounds.Store(0)
+	return Heard{Consumed: r.Consumed, Notice: r.Notice}, nil
+}
+
+// Emit asks whether an answer may go out and returns it as it must: perhaps
+// with links made harmless, and with a note of what it draws on. With an error
+// nothing may go out.
+func (s *Session) Emit(ctx context.Context, to hook.Audience, text string) (string, error) {
+	r, err := s.ask(ctx, hook.Event{Point: hook.BeforeResponseEmit, Audience: to, Text: text})
+	if err != nil {
+		return "", err
+	}
+	if r.Text != "" {
+		text = r.Text
+	}
+	if r.Footer != "" {
+		text += "\n\n(" + r.Footer + ")"
+	}
+	return text, nil
+}
+
+// BeforeModel tells the monitor all that the model is about to see, and which
+// tools it would be offered. What nobody announced before is not believed. The
+// reply names the tools to hide.
+func (s *Session) BeforeModel(ctx context.Context, messages []hook.Content, tools []hook.Tool) (hook.Reply, error) {
+	round := int(s.rounds.Add(1) - 1)
+	return s.ask(ctx, hook.Event{Point: hook.BeforeLLMCall, Messages: messages, Tools: tools, Iteration: round})
+}
+
+// AfterModel tells the monitor what the model proposes, so that calls of one
+// response are judged by what the model had seen. Each call is still decided
+// when it is made.
+func (s *Session) AfterModel(ctx context.Context, calls []hook.Call) error {
+	_, err := s.ask(ctx, hook.Event{Point: hook.AfterLLMCall, Calls: calls})
+	return err
+}
+
+// End says that the conversation is over for now.
+func (s *Session) End(ctx context.Context) error {
+	_, err := s.ask(ctx, hook.Event{Point: hook.SessionEnd})
+	return err
+}
+
+// ask asks about one event. Only an answer that allows it is no error.
+func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	ev.Agent, ev.Session = s.opts.Agent, s.opts.Session
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	r, err := s.judge.Handle(ctx, ev)
+	if err == nil && r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn {
+		return r, nil
+	}
+	d := denied(r, err)
+	s.refused.add(d.Error())
+	return hook.Reply{}, d
+}
+
+type sessionKey struct{}
+
+// With gives a context its session, for frameworks that call tools themselves.
+func With(ctx context.Context, s *Session) context.Context {
+	return context.WithValue(ctx, sessionKey{}, s)
+}
+
+// From returns the session of a context, or an error that refuses: a call of
+// nobody's conversation is not made.
+func From(ctx context.Context) (*Session, error) {
+	if s, ok := ctx.Value(sessionKey{}).(*Session); ok && s != nil {
+		return s, nil
+	}
+	return nil, &Denied{Line: "no session was started for this call, so it is not allowed."}
+}
