@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -23,6 +24,16 @@ type console struct {
 	build                          build
 	// noColor is the flag --no-color.
 	noColor bool
+	// now is the clock; nil for the real one.
+	now func() time.Time
+}
+
+// clock is the time now.
+func (c *console) clock() time.Time {
+	if c.now == nil {
+		return time.Now()
+	}
+	return c.now()
 }
 
 // maxInput bounds every file a command reads. A policy or story of this size

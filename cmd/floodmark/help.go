@@ -58,6 +58,16 @@ func exits(ok, no string) map[string]string {
 	return map[string]string{exitKey: text + commonExits}
 }
 
+// bothKey is the annotation of a command that does something by itself and has
+// commands of its own.
+const bothKey = "both"
+
+// both notes that.
+func both(notes map[string]string) map[string]string {
+	notes[bothKey] = "yes"
+	return notes
+}
+
 const commonExits = "2  wrong usage, or a file that cannot be read or written\n3  an internal error"
 
 const allExits = "0  it worked\n1  the answer is no, a story failed, or a problem was found\n" + commonExits
@@ -112,7 +122,10 @@ func helpText(cmd *cobra.Command, st style) string {
 }
 
 func useLine(cmd *cobra.Command) string {
-	if cmd.HasAvailableSubCommands() {
+	switch {
+	case cmd.Annotations[bothKey] != "":
+		return cmd.UseLine() + "\n" + cmd.CommandPath() + " COMMAND"
+	case cmd.HasAvailableSubCommands():
 		return cmd.CommandPath() + " COMMAND"
 	}
 	return cmd.UseLine()

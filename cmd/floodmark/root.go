@@ -54,7 +54,11 @@ what is known about tools, and measures protection on recorded attacks.`,
 	root.SetErr(c.stderr)
 	addOutput(root, true, asText, asJSON)
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
-	root.AddCommand(newServe(c), newTest(c), newPolicy(c), newCatalog(c), newBench(c), newVersion(c))
+	root.AddCommand(
+		newServe(c), newStatus(c), newSessions(c), newShow(c), newWhy(c), newGraph(c),
+		newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c), newJournal(c),
+		newTest(c), newPolicy(c), newCatalog(c), newBench(c), newVersion(c),
+	)
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -85,7 +89,7 @@ func finish(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		finish(sub)
 	}
-	if cmd.HasSubCommands() {
+	if cmd.HasSubCommands() && cmd.RunE == nil {
 		cmd.Args, cmd.RunE = groupArgs, guard(func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	}
 }

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newApprove(c *console) *cobra.Command {
+	var p place
+	var tool string
+	var during time.Duration
+	cmd := &cobra.Command{
+		Use:   "approve CODE",
+		Short: "Say yes to what a question asks",
+		Long: `Approve the calls that a question shows, with the code that «floodmark pending» or
+«floodmark watch» shows at your terminal. The approval covers exactly what was
+shown, until the agent's turn ends. The agent then tries the same call again.
+
+With --for it holds so long, and for the wider pattern that the question printed,
+if it printed one. It ends earlier if new content lowers the session's mark.`,
+		Example: `  floodmark approve 0123abcd
+  floodmark approve 0123abcd --for 30m
+  floodmark approve 0123abcd --tool send_email`,
+		Annotations: exits("it is approved", "it is not approved: the code is wrong, or the question has ended"),
+		Args:        needs("CODE"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if !isCode(args[0]) {
+				return refuse("«floodmark pending"+p.flags()+"» shows it at your terminal", "%q is no code: a code has %d hex digits, such as 0123abcd", args[0], approval.CodeLength)
+			}
+			minutes, err := wholeMinutes(during)
+			if err != nil {
+				return err
+			}
+			q := &wire.AnswerRequest{Verb: "approve", Code: args[0], Tool: tool, Minutes: minutes}
+			return c.answer(cmd.Context(), p, q, format(cmd))
+		}),
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().DurationVar(&during, "for", 0, "how long it holds, such as `30m`; at most 24h (default: until the turn ends)")
+	cmd.Flags().StringVar(&tool, "tool", "", "only the shown calls of this `TOOL`")
+	return cmd
+}
+
+func newDeny(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "deny CODE|TICKET",
+		Short: "Say no to what a question asks",
+		Long: `Deny what a question asks, by its code or by its ticket; «floodmark pending» shows
+both. A no needs no code. It beats a yes that was given before the call ran.`,
+		Example: `  floodmark deny t-0199aabb-ccdd
+  floodmark deny 0123abcd`,
+		Annotations: exits("it is denied", "nothing was denied: the question has ended"),
+		Args:        needs("CODE or TICKET"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			q := &wire.AnswerRequest{Verb: "deny", Ticket: args[0]}
+			if isCode(args[0]) {
+				q = &wire.AnswerRequest{Verb: "deny", Code: args[0]}
+			}
+			return c.answer(cmd.Context(), p, q, format(cmd))
+		}),
+		ValidArgsFunction: c.offerTickets(&p),
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+// isCode reports whether a word has the form of a code.
+func isCode(word string) bool {
+	codes := approval.Codes(word)
+	return len(codes) == 1 && len(word) == approval.CodeLength
+}
+
+// wholeMinutes is a length of time as the monitor takes it.
+func wholeMinutes(d time.Duration) (int32, error) {
+	switch {
+	case d < 0 || d%time.Minute != 0:
+		return 0, refuse("write 30m or 2h", "--for takes whole minutes, not %s", d)
+	case d > approval.MaxFor:
+		return 0, refuse("change the policy if it should always be allowed", "--for takes at most %d hours", int(approval.MaxFor.Hours()))
+	}
+	return int32(d / time.Minute), nil
+}
+
+func (c *console) answer(ctx context.Context, p place, q *wire.AnswerRequest, form string) error {
+	a, err := ask(ctx, c, p, (*desk).Answer, q)
+	if f, ok := errors.AsType[*failure](err); ok && f.code == exitUsage {
+		// The request was well formed, so what it names is not there any more.
+		return &failure{
+			code: exitNo, text: "no open question is called " + q.GetTicket() + q.GetCode() + ": it is answered, has ended, or never was",
+			hint: "«floodmark pending" + p.flags() + "» lists those that wait",
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.outcome(form, a.GetAnswered(), a.GetNotice(), func() error { return c.message(a) })
+}
+
+// outcome tells how an order was taken. The notice is the answer, so it is
+// data; an order that was not followed is a no.
+func (c *console) outcome(form string, done bool, notice string, asMessage func() error) error {
+	st := c.outStyle()
+	paint := st.green
+	if !done {
+		paint = st.yellow
+	}
+	if form == asJSON {
+		if err := asMessage(); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintln(c.stdout, paint(plain(strings.TrimSpace(notice))))
+	}
+	if !done {
+		return errNo
+	}
+	return nil
+}
+
+// offerTickets completes the questions that wait.
+func (c *console) offerTickets(p *place) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		d, err := c.desk(*p)
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer d.end()
+		ctx, cancel := context.WithTimeout(cmd.Context(), offerTime)
+		defer cancel()
+		var names []string
+		if a, err := d.Pending(ctx, &wire.PendingRequest{}); err == nil {
+			for _, q := range a.GetQuestions() {
+				names = append(names, plain(q.GetTicket())+"\t"+plain(q.GetSession()))
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

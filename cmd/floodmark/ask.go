@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf16"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// askTime bounds one question to the monitor. What streams takes as long as it
+// takes.
+const askTime = time.Minute
+
+// A desk is the way to the running monitor of one installation.
+type desk struct {
+	wire.OwnerServiceClient
+	place  place
+	socket string
+	end    func()
+}
+
+// desk prepares to ask the monitor. Nothing is sent yet: a monitor that is not
+// there shows in the answer.
+func (c *console) desk(p place) (*desk, error) {
+	paths, err := c.paths(p)
+	if err != nil {
+		return nil, err
+	}
+	way, err := client.Dial(paths.OwnerSocket, client.Options{})
+	if err != nil {
+		return nil, refuse("", "%s", err)
+	}
+	return &desk{OwnerServiceClient: way.Owner(), place: p, socket: paths.OwnerSocket, end: way.Close}, nil
+}
+
+// ask asks the monitor one question and words what went wrong.
+func ask[Q, A any](ctx context.Context, c *console, p place, put func(*desk, context.Context, *Q) (*A, error), q *Q) (*A, error) {
+	d, err := c.desk(p)
+	if err != nil {
+		return nil, err
+	}
+	defer d.end()
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	a, err := put(d, ctx, q)
+	if err != nil {
+		return nil, d.unanswered(err)
+	}
+	return a, nil
+}
+
+// absent reports whether an error means that no monitor runs.
+func absent(err error) bool {
+	var dial *net.OpError
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.As(err, &dial) && dial.Op == "dial" && !errors.Is(err, fs.ErrPermission)
+}
+
+// unanswered says why there is no answer. A name that is not known is wrong
+// input; everything else is a no.
+func (d *desk) unanswered(err error) error {
+	code := exitNo
+	switch connect.CodeOf(err) {
+	case connect.CodeNotFound, connect.CodeInvalidArgument:
+		code = exitUsage
+	case connect.CodeInternal, connect.CodeUnknown, connect.CodeUnimplemented:
+		code = exitInternal
+	default:
+	}
+	switch {
+	case absent(err):
+		return d.notRunning()
+	case connect.CodeOf(err) == connect.CodePermissionDenied && !connect.IsWireError(err):
+		return &failure{
+			code: exitNo, text: "the monitor does not take you for its owner: you are another user, or an agent that it guards started you",
+			hint: "use a terminal that no agent was started from; the attempt was written down",
+		}
+	}
+	text, hint := strings.TrimSuffix(client.Explain(err), "."), ""
+	if connect.IsWireError(err) {
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "invalid: "), "not found: ")
+		text, hint, _ = strings.Cut(text, "; ")
+	}
+	return &failure{code: code, text: text, hint: hint}
+}
+
+// notRunning says that nobody answers, and how to change that.
+func (d *desk) notRunning() error {
+	return &failure{
+		code: exitNo, text: "no monitor runs here: nobody answers on " + d.socket,
+		hint: "start it with «floodmark serve" + d.place.flags() + "», or for good with «floodmark service install" + d.place.flags() + "»",
+	}
+}
+
+// flags are what names the same installation on a command line again.
+func (p place) flags() string {
+	switch {
+	case p.system:
+		return " --system"
+	case p.dir != "":
+		return " --dir " + shellWord(p.dir)
+	}
+	return ""
+}
+
+// shellWord quotes a word if a shell would read it otherwise.
+func shellWord(s string) string {
+	safe := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:@#%+=,", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, safe) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// message writes one of the monitor's messages for programs, as its API does.
+func (c *console) message(m proto.Message) error {
+	data, err := messageJSON(m)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, data, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = c.stdout.Write(b.Bytes())
+	return err
+}
+
+// messageLine writes a message on one line.
+func (c *console) messageLine(m proto.Message) error {
+	data, err := messageJSON(m)
+	if err != nil {
+		return err
+	}
+	_, err = c.stdout.Write(append(data, '\n'))
+	return err
+}
+
+// messageJSON is a message in the same bytes each time, with every field that
+// has a plain value, so that programs need not know the defaults.
+func messageJSON(m proto.Message) ([]byte, error) {
+	data, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil {
+		return nil, err
+	}
+	return escapeJSON(b.Bytes()), nil
+}
+
+// escapeJSON writes what could steer a terminal as escapes. Such runes stand
+// within strings only, so the meaning stays.
+func escapeJSON(data []byte) []byte {
+	const hex = "0123456789abcdef"
+	var out []byte
+	unit := func(u uint16) {
+		out = append(out, '\\', 'u', hex[u>>12], hex[u>>8&15], hex[u>>4&15], hex[u&15])
+	}
+	for _, r := range string(data) {
+		switch {
+		case !unicode.IsControl(r) && !unicode.In(r, unicode.Cf):
+			out = append(out, string(r)...)
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			unit(uint16(high))
+			unit(uint16(low))
+		default:
+			unit(uint16(r))
+		}
+	}
+	return out
+}
+
+// offerTime is how long a shell waits for names to offer.
+const offerTime = 500 * time.Millisecond
+
+// offerSessions completes the first argument with the sessions the monitor
+// knows, if it answers at once.
+func (c *console) offerSessions(p *place) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		d, err := c.desk(*p)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer d.end()
+		ctx, cancel := context.WithTimeout(cmd.Context(), offerTime)
+		defer cancel()
+		all, err := d.Sessions(ctx, &wire.SessionsRequest{})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		for _, s := range all.GetSessions() {
+			names = append(names, plain(s.GetId())+"\t"+plain(s.GetAgent())+", "+labelText(s.GetMark()))
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newEndorse(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "endorse SESSION DIGEST",
+		Short: "Vouch for content that came into a session",
+		Long: `Vouch for content with exactly this digest. Its trust rises to local at most, and
+the session's mark is made again from what is left. Content that differs in one
+byte is not covered. You must say it at a terminal: a script cannot vouch.
+
+DIGEST is at least the first 8 digits; «floodmark show SESSION» lists them.`,
+		Example: `  floodmark endorse codex:0199 2714c3bb
+  floodmark show codex:0199`,
+		Annotations: exits("it is endorsed", "it is not endorsed"),
+		Args:        needsTwo("SESSION", "DIGEST"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			q := &wire.EndorseRequest{Session: args[0], Digest: args[1]}
+			a, err := ask(cmd.Context(), c, p, (*desk).Endorse, q)
+			if err != nil {
+				return err
+			}
+			return c.outcome(format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.message(a) })
+		}),
+		ValidArgsFunction: c.offerSessions(&p),
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+func newWithdraw(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "withdraw SESSION DIGEST",
+		Short: "Take back that you vouch for content",
+		Long: `Take an endorsement back. The content, and all that was made from it, sinks to the
+trust it came with, and so does the session's mark.
+
+DIGEST is at least the first 8 digits; «floodmark show SESSION» lists what you
+vouch for.`,
+		Example:     `  floodmark withdraw codex:0199 2714c3bb`,
+		Annotations: exits("it is withdrawn", "nothing was withdrawn"),
+		Args:        needsTwo("SESSION", "DIGEST"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			q := &wire.WithdrawRequest{Session: args[0], Digest: args[1]}
+			a, err := ask(cmd.Context(), c, p, (*desk).Withdraw, q)
+			if err != nil {
+				return err
+			}
+			return c.outcome(format(cmd), a.GetDone(), withMark(a.GetNotice(), a.GetMark()), func() error { return c.message(a) })
+		}),
+		ValidArgsFunction: c.offerSessions(&p),
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+func withMark(notice string, mark *wire.Label) string {
+	return notice + " The session's mark is " + labelText(mark) + "."
+}
+
+// needsTwo accepts exactly two arguments.
+func needsTwo(first, second string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < 2:
+			return fmt.Errorf("%s needs a %s and a %s", cmd.CommandPath(), first, second)
+		case len(args) > 2:
+			return fmt.Errorf("%s takes a %s and a %s; %q is too many", cmd.CommandPath(), first, second, args[2])
+		}
+		return nil
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newGrants(c *console) *cobra.Command {
+	var p place
+	q := &wire.GrantsRequest{}
+	cmd := &cobra.Command{
+		Use:   "grants",
+		Short: "List what your approvals still allow",
+		Long: `List the approvals that still hold, the one that ends first at the top, and take
+one back with «floodmark grants end». An approval is bound to what was shown: it
+does not apply once new content or a new reason comes in.`,
+		Example: `  floodmark grants
+  floodmark grants --session codex:0199
+  floodmark grants end codex:0199 t-0199aabb-ccdd`,
+		Annotations: both(exits("they are listed, if there are any", "no monitor runs")),
+		Args:        groupArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			a, err := ask(cmd.Context(), c, p, (*desk).Grants, q)
+			if err != nil {
+				return err
+			}
+			if format(cmd) == asJSON {
+				return c.message(a)
+			}
+			if len(a.GetGrants()) == 0 {
+				c.say("no approval holds")
+				return nil
+			}
+			out := &sheet{st: c.outStyle()}
+			grantsText(out, a.GetGrants())
+			fmt.Fprint(c.stdout, out)
+			return nil
+		}),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().StringVar(&q.Session, "session", "", "only approvals in this `SESSION`")
+	cmd.AddCommand(newGrantsEnd(c))
+	return cmd
+}
+
+func newGrantsEnd(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:         "end SESSION TICKET",
+		Short:       "Take an approval back",
+		Long:        "Take an approval back. It allows nothing any more; what ran before stays as it is.",
+		Example:     `  floodmark grants end codex:0199 t-0199aabb-ccdd`,
+		Annotations: exits("it allows nothing any more", "no such approval holds"),
+		Args:        needsTwo("SESSION", "TICKET"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			q := &wire.EndGrantRequest{Session: args[0], Ticket: args[1]}
+			a, err := ask(cmd.Context(), c, p, (*desk).EndGrant, q)
+			if err != nil {
+				return err
+			}
+			return c.outcome(format(cmd), a.GetDone(), a.GetNotice(), func() error { return c.message(a) })
+		}),
+		ValidArgsFunction: c.offerSessions(&p),
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+// grantsText lists what approvals allow.
+func grantsText(p *sheet, list []*wire.Grant) {
+	for _, g := range list {
+		what := toolText(g.GetTool()) + ", with exactly the arguments shown (" + short(g.GetArgsDigest()) + ")"
+		if g.GetPattern() != "" && g.GetScope() == "pattern" {
+			what = g.GetPattern()
+		}
+		until := "until the turn ends"
+		if g.GetUntil() != nil {
+			until = "until " + stamp(g.GetUntil())
+		}
+		p.line(2, fmt.Sprintf("%s, session %s, %s: %s", g.GetTicket(), g.GetSession(), until, what))
+	}
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newJournal(c *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "journal",
+		Short: "Check, read and erase what was written down",
+		Long: `The journal keeps every fact a decision rests on. The entries of a session form a
+chain of hashes, and which entry is the last is signed apart from the journal, so
+that a change or a loss is noticed.`,
+		Example: `  floodmark journal verify
+  floodmark journal show codex:0199
+  floodmark journal export > journal.jsonl`,
+	}
+	cmd.AddCommand(newJournalVerify(c), newJournalShow(c), newJournalExport(c), newJournalForget(c))
+	return cmd
+}
+
+func newJournalShow(c *console) *cobra.Command {
+	var p place
+	var after uint64
+	cmd := &cobra.Command{
+		Use:   "show SESSION",
+		Short: "Print the entries of one session",
+		Long: `Print what was written down in one session, in order: number, time, the beginning
+of its hash, the kind of fact, the fact. With --output json each line is one
+entry, with its whole hash and that of the entry before it.`,
+		Example: `  floodmark journal show codex:0199
+  floodmark journal show codex:0199 --after 120
+  floodmark journal show codex:0199 --output json | jq -r .kind`,
+		Annotations: exits("it is printed", "no monitor runs"),
+		Args:        needs("SESSION"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			q := &wire.ExportRequest{Session: args[0], After: after}
+			if format(cmd) == asJSON {
+				return c.entries(cmd.Context(), p, q, func(r *wire.ExportResponse) error { return c.messageLine(piece(r)) })
+			}
+			return c.entries(cmd.Context(), p, q, func(r *wire.ExportResponse) error {
+				_, err := fmt.Fprintln(c.stdout, plain(pieceText(r)))
+				return err
+			})
+		}),
+		ValidArgsFunction: c.offerSessions(&p),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().Uint64Var(&after, "after", 0, "only entries behind this `NUMBER`")
+	return cmd
+}
+
+func newJournalExport(c *console) *cobra.Command {
+	var p place
+	var file string
+	cmd := &cobra.Command{
+		Use:   "export [SESSION]",
+		Short: "Take the journal out, one JSON object a line",
+		Long: `Write the entries of one session, or of all, as one JSON object a line: session by
+session, in order, each with its hash and that of the entry before it, so that
+anybody can check the chain. Where entries were erased, the signed tombstone that
+stands there comes first. The bodies are as they were hashed.`,
+		Example: `  floodmark journal export > journal.jsonl
+  floodmark journal export codex:0199 --file session.jsonl`,
+		Annotations: exits("it is written", "no monitor runs"),
+		Args:        cobra.MaximumNArgs(1),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			q := &wire.ExportRequest{Session: strings.Join(args, "")}
+			if file == "" {
+				return c.entries(cmd.Context(), p, q, func(r *wire.ExportResponse) error { return c.messageLine(piece(r)) })
+			}
+			return c.exportFile(cmd.Context(), p, q, file)
+		}),
+		ValidArgsFunction: c.offerSessions(&p),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().StringVar(&file, "file", "", "write to this new `FILE` instead of standard output")
+	return cmd
+}
+
+// entries hands on what the monitor sends, piece by piece.
+func (c *console) entries(ctx context.Context, p place, q *wire.ExportRequest, take func(*wire.ExportResponse) error) error {
+	d, err := c.desk(p)
+	if err != nil {
+		return err
+	}
+	defer d.end()
+	stream, err := d.Export(ctx, q)
+	if err != nil {
+		return d.unanswered(err)
+	}
+	defer stream.Close() //nolint:errcheck // all was read, or an error is told already
+	for stream.Receive() {
+		if err := take(stream.Msg()); err != nil {
+			return err
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return d.unanswered(err)
+	}
+	return nil
+}
+
+// exportFile writes an export to a file that others cannot read, and says it
+// is there only when it is whole.
+func (c *console) exportFile(ctx context.Context, p place, q *wire.ExportRequest, name string) error {
+	f, err := os.OpenFile(c.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return refuse("name a new file where you may write", "write %s: %s", name, reason(err))
+	}
+	out := bufio.NewWriter(f)
+	n := 0
+	err = c.entries(ctx, p, q, func(r *wire.ExportResponse) error {
+		data, err := messageJSON(piece(r))
+		if err != nil {
+			return err
+		}
+		n++
+		if _, err := out.Write(append(data, '\n')); err != nil {
+			return refuse("check that there is room", "write %s: %s", name, reason(err))
+		}
+		return nil
+	})
+	if end := errors.Join(out.Flush(), f.Sync(), f.Close()); err == nil && end != nil {
+		err = refuse("check that there is room", "write %s: %s", name, reason(end))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(c.path(name)))
+	}
+	c.say("wrote %s to %s", count(n, "line", "lines"), name)
+	return nil
+}
+
+// piece is what a message of an export carries.
+func piece(r *wire.ExportResponse) proto.Message {
+	if t := r.GetTombstone(); t != nil {
+		return t
+	}
+	return r.GetEntry()
+}
+
+func pieceText(r *wire.ExportResponse) string {
+	if t := r.GetTombstone(); t != nil {
+		return fmt.Sprintf("#1-#%d erased (%s), %s", t.GetSeq(), t.GetWhy(), short(t.GetHash()))
+	}
+	return entryText(r.GetEntry())
+}
+
+func newJournalForget(c *console) *cobra.Command {
+	var p place
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "forget SESSION",
+		Short: "Erase what was kept of a session, for good",
+		Long: `Erase what was written down in one session. It cannot be brought back. A signed
+tombstone with the last hash and the mark stays, so that «floodmark journal
+verify» stays green and says what is gone, and a session that is resumed does not
+begin with a clean mark.
+
+SESSION is the whole name. At a terminal you are asked to type it again; a script
+says --yes.`,
+		Example: `  floodmark journal forget codex:0199aabb-ccdd
+  floodmark journal forget codex:0199aabb-ccdd --yes`,
+		Annotations: exits("it is erased", "nothing was erased"),
+		Args:        needs("SESSION"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if err := c.sure(args[0], yes); err != nil {
+				return err
+			}
+			a, err := ask(cmd.Context(), c, p, (*desk).Forget, &wire.ForgetRequest{Session: args[0]})
+			if err != nil {
+				return err
+			}
+			notice := fmt.Sprintf("Erased: %s of %s.", count(int(a.GetTombstone().GetSeq()), "entry", "entries"), args[0])
+			return c.outcome(format(cmd), true, notice, func() error { return c.message(a) })
+		}),
+		ValidArgsFunction: c.offerSessions(&p),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}
+
+// sure asks before something that cannot be undone.
+func (c *console) sure(name string, yes bool) error {
+	if yes {
+		return nil
+	}
+	if !c.stderrTerminal {
+		return refuse("say --yes if you are sure", "erasing %s cannot be undone, and there is no terminal to ask at", name)
+	}
+	fmt.Fprintf(c.stderr, "This cannot be undone. Type the session's name to erase it: ")
+	line, err := bufio.NewReader(io.LimitReader(c.stdin, 4096)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return unreadable("standard input", err)
+	}
+	if strings.TrimSpace(line) != name {
+		return &failure{code: exitNo, text: "that is not its name; nothing was erased"}
+	}
+	return nil
+}

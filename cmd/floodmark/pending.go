@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newPending(c *console) *cobra.Command {
+	var p place
+	q := &wire.PendingRequest{}
+	cmd := &cobra.Command{
+		Use:   "pending",
+		Short: "List the questions that wait for you",
+		Long: `List what your agents may not do until you say yes, the question that ends first
+at the top: from which source, with which argument, they want to do what.
+
+Each question has a code. Whoever knows it can approve, so it is shown at a
+terminal only, never into a pipe or a file: what an agent can read, it could
+answer. A question that nobody answers in time is a no.`,
+		Example: `  floodmark pending
+  floodmark pending --session codex:0199
+  floodmark pending --output json | jq '.questions | length'`,
+		Annotations: exits("they are listed, if there are any", "no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			a, err := ask(cmd.Context(), c, p, (*desk).Pending, q)
+			if err != nil {
+				return err
+			}
+			if !c.stdoutTerminal {
+				hideCodes(a.GetQuestions())
+			}
+			if format(cmd) == asJSON {
+				return c.message(a)
+			}
+			if len(a.GetQuestions()) == 0 {
+				c.say("no question waits")
+				return nil
+			}
+			out := &sheet{st: c.outStyle()}
+			questionsText(out, a.GetQuestions(), p, c.clock())
+			fmt.Fprint(c.stdout, out)
+			return nil
+		}),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().StringVar(&q.Session, "session", "", "only questions of this `SESSION`")
+	return cmd
+}
+
+// hideCodes takes the codes away from what goes somewhere else than to a
+// person's eyes.
+func hideCodes(list []*wire.Question) {
+	for _, q := range list {
+		q.Code = ""
+	}
+}
+
+// questionsText is a list of questions with how to answer each.
+func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) {
+	for i, q := range list {
+		if i > 0 {
+			p.b.WriteByte('\n')
+		}
+		left := q.GetExpires().AsTime().Sub(now)
+		p.painted(2, fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)), p.st.yellow)
+		for _, call := range q.GetCalls() {
+			p.line(4, call.GetLine())
+			if call.GetPattern() != "" {
+				p.line(6, "with --for this pattern would be allowed: "+call.GetPattern())
+			}
+		}
+		approve := "the code to approve it is shown at a terminal only"
+		if q.GetCode() != "" {
+			approve = "floodmark approve " + q.GetCode() + where.flags()
+		}
+		p.line(4, "to deny:    floodmark deny "+shellWord(q.GetTicket())+where.flags())
+		p.line(4, "to approve: "+approve)
+	}
+}

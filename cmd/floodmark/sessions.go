@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newSessions(c *console) *cobra.Command {
+	var p place
+	q := &wire.SessionsRequest{}
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List the sessions of your agents",
+		Long: `List the conversations of your agents that the monitor knows, the last one written
+to first. The mark is the lowest trust and secrecy a session has ever seen: it
+decides what the agent may still do. STOPPED counts what was refused or asked
+about.`,
+		Example: `  floodmark sessions
+  floodmark sessions --open --agent codex
+  floodmark sessions --limit 500 --output json`,
+		Annotations: exits("they are listed", "no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			a, err := ask(cmd.Context(), c, p, (*desk).Sessions, q)
+			if err != nil {
+				return err
+			}
+			if format(cmd) == asJSON {
+				return c.message(a)
+			}
+			if len(a.GetSessions()) == 0 {
+				c.say("no session is known yet")
+				return nil
+			}
+			fmt.Fprint(c.stdout, sessionsText(c.outStyle(), a))
+			if a.GetMore() {
+				c.say("there are more; see them with --limit")
+			}
+			return nil
+		}),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().StringVar(&q.Agent, "agent", "", "only sessions of this `AGENT`")
+	cmd.Flags().BoolVar(&q.Open, "open", false, "only sessions that have not ended")
+	cmd.Flags().Int32Var(&q.Limit, "limit", 50, "at most so many, up to 1000")
+	return cmd
+}
+
+// sessionsText is the list for people.
+func sessionsText(st style, a *wire.SessionsResponse) string {
+	p := &sheet{st: st}
+	head := cells("SESSION", "AGENT", "MARK", "LAST", "DECIDED", "STOPPED", "")
+	for i := range head {
+		head[i].paint = st.dim
+	}
+	rows := [][]cell{head}
+	for _, s := range a.GetSessions() {
+		row := cells(s.GetId(), s.GetAgent(), labelText(s.GetMark()), stamp(s.GetWritten()), fmt.Sprint(s.GetDecisions()), fmt.Sprint(s.GetStopped()), "")
+		row[2].paint = markPaint(st, s.GetMark())
+		switch {
+		case s.GetIncidents() > 0:
+			row[6] = cell{count(int(s.GetIncidents()), "incident", "incidents"), st.red}
+		case s.GetPending() > 0:
+			row[6] = cell{count(int(s.GetPending()), "question", "questions"), st.yellow}
+		case s.GetClosed():
+			row[6] = cell{"ended", st.dim}
+		}
+		rows = append(rows, row)
+	}
+	p.table(0, rows)
+	return p.String()
+}
+
+// markPaint colours a mark by what it still allows.
+func markPaint(st style, l *wire.Label) func(string) string {
+	switch l.GetTrust() {
+	case "system", "owner", "local":
+		return st.green
+	case "shared", "external":
+		return st.yellow
+	}
+	return st.red
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"charm.land/lipgloss/v2"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// A sheet is text for people while it is written. Whatever agents, tools or
+// strangers named goes in through its methods, which keep nothing that could
+// steer a terminal and break lines where every terminal does.
+type sheet struct {
+	b  strings.Builder
+	st style
+}
+
+func (p *sheet) String() string { return p.b.String() }
+
+// title begins a part, with an empty line before it unless it is the first.
+func (p *sheet) title(text string) {
+	if p.b.Len() > 0 {
+		p.b.WriteByte('\n')
+	}
+	p.b.WriteString(p.st.bold(plain(text)) + "\n")
+}
+
+// line writes text below each other, indented by so many spaces. Lines after
+// the first are indented two more.
+func (p *sheet) line(by int, text string) { p.painted(by, text, nil) }
+
+// painted is a line in a colour.
+func (p *sheet) painted(by int, text string, paint func(string) string) {
+	for i, l := range wrap(text, helpWidth-by-2) {
+		if i > 0 {
+			l = "  " + l
+		}
+		if paint != nil {
+			l = paint(l)
+		}
+		p.b.WriteString(strings.Repeat(" ", by) + l + "\n")
+	}
+}
+
+// A cell is one field of a table, with a colour that has no width.
+type cell struct {
+	text  string
+	paint func(string) string
+}
+
+func cells(texts ...string) []cell {
+	row := make([]cell, len(texts))
+	for i, t := range texts {
+		row[i].text = t
+	}
+	return row
+}
+
+// maxCell bounds a field, so that one long name does not push the others away.
+const maxCell = 60
+
+// table writes rows with their fields below each other.
+func (p *sheet) table(by int, rows [][]cell) {
+	var widths []int
+	for _, row := range rows {
+		for i := range row {
+			row[i].text = cut(plain(row[i].text), maxCell)
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], lipgloss.Width(row[i].text))
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, c := range row {
+			pad := strings.Repeat(" ", widths[i]-lipgloss.Width(c.text)+2)
+			if c.paint != nil {
+				c.text = c.paint(c.text)
+			}
+			b.WriteString(c.text + pad)
+		}
+		p.b.WriteString(strings.Repeat(" ", by) + strings.TrimRight(b.String(), " ") + "\n")
+	}
+}
+
+// plain is foreign text on one line, without what could steer a terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, printable(s))
+}
+
+// cut shortens text that is too wide.
+func cut(s string, width int) string {
+	if lipgloss.Width(s) <= width {
+		return s
+	}
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		w := lipgloss.Width(string(r))
+		if n+w > width-1 {
+			break
+		}
+		b.WriteRune(r)
+		n += w
+	}
+	return b.String() + "…"
+}
+
+// wrap breaks foreign text between words, and within words that are longer
+// than a line.
+func wrap(text string, width int) []string {
+	var lines []string
+	at := ""
+	for _, word := range strings.Fields(plain(text)) {
+		for lipgloss.Width(word) > width {
+			head := strings.TrimSuffix(cut(word, width), "…")
+			if at != "" {
+				lines, at = append(lines, at), ""
+			}
+			lines, word = append(lines, head), word[len(head):]
+		}
+		switch {
+		case at == "":
+			at = word
+		case lipgloss.Width(at)+1+lipgloss.Width(word) <= width:
+			at += " " + word
+		default:
+			lines, at = append(lines, at), word
+		}
+	}
+	if at != "" || len(lines) == 0 {
+		lines = append(lines, at)
+	}
+	return lines
+}
+
+// stamp is a time for people, in their own zone.
+func stamp(t *timestamppb.Timestamp) string {
+	if t == nil || t.AsTime().Year() <= 1 {
+		return "-" // nobody knows any more
+	}
+	return t.AsTime().Local().Format("2006-01-02 15:04:05")
+}
+
+// clockTime is the time of day.
+func clockTime(t *timestamppb.Timestamp) string { return t.AsTime().Local().Format(time.TimeOnly) }
+
+// span is a length of time as people say it.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "less than a second"
+	case d < 2*time.Minute:
+		return count(int(d.Seconds()), "second", "seconds")
+	case d < 2*time.Hour:
+		return count(int(d.Minutes()), "minute", "minutes")
+	case d < 48*time.Hour:
+		return count(int(d.Hours()), "hour", "hours")
+	}
+	return count(int(d.Hours()/24), "day", "days")
+}
+
+// labelText is a label as policies write it.
+func labelText(l *wire.Label) string { return l.GetTrust() + "/" + l.GetSecrecy() }
+
+// toolText names a tool for people.
+func toolText(t *wire.ToolRef) string {
+	return toolTitle(floodmark.ToolRef{Agent: t.GetAgent(), Server: t.GetServer(), Name: t.GetName()})
+}
+
+// actionText names what an agent wanted.
+func actionText(a *wire.Action) string {
+	switch a.GetKind() {
+	case string(floodmark.CallModel):
+		return fmt.Sprintf("call the model (round %d)", a.GetIteration())
+	case string(floodmark.SendReply):
+		if a.GetAudience() == "" {
+			return "answer others"
+		}
+		return "answer " + a.GetAudience()
+	case string(floodmark.SpawnAgent):
+		return "begin sub-agent " + a.GetChild()
+	}
+	return toolText(a.GetTool())
+}
+
+// originText says in a few words where content came from.
+func originText(o *wire.Origin) string {
+	name := o.GetKind()
+	switch floodmark.OriginKind(o.GetKind()) {
+	case floodmark.FromTool:
+		name = toolText(&wire.ToolRef{Server: o.GetServer(), Name: o.GetName()})
+	case floodmark.FromSender:
+		name = "message from " + o.GetSender()
+		if o.GetIsOwner() {
+			name = "message from the owner"
+		}
+	default:
+		if o.GetName() != "" {
+			name += " " + o.GetName()
+		}
+	}
+	if o.GetPlace() != "" {
+		name += " " + o.GetPlace()
+	}
+	return name
+}
+
+// short is the beginning of a digest: enough to name content by.
+func short(digest string) string { return digest[:min(8, len(digest))] }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newShow(c *console) *cobra.Command {
+	var p place
+	var facts bool
+	cmd := &cobra.Command{
+		Use:   "show SESSION",
+		Short: "Show one session: what came in, what was decided",
+		Long: `Show what is known of one session: its mark, what entered its context and from
+where, what was decided, what waits for an answer, what approvals still allow,
+what you vouch for, and what should not have been possible.
+
+SESSION is a session's name, or the beginning of it if that is enough. With
+--facts every fact of its journal is told too, as it was written.`,
+		Example: `  floodmark show codex:0199
+  floodmark show codex:0199 --facts
+  floodmark show codex:0199 --output json | jq '.decisions[].decision.verdict'`,
+		Annotations: exits("it is shown", "no monitor runs"),
+		Args:        needs("SESSION"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			q := &wire.ShowRequest{Session: args[0], Facts: facts}
+			a, err := ask(cmd.Context(), c, p, (*desk).Show, q)
+			if err != nil {
+				return err
+			}
+			if !c.stdoutTerminal {
+				hideCodes(a.GetPending())
+			}
+			if format(cmd) == asJSON {
+				return c.message(a)
+			}
+			fmt.Fprint(c.stdout, showText(c.outStyle(), a, p, c.clock()))
+			return nil
+		}),
+		ValidArgsFunction: c.offerSessions(&p),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().BoolVar(&facts, "facts", false, "also tell every fact as it was written")
+	return cmd
+}
+
+// showText is one session for people.
+func showText(st style, a *wire.ShowResponse, where place, now time.Time) string {
+	p := &sheet{st: st}
+	s := a.GetSession()
+	p.title(s.GetId())
+	state := "open"
+	if s.GetClosed() {
+		state = "ended; it may be resumed, and its mark stays"
+	}
+	rows := [][]cell{
+		cells("agent", s.GetAgent()),
+		{{text: "mark"}, {labelText(s.GetMark()), markPaint(st, s.GetMark())}},
+		cells("state", state),
+		cells("opened", stamp(s.GetOpened())), cells("last", stamp(s.GetWritten())), cells("facts", fmt.Sprint(s.GetFacts())),
+	}
+	if s.GetProject() != "" {
+		rows = append(rows, cells("project", s.GetProject()))
+	}
+	if s.GetParent() != "" {
+		rows = append(rows, cells("begun by", s.GetParent()))
+	}
+	p.table(2, rows)
+	if t := a.GetTombstone(); t != nil {
+		p.line(2, fmt.Sprintf("erased up to fact %d on %s (%s); a signed tombstone stands there", t.GetSeq(), time.Unix(0, t.GetAt()).Format(time.DateOnly), t.GetWhy()))
+	}
+	sourcesText(p, a.GetSources())
+	decisionsText(p, a.GetDecisions())
+	if len(a.GetPending()) > 0 {
+		p.title("Waiting for you")
+		questionsText(p, a.GetPending(), where, now)
+	}
+	if len(a.GetGrants()) > 0 {
+		p.title("What approvals still allow")
+		grantsText(p, a.GetGrants())
+	}
+	restText(p, a)
+	return p.String()
+}
+
+func sourcesText(p *sheet, list []*wire.Source) {
+	if len(list) == 0 {
+		return
+	}
+	p.title("What came in")
+	var rows [][]cell
+	for _, s := range list {
+		rows = append(rows, []cell{
+			{text: fmt.Sprint(s.GetNode())},
+			{labelText(s.GetLabel()), markPaint(p.st, s.GetLabel())},
+			{text: short(s.GetDigest())},
+			{text: originText(s.GetOrigin())},
+		})
+	}
+	p.table(2, rows)
+}
+
+func decisionsText(p *sheet, list []*wire.Decided) {
+	if len(list) == 0 {
+		return
+	}
+	p.title("What was decided")
+	var rows [][]cell
+	for _, d := range list {
+		rows = append(rows, []cell{
+			{text: number(d.GetId())},
+			{text: stamp(d.GetAt())},
+			verdictCell(p.st, d.GetDecision()),
+			{text: actionText(d.GetAction())},
+			{text: reasonCode(d.GetDecision())},
+		})
+	}
+	p.table(2, rows)
+}
+
+// number is the part of a decision's name that counts within its session.
+func number(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
+
+// verdictCell is a verdict in its colour.
+func verdictCell(st style, d *wire.Decision) cell {
+	text := d.GetVerdict()
+	if d.GetWould() != "" {
+		text += " (would: " + d.GetWould() + ")"
+	}
+	return cell{text, func(s string) string { return verdictStyle(st, s) }}
+}
+
+// reasonCode is the code of what decided.
+func reasonCode(d *wire.Decision) string {
+	if len(d.GetReasons()) == 0 {
+		return ""
+	}
+	return d.GetReasons()[0].GetCode()
+}
+
+// restText tells what most sessions do not have.
+func restText(p *sheet, a *wire.ShowResponse) {
+	if len(a.GetEndorsements()) > 0 {
+		p.title("What you vouch for")
+		for _, e := range a.GetEndorsements() {
+			p.line(2, short(e.GetDigest())+" as "+e.GetTrust()+", by "+e.GetBy())
+		}
+	}
+	if len(a.GetIncidents()) > 0 {
+		p.title("What should not have been possible")
+		for _, i := range a.GetIncidents() {
+			p.painted(2, stamp(i.GetAt())+" "+i.GetKind()+": "+i.GetText(), p.st.red)
+		}
+	}
+	if len(a.GetFacts()) > 0 {
+		p.title("Facts")
+		for _, e := range a.GetFacts() {
+			p.line(2, entryText(e))
+		}
+	}
+	if a.GetSession().GetStopped() > 0 {
+		p.title("Ask for reasons")
+		p.line(2, "floodmark why "+shellWord(a.GetSession().GetId()))
+	}
+}
+
+// entryText is one entry of a journal on a line.
+func entryText(e *wire.Entry) string {
+	return fmt.Sprintf("#%d %s %s %s %s", e.GetSeq(), time.Unix(0, e.GetAt()).Format("2006-01-02 15:04:05"), short(e.GetHash()), e.GetKind(), e.GetBody())
+}

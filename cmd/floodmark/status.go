@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newStatus(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Say what the monitor is doing",
+		Long: `Say whether the monitor runs, since when, under which policy and with which
+journal, how many sessions it knows and how many questions wait, and what you
+should look at. If the policy file was changed and is wrong, the old rules stay;
+what is wrong with the new ones is shown here.`,
+		Example: `  floodmark status
+  floodmark status --dir ./try
+  floodmark status --output json`,
+		Annotations: exits("the monitor runs", "no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			return c.status(cmd.Context(), p, format(cmd))
+		}),
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+// A statusReport is the answer for programs: fields are only added.
+type statusReport struct {
+	Running bool   `json:"running"`
+	Socket  string `json:"socket"`
+	// Status is the monitor's own answer; missing if none runs.
+	Status json.RawMessage `json:"status,omitempty"`
+}
+
+func (c *console) status(ctx context.Context, p place, form string) error {
+	d, err := c.desk(p)
+	if err != nil {
+		return err
+	}
+	defer d.end()
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	s, err := d.Status(ctx, &wire.StatusRequest{})
+	if form == asJSON && (err == nil || absent(err)) {
+		return c.statusJSON(d, s)
+	}
+	if err != nil {
+		return d.unanswered(err)
+	}
+	fmt.Fprint(c.stdout, statusText(c.outStyle(), s, c.clock()))
+	return nil
+}
+
+func (c *console) statusJSON(d *desk, s *wire.StatusResponse) error {
+	report := statusReport{Running: s != nil, Socket: d.socket}
+	if s == nil {
+		return errors.Join(c.json(report), errNo)
+	}
+	var err error
+	if report.Status, err = messageJSON(s); err != nil {
+		return err
+	}
+	return c.json(report)
+}
+
+// statusText is the answer for people.
+func statusText(st style, s *wire.StatusResponse, now time.Time) string {
+	p := &sheet{st: st}
+	p.title("Floodmark runs, for " + span(now.Sub(s.GetStarted().AsTime())) + " now.")
+	questions := cell{text: count(int(s.GetPending()), "question waits", "questions wait") + " for you"}
+	if s.GetPending() > 0 {
+		questions.text, questions.paint = questions.text+": floodmark pending", st.yellow
+	}
+	incidents := cell{text: count(int(s.GetIncidents()), "incident", "incidents") + " since it runs"}
+	if s.GetIncidents() > 0 {
+		incidents.paint = st.red
+	}
+	p.table(2, [][]cell{
+		cells("version", s.GetVersion()),
+		cells("since", stamp(s.GetStarted())),
+		cells("mode", modeText(s.GetMode())),
+		cells("policy", policyText(s.GetPolicy())),
+		cells("journal", s.GetEngine()+", "+s.GetPlace()),
+		cells("sessions", fmt.Sprint(s.GetSessions())),
+		{{text: "questions"}, questions},
+		{{text: "incidents"}, incidents},
+	})
+	problemsText(p, s.GetPolicy())
+	if len(s.GetWarnings()) > 0 {
+		p.title("Look at")
+		for _, w := range s.GetWarnings() {
+			p.line(2, "- "+w)
+		}
+	}
+	return p.String()
+}
+
+func modeText(mode string) string {
+	if mode == "system" {
+		return "system: it has a user of its own"
+	}
+	return mode + ": it runs as your own user"
+}
+
+func policyText(s *wire.PolicyStatus) string {
+	text := "profile " + s.GetProfile()
+	if len(s.GetFiles()) > 0 {
+		text += " and " + strings.Join(s.GetFiles(), ", ")
+	}
+	if s.GetDryRun() {
+		text += "; it decides and enforces nothing"
+	}
+	return text + " (" + short(s.GetDigest()) + ")"
+}
+
+// problemsText says what is wrong with the policy file as it lies there.
+func problemsText(p *sheet, s *wire.PolicyStatus) {
+	refused := false
+	for _, one := range s.GetProblems() {
+		refused = refused || one.GetSeverity() != string(floodmark.Warning)
+	}
+	switch {
+	case len(s.GetProblems()) == 0:
+		return
+	case refused:
+		p.title("The policy file is wrong and refused; the rules named above stay")
+	default:
+		p.title("The policy file holds, with warnings")
+	}
+	for _, one := range s.GetProblems() {
+		p.line(2, fmt.Sprintf("%s:%d:%d: %s: %s", one.GetFile(), one.GetLine(), one.GetColumn(), one.GetSeverity(), one.GetText()))
+		if one.GetHint() != "" {
+			p.line(6, "hint: "+one.GetHint())
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newWhy(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "why DECISION|SESSION",
+		Short: "Explain a decision in plain words",
+		Long: `Explain why something was refused or asked about: what came in, where each
+argument came from, what the agent wanted, what decided, and what you can do.
+
+DECISION is a session and a number, SESSION#7; «floodmark show SESSION» lists
+them. With a SESSION alone, all that was not allowed is explained, the newest
+first.`,
+		Example: `  floodmark why codex:0199#7
+  floodmark why codex:0199
+  floodmark why codex:0199 --output json`,
+		Annotations: exits("it is explained", "no monitor runs"),
+		Args:        needs("DECISION or SESSION"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			a, err := ask(cmd.Context(), c, p, (*desk).Why, &wire.WhyRequest{Of: args[0]})
+			if err != nil {
+				return err
+			}
+			if format(cmd) == asJSON {
+				return c.message(a)
+			}
+			if len(a.GetExplanations()) == 0 {
+				c.say("nothing was refused or asked about in %s", args[0])
+				return nil
+			}
+			fmt.Fprint(c.stdout, whyText(c.outStyle(), a))
+			return nil
+		}),
+		ValidArgsFunction: c.offerSessions(&p),
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+// whyText tells each decision from its source to what can be done.
+func whyText(st style, a *wire.WhyResponse) string {
+	p := &sheet{st: st}
+	for i, e := range a.GetExplanations() {
+		if i > 0 {
+			p.b.WriteByte('\n')
+		}
+		p.title(e.GetDecision() + ", " + stamp(e.GetAt()))
+		p.painted(2, verdictSentence(e.GetVerdict()), func(s string) string { return verdictStyle(st, s) })
+		for _, part := range []struct {
+			title string
+			lines []string
+		}{
+			{"What came in", e.GetSources()},
+			{"Where the arguments came from", e.GetArguments()},
+			{"What the agent wanted", e.GetActions()},
+			{"What decided", e.GetReasons()},
+			{"What can be done", remedies(e.GetRemedies())},
+		} {
+			if len(part.lines) == 0 {
+				continue
+			}
+			p.line(2, part.title)
+			for _, l := range part.lines {
+				p.line(4, l)
+			}
+		}
+	}
+	return p.String()
+}
+
+// verdictSentence is a verdict with what it means.
+func verdictSentence(word string) string {
+	verdicts := []floodmark.Verdict{floodmark.Restrict, floodmark.Confirm, floodmark.Audit, floodmark.Allow}
+	i := slices.IndexFunc(verdicts, func(v floodmark.Verdict) bool { return v.String() == word })
+	if i < 0 {
+		return word + ": a word this program does not know, so take it for a no"
+	}
+	return word + ": " + verdictMeaning(verdicts[i])
+}
+
+// remedies says who can do what: the person comes first, then the agent.
+func remedies(list []string) []string {
+	if len(list) != 2 {
+		return list
+	}
+	return []string{"you: " + list[0], "the agent: " + list[1]}
+}
