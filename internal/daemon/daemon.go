@@ -151,7 +151,9 @@ func (d *Daemon) lookBack(ctx context.Context) error {
 // incident writes down, and shows to whoever asks, what should not have been
 // possible.
 func (d *Daemon) incident(ctx context.Context, kind, text string) {
-	d.notes.add(kind, text)
+	if !d.notes.add(kind, text, d.opts.Now()) {
+		return // it happens all the time: it is counted, and written down now and then
+	}
 	d.opts.Log.Warn("incident", "kind", kind, "text", text)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
 	defer cancel()

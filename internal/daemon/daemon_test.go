@@ -24,7 +24,13 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir, action, ok := strings.Cut(os.Getenv("FLOODMARK_ATTACK"), "|"); ok {
+		attack(dir, action)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // A runner is a daemon in a folder of its own.
 type runner struct {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/google/uuid"
@@ -19,6 +20,7 @@ import (
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
 	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/wire"
 )
 
 // A server is one door while it is open.
@@ -69,7 +71,7 @@ func (d *Daemon) servers() []server {
 	desk := d.ownerDesk()
 	return append([]server{
 		{"hook.sock", func(ctx context.Context) error { return d.serveFrames(ctx, frames) }, func(context.Context) error { return frames.Close() }},
-		localServer("hook.sock (HTTP)", plain, httpapi.NewHookHandler(d.monitor, options), d.hookConn),
+		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.monitor, options)), d.hookConn),
 		localServer("owner.sock", d.owners, d.atOwnerDoor(httpapi.NewOwnerHandler(desk, options)), d.ownerConn),
 	}, d.networkServers(options, desk)...)
 }
@@ -148,6 +150,26 @@ func (d *Daemon) hookConn(ctx context.Context, conn net.Conn) context.Context {
 	return httpapi.WithIdentity(ctx, httpapi.Identity{Name: place(p.PID), Channel: "hook.sock", May: httpapi.MayEvents})
 }
 
+// atHookDoor lets events in. Whoever asks for anything else here wants what
+// agents may not have.
+func (d *Daemon) atHookDoor(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != wire.HookServiceHandleProcedure {
+			who := httpapi.IdentityOf(r.Context()).Name
+			d.incident(r.Context(), "not-permitted", fmt.Sprintf("%s was tried at hook.sock by %s", shortPath(r.URL.Path), who))
+			http.Error(w, "refused: hook.sock takes events and nothing else; the owner speaks at owner.sock", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// shortPath keeps what a stranger wrote from filling the journal.
+func shortPath(p string) string {
+	const most = 100
+	return strconv.Quote(p[:min(len(p), most)])
+}
+
 // ownerConn finds out who is at the owner's door.
 func (d *Daemon) ownerConn(ctx context.Context, conn net.Conn) context.Context {
 	return withCaller(ctx, d.gate.judge(conn))
@@ -158,7 +180,7 @@ func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := d.gate.still(callerOf(r.Context()))
 		if !c.owner() {
-			d.incident(r.Context(), c.kind, fmt.Sprintf("%s was tried at owner.sock by %s: %s", r.URL.Path, c.Line(), c.why))
+			d.incident(r.Context(), c.kind, fmt.Sprintf("%s was tried at owner.sock by %s: %s", shortPath(r.URL.Path), c.Line(), c.why))
 			http.Error(w, "refused: "+c.why, http.StatusForbidden)
 			return
 		}

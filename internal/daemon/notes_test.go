@@ -1,0 +1,37 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Whoever knocks all day fills neither the journal nor the status.
+func TestIncidentsArePaced(t *testing.T) {
+	n, now := &notes{}, time.Unix(1000, 0)
+	written := 0
+	for range 10 * incidentsAtOnce {
+		if n.add("knock", "at the door", now) {
+			written++
+		}
+	}
+	if written != incidentsAtOnce {
+		t.Errorf("%d written down at once, want %d", written, incidentsAtOnce)
+	}
+	if !n.add("other", "something else", now) {
+		t.Error("another kind is held back, too")
+	}
+	if !n.add("knock", "at the door", now.Add(2*time.Second)) {
+		t.Error("nothing is written down later")
+	}
+	lines, count := n.list()
+	if count != 10*incidentsAtOnce+2 || len(lines) != maxNotes+1 || !strings.Contains(lines[maxNotes], "more incidents") {
+		t.Errorf("%d counted, %d lines", count, len(lines))
+	}
+	for i := range maxKinds {
+		n.add(strings.Repeat("k", i+1), "", now)
+	}
+	if n.add("one kind too many", "", now) {
+		t.Error("kinds have no limit")
+	}
+}
