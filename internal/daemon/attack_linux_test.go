@@ -250,7 +250,7 @@ func newPlay(t *testing.T, bin string, system bool) *play {
 // folder is one that other users can pass through.
 func folder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "fm-play-*")
+	dir, err := os.MkdirTemp("/tmp", "fm-play-*") //nolint:usetesting // other users cannot pass through t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
