@@ -51,8 +51,8 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 }
 
 // Note writes an incident down: in the session it belongs to, or in
-// [Incidents] if nobody opened that one. An incident opens no agent's session,
-// which would then look as if its past were known.
+// [Incidents] if nobody opened that one or its chain is broken. An incident
+// opens no agent's session, which would then look as if its past were known.
 func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
 	if err := m.begin(); err != nil {
 		return refuse(err)
@@ -69,7 +69,7 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 			}
 			return []floodmark.Fact{seen}, nil
 		})
-		if !errors.Is(err, ErrNoSession) {
+		if !errors.Is(err, ErrNoSession) && !errors.Is(err, journal.ErrBroken) {
 			return err
 		}
 		seen.Text = cut(fmt.Sprintf("session %q: %s", s.ID, seen.Text))

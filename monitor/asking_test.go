@@ -257,3 +257,22 @@ func TestNote(t *testing.T) {
 		t.Errorf("a session nobody announced stands at %v, %v", view.State.Mark(), err)
 	}
 }
+
+// That a session is broken can be written down, if not there.
+func TestNoteOnABrokenSession(t *testing.T) {
+	mem := journal.NewMemory()
+	poisoned(t, newDesk(t, mem), "s")
+	d := newDesk(t, &faulty{Journal: mem, entry: func(e journal.Entry) (journal.Entry, error) {
+		if e.Kind == "content-seen" {
+			e.At++
+		}
+		return e, nil
+	}})
+	refused(t, d, mail("s", "c1"), journal.ErrBroken)
+	if err := d.Note(t.Context(), session("s"), floodmark.IncidentSeen{Kind: "test", Text: "broken"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := incidents(facts(t, mem, session(string(monitor.Incidents))), "test"); n != 1 {
+		t.Errorf("%d incidents", n)
+	}
+}
