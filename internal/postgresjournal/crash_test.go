@@ -118,53 +118,60 @@ func TestNothingIsLostWhenTheServerIsKilled(t *testing.T) {
 }
 
 // A wait for a replica that is cancelled looks like success: the row is there,
-// but only here.
+// but only here. One that is terminated looks like a failure, and is there too.
 func TestCancelledWaitForAReplicaIsNotAcknowledged(t *testing.T) {
 	s := newServer(t)
 	j := open(t, s.dsn, Options{Schema: "kept", Timeout: 2 * time.Second, Writers: 4})
-	first := record(t, session("s0"), journal.Link{}, 1, "first")
-	appendOK(t, j, first)
-	s.set("synchronous_standby_names", "nobody")
+	for _, how := range []string{"pg_cancel_backend", "pg_terminate_backend"} {
+		first := record(t, session("%s 0", how), journal.Link{}, 1, "first")
+		appendOK(t, j, first)
+		records := []journal.Record{first} // the one that is there already, and new ones
+		for i := 1; i <= 6; i++ {
+			records = append(records, record(t, session("%s %d", how, i), journal.Link{}, i, "new"))
+		}
+		s.set("synchronous_standby_names", "nobody")
+		stop := disturb(t, s, how)
+		var appends sync.WaitGroup
+		for _, r := range records {
+			appends.Go(func() {
+				if err := j.Append(context.Background(), batch(r)); !errors.Is(err, journal.ErrInDoubt) {
+					t.Errorf("%s: %v, want in doubt", r.Session, err)
+				}
+			})
+		}
+		appends.Wait()
+		if stop() == 0 {
+			t.Errorf("%s: no wait was disturbed", how)
+		}
+		s.set("synchronous_standby_names", "")
+		for _, r := range records {
+			appendOK(t, j, r)
+			if n := len(readAll(t, j, r.Session, journal.Link{})); n != len(r.Entries) {
+				t.Errorf("%s: %d entries, want %d", r.Session, n, len(r.Entries))
+			}
+		}
+	}
+}
 
-	stop, cancelled := make(chan struct{}), 0
-	var canceller sync.WaitGroup
+// disturb ends every wait for a replica, until it is stopped. It tells how many.
+func disturb(t *testing.T, s *server, how string) (stop func() int) {
 	admin := connect(t, s.dsn)
-	canceller.Go(func() {
+	done, count := make(chan struct{}), 0
+	var worker sync.WaitGroup
+	worker.Go(func() {
 		for {
 			select {
-			case <-stop:
+			case <-done:
 				return
 			case <-time.After(20 * time.Millisecond):
-				cancelled += query[int](t, admin, `
-					SELECT count(CASE WHEN random() < 0.7 THEN pg_cancel_backend(pid) ELSE pg_terminate_backend(pid) END)::int
-					FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+				count += query[int](t, admin, "SELECT count("+how+"(pid))::int FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 			}
 		}
 	})
-	records := []journal.Record{first} // the one that is there already, and new ones
-	for i := 1; i <= 6; i++ {
-		records = append(records, record(t, session("s%d", i), journal.Link{}, i, "new"))
-	}
-	var appends sync.WaitGroup
-	for _, r := range records {
-		appends.Go(func() {
-			if err := j.Append(context.Background(), batch(r)); !errors.Is(err, journal.ErrInDoubt) {
-				t.Errorf("%s: %v, want in doubt", r.Session, err)
-			}
-		})
-	}
-	appends.Wait()
-	close(stop)
-	canceller.Wait()
-	if cancelled == 0 {
-		t.Error("no wait was cancelled")
-	}
-	s.set("synchronous_standby_names", "")
-	for _, r := range records {
-		appendOK(t, j, r)
-		if n := len(readAll(t, j, r.Session, journal.Link{})); n != len(r.Entries) {
-			t.Errorf("%s: %d entries, want %d", r.Session, n, len(r.Entries))
-		}
+	return func() int {
+		close(done)
+		worker.Wait()
+		return count
 	}
 }
 
