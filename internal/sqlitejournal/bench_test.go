@@ -7,10 +7,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -105,6 +108,36 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
+// BenchmarkBesideRaw measures the journal and a raw file in turns, and reports
+// the median of their ratios: what else the machine does meets both.
+func BenchmarkBesideRaw(b *testing.B) {
+	const rounds, slice = 9, 2 * benchSessions
+	for _, inflight := range []int{64, 256} {
+		b.Run(fmt.Sprint("inflight=", inflight), func(b *testing.B) {
+			j, r := open(b, filepath.Join(b.TempDir(), "journal.db"), Options{}), newRaw(b)
+			defer r.close(b)
+			batches := prebuilt(b, rounds*slice)
+			var ratios []float64
+			for b.Loop() {
+				if len(batches) == 0 {
+					b.Fatal("run with -benchtime 1x")
+				}
+				for ; len(batches) > 0; batches = batches[slice:] {
+					begin := time.Now()
+					appendInFlight(b, inflight, batches[:slice], j.Append)
+					between := time.Now()
+					appendInFlight(b, inflight, batches[:slice], r.append)
+					ratios = append(ratios, float64(time.Since(between))/float64(between.Sub(begin)))
+				}
+			}
+			slices.Sort(ratios)
+			b.ReportMetric(ratios[len(ratios)/2], "ratio")
+			b.ReportMetric(ratios[len(ratios)/4], "lower-quartile")
+			b.ReportMetric(ratios[len(ratios)*3/4], "upper-quartile")
+		})
+	}
+}
+
 // A raw appends to a file and flushes it, in groups as the journal does. It is
 // the limit of what any journal on this disk can do.
 type raw struct {
@@ -162,6 +195,7 @@ func (r *raw) run() {
 		for _, q := range group {
 			q.done <- err
 		}
+		runtime.Gosched() // as the journal does
 	}
 }
 

@@ -167,7 +167,7 @@ func durable(c *conn) error {
 		{"PRAGMA secure_delete=ON", "PRAGMA secure_delete", "1"},
 		{"PRAGMA wal_autocheckpoint=0", "PRAGMA wal_autocheckpoint", "0"},
 		// A larger cache makes every commit slower: SQLite looks through all of it.
-		{"PRAGMA cache_size=-16384", "PRAGMA cache_size", "-16384"},
+		{"PRAGMA cache_size=-8192", "PRAGMA cache_size", "-8192"},
 	} {
 		if err := c.exec(s.set); err != nil {
 			return reading(s.set, err)

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"runtime"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -125,6 +126,7 @@ func (w *writer) run(queue <-chan *request) {
 		}
 		w.serve(w.group)
 		w.checkpoint()
+		runtime.Gosched() // those who were answered may have more for the next group
 	}
 }
 
