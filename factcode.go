@@ -56,49 +56,78 @@ func EncodeFact(f Fact) (kind string, body []byte, err error) {
 // DecodeFact is the inverse of [EncodeFact]. It refuses a kind or a field it
 // does not know: skipping one could make a session look cleaner than it is.
 func DecodeFact(kind string, body []byte) (Fact, error) {
-	read, ok := factReaders()[kind]
-	if !ok {
-		return nil, fmt.Errorf("unknown fact kind %q", kind)
-	}
 	if len(body) > MaxFactBytes {
 		return nil, fmt.Errorf("decode %s: %d bytes, at most %d", kind, len(body), MaxFactBytes)
 	}
-	f, err := read(body)
-	if err != nil {
+	f, known, err := read(kind, body)
+	switch {
+	case !known:
+		return nil, fmt.Errorf("unknown fact kind %q", kind)
+	case err != nil:
 		return nil, fmt.Errorf("decode %s: %w", kind, err)
 	}
 	return f, nil
 }
 
-// factReaders has one reader for every kind of fact.
-func factReaders() map[string]func([]byte) (Fact, error) {
-	return map[string]func([]byte) (Fact, error){
-		"session-opened":   decode[SessionOpened],
-		"session-forked":   decode[SessionForked],
-		"session-closed":   decode[SessionClosed],
-		"rules-loaded":     decode[RulesLoaded],
-		"context-cleared":  decode[ContextCleared],
-		"turn-opened":      decode[TurnOpened],
-		"turn-closed":      decode[TurnClosed],
-		"iteration-opened": decode[IterationOpened],
-		"content-seen":     decode[ContentSeen],
-		"content-arrived":  decode[ContentArrived],
-		"model-answered":   decode[ModelAnswered],
-		"action-decided":   decode[ActionDecided],
-		"opinion-given":    decode[OpinionGiven],
-		"child-spawned":    decode[ChildSpawned],
-		"child-ended":      decode[ChildEnded],
-		"endorsed":         decode[Endorsed],
-		"withdrawn":        decode[Withdrawn],
-		"incident-seen":    decode[IncidentSeen],
-		"ticket-opened":    decode[TicketOpened],
-		"ticket-extended":  decode[TicketExtended],
-		"ticket-refused":   decode[TicketRefused],
-		"ticket-answered":  decode[TicketAnswered],
-		"grant-given":      decode[GrantGiven],
-		"grant-used":       decode[GrantUsed],
-		"grant-ended":      decode[GrantEnded],
+// read decodes one kind of fact. It is a switch, not a table: a session is
+// replayed fact by fact.
+func read(kind string, body []byte) (f Fact, known bool, err error) {
+	known = true
+	switch kind {
+	case "session-opened":
+		f, err = decode[SessionOpened](body)
+	case "session-forked":
+		f, err = decode[SessionForked](body)
+	case "session-closed":
+		f, err = decode[SessionClosed](body)
+	case "rules-loaded":
+		f, err = decode[RulesLoaded](body)
+	case "context-cleared":
+		f, err = decode[ContextCleared](body)
+	case "turn-opened":
+		f, err = decode[TurnOpened](body)
+	case "turn-closed":
+		f, err = decode[TurnClosed](body)
+	case "iteration-opened":
+		f, err = decode[IterationOpened](body)
+	case "content-seen":
+		f, err = decode[ContentSeen](body)
+	case "content-arrived":
+		f, err = decode[ContentArrived](body)
+	case "model-answered":
+		f, err = decode[ModelAnswered](body)
+	case "action-decided":
+		f, err = decode[ActionDecided](body)
+	case "opinion-given":
+		f, err = decode[OpinionGiven](body)
+	case "child-spawned":
+		f, err = decode[ChildSpawned](body)
+	case "child-ended":
+		f, err = decode[ChildEnded](body)
+	case "endorsed":
+		f, err = decode[Endorsed](body)
+	case "withdrawn":
+		f, err = decode[Withdrawn](body)
+	case "incident-seen":
+		f, err = decode[IncidentSeen](body)
+	case "ticket-opened":
+		f, err = decode[TicketOpened](body)
+	case "ticket-extended":
+		f, err = decode[TicketExtended](body)
+	case "ticket-refused":
+		f, err = decode[TicketRefused](body)
+	case "ticket-answered":
+		f, err = decode[TicketAnswered](body)
+	case "grant-given":
+		f, err = decode[GrantGiven](body)
+	case "grant-used":
+		f, err = decode[GrantUsed](body)
+	case "grant-ended":
+		f, err = decode[GrantEnded](body)
+	default:
+		known = false
 	}
+	return f, known, err
 }
 
 func decode[F Fact](body []byte) (Fact, error) {
