@@ -178,6 +178,9 @@ func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	r, err := s.judge.Handle(ctx, ev)
+	if err == nil {
+		err = ctx.Err() // a yes that comes too late is none
+	}
 	if err == nil && r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn {
 		return r, nil
 	}
