@@ -24,6 +24,7 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 )
@@ -61,6 +62,9 @@ type Daemon struct {
 	table   peer.Table
 	guarded *peer.Guarded
 	door    agents.Door
+	// telemetry is nil, and so is metrics, unless service.yaml asks for it.
+	telemetry *telemetry.Telemetry
+	metrics   net.Listener
 	// notes are what status says that a person should look at.
 	notes *notes
 
@@ -79,6 +83,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
 	}
+	o.Log = slog.New(telemetry.Redact(o.Log.Handler()))
 	d := &Daemon{opts: o, started: o.Now(), table: peer.System{}, notes: &notes{}}
 	defer func() {
 		if err != nil {
@@ -97,6 +102,9 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err := d.openStore(ctx); err != nil {
 		return nil, err
 	}
+	if err := d.openTelemetry(ctx); err != nil {
+		return nil, err
+	}
 	if err := d.openMonitor(); err != nil {
 		return nil, err
 	}
@@ -113,7 +121,7 @@ func (d *Daemon) openMonitor() error {
 		Journal: d.store, Rules: d.live.rules, Key: d.key,
 		Approvers: []approval.Approver{d.desk}, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
-		Observe: d.hub.Tell,
+		Observe: d.observe,
 	})
 	if err != nil {
 		return err

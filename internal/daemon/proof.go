@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -30,6 +31,7 @@ type proof struct {
 	now        func() time.Time
 	log        *slog.Logger
 	fault      func(string)
+	signed     atomic.Int64 // when all was signed last; zero if never
 }
 
 // markOf asks the monitor for the mark a session is erased at.
@@ -51,9 +53,22 @@ func (p *proof) sign(ctx context.Context) error {
 	for {
 		p.fault("checkpoint")
 		step, err := p.checkpoint.Step(ctx, p.now())
+		if err == nil && !step.More {
+			p.signed.Store(p.now().UnixNano())
+		}
 		if err != nil || !step.More {
 			return err
 		}
+	}
+}
+
+// lastSigned says when all was signed last, or else when we began.
+func (p *proof) lastSigned(began time.Time) func() time.Time {
+	return func() time.Time {
+		if at := p.signed.Load(); at != 0 {
+			return time.Unix(0, at)
+		}
+		return began
 	}
 }
 

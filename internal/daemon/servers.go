@@ -69,11 +69,11 @@ func (d *Daemon) servers() []server {
 	frames, plain := hookframe.Split(d.hooks)
 	options := httpapi.Options{Refused: d.refused, Failed: d.failed}
 	desk := d.ownerDesk()
-	return append([]server{
+	return append(append([]server{
 		{"hook.sock", func(ctx context.Context) error { return d.serveFrames(ctx, frames) }, func(context.Context) error { return frames.Close() }},
 		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.monitor, options)), d.hookConn),
 		localServer("owner.sock", d.owners, d.atOwnerDoor(httpapi.NewOwnerHandler(desk, options)), d.ownerConn),
-	}, d.networkServers(options, desk)...)
+	}, d.networkServers(options, desk)...), d.metricsServers()...)
 }
 
 // localServer serves a local socket; conn says who is there.
@@ -218,6 +218,7 @@ func (d *Daemon) await(ctx context.Context, s journal.Session, t floodmark.Ticke
 // rulesChanged says what became of a new policy.
 func (d *Daemon) rulesChanged(s rulesStatus) {
 	d.opts.Fault("reload")
+	d.reloaded(s)
 	switch {
 	case s.refused != nil:
 		d.opts.Log.Error("the new policy is refused, the old one stays", "error", s.refused)

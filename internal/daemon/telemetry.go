@@ -1,0 +1,63 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/telemetry"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// openTelemetry begins to show what service.yaml asks for; by default nothing.
+// It is opened before the monitor, so that it is closed after it.
+func (d *Daemon) openTelemetry(ctx context.Context) error {
+	s := d.opts.Service
+	if s.Metrics == "" && s.Traces == "" && s.Events == "" {
+		return nil
+	}
+	var err error
+	d.telemetry, err = telemetry.Open(ctx, telemetry.Options{
+		Version: d.opts.Version, Traces: s.Traces, Events: s.Events, Now: d.opts.Now, Log: d.opts.Log,
+		Catalog:    func() *catalog.Catalog { return d.live.rules().Catalog },
+		Occupancy:  func() monitor.Occupancy { return d.monitor.Occupancy() }, // it is opened after this
+		Checkpoint: d.proof.lastSigned(d.started),
+	})
+	if err != nil {
+		return err
+	}
+	d.closers = append(d.closers, d.telemetry.Close)
+	if s.Metrics == "" {
+		return nil
+	}
+	if d.metrics, err = new(net.ListenConfig).Listen(ctx, "tcp", s.Metrics); err != nil {
+		return fmt.Errorf("show metrics on %s: %w", s.Metrics, err)
+	}
+	d.closers = append(d.closers, closed(d.metrics))
+	return nil
+}
+
+// observe hands what happened to whoever watches.
+func (d *Daemon) observe(o monitor.Observation) {
+	d.hub.Tell(o)
+	if d.telemetry != nil {
+		d.telemetry.Observe(o)
+	}
+}
+
+// reloaded counts what became of a new policy.
+func (d *Daemon) reloaded(s rulesStatus) {
+	if d.telemetry != nil {
+		d.telemetry.Reloaded(s.refused != nil)
+	}
+}
+
+// metricsServers answer scrapes, if somebody is to scrape.
+func (d *Daemon) metricsServers() []server {
+	if d.metrics == nil {
+		return nil
+	}
+	return []server{serverOf("metrics", d.metrics, httpapi.NewServer(d.telemetry.Metrics()))}
+}

@@ -1,0 +1,165 @@
+package telemetry
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A told is a fact as far as it may be shown. Its kinds have no field for
+// content, short forms, texts, places or code proofs, so none can be shown by
+// mistake. Add none.
+//
+//sumtype:decl
+type told interface {
+	// agent is the agent's name where the fact has one.
+	agent() string
+}
+
+// A tool is how a tool is named; bound before it is shown.
+type tool struct {
+	Agent  string `json:"agent"`
+	Server string `json:"server"`
+	Name   string `json:"name"`
+}
+
+// A decided is an action and the answer.
+type decided struct {
+	Action struct {
+		Kind    floodmark.ActionKind `json:"kind"`
+		Call    string               `json:"call"`
+		Tool    tool                 `json:"tool"`
+		Effects []floodmark.Effect   `json:"effects"`
+	} `json:"action"`
+	Mark     floodmark.Label `json:"mark"`
+	Trust    floodmark.Trust `json:"trust"`
+	Decision struct {
+		Verdict floodmark.Verdict `json:"verdict"`
+		Reasons []struct {
+			Code floodmark.Code `json:"code"`
+			Rule string         `json:"rule"`
+		} `json:"reasons"`
+		Would string `json:"would"`
+	} `json:"decision"`
+}
+
+// The other facts that are told.
+type (
+	opened  struct{ Agent string }
+	closed  struct{}
+	turn    struct{ open bool }
+	answer  struct{} // of a model
+	spawned struct {
+		Child floodmark.SessionID `json:"child"`
+	}
+	announced struct {
+		Node floodmark.NodeID `json:"node"`
+		Call string           `json:"call"`
+	}
+	arrived struct {
+		Node floodmark.NodeID `json:"node"`
+	}
+	incident struct {
+		Kind string `json:"kind"`
+		Call string `json:"call"`
+		Tool tool   `json:"tool"`
+	}
+	asked struct {
+		Ticket  floodmark.TicketID `json:"ticket"`
+		Expires time.Time          `json:"expires"`
+	}
+	guessed struct{} // a wrong code
+	replied struct {
+		Ticket  floodmark.TicketID `json:"ticket"`
+		Verdict floodmark.Verdict  `json:"verdict"`
+	}
+	vouched struct {
+		Digest floodmark.Digest `json:"digest"`
+		back   bool             // it was withdrawn
+	}
+)
+
+func (d *decided) agent() string { return d.Action.Tool.Agent }
+func (o *opened) agent() string  { return o.Agent }
+func (*closed) agent() string    { return "" }
+func (*turn) agent() string      { return "" }
+func (*answer) agent() string    { return "" }
+func (*spawned) agent() string   { return "" }
+func (*announced) agent() string { return "" }
+func (*arrived) agent() string   { return "" }
+func (*incident) agent() string  { return "" }
+func (*asked) agent() string     { return "" }
+func (*guessed) agent() string   { return "" }
+func (*replied) agent() string   { return "" }
+func (*vouched) agent() string   { return "" }
+
+// readFact reads what may be shown of a fact; nil if nothing of it is told.
+func readFact(kind string, body []byte) (told, error) {
+	var f told
+	switch kind {
+	case "action-decided":
+		f = &decided{}
+	case "session-opened":
+		f = &opened{}
+	case "session-closed":
+		return &closed{}, nil
+	case "turn-opened":
+		return &turn{open: true}, nil
+	case "turn-closed":
+		return &turn{}, nil
+	case "model-answered":
+		return &answer{}, nil
+	case "child-spawned":
+		f = &spawned{}
+	case "content-seen":
+		f = &announced{}
+	case "content-arrived":
+		f = &arrived{}
+	case "incident-seen":
+		f = &incident{}
+	case "ticket-opened":
+		f = &asked{}
+	case "ticket-refused":
+		return &guessed{}, nil
+	case "ticket-answered":
+		f = &replied{}
+	case "endorsed":
+		f = &vouched{}
+	case "withdrawn":
+		f = &vouched{back: true}
+	default:
+		return nil, nil
+	}
+	if err := json.Unmarshal(body, f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// effect is the most guarded effect of an action, or what else it is.
+func (d *decided) effect() string {
+	switch d.Action.Kind {
+	case floodmark.CallTool:
+	case floodmark.CallModel, floodmark.SendReply, floodmark.SpawnAgent:
+		return string(d.Action.Kind)
+	default:
+		return other
+	}
+	least := floodmark.Observe
+	if len(d.Action.Effects) == 0 {
+		least = floodmark.Admin
+	}
+	for _, e := range d.Action.Effects {
+		least = min(least, e)
+	}
+	return least.String()
+}
+
+// reason is why, in one word.
+func (d *decided) reason() string {
+	if len(d.Decision.Reasons) == 0 {
+		return ""
+	}
+	return string(d.Decision.Reasons[0].Code)
+}

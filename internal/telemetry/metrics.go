@@ -1,0 +1,262 @@
+package telemetry
+
+import (
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// A metric describes one time series for whoever reads the reference.
+type metric struct {
+	name, kind, help string
+	labels           []string
+}
+
+// allMetrics are all that a scrape shows. A name, once shipped, keeps its
+// meaning; a label's values come from closed sets.
+func allMetrics() []metric {
+	return []metric{
+		{"floodmark_build_info", "gauge", "Always 1; which program this is.", []string{"version", "go"}},
+		{"floodmark_events_total", "counter", "What agents told, by hook point.", []string{"point"}},
+		{"floodmark_decisions_total", "counter", "Actions that were answered, by verdict, by the most guarded effect, and by agent.", []string{"verdict", "effect", "agent"}},
+		{"floodmark_reasons_total", "counter", "Actions that were not simply allowed, by the deciding reason.", []string{"reason", "verdict"}},
+		{"floodmark_questions_total", "counter", "Questions to a person: opened, approved, denied, voided or expired.", []string{"state"}},
+		{"floodmark_questions_open", "gauge", "Questions asked by this process that wait for an answer.", nil},
+		{"floodmark_wrong_codes_total", "counter", "Typed codes that answered no question.", nil},
+		{"floodmark_endorsements_total", "counter", "Content the owner vouched for, or no longer does.", []string{"change"}},
+		{"floodmark_incidents_total", "counter", "What should not have been possible, by kind.", []string{"kind"}},
+		{"floodmark_errors_total", "counter", "Events and commands that got no answer, so restrict, by class.", []string{"class"}},
+		{"floodmark_warnings_total", "counter", "What went wrong beside an answer that stands.", nil},
+		{"floodmark_append_seconds", "histogram", "How long it took to make facts durable.", nil},
+		{"floodmark_judge_seconds", "histogram", "How long judging took.", nil},
+		{"floodmark_decision_seconds", "histogram", "How long an event took in all: waiting, recalling, judging, recording.", nil},
+		{"floodmark_wait_seconds", "histogram", "How long an event waited for its session's turn.", nil},
+		{"floodmark_cold_loads_total", "counter", "Sessions that were read from the journal.", nil},
+		{"floodmark_conflicts_total", "counter", "How often another writer was faster.", nil},
+		{"floodmark_in_flight", "gauge", "Events being worked on or waiting for their session's turn.", nil},
+		{"floodmark_waiters", "gauge", "Calls that wait for a person's answer.", nil},
+		{"floodmark_cached_sessions", "gauge", "Sessions in memory.", nil},
+		{"floodmark_cached_bytes", "gauge", "What the sessions in memory take, approximately.", nil},
+		{"floodmark_policy_reloads_total", "counter", "Tries to change the policy: ok or refused.", []string{"result"}},
+		{"floodmark_checkpoint_age_seconds", "gauge", "How long ago the journal's heads were signed; since the start if never.", nil},
+		{"floodmark_telemetry_lost_total", "counter", "Observations that did not fit the queue of telemetry.", nil},
+		{"floodmark_telemetry_unread_total", "counter", "Facts that telemetry could not read.", nil},
+		{"floodmark_telemetry_spans_total", "counter", "Spans: ended, sent, or failed to be sent.", []string{"state"}},
+		{"floodmark_telemetry_unwritten_total", "counter", "Security events that could not be written.", nil},
+	}
+}
+
+// maxOpenQuestions bounds the questions whose end is watched for.
+const maxOpenQuestions = 4096
+
+// metrics are the counters. They have a registry of their own.
+type metrics struct {
+	registry *prometheus.Registry
+
+	points                                  map[hook.Point]prometheus.Counter
+	decisions, reasons, questions           *prometheus.CounterVec
+	endorsements, incidents, errors         *prometheus.CounterVec
+	reloads, spanCount                      *prometheus.CounterVec
+	wrong, warnings, cold, conflicts        prometheus.Counter
+	lost, unread, unwritten                 prometheus.Counter
+	appendTime, judgeTime, allTime, waiting prometheus.Histogram
+	openGauge                               prometheus.Gauge
+
+	open map[floodmark.TicketID]time.Time // until when; belongs to the worker
+}
+
+func newMetrics(o Options) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry(), points: map[hook.Point]prometheus.Counter{}, open: map[floodmark.TicketID]time.Time{}}
+	f := factory{m.registry}
+	events := f.counters("floodmark_events_total")
+	for _, p := range hook.Points() {
+		m.points[p] = events.WithLabelValues(string(p))
+	}
+	m.decisions, m.reasons = f.counters("floodmark_decisions_total"), f.counters("floodmark_reasons_total")
+	m.questions, m.endorsements = f.counters("floodmark_questions_total"), f.counters("floodmark_endorsements_total")
+	m.incidents, m.errors = f.counters("floodmark_incidents_total"), f.counters("floodmark_errors_total")
+	m.reloads, m.spanCount = f.counters("floodmark_policy_reloads_total"), f.counters("floodmark_telemetry_spans_total")
+	m.wrong, m.warnings = f.counter("floodmark_wrong_codes_total"), f.counter("floodmark_warnings_total")
+	m.cold, m.conflicts = f.counter("floodmark_cold_loads_total"), f.counter("floodmark_conflicts_total")
+	m.lost, m.unread = f.counter("floodmark_telemetry_lost_total"), f.counter("floodmark_telemetry_unread_total")
+	m.unwritten = f.counter("floodmark_telemetry_unwritten_total")
+	m.appendTime, m.judgeTime = f.histogram("floodmark_append_seconds"), f.histogram("floodmark_judge_seconds")
+	m.allTime, m.waiting = f.histogram("floodmark_decision_seconds"), f.histogram("floodmark_wait_seconds")
+	m.openGauge = f.gauge("floodmark_questions_open")
+	f.gauges("floodmark_build_info").WithLabelValues(o.Version, runtime.Version()).Set(1)
+	m.begin()
+	f.watch(o)
+	return m
+}
+
+// begin shows zero where a closed set has few values: a rate of what was never
+// counted is unknown, not zero.
+func (m *metrics) begin() {
+	for _, s := range []string{"opened", "approved", "denied", "voided", "expired"} {
+		m.questions.WithLabelValues(s)
+	}
+	for _, r := range []string{"ok", "refused"} {
+		m.reloads.WithLabelValues(r)
+	}
+	for _, k := range append(incidentKinds(), other) {
+		m.incidents.WithLabelValues(k)
+	}
+	for _, c := range errorClasses() {
+		m.errors.WithLabelValues(c.name)
+	}
+}
+
+// observe counts what an observation says by itself.
+func (m *metrics) observe(o *monitor.Observation) {
+	if o.Err != nil {
+		m.errors.WithLabelValues(classOf(o.Err)).Inc()
+	}
+	if o.Warning != nil {
+		m.warnings.Inc()
+		return // the event it belongs to was counted
+	}
+	if o.Cold {
+		m.cold.Inc()
+	}
+	if o.Conflicts > 0 {
+		m.conflicts.Add(float64(o.Conflicts))
+	}
+	if len(o.Entries) > 0 {
+		m.appendTime.Observe(o.Wrote.Seconds())
+	}
+	if o.Point == "" {
+		return
+	}
+	if c := m.points[o.Point]; c != nil {
+		c.Inc()
+	}
+	m.judgeTime.Observe(o.Judged.Seconds())
+	m.waiting.Observe(o.Waited.Seconds())
+	m.allTime.Observe((o.Waited + o.Loaded + o.Judged + o.Wrote).Seconds())
+}
+
+// fact counts one fact.
+func (m *metrics) fact(f told, w who) {
+	switch f := f.(type) {
+	case *decided:
+		verdict := f.Decision.Verdict.String()
+		m.decisions.WithLabelValues(verdict, f.effect(), w.agent).Inc()
+		if f.Decision.Verdict < floodmark.Allow || f.Decision.Would != "" {
+			m.reasons.WithLabelValues(f.reason(), verdict).Inc()
+		}
+	case *incident:
+		m.incidents.WithLabelValues(f.Kind).Inc()
+	case *asked:
+		m.ask(f)
+	case *replied:
+		state := map[floodmark.Verdict]string{floodmark.Allow: "approved", floodmark.Restrict: "denied"}[f.Verdict]
+		if state == "" {
+			state = "voided"
+		}
+		m.questions.WithLabelValues(state).Inc()
+		delete(m.open, f.Ticket)
+		m.openGauge.Set(float64(len(m.open)))
+	case *guessed:
+		m.wrong.Inc()
+	case *vouched:
+		change := "endorsed"
+		if f.back {
+			change = "withdrawn"
+		}
+		m.endorsements.WithLabelValues(change).Inc()
+	case *opened, *closed, *turn, *answer, *spawned, *announced, *arrived:
+	}
+}
+
+func (m *metrics) ask(f *asked) {
+	m.questions.WithLabelValues("opened").Inc()
+	if len(m.open) < maxOpenQuestions {
+		m.open[f.Ticket] = f.Expires
+	}
+	m.openGauge.Set(float64(len(m.open)))
+}
+
+// expire counts the questions whose time is over.
+func (m *metrics) expire(now time.Time) {
+	for t, until := range m.open {
+		if !until.After(now) {
+			delete(m.open, t)
+			m.questions.WithLabelValues("expired").Inc()
+		}
+	}
+	m.openGauge.Set(float64(len(m.open)))
+}
+
+func (m *metrics) reloaded(refused bool) {
+	result := "ok"
+	if refused {
+		result = "refused"
+	}
+	m.reloads.WithLabelValues(result).Inc()
+}
+
+// A factory makes metrics as they are described.
+type factory struct{ registry *prometheus.Registry }
+
+func described(name string) metric {
+	all := allMetrics()
+	return all[slices.IndexFunc(all, func(d metric) bool { return d.name == name })]
+}
+
+func (f factory) counters(name string) *prometheus.CounterVec {
+	d := described(name)
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: d.help}, d.labels)
+	f.registry.MustRegister(c)
+	return c
+}
+
+func (f factory) counter(name string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: described(name).help})
+	f.registry.MustRegister(c)
+	return c
+}
+
+func (f factory) gauges(name string) *prometheus.GaugeVec {
+	d := described(name)
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: d.help}, d.labels)
+	f.registry.MustRegister(g)
+	return g
+}
+
+func (f factory) gauge(name string) prometheus.Gauge {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: described(name).help})
+	f.registry.MustRegister(g)
+	return g
+}
+
+// histogram counts from 10 µs, which is judging alone, to 10 s, the deadline.
+func (f factory) histogram(name string) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: name, Help: described(name).help,
+		Buckets: []float64{1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.3, 1, 3, 10},
+	})
+	f.registry.MustRegister(h)
+	return h
+}
+
+// watch shows what is asked for at each scrape.
+func (f factory) watch(o Options) {
+	show := func(name string, value func() float64) {
+		f.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: described(name).help}, value))
+	}
+	if full := o.Occupancy; full != nil {
+		show("floodmark_in_flight", func() float64 { return float64(full().InFlight) })
+		show("floodmark_waiters", func() float64 { return float64(full().Waiters) })
+		show("floodmark_cached_sessions", func() float64 { return float64(full().Sessions) })
+		show("floodmark_cached_bytes", func() float64 { return float64(full().Bytes) })
+	}
+	if signed := o.Checkpoint; signed != nil {
+		show("floodmark_checkpoint_age_seconds", func() float64 { return o.Now().Sub(signed()).Seconds() })
+	}
+}

@@ -1,0 +1,182 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// other stands for every name that somebody we do not know made up. Such a name
+// may be content, and there may be endlessly many.
+const other = "other"
+
+// A who says who is spoken of, in names that may be shown.
+type who struct{ tenant, session, agent string }
+
+// names bound names to those that are known.
+type names struct {
+	catalog func() *catalog.Catalog
+	of      *catalog.Catalog // whose agents these are
+	agents  map[string]bool
+}
+
+func newNames(c func() *catalog.Catalog) names { return names{catalog: c} }
+
+// agent returns the name of an agent the catalog knows, other for another one,
+// and nothing for nothing.
+func (n *names) agent(name string) string {
+	if now := n.catalog(); now != n.of {
+		n.of, n.agents = now, map[string]bool{"floodmark": true}
+		for _, p := range now.Profiles() {
+			for _, a := range p.Agents() {
+				n.agents[a] = true
+			}
+		}
+	}
+	if name == "" || n.agents[name] {
+		return name
+	}
+	return other
+}
+
+// tool bounds a tool's names.
+func (n *names) tool(t *tool) {
+	ref := floodmark.ToolRef{Agent: t.Agent, Server: t.Server, Name: t.Name}
+	t.Agent = n.agent(t.Agent)
+	if t.Name == "" && t.Server == "" {
+		return
+	}
+	if _, known := n.catalog().Lookup(ref); !known {
+		t.Name = other
+		if t.Server != "" {
+			t.Server = other
+		}
+	}
+}
+
+// bound leaves in a fact only names that may be shown.
+func (n *names) bound(f told) {
+	switch f := f.(type) {
+	case *opened:
+		f.Agent = n.agent(f.Agent)
+	case *decided:
+		n.tool(&f.Action.Tool)
+		f.Action.Call = n.id(f.Action.Call)
+		for i := range f.Decision.Reasons {
+			r := &f.Decision.Reasons[i]
+			r.Code, r.Rule = knownCode(r.Code), n.id(r.Rule)
+		}
+	case *announced:
+		f.Call = n.id(f.Call)
+	case *incident:
+		n.tool(&f.Tool)
+		f.Call, f.Kind = n.id(f.Call), knownIncident(f.Kind)
+	case *closed, *turn, *answer, *spawned, *arrived, *asked, *guessed, *replied, *vouched:
+	}
+}
+
+// maxID is as long as the names of sessions and calls are in practice.
+const maxID = 128
+
+// id returns a name that is plainly one, or a digest: a name somebody else
+// chose can be an address, a sentence or a key.
+func (n *names) id(name string) string {
+	plain := len(name) <= maxID && !looksSecret(name)
+	for i := 0; plain && i < len(name); i++ {
+		c := name[i]
+		plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("._:-*", c) >= 0
+	}
+	if plain {
+		return name
+	}
+	return "sha256:" + floodmark.DigestOf(name).String()[:16]
+}
+
+// looksSecret knows the beginnings of common keys and tokens.
+func looksSecret(s string) bool {
+	for _, p := range secretBeginnings() {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func secretBeginnings() [17]string {
+	return [...]string{
+		"sk-", "sk_", "pk_", "rk_", "ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_",
+		"glpat-", "xox", "AKIA", "ASIA", "eyJ", "npm_", "AIza",
+	}
+}
+
+// knownCode bounds reason codes to those there are.
+func knownCode(c floodmark.Code) floodmark.Code {
+	switch c {
+	case floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection,
+		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
+		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Iterations,
+		floodmark.DryRun, floodmark.Unjudged:
+		return c
+	}
+	return other
+}
+
+// incidentKinds are those that are shown by name.
+func incidentKinds() []string {
+	return []string{
+		"agent-at-owner-door", "clear-not-believed", "judging-panicked", "machine-stopped", "monitor-killed",
+		"not-permitted", "refused-call-ran", "snapshot-refused", "store-changed", "unknown-child", "unknown-peer",
+		"unmediated-call", "wrong-user",
+	}
+}
+
+func knownIncident(kind string) string {
+	if slices.Contains(incidentKinds(), kind) {
+		return kind
+	}
+	return other
+}
+
+// An errorClass is how a failure is counted.
+type errorClass struct {
+	err  error
+	name string
+}
+
+func errorClasses() []errorClass {
+	return []errorClass{
+		{monitor.ErrBusy, "busy"},
+		{monitor.ErrClosed, "closed"},
+		{monitor.ErrNoSession, "no-session"},
+		{monitor.ErrNoTicket, "no-question"},
+		{monitor.ErrPanic, "panic"},
+		{monitor.ErrChildExists, "child-exists"},
+		{journal.ErrBroken, "broken"},
+		{journal.ErrInDoubt, "in-doubt"},
+		{journal.ErrConflict, "conflict"},
+		{journal.ErrTooLarge, "too-large"},
+		{journal.ErrClosed, "journal-closed"},
+		{hook.ErrTooLarge, "event-too-large"},
+		{provenance.ErrSources, "too-many-sources"},
+		{context.DeadlineExceeded, "deadline"},
+		{context.Canceled, "canceled"},
+	}
+}
+
+// classOf names a failure.
+func classOf(err error) string {
+	for _, c := range errorClasses() {
+		if errors.Is(err, c.err) {
+			return c.name
+		}
+	}
+	return other
+}

@@ -1,0 +1,302 @@
+// Package telemetry shows what the monitor does to those who run it: counters,
+// traces, security events, and a log. None of them holds content, secrets or
+// codes: facts are read into types that have no field for those, and a name
+// somebody else chose is shown only if the catalog knows it. It never holds up
+// an answer: what does not fit its queue is left out and counted.
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// The bounds on what waits to be told.
+const (
+	maxQueue      = 8192             // observations
+	maxQueueBytes = 32 << 20         // of their facts
+	tick          = time.Second      // how often expired questions are looked for
+	settleTime    = time.Second      // how long a scrape waits for what was told before it
+	closeTime     = 3 * time.Second  // how long the last spans may take
+	scrapeTime    = 10 * time.Second // how long one scrape may take
+)
+
+// Options say what is shown and where. Now and Catalog must be there.
+type Options struct {
+	Version string
+	// Traces is an OTLP/HTTP address, Events a file; empty: none.
+	Traces, Events string
+	// Catalog returns the tools and agents whose names may be shown.
+	Catalog func() *catalog.Catalog
+	// Occupancy and Checkpoint are optional: how full the monitor is, and when
+	// the journal's heads were last signed.
+	Occupancy  func() monitor.Occupancy
+	Checkpoint func() time.Time
+	Now        func() time.Time
+	// Log says that telemetry itself is in trouble; optional.
+	Log *slog.Logger
+}
+
+// A Telemetry tells what it observes. Open makes one.
+type Telemetry struct {
+	opts    Options
+	metrics *metrics
+	spans   *spans     // nil without traces
+	events  *eventFile // nil without events
+	names   names
+
+	queue chan item
+	bytes atomic.Int64 // of the facts in the queue
+	stop  chan struct{}
+	work  sync.WaitGroup
+	once  sync.Once
+	ended error
+}
+
+// An item is one thing to tell. Exactly one of its parts is set.
+type item struct {
+	seen    *seen
+	reload  *reload
+	reached chan<- struct{}
+}
+
+// A seen is what is kept of an observation until it is told.
+type seen struct {
+	session journal.Session
+	agent   string
+	point   hook.Point
+	entries []journal.Entry
+	mark    floodmark.Label
+	ticket  floodmark.TicketID
+	bytes   int64
+}
+
+// A reload is a try to change the policy.
+type reload struct {
+	at      time.Time
+	refused bool
+}
+
+// Open begins to tell. Whoever opened it closes it, after the monitor.
+func Open(ctx context.Context, o Options) (*Telemetry, error) {
+	if o.Now == nil || o.Catalog == nil {
+		return nil, errors.New("telemetry: the options lack Now or Catalog")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	t := &Telemetry{opts: o, queue: make(chan item, maxQueue), stop: make(chan struct{}), names: newNames(o.Catalog)}
+	t.metrics = newMetrics(o)
+	var err error
+	if o.Events != "" {
+		if t.events, err = openEvents(o.Events, maxEventBytes); err != nil {
+			return nil, err
+		}
+	}
+	if o.Traces != "" {
+		if t.spans, err = openSpans(ctx, o, t.metrics); err != nil {
+			return nil, errors.Join(err, t.events.Close())
+		}
+	}
+	t.work.Go(t.run)
+	return t, nil
+}
+
+// Observe takes in what happened. It never blocks; it belongs in
+// [monitor.Config].
+func (t *Telemetry) Observe(o monitor.Observation) {
+	t.metrics.observe(&o)
+	if len(o.Entries) == 0 {
+		return
+	}
+	size := int64(0)
+	for i := range o.Entries {
+		size += int64(len(o.Entries[i].Body))
+	}
+	if t.bytes.Add(size) > maxQueueBytes {
+		t.bytes.Add(-size)
+		t.metrics.lost.Inc()
+		return
+	}
+	s := &seen{session: o.Session, agent: o.Agent, point: o.Point, entries: o.Entries, mark: o.Mark, ticket: o.Ticket, bytes: size}
+	if !t.put(item{seen: s}) {
+		t.bytes.Add(-size)
+	}
+}
+
+// Reloaded takes in that the policy was read again. Refused says that the old
+// one stays.
+func (t *Telemetry) Reloaded(refused bool) {
+	t.put(item{reload: &reload{at: t.opts.Now(), refused: refused}})
+}
+
+func (t *Telemetry) put(i item) bool {
+	select {
+	case t.queue <- i:
+		return true
+	default:
+		t.metrics.lost.Inc()
+		return false
+	}
+}
+
+// run tells until Close, then what is left.
+func (t *Telemetry) run() {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case i := <-t.queue:
+			t.tell(i)
+		case <-ticker.C:
+			t.metrics.expire(t.opts.Now())
+		case <-t.stop:
+			for {
+				select {
+				case i := <-t.queue:
+					t.tell(i)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+func (t *Telemetry) tell(i item) {
+	switch {
+	case i.reached != nil:
+		t.metrics.expire(t.opts.Now())
+		close(i.reached)
+	case i.reload != nil:
+		t.metrics.reloaded(i.reload.refused)
+		if i.reload.refused {
+			t.write(policyRefused(t.opts.Version, i.reload.at))
+		}
+	case i.seen != nil:
+		t.bytes.Add(-i.seen.bytes)
+		t.tellSeen(i.seen)
+	}
+}
+
+// tellSeen reads the facts, once for all who are told.
+func (t *Telemetry) tellSeen(s *seen) {
+	who := who{tenant: t.names.id(s.session.Tenant), session: t.names.id(string(s.session.ID)), agent: t.names.agent(s.agent)}
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.Kind == "content-seen" && s.point != hook.BeforeToolCall {
+			continue // only the announcement of a result says which call it belongs to
+		}
+		f, err := readFact(e.Kind, e.Body)
+		if err != nil {
+			t.metrics.unread.Inc()
+			continue
+		}
+		if f == nil {
+			continue
+		}
+		t.names.bound(f)
+		if who.agent == "" {
+			who.agent = f.agent()
+		}
+		t.metrics.fact(f, who)
+		if t.spans != nil {
+			t.spans.fact(s, e.Time(), f, who)
+		}
+		if t.events != nil {
+			if ev, ok := eventOf(t.opts.Version, s, e, f, who); ok {
+				t.write(ev)
+			}
+		}
+	}
+}
+
+// write adds a security event. A file that cannot be written to is counted, and
+// said once until it works again.
+func (t *Telemetry) write(ev finding) {
+	if t.events == nil {
+		return
+	}
+	changed, err := t.events.write(ev)
+	if err != nil {
+		t.metrics.unwritten.Inc()
+	}
+	switch {
+	case changed && err != nil:
+		t.opts.Log.Error("security events cannot be written", "error", err)
+	case changed:
+		t.opts.Log.Info("security events are written again")
+	}
+}
+
+// settle waits until what was told before is counted.
+func (t *Telemetry) settle(ctx context.Context) {
+	reached := make(chan struct{})
+	timer := time.NewTimer(settleTime)
+	defer timer.Stop()
+	if !t.put(item{reached: reached}) {
+		return
+	}
+	select {
+	case <-reached:
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-t.stop:
+	}
+}
+
+// Metrics answers scrapes. One shows all that was observed before it.
+func (t *Telemetry) Metrics() http.Handler {
+	show := promhttp.HandlerFor(t.metrics.registry, promhttp.HandlerOpts{
+		MaxRequestsInFlight: 4, Timeout: scrapeTime, ErrorHandling: promhttp.HTTPErrorOnError,
+	})
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if !local(r.Host) {
+			http.Error(w, "ask by a loopback address", http.StatusForbidden) // a web page found us by a name of its own
+			return
+		}
+		t.settle(r.Context())
+		show.ServeHTTP(w, r)
+	})
+	return mux
+}
+
+func local(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Registry is where the counters are, for tests and for who embeds them.
+func (t *Telemetry) Registry() prometheus.Gatherer { return t.metrics.registry }
+
+// Close tells what is left and lets go. What is observed later is not told.
+func (t *Telemetry) Close() error {
+	t.once.Do(func() {
+		close(t.stop)
+		t.work.Wait()
+		if t.spans != nil {
+			t.spans.close()
+		}
+		t.ended = t.events.Close()
+	})
+	return t.ended
+}
