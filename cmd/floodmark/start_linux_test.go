@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestFiveMinutes runs the README's five minutes word for word, in one shell at
+// a terminal, and compares what comes out. The one word that differs is the
+// code of a question: it is taken from what the command before it printed.
+func TestFiveMinutes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts real programs and waits for them")
+	}
+	for _, program := range []string{"script", "curl", "bash", "sha256sum"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Fatalf("%s is missing: install it", program)
+		}
+	}
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := shortFolder(t)
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "bin")+"/", ".", "../floodmark-hook").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	sh := newTerminal(t, dir)
+	commands, printed := 0, ""
+	for _, f := range fences(string(page)) {
+		if f.info != startFence {
+			continue
+		}
+		for _, p := range strings.Split("\n"+strings.ReplaceAll(f.text, "\\\n", ""), "\n$ ")[1:] {
+			command, want, _ := strings.Cut(p, "\n")
+			printed = sh.run(withCode(command, printed))
+			commands++
+			if err := sameOutput(strings.TrimSpace(spaces(want)), strings.TrimSpace(spaces(printed))); want != "" && err != nil {
+				t.Fatalf("line %d: %s\n%v", f.line, command, err)
+			}
+		}
+	}
+	if commands < 20 {
+		t.Errorf("%d commands were run", commands)
+	}
+	checkDrawing(t, filepath.Join(dir, "monday.svg"))
+}
+
+// spaces folds what only lines columns up.
+func spaces(s string) string { return regexp.MustCompile(`(?m) {2,}(\S)`).ReplaceAllString(s, "  $1") }
+
+// withCode puts the code that was just shown in place of the example's.
+func withCode(command, printed string) string {
+	m := regexp.MustCompile(`floodmark approve ([0-9a-f]{8})`).FindStringSubmatch(printed)
+	if m == nil {
+		return command
+	}
+	return strings.Replace(command, "approve 3f9c21aa", "approve "+m[1], 1)
+}
+
+// checkDrawing draws the picture, where there is something to draw it with, and
+// keeps it where the person who asked can look at it.
+func checkDrawing(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil || !strings.HasPrefix(string(data), "<svg") {
+		t.Fatalf("no drawing: %v", err)
+	}
+	if keep := os.Getenv("FLOODMARK_KEEP_DRAWING"); keep != "" {
+		if err := os.WriteFile(keep, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tool, err := exec.LookPath("rsvg-convert"); err == nil {
+		if out, err := exec.CommandContext(t.Context(), tool, file, "-o", file+".png").CombinedOutput(); err != nil {
+			t.Errorf("it cannot be drawn: %v\n%s", err, out)
+		}
+	}
+}
+
+// shortFolder is one whose sockets have short names.
+func shortFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "fm-*") //nolint:usetesting // the test's own folder is too deep for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func newTerminal(t *testing.T, dir string) *terminalShell {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	cmd := exec.CommandContext(ctx, "script", "-qefc", "bash --norc --noprofile", "/dev/null")
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + dir, "PS1=", "PS2=", "NO_COLOR=1", "TERM=dumb", "COLUMNS=100"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := &terminalShell{t: t, in: in, lines: make(chan string, 1024)}
+	go func() {
+		defer close(s.lines)
+		for r := bufio.NewScanner(out); r.Scan(); {
+			s.lines <- strings.TrimRight(r.Text(), "\r")
+		}
+	}()
+	t.Cleanup(func() {
+		fmt.Fprintln(in, "kill $(jobs -p) 2>/dev/null; exit")
+		for range s.lines { //nolint:revive // until the shell has gone
+		}
+		cancel()
+		_ = cmd.Wait()
+	})
+	s.run("stty -echo; set +m; bind 'set enable-bracketed-paste off' 2>/dev/null; true")
+	return s
+}
+
+// A terminalShell is a shell that believes to have a person before it.
+type terminalShell struct {
+	t     *testing.T
+	in    io.Writer
+	lines chan string
+	n     int
+}
+
+// run types a command and returns what was printed.
+func (s *terminalShell) run(command string) string {
+	s.t.Helper()
+	s.n++
+	end := fmt.Sprintf("end-of-command-%d", s.n)
+	fmt.Fprintf(s.in, "%s\n", command)
+	fmt.Fprintf(s.in, "echo %s-of-command-%d\n", "end", s.n)
+	var got []string
+	for {
+		select {
+		case line, ok := <-s.lines:
+			if !ok {
+				s.t.Fatalf("the shell ended at %s\n%s", command, strings.Join(got, "\n"))
+			}
+			if strings.HasSuffix(line, end) && !strings.Contains(line, "echo") {
+				got = append(got, strings.TrimSuffix(line, end))
+				return strings.Join(got, "\n")
+			}
+			got = append(got, line)
+		case <-time.After(time.Minute):
+			s.t.Fatalf("no end of %s\n%s", command, strings.Join(got, "\n"))
+		}
+	}
+}
