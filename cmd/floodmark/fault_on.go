@@ -8,21 +8,50 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // fault ends the process, as a power cut would, when a named point was passed
-// so many times: FLOODMARK_FAULT=in-commit:7. Only tests build with it.
+// so many times: FLOODMARK_FAULT=in-commit:7. With a length of time behind it,
+// in-commit:7:2s, each pass from then on takes that long, as on a slow disk. The
+// name is first added to the file FLOODMARK_FAULT_FILE, so that whoever watches
+// knows where it ended. Only tests build with it.
 func fault() func(string) {
-	point, times, _ := strings.Cut(os.Getenv("FLOODMARK_FAULT"), ":")
-	left, err := strconv.Atoi(times)
+	parts := strings.Split(os.Getenv("FLOODMARK_FAULT")+"::", ":")
+	point, pause := parts[0], parts[2]
+	from, err := strconv.ParseInt(parts[1], 10, 64)
 	if point == "" || err != nil {
 		return nil
 	}
+	slow, _ := time.ParseDuration(pause)
 	var passed atomic.Int64
 	return func(at string) {
-		if at == point && passed.Add(1) == int64(left) {
+		switch {
+		case at != point:
+		case slow > 0:
+			if passed.Add(1) >= from {
+				time.Sleep(slow)
+			}
+		case passed.Add(1) == from:
+			tellFault(at)
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
 	}
+}
+
+// tellFault leaves the name of the point; the page cache outlives the process.
+func tellFault(at string) {
+	f, err := os.OpenFile(os.Getenv("FLOODMARK_FAULT_FILE"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	_, _ = f.WriteString(at + "\n")
+	_ = f.Close()
+}
+
+// faultLogBytes lets a short run see SQLite's log moved often.
+func faultLogBytes() int {
+	n, _ := strconv.Atoi(os.Getenv("FLOODMARK_FAULT_LOG_BYTES"))
+	return n
 }

@@ -104,7 +104,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	d, err := daemon.Open(ctx, daemon.Options{
-		Paths: paths, Service: service, Version: c.build.line(), System: f.system, Users: users, Log: log, Now: time.Now, Fault: fault(),
+		Paths: paths, Service: service, Version: c.build.line(), System: f.system, Users: users, Log: log, Now: time.Now, Fault: fault(), LogBytes: faultLogBytes(),
 		Ready: func() { c.say("floodmark answers on %s", paths.HookSocket) },
 	})
 	if err != nil {

@@ -42,6 +42,8 @@ type Options struct {
 	Now    func() time.Time
 	// Fault is called at named points; for tests that end the process there.
 	Fault func(point string)
+	// LogBytes is how much SQLite's log may take; zero for the usual.
+	LogBytes int
 	// Ready is called once events are answered; nil if nobody waits for it.
 	Ready func()
 }
@@ -105,12 +107,14 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err := d.openTelemetry(ctx); err != nil {
 		return nil, err
 	}
+	o.Fault(pointOpened)
 	if err := d.openMonitor(); err != nil {
 		return nil, err
 	}
 	if err := d.lookBack(ctx); err != nil {
 		return nil, err
 	}
+	o.Fault(pointBeforeListen)
 	return d, d.listen(ctx)
 }
 
@@ -129,7 +133,7 @@ func (d *Daemon) openMonitor() error {
 	d.closers = append(d.closers, d.monitor.Close)
 	d.guarded = peer.NewGuarded(d.table)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
-	d.door = agents.Door{Hooks: d.monitor, Await: d.await}
+	d.door = agents.Door{Hooks: d.hooksDoor(), Await: d.await}
 	d.live.changed = d.rulesChanged
 	return nil
 }
@@ -153,6 +157,7 @@ func (d *Daemon) lookBack(ctx context.Context) error {
 	if wrong != "" {
 		d.incident(ctx, "store-changed", "the store is not the one whose heads were signed: "+wrong)
 	}
+	d.opts.Fault(pointLookedBack)
 	return writeRunning(d.opts.Paths.Running, d.started, boot)
 }
 
@@ -205,6 +210,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	case err = <-failed:
 	}
 	d.tell(sd.SdNotifyStopping)
+	d.opts.Fault(pointStop)
 	d.stop(servers)
 	stop()
 	halt()
@@ -235,6 +241,7 @@ func (d *Daemon) end() error {
 	if err := d.close(); err != nil {
 		return err
 	}
+	d.opts.Fault(pointClosed)
 	return os.Remove(d.opts.Paths.Running)
 }
 

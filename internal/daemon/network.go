@@ -67,7 +67,7 @@ func serverTLS(l config.Listen) (*tls.Config, error) {
 // networkServers serve both services to whoever proves to be somebody.
 func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server {
 	mux := http.NewServeMux()
-	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.monitor, o))
+	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.hooksDoor(), o))
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(owner, o))
 	var list []server
 	for _, r := range d.network {

@@ -13,7 +13,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		mode = "system"
 	}
 	return &owner.Desk{
-		Monitor: d.monitor, Journal: d.store.Journal, Hub: d.hub, Codes: d.desk,
+		Monitor: d.monitor, Journal: d.store, Hub: d.hub, Codes: d.desk,
 		Key: d.keys.Signing, Evidence: d.proof.evidence,
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
 		Rules:  func() owner.Rules { return d.live.current().forOwner() },

@@ -51,7 +51,7 @@ func markOf(m *monitor.Monitor) journal.MarkOf {
 // sign signs all that is not signed yet.
 func (p *proof) sign(ctx context.Context) error {
 	for {
-		p.fault("checkpoint")
+		p.fault(pointSign)
 		step, err := p.checkpoint.Step(ctx, p.now())
 		if err == nil && !step.More {
 			p.signed.Store(p.now().UnixNano())

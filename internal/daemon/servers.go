@@ -71,7 +71,7 @@ func (d *Daemon) servers() []server {
 	desk := d.ownerDesk()
 	return append(append([]server{
 		{"hook.sock", func(ctx context.Context) error { return d.serveFrames(ctx, frames) }, func(context.Context) error { return frames.Close() }},
-		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.monitor, options)), d.hookConn),
+		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.hooksDoor(), options)), d.hookConn),
 		localServer("owner.sock", d.owners, d.atOwnerDoor(httpapi.NewOwnerHandler(desk, options)), d.ownerConn),
 	}, d.networkServers(options, desk)...), d.metricsServers()...)
 }
@@ -217,7 +217,7 @@ func (d *Daemon) await(ctx context.Context, s journal.Session, t floodmark.Ticke
 
 // rulesChanged says what became of a new policy.
 func (d *Daemon) rulesChanged(s rulesStatus) {
-	d.opts.Fault("reload")
+	d.opts.Fault(pointReload)
 	d.reloaded(s)
 	switch {
 	case s.refused != nil:

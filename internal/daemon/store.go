@@ -20,6 +20,7 @@ import (
 type store struct {
 	journal.Journal
 	engine, place string
+	fault         func(string)
 }
 
 // headFolder is the folder of signed heads.
@@ -36,6 +37,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.store.fault = d.opts.Fault
 	d.closers = append(d.closers, d.store.Close)
 	dir := d.opts.Service.Journal.Witness
 	if dir == "" {
@@ -53,7 +55,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	d.proof = &proof{
 		journal: d.store, evidence: evidence, now: d.opts.Now, log: d.opts.Log, fault: d.opts.Fault,
 		every:      orElse(time.Duration(d.opts.Service.Journal.Checkpoint), checkpointEvery),
-		checkpoint: &journal.Checkpointer{Journal: d.store, Log: d.witness, Key: d.keys.Signing},
+		checkpoint: &journal.Checkpointer{Journal: d.store, Log: watchedHeads{d.witness, d.opts.Fault}, Key: d.keys.Signing},
 		retention: &journal.Retention{
 			Journal: d.store, Signer: d.keys.Signing.Signer, Keep: time.Duration(d.opts.Service.Journal.Keep),
 			Mark: func(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
@@ -82,7 +84,7 @@ func openSQLite(ctx context.Context, o Options) (store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return store{}, fmt.Errorf("make the folder of the journal: %w", err)
 	}
-	j, err := sqlitejournal.Open(ctx, o.Paths.Journal, sqlitejournal.Options{Fault: o.Fault})
+	j, err := sqlitejournal.Open(ctx, o.Paths.Journal, sqlitejournal.Options{Fault: o.Fault, LogBytes: o.LogBytes})
 	if err != nil {
 		return store{}, err
 	}

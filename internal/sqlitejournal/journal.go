@@ -24,6 +24,9 @@ type Options struct {
 	// Fault is called at the named points below, from the writer's goroutine.
 	// It is for tests that end the process there.
 	Fault func(point string)
+	// LogBytes is how much may be appended before SQLite's log is moved into its
+	// store; zero means 64 MiB. It is for tests that want to see it moved often.
+	LogBytes int
 }
 
 // The points at which Options.Fault is called.

@@ -68,6 +68,9 @@ func (j *Journal) open(ctx context.Context, opts Options) error {
 	j.reads.SetMaxOpenConns(readers)
 	j.reads.SetMaxIdleConns(readers)
 	w.stats = &j.stats
+	if opts.LogBytes > 0 {
+		w.most = opts.LogBytes
+	}
 	go func() {
 		defer close(j.done)
 		w.run(j.queue)

@@ -48,11 +48,12 @@ type writer struct {
 	group   []*request
 	frames  int64 // pages in the log at the last checkpoint
 	logged  int   // bytes in the log since the last checkpoint, about
+	most    int   // what logged may be before the next one
 	refused error // why nothing is written any more, until the store is opened again
 }
 
 func newWriter(c *conn, fault func(string)) (*writer, error) {
-	w := &writer{c: c, fault: fault, heads: newHeads()}
+	w := &writer{c: c, fault: fault, heads: newHeads(), most: checkpointBytes}
 	if err := w.prepare(); err != nil {
 		return nil, errors.Join(reading("prepare to write", err), w.finish())
 	}
@@ -228,7 +229,7 @@ func (w *writer) doubt(err error, mark, sid int64) error {
 // is in the log stays there until it is moved, so an error costs nothing but
 // space; one that is not about space is told by the next append.
 func (w *writer) checkpoint() {
-	if w.logged < checkpointBytes {
+	if w.logged < w.most {
 		return
 	}
 	w.fault(InCheckpoint)

@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"context"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// The points at which Options.Fault is called, besides those of the journal.
+const (
+	pointOpened         = "opened"          // the store is open, nothing was looked at
+	pointLookedBack     = "looked-back"     // the last run's end is written down, this run's beginning is not
+	pointBeforeListen   = "before-listen"   // all is built, nobody can ask yet
+	pointBeforeReply    = "before-reply"    // the facts are durable, the answer has not left
+	pointSign           = "sign"            // heads are about to be signed
+	pointWitnessAppend  = "witness-append"  // heads lie in the folder, unsigned
+	pointWitnessPublish = "witness-publish" // a checkpoint is signed, but not shown
+	pointReload         = "reload"          // new rules hold, nobody was told
+	pointErase          = "erase"           // a tombstone is signed, but not in the store
+	pointErased         = "erased"          // it is in the store, nobody was told
+	pointStop           = "stop"            // a stop was asked for, nothing is closed yet
+	pointClosed         = "closed"          // all is closed, but not noted
+)
+
+// watchedHooks is the monitor with a point between what is durable and the
+// answer.
+type watchedHooks struct {
+	*monitor.Monitor
+	fault func(string)
+}
+
+// Handle judges one event.
+func (w watchedHooks) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
+	reply, err := w.Monitor.Handle(ctx, tenant, ev)
+	w.fault(pointBeforeReply)
+	return reply, err
+}
+
+func (d *Daemon) hooksDoor() watchedHooks { return watchedHooks{d.monitor, d.opts.Fault} }
+
+// watchedHeads is the folder of heads with points between its steps.
+type watchedHeads struct {
+	journal.HeadLog
+	fault func(string)
+}
+
+// Append adds heads.
+func (w watchedHeads) Append(ctx context.Context, leaves []string) error {
+	err := w.HeadLog.Append(ctx, leaves)
+	w.fault(pointWitnessAppend)
+	return err
+}
+
+// Publish shows a signed checkpoint.
+func (w watchedHeads) Publish(ctx context.Context, signed []byte) error {
+	w.fault(pointWitnessPublish)
+	return w.HeadLog.Publish(ctx, signed)
+}
+
+// Erase implements [journal.Journal].
+func (s store) Erase(ctx context.Context, t journal.Tombstone) error {
+	s.fault(pointErase)
+	err := s.Journal.Erase(ctx, t)
+	s.fault(pointErased)
+	return err
+}
