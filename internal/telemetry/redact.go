@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -87,10 +88,14 @@ func text(key, value string) string {
 }
 
 // errorText is what a log says of an error. A refusal's cause may quote what an
-// agent sent, so only its reason is shown, with its class.
+// agent sent, so only its reason is shown, with its class; a problem of the policy
+// is named by its place.
 func errorText(err error) string {
 	if r, ok := errors.AsType[*monitor.Refusal](err); ok {
 		return r.Reason + " (" + classOf(err) + ")"
+	}
+	if p, ok := errors.AsType[floodmark.Problems](err); ok && len(p) > 0 {
+		return scrub(fmt.Sprintf("%d problems, the first at %s:%d:%d (%s)", len(p), p[0].File, p[0].Line, p[0].Column, p[0].Code))
 	}
 	return scrub(err.Error())
 }
