@@ -210,8 +210,10 @@ func TestLateBackendCannotOverwrite(t *testing.T) {
 func TestGivenUpBeforeItsTurnIsNotWritten(t *testing.T) {
 	j := open(t, testDSN(t), Options{Writers: 1, Queue: 1})
 	block := make(chan struct{})
+	var writing atomic.Bool
 	var blocked *queue
 	blocked = newQueue(1, 1, func(rs []*request) {
+		writing.Store(true)
 		<-block
 		for _, r := range rs {
 			blocked.answer(r, nil)
@@ -226,7 +228,7 @@ func TestGivenUpBeforeItsTurnIsNotWritten(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		eventually(t, func() bool { return len(blocked.requests) == i })
+		eventually(t, func() bool { return writing.Load() && len(blocked.requests) == i })
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
