@@ -30,7 +30,13 @@ func (b Batch) Check() error {
 			bytes += len(e.Body)
 		}
 	}
+	if len(b.Contents) > MaxEntries {
+		return fmt.Errorf("%w: %d contents, at most %d", ErrTooLarge, len(b.Contents), MaxEntries)
+	}
 	for _, c := range b.Contents {
+		if len(c.Tenant) > MaxTenantBytes {
+			return fmt.Errorf("%w: a tenant's name has at most %d bytes", ErrTooLarge, MaxTenantBytes)
+		}
 		bytes += len(c.Postings)
 	}
 	if entries > MaxEntries || bytes > MaxBatchBytes {

@@ -38,6 +38,11 @@ func TestBatchLimits(t *testing.T) {
 		name := journal.Session{Tenant: strings.Repeat("t", tenant), ID: floodmark.SessionID(strings.Repeat("s", id))}
 		return journal.Batch{Records: []journal.Record{record(t, name, "x")}}
 	}
+	contents := func(n, tenant int) journal.Batch {
+		b := journal.Batch{Records: []journal.Record{record(t, s, "x")}, Contents: make([]journal.Content, n)}
+		b.Contents[n-1].Tenant = strings.Repeat("t", tenant)
+		return b
+	}
 	for _, c := range []struct {
 		what    string
 		at, one journal.Batch
@@ -47,6 +52,8 @@ func TestBatchLimits(t *testing.T) {
 		{"bytes", bytes(journal.MaxBatchBytes), bytes(journal.MaxBatchBytes + 1)},
 		{"a session's name", named(0, journal.MaxSessionBytes), named(0, journal.MaxSessionBytes+1)},
 		{"a tenant's name", named(journal.MaxTenantBytes, 1), named(journal.MaxTenantBytes+1, 1)},
+		{"contents", contents(journal.MaxEntries, 0), contents(journal.MaxEntries+1, 0)},
+		{"a content's tenant", contents(1, journal.MaxTenantBytes), contents(1, journal.MaxTenantBytes+1)},
 		{"a name at least", named(0, 1), named(0, 0)},
 	} {
 		if err := c.at.Check(); err != nil {
