@@ -88,7 +88,9 @@ const maxID = 128
 
 // id returns a name that is plainly one, or a digest: a name somebody else
 // chose can be an address, a sentence or a key.
-func (n *names) id(name string) string {
+func (*names) id(name string) string { return plainName(name) }
+
+func plainName(name string) string {
 	plain := len(name) <= maxID && !looksSecret(name)
 	for i := 0; plain && i < len(name); i++ {
 		c := name[i]
@@ -149,25 +151,30 @@ func knownIncident(kind string) string {
 type errorClass struct {
 	err  error
 	name string
+	// names says that such an error names a session, whose name is somebody's:
+	// the log shows only what sort of error it is.
+	names bool
 }
 
 func errorClasses() []errorClass {
 	return []errorClass{
-		{monitor.ErrBusy, "busy"},
-		{monitor.ErrClosed, "closed"},
-		{monitor.ErrNoSession, "no-session"},
-		{monitor.ErrNoTicket, "no-question"},
-		{monitor.ErrPanic, "panic"},
-		{monitor.ErrChildExists, "child-exists"},
-		{journal.ErrBroken, "broken"},
-		{journal.ErrInDoubt, "in-doubt"},
-		{journal.ErrConflict, "conflict"},
-		{journal.ErrTooLarge, "too-large"},
-		{journal.ErrClosed, "journal-closed"},
-		{hook.ErrTooLarge, "event-too-large"},
-		{provenance.ErrSources, "too-many-sources"},
-		{context.DeadlineExceeded, "deadline"},
-		{context.Canceled, "canceled"},
+		{monitor.ErrBusy, "busy", true},
+		{monitor.ErrClosed, "closed", false},
+		{monitor.ErrNoSession, "no-session", true},
+		{monitor.ErrNoTicket, "no-question", true},
+		{monitor.ErrPanic, "panic", true},
+		{monitor.ErrChildExists, "child-exists", true},
+		{journal.ErrUnknownSession, "unknown-session", true},
+		{journal.ErrForged, "forged", true},
+		{journal.ErrBroken, "broken", true},
+		{journal.ErrInDoubt, "in-doubt", true},
+		{journal.ErrConflict, "conflict", true},
+		{journal.ErrTooLarge, "too-large", true},
+		{journal.ErrClosed, "journal-closed", false},
+		{hook.ErrTooLarge, "event-too-large", true},
+		{provenance.ErrSources, "too-many-sources", true},
+		{context.DeadlineExceeded, "deadline", false},
+		{context.Canceled, "canceled", false},
 	}
 }
 

@@ -81,6 +81,8 @@ func text(key, value string) string {
 	switch {
 	case key == "digest" && len(value) <= 64 && hexDigits.MatchString(value):
 		return value
+	case key == "session" || key == "agent":
+		return plainName(value)
 	case slices.Contains(plainKeys(), key):
 		return scrub(value)
 	}
@@ -93,6 +95,11 @@ func text(key, value string) string {
 func errorText(err error) string {
 	if r, ok := errors.AsType[*monitor.Refusal](err); ok {
 		return r.Reason + " (" + classOf(err) + ")"
+	}
+	for _, c := range errorClasses() {
+		if c.names && errors.Is(err, c.err) {
+			return c.err.Error()
+		}
 	}
 	if p, ok := errors.AsType[floodmark.Problems](err); ok && len(p) > 0 {
 		return scrub(fmt.Sprintf("%d problems, the first at %s:%d:%d (%s)", len(p), p[0].File, p[0].Line, p[0].Column, p[0].Code))
@@ -107,6 +114,7 @@ var (
 	address   = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s]*`)
 	mail      = regexp.MustCompile(`[^\s<>@]+@[^\s<>@]+`)
 	bearer    = regexp.MustCompile(`(?i)\b(bearer|basic|password|passwd|pwd|token|secret|api[_-]?key|code)([\s:=]+)\S+`)
+	nameOf    = regexp.MustCompile(`\b(session|tenant|sub-agent|question|tool|server) [^\s:,]+`)
 	keyBlock  = regexp.MustCompile(`(?s)-----BEGIN.*`)
 	token     = regexp.MustCompile(`[A-Za-z0-9+_=-]{20,}`)
 	// The beginnings are those of secretBeginnings.
@@ -122,6 +130,7 @@ func scrub(s string) string {
 	s = address.ReplaceAllString(s, "[address]")
 	s = mail.ReplaceAllString(s, "[mail]")
 	s = bearer.ReplaceAllString(s, "$1$2[secret]")
+	s = nameOf.ReplaceAllString(s, "$1 […]")
 	s = token.ReplaceAllStringFunc(s, func(t string) string {
 		if looksSecret(t) || strings.ContainsAny(t, "0123456789") {
 			return "[token]"
