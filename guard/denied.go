@@ -59,15 +59,14 @@ func denied(r hook.Reply, err error) *Denied {
 // monitor could not take it in: nobody would know where it came from.
 type Withheld struct {
 	Tool string
-	Err  error
+	// Err is why, for logs. It is not unwrapped: that a result was not taken in
+	// does not mean that the tool did not run.
+	Err error
 }
 
 func (w *Withheld) Error() string {
 	return "floodmark: " + w.Tool + " ran, but its result was not taken in and is kept back. Ask the owner to run «floodmark status»."
 }
-
-// Unwrap returns why the monitor did not take it in.
-func (w *Withheld) Unwrap() error { return w.Err }
 
 // maxLines bounds how many of our own refusals a session remembers.
 const maxLines = 1024
