@@ -68,6 +68,9 @@ type Argument struct {
 	Trust Trust `json:"trust"`
 	// Spans say where it was seen, oldest first, at most [MaxSpans].
 	Spans []Span `json:"spans,omitempty"`
+	// Pieced says that it was seen only in pieces: Trust is then the lowest of
+	// theirs, not that of the first span.
+	Pieced bool `json:"pieced,omitempty"`
 	// Shown is a short form a person may read. It is empty for content and for
 	// values that are secrets.
 	Shown string `json:"shown,omitempty"`

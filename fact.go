@@ -125,6 +125,8 @@ type ActionDecided struct {
 	// Trust is the mark's trust after the arguments were looked at.
 	Trust    Trust    `json:"trust"`
 	Decision Decision `json:"decision"`
+	// Basis is what else the decision followed from, for judging it again.
+	Basis *Basis `json:"basis,omitempty"`
 }
 
 // OpinionGiven says what the auditor answered about a call.

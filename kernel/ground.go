@@ -47,20 +47,15 @@ func (e earlier) Find(h provenance.Hash) []floodmark.Span {
 }
 
 // returns is the label a call's result brings, by what was read and where.
-// Standing trust in a host holds for a plain read of one URL there, by a tool
-// that returns whatever a page says: with two URLs, a command, or a tool that
-// reads messages, the result may be somebody else's.
 func (st *step) returns(ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf) floodmark.Label {
-	urls := 0
-	for _, leaf := range leaves {
-		if use.Arg(leaf.Top).Is == catalog.IsURL {
-			urls++
-		}
-	}
-	oneURL := urls == 1 && len(use.Effects) == 1 && use.Effects[0] == floodmark.Fetch && use.Returns.Trust == floodmark.Untrusted
-	l := use.Returns
-	if use.ByPath || use.Location == catalog.NoPath && oneURL {
-		l = st.r.Policy.PlaceLabel(l, use.Place, use.Location, st.s.Project != "", st.s.Home)
+	return st.placed(ref, use.Returns, location(use, leaves), use.Place)
+}
+
+// placed is the label of a result once the policy has spoken about its place
+// and its tool.
+func (st *step) placed(ref floodmark.ToolRef, l floodmark.Label, location, place string) floodmark.Label {
+	if kind, ok := placeKind(location); ok {
+		l = st.r.Policy.PlaceLabel(l, place, kind, st.s.Project != "", st.s.Home)
 	}
 	if st.r.Policy.Caution(ref) {
 		l.Trust = floodmark.Untrusted
@@ -161,27 +156,28 @@ func secretName(path string) bool {
 // same values in every argument that matters, whatever the content. Code and
 // what changes the agent never get one.
 func pattern(j judged) string {
-	if j.use.Profile == nil {
+	if j.basis.Undescribed {
 		return ""
 	}
-	for _, e := range j.use.Effects {
+	effects := j.action.Effects
+	for _, e := range effects {
 		if e == floodmark.Run || e == floodmark.Admin {
 			return ""
 		}
 	}
-	if len(j.use.URLs) > 0 {
+	if n := len(j.action.Arguments); n > 0 && j.action.Arguments[n-1].Path == urlOfCommand {
 		return "" // a command line has more to say than its addresses
 	}
-	if len(j.use.Effects) == 1 && j.use.Effects[0] == floodmark.Fetch && j.question.Reach.URLArg >= 0 {
+	if len(effects) == 1 && effects[0] == floodmark.Fetch && j.question.Reach.URLArg >= 0 {
 		return hostPattern(j)
 	}
+	if len(j.basis.Cut) > 0 {
+		return "" // not shown in full, so not approved in general
+	}
 	var parts []string
-	for i, a := range j.action.Arguments {
+	for _, a := range j.action.Arguments {
 		if a.Role == floodmark.Content {
 			continue
-		}
-		if a.Shown != j.leaves[i].Value {
-			return "" // not shown in full, so not approved in general
 		}
 		parts = append(parts, a.Path+"="+a.Shown)
 	}

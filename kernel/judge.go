@@ -16,6 +16,7 @@ type judged struct {
 	action   floodmark.Action
 	use      catalog.Use
 	leaves   []hook.Leaf
+	basis    floodmark.Basis
 	mark     floodmark.Label
 	question policy.Question
 	ruling   policy.Ruling
@@ -24,6 +25,11 @@ type judged struct {
 	inputs   []floodmark.NodeID // the sources its arguments were seen in
 	pattern  string             // what a wider approval would cover
 	grant    *approval.Grant    // what let it through, if something had to
+
+	// Of a recorded call: the leaves nobody kept, and what is assumed of the
+	// rules that look at them.
+	unkept []string
+	assume func(rule string) bool
 }
 
 // judge finds out what a call is, where its arguments came from, and what the
@@ -33,44 +39,66 @@ func (st *step) judge(c hook.Call, in *Context) judged {
 	j := judged{mark: st.mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
 	leaves, err := c.Leaves()
 	if err != nil {
-		st.unreadable(&j, c)
+		j.action.ArgsDigest = floodmark.DigestOf(string(c.Args))
+		st.unreadable(&j)
 		return j
 	}
-	j.leaves = leaves
 	j.action.ArgsDigest = argsDigest(leaves)
 	ctx := st.authority(j.action)
 	if in != nil {
 		ctx = *in
 	}
-	j.mark = ctx.Mark
 	j.use = st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
-	if j.use.Instructs && !j.use.SelfProtected && ctx.Mark.Trust >= floodmark.Owner {
-		j.use.Effects = withoutAdmin(j.use.Effects)
-	}
-	j.returns = st.returns(ref, j.use, leaves)
-	j.action.Effects = j.use.Effects
 	for _, address := range j.use.URLs {
 		leaves = append(leaves, hook.Leaf{Path: urlOfCommand, Top: urlOfCommand, Value: address})
 	}
 	j.leaves = leaves
 	tr := st.tracer(ctx.Nodes)
+	j.action.Effects = j.use.Effects
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
+	st.ground(&j, tr, ctx)
+	j.basis.Hinted = c.Hints != nil
+	j.returns = st.placed(ref, j.basis.Returns, j.basis.Location, j.use.Place)
+	st.rule(&j, ctx)
+	return j
+}
+
+// rule says what follows from an action and its basis in a context. Live calls
+// and recorded ones come here alike: the same facts give the same answer.
+func (st *step) rule(j *judged, ctx Context) {
+	j.mark = ctx.Mark
+	b := &j.basis
+	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	j.question = policy.Question{
-		Agent: st.ev.Agent, Tool: ref, Effects: j.use.Effects, SelfProtected: j.use.SelfProtected,
+		Agent: j.action.Tool.Agent, Tool: j.action.Tool, Effects: j.action.Effects, SelfProtected: b.SelfProtected,
 		Mark: ctx.Mark, Trust: ctx.Mark.Trust, Levels: ctx.Levels,
-		Args: j.action.Arguments, Leaves: leaves,
+		Args: j.action.Arguments, Leaves: j.leaves, Unkept: j.unkept, Assume: j.assume,
 		Iteration: st.s.Iteration, Turn: st.turn(), Sources: st.sources(),
-		Reach: st.reach(tr, j.use, leaves, j.action.Arguments),
+		Reach: st.reached(b, j.action.Arguments),
 	}
-	if j.use.PathKind == catalog.Secret && j.use.Network {
+	if b.SecretPath && b.Network {
 		// A secret file that is sent need not have been read before.
 		j.question.Mark.Secrecy, j.question.Reach.SecretInArgs = floodmark.Secret, true
 	}
-	st.authorise(&j)
+	st.authorise(j)
 	j.ruling = st.r.Policy.Decide(&j.question)
-	j.pattern = pattern(j)
-	st.conclude(&j)
-	return j
+	j.pattern = pattern(*j)
+	st.conclude(j)
+}
+
+// effectsAt are the effects in a context: to the owner alone, in a context of
+// his own, a file that instructs an agent is a file.
+func effectsAt(effects []floodmark.Effect, b *floodmark.Basis, trust floodmark.Trust) []floodmark.Effect {
+	if !b.Instructs || b.SelfProtected {
+		return effects
+	}
+	if trust >= floodmark.Owner {
+		return withoutAdmin(effects)
+	}
+	if slices.Contains(effects, floodmark.Admin) {
+		return effects
+	}
+	return append(slices.Clip(effects), floodmark.Admin)
 }
 
 // withoutAdmin leaves the other effects of writing a file that instructs an
@@ -84,8 +112,8 @@ func withoutAdmin(effects []floodmark.Effect) []floodmark.Effect {
 }
 
 // unreadable restricts a call whose arguments cannot be looked at one by one.
-func (st *step) unreadable(j *judged, c hook.Call) {
-	j.action.ArgsDigest = floodmark.DigestOf(string(c.Args))
+func (st *step) unreadable(j *judged) {
+	j.basis.Unreadable = true
 	j.decision = floodmark.Decision{
 		Verdict: floodmark.Restrict,
 		Reasons: []floodmark.Reason{{Code: floodmark.Unjudged, Text: "its arguments cannot be read"}},
@@ -137,39 +165,13 @@ func argument(use catalog.Use, leaf hook.Leaf) catalog.Arg {
 func (st *step) authorise(j *judged) {
 	q := &j.question
 	for i, a := range q.Args {
-		needs := j.use.Arg(j.leaves[i].Top).Needs
-		if a.Role != floodmark.Content && a.Whence == floodmark.Seen && a.Trust < needs {
+		if a.Role != floodmark.Content && a.Whence == floodmark.Seen && a.Trust < needs(&j.basis, i) {
 			q.Trust = min(q.Trust, a.Trust)
 		}
 	}
-	if st.relaxes(j) {
+	if j.basis.Licensed && st.settings().Relax {
 		q.Trust, q.Relaxed = max(q.Trust, floodmark.Owner), true
 	}
-}
-
-// relaxes reports whether the owner's own words cover the call.
-func (st *step) relaxes(j *judged) bool {
-	if !st.settings().Relax || j.use.Profile == nil || j.use.SelfProtected {
-		return false
-	}
-	for _, e := range j.use.Effects {
-		if e != floodmark.Write && e != floodmark.Change && e != floodmark.Send {
-			return false
-		}
-	}
-	named := 0
-	for i, a := range j.question.Args {
-		switch leaf := j.leaves[i]; {
-		case a.Role == floodmark.Content:
-		case slices.Contains(j.use.Selectors, leaf.Top):
-			// The word only chose the effect, which the licence answers for.
-		case a.Whence != floodmark.Stated:
-			return false
-		case leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number):
-			named++ // no, null and nothing need no naming, and name nothing
-		}
-	}
-	return named > 0 && st.licensed(j)
 }
 
 // conclude turns the policy's ruling into the decision: an opinion only where
@@ -209,7 +211,7 @@ func (st *step) auditable(j *judged) bool {
 	if !st.settings().AuditorOn || j.ruling.Flow || !st.auditCase(*j).Fits() {
 		return false
 	}
-	for _, e := range j.use.Effects {
+	for _, e := range j.action.Effects {
 		if e == floodmark.Admin || e == floodmark.Run && j.mark.Trust < floodmark.Local {
 			return false
 		}

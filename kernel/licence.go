@@ -25,7 +25,7 @@ func (st *step) licensed(j *judged) bool {
 	for _, text := range said {
 		turn.Add(text)
 	}
-	for i, a := range j.question.Args {
+	for i, a := range j.action.Arguments {
 		leaf := j.leaves[i]
 		about := j.use.Arg(leaf.Top)
 		if a.Role == floodmark.Content || leaf.Value == "" || leaf.Kind == hook.Null || leaf.Kind == hook.Bool ||

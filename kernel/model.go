@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"strings"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/policy"
@@ -17,28 +19,69 @@ func (st *step) beforeModel() {
 	for _, t := range st.ev.Tools {
 		action.Tools = append(action.Tools, floodmark.ToolRef{Server: t.Server, Name: t.Name}.String())
 	}
-	q := policy.Question{
-		Agent: st.ev.Agent, Mark: st.mark, Trust: st.mark.Trust, Levels: st.more,
-		Iteration: action.Iteration, Turn: st.turn(), Sources: st.sources(),
-	}
-	ruling := st.r.Policy.BeforeModel(&q)
-	d := floodmark.Decision{Verdict: ruling.Verdict, Reasons: ruling.Reasons}
+	ruling, d := st.ruleModel(action.Iteration, st.tools())
 	if ruling.Verdict == floodmark.Allow {
-		d.Hidden, d.Reasons = st.hidden(q)
 		if st.mark.Trust < floodmark.Shared {
 			st.out.Reply.Warning = warning(st.mark.Trust)
 		}
 	} else {
-		st.remedy(&d, q.Mark.Trust)
 		st.out.Reply.Line = reasonLine("The model was not called", d)
 	}
 	st.out.Reply.BlockTurn = ruling.BlockTurn
 	st.out.PersistGraph, st.out.LogFullContext = ruling.PersistGraph, ruling.LogFullContext
 	st.enforce(&d)
-	st.decide(action, st.mark, st.mark.Trust, d)
+	st.decide(action, st.mark, st.mark.Trust, d, st.modelBasis(action))
 	if d.Would != "" {
 		st.out.Reply.BlockTurn = false
 	}
+}
+
+// tools are the tools offered to the model.
+func (st *step) tools() []floodmark.ToolRef {
+	refs := make([]floodmark.ToolRef, len(st.ev.Tools))
+	for i, t := range st.ev.Tools {
+		refs[i] = st.ref(t.Server, t.Name)
+	}
+	return refs
+}
+
+// ruleModel says what the policy answers to a model call, live or recorded.
+func (st *step) ruleModel(iteration int, tools []floodmark.ToolRef) (policy.Ruling, floodmark.Decision) {
+	q := policy.Question{
+		Agent: st.ev.Agent, Mark: st.mark, Trust: st.mark.Trust, Levels: st.more,
+		Iteration: iteration, Turn: st.turn(), Sources: st.sources(),
+	}
+	ruling := st.r.Policy.BeforeModel(&q)
+	d := floodmark.Decision{Verdict: ruling.Verdict, Reasons: ruling.Reasons}
+	if ruling.Verdict == floodmark.Allow {
+		d.Hidden, d.Reasons = st.hidden(q, tools)
+	} else {
+		st.remedy(&d, q.Mark.Trust)
+	}
+	return ruling, d
+}
+
+// modelBasis notes who asked, if the session is not his, and that the offered
+// tools cannot be told from their names alone.
+func (st *step) modelBasis(a floodmark.Action) floodmark.Basis {
+	var b floodmark.Basis
+	if st.ev.Agent != st.s.Agent {
+		b.Agent = st.ev.Agent
+	}
+	for i, t := range st.ev.Tools {
+		if offered(a.Tools[i], st.ev.Agent) != st.ref(t.Server, t.Name) {
+			b.Unreadable = true
+		}
+	}
+	return b
+}
+
+// offered reads the name of an offered tool.
+func offered(name, agent string) floodmark.ToolRef {
+	if server, tool, ok := strings.Cut(name, "/"); ok {
+		return floodmark.ToolRef{Agent: agent, Server: server, Name: tool}
+	}
+	return floodmark.ToolRef{Agent: agent, Name: name}
 }
 
 // iterationStart counts a round of the loop. A door that sees no model calls
@@ -46,27 +89,21 @@ func (st *step) beforeModel() {
 func (st *step) iterationStart() {
 	st.openTurn()
 	st.keep(floodmark.IterationOpened{Iteration: st.ev.Iteration})
-	q := policy.Question{
-		Agent: st.ev.Agent, Mark: st.mark, Trust: st.mark.Trust, Levels: st.more,
-		Iteration: max(st.ev.Iteration, st.s.Iteration), Turn: st.turn(), Sources: st.sources(),
-	}
-	ruling := st.r.Policy.BeforeModel(&q)
+	action := floodmark.Action{Kind: floodmark.CallModel, Iteration: max(st.ev.Iteration, st.s.Iteration)}
+	ruling, d := st.ruleModel(action.Iteration, nil)
 	if ruling.Verdict == floodmark.Allow {
 		return
 	}
-	d := floodmark.Decision{Verdict: ruling.Verdict, Reasons: ruling.Reasons}
-	st.remedy(&d, q.Mark.Trust)
 	st.out.Reply.Line = reasonLine("The turn was ended", d)
 	st.enforce(&d)
 	st.out.Reply.BlockTurn = ruling.BlockTurn && d.Would == ""
-	st.decide(floodmark.Action{Kind: floodmark.CallModel, Iteration: q.Iteration}, st.mark, st.mark.Trust, d)
+	st.decide(action, st.mark, st.mark.Trust, d, st.modelBasis(action))
 }
 
 // hidden names the tools every call of which would be restricted. The others
 // stay visible, or nobody could ever be asked.
-func (st *step) hidden(q policy.Question) (names []string, reasons []floodmark.Reason) {
-	for _, t := range st.ev.Tools {
-		ref := st.ref(t.Server, t.Name)
+func (st *step) hidden(q policy.Question, tools []floodmark.ToolRef) (names []string, reasons []floodmark.Reason) {
+	for _, ref := range tools {
 		q.Tool, q.Effects = ref, st.r.Catalog.Possible(ref)
 		if reason, ok := st.r.Policy.Hides(&q); ok {
 			names = append(names, ref.String())

@@ -21,58 +21,66 @@ const privateLength = 6
 // maxContentTokens bounds the tokens looked up in the free text of one call.
 const maxContentTokens = 2048
 
-// reach is what the flow rules look at: what leaves, and where to.
-func (st *step) reach(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf, args []floodmark.Argument) policy.Reach {
-	r := policy.Reach{Network: use.Network, Own: use.Own, URLArg: -1, ContentLicensed: true}
-	var urls []int
-	for i, leaf := range leaves {
-		about := argument(use, leaf)
+// carries notes what the flow rules look at: what leaves, and where to.
+func (st *step) carries(j *judged, tr *provenance.Tracer) {
+	b, args := &j.basis, j.action.Arguments
+	for i, leaf := range j.leaves {
+		about := argument(j.use, leaf)
 		switch {
 		case about.Is == catalog.IsURL:
-			urls = append(urls, i)
-			r.Destinations = append(r.Destinations, i)
+			b.URLs = append(b.URLs, floodmark.Address{Argument: i})
+			b.Destinations = append(b.Destinations, i)
 		case about.Is == catalog.IsDestination, about.Role == floodmark.Undeclared:
-			r.Destinations = append(r.Destinations, i)
+			b.Destinations = append(b.Destinations, i)
 			// Filing something where somebody else said is reaching outside,
 			// even on the owner's own service.
-			r.Own = r.Own && (args[i].Whence == floodmark.Stated || about.Is != catalog.IsDestination || !alters(use.Effects))
+			b.Own = b.Own && (args[i].Whence == floodmark.Stated || about.Is != catalog.IsDestination || !alters(j.action.Effects))
 		}
 		if about.Role == floodmark.Content && leaf.Kind == hook.String && leaf.Value != "" {
-			r.FreeContent = true
+			b.FreeContent = true
 			active, private := st.active(tr, leaf.Value)
-			r.ActiveContent = r.ActiveContent || active
-			r.ContentLicensed = r.ContentLicensed && !private
+			b.ActiveContent = b.ActiveContent || active
+			b.PrivateContent = b.PrivateContent || private
 		}
-		r.SecretInArgs = r.SecretInArgs || st.secret(tr, leaf.Value, args[i])
+		b.SecretInArgs = b.SecretInArgs || st.secret(tr, leaf.Value, args[i])
 	}
-	st.fetches(&r, tr, urls, leaves, args)
+	for i := range b.URLs {
+		u := &b.URLs[i]
+		value := j.leaves[u.Argument].Value
+		u.Host = provenance.URLHost(value)
+		u.FromHost = (args[u.Argument].Whence == floodmark.Stated || st.fromHost(tr, u.Host, value)) &&
+			st.restFromHost(tr, u.Host, u.Argument, j.leaves, args)
+	}
+}
+
+// reached is what the flow rules are told. Of all URLs of a call together it
+// says what holds for the worst of them: whether the owner or the policy names
+// the host, and whether everything else was stated or came from that host.
+func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Reach {
+	r := policy.Reach{
+		Network: b.Network, Own: b.Own, Destinations: b.Destinations, URLArg: -1,
+		SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
+	}
+	if len(b.URLs) == 0 {
+		return r
+	}
+	r.URLArg = b.URLs[0].Argument
+	r.HostStated, r.HostListed, r.RestFromHost = true, true, true
+	for _, u := range b.URLs {
+		a := args[u.Argument]
+		if worst := args[r.URLArg]; a.Whence < worst.Whence || a.Whence == worst.Whence && a.Trust < worst.Trust {
+			r.URLArg = u.Argument
+		}
+		r.HostStated = r.HostStated && (a.Whence == floodmark.Stated || u.Host != "" && st.s.stated.HasHost(u.Host))
+		r.HostListed = r.HostListed && u.Host != "" && st.r.Policy.ListsHost(u.Host)
+		r.RestFromHost = r.RestFromHost && u.FromHost
+	}
 	return r
 }
 
 // alters reports whether a call does more than read.
 func alters(effects []floodmark.Effect) bool {
 	return slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
-}
-
-// fetches says of all URLs of a call together what holds for the worst of
-// them: whether the owner or the policy names the host, and whether everything
-// else in the call was stated or came from that same host.
-func (st *step) fetches(r *policy.Reach, tr *provenance.Tracer, urls []int, leaves []hook.Leaf, args []floodmark.Argument) {
-	if len(urls) == 0 {
-		return
-	}
-	r.URLArg = urls[0]
-	r.HostStated, r.HostListed, r.RestFromHost = true, true, true
-	for _, i := range urls {
-		if a, worst := args[i], args[r.URLArg]; a.Whence < worst.Whence || a.Whence == worst.Whence && a.Trust < worst.Trust {
-			r.URLArg = i
-		}
-		host := provenance.URLHost(leaves[i].Value)
-		stated := args[i].Whence == floodmark.Stated
-		r.HostStated = r.HostStated && (stated || host != "" && st.s.stated.HasHost(host))
-		r.HostListed = r.HostListed && host != "" && st.r.Policy.ListsHost(host)
-		r.RestFromHost = r.RestFromHost && (stated || st.fromHost(tr, host, leaves[i].Value)) && st.restFromHost(tr, host, i, leaves, args)
-	}
 }
 
 // fromHost reports whether the rest of a URL says nothing, or the whole of it

@@ -7,7 +7,6 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/policy"
 )
 
 // beforeReply is the last gate of a turn. To the owner alone the answer goes
@@ -21,34 +20,22 @@ func (st *step) beforeReply() {
 	}
 	st.out.Reply.Footer = st.footer()
 	if st.ev.Audience == hook.ToOwner {
-		st.decide(action, st.mark, st.mark.Trust, floodmark.Decision{Verdict: floodmark.Allow})
+		st.decide(action, st.mark, st.mark.Trust, floodmark.Decision{Verdict: floodmark.Allow}, floodmark.Basis{})
 		st.endTurn()
 		return
 	}
 	j := judged{mark: st.mark, action: action}
 	j.action.Tool, j.action.Effects = st.ref("", "reply"), []floodmark.Effect{floodmark.Send}
-	j.question = policy.Question{
-		Agent: st.ev.Agent, Tool: j.action.Tool, Effects: j.action.Effects,
-		Mark: st.mark, Trust: st.mark.Trust, Levels: st.more,
-		Iteration: st.s.Iteration, Turn: st.turn(), Sources: st.sources(),
-		Reach: policy.Reach{Network: true, URLArg: -1, FreeContent: true},
-	}
-	var private bool
 	tr := st.tracer(st.node)
-	j.question.Reach.SecretInArgs = st.secret(tr, st.ev.Text, floodmark.Argument{})
-	j.question.Reach.ActiveContent, private = st.active(tr, st.ev.Text)
-	j.question.Reach.ContentLicensed = !private
-	j.ruling = st.r.Policy.Decide(&j.question)
-	st.conclude(&j)
-	if j.decision.Verdict == floodmark.Audit {
-		j.decision.Verdict = floodmark.Confirm // there is no call to show an auditor
-		st.remedy(&j.decision, j.mark.Trust)
-	}
+	j.basis.Network, j.basis.FreeContent = true, true
+	j.basis.SecretInArgs = st.secret(tr, st.ev.Text, floodmark.Argument{})
+	j.basis.ActiveContent, j.basis.PrivateContent = st.active(tr, st.ev.Text)
+	st.ruleReply(&j)
 	if j.grant != nil {
 		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Tool: j.action.Tool})
 	}
 	st.enforce(&j.decision)
-	st.decide(j.action, j.mark, j.question.Trust, j.decision)
+	st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
 	if j.decision.Verdict == floodmark.Confirm {
 		st.out.Reply.Line = st.line(j)
 		st.ask(j)
@@ -58,6 +45,15 @@ func (st *step) beforeReply() {
 		st.out.Reply.Line = st.line(j)
 	}
 	st.endTurn()
+}
+
+// ruleReply is rule for an answer to others.
+func (st *step) ruleReply(j *judged) {
+	st.rule(j, st.now())
+	if j.decision.Verdict == floodmark.Audit {
+		j.decision.Verdict = floodmark.Confirm // there is no call to show an auditor
+		st.remedy(&j.decision, j.mark.Trust)
+	}
 }
 
 // footer names what an answer draws on when some of it comes from outside,

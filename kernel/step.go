@@ -168,7 +168,8 @@ func (st *step) seeAs(f floodmark.ContentSeen, text string) floodmark.NodeID {
 }
 
 // decide notes and answers an action.
-func (st *step) decide(a floodmark.Action, mark floodmark.Label, trust floodmark.Trust, d floodmark.Decision) {
-	st.keep(floodmark.ActionDecided{Action: a, Mark: mark, Trust: trust, Decision: d})
+func (st *step) decide(a floodmark.Action, mark floodmark.Label, trust floodmark.Trust, d floodmark.Decision, b floodmark.Basis) {
+	b.Before = len(st.out.Facts)
+	st.keep(floodmark.ActionDecided{Action: a, Mark: mark, Trust: trust, Decision: d, Basis: &b})
 	st.out.Reply.Decision = d
 }

@@ -37,7 +37,7 @@ func (st *step) finish(j judged) {
 		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Call: j.action.Call, Tool: j.action.Tool})
 	}
 	st.enforce(&j.decision)
-	st.decide(j.action, j.mark, j.question.Trust, j.decision)
+	st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
 	switch j.decision.Verdict {
 	case floodmark.Allow:
 		st.announce(j)
@@ -164,6 +164,11 @@ func (st *step) opinion(j *judged, o *audit.Opinion) {
 		}
 	}
 	st.keep(f)
+	st.opined(j, f)
+}
+
+// opined takes an opinion into the decision.
+func (st *step) opined(j *judged, f floodmark.OpinionGiven) {
 	j.decision.Verdict = f.Verdict
 	reason := floodmark.Reason{Code: floodmark.Audited, Rule: "auditor", Text: f.Text, Verdict: f.Verdict}
 	j.decision.Reasons = append([]floodmark.Reason{reason}, j.decision.Reasons...)

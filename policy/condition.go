@@ -10,6 +10,7 @@ import (
 	"cel.dev/cel-go/common"
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/env"
+	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"github.com/floodmark/floodmark"
 	"go.yaml.in/yaml/v3"
@@ -40,12 +41,21 @@ type condition struct {
 	// at a model call; needsArgs that it mentions what may differ between two
 	// calls of the same tool.
 	needsCall, needsArgs bool
-	compiled             bool // by us, not by the CEL library
+	// values are the arguments whose values it looks at; anyValue says that it
+	// may look at all of them.
+	values   []string
+	anyValue bool
+	compiled bool // by us, not by the CEL library
 }
 
 // holds reports whether the rule applies. A condition that cannot be answered
 // counts as true: rules only tighten, so that is the safe side.
 func (c *condition) holds(q *Question) bool { return c.eval(q) != no }
+
+// blind reports whether it looks at a value that was not kept.
+func (c *condition) blind(q *Question) bool {
+	return len(q.Unkept) > 0 && (c.anyValue || slices.ContainsFunc(c.values, func(path string) bool { return slices.Contains(q.Unkept, path) }))
+}
 
 // conditions compiles CEL. Building the environment is slow, so that it is
 // built once, and only if a policy has a CEL rule.
@@ -193,6 +203,7 @@ func (q *Question) contains(t floodmark.Trust) bool { return q.Levels.Has(t) || 
 // mentions looks for what a condition depends on.
 func mentions(a *ast.AST) condition {
 	var c condition
+	c.values, c.anyValue = valuesOf(a)
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.IdentKind {
 			return
@@ -206,6 +217,34 @@ func mentions(a *ast.AST) condition {
 		}
 	}))
 	return c
+}
+
+// valuesOf returns the arguments whose values a condition looks at. One that
+// does more with them than to look at named ones may look at any.
+func valuesOf(a *ast.AST) (paths []string, anyOf bool) {
+	const mapping = "call.args"
+	named, all := 0, 0
+	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.IdentKind:
+			if e.AsIdent() == mapping {
+				all++
+			}
+		case ast.SelectKind:
+			if s := e.AsSelect(); isIdent(s.Operand(), mapping) {
+				named++
+				paths = append(paths, s.FieldName())
+			}
+		case ast.CallKind:
+			if c := e.AsCall(); c.FunctionName() == operators.Index && isIdent(c.Args()[0], mapping) {
+				if key, ok := constantText(c.Args()[1]); ok {
+					named++
+					paths = append(paths, key)
+				}
+			}
+		}
+	}))
+	return paths, all > named
 }
 
 // celProblems notes what the CEL library found, each at its place in the file.

@@ -73,7 +73,7 @@ func unjudged(text string) Ruling {
 func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
 	for _, list := range v.rules.lists(q.Tool) {
 		for _, r := range list {
-			if !r.cond.holds(q) {
+			if !r.applies(q) {
 				continue
 			}
 			out.BlockTurn = out.BlockTurn || r.blockTurn
@@ -82,6 +82,15 @@ func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
 			found.add(&r.reason)
 		}
 	}
+}
+
+// applies reports whether the rule speaks. Of a recorded call it may not see
+// all it looks at.
+func (r *rule) applies(q *Question) bool {
+	if q.Assume != nil && r.cond.blind(q) {
+		return q.Assume(r.reason.Rule)
+	}
+	return r.cond.holds(q)
 }
 
 // authority is the trust the table is read at, and whether it was raised by

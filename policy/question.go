@@ -33,6 +33,11 @@ type Question struct {
 	// they are.
 	Args   []floodmark.Argument
 	Leaves []hook.Leaf
+	// Unkept is set when a recorded call is judged again: it names the leaves
+	// whose values nobody kept. Assume then says of a rule that looks at one of
+	// them whether it applies.
+	Unkept []string
+	Assume func(rule string) bool
 	// Iteration is the round of the loop, from 0; Turn the turn, from 1.
 	Iteration, Turn int
 	// Sources yields what is in the context. Only rules that mention sources

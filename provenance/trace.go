@@ -40,33 +40,34 @@ func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floo
 	if t.Index == nil || t.Ledger == nil || leaf.Kind == hook.Null || leaf.Kind == hook.Bool {
 		return arg
 	}
-	spans, trust := t.seen(leaf.Value)
+	spans, trust, pieced := t.seen(leaf.Value)
 	if len(spans) == 0 {
 		return arg
 	}
 	arg.Spans = slices.Clip(spans[:min(len(spans), floodmark.MaxSpans)])
 	if arg.Whence != floodmark.Stated {
-		arg.Whence, arg.Trust = floodmark.Seen, trust
+		arg.Whence, arg.Trust, arg.Pieced = floodmark.Seen, trust, pieced
 	}
 	return arg
 }
 
-// seen returns where a value was seen and how far it may be believed.
-func (t *Tracer) seen(value string) ([]floodmark.Span, floodmark.Trust) {
+// seen returns where a value was seen and how far it may be believed, and
+// whether only pieces of it were.
+func (t *Tracer) seen(value string) (spans []floodmark.Span, trust floodmark.Trust, pieced bool) {
 	v := t.read(value)
 	for _, form := range v.whole {
 		if spans := t.Index.Find(form); len(spans) > 0 {
-			return firstNodes(spans), t.trust(spans[0])
+			return firstNodes(spans), t.trust(spans[0]), false
 		}
 	}
 	if spans, trust := t.together(v.tokens); len(spans) > 0 {
-		return spans, trust
+		return spans, trust, true
 	}
 	found, trust := t.pieces(v.windows)
 	more, lower := t.pieces(v.parts)
-	spans := append(found, more...)
+	spans = append(found, more...)
 	slices.SortFunc(spans, compareSpans)
-	return onePerNode(spans), min(trust, lower)
+	return onePerNode(spans), min(trust, lower), true
 }
 
 func (t *Tracer) read(value string) traced {

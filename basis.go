@@ -1,0 +1,84 @@
+package floodmark
+
+// A Basis is what a decision followed from beyond what its fact says already,
+// so that the same action can be judged again under another policy. It says
+// what sort of thing was found out, never what a value was: no argument, no
+// text and nothing that was read is in it, besides the hosts that would have
+// been reached. A fact of an older journal has none, and then nobody can tell.
+//
+// The rules for changing facts hold here too.
+type Basis struct {
+	// Before is how many facts of the same event stand before this one: the
+	// session was looked at as it was before the first of them.
+	Before int `json:"before,omitempty"`
+	// Agent is who asked, where neither the action nor its session says so.
+	Agent string `json:"agent,omitempty"`
+	// Unreadable says that the arguments could not be looked at one by one.
+	Unreadable bool `json:"unreadable,omitempty"`
+
+	// What the catalog said of the call. Undescribed: it knows no such tool.
+	// Hinted: the server's own claims were taken into account. Instructs: the
+	// file that is written instructs an agent, which alone makes it admin.
+	Undescribed   bool `json:"undescribed,omitempty"`
+	Hinted        bool `json:"hinted,omitempty"`
+	SelfProtected bool `json:"selfProtected,omitempty"`
+	Instructs     bool `json:"instructs,omitempty"`
+	Network       bool `json:"network,omitempty"`
+	Own           bool `json:"own,omitempty"`
+	SecretPath    bool `json:"secretPath,omitempty"`
+	// Returns is what the result would bring before the policy spoke about the
+	// place it comes from; Location is how that place counts, empty if it does
+	// not.
+	Returns  Label  `json:"returns,omitzero"`
+	Location string `json:"location,omitempty"`
+
+	// Kinds are the kinds of the values, one for each argument; none means that
+	// all are strings with something in them. Cut are the arguments besides
+	// content whose short form is not the whole value. Needs are those that
+	// need another trust than the owner's.
+	Kinds []ValueKind `json:"kinds,omitempty"`
+	Cut   []int       `json:"cut,omitempty"`
+	Needs []Need      `json:"needs,omitempty"`
+
+	// Where it goes: the arguments that say so, and the addresses among them.
+	Destinations []int     `json:"destinations,omitempty"`
+	URLs         []Address `json:"urls,omitempty"`
+
+	// What it carries: a secret, free text, text that could act, and text with
+	// something private that the owner did not write.
+	SecretInArgs   bool `json:"secretInArgs,omitempty"`
+	FreeContent    bool `json:"freeContent,omitempty"`
+	ActiveContent  bool `json:"activeContent,omitempty"`
+	PrivateContent bool `json:"privateContent,omitempty"`
+
+	// Licensed says that the owner's own words name everything that matters and
+	// ask for this, whether or not the policy lets that count.
+	Licensed bool `json:"licensed,omitempty"`
+}
+
+// A Need is the trust one argument needs, by its place among the arguments.
+type Need struct {
+	Argument int   `json:"argument"`
+	Trust    Trust `json:"trust"`
+}
+
+// An Address is an argument that is a URL: its place among the arguments, the
+// host it reaches, and whether all else in the call was stated or came from
+// that same host.
+type Address struct {
+	Argument int    `json:"argument"`
+	Host     string `json:"host,omitempty"`
+	FromHost bool   `json:"fromHost,omitempty"`
+}
+
+// A ValueKind says what sort of value an argument was.
+type ValueKind string
+
+// The kinds of values. Nothing is a string without a character.
+const (
+	TextValue   ValueKind = "text"
+	NoText      ValueKind = "empty"
+	NumberValue ValueKind = "number"
+	BoolValue   ValueKind = "bool"
+	NullValue   ValueKind = "null"
+)

@@ -1,0 +1,140 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// ground notes what a decision about a call follows from, all that is written
+// down of it included. It needs the values; what comes after does not.
+func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
+	use, b := &j.use, &j.basis
+	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
+	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
+	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
+	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
+	st.values(j)
+	st.carries(j, tr)
+	b.Licensed = st.relaxes(j)
+}
+
+// values notes what sort of values there are, never the values.
+func (st *step) values(j *judged) {
+	b := &j.basis
+	plain := true
+	for i, leaf := range j.leaves {
+		plain = plain && leaf.Kind == hook.String && leaf.Value != ""
+		a := &j.action.Arguments[i]
+		if a.Role == floodmark.Content {
+			continue
+		}
+		if a.Shown != leaf.Value {
+			b.Cut = append(b.Cut, i)
+		}
+		if n := argument(j.use, leaf).Needs; n != floodmark.Owner {
+			b.Needs = append(b.Needs, floodmark.Need{Argument: i, Trust: n})
+		}
+	}
+	if plain {
+		return
+	}
+	b.Kinds = make([]floodmark.ValueKind, len(j.leaves))
+	for i, leaf := range j.leaves {
+		b.Kinds[i] = kindOf(leaf)
+	}
+}
+
+func kindOf(l hook.Leaf) floodmark.ValueKind {
+	switch {
+	case l.Kind == hook.Number:
+		return floodmark.NumberValue
+	case l.Kind == hook.Bool:
+		return floodmark.BoolValue
+	case l.Kind == hook.Null:
+		return floodmark.NullValue
+	case l.Value == "":
+		return floodmark.NoText
+	}
+	return floodmark.TextValue
+}
+
+// needs is the trust an argument needs, by its place.
+func needs(b *floodmark.Basis, at int) floodmark.Trust {
+	for _, n := range b.Needs {
+		if n.Argument == at {
+			return n.Trust
+		}
+	}
+	return floodmark.Owner
+}
+
+// byHost is the location of what was read from one host.
+const byHost = "host"
+
+// location says how the place of a result counts. Standing trust in a host
+// holds for a plain read of one URL there, by a tool that returns whatever a
+// page says: with two URLs, a command, or a tool that reads messages, the
+// result may be somebody else's.
+func location(use catalog.Use, leaves []hook.Leaf) string {
+	if use.ByPath {
+		return use.Location.String()
+	}
+	if use.Location != catalog.NoPath || len(use.Effects) != 1 || use.Effects[0] != floodmark.Fetch || use.Returns.Trust != floodmark.Untrusted {
+		return ""
+	}
+	urls := 0
+	for _, leaf := range leaves {
+		if use.Arg(leaf.Top).Is == catalog.IsURL {
+			urls++
+		}
+	}
+	if urls != 1 {
+		return ""
+	}
+	return byHost
+}
+
+// placeKind reads a location. One that is not known counts as foreign.
+func placeKind(location string) (catalog.PathKind, bool) {
+	switch location {
+	case "":
+		return catalog.NoPath, false
+	case byHost, catalog.NoPath.String():
+		return catalog.NoPath, true
+	}
+	for _, k := range []catalog.PathKind{catalog.InProject, catalog.Elsewhere} {
+		if location == k.String() {
+			return k, true
+		}
+	}
+	return catalog.Foreign, true
+}
+
+// relaxes reports whether the owner's own words cover the call.
+func (st *step) relaxes(j *judged) bool {
+	if j.use.Profile == nil || j.use.SelfProtected {
+		return false
+	}
+	for _, e := range j.action.Effects {
+		if e != floodmark.Write && e != floodmark.Change && e != floodmark.Send {
+			return false
+		}
+	}
+	named := 0
+	for i, a := range j.action.Arguments {
+		switch leaf := j.leaves[i]; {
+		case a.Role == floodmark.Content:
+		case slices.Contains(j.use.Selectors, leaf.Top):
+			// The word only chose the effect, which the licence answers for.
+		case a.Whence != floodmark.Stated:
+			return false
+		case leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number):
+			named++ // no, null and nothing need no naming, and name nothing
+		}
+	}
+	return named > 0 && st.licensed(j)
+}
