@@ -39,7 +39,7 @@ bench: ## compare with other policy engines, then run the benchmarks of kernel a
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)
 
-soak: ## a long run of SUITE=mutate, protection, bench (these renew docs/evidence), fuzz or race
+soak: ## a long run of SUITE=mutate, protection, bench, service (these renew docs/evidence), fuzz or race
 	@.ci/soak "$(SUITE)"
 
 docs: ## renew generated pages, then check the links in all pages

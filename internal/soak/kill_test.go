@@ -1,0 +1,377 @@
+package soak
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// A point is a place at which the monitor ends itself.
+type point struct {
+	name string
+	most int // it ends at the first to the most-th time it is passed
+	// early means that nobody can ask yet.
+	early bool
+}
+
+// points are all there are. Those of the daemon are in internal/daemon.
+func points() []point {
+	return []point{
+		{name: sqlitejournal.InMigration, most: 1, early: true},
+		{name: "opened", most: 1, early: true},
+		{name: "looked-back", most: 1, early: true},
+		{name: "before-listen", most: 1, early: true},
+		{name: sqlitejournal.BeforeAppend, most: 150},
+		{name: sqlitejournal.InSnapshot, most: 8},
+		{name: sqlitejournal.InCommit, most: 150},
+		{name: sqlitejournal.AfterCommit, most: 150},
+		{name: "before-reply", most: 400},
+		{name: sqlitejournal.InCheckpoint, most: 1},
+		{name: "sign", most: 3},
+		{name: "witness-append", most: 3},
+		{name: "witness-publish", most: 3},
+		{name: "reload", most: 1},
+		{name: "erase", most: 1},
+		{name: "erased", most: 1},
+		{name: "stop", most: 1},
+		{name: "closed", most: 1},
+	}
+}
+
+const (
+	atRandom = "at random"
+	// pointWithin is how long a point may take to be reached under load.
+	pointWithin = 15 * time.Second
+	service     = "version: 1\njournal:\n  checkpoint: 250ms\n"
+)
+
+// A soak is the driver: it outlives the monitor and knows what was promised.
+type soak struct {
+	t      *testing.T
+	random *rand.Rand
+	agents io.Writer // what the load is told
+	idle   chan struct{}
+	ledger *ledger
+
+	dir    string
+	store  int // how many there were
+	killed int // in this store
+	seen   int // incidents of killed monitors in this store
+	owed   bool
+	figure figures
+}
+
+// figures are what a run counted.
+type figures struct {
+	Commit       string         `json:"commit"`
+	Seed         uint64         `json:"seed"`
+	Sessions     int            `json:"concurrentSessions"`
+	Kills        int            `json:"kills"`
+	ByPoint      map[string]int `json:"killsByPoint"`
+	Unreached    map[string]int `json:"pointsNotReachedInTime"`
+	Stores       int            `json:"stores"`
+	Journaled    int            `json:"sessionsJournaled"`
+	Acknowledged int            `json:"acknowledged"`
+	Unjudged     int            `json:"answeredWithANoForWantOfJudgement"`
+	Lost         int            `json:"lost"`
+	Checks       int            `json:"checksAfterARestart"`
+	Verified     int64          `json:"entriesVerified"`
+	KilledNoted  int            `json:"incidentsMonitorKilled"`
+	Seconds      float64        `json:"seconds"`
+}
+
+// TestKilled kills the real program under load, at random and at each named
+// point. Nothing that was acknowledged is lost, every chain verifies, no mark
+// rises, and the next start says what happened.
+func TestKilled(t *testing.T) {
+	long(t)
+	s := newSoak(t)
+	began := time.Now()
+	var plan []point
+	for _, p := range points() {
+		for range *each {
+			plan = append(plan, p)
+		}
+	}
+	for len(plan) < *kills {
+		plan = append(plan, point{name: atRandom})
+	}
+	s.random.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
+	// A new form of the store is made once per store: those come first in each.
+	fresh := slices.DeleteFunc(slices.Clone(plan), func(p point) bool { return p.name != sqlitejournal.InMigration })
+	plan = slices.DeleteFunc(plan, func(p point) bool { return p.name == sqlitejournal.InMigration })
+	share := (len(plan) + len(fresh) - 1) / max(1, len(fresh))
+	for i := 0; i < len(plan); i += share {
+		s.newStore()
+		if len(fresh) > 0 {
+			s.life(fresh[0])
+			fresh = fresh[1:]
+		}
+		for _, p := range plan[i:min(len(plan), i+share)] {
+			s.life(p)
+		}
+		s.finish()
+	}
+	s.figure.Seconds = time.Since(began).Seconds()
+	s.report()
+}
+
+func newSoak(t *testing.T) *soak {
+	t.Helper()
+	s := &soak{t: t, random: rand.New(rand.NewPCG(*seed, 0)), idle: make(chan struct{}, 1), ledger: newLedger()}
+	s.figure = figures{Commit: commit(t), Seed: *seed, Sessions: sessions, ByPoint: map[string]int{}, Unreached: map[string]int{}}
+	s.agents = startLoad(t, s.random.Uint64(), func(line told) {
+		if line.Idle {
+			s.idle <- struct{}{}
+			return
+		}
+		s.ledger.note(line)
+	})
+	return s
+}
+
+// startLoad starts the agents: this program once more, under another name, so
+// that nobody takes this process for one of them.
+func startLoad(t *testing.T, seed uint64, take func(told)) io.Writer {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := filepath.Join(folder(t), "openclaw")
+	data, err := os.ReadFile(self)
+	if err == nil {
+		err = os.WriteFile(agent, data, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(agent)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", loadVariable, seed))
+	cmd.Stderr = os.Stderr
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for dec := json.NewDecoder(bufio.NewReader(out)); ; {
+			var line told
+			if dec.Decode(&line) != nil {
+				return // it ended
+			}
+			take(line)
+		}
+	}()
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = cmd.Process.Kill() // it has nothing to lose
+		<-done
+		_ = cmd.Wait()
+	})
+	return in
+}
+
+// newStore begins with nothing.
+func (s *soak) newStore() {
+	s.store++
+	s.killed, s.seen, s.owed = 0, 0, false
+	s.dir = folder(s.t)
+	paths := config.DirPaths(s.dir)
+	put(s.t, paths.Service, service)
+	put(s.t, paths.Policy, "version: 1\n")
+	s.ledger = &ledger{sessions: map[string]*account{}, acked: s.ledger.acked, refused: s.ledger.refused}
+}
+
+// life is one run of the monitor, from its start to its end by force.
+func (s *soak) life(p point) {
+	s.t.Helper()
+	fault := ""
+	if p.name != atRandom {
+		times := 1 + s.random.IntN(p.most)
+		if p.most > 1 {
+			times++ // the start itself writes down that the last one was killed
+		}
+		fault = fmt.Sprintf("%s:%d", p.name, times)
+	}
+	r := launch(s.t, s.dir, fault)
+	if !r.ready() {
+		s.died(r, p)
+		return
+	}
+	if !s.check(r, false) {
+		s.died(r, p)
+		return
+	}
+	s.burden(r, p)
+	s.died(r, p)
+}
+
+// burden lets the agents work until the monitor is gone.
+func (s *soak) burden(r *running, p point) {
+	fmt.Fprintf(s.agents, "go g%03d %s\n", s.store, r.paths.HookSocket)
+	pause := time.Duration(20+s.random.IntN(500)) * time.Millisecond
+	switch p.name {
+	case atRandom:
+		time.Sleep(pause)
+		r.kill()
+	case "reload":
+		put(s.t, r.paths.Policy, fmt.Sprintf("version: 1\n# %d\ntoolOverrides: {exec: {untrusted: restrict}}\n", s.random.Int()))
+	case "erase", "erased":
+		time.Sleep(pause)
+		s.eraseOne(r)
+	case "stop", "closed":
+		time.Sleep(pause)
+		_ = r.cmd.Process.Signal(os.Interrupt)
+	}
+	if !r.gone(pointWithin) {
+		s.figure.Unreached[p.name]++
+		r.kill()
+	}
+	<-s.idle
+}
+
+// eraseOne asks that a finished session be forgotten.
+func (s *soak) eraseOne(r *running) {
+	name := s.ledger.finished()
+	if name == "" {
+		return
+	}
+	s.ledger.forget(name, false)
+	o, end := r.owner()
+	defer end()
+	if _, err := o.Forget(s.t.Context(), &wire.ForgetRequest{Session: name}); err == nil {
+		s.ledger.forget(name, true)
+	}
+}
+
+// died counts how the monitor ended. It must have been by force, and where it
+// says.
+func (s *soak) died(r *running, p point) {
+	s.t.Helper()
+	if !r.gone(pointWithin) {
+		s.figure.Unreached[p.name]++
+		r.kill()
+	}
+	at := r.endedAt()
+	switch {
+	case !r.killed():
+		s.t.Fatalf("life for %q ended by itself: %s\n%s", p.name, r.cmd.ProcessState, r.out)
+	case at == "":
+		at = atRandom
+	case at != p.name:
+		s.t.Fatalf("it ended at %q, wanted %q", at, p.name)
+	}
+	s.figure.Kills++
+	s.killed++
+	s.figure.ByPoint[at]++
+	if _, err := os.Stat(r.paths.Running); err == nil {
+		s.owed = true
+	}
+}
+
+// check holds what was acknowledged against what is there; false if the
+// monitor ended meanwhile.
+func (s *soak) check(r *running, whole bool) bool {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	o, end := r.owner()
+	defer end()
+	err := s.ledger.check(ctx, o, whole)
+	if err == nil {
+		err = s.incidents(ctx, o)
+	}
+	var report *wire.VerifyReport
+	if err == nil {
+		report, err = r.verify(ctx)
+	}
+	switch {
+	case errors.Is(err, errLost):
+		s.figure.Lost++
+		s.t.Fatalf("after kill %d (store %d, kill %d there): %v\n%s", s.figure.Kills, s.store, s.killed, err, r.out)
+	case err != nil:
+		if r.gone(time.Second) {
+			return false
+		}
+		s.t.Fatalf("check: %v\n%s", err, r.out)
+	case !report.GetOk():
+		s.t.Fatalf("after kill %d the journal does not verify: %q", s.figure.Kills, report.GetProblems())
+	}
+	s.figure.Checks++
+	s.figure.Verified += report.GetEntries()
+	return true
+}
+
+// incidents checks that the last end was written down.
+func (s *soak) incidents(ctx context.Context, o wire.OwnerServiceClient) error {
+	if !s.owed {
+		return nil
+	}
+	got, err := o.Show(ctx, &wire.ShowRequest{Session: string(monitor.Incidents)})
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, i := range got.GetIncidents() {
+		if i.GetKind() != "monitor-killed" {
+			return fmt.Errorf("%w: an incident of another kind: %s: %s", errLost, i.GetKind(), i.GetText())
+		}
+		n++
+	}
+	if n <= s.seen {
+		return fmt.Errorf("%w: %d incidents, as before: that it was killed is not written down", errLost, n)
+	}
+	s.figure.KilledNoted += n - s.seen
+	s.seen, s.owed = n, false
+	return nil
+}
+
+// finish looks at a store once more, all of it, by the command line too.
+func (s *soak) finish() {
+	s.t.Helper()
+	r := serve(s.t, s.dir, "")
+	if !s.check(r, true) {
+		s.t.Fatalf("the monitor ended while it was looked at:\n%s", r.out)
+	}
+	if err := r.stop(); err != nil {
+		s.t.Fatal(err)
+	}
+	if out, code := runCommand(s.t, "journal", "verify", "--offline", "--dir", s.dir); code != 0 {
+		s.t.Fatalf("journal verify: %d\n%s", code, out)
+	}
+	s.figure.Journaled += len(s.ledger.sessions)
+	s.figure.Stores++
+	s.figure.Acknowledged, s.figure.Unjudged = s.ledger.acked, s.ledger.refused
+	_ = os.RemoveAll(s.dir)
+}
+
+// report tells, and demands that every point was reached often enough.
+func (s *soak) report() {
+	for _, p := range points() {
+		if got := s.figure.ByPoint[p.name]; got < *each {
+			s.t.Errorf("%q: killed there %d times, want %d", p.name, got, *each)
+		}
+	}
+	if s.figure.Kills < *kills || s.figure.Acknowledged == 0 {
+		s.t.Errorf("%d kills, %d acknowledged", s.figure.Kills, s.figure.Acknowledged)
+	}
+	writeEvidence(s.t, "service.json", s.figure)
+}

@@ -1,0 +1,266 @@
+package soak
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// A ledger is what this process knows was acknowledged, and what it has found
+// of it in the journal.
+type ledger struct {
+	mu       sync.Mutex // guards what is below
+	sessions map[string]*account
+	acked    int // events
+	refused  int // answered with a no because they could not be judged
+}
+
+// An account is one session.
+type account struct {
+	acked   []string          // what must be there, in order
+	proved  int               // how many of them were found
+	found   map[string]uint64 // where each key stands
+	last    journal.Link      // the last entry that was seen
+	mark    floodmark.Label   // as it was last
+	ended   bool
+	asked   bool // its erasure was asked for …
+	granted bool // … and confirmed
+	erased  bool
+}
+
+func newLedger() *ledger { return &ledger{sessions: map[string]*account{}} }
+
+func (l *ledger) account(session string) *account {
+	a, ok := l.sessions[session]
+	if !ok {
+		a = &account{found: map[string]uint64{}, mark: floodmark.Clean()}
+		l.sessions[session] = a
+	}
+	return a
+}
+
+// note takes one line of the load down.
+func (l *ledger) note(t told) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.Refused {
+		l.refused++
+		return
+	}
+	l.acked++
+	a := l.account(t.Session)
+	a.acked = append(a.acked, t.Keys...)
+	a.ended = a.ended || t.Ended
+	for _, k := range t.Keys {
+		if child, ok := strings.CutPrefix(k, "spawned "); ok {
+			c := l.account(child)
+			c.acked = append([]string{"forked"}, c.acked...)
+		}
+	}
+}
+
+// keysOf names what an acknowledgement can promise of a fact.
+func keysOf(f floodmark.Fact) []string {
+	switch f := f.(type) {
+	case floodmark.SessionOpened:
+		return []string{"opened"}
+	case floodmark.SessionForked:
+		return []string{"forked"}
+	case floodmark.SessionClosed:
+		return []string{"closed"}
+	case floodmark.ContentSeen:
+		return []string{"seen " + f.Digest.String()}
+	case floodmark.ContentArrived:
+		return []string{"seen " + f.Digest.String()}
+	case floodmark.ModelAnswered:
+		var keys []string
+		for _, c := range f.Calls {
+			keys = append(keys, "answered "+string(c.Call))
+		}
+		return keys
+	case floodmark.ActionDecided:
+		name := string(f.Action.Call)
+		if f.Action.Kind == floodmark.CallModel {
+			name = fmt.Sprint(f.Action.Iteration)
+		}
+		return []string{fmt.Sprintf("decided %s %s %s", f.Action.Kind, name, f.Decision.Verdict)}
+	case floodmark.ChildSpawned:
+		return []string{"spawned " + string(f.Child)}
+	case floodmark.ChildEnded:
+		return []string{"ended " + string(f.Child)}
+	}
+	return nil
+}
+
+// errLost says that something acknowledged is not there any more.
+var errLost = errors.New("LOST")
+
+// check holds every session with new acknowledgements against the journal; all
+// of them, from their first entries, if whole is set. An error that is not errLost
+// means that the monitor did not answer.
+func (l *ledger) check(ctx context.Context, o wire.OwnerServiceClient, whole bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(l.sessions)) {
+		a := l.sessions[name]
+		if a.erased || (!whole && !a.asked && a.proved == len(a.acked)) {
+			continue // nothing was acknowledged since; the chains are verified besides
+		}
+		if whole {
+			a.proved, a.found = 0, map[string]uint64{}
+		}
+		if err := a.read(ctx, o, name, whole); err != nil {
+			return fmt.Errorf("session %s: %w", name, err)
+		}
+		if err := a.prove(); err != nil {
+			return fmt.Errorf("session %s: %w", name, err)
+		}
+		if err := a.compareMark(ctx, o, name); err != nil {
+			return fmt.Errorf("session %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// read takes in the entries that came since, and checks that they follow the
+// last one seen, which must be there still.
+func (a *account) read(ctx context.Context, o wire.OwnerServiceClient, name string, whole bool) error {
+	known, at := a.last, journal.Link{}
+	after := uint64(0)
+	if !whole && known.Seq > 0 {
+		after = known.Seq - 1
+	}
+	stream, err := o.Export(ctx, &wire.ExportRequest{Session: name, After: after})
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	for stream.Receive() {
+		if stone := stream.Msg().GetTombstone(); stone != nil {
+			if !a.asked || stone.GetSeq() != known.Seq || stone.GetHash() != known.Hash.String() {
+				return fmt.Errorf("%w: a tombstone nobody asked for, at %d of %d", errLost, stone.GetSeq(), known.Seq)
+			}
+			a.erased = true
+			continue
+		}
+		e, err := entryOf(stream.Msg().GetEntry())
+		if err != nil {
+			return err
+		}
+		if at.Seq == 0 && after > 0 {
+			if e.Link() != known {
+				return fmt.Errorf("%w: entry %d is not the one that was there", errLost, known.Seq)
+			}
+		} else if err := journal.Check(journal.Session{ID: floodmark.SessionID(name)}, at, e); err != nil {
+			return fmt.Errorf("%w: %w", errLost, err)
+		}
+		at = e.Link()
+		if e.Seq == known.Seq && at != known {
+			return fmt.Errorf("%w: entry %d is another one", errLost, known.Seq)
+		}
+		fact, err := e.Fact()
+		if err != nil {
+			return fmt.Errorf("%w: %w", errLost, err)
+		}
+		for _, k := range keysOf(fact) {
+			a.found[k] = e.Seq
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return err
+	}
+	switch {
+	case a.erased:
+	case a.granted:
+		return fmt.Errorf("%w: it was erased, and is there again", errLost)
+	case at.Seq < known.Seq:
+		return fmt.Errorf("%w: it ends at %d and had %d entries", errLost, at.Seq, known.Seq)
+	default:
+		a.last = at
+	}
+	return nil
+}
+
+func entryOf(w *wire.Entry) (journal.Entry, error) {
+	e := journal.Entry{Seq: w.GetSeq(), At: w.GetAt(), Kind: w.GetKind(), Body: []byte(w.GetBody())}
+	for _, h := range []struct {
+		to   *journal.Hash
+		text string
+	}{{&e.Prev, w.GetPrev()}, {&e.Hash, w.GetHash()}} {
+		data, err := hex.DecodeString(h.text)
+		if err != nil || len(data) != len(h.to) {
+			return e, fmt.Errorf("the hash %q is none", h.text)
+		}
+		copy(h.to[:], data)
+	}
+	return e, nil
+}
+
+// prove finds everything acknowledged, in the order in which it was.
+func (a *account) prove() error {
+	if a.erased {
+		a.proved = len(a.acked)
+		return nil
+	}
+	for ; a.proved < len(a.acked); a.proved++ {
+		key := a.acked[a.proved]
+		at, ok := a.found[key]
+		if !ok {
+			return fmt.Errorf("%w: %q was acknowledged, and the journal ends at %d without it", errLost, key, a.last.Seq)
+		}
+		if a.proved > 0 && a.found[a.acked[a.proved-1]] > at {
+			return fmt.Errorf("%w: %q stands before %q", errLost, key, a.acked[a.proved-1])
+		}
+	}
+	return nil
+}
+
+// compareMark checks that the mark did not rise.
+func (a *account) compareMark(ctx context.Context, o wire.OwnerServiceClient, name string) error {
+	if a.last.Seq == 0 {
+		return nil // nothing of it was ever written
+	}
+	got, err := o.Show(ctx, &wire.ShowRequest{Session: name})
+	if err != nil {
+		return err
+	}
+	trust, err1 := floodmark.ParseTrust(got.GetSession().GetMark().GetTrust())
+	secrecy, err2 := floodmark.ParseSecrecy(got.GetSession().GetMark().GetSecrecy())
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	mark := floodmark.Label{Trust: trust, Secrecy: secrecy}
+	if !mark.AtLeastAsSafe(a.mark) {
+		return fmt.Errorf("%w: the mark rose from %s to %s", errLost, a.mark, mark)
+	}
+	a.mark = mark
+	return nil
+}
+
+// finished returns a session that ended and was proved, or nothing.
+func (l *ledger) finished() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(l.sessions)) {
+		if a := l.sessions[name]; a.ended && !a.asked && a.last.Seq > 0 && a.proved == len(a.acked) {
+			return name
+		}
+	}
+	return ""
+}
+
+// forget notes that an erasure is asked for, then how that went.
+func (l *ledger) forget(session string, granted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sessions[session].asked, l.sessions[session].granted = true, granted
+}

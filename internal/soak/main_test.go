@@ -1,0 +1,85 @@
+package soak
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// The size of a run. The defaults are the gate's.
+var (
+	kills    = flag.Int("kills", 36, "how often the monitor is killed in all")
+	each     = flag.Int("each", 1, "how often at each named point")
+	cuts     = flag.Int("cuts", 2, "how often the power is cut")
+	seed     = flag.Uint64("seed", 1, "chooses what happens when")
+	evidence = flag.String("evidence", "", "write what was measured into this `FOLDER`")
+)
+
+// loadVariable makes this program the agents: see load_test.go.
+const loadVariable = "FLOODMARK_SOAK_LOAD"
+
+func TestMain(m *testing.M) {
+	if from := os.Getenv(loadVariable); from != "" {
+		runLoad(from)
+		return
+	}
+	flag.Parse()
+	code := m.Run()
+	if made, err := programs(); err == nil {
+		_ = os.RemoveAll(made)
+	}
+	os.Exit(code)
+}
+
+// programs builds the monitor, with its faults, and the hook program, once.
+var programs = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "fmsoak")
+	if err != nil {
+		return "", err
+	}
+	for name, args := range map[string][]string{
+		"floodmark":      {"-tags", "faults", "../../cmd/floodmark"},
+		"floodmark-hook": {"../../cmd/floodmark-hook"},
+	} {
+		cmd := exec.Command("go", append([]string{"build", "-o", filepath.Join(dir, name)}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return dir, fmt.Errorf("build %s: %w\n%s", name, err, out)
+		}
+	}
+	return dir, nil
+})
+
+// program returns the path of a program of ours.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, name)
+}
+
+// long skips what takes seconds, and needs no race detector: what runs is
+// another program.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the real program for a while")
+	}
+}
+
+// folder is a short-named folder on a disk: a socket's path must be short, and
+// a store in memory is refused.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fm") //nolint:usetesting // said above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}

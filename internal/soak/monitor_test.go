@@ -1,0 +1,189 @@
+package soak
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// startWithin is how long a start may take on a busy machine.
+const startWithin = 30 * time.Second
+
+// A running is one life of the real program.
+type running struct {
+	t     *testing.T
+	paths config.Paths
+	cmd   *exec.Cmd
+	out   *said
+	ended chan struct{} // closed when the process is gone
+	file  string        // gets the name of the point it ended at
+}
+
+// A said is what a program prints, readable while it runs.
+type said struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// launch starts the monitor in a folder. fault is what FLOODMARK_FAULT says.
+func launch(t *testing.T, dir, fault string, more ...string) *running {
+	t.Helper()
+	r := &running{t: t, paths: config.DirPaths(dir), out: &said{}, ended: make(chan struct{}), file: filepath.Join(dir, "fault")}
+	_ = os.Remove(r.file)
+	r.cmd = exec.Command(program(t, "floodmark"), append([]string{"serve", "--dir", dir}, more...)...)
+	r.cmd.Env = append(os.Environ(), "FLOODMARK_FAULT="+fault, "FLOODMARK_FAULT_FILE="+r.file, "FLOODMARK_FAULT_LOG_BYTES=1000000")
+	r.cmd.Stdout, r.cmd.Stderr = r.out, r.out
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = r.cmd.Wait() // how it ended is in ProcessState
+		close(r.ended)
+	}()
+	t.Cleanup(func() { r.kill() })
+	return r
+}
+
+// ready waits until events are answered; false if the program ended instead.
+func (r *running) ready() bool {
+	until := time.Now().Add(startWithin)
+	for time.Now().Before(until) {
+		if strings.Contains(r.out.String(), "floodmark answers on") {
+			return true
+		}
+		select {
+		case <-r.ended:
+			return false
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	r.t.Fatalf("the monitor did not start:\n%s", r.out)
+	return false
+}
+
+// serve starts a monitor that must come up.
+func serve(t *testing.T, dir, fault string, more ...string) *running {
+	t.Helper()
+	r := launch(t, dir, fault, more...)
+	if !r.ready() {
+		t.Fatalf("the monitor did not start:\n%s", r.out)
+	}
+	return r
+}
+
+// gone waits for the end; false if it does not come in time.
+func (r *running) gone(within time.Duration) bool {
+	select {
+	case <-r.ended:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// kill ends it at once, from outside.
+func (r *running) kill() {
+	_ = r.cmd.Process.Kill() // it may be gone already
+	<-r.ended
+}
+
+// stop asks it to end, and waits.
+func (r *running) stop() error {
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	if !r.gone(startWithin) {
+		r.kill()
+		return errors.New("it did not stop when asked")
+	}
+	if !r.cmd.ProcessState.Success() {
+		return fmt.Errorf("%s\n%s", r.cmd.ProcessState, r.out)
+	}
+	return nil
+}
+
+// killed reports whether the process was ended by force.
+func (r *running) killed() bool {
+	status, ok := r.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// endedAt returns the point the process ended itself at; empty if none.
+func (r *running) endedAt() string {
+	data, err := os.ReadFile(r.file)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// owner asks as the owner: this process reports no events itself.
+func (r *running) owner() (wire.OwnerServiceClient, func()) {
+	c, err := client.Dial(r.paths.OwnerSocket, client.Options{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c.Owner(), c.Close
+}
+
+// verify checks every chain, as «floodmark journal verify» does.
+func (r *running) verify(ctx context.Context) (*wire.VerifyReport, error) {
+	o, end := r.owner()
+	defer end()
+	stream, err := o.Verify(ctx, &wire.VerifyRequest{})
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	var report *wire.VerifyReport
+	for stream.Receive() {
+		if got := stream.Msg().GetReport(); got != nil {
+			report = got
+		}
+	}
+	if report == nil && stream.Err() == nil {
+		return nil, errors.New("no report")
+	}
+	return report, stream.Err()
+}
+
+// runCommand runs another command of the real program.
+func runCommand(t *testing.T, args ...string) (out string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program(t, "floodmark"), args...)
+	data, _ := cmd.CombinedOutput() // how it ended is in ProcessState
+	return string(data), cmd.ProcessState.ExitCode()
+}
+
+// put writes a file of an installation.
+func put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
