@@ -108,13 +108,14 @@ func (d *desk) notRunning() error {
 
 // flags are what names the same installation on a command line again.
 func (p place) flags() string {
-	switch {
-	case p.system:
-		return " --system"
-	case p.dir != "":
-		return " --dir " + shellWord(p.dir)
+	text := ""
+	if p.dir != "" {
+		text += " --dir " + shellWord(p.dir)
 	}
-	return ""
+	if p.system {
+		text += " --system"
+	}
+	return text
 }
 
 // shellWord quotes a word if a shell would read it otherwise.

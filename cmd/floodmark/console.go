@@ -24,6 +24,8 @@ type console struct {
 	build                          build
 	// noColor is the flag --no-color.
 	noColor bool
+	// program is where this program lies; empty if the system does not say.
+	program string
 	// now is the clock; nil for the real one.
 	now func() time.Time
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+
+	"golang.org/x/term"
 )
 
 // version is what the linker writes into a release; empty otherwise.
@@ -33,11 +35,9 @@ func edge() *console {
 	}
 	info, _ := debug.ReadBuildInfo()
 	c.build = newBuild(version, info)
+	c.program, _ = os.Executable() // without it services name the usual place
 	return c
 }
 
 // terminal reports whether a person is likely to be looking at f.
-func terminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
+func terminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

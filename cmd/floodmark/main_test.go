@@ -25,6 +25,15 @@ var update = flag.Bool("update", false, "rewrite the pages and scripts that are 
 //	stdout2file FILE     keep the last one's standard output
 //	get FILE PATH WANT   the value at a.b[0].c in FILE must be WANT
 //	absent PATTERN       neither stdout nor stderr of the last one may match
+//	answers DIR          wait until the monitor below DIR answers
+//	tty STEPS ARG…       run floodmark at a pseudo terminal; see tty_linux_test.go
+//	follow NAME ARG…     run a command beside the script until
+//	followed NAME REGEXP that was printed; then end it
+//	capture NAME REGEXP  set the variable to what the brackets match in stdout
+//
+// and as programs, with exec: floodmark-real, which is floodmark itself; «post SOCKET FILE», which sends
+// one event a line as an agent would; «agent SOCKET FILE ARG…», which does the
+// same and then runs floodmark as a child.
 func TestScripts(t *testing.T) {
 	s := &scripts{ctx: t.Context()}
 	testscript.Run(t, testscript.Params{
@@ -34,11 +43,14 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Values[lastKey{}] = &last{}
+			env.Values[followersKey{}] = map[string]*follower{}
 			env.Setenv("HOME", env.WorkDir+"/home")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"floodmark": s.floodmark(false), "terminal": s.floodmark(true),
+			"answers": s.answers, "tty": s.tty, "capture": s.capture,
+			"follow": s.follow, "followed": s.followed,
 			"code": s.code, "stdout2file": s.toFile, "get": s.get, "absent": s.absent,
 		},
 	})

@@ -56,7 +56,8 @@ what is known about tools, and measures protection on recorded attacks.`,
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
 	root.AddCommand(
 		newServe(c), newStatus(c), newSessions(c), newShow(c), newWhy(c), newGraph(c),
-		newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c), newJournal(c),
+		newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c), newWatch(c), newJournal(c),
+		newDoctor(c), newService(c), newToken(c),
 		newTest(c), newPolicy(c), newCatalog(c), newBench(c), newVersion(c),
 	)
 	root.SetHelpCommand(newHelp())

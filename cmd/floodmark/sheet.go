@@ -37,7 +37,7 @@ func (p *sheet) line(by int, text string) { p.painted(by, text, nil) }
 
 // painted is a line in a colour.
 func (p *sheet) painted(by int, text string, paint func(string) string) {
-	for i, l := range wrap(text, helpWidth-by-2) {
+	for i, l := range wrap(text, helpWidth-by-2, wholeWord) {
 		if i > 0 {
 			l = "  " + l
 		}
@@ -62,15 +62,23 @@ func cells(texts ...string) []cell {
 	return row
 }
 
-// maxCell bounds a field, so that one long name does not push the others away.
-const maxCell = 60
+// A field is bounded, so that one long name does not push the others away. The
+// last one pushes nothing: it is often a path, which has to be whole.
+const (
+	maxCell = 100
+	maxLast = 4096
+)
 
 // table writes rows with their fields below each other.
 func (p *sheet) table(by int, rows [][]cell) {
 	var widths []int
 	for _, row := range rows {
 		for i := range row {
-			row[i].text = cut(plain(row[i].text), maxCell)
+			most := maxCell
+			if i == len(row)-1 {
+				most = maxLast
+			}
+			row[i].text = cut(plain(row[i].text), most)
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
@@ -118,13 +126,17 @@ func cut(s string, width int) string {
 	return b.String() + "…"
 }
 
-// wrap breaks foreign text between words, and within words that are longer
-// than a line.
-func wrap(text string, width int) []string {
+// wholeWord is how long a word may be and still stand on a line of its own: a
+// path or a URL that is broken cannot be used.
+const wholeWord = 512
+
+// wrap breaks foreign text between words, and within words of more than most
+// columns.
+func wrap(text string, width, most int) []string {
 	var lines []string
 	at := ""
 	for _, word := range strings.Fields(plain(text)) {
-		for lipgloss.Width(word) > width {
+		for lipgloss.Width(word) > max(width, most) {
 			head := strings.TrimSuffix(cut(word, width), "…")
 			if at != "" {
 				lines, at = append(lines, at), ""

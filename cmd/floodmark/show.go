@@ -84,7 +84,7 @@ func showText(st style, a *wire.ShowResponse, where place, now time.Time) string
 		p.title("What approvals still allow")
 		grantsText(p, a.GetGrants())
 	}
-	restText(p, a)
+	restText(p, a, where)
 	return p.String()
 }
 
@@ -144,7 +144,7 @@ func reasonCode(d *wire.Decision) string {
 }
 
 // restText tells what most sessions do not have.
-func restText(p *sheet, a *wire.ShowResponse) {
+func restText(p *sheet, a *wire.ShowResponse, where place) {
 	if len(a.GetEndorsements()) > 0 {
 		p.title("What you vouch for")
 		for _, e := range a.GetEndorsements() {
@@ -165,7 +165,7 @@ func restText(p *sheet, a *wire.ShowResponse) {
 	}
 	if a.GetSession().GetStopped() > 0 {
 		p.title("Ask for reasons")
-		p.line(2, "floodmark why "+shellWord(a.GetSession().GetId()))
+		p.line(2, "floodmark why "+shellWord(a.GetSession().GetId())+where.flags())
 	}
 }
 

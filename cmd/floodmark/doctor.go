@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newDoctor(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find out what is wrong with an installation",
+		Long: `Look at everything the monitor needs: its folders and who may write to them, its
+settings and policy, both sockets, its keys, the clock, and room on the disk. Each
+line says ok, note or problem, and for a problem what to do. Nothing is changed
+and nothing is written to the journal: hook.sock is sent something that must be
+refused, which proves that somebody answers.`,
+		Example: `  floodmark doctor
+  floodmark doctor --system
+  floodmark doctor --output json | jq '.checks[] | select(.state == "problem")'`,
+		Annotations: exits("no problem was found", "a problem was found"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			return c.doctor(cmd.Context(), p, format(cmd))
+		}),
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+// How a check ended.
+const (
+	fine    = "ok"
+	remark  = "note"
+	problem = "problem"
+)
+
+// A finding is what one check found. Fields are only added.
+type finding struct {
+	Check string `json:"check"`
+	State string `json:"state"` // ok, note or problem
+	Text  string `json:"text"`
+	Todo  string `json:"todo,omitempty"`
+}
+
+func ok(check, format string, args ...any) finding {
+	return finding{Check: check, State: fine, Text: fmt.Sprintf(format, args...)}
+}
+
+func note(check, todo, format string, args ...any) finding {
+	return finding{Check: check, State: remark, Text: fmt.Sprintf(format, args...), Todo: todo}
+}
+
+func wrong(check, todo, format string, args ...any) finding {
+	return finding{Check: check, State: problem, Text: fmt.Sprintf(format, args...), Todo: todo}
+}
+
+// A diagnosis is the answer for programs.
+type diagnosis struct {
+	OK     bool      `json:"ok"`
+	Checks []finding `json:"checks"`
+}
+
+func (c *console) doctor(ctx context.Context, p place, form string) error {
+	paths, err := c.paths(p)
+	if err != nil {
+		return err
+	}
+	d, err := c.desk(p)
+	if err != nil {
+		return err
+	}
+	defer d.end()
+	found := diagnosis{OK: true}
+	for _, check := range []func() []finding{
+		func() []finding { return checkFolders(paths) },
+		func() []finding { return checkSettings(paths) },
+		func() []finding { return checkPolicy(paths) },
+		func() []finding { return checkKeys(paths) },
+		func() []finding { return checkOwnerSocket(ctx, d, c.build) },
+		func() []finding { return checkHookSocket(ctx, paths, p) },
+		func() []finding { return checkClock(ctx, d, c.clock()) },
+		func() []finding { return checkRoom(paths) },
+	} {
+		found.Checks = append(found.Checks, check()...)
+	}
+	for _, f := range found.Checks {
+		found.OK = found.OK && f.State != problem
+	}
+	if form == asJSON {
+		err = c.json(found)
+	} else {
+		fmt.Fprint(c.stdout, doctorText(c.outStyle(), found))
+	}
+	if err == nil && !found.OK {
+		err = errNo
+	}
+	return err
+}
+
+// doctorText lists what was found, a line each: paths stay whole.
+func doctorText(st style, found diagnosis) string {
+	p := &sheet{st: st}
+	paints := map[string]func(string) string{fine: st.green, remark: st.yellow, problem: st.red}
+	for _, f := range found.Checks {
+		p.b.WriteString(paints[f.State](fmt.Sprintf("%-8s", f.State)) + plain(f.Check+": "+f.Text) + "\n")
+		if f.Todo != "" {
+			p.b.WriteString("        -> " + plain(f.Todo) + "\n")
+		}
+	}
+	return p.String()
+}

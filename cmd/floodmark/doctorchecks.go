@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// checkFolders looks at the folders and who else may write to them.
+func checkFolders(p config.Paths) []finding {
+	var list []finding
+	for _, f := range []struct{ name, dir string }{
+		{"settings folder", filepath.Dir(p.Policy)},
+		{"journal folder", filepath.Dir(p.Journal)},
+		{"folder of signed heads", p.Witness},
+		{"socket folder", filepath.Dir(p.HookSocket)},
+	} {
+		list = append(list, checkFolder(f.name, f.dir))
+	}
+	if err := p.CheckSockets(); err != nil {
+		list = append(list, wrong("socket names", "use a shorter folder", "%s", err))
+	}
+	return append(list, checkStrangers(filepath.Dir(p.HookSocket), p)...)
+}
+
+func checkFolder(name, dir string) finding {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return note(name, "", "%s is not there yet", dir)
+	case err != nil:
+		return wrong(name, "check its permissions", "%s: %s", dir, reason(err))
+	case !info.IsDir():
+		return wrong(name, "move it away", "%s is no folder", dir)
+	case info.Mode().Perm()&0o022 != 0:
+		return wrong(name, "chmod go-w "+shellWord(dir), "others may write to %s", dir)
+	}
+	if stat, known := info.Sys().(*syscall.Stat_t); known && stat.Uid != 0 && int(stat.Uid) != os.Getuid() && os.Getuid() != 0 {
+		return note(name, "", "%s belongs to user %d", dir, stat.Uid)
+	}
+	return ok(name, "%s", dir)
+}
+
+// checkStrangers looks for files in the folder of the sockets that are not ours.
+func checkStrangers(dir string, p config.Paths) []finding {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // said already
+	}
+	var strangers []string
+	for _, e := range entries {
+		if name := filepath.Join(dir, e.Name()); name != p.HookSocket && name != p.OwnerSocket {
+			strangers = append(strangers, e.Name())
+		}
+	}
+	if len(strangers) == 0 {
+		return nil
+	}
+	slices.Sort(strangers)
+	return []finding{note("socket folder", "find out who put them there", "%s also holds %s", dir, strings.Join(strangers[:min(5, len(strangers))], ", "))}
+}
+
+// checkSettings reads service.yaml.
+func checkSettings(p config.Paths) []finding {
+	s, err := config.LoadService(p.Service)
+	if err != nil {
+		return []finding{wrong("settings", "mend the file, or move it away to run with nothing but defaults", "%s", err)}
+	}
+	where := "one file on this machine"
+	if s.Journal.Store != "" {
+		where = "PostgreSQL"
+	}
+	doors := "nothing listens on the network"
+	if len(s.Listen) > 0 {
+		doors = count(len(s.Listen), "address", "addresses") + " on the network"
+	}
+	return []finding{ok("settings", "the journal is %s; %s", where, doors)}
+}
+
+// checkPolicy loads the policy as the monitor would.
+func checkPolicy(p config.Paths) []finding {
+	rules, err := config.LoadRules(p.Policy)
+	if problems, isProblems := errors.AsType[floodmark.Problems](err); isProblems && len(problems) > 0 {
+		first := problems[0]
+		return []finding{wrong("policy", "«floodmark policy check "+shellWord(p.Policy)+"» shows each place", "%s:%d:%d: %s", first.File, first.Line, first.Column, first.Text)}
+	}
+	if err != nil {
+		return []finding{wrong("policy", "check the file and its permissions", "%s", err)}
+	}
+	from := rules.File
+	if from == "" {
+		from = "the shipped profile; there is no " + p.Policy
+	}
+	if !rules.Policy.Settings("").Enforce {
+		return []finding{note("policy", "choose another profile when you have seen enough", "%s decides and enforces nothing", from)}
+	}
+	if len(rules.Warnings) > 0 {
+		return []finding{note("policy", "«floodmark policy check "+shellWord(p.Policy)+"» shows them", "%s, with %s", from, count(len(rules.Warnings), "warning", "warnings"))}
+	}
+	return []finding{ok("policy", "%s", from)}
+}
+
+// checkKeys looks whether others could read what must stay secret. It reads
+// nothing of it.
+func checkKeys(p config.Paths) []finding {
+	var list []finding
+	for _, file := range []string{filepath.Join(p.Keys, "index.key"), filepath.Join(p.Keys, "journal.key"), p.Journal, p.Tokens} {
+		info, err := os.Lstat(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			list = append(list, note("secrets", "", "%s: %s", file, reason(err)))
+		case !info.Mode().IsRegular():
+			list = append(list, wrong("secrets", "find out who put it there", "%s is no plain file", file))
+		case info.Mode().Perm()&0o077 != 0:
+			list = append(list, wrong("secrets", "chmod 600 "+shellWord(file), "others can read %s", file))
+		}
+	}
+	if len(list) == 0 {
+		return []finding{ok("secrets", "nobody else can read keys, journal and tokens")}
+	}
+	return list
+}
+
+// answerTime is how long a local monitor may take to say something.
+const answerTime = 5 * time.Second
+
+// checkOwnerSocket asks the monitor how it is.
+func checkOwnerSocket(ctx context.Context, d *desk, b build) []finding {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	s, err := d.Status(ctx, &wire.StatusRequest{})
+	if err != nil {
+		var f *failure
+		errors.As(d.unanswered(err), &f) // it always is one
+		return []finding{wrong("owner.sock", f.hint, "%s", f.text)}
+	}
+	list := []finding{ok("owner.sock", "the monitor answers, since %s", stamp(s.GetStarted()))}
+	if s.GetVersion() != b.line() {
+		list = append(list, note("version", "restart the monitor after an update", "the monitor is %s, this program %s", s.GetVersion(), b.line()))
+	}
+	for _, one := range s.GetPolicy().GetProblems() {
+		if one.GetSeverity() != string(floodmark.Warning) {
+			list = append(list, wrong("policy in force", "«floodmark status» shows what is wrong", "the file was refused; older rules are in force"))
+			break
+		}
+	}
+	if n := s.GetIncidents(); n > 0 {
+		list = append(list, note("incidents", "«floodmark status» lists them", "%s since it runs", count(int(n), "incident", "incidents")))
+	}
+	return list
+}
+
+// checkHookSocket sends a frame of no known version. The refusal proves that a
+// monitor reads it, and nothing is written anywhere.
+func checkHookSocket(ctx context.Context, p config.Paths, where place) []finding {
+	conn, err := (&net.Dialer{Timeout: answerTime}).DialContext(ctx, "unix", p.HookSocket)
+	if err != nil {
+		return []finding{wrong("hook.sock", "start the monitor: «floodmark serve"+where.flags()+"»", "nobody answers on %s: agents with hooks are refused everything", p.HookSocket)}
+	}
+	defer conn.Close()
+	body := []byte(`{"v":0}`)
+	_ = conn.SetDeadline(time.Now().Add(answerTime)) // without one the read below still ends with the monitor
+	if _, err := conn.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)); err != nil {
+		return []finding{wrong("hook.sock", "restart the monitor", "it does not take a question: %s", reason(err))}
+	}
+	answer, err := hookframe.ReadResponse(conn)
+	switch {
+	case err != nil:
+		return []finding{wrong("hook.sock", "restart the monitor", "it does not answer: %s", err)}
+	case answer.Exit != hookframe.Refused:
+		return []finding{wrong("hook.sock", "find out which program listens on "+p.HookSocket, "something that is no question was not refused")}
+	}
+	return []finding{ok("hook.sock", "it answers, and refuses what it cannot read")}
+}
+
+// clockSlack is how far two looks at the same clock may be apart.
+const clockSlack = 2 * time.Minute
+
+// checkClock looks whether time went back since the last entry.
+func checkClock(ctx context.Context, d *desk, now time.Time) []finding {
+	const todo = "set the clock: approvals would end at the wrong time"
+	if now.Year() < 2025 {
+		return []finding{wrong("clock", todo, "it shows %s", now.Format(time.DateOnly))}
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	a, err := d.Sessions(ctx, &wire.SessionsRequest{Limit: 1})
+	if err != nil || len(a.GetSessions()) == 0 {
+		return []finding{ok("clock", "%s", now.Format(time.DateTime))}
+	}
+	if last := a.GetSessions()[0].GetWritten().AsTime(); last.After(now.Add(clockSlack)) {
+		return []finding{wrong("clock", todo, "the newest entry of the journal was written %s from now", span(last.Sub(now)))}
+	}
+	return []finding{ok("clock", "%s", now.Format(time.DateTime))}
+}
+
+// Below these the disk is short of room. A journal grows by about a kilobyte a
+// decision.
+const (
+	littleRoom = 1 << 30
+	noRoom     = 100 << 20
+)
+
+// checkRoom looks how much fits on the disk of the journal.
+func checkRoom(p config.Paths) []finding {
+	dir := filepath.Dir(p.Journal)
+	for dir != filepath.Dir(dir) { // up to one that is there
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	free, err := room(dir)
+	if err != nil {
+		return []finding{note("disk", "", "the system does not say how much room there is at %s", dir)}
+	}
+	text := fmt.Sprintf("%.1f GB of room at %s", float64(free)/1e9, dir)
+	switch {
+	case free < noRoom:
+		return []finding{wrong("disk", "make room: without it nothing can be recorded, so everything is refused", "%s", text)}
+	case free < littleRoom:
+		return []finding{note("disk", "make room soon", "%s", text)}
+	}
+	return []finding{ok("disk", "%s", text)}
+}

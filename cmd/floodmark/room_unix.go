@@ -1,0 +1,14 @@
+//go:build linux || darwin
+
+package main
+
+import "golang.org/x/sys/unix"
+
+// room is how many bytes still fit where a folder lies.
+func room(dir string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return s.Bavail * uint64(s.Bsize), nil //nolint:gosec // a block has a size
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
+)
+
+// stepTime is how long a step at a terminal may take on a busy machine.
+const stepTime = 20 * time.Second
+
+// tty runs the real program at a terminal of its own, as a person would. STEPS
+// is «-», or a file with one step a line:
+//
+//	see REGEXP   wait until that was printed since the last step; what its
+//	             brackets match is kept
+//	type TEXT    type it; {} stands for what was kept, <enter> and <esc> for keys
+func (s *scripts) tty(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 1 {
+		ts.Fatalf("usage: tty STEPS ARG…")
+	}
+	l := ts.Value(lastKey{}).(*last)
+	*l = last{}
+	master, slave, err := openTerminal()
+	ts.Check(err)
+	defer master.Close()
+	cmd := exec.CommandContext(s.ctx, "floodmark-real", args[1:]...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "TERM=xterm-256color", "NO_COLOR=" + ts.Getenv("NO_COLOR")}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	ts.Check(cmd.Start())
+	ts.Check(slave.Close())
+	seen := &transcript{}
+	var reading sync.WaitGroup
+	reading.Go(func() { seen.readFrom(master) })
+	steps := ""
+	if args[0] != "-" {
+		steps = ts.ReadFile(args[0])
+	}
+	failed := seen.play(master, steps)
+	if failed != nil {
+		_ = cmd.Process.Kill() // it may have ended by itself
+	}
+	err = cmd.Wait()
+	reading.Wait()
+	fmt.Fprint(ts.Stdout(), seen.text())
+	l.stdout.WriteString(seen.text())
+	l.code = cmd.ProcessState.ExitCode()
+	if failed != nil {
+		ts.Fatalf("%v", failed)
+	}
+	if (err != nil) != neg {
+		ts.Fatalf("exit code %d", l.code)
+	}
+}
+
+// openTerminal opens a pseudo terminal.
+func openTerminal() (master, slave *os.File, err error) {
+	if master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		return nil, nil, err
+	}
+	fd := int(master.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err = errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0), unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 100})); err != nil {
+		return nil, nil, errors.Join(err, master.Close())
+	}
+	if slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		return nil, nil, errors.Join(err, master.Close())
+	}
+	return master, slave, nil
+}
+
+// A transcript is what a terminal has shown.
+type transcript struct {
+	mu   sync.Mutex // guards all
+	all  bytes.Buffer
+	from int // where the next step looks
+}
+
+// readFrom reads until the other side is closed.
+func (t *transcript) readFrom(f *os.File) {
+	b := make([]byte, 4096)
+	for {
+		n, err := f.Read(b)
+		t.mu.Lock()
+		t.all.Write(b[:n])
+		t.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (t *transcript) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.ReplaceAll(t.all.String(), "\r\n", "\n")
+}
+
+// play does the steps.
+func (t *transcript) play(f *os.File, steps string) error {
+	kept := ""
+	for line := range strings.Lines(steps) {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch verb {
+		case "":
+		case "see":
+			m, err := t.see(regexp.MustCompile(rest))
+			if err != nil {
+				return err
+			}
+			if len(m) > 1 {
+				kept = m[1]
+			}
+		case "type":
+			keys := strings.NewReplacer("{}", kept, "<enter>", "\r", "<esc>", "\x1b").Replace(rest)
+			if _, err := f.WriteString(keys); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("unknown step %q", line)
+		}
+	}
+	return nil
+}
+
+func (t *transcript) see(want *regexp.Regexp) ([]string, error) {
+	for end := time.Now().Add(stepTime); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		t.mu.Lock()
+		text := t.all.Bytes()[t.from:]
+		at := want.FindSubmatchIndex(text)
+		if at == nil {
+			t.mu.Unlock()
+			continue
+		}
+		var found []string
+		for _, m := range want.FindSubmatch(text) {
+			found = append(found, string(m))
+		}
+		t.from += at[1]
+		t.mu.Unlock()
+		return found, nil
+	}
+	return nil, fmt.Errorf("never saw %s in\n%q", want, t.text())
+}

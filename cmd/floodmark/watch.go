@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newWatch(c *console) *cobra.Command {
+	var p place
+	q := &wire.WatchRequest{}
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "Watch what happens, and answer questions",
+		Long: `Show decisions, questions, answers and incidents as they happen. While somebody
+watches, an agent that has to ask waits for the answer instead of being told no at
+once, as long as its own patience lasts.
+
+At a terminal you can answer: d or enter denies the question shown, a approves it
+after you have typed the code beside it, up and down choose another question, q
+ends. Anywhere else each event is one line; with --output json one JSON object.`,
+		Example: `  floodmark watch
+  floodmark watch --session codex:0199
+  floodmark watch --output json | jq -c 'select(.incident)'`,
+		Annotations: exits("you ended it", "no monitor runs, or it stopped"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			d, err := c.desk(p)
+			if err != nil {
+				return err
+			}
+			defer d.end()
+			if c.stdoutTerminal && format(cmd) != asJSON {
+				return c.watchScreen(cmd.Context(), d, q)
+			}
+			return c.watchLines(cmd.Context(), d, q, format(cmd))
+		}),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().StringVar(&q.Session, "session", "", "only what happens in this `SESSION`")
+	return cmd
+}
+
+// watchLines writes one line for each event until somebody ends it.
+func (c *console) watchLines(ctx context.Context, d *desk, q *wire.WatchRequest, form string) error {
+	st := c.outStyle()
+	told := false
+	return d.follow(ctx, q, func(r *wire.WatchResponse) error {
+		if !told {
+			told = true
+			c.say("watching; end it with ctrl-c")
+		}
+		if a := r.GetAsked(); a != nil && !c.stdoutTerminal {
+			a.Code = ""
+		}
+		if r.GetMissed() > 0 {
+			c.say("%s left out: this was read too slowly", count(int(r.GetMissed()), "event was", "events were"))
+		}
+		switch {
+		case r.GetWhat() == nil:
+			return nil // a sign of life
+		case form == asJSON:
+			return c.messageLine(r)
+		}
+		_, err := fmt.Fprintln(c.stdout, eventLine(st, r))
+		return err
+	})
+}
+
+// follow hands on what happens. It ends without an error when ctx does.
+func (d *desk) follow(ctx context.Context, q *wire.WatchRequest, take func(*wire.WatchResponse) error) error {
+	stream, err := d.Watch(ctx, q)
+	if err != nil {
+		return d.unanswered(err)
+	}
+	defer stream.Close() //nolint:errcheck // whoever watches has seen all there was
+	for stream.Receive() {
+		if err := take(stream.Msg()); err != nil {
+			return err
+		}
+	}
+	switch err := stream.Err(); {
+	case ctx.Err() != nil || errors.Is(err, context.Canceled):
+		return nil
+	case err != nil && !hungUp(err):
+		return d.unanswered(err)
+	}
+	return &failure{code: exitNo, text: "the monitor stopped", hint: "start it with «floodmark serve" + d.place.flags() + "»"}
+}
+
+// eventLine is one event on one line.
+func eventLine(st style, r *wire.WatchResponse) string {
+	at := st.dim(clockTime(r.GetAt())) + " "
+	switch w := r.GetWhat().(type) {
+	case *wire.WatchResponse_Decided:
+		word := verdictCell(st, w.Decided.GetDecision())
+		text := fmt.Sprintf("%-8s", plain(word.text))
+		rest := " " + actionText(w.Decided.GetAction()) + ", " + w.Decided.GetId()
+		if code := reasonCode(w.Decided.GetDecision()); code != "" {
+			rest += ", " + code
+		}
+		return at + word.paint(text) + plain(rest)
+	case *wire.WatchResponse_Asked:
+		line := ""
+		for _, call := range w.Asked.GetCalls() {
+			line = call.GetLine() // the newest is what is new
+		}
+		return at + st.yellow("question") + plain(" "+w.Asked.GetTicket()+", "+r.GetSession()+": "+line)
+	case *wire.WatchResponse_Answered:
+		return at + st.bold("answered") + plain(" "+w.Answered.GetTicket()+", "+r.GetSession()+": "+answerWord(w.Answered.GetVerdict())+" by "+w.Answered.GetBy()+" ("+w.Answered.GetChannel()+")")
+	case *wire.WatchResponse_Incident:
+		return at + st.red("incident") + plain(" "+w.Incident.GetKind()+", "+r.GetSession()+": "+w.Incident.GetText())
+	}
+	return at + "(something this program does not know)"
+}
+
+// answerWord says what an answer was.
+func answerWord(verdict string) string {
+	switch verdict {
+	case "allow":
+		return "approved"
+	case "restrict":
+		return "denied"
+	}
+	return "voided"
+}

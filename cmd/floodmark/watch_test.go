@@ -1,0 +1,141 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+// newWatcher is a screen whose answers are kept.
+func newWatcher() (w *watcher, sent *[]*wire.AnswerRequest) {
+	sent = &[]*wire.AnswerRequest{}
+	w = &watcher{
+		now: func() time.Time { return time.Unix(1000, 0) }, width: 80, height: 24,
+		answer: func(q *wire.AnswerRequest) tea.Cmd {
+			*sent = append(*sent, q)
+			return nil
+		},
+	}
+	return w, sent
+}
+
+func waiting(ticket, code string, calls int) *wire.Question {
+	q := &wire.Question{Ticket: ticket, Session: "s", Code: code, Expires: timestamppb.New(time.Unix(1100, 0))}
+	for range calls {
+		q.Calls = append(q.Calls, &wire.AskedCall{Line: "page -> to -> send"})
+	}
+	return q
+}
+
+func press(w *watcher, keys ...string) {
+	for _, k := range keys {
+		w.key(k)
+	}
+}
+
+func typeWord(w *watcher, word string) { press(w, strings.Split(word, "")...) }
+
+func TestTheFirstKeyDenies(t *testing.T) {
+	for _, key := range []string{"enter", "d"} {
+		w, sent := newWatcher()
+		press(w, key)
+		if len(*sent) != 0 {
+			t.Error("something was answered without a question")
+		}
+		w.put(waiting("t1", "0123abcd", 1))
+		press(w, key)
+		if len(*sent) != 1 || (*sent)[0].GetVerb() != "deny" || (*sent)[0].GetTicket() != "t1" {
+			t.Errorf("%s: %v", key, *sent)
+		}
+	}
+}
+
+func TestApprovingNeedsTheCodeOfTheQuestionShown(t *testing.T) {
+	w, sent := newWatcher()
+	w.put(waiting("t1", "0123abcd", 1))
+	w.put(waiting("t2", "deadbeef", 1))
+	press(w, "a", "enter")
+	press(w, "a", "a", "enter")
+	press(w, "a")
+	typeWord(w, "deadbeef") // of the other one
+	press(w, "enter")
+	press(w, "a")
+	typeWord(w, "0123abcd")
+	press(w, "esc", "q")
+	if len(*sent) != 0 {
+		t.Fatalf("approved without its code: %v", *sent)
+	}
+	press(w, "a")
+	typeWord(w, "0123abcX")
+	press(w, "backspace", "d", "enter")
+	if len(*sent) != 1 || (*sent)[0].GetVerb() != "approve" || (*sent)[0].GetCode() != "0123abcd" {
+		t.Errorf("got %v", *sent)
+	}
+	w, sent = newWatcher()
+	w.put(waiting("t1", "", 1))
+	press(w, "a", "enter", "a")
+	if len(*sent) != 1 || (*sent)[0].GetVerb() != "deny" || w.typing {
+		t.Errorf("a question without a code: %v", *sent)
+	}
+}
+
+func TestAQuestionThatChangesIsLookedAtAgain(t *testing.T) {
+	w, sent := newWatcher()
+	w.put(waiting("t1", "0123abcd", 1))
+	press(w, "a")
+	typeWord(w, "0123abcd")
+	w.put(waiting("t1", "0123abcd", 2))
+	if w.typing || !strings.Contains(w.text(), "has changed") {
+		t.Error("the code is still being typed for what was not shown")
+	}
+	press(w, "a")
+	w.take(&wire.WatchResponse{Session: "s", What: &wire.WatchResponse_Answered{Answered: &wire.Answered{Ticket: "t1"}}})
+	if w.typing || w.question() != nil || len(*sent) != 0 {
+		t.Error("an answered question is still there")
+	}
+}
+
+func TestQuestionsComeAndGo(t *testing.T) {
+	w, _ := newWatcher()
+	w.Update(asked{[]*wire.Question{waiting("t1", "c1", 1), waiting("t2", "c2", 1)}})
+	press(w, "down")
+	if w.chosen != "t2" {
+		t.Errorf("down chose %s", w.chosen)
+	}
+	press(w, "down")
+	if w.chosen != "t1" {
+		t.Errorf("down at the end chose %s", w.chosen)
+	}
+	w.now = func() time.Time { return time.Unix(1100, 0) }
+	w.Update(ticked{})
+	if len(w.open) != 0 || w.chosen != "" {
+		t.Errorf("%d questions outlive their time", len(w.open))
+	}
+	for range maxEvents + 1 {
+		w.take(&wire.WatchResponse{What: &wire.WatchResponse_Incident{Incident: &wire.Incident{Kind: "k"}}})
+	}
+	if len(w.events) != maxEvents {
+		t.Errorf("%d events are kept, want %d", len(w.events), maxEvents)
+	}
+	if lines := strings.Count(w.text(), "\n") + 1; lines != w.height {
+		t.Errorf("the screen has %d lines, want %d", lines, w.height)
+	}
+}
+
+// The whole question must be seen before its code is: on a small screen the
+// end is cut, not the beginning.
+func TestASmallScreenHidesTheCodeFirst(t *testing.T) {
+	w, _ := newWatcher()
+	q := waiting("t1", "0123abcd", 1)
+	q.Calls[0].Line = strings.Repeat("long ", 200)
+	w.put(q)
+	w.height = 8
+	if strings.Contains(w.text(), "0123abcd") {
+		t.Error("the code is shown for a question that is not shown in full")
+	}
+}
