@@ -50,7 +50,7 @@ type Config struct {
 
 // Limits bound what a monitor takes on. A zero field has the default.
 type Limits struct {
-	CacheBytes   int64         // states of sessions in memory, approximately: 512 MiB
+	CacheBytes   int64         // states of sessions in memory, approximately: 1 GiB
 	ContentBytes int64         // indexes of contents in memory, approximately: 128 MiB
 	Waiting      int           // events that wait for their turn in one session: 64
 	InFlight     int           // events being worked on in all sessions, and as many that wait for an answer: 4096
@@ -72,7 +72,7 @@ const (
 )
 
 func (l Limits) filled() Limits {
-	fill(&l.CacheBytes, 512<<20)
+	fill(&l.CacheBytes, 1<<30)
 	fill(&l.ContentBytes, 128<<20)
 	fill(&l.Waiting, 64)
 	fill(&l.InFlight, 4096)

@@ -48,7 +48,7 @@ func (s *seat) drop() { s.memory, s.index = memory{}, nil }
 // What a session takes in memory, measured and rounded up: with little in it,
 // for each source, and for each byte the owner typed.
 const (
-	seatBytes   = 24 << 10
+	seatBytes   = 12 << 10
 	sourceBytes = 512
 	wordFactor  = 4
 )

@@ -14,7 +14,7 @@ import (
 const MaxSources = 1 << 18
 
 // usualSources is how many sources most sessions have.
-const usualSources = 64
+const usualSources = 16
 
 // ErrSources says that a session has [MaxSources] and can hold no more.
 var ErrSources = errors.New("session has too many sources")
