@@ -148,24 +148,38 @@ class _Local(http.client.HTTPConnection):
 
 
 def _checked(reply):
-    """A reply, if it is one."""
-    if not isinstance(reply, dict) or not isinstance(reply.get("decision", {}), dict):
-        raise ValueError("the answer is no reply")
-    if reply.get("decision", {}).get("verdict", "restrict") not in VERDICTS:
+    """A reply, if it is one. Fields are what they must be, or are not there."""
+    reply = _fields(reply, {"decision": dict, "blockTurn": bool, "consumed": bool},
+                    "line", "text", "footer", "ticket", "notice")
+    decision = _fields(reply.get("decision", {}), {"verifiers": list, "reasons": list, "remedy": dict}, "verdict")
+    if decision.get("verdict", "restrict") not in VERDICTS:
         raise ValueError("the answer has a verdict nobody knows")
-    return reply
+    decision["reasons"] = [_fields(r, {}, "text") for r in decision.get("reasons", [])]
+    decision["remedy"] = _fields(decision.get("remedy", {}), {}, "agent")
+    return {**reply, "decision": decision}
+
+
+def _fields(value, types, *texts):
+    """An object without the fields that are null, the others of their types."""
+    if not isinstance(value, dict):
+        raise ValueError("the answer is no reply")
+    value = {k: v for k, v in value.items() if v is not None}
+    for name, kind in {**types, **dict.fromkeys(texts, str)}.items():
+        if name in value and not isinstance(value[name], kind):
+            raise ValueError(f"the answer's {name} is not what it must be")
+    return value
 
 
 def _denied(reply):
     """Words a refusal. A verifier that nobody asked has not agreed."""
-    decision = reply.get("decision", {})
+    decision = reply["decision"]
     verdict, line = decision.get("verdict", "restrict"), reply.get("line", "")
     if verdict == "allow" and decision.get("verifiers"):
-        line = "refused because these must agree first and were not asked: " + ", ".join(decision["verifiers"]) + "."
+        line = "refused because these must agree first and were not asked: " + ", ".join(map(str, decision["verifiers"])) + "."
     elif not line and decision.get("reasons"):
         line = "refused because " + decision["reasons"][0].get("text", "") + "."
     line = line or "refused."
-    if todo := decision.get("remedy", {}).get("agent"):
+    if todo := decision["remedy"].get("agent"):
         line += " " + todo
     return Denied(line, "audit" if verdict == "allow" else verdict, reply.get("ticket", ""), bool(reply.get("blockTurn")))
 
@@ -276,7 +290,7 @@ class Session:
         event = {k: v for k, v in event.items() if v not in ("", False, [])}
         try:
             reply = self._monitor.handle(event)
-            decision = reply.get("decision", {})
+            decision = reply["decision"]
             if decision.get("verdict") == "allow" and not decision.get("verifiers") and not reply.get("blockTurn"):
                 return reply
             refusal = _denied(reply)

@@ -127,14 +127,32 @@ function read(chunks: Uint8Array[], size: number): Reply {
     data.set(chunk, at);
     at += chunk.length;
   }
-  const reply: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
-  if (!isObject(reply)) throw new Error("the answer is no reply");
-  const decision = reply["decision"] ?? {};
-  if (!isObject(decision)) throw new Error("the answer is no reply");
-  const verdict = decision["verdict"] ?? "restrict";
-  if (!verdicts.includes(verdict as never)) throw new Error("the answer has a verdict nobody knows");
-  return reply as Reply;
+  const text = new TextDecoder("utf-8", { fatal: true }).decode(data);
+  const reply = fields(JSON.parse(text), {
+    ...{ decision: isObject, blockTurn: isBoolean, consumed: isBoolean },
+    ...{ line: isText, text: isText, footer: isText, ticket: isText, notice: isText },
+  });
+  const decision = fields(reply["decision"] ?? {}, { verdict: isText, verifiers: Array.isArray, reasons: Array.isArray, remedy: isObject });
+  if (!verdicts.includes((decision["verdict"] ?? "restrict") as never)) {
+    throw new Error("the answer has a verdict nobody knows");
+  }
+  for (const reason of (decision["reasons"] ?? []) as unknown[]) fields(reason, { text: isText });
+  decision["remedy"] = fields(decision["remedy"] ?? {}, { agent: isText });
+  return { ...reply, decision } as Reply;
 }
+
+/** An object without the fields that are null; the others are what they must be. */
+function fields(v: unknown, kinds: Record<string, (v: unknown) => boolean>): Record<string, unknown> {
+  if (!isObject(v)) throw new Error("the answer is no reply");
+  const kept = Object.fromEntries(Object.entries(v).filter(([, value]) => value !== null));
+  for (const [name, is] of Object.entries(kinds)) {
+    if (name in kept && !is(kept[name])) throw new Error(`the answer's ${name} is not what it must be`);
+  }
+  return kept;
+}
+
+const isText = (v: unknown) => typeof v === "string";
+const isBoolean = (v: unknown) => typeof v === "boolean";
 
 function isObject(v: unknown): v is Record<string, unknown> {
   return typeof v === "object" && v !== null && !Array.isArray(v);

@@ -1,0 +1,52 @@
+package guard_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/floodmark/floodmark/guard"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// FuzzOnlyAYesRuns answers with whatever there is: a tool runs if, and only if,
+// the words «allow» are where they belong and nothing else speaks against it.
+func FuzzOnlyAYesRuns(f *testing.F) {
+	for _, seed := range []string{
+		`{"decision":{"verdict":"allow"}}`, `{"decision":{"verdict":"Allow"}}`, `{"decision":{"verdict":"confirm"},"ticket":"t"}`,
+		`{"decision":{"verdict":"allow","verifiers":["w"]}}`, `{"decision":{"verdict":"allow"},"blockTurn":true}`, `{}`, `null`, `[]`, ``,
+		`{"decision":{"verdict":"restrict","reasons":[{"text":"x"}],"remedy":{"agent":"y"}},"line":"z"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		j := judgeFunc(func(_ context.Context, ev hook.Event) (hook.Reply, error) {
+			if ev.Point != hook.BeforeToolCall {
+				return allow(), nil
+			}
+			var r hook.Reply
+			err := json.Unmarshal(data, &r)
+			return r, err // with an error the reply may hold anything
+		})
+		s := start(t, j, guard.Options{})
+		ran := false
+		_, err := s.Run(t.Context(), hook.Call{Name: "look"}, func(context.Context) (string, error) { ran = true; return "", nil })
+		if ran != isYes(data) || ran != (err == nil) {
+			t.Errorf("%q: ran %t, %v", data, ran, err)
+		}
+		if err != nil && len(err.Error()) <= len("floodmark: ") {
+			t.Errorf("%q: a refusal without a word", data)
+		}
+	})
+}
+
+// isYes is the rule once more, written as differently as it can be.
+func isYes(data []byte) bool {
+	var whole hook.Reply
+	if json.Unmarshal(data, &whole) != nil {
+		return false
+	}
+	word, err := whole.Decision.Verdict.MarshalText()
+	return err == nil && string(word) == "allow" &&
+		len(whole.Decision.Verifiers) == 0 && !whole.BlockTurn
+}
