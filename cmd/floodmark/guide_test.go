@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestGuides runs every command of every guide, of the README and of the
@@ -16,7 +17,8 @@ import (
 //
 //	```yaml NAME     a fence with a name is a file the reader saves
 //	```console       a line after «$ » is run; what follows must come out,
-//	                 where «...» stands for anything
+//	                 where «...» stands for anything; «&» at the end of a
+//	                 monitor's command leaves it running until the page ends
 //
 // and nothing else is run. A guide with no console is a mistake.
 func TestGuides(t *testing.T) {
@@ -98,10 +100,14 @@ func followGuide(t *testing.T, dir string, f fence) int {
 		if len(words) == 0 || words[0] != "floodmark" {
 			t.Fatalf("line %d: not a command of ours: %s", f.line, command)
 		}
-		var out bytes.Buffer
+		var out lockedBuffer
 		c := &console{
 			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir,
 			getenv: func(string) string { return "" }, build: testBuild(),
+		}
+		if words[len(words)-1] == "&" {
+			runBeside(t, c, &out, words[1:len(words)-1])
+			continue
 		}
 		run(t.Context(), c, words[1:])
 		if err := sameOutput(strings.TrimSpace(want), strings.TrimSpace(out.String())); err != nil {
@@ -109,6 +115,23 @@ func followGuide(t *testing.T, dir string, f fence) int {
 		}
 	}
 	return len(parts)
+}
+
+// runBeside runs a monitor until the page ends, and waits until it answers.
+func runBeside(t *testing.T, c *console, out *lockedBuffer, args []string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		run(ctx, c, args)
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(out.String(), "answers on"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%v does not answer: %s", args, out.String())
+		}
+	}
 }
 
 // split parts a command line as a shell does, as far as guides need it: words,

@@ -100,7 +100,7 @@ func (c *console) entries(ctx context.Context, p place, q *wire.ExportRequest, t
 	if err != nil {
 		return d.unanswered(err)
 	}
-	defer stream.Close() //nolint:errcheck // all was read, or an error is told already
+	defer stream.Close() // all was read, or an error is told already
 	for stream.Receive() {
 		if err := take(stream.Msg()); err != nil {
 			return err

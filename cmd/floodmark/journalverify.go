@@ -62,7 +62,7 @@ func (c *console) verifyOnline(ctx context.Context, p place) (*wire.VerifyReport
 	if err != nil {
 		return nil, d.unanswered(err)
 	}
-	defer stream.Close() //nolint:errcheck // all was read, or an error is told already
+	defer stream.Close() // all was read, or an error is told already
 	defer c.counted()
 	for stream.Receive() {
 		if r := stream.Msg().GetReport(); r != nil {

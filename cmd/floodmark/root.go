@@ -36,9 +36,12 @@ func newRoot(c *console) *cobra.Command {
 		Long: `Floodmark stands beside an AI agent. It remembers where every piece of content
 came from and decides before each tool call what the agent may still do.
 
-This program checks and explains policies, plays stories that test them, shows
-what is known about tools, and measures protection on recorded attacks.`,
-		Example: `  floodmark test
+This program runs that monitor, shows what it saw and why something was held, and
+takes your answers. It also checks and explains policies, plays stories that test
+them, shows what is known about tools, and measures protection on recorded attacks.`,
+		Example: `  floodmark serve
+  floodmark watch
+  floodmark why SESSION
   floodmark policy check floodmark.yaml
   floodmark policy explain exec --agent openclaw --trust untrusted
   floodmark catalog show`,

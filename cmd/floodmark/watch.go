@@ -77,7 +77,7 @@ func (d *desk) follow(ctx context.Context, q *wire.WatchRequest, take func(*wire
 	if err != nil {
 		return d.unanswered(err)
 	}
-	defer stream.Close() //nolint:errcheck // whoever watches has seen all there was
+	defer stream.Close() // whoever watches has seen all there was
 	for stream.Receive() {
 		if err := take(stream.Msg()); err != nil {
 			return err
