@@ -4,7 +4,10 @@ import asyncio
 import json
 import os
 import pathlib
+import shutil
 import socket
+import ssl
+import subprocess
 import tempfile
 import threading
 import time
@@ -20,12 +23,17 @@ TIMEOUT = 0.3
 class Scripted:
     """A monitor that answers as it is told and keeps what it hears."""
 
-    def __init__(self, exchanges):
-        self.exchanges, self.heard = list(exchanges), []
+    def __init__(self, exchanges, tls=None):
+        self.exchanges, self.heard, self.tls = list(exchanges), [], tls
         self.folder = tempfile.TemporaryDirectory()
         self.path = os.path.join(self.folder.name, "s")
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(self.path)
+        if tls:
+            self.listener = socket.socket()
+            self.listener.bind(("localhost", 0))
+            self.port = self.listener.getsockname()[1]
+        else:
+            self.listener = socket.socket(socket.AF_UNIX)
+            self.listener.bind(self.path)
         self.listener.listen()
         self.held = []
         threading.Thread(target=self.serve, daemon=True).start()
@@ -45,6 +53,11 @@ class Scripted:
                 conn, _ = self.listener.accept()
             except OSError:
                 return
+            if self.tls:
+                try:
+                    conn = self.tls.wrap_socket(conn, server_side=True)
+                except OSError:
+                    continue  # the client does not believe us
             self.answer(conn)
 
     def answer(self, conn):
@@ -178,6 +191,31 @@ class Client(unittest.TestCase):
                     monitor.start("helper")
                 else:
                     self.assertRaises(floodmark.Denied, monitor.start, "helper")
+
+    @unittest.skipUnless(shutil.which("openssl"), "openssl makes the certificate")
+    def test_https_with_a_token(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        cert, key = os.path.join(folder.name, "cert.pem"), os.path.join(folder.name, "key.pem")
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"]
+            + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert],
+            check=True,
+            capture_output=True,
+        )
+        for version, trusted, fits in (("TLSv1_3", True, True), ("TLSv1_3", False, False), ("TLSv1_2", True, False)):
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(cert, key)
+            context.maximum_version = ssl.TLSVersion[version]
+            with Scripted([{"reply": ALLOW}], context) as scripted:
+                url = f"https://localhost:{scripted.port}"
+                monitor = floodmark.Monitor(url, token="t0k", ca=cert if trusted else None, timeout=5)
+                if fits:
+                    monitor.start("helper")
+                    self.assertIn("Authorization: Bearer t0k", scripted.heard[0][0])
+                else:
+                    self.assertRaises(floodmark.Denied, monitor.start, "helper")
+                    self.assertEqual(scripted.heard, [])
 
     def test_only_safe_targets(self):
         for target in ("http://floodmark.firm.example", "hook.sock", "", "https://", "https://a:b@firm.example", "https://firm.example/?x"):

@@ -1,7 +1,9 @@
 // Holds the TypeScript client against the contract that every client keeps.
 
 import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
+import https from "node:https";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
@@ -151,6 +153,28 @@ test("an endless answer", async () => {
       const starting = new Monitor(at, { timeout: 5000 }).start("helper");
       await (extra ? assert.rejects(starting, Denied) : starting);
     });
+  }
+});
+
+test("https with a token", { skip: spawnSync("openssl", ["version"]).status !== 0 }, async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "fm-"));
+  const [cert, key] = [path.join(folder, "cert.pem"), path.join(folder, "key.pem")];
+  const how = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost -addext subjectAltName=DNS:localhost";
+  execFileSync("openssl", [...how.split(" "), "-keyout", key, "-out", cert], { stdio: "ignore" });
+  const pem = { cert: fs.readFileSync(cert, "utf8"), key: fs.readFileSync(key, "utf8") };
+  fs.rmSync(folder, { recursive: true });
+  for (const [version, trusted, fits] of [["TLSv1.3", true, true], ["TLSv1.3", false, false], ["TLSv1.2", true, false]]) {
+    const heard = [];
+    const server = https.createServer({ ...pem, maxVersion: version }, (request, response) => {
+      heard.push(request.headers.authorization);
+      response.end(JSON.stringify(ALLOW));
+    });
+    await new Promise((done) => server.listen(0, "localhost", done));
+    const options = { token: "t0k", timeout: 5000, ...(trusted ? { ca: pem.cert } : {}) };
+    const starting = new Monitor(`https://localhost:${server.address().port}`, options).start("helper");
+    await (fits ? starting : assert.rejects(starting, Denied));
+    assert.deepEqual(heard, fits ? ["Bearer t0k"] : []);
+    await new Promise((done) => server.close(done));
   }
 });
 
