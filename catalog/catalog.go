@@ -19,6 +19,7 @@ type Catalog struct {
 	commands commands
 	paths    paths
 	hash     floodmark.Digest
+	tables   floodmark.Digest   // of the files that speak of commands and paths
 	unknown  []floodmark.Effect // what a tool nobody described does
 	licences [floodmark.Observe + 1][]string
 }
@@ -61,22 +62,26 @@ func New(user []*File, shipped *Catalog) *Catalog {
 	for e := range c.licences {
 		c.licences[e] = defaultLicence(floodmark.Effect(e))
 	}
-	var below []byte
+	var below, tables []byte
 	var more []*commandEntry
 	var globs []pathGlob
 	for _, f := range user {
 		below = append(below, f.digest[:]...)
 		more = append(more, f.commands...)
 		globs = append(globs, f.globs...)
+		if len(f.commands)+len(f.globs) > 0 {
+			tables = append(tables, f.digest[:]...)
+		}
 	}
 	if shipped != nil {
 		c.layers = append(c.layers, shipped.layers...)
 		below = append(below, shipped.hash[:]...)
+		tables = append(tables, shipped.tables[:]...)
 		more = append(more, shipped.commands.entries...)
 		globs = append(globs, shipped.paths.globs...)
 	}
 	c.commands, c.paths = newCommands(more), newPaths(globs)
-	c.hash = floodmark.DigestOf(string(below))
+	c.hash, c.tables = floodmark.DigestOf(string(below)), floodmark.DigestOf(string(tables))
 	return c
 }
 

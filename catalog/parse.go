@@ -59,6 +59,14 @@ func ParseTools(name string, list *yaml.Node) (*File, error) {
 	if r.sound(list, 0) {
 		r.tools(f, list, defaults{})
 	}
+	for i, p := range f.profiles {
+		if i >= len(list.Content) || len(list.Content) != len(f.profiles) {
+			break // some were not read, and neither is the file
+		}
+		if text, err := yaml.Marshal(list.Content[i]); err == nil {
+			p.written = floodmark.DigestOf(string(text))
+		}
+	}
 	return r.done(f)
 }
 

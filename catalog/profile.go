@@ -24,6 +24,8 @@ type Profile struct {
 	// protected: the tool changes how the agent is watched (its settings, hooks
 	// or plugins), whatever the arguments say. In YAML: selfProtected.
 	protected bool
+	// written is the digest of what a policy wrote; zero for other profiles.
+	written floodmark.Digest
 }
 
 // Tools returns the names the profile is for; the last character may be «*».

@@ -82,6 +82,7 @@ type history struct {
 	rng      *rand.Rand
 	rules    kernel.Rules
 	stricter kernel.Rules
+	beside   func(kernel.Input) // sees every call before it is decided
 	state    *kernel.State
 	facts    []floodmark.Fact
 	index    *provenance.MemoryIndex
@@ -127,6 +128,9 @@ func (h *history) one() error {
 	}
 	out, err := kernel.Step(h.state, h.rules, in)
 	if err == nil && in.Event.Point == hook.BeforeToolCall {
+		if h.beside != nil {
+			h.beside(in)
+		}
 		if err := h.compare(in, out); err != nil {
 			return err
 		}

@@ -1,0 +1,152 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// reclassify asks the catalog again what a recorded call is, if it may say
+// something else now, and says why that cannot be told.
+func (g *guess) reclassify(j *judged) string {
+	ref := j.action.Tool
+	if j.action.Kind != floodmark.CallTool || g.catalog == g.Now.Catalog.Hash() {
+		return ""
+	}
+	if g.Then != nil && g.catalog == g.Then.Catalog.Hash() && g.Then.Catalog.Alike(g.Now.Catalog, ref) {
+		return ""
+	}
+	if j.basis.Hinted {
+		return "the tool's server made claims about the call, which were not kept"
+	}
+	n := len(j.leaves)
+	for n > 0 && j.leaves[n-1].Path == urlOfCommand {
+		n--
+	}
+	for i, leaf := range j.leaves[:n] {
+		if g.lacks(j, i) && g.Now.Catalog.LooksAt(ref, leaf.Top) {
+			return "what the call is now depends on the value of " + leaf.Path + ", which was not kept"
+		}
+	}
+	j.use = g.Now.Catalog.Classify(ref, j.leaves[:n], nil, g.st.places())
+	var urls []string
+	for _, leaf := range j.leaves[n:] {
+		urls = append(urls, leaf.Value)
+	}
+	if !slices.Equal(urls, j.use.URLs) {
+		return "the command names other addresses now, and where they came from was not kept"
+	}
+	g.reground(j)
+	return ""
+}
+
+// lacks reports whether the value of an argument was not kept.
+func (g *guess) lacks(j *judged, at int) bool {
+	return slices.Contains(j.unkept, j.leaves[at].Path)
+}
+
+// reground makes the basis of a call that is something else now.
+func (g *guess) reground(j *judged) {
+	use, old := &j.use, j.basis
+	b := floodmark.Basis{Before: old.Before, Agent: old.Agent, Kinds: old.Kinds, SecretInArgs: old.SecretInArgs}
+	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
+	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
+	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
+	j.basis = b
+	j.action.Effects = effectsAt(use.Effects, &b, g.st.authority(j.action).Mark.Trust)
+	same := true // the same arguments are content
+	for i := range j.action.Arguments {
+		a, about := &j.action.Arguments[i], argument(*use, j.leaves[i])
+		same = same && (a.Role == floodmark.Content) == (about.Role == floodmark.Content)
+		a.Role = about.Role
+		g.restate(j, i, about)
+		g.redirect(j, i, about, &old)
+	}
+	g.recontent(j, &old, same)
+	j.basis.Licensed = g.relicense(j)
+}
+
+// restate looks again whether the owner stated a value: what a number means
+// depends on what the argument is.
+func (g *guess) restate(j *judged, i int, about catalog.Arg) {
+	a, leaf := &j.action.Arguments[i], j.leaves[i]
+	if g.lacks(j, i) || about.Role == floodmark.Content {
+		return
+	}
+	stated := g.would.stated.Has(leaf.Value, leaf.Kind, roleName(about, leaf))
+	switch {
+	case stated == (a.Whence == floodmark.Stated):
+	case stated:
+		a.Whence, a.Trust = floodmark.Stated, floodmark.Owner
+	case len(a.Spans) > 0:
+		a.Whence, a.Trust = floodmark.Seen, g.would.Ledger.Effective(a.Spans[0].Node).Trust
+	default:
+		a.Whence, a.Trust = floodmark.Nowhere, floodmark.Untrusted
+	}
+}
+
+// redirect notes where the call goes now, as carries does.
+func (g *guess) redirect(j *judged, i int, about catalog.Arg, old *floodmark.Basis) {
+	b, a := &j.basis, j.action.Arguments[i]
+	if about.Role != floodmark.Content {
+		if g.lacks(j, i) {
+			b.Cut = append(b.Cut, i)
+		}
+		if about.Needs != floodmark.Owner {
+			b.Needs = append(b.Needs, floodmark.Need{Argument: i, Trust: about.Needs})
+		}
+	}
+	switch {
+	case about.Is == catalog.IsURL:
+		b.Destinations = append(b.Destinations, i)
+		at := slices.IndexFunc(old.URLs, func(u floodmark.Address) bool { return u.Argument == i })
+		if at >= 0 {
+			b.URLs = append(b.URLs, old.URLs[at])
+			return
+		}
+		u := floodmark.Address{Argument: i, Host: provenance.URLHost(j.leaves[i].Value)}
+		u.FromHost = g.doubts("an argument is an address now, and whether all of it came from its host was not kept", false)
+		b.URLs = append(b.URLs, u)
+	case about.Is == catalog.IsDestination, about.Role == floodmark.Undeclared:
+		b.Destinations = append(b.Destinations, i)
+		b.Own = b.Own && (a.Whence == floodmark.Stated || about.Is != catalog.IsDestination || !alters(j.action.Effects))
+	}
+}
+
+// recontent looks at the free text of a call. Where the same arguments are
+// content as before, what was found in them is known.
+func (g *guess) recontent(j *judged, old *floodmark.Basis, same bool) {
+	b := &j.basis
+	for i, a := range j.action.Arguments {
+		leaf := j.leaves[i]
+		if a.Role != floodmark.Content || leaf.Kind != hook.String || leaf.Value == "" && !g.lacks(j, i) {
+			continue
+		}
+		b.FreeContent = true
+		if same {
+			continue
+		}
+		active := old.ActiveContent
+		if !g.lacks(j, i) {
+			active, _ = g.st.active(g.st.tracer(g.st.node), leaf.Value)
+		}
+		b.ActiveContent = b.ActiveContent || active
+		b.PrivateContent = g.doubts("an argument is free text now, and whether it holds something private was not kept", true)
+	}
+	if same && b.FreeContent {
+		b.ActiveContent, b.PrivateContent = old.ActiveContent, old.PrivateContent
+	}
+}
+
+// relicense looks again whether the owner's words cover the call.
+func (g *guess) relicense(j *judged) bool {
+	for i, a := range j.action.Arguments {
+		if a.Role != floodmark.Content && a.Whence == floodmark.Stated && g.lacks(j, i) {
+			return g.doubts("whether your words ask for this depends on the value of "+a.Path+", which was not kept", false)
+		}
+	}
+	return g.st.relaxes(j)
+}

@@ -1,0 +1,225 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// noBasis is why older decisions cannot be judged again.
+const noBasis = "it was recorded without what it followed from"
+
+// again judges one recorded action, or says why nobody can.
+//
+// What was not kept is guessed twice, for the worst and for the best: if both
+// ways lead to the same answer, that is the answer.
+func (t *trial) again(st *step, f floodmark.ActionDecided, o *floodmark.OpinionGiven) (judged, string) {
+	t.doubt = ""
+	if f.Action.Kind == floodmark.SendReply && f.Action.Audience == string(hook.ToOwner) {
+		return judged{action: f.Action, mark: st.mark, decision: floodmark.Decision{Verdict: floodmark.Allow}}, ""
+	}
+	switch {
+	case f.Basis == nil:
+		return judged{}, noBasis
+	case t.lost != "":
+		return judged{}, t.lost
+	case f.Action.Kind == floodmark.CallModel:
+		return t.model(st, f)
+	}
+	worst, why := t.once(st, f, o, true)
+	if why != "" || t.doubt == "" {
+		return worst, why
+	}
+	best, why := t.once(st, f, o, false)
+	if why == "" && !alike(worst.decision, best.decision) {
+		why = t.doubt
+	}
+	return worst, why
+}
+
+// model judges a model call.
+func (t *trial) model(st *step, f floodmark.ActionDecided) (judged, string) {
+	tools := make([]floodmark.ToolRef, len(f.Action.Tools))
+	for i, name := range f.Action.Tools {
+		tools[i] = offered(name, st.ev.Agent)
+	}
+	j := judged{action: f.Action, mark: st.mark}
+	j.question.Trust = st.mark.Trust
+	_, j.decision = st.ruleModel(f.Action.Iteration, tools)
+	st.enforce(&j.decision)
+	if f.Basis.Unreadable && (t.then() != &t.Now || st.mark != f.Mark) {
+		return j, "the offered tools cannot be told from their names"
+	}
+	if f.Basis.Unreadable {
+		j.decision = f.Decision
+	}
+	return j, ""
+}
+
+// once judges a call or an answer with the worst or the best guess where
+// something was not kept.
+func (t *trial) once(st *step, f floodmark.ActionDecided, o *floodmark.OpinionGiven, worst bool) (judged, string) {
+	j := judged{action: f.Action, basis: *f.Basis}
+	j.action.Arguments = slices.Clone(f.Action.Arguments)
+	if f.Basis.Unreadable {
+		j.mark = st.mark
+		st.unreadable(&j)
+		st.enforce(&j.decision)
+		return j, ""
+	}
+	g := guess{trial: t, st: st, worst: worst}
+	g.trusts(&j)
+	j.leaves, j.unkept = keptLeaves(&j)
+	if why := g.reclassify(&j); why != "" {
+		return j, why
+	}
+	g.carried(&j)
+	g.rules(&j, f)
+	if f.Action.Kind == floodmark.SendReply {
+		st.ruleReply(&j)
+	} else {
+		st.rule(&j, st.authority(j.action))
+	}
+	if o != nil && j.decision.Verdict == floodmark.Audit {
+		st.opined(&j, *o)
+	}
+	st.enforce(&j.decision)
+	return j, ""
+}
+
+// keptLeaves are the values of a recorded call as far as their short forms are
+// all there was, and the paths of those that are not.
+func keptLeaves(j *judged) (leaves []hook.Leaf, unkept []string) {
+	b := &j.basis
+	for i, a := range j.action.Arguments {
+		l := hook.Leaf{Path: a.Path, Top: topOf(a.Path), Value: a.Shown}
+		kind := floodmark.TextValue
+		if i < len(b.Kinds) {
+			kind = b.Kinds[i]
+		}
+		switch kind {
+		case floodmark.NumberValue:
+			l.Kind = hook.Number
+		case floodmark.BoolValue:
+			l.Kind = hook.Bool
+		case floodmark.NullValue:
+			l.Kind = hook.Null
+		case floodmark.TextValue, floodmark.NoText:
+		}
+		if kind != floodmark.NoText && (a.Role == floodmark.Content || slices.Contains(b.Cut, i)) {
+			unkept = append(unkept, a.Path)
+		}
+		leaves = append(leaves, l)
+	}
+	return leaves, unkept
+}
+
+// topOf is the argument a path begins with.
+func topOf(path string) string {
+	if path == urlOfCommand {
+		return path
+	}
+	for i := range len(path) {
+		if path[i] == '.' || path[i] == '[' {
+			return path[:i]
+		}
+	}
+	return path
+}
+
+// A guess fills in what was not kept.
+type guess struct {
+	*trial
+	st    *step
+	worst bool
+}
+
+// doubts notes why an answer may not be told, and guesses.
+func (g *guess) doubts(why string, safe bool) bool {
+	if g.doubt == "" {
+		g.doubt = why
+	}
+	return g.worst == safe
+}
+
+// trusts is how far the arguments would be believed.
+func (g *guess) trusts(j *judged) {
+	if !g.relabelled {
+		return
+	}
+	for i := range j.action.Arguments {
+		a := &j.action.Arguments[i]
+		switch {
+		case a.Whence != floodmark.Seen || len(a.Spans) == 0:
+		case a.Pieced:
+			a.Trust = g.pieced(a.Trust)
+		default:
+			a.Trust = g.would.Ledger.Effective(a.Spans[0].Node).Trust
+		}
+	}
+}
+
+// pieced is the trust of a value whose pieces were seen in sources nobody
+// named one by one.
+func (g *guess) pieced(was floodmark.Trust) floodmark.Trust {
+	low, high := was, was
+	for n := range floodmark.NodeID(g.would.Ledger.Len()) {
+		if now := g.would.Ledger.Effective(n).Trust; now != g.was.Ledger.Effective(n).Trust {
+			low, high = min(low, now), max(high, now)
+		}
+	}
+	if low == high {
+		return was
+	}
+	if g.doubts("an argument was put together from several sources, and it was not kept from which", true) {
+		return low
+	}
+	return high
+}
+
+// carried is what would be found in the arguments once other content is secret
+// or private.
+func (g *guess) carried(j *judged) {
+	b := &j.basis
+	if !g.relabelled {
+		return
+	}
+	switch {
+	case g.st.mark.Secrecy > floodmark.Secret:
+		b.SecretInArgs = false
+	case g.was.Mark().Secrecy == floodmark.Secret && !g.moved(floodmark.Secret):
+	case len(j.leaves) == 0 && j.action.Kind == floodmark.CallTool:
+	case slices.ContainsFunc(j.action.Arguments, func(a floodmark.Argument) bool {
+		return a.Whence == floodmark.Seen && g.st.guarded(a, floodmark.Secret)
+	}):
+		b.SecretInArgs = true
+	default:
+		b.SecretInArgs = g.doubts("other content is secret now, and it was not kept whether the arguments hold some of it", true)
+	}
+	if b.FreeContent && g.moved(floodmark.Private) {
+		b.PrivateContent = g.doubts("other content is private now, and it was not kept whether the text holds some of it", true)
+	}
+}
+
+// moved reports whether other sources are at most as open as limit.
+func (g *guess) moved(limit floodmark.Secrecy) bool {
+	for n := range floodmark.NodeID(g.would.Ledger.Len()) {
+		if (g.would.Ledger.Effective(n).Secrecy <= limit) != (g.was.Ledger.Effective(n).Secrecy <= limit) {
+			return true
+		}
+	}
+	return false
+}
+
+// rules says what is assumed of rules that look at values nobody kept: what
+// they said, as long as nothing else changed.
+func (g *guess) rules(j *judged, f floodmark.ActionDecided) {
+	asRecorded := !g.relabelled && g.policy == g.Now.Policy.Hash() && g.catalog == g.Now.Catalog.Hash()
+	j.assume = func(rule string) bool {
+		if asRecorded {
+			return slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool { return r.Rule == rule })
+		}
+		return g.doubts("the rule "+rule+" looks at the value of an argument, which was not kept", true)
+	}
+}

@@ -1,0 +1,221 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Retrial judges the recorded decisions of a session again: what would have
+// been answered under other rules, or had the owner vouched for something.
+//
+// Each decision is judged in the context it was made in. What the agent read
+// and tried, and what people answered, is as it was: nobody knows what it would
+// have done instead. Labels, marks, and what follows from earlier answers of
+// ours (an ended turn, an open question) are as they would have been.
+type Retrial struct {
+	// Now are the rules it is judged by.
+	Now Rules
+	// Then are those it was recorded under, if somebody knows them. Without
+	// them less can be told.
+	Then *Rules
+	// Endorse is content the owner is taken to have vouched for as soon as it
+	// was there, Disown content he is taken never to have vouched for.
+	Endorse, Disown []floodmark.Digest
+}
+
+// A Recorded is a fact and when it was written.
+type Recorded struct {
+	At   time.Time
+	Fact floodmark.Fact
+}
+
+// An Outcome says what became of a decision that was judged again.
+type Outcome string
+
+// The outcomes.
+const (
+	Unchanged Outcome = "same"
+	Changed   Outcome = "changed"
+	Untold    Outcome = "cannot-tell"
+)
+
+// A Rejudged is one decision, as it was and as it would have been.
+type Rejudged struct {
+	Index   int // of the fact
+	At      time.Time
+	Turn    int
+	Action  floodmark.Action
+	Outcome Outcome
+	// Why says why it cannot be told.
+	Why string
+	// Was and Would are the decisions. What cannot be told is as it was.
+	Was, Would         floodmark.Decision
+	WasMark, WouldMark floodmark.Label
+}
+
+// An Account is what came out of judging one session again. A task is a turn in
+// which something was decided. A question is a call put before a person: while
+// it waits there, the same call is no second one.
+type Account struct {
+	Decisions []Rejudged
+	Tasks     int
+	// Asked and WouldAsk count the questions.
+	Asked, WouldAsk int
+}
+
+// Session judges the decisions of one session again. Its facts are all there
+// are, in order; erased is the mark of one whose earlier facts were erased.
+func (r Retrial) Session(facts []Recorded, erased *floodmark.Label) (Account, error) {
+	t := &trial{Retrial: r, was: NewState(), would: NewState(), tasks: map[int]bool{}, last: judgement{index: -1}}
+	if erased != nil {
+		t.was, t.would = Forgotten(*erased), Forgotten(*erased)
+	}
+	starts := map[int]int{} // where the event of a decision begins
+	for i, f := range facts {
+		if d, ok := f.Fact.(floodmark.ActionDecided); ok {
+			before := 0
+			if d.Basis != nil && d.Basis.Before >= 0 && d.Basis.Before <= i {
+				before = d.Basis.Before
+			}
+			starts[i-before] = i
+		}
+	}
+	for i, f := range facts {
+		if d, ok := starts[i]; ok {
+			t.judge(facts, i, d)
+		}
+		if err := t.take(i, f.Fact); err != nil {
+			return Account{}, fmt.Errorf("fact %d: %w", i, err)
+		}
+	}
+	t.out.Tasks = len(t.tasks)
+	return t.out, nil
+}
+
+// A trial is one session being judged again: as it was, and as it would be.
+type trial struct {
+	Retrial
+	was, would *State
+	// relabelled says that the two differ in what some content is worth.
+	relabelled bool
+	// lost says why labels cannot be told any more; empty while they can.
+	lost string
+	// heritage are another session's sources, until it is known under which
+	// rules they came here.
+	heritage []floodmark.Source
+	last     judgement
+	tasks    map[int]bool
+	out      Account
+
+	// Of the decision being judged: which rules it was recorded under, and the
+	// first thing that would have to be guessed.
+	policy, catalog floodmark.Digest
+	doubt           string
+}
+
+// A judgement is the newest decision.
+type judgement struct {
+	index   int
+	told    bool
+	judged  judged
+	st      *step
+	tickets []floodmark.Fact // the question it would have opened or joined
+}
+
+// judge judges the decision at facts[at], whose event begins at from.
+func (t *trial) judge(facts []Recorded, from, at int) {
+	f, _ := facts[at].Fact.(floodmark.ActionDecided)
+	if f.Action.Kind == floodmark.SpawnAgent {
+		return
+	}
+	t.under(facts[from:at])
+	st := t.step(f, facts[from:at], facts[at].At)
+	st.in.Ticket = ticketOf(facts, at)
+	j, why := t.again(st, f, opinionIn(facts[from:at]))
+	out := Rejudged{
+		Index: at, At: facts[at].At, Turn: st.turn(), Action: f.Action, Outcome: Unchanged,
+		Was: f.Decision, WasMark: f.Mark, Would: j.decision, WouldMark: j.mark,
+	}
+	switch {
+	case why != "":
+		out.Outcome, out.Why, out.Would, out.WouldMark = Untold, why, f.Decision, f.Mark
+	case !alike(f.Decision, j.decision):
+		out.Outcome = Changed
+	}
+	t.last = judgement{index: at, told: why == "", judged: j, st: st}
+	t.count(out, f)
+	t.out.Decisions = append(t.out.Decisions, out)
+	t.tasks[out.Turn] = true
+}
+
+// alike reports whether two decisions answer the same.
+func alike(a, b floodmark.Decision) bool {
+	return a.Verdict == b.Verdict && a.Would == b.Would && slices.Equal(a.Hidden, b.Hidden) && slices.Equal(a.Verifiers, b.Verifiers)
+}
+
+// count counts questions, and asks the one that would have been asked.
+func (t *trial) count(out Rejudged, f floodmark.ActionDecided) {
+	asks := func(d floodmark.Decision, s *State) bool {
+		_, asked := s.Book.Asked(f.Action.Tool, f.Action.ArgsDigest, out.At)
+		return d.Verdict == floodmark.Confirm && f.Action.Kind != floodmark.CallModel && !asked
+	}
+	if asks(out.Was, t.was) {
+		t.out.Asked++
+	}
+	if asks(out.Would, t.would) {
+		t.out.WouldAsk++
+	}
+	if t.last.told && out.Would.Verdict == floodmark.Confirm && f.Action.Kind != floodmark.CallModel {
+		st := t.last.st
+		st.out.Facts = nil
+		st.ask(t.last.judged)
+		t.last.tickets = st.out.Facts
+	}
+}
+
+// under notes the rules an event was recorded under.
+func (t *trial) under(before []Recorded) {
+	t.policy, t.catalog = t.was.Policy, t.was.Catalog
+	for _, f := range before {
+		if loaded, ok := f.Fact.(floodmark.RulesLoaded); ok {
+			t.policy, t.catalog = loaded.Policy, loaded.Catalog
+		}
+	}
+}
+
+// then returns the rules an event was recorded under, if they are known.
+func (t *trial) then() *Rules {
+	switch {
+	case t.policy == t.Now.Policy.Hash() && t.catalog == t.Now.Catalog.Hash():
+		return &t.Now
+	case t.Then != nil && t.policy == t.Then.Policy.Hash() && t.catalog == t.Then.Catalog.Hash():
+		return t.Then
+	}
+	return nil
+}
+
+// ticketOf is the question that was asked, or a name for one that was not.
+func ticketOf(facts []Recorded, at int) floodmark.TicketID {
+	if at+1 < len(facts) {
+		switch f := facts[at+1].Fact.(type) {
+		case floodmark.TicketOpened:
+			return f.Ticket
+		case floodmark.TicketExtended:
+			return f.Ticket
+		default:
+		}
+	}
+	return floodmark.TicketID(fmt.Sprint("would-be-", at))
+}
+
+func opinionIn(before []Recorded) *floodmark.OpinionGiven {
+	for _, f := range before {
+		if o, ok := f.Fact.(floodmark.OpinionGiven); ok {
+			return &o
+		}
+	}
+	return nil
+}

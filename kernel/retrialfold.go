@@ -1,0 +1,202 @@
+package kernel
+
+import (
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// step is the event of a recorded decision as the live one began: the state
+// before it, with the sources that came with it.
+func (t *trial) step(f floodmark.ActionDecided, before []Recorded, at time.Time) *step {
+	agent := f.Action.Tool.Agent
+	if f.Action.Kind == floodmark.CallModel {
+		agent = t.would.Agent
+		if f.Basis != nil && f.Basis.Agent != "" {
+			agent = f.Basis.Agent
+		}
+	}
+	st := newStep(t.would, t.Now, Input{At: at, Event: hook.Event{Agent: agent}})
+	for _, b := range before {
+		if seen, ok := b.Fact.(floodmark.ContentSeen); ok {
+			seen.Label = t.relabel(seen.Source)
+			st.seeAs(seen, "")
+		}
+	}
+	st.out.Facts = nil
+	return st
+}
+
+// take lives on with one more fact, as it was and as it would have been.
+func (t *trial) take(i int, f floodmark.Fact) error {
+	would, keep := t.wouldBe(i, f)
+	if err := t.was.Apply(f); err != nil {
+		return err
+	}
+	if !keep {
+		return nil
+	}
+	if err := t.would.Apply(would); err != nil {
+		return err
+	}
+	if i == t.last.index {
+		for _, ticket := range t.last.tickets {
+			if err := t.would.Apply(ticket); err != nil {
+				return err
+			}
+		}
+	}
+	return t.vouch(f)
+}
+
+// wouldBe is what would have been written down instead of f, if anything.
+func (t *trial) wouldBe(i int, f floodmark.Fact) (floodmark.Fact, bool) {
+	switch f := f.(type) {
+	case floodmark.ActionDecided:
+		if i == t.last.index && t.last.told {
+			j := t.last.judged
+			f.Mark, f.Trust, f.Decision, f.Action.Effects = j.mark, j.question.Trust, j.decision, j.action.Effects
+		}
+		return f, true
+	case floodmark.TicketOpened, floodmark.TicketExtended:
+		return f, !t.last.told // otherwise it was asked anew, or not at all
+	case floodmark.ContentSeen:
+		label := t.relabel(f.Source)
+		t.relabelled = t.relabelled || label != f.Label
+		f.Label = label
+		return f, true
+	case floodmark.ContentArrived:
+		if src, ok := t.was.Ledger.Source(f.Node); ok && src.Label == f.Label {
+			now, _ := t.would.Ledger.Source(f.Node)
+			f.Label = now.Label
+		}
+		return f, true
+	case floodmark.RulesLoaded:
+		t.policy, t.catalog = f.Policy, f.Catalog
+		t.inherited(t.heritage)
+		t.heritage = nil
+		return f, true
+	case floodmark.SessionForked:
+		t.heritage = f.Sources
+		f.Endorsed = slices.DeleteFunc(slices.Clone(f.Endorsed), func(e floodmark.Endorsed) bool {
+			gone := slices.Contains(t.Disown, e.Digest)
+			t.relabelled = t.relabelled || gone
+			return gone
+		})
+		return f, true
+	case floodmark.ChildEnded:
+		t.inherited(f.Sources)
+		return f, true
+	case floodmark.Endorsed:
+		gone := slices.Contains(t.Disown, f.Digest)
+		t.relabelled = t.relabelled || gone
+		return f, !gone
+	default:
+		return f, true
+	}
+}
+
+// vouch endorses what came with a fact, if that is to be assumed.
+func (t *trial) vouch(f floodmark.Fact) error {
+	if len(t.Endorse) == 0 {
+		return nil
+	}
+	for _, digest := range Placed(f) {
+		if !slices.Contains(t.Endorse, digest) {
+			continue
+		}
+		t.relabelled = true
+		if err := t.would.Apply(floodmark.Endorsed{Digest: digest, Trust: floodmark.Local}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// relabel is what a source's own label would have been.
+func (t *trial) relabel(src floodmark.Source) floodmark.Label {
+	if src.Call != "" {
+		return t.announced(src)
+	}
+	then := t.then()
+	if src.Whole || then == &t.Now {
+		return src.Label
+	}
+	switch src.Origin.Kind {
+	case floodmark.FromSender, floodmark.FromQuote, floodmark.FromFile, floodmark.FromHistory, floodmark.FromSystem, floodmark.FromDefinition:
+	case floodmark.FromTool:
+		if then == nil || t.asBefore(then, src) {
+			return src.Label
+		}
+	default:
+		return src.Label // no rule has a say
+	}
+	st := &step{s: t.would, r: t.Now, ev: hook.Event{Agent: t.would.Agent}}
+	now := st.speaker(src.Origin)
+	if then == nil {
+		return src.Label.Join(now)
+	}
+	st.r = *then
+	old := st.speaker(src.Origin)
+	switch {
+	case old == now:
+		return src.Label
+	case src.Label == old:
+		return now
+	case src.Origin.Kind == floodmark.FromTool:
+		t.lose("a result came in without a decision, and what it is worth now is not known")
+	}
+	return src.Label.Join(now)
+}
+
+// announced is the label of a result that a call announces.
+func (t *trial) announced(src floodmark.Source) floodmark.Label {
+	j := &t.last.judged
+	if !t.last.told || j.action.Call != src.Call {
+		if t.then() != &t.Now {
+			t.lose("what an earlier result is worth cannot be told")
+		}
+		return src.Label
+	}
+	return t.last.st.placed(j.action.Tool, j.basis.Returns, j.basis.Location, src.Origin.Place)
+}
+
+// inherited looks at sources of another session. What they were worth there is
+// kept, unless the rules say something else of them now.
+func (t *trial) inherited(sources []floodmark.Source) {
+	then := t.then()
+	if then == nil || then == &t.Now {
+		return
+	}
+	for _, src := range sources {
+		if src.Origin.Kind == floodmark.FromTool && !t.asBefore(then, src) {
+			t.lose("a source came from another session, and what it is worth now is not known")
+		}
+	}
+}
+
+// asBefore reports whether the rules say of the result of a tool what they said
+// before, whatever its arguments were.
+func (t *trial) asBefore(then *Rules, src floodmark.Source) bool {
+	ref := floodmark.ToolRef{Agent: t.would.Agent, Server: src.Origin.Server, Name: src.Origin.Name}
+	if !then.Catalog.Alike(t.Now.Catalog, ref) || then.Policy.Caution(ref) != t.Now.Policy.Caution(ref) {
+		return false
+	}
+	known, home := t.would.Project != "", t.would.Home
+	for _, kind := range []catalog.PathKind{catalog.NoPath, catalog.InProject, catalog.Elsewhere, catalog.Foreign} {
+		l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Private}
+		if then.Policy.PlaceLabel(l, src.Origin.Place, kind, known, home) != t.Now.Policy.PlaceLabel(l, src.Origin.Place, kind, known, home) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *trial) lose(why string) {
+	if t.lost == "" {
+		t.lost = why
+	}
+}
