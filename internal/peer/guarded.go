@@ -23,33 +23,56 @@ type agent struct {
 	name string
 }
 
-// maxGuarded bounds how many are remembered. Those that ended are let go first.
+// maxGuarded bounds how many are remembered. Those that ended, and those below
+// another one, are let go first.
 const maxGuarded = 4096
 
 // NewGuarded returns an empty set over the given table.
 func NewGuarded(t Table) *Guarded { return &Guarded{table: t} }
 
-// Note remembers the agent behind a hook: the outermost ancestor that looks
-// like the named agent, or else whoever started the hook. It returns that
-// process.
+// Note remembers the agent behind a hook program: the outermost ancestor that
+// looks like the named agent, or else whoever started the hook. It returns that
+// process. The name must be that of an agent we know: with a name of its own
+// choice a hook could make an agent of the owner's terminal.
 func (g *Guarded) Note(name string, hook Peer) Process {
 	p := agentOf(name, hook)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !slices.ContainsFunc(g.last, func(a agent) bool { return a.Process == p }) {
-		if len(g.last) >= maxGuarded {
-			g.sweep()
-		}
-		g.last = append(g.last, agent{p, name})
-	}
+	g.add(agent{p, name})
 	return p
 }
 
-// sweep lets go of processes that ended, and of the oldest if none did.
+// NoteItself remembers an agent that reports by itself, without a hook program.
+func (g *Guarded) NoteItself(p Peer) { g.add(agent{p.Process, p.Name}) }
+
+func (g *Guarded) add(a agent) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if slices.ContainsFunc(g.last, func(o agent) bool { return o.Process == a.Process }) {
+		return
+	}
+	if len(g.last) >= maxGuarded {
+		g.sweep()
+	}
+	g.last = append(g.last, a)
+}
+
+// sweep lets go of processes that ended, then of those below another one, which
+// is guard enough, and only then of the oldest: an agent must not be forgotten
+// because it started so many.
 func (g *Guarded) sweep() {
 	g.last = slices.DeleteFunc(g.last, func(a agent) bool {
 		now, err := g.table.Look(a.PID)
 		return err != nil || now.Process != a.Process
+	})
+	if len(g.last) < maxGuarded {
+		return
+	}
+	known := make(map[Process]bool, len(g.last))
+	for _, a := range g.last {
+		known[a.Process] = true
+	}
+	g.last = slices.DeleteFunc(g.last, func(a agent) bool {
+		p, err := Trace(g.table, a.PID)
+		return err == nil && p.Process == a.Process && slices.ContainsFunc(p.Ancestors, func(up Info) bool { return known[up.Process] })
 	})
 	if len(g.last) >= maxGuarded {
 		g.last = slices.Delete(g.last, 0, len(g.last)-maxGuarded+1)
@@ -85,7 +108,8 @@ func (g *Guarded) Len() int {
 func agentOf(name string, hook Peer) Process {
 	chain := append([]Info{hook.Info}, hook.Ancestors...)
 	for _, p := range slices.Backward(chain) {
-		if looksLike(name, p) {
+		// The hook program has the agent's name among its own words.
+		if !isHook(p) && looksLike(name, p) {
 			return p.Process
 		}
 	}
@@ -93,7 +117,10 @@ func agentOf(name string, hook Peer) Process {
 		return hook.Process
 	}
 	for _, up := range hook.Ancestors {
-		if !isShell(up) {
+		switch {
+		case isReaper(up):
+			return hook.Process // its agent has ended
+		case !starts(up):
 			return up.Process
 		}
 	}
@@ -117,6 +144,20 @@ func looksLike(name string, p Info) bool {
 
 func isHook(p Info) bool { return strings.HasPrefix(p.Name, "floodmark") }
 
-func isShell(p Info) bool {
-	return slices.Contains([]string{"sh", "bash", "dash", "zsh", "fish", "busybox", "env"}, p.Name)
+// starts reports whether a process is a shell that was told what to run. One
+// that somebody types into is itself who started the hook: what is above it is
+// the owner's terminal.
+func starts(p Info) bool {
+	if !slices.Contains([]string{"sh", "bash", "dash", "zsh", "fish", "busybox", "env"}, p.Name) {
+		return false
+	}
+	return slices.ContainsFunc(p.Command[:min(len(p.Command), 4)], func(word string) bool { // such as -c, -lc
+		return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "c")
+	})
+}
+
+// isReaper reports whether a process takes in those whose parent has ended. The
+// owner's terminals are below it, too.
+func isReaper(p Info) bool {
+	return p.PID == 1 || slices.Contains([]string{"systemd", "init", "launchd"}, p.Name)
 }

@@ -79,6 +79,36 @@ func TestAnAgentNobodyKnowsIsWhoeverStartedTheHook(t *testing.T) {
 	}
 }
 
+// An agent that runs under another name is found all the same, though its hook
+// program was given the agent's name.
+func TestARenamedAgentIsFound(t *testing.T) {
+	m := desk()
+	m[12] = process(12, 11, 20, "helper", "/opt/helper-1.2")
+	m[13] = process(13, 12, 21, "helper-x86", "/opt/helper-x86")
+	if got := agentOf("codex", at(t, m, 15)); got.PID != 13 {
+		t.Errorf("process %d, want 13: whoever started the hook", got.PID)
+	}
+}
+
+// A hook whose agent has ended, or that somebody tries by hand, must not make an
+// agent of what all terminals descend from.
+func TestTheOwnersTerminalIsNoAgent(t *testing.T) {
+	m := desk()
+	m[14] = process(14, 1, 30, "sh", "sh", "-c", "floodmark-hook codex PreToolUse")
+	if got := agentOf("codex", at(t, m, 15)); got.PID != 15 {
+		t.Errorf("an orphan: process %d, want 15, itself", got.PID)
+	}
+	m[15] = process(15, 20, 31, "floodmark-hook", "floodmark-hook", "codex", "PreToolUse")
+	m[20] = process(20, 10, 12, "bash", "-bash")
+	if got := agentOf("codex", at(t, m, 15)); got.PID != 20 {
+		t.Errorf("by hand: process %d, want 20, the shell it was typed into", got.PID)
+	}
+	m[20] = process(20, 10, 12, "bash", "bash", "agent.sh")
+	if got := agentOf("codex", at(t, m, 15)); got.PID != 20 {
+		t.Errorf("from a script: process %d, want 20, the script", got.PID)
+	}
+}
+
 // A number that is used again is another process.
 func TestAUsedAgainNumberIsNotGuarded(t *testing.T) {
 	m := desk()
@@ -133,6 +163,24 @@ func TestAChangingChainProvesNothing(t *testing.T) {
 	n := 0
 	if _, err := Trace(restless{desk(), &n}, 17); !errors.Is(err, ErrUnknown) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// An agent that starts thousands is not forgotten for it.
+func TestAnAgentIsNotCrowdedOutByItsChildren(t *testing.T) {
+	m := machine{1: process(1, 0, 1, "init"), 2: process(2, 1, 2, "codex")}
+	g := NewGuarded(m)
+	g.NoteItself(at(t, m, 2))
+	for i := 3; i <= 2*maxGuarded; i++ {
+		m[i] = process(i, 2, uint64(i), "child")
+		g.NoteItself(at(t, m, i))
+		if g.Len() > maxGuarded {
+			t.Fatalf("child %d: %d remembered", i, g.Len())
+		}
+	}
+	m[9*maxGuarded] = process(9*maxGuarded, 2, uint64(9*maxGuarded), "sh")
+	if _, ok := g.Above(at(t, m, 9*maxGuarded)); !ok {
+		t.Error("the agent was crowded out by its children")
 	}
 }
 
