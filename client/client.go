@@ -118,7 +118,9 @@ func (c *Client) Owner() wire.OwnerServiceClient { return c.owner }
 // that says so. The error is for logs: a caller that ignores it is still safe.
 func (c *Client) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if err := ev.Check(); err != nil {
-		return refused(err)
+		reply, err := refused(err)
+		reply.Line += " Check what the agent sends against the reference of the hook API."
+		return reply, err
 	}
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc

@@ -87,7 +87,7 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 	case errors.Is(err, errNothing):
 		return lang.write(req.Event, answer{})
 	case err != nil:
-		return lang.write(req.Event, answer{why: "the hook's message was not understood, so nothing is allowed: " + err.Error() + "."})
+		return lang.write(req.Event, answer{why: "the hook's message was not understood, so nothing is allowed: " + err.Error() + ". Ask the person to compare the versions of the agent and of floodmark."})
 	}
 	reply, err := d.ask(ctx, about.event)
 	if err != nil && about.otherwise != nil {

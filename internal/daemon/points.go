@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
@@ -24,8 +25,9 @@ const (
 	pointClosed         = "closed"          // all is closed, but not noted
 )
 
-// watchedHooks is the monitor with a point between what is durable and the
-// answer.
+// watchedHooks is the monitor as the doors see it: with a point between what is
+// durable and the answer, and with an answer in time. A disk that hangs holds
+// what is being written; whoever asked must hear a no before it stops waiting.
 type watchedHooks struct {
 	*monitor.Monitor
 	fault func(string)
@@ -33,9 +35,36 @@ type watchedHooks struct {
 
 // Handle judges one event.
 func (w watchedHooks) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
-	reply, err := w.Monitor.Handle(ctx, tenant, ev)
+	answered := make(chan judged, 1)
+	go func() { answered <- w.judge(ctx, tenant, ev) }() // the monitor's Close waits for it
+	select {
+	case j := <-answered:
+		return j.reply, j.err
+	case <-ctx.Done():
+	}
+	select {
+	case j := <-answered: // just in time
+		return j.reply, j.err
+	default:
+		return hook.Reply{}, ctx.Err()
+	}
+}
+
+type judged struct {
+	reply hook.Reply
+	err   error
+}
+
+// judge asks the monitor, and takes a panic for an error, as the doors do.
+func (w watchedHooks) judge(ctx context.Context, tenant string, ev hook.Event) (j judged) {
+	defer func() {
+		if p := recover(); p != nil {
+			j = judged{err: fmt.Errorf("%w: %v", monitor.ErrPanic, p)}
+		}
+	}()
+	j.reply, j.err = w.Monitor.Handle(ctx, tenant, ev)
 	w.fault(pointBeforeReply)
-	return reply, err
+	return j
 }
 
 func (d *Daemon) hooksDoor() watchedHooks { return watchedHooks{d.monitor, d.opts.Fault} }
