@@ -373,5 +373,5 @@ func (s *soak) report() {
 	if s.figure.Kills < *kills || s.figure.Acknowledged == 0 {
 		s.t.Errorf("%d kills, %d acknowledged", s.figure.Kills, s.figure.Acknowledged)
 	}
-	writeEvidence(s.t, "service.json", s.figure)
+	writeEvidence(s.t, "service.json", "kills", s.figure)
 }

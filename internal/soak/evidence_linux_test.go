@@ -3,6 +3,8 @@ package soak
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,9 +22,22 @@ func commit(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// writeEvidence logs what was measured, and keeps it if that was asked for.
-func writeEvidence(t *testing.T, name string, figures any) {
+// writeEvidence logs what was measured, and keeps it if that was asked for: as
+// one part of a file, or as all of it.
+func writeEvidence(t *testing.T, name, part string, figures any) {
 	t.Helper()
+	if part != "" {
+		whole := map[string]any{}
+		data, err := os.ReadFile(filepath.Join(*evidence, name))
+		if err == nil && *evidence != "" {
+			err = json.Unmarshal(data, &whole)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		whole[part] = figures
+		figures = whole
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

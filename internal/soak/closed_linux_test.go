@@ -1,0 +1,247 @@
+package soak
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/config"
+)
+
+// A trouble is something that is wrong, and what callers must be told then.
+type trouble struct {
+	// bring makes it so and returns the socket to ask.
+	bring    func(t *testing.T) string
+	question question
+	// reason and remedy must be in what callers are told.
+	reason, remedy string
+	// silent means that there is nobody who could answer a raw caller.
+	silent bool
+}
+
+const (
+	noAnswer = `did not answer|not running|gave no answer|could not be asked`
+	restart  = `floodmark (status|serve|doctor)`
+	mendCall = `(?i)split the content|reference of the hook API|floodmark status|compare the versions|write it again`
+)
+
+// troubles are all we know of. What each needs is gone when its test ends.
+func troubles() map[string]trouble {
+	return map[string]trouble{
+		"daemon killed":                  {bring: killedMonitor, reason: noAnswer, remedy: restart, silent: true},
+		"daemon killed while it answers": {bring: dyingMonitor, reason: noAnswer, remedy: restart, silent: true},
+		"socket gone":                    {bring: goneSocket, reason: noAnswer, remedy: restart, silent: true},
+		"policy unreadable at the start": {bring: unreadablePolicy, reason: noAnswer, remedy: restart, silent: true},
+		"policy wrong at the start":      {bring: wrongPolicy, reason: noAnswer, remedy: restart, silent: true},
+		"daemon hangs":                   {bring: hangingMonitor, reason: noAnswer + `|in time`, remedy: restart, silent: true},
+		"slow disk":                      {bring: slowDisk, reason: `no time left`, remedy: `Try again`},
+		"disk full":                      {bring: fullDisk, reason: `could not be judged or recorded`, remedy: `room on the disk`},
+		"monitor busy":                   {bring: busyMonitor, reason: `too much is happening at once`, remedy: `Try again`},
+		"policy unreadable at a reload":  {bring: lostPolicy, reason: `policy|denies|refuse|never|not allowed`, remedy: `.`},
+		"unknown event":                  {bring: soundMonitor, question: unknownEvent, reason: `not understood|not known|unknown`, remedy: mendCall},
+		"oversized event":                {bring: soundMonitor, question: oversized, reason: `too large|over \d+ bytes|more than \d+ bytes`, remedy: mendCall},
+		"malformed JSON":                 {bring: soundMonitor, question: malformed, reason: `not JSON|not understood|cannot be read`, remedy: mendCall},
+	}
+}
+
+// A cell is one caller in one trouble.
+type cell struct {
+	Trouble string `json:"trouble"`
+	Caller  string `json:"caller"`
+	Told    string `json:"told"` // no, or no answer (which is a no)
+	Text    string `json:"text"`
+	Took    int64  `json:"ms"`
+	Most    int64  `json:"deadlineMs"`
+}
+
+// TestFailsClosed brings every trouble about and asks in every way: the caller
+// is told no, why, and what to do, before its deadline.
+func TestFailsClosed(t *testing.T) {
+	long(t)
+	var table []cell
+	t.Run("all is well", func(t *testing.T) {
+		socket := soundMonitor(t)
+		for name, ask := range callers(t) {
+			if a := ask(socket, plainCall); !a.allowed {
+				t.Errorf("%s: refused even when nothing is wrong, so that the table says nothing: %+v", name, a)
+			}
+		}
+	})
+	all := troubles()
+	for _, what := range slices.Sorted(maps.Keys(all)) {
+		t.Run(what, func(t *testing.T) {
+			tr := all[what]
+			ways := callers(t)
+			for _, who := range slices.Sorted(maps.Keys(ways)) {
+				socket := tr.bring(t)
+				table = append(table, judge(t, tr, what, who, ways[who](socket, tr.question)))
+			}
+		})
+	}
+	writeEvidence(t, "fail-closed.json", "", map[string]any{"commit": commit(t), "cells": table})
+}
+
+// judge checks one cell.
+func judge(t *testing.T, tr trouble, what, who string, a answer) cell {
+	t.Helper()
+	c := cell{Trouble: what, Caller: who, Told: "no", Text: plain(a.text), Took: a.took.Milliseconds(), Most: deadline.Milliseconds()}
+	if a.allowed {
+		t.Errorf("%s: ALLOWED: %s", who, a.text)
+		c.Told = "yes"
+	}
+	if slack := 500 * time.Millisecond; a.took > deadline+slack {
+		t.Errorf("%s: told after %s, wanted to know in %s", who, a.took, deadline)
+	}
+	if a.none {
+		c.Told = "no answer, which is a no"
+		if !tr.silent {
+			t.Errorf("%s: nobody answered: %s", who, a.text)
+		}
+		return c
+	}
+	if !regexp.MustCompile(tr.reason).MatchString(a.text) {
+		t.Errorf("%s: no reason in %q", who, a.text)
+	}
+	if !regexp.MustCompile(tr.remedy).MatchString(a.text) {
+		t.Errorf("%s: no remedy in %q", who, a.text)
+	}
+	return c
+}
+
+// plain is one line without what differs from run to run.
+func plain(s string) string {
+	s = regexp.MustCompile(`/\S*/fm\d+\S*`).ReplaceAllString(s, "SOCKET")
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func soundMonitor(t *testing.T) string { return serve(t, folder(t), "").paths.HookSocket }
+
+func killedMonitor(t *testing.T) string {
+	r := serve(t, folder(t), "")
+	r.kill()
+	if _, err := os.Stat(r.paths.HookSocket); err != nil {
+		t.Fatalf("a killed monitor leaves its socket: %v", err)
+	}
+	return r.paths.HookSocket
+}
+
+func dyingMonitor(t *testing.T) string { return serve(t, folder(t), "before-reply:1").paths.HookSocket }
+
+func goneSocket(t *testing.T) string { return config.DirPaths(folder(t)).HookSocket }
+
+// unstarted is a monitor that must refuse to start, and say why.
+func unstarted(t *testing.T, dir string, says ...string) string {
+	t.Helper()
+	r := launch(t, dir, "")
+	if r.ready() {
+		t.Fatal("it started")
+	}
+	for _, want := range says {
+		if !strings.Contains(r.out.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, r.out)
+		}
+	}
+	if r.cmd.ProcessState.ExitCode() <= 0 {
+		t.Errorf("it ended with %s", r.cmd.ProcessState)
+	}
+	return r.paths.HookSocket
+}
+
+func unreadablePolicy(t *testing.T) string {
+	dir := folder(t)
+	if err := os.MkdirAll(config.DirPaths(dir).Policy, 0o700); err != nil { // root may read every file, but no folder as one
+		t.Fatal(err)
+	}
+	return unstarted(t, dir, "read the policy", "mend this and start again")
+}
+
+func wrongPolicy(t *testing.T) string {
+	dir := folder(t)
+	put(t, config.DirPaths(dir).Policy, "version: 1\nprofil: strict\n")
+	return unstarted(t, dir, "profil", "floodmark policy check")
+}
+
+func hangingMonitor(t *testing.T) string {
+	r := serve(t, folder(t), "")
+	if err := r.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	return r.paths.HookSocket
+}
+
+func slowDisk(t *testing.T) string {
+	return serve(t, folder(t), "before-append:1:20s").paths.HookSocket
+}
+
+// busyMonitor has more events waiting in the sessions that are asked about than
+// it lets wait, because the disk is slow.
+func busyMonitor(t *testing.T) string {
+	r := serve(t, folder(t), "before-append:1:20s")
+	c, err := client.Dial(r.paths.HookSocket, client.Options{Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for _, session := range []string{"f1", "codex:f1", "pi:f1"} {
+		for range 80 {
+			all.Go(func() { _, _ = c.Handle(t.Context(), call(session)) }) // those that got a place wait
+		}
+	}
+	t.Cleanup(func() { r.kill(); all.Wait(); c.Close() })
+	time.Sleep(500 * time.Millisecond)
+	return r.paths.HookSocket
+}
+
+// fullDisk has no room for one more event.
+func fullDisk(t *testing.T) string {
+	d := newDisk(t, 24)
+	dir := filepath.Join(d.place, "f")
+	r := serve(t, dir, "")
+	fill(t, filepath.Join(d.place, "ballast"))
+	return r.paths.HookSocket
+}
+
+// fill writes until nothing more fits.
+func fill(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, size := range []int{1 << 20, 4 << 10, 1} {
+		for err == nil {
+			_, err = f.Write(make([]byte, size))
+		}
+		err = nil
+	}
+}
+
+// lostPolicy forbids the call; then its file is replaced by what nobody can
+// read. The old one stays.
+func lostPolicy(t *testing.T) string {
+	dir := folder(t)
+	paths := config.DirPaths(dir)
+	put(t, paths.Policy, "version: 1\ntoolOverrides: {exec: {\"*\": restrict}, Bash: {\"*\": restrict}, bash: {\"*\": restrict}}\n")
+	r := serve(t, dir, "")
+	put(t, paths.Policy, "version: 1\nprofil: strict\n")
+	until := time.Now().Add(startWithin)
+	for !strings.Contains(r.out.String(), "the new policy is refused, the old one stays") {
+		if time.Now().After(until) {
+			t.Fatalf("nobody says that the new policy is refused:\n%s", r.out)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if out, _ := runCommand(t, "status", "--dir", dir); !strings.Contains(out, "profil") {
+		t.Errorf("status does not say that the new policy is refused:\n%s", out)
+	}
+	return r.paths.HookSocket
+}

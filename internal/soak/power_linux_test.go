@@ -1,0 +1,151 @@
+package soak
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/floodmark/floodmark/internal/config"
+)
+
+const (
+	// shutdownRequest is FS_IOC_SHUTDOWN: the file system stops as if the power
+	// went.
+	shutdownRequest = 0x8004587d
+	// withoutFlush leaves what is not yet on the disk, log and all, behind.
+	withoutFlush = 2
+	// cutsPerDisk is how many cuts one file system lives through.
+	cutsPerDisk = 5
+)
+
+// powerFigures are what the cuts showed.
+type powerFigures struct {
+	Commit       string  `json:"commit"`
+	Seed         uint64  `json:"seed"`
+	Sessions     int     `json:"concurrentSessions"`
+	Cuts         int     `json:"cuts"`
+	Disks        int     `json:"fileSystems"`
+	Acknowledged int     `json:"acknowledged"`
+	Lost         int     `json:"lost"`
+	Verified     int64   `json:"entriesVerified"`
+	Seconds      float64 `json:"seconds"`
+}
+
+// A disk is a small ext4 in a file.
+type disk struct {
+	t     *testing.T
+	image string
+	place string // where it is mounted
+}
+
+// newDisk makes one, or skips with a line that says what is missing.
+func newDisk(t *testing.T, megabytes int64) *disk {
+	t.Helper()
+	dir := folder(t)
+	d := &disk{t: t, image: filepath.Join(dir, "image"), place: filepath.Join(dir, "m")}
+	if os.Getuid() != 0 {
+		t.Skip("NOT RUN: a file system of one's own needs root")
+	}
+	f, err := os.Create(d.image)
+	if err == nil {
+		err = errors.Join(f.Truncate(megabytes<<20), f.Close(), os.Mkdir(d.place, 0o700))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mkfs.ext4", "-q", d.image).CombinedOutput(); err != nil {
+		t.Skipf("NOT RUN: mkfs.ext4: %v: %s", err, out)
+	}
+	if out, err := exec.CommandContext(t.Context(), "mount", "-o", "loop", d.image, d.place).CombinedOutput(); err != nil {
+		t.Skipf("NOT RUN: a loop device is needed: %v: %s", err, out)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(d.place, unix.MNT_DETACH) }) // it may be unmounted already
+	return d
+}
+
+// cut takes the power.
+func (d *disk) cut() {
+	d.t.Helper()
+	f, err := os.Open(d.place)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.IoctlSetPointerInt(int(f.Fd()), shutdownRequest, withoutFlush); err != nil {
+		d.t.Skipf("NOT RUN: this file system cannot be stopped: %v", err)
+	}
+}
+
+// restart is what the machine does when the power is back.
+func (d *disk) restart() {
+	d.t.Helper()
+	for _, args := range [][]string{{"umount", d.place}, {"mount", "-o", "loop", d.image, d.place}} {
+		if out, err := exec.CommandContext(d.t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
+			d.t.Fatalf("%v: %v: %s", args, err, out)
+		}
+	}
+}
+
+// TestPowerCut takes the power under load. What was acknowledged is there when
+// it is back, and every chain verifies against its signed heads.
+func TestPowerCut(t *testing.T) {
+	long(t)
+	began := time.Now()
+	var d *disk
+	s := newSoak(t)
+	fig := powerFigures{Commit: commit(t), Seed: *seed, Sessions: sessions}
+	for n := range *cuts {
+		if n%cutsPerDisk == 0 {
+			d = newDisk(t, 256)
+			s.newStoreIn(filepath.Join(d.place, "f"))
+			unix.Sync() // what the owner wrote is older than the cut
+			fig.Disks++
+		}
+		r := serve(t, s.dir, "")
+		if !s.check(r, false) {
+			t.Fatalf("the monitor ended while it was looked at:\n%s", r.out)
+		}
+		fmt.Fprintf(s.agents, "go g%03d %s\n", s.store, r.paths.HookSocket)
+		time.Sleep(time.Duration(50+s.random.IntN(900)) * time.Millisecond)
+		d.cut()
+		time.Sleep(time.Duration(s.random.IntN(100)) * time.Millisecond) // it answers no to everything now
+		r.kill()
+		<-s.idle
+		d.restart()
+		fig.Cuts++
+		if last := n+1 == *cuts || (n+1)%cutsPerDisk == 0; last {
+			r := serve(t, s.dir, "")
+			if !s.check(r, true) {
+				t.Fatalf("the monitor ended while it was looked at:\n%s", r.out)
+			}
+			if err := r.stop(); err != nil {
+				t.Fatal(err)
+			}
+			d.cut() // nothing of it is needed any more
+			if err := unix.Unmount(d.place, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	fig.Acknowledged, fig.Lost, fig.Verified = s.ledger.acked, s.figure.Lost, s.figure.Verified
+	fig.Seconds = time.Since(began).Seconds()
+	if fig.Acknowledged == 0 {
+		t.Error("nothing was ever acknowledged")
+	}
+	writeEvidence(t, "service.json", "powerCuts", fig)
+}
+
+// newStoreIn is newStore in a given place.
+func (s *soak) newStoreIn(dir string) {
+	s.newStore()
+	s.dir = dir
+	paths := config.DirPaths(dir)
+	put(s.t, paths.Service, service)
+	put(s.t, paths.Policy, "version: 1\n")
+}
