@@ -67,7 +67,7 @@ func (w watchedHooks) judge(ctx context.Context, tenant string, ev hook.Event) (
 	return j
 }
 
-func (d *Daemon) hooksDoor() watchedHooks { return watchedHooks{d.monitor, d.opts.Fault} }
+func (d *Daemon) hooksDoor() heard { return heard{watchedHooks{d.monitor, d.opts.Fault}, d} }
 
 // watchedHeads is the folder of heads with points between its steps.
 type watchedHeads struct {

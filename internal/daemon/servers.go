@@ -109,7 +109,7 @@ func (d *Daemon) serveFrames(ctx context.Context, l net.Listener) error {
 // frameHandler answers one hook. Whoever started it is an agent from now on.
 func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {
 	return func(ctx context.Context, req hookframe.Request) hookframe.Response {
-		p, err := d.hookPeer(conn)
+		p, err := d.reporter(conn, peer.Of)
 		if err != nil {
 			return hookframe.Refuse(err.Error())
 		}
@@ -120,10 +120,14 @@ func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {
 	}
 }
 
-// hookPeer says who reports. A process that has ended by now, or that the
-// system does not show, may still report: events can only tighten.
-func (d *Daemon) hookPeer(conn net.Conn) (peer.Peer, error) {
-	pid, uid, err := peer.Of(unwrap(conn))
+// reporter says who reports. A process that has ended by now may still report.
+// So may one that the system does not name, unless everybody can reach the
+// socket: its user is not known either.
+func (d *Daemon) reporter(conn net.Conn, of func(net.Conn) (pid, uid int, err error)) (peer.Peer, error) {
+	pid, uid, err := of(unwrap(conn))
+	if err != nil && d.opts.System {
+		return peer.Peer{}, fmt.Errorf("only known users may report here: %w", err)
+	}
 	if err != nil {
 		return peer.Peer{}, nil //nolint:nilerr // said above
 	}
@@ -140,12 +144,12 @@ func (d *Daemon) hookPeer(conn net.Conn) (peer.Peer, error) {
 
 // hookConn is for agents that speak HTTP themselves.
 func (d *Daemon) hookConn(ctx context.Context, conn net.Conn) context.Context {
-	p, err := d.hookPeer(conn)
+	p, err := d.reporter(conn, peer.Of)
 	if err != nil {
 		return ctx // nobody: every call is refused
 	}
 	if p.PID != 0 {
-		d.guarded.Note(p.Name, p)
+		d.guarded.NoteItself(p)
 	}
 	return httpapi.WithIdentity(ctx, httpapi.Identity{Name: place(p.PID), Channel: "hook.sock", May: httpapi.MayEvents})
 }
