@@ -1,6 +1,7 @@
 """Holds the Python client against the contract that every client keeps."""
 
 import asyncio
+import contextlib
 import json
 import os
 import pathlib
@@ -69,16 +70,24 @@ class Scripted:
             self.heard.append((head, json.loads(f.read(length))))
         x = self.exchanges.pop(0) if self.exchanges else {"fail": "hangup"}
         body = x["body"] if "body" in x else json.dumps(x.get("reply"))
-        extra = 100 if x.get("fail") == "stall" else 0
+        extra = 100 if x.get("fail") in ("stall", "cut") else 0
         head = f"HTTP/1.1 {x.get('status', 200)} X\r\nContent-Type: application/json\r\nContent-Length: {len(body.encode()) + extra}\r\n"
         if x.get("status") == 302:
             head += "Location: /elsewhere\r\n"
-        if x.get("fail") not in ("hangup", "silence"):
+        if x.get("fail") == "trickle":
+            self.trickle(conn)
+        elif x.get("fail") not in ("hangup", "silence"):
             conn.sendall((head + "\r\n" + body).encode())
         if x.get("fail") in ("silence", "stall"):
             self.held.append(conn)
         else:
             conn.close()
+
+    def trickle(self, conn):
+        with contextlib.suppress(OSError):  # the client does not wait for the end
+            for byte in b"HTTP/1.1 200 X\r\nX: " + b"x" * 60:
+                conn.sendall(bytes([byte]))
+                time.sleep(0.05)
 
 
 class Contract(unittest.TestCase):

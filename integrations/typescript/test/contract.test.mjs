@@ -53,12 +53,19 @@ async function scripted(exchanges, f) {
 function answer(conn, x) {
   if (x.fail === "silence") return;
   if (x.fail === "hangup") return conn.destroy();
+  if (x.fail === "trickle") return trickle(conn, Buffer.from(`HTTP/1.1 200 X\r\nX: ${"x".repeat(60)}`));
   const body = Buffer.from(x.body ?? JSON.stringify(x.reply));
-  const extra = x.fail === "stall" ? 100 : 0;
+  const extra = x.fail === "stall" || x.fail === "cut" ? 100 : 0;
   const location = x.status === 302 ? "Location: /elsewhere\r\n" : "";
   conn.write(`HTTP/1.1 ${x.status ?? 200} X\r\nContent-Type: application/json\r\nContent-Length: ${body.length + extra}\r\n${location}\r\n`);
   conn.write(body);
-  if (!extra) conn.end();
+  if (x.fail !== "stall") conn.end();
+}
+
+function trickle(conn, bytes) {
+  if (conn.destroyed || bytes.length === 0) return;
+  conn.write(bytes.subarray(0, 1));
+  setTimeout(trickle, 50, conn, bytes.subarray(1));
 }
 
 class ToolError extends Error {}
