@@ -55,6 +55,11 @@ func TestATurnIsATrace(t *testing.T) {
 	if read.GetEndTimeUnixNano() <= read.GetStartTimeUnixNano() || chat.GetEndTimeUnixNano() <= chat.GetStartTimeUnixNano() {
 		t.Error("what took time has a length")
 	}
+	for _, span := range []*spanpb.Span{turn, chat, read, run} {
+		if why := attr(span, "floodmark.ended"); why != "" {
+			t.Errorf("%s ended by %s, not by what it waited for", span.GetName(), why)
+		}
+	}
 	if len(run.GetEvents()) != 1 || run.GetEvents()[0].GetName() != decisionEvent {
 		t.Errorf("the decision is an event: %v", run.GetEvents())
 	}
