@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -120,6 +121,7 @@ type trial struct {
 type judgement struct {
 	index   int
 	told    bool
+	placed  bool // what its result would be worth is known, told or not
 	judged  judged
 	st      *step
 	tickets []floodmark.Fact // the question it would have opened or joined
@@ -145,7 +147,7 @@ func (t *trial) judge(facts []Recorded, from, at int) {
 	case !alike(f.Decision, j.decision):
 		out.Outcome = Changed
 	}
-	t.last = judgement{index: at, told: why == "", judged: j, st: st}
+	t.last = judgement{index: at, told: why == "", placed: why == "" || why == t.doubt, judged: j, st: st}
 	t.count(out, f)
 	t.out.Decisions = append(t.out.Decisions, out)
 	t.tasks[out.Turn] = true
@@ -218,4 +220,46 @@ func opinionIn(before []Recorded) *floodmark.OpinionGiven {
 		}
 	}
 	return nil
+}
+
+// Title names the action in a few words.
+func (r Rejudged) Title() string {
+	switch r.Action.Kind {
+	case floodmark.CallModel:
+		return "model call"
+	case floodmark.SendReply:
+		return "answer to " + orWord(r.Action.Audience, "others")
+	case floodmark.CallTool, floodmark.SpawnAgent:
+	}
+	return visible(r.Action.Tool.String())
+}
+
+// Difference is the change on one line: both answers, and what decides the new
+// one, or else the old one.
+func (r Rejudged) Difference() string {
+	if r.Outcome == Untold {
+		return answerOf(r.Was) + " -> cannot tell: " + r.Why
+	}
+	line := answerOf(r.Was) + " -> " + answerOf(r.Would)
+	for _, d := range []floodmark.Decision{r.Would, r.Was} {
+		if len(d.Reasons) > 0 {
+			return line + " (" + orWord(d.Reasons[0].Rule, string(d.Reasons[0].Code)) + ")"
+		}
+	}
+	return line
+}
+
+// answerOf is a decision in a word or a few.
+func answerOf(d floodmark.Decision) string {
+	text := d.Verdict.String()
+	if d.Would != "" {
+		text += " for now, else " + d.Would
+	}
+	if len(d.Hidden) > 0 {
+		text += " hiding " + visible(strings.Join(d.Hidden, " "))
+	}
+	if len(d.Verifiers) > 0 {
+		text += " if " + visible(strings.Join(d.Verifiers, ", ")) + " agrees"
+	}
+	return text
 }

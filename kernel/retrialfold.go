@@ -63,6 +63,9 @@ func (t *trial) wouldBe(i int, f floodmark.Fact) (floodmark.Fact, bool) {
 		return f, true
 	case floodmark.TicketOpened, floodmark.TicketExtended:
 		return f, !t.last.told // otherwise it was asked anew, or not at all
+	case floodmark.GrantGiven:
+		f.Shown = t.shown(f)
+		return f, true
 	case floodmark.ContentSeen:
 		label := t.relabel(f.Source)
 		t.relabelled = t.relabelled || label != f.Label
@@ -97,6 +100,18 @@ func (t *trial) wouldBe(i int, f floodmark.Fact) (floodmark.Fact, bool) {
 	default:
 		return f, true
 	}
+}
+
+// shown is the call as the owner would have been shown it when he said yes.
+func (t *trial) shown(f floodmark.GrantGiven) floodmark.Shown {
+	for _, open := range t.would.Book.Tickets {
+		for _, s := range open.Shown {
+			if open.ID == f.Ticket && s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest {
+				return s
+			}
+		}
+	}
+	return f.Shown
 }
 
 // vouch endorses what came with a fact, if that is to be assumed.
@@ -155,8 +170,8 @@ func (t *trial) relabel(src floodmark.Source) floodmark.Label {
 // announced is the label of a result that a call announces.
 func (t *trial) announced(src floodmark.Source) floodmark.Label {
 	j := &t.last.judged
-	if !t.last.told || j.action.Call != src.Call {
-		if t.then() != &t.Now {
+	if !t.last.placed || j.action.Call != src.Call {
+		if then := t.then(); then == nil || then != &t.Now && !t.asBefore(then, src) {
 			t.lose("what an earlier result is worth cannot be told")
 		}
 		return src.Label

@@ -151,7 +151,7 @@ func TestOtherLinesThatMustBeRefused(t *testing.T) {
 func TestPartsThatMustBeRefused(t *testing.T) {
 	for _, c := range []struct{ data, want string }{
 		{"T.\n-- story --\nstart\n-- story --\nstart -> confirm rule\n", "x.txtar:4: a second part «-- story --»; write each part once"},
-		{"T.\n-- storie --\n", "x.txtar: unknown file «-- storie --» in it (known: policy, project, catalog, story, journal, refused)"},
+		{"T.\n-- storie --\n", "x.txtar: unknown file «-- storie --» in it (known: policy, project, catalog, story, journal, refused, replay, new-policy, new-catalog, endorsed, disowned)"},
 		{"T.\n", "x.txtar: there is no file «-- story --» in it"},
 		{"T.\n-- refused --\nx\n-- story --\nstart\n", "x.txtar: what is refused is never played: of «-- refused --» and «-- story --» write one"},
 		{"T.\n-- refused --\n\n# nothing\n", "x.txtar: «-- refused --» says nothing; write a text that the refusal must contain"},

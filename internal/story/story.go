@@ -7,8 +7,11 @@
 // is the user's policy (without one: the shipped assistant profile), project a
 // project's layer, catalog the user's catalog; the file story has one event a
 // line and, after «->», the answer it must get; the file journal, if there is
-// one, is what must have been written down. Instead of a story there may be a
-// file refused: what must be said when the rules are not even loaded.
+// one, is what must have been written down. The file replay, if there is one, is
+// what would have been decided otherwise under the files new-policy and
+// new-catalog, had the owner vouched for what endorsed says, or not vouched for
+// what disowned says. Instead of a story there may be a file refused: what must
+// be said when the rules are not even loaded.
 //
 // A story that can be read in two ways, or that could not fail, is refused: a
 // test that passes by mistake is worse than none.
@@ -76,7 +79,7 @@ func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 	if err := checkParts(name, data, ar); err != nil {
 		return Result{}, err
 	}
-	rules, warnings, err := load(name, ar, shipped)
+	rules, warnings, err := load(name, ar, shipped, "")
 	if text, ok := file(ar, "refused"); ok {
 		res := playRefused(text, lineOf(data, "refused", 1), err)
 		if res.Checks == 0 {
@@ -94,6 +97,9 @@ func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 	text, _ := file(ar, "story")
 	res, err := w.playAll(name, text, lineOf(data, "story", 1))
 	if err != nil {
+		return Result{}, err
+	}
+	if err := w.playReplay(name, ar, lineOf(data, "replay", 1), shipped, &res); err != nil {
 		return Result{}, err
 	}
 	res.Journal = w.journal()
@@ -173,9 +179,10 @@ func Title(data []byte) string {
 	return shorten(text, MaxTitle)
 }
 
-func load(name string, ar *txtar.Archive, shipped *catalog.Catalog) (kernel.Rules, floodmark.Problems, error) {
+// load reads the rules of a story, or with a prefix those it is judged again by.
+func load(name string, ar *txtar.Archive, shipped *catalog.Catalog, prefix string) (kernel.Rules, floodmark.Problems, error) {
 	var layers []policy.Layer
-	if text, ok := file(ar, "policy"); ok {
+	if text, ok := fileOr(ar, prefix+"policy", "policy"); ok {
 		layers = append(layers, policy.Layer{Name: "policy", Data: []byte(text)})
 	}
 	if text, ok := file(ar, "project"); ok {
@@ -186,7 +193,7 @@ func load(name string, ar *txtar.Archive, shipped *catalog.Catalog) (kernel.Rule
 		return kernel.Rules{}, nil, problems
 	}
 	user := p.Tools()
-	if text, ok := file(ar, "catalog"); ok {
+	if text, ok := fileOr(ar, prefix+"catalog", "catalog"); ok {
 		f, err := catalog.Parse(name+"#catalog", []byte(text))
 		if err != nil {
 			return kernel.Rules{}, nil, err
@@ -199,7 +206,7 @@ func load(name string, ar *txtar.Archive, shipped *catalog.Catalog) (kernel.Rule
 // checkParts refuses a file whose parts are not clearly one story, or that
 // could not fail.
 func checkParts(name string, data []byte, ar *txtar.Archive) error {
-	known := []string{"policy", "project", "catalog", "story", "journal", "refused"}
+	known := append([]string{"policy", "project", "catalog", "story", "journal", "refused"}, replayParts()...)
 	seen := map[string]bool{}
 	for _, f := range ar.Files {
 		if !slices.Contains(known, f.Name) {
@@ -213,6 +220,8 @@ func checkParts(name string, data []byte, ar *txtar.Archive) error {
 	switch {
 	case seen["refused"] && (seen["story"] || seen["journal"]):
 		return fmt.Errorf("%s: what is refused is never played: of «-- refused --» and «-- story --» write one", name)
+	case !seen["replay"] && slices.ContainsFunc(replayParts(), func(part string) bool { return seen[part] }):
+		return fmt.Errorf("%s: there is no file «-- replay --» that says what would be decided otherwise", name)
 	case !seen["refused"] && !seen["story"]:
 		return fmt.Errorf("%s: there is no file «-- story --» in it", name)
 	}
@@ -226,6 +235,14 @@ func file(ar *txtar.Archive, name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// fileOr is the one file, or else the other.
+func fileOr(ar *txtar.Archive, name, other string) (string, bool) {
+	if text, ok := file(ar, name); ok {
+		return text, true
+	}
+	return file(ar, other)
 }
 
 // lineOf is the number of the first line inside the nth part of that name.

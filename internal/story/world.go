@@ -45,6 +45,7 @@ type world struct {
 // A session is one session's facts and what follows from them.
 type session struct {
 	facts []floodmark.Fact
+	times []time.Time // of the facts
 	state *kernel.State
 	index *provenance.MemoryIndex
 	call  hook.Call // the last call, for «returns»
@@ -238,7 +239,7 @@ func (w *world) record(s *session, facts []floodmark.Fact) error {
 		if err := s.state.Apply(f); err != nil {
 			return err
 		}
-		s.facts = append(s.facts, f)
+		s.facts, s.times = append(s.facts, f), append(s.times, w.now)
 		for node, digest := range kernel.Placed(f) {
 			s.index.Add(node, w.contents[digest])
 		}

@@ -1,0 +1,93 @@
+package story
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// replayParts are the parts that judge a story again.
+func replayParts() []string {
+	return []string{"replay", "new-policy", "new-catalog", "endorsed", "disowned"}
+}
+
+// playReplay judges what was recorded again and compares what would have been
+// decided otherwise with what the story says, line by line.
+func (w *world) playReplay(name string, ar *txtar.Archive, first int, shipped *catalog.Catalog, res *Result) error {
+	want, ok := file(ar, "replay")
+	if !ok {
+		return nil
+	}
+	now, _, err := load(name, ar, shipped, "new-")
+	if err != nil {
+		return fmt.Errorf("%s: the new rules: %w", name, err)
+	}
+	// By the same rules nothing may change, whatever the story is about.
+	same, err := w.rejudge(kernel.Retrial{Now: w.rules})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(same) != 1 {
+		return fmt.Errorf("%s: judged again by the same rules it differs: %s", name, strings.Join(same, "; "))
+	}
+	got, err := w.rejudge(kernel.Retrial{Now: now, Then: &w.rules, Endorse: contents(ar, "endorsed"), Disown: contents(ar, "disowned")})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	res.Checks++
+	for i, line := range strings.Split(strings.TrimRight(want, "\n"), "\n") {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if len(got) == 0 || got[0] != line {
+			res.Mistakes = append(res.Mistakes, Mistake{Line: first + i, Said: "replay", Want: line, Got: strings.Join(append(got, ""), "\n          ")})
+			return nil
+		}
+		got = got[1:]
+	}
+	if len(got) > 0 {
+		res.Mistakes = append(res.Mistakes, Mistake{Line: first, Said: "replay", Got: strings.Join(got, "\n          ")})
+	}
+	return nil
+}
+
+// contents are the digests of the texts in a part, one a line.
+func contents(ar *txtar.Archive, part string) (list []floodmark.Digest) {
+	text, _ := file(ar, part)
+	for line := range strings.Lines(text) {
+		if line = lines(strings.TrimSpace(line)); line != "" {
+			list = append(list, floodmark.DigestOf(line))
+		}
+	}
+	return list
+}
+
+// rejudge returns one line for every decision that is another or cannot be
+// told, and one that counts the questions.
+func (w *world) rejudge(r kernel.Retrial) ([]string, error) {
+	var out []string
+	asked, would, tasks := 0, 0, 0
+	for _, id := range w.order {
+		s := w.sessions[id]
+		facts := make([]kernel.Recorded, len(s.facts))
+		for i, f := range s.facts {
+			facts[i] = kernel.Recorded{At: s.times[i], Fact: f}
+		}
+		a, err := r.Session(facts, nil)
+		if err != nil {
+			return nil, fmt.Errorf("judge session %s again: %w", id, err)
+		}
+		asked, would, tasks = asked+a.Asked, would+a.WouldAsk, tasks+a.Tasks
+		for _, d := range a.Decisions {
+			if d.Outcome != kernel.Unchanged {
+				out = append(out, fmt.Sprintf("%s %d %s: %s", id, d.Index+1, d.Title(), d.Difference()))
+			}
+		}
+	}
+	return append(out, fmt.Sprintf("questions %d -> %d, tasks %d", asked, would, tasks)), nil
+}
