@@ -22,7 +22,7 @@ import (
 )
 
 // deadline is what every caller gives the monitor here.
-const deadline = 3 * time.Second
+const deadline = 2 * time.Second
 
 // What is asked.
 type question int

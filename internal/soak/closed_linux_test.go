@@ -44,6 +44,7 @@ func troubles() map[string]trouble {
 		"daemon hangs":                   {bring: hangingMonitor, reason: noAnswer + `|in time`, remedy: restart, silent: true},
 		"slow disk":                      {bring: slowDisk, reason: `no time left`, remedy: `Try again`},
 		"disk full":                      {bring: fullDisk, reason: `could not be judged or recorded`, remedy: `room on the disk`},
+		"disk fails":                     {bring: failingDisk, reason: `could not be judged or recorded|not known whether`, remedy: `room on the disk|Try again`},
 		"monitor busy":                   {bring: busyMonitor, reason: `too much is happening at once`, remedy: `Try again`},
 		"policy unreadable at a reload":  {bring: lostPolicy, reason: `policy|denies|refuse|never|not allowed`, remedy: `.`},
 		"unknown event":                  {bring: soundMonitor, question: unknownEvent, reason: `not understood|not known|unknown`, remedy: mendCall},
@@ -206,6 +207,14 @@ func fullDisk(t *testing.T) string {
 	dir := filepath.Join(d.place, "f")
 	r := serve(t, dir, "")
 	fill(t, filepath.Join(d.place, "ballast"))
+	return r.paths.HookSocket
+}
+
+// failingDisk takes no write any more.
+func failingDisk(t *testing.T) string {
+	d := newDisk(t, 24)
+	r := serve(t, filepath.Join(d.place, "f"), "")
+	d.cut()
 	return r.paths.HookSocket
 }
 

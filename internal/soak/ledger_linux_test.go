@@ -264,3 +264,12 @@ func (l *ledger) forget(session string, granted bool) {
 	defer l.mu.Unlock()
 	l.sessions[session].asked, l.sessions[session].granted = true, granted
 }
+
+// A count is how many events were answered so far.
+type count struct{ acked, refused int }
+
+func (l *ledger) counted() count {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return count{l.acked, l.refused}
+}

@@ -22,6 +22,9 @@ import (
 // startWithin is how long a start may take on a busy machine.
 const startWithin = 30 * time.Second
 
+// logVariable bounds SQLite's log.
+const logVariable = "FLOODMARK_FAULT_LOG_BYTES"
+
 // A running is one life of the real program.
 type running struct {
 	t     *testing.T
@@ -56,7 +59,9 @@ func launch(t *testing.T, dir, fault string, more ...string) *running {
 	r := &running{t: t, paths: config.DirPaths(dir), out: &said{}, ended: make(chan struct{}), file: filepath.Join(dir, "fault")}
 	_ = os.Remove(r.file)
 	r.cmd = exec.Command(program(t, "floodmark"), append([]string{"serve", "--dir", dir}, more...)...)
-	r.cmd.Env = append(os.Environ(), "FLOODMARK_FAULT="+fault, "FLOODMARK_FAULT_FILE="+r.file, "FLOODMARK_FAULT_LOG_BYTES=1000000")
+	// A small log is moved often; a test may say otherwise.
+	r.cmd.Env = append([]string{logVariable + "=1000000"}, os.Environ()...)
+	r.cmd.Env = append(r.cmd.Env, "FLOODMARK_FAULT="+fault, "FLOODMARK_FAULT_FILE="+r.file)
 	r.cmd.Stdout, r.cmd.Stderr = r.out, r.out
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
