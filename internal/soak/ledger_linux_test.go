@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"connectrpc.com/connect"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
@@ -175,7 +177,9 @@ func (a *account) read(ctx context.Context, o wire.OwnerServiceClient, name stri
 			a.found[k] = e.Seq
 		}
 	}
-	if err := stream.Err(); err != nil {
+	if err := stream.Err(); connect.CodeOf(err) == connect.CodeNotFound {
+		return fmt.Errorf("%w: it is gone", errLost)
+	} else if err != nil {
 		return err
 	}
 	switch {
