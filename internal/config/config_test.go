@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
 )
 
 func env(pairs ...string) func(string) string {
@@ -176,5 +178,35 @@ func TestKeysStayAndStaySecret(t *testing.T) {
 	}
 	if _, err := LoadKeys(dir, "x"); err == nil {
 		t.Error("a link is taken for a key")
+	}
+}
+
+func TestGuarded(t *testing.T) {
+	place := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(place, link); err != nil {
+		t.Fatal(err)
+	}
+	p := DirPaths(link) // where nothing was made yet
+	p.HookSocket = "/tmp/x.sock"
+	own, err := p.Guarded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := LoadRules(p.Policy, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes := func(file string) bool {
+		ref := floodmark.ToolRef{Agent: "openclaw", Name: "write"}
+		return rules.Catalog.Classify(ref, []hook.Leaf{{Path: "path", Top: "path", Value: file}}, nil, catalog.Places{}).SelfProtected
+	}
+	for file, want := range map[string]bool{
+		p.Policy: true, DirPaths(place).Policy: true, p.Tokens: true, p.HookSocket: true, p.OwnerSocket: true,
+		link + "/notes": false, "/tmp/y.sock": false,
+	} {
+		if got := writes(file); got != want {
+			t.Errorf("%s: guarded %v, want %v", file, got, want)
+		}
 	}
 }

@@ -26,8 +26,9 @@ type Rules struct {
 }
 
 // LoadRules reads the owner's policy. No file means the shipped profile; a file
-// that cannot be read or is wrong is an error, never the shipped profile.
-func LoadRules(file string) (Rules, error) {
+// that cannot be read or is wrong is an error, never the shipped profile. More
+// is what the catalog says besides; see [Paths.Guarded].
+func LoadRules(file string, more ...*catalog.File) (Rules, error) {
 	shipped, err := catalog.Shipped()
 	if err != nil {
 		return Rules{}, err
@@ -47,7 +48,7 @@ func LoadRules(file string) (Rules, error) {
 		return Rules{}, problems
 	}
 	return Rules{
-		Rules: kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), shipped)},
+		Rules: kernel.Rules{Policy: p, Catalog: catalog.New(append(p.Tools(), more...), shipped)},
 		File:  file, Warnings: problems,
 	}, nil
 }
