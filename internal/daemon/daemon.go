@@ -95,7 +95,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err := o.Paths.CheckSockets(); err != nil {
 		return nil, err
 	}
-	if d.live, err = newLive(o.Paths.Policy, o.Now); err != nil {
+	if d.live, err = newLive(o.Paths, o.Now); err != nil {
 		return nil, err
 	}
 	if d.keys, err = config.LoadKeys(o.Paths.Keys, "floodmark/journal"); err != nil {

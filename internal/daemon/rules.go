@@ -12,6 +12,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -20,6 +21,7 @@ import (
 // rules stay, and what is wrong with the new ones is kept for whoever asks.
 type live struct {
 	file string
+	own  *catalog.File // where this installation lies
 	now  func() time.Time
 	// changed is told of every try, after it.
 	changed func(rulesStatus)
@@ -39,12 +41,16 @@ type rulesStatus struct {
 
 // newLive loads the rules for the first time. With wrong rules there is no
 // daemon to begin with: better none than one with rules nobody wrote.
-func newLive(file string, now func() time.Time) (*live, error) {
-	r, err := config.LoadRules(file)
+func newLive(p config.Paths, now func() time.Time) (*live, error) {
+	own, err := p.Guarded()
 	if err != nil {
 		return nil, err
 	}
-	return &live{file: file, now: now, changed: func(rulesStatus) {}, status: rulesStatus{rules: r, loaded: now(), fresh: true}}, nil
+	r, err := config.LoadRules(p.Policy, own)
+	if err != nil {
+		return nil, err
+	}
+	return &live{file: p.Policy, own: own, now: now, changed: func(rulesStatus) {}, status: rulesStatus{rules: r, loaded: now(), fresh: true}}, nil
 }
 
 // rules returns those in force.
@@ -62,7 +68,7 @@ func (l *live) current() rulesStatus {
 
 // reload reads the file again.
 func (l *live) reload() rulesStatus {
-	r, err := config.LoadRules(l.file)
+	r, err := config.LoadRules(l.file, l.own)
 	l.mu.Lock()
 	before := l.status
 	switch {

@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"encoding/json"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,5 +52,27 @@ func TestWhoReportsMustBeKnownInSystemMode(t *testing.T) {
 	d.opts.System = true
 	if _, err := d.reporter(nil, unknown); !errors.Is(err, peer.ErrUnknown) {
 		t.Errorf("system mode: %v", err)
+	}
+}
+
+// A monitor guards its own files wherever they lie: its policy is read again
+// as soon as somebody writes it.
+func TestItsOwnFilesAreGuardedAnywhere(t *testing.T) {
+	r := start(t, t.TempDir())
+	c := r.hooks(t)
+	for _, file := range []string{
+		r.paths.Policy, r.paths.Service, r.paths.Journal, r.paths.Keys + "/index.key", r.paths.Tokens, r.paths.Witness + "/heads", r.paths.Running, r.paths.OwnerSocket,
+	} {
+		args, err := json.Marshal(map[string]string{"path": file, "content": "version: 1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// At the highest trust there is: a write elsewhere would be allowed.
+		s := floodmark.SessionID("at " + file)
+		tell(t, c, hook.Event{Point: hook.SessionStart, Session: s})
+		got := tell(t, c, hook.Event{Point: hook.BeforeToolCall, Session: s, Call: hook.Call{ID: "c", Name: "write", Args: args}})
+		if got.Decision.Verdict > floodmark.Confirm || !slices.ContainsFunc(got.Decision.Reasons, func(r floodmark.Reason) bool { return r.Code == "self-protection" }) {
+			t.Errorf("write %s: %v %v", file, got.Decision.Verdict, got.Decision.Reasons)
+		}
 	}
 }
