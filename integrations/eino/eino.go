@@ -117,7 +117,7 @@ func textOf(m adk.Message) string {
 	if len(m.AssistantGenMultiContent) > 0 {
 		text += asJSON(m.AssistantGenMultiContent)
 	}
-	if old := m.MultiContent; len(old) > 0 { //nolint:staticcheck // old messages may still have them
+	if old := m.MultiContent; len(old) > 0 { // deprecated, and still sent to models
 		text += asJSON(old)
 	}
 	return text
