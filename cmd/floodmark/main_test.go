@@ -26,7 +26,8 @@ var update = flag.Bool("update", false, "rewrite the pages and scripts that are 
 //	get FILE PATH WANT   the value at a.b[0].c in FILE must be WANT
 //	absent PATTERN       neither stdout nor stderr of the last one may match
 //	answers DIR          wait until the monitor below DIR answers
-//	tty STEPS ARG…       run floodmark at a pseudo terminal; see tty_linux_test.go
+//	tty [-pipe] STEPS ARG…
+//	                     run floodmark at a pseudo terminal; see tty_linux_test.go
 //	follow NAME ARG…     run a command beside the script until
 //	followed NAME REGEXP that was printed; then end it
 //	capture NAME REGEXP  set the variable to what the brackets match in stdout

@@ -24,10 +24,20 @@ const stepTime = 20 * time.Second
 //
 //	see REGEXP   wait until that was printed since the last step; what its
 //	             brackets match is kept
-//	type TEXT    type it; {} stands for what was kept, <enter> and <esc> for keys
+//	type TEXT    type it; {} stands for what was kept, <enter>, <esc> and
+//	             <ctrl-c> for keys
+//	do ARG…      run another program meanwhile
+//	out REGEXP   wait until that went into the pipe
+//
+// With -pipe before STEPS standard output goes to a pipe: the person is at a
+// terminal, what is printed is not.
 func (s *scripts) tty(ts *testscript.TestScript, neg bool, args []string) {
+	pipe := len(args) > 0 && args[0] == "-pipe"
+	if pipe {
+		args = args[1:]
+	}
 	if len(args) < 1 {
-		ts.Fatalf("usage: tty STEPS ARG…")
+		ts.Fatalf("usage: tty [-pipe] STEPS ARG…")
 	}
 	l := ts.Value(lastKey{}).(*last)
 	*l = last{}
@@ -37,24 +47,31 @@ func (s *scripts) tty(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.CommandContext(s.ctx, "floodmark-real", args[1:]...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "TERM=xterm-256color", "NO_COLOR=" + ts.Getenv("NO_COLOR")}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	seen := &transcript{}
+	if pipe {
+		cmd.Stdout = &seen.piped
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	ts.Check(cmd.Start())
 	ts.Check(slave.Close())
-	seen := &transcript{}
 	var reading sync.WaitGroup
 	reading.Go(func() { seen.readFrom(master) })
 	steps := ""
 	if args[0] != "-" {
 		steps = ts.ReadFile(args[0])
 	}
-	failed := seen.play(master, steps)
+	failed := seen.play(ts, master, steps)
 	if failed != nil {
 		_ = cmd.Process.Kill() // it may have ended by itself
 	}
 	err = cmd.Wait()
 	reading.Wait()
-	fmt.Fprint(ts.Stdout(), seen.text())
 	l.stdout.WriteString(seen.text())
+	if pipe {
+		l.stdout.Reset()
+		l.stdout.WriteString(seen.piped.String())
+	}
+	fmt.Fprint(ts.Stdout(), l.stdout.String())
 	l.code = cmd.ProcessState.ExitCode()
 	if failed != nil {
 		ts.Fatalf("%v", failed)
@@ -85,6 +102,8 @@ type transcript struct {
 	mu   sync.Mutex // guards all
 	all  bytes.Buffer
 	from int // where the next step looks
+
+	piped lockedBuffer // what went past it
 }
 
 // readFrom reads until the other side is closed.
@@ -108,7 +127,7 @@ func (t *transcript) text() string {
 }
 
 // play does the steps.
-func (t *transcript) play(f *os.File, steps string) error {
+func (t *transcript) play(ts *testscript.TestScript, f *os.File, steps string) error {
 	kept := ""
 	for line := range strings.Lines(steps) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -123,15 +142,35 @@ func (t *transcript) play(f *os.File, steps string) error {
 				kept = m[1]
 			}
 		case "type":
-			keys := strings.NewReplacer("{}", kept, "<enter>", "\r", "<esc>", "\x1b").Replace(rest)
+			keys := strings.NewReplacer("{}", kept, "<enter>", "\r", "<esc>", "\x1b", "<ctrl-c>", "\x03").Replace(rest)
 			if _, err := f.WriteString(keys); err != nil {
 				return err
+			}
+		case "out":
+			if err := t.out(regexp.MustCompile(rest)); err != nil {
+				return err
+			}
+		case "do":
+			words := strings.Fields(rest)
+			other := exec.Command(words[0], words[1:]...)
+			other.Dir = ts.MkAbs(".")
+			if out, err := other.CombinedOutput(); err != nil {
+				return fmt.Errorf("%s: %w\n%s", rest, err, out)
 			}
 		default:
 			return fmt.Errorf("unknown step %q", line)
 		}
 	}
 	return nil
+}
+
+func (t *transcript) out(want *regexp.Regexp) error {
+	for end := time.Now().Add(stepTime); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if want.MatchString(t.piped.String()) {
+			return nil
+		}
+	}
+	return fmt.Errorf("never printed %s but\n%s", want, t.piped.String())
 }
 
 func (t *transcript) see(want *regexp.Regexp) ([]string, error) {
