@@ -41,13 +41,14 @@ const (
 
 // A Journal is a [journal.Journal] in one SQLite file.
 type Journal struct {
-	path  string
-	lock  *os.File
-	reads *sql.DB
-	queue chan *request
-	done  chan struct{} // closed when the writer has ended
-	stats counters
-	ended error // how the writer's connection closed; read after done
+	path     string
+	lock     *os.File
+	reads    *sql.DB // lists and checks
+	sessions *readerPool
+	queue    chan *request
+	done     chan struct{} // closed when the writer has ended
+	stats    counters
+	ended    error // how the writer's connection closed; read after done
 
 	mu     sync.Mutex // guards closed, and orders active.Add before active.Wait
 	closed bool
@@ -132,7 +133,7 @@ func (j *Journal) Close() error {
 	j.closed = true
 	j.mu.Unlock()
 	j.active.Wait()
-	err := j.reads.Close()
+	err := errors.Join(j.reads.Close(), j.sessions.close())
 	close(j.queue)
 	<-j.done
 	return errors.Join(err, j.ended, j.lock.Close())

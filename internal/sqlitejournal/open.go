@@ -60,10 +60,11 @@ func (j *Journal) open(ctx context.Context, opts Options) error {
 	if err != nil {
 		return errors.Join(err, c.close())
 	}
-	connector, err := sqlite.NewConnector(dsn(j.path, busyMillis, "query_only(1)", "cache_size(-8192)"))
+	connector, err := sqlite.NewConnector(dsn(j.path, readSettings()...))
 	if err != nil {
 		return errors.Join(err, c.close())
 	}
+	j.sessions = newReaderPool(j.path)
 	j.reads = sql.OpenDB(connector)
 	j.reads.SetMaxOpenConns(readers)
 	j.reads.SetMaxIdleConns(readers)
@@ -78,6 +79,9 @@ func (j *Journal) open(ctx context.Context, opts Options) error {
 	}()
 	return nil
 }
+
+// readSettings are for a connection that only reads.
+func readSettings() []string { return []string{busyMillis, "query_only(1)", "cache_size(-8192)"} }
 
 // place returns where the store really is, in a directory that is there.
 func place(path string, opts Options) (string, error) {

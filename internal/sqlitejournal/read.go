@@ -2,8 +2,7 @@ package sqlitejournal
 
 import (
 	"context"
-	"database/sql"
-	"errors"
+	"database/sql/driver"
 	"fmt"
 	"iter"
 	"math"
@@ -22,47 +21,43 @@ const (
 
 // Begin implements [journal.Journal].
 func (j *Journal) Begin(ctx context.Context, s journal.Session) (journal.Start, error) {
-	if err := j.enter(); err != nil {
-		return journal.Start{}, err
-	}
-	defer j.active.Done()
-	var (
-		snapSeq, stoneSeq, stoneAt       sql.NullInt64
-		snapHash, stoneHash, state, note []byte
-		trust, secrecy, why              sql.NullString
-	)
-	err := j.reads.QueryRowContext(ctx, `
-		SELECT n.seq, n.hash, n.state, t.seq, t.hash, t.trust, t.secrecy, t.at, t.why, t.note
-		FROM sessions s LEFT JOIN snapshots n ON n.sid = s.id LEFT JOIN tombstones t ON t.sid = s.id
-		WHERE s.tenant = ? AND s.session = ?`, s.Tenant, string(s.ID)).
-		Scan(&snapSeq, &snapHash, &state, &stoneSeq, &stoneHash, &trust, &secrecy, &stoneAt, &why, &note)
-	if errors.Is(err, sql.ErrNoRows) {
-		return journal.Start{}, nil
-	}
+	var start journal.Start
+	err := j.read(ctx, func(r *reader) error {
+		row, err := r.begin.row(values(s.Tenant, string(s.ID))...)
+		if err == nil && row != nil {
+			start, err = startOf(s, row)
+		}
+		return err
+	})
 	if err != nil {
 		return journal.Start{}, reading("begin session "+s.String(), err)
 	}
-	var start journal.Start
-	if stoneSeq.Valid {
-		t := &journal.Tombstone{Session: s, At: stoneAt.Int64, Why: why.String, Note: note}
-		if t.Link, err = linkOf(stoneSeq.Int64, stoneHash); err != nil {
+	return start, nil
+}
+
+// startOf reads what a session begins with: of its snapshot the number, the
+// hash and the state, then its tombstone.
+func startOf(s journal.Session, row []driver.Value) (start journal.Start, err error) {
+	if row[3] != nil {
+		t := &journal.Tombstone{Session: s, At: integer(row[7]), Why: text(row[8]), Note: blob(row[9])}
+		if t.Link, err = linkOf(integer(row[3]), row[4]); err != nil {
 			return journal.Start{}, err
 		}
-		if t.Mark, err = labelOf(trust.String, secrecy.String); err != nil {
+		if t.Mark, err = labelOf(text(row[5]), text(row[6])); err != nil {
 			return journal.Start{}, fmt.Errorf("%w: tombstone of session %s: %v", journal.ErrBroken, s, err)
 		}
 		start.Link, start.Tombstone = t.Link, t
 	}
-	if snapSeq.Valid {
-		start.Snapshot = state
-		if start.Link, err = linkOf(snapSeq.Int64, snapHash); err != nil {
+	if row[0] != nil {
+		start.Snapshot = blob(row[2])
+		if start.Link, err = linkOf(integer(row[0]), row[1]); err != nil {
 			return journal.Start{}, err
 		}
 	}
 	return start, nil
 }
 
-func linkOf(seq int64, hash []byte) (l journal.Link, err error) {
+func linkOf(seq int64, hash driver.Value) (l journal.Link, err error) {
 	l.Seq = uint64(seq)
 	l.Hash, err = hashOf(hash)
 	return l, err
@@ -113,47 +108,31 @@ type cursor struct {
 
 // page reads the next entries. Those it returns beside an error are good.
 func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry, err error) {
-	if err := j.enter(); err != nil {
-		return nil, err
-	}
-	defer j.active.Done()
-	what := "read session " + at.session.String()
-	rows, err := j.reads.QueryContext(ctx, `
-		SELECT seq, at, hash, kind, body FROM facts
-		WHERE sid = (SELECT id FROM sessions WHERE tenant = ? AND session = ?) AND seq >= ?
-		ORDER BY seq LIMIT ?`, at.session.Tenant, string(at.session.ID), int64(at.after), pageRows)
-	if err != nil {
-		return nil, reading(what, err)
-	}
-	defer rows.Close()
 	var prev journal.Link
+	var wrong error // with what was read; the connection is sound
 	count, size := 0, 0
-	for ; size < pageBytes && rows.Next(); count++ {
-		var r row
-		if err := rows.Scan(&r.seq, &r.at, &r.hash, &r.kind, &r.body); err != nil {
-			return entries, reading(what, err)
-		}
-		link, err := linkOf(r.seq, r.hash)
-		if err != nil {
-			return entries, reading(what, err)
-		}
-		switch ok, err := at.place(count == 0, prev, link, r.kind.Valid); {
-		case err != nil:
-			return entries, err
-		case ok:
-			e := journal.Entry{Seq: link.Seq, At: r.at, Prev: prev.Hash, Hash: link.Hash, Kind: r.kind.String, Body: r.body}
-			if e.Seq == 1 {
-				e.Prev = journal.Genesis(at.session)
+	err = j.read(ctx, func(r *reader) error {
+		return r.page.each(func(row []driver.Value) (bool, error) {
+			e, whole, err := at.entry(count == 0, prev, row)
+			if err != nil {
+				wrong = err
+				return false, nil
 			}
-			entries = append(entries, e)
-			size += len(e.Body)
-		}
-		prev = link
-	}
-	if err := rows.Err(); err != nil {
-		return entries, reading(what, err)
-	}
-	if count == 0 && at.begun {
+			if whole {
+				entries = append(entries, e)
+				size += len(e.Body)
+			}
+			prev = e.Link()
+			count++
+			return size < pageBytes, nil
+		}, values(at.session.Tenant, string(at.session.ID), int64(at.after), int64(pageRows))...)
+	})
+	switch {
+	case wrong != nil:
+		return entries, wrong
+	case err != nil:
+		return entries, reading("read session "+at.session.String(), err)
+	case count == 0 && at.begun:
 		return entries, at.gap(at.after)
 	}
 	at.end = count < pageRows && size < pageBytes
@@ -161,10 +140,22 @@ func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry
 	return entries, nil
 }
 
-type row struct {
-	seq, at    int64
-	hash, body []byte
-	kind       sql.NullString
+// entry makes the entry of a row: number, time, hash, kind and body. If it is
+// not whole, it is only the place after which the next one comes.
+func (at *cursor) entry(first bool, prev journal.Link, row []driver.Value) (e journal.Entry, whole bool, err error) {
+	link, err := linkOf(integer(row[0]), row[2])
+	if err != nil {
+		return e, false, reading("read session "+at.session.String(), err)
+	}
+	e = journal.Entry{Seq: link.Seq, At: integer(row[1]), Prev: prev.Hash, Hash: link.Hash}
+	if whole, err = at.place(first, prev, link, row[3] != nil); !whole {
+		return e, false, err
+	}
+	e.Kind, e.Body = text(row[3]), blob(row[4])
+	if e.Seq == 1 {
+		e.Prev = journal.Genesis(at.session)
+	}
+	return e, true, nil
 }
 
 // place reports whether a row is the next entry, or only the place after which
@@ -190,21 +181,21 @@ func (at *cursor) gap(seq uint64) error {
 
 // Postings implements [journal.Journal].
 func (j *Journal) Postings(ctx context.Context, tenant string, contents []floodmark.Digest) (map[floodmark.Digest][]byte, error) {
-	if err := j.enter(); err != nil {
-		return nil, err
-	}
-	defer j.active.Done()
 	found := map[floodmark.Digest][]byte{}
-	for _, d := range contents {
-		var postings []byte
-		err := j.reads.QueryRowContext(ctx, "SELECT postings FROM contents WHERE tenant = ? AND digest = ?", tenant, d[:]).Scan(&postings)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue
+	err := j.read(ctx, func(r *reader) error {
+		for _, d := range contents {
+			row, err := r.posting.row(values(tenant, d[:])...)
+			if err != nil {
+				return err
+			}
+			if row != nil {
+				found[d] = blob(row[0])
+			}
 		}
-		if err != nil {
-			return nil, reading("read the index of contents", err)
-		}
-		found[d] = postings
+		return nil
+	})
+	if err != nil {
+		return nil, reading("read the index of contents", err)
 	}
 	return found, nil
 }
