@@ -143,7 +143,7 @@ func (w *worker) next() (hook.Event, func(hook.Reply) []string) {
 		}
 		w.serial++
 		w.session = fmt.Sprintf("%s-%02d-%03d", w.prefix, w.number, w.serial)
-		w.left, w.hand, w.child = 60+w.random.IntN(80), "", ""
+		w.left, w.hand, w.child = 40+w.random.IntN(60), "", ""
 		return w.event(hook.SessionStart), promise("opened")
 	}
 	w.left--
