@@ -113,9 +113,9 @@ func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry
 	count, size := 0, 0
 	err = j.read(ctx, func(r *reader) error {
 		return r.page.each(func(row []driver.Value) (bool, error) {
-			e, whole, err := at.entry(count == 0, prev, row)
-			if err != nil {
-				wrong = err
+			var e journal.Entry
+			var whole bool
+			if e, whole, wrong = at.entry(count == 0, prev, row); wrong != nil {
 				return false, nil
 			}
 			if whole {
