@@ -109,14 +109,14 @@ type cursor struct {
 // page reads the next entries. Those it returns beside an error are good.
 func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry, err error) {
 	var prev journal.Link
-	var wrong error // with what was read; the connection is sound
+	var wrong error // with what was read; it names the session itself
 	count, size := 0, 0
 	err = j.read(ctx, func(r *reader) error {
 		return r.page.each(func(row []driver.Value) (bool, error) {
 			var e journal.Entry
 			var whole bool
 			if e, whole, wrong = at.entry(count == 0, prev, row); wrong != nil {
-				return false, nil
+				return false, wrong
 			}
 			if whole {
 				entries = append(entries, e)
