@@ -25,6 +25,8 @@ type Retrial struct {
 	// Endorse is content the owner is taken to have vouched for as soon as it
 	// was there, Disown content he is taken never to have vouched for.
 	Endorse, Disown []floodmark.Digest
+	// Since leaves out of the account what was decided before.
+	Since time.Time
 }
 
 // A Recorded is a fact and when it was written.
@@ -149,8 +151,10 @@ func (t *trial) judge(facts []Recorded, from, at int) {
 	}
 	t.last = judgement{index: at, told: why == "", placed: why == "" || why == t.doubt, judged: j, st: st}
 	t.count(out, f)
-	t.out.Decisions = append(t.out.Decisions, out)
-	t.tasks[out.Turn] = true
+	if !out.At.Before(t.Since) {
+		t.out.Decisions = append(t.out.Decisions, out)
+		t.tasks[out.Turn] = true
+	}
 }
 
 // alike reports whether two decisions answer the same.
@@ -162,7 +166,7 @@ func alike(a, b floodmark.Decision) bool {
 func (t *trial) count(out Rejudged, f floodmark.ActionDecided) {
 	asks := func(d floodmark.Decision, s *State) bool {
 		_, asked := s.Book.Asked(f.Action.Tool, f.Action.ArgsDigest, out.At)
-		return d.Verdict == floodmark.Confirm && f.Action.Kind != floodmark.CallModel && !asked
+		return d.Verdict == floodmark.Confirm && f.Action.Kind != floodmark.CallModel && !asked && !out.At.Before(t.Since)
 	}
 	if asks(out.Was, t.was) {
 		t.out.Asked++

@@ -59,7 +59,7 @@ them, shows what is known about tools, and measures protection on recorded attac
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
 	root.AddCommand(
 		newServe(c), newStatus(c), newSessions(c), newShow(c), newWhy(c), newGraph(c),
-		newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c), newWatch(c), newJournal(c),
+		newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c), newWatch(c), newReplay(c), newJournal(c),
 		newDoctor(c), newService(c), newToken(c),
 		newTest(c), newPolicy(c), newCatalog(c), newBench(c), newVersion(c),
 	)
