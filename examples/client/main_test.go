@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +42,8 @@ func serve(t *testing.T) (c *client.Client, kill func()) {
 	t.Cleanup(kill)
 	socket := filepath.Join(dir, "run", "hook.sock")
 	for range 1000 {
-		if _, err := os.Stat(socket); err == nil {
+		if conn, err := net.Dial("unix", socket); err == nil {
+			_ = conn.Close()
 			break
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,11 @@ def program(folder):
     return built
 
 
+def answers(path):
+    with socket.socket(socket.AF_UNIX) as s:
+        return s.connect_ex(path) == 0
+
+
 class Agent(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -37,7 +43,7 @@ class Agent(unittest.TestCase):
         )
         self.addCleanup(self.kill)
         end = time.monotonic() + 20
-        while not os.path.exists(self.socket):
+        while not answers(self.socket):
             self.assertLess(time.monotonic(), end, "no daemon")
             time.sleep(0.02)
 

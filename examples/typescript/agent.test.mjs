@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import fs from "node:fs";
+import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { test } from "node:test";
@@ -13,6 +14,12 @@ import { agent, notes, page, task } from "./dist/agent.js";
 
 const policy = process.env.POLICY ?? new URL("../policy.yaml", import.meta.url).pathname;
 
+const answers = (at) =>
+  new Promise((done) => {
+    const conn = net.connect(at, () => (conn.destroy(), done(true)));
+    conn.on("error", () => done(false));
+  });
+
 /** Starts a daemon and stops it when f is done. */
 async function served(f) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), "fm-"));
@@ -21,7 +28,7 @@ async function served(f) {
   const gone = new Promise((done) => daemon.on("exit", done));
   const kill = () => (daemon.kill("SIGKILL"), gone);
   try {
-    for (let i = 0; !fs.existsSync(socket); i++) {
+    for (let i = 0; !(await answers(socket)); i++) {
       assert.ok(i < 1000, "no daemon");
       await new Promise((done) => setTimeout(done, 20));
     }
