@@ -121,11 +121,16 @@ func roleName(a catalog.Arg, l hook.Leaf) string {
 	return l.Top
 }
 
-// maxShown bounds what is kept of an argument for a person to read.
-const maxShown = 120
+// maxShown bounds what is kept of an argument for a person to read; maxVeiled
+// what is looked at for it, so that a secret is not cut in two before it is
+// found.
+const (
+	maxShown  = 120
+	maxVeiled = 4096
+)
 
 // shown is what a person may read of an argument: never content, never what
-// is called a secret.
+// is called a secret or has the shape of one.
 func shown(a catalog.Arg, l hook.Leaf) string {
 	if a.Role == floodmark.Content || a.Is == "secret" || secretName(l.Path) {
 		return ""
@@ -135,7 +140,8 @@ func shown(a catalog.Arg, l hook.Leaf) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(l.Value, "?"))
+	}, strings.ToValidUTF8(l.Value[:min(len(l.Value), maxVeiled)], "?"))
+	text = veiled(text)
 	if len(text) > maxShown {
 		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
 	}
