@@ -72,11 +72,19 @@ func Open(dir, policyText string, options ...Option) (*Guard, error) {
 	if dir == "" {
 		return nil, errors.New("open a guard: it needs a folder of its own")
 	}
-	rules, warnings, err := load(policyText)
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open a guard: %w", err)
+	}
+	paths := config.DirPaths(dir)
+	own, err := paths.Guarded() // no tool may write to the guard's own files unasked
+	if err != nil {
+		return nil, fmt.Errorf("open a guard: %w", err)
+	}
+	rules, warnings, err := load(policyText, own)
 	if err != nil {
 		return nil, fmt.Errorf("open a guard: the policy is wrong: %w", err)
 	}
-	paths := config.DirPaths(dir)
 	if err := os.MkdirAll(filepath.Dir(paths.Journal), 0o700); err != nil {
 		return nil, fmt.Errorf("open a guard: %w", err)
 	}
@@ -92,7 +100,7 @@ func Open(dir, policyText string, options ...Option) (*Guard, error) {
 	return g, nil
 }
 
-func load(text string) (kernel.Rules, floodmark.Problems, error) {
+func load(text string, own *catalog.File) (kernel.Rules, floodmark.Problems, error) {
 	shipped, err := catalog.Shipped()
 	if err != nil {
 		return kernel.Rules{}, nil, err
@@ -105,7 +113,7 @@ func load(text string) (kernel.Rules, floodmark.Problems, error) {
 	if p == nil || problems.Failed() {
 		return kernel.Rules{}, nil, problems
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), shipped)}, problems, nil
+	return kernel.Rules{Policy: p, Catalog: catalog.New(append(p.Tools(), own), shipped)}, problems, nil
 }
 
 func watch(store journal.Journal, paths config.Paths, rules kernel.Rules, options []Option) (*monitor.Monitor, error) {

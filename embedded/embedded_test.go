@@ -169,6 +169,22 @@ func TestTheMarkOutlivesTheProcess(t *testing.T) {
 	}
 }
 
+func TestItsOwnFilesAreGuarded(t *testing.T) {
+	dir := t.TempDir()
+	g := open(t, dir)
+	s, err := g.Start(t.Context(), guard.Options{Agent: "openclaw"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, allowed := range map[string]bool{"/data/journal.db": false, "/data/keys/index.key": false, "-beside/x": true} {
+		call := hook.Call{Name: "write", Args: []byte(`{"path":"` + dir + path + `","content":"x"}`)}
+		_, err := s.Run(t.Context(), call, func(context.Context) (string, error) { return "", nil })
+		if (err == nil) != allowed {
+			t.Errorf("write %s: %v", path, err)
+		}
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ dir, policy, want string }{
 		"no folder":       {"", "", "folder"},
