@@ -1,0 +1,75 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// A comparison is one ratio that is asked for.
+type comparison struct {
+	name      string
+	mine, his *lane
+	// goals by number in flight; none where it is only shown.
+	goals map[int]float64
+}
+
+// A figure is one ratio as it was measured. Times and rates are of the
+// contender above the line; those below it begin with «base».
+type figure struct {
+	Name     string  `json:"name"`
+	Inflight int     `json:"inflight"`
+	Ratio    float64 `json:"ratio"`
+	Lower    float64 `json:"lower_quartile"`
+	Upper    float64 `json:"upper_quartile"`
+	P50      float64 `json:"p50_us"`
+	P99      float64 `json:"p99_us"`
+	Goal     float64 `json:"goal,omitempty"`
+	Met      *bool   `json:"met,omitempty"`
+	Rounds   int     `json:"rounds"`
+
+	PerSecond     float64 `json:"per_second"`
+	BestSlice     float64 `json:"best_slice"`
+	BasePerSecond float64 `json:"base_per_second"`
+	BaseBestSlice float64 `json:"base_best_slice"`
+	BaseP50       float64 `json:"base_p50_us"`
+	BaseP99       float64 `json:"base_p99_us"`
+	// CPU is what this process computed for one event.
+	CPU         float64 `json:"cpu_us"`
+	BaseCPU     float64 `json:"base_cpu_us"`
+	Flushes     float64 `json:"flushes_per_event"`
+	BaseFlushes float64 `json:"base_flushes_per_event"`
+	// Rows and Acks are of all of the run: they are the same or it is no run.
+	Rows     int64 `json:"rows"`
+	Acks     int64 `json:"acks"`
+	BaseRows int64 `json:"base_rows"`
+	BaseAcks int64 `json:"base_acks"`
+}
+
+// figure sums a comparison up after a race.
+func (c comparison) figure(inflight int) figure {
+	all := make([]float64, len(c.mine.rates))
+	for i := range all {
+		all[i] = c.mine.rates[i] / c.his.rates[i]
+	}
+	f := figure{
+		Name: c.name, Inflight: inflight, Rounds: len(all),
+		Ratio: round(quantile(all, 0.5)), Lower: round(quantile(all, 0.25)), Upper: round(quantile(all, 0.75)),
+		P50: micros(c.mine.times, 0.5), P99: micros(c.mine.times, 0.99), BaseP50: micros(c.his.times, 0.5), BaseP99: micros(c.his.times, 0.99),
+		PerSecond: math.Round(quantile(c.mine.rates, 0.5)), BasePerSecond: math.Round(quantile(c.his.rates, 0.5)),
+		BestSlice: math.Round(slices.Max(c.mine.rates)), BaseBestSlice: math.Round(slices.Max(c.his.rates)),
+		CPU: round(c.mine.cpu / float64(c.mine.events)), BaseCPU: round(c.his.cpu / float64(c.his.events)),
+		Flushes: round(float64(c.mine.flushed) / float64(c.mine.events)), BaseFlushes: round(float64(c.his.flushed) / float64(c.his.events)),
+	}
+	if goal, ok := c.goals[inflight]; ok {
+		met := f.Ratio >= goal
+		f.Goal, f.Met = goal, &met
+	}
+	return f
+}
+
+func round(x float64) float64 { return math.Round(x*10000) / 10000 }
+
+func micros(times []time.Duration, q float64) float64 {
+	return math.Round(quantile(times, q) / float64(time.Microsecond))
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/witness"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// How a store of many sessions is made.
+const (
+	// wave sessions are written at the same time, event by event, so that the
+	// entries of one session lie far apart in the file, as in life.
+	wave = 10_000
+	// Every so manieth session is long: it has longCalls calls and snapshots.
+	longEvery = 500
+	longCalls = 100
+	// sharedPage is how many sessions read the same second page.
+	sharedPage = 100
+)
+
+// long reports whether session i is a long one.
+func long(i int) bool { return i%longEvery == longEvery-1 }
+
+// A generator writes sessions as the monitor would have, from one recorded
+// life: names, digests, indexes and hashes are each session's own.
+type generator struct {
+	journal journal.Journal
+	rules   config.Rules
+	key     provenance.Key
+	name    floodmark.SessionID // of the recorded session
+	life    []journal.Batch
+}
+
+// generate makes an installation that knows n sessions.
+func generate(ctx context.Context, dir string, n int) (err error) {
+	paths := config.DirPaths(dir)
+	keys, err := config.LoadKeys(paths.Keys, "floodmark/journal")
+	if err != nil {
+		return err
+	}
+	g := &generator{key: keys.Index, name: sessionName(9_999_999)}
+	if g.rules, err = config.LoadRules(paths.Policy); err != nil {
+		return err
+	}
+	if g.life, err = record(ctx, g.rules.Rules, g.key, g.name, 1); err != nil {
+		return err
+	}
+	j, err := sqlitejournal.Open(ctx, paths.Journal, sqlitejournal.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	g.journal = j
+	heads, err := witness.Open(paths.Witness)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, heads.Close()) }()
+	signs := &journal.Checkpointer{Journal: j, Log: heads, Key: keys.Signing}
+	for first := 0; first < n; first += wave {
+		if err := g.wave(ctx, first, min(wave, n-first)); err != nil {
+			return fmt.Errorf("sessions from %d on: %w", first, err)
+		}
+		for more := true; more; {
+			step, err := signs.Step(ctx, time.Now())
+			if err != nil {
+				return err
+			}
+			more = step.More
+		}
+		if first%(10*wave) == 0 {
+			fmt.Fprintf(os.Stderr, "%s %d sessions of %d\n", time.Now().Format(time.TimeOnly), first+wave, n)
+		}
+	}
+	return nil
+}
+
+// wave writes a number of sessions at once.
+func (g *generator) wave(ctx context.Context, first, n int) error {
+	all := make([]session, n)
+	err := each(n, func(i int) error {
+		return g.prepare(&all[i], first+i)
+	})
+	if err != nil {
+		return err
+	}
+	for event := range g.life {
+		err := each((n+journal.MaxRecords-1)/journal.MaxRecords, func(part int) error {
+			b := journal.Batch{}
+			for i := part * journal.MaxRecords; i < min((part+1)*journal.MaxRecords, n); i++ {
+				if !long(first + i) {
+					g.add(&b, event, &all[i])
+				}
+			}
+			return g.journal.Append(ctx, b)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return g.longOnes(ctx, first, n)
+}
+
+// longOnes lives through the long sessions of a wave with a real monitor.
+func (g *generator) longOnes(ctx context.Context, first, n int) error {
+	return each(n, func(i int) error {
+		if !long(first + i) {
+			return nil
+		}
+		batches, err := record(ctx, g.rules.Rules, g.key, sessionName(first+i), longCalls)
+		if err != nil {
+			return err
+		}
+		for _, b := range merged(batches) {
+			if err := g.journal.Append(ctx, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// each calls f for all numbers below n, several at once.
+func each(n int, f func(i int) error) error {
+	numbers := make(chan int, n)
+	for i := range n {
+		numbers <- i
+	}
+	close(numbers)
+	return together(8, func() error {
+		for i := range numbers {
+			if err := f(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// A session is one that is being written.
+type session struct {
+	name  journal.Session
+	last  journal.Link
+	says  changes
+	pages [2]journal.Content
+}
+
+func (g *generator) prepare(s *session, i int) error {
+	s.name = journal.Session{ID: sessionName(i)}
+	s.says = changes{{[]byte(g.name), []byte(s.name.ID)}}
+	for n := range s.pages {
+		old, text := floodmark.DigestOf(page(string(g.name), n)), pageOf(i, n)
+		s.pages[n].Digest = floodmark.DigestOf(text)
+		s.says = append(s.says, [2][]byte{[]byte(old.String()), []byte(s.pages[n].Digest.String())})
+		if n == 1 && i%sharedPage != 0 {
+			continue // somebody else brings its index
+		}
+		var err error
+		if s.pages[n].Postings, err = g.key.Postings(text).MarshalBinary(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add puts one event of a session into a batch.
+func (g *generator) add(b *journal.Batch, event int, s *session) {
+	r := journal.Record{Session: s.name, After: s.last}
+	prev := s.last
+	if prev.Seq == 0 {
+		prev.Hash = journal.Genesis(s.name)
+	}
+	from := g.life[event]
+	for _, e := range from.Records[0].Entries {
+		e.Body = s.says.in(e.Body)
+		e.Prev, e.At = prev.Hash, time.Now().UnixNano()
+		e.Hash = sum(e)
+		prev = e.Link()
+		r.Entries = append(r.Entries, e)
+	}
+	s.last = prev
+	b.Records = append(b.Records, r)
+	for range from.Contents {
+		if c := s.pages[(event-pageEvent)/2]; c.Postings != nil {
+			b.Contents = append(b.Contents, c)
+		}
+	}
+}
+
+// pageEvent is the event that brings the first page.
+const pageEvent = 3
+
+// pageOf is what session i read: a page of its own, and one that others read
+// too.
+func pageOf(i, n int) string {
+	if n == 0 {
+		return page(string(sessionName(i)), n)
+	}
+	return page(fmt.Sprintf("news-%08d", i/sharedPage), n)
+}
+
+// changes are what one session's facts say instead of the recorded ones.
+type changes [][2][]byte
+
+func (c changes) in(body []byte) []byte {
+	body = bytes.Clone(body)
+	for _, pair := range c {
+		for rest := body; ; {
+			at := bytes.Index(rest, pair[0])
+			if at < 0 {
+				break
+			}
+			copy(rest[at:], pair[1]) // they are equally long
+			rest = rest[at+len(pair[0]):]
+		}
+	}
+	return body
+}
+
+// sum is the hash of an entry, as the journal makes it: the daemon refuses
+// sessions with another one.
+func sum(e journal.Entry) journal.Hash {
+	b := make([]byte, 0, 128+len(e.Body))
+	b = binary.BigEndian.AppendUint64(b, e.Seq)
+	b = binary.BigEndian.AppendUint64(b, uint64(e.At))
+	b = append(b, e.Prev[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(e.Kind)))
+	b = append(b, e.Kind...)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(e.Body)))
+	b = append(b, e.Body...)
+	return sha256.Sum256(b)
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+const agent = "openclaw"
+
+// opening is what happens in every session first: the owner asks for
+// something, and two pages of about two kilobytes are read.
+func opening(id floodmark.SessionID) []hook.Event {
+	owner := floodmark.Origin{Kind: floodmark.FromSender, Sender: "owner", IsOwner: true}
+	events := []hook.Event{
+		{Agent: agent, Session: id, Point: hook.SessionStart},
+		{Agent: agent, Session: id, Point: hook.MessageReceived, Origin: owner, Text: fmt.Sprintf("read https://news.example/%[1]s/0 and https://news.example/%[1]s/1 about invoice 7 and mail what you find to anna@firm.example", id)},
+	}
+	for i := range 2 {
+		before := toolCall(id, fmt.Sprint("page", i), "web_fetch", fmt.Sprintf(`{"url":"https://news.example/%s/%d"}`, id, i))
+		after := before
+		after.Point, after.Result = hook.AfterToolCall, hook.Result{Text: page(string(id), i)}
+		events = append(events, before, after)
+	}
+	return events
+}
+
+// page is what a fetched page says; no two sessions read the same one.
+func page(id string, n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "News %d for %s. ", n, id)
+	for i := range 16 {
+		fmt.Fprintf(&b, "Paragraph %d tells of order %s-%d-%d, which user%d@firm.example placed at https://shop.example/%d for 19 coins each. ", i, id, n, i, i, i)
+	}
+	return b.String()
+}
+
+// question is the k-th call of a session. Of eight, six read a file or run a
+// command, which is allowed; one fetches a page nobody named and one is a mail
+// to somebody a page named, about which a person is asked.
+func question(id floodmark.SessionID, k int) hook.Event {
+	call := fmt.Sprintf("c%06d", k)
+	switch {
+	case k%8 == 3:
+		return toolCall(id, call, "web_fetch", fmt.Sprintf(`{"url":"https://news.example/more/%06d"}`, k))
+	case k%8 == 7:
+		return toolCall(id, call, "send_email", fmt.Sprintf(`{"to":"user%d@firm.example","body":"the order %06d is paid"}`, k%16, k))
+	case k%2 == 0:
+		return toolCall(id, call, "read", fmt.Sprintf(`{"path":"/work/notes-%06d.md"}`, k))
+	default:
+		return toolCall(id, call, "exec", fmt.Sprintf(`{"command":"git log --oneline -n %06d"}`, k))
+	}
+}
+
+func toolCall(id floodmark.SessionID, call, tool, args string) hook.Event {
+	return hook.Event{Agent: agent, Session: id, Point: hook.BeforeToolCall, Call: hook.Call{ID: floodmark.CallID(call), Name: tool, Args: json.RawMessage(args)}}
+}
+
+// shippedRules are what a new installation judges by.
+func shippedRules() (kernel.Rules, error) {
+	p, err := policy.Shipped("assistant")
+	if err != nil {
+		return kernel.Rules{}, err
+	}
+	c, err := catalog.Shipped()
+	return kernel.Rules{Policy: p, Catalog: c}, err
+}
+
+// newMonitor returns a monitor as the daemon makes one, with nobody to tell.
+func newMonitor(j journal.Journal, rules kernel.Rules, key provenance.Key, observe func(monitor.Observation)) (*monitor.Monitor, error) {
+	return monitor.New(monitor.Config{
+		Journal:   j,
+		Rules:     func() kernel.Rules { return rules },
+		Key:       func(string) (provenance.Key, error) { return key, nil },
+		Now:       time.Now,
+		NewCode:   func() string { return rand.Text()[:8] },
+		NewTicket: func() floodmark.TicketID { return floodmark.TicketID(rand.Text()) },
+		Observe:   observe,
+	})
+}
+
+// A recorder is a journal in memory that remembers what was appended.
+type recorder struct {
+	journal.Journal
+	batches []journal.Batch
+}
+
+func (r *recorder) Append(ctx context.Context, b journal.Batch) error {
+	if err := r.Journal.Append(ctx, b); err != nil {
+		return err
+	}
+	r.batches = append(r.batches, b)
+	return nil
+}
+
+// record lives through a session with so many calls and returns what each
+// event wrote.
+func record(ctx context.Context, rules kernel.Rules, key provenance.Key, id floodmark.SessionID, calls int) ([]journal.Batch, error) {
+	r := &recorder{Journal: journal.NewMemory()}
+	m, err := newMonitor(r, rules, key, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	events := opening(id)
+	for k := range calls {
+		events = append(events, question(id, k))
+	}
+	for _, ev := range events {
+		if _, err := m.Handle(ctx, "", ev); err != nil {
+			return nil, fmt.Errorf("live through a session: %s: %w", ev.Point, err)
+		}
+	}
+	if len(r.batches) != len(events) {
+		return nil, fmt.Errorf("live through a session: %d batches for %d events", len(r.batches), len(events))
+	}
+	return r.batches, nil
+}
+
+// merged joins what follows in one session to few batches. A snapshot stands
+// for the entry before it, so it ends one.
+func merged(batches []journal.Batch) []journal.Batch {
+	var out []journal.Batch
+	open := false
+	for _, b := range batches {
+		r := b.Records[0]
+		if !open {
+			out = append(out, journal.Batch{Records: []journal.Record{{Session: r.Session, After: r.After}}})
+		}
+		last := &out[len(out)-1]
+		last.Records[0].Entries = append(last.Records[0].Entries, r.Entries...)
+		last.Records[0].Snapshot = r.Snapshot
+		last.Contents = append(last.Contents, b.Contents...)
+		open = len(r.Snapshot) == 0
+	}
+	return out
+}

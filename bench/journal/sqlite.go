@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+	_ "modernc.org/sqlite" // the driver of the bare contender
+
+	"github.com/floodmark/floodmark/internal/sqlitejournal"
+)
+
+// sqliteKeeper opens a journal in a file of its own.
+func sqliteKeeper(ctx context.Context, dir, name string) (keeper, error) {
+	path := filepath.Join(dir, name)
+	j, err := sqlitejournal.Open(ctx, path, sqlitejournal.Options{})
+	if err != nil {
+		return keeper{}, err
+	}
+	return keeper{
+		Journal: j,
+		flushes: func(context.Context, bool) (int64, error) { return j.Stats().Flushes, nil },
+		rows: func(ctx context.Context) (int64, error) {
+			if err := j.Close(); err != nil {
+				return 0, err
+			}
+			return count(ctx, path)
+		},
+	}, nil
+}
+
+func dsn(path string, pragmas ...string) string {
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	return u.String()
+}
+
+// count counts the rows of a closed store.
+func count(ctx context.Context, path string) (n int64, err error) {
+	db, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM facts").Scan(&n)
+	return n, err
+}
+
+// bareBytes is the body of one bare row: an event of about 600 bytes.
+const bareBytes = 568
+
+// bareSQLite inserts one row of 600 bytes for an event, each in a transaction of its
+// own, into the same table with the same promise.
+type bareSQLite struct {
+	path   string
+	db     *sql.DB
+	insert *sql.Stmt
+	seqs   []int64
+	body   []byte
+	rows   atomic.Int64
+}
+
+func newBareSQLite(ctx context.Context, dir, name string) (*bareSQLite, error) {
+	b := &bareSQLite{path: filepath.Join(dir, name), seqs: make([]int64, sessions), body: make([]byte, bareBytes)}
+	var err error
+	b.db, err = sql.Open("sqlite", dsn(b.path, "journal_mode(WAL)", "synchronous(FULL)", "cache_size(-8192)"))
+	if err != nil {
+		return nil, err
+	}
+	b.db.SetMaxOpenConns(1) // SQLite has one writer: more only wait in a worse place
+	_, err = b.db.ExecContext(ctx, `CREATE TABLE facts (mark INTEGER PRIMARY KEY, sid INTEGER NOT NULL, seq INTEGER NOT NULL,
+		at INTEGER NOT NULL, hash BLOB NOT NULL, kind TEXT, body BLOB, UNIQUE (sid, seq)) STRICT`)
+	if err == nil {
+		b.insert, err = b.db.PrepareContext(ctx, "INSERT INTO facts (sid, seq, at, hash, kind, body) VALUES (?,?,?,?,?,?)")
+	}
+	return b, err
+}
+
+func (b *bareSQLite) refill(context.Context) error { return nil }
+
+func (b *bareSQLite) one(ctx context.Context, i int) error {
+	b.seqs[i]++
+	if _, err := b.insert.ExecContext(ctx, i+1, b.seqs[i], 1, b.body[:32], "action-decided", b.body); err != nil {
+		return err
+	}
+	b.rows.Add(1)
+	return nil
+}
+
+// flushes: a bare INSERT is a commit, and SQLite flushes each with FULL.
+func (b *bareSQLite) flushes(context.Context, bool) (int64, error) { return b.rows.Load(), nil }
+func (b *bareSQLite) acknowledged() int64                          { return b.rows.Load() }
+
+func (b *bareSQLite) kept(ctx context.Context) (int64, error) {
+	if err := errors.Join(b.insert.Close(), b.db.Close()); err != nil {
+		return 0, err
+	}
+	return count(ctx, b.path)
+}
+
+// A raw appends records of 600 bytes to a file and flushes it, in groups as the
+// journal does: what any journal on this disk could do at most.
+type raw struct {
+	f     *os.File
+	queue chan chan error
+	ended chan struct{}
+	body  []byte
+	syncs atomic.Int64
+	rows  atomic.Int64
+}
+
+func newRaw(dir, name string) (*raw, error) {
+	f, err := os.Create(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	r := &raw{f: f, queue: make(chan chan error, 1024), ended: make(chan struct{}), body: make([]byte, rawBytes)}
+	go r.run()
+	return r, nil
+}
+
+const rawBytes = bareBytes + 8 + 32 // with a number and a hash
+
+func (r *raw) run() {
+	defer close(r.ended)
+	var group []chan error
+	var out []byte
+	for first := range r.queue {
+		group, out = append(group[:0], first), append(out[:0], r.body...)
+		for n := len(r.queue); n > 0; n-- {
+			group, out = append(group, <-r.queue), append(out, r.body...)
+		}
+		_, err := r.f.Write(out)
+		if err == nil {
+			err = unix.Fdatasync(int(r.f.Fd()))
+		}
+		r.syncs.Add(1)
+		for _, done := range group {
+			done <- err
+		}
+		runtime.Gosched() // as the journal does
+	}
+}
+
+func (r *raw) refill(context.Context) error { return nil }
+
+func (r *raw) one(context.Context, int) error {
+	done := make(chan error, 1)
+	r.queue <- done
+	if err := <-done; err != nil {
+		return err
+	}
+	r.rows.Add(1)
+	return nil
+}
+
+func (r *raw) flushes(context.Context, bool) (int64, error) { return r.syncs.Load(), nil }
+func (r *raw) acknowledged() int64                          { return r.rows.Load() }
+
+func (r *raw) kept(context.Context) (int64, error) {
+	close(r.queue)
+	<-r.ended
+	info, err := r.f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size() / rawBytes, r.f.Close()
+}

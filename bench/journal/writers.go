@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A keeper is a journal in an engine that can be counted.
+type keeper struct {
+	journal.Journal
+	flushes func(ctx context.Context, settle bool) (int64, error)
+	// rows closes the journal and counts the entries that are there.
+	rows func(context.Context) (int64, error)
+}
+
+// spread is how much older than the youngest a session can be at the start, in
+// calls: about as many as there are between two snapshots, so that those come
+// at an even pace.
+const spread = 32
+
+func sessionName(i int) floodmark.SessionID {
+	return floodmark.SessionID(fmt.Sprintf("session-%07d", i))
+}
+
+// A decider answers events by the whole monitor: labels, policy, provenance,
+// hash chain, append.
+type decider struct {
+	keeper  keeper
+	monitor *monitor.Monitor
+	calls   []int // by session
+	rows    atomic.Int64
+	cold    atomic.Int64 // decisions for which the session had to be read
+}
+
+func newDecider(ctx context.Context, k keeper, rules kernel.Rules, key provenance.Key) (*decider, error) {
+	d := &decider{keeper: k, calls: make([]int, sessions)}
+	lived := make(chan int, sessions)
+	for i := range sessions {
+		d.calls[i] = i % spread
+		lived <- i
+	}
+	close(lived)
+	err := together(8, func() error {
+		for i := range lived {
+			batches, err := record(ctx, rules, key, sessionName(i), d.calls[i])
+			if err != nil {
+				return err
+			}
+			for _, b := range merged(batches) {
+				if err := k.Append(ctx, b); err != nil {
+					return err
+				}
+				d.rows.Add(int64(len(b.Records[0].Entries)))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.monitor, err = newMonitor(k, rules, key, func(o monitor.Observation) {
+		if o.Err == nil {
+			d.rows.Add(int64(len(o.Entries)))
+		}
+		if o.Cold {
+			d.cold.Add(1)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The active sessions of a node are in its memory.
+	all := make(chan int, sessions)
+	for i := range sessions {
+		all <- i
+	}
+	close(all)
+	return d, together(64, func() error {
+		for i := range all {
+			if err := d.one(ctx, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// together runs the same in so many goroutines and waits for all.
+func together(n int, f func() error) error {
+	var wg sync.WaitGroup
+	failed := make(chan error, n)
+	for range n {
+		wg.Go(func() { failed <- f() })
+	}
+	wg.Wait()
+	close(failed)
+	for err := range failed {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decider) refill(context.Context) error { return nil }
+
+func (d *decider) one(ctx context.Context, i int) error {
+	_, err := d.monitor.Handle(ctx, "", question(sessionName(i), d.calls[i]))
+	d.calls[i]++
+	return err
+}
+
+func (d *decider) flushes(ctx context.Context, settle bool) (int64, error) {
+	return d.keeper.flushes(ctx, settle)
+}
+func (d *decider) acknowledged() int64 { return d.rows.Load() }
+
+func (d *decider) kept(ctx context.Context) (int64, error) {
+	if err := d.monitor.Close(); err != nil {
+		return 0, err
+	}
+	return d.keeper.rows(ctx)
+}
+
+// A prebuilt appends what a recorded life wrote, event by event, to the same
+// kind of journal. Nothing is judged, encoded or hashed while it is measured.
+type prebuilt struct {
+	keeper keeper
+	life   []journal.Batch // of one session
+	at     []int           // by session: the next to be made of life
+	links  []journal.Link  // by session: what that follows
+	ready  [][]journal.Batch
+	rows   atomic.Int64
+}
+
+// aSlice is how many events of a session are made ready for a slice: enough for
+// 50,000 events a second.
+const aSlice = 4
+
+func newPrebuilt(ctx context.Context, k keeper, life []journal.Batch, first func(session int) int) (*prebuilt, error) {
+	p := &prebuilt{keeper: k, life: life, at: make([]int, sessions), links: make([]journal.Link, sessions), ready: make([][]journal.Batch, sessions)}
+	for i := range sessions {
+		var past []journal.Batch
+		for range first(i) {
+			past = append(past, p.make(i))
+		}
+		for _, b := range merged(past) {
+			if err := k.Append(ctx, b); err != nil {
+				return nil, err
+			}
+			p.rows.Add(int64(len(b.Records[0].Entries)))
+		}
+	}
+	return p, nil
+}
+
+// make makes a session's next batch: the recorded one, in another chain. The
+// hashes are as long and as random as real ones.
+func (p *prebuilt) make(i int) journal.Batch {
+	from := p.life[p.at[i]%len(p.life)]
+	p.at[i]++
+	s := journal.Session{ID: sessionName(i)}
+	link := p.links[i]
+	r := journal.Record{Session: s, After: link, Snapshot: slices.Clone(from.Records[0].Snapshot)}
+	if link.Seq == 0 {
+		link.Hash = journal.Genesis(s)
+	}
+	for _, e := range from.Records[0].Entries {
+		e.Prev, e.Seq, e.At = link.Hash, link.Seq+1, time.Now().UnixNano()
+		e.Body = slices.Clone(e.Body)
+		e.Hash = mixed(e.Hash, i)
+		link = e.Link()
+		r.Entries = append(r.Entries, e)
+	}
+	p.links[i] = link
+	b := journal.Batch{Records: []journal.Record{r}}
+	for _, c := range from.Contents {
+		c.Digest = floodmark.Digest(mixed(journal.Hash(c.Digest), i))
+		b.Contents = append(b.Contents, c)
+	}
+	return b
+}
+
+func mixed(h journal.Hash, i int) journal.Hash {
+	n := uint64(i+1) * 0x9e3779b97f4a7c15
+	for at := 0; at < len(h); at += 8 {
+		binary.BigEndian.PutUint64(h[at:], binary.BigEndian.Uint64(h[at:])^n)
+	}
+	return h
+}
+
+func (p *prebuilt) refill(context.Context) error {
+	for i := range p.ready {
+		for len(p.ready[i]) < aSlice {
+			p.ready[i] = append(p.ready[i], p.make(i))
+		}
+	}
+	return nil
+}
+
+func (p *prebuilt) one(ctx context.Context, i int) error {
+	if len(p.ready[i]) == 0 {
+		return errSpent
+	}
+	b := p.ready[i][0]
+	p.ready[i] = p.ready[i][1:]
+	if err := p.keeper.Append(ctx, b); err != nil {
+		return err
+	}
+	p.rows.Add(int64(len(b.Records[0].Entries)))
+	return nil
+}
+
+func (p *prebuilt) flushes(ctx context.Context, settle bool) (int64, error) {
+	return p.keeper.flushes(ctx, settle)
+}
+func (p *prebuilt) acknowledged() int64                     { return p.rows.Load() }
+func (p *prebuilt) kept(ctx context.Context) (int64, error) { return p.keeper.rows(ctx) }
