@@ -203,7 +203,8 @@ func TestGuarded(t *testing.T) {
 	}
 	for file, want := range map[string]bool{
 		p.Policy: true, DirPaths(place).Policy: true, p.Tokens: true, p.HookSocket: true, p.OwnerSocket: true,
-		link + "/notes": false, "/tmp/y.sock": false,
+		p.Journal: true, p.Journal + "-wal": true, p.Keys + "/index.key": true, p.Witness + "/heads": true,
+		link + "/notes": false, "/tmp/y.sock": false, filepath.Dir(p.Policy) + "/notes": false,
 	} {
 		if got := writes(file); got != want {
 			t.Errorf("%s: guarded %v, want %v", file, got, want)

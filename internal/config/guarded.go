@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/floodmark/floodmark/catalog"
 )
 
 // Guarded says where this installation lies, for the catalog: what touches its
-// folders touches the monitor, wherever they are. The usual places are in the
+// files touches the monitor, wherever they are. The usual places are in the
 // shipped catalog; these may be others.
 func (p Paths) Guarded() (*catalog.File, error) {
 	var globs []string
@@ -24,18 +25,17 @@ func (p Paths) Guarded() (*catalog.File, error) {
 		}
 		return nil
 	}
-	for _, folder := range []string{
-		filepath.Dir(p.Policy), filepath.Dir(p.Journal), p.Keys, filepath.Dir(p.Tokens), p.Witness, filepath.Dir(p.Running),
+	// Files one by one: the folder around them may be anybody's, as that of a
+	// policy is which the owner named.
+	for place, below := range map[string]string{
+		p.Policy: "", p.Service: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.HookSocket: "", p.OwnerSocket: "",
+		p.Keys: "/**", p.Witness: "/**",
 	} {
-		if err := add(folder, "/**"); err != nil {
+		if err := add(place, below); err != nil {
 			return nil, err
 		}
 	}
-	for _, socket := range []string{p.HookSocket, p.OwnerSocket} { // they may lie in anybody's folder
-		if err := add(socket, ""); err != nil {
-			return nil, err
-		}
-	}
+	slices.Sort(globs) // so that the same places are the same catalog
 	text, err := json.Marshal(map[string]any{"paths": map[string]any{"selfProtected": globs}})
 	if err != nil {
 		return nil, err
