@@ -41,7 +41,7 @@ func examples() []floodmark.Fact {
 				Kind: floodmark.CallTool, Call: "c", Tool: tool, Effects: []floodmark.Effect{floodmark.Send}, ArgsDigest: digest,
 				Arguments: []floodmark.Argument{{
 					Path: "to", Role: floodmark.Critical, Whence: floodmark.Seen, Trust: floodmark.External,
-					Spans: []floodmark.Span{{Node: 1, Offset: 7}}, Shown: "x",
+					Spans: []floodmark.Span{{Node: 1, Offset: 7}}, Pieced: true, Shown: "x",
 				}},
 				Tools: []string{"t"}, Iteration: 3, Audience: "owner", Child: "k",
 			},
@@ -52,6 +52,7 @@ func examples() []floodmark.Fact {
 				Remedy:    floodmark.Remedy{Agent: "a", Person: "p"},
 				Verifiers: []string{"v"}, Would: "confirm",
 			},
+			Basis: fullBasis(),
 		},
 		floodmark.OpinionGiven{Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Text: "t"},
 		floodmark.ChildSpawned{Child: "k"},
@@ -66,6 +67,39 @@ func examples() []floodmark.Fact {
 		floodmark.GrantGiven{Ticket: "t", Scope: floodmark.GrantTurn, Shown: shown, Turn: 1, Until: at},
 		floodmark.GrantUsed{Ticket: "t", Call: "c", Tool: tool},
 		floodmark.GrantEnded{Ticket: "t", Why: "w"},
+	}
+}
+
+func fullBasis() *floodmark.Basis {
+	return &floodmark.Basis{
+		Before: 2, Agent: "a", Unreadable: true, Undescribed: true, Hinted: true, SelfProtected: true, Instructs: true, Network: true, Own: true, SecretPath: true,
+		Returns: floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Internal}, Location: "elsewhere",
+		Kinds: []floodmark.ValueKind{floodmark.NumberValue}, Cut: []int{0}, Needs: []floodmark.Need{{Argument: 0, Trust: floodmark.Local}},
+		Destinations: []int{0}, URLs: []floodmark.Address{{Argument: 0, Host: "news.example", FromHost: true}},
+		SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true,
+	}
+}
+
+// A decision of an older journal has no basis. It is read, it is written again
+// as it was, and an empty basis is another thing than none.
+func TestADecisionWithoutABasisIsStillRead(t *testing.T) {
+	const old = `{"action":{"kind":"call-tool","call":"c","tool":{"name":"n"},"effects":["send"],"arguments":[{"path":"to","role":"critical","whence":"seen","trust":"external"}]},` +
+		`"mark":{"trust":"external","secrecy":"private"},"trust":"shared","decision":{"verdict":"allow"}}`
+	f, err := floodmark.DecodeFact("action-decided", []byte(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := f.(floodmark.ActionDecided)
+	if _, body, err := floodmark.EncodeFact(d); err != nil || d.Basis != nil || string(body) != old {
+		t.Errorf("%v %v\n%s\n%s", d.Basis, err, body, old)
+	}
+	d.Basis = &floodmark.Basis{}
+	_, body, err := floodmark.EncodeFact(d)
+	if err != nil || !strings.HasSuffix(string(body), `,"basis":{}}`) {
+		t.Fatalf("%s %v", body, err)
+	}
+	if f, err = floodmark.DecodeFact("action-decided", body); err != nil || f.(floodmark.ActionDecided).Basis == nil {
+		t.Errorf("%+v %v", f, err)
 	}
 }
 

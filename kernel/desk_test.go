@@ -61,13 +61,18 @@ func deskRules(t testing.TB, user string) kernel.Rules {
 	if problems.Failed() {
 		t.Fatal(problems)
 	}
-	tools, err := catalog.Parse("tools", []byte(deskTools))
+	r := kernel.Rules{Policy: p, Catalog: deskCatalog(t, deskTools)}
+	loaded.Store(user, r)
+	return r
+}
+
+func deskCatalog(t testing.TB, text string) *catalog.Catalog {
+	t.Helper()
+	tools, err := catalog.Parse("tools", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := kernel.Rules{Policy: p, Catalog: catalog.New([]*catalog.File{tools}, nil)}
-	loaded.Store(user, r)
-	return r
+	return catalog.New([]*catalog.File{tools}, nil)
 }
 
 // A desk is one session of one agent, lived by hand.

@@ -20,7 +20,7 @@ func (t *trial) again(st *step, f floodmark.ActionDecided, o *floodmark.OpinionG
 		return judged{action: f.Action, mark: st.mark, decision: floodmark.Decision{Verdict: floodmark.Allow}}, ""
 	}
 	switch {
-	case f.Basis == nil:
+	case f.Basis == nil || !sound(f.Basis, len(f.Action.Arguments)):
 		return judged{}, noBasis
 	case t.lost != "":
 		return judged{}, t.lost
@@ -36,6 +36,23 @@ func (t *trial) again(st *step, f floodmark.ActionDecided, o *floodmark.OpinionG
 		why = t.doubt
 	}
 	return worst, why
+}
+
+// sound reports whether a basis speaks of the arguments that are there: it may
+// come from a file that anybody wrote.
+func sound(b *floodmark.Basis, arguments int) bool {
+	at := func(i int) bool { return i >= 0 && i < arguments }
+	for _, u := range b.URLs {
+		if !at(u.Argument) {
+			return false
+		}
+	}
+	for _, i := range slices.Concat(b.Destinations, b.Cut) {
+		if !at(i) {
+			return false
+		}
+	}
+	return len(b.Kinds) == 0 || len(b.Kinds) == arguments
 }
 
 // model judges a model call.

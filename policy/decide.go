@@ -86,11 +86,11 @@ func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
 
 // applies reports whether the rule speaks. Of a recorded call it may not see
 // all it looks at.
-func (r *rule) applies(q *Question) bool {
-	if q.Assume != nil && r.cond.blind(q) {
-		return q.Assume(r.reason.Rule)
+func (x *rule) applies(q *Question) bool {
+	if q.Assume != nil && x.cond.blind(q) {
+		return q.Assume(x.reason.Rule)
 	}
-	return r.cond.holds(q)
+	return x.cond.holds(q)
 }
 
 // authority is the trust the table is read at, and whether it was raised by

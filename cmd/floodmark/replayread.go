@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -46,7 +45,7 @@ func (c *console) replayLive(ctx context.Context, r *replay, opt replayFlags) er
 
 // replayFile reads what «floodmark journal export» wrote.
 func (c *console) replayFile(r *replay, name string) error {
-	var in io.Reader = c.stdin
+	in := c.stdin
 	if name != stdinName {
 		f, err := os.Open(c.path(name))
 		if err != nil {
