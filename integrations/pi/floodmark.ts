@@ -19,7 +19,8 @@ const NO_ANSWER =
 // socketPath is the same rule as the daemon's.
 function socketPath(env: NodeJS.ProcessEnv): string {
   const absolute = (v?: string): v is string => !!v && path.isAbsolute(v);
-  if (env.FLOODMARK_HOOK_SOCKET) return env.FLOODMARK_HOOK_SOCKET;
+  if (absolute(env.FLOODMARK_HOOK_SOCKET)) return env.FLOODMARK_HOOK_SOCKET;
+  if (env.FLOODMARK_HOOK_SOCKET) throw new Error("FLOODMARK_HOOK_SOCKET is no absolute path"); // or a port
   if (absolute(env.XDG_RUNTIME_DIR)) return path.join(env.XDG_RUNTIME_DIR, "floodmark", "hook.sock");
   if (absolute(env.XDG_STATE_HOME)) return path.join(env.XDG_STATE_HOME, "floodmark", "run", "hook.sock");
   if (absolute(env.HOME)) return path.join(env.HOME, ".local", "state", "floodmark", "run", "hook.sock");

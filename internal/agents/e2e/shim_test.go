@@ -43,12 +43,18 @@ type answers struct {
 // drive runs every handler of the shim against whoever serves the socket.
 func drive(t *testing.T, serve func(net.Conn)) answers {
 	t.Helper()
-	if *installed == "" {
-		t.Skip("real agents are run by .ci/agents")
-	}
 	socket := filepath.Join(t.TempDir(), "s")
 	if serve != nil {
 		serving(t, socket, serve)
+	}
+	return driveAt(t, socket)
+}
+
+// driveAt runs them with a socket of that name.
+func driveAt(t *testing.T, socket string) answers {
+	t.Helper()
+	if *installed == "" {
+		t.Skip("real agents are run by .ci/agents")
 	}
 	jiti := tool(t, "pi-"+piVersion, "node_modules", "jiti", "lib", "jiti.mjs")
 	shim, err := filepath.Abs("../../../integrations/pi/floodmark.ts")
@@ -116,6 +122,28 @@ func (a answers) closed() bool {
 		a.Call != nil && a.Call.Block && a.Call.Reason != "" &&
 		a.Result != nil && a.Result.IsError && len(a.Result.Content) == 1 && !strings.Contains(a.Result.Content[0].Text, "RESULT") &&
 		a.Bash != nil && a.Bash.Result.Output != ""
+}
+
+// Node takes a number for a port, and a name for one in the project's folder.
+func TestShimAsksAtAbsolutePathsOnly(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			answering(floodmark.Allow)(conn)
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); wait.Wait() })
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := driveAt(t, port); !got.closed() {
+		t.Errorf("it believed whoever answers at a port: %+v", got)
+	}
 }
 
 func TestShimIsClosedOnEveryFailure(t *testing.T) {
