@@ -76,3 +76,15 @@ func TestItsOwnFilesAreGuardedAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// The table shows a process that may not be dumped as root's.
+func TestTheSocketSaysWhichUserItIs(t *testing.T) {
+	g := &gate{guarded: peer.NewGuarded(peer.System{}), users: []int{0, 1000}}
+	c := g.place(peer.Peer{Info: peer.Info{Process: peer.Process{PID: 7}, UID: 0}}, 1000)
+	if !c.owner() || c.UID != 1000 {
+		t.Errorf("user %d, %q", c.UID, c.why)
+	}
+	if c = g.place(peer.Peer{}, 1001); c.owner() || c.UID != 1001 {
+		t.Errorf("user %d, %q", c.UID, c.why)
+	}
+}
