@@ -136,12 +136,12 @@ func wrap(text string, width, most int) []string {
 	var lines []string
 	at := ""
 	for _, word := range strings.Fields(plain(text)) {
-		for lipgloss.Width(word) > max(width, most) {
-			head := strings.TrimSuffix(cut(word, width), "…")
+		if lipgloss.Width(word) > max(width, most) {
 			if at != "" {
 				lines, at = append(lines, at), ""
 			}
-			lines, word = append(lines, head), word[len(head):]
+			parts := chopped(word, width-1)
+			lines, word = append(lines, parts[:len(parts)-1]...), parts[len(parts)-1]
 		}
 		switch {
 		case at == "":
@@ -156,6 +156,21 @@ func wrap(text string, width, most int) []string {
 		lines = append(lines, at)
 	}
 	return lines
+}
+
+// chopped breaks a word into parts of at most width columns, each with at least
+// one character.
+func chopped(word string, width int) []string {
+	var parts []string
+	begin, n := 0, 0
+	for i, r := range word {
+		w := lipgloss.Width(string(r))
+		if n+w > width && i > begin {
+			parts, begin, n = append(parts, word[begin:i]), i, 0
+		}
+		n += w
+	}
+	return append(parts, word[begin:])
 }
 
 // stamp is a time for people, in their own zone.

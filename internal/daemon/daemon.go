@@ -227,6 +227,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 const stopTime = 10 * time.Second
 
 func (d *Daemon) stop(servers []server) {
+	d.hub.Close() // whoever watches would keep its server open
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	for _, s := range servers {

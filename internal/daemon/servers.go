@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"sync"
 
+	"connectrpc.com/connect"
 	"github.com/google/uuid"
 
 	"github.com/floodmark/floodmark"
@@ -161,11 +162,21 @@ func (d *Daemon) atHookDoor(next http.Handler) http.Handler {
 		if r.URL.Path != wire.HookServiceHandleProcedure {
 			who := httpapi.IdentityOf(r.Context()).Name
 			d.incident(r.Context(), "not-permitted", fmt.Sprintf("%s was tried at hook.sock by %s", shortPath(r.URL.Path), who))
-			http.Error(w, "refused: hook.sock takes events and nothing else; the owner speaks at owner.sock", http.StatusForbidden)
+			turnAway(w, r, "hook.sock takes events and nothing else; the owner speaks at owner.sock")
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// turnAway refuses in the caller's own protocol, so that a person reads why.
+func turnAway(w http.ResponseWriter, r *http.Request, why string) {
+	errors := connect.NewErrorWriter()
+	if errors.IsSupported(r) {
+		_ = errors.Write(w, r, connect.NewError(connect.CodePermissionDenied, fmt.Errorf("refused: %s", why))) // it may be gone
+		return
+	}
+	http.Error(w, "refused: "+why, http.StatusForbidden)
 }
 
 // shortPath keeps what a stranger wrote from filling the journal.
@@ -185,7 +196,7 @@ func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
 		c := d.gate.still(callerOf(r.Context()))
 		if !c.owner() {
 			d.incident(r.Context(), c.kind, fmt.Sprintf("%s was tried at owner.sock by %s: %s", shortPath(r.URL.Path), c.Line(), c.why))
-			http.Error(w, "refused: "+c.why, http.StatusForbidden)
+			turnAway(w, r, c.why)
 			return
 		}
 		ctx := httpapi.WithIdentity(r.Context(), httpapi.Identity{

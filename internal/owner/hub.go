@@ -10,7 +10,10 @@ import (
 // A Hub hands what happens to everybody who watches. Nobody who reads slowly
 // holds anything up: what does not fit is left out, and counted.
 type Hub struct {
-	mu       sync.Mutex // guards watchers
+	closed chan struct{}
+
+	mu       sync.Mutex // guards what is below
+	ended    bool
 	watchers map[*Watcher]struct{}
 }
 
@@ -25,7 +28,20 @@ type Watcher struct {
 const maxUnread = 256
 
 // NewHub returns a hub nobody watches.
-func NewHub() *Hub { return &Hub{watchers: map[*Watcher]struct{}{}} }
+func NewHub() *Hub { return &Hub{closed: make(chan struct{}), watchers: map[*Watcher]struct{}{}} }
+
+// Close sends everybody home who watches.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.ended {
+		h.ended = true
+		close(h.closed)
+	}
+}
+
+// Closed is closed when nothing more will be told.
+func (h *Hub) Closed() <-chan struct{} { return h.closed }
 
 // Tell hands an observation on. It never blocks.
 func (h *Hub) Tell(o monitor.Observation) {

@@ -37,6 +37,8 @@ func (d *Desk) Watch(ctx context.Context, who httpapi.Identity, r *wire.WatchReq
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-d.Hub.Closed():
+			return nil
 		case <-alive.C:
 			if err := send(&wire.WatchResponse{At: timestamppb.New(d.Now()), Missed: w.Missed()}); err != nil {
 				return err
