@@ -129,7 +129,7 @@ func newTerminal(t *testing.T, dir string) *terminalShell {
 	}()
 	t.Cleanup(func() {
 		fmt.Fprintln(in, "kill $(jobs -p) 2>/dev/null; exit")
-		for range s.lines { //nolint:revive // until the shell has gone
+		for range s.lines { // until the shell has gone
 		}
 		cancel()
 		_ = cmd.Wait()
