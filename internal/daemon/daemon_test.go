@@ -232,6 +232,25 @@ func TestAPolicyIsReloaded(t *testing.T) {
 	}
 }
 
+// The first policy is read by itself too, though there was no folder for it.
+func TestTheFirstPolicyIsNoticed(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, dir)
+	c, file := r.hooks(t), config.DirPaths(dir).Policy
+	poison(t, c, "s1")
+	wait(t, "the folder", func() bool {
+		_, err := os.Stat(filepath.Dir(file))
+		return err == nil
+	})
+	wait(t, "the first policy to hold by itself", func() bool {
+		if err := os.WriteFile(file, []byte("version: 1\ntoolOverrides: {exec: {untrusted: restrict}}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * settle)
+		return tell(t, c, run("s1")).Decision.Verdict == floodmark.Restrict
+	})
+}
+
 // wait gives something time to come true.
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -101,15 +102,17 @@ func (s rulesStatus) problems() floodmark.Problems {
 const settle = 200 * time.Millisecond
 
 // watch reloads whenever the file changes, until ctx ends. It watches the
-// folder, because editors replace files.
+// folder, because editors replace files, so it makes the folder: the first
+// policy is written there later.
 func (l *live) watch(ctx context.Context, log *slog.Logger) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("watch the policy: %w", err)
 	}
 	defer w.Close()
-	if err := w.Add(filepath.Dir(l.file)); err != nil {
-		log.Warn("the policy is not watched: say «floodmark policy reload» after a change", "folder", filepath.Dir(l.file))
+	folder := filepath.Dir(l.file)
+	if err := errors.Join(os.MkdirAll(folder, 0o700), w.Add(folder)); err != nil {
+		log.Warn("the policy is not watched: say «floodmark policy reload» after a change", "folder", folder)
 		<-ctx.Done()
 		return nil
 	}
