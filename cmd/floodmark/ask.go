@@ -94,6 +94,8 @@ func (d *desk) unanswered(err error) error {
 	if connect.IsWireError(err) {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "invalid: "), "not found: ")
 		text, hint, _ = strings.Cut(text, "; ")
+		// The monitor does not know how it is found; the person must.
+		hint = strings.ReplaceAll(hint, "»", d.place.flags()+"»")
 	}
 	return &failure{code: code, text: text, hint: hint}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -128,7 +129,11 @@ func needs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return fmt.Errorf("%s needs a %s", cmd.CommandPath(), what)
+			article := "a"
+			if strings.ContainsRune("AEIO", rune(what[0])) {
+				article = "an"
+			}
+			return fmt.Errorf("%s needs %s %s", cmd.CommandPath(), article, what)
 		case len(args) > 1:
 			return fmt.Errorf("%s takes one %s; %q is too many", cmd.CommandPath(), what, args[1])
 		}

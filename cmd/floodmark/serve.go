@@ -84,6 +84,10 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	}
 	if f.policy != "" {
 		paths.Policy = c.path(f.policy)
+		// The usual file may be missing; one that was named is meant to hold.
+		if _, err := os.Stat(paths.Policy); err != nil {
+			return unreadable(f.policy, err)
+		}
 	}
 	service, err := config.LoadService(paths.Service)
 	if err != nil {
