@@ -43,8 +43,8 @@ several agents have one of that name, say which with --agent. Relative paths in
 the arguments are taken from the folder you are in, which counts as the project.`,
 		Example: `  floodmark policy explain exec --agent openclaw --args '{"command":"make"}'
   floodmark policy explain message --agent openclaw --trust external \
-      --args '{"to":"bob@example.com","message":"I am late"}' \
-      --owner "tell bob@example.com that I am late"
+      --args '{"to":"bob@firm.example","message":"I am late"}' \
+      --owner "tell bob@firm.example that I am late"
   floodmark policy explain github/create_issue --policy floodmark.yaml -o json`,
 		Annotations: exits("the call would be allowed", "it would not go through by itself: somebody is asked, or it is refused"),
 		Args:        needs("TOOL"),
@@ -141,10 +141,10 @@ func (c *console) hypothesis(opt *explainOptions, tool string, cat *catalog.Cata
 	}
 	h.agent, h.call = ref.Agent, hook.Call{ID: "call", Server: ref.Server, Name: ref.Name, Args: json.RawMessage(text)}
 	if text = strings.TrimSpace(text); text != "" && !strings.HasPrefix(text, "{") {
-		return h, refuse(`write it like '{"to":"bob@example.com"}'`, "--args is not a JSON object: %s", shorten(text))
+		return h, refuse(`write it like '{"to":"bob@firm.example"}'`, "--args is not a JSON object: %s", shorten(text))
 	}
 	if _, err := h.call.Leaves(); err != nil {
-		return h, refuse(`write it like '{"to":"bob@example.com"}'`, "--args: %s", err)
+		return h, refuse(`write it like '{"to":"bob@firm.example"}'`, "--args: %s", err)
 	}
 	return h, nil
 }
