@@ -62,24 +62,29 @@ func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) {
 	q.count++
 }
 
-// makeRoom forgets what has expired, or else what expires first. The journal
-// still has it.
+// makeRoom forgets what has expired, or else those that expire first, an eighth
+// of all: looking through all of them for every new one would keep everybody
+// waiting on a busy node. The journal still has them.
 func (q *questions) makeRoom(at time.Time) {
-	for s := range q.open {
-		q.keep(s, func(p Pending) bool { return at.Before(p.Expires) })
-	}
+	q.forgetUntil(at)
 	if q.count < maxPending {
 		return
 	}
-	var first Pending
+	ends := make([]time.Time, 0, q.count)
 	for _, list := range q.open {
 		for _, p := range list {
-			if first.Ticket == "" || p.Expires.Before(first.Expires) {
-				first = p
-			}
+			ends = append(ends, p.Expires)
 		}
 	}
-	q.keep(first.Session, func(p Pending) bool { return p.Ticket != first.Ticket })
+	slices.SortFunc(ends, time.Time.Compare)
+	q.forgetUntil(ends[len(ends)/8])
+}
+
+// forgetUntil forgets what does not outlast a time.
+func (q *questions) forgetUntil(t time.Time) {
+	for s := range q.open {
+		q.keep(s, func(p Pending) bool { return t.Before(p.Expires) })
+	}
 }
 
 // settle forgets the questions of a session that its book has closed.

@@ -11,7 +11,7 @@ import (
 )
 
 // Questions are remembered up to a bound. Then what has expired goes first,
-// and after that what expires first.
+// and after that an eighth, what expires first.
 func TestPendingIsBounded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	q := newQuestions()
@@ -26,11 +26,15 @@ func TestPendingIsBounded(t *testing.T) {
 		t.Fatalf("%d at the limit, the first is %s", len(got), got[0].Ticket)
 	}
 	add(maxPending, now)
-	if got := q.of("", now); len(got) != maxPending || q.count != maxPending || got[0].Ticket != "1" {
+	const forgotten = maxPending/8 + 1
+	if got := q.of("", now); len(got) != q.count || q.count != maxPending-forgotten+1 || got[0].Ticket != "513" {
 		t.Errorf("%d one beyond the limit, the first is %s", len(got), got[0].Ticket)
 	}
-	add(maxPending+1, now.Add(100*time.Second))
-	if got := q.of("", now); len(got) != q.count || q.count != maxPending-98 || got[0].Ticket != "100" {
+	for i := maxPending + 1; q.count < maxPending; i++ {
+		add(i, now)
+	}
+	add(2*maxPending, now.Add(613*time.Second))
+	if got := q.of("", now); len(got) != q.count || q.count != maxPending-100+1 || got[0].Ticket != "613" {
 		t.Errorf("%d when some have expired, the first is %s", len(got), got[0].Ticket)
 	}
 }
