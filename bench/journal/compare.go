@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -173,38 +174,48 @@ func compare(ctx context.Context, o options) error {
 		return err
 	}
 	r := rand.New(rand.NewPCG(o.seed, 1))
-	dir, err := os.MkdirTemp(o.dir, "bench-journal-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	f, err := k.sqlite(ctx, dir)
-	if err != nil {
-		return err
-	}
-	if all, err = f.print(ctx, o, r); err != nil {
-		return err
-	}
-	dsn := o.dsn
-	if dsn == "" && !o.sqliteOnly {
-		var stop func()
-		if dsn, stop, err = startServer(ctx, filepath.Join("..", "..")); err != nil {
-			return err
-		}
-		defer stop()
-	}
-	if dsn != "" {
-		if f, err = k.postgres(ctx, dsn); err != nil {
-			return err
-		}
-		more, err := f.print(ctx, o, r)
+	for engine := range strings.SplitSeq(o.engines, ",") {
+		figures, err := k.measure(ctx, engine, o, r)
 		if err != nil {
 			return err
 		}
-		all = append(all, more...)
+		all = append(all, figures...)
 	}
 	e.Figures = all
 	return e.write(o.json)
+}
+
+// measure makes the contenders of an engine and lets them race.
+func (k *kit) measure(ctx context.Context, engine string, o options, r *rand.Rand) ([]figure, error) {
+	switch engine {
+	case "sqlite":
+		dir, err := os.MkdirTemp(o.dir, "bench-journal-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+		f, err := k.sqlite(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		return f.print(ctx, o, r)
+	case "postgres":
+		dsn := o.dsn
+		if dsn == "" {
+			var stop func()
+			var err error
+			if dsn, stop, err = startServer(ctx, filepath.Join("..", "..")); err != nil {
+				return nil, err
+			}
+			defer stop()
+		}
+		f, err := k.postgres(ctx, dsn)
+		if err != nil {
+			return nil, err
+		}
+		return f.print(ctx, o, r)
+	}
+	return nil, fmt.Errorf("there is no engine called %q", engine)
 }
 
 // print measures an engine and prints what was found.

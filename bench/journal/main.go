@@ -23,12 +23,12 @@ import (
 )
 
 type options struct {
-	rounds     int
-	seed       uint64
-	dir, json  string
-	dsn        string
-	sqliteOnly bool
-	profile    string
+	rounds    int
+	seed      uint64
+	dir, json string
+	dsn       string
+	engines   string
+	profile   string
 	// sizes are the numbers of sessions to measure, and keep the folder their
 	// stores stay in.
 	sizes, keep, program, plot string
@@ -42,7 +42,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "../../.cache", "a folder on a disk for the stores")
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
 	flag.StringVar(&o.dsn, "postgres", os.Getenv("FLOODMARK_POSTGRES_DSN"), "a PostgreSQL server; without one, .ci/postgres starts one")
-	flag.BoolVar(&o.sqliteOnly, "sqlite", false, "leave PostgreSQL out")
+	flag.StringVar(&o.engines, "engines", "sqlite,postgres", "which to measure")
 	flag.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of everything to this file")
 	flag.StringVar(&o.sizes, "million", "", "measure a node that knows so many sessions instead, such as 10000,100000,1000000")
 	flag.StringVar(&o.keep, "keep", "", "with -million: make the stores in this folder, and use those that are there")
