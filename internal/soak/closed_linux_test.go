@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -46,7 +47,8 @@ func troubles() map[string]trouble {
 		"disk full":                      {bring: fullDisk, reason: `could not be judged or recorded`, remedy: `room on the disk`},
 		"disk fails":                     {bring: failingDisk, reason: `could not be judged or recorded|not known whether`, remedy: `room on the disk|Try again`},
 		"monitor busy":                   {bring: busyMonitor, reason: `too much is happening at once`, remedy: `Try again`},
-		"policy unreadable at a reload":  {bring: lostPolicy, reason: `policy|denies|refuse|never|not allowed`, remedy: `.`},
+		"policy unreadable at a reload":  {bring: lostPolicy, reason: `the policy says restrict`, remedy: `cannot be approved`},
+		"policy wrong at a reload":       {bring: spoiltPolicy, reason: `the policy says restrict`, remedy: `cannot be approved`},
 		"unknown event":                  {bring: soundMonitor, question: unknownEvent, reason: `not understood|not known|unknown`, remedy: mendCall},
 		"oversized event":                {bring: soundMonitor, question: oversized, reason: `too large|over \d+ bytes|more than \d+ bytes`, remedy: mendCall},
 		"malformed JSON":                 {bring: soundMonitor, question: malformed, reason: `not JSON|not understood|cannot be read`, remedy: mendCall},
@@ -234,14 +236,29 @@ func fill(t *testing.T, file string) {
 	}
 }
 
-// lostPolicy forbids the call; then its file is replaced by what nobody can
-// read. The old one stays.
+// lostPolicy has a link that leads to itself where the policy was: root may read
+// every file, and it is put there in one step.
 func lostPolicy(t *testing.T) string {
+	return reloaded(t, "symbolic links", func(file string) {
+		if err := errors.Join(os.Symlink(file, file+".new"), os.Rename(file+".new", file)); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// spoiltPolicy has a policy with a mistake in it.
+func spoiltPolicy(t *testing.T) string {
+	return reloaded(t, "profil", func(file string) { put(t, file, "version: 1\nprofil: strict\n") })
+}
+
+// reloaded is a monitor whose policy forbids the call, and whose file was then
+// spoilt: the old policy stays, and status says what is wrong with the new one.
+func reloaded(t *testing.T, wrong string, spoil func(file string)) string {
 	dir := folder(t)
 	paths := config.DirPaths(dir)
 	put(t, paths.Policy, "version: 1\ntoolOverrides: {exec: {\"*\": restrict}, Bash: {\"*\": restrict}, bash: {\"*\": restrict}}\n")
 	r := serve(t, dir, "")
-	put(t, paths.Policy, "version: 1\nprofil: strict\n")
+	spoil(paths.Policy)
 	until := time.Now().Add(startWithin)
 	for !strings.Contains(r.out.String(), "the new policy is refused, the old one stays") {
 		if time.Now().After(until) {
@@ -249,8 +266,8 @@ func lostPolicy(t *testing.T) string {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if out, _ := runCommand(t, "status", "--dir", dir); !strings.Contains(out, "profil") {
-		t.Errorf("status does not say that the new policy is refused:\n%s", out)
+	if out, _ := runCommand(t, "status", "--dir", dir); !strings.Contains(out, wrong) {
+		t.Errorf("status does not say what is wrong with the new policy:\n%s", out)
 	}
 	return r.paths.HookSocket
 }
