@@ -10,33 +10,45 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
+// headsAtOnce is how many heads are looked for at once behind a mark. Whoever
+// wants only some of them does not pay for all.
+const headsAtOnce = 4096
+
 // Heads implements [journal.Journal]. It first notes which rows are the last of
 // their sessions, eight bytes each, and then reads those; a session that is
-// written to meanwhile comes with the entry that was its last one.
+// written to meanwhile comes with the entry that was its last one, or later
+// with a newer one.
 func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
-		marks, err := j.lastMarks(ctx, after)
-		for page := range slices.Chunk(marks, pageRows) {
-			var heads []journal.Head
-			heads, err = j.headsAt(ctx, page)
-			for _, h := range heads {
-				if !yield(h, nil) {
-					return
+		for more := true; more; {
+			marks, err := j.lastMarks(ctx, after)
+			for page := range slices.Chunk(marks, pageRows) {
+				var heads []journal.Head
+				heads, err = j.headsAt(ctx, page)
+				for _, h := range heads {
+					if !yield(h, nil) {
+						return
+					}
+				}
+				if err != nil {
+					break
 				}
 			}
 			if err != nil {
-				break
+				yield(journal.Head{}, err)
+				return
 			}
-		}
-		if err != nil {
-			yield(journal.Head{}, err)
+			if more = after > 0 && len(marks) == headsAtOnce; more {
+				after = journal.Mark(marks[len(marks)-1])
+			}
 		}
 	}
 }
 
 // lastMarks returns the rows after a mark that are the last of their session,
-// in the order of writing. From the beginning it asks once per session, from
-// anywhere else once per row: who asks again wants little.
+// in the order of writing. From the beginning it asks once per session and
+// returns all of them, from anywhere else once per row and returns the first
+// ones: who asks again wants little.
 func (j *Journal) lastMarks(ctx context.Context, after journal.Mark) ([]int64, error) {
 	if err := j.enter(); err != nil {
 		return nil, err
@@ -44,7 +56,8 @@ func (j *Journal) lastMarks(ctx context.Context, after journal.Mark) ([]int64, e
 	defer j.active.Done()
 	query, args := `
 		SELECT f.mark FROM facts f WHERE f.mark > ?
-		AND NOT EXISTS (SELECT 1 FROM facts g WHERE g.sid = f.sid AND g.seq = f.seq + 1)`, []any{int64(after)}
+		AND NOT EXISTS (SELECT 1 FROM facts g WHERE g.sid = f.sid AND g.seq = f.seq + 1)
+		ORDER BY f.mark LIMIT ?`, []any{int64(after), headsAtOnce}
 	if after <= 0 {
 		query, args = `
 			SELECT coalesce((SELECT f.mark FROM facts f WHERE f.sid = s.id ORDER BY f.seq DESC LIMIT 1), 0)

@@ -3,6 +3,7 @@ package sqlitejournal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -44,5 +45,38 @@ func TestReadersAreBounded(t *testing.T) {
 	}
 	for range readers - 1 {
 		<-j.sessions.slots
+	}
+}
+
+// Heads behind a mark come in parts, each once and in order, across the end of
+// a part.
+func TestHeadsInParts(t *testing.T) {
+	j := open(t, filepath.Join(t.TempDir(), "journal.db"), Options{Volatile: true})
+	for _, beyond := range []int{0, 1} {
+		for first := 0; first < headsAtOnce+beyond; first += journal.MaxRecords {
+			var b journal.Batch
+			for i := first; i < min(first+journal.MaxRecords, headsAtOnce+beyond); i++ {
+				chain := journaltest.NewChain(fmt.Sprint(beyond), fmt.Sprint(i))
+				b.Records = append(b.Records, chain.Next(t, "x"))
+			}
+			if err := j.Append(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for after, want := range map[journal.Mark]int{0: 2*headsAtOnce + 1, 1: 2 * headsAtOnce, headsAtOnce: headsAtOnce + 1, headsAtOnce + 1: headsAtOnce, 2*headsAtOnce + 1: 0} {
+		n, last := 0, after
+		for h, err := range j.Heads(t.Context(), after) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h.Mark <= last {
+				t.Fatalf("mark %d after %d", h.Mark, last)
+			}
+			n, last = n+1, h.Mark
+		}
+		if n != want {
+			t.Errorf("%d heads after mark %d, want %d", n, after, want)
+		}
 	}
 }
