@@ -55,6 +55,30 @@ func TestWithoutAdmin(t *testing.T) {
 	}
 }
 
+// A recorded call has its effects at the mark it is judged at now: what was a
+// file to the owner alone instructs an agent again in another context.
+func TestEffectsAtAnotherMark(t *testing.T) {
+	file, both := []floodmark.Effect{floodmark.Write}, []floodmark.Effect{floodmark.Write, floodmark.Admin}
+	instructs := &floodmark.Basis{Instructs: true}
+	for _, c := range []struct {
+		have  []floodmark.Effect
+		b     *floodmark.Basis
+		trust floodmark.Trust
+		want  []floodmark.Effect
+	}{
+		{both, instructs, floodmark.Owner, file},
+		{file, instructs, floodmark.Owner, file},
+		{file, instructs, floodmark.Local, both},
+		{both, instructs, floodmark.Local, both},
+		{file, &floodmark.Basis{}, floodmark.Untrusted, file},
+		{both, &floodmark.Basis{Instructs: true, SelfProtected: true}, floodmark.System, both},
+	} {
+		if got := effectsAt(c.have, c.b, c.trust); !slices.Equal(got, c.want) {
+			t.Errorf("%v with %+v at %v: %v, want %v", c.have, *c.b, c.trust, got, c.want)
+		}
+	}
+}
+
 // An argument is called what it is, or else by its name.
 func TestRoleName(t *testing.T) {
 	leaf := hook.Leaf{Path: "a.b", Top: "a"}
