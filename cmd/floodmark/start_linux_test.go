@@ -128,7 +128,7 @@ func newTerminal(t *testing.T, dir string) *terminalShell {
 		}
 	}()
 	t.Cleanup(func() {
-		fmt.Fprintln(in, "kill $(jobs -p) 2>/dev/null; exit")
+		fmt.Fprintln(in, "kill $(jobs -p) 2>/dev/null; wait; exit")
 		for range s.lines { // until the shell has gone
 		}
 		cancel()

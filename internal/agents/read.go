@@ -28,6 +28,18 @@ func sessionOf(agent, id string) (floodmark.SessionID, error) {
 	return floodmark.SessionID(agent + ":" + id), nil
 }
 
+// Owns reports whether a session is one of an agent that reports in frames.
+// Nobody speaks for it in another way.
+func Owns(id floodmark.SessionID) bool {
+	agent, _, named := strings.Cut(string(id), ":")
+	_, known := dialectOf(agent)
+	return named && known
+}
+
+// HasProgram reports whether an agent's hooks start a program of their own for
+// every event. Others report from inside the agent.
+func HasProgram(agent string) bool { return agent == codexName }
+
 // theOwner is whoever types into the agent's own window: nobody else can.
 func theOwner(agent string) floodmark.Origin {
 	return floodmark.Origin{Kind: floodmark.FromSender, Name: agent, Sender: "owner", IsOwner: true}

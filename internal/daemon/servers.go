@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/owner"
@@ -109,15 +110,27 @@ func (d *Daemon) serveFrames(ctx context.Context, l net.Listener) error {
 
 // frameHandler answers one hook. Whoever started it is an agent from now on.
 func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {
-	return func(ctx context.Context, req hookframe.Request) hookframe.Response {
+	return func(ctx context.Context, req hookframe.Request) (answer hookframe.Response) {
+		defer func() {
+			if recover() != nil { // what it said may be content
+				answer = hookframe.Refuse("a fault of the monitor, so nothing is allowed.")
+				d.opts.Log.Error("answering a hook panicked")
+			}
+		}()
 		p, err := d.reporter(conn, peer.Of)
 		if err != nil {
 			return hookframe.Refuse(err.Error())
 		}
-		if p.PID != 0 {
+		s := speaker{Peer: p, local: true, framed: true}
+		switch {
+		case p.PID == 0:
+		case agents.HasProgram(req.Agent):
+			s.agent = req.Agent
 			d.guarded.Note(req.Agent, p)
+		default:
+			d.guarded.NoteItself(p)
 		}
-		return d.door.Answer(ctx, req)
+		return d.door.Answer(withSpeaker(ctx, s), req)
 	}
 }
 
@@ -152,6 +165,7 @@ func (d *Daemon) hookConn(ctx context.Context, conn net.Conn) context.Context {
 	if p.PID != 0 {
 		d.guarded.NoteItself(p)
 	}
+	ctx = withSpeaker(ctx, speaker{Peer: p, local: true})
 	return httpapi.WithIdentity(ctx, httpapi.Identity{Name: place(p.PID), Channel: "hook.sock", May: httpapi.MayEvents})
 }
 
@@ -238,6 +252,7 @@ func (d *Daemon) rulesChanged(s rulesStatus) {
 	case s.refused != nil:
 		d.opts.Log.Error("the new policy is refused, the old one stays", "error", s.refused)
 	case s.fresh:
+		d.incident(context.Background(), "policy-changed", "another policy holds from now on: digest "+s.rules.Policy.Hash().Short())
 		d.opts.Log.Info("a new policy holds", "file", s.rules.File, "digest", s.rules.Policy.Hash().Short())
 	}
 }

@@ -2,36 +2,95 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/monitor"
 )
 
-// vouches reports whether an event is an owner's command that needs no code.
-// Whoever can send events could send it, so the owner has to say it elsewhere.
+// Most events can only tighten, so anybody may send them. Two kinds loosen: what
+// the owner says, and that a person emptied the context. An agent's own loop
+// reports those; what its model runs must not, though it is the same user and
+// reaches the same socket.
+
+// A speaker is who sends an event. Over the network it is zero.
+type speaker struct {
+	peer.Peer
+	// local says that it is on this machine: then the system must know it.
+	// framed says that it spoke in a frame, as the hooks of known agents do.
+	local, framed bool
+	// agent is whose hook program it is; empty for an agent that reports by
+	// itself.
+	agent string
+}
+
+type speakerKey struct{}
+
+func withSpeaker(ctx context.Context, s speaker) context.Context {
+	return context.WithValue(ctx, speakerKey{}, s)
+}
+
+// loosens reports whether a session may be less restricted after an event.
+func loosens(ev hook.Event) bool {
+	return ev.Point == hook.MessageReceived && ev.Origin.IsOwner ||
+		ev.Point == hook.SessionStart && ev.Cause == hook.Clear && ev.ByPerson
+}
+
+// vouches reports whether an event is a command that needs no code. Whoever can
+// send events could send it, so the owner has to say it at the owner's socket.
 func vouches(ev hook.Event) bool {
-	if ev.Point != hook.MessageReceived || !ev.Origin.IsOwner {
+	if !loosens(ev) {
 		return false
 	}
 	cmd, err := approval.ParseCommand(ev.Text)
 	return err == nil && (cmd.Verb == approval.Endorse || cmd.Verb == approval.Withdraw)
 }
 
-// heard are the monitor's hooks, for events from doors that prove which agent
-// speaks and not which person.
+var errNotItsVoice = errors.New("what an agent runs cannot speak for the owner")
+
+// hear refuses what loosens a session if it comes from below a guarded agent.
+// The hook program of an agent is below it, so there it is not told apart from
+// what that agent runs.
+func (d *Daemon) hear(s speaker, ev hook.Event) error {
+	if !loosens(ev) {
+		return nil
+	}
+	if !s.framed && agents.Owns(ev.Session) {
+		return fmt.Errorf("%w: %.100q belongs to the hooks of its agent", errNotItsVoice, ev.Session)
+	}
+	if name, below := d.guarded.Below(s.Peer, s.agent); below {
+		return fmt.Errorf("%w: %s, which speaks for %.100q, descends from %s, which this monitor guards", errNotItsVoice, place(s.PID), ev.Session, name)
+	}
+	return nil
+}
+
+// heard are the monitor's hooks behind that.
 type heard struct {
 	watchedHooks
 	d *Daemon
 }
 
-// Handle judges one event.
+// Handle judges one event of whoever may send it.
 func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	if vouches(ev) {
 		h.d.incident(ctx, "not-permitted", fmt.Sprintf("an event of session %.100q tried to vouch for content", ev.Session))
 		yes := floodmark.Decision{Verdict: floodmark.Allow}
 		return hook.Reply{Decision: yes, Consumed: true, Notice: "Vouch for content at your own terminal: «floodmark endorse», «floodmark withdraw»."}, nil
+	}
+	s, _ := ctx.Value(speakerKey{}).(speaker)
+	if s.local && s.PID == 0 {
+		// The system does not say who speaks, as for somebody in a container:
+		// such words are anybody's.
+		ev.Origin.IsOwner, ev.ByPerson = false, false
+	}
+	if err := h.d.hear(s, ev); err != nil {
+		h.d.incident(ctx, "not-the-owners-voice", err.Error())
+		return hook.Reply{}, &monitor.Refusal{Reason: errNotItsVoice.Error(), Hint: "Only the agent itself reports what its owner says.", Err: err}
 	}
 	return h.watchedHooks.Handle(ctx, tenant, ev)
 }

@@ -188,6 +188,9 @@ func (d *Desk) EndGrant(ctx context.Context, who httpapi.Identity, r *wire.EndGr
 
 // Forget implements [httpapi.Owner].
 func (d *Desk) Forget(ctx context.Context, who httpapi.Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error) {
+	if who.Channel == httpapi.OwnerSocket && !atTerminal(ctx) {
+		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot erase what happened", httpapi.ErrInvalid)
+	}
 	s := journal.Session{Tenant: who.Tenant, ID: floodmark.SessionID(r.GetSession())}
 	why := r.GetWhy()
 	if why == "" {

@@ -79,6 +79,19 @@ func (g *Guarded) sweep() {
 	}
 }
 
+// Below returns the guarded agent that p descends from, leaving out those of
+// one name: the hook program of an agent is below that agent.
+func (g *Guarded) Below(p Peer, but string) (name string, below bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, a := range g.last {
+		if a.name != but && slices.ContainsFunc(p.Ancestors, func(up Info) bool { return up.Process == a.Process }) {
+			return a.name, true
+		}
+	}
+	return "", false
+}
+
 // Above returns the guarded agent that p is or descends from.
 func (g *Guarded) Above(p Peer) (name string, guarded bool) {
 	g.mu.Lock()

@@ -206,3 +206,18 @@ func TestTheOldestAreLetGoWhenAllStillRun(t *testing.T) {
 		t.Error("agents that ended are still remembered")
 	}
 }
+
+// Below is about parents only, and not about those of one's own agent.
+func TestBelow(t *testing.T) {
+	m := desk()
+	g := NewGuarded(m)
+	g.Note("codex", at(t, m, 15))
+	for pid, want := range map[int]bool{12: false, 13: true, 15: true, 17: true, 21: false, 11: false} {
+		if _, got := g.Below(at(t, m, pid), "pi"); got != want {
+			t.Errorf("process %d: %v, want %v", pid, got, want)
+		}
+		if _, got := g.Below(at(t, m, pid), "codex"); got {
+			t.Errorf("process %d is below its own agent", pid)
+		}
+	}
+}
