@@ -12,7 +12,7 @@ import (
 
 // The size of a run. The defaults are the gate's.
 var (
-	kills    = flag.Int("kills", 36, "how often the monitor is killed in all")
+	kills    = flag.Int("kills", 24, "how often the monitor is killed in all")
 	each     = flag.Int("each", 1, "how often at each named point")
 	cuts     = flag.Int("cuts", 2, "how often the power is cut")
 	seed     = flag.Uint64("seed", 1, "chooses what happens when")
