@@ -251,6 +251,29 @@ func TestTheFirstPolicyIsNoticed(t *testing.T) {
 	})
 }
 
+// A policy that is deleted does not become the shipped one.
+func TestADeletedPolicyStaysInForce(t *testing.T) {
+	dir := t.TempDir()
+	paths := config.DirPaths(dir)
+	strict := []byte("version: 1\ntoolOverrides: {exec: {untrusted: restrict}}\n")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(paths.Policy), 0o700), os.WriteFile(paths.Policy, strict, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, dir)
+	c, o := r.hooks(t), r.owner(t).Owner()
+	poison(t, c, "s1")
+	if err := os.Remove(paths.Policy); err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.ReloadPolicy(t.Context(), &wire.ReloadPolicyRequest{})
+	if err != nil || got.GetLoaded() || len(got.GetPolicy().GetProblems()) == 0 {
+		t.Errorf("a policy that is gone: %v, %v", got, err)
+	}
+	if v := tell(t, c, run("s1")).Decision.Verdict; v != floodmark.Restrict {
+		t.Errorf("after it was deleted: %v, want restrict", v)
+	}
+}
+
 // wait gives something time to come true.
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()

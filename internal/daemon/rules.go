@@ -72,6 +72,9 @@ func (l *live) reload() rulesStatus {
 	r, err := config.LoadRules(l.file, l.own)
 	l.mu.Lock()
 	before := l.status
+	if err == nil && r.File == "" && before.rules.File != "" {
+		err = fmt.Errorf("%s is gone: what it said stays in force (write «version: 1» to it if you want the shipped profile)", before.rules.File)
+	}
 	switch {
 	case err != nil:
 		l.status.refused, l.status.fresh = err, false
@@ -116,7 +119,7 @@ func (l *live) watch(ctx context.Context, log *slog.Logger) error {
 		<-ctx.Done()
 		return nil
 	}
-	quiet := time.NewTimer(time.Hour)
+	quiet := time.NewTimer(settle) // it may have changed since it was read first
 	defer quiet.Stop()
 	for {
 		select {

@@ -56,7 +56,12 @@ func writeRunning(file string, now time.Time, boot string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("leave a note of this run: %w", err)
 	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("leave a note of this run: %w", err)
+	}
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("leave a note of this run: %w", err)
 	}
 	return nil
