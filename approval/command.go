@@ -80,6 +80,7 @@ func ParseCommand(text string) (Command, error) {
 			return Command{}, fmt.Errorf("write: %s", Status)
 		}
 		return Command{Verb: v}, nil
+	case Revoke: // not typed into conversations
 	}
 	return Command{}, ErrNotCommand
 }

@@ -53,7 +53,7 @@ func FromAction(a floodmark.Action) *Action {
 
 func fromArgument(a floodmark.Argument) *Argument {
 	return &Argument{
-		Path: text(a.Path), Role: a.Role.String(), Whence: a.Whence.String(), Trust: a.Trust.String(), Shown: text(a.Shown),
+		Path: text(a.Path), Role: a.Role.String(), Whence: a.Whence.String(), Trust: a.Trust.String(), Shown: text(a.Shown), Pieced: a.Pieced,
 		Spans: list(a.Spans, func(s floodmark.Span) *Span { return &Span{Node: number(s.Node), Offset: number(s.Offset)} }),
 	}
 }

@@ -551,7 +551,9 @@ type Argument struct {
 	// Where it was seen, oldest first.
 	Spans []*Span `protobuf:"bytes,5,rep,name=spans,proto3" json:"spans,omitempty"`
 	// A short form a person may read; empty for content and secrets.
-	Shown         string `protobuf:"bytes,6,opt,name=shown,proto3" json:"shown,omitempty"`
+	Shown string `protobuf:"bytes,6,opt,name=shown,proto3" json:"shown,omitempty"`
+	// It was seen only in pieces: `trust` is the lowest of theirs.
+	Pieced        bool `protobuf:"varint,7,opt,name=pieced,proto3" json:"pieced,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -626,6 +628,13 @@ func (x *Argument) GetShown() string {
 		return x.Shown
 	}
 	return ""
+}
+
+func (x *Argument) GetPieced() bool {
+	if x != nil {
+		return x.Pieced
+	}
+	return false
 }
 
 // What an agent wanted to do, without the content of its arguments.
@@ -924,14 +933,15 @@ const file_floodmark_v1_words_proto_rawDesc = "" +
 	"\x04name\x18\x03 \x01(\tR\x04name\"2\n" +
 	"\x04Span\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\x05R\x04node\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x05R\x06offset\"\xa0\x01\n" +
+	"\x06offset\x18\x02 \x01(\x05R\x06offset\"\xb8\x01\n" +
 	"\bArgument\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x16\n" +
 	"\x06whence\x18\x03 \x01(\tR\x06whence\x12\x14\n" +
 	"\x05trust\x18\x04 \x01(\tR\x05trust\x12(\n" +
 	"\x05spans\x18\x05 \x03(\v2\x12.floodmark.v1.SpanR\x05spans\x12\x14\n" +
-	"\x05shown\x18\x06 \x01(\tR\x05shown\"\xb2\x02\n" +
+	"\x05shown\x18\x06 \x01(\tR\x05shown\x12\x16\n" +
+	"\x06pieced\x18\a \x01(\bR\x06pieced\"\xb2\x02\n" +
 	"\x06Action\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04call\x18\x02 \x01(\tR\x04call\x12)\n" +

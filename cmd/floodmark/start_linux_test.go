@@ -108,7 +108,7 @@ func newTerminal(t *testing.T, dir string) *terminalShell {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	cmd := exec.CommandContext(ctx, "script", "-qefc", "bash --norc --noprofile", "/dev/null")
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + dir, "PS1=", "PS2=", "NO_COLOR=1", "TERM=dumb", "COLUMNS=100"}
+	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + dir, "PS1=", "PS2=", "NO_COLOR=1", "TERM=dumb", "HISTFILE=/dev/null", "COLUMNS=100"}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
