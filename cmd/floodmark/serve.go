@@ -107,6 +107,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: level}))
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	daemon.TuneHeap(c.getenv)
 	d, err := daemon.Open(ctx, daemon.Options{
 		Paths: paths, Service: service, Version: c.build.line(), System: f.system, Users: users, Log: log, Now: time.Now, Fault: fault(), LogBytes: faultLogBytes(),
 		Ready: func() { c.say("floodmark answers on %s", paths.HookSocket) },
