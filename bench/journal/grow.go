@@ -22,6 +22,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/monitor"
 )
 
 const (
@@ -32,8 +33,22 @@ const (
 	startTime      = 2 * time.Minute
 )
 
-// An asker has an event judged, by whatever way.
-type asker func(ctx context.Context, worker int, ev hook.Event) error
+// An asker has an event judged, by whatever way, and knows what that has cost
+// so far.
+type asker interface {
+	ask(ctx context.Context, worker int, ev hook.Event) error
+	cpu() time.Duration
+}
+
+// inside asks a monitor in this process.
+type inside struct{ *monitor.Monitor }
+
+func (m inside) ask(ctx context.Context, _ int, ev hook.Event) error {
+	_, err := m.Handle(ctx, "", ev)
+	return err
+}
+
+func (inside) cpu() time.Duration { return cpuTime() }
 
 // A node is a running daemon.
 type node struct {
@@ -93,6 +108,28 @@ func (n *node) ask(ctx context.Context, worker int, ev hook.Event) error {
 	return err
 }
 
+// tick is the unit in which Linux tells what a process computed.
+const tick = 10 * time.Millisecond
+
+// cpu is what the daemon has computed; 0 where the system does not say.
+func (n *node) cpu() time.Duration {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(data), ") ") // behind the name, which may hold anything
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, err1 := strconv.ParseInt(fields[11], 10, 64)
+	system, err2 := strconv.ParseInt(fields[12], 10, 64)
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	return time.Duration(user+system) * tick
+}
+
 // memory reads a line such as VmRSS of what the system says about the daemon.
 func (n *node) memory(name string) (int64, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.cmd.Process.Pid))
@@ -109,11 +146,11 @@ func (n *node) memory(name string) (int64, error) {
 }
 
 // askAll asks one question in each of the sessions, 64 at once.
-func askAll(ctx context.Context, ask asker, list []int, k int) (spread50, error) {
+func askAll(ctx context.Context, a asker, list []int, k int) (spread50, error) {
 	var next atomic.Int64
 	var mu sync.Mutex // guards times
 	times := make([]time.Duration, 0, len(list))
-	began := time.Now()
+	began, used := time.Now(), a.cpu()
 	workers := make(chan int, inflight)
 	for w := range inflight {
 		workers <- w
@@ -126,7 +163,7 @@ func askAll(ctx context.Context, ask asker, list []int, k int) (spread50, error)
 				return nil
 			}
 			start := time.Now()
-			if err := ask(ctx, w, question(sessionName(list[i]), k+i%8)); err != nil {
+			if err := a.ask(ctx, w, question(sessionName(list[i]), k+i%8)); err != nil {
 				return err
 			}
 			took := time.Since(start)
@@ -139,6 +176,7 @@ func askAll(ctx context.Context, ask asker, list []int, k int) (spread50, error)
 	return spread50{
 		P50: millis(times, 0.5), P99: millis(times, 0.99), Count: len(times),
 		PerSecond: math.Round(float64(len(times)) / all.Seconds()),
+		CPU:       round(float64((a.cpu() - used).Microseconds()) / 1000 / float64(max(1, len(times)))),
 	}, err
 }
 
@@ -211,7 +249,7 @@ func (g *grown) starts(ctx context.Context, o options, dir string, d draw) error
 		return err
 	}
 	g.FirstAnswer = ms(node.first)
-	_, err = askAll(ctx, node.ask, d.disk, 16)
+	_, err = askAll(ctx, node, d.disk, 16)
 	if err := errors.Join(err, node.end(syscall.SIGKILL)); err != nil {
 		return err
 	}
@@ -226,24 +264,24 @@ func (g *grown) socket(ctx context.Context, node *node, store string, d draw) (e
 	if g.RestingBytes, err = node.memory("VmRSS"); err != nil {
 		return err
 	}
-	if g.Socket.ColdDisk, err = askAll(ctx, node.ask, d.disk, 24); err != nil {
+	if g.Socket.ColdDisk, err = askAll(ctx, node, d.disk, 24); err != nil {
 		return err
 	}
 	if err := readAll(store); err != nil {
 		return err
 	}
 	began := time.Now()
-	if g.Socket.Cold, err = askAll(ctx, node.ask, d.active, 32); err != nil {
+	if g.Socket.Cold, err = askAll(ctx, node, d.active, 32); err != nil {
 		return err
 	}
 	g.Active, g.ActiveInSeconds = len(d.active), math.Round(time.Since(began).Seconds()*10)/10
-	if g.Socket.Warm, err = askAll(ctx, node.ask, d.active, 40); err != nil {
+	if g.Socket.Warm, err = askAll(ctx, node, d.active, 40); err != nil {
 		return err
 	}
 	if g.ActiveBytes, err = node.memory("VmRSS"); err != nil {
 		return err
 	}
-	if g.Socket.ColdLong, err = askAll(ctx, node.ask, d.long, 200); err != nil {
+	if g.Socket.ColdLong, err = askAll(ctx, node, d.long, 200); err != nil {
 		return err
 	}
 	g.PeakBytes, err = node.memory("VmHWM")
@@ -274,10 +312,7 @@ func (g *grown) process(ctx context.Context, dir string, d draw) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(m.Close(), err) }()
-	ask := func(ctx context.Context, _ int, ev hook.Event) error {
-		_, err := m.Handle(ctx, "", ev)
-		return err
-	}
+	ask := inside{m}
 	if g.Process.ColdDisk, err = askAll(ctx, ask, d.disk, 48); err != nil {
 		return err
 	}

@@ -53,7 +53,10 @@ type spread50 struct {
 	P50       float64 `json:"p50_ms"`
 	P99       float64 `json:"p99_ms"`
 	PerSecond float64 `json:"per_second"`
-	Count     int     `json:"count"`
+	// CPU is what the daemon computed for one of them, in milliseconds: a busy
+	// machine changes it least. In one process it includes who asks.
+	CPU   float64 `json:"cpu_ms"`
+	Count int     `json:"count"`
 }
 
 // million measures nodes that know many sessions, each size in a store of its

@@ -17,8 +17,8 @@ type panel struct {
 
 func panels() []panel {
 	return []panel{
-		{"Decision in a session that must be read, p99", "ms", goalColdMS, func(g grown) float64 { return g.Process.Cold.P99 }},
-		{"Decision in a session that is remembered, p99", "ms", 0, func(g grown) float64 { return g.Process.Warm.P99 }},
+		{"Decision in a session that must be read, p99", "ms", goalColdMS, func(g grown) float64 { return g.Socket.Cold.P99 }},
+		{"Decision in a session that is remembered, p99", "ms", 0, func(g grown) float64 { return g.Socket.Warm.P99 }},
 		{"First answer after a restart", "s", goalFirst / 1000, func(g grown) float64 { return g.FirstAnswer / 1000 }},
 		{"Resident memory, up to 20,000 active", "GiB", goalBytes >> 30, func(g grown) float64 { return float64(g.PeakBytes) / (1 << 30) }},
 	}
