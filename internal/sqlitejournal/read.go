@@ -125,7 +125,7 @@ func (j *Journal) page(ctx context.Context, at *cursor) (entries []journal.Entry
 			prev = e.Link()
 			count++
 			return size < pageBytes, nil
-		}, values(at.session.Tenant, string(at.session.ID), int64(at.after), int64(pageRows))...)
+		}, values(at.session.Tenant, string(at.session.ID), int64(at.after))...)
 	})
 	switch {
 	case wrong != nil:

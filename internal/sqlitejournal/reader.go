@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"strconv"
 	"sync"
 )
 
@@ -22,10 +23,11 @@ const (
 		SELECT n.seq, n.hash, n.state, t.seq, t.hash, t.trust, t.secrecy, t.at, t.why, t.note
 		FROM sessions s LEFT JOIN snapshots n ON n.sid = s.id LEFT JOIN tombstones t ON t.sid = s.id
 		WHERE s.tenant = ? AND s.session = ?`
+	// The limit behind it is no parameter: SQLite would plan anew for each.
 	pageSQL = `
 		SELECT seq, at, hash, kind, body FROM facts
 		WHERE sid = (SELECT id FROM sessions WHERE tenant = ? AND session = ?) AND seq >= ?
-		ORDER BY seq LIMIT ?`
+		ORDER BY seq LIMIT `
 	postingSQL = "SELECT postings FROM contents WHERE tenant = ? AND digest = ?"
 )
 
@@ -38,7 +40,7 @@ func newReader(path string) (*reader, error) {
 	for _, s := range []struct {
 		to  **stmt
 		sql string
-	}{{&r.begin, beginSQL}, {&r.page, pageSQL}, {&r.posting, postingSQL}} {
+	}{{&r.begin, beginSQL}, {&r.page, pageSQL + strconv.Itoa(pageRows)}, {&r.posting, postingSQL}} {
 		if *s.to, err = c.prepare(s.sql); err != nil {
 			return nil, errors.Join(err, r.close())
 		}
