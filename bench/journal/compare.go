@@ -76,11 +76,12 @@ func (k *kit) sqlite(ctx context.Context, dir string) (*field, error) {
 	}
 	fmt.Fprintln(os.Stderr, "sqlite: prepare")
 	decides, err1 := newDecider(ctx, keepers[0], k.rules, k.key)
-	writes, err2 := newPrebuilt(ctx, keepers[1], k.life, began)
-	single, err3 := newPrebuilt(ctx, keepers[2], k.event, func(int) int { return 1 })
+	writes, err2 := newPrebuilt(ctx, keepers[1], k.life, inJournal, began)
+	single, err3 := newPrebuilt(ctx, keepers[2], k.event, inJournal, func(int) int { return 1 })
 	bare, err4 := newBareSQLite(ctx, dir, "bare.db")
-	file, err5 := newRaw(dir, "raw")
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	place, err5 := rawKeeper(dir, "raw")
+	file, err6 := newPrebuilt(ctx, place, k.event, inRaw, func(int) int { return 1 })
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return nil, err
 	}
 	a, b, c, d, e := newLane("decision", decides), newLane("prebuilt", writes), newLane("bare", bare), newLane("event", single), newLane("raw", file)
@@ -107,7 +108,7 @@ func (k *kit) postgres(ctx context.Context, dsn string) (*field, error) {
 	}
 	fmt.Fprintln(os.Stderr, "postgres: prepare")
 	decides, err1 := newDecider(ctx, keepers[0], k.rules, k.key)
-	writes, err2 := newPrebuilt(ctx, keepers[1], k.life, began)
+	writes, err2 := newPrebuilt(ctx, keepers[1], k.life, inJournal, began)
 	bare, err3 := s.bare(ctx, "bench_bare")
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err

@@ -85,6 +85,13 @@ func (l *lane) done(session int, took time.Duration) {
 	l.times = append(l.times, took)
 }
 
+// putBack returns a session that was not written to.
+func (l *lane) putBack(session int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.queue = append(l.queue, session)
+}
+
 // slice runs the contender for a while with so many in flight.
 func (l *lane) slice(ctx context.Context, inflight int) error {
 	if err := l.refill(ctx); err != nil {
@@ -103,7 +110,10 @@ func (l *lane) slice(ctx context.Context, inflight int) error {
 			for time.Since(began) < sliceTime {
 				s := l.next()
 				start := time.Now()
-				if err := l.one(ctx, s); err != nil {
+				if err := l.one(ctx, s); errors.Is(err, errSpent) {
+					l.putBack(s)
+					return
+				} else if err != nil {
 					failed <- fmt.Errorf("%s: %w", l.name, err)
 					return
 				}

@@ -5,12 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"net/url"
-	"os"
 	"path/filepath"
-	"runtime"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the driver of the bare contender
 
 	"github.com/floodmark/floodmark/internal/sqlitejournal"
@@ -101,73 +98,4 @@ func (b *bareSQLite) kept(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return count(ctx, b.path)
-}
-
-// A raw appends records of 600 bytes to a file and flushes it, in groups as the
-// journal does: what any journal on this disk could do at most.
-type raw struct {
-	f     *os.File
-	queue chan chan error
-	ended chan struct{}
-	body  []byte
-	syncs atomic.Int64
-	rows  atomic.Int64
-}
-
-func newRaw(dir, name string) (*raw, error) {
-	f, err := os.Create(filepath.Join(dir, name))
-	if err != nil {
-		return nil, err
-	}
-	r := &raw{f: f, queue: make(chan chan error, 1024), ended: make(chan struct{}), body: make([]byte, rawBytes)}
-	go r.run()
-	return r, nil
-}
-
-const rawBytes = bareBytes + 8 + 32 // with a number and a hash
-
-func (r *raw) run() {
-	defer close(r.ended)
-	var group []chan error
-	var out []byte
-	for first := range r.queue {
-		group, out = append(group[:0], first), append(out[:0], r.body...)
-		for n := len(r.queue); n > 0; n-- {
-			group, out = append(group, <-r.queue), append(out, r.body...)
-		}
-		_, err := r.f.Write(out)
-		if err == nil {
-			err = unix.Fdatasync(int(r.f.Fd()))
-		}
-		r.syncs.Add(1)
-		for _, done := range group {
-			done <- err
-		}
-		runtime.Gosched() // as the journal does
-	}
-}
-
-func (r *raw) refill(context.Context) error { return nil }
-
-func (r *raw) one(context.Context, int) error {
-	done := make(chan error, 1)
-	r.queue <- done
-	if err := <-done; err != nil {
-		return err
-	}
-	r.rows.Add(1)
-	return nil
-}
-
-func (r *raw) flushes(context.Context, bool) (int64, error) { return r.syncs.Load(), nil }
-func (r *raw) acknowledged() int64                          { return r.rows.Load() }
-
-func (r *raw) kept(context.Context) (int64, error) {
-	close(r.queue)
-	<-r.ended
-	info, err := r.f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size() / rawBytes, r.f.Close()
 }
