@@ -116,17 +116,21 @@ func (d *Desk) Verify(ctx context.Context, _ httpapi.Identity, _ *wire.VerifyReq
 			lost = send(&wire.VerifyResponse{What: &wire.VerifyResponse_Progress{Progress: &wire.VerifyProgress{Sessions: r.Sessions, Entries: r.Entries}}})
 		}
 	})
-	if err != nil {
-		return err
-	}
 	if lost != nil {
 		return lost
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	report := &wire.VerifyReport{
 		Ok: r.OK(), Sessions: r.Sessions, Entries: r.Entries, Erased: r.Erased, Checkpoints: r.Checkpoints, Limits: []string{r.Worth},
 	}
 	for _, f := range r.Findings {
 		report.Problems = append(report.Problems, f.Text)
+	}
+	if err != nil { // a store too damaged to be read to its end is a finding, too
+		report.Ok = false
+		report.Problems = append(report.Problems, "the check could not be finished, so the rest is not known: "+err.Error())
 	}
 	return send(&wire.VerifyResponse{What: &wire.VerifyResponse_Report{Report: report}})
 }
