@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,8 +12,8 @@ const veil = "[hidden]"
 // credentials are the shapes of what must not be written down or shown even
 // where a person may read the rest: keys of well-known makers, what follows a
 // word such as «password=», and the password inside an address. The first
-// group, if there is one, stays. It is compiled at each use that needs it, which
-// is rare: see [mayHide].
+// group, if there is one, stays. They are compiled only where a sign of them is
+// there.
 const credentials = `(?i)\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_])?[a-z0-9][a-z0-9_-]{15,}` +
 	`|\b(?:ghp|gho|ghu|ghs|ghr|npm|hf|glpat|dop_v1|shpat|xox[abeoprs])[-_][a-z0-9][a-z0-9_-]{9,}` +
 	`|\bgithub_pat_[a-z0-9_]{20,}` +
@@ -24,30 +25,31 @@ const assigned = `(?i)((?:pass(?:word|wd)?|pwd|secret|token|api[-_]?key|access[-
 
 const insideAddress = `(://[^/\s:@]*:)[^/\s@]+(@)`
 
-// mayHide reports whether a text could hold a credential at all, so that the
-// usual argument costs nothing.
-func mayHide(text string) bool {
-	if len(text) < 8 {
-		return false
+// What a text must hold, in lower case, for each shape to be looked for. Looking
+// costs far more than this, and the usual argument holds none of it.
+func keySigns() []string {
+	return []string{
+		"sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ghp", "gho", "ghu", "ghs", "ghr", "npm-", "npm_", "hf-", "hf_", "glpat", "dop_v1", "shpat", "xox",
+		"github_pat_", "akia", "asia", "aiza", "ya29.", "eyj", "-----begin",
 	}
-	lower := strings.ToLower(text)
-	for _, sign := range []string{
-		"sk-", "sk_", "pk_", "rk_", "gh", "npm_", "hf_", "glpat", "dop_", "shpat", "xox", "akia", "asia", "aiza", "ya29.", "eyj", "-----begin",
-		"pass", "pwd", "secret", "token", "key", "credential", "auth", "bearer",
-	} {
-		if strings.Contains(lower, sign) {
-			return true
-		}
-	}
-	return strings.Contains(text, "://") && strings.Contains(text, "@")
+}
+
+func nameSigns() []string {
+	return []string{"pass", "pwd", "secret", "token", "key", "credential", "auth", "bearer"}
 }
 
 // veiled returns text without the credentials in it.
 func veiled(text string) string {
-	if !mayHide(text) {
-		return text
+	lower := strings.ToLower(text)
+	holds := func(sign string) bool { return strings.Contains(lower, sign) }
+	if slices.ContainsFunc(keySigns(), holds) {
+		text = regexp.MustCompile(credentials).ReplaceAllString(text, veil)
 	}
-	text = regexp.MustCompile(credentials).ReplaceAllString(text, veil)
-	text = regexp.MustCompile(assigned).ReplaceAllString(text, "${1}"+veil)
-	return regexp.MustCompile(insideAddress).ReplaceAllString(text, "${1}"+veil+"${2}")
+	if slices.ContainsFunc(nameSigns(), holds) {
+		text = regexp.MustCompile(assigned).ReplaceAllString(text, "${1}"+veil)
+	}
+	if strings.Contains(text, "://") && strings.Contains(text, "@") {
+		text = regexp.MustCompile(insideAddress).ReplaceAllString(text, "${1}"+veil+"${2}")
+	}
+	return text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -31,6 +32,20 @@ func (m *Monitor) View(ctx context.Context, s journal.Session) (View, error) {
 		return View{}, refuse(err)
 	}
 	return View{Session: s, State: mem.state, Link: mem.link, Erased: mem.stone}, nil
+}
+
+// MarkAt returns the mark of a session at exactly one entry, or
+// [journal.ErrConflict] if another one is the last by now. It is a
+// [journal.MarkOf]: what is erased keeps the mark it had.
+func (m *Monitor) MarkAt(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
+	v, err := m.View(ctx, s)
+	if err != nil {
+		return floodmark.Label{}, err
+	}
+	if v.Link != at {
+		return floodmark.Label{}, journal.ErrConflict
+	}
+	return v.State.Mark(), nil
 }
 
 // look reads a session that somebody opened.

@@ -123,18 +123,28 @@ func mermaidID(id string) string { return strings.ReplaceAll(id, "-", "_") }
 // its number. What cannot be seen is left out.
 func mermaidText(s string) string {
 	var b strings.Builder
+	eachVisible(s, func(r rune) {
+		if unicode.IsLetter(r) || r >= '0' && r <= '9' || strings.ContainsRune("_.- ", r) {
+			b.WriteRune(r)
+			return
+		}
+		fmt.Fprintf(&b, "#%d;", r)
+	})
+	return b.String()
+}
+
+// eachVisible yields what a person sees of a foreign text: without characters that do
+// not show, and with every sort of space as a blank.
+func eachVisible(s string, show func(rune)) {
 	for _, r := range s {
 		switch {
 		case invisible(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r):
 		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		case unicode.IsLetter(r), r >= '0' && r <= '9', r == '_', r == '.', r == '-':
-			b.WriteRune(r)
+			show(' ')
 		default:
-			fmt.Fprintf(&b, "#%d;", r)
+			show(r)
 		}
 	}
-	return b.String()
 }
 
 // dotText writes lines as one quoted string of DOT.
@@ -145,20 +155,17 @@ func dotText(lines ...string) string {
 		if i > 0 {
 			b.WriteString(`\n`)
 		}
-		for _, r := range line {
-			switch {
-			case invisible(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r):
-			case unicode.IsSpace(r):
-				b.WriteByte(' ')
-			case r == '"' || r == '\\':
+		eachVisible(line, func(r rune) {
+			switch r {
+			case '"', '\\':
 				b.WriteByte('\\')
 				b.WriteRune(r)
-			case r == '&': // DOT reads HTML entities
+			case '&': // DOT reads HTML entities
 				b.WriteString("&amp;")
 			default:
 				b.WriteRune(r)
 			}
-		}
+		})
 	}
 	b.WriteByte('"')
 	return b.String()

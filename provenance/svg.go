@@ -29,9 +29,17 @@ const (
 // nothing and runs nothing.
 func (g *Graph) SVG() string {
 	d := &drawing{at: map[string]box{}}
+	laid := make([][][]GraphNode, len(g.Turns))
+	most := 1
+	for i, t := range g.Turns {
+		laid[i] = layers(t.Nodes, t.Edges)
+		most = max(most, len(laid[i]))
+	}
+	// All bands are as wide as the widest turn.
+	d.band = max(most*boxWidth+(most-1)*columnGap+2*boxPad, 600)
 	y := margin + headHeight
-	for _, t := range g.Turns {
-		y = d.turn(g, t, y)
+	for i, t := range g.Turns {
+		y = d.turn(t, laid[i], y)
 	}
 	height := y + margin
 	width := max(d.right+margin, 640)
@@ -98,13 +106,14 @@ type box struct{ x, y, w, h int }
 type drawing struct {
 	at           map[string]box
 	bands, boxes strings.Builder
+	band         int // how wide a turn's band is
 	right        int
 	left         int // nodes there was no room for
 }
 
 // turn draws one band and returns where the next begins.
-func (d *drawing) turn(g *Graph, t TurnGraph, y int) int {
-	columns := d.columns(t)
+func (d *drawing) turn(t TurnGraph, columns [][]GraphNode, y int) int {
+	d.drop(columns)
 	top := y + turnHead
 	bottom := top
 	for c, nodes := range columns {
@@ -126,27 +135,15 @@ func (d *drawing) turn(g *Graph, t TurnGraph, y int) int {
 		return y
 	}
 	fmt.Fprintf(&d.bands, `<rect x="%d" y="%d" width="%d" height="%d" rx="8" fill="#f6f8fb" stroke="#dfe5ee"/><text x="%d" y="%d" class="turn">%s</text>`+"\n",
-		margin, y, max(d.width(g), 600), bottom-y, margin+boxPad, y+20, svgText(visible(t.TurnID, 40, "…")+" · lowest trust "+t.Summary.MaxTaint.String()))
+		margin, y, d.band, bottom-y, margin+boxPad, y+20, svgText(visible(t.TurnID, 40, "…")+" · lowest trust "+t.Summary.MaxTaint.String()))
 	return bottom + rowGap
 }
 
-// width is that of the widest turn, so that all bands are equally wide.
-func (d *drawing) width(g *Graph) int {
-	most := 1
-	for _, t := range g.Turns {
-		most = max(most, len(layers(t.Nodes, t.Edges)))
-	}
-	return most*boxWidth + (most-1)*columnGap + 2*boxPad
-}
-
-// columns are the nodes of a turn that are not drawn yet, by how far content
-// had come when it reached them.
-func (d *drawing) columns(t TurnGraph) [][]GraphNode {
-	columns := layers(t.Nodes, t.Edges)
+// drop leaves out what an earlier turn has drawn already.
+func (d *drawing) drop(columns [][]GraphNode) {
 	for c := range columns {
 		columns[c] = slices.DeleteFunc(columns[c], func(n GraphNode) bool { _, drawn := d.at[n.ID]; return drawn })
 	}
-	return columns
 }
 
 // layers puts every node one column behind the last of those that content
@@ -255,24 +252,21 @@ func (d *drawing) edges(g *Graph) []string {
 // svgText writes a text so that it is shown and nothing else.
 func svgText(s string) string {
 	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case invisible(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r):
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		case r == '&':
+	eachVisible(s, func(r rune) {
+		switch r {
+		case '&':
 			b.WriteString("&amp;")
-		case r == '<':
+		case '<':
 			b.WriteString("&lt;")
-		case r == '>':
+		case '>':
 			b.WriteString("&gt;")
-		case r == '"':
+		case '"':
 			b.WriteString("&quot;")
-		case r == '\'':
+		case '\'':
 			b.WriteString("&#39;")
 		default:
 			b.WriteRune(r)
 		}
-	}
+	})
 	return b.String()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
 func env(pairs ...string) func(string) string {
@@ -56,14 +57,14 @@ func TestPathsFollowXDG(t *testing.T) {
 func TestALongSocketPathIsRefused(t *testing.T) {
 	// owner.sock below run is the longest name.
 	tail := len(DirPaths("/").OwnerSocket)
-	fits := DirPaths("/" + strings.Repeat("a", maxSocketPath-tail-1))
-	if len(fits.OwnerSocket) != maxSocketPath {
-		t.Fatalf("%d characters, want %d", len(fits.OwnerSocket), maxSocketPath)
+	fits := DirPaths("/" + strings.Repeat("a", hookframe.MaxSocketPath-tail-1))
+	if len(fits.OwnerSocket) != hookframe.MaxSocketPath {
+		t.Fatalf("%d characters, want %d", len(fits.OwnerSocket), hookframe.MaxSocketPath)
 	}
 	if err := fits.CheckSockets(); err != nil {
 		t.Errorf("at the limit: %v", err)
 	}
-	if err := DirPaths("/" + strings.Repeat("a", maxSocketPath-tail)).CheckSockets(); err == nil {
+	if err := DirPaths("/" + strings.Repeat("a", hookframe.MaxSocketPath-tail)).CheckSockets(); err == nil {
 		t.Error("one over the limit is taken")
 	}
 }

@@ -86,15 +86,12 @@ func under(config, data, state, runtime string) Paths {
 	}
 }
 
-// maxSocketPath is what the smallest system leaves for a socket's name.
-const maxSocketPath = 103
-
 // CheckSockets refuses names the system would cut.
 func (p Paths) CheckSockets() error {
 	for _, s := range []string{p.HookSocket, p.OwnerSocket} {
-		if len(s) > maxSocketPath {
+		if len(s) > hookframe.MaxSocketPath {
 			return fmt.Errorf("the socket's path %s has %d characters, and the system takes %s (set XDG_RUNTIME_DIR to a shorter folder)",
-				s, len(s), strconv.Itoa(maxSocketPath))
+				s, len(s), strconv.Itoa(hookframe.MaxSocketPath))
 		}
 	}
 	return nil

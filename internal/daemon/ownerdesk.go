@@ -1,8 +1,6 @@
 package daemon
 
 import (
-	"io/fs"
-
 	"github.com/floodmark/floodmark/internal/owner"
 )
 
@@ -25,5 +23,3 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 func (s rulesStatus) forOwner() owner.Rules {
 	return owner.Rules{Rules: s.rules, Loaded: s.loaded, Fresh: s.fresh, Problems: s.problems(), Refused: s.refused != nil}
 }
-
-func fileMode(m int) fs.FileMode { return fs.FileMode(m) }

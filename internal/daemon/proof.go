@@ -2,15 +2,12 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
-	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
-	"github.com/floodmark/floodmark/monitor"
 )
 
 // The pace of what runs beside the answers.
@@ -32,20 +29,6 @@ type proof struct {
 	log        *slog.Logger
 	fault      func(string)
 	signed     atomic.Int64 // when all was signed last; zero if never
-}
-
-// markOf asks the monitor for the mark a session is erased at.
-func markOf(m *monitor.Monitor) journal.MarkOf {
-	return func(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
-		v, err := m.View(ctx, s)
-		if err != nil {
-			return floodmark.Label{}, err
-		}
-		if v.Link != at {
-			return floodmark.Label{}, journal.ErrConflict
-		}
-		return v.State.Mark(), nil
-	}
 }
 
 // sign signs all that is not signed yet.
@@ -77,7 +60,7 @@ func (p *proof) run(ctx context.Context) error {
 	signing, erasing := time.NewTicker(p.every), time.NewTicker(retainEvery)
 	defer signing.Stop()
 	defer erasing.Stop()
-	var told error
+	told := "" // so that a fault that lasts does not fill the log
 	for {
 		select {
 		case <-ctx.Done():
@@ -85,9 +68,9 @@ func (p *proof) run(ctx context.Context) error {
 			defer cancel()
 			return p.sign(end)
 		case <-signing.C:
-			if err := p.sign(ctx); err != nil && ctx.Err() == nil && !same(err, told) {
+			if err := p.sign(ctx); err != nil && ctx.Err() == nil && err.Error() != told {
 				p.log.Error("sign the journal's heads", "error", err)
-				told = err
+				told = err.Error()
 			}
 		case <-erasing.C:
 			p.erase(ctx)
@@ -122,6 +105,3 @@ func (p *proof) probe(ctx context.Context) (string, error) {
 	}
 	return fmt.Sprintf("%s (and %d more: run «floodmark journal verify»)", report.Findings[0].Text, report.Found-1), nil
 }
-
-// same keeps a fault that lasts from filling the log.
-func same(a, b error) bool { return errors.Is(a, b) || b != nil && a.Error() == b.Error() }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -35,9 +36,9 @@ type server struct {
 // Who may reach the sockets. In system mode agents of other users report here,
 // and nobody but the daemon's own user and root speaks for the owner.
 const (
-	hookMode       = 0o600
-	hookModeSystem = 0o666
-	ownerMode      = 0o600
+	hookMode       os.FileMode = 0o600
+	hookModeSystem os.FileMode = 0o666
+	ownerMode      os.FileMode = 0o600
 )
 
 func (d *Daemon) listen(ctx context.Context) error {
@@ -46,7 +47,7 @@ func (d *Daemon) listen(ctx context.Context) error {
 		mode = hookModeSystem
 	}
 	var err error
-	if d.hooks, err = listenLocal(ctx, d.opts.Paths.HookSocket, fileMode(mode)); err != nil {
+	if d.hooks, err = listenLocal(ctx, d.opts.Paths.HookSocket, mode); err != nil {
 		return err
 	}
 	d.closers = append(d.closers, closed(d.hooks))

@@ -59,7 +59,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		retention: &journal.Retention{
 			Journal: d.store, Signer: d.keys.Signing.Signer, Keep: time.Duration(d.opts.Service.Journal.Keep),
 			Mark: func(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
-				return markOf(d.monitor)(ctx, s, at) // it is opened after the store
+				return d.monitor.MarkAt(ctx, s, at) // it is opened after the store
 			},
 		},
 	}

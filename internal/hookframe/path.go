@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// maxSocketPath is what every system we run on can bind: macOS has 104 bytes
+// MaxSocketPath is what every system we run on can bind: macOS has 104 bytes
 // with the final zero.
-const maxSocketPath = 103
+const MaxSocketPath = 103
 
 // SocketVariable names the variable that overrides where the socket is.
 const SocketVariable = "FLOODMARK_HOOK_SOCKET"
@@ -33,8 +33,8 @@ func SocketPath(env func(string) string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%s is %q: give an absolute path", SocketVariable, path)
 	}
-	if len(path) > maxSocketPath {
-		return "", fmt.Errorf("the socket's path has %d bytes, at most %d: set %s to a shorter one", len(path), maxSocketPath, SocketVariable)
+	if len(path) > MaxSocketPath {
+		return "", fmt.Errorf("the socket's path has %d bytes, at most %d: set %s to a shorter one", len(path), MaxSocketPath, SocketVariable)
 	}
 	return path, nil
 }

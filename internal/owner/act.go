@@ -196,17 +196,7 @@ func (d *Desk) Forget(ctx context.Context, who httpapi.Identity, r *wire.ForgetR
 	if why == "" {
 		why = journal.WhyOwner
 	}
-	mark := func(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
-		v, err := d.Monitor.View(ctx, s)
-		if err != nil {
-			return floodmark.Label{}, err
-		}
-		if v.Link != at {
-			return floodmark.Label{}, journal.ErrConflict
-		}
-		return v.State.Mark(), nil
-	}
-	t, err := journal.Forget(ctx, d.Journal, d.Key.Signer, s, mark, d.Now(), why)
+	t, err := journal.Forget(ctx, d.Journal, d.Key.Signer, s, d.Monitor.MarkAt, d.Now(), why)
 	if err != nil {
 		return nil, err
 	}
