@@ -1,0 +1,99 @@
+package shellscan
+
+import "github.com/floodmark/floodmark"
+
+// A Kind says what happens to a file, an address or the machine.
+type Kind uint8
+
+// The kinds of effects. The zero kind restricts: it could be anything.
+const (
+	Anything    Kind = iota
+	Execute          // runs a file, or loads it as code; without a path some code
+	Admin            // changes accounts, services, mounts, packages or other processes
+	Send             // reaches others with data
+	Listen           // waits for others to connect
+	Delete           // removes a file, or moves it away
+	Write            // creates a file or changes what is in it
+	Fetch            // reads over the network
+	Environment      // reads variables, histories or stores where keys are kept
+	Read             // reads a file or lists a folder
+)
+
+func (k Kind) String() string {
+	words := [...]string{"anything", "execute", "admin", "send", "listen", "delete", "write", "fetch", "environment", "read"}
+	if int(k) < len(words) {
+		return words[k]
+	}
+	return "invalid"
+}
+
+// An Effect is one thing a command line does.
+type Effect struct {
+	Kind Kind
+	// Path is the file or folder, absolute where the folder of the line is
+	// known; empty where the effect concerns none or an unknown one.
+	Path string
+	// Pattern: Path holds «*» for what is not known or matched by the shell.
+	Pattern bool
+	// Tree: everything below Path is concerned too.
+	Tree bool
+	// URL is the address as it was written.
+	URL string
+	// Command is the name of the program that does it; empty for the shell.
+	Command string
+	// Start and End are where in the line that command stands. Inside a script
+	// in a script they are the place of the outermost command.
+	Start, End int
+}
+
+// A Part is one simple command of a line that an entry describes.
+type Part struct {
+	// Entries are those that describe it, the best first. There are several
+	// only where the best ones do not know an option; then all count.
+	Entries []*Entry
+	// Effects are what it does in the words of the house, options included.
+	Effects []floodmark.Effect
+	// Operands are the words that name nothing on this machine.
+	Operands []string
+	// Words are the words of the command as far as they are known.
+	Words []string
+}
+
+// A Report is what one command line does. The zero report is that of a line
+// nothing is known about.
+type Report struct {
+	// Effects are what was found, in the order in which it was found. Of a line
+	// that was not understood it is a part of what it does.
+	Effects []Effect
+	// Parts are the simple commands that entries describe.
+	Parts []Part
+	// Understood: the line does nothing but Effects.
+	Understood bool
+	// Why says in words what could not be understood.
+	Why []string
+	// NetworkIntoInterpreter: what the network sends is run as code.
+	NetworkIntoInterpreter bool
+	// InteractiveShell: it opens a shell or interpreter that takes further
+	// commands from whoever types into it.
+	InteractiveShell bool
+	// Shell: the shell itself does more than start one command.
+	Shell bool
+}
+
+// Has reports whether the line has an effect of kind k.
+func (r *Report) Has(k Kind) bool {
+	for i := range r.Effects {
+		if r.Effects[i].Kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// A Place says where a line runs.
+type Place struct {
+	Dir  string // the folder; empty if unknown
+	Home string // what «~» means; empty if unknown
+	// Vars are variables whose values are known.
+	Vars map[string]string
+}

@@ -1,0 +1,215 @@
+package truth
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A call is one system call of a trace, with its strings decoded.
+type call struct {
+	pid    int
+	name   string
+	args   string
+	result string
+}
+
+// parseTrace reads what strace wrote, joining calls it had to interrupt.
+func parseTrace(text string) []call {
+	var calls []call
+	open := map[int]string{}
+	for line := range strings.Lines(text) {
+		number, rest, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		pid, err := strconv.Atoi(number)
+		if !ok || err != nil {
+			continue
+		}
+		rest = strings.TrimLeft(rest, " ")
+		if head, found := strings.CutSuffix(rest, " <unfinished ...>"); found {
+			open[pid] = head
+			// Whoever is being started may be seen before its starter is heard of
+			// again, hence the place of the call is where it began.
+			calls = append(calls, call{pid: pid})
+			continue
+		}
+		if strings.HasPrefix(rest, "<... ") {
+			_, tail, _ := strings.Cut(rest, " resumed>")
+			rest = open[pid] + tail
+			delete(open, pid)
+			if c, ok := parseCall(pid, rest); ok {
+				fillPlace(calls, c)
+			}
+			continue
+		}
+		if c, ok := parseCall(pid, rest); ok {
+			calls = append(calls, c)
+		}
+	}
+	// What never came back was still tried.
+	for pid, head := range open {
+		if c, ok := parseCall(pid, head+") = ?"); ok {
+			fillPlace(calls, c)
+		}
+	}
+	return calls
+}
+
+// fillPlace puts a finished call where it began.
+func fillPlace(calls []call, c call) {
+	for i := len(calls) - 1; i >= 0; i-- {
+		if calls[i].pid == c.pid && calls[i].name == "" {
+			calls[i] = c
+			return
+		}
+	}
+}
+
+func parseCall(pid int, text string) (call, bool) {
+	name, rest, ok := strings.Cut(text, "(")
+	if !ok || name == "" || strings.ContainsAny(name, " +-") {
+		return call{}, false
+	}
+	end := strings.LastIndex(rest, ") = ")
+	if end < 0 {
+		// Long calls are followed by spaces: the column of results.
+		end = strings.LastIndex(rest, ")")
+		eq := strings.LastIndex(rest, " = ")
+		if end < 0 || eq < end || strings.TrimSpace(rest[end+1:eq]) != "" {
+			return call{}, false
+		}
+		return call{pid, name, rest[:end], strings.TrimSpace(rest[eq+3:])}, true
+	}
+	return call{pid, name, rest[:end], strings.TrimSpace(rest[end+4:])}, true
+}
+
+// failed reports whether a call came back with an error, and which.
+func (c call) failed() (string, bool) {
+	rest, ok := strings.CutPrefix(c.result, "-1 ")
+	if !ok {
+		return "", false
+	}
+	word, _, _ := strings.Cut(rest, " ")
+	return word, true
+}
+
+// refused reports whether the call failed only because the root is not the
+// line's to change: such an attempt counts as done.
+func (c call) refused() bool {
+	word, ok := c.failed()
+	return ok && (word == "EACCES" || word == "EPERM" || word == "EROFS")
+}
+
+// done reports whether the call happened or would have elsewhere.
+func (c call) done() bool {
+	_, failed := c.failed()
+	return !failed || c.refused()
+}
+
+// strings returns the quoted strings among the arguments, decoded.
+func (c call) strings() []string {
+	var all []string
+	for s := c.args; ; {
+		i := strings.IndexByte(s, '"')
+		if i < 0 {
+			return all
+		}
+		text, n := unquote(s[i+1:])
+		all = append(all, text)
+		s = s[i+1+n:]
+	}
+}
+
+// unquote decodes a string as strace writes it, up to its closing quote, and
+// says how many bytes that took.
+func unquote(s string) (string, int) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '"':
+			return b.String(), i + 1
+		case s[i] != '\\' || i+1 == len(s):
+			b.WriteByte(s[i])
+		default:
+			i++
+			if at := strings.IndexByte("ntrvf", s[i]); at >= 0 {
+				b.WriteByte("\n\t\r\v\f"[at])
+			} else if s[i] >= '0' && s[i] <= '7' {
+				n, v := 0, 0
+				for n < 3 && i+n < len(s) && s[i+n] >= '0' && s[i+n] <= '7' {
+					v = v*8 + int(s[i+n]-'0')
+					n++
+				}
+				b.WriteByte(byte(v))
+				i += n - 1
+			} else {
+				b.WriteByte(s[i])
+			}
+		}
+	}
+	return b.String(), len(s)
+}
+
+// named returns the path strace gives for the descriptor at the beginning of
+// an argument or a result: 3</some/path>.
+func named(s string) string {
+	_, rest, ok := strings.Cut(s, "<")
+	if !ok {
+		return ""
+	}
+	path, _, ok := strings.Cut(rest, ">")
+	if !ok || !strings.HasPrefix(path, "/") {
+		return ""
+	}
+	text, _ := unquote(path + `"`)
+	return text
+}
+
+// A process is what the trace knows about one.
+type process struct {
+	cwd  string
+	exe  string
+	argv []string
+}
+
+// A table follows processes through a trace.
+type table map[int]*process
+
+// of returns the process of a call; a new one is a copy of its parent.
+func (t table) of(pid int, parents map[int]int) *process {
+	if p := t[pid]; p != nil {
+		return p
+	}
+	p := &process{cwd: project, exe: "/bin/bash"}
+	if parent, ok := parents[pid]; ok && parent != pid {
+		*p = *t.of(parent, parents)
+	}
+	t[pid] = p
+	return p
+}
+
+// parentsOf says who started whom.
+func parentsOf(calls []call) map[int]int {
+	parents := map[int]int{}
+	for _, c := range calls {
+		switch c.name {
+		case "clone", "clone3", "fork", "vfork":
+			if child, err := strconv.Atoi(c.result); err == nil && child > 0 {
+				parents[child] = c.pid
+			}
+		}
+	}
+	return parents
+}
+
+// at makes a path of a call absolute. For calls with a folder, dir is the
+// argument that names it.
+func (p *process) at(path, dir string) string {
+	if !strings.HasPrefix(path, "/") {
+		base := named(dir)
+		if base == "" {
+			base = p.cwd
+		}
+		path = base + "/" + path
+	}
+	return filepath.Clean(path)
+}
