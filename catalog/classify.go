@@ -43,6 +43,17 @@ type Use struct {
 	// it reaches over the network. A URL that is an argument of its own is not
 	// among them.
 	URLs []string
+	// Reads, Writes and Loads are the paths a command line is known to read, to
+	// write or remove, and to run or load as code: clean, absolute where the
+	// folder is known, «*» where the shell would match names. A path that ends
+	// in «/**» stands for everything below it.
+	Reads, Writes, Loads []string
+	// Opaque: a command line could not be understood, so that what it reads,
+	// writes and loads is only partly known.
+	Opaque bool
+	// Interactive: it opens a shell or interpreter that takes further commands
+	// which the agent need not show.
+	Interactive bool
 	// Licence are the words with which an owner asks for this.
 	Licence []string
 	// Selectors are the top-level arguments whose only part in the call was to
