@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 )
@@ -36,7 +37,11 @@ type watchedHooks struct {
 // Handle judges one event.
 func (w watchedHooks) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	answered := make(chan judged, 1)
-	go func() { answered <- w.judge(ctx, tenant, ev) }() // the monitor's Close waits for it
+	release := hookframe.Hold(ctx) // its bytes stay counted as long as it is judged
+	go func() {
+		defer release()
+		answered <- w.judge(ctx, tenant, ev) // the monitor's Close waits for it
+	}()
 	select {
 	case j := <-answered:
 		return j.reply, j.err

@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"sync"
 
 	"connectrpc.com/connect"
 	"github.com/google/uuid"
@@ -50,12 +49,23 @@ func (d *Daemon) listen(ctx context.Context) error {
 	if d.hooks, err = listenLocal(ctx, d.opts.Paths.HookSocket, mode); err != nil {
 		return err
 	}
+	d.hooks = hookframe.Bound(d.hooks, hookframe.MaxConnections, processAt)
 	d.closers = append(d.closers, closed(d.hooks))
 	if d.owners, err = listenLocal(ctx, d.opts.Paths.OwnerSocket, ownerMode); err != nil {
 		return err
 	}
+	d.owners = hookframe.Bound(d.owners, hookframe.MaxConnections, processAt)
 	d.closers = append(d.closers, closed(d.owners))
 	return d.listenNetwork(ctx)
+}
+
+// processAt is who holds a connection; zero for those the system does not name.
+func processAt(c net.Conn) int {
+	pid, _, err := peer.Of(unwrap(c))
+	if err != nil {
+		return 0
+	}
+	return pid
 }
 
 // closed closes a listener that may be closed already.
@@ -70,10 +80,13 @@ func closed(l net.Listener) func() error {
 
 func (d *Daemon) servers() []server {
 	frames, plain := hookframe.Split(d.hooks)
-	options := httpapi.Options{Refused: d.refused, Failed: d.failed}
+	budget := hookframe.NewBudget(hookframe.MaxInFlight)
+	options := httpapi.Options{Refused: d.refused, Failed: d.failed, Budget: budget}
 	desk := d.ownerDesk()
 	return append(append([]server{
-		{"hook.sock", func(ctx context.Context) error { return d.serveFrames(ctx, frames) }, func(context.Context) error { return frames.Close() }},
+		{"hook.sock", func(ctx context.Context) error {
+			return hookframe.ServeAll(hookframe.WithBudget(ctx, budget), frames, d.frameHandler, d.unanswered)
+		}, func(context.Context) error { return frames.Close() }},
 		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.hooksDoor(), options)), d.hookConn),
 		localServer("owner.sock", d.owners, d.atOwnerDoor(httpapi.NewOwnerHandler(desk, options)), d.ownerConn),
 	}, d.networkServers(options, desk)...), d.metricsServers()...)
@@ -86,28 +99,8 @@ func localServer(name string, l net.Listener, h http.Handler, conn func(context.
 	return serverOf(name, l, s)
 }
 
-// serveFrames answers the thin program until the listener is closed.
-func (d *Daemon) serveFrames(ctx context.Context, l net.Listener) error {
-	var work sync.WaitGroup
-	defer work.Wait()
-	room := make(chan struct{}, hookframe.MaxConnections)
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return nil
-			}
-			return err
-		}
-		room <- struct{}{}
-		work.Go(func() {
-			defer func() { <-room }()
-			if err := hookframe.Serve(ctx, conn, d.frameHandler(conn)); err != nil {
-				d.opts.Log.Debug("a hook got no answer", "error", err)
-			}
-		})
-	}
-}
+// unanswered hears why a hook got no answer, or only that it was not understood.
+func (d *Daemon) unanswered(err error) { d.opts.Log.Debug("a hook got no answer", "error", err) }
 
 // frameHandler answers one hook. Whoever started it is an agent from now on.
 func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {

@@ -202,6 +202,10 @@ func read(r io.Reader, limit uint32) ([]byte, error) {
 	}
 	// Grown as bytes come, so that a length alone reserves nothing.
 	data, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if c, ok := r.(*counted); ok && errors.Is(err, ErrFull) {
+		// Whoever is still sending does not read the answer.
+		_, _ = io.CopyN(io.Discard, c.from, int64(n)-int64(len(data)))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read frame: %w", err)
 	}

@@ -16,10 +16,6 @@ const (
 	writeWithin = 5 * time.Second
 )
 
-// MaxConnections bounds the questions worked on at once; more wait to be
-// accepted.
-const MaxConnections = 512
-
 // A Handler answers one question. It must answer before ctx ends: whoever
 // asked refuses then.
 type Handler func(ctx context.Context, req Request) Response
@@ -46,18 +42,26 @@ func Serve(ctx context.Context, conn net.Conn, h Handler) error {
 	if err := conn.SetReadDeadline(began.Add(readWithin)); err != nil {
 		return err
 	}
-	req, err := ReadRequest(conn)
+	claim := budgetOf(ctx).Claim()
+	defer claim.Release()
+	req, err := ReadRequest(claim.Reader(conn))
 	if err != nil {
-		if errors.Is(err, ErrVersion) {
-			err = errors.Join(err, answer(conn, Refuse(fmt.Sprintf("this hook program speaks version %d and the daemon version %d. Restart the daemon after an update.", req.V, Version))))
-		} else {
-			err = errors.Join(err, answer(conn, Refuse("the question could not be read: "+err.Error())))
-		}
-		return err
+		return errors.Join(err, answer(conn, unread(req, err)))
 	}
-	resp := ask(ctx, conn, began.Add(patience(req.Wait())), req, h)
+	resp := ask(WithClaim(ctx, claim), conn, began.Add(patience(req.Wait())), req, h)
 	resp.V = Version
 	return answer(conn, resp)
+}
+
+// unread answers a question that could not be read.
+func unread(req Request, err error) Response {
+	switch {
+	case errors.Is(err, ErrVersion):
+		return Refuse(fmt.Sprintf("this hook program speaks version %d and the daemon version %d. Restart the daemon after an update.", req.V, Version))
+	case errors.Is(err, ErrFull):
+		return Refuse(ErrFull.Error() + ", so nothing is allowed. " + FullHint)
+	}
+	return Refuse("the question could not be read: " + err.Error())
 }
 
 // patience leaves the answer time to travel.
@@ -96,16 +100,14 @@ func answer(conn net.Conn, resp Response) error {
 }
 
 // ServeAll answers on every connection of l until l is closed or ctx ends, and
-// returns when the last answer is given. For each peer, handlerOf says who
+// returns when the last answer is given. How many there are is for l to bound. For each peer, handlerOf says who
 // answers; failed, unless nil, hears why an answer was not given.
 func ServeAll(ctx context.Context, l net.Listener, handlerOf func(net.Conn) Handler, failed func(error)) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
 	defer stop()
-	room := make(chan struct{}, MaxConnections)
 	for {
-		room <- struct{}{}
 		conn, err := l.Accept()
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) {
@@ -114,7 +116,6 @@ func ServeAll(ctx context.Context, l net.Listener, handlerOf func(net.Conn) Hand
 			return err
 		}
 		all.Go(func() {
-			defer func() { <-room }()
 			if err := Serve(ctx, conn, handlerOf(conn)); err != nil && failed != nil {
 				failed(err)
 			}

@@ -8,11 +8,8 @@ import (
 	"time"
 )
 
-// The limits on connections that have not said yet what they are.
-const (
-	firstByteWithin = 5 * time.Second
-	maxUndecided    = 512
-)
+// firstByteWithin is how long a connection may take to say what it is.
+const firstByteWithin = 5 * time.Second
 
 // A Conn is a connection whose first byte was looked at. It reads as if
 // nobody had.
@@ -38,7 +35,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 // Split parts what arrives at l: frames, whose first byte is zero, and the
 // rest, which is HTTP. Closing one of the two closes both and l, drops what
 // has not said yet what it is, and returns when nothing of it is left; what
-// was accepted before goes on. Both must be accepted from, or closed.
+// was accepted before goes on. Both must be accepted from, or closed. How many
+// connections there are is for l to bound, see [Bound].
 func Split(l net.Listener) (frames, http net.Listener) {
 	s := &splitter{l: l, done: make(chan struct{}), undecided: map[net.Conn]struct{}{}}
 	f, h := &half{s: s, conns: make(chan net.Conn)}, &half{s: s, conns: make(chan net.Conn)}
@@ -58,28 +56,18 @@ type splitter struct {
 }
 
 func (s *splitter) accept(frames, http *half) {
-	room := make(chan struct{}, maxUndecided)
 	for {
-		select {
-		case room <- struct{}{}:
-		case <-s.done:
-			return
-		}
 		conn, err := s.l.Accept()
 		if err != nil {
 			var wait interface{ Temporary() bool }
 			if errors.As(err, &wait) && wait.Temporary() {
-				<-room
 				s.rest()
 				continue
 			}
 			s.end(err)
 			return
 		}
-		s.work.Go(func() {
-			defer func() { <-room }()
-			s.decide(conn, frames, http)
-		})
+		s.work.Go(func() { s.decide(conn, frames, http) })
 	}
 }
 

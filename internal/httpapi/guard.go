@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -31,6 +32,9 @@ type Options struct {
 	// MaxBody caps the time a caller may take to send its request; zero means
 	// [DefaultMaxBody].
 	MaxBody time.Duration
+	// Budget bounds the bytes of all events in flight, with those of other
+	// doors; nil means one of [hookframe.MaxInFlight] for this handler alone.
+	Budget *hookframe.Budget
 }
 
 const (
@@ -69,6 +73,7 @@ type guard struct {
 	next    http.Handler
 	methods map[string]method // by path
 	limit   int
+	budget  *hookframe.Budget
 	opts    Options
 	errors  *connect.ErrorWriter
 }
@@ -115,7 +120,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel = context.WithTimeout(ctx, or(g.opts.MaxWait, DefaultMaxWait))
 		defer cancel()
 	}
-	g.next.ServeHTTP(w, g.read(w, r.WithContext(ctx)))
+	claim := g.budget.Claim()
+	defer claim.Release()
+	g.next.ServeHTTP(w, g.read(w, r.WithContext(hookframe.WithClaim(ctx, claim)), claim))
 }
 
 func refusal(who Identity, path string, needs May) error {
@@ -139,7 +146,7 @@ func unread(ctx context.Context) error {
 // read, and no caller may take for ever. A request that cannot be read goes on
 // as an empty one, with the reason, so that it is answered in the caller's own
 // protocol.
-func (g *guard) read(w http.ResponseWriter, r *http.Request) *http.Request {
+func (g *guard) read(w http.ResponseWriter, r *http.Request, claim *hookframe.Claim) *http.Request {
 	framed := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") ||
 		strings.HasPrefix(r.Header.Get("Content-Type"), "application/connect")
 	limit := g.limit
@@ -149,10 +156,13 @@ func (g *guard) read(w http.ResponseWriter, r *http.Request) *http.Request {
 	control := http.NewResponseController(w)
 	// A writer that knows no deadlines is a test's.
 	_ = control.SetReadDeadline(time.Now().Add(or(g.opts.MaxBody, DefaultMaxBody)))
-	data, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)+1))
+	data, err := io.ReadAll(io.LimitReader(claim.Reader(r.Body), int64(limit)+1))
 	if err == nil && len(data) > limit {
 		err = fmt.Errorf("%w: more than %d bytes", hook.ErrTooLarge, g.limit)
+	}
+	if errors.Is(err, hook.ErrTooLarge) || errors.Is(err, hookframe.ErrFull) {
 		// Whoever is still sending does not read the answer. Wait, in bounds.
+		data = nil
 		_, _ = io.CopyN(io.Discard, r.Body, int64(g.limit))
 	}
 	_ = control.SetReadDeadline(time.Time{})

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -29,7 +31,8 @@ func NewHookHandler(h Hooks, o Options) http.Handler {
 	service := wire.File_floodmark_v1_hook_proto.Services().ByName("HookService")
 	return &guard{
 		next:    connect.NewUnaryHandlerSimple(wire.HookServiceHandleProcedure, s.handle, codecs()),
-		methods: methodsOf(service), limit: hook.MaxEventBytes, opts: o, errors: connect.NewErrorWriter(codecs()),
+		methods: methodsOf(service), limit: hook.MaxEventBytes, opts: o,
+		budget: cmp.Or(o.Budget, hookframe.NewBudget(hookframe.MaxInFlight)), errors: connect.NewErrorWriter(codecs()),
 	}
 }
 
@@ -50,6 +53,9 @@ func (s hookService) handle(ctx context.Context, in *heard) (*wire.Reply, error)
 		defer cancel()
 	}
 	ev, err := in.read(ctx)
+	if errors.Is(err, hookframe.ErrFull) {
+		return wire.FromReply(restricted(ev, hookframe.ErrFull.Error(), hookframe.FullHint)), nil
+	}
 	if err != nil {
 		s.opts.failed(wire.HookServiceHandleProcedure, err)
 		return wire.FromReply(restricted(ev, "the event was not understood: "+short(err), "Check what the agent sends against the reference of the hook API.")), nil

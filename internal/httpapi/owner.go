@@ -8,6 +8,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -51,7 +52,11 @@ func NewOwnerHandler(owner Owner, o Options) http.Handler {
 	_, next := wire.NewOwnerServiceHandler(ownerService{owner: owner}, codecs(),
 		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
 	service := wire.File_floodmark_v1_owner_proto.Services().ByName("OwnerService")
-	return &guard{next: next, methods: methodsOf(service), limit: MaxOwnerBytes, opts: o, errors: connect.NewErrorWriter(codecs())}
+	return &guard{
+		next: next, methods: methodsOf(service), limit: MaxOwnerBytes, opts: o,
+		// Not that of events: a flood of them must not lock the owner out.
+		budget: hookframe.NewBudget(hookframe.MaxInFlight), errors: connect.NewErrorWriter(codecs()),
+	}
 }
 
 func recovered(_ context.Context, _ connect.Spec, _ http.Header, p any) error {

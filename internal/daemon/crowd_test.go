@@ -1,0 +1,52 @@
+package daemon
+
+import (
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+// Somebody holds every connection there may be, each with a frame begun or
+// nothing said. The next hook is answered all the same, in time.
+func TestHeldConnectionsStallNobody(t *testing.T) {
+	r := start(t, t.TempDir())
+	connect := func() net.Conn {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "unix", r.paths.HookSocket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	var first net.Conn
+	for i := range hookframe.MaxConnections {
+		conn := connect()
+		if i == 0 {
+			first = conn
+		}
+		if i%2 == 0 {
+			if _, err := conn.Write([]byte{0, 0, 1, 0, '{'}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	began := time.Now()
+	for range 3 {
+		resp, err := hookframe.Ask(connect(), hookframe.Request{
+			V: hookframe.Version, Agent: "codex", Event: "SessionStart", DeadlineMS: 2000,
+			Raw: []byte(`{"session_id":"s1","hook_event_name":"SessionStart","source":"startup","cwd":"/tmp"}`),
+		})
+		if err != nil || resp.Exit != 0 {
+			t.Fatalf("after %s: %+v, %v", time.Since(began), resp, err)
+		}
+	}
+	if err := first.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(first); err != nil {
+		t.Errorf("the oldest was to give way: %v", err)
+	}
+}

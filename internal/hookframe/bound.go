@@ -1,0 +1,95 @@
+package hookframe
+
+import (
+	"net"
+	"sync"
+)
+
+// MaxConnections bounds the open connections of one local socket.
+const MaxConnections = 1024
+
+// Bound lets at most limit connections of l be open. One more is never kept
+// waiting: the oldest of whoever has the most gives way and is closed, which its
+// hook takes for a no. So connections that are held open, however many, keep
+// nobody else from being heard. whose names the process at the other end.
+func Bound(l net.Listener, limit int, whose func(net.Conn) int) net.Listener {
+	return &bounded{Listener: l, limit: limit, whose: whose}
+}
+
+type bounded struct {
+	net.Listener
+	limit int
+	whose func(net.Conn) int
+
+	mu   sync.Mutex // guards open
+	open []*boundConn
+}
+
+// A boundConn is one connection among those open. It leaves them when closed.
+type boundConn struct {
+	net.Conn
+	among *bounded
+	whose int
+}
+
+// NetConn returns the connection itself.
+func (c *boundConn) NetConn() net.Conn { return c.Conn }
+
+// Close closes the connection and makes room.
+func (c *boundConn) Close() error {
+	c.among.leave(c)
+	return c.Conn.Close()
+}
+
+// Accept implements [net.Listener].
+func (b *bounded) Accept() (net.Conn, error) {
+	conn, err := b.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &boundConn{Conn: conn, among: b, whose: b.whose(conn)}
+	if old := b.enter(c); old != nil {
+		_ = old.Conn.Close() // whoever serves it finds out
+	}
+	return c, nil
+}
+
+// enter adds c and returns who has to go for it, if anybody.
+func (b *bounded) enter(c *boundConn) (old *boundConn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.open) >= b.limit {
+		at := greediest(b.open)
+		old = b.open[at]
+		b.open = append(b.open[:at], b.open[at+1:]...)
+	}
+	b.open = append(b.open, c)
+	return old
+}
+
+func (b *bounded) leave(c *boundConn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, o := range b.open {
+		if o == c {
+			b.open = append(b.open[:i], b.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// greediest finds the oldest connection of whoever has the most; among equals,
+// the oldest.
+func greediest(open []*boundConn) int {
+	count := map[int]int{}
+	for _, c := range open {
+		count[c.whose]++
+	}
+	at := 0
+	for i, c := range open {
+		if count[c.whose] > count[open[at].whose] {
+			at = i
+		}
+	}
+	return at
+}

@@ -1,0 +1,135 @@
+package hookframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+)
+
+// MaxInFlight bounds the bytes of all events that are being read or judged at
+// once, whoever sends them. Judging takes about six times the bytes of an event,
+// so this keeps a flood below two gigabytes.
+const MaxInFlight = 256 << 20
+
+// A part of the budget is kept for small events, so that whoever sends large
+// ones does not keep others from being heard.
+const (
+	smallEvent   = 64 << 10
+	keptForSmall = 8 // one part in so many
+)
+
+// ErrFull says that too many bytes are in flight, and FullHint what to do.
+var ErrFull = errors.New("too much is being judged at once")
+
+// FullHint is what people and agents can do about [ErrFull].
+const FullHint = "Try again in a moment; if this happens often, report large content in parts."
+
+// A Budget counts the bytes of events in flight. It is safe for concurrent use.
+type Budget struct {
+	limit int64
+	used  atomic.Int64
+}
+
+// NewBudget returns a budget of so many bytes.
+func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
+
+// Used is how many bytes are in flight.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// take counts n more bytes of an event that has held bytes already. It counts
+// nothing if they do not fit.
+func (b *Budget) take(held, n int64) error {
+	limit := b.limit
+	if held+n > smallEvent {
+		limit -= limit / keptForSmall
+	}
+	for {
+		used := b.used.Load()
+		if used+n > limit {
+			return fmt.Errorf("%w (%d bytes in flight, at most %d)", ErrFull, used, b.limit)
+		}
+		if b.used.CompareAndSwap(used, used+n) {
+			return nil
+		}
+	}
+}
+
+// A Claim is what one event takes of a budget. Whoever claims must let go once,
+// and everybody who holds it in between once more.
+type Claim struct {
+	budget  *Budget
+	bytes   atomic.Int64
+	holders atomic.Int64
+}
+
+// Claim begins an event, with no bytes yet: a length alone reserves nothing.
+func (b *Budget) Claim() *Claim {
+	c := &Claim{budget: b}
+	c.holders.Store(1)
+	return c
+}
+
+// Release lets go. The last one gives the bytes back.
+func (c *Claim) Release() {
+	if c.holders.Add(-1) == 0 {
+		c.budget.used.Add(-c.bytes.Swap(0))
+	}
+}
+
+// Reader reads from r and counts what comes. Beyond the budget it fails with
+// [ErrFull]; what it read then is not counted, and must not be kept.
+func (c *Claim) Reader(r io.Reader) io.Reader { return &counted{from: r, claim: c} }
+
+type counted struct {
+	from  io.Reader
+	claim *Claim
+	full  error // stays once it is there
+}
+
+func (r *counted) Read(p []byte) (int, error) {
+	if r.full != nil {
+		return 0, r.full
+	}
+	n, err := r.from.Read(p)
+	if r.full = r.claim.budget.take(r.claim.bytes.Load(), int64(n)); r.full != nil {
+		return n, r.full
+	}
+	r.claim.bytes.Add(int64(n))
+	return n, err
+}
+
+type (
+	budgetKey struct{}
+	claimKey  struct{}
+)
+
+// WithBudget says which budget what is served under ctx takes from.
+func WithBudget(ctx context.Context, b *Budget) context.Context {
+	return context.WithValue(ctx, budgetKey{}, b)
+}
+
+// budgetOf returns the budget to take from: one of its own if none was named.
+func budgetOf(ctx context.Context) *Budget {
+	if b, ok := ctx.Value(budgetKey{}).(*Budget); ok {
+		return b
+	}
+	return NewBudget(MaxInFlight)
+}
+
+// WithClaim says which event ctx is about.
+func WithClaim(ctx context.Context, c *Claim) context.Context {
+	return context.WithValue(ctx, claimKey{}, c)
+}
+
+// Hold keeps the bytes of the event that ctx is about counted until release is
+// called: for work that outlives its answer.
+func Hold(ctx context.Context) (release func()) {
+	c, ok := ctx.Value(claimKey{}).(*Claim)
+	if !ok {
+		return func() {}
+	}
+	c.holders.Add(1)
+	return c.Release
+}

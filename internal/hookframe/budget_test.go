@@ -1,0 +1,105 @@
+package hookframe_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+const small = 64 << 10 // what the budget keeps a part for
+
+func hold(b *hookframe.Budget, n int) (*hookframe.Claim, error) {
+	c := b.Claim()
+	_, err := io.Copy(io.Discard, c.Reader(bytes.NewReader(make([]byte, n))))
+	return c, err
+}
+
+// At the limit, one beyond, and after somebody let go.
+func TestBudgetCountsAllEventsTogether(t *testing.T) {
+	const limit = 8 * 10 * small
+	b := hookframe.NewBudget(limit)
+	if _, err := hold(b, limit-limit/8); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hold(b, small+1); !errors.Is(err, hookframe.ErrFull) {
+		t.Errorf("a large event beyond the part for large ones: %v", err)
+	}
+	b = hookframe.NewBudget(limit)
+	large, err := hold(b, limit-limit/8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		if _, err := hold(b, small); err != nil {
+			t.Errorf("small event %d: %v", i, err)
+		}
+	}
+	if _, err := hold(b, 1); !errors.Is(err, hookframe.ErrFull) || b.Used() != limit {
+		t.Errorf("one byte beyond: %v, %d in flight", err, b.Used())
+	}
+	large.Release()
+	if _, err := hold(b, small+1); err != nil {
+		t.Errorf("after one was let go: %v", err)
+	}
+}
+
+func TestBudgetCountsWhatOutlivesItsAnswer(t *testing.T) {
+	b := hookframe.NewBudget(small)
+	c, err := hold(b, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := hookframe.Hold(hookframe.WithClaim(t.Context(), c))
+	c.Release()
+	if b.Used() != 100 {
+		t.Errorf("%d bytes while it is still judged", b.Used())
+	}
+	release()
+	if b.Used() != 0 {
+		t.Errorf("%d bytes after all let go", b.Used())
+	}
+	hookframe.Hold(t.Context())() // an event nobody counts
+}
+
+// Whoever comes when all is taken hears why, though it sends to the end; when
+// the others are done, it is heard.
+func TestServeRefusesBeyondTheBudget(t *testing.T) {
+	l := listen(t)
+	b := hookframe.NewBudget(4 << 20)
+	others, err := hold(b, 3<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen int64
+	h := func(ctx context.Context, req hookframe.Request) hookframe.Response {
+		seen = b.Used()
+		return echo(ctx, req)
+	}
+	done := make(chan error, 1)
+	go func() {
+		done <- hookframe.ServeAll(hookframe.WithBudget(t.Context(), b), l, func(net.Conn) hookframe.Handler { return h }, nil)
+	}()
+	big := question()
+	big.Raw = []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+	resp, err := hookframe.Ask(dial(t, l), big)
+	if err != nil || resp.Exit != hookframe.Refused || !strings.Contains(resp.Stderr, hookframe.FullHint) {
+		t.Errorf("beyond the budget: %+v, %v", resp, err)
+	}
+	if resp, err := hookframe.Ask(dial(t, l), question()); err != nil || resp.Exit != 0 {
+		t.Errorf("a small one at the same time: %+v, %v", resp, err)
+	}
+	others.Release()
+	if resp, err := hookframe.Ask(dial(t, l), big); err != nil || resp.Exit != 0 || seen < 1<<20 {
+		t.Errorf("afterwards: %+v, %v, %d bytes counted", resp, err, seen)
+	}
+	_ = l.Close()
+	if err := <-done; err != nil || b.Used() != 0 {
+		t.Errorf("%v, %d bytes left", err, b.Used())
+	}
+}
