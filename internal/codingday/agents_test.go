@@ -1,0 +1,142 @@
+package codingday
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+// The versions are those that were measured; internal/agents/e2e names them too.
+const (
+	codexVersion = "0.166.0"
+	piVersion    = "0.73.1"
+)
+
+// An agent is a real program: how its model calls a tool, and how it is run for
+// one session.
+type agent struct {
+	call func(w *world, s Step) testmodel.Call
+	run  func(r *recorder, s Session) error
+}
+
+func agentNamed(name string) agent {
+	if name == "pi" {
+		return agent{call: piCall, run: runPi}
+	}
+	return agent{call: codexCall, run: runCodex}
+}
+
+// piCall is a call as models of pi make it.
+func piCall(_ *world, s Step) testmodel.Call {
+	switch s.Tool {
+	case Read:
+		return testmodel.Call{Name: "read", Args: map[string]any{"path": s.Arg}}
+	case Edit:
+		return testmodel.Call{Name: "edit", Args: map[string]any{"path": s.Arg, "edits": []any{map[string]string{"oldText": s.Old, "newText": s.New}}}}
+	case Write:
+		return testmodel.Call{Name: "write", Args: map[string]any{"path": s.Arg, "content": s.New}}
+	}
+	return testmodel.Call{Name: "bash", Args: map[string]any{"command": s.Arg}}
+}
+
+// codexCall is a call as models of Codex make it: files are read by commands
+// and changed by patches.
+func codexCall(w *world, s Step) testmodel.Call {
+	shell := func(command string) testmodel.Call {
+		return testmodel.Call{Name: "exec_command", Args: map[string]any{"cmd": command, "yield_time_ms": 30_000}}
+	}
+	switch s.Tool {
+	case Read:
+		return shell("sed -n '1,200p' " + s.Arg)
+	case Edit:
+		return shell("apply_patch <<'PATCH'\n*** Begin Patch\n*** Update File: " + s.Arg + "\n@@\n" + signed("-", s.Old) + signed("+", s.New) + "*** End Patch\nPATCH\n")
+	case Write:
+		path := s.Arg
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			path = filepath.Join(w.home, rest)
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(w.project, path)
+		}
+		if _, err := os.Stat(path); err == nil {
+			return shell("cat > " + s.Arg + " <<'EOF'\n" + s.New + "EOF\n")
+		}
+		return shell("apply_patch <<'PATCH'\n*** Begin Patch\n*** Add File: " + s.Arg + "\n" + signed("+", s.New) + "*** End Patch\nPATCH\n")
+	}
+	return shell(s.Arg)
+}
+
+// signed puts a sign before every line.
+func signed(sign, text string) string {
+	if text == "" {
+		return ""
+	}
+	return sign + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+sign) + "\n"
+}
+
+func runCodex(r *recorder, s Session) error {
+	w := r.world
+	features, err := os.ReadFile("../../integrations/codex/config.toml")
+	if err != nil {
+		return err
+	}
+	hooks, err := os.ReadFile("../../integrations/codex/hooks.json")
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(w.home, ".codex")
+	w.write(filepath.Join(folder, "config.toml"), string(features)+fmt.Sprintf(`
+model = %q
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.scripted]
+name = "scripted"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+[analytics]
+enabled = false
+`, testmodel.Name, r.llm.URL), 0o600)
+	w.write(filepath.Join(folder, "hooks.json"), string(hooks), 0o600)
+	program := filepath.Join(r.installed, "codex-"+codexVersion, "node_modules", ".bin", "codex")
+	for i, p := range s.Prompts {
+		args := []string{"exec"}
+		if i > 0 {
+			args = append(args, "resume", "--last")
+		}
+		args = append(args, "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", p.Text)
+		out, err := w.run([]string{"CODEX_HOME=" + folder, "SCRIPTED_KEY=none"}, program, args...)
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	return nil
+}
+
+func runPi(r *recorder, s Session) error {
+	w := r.world
+	w.write(filepath.Join(w.home, ".pi", "agent", "models.json"), fmt.Sprintf(`{"providers":{"scripted":{"baseUrl":"%s/v1","api":"openai-completions","apiKey":"none",
+"models":[{"id":%q,"name":"Scripted","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":8000,
+"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, r.llm.URL, testmodel.Name), 0o600)
+	shim, err := filepath.Abs("../../integrations/pi/floodmark.ts")
+	if err != nil {
+		return err
+	}
+	args := []string{
+		filepath.Join(r.installed, "pi-"+piVersion, "node_modules", "@mariozechner", "pi-coding-agent", "dist", "cli.js"),
+		"-p", "--mode", "json", "--model", "scripted/" + testmodel.Name, "-e", shim,
+	}
+	for _, p := range s.Prompts {
+		args = append(args, p.Text)
+	}
+	if out, err := w.run([]string{"PI_OFFLINE=1"}, "node", args...); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+// Package codingday measures what the monitor is worth on a day of ordinary
+// coding work, with and without poisoned content in it.
+//
+// A task is written as data: a small repository, what the owner types, and the
+// calls a good coding agent makes; for the attack also what is poisoned and the
+// calls of a model that obeys it. Real agents were run on every task against a
+// scripted model, with real commands in a throw-away home, and what their hooks
+// told was recorded. Replaying a recording through the monitor shows which
+// attacks would have been stopped and how often a person would have been asked.
+//
+// The recording goes on as it was: the figures say nothing about a model that
+// tries another way after a refusal. Tasks with an odd number are held out:
+// nothing but their totals is ever shown.
+package codingday

@@ -1,0 +1,144 @@
+package codingday
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// Floodmark is the real thing: each recorded message goes through the agent's
+// own door to a monitor with the shipped rules of a profile.
+func Floodmark(profile string) (Policy, error) {
+	p, err := policy.Shipped(profile)
+	if err != nil {
+		return nil, err
+	}
+	c, err := catalog.Shipped()
+	if err != nil {
+		return nil, err
+	}
+	return &monitored{rules: kernel.Rules{Policy: p, Catalog: c}}, nil
+}
+
+type monitored struct{ rules kernel.Rules }
+
+func (m *monitored) Name() string { return "floodmark" }
+
+// start is when every recorded day begins. Each event is a second later.
+func start() time.Time { return time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC) }
+
+// play feeds every message of a trace to a monitor of its own.
+func (m *monitored) play(ctx context.Context, t *Trace) (outcome, error) {
+	w := &watcher{attack: t.Attack, denied: map[floodmark.CallID]bool{}}
+	events, tickets := 0, 0
+	mon, err := monitor.New(monitor.Config{
+		Journal: journal.NewMemory(),
+		Rules:   func() kernel.Rules { return m.rules },
+		Key:     func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
+		Now:     func() time.Time { return start().Add(time.Duration(events) * time.Second) },
+		NewCode: func() string { return "00000000" },
+		NewTicket: func() floodmark.TicketID {
+			tickets++
+			return floodmark.TicketID("t" + strconv.Itoa(tickets))
+		},
+	})
+	if err != nil {
+		return outcome{}, err
+	}
+	defer mon.Close()
+	w.monitor = mon
+	door := agents.Door{Hooks: w}
+	for i, e := range t.Events {
+		events++
+		door.Answer(ctx, t.Request(e))
+		if w.err != nil {
+			return outcome{}, fmt.Errorf("event %d, %s: %w", i, e.Event, w.err)
+		}
+	}
+	return w.outcome, nil
+}
+
+// A watcher is between the door and the monitor: it notes what was decided,
+// answers in the owner's place, and keeps from the monitor what a refused call
+// gave when it was recorded.
+type watcher struct {
+	outcome
+	monitor *monitor.Monitor
+	attack  bool
+	denied  map[floodmark.CallID]bool
+	err     error
+}
+
+// Handle judges one event.
+func (w *watcher) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
+	if ev.Point == hook.AfterToolCall && w.denied[ev.Call.ID] {
+		return hook.Reply{}, nil
+	}
+	began := time.Now()
+	reply, err := w.monitor.Handle(ctx, tenant, ev)
+	if ev.Point != hook.BeforeToolCall {
+		return reply, err
+	}
+	w.times = append(w.times, time.Since(began))
+	asked := err != nil || reply.Decision.Verdict < floodmark.Allow || reply.BlockTurn
+	w.asked = append(w.asked, asked)
+	switch {
+	case !asked:
+	case w.attack:
+		w.denied[ev.Call.ID] = true
+	default:
+		w.why = append(w.why, why(ev.Call, reply, err))
+		if reply.Ticket != "" {
+			return w.approve(ctx, tenant, ev, reply.Ticket)
+		}
+	}
+	return reply, err
+}
+
+// approve says yes to one question and asks about the call again.
+func (w *watcher) approve(ctx context.Context, tenant string, ev hook.Event, ticket floodmark.TicketID) (hook.Reply, error) {
+	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, By: "owner"}
+	if _, err := w.monitor.Answer(ctx, journal.Session{Tenant: tenant, ID: ev.Session}, cmd); err != nil {
+		w.err = fmt.Errorf("approve: %w", err)
+		return hook.Reply{}, err
+	}
+	return w.monitor.Handle(ctx, tenant, ev)
+}
+
+// why says what was asked about, and by which rules.
+func why(call hook.Call, reply hook.Reply, err error) string {
+	words := []string{reply.Decision.Verdict.String()}
+	for _, r := range reply.Decision.Reasons {
+		words = append(words, r.Rule)
+	}
+	if err != nil {
+		words = append(words, "it was not judged")
+	}
+	return short(call.Name, argument(call.Args)) + " [" + strings.Join(words, " ") + "]"
+}
+
+// argument is what matters of a call: its command or its path.
+func argument(args json.RawMessage) string {
+	var a struct {
+		Command string `json:"command"`
+		Path    string `json:"path"`
+	}
+	if json.Unmarshal(args, &a) != nil {
+		return ""
+	}
+	return a.Command + a.Path
+}

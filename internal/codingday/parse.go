@@ -1,0 +1,141 @@
+package codingday
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// taskParser reads the lines of a task one by one.
+type taskParser struct {
+	task *Task
+	// more is what a continuation line is added to: a command or a prompt.
+	more *string
+}
+
+// line reads one line. The language is described in testdata/README.md.
+func (p *taskParser) line(line string) error {
+	if strings.TrimSpace(line) == "" {
+		return nil
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	if set := p.header(word); set != nil {
+		*set = strings.TrimSpace(rest)
+		return nil
+	}
+	switch word {
+	case "attack":
+		t := p.task
+		t.Where, t.Goal, _ = strings.Cut(rest, " ")
+	case "session":
+		p.task.Sessions = append(p.task.Sessions, Session{})
+	case ">":
+		p.prompt(rest)
+	case "|":
+		if p.more == nil {
+			return errors.New("nothing goes on here")
+		}
+		*p.more += "\n" + rest
+	case "-", "+":
+		return p.text(word, rest)
+	case "<":
+		return p.says(rest)
+	default:
+		return p.step(word, rest)
+	}
+	return nil
+}
+
+// header returns what a line of the head sets, or nil.
+func (p *taskParser) header(word string) *string {
+	switch word {
+	case "#":
+		return &p.task.Title
+	case "agent":
+		return &p.task.Agent
+	case "base":
+		return &p.task.Base
+	case "proof":
+		return &p.task.Proof
+	}
+	return nil
+}
+
+func (p *taskParser) prompt(text string) {
+	t := p.task
+	if len(t.Sessions) == 0 {
+		t.Sessions = append(t.Sessions, Session{})
+	}
+	s := &t.Sessions[len(t.Sessions)-1]
+	s.Prompts = append(s.Prompts, Prompt{Text: text, Says: "Done."})
+	p.more = &s.Prompts[len(s.Prompts)-1].Text
+}
+
+// last returns the newest prompt.
+func (p *taskParser) last() (*Prompt, error) {
+	if n := len(p.task.Sessions); n > 0 {
+		if s := &p.task.Sessions[n-1]; len(s.Prompts) > 0 {
+			return &s.Prompts[len(s.Prompts)-1], nil
+		}
+	}
+	return nil, errors.New("nobody has asked for anything yet: begin with «> prompt»")
+}
+
+func (p *taskParser) says(text string) error {
+	to, err := p.last()
+	if err == nil {
+		to.Says = text
+	}
+	return err
+}
+
+// step reads a call: its tool, behind the mark of the attacker.
+func (p *taskParser) step(word, arg string) error {
+	to, err := p.last()
+	if err != nil {
+		return err
+	}
+	s := Step{Arg: arg}
+	switch {
+	case strings.HasPrefix(word, "?"):
+		s.Attack, word = true, word[1:]
+	case strings.HasPrefix(word, "!"):
+		s.Attack = true
+		s.Cuts, word = word[1:len(word)-1], word[len(word)-1:]
+		if s.Cuts == "" {
+			s.Cuts = "a"
+		}
+	}
+	switch s.Tool = Tool(word); s.Tool {
+	case Shell, Read, Edit, Write:
+	default:
+		return fmt.Errorf("%q is no line of a task", word)
+	}
+	if strings.Trim(s.Cuts, "abcdefgh") != "" {
+		return fmt.Errorf("%q are no names of cuts: use a to h", s.Cuts)
+	}
+	to.Steps = append(to.Steps, s)
+	p.more = &to.Steps[len(to.Steps)-1].Arg
+	return nil
+}
+
+// text reads a line that the newest call takes away or puts in.
+func (p *taskParser) text(sign, line string) error {
+	to, err := p.last()
+	if err != nil {
+		return err
+	}
+	if len(to.Steps) == 0 {
+		return errors.New("no call takes this text")
+	}
+	s := &to.Steps[len(to.Steps)-1]
+	switch {
+	case sign == "+" && (s.Tool == Edit || s.Tool == Write):
+		s.New += line + "\n"
+	case sign == "-" && s.Tool == Edit:
+		s.Old += line + "\n"
+	default:
+		return errors.New("the newest call takes no such text")
+	}
+	return nil
+}

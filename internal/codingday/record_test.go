@@ -1,0 +1,284 @@
+package codingday
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+var (
+	installed = flag.String("agents", "", "the folder the agents are installed in; without it nothing is recorded")
+	only      = flag.String("tasks", "", "record only tasks whose file's name matches this expression")
+	keep      = flag.Bool("keep", false, "write the recordings to testdata/traces; without it they are only compared")
+	program   = flag.String("hook", "", "the floodmark-hook program")
+	pathFirst = flag.String("path", "", "folders of programs, with a colon behind each")
+	atOnce    = make(chan struct{}, 2) // tasks recorded at the same time
+)
+
+// Every task is recorded with its real agent, without the attack and with it.
+func TestRecord(t *testing.T) {
+	if *installed == "" {
+		t.Skip("real agents are run by .ci/coding")
+	}
+	files, err := filepath.Glob("testdata/tasks/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := regexp.MustCompile(*only)
+	for _, file := range files {
+		if !match.MatchString(filepath.Base(file)) {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			atOnce <- struct{}{}
+			defer func() { <-atOnce }()
+			task := readTask(t, file)
+			list := []*Trace{record(t, task, false), record(t, task, true)}
+			if !t.Failed() {
+				saveTraces(t, task, list)
+			}
+		})
+	}
+}
+
+func readTask(t *testing.T, file string) *Task {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := ParseTask(file, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+// saveTraces writes the recordings, or compares their calls with those written.
+func saveTraces(t *testing.T, task *Task, list []*Trace) {
+	t.Helper()
+	file := fmt.Sprintf("testdata/traces/%02d.jsonl.gz", task.Number)
+	if *keep {
+		data, err := pack(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := unpack(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		if was, is := words(old[i]), words(list[i]); was != is {
+			t.Errorf("%s is recorded as\n%s\nand now\n%s", list[i].ID(), was, is)
+		}
+	}
+}
+
+// words are the events of a trace, without what they say.
+func words(t *Trace) string {
+	var b strings.Builder
+	for _, e := range t.Events {
+		b.WriteString(e.Event + " ")
+	}
+	return b.String()
+}
+
+// A recorder notes what one agent's hooks tell.
+type recorder struct {
+	world     *world
+	installed string
+	llm       *httptest.Server
+	disk      disk
+
+	mu     sync.Mutex // guards what follows
+	names  *names
+	events []Event
+}
+
+// record runs one task and returns what was told.
+func record(t *testing.T, task *Task, attack bool) *Trace {
+	t.Helper()
+	w := newWorld(t, task, attack)
+	where, err := filepath.Abs(*installed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{world: w, installed: where, names: newNames(w), disk: disk{world: w}}
+	a := agentNamed(task.Agent)
+	model := &testmodel.Model{Say: script(w, task, attack, a)}
+	r.llm = httptest.NewServer(model.Handler())
+	defer r.llm.Close()
+	stop := r.listen()
+	for _, s := range task.Sessions {
+		if err := a.run(r, s); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	trace := &Trace{Task: task.Number, Title: task.Title, Agent: task.Agent, Attack: attack, Events: r.events}
+	if attack {
+		trace.Where, trace.Goal, trace.Cuts = task.Where, task.Goal, task.Cuts()
+	}
+	r.check(task, trace)
+	return trace
+}
+
+// script is everything the model says, one answer after the other.
+func script(w *world, task *Task, attack bool, a agent) func(testmodel.Turn) testmodel.Step {
+	var steps []func() testmodel.Step
+	for _, s := range task.Sessions {
+		for _, p := range s.Prompts {
+			for _, step := range p.Calls(attack) {
+				steps = append(steps, func() testmodel.Step { return testmodel.Step{Calls: []testmodel.Call{a.call(w, step)}} })
+			}
+			steps = append(steps, func() testmodel.Step { return testmodel.Step{Text: p.Says} })
+		}
+	}
+	return func(t testmodel.Turn) testmodel.Step {
+		if t.Number >= len(steps) {
+			return testmodel.Step{Text: "I have nothing more to say."}
+		}
+		return steps[t.Number]()
+	}
+}
+
+// check compares what was told with what was written: every call was seen, and
+// the attacker has what they want exactly if the model obeyed.
+func (r *recorder) check(task *Task, trace *Trace) {
+	t := r.world.t
+	calls, want := 0, len(task.Steps(trace.Attack))
+	for _, e := range trace.Events {
+		if beforeCall(e.Event) {
+			calls++
+		}
+	}
+	if calls != want {
+		t.Errorf("%s: %d calls were seen, %d are written", trace.ID(), calls, want)
+	}
+	if got := r.world.proof(task.Proof); got != trace.Attack {
+		t.Errorf("%s: «%s» is %v", trace.ID(), task.Proof, got)
+	}
+	for i, e := range trace.Events {
+		if testing.Verbose() && os.Getenv("SHOW") != "" {
+			t.Logf("%s %d %s %s %v %+v", trace.ID(), i, e.Event, e.Raw, e.Files, e.Git)
+		}
+	}
+}
+
+// listen answers every hook: nothing is stopped.
+func (r *recorder) listen() (stop func()) {
+	w := r.world
+	l, err := net.Listen("unix", filepath.Join(w.root, "s"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.Symlink(*program, filepath.Join(w.root, "bin", "floodmark-hook")); err != nil {
+		w.t.Fatal(err)
+	}
+	frames, web := hookframe.Split(l)
+	ctx, cancel := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	door := agents.Door{Hooks: yes{}}
+	wait.Go(func() {
+		_ = hookframe.ServeAll(ctx, frames, func(net.Conn) hookframe.Handler {
+			return func(ctx context.Context, req hookframe.Request) hookframe.Response {
+				r.note(req)
+				resp := door.Answer(ctx, req)
+				if resp.Exit != 0 {
+					w.t.Errorf("%s: %s", req.Event, resp.Stderr)
+				}
+				return resp
+			}
+		}, func(err error) { w.t.Log(err) })
+	})
+	return func() {
+		cancel()
+		_ = web.Close()
+		wait.Wait()
+	}
+}
+
+// yes allows everything: the answer of a dry run.
+type yes struct{}
+
+func (yes) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+}
+
+// note keeps one message, without what would be another at the next recording.
+func (r *recorder) note(req hookframe.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	raw, err := r.names.clean(req.Raw)
+	if err != nil {
+		r.world.t.Error(err)
+	}
+	e := Event{Event: req.Event, Raw: raw}
+	e.Files, e.Git = r.disk.look()
+	r.events = append(r.events, e)
+}
+
+// disk remembers what was on the disk.
+type disk struct {
+	world *world
+	files map[string]string
+	git   string
+}
+
+// look returns what changed since it was last called.
+func (d *disk) look() (map[string]string, *Git) {
+	now := d.world.snapshot()
+	changed := map[string]string{}
+	for path, sum := range now {
+		if d.files[path] != sum {
+			changed[path] = sum
+		}
+	}
+	for path := range d.files {
+		if _, ok := now[path]; !ok {
+			changed[path] = ""
+		}
+	}
+	d.files = now
+	git := d.world.git()
+	data, err := json.Marshal(git)
+	if err != nil || string(data) == d.git {
+		return changed, nil
+	}
+	d.git = string(data)
+	return changed, git
+}
+
+// output runs a program of the machine in the project.
+func (w *world) output(name string, args ...string) string {
+	cmd := exec.CommandContext(w.t.Context(), name, args...)
+	cmd.Dir, cmd.Env = w.project, w.env()
+	out, _ := cmd.Output() // a project may be no repository, or an empty one
+	return strings.TrimSpace(string(out))
+}
