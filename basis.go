@@ -31,6 +31,9 @@ type Basis struct {
 	// not.
 	Returns  Label  `json:"returns,omitzero"`
 	Location string `json:"location,omitempty"`
+	// Loads are what it would run or load that is worth less than the owner's
+	// own work, the least believed first: it is judged below them.
+	Loads []Load `json:"loads,omitempty"`
 
 	// Kinds are the kinds of the values, one for each argument; none means that
 	// all are strings with something in them. Cut are the arguments besides

@@ -81,6 +81,9 @@ type Source struct {
 	// Call is set while the content is announced by a dispatched call and has
 	// not arrived: it already lowers the mark.
 	Call CallID `json:"call,omitempty"`
+	// Via is how it came here from another session, oldest first; empty for
+	// what this one saw itself.
+	Via []Passage `json:"via,omitempty"`
 }
 
 // ContentSeen says that content entered the agent's context, or is about to.
@@ -154,12 +157,16 @@ type Endorsed struct {
 	Digest Digest `json:"digest"`
 	Trust  Trust  `json:"trust"`
 	By     string `json:"by,omitempty"`
+	// Session is where he said so, if not in this one.
+	Session SessionID `json:"session,omitempty"`
 }
 
 // Withdrawn says that the owner took an endorsement back.
 type Withdrawn struct {
 	Digest Digest `json:"digest"`
 	By     string `json:"by,omitempty"`
+	// Session is where he said so, if not in this one.
+	Session SessionID `json:"session,omitempty"`
 }
 
 // IncidentSeen says that something happened that should not be possible while

@@ -20,7 +20,9 @@ func examples() []floodmark.Fact {
 		Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "n", Server: "s", Place: "p", Sender: "w", IsOwner: true, Group: "g"},
 	}
 	shown := floodmark.Shown{Tool: tool, ArgsDigest: digest, Pattern: "p", Mark: label, Codes: []floodmark.Code{floodmark.FlowSecret}, Node: 4}
-	endorsed := floodmark.Endorsed{Digest: digest, Trust: floodmark.Local, By: "o"}
+	endorsed := floodmark.Endorsed{Digest: digest, Trust: floodmark.Local, By: "o", Session: "s"}
+	ref := floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: "/p/f"}
+	src.Via = []floodmark.Passage{{Artifact: ref, Session: "s"}}
 	return []floodmark.Fact{
 		floodmark.SessionOpened{Agent: "a", Project: "/p", Home: "/h"},
 		floodmark.SessionForked{
@@ -57,8 +59,14 @@ func examples() []floodmark.Fact {
 		floodmark.OpinionGiven{Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Text: "t"},
 		floodmark.ChildSpawned{Child: "k"},
 		floodmark.ChildEnded{Child: "k", Sources: []floodmark.Source{src}},
+		floodmark.ArtifactRead{Artifact: ref, Sources: []floodmark.Source{src}},
+		floodmark.ArtifactWritten{
+			Artifact: ref, Call: "c", Digest: digest, Nodes: 3, Inputs: []floodmark.NodeID{4}, Whole: true,
+			Over: []floodmark.ArtifactVersion{{Session: "s", Seq: 9}},
+		},
+		floodmark.ArtifactSettled{Artifact: ref, Call: "c"},
 		endorsed,
-		floodmark.Withdrawn{Digest: digest, By: "o"},
+		floodmark.Withdrawn{Digest: digest, By: "o", Session: "s"},
 		floodmark.IncidentSeen{Kind: "k", Call: "c", Tool: tool, Text: "t"},
 		floodmark.TicketOpened{Ticket: "t", CodeMAC: digest, Shown: []floodmark.Shown{shown}, Expires: at},
 		floodmark.TicketExtended{Ticket: "t", Shown: shown, CodeMAC: digest},
@@ -75,6 +83,10 @@ func fullBasis() *floodmark.Basis {
 		Before: 2, Agent: "a", Unreadable: true, Undescribed: true, Hinted: true, SelfProtected: true, Instructs: true, Network: true, Own: true, SecretPath: true,
 		Returns: floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Internal}, Location: "elsewhere",
 		Kinds: []floodmark.ValueKind{floodmark.NumberValue}, Cut: []int{0}, Needs: []floodmark.Need{{Argument: 0, Trust: floodmark.Local}},
+		Loads: []floodmark.Load{{
+			Artifact: floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: "/p"}, Label: floodmark.Label{Trust: floodmark.Shared},
+			Sources: []floodmark.Source{{Kind: floodmark.NodeInput}},
+		}},
 		Destinations: []int{0}, URLs: []floodmark.Address{{Argument: 0, Host: "news.example", FromHost: true}},
 		SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true,
 	}
@@ -122,8 +134,8 @@ func TestFactsGoThereAndBack(t *testing.T) {
 			seen[kind] = true
 		}
 	}
-	if len(seen) != 25 {
-		t.Errorf("%d kinds of facts have an example, want 25", len(seen))
+	if len(seen) != 28 {
+		t.Errorf("%d kinds of facts have an example, want 28", len(seen))
 	}
 }
 

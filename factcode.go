@@ -27,6 +27,9 @@ func (ActionDecided) factKind() string   { return "action-decided" }
 func (OpinionGiven) factKind() string    { return "opinion-given" }
 func (ChildSpawned) factKind() string    { return "child-spawned" }
 func (ChildEnded) factKind() string      { return "child-ended" }
+func (ArtifactRead) factKind() string    { return "artifact-read" }
+func (ArtifactWritten) factKind() string { return "artifact-written" }
+func (ArtifactSettled) factKind() string { return "artifact-settled" }
 func (Endorsed) factKind() string        { return "endorsed" }
 func (Withdrawn) factKind() string       { return "withdrawn" }
 func (IncidentSeen) factKind() string    { return "incident-seen" }
@@ -104,6 +107,12 @@ func read(kind string, body []byte) (f Fact, known bool, err error) {
 		f, err = decode[ChildSpawned](body)
 	case "child-ended":
 		f, err = decode[ChildEnded](body)
+	case "artifact-read":
+		f, err = decode[ArtifactRead](body)
+	case "artifact-written":
+		f, err = decode[ArtifactWritten](body)
+	case "artifact-settled":
+		f, err = decode[ArtifactSettled](body)
 	case "endorsed":
 		f, err = decode[Endorsed](body)
 	case "withdrawn":

@@ -23,6 +23,7 @@ const (
 	FromDefinition OriginKind = "definition" // tool definitions and server instructions
 	FromPaste      OriginKind = "paste"      // a long run of text the owner pasted
 	FromQuote      OriginKind = "quote"      // quoted or forwarded parts of a message
+	FromCheckout   OriginKind = "checkout"   // a repository that others wrote, as it was checked out
 	FromUnknown    OriginKind = "unknown"    // content at a model call that nobody announced
 )
 

@@ -39,6 +39,11 @@ func (b Batch) Check() error {
 		}
 		bytes += len(c.Postings)
 	}
+	more, err := b.checkArtifacts()
+	if err != nil {
+		return err
+	}
+	bytes += more
 	if entries > MaxEntries || bytes > MaxBatchBytes {
 		return fmt.Errorf("%w: %d entries of %d bytes, at most %d of %d", ErrTooLarge, entries, bytes, MaxEntries, MaxBatchBytes)
 	}

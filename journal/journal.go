@@ -51,6 +51,10 @@ type Journal interface {
 	// Postings returns the index of contents, by digest, for those it has.
 	Postings(ctx context.Context, tenant string, contents []floodmark.Digest) (map[floodmark.Digest][]byte, error)
 
+	// Artifacts returns what sessions of a tenant left behind under these keys,
+	// each session's newest word, in no order.
+	Artifacts(ctx context.Context, tenant string, keys []floodmark.Digest) ([]Artifact, error)
+
 	// Heads yields the last entry of every session that was written to after
 	// the given mark of a former call, in the order of their writing; the zero
 	// mark yields all. The same session may come more than once.
@@ -76,6 +80,9 @@ type Batch struct {
 	// Contents are indexes of content seen for the first time. One that is
 	// already there is left as it is.
 	Contents []Content
+	// Artifacts are what the sessions of Records leave behind, and which older
+	// words are gone, in this order.
+	Artifacts []Artifact
 }
 
 // A Record is what is added to one session.

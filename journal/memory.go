@@ -17,6 +17,7 @@ type Memory struct {
 	written  Mark
 	sessions map[Session]*kept
 	contents map[contentKey][]byte
+	left     map[contentKey][]Artifact
 }
 
 type contentKey struct {
@@ -37,7 +38,7 @@ var _ Journal = (*Memory)(nil)
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{sessions: map[Session]*kept{}, contents: map[contentKey][]byte{}}
+	return &Memory{sessions: map[Session]*kept{}, contents: map[contentKey][]byte{}, left: map[contentKey][]Artifact{}}
 }
 
 func (k *kept) last() Link {
@@ -94,6 +95,7 @@ func (m *Memory) Append(ctx context.Context, b Batch) error {
 			m.contents[key] = slices.Clone(c.Postings)
 		}
 	}
+	m.leave(b.Artifacts)
 	return nil
 }
 

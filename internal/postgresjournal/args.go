@@ -34,6 +34,7 @@ type args struct {
 
 	snapshots snapshotArgs
 	contents  []content
+	artifacts []artifact
 }
 
 type snapshotArgs struct {
@@ -57,6 +58,9 @@ func argsOf(requests []*request) *args {
 		for _, c := range r.batch.Contents {
 			a.contents = append(a.contents, content{c, len(a.numbers)})
 		}
+		for _, left := range r.batch.Artifacts {
+			a.artifacts = append(a.artifacts, artifact{left, len(a.numbers)})
+		}
 		for i := range r.batch.Records {
 			a.add(&r.batch.Records[i])
 		}
@@ -67,6 +71,7 @@ func argsOf(requests []*request) *args {
 		}
 		return bytes.Compare([]byte(x.Tenant), []byte(y.Tenant))
 	})
+	sortArtifacts(a.artifacts)
 	return a
 }
 
@@ -111,7 +116,7 @@ func notNull(b []byte) []byte {
 // insert writes everything in one transaction and returns how many entries
 // there were. It returns only when the server has committed.
 func (a *args) insert(ctx context.Context, c *pgx.Conn) (int64, error) {
-	if len(a.snapshots.seqs) == 0 && len(a.contents) == 0 {
+	if len(a.snapshots.seqs) == 0 && len(a.contents) == 0 && len(a.artifacts) == 0 {
 		var tag pgconn.CommandTag
 		var err error
 		if len(a.entrySeqs) == 1 {
@@ -130,6 +135,7 @@ func (a *args) insert(ctx context.Context, c *pgx.Conn) (int64, error) {
 	if len(a.contents) > 0 {
 		batch.Queue(contentSQL, a.contentColumns()...)
 	}
+	a.queueArtifacts(&batch)
 	results := c.SendBatch(ctx, &batch)
 	tag, err := results.Exec()
 	// The commit comes last, so its fate is known only here.

@@ -81,5 +81,8 @@ func (r *request) bytes() (n int) {
 	for _, c := range r.batch.Contents {
 		n += len(c.Postings)
 	}
+	for _, a := range r.batch.Artifacts {
+		n += len(a.Body) + rowBytes
+	}
 	return n
 }

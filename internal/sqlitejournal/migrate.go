@@ -12,7 +12,7 @@ const applicationID = 0x466c4d6b
 
 // formVersion is the form this program writes. Migrations lead there from every
 // older form, one file each; none is ever changed once it was released.
-const formVersion = 1
+const formVersion = 2
 
 //go:embed migrations/*.sql
 var migrations embed.FS

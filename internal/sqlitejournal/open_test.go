@@ -75,8 +75,8 @@ func TestRefusesWhatIsNotAFile(t *testing.T) {
 func TestRefusesWhatIsNotAJournal(t *testing.T) {
 	for name, prepare := range map[string]func(c *conn) error{
 		"not a journal": func(c *conn) error { return c.exec("CREATE TABLE cats (name TEXT)") },
-		"of form 2": func(c *conn) error {
-			return errors.Join(c.exec(fmt.Sprint("PRAGMA application_id=", applicationID)), c.exec("PRAGMA user_version=2"))
+		fmt.Sprint("of form ", formVersion+1): func(c *conn) error {
+			return errors.Join(c.exec(fmt.Sprint("PRAGMA application_id=", applicationID)), c.exec(fmt.Sprint("PRAGMA user_version=", formVersion+1)))
 		},
 	} {
 		path := newPath(t)

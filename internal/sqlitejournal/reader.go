@@ -15,7 +15,7 @@ import (
 type reader struct {
 	c *conn
 	// Each is bounded in what it reads, so none is ever interrupted.
-	begin, page, posting *stmt
+	begin, page, posting, artifact *stmt
 }
 
 const (
@@ -40,7 +40,7 @@ func newReader(path string) (*reader, error) {
 	for _, s := range []struct {
 		to  **stmt
 		sql string
-	}{{&r.begin, beginSQL}, {&r.page, pageSQL + strconv.Itoa(pageRows)}, {&r.posting, postingSQL}} {
+	}{{&r.begin, beginSQL}, {&r.page, pageSQL + strconv.Itoa(pageRows)}, {&r.posting, postingSQL}, {&r.artifact, artifactSQL}} {
 		if *s.to, err = c.prepare(s.sql); err != nil {
 			return nil, errors.Join(err, r.close())
 		}
@@ -50,7 +50,7 @@ func newReader(path string) (*reader, error) {
 
 func (r *reader) close() error {
 	var errs []error
-	for _, s := range []*stmt{r.begin, r.page, r.posting} {
+	for _, s := range []*stmt{r.begin, r.page, r.posting, r.artifact} {
 		if s != nil {
 			errs = append(errs, s.Close())
 		}

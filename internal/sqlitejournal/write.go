@@ -49,7 +49,7 @@ func (w *writer) write(r *request) error {
 			return err
 		}
 	}
-	return nil
+	return w.artifacts(r.batch.Artifacts)
 }
 
 // follows reports whether rec may be added: nil, errThere, ErrConflict, or what

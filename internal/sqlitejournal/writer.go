@@ -43,6 +43,7 @@ type writer struct {
 	addSnapshot, addContent *stmt
 	findSession, findHead   *stmt
 	findFact                *stmt
+	leave, takeBack         *stmt   // artifacts
 	stmts                   []*stmt // all of them
 
 	group   []*request
@@ -72,6 +73,8 @@ func (w *writer) prepare() error {
 		{&w.addSession, "INSERT INTO sessions (id, tenant, session) VALUES (?,?,?)"},
 		{&w.addSnapshot, "INSERT OR REPLACE INTO snapshots (sid, seq, hash, state) VALUES (?,?,?,?)"},
 		{&w.addContent, "INSERT OR IGNORE INTO contents (tenant, digest, postings) VALUES (?,?,?)"},
+		{&w.leave, leaveSQL},
+		{&w.takeBack, takeBackSQL},
 		{&w.findSession, "SELECT id FROM sessions WHERE tenant = ? AND session = ?"},
 		{&w.findHead, "SELECT seq, hash FROM facts WHERE sid = ? ORDER BY seq DESC LIMIT 1"},
 		{&w.findFact, "SELECT hash FROM facts WHERE sid = ? AND seq = ? AND kind IS NOT NULL"},

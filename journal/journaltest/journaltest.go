@@ -66,6 +66,10 @@ func cases() []testCase {
 		{"all or nothing", allOrNothing},
 		{"contents", contents},
 		{"contents of a refused batch", contentsRefused},
+		{"artifacts", artifacts},
+		{"artifacts of a refused batch", artifactsRefused},
+		{"artifacts of two writers", artifactsOfTwo},
+		{"artifacts that may not be", artifactsWrong},
 		{"limits", limits},
 		{"snapshots", snapshots},
 		{"erase needs the last entry", eraseConflict},
@@ -91,6 +95,7 @@ type lastingCase struct {
 func lasting() []lastingCase {
 	return []lastingCase{
 		{"survives reopening", survives},
+		{"artifacts survive reopening", artifactsSurvive},
 		{"marks survive reopening", marksSurvive},
 		{"acknowledged before close", acknowledgedSurvives},
 	}

@@ -1,0 +1,123 @@
+package postgresjournal
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// leaveSQL keeps a session's word if it is newer.
+const leaveSQL = `
+INSERT INTO artifacts AS old (tenant, key, session, seq, body)
+SELECT x.owner, x.key, x.writer, x.version, x.body
+FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bytea[], $8::bigint[])
+    AS x (owner, key, writer, version, body, tenant, session, seq)` + newSQL + `
+ON CONFLICT (tenant, key, session) DO UPDATE
+SET seq = excluded.seq, body = excluded.body
+WHERE old.seq < excluded.seq`
+
+// takeBackSQL removes the words up to a version.
+const takeBackSQL = `
+DELETE FROM artifacts a USING (
+    SELECT x.owner, x.key, x.writer, x.version
+    FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bytea[], $6::bytea[], $7::bytea[], $8::bigint[])
+        AS x (owner, key, writer, version, body, tenant, session, seq)` + newSQL + `) g
+WHERE a.tenant = g.owner AND a.key = g.key AND a.session = g.writer AND a.seq <= g.version`
+
+const artifactsSQL = `
+SELECT a.key, a.session, a.seq, a.body FROM artifacts a WHERE a.tenant = $1 AND a.key = ANY($2::bytea[])`
+
+// An artifact with the number of the record that brought it.
+type artifact struct {
+	journal.Artifact
+	record int
+}
+
+// sortArtifacts brings words into the order in which all writers meet them.
+func sortArtifacts(list []artifact) {
+	slices.SortStableFunc(list, func(x, y artifact) int {
+		return cmp.Or(bytes.Compare(x.Key[:], y.Key[:]), strings.Compare(x.Tenant, y.Tenant), cmp.Compare(x.Session, y.Session))
+	})
+}
+
+// queueArtifacts adds what writes and removes words.
+func (a *args) queueArtifacts(b *pgx.Batch) {
+	var left, gone []artifact
+	for _, x := range a.artifacts {
+		if x.Gone() {
+			gone = append(gone, x)
+		} else {
+			left = append(left, x)
+		}
+	}
+	if len(left) > 0 {
+		b.Queue(leaveSQL, a.artifactColumns(left)...)
+	}
+	if len(gone) > 0 {
+		b.Queue(takeBackSQL, a.artifactColumns(gone)...)
+	}
+}
+
+func (a *args) artifactColumns(list []artifact) []any {
+	n := len(list)
+	tenants, keys, sessions, bodies := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
+	byTenants, bySessions := make([][]byte, n), make([][]byte, n)
+	seqs, bySeqs := make([]int64, n), make([]int64, n)
+	for i := range list {
+		x := &list[i]
+		tenants[i], keys[i], sessions[i], bodies[i] = []byte(x.Tenant), x.Key[:], []byte(x.Session), notNull(x.Body)
+		seqs[i], bySeqs[i] = int64(x.Seq), a.lastSeqs[x.record]
+		byTenants[i], bySessions[i] = a.tenants[x.record], a.sessions[x.record]
+	}
+	return []any{tenants, keys, sessions, seqs, bodies, byTenants, bySessions, bySeqs}
+}
+
+// Artifacts implements [journal.Journal].
+func (j *Journal) Artifacts(ctx context.Context, tenant string, keys []floodmark.Digest) ([]journal.Artifact, error) {
+	if j.closed.Load() {
+		return nil, journal.ErrClosed
+	}
+	found, err := j.shard.artifacts(ctx, tenant, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read what sessions left behind: %w", err)
+	}
+	return found, nil
+}
+
+func (s *shard) artifacts(ctx context.Context, tenant string, keys []floodmark.Digest) (found []journal.Artifact, err error) {
+	for some := range slices.Chunk(keys, maxPostings) {
+		list := make([][]byte, len(some))
+		for i := range some {
+			list[i] = some[i][:]
+		}
+		err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			rows, err := c.Query(ctx, artifactsSQL, []byte(tenant), list)
+			if err != nil {
+				return err
+			}
+			var key, session, body []byte
+			var seq int64
+			_, err = pgx.ForEachRow(rows, []any{&key, &session, &seq, &body}, func() error {
+				found = append(found, journal.Artifact{
+					Tenant: tenant, Key: floodmark.Digest(key), Session: floodmark.SessionID(session), Seq: uint64(seq), Body: body,
+				})
+				body = nil
+				return nil
+			})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}

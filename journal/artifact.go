@@ -1,0 +1,88 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// An Artifact is one session's word on something it left behind. There is one
+// for each key and session: a newer one replaces it. Without a body it says
+// that the session's word up to Seq is gone; a newer one stays.
+//
+// A session's words are written only with its own entries, so they follow each
+// other as those do; whoever has taken a word into its own removes exactly that
+// version. So two writers never have to agree.
+type Artifact struct {
+	Tenant  string
+	Key     floodmark.Digest
+	Session floodmark.SessionID
+	// Seq is of the entry it was written with.
+	Seq  uint64
+	Body []byte
+}
+
+// Gone reports whether a removes a word.
+func (a Artifact) Gone() bool { return len(a.Body) == 0 }
+
+// MaxArtifacts bounds the words of one batch: a call that names a hundred files
+// in deep folders stays below it.
+const MaxArtifacts = 1 << 13
+
+// MaxArtifactBytes bounds one word: it has some dozens of sources.
+const MaxArtifactBytes = 1 << 20
+
+// checkArtifacts refuses words nobody may write, and returns their bytes.
+func (b Batch) checkArtifacts() (bytes int, err error) {
+	if len(b.Artifacts) > MaxArtifacts {
+		return 0, fmt.Errorf("%w: %d artifacts, at most %d", ErrTooLarge, len(b.Artifacts), MaxArtifacts)
+	}
+	for _, a := range b.Artifacts {
+		if len(a.Body) > MaxArtifactBytes {
+			return 0, fmt.Errorf("%w: an artifact of %d bytes, at most %d", ErrTooLarge, len(a.Body), MaxArtifactBytes)
+		}
+		if a.Seq > math.MaxInt64 || a.Session == "" || len(a.Session) > MaxSessionBytes || len(a.Tenant) > MaxTenantBytes {
+			return 0, fmt.Errorf("%w: an artifact of no session", ErrTooLarge)
+		}
+		ours := func(r Record) bool {
+			return r.Session == Session{Tenant: a.Tenant, ID: a.Session} && r.Last().Seq == a.Seq
+		}
+		if !a.Gone() && !slices.ContainsFunc(b.Records, ours) {
+			return 0, fmt.Errorf("journal: an artifact of session %s beside its entries", a.Session)
+		}
+		bytes += len(a.Body)
+	}
+	return bytes, nil
+}
+
+// leave takes words in. The lock is held.
+func (m *Memory) leave(list []Artifact) {
+	for _, a := range list {
+		key := contentKey{a.Tenant, a.Key}
+		rest := slices.DeleteFunc(slices.Clone(m.left[key]), func(old Artifact) bool { return old.Session == a.Session && old.Seq <= a.Seq })
+		if !a.Gone() {
+			a.Body = slices.Clone(a.Body)
+			rest = append(rest, a)
+		}
+		if m.left[key] = rest; len(rest) == 0 {
+			delete(m.left, key)
+		}
+	}
+}
+
+// Artifacts implements [Journal].
+func (m *Memory) Artifacts(ctx context.Context, tenant string, keys []floodmark.Digest) ([]Artifact, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.usable(ctx); err != nil {
+		return nil, err
+	}
+	var found []Artifact
+	for _, k := range keys {
+		found = append(found, m.left[contentKey{tenant, k}]...)
+	}
+	return found, nil
+}
