@@ -21,7 +21,7 @@ func newBench(c *console) *cobra.Command {
 		Long:    "Measure what the monitor is worth. Figures are printed with the hashes of the rules\nthey were made with.",
 		Example: "  floodmark bench protection --data protection",
 	}
-	cmd.AddCommand(newBenchProtection(c))
+	cmd.AddCommand(newBenchProtection(c), newBenchCoding(c))
 	return cmd
 }
 

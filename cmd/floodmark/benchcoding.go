@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/codingday"
+	"github.com/floodmark/floodmark/internal/protection"
+)
+
+// codingOptions are the flags of «floodmark bench coding».
+type codingOptions struct {
+	policies []string
+	profile  string
+	names    bool
+}
+
+func newBenchCoding(c *console) *cobra.Command {
+	var opt codingOptions
+	cmd := &cobra.Command{
+		Use:   "coding",
+		Short: "Replay a recorded day of coding work, with attacks in it",
+		Long: `Replay a recorded day of coding work and count which attacks would have been stopped
+and how often a person would have been asked. Real coding agents did the work with a
+scripted model in a throw-away home; each task was recorded as it should go and once
+more with something poisoned in it and a model that obeys. The recordings are part of
+this program.
+
+The policies are: none (no monitor), A (every command that does something asks once
+text of others was seen), B (so, unless each of its words was seen in trusted text)
+and floodmark (the shipped rules). The tasks with odd numbers are held out, as the set
+coding-test: rules are written without looking into them.`,
+		Example: `  floodmark bench coding
+  floodmark bench coding --policy none,floodmark --output json
+  floodmark bench coding --names`,
+		Args: cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			return c.benchCoding(cmd.Context(), opt, format(cmd))
+		}),
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&opt.policies, "policy", policyNames(), "these `POLICIES`, with commas between them")
+	f.StringVar(&opt.profile, "profile", codingProfile, "the shipped `PROFILE` that the policy floodmark has: "+strings.Join(profiles(), ", "))
+	f.BoolVar(&opt.names, "names", false, "name the attacks that pass and what was asked about, held-out tasks aside (text only)")
+	complete(cmd, "policy", policyNames())
+	complete(cmd, "profile", profiles())
+	return cmd
+}
+
+// codingProfile is the profile coding agents run under.
+const codingProfile = "coding"
+
+func (c *console) benchCoding(ctx context.Context, opt codingOptions, form string) error {
+	if err := oneOf("--policy", opt.policies, policyNames()); err != nil {
+		return err
+	}
+	if err := oneOf("--profile", []string{opt.profile}, profiles()); err != nil {
+		return err
+	}
+	traces, err := codingday.Recorded()
+	if err != nil {
+		return err
+	}
+	var list []codingday.Policy
+	for _, name := range opt.policies {
+		p, ok := codingday.Plain(name)
+		if !ok {
+			if p, err = codingday.Floodmark(opt.profile); err != nil {
+				return err
+			}
+		}
+		list = append(list, p)
+	}
+	bar := c.newProgress("replaying")
+	res, err := codingday.Replay(ctx, traces, list, bar.update)
+	bar.end()
+	if err != nil {
+		if ctx.Err() != nil {
+			return refuse("", "interrupted")
+		}
+		return err
+	}
+	if form == asJSON {
+		return c.json(res)
+	}
+	if err := res.WriteTable(c.stdout); err != nil || !opt.names {
+		return err
+	}
+	return writeNames(c.stdout, res)
+}
+
+// writeNames lists what stands behind the counts, where that may be known.
+func writeNames(w io.Writer, res *protection.Result) error {
+	for _, s := range res.Sets {
+		for _, id := range s.PassedIDs {
+			fmt.Fprintf(w, "\n%s %s passed  %s", s.Set, s.Policy, id)
+		}
+		for _, y := range s.Why {
+			fmt.Fprintf(w, "\n%s %s asked %d  %s", s.Set, s.Policy, y.Count, y.Text)
+		}
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
