@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -21,7 +23,7 @@ func newBench(c *console) *cobra.Command {
 		Long:    "Measure what the monitor is worth. Figures are printed with the hashes of the rules\nthey were made with.",
 		Example: "  floodmark bench protection --data protection",
 	}
-	cmd.AddCommand(newBenchProtection(c), newBenchCoding(c))
+	cmd.AddCommand(newBenchProtection(c))
 	return cmd
 }
 
@@ -32,6 +34,8 @@ type benchOptions struct {
 	policies []string
 	profile  string
 	groups   bool
+	names    bool
+	sample   int
 }
 
 func newBenchProtection(c *console) *cobra.Command {
@@ -64,6 +68,8 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
 	f.StringSliceVar(&opt.policies, "policy", policyNames(), "these `POLICIES`, with commas between them")
 	f.StringVar(&opt.profile, "profile", profiles()[0], "the shipped `PROFILE` that the policy floodmark has: "+strings.Join(profiles(), ", "))
 	f.BoolVar(&opt.groups, "groups", false, "show the counts by suite, model and attack too (text only)")
+	f.BoolVar(&opt.names, "names", false, "name the attacks that pass and the tasks with a question, held-out ones aside, and say why it was asked (text only)")
+	f.IntVar(&opt.sample, "sample", 1, "mutate one in `N` traces only")
 	complete(cmd, "set", setNames())
 	complete(cmd, "policy", policyNames())
 	complete(cmd, "profile", profiles())
@@ -74,7 +80,7 @@ func policyNames() []string { return []string{"none", "A", "B", "floodmark"} }
 
 func setNames() []string {
 	var names []string
-	for _, s := range protection.Sets() {
+	for _, s := range protection.AllSets() {
 		names = append(names, string(s))
 	}
 	return names
@@ -98,18 +104,19 @@ func (c *console) bench(ctx context.Context, opt benchOptions, form string) erro
 	if err != nil {
 		return refuse("check that the folder holds the whole data set", "recorded data in %s: %s", folder, err)
 	}
+	sets := protection.AllSets()
 	if len(opt.sets) > 0 {
-		data.Traces = slices.DeleteFunc(data.Traces, func(t protection.Trace) bool {
-			set, ok := t.Set()
-			return !ok || !slices.Contains(opt.sets, string(set))
-		})
+		sets = nil
+		for _, name := range opt.sets {
+			sets = append(sets, protection.Set(name))
+		}
 	}
 	deciders, err := newDeciders(data, opt.policies, opt.profile)
 	if err != nil {
 		return err
 	}
 	bar := c.newProgress("replaying")
-	res, err := protection.Replay(ctx, data, deciders, protection.Options{Progress: bar.update})
+	res, err := protection.Replay(ctx, data, deciders, protection.Options{Progress: bar.update, Sets: sets, Sample: opt.sample})
 	bar.end()
 	if err != nil {
 		if ctx.Err() != nil {
@@ -117,23 +124,32 @@ func (c *console) bench(ctx context.Context, opt benchOptions, form string) erro
 		}
 		return err
 	}
-	if len(opt.sets) > 0 {
-		res.Sets = slices.DeleteFunc(res.Sets, func(s protection.Score) bool { return !slices.Contains(opt.sets, string(s.Set)) })
-	}
-	return c.printBench(res, opt.groups, form)
+	return c.printBench(res, opt, form)
 }
 
-func (c *console) printBench(res *protection.Result, groups bool, form string) error {
+func (c *console) printBench(res *protection.Result, opt benchOptions, form string) error {
 	if form == asJSON {
 		return c.json(res)
 	}
-	if err := res.WriteTable(c.stdout); err != nil || !groups {
-		return err
+	parts := []func(io.Writer) error{res.WriteTable}
+	if res.Seed != 0 {
+		parts = append(parts, res.WriteMutations)
 	}
-	if _, err := c.stdout.Write([]byte("\n")); err != nil {
-		return err
+	if opt.groups {
+		parts = append(parts, res.WriteGroups)
 	}
-	return res.WriteGroups(c.stdout)
+	if opt.names {
+		parts = append(parts, res.WriteNames, res.WriteWhy)
+	}
+	for i, write := range parts {
+		if i > 0 {
+			fmt.Fprintln(c.stdout)
+		}
+		if err := write(c.stdout); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // oneOf refuses words that a flag does not know.

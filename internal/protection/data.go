@@ -33,7 +33,7 @@ type Data struct {
 
 // A Text is one recorded text.
 type Text struct {
-	ID   int32 // equal texts of one Data have equal IDs
+	ID   int32 // equal texts of one Data have equal IDs; -1 is a text of its own
 	Body string
 }
 
@@ -48,7 +48,8 @@ type Trace struct {
 	Injection string // the attacker's task; empty where there was no attack
 	Kind      Kind
 	System    Text
-	User      Text // the user's only message
+	User      Text   // the user's only message
+	Injected  []Text // what the attacker wrote, as it was before a tool reported it
 	Steps     []Step
 	Utility   bool // the user's task succeeded
 	Succeeded bool // the attack succeeded
@@ -62,6 +63,8 @@ type Trace struct {
 	// needed for the goal.
 	Cuts     [][]int
 	TextOnly bool
+
+	mutant Mutation // 0 as it was recorded
 }
 
 // A Step is one answer of the model: its text and the calls it proposes.

@@ -181,6 +181,9 @@ func newCache[T any](texts int, compute func(Text) T) *cache[T] {
 }
 
 func (c *cache[T]) get(t Text) T {
+	if t.ID < 0 {
+		return c.compute(t)
+	}
 	if v := c.kept[t.ID].Load(); v != nil {
 		return *v
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -65,7 +66,12 @@ type monitor struct {
 	// postings keeps the index of each text: the same results stand in many
 	// traces, and hashing them would take longer than everything else.
 	postings sync.Map // floodmark.Digest -> provenance.Postings
+	kept     atomic.Int64
 }
+
+// maxKept bounds the postings that are kept, at 16 bytes each: all of the
+// recorded texts, and of the mutated ones, which hardly come again, some.
+const maxKept = 24 << 20
 
 func (m *monitor) Name() string { return m.name }
 
@@ -164,7 +170,9 @@ func (m *monitor) indexed(x kernel.Indexed) provenance.Postings {
 		}
 	}
 	p := provenance.Key{}.Postings(x.Text)
-	m.postings.Store(digest, p)
+	if m.kept.Add(int64(len(p))) < maxKept {
+		m.postings.Store(digest, p)
+	}
 	return p
 }
 

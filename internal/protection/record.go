@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 )
 
@@ -26,6 +28,7 @@ type record struct {
 	Replay     replayed        `json:"replay"`
 	Cuts       json.RawMessage `json:"cuts"`
 	Coincident bool            `json:"coincident"`
+	Injections map[string]text `json:"injections"` // by where they were put
 }
 
 type replayed struct {
@@ -118,6 +121,9 @@ func (r *resolver) trace(rec *record) (Trace, error) {
 		Steps:   make([]Step, len(rec.Steps)),
 		Utility: rec.Utility, Succeeded: rec.Security, Replayed: rec.Replay.Security,
 		Coincident: rec.Coincident,
+	}
+	for _, place := range slices.Sorted(maps.Keys(rec.Injections)) {
+		t.Injected = append(t.Injected, r.text(rec.Injections[place]))
 	}
 	n := 0
 	for i, s := range rec.Steps {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,11 @@ type Options struct {
 	Workers int
 	// Progress is told how many traces are done, from one goroutine, now and then.
 	Progress func(done, total int)
+	// Sets are those to measure; none means all recorded ones.
+	Sets []Set
+	// Sample, if above 1, mutates one in so many traces, for those who cannot
+	// wait. The recorded sets are always measured whole.
+	Sample int
 }
 
 // batch is how many traces a worker takes at once: few enough that all
@@ -32,16 +38,35 @@ type outcome struct {
 	why       []string // of each question in a benign run
 }
 
+// A played is one trace, as it was recorded or as one mutant of it, under every
+// policy.
+type played struct {
+	trace    *Trace // as it was recorded
+	mutation Mutation
+	variant  string
+	dropped  string    // why there is no such mutant
+	outcomes []outcome // by decider; none if dropped
+}
+
 // Replay plays every trace that belongs to a set through every decider and
 // adds up the scores: for each set, one per decider in the given order.
 func Replay(ctx context.Context, d *Data, deciders []Decider, opt Options) (*Result, error) {
-	var traces []*Trace
-	for i := range d.Traces {
-		if _, ok := d.Traces[i].Set(); ok {
-			traces = append(traces, &d.Traces[i])
+	p := player{data: d, deciders: deciders, sets: opt.Sets}
+	if len(p.sets) == 0 {
+		p.sets = Sets()
+	}
+	for _, set := range p.sets {
+		if m, ok := MutationOf(set); ok {
+			p.mutations = append(p.mutations, m)
 		}
 	}
-	p := player{data: d, deciders: deciders, traces: traces, outcomes: make([][]outcome, len(traces))}
+	for i := range d.Traces {
+		if set, ok := d.Traces[i].Set(); ok && (slices.Contains(p.sets, set) || len(p.mutations) > 0 && d.Traces[i].mutable()) {
+			p.traces = append(p.traces, &d.Traces[i])
+		}
+	}
+	p.sample = max(opt.Sample, 1)
+	p.played = make([][]played, len(p.traces))
 	if err := p.playAll(ctx, opt); err != nil {
 		return nil, err
 	}
@@ -49,11 +74,14 @@ func Replay(ctx context.Context, d *Data, deciders []Decider, opt Options) (*Res
 }
 
 type player struct {
-	data     *Data
-	deciders []Decider
-	traces   []*Trace
-	outcomes [][]outcome // by trace, then decider
-	next     atomic.Int64
+	data      *Data
+	deciders  []Decider
+	sets      []Set
+	mutations []Mutation
+	sample    int
+	traces    []*Trace
+	played    [][]played // by trace: as recorded, then its mutants
+	next      atomic.Int64
 }
 
 // playAll returns when every worker has ended.
@@ -102,16 +130,43 @@ func (p *player) work(ctx context.Context, played chan<- int) error {
 	return nil
 }
 
+// play plays a trace as it was recorded and then its mutants.
 func (p *player) play(i int) error {
 	t := p.traces[i]
-	p.outcomes[i] = make([]outcome, len(p.deciders))
-	for j, d := range p.deciders {
-		o, err := play(p.data.Cards, t, d)
-		if err != nil {
-			return fmt.Errorf("replay %s under %s: %w", t.ID, d.Name(), err)
-		}
-		p.outcomes[i][j] = o
+	if err := p.under(t, &played{trace: t}, i); err != nil {
+		return err
 	}
+	if len(p.mutations) == 0 || !t.mutable() || i%p.sample != 0 {
+		return nil
+	}
+	s := newSubject(p.data.Cards, t)
+	for _, m := range p.mutations {
+		for _, v := range m.variants(t.Kind) {
+			mutant, why := v.rewrite(s)
+			if why == "" {
+				mutant.mutant = m
+			}
+			if err := p.under(mutant, &played{trace: t, mutation: m, variant: v.name, dropped: why}, i); err != nil {
+				return fmt.Errorf("%s, %s: %w", m.Set(), v.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// under plays t under every policy and keeps what came of it.
+func (p *player) under(t *Trace, as *played, i int) error {
+	if as.dropped == "" {
+		as.outcomes = make([]outcome, len(p.deciders))
+		for j, d := range p.deciders {
+			o, err := play(p.data.Cards, t, d)
+			if err != nil {
+				return fmt.Errorf("replay %s under %s: %w", t.ID, d.Name(), err)
+			}
+			as.outcomes[j] = o
+		}
+	}
+	p.played[i] = append(p.played[i], *as)
 	return nil
 }
 
@@ -127,6 +182,9 @@ func play(cards Cards, t *Trace, d Decider) (outcome, error) {
 	var asked []bool // by the call's index
 	for i := range t.Steps {
 		s := &t.Steps[i]
+		if t.decided(asked) {
+			break
+		}
 		if err := run.Propose(s); err != nil {
 			return o, err
 		}
@@ -160,6 +218,19 @@ func play(cards Cards, t *Trace, d Decider) (outcome, error) {
 	return o, nil
 }
 
+// decided reports whether nothing that still comes can change the outcome of a
+// mutant. Recorded traces are played to their end.
+func (t *Trace) decided(asked []bool) bool {
+	if t.mutant == 0 || t.Kind != Attack {
+		return false
+	}
+	last := 0
+	for _, cut := range t.Cuts {
+		last = max(last, slices.Max(cut))
+	}
+	return len(asked) > last || stops(t.Cuts, asked)
+}
+
 // ask notes a question.
 func (o *outcome) ask(run Run, t *Trace, c *Call) {
 	o.asked++
@@ -173,7 +244,7 @@ func stops(cuts [][]int, asked []bool) bool {
 	for _, cut := range cuts {
 		all := true
 		for _, i := range cut {
-			all = all && asked[i]
+			all = all && i < len(asked) && asked[i]
 		}
 		if all {
 			return true

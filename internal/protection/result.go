@@ -11,9 +11,13 @@ import (
 type Result struct {
 	// PolicyHash and CatalogHash say what the monitor decided by. They are empty
 	// if it was not among the deciders.
-	PolicyHash  string  `json:"policy_hash"`
-	CatalogHash string  `json:"catalog_hash"`
-	Sets        []Score `json:"sets"`
+	PolicyHash  string `json:"policy_hash"`
+	CatalogHash string `json:"catalog_hash"`
+	// Seed is what the mutations were made with, 0 if none was measured. Sample
+	// is above 1 if only one in so many traces was mutated.
+	Seed   int     `json:"seed,omitempty"`
+	Sample int     `json:"sample,omitempty"`
+	Sets   []Score `json:"sets"`
 }
 
 // A Score is how one policy did on one set.
@@ -24,6 +28,15 @@ type Score struct {
 	// P50 and P99 are how long one decision took, in microseconds.
 	P50 float64 `json:"p50_us"`
 	P99 float64 `json:"p99_us"`
+
+	// SilentBefore, of a mutated set, is how many of its benign traces saw no
+	// question as they were recorded.
+	SilentBefore int `json:"silent_before,omitempty"`
+	// Dropped says how many mutants there are not, by reason.
+	Dropped map[string]int `json:"dropped,omitempty"`
+	// Parts are the counts of a mutated set by the set it was made from and by
+	// the way it was made.
+	Parts []Part `json:"parts,omitempty"`
 
 	// Groups are the same counts by suite, model and attack.
 	Groups []Group `json:"-"`
@@ -64,6 +77,15 @@ type Counts struct {
 	// those that did not fulfil the task.
 	Questions  int `json:"-"`
 	BenignRuns int `json:"-"`
+}
+
+// A Part is the part of a mutated set that comes from one recorded set, or was
+// made in one way.
+type Part struct {
+	By   string `json:"by"` // set or way
+	Name string `json:"name"`
+	Counts
+	SilentBefore int `json:"silent_before"`
 }
 
 // A Group is the part of a set that has something in common.
@@ -120,7 +142,13 @@ func count(d *Data, t *Trace, o outcome) Counts {
 // finished first.
 func (p *player) result() *Result {
 	r := &Result{}
-	for _, set := range Sets() {
+	if len(p.mutations) > 0 {
+		r.Seed = Seed
+		if p.sample > 1 {
+			r.Sample = p.sample
+		}
+	}
+	for _, set := range p.sets {
 		for j, d := range p.deciders {
 			r.Sets = append(r.Sets, p.score(set, j, d))
 		}
@@ -135,42 +163,96 @@ func (p *player) result() *Result {
 	return r
 }
 
+// An adder adds up one score.
+type adder struct {
+	Score
+	groups map[[2]string]*Group
+	parts  map[[2]string]*Part
+	why    map[string]int
+	times  []time.Duration
+}
+
 func (p *player) score(set Set, decider int, d Decider) Score {
-	s := Score{Set: set, Policy: d.Name()}
-	groups := map[[2]string]*Group{}
-	why := map[string]int{}
-	var times []time.Duration
+	a := &adder{
+		Score:  Score{Set: set, Policy: d.Name()},
+		groups: map[[2]string]*Group{}, parts: map[[2]string]*Part{}, why: map[string]int{},
+	}
+	mutation, _ := MutationOf(set)
 	for i, t := range p.traces {
-		if own, _ := t.Set(); own != set {
-			continue
-		}
-		o := p.outcomes[i][decider]
-		c := count(p.data, t, o)
-		s.Add(c)
-		times = append(times, o.times...)
-		for _, key := range [][2]string{{"suite", t.Suite}, {"model", t.Model}, {"attack", t.Attack}} {
-			if groups[key] == nil {
-				groups[key] = &Group{By: key[0], Name: key[1]}
+		base, _ := t.Set()
+		for k := range p.played[i] {
+			as := &p.played[i][k]
+			if as.mutation != mutation || mutation == 0 && base != set {
+				continue
 			}
-			groups[key].Add(c)
-		}
-		if set.HeldOut() {
-			continue
-		}
-		if c.Passed > 0 {
-			s.PassedIDs = append(s.PassedIDs, t.ID)
-		}
-		if c.Questions > 0 {
-			s.AskedIDs = append(s.AskedIDs, t.ID)
-		}
-		for _, text := range o.why {
-			why[text]++
+			if as.dropped != "" {
+				if a.Dropped == nil {
+					a.Dropped = map[string]int{}
+				}
+				a.Dropped[as.dropped]++
+				continue
+			}
+			a.add(p.data, as, decider, p.played[i][0].outcomes[decider].asked == 0)
 		}
 	}
-	s.sorted(groups, why)
-	slices.Sort(times)
-	s.P50, s.P99 = quantile(times, 50), quantile(times, 99)
-	return s
+	a.sorted(a.groups, a.why)
+	a.Parts = sortedParts(a.parts)
+	slices.Sort(a.times)
+	a.P50, a.P99 = quantile(a.times, 50), quantile(a.times, 99)
+	return a.Score
+}
+
+// add counts one trace. Silent says whether it saw no question as it was
+// recorded.
+func (a *adder) add(d *Data, as *played, decider int, silent bool) {
+	t, o := as.trace, as.outcomes[decider]
+	c := count(d, t, o)
+	a.Add(c)
+	a.times = append(a.times, o.times...)
+	for _, key := range [][2]string{{"suite", t.Suite}, {"model", t.Model}, {"attack", t.Attack}} {
+		if a.groups[key] == nil {
+			a.groups[key] = &Group{By: key[0], Name: key[1]}
+		}
+		a.groups[key].Add(c)
+	}
+	base, _ := t.Set()
+	id := t.ID
+	if as.mutation != 0 {
+		before := toInt(silent && c.Benign == 1)
+		a.SilentBefore += before
+		id += " " + as.variant
+		for _, key := range [][2]string{{"set", string(base)}, {"way", as.variant}} {
+			if a.parts[key] == nil {
+				a.parts[key] = &Part{By: key[0], Name: key[1]}
+			}
+			a.parts[key].Add(c)
+			a.parts[key].SilentBefore += before
+		}
+	}
+	if base.HeldOut() {
+		return
+	}
+	if c.Passed > 0 {
+		a.PassedIDs = append(a.PassedIDs, id)
+	}
+	if c.Questions > 0 {
+		a.AskedIDs = append(a.AskedIDs, id)
+	}
+	for _, text := range o.why {
+		a.why[text]++
+	}
+}
+
+// sortedParts returns the parts, those by set first.
+func sortedParts(parts map[[2]string]*Part) []Part {
+	var all []Part
+	for _, part := range parts {
+		all = append(all, *part)
+	}
+	slices.SortFunc(all, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Name, b.Name))
+	})
+	return all
 }
 
 // sorted takes over what was counted in maps, in an order of its own.

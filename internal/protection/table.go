@@ -3,6 +3,8 @@ package protection
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -64,4 +66,45 @@ func mean(n, of int) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f (%d)", float64(n)/float64(of), n)
+}
+
+// WriteMutations prints the mutated sets by the set they were made from and by
+// the way they were made, and how many mutants there are not.
+func (r *Result) WriteMutations(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "set\tpolicy\tby\tname\tattacks\tpassed\tbenign\tsilent before\tsilent after")
+	for _, s := range r.Sets {
+		for _, p := range s.Parts {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%d\t%s\t%s\n", s.Set, s.Policy, p.By, p.Name, p.Attacks,
+				share(p.Passed, p.Attacks), p.Benign, share(p.SilentBefore, p.Benign), share(p.Silent, p.Benign))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	told := map[Set]bool{}
+	for _, s := range r.Sets {
+		for _, why := range slices.Sorted(maps.Keys(s.Dropped)) {
+			if !told[s.Set] {
+				fmt.Fprintf(w, "%s: %d have no mutant: %s\n", s.Set, s.Dropped[why], why)
+			}
+		}
+		told[s.Set] = true
+	}
+	return nil
+}
+
+// WriteNames prints which attacks pass and which benign runs have a question,
+// where that may be known.
+func (r *Result) WriteNames(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range r.Sets {
+		for _, id := range s.PassedIDs {
+			fmt.Fprintf(t, "%s\t%s\tpasses\t%s\n", s.Set, s.Policy, id)
+		}
+		for _, id := range s.AskedIDs {
+			fmt.Fprintf(t, "%s\t%s\tasks\t%s\n", s.Set, s.Policy, id)
+		}
+	}
+	return t.Flush()
 }

@@ -1,0 +1,98 @@
+package protection
+
+import (
+	"slices"
+	"strconv"
+)
+
+// A Mutation is one way in which an attacker who has read our source would
+// write the recorded attacks again. Mutations are made without a model, and
+// the same trace always gives the same mutants.
+//
+// The truth label stays valid, because the calls that carry the attacker's
+// goal stay the same calls. Where a mutation gives the attacker another
+// address or name, it does so in what he wrote, in the call, and in every
+// later result alike.
+type Mutation int
+
+// The mutations.
+const (
+	OwnSender   Mutation = 1 + iota // the attacker owns the sender field
+	CopyTopic                       // the attacker copies the topic of the request
+	Echo                            // a trusted tool repeats what the attacker wrote
+	Disguise                        // the value is split, encoded, spelled otherwise
+	EveryField                      // the injection stands in every field, also ids, names, errors
+	lastPlusOne                     // no mutation
+)
+
+// Mutations returns all of them.
+func Mutations() []Mutation {
+	var all []Mutation
+	for m := OwnSender; m < lastPlusOne; m++ {
+		all = append(all, m)
+	}
+	return all
+}
+
+// Set is the name under which the mutated traces are counted.
+func (m Mutation) Set() Set { return Set("mutation-" + strconv.Itoa(int(m))) }
+
+// MutationOf returns the mutation whose traces are in s.
+func MutationOf(s Set) (Mutation, bool) {
+	i := slices.IndexFunc(Mutations(), func(m Mutation) bool { return m.Set() == s })
+	return Mutation(i + 1), i >= 0
+}
+
+// AllSets returns the recorded sets and behind them the mutated ones.
+func AllSets() []Set {
+	all := Sets()
+	for _, m := range Mutations() {
+		all = append(all, m.Set())
+	}
+	return all
+}
+
+// Seed is what the choices of the mutations depend on, besides the trace.
+const Seed = 1
+
+// A variant is one way to do a mutation. Every variant is tried on every trace.
+type variant struct {
+	name string
+	// rewrite returns the mutant, or why there is none.
+	rewrite func(*subject) (*Trace, string)
+}
+
+// variants returns how m rewrites attacks, or benign traces. Of the latter
+// only the mutations that an attacker could make on his own are tried.
+func (m Mutation) variants(kind Kind) []variant {
+	if kind == Benign {
+		return map[Mutation][]variant{
+			OwnSender: {{"planted", plantSender}},
+			CopyTopic: {{"planted", plantTopic}},
+		}[m]
+	}
+	return map[Mutation][]variant{
+		OwnSender: {{"named", senderNamed}, {"own", senderOwn}, {"listed", senderListed}, {"lookalike", senderLookalike}},
+		CopyTopic: {{"title", topicTitle}, {"quote", topicQuote}, {"namesake", topicNamesake}},
+	}[m]
+}
+
+// Reasons for which a trace has no mutant.
+const (
+	noCall     = "the attack needs no call"
+	noInjected = "no result holds the injected text"
+	noPerson   = "nobody is named or known"
+	noAddress  = "the attack has no address of the attacker"
+	noName     = "the attack has no name the attacker chose"
+	noWords    = "the request has no words to copy"
+	noForeign  = "no result that others could write into"
+)
+
+// mutable reports whether t is one of the traces that are mutated: an attack
+// that succeeded, or a benign run that fulfilled its task.
+func (t *Trace) mutable() bool {
+	if _, ok := t.Set(); !ok {
+		return false
+	}
+	return t.Kind == Attack && t.Succeeded || t.Kind == Benign && t.Utility
+}
