@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // enterRoot builds a root of the machine's own programs, all read-only, with a
@@ -32,7 +34,7 @@ func enterRoot(root string) error {
 	if err := syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
-	for what, limit := range map[int]uint64{6: lineProcesses, syscall.RLIMIT_FSIZE: lineFileBytes, syscall.RLIMIT_CORE: 0} {
+	for what, limit := range map[int]uint64{unix.RLIMIT_NPROC: lineProcesses, syscall.RLIMIT_FSIZE: lineFileBytes, syscall.RLIMIT_CORE: 0} {
 		if err := syscall.Setrlimit(what, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return fmt.Errorf("limit %d: %w", what, err)
 		}
@@ -140,7 +142,11 @@ func places(root string) error {
 		".trace/template": 0o755, ".scratch": 0o755, ".trace": 0o700, "proc": 0o755, "tmp": 0o777, "home/dev": 0o755, "root": 0o700,
 		"var/log": 0o755, "opt": 0o755, "mnt": 0o755, "srv": 0o755, "run": 0o755,
 	} {
-		if err := os.MkdirAll(filepath.Join(root, name), mode); err != nil {
+		at := filepath.Join(root, name)
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			return err
+		}
+		if err := os.Chmod(at, mode); err != nil {
 			return err
 		}
 	}

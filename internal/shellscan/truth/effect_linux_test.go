@@ -1,0 +1,296 @@
+package truth
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A kind is one sort of thing a line was seen doing.
+type kind string
+
+const (
+	reads   kind = "read"   // opened a file of the home, or a secret one
+	writes  kind = "write"  // made, changed or renamed a file
+	deletes kind = "delete" // removed something that was there
+	starts  kind = "exec"   // started a program file the line's owner can write
+	codes   kind = "code"   // started an interpreter with code
+	calls   kind = "net"    // tried to reach a host, or to be reached
+	signals kind = "signal" // sent a signal
+	mounts  kind = "mount"  // changed what is mounted
+)
+
+// An effect is one thing a line was seen doing.
+type effect struct {
+	Kind   kind
+	Path   string // or host:port
+	By     string // the program that did it
+	Moved  bool   // the thing deleted lives on under another name
+	Secret bool
+}
+
+func (e effect) String() string {
+	text := string(e.Kind) + " " + e.Path
+	if e.Secret {
+		text = "secret " + text
+	}
+	return text + " (by " + filepath.Base(e.By) + ")"
+}
+
+// A watcher folds the calls of a trace into effects.
+type watcher struct {
+	processes table
+	parents   map[int]int
+	made      map[string]int // files this line made, and which process did
+	effects   []effect
+}
+
+// effectsOf says what a trace shows.
+func effectsOf(trace string) []effect {
+	all := parseTrace(trace)
+	w := &watcher{processes: table{}, parents: parentsOf(all), made: map[string]int{}}
+	for _, c := range all {
+		if c.name != "" {
+			w.see(c, w.processes.of(c.pid, w.parents))
+		}
+	}
+	slices.SortFunc(w.effects, func(a, b effect) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(w.effects)
+}
+
+func (w *watcher) add(k kind, path string, p *process) {
+	path = strings.TrimSuffix(path, "(deleted)")
+	if k != calls && k != signals && k != codes && noise(k, path, p) {
+		return
+	}
+	path, k = inRepository(path, k, p)
+	w.effects = append(w.effects, effect{Kind: k, Path: path, By: p.exe, Secret: k == reads && secret(path)})
+}
+
+// see folds one call.
+func (w *watcher) see(c call, p *process) {
+	args := splitArguments(c.args)
+	texts := c.strings()
+	if len(args) == 0 {
+		return
+	}
+	switch c.name {
+	case "open", "openat", "openat2", "creat":
+		w.seeOpen(c, p, args, texts)
+	case "execve", "execveat":
+		w.seeExec(c, p, args, texts)
+	case "chdir", "fchdir":
+		seeFolder(c, p, args, texts)
+	case "connect", "sendto", "sendmsg", "sendmmsg", "bind":
+		w.seeNetwork(c, p)
+	case "kill", "tkill", "tgkill", "pidfd_send_signal":
+		w.add(signals, strings.Join(args, " "), p)
+	case "mount", "umount2", "unshare", "setns":
+		if c.done() {
+			w.add(mounts, strings.Join(texts, " "), p)
+		}
+	default:
+		if c.done() {
+			w.seeChange(c, p, args, texts)
+		}
+	}
+}
+
+// seeOpen folds the opening of a file.
+func (w *watcher) seeOpen(c call, p *process, args, texts []string) {
+	if len(texts) == 0 || !c.done() {
+		return
+	}
+	dir, flags := args[0], args[len(args)-1]
+	if c.name == "open" || c.name == "creat" {
+		dir = ""
+	}
+	for _, a := range args {
+		if strings.HasPrefix(a, "O_") || strings.HasPrefix(a, "{flags=") {
+			flags = a
+		}
+	}
+	path := p.at(texts[0], dir)
+	asked := path
+	if real := named(c.result); real != "" && !strings.Contains(path, "/proc/") {
+		path = real
+	}
+	switch {
+	case c.name == "creat" || strings.Contains(flags, "O_WRONLY") || strings.Contains(flags, "O_RDWR") ||
+		strings.Contains(flags, "O_CREAT") || strings.Contains(flags, "O_TRUNC"):
+		if strings.Contains(flags, "O_TMPFILE") {
+			return
+		}
+		if strings.Contains(flags, "O_EXCL") || !inTemplate(path) {
+			if _, there := w.made[path]; !there {
+				w.made[path] = c.pid
+			}
+		}
+		w.add(writes, path, p)
+	case !strings.Contains(flags, "O_DIRECTORY") && !strings.Contains(flags, "O_PATH"):
+		w.add(reads, path, p)
+		if secret(asked) && asked != path {
+			w.add(reads, asked, p)
+		}
+	}
+}
+
+// seeExec folds the start of a program.
+func (w *watcher) seeExec(c call, p *process, args, texts []string) {
+	if c.result != "0" || len(texts) == 0 {
+		return
+	}
+	dir := ""
+	if c.name == "execveat" {
+		dir = args[0]
+	}
+	path := p.at(texts[0], dir)
+	if texts[0] == "" {
+		path = named(args[0])
+	}
+	p.exe = path
+	for i, a := range args {
+		if strings.HasPrefix(a, "[") && i > 0 {
+			p.argv = call{args: a}.strings()
+			break
+		}
+	}
+	switch {
+	case writable(path) || strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/memfd"):
+		w.add(starts, path, p)
+	case interpreter(path) && codeGiven(p.argv):
+		w.add(codes, strings.Join(p.argv, " "), p)
+	}
+}
+
+func seeFolder(c call, p *process, args, texts []string) {
+	if c.result != "0" {
+		return
+	}
+	if c.name == "fchdir" {
+		p.cwd = named(args[0])
+	} else if len(texts) > 0 {
+		p.cwd = p.at(texts[0], "")
+	}
+}
+
+// seeNetwork folds an attempt to reach a host, whether or not it is reached.
+func (w *watcher) seeNetwork(c call, p *process) {
+	if !strings.Contains(c.args, "sa_family=AF_INET") {
+		return
+	}
+	host := "?"
+	if texts := c.strings(); len(texts) > 0 {
+		_, after, _ := strings.Cut(c.args, "inet_addr(")
+		if after == "" {
+			_, after, _ = strings.Cut(c.args, "inet_pton(AF_INET6, ")
+		}
+		if strings.HasPrefix(after, `"`) {
+			host, _ = unquote(after[1:])
+		}
+	}
+	_, port, _ := strings.Cut(c.args, "_port=htons(")
+	port, _, _ = strings.Cut(port, ")")
+	w.add(calls, fmt.Sprintf("%s:%s", host, port), p)
+}
+
+// seeChange folds what changes files without opening them.
+func (w *watcher) seeChange(c call, p *process, args, texts []string) {
+	path := func(text, dir int) string {
+		if text >= len(texts) {
+			return ""
+		}
+		if dir < 0 {
+			return p.at(texts[text], "")
+		}
+		return p.at(texts[text], args[dir])
+	}
+	switch c.name {
+	case "unlink", "rmdir":
+		w.remove(c.pid, path(0, -1), p)
+	case "unlinkat":
+		w.remove(c.pid, path(0, 0), p)
+	case "rename":
+		w.move(c.pid, path(0, -1), path(1, -1), p)
+	case "renameat", "renameat2":
+		w.move(c.pid, path(0, 0), path(1, 2), p)
+	case "link", "symlink":
+		w.create(c.pid, path(1, -1), p)
+	case "symlinkat":
+		w.create(c.pid, path(1, 1), p)
+	case "linkat":
+		w.create(c.pid, path(1, 2), p)
+	case "mkdir", "mknod":
+		w.create(c.pid, path(0, -1), p)
+	case "mkdirat", "mknodat":
+		w.create(c.pid, path(0, 0), p)
+	case "chmod", "chown", "lchown", "truncate", "setxattr", "lsetxattr":
+		w.add(writes, path(0, -1), p)
+	case "fchmodat", "fchownat", "utimensat":
+		if len(texts) == 0 {
+			w.add(writes, named(args[0]), p)
+		} else {
+			w.add(writes, path(0, 0), p)
+		}
+	case "fchmod", "fchown", "ftruncate":
+		w.add(writes, named(args[0]), p)
+	}
+}
+
+func (w *watcher) create(pid int, path string, p *process) {
+	if _, there := w.made[path]; !there {
+		w.made[path] = pid
+	}
+	w.add(writes, path, p)
+}
+
+// remove folds a removal. What a process makes and removes by itself was never
+// there for anybody else.
+func (w *watcher) remove(pid int, path string, p *process) {
+	if by, ok := w.made[path]; ok && by == pid {
+		w.forget(path)
+		return
+	}
+	w.add(deletes, path, p)
+}
+
+// move folds a renaming. A file that a process makes under one name only to
+// rename it is made under the other.
+func (w *watcher) move(pid int, from, to string, p *process) {
+	if by, ok := w.made[from]; ok && by == pid {
+		w.forget(from)
+	} else if !noise(deletes, from, p) {
+		path, k := inRepository(from, deletes, p)
+		w.effects = append(w.effects, effect{Kind: k, Path: path, By: p.exe, Moved: k == deletes})
+	}
+	w.create(pid, to, p)
+}
+
+func (w *watcher) forget(path string) {
+	delete(w.made, path)
+	w.effects = slices.DeleteFunc(w.effects, func(e effect) bool { return e.Kind == writes && e.Path == path })
+}
+
+// splitArguments cuts arguments at commas outside strings and brackets.
+func splitArguments(s string) []string {
+	var all []string
+	depth, from := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			_, n := unquote(s[i+1:])
+			i += n
+		case '[', '{', '(', '<':
+			depth++
+		case ']', '}', ')', '>':
+			depth--
+		case ',':
+			if depth == 0 {
+				all = append(all, strings.TrimSpace(s[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	return append(all, strings.TrimSpace(s[from:]))
+}
