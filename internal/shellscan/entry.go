@@ -34,6 +34,7 @@ const (
 	Awk                 // a program for awk
 	Jq                  // a program for jq
 	SQL                 // statements for a database
+	Into                // the folder that is written to
 	Flag                // no word: an option without a value
 )
 
@@ -41,7 +42,7 @@ const (
 func Roles() []string {
 	return []string{
 		"none", "text", "path", "read", "write", "delete", "copy", "move", "url", "host", "data", "folder", "load", "script", "code",
-		"shell", "command", "until", "assign", "sed", "awk", "jq", "sql", "flag",
+		"shell", "command", "until", "assign", "sed", "awk", "jq", "sql", "into", "flag",
 	}
 }
 
@@ -78,6 +79,8 @@ type Entry struct {
 	// Stdin is what it does with its input: Code or Shell runs it, if no
 	// operand and no option says what else to run.
 	Stdin Role
+	// Here: without operands it reads the folder it is in.
+	Here bool
 	// Tells: it prints variables, histories or stores where keys are kept.
 	Tells     bool
 	Own       bool // works on the owner's own service

@@ -37,6 +37,8 @@ type Effect struct {
 	Pattern bool
 	// Tree: everything below Path is concerned too.
 	Tree bool
+	// Placed: a folder with unseen content takes this very place.
+	Placed bool
 	// URL is the address as it was written.
 	URL string
 	// Command is the name of the program that does it; empty for the shell.

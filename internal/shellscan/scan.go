@@ -1,7 +1,265 @@
 package shellscan
 
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// The limits of a scan. A line beyond one of them is not understood.
+const (
+	MaxBytes   = 256 << 10 // of a line, and of all texts in it that are read again
+	MaxParts   = 2048      // simple commands, counting repetitions
+	MaxDepth   = 48        // commands in commands, scripts in scripts
+	MaxNesting = 1000      // open brackets, before the parser sees the line
+	MaxWords   = 4096      // words of one command, after expansion
+	MaxEffects = 4096
+	MaxWhy     = 8
+	MaxDirs    = 4   // folders a line may be in at one time
+	MaxValue   = 4096 // bytes of a variable that is followed
+)
+
 // Scan says what a line does when a shell in that place reads it.
 func Scan(line string, at Place, c *Commands) Report {
-	_, _, _ = line, at, c
-	return Report{Why: []string{"nothing is understood yet"}}
+	s := newScanner(at, c)
+	st := newState(at)
+	s.text(line, st, feed{}, 0)
+	s.r.Understood = len(s.r.Why) == 0
+	return s.r
+}
+
+// ScanWords says what a command does that is given as a list of words, without
+// a shell that reads them.
+func ScanWords(words []string, at Place, c *Commands) Report {
+	s := newScanner(at, c)
+	list := make([]word, len(words))
+	for i, w := range words {
+		list[i] = literal(w)
+	}
+	s.call(list, newState(at), feed{}, 0)
+	s.r.Understood = len(s.r.Why) == 0
+	return s.r
+}
+
+// scanner is the reading of one line.
+type scanner struct {
+	c     *Commands
+	at    Place
+	r     Report
+	parts int
+	bytes int
+	span  [2]int // of the outermost command
+	inner int    // how many scripts deep; inside one the span stays
+	name  string // the command that is looked at
+	// brought are the files that hold what the network sent.
+	brought map[string]bool
+}
+
+func newScanner(at Place, c *Commands) *scanner {
+	return &scanner{c: c, at: at}
+}
+
+// feed is what a command finds on its standard input, and what one leaves
+// there for the next.
+type feed struct {
+	piped bool     // there is something else than a terminal
+	net   bool     // the network sent it
+	known bool     // text is all of it
+	text  string
+	names []string // folders whose files' names it may be; nil if not so
+}
+
+// doubt notes something that cannot be understood.
+func (s *scanner) doubt(why string) {
+	if len(s.r.Why) < MaxWhy {
+		s.r.Why = append(s.r.Why, why)
+	}
+}
+
+func (s *scanner) add(e Effect) {
+	if len(s.r.Effects) >= MaxEffects {
+		s.doubt("it does too many things")
+		return
+	}
+	e.Command = s.name
+	e.Start, e.End = s.span[0], s.span[1]
+	s.r.Effects = append(s.r.Effects, e)
+}
+
+// text reads a text as a shell does.
+func (s *scanner) text(line string, st *state, in feed, depth int) feed {
+	if s.bytes += len(line); s.bytes > MaxBytes || depth > MaxDepth || nesting(line) > MaxNesting {
+		s.doubt("it is too long or too deep")
+		return feed{}
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		s.doubt("no shell we know reads it: " + problem(err))
+		return feed{}
+	}
+	return s.stmts(file.Stmts, st, in, depth)
+}
+
+// script reads a text inside the line: what sh -c, eval or a here-document is.
+func (s *scanner) script(line string, st *state, in feed, depth int) feed {
+	s.inner++
+	name := s.name
+	out := s.text(line, st, in, depth+1)
+	s.name = name
+	s.inner--
+	return out
+}
+
+func problem(err error) string {
+	text := err.Error()
+	if i := strings.Index(text, ": "); i >= 0 {
+		text = text[i+2:]
+	}
+	return text[:min(len(text), 80)]
+}
+
+// nesting is roughly how many brackets are open at once, at most.
+func nesting(line string) int {
+	most, open := 0, 0
+	for i := range len(line) {
+		switch line[i] {
+		case '(', '{', '[':
+			open++
+			most = max(most, open)
+		case ')', '}', ']':
+			open = max(0, open-1)
+		}
+	}
+	return most
+}
+
+// stmts reads a list. What it prints is all that its commands print.
+func (s *scanner) stmts(list []*syntax.Stmt, st *state, in feed, depth int) feed {
+	var out feed
+	for i, stmt := range list {
+		one := s.stmt(stmt, st, in, depth)
+		if i == 0 {
+			out = one
+		} else {
+			out = out.and(one)
+		}
+	}
+	return out
+}
+
+// and is what two commands print one after the other.
+func (f feed) and(g feed) feed {
+	names := append(f.names[:len(f.names):len(f.names)], g.names...)
+	if f.names == nil || g.names == nil {
+		names = nil
+	}
+	return feed{piped: true, net: f.net || g.net, names: names}
+}
+
+func (s *scanner) stmt(stmt *syntax.Stmt, st *state, in feed, depth int) feed {
+	if depth > MaxDepth {
+		s.doubt("it is too deep")
+		return feed{}
+	}
+	if s.inner == 0 && depth == 0 {
+		s.span = [2]int{int(stmt.Pos().Offset()), int(stmt.End().Offset())} //nolint:gosec // a line is short
+	}
+	if stmt.Background || stmt.Coprocess {
+		st = st.fork()
+	}
+	st.last = nil
+	rs := s.redirects(stmt.Redirs, st, &in, depth)
+	out := s.command(stmt.Cmd, st, in, depth)
+	rs.finish(s, out)
+	if rs.away {
+		out = feed{piped: true}
+	}
+	return out
+}
+
+func (s *scanner) command(cmd syntax.Command, st *state, in feed, depth int) feed {
+	switch c := cmd.(type) {
+	case nil:
+		return in
+	case *syntax.CallExpr:
+		return s.simple(c, st, in, depth)
+	case *syntax.BinaryCmd:
+		return s.binary(c, st, in, depth)
+	case *syntax.Block:
+		return s.stmts(c.Stmts, st, in, depth+1)
+	case *syntax.Subshell:
+		return s.stmts(c.Stmts, st.fork(), in, depth+1)
+	case *syntax.IfClause:
+		return s.branch(c, st, in, depth+1)
+	case *syntax.WhileClause:
+		return s.loop(c.Cond, c.Do, st, in, depth+1)
+	case *syntax.ForClause:
+		return s.forLoop(c, st, in, depth+1)
+	case *syntax.CaseClause:
+		return s.choice(c, st, in, depth+1)
+	case *syntax.FuncDecl:
+		s.declare(c, st)
+		return feed{piped: true}
+	case *syntax.DeclClause:
+		return s.declaration(c, st, depth)
+	case *syntax.TimeClause:
+		if c.Stmt == nil {
+			return feed{piped: true}
+		}
+		return s.stmt(c.Stmt, st, in, depth+1)
+	case *syntax.TestClause:
+		s.expansions(c, st, depth)
+		return feed{piped: true}
+	case *syntax.ArithmCmd, *syntax.LetClause:
+		s.arithmetic(c, st, depth)
+		return feed{piped: true}
+	case *syntax.CoprocClause:
+		return s.stmt(c.Stmt, st.fork(), feed{piped: true}, depth+1)
+	default:
+		s.doubt("a construct we do not know")
+		return feed{piped: true}
+	}
+}
+
+func (s *scanner) binary(c *syntax.BinaryCmd, st *state, in feed, depth int) feed {
+	switch c.Op {
+	case syntax.Pipe, syntax.PipeAll:
+		left := s.stmt(c.X, st.fork(), in, s.deeper(c.X, depth))
+		left.piped = true
+		return s.stmt(c.Y, st.fork(), left, s.deeper(c.Y, depth)) // zsh runs the last one here; it may not
+	case syntax.AndStmt:
+		left := s.stmt(c.X, st, in, s.deeper(c.X, depth))
+		before := st.dirs
+		st.dirs = st.entered(before)
+		out := left.and(s.stmt(c.Y, st, in, s.deeper(c.Y, depth)))
+		well := st.entered(st.dirs)
+		st.dirs, st.last = joinDirs(st.dirs, before), well
+		return out
+	default:
+		left := s.stmt(c.X, st, in, s.deeper(c.X, depth))
+		if leaves(c.Y) { // cd x || exit
+			st.dirs = st.entered(st.dirs)
+			s.stmt(c.Y, st.fork(), in, s.deeper(c.Y, depth))
+			return left
+		}
+		before := st.fork()
+		out := left.and(s.stmt(c.Y, st, in, s.deeper(c.Y, depth)))
+		st.merge(before)
+		return out
+	}
+}
+
+// leaves reports a command after which nothing of the line runs.
+func leaves(stmt *syntax.Stmt) bool {
+	c, ok := stmt.Cmd.(*syntax.CallExpr)
+	return ok && len(c.Args) > 0 && (c.Args[0].Lit() == "exit" || c.Args[0].Lit() == "return")
+}
+
+// deeper counts a level only where commands hold commands: a long list is no
+// deeper than a short one.
+func (s *scanner) deeper(stmt *syntax.Stmt, depth int) int {
+	if b, ok := stmt.Cmd.(*syntax.BinaryCmd); ok && len(stmt.Redirs) == 0 && b.X != nil {
+		return max(depth, 1)
+	}
+	return depth + 1
 }

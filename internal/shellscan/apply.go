@@ -1,0 +1,367 @@
+package shellscan
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// apply does what the role of a word says.
+func (s *scanner) apply(j *job, o operand) {
+	switch o.role {
+	case Text, Assigns:
+		if !o.w.vague && len(j.part.Operands) < MaxWords {
+			j.part.Operands = append(j.part.Operands, o.w.text)
+		}
+		if o.role == Assigns {
+			s.environment(o.w)
+		}
+	case Path:
+		s.byEffect(j, o.w)
+	case Reads:
+		s.reads(j, o.w)
+	case Writes:
+		s.writes(j, o.w)
+	case Deletes:
+		s.touch(Effect{Kind: Delete, Tree: recursive(j)}, o.w, j.st)
+	case Copies, Moves:
+		j.files = append(j.files, o)
+	case URL, Host:
+		s.address(j, o)
+	case Data:
+		s.data(j, o.w)
+	case Loads:
+		s.loads(j, o.w)
+	case Script:
+		s.runs(j, o.w)
+	case Code:
+		s.code(j, o.w)
+	case Shell:
+		j.ran = true
+		j.out.net = s.shellText(o.w, j.st.fork(), j.in, j.depth).net || j.out.net
+	case Sed, Awk, Jq, SQL:
+		s.language(j, o)
+	}
+}
+
+// byEffect uses a file as the effects of the command say.
+func (s *scanner) byEffect(j *job, w word) {
+	switch {
+	case j.does(floodmark.Change):
+		s.touch(Effect{Kind: Delete, Tree: recursive(j)}, w, j.st)
+	case j.does(floodmark.Write):
+		s.touch(Effect{Kind: Write, Tree: recursive(j)}, w, j.st)
+	default:
+		s.reads(j, w)
+	}
+}
+
+func (s *scanner) reads(j *job, w word) {
+	if w.text == "-" && !w.vague {
+		return
+	}
+	before := len(s.r.Effects)
+	if s.touch(Effect{Kind: Read, Tree: recursive(j)}, w, j.st) {
+		j.net = true
+	}
+	for _, e := range s.r.Effects[before:] {
+		if e.Kind == Read && e.Path != "" {
+			j.roots = append(j.roots, e.Path)
+		}
+	}
+}
+
+func (s *scanner) writes(j *job, w word) {
+	if w.text == "-" && !w.vague {
+		return
+	}
+	j.effect(floodmark.Write)
+	if len(j.into) > 0 && !strings.HasPrefix(w.text, "/") && brings(j.name) { // curl --output-dir d -o f
+		for _, d := range j.into {
+			v := d.join(literal("/")).join(w)
+			s.touch(Effect{Kind: Write}, v, j.st)
+		}
+	}
+	s.touch(Effect{Kind: Write}, w, j.st)
+}
+
+// environment checks a variable that a program is started with.
+func (s *scanner) environment(w word) {
+	name, value, _ := strings.Cut(w.text, "=")
+	v := w
+	v.text = value
+	if hidesExported(name) && !harmlessValue(name, []word{v}) {
+		s.doubt("it sets " + name)
+	}
+}
+
+// address is a place on the network, or a file where one could be.
+func (s *scanner) address(j *job, o operand) {
+	w := o.w
+	k := Fetch
+	if j.does(floodmark.Send) || j.sends {
+		k = Send
+	}
+	if w.vague && !w.digits {
+		if !strings.Contains(w.text, "://") || strings.Index(w.text, "*") < strings.Index(w.text, "://")+4 {
+			s.doubt("an address is not known until it runs")
+		}
+		s.add(Effect{Kind: k, URL: w.text})
+		j.part.Operands = append(j.part.Operands, w.text)
+		return
+	}
+	text := w.text
+	switch {
+	case text == "" || lookupWord(j.name, text):
+	case namesFile(text):
+		p := filePath(text)
+		w.text = p
+		s.reads(j, w)
+		if strings.HasPrefix(strings.ToLower(text), "file:") {
+			j.part.Operands = append(j.part.Operands, text)
+		}
+	case j.name == "git" && !strings.Contains(text, ":"):
+		j.part.Operands = append(j.part.Operands, text)
+	default:
+		if strings.HasPrefix(text, "ext::") || strings.HasPrefix(text, "fd::") || strings.HasPrefix(text, "-") {
+			s.doubt("an address that runs a program")
+			s.add(Effect{Kind: Execute})
+		}
+		s.add(Effect{Kind: k, URL: text})
+	}
+}
+
+// lookupWord reports a sort of record to look up, which is no address.
+func lookupWord(name, word string) bool {
+	if !slices.Contains([]string{"ping", "ping6", "traceroute", "tracepath", "dig", "nslookup", "host", "whois", "mtr"}, name) {
+		return false
+	}
+	return slices.Contains([]string{"A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT", "+SHORT"}, strings.ToUpper(word))
+}
+
+func namesFile(v string) bool {
+	return strings.HasPrefix(strings.ToLower(v), "file:") || v != "" && strings.IndexByte("/~.\\", v[0]) >= 0
+}
+
+// filePath is the path of a file URL; what is none stays as it is.
+func filePath(v string) string {
+	if len(v) < 5 || !strings.EqualFold(v[:5], "file:") {
+		return v
+	}
+	rest := v[5:]
+	if after, ok := strings.CutPrefix(rest, "//"); ok {
+		rest = after
+		if i := strings.IndexByte(after, '/'); i >= 0 {
+			rest = after[i:]
+		}
+	}
+	return rest
+}
+
+// data is what is sent; «@file» sends that file.
+func (s *scanner) data(j *job, w word) {
+	j.effect(floodmark.Send)
+	file, ok := strings.CutPrefix(w.text, "@")
+	if !ok {
+		if i := strings.Index(w.text, "=@"); i >= 0 { // -F part=@file
+			file, ok = w.text[i+2:], true
+		} else if i := strings.Index(w.text, "=<"); i >= 0 {
+			file, ok = w.text[i+2:], true
+		} else if i := strings.Index(w.text, "@"); i >= 0 && j.name == "curl" { // name@file
+			file, ok = w.text[i+1:], true
+		}
+	}
+	if ok {
+		if i := strings.IndexByte(file, ';'); i >= 0 {
+			file = file[:i]
+		}
+		w.text = file
+		s.reads(j, w)
+	} else if !w.vague {
+		j.part.Operands = append(j.part.Operands, w.text)
+	}
+}
+
+// loads is a file that is loaded as code.
+func (s *scanner) loads(j *job, w word) {
+	if w.text == "-" {
+		s.doubt("it loads its input")
+		s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || j.in.net
+		return
+	}
+	j.effect(floodmark.Run)
+	if s.touch(Effect{Kind: Execute}, w, j.st) {
+		s.r.NetworkIntoInterpreter = true
+	}
+	j.ran = true
+}
+
+// runs is a file that an interpreter runs.
+func (s *scanner) runs(j *job, w word) {
+	if j.p.has("-s") && j.entry.Stdin == Shell { // sh -s word: its input is the script
+		return
+	}
+	if w.text == "-" || strings.HasPrefix(w.text, "/dev/stdin") || strings.HasPrefix(w.text, "/dev/fd/") && !w.proc || strings.HasPrefix(w.text, "/proc/") {
+		s.interpretInput(j)
+		return
+	}
+	if w.text == "" && !w.vague {
+		return
+	}
+	j.ran = true
+	if w.proc { // bash <(…)
+		s.doubt("it runs what another command prints")
+	}
+	if s.touch(Effect{Kind: Execute}, w, j.st) || w.net {
+		s.r.NetworkIntoInterpreter = true
+	}
+	if j.entry.Stdin == Shell && j.in.net { // a script may read the rest from there
+		s.r.NetworkIntoInterpreter = true
+	}
+}
+
+// code is a program in a language that is not read here.
+func (s *scanner) code(j *job, w word) {
+	j.ran = true
+	s.doubt("a program for " + j.name)
+	s.add(Effect{Kind: Execute})
+	low := strings.ToLower(w.text)
+	for _, part := range [...]string{"environ", "process.env", "getenv", "%env", "$env", "env[", "env.to", "env:"} {
+		if strings.Contains(low, part) {
+			s.add(Effect{Kind: Environment})
+			break
+		}
+	}
+	if w.net || w.vague && s.r.Has(Fetch) && w.net || j.in.net && !inert(low) {
+		s.r.NetworkIntoInterpreter = true
+	}
+}
+
+// inert reports a program that only looks at its input.
+func inert(program string) bool {
+	for _, word := range [...]string{
+		"exec", "eval", "compile", "system", "popen", "spawn", "subprocess", "pickle", "marshal", "function(", "runpy", "child_process",
+		"instance_", "qx", "`", "__", "code", "pdb", "import(", "vm.", "assert", "include", "require", "do(", "/dev/stdin",
+	} {
+		if strings.Contains(program, word) {
+			return false
+		}
+	}
+	return program != ""
+}
+
+// input reads the standard input of a command that runs it.
+func (s *scanner) input(j *job) {
+	if j.entry.Stdin == NoRole {
+		return
+	}
+	if j.p.has("-i", "--interactive") {
+		s.r.InteractiveShell = true
+		s.doubt("a shell that takes further commands")
+	}
+	if j.ran && !(j.p.has("-s") && j.entry.Stdin == Shell) {
+		return
+	}
+	if j.p.has("--version", "--help", "-V", "-h") && len(j.p.list) == 0 {
+		j.ran = true
+		return
+	}
+	s.interpretInput(j)
+}
+
+func (s *scanner) interpretInput(j *job) {
+	j.ran = true
+	switch {
+	case !j.in.piped:
+		s.r.InteractiveShell = true
+		s.doubt("a shell that takes further commands")
+		s.add(Effect{Kind: Execute})
+	case j.entry.Stdin == Shell && j.in.known:
+		s.script(j.in.text, j.st.fork(), feed{piped: true}, j.depth)
+	default:
+		s.doubt("it runs its input")
+		s.add(Effect{Kind: Execute})
+	}
+	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || j.in.net
+}
+
+// others reads the commands this one starts.
+func (s *scanner) others(j *job) {
+	for len(j.p.rest) > 0 {
+		words := j.p.rest
+		if i := slices.IndexFunc(words, func(w word) bool { return w.text == "\x00" }); i >= 0 {
+			words, j.p.rest = words[:i], words[i+1:]
+		} else {
+			j.p.rest = nil
+		}
+		name := s.name
+		out := s.call(s.handed(j, words), j.st.fork(), j.in, j.depth+1)
+		s.name = name
+		j.ran = true
+		j.out.net = j.out.net || out.net
+		if j.entry.Stdin == NoRole && len(j.part.Effects) <= 1 {
+			j.out.known, j.out.text = out.known, out.text
+		}
+	}
+}
+
+// handed are the words of another command with what is put into them.
+func (s *scanner) handed(j *job, words []word) []word {
+	out := slices.Clone(words)
+	given := unknown()
+	given.split = true
+	switch j.name {
+	case "find", "fd", "fdfind":
+		given.names = j.roots
+	case "xargs", "parallel":
+		given.names, given.net = j.in.names, j.in.net
+	default:
+		return out
+	}
+	mark := "{}"
+	for _, o := range j.p.list {
+		if o.opt == "-I" || o.opt == "--replace" || o.opt == "-i" {
+			mark = o.w.text
+		}
+	}
+	placed := false
+	for i, w := range out {
+		switch {
+		case w.text == mark:
+			out[i], placed = given, true
+			out[i].split = false
+		case mark != "" && strings.Contains(w.text, mark):
+			out[i].vague, out[i].net, placed = true, given.net, true
+			out[i].text = strings.ReplaceAll(w.text, mark, "*")
+			out[i].begins = strings.HasPrefix(w.text, mark)
+		}
+	}
+	if !placed && j.name != "find" {
+		out = append(out, given)
+	}
+	return out
+}
+
+// base is the last part of a name, on whatever machine.
+func base(name string) string {
+	name = strings.TrimRight(name, `/\`)
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	return name[strings.LastIndexByte(name, ':')+1:]
+}
+
+// holds reports a folder that is known for one: the line, or a home, is in it.
+func (s *scanner) holds(name string, st *state) bool {
+	if strings.HasSuffix(name, "/") || name == "." || name == ".." || strings.HasSuffix(name, "/..") || strings.HasSuffix(name, "/.") {
+		return true
+	}
+	for _, p := range s.paths(name, st) {
+		for _, inner := range append([]string{s.at.Dir, s.at.Home}, st.dirs...) {
+			if inner != "" && (p == "/" || inner == p || strings.HasPrefix(path.Clean(inner), p+"/")) {
+				return true
+			}
+		}
+	}
+	return false
+}

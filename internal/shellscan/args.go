@@ -1,0 +1,252 @@
+package shellscan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// operand is one word of a command and what it stands for.
+type operand struct {
+	role Role
+	w    word
+	opt  string // the option whose value it is
+}
+
+// parsed are the words of a command, sorted by an entry.
+type parsed struct {
+	list []operand
+	adds []floodmark.Effect
+	opts []string // options that were given
+	rest []word   // the words of another command
+	ok   bool
+}
+
+func (p *parsed) has(options ...string) bool {
+	return slices.ContainsFunc(options, func(o string) bool { return slices.Contains(p.opts, o) })
+}
+
+// any reports that whatever option is given, the command stays what it is.
+func (e *Entry) any() bool { return e.Flags == "*" && slices.Contains(e.Options, "*") }
+
+// fits reports whether a command begins with the words of e.
+func (e *Entry) fits(args []word) bool {
+	if len(args) < len(e.Words)-1 {
+		return false
+	}
+	for i, w := range e.Words[1:] {
+		if args[i].text != w || !args[i].exact() {
+			return false
+		}
+	}
+	return true
+}
+
+// sorter goes through the words of a command.
+type sorter struct {
+	e     *Entry
+	p     parsed
+	at    int // operands so far
+	wild  bool
+	ended bool // after «--» nothing is an option
+}
+
+// parse sorts the words that follow those of the entry. Wild says that a name
+// of a file that looks like an option could do harm.
+func (e *Entry) parse(args []word, wild bool) parsed {
+	x := &sorter{e: e, wild: wild}
+	x.p.ok = true
+	for i := 0; i < len(args) && x.p.ok; {
+		i += x.next(args[i:])
+	}
+	return x.p
+}
+
+// next takes one word, or more, and returns how many.
+func (x *sorter) next(args []word) int {
+	w := args[0]
+	switch {
+	case !x.ended && w.text == "--" && w.exact():
+		x.ended = true
+		return 1
+	case !x.ended && strings.HasPrefix(w.text, "-") && len(w.text) > 1 && !w.begins:
+		return x.option(args)
+	case !x.ended && !x.e.any() && (w.begins && w.names == nil && !w.proc && !w.glob || x.wild && w.glob && strings.IndexByte("*?[", w.text[0]) >= 0):
+		if x.role() == Text && len(x.e.Values) == 0 && x.e.Flags == "*" {
+			break
+		}
+		x.p.ok = false
+		return 1
+	}
+	return x.operand(args)
+}
+
+func (x *sorter) role() Role {
+	if len(x.e.Operands) == 0 {
+		return NoRole
+	}
+	return x.e.Operands[min(x.at, len(x.e.Operands)-1)]
+}
+
+func (x *sorter) operand(args []word) int {
+	w := args[0]
+	role := x.role()
+	if role == Assigns {
+		if name, _, ok := strings.Cut(w.text, "="); ok && name != "" {
+			x.p.list = append(x.p.list, operand{role: Assigns, w: w})
+			return 1
+		}
+		x.at++
+		role = x.role()
+	}
+	x.at++
+	switch role {
+	case NoRole:
+		x.p.ok = false
+	case Command:
+		x.p.rest = args
+		return len(args)
+	case Script:
+		x.p.list = append(x.p.list, operand{role: Script, w: w})
+		for _, v := range args[1:] {
+			x.p.list = append(x.p.list, operand{role: Text, w: v})
+		}
+		return len(args)
+	case Shell:
+		whole := w
+		whole.vague = !w.exact()
+		for _, v := range args[1:] {
+			whole.text += " " + v.text
+			whole.vague = whole.vague || !v.exact()
+			whole.net = whole.net || v.net
+		}
+		x.p.list = append(x.p.list, operand{role: Shell, w: whole})
+		return len(args)
+	default:
+		x.p.list = append(x.p.list, operand{role: role, w: w})
+	}
+	return 1
+}
+
+// option takes an option with its value.
+func (x *sorter) option(args []word) int {
+	w := args[0]
+	name, value, joined := strings.Cut(w.text, "=")
+	role, takes := x.e.Values[name]
+	switch {
+	case w.vague && !joined && !takes && !strings.HasPrefix(w.text, "-"):
+		x.p.ok = false
+		return 1
+	case takes && role == Until:
+		return x.until(args)
+	case takes && joined:
+		x.gave(name)
+		v := w
+		v.text = value
+		v.begins = false
+		x.value(name, role, v)
+		return 1
+	case takes:
+		x.gave(name)
+		if role == Flag {
+			return 1
+		}
+		return x.separate(name, role, args)
+	case slices.Contains(x.e.Options, name) || strings.HasPrefix(name, "--") && slices.Contains(x.e.Options, "*"):
+		x.gave(name)
+		if joined {
+			v := w
+			v.text = value
+			x.unsaid(v)
+		}
+		return 1
+	case strings.HasPrefix(w.text, "--"):
+		x.p.ok = false
+		return 1
+	}
+	return x.letters(args)
+}
+
+// letters takes short options that stand together: -la, -ofile, -n 5.
+func (x *sorter) letters(args []word) int {
+	w := args[0]
+	for i := 1; i < len(w.text); i++ {
+		letter := "-" + w.text[i:i+1]
+		role, takes := x.e.Values[letter]
+		if takes && role == Flag {
+			takes = false
+		} else if takes {
+			x.gave(letter)
+			if rest := w.text[i+1:]; rest != "" {
+				v := w
+				v.text = rest
+				x.value(letter, role, v)
+				return 1
+			}
+			return x.separate(letter, role, args)
+		}
+		if _, flag := x.e.Values[letter]; !flag && !x.allows(w.text[i]) || w.vague && w.text[i] == '*' {
+			x.p.ok = x.p.ok && w.text[i] == '=' && i > 1
+			if x.p.ok {
+				v := w
+				v.text = w.text[i+1:]
+				x.unsaid(v)
+			}
+			return 1
+		}
+		x.gave(letter)
+	}
+	return 1
+}
+
+func (x *sorter) allows(c byte) bool {
+	if c >= '0' && c <= '9' {
+		return true
+	}
+	letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	return letter && (x.e.Flags == "*" || strings.IndexByte(x.e.Flags, c) >= 0) || x.e.Flags == "*" && x.e.any()
+}
+
+// separate takes the value that stands in the next word.
+func (x *sorter) separate(name string, role Role, args []word) int {
+	if len(args) < 2 {
+		return 1 // the command will complain
+	}
+	if args[1].split && args[1].vague {
+		x.p.ok = false // it may be several words, or none
+	}
+	x.value(name, role, args[1])
+	return 2
+}
+
+func (x *sorter) value(name string, role Role, w word) {
+	x.p.list = append(x.p.list, operand{role: role, w: w, opt: name})
+}
+
+// unsaid is the value of an option nobody said anything about: it counts as an
+// operand, but for addresses.
+func (x *sorter) unsaid(w word) {
+	if role := x.role(); role == Path || role == Reads || role == Writes || role == Deletes || role == Text {
+		x.p.list = append(x.p.list, operand{role: role, w: w})
+	}
+}
+
+// until takes the words of another command up to «;» or «+».
+func (x *sorter) until(args []word) int {
+	x.gave(args[0].text)
+	for i, w := range args[1:] {
+		if w.text == ";" || w.text == "+" {
+			x.p.rest = append(x.p.rest, args[1:i+1]...)
+			x.p.rest = append(x.p.rest, word{text: "\x00"}) // the end of one command
+			return i + 2
+		}
+	}
+	x.p.ok = false
+	return len(args)
+}
+
+func (x *sorter) gave(option string) {
+	x.p.opts = append(x.p.opts, option)
+	x.p.adds = append(x.p.adds, x.e.Adds[option]...)
+}

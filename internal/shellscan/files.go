@@ -1,0 +1,344 @@
+package shellscan
+
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// copies adds what a command reads and writes that copies or moves files.
+func (s *scanner) copies(j *job) {
+	names := j.files
+	if len(names) == 0 {
+		return
+	}
+	moves := names[0].role == Moves
+	into := j.into
+	if len(into) == 0 && len(names) > 1 {
+		into, names = []word{names[len(names)-1].w}, names[:len(names)-1]
+	}
+	for _, o := range names {
+		if s.remote(j, o.w) {
+			continue
+		}
+		if moves {
+			s.touch(Effect{Kind: Delete, Tree: true}, o.w, j.st)
+		}
+		if s.touch(Effect{Kind: Read, Tree: moves || recursive(j)}, o.w, j.st) {
+			j.net = true
+		}
+	}
+	for _, t := range into {
+		if !s.remote(j, t) {
+			s.target(j, names, t, moves)
+		}
+	}
+	if len(into) == 0 && moves { // mv a: the command will complain
+		return
+	}
+	if len(into) == 0 && len(names) == 1 && j.name == "ln" { // a link here, with the same name
+		s.touch(Effect{Kind: Write}, literal(base(names[0].w.text)), j.st)
+	}
+}
+
+// target adds the files that appear when names are copied to a file or into a
+// folder. One name and a target that looks like a file are taken for what they
+// look like; otherwise it may be either.
+func (s *scanner) target(j *job, names []operand, t word, moves bool) {
+	whole := s.folders(j, names, moves)
+	last := base(t.text)
+	looksFile := strings.LastIndexByte(last, '.') > 0 && last != ".."
+	single := len(names) == 1 && len(j.into) == 0 && looksFile && !s.holds(t.text, j.st)
+	s.touch(Effect{Kind: Write, Tree: whole}, t, j.st)
+	if single && !whole {
+		return
+	}
+	for _, o := range names {
+		if len(t.text) > MaxValue {
+			s.doubt("a path is too long")
+			return
+		}
+		name := base(o.w.text)
+		if strings.HasSuffix(o.w.text, "/.") || o.w.text == "." {
+			continue
+		}
+		v := t.join(literal("/" + name))
+		v.vague, v.glob, v.names = v.vague || o.w.vague, v.glob || o.w.glob, nil
+		if o.w.names != nil {
+			v.glob, v.vague = true, false
+			v.text = t.text + "/*"
+		}
+		s.touch(Effect{Kind: Write, Tree: whole, Placed: whole}, v, j.st)
+	}
+}
+
+// folders reports that whole folders may be copied, with names nobody sees.
+func (s *scanner) folders(j *job, names []operand, moves bool) bool {
+	if !moves && !recursive(j) && j.name != "ln" && j.name != "ditto" && j.name != "scp" {
+		return false
+	}
+	if j.name == "git" && !moves {
+		return false
+	}
+	for _, o := range names {
+		if strings.LastIndexByte(base(o.w.text), '.') <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// remote reports «host:path», and adds that it is reached.
+func (s *scanner) remote(j *job, w word) bool {
+	if j.name == "cp" || j.name == "mv" || j.name == "install" || j.name == "ln" || j.name == "git" {
+		return false
+	}
+	i := strings.IndexByte(w.text, ':')
+	if i <= 0 || strings.Contains(w.text[:i], "/") || i == 1 && len(w.text) > 2 && w.text[2] == '\\' {
+		return false
+	}
+	s.add(Effect{Kind: Send, URL: w.text})
+	j.net = true
+	return true
+}
+
+// saves adds the files a download leaves under the name its address ends in.
+func (s *scanner) saves(j *job) {
+	by := false
+	switch j.name {
+	case "curl":
+		by = j.p.has("-O", "-J", "--remote-name", "--remote-name-all", "--remote-header-name")
+	case "wget", "wget2":
+		by = !j.p.has("-O", "--output-document") && !j.p.has("--spider")
+	case "aria2c", "axel":
+		by = true
+	case "http", "https", "xh":
+		by = j.p.has("--download", "-d")
+	}
+	if !by {
+		return
+	}
+	j.effect(floodmark.Write)
+	for _, o := range j.p.list {
+		if o.role != URL {
+			continue
+		}
+		name := o.w.text
+		if i := strings.IndexAny(name, "?#"); i >= 0 {
+			name = name[:i]
+		}
+		w := o.w
+		if w.text = base(name); w.text == "" || strings.Contains(w.text, "*") {
+			w.text, w.vague, w.glob = "*", false, true
+		}
+		if len(j.into) > 0 {
+			w = j.into[0].join(literal("/")).join(w)
+		}
+		s.touch(Effect{Kind: Write}, w, j.st)
+	}
+}
+
+// special adds what single programs do that no list of options can say.
+func (s *scanner) special(j *job) {
+	switch j.name {
+	case "find":
+		s.find(j)
+	case "tar", "bsdtar", "gtar":
+		s.tar(j)
+	case "dd":
+		s.dd(j)
+	case "sed", "gsed":
+		if j.p.has("-i", "--in-place", "-I") {
+			s.inPlace(j)
+		}
+	case "gunzip", "bunzip2", "unxz", "unzstd", "gzip", "bzip2", "xz", "zstd":
+		s.packs(j)
+	case "unzip", "7z", "7za", "7zz", "unrar", "unar":
+		s.unpacks(j)
+	case "git":
+		s.git(j)
+	case "base64", "xxd":
+		if j.in.net {
+			j.net = true
+		}
+	}
+}
+
+// find sorts its folders from its expression.
+func (s *scanner) find(j *job) {
+	var list []operand
+	skip := false
+	for _, o := range j.p.list {
+		if skip { // the format of -fprintf
+			skip = false
+			continue
+		}
+		if o.opt == "" && (o.w.text == "!" || o.w.text == "(" || o.w.text == ")" || o.w.text == ",") {
+			continue
+		}
+		skip = o.opt == "-fprintf"
+		list = append(list, o)
+		if o.opt == "" && o.role == Reads && !o.w.vague {
+			j.roots = append(j.roots, s.paths(o.w.text, j.st)...)
+		}
+	}
+	j.p.list = list
+	if len(j.roots) == 0 {
+		s.touch(Effect{Kind: Read, Tree: true}, literal("."), j.st)
+		j.roots = s.paths(".", j.st)
+	}
+	if j.p.has("-delete") {
+		pattern := "*"
+		for _, o := range list {
+			if o.opt == "-name" && o.w.exact() || o.opt == "-name" && !o.w.vague {
+				pattern = o.w.text
+			}
+		}
+		for _, r := range j.roots {
+			s.add(Effect{Kind: Delete, Path: r + "/**/" + pattern, Pattern: true})
+		}
+	}
+}
+
+// tar packs, unpacks or lists, as one of its letters says.
+func (s *scanner) tar(j *job) {
+	unpacks := j.p.has("-x", "--extract", "--get")
+	packs := j.p.has("-c", "--create", "-r", "--append", "-u", "--update", "-A", "--concatenate", "--delete")
+	for i := range j.p.list {
+		o := &j.p.list[i]
+		switch {
+		case o.opt == "-f" || o.opt == "--file":
+			o.role = Reads
+			if packs {
+				o.role = Writes
+			}
+			if strings.Contains(o.w.text, ":") { // host:file is got with rsh
+				s.doubt("an archive on another machine")
+			}
+		case o.opt == "" && unpacks:
+			o.role = Writes
+			if len(j.into) > 0 {
+				o.w = j.into[0].join(literal("/")).join(o.w)
+			}
+		case o.opt == "" && packs:
+			o.role = Reads
+		case o.opt == "":
+			o.role = Text
+		}
+	}
+	if unpacks {
+		to := literal(".")
+		if len(j.into) > 0 {
+			to = j.into[0]
+		}
+		s.touch(Effect{Kind: Write, Tree: true}, to, j.st)
+	}
+	if packs && len(j.into) > 0 {
+		j.into = nil
+	}
+}
+
+func (s *scanner) dd(j *job) {
+	for i := range j.p.list {
+		o := &j.p.list[i]
+		name, value, ok := strings.Cut(o.w.text, "=")
+		if !ok {
+			continue
+		}
+		switch name {
+		case "if":
+			o.role, o.w.text = Reads, value
+		case "of":
+			o.role, o.w.text = Writes, value
+		}
+	}
+}
+
+// inPlace makes what a command reads what it writes.
+func (s *scanner) inPlace(j *job) {
+	j.effect(floodmark.Write)
+	for i := range j.p.list {
+		if o := &j.p.list[i]; o.role == Reads && o.opt == "" {
+			o.role = Writes
+		}
+	}
+}
+
+// packs adds what a packer leaves: the name with its ending, or without.
+func (s *scanner) packs(j *job) {
+	if j.p.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list") {
+		for i := range j.p.list {
+			j.p.list[i].role = Reads
+		}
+		return
+	}
+	for _, o := range j.p.list {
+		if o.w.text == "-" || o.role == Text {
+			continue
+		}
+		if i := strings.LastIndexByte(o.w.text, '.'); i > 0 {
+			w := o.w
+			w.text = w.text[:i]
+			s.touch(Effect{Kind: Write}, w, j.st)
+		}
+	}
+}
+
+// unpacks adds that files appear under names nobody sees.
+func (s *scanner) unpacks(j *job) {
+	if j.p.has("-l", "-t", "-v", "-Z", "-p", "-z") && j.name == "unzip" {
+		for i := range j.p.list {
+			j.p.list[i].role = Reads
+		}
+		return
+	}
+	to := literal(".")
+	if len(j.into) > 0 {
+		to = j.into[0]
+	}
+	s.touch(Effect{Kind: Write, Tree: true}, to, j.st)
+	for i := range j.p.list {
+		o := &j.p.list[i]
+		if o.opt != "" || o.role != Reads {
+			continue
+		}
+		if i > 0 && len(j.p.list) > 1 && j.name == "unzip" { // members that are taken out
+			o.role = Writes
+		}
+	}
+}
+
+// git adds where a clone or a checkout puts files.
+func (s *scanner) git(j *job) {
+	if len(j.entry.Words) < 2 {
+		return
+	}
+	switch j.entry.Words[1] {
+	case "clone":
+		s.clone(j)
+	case "pull", "checkout", "switch", "merge", "rebase", "reset", "cherry-pick", "stash", "apply", "am", "revert", "submodule":
+		if j.does(floodmark.Run) {
+			s.touch(Effect{Kind: Write, Tree: true}, literal("."), j.st)
+		}
+	}
+}
+
+func (s *scanner) clone(j *job) {
+	var plain []word
+	for _, o := range j.p.list {
+		if o.opt == "" {
+			plain = append(plain, o.w)
+		}
+	}
+	if len(plain) == 0 {
+		return
+	}
+	to := plain[len(plain)-1]
+	if len(plain) == 1 {
+		to = word{text: strings.TrimSuffix(base(to.text), ".git"), vague: to.vague}
+	}
+	s.touch(Effect{Kind: Write, Tree: true, Placed: true}, to, j.st)
+	for _, p := range s.paths(to.text, j.st) {
+		s.bring(p)
+	}
+}

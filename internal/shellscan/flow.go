@@ -1,0 +1,312 @@
+package shellscan
+
+import (
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// branch reads both ways of an if.
+func (s *scanner) branch(c *syntax.IfClause, st *state, in feed, depth int) feed {
+	out := s.stmts(c.Cond, st, in, depth)
+	other := st.fork()
+	if len(c.Cond) > 0 { // not an else
+		st.dirs = st.entered(st.dirs)
+	}
+	out = out.and(s.stmts(c.Then, st, in, depth))
+	if c.Else != nil {
+		out = out.and(s.branch(c.Else, other, in, depth+1))
+	}
+	st.merge(other)
+	return out
+}
+
+// loop reads a body that may run any number of times. What it assigns is not
+// known in it, because an earlier round may have assigned it.
+func (s *scanner) loop(cond, body []*syntax.Stmt, st *state, in feed, depth int) feed {
+	s.forget(st, cond, body)
+	before := st.dirs
+	out := s.stmts(cond, st, in, depth)
+	out = out.and(s.stmts(body, st, in, depth))
+	if !sameDirs(before, st.dirs) { // a later round begins elsewhere
+		st.dirs = nil
+		s.stmts(body, st, in, depth)
+	}
+	s.forget(st, cond, body)
+	return out
+}
+
+func sameDirs(a, b []string) bool {
+	if (a == nil) != (b == nil) || len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// maxRounds is how many words of a loop are followed one by one; of longer
+// lists the variable is unknown.
+const maxRounds = 12
+
+func (s *scanner) forLoop(c *syntax.ForClause, st *state, in feed, depth int) feed {
+	iter, ok := c.Loop.(*syntax.WordIter)
+	if !ok || c.Select {
+		s.expansions(c.Loop, st, depth)
+		if iter != nil {
+			st.set(iter.Name.Value, []word{unknown()})
+		} else {
+			s.assigned(c.Loop, st)
+		}
+		return s.loop(nil, c.Do, st, in, depth)
+	}
+	items := st.args
+	known := items != nil
+	if iter.InPos.IsValid() {
+		items, known = s.fields(iter.Items, st, depth), true
+	}
+	if !known {
+		items = []word{unknown()}
+	}
+	if hides(iter.Name.Value) {
+		s.doubt("it sets " + iter.Name.Value)
+	}
+	if len(items) > maxRounds {
+		items = []word{unknown()}
+	}
+	var out feed
+	for _, item := range items {
+		item.split = false // a pattern stays one: the variable holds a name it matched
+		st.set(iter.Name.Value, []word{item})
+		out = out.and(s.loopOnce(c.Do, iter.Name.Value, st, in, depth))
+	}
+	return out
+}
+
+// loopOnce reads the body for one value of the loop's variable.
+func (s *scanner) loopOnce(body []*syntax.Stmt, name string, st *state, in feed, depth int) feed {
+	value := st.vars[name]
+	s.forget(st, body)
+	st.set(name, value)
+	before := st.dirs
+	out := s.stmts(body, st, in, depth)
+	if !sameDirs(before, st.dirs) {
+		st.dirs = nil
+		st.set(name, value)
+		s.stmts(body, st, in, depth)
+	}
+	return out
+}
+
+// choice reads every way of a case.
+func (s *scanner) choice(c *syntax.CaseClause, st *state, in feed, depth int) feed {
+	s.value(c.Word, st, depth)
+	out := feed{piped: true}
+	before := st.fork()
+	for _, item := range c.Items {
+		for _, p := range item.Patterns {
+			s.value(p, st, depth)
+		}
+		way := before.fork()
+		out = out.and(s.stmts(item.Stmts, way, in, depth))
+		st.merge(way)
+		if item.Op != syntax.Break { // it goes on into the next one
+			before.merge(way)
+		}
+	}
+	return out
+}
+
+// forget makes everything unknown that some statements assign.
+func (s *scanner) forget(st *state, lists ...[]*syntax.Stmt) {
+	for _, list := range lists {
+		for _, stmt := range list {
+			s.assigned(stmt, st)
+		}
+	}
+}
+
+// assigned makes unknown what a node assigns, in whatever way.
+func (s *scanner) assigned(node syntax.Node, st *state) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil {
+				st.set(n.Name.Value, []word{unknown()})
+			}
+		case *syntax.WordIter:
+			st.set(n.Name.Value, []word{unknown()})
+		case *syntax.ParamExp:
+			if n.Exp != nil && n.Param != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+				st.set(n.Param.Value, []word{unknown()})
+			}
+		case *syntax.BinaryArithm:
+			if w, ok := n.X.(*syntax.Word); ok {
+				st.forgetNamed(w)
+			}
+		case *syntax.UnaryArithm:
+			if w, ok := n.X.(*syntax.Word); ok {
+				st.forgetNamed(w)
+			}
+		case *syntax.CallExpr: // read a b; printf -v a; mapfile a; getopts … a
+			for i, w := range n.Args {
+				if name := w.Lit(); i > 0 && syntax.ValidName(name) {
+					if _, ok := st.vars[name]; ok {
+						st.set(name, []word{unknown()})
+					}
+				}
+			}
+		}
+		return true
+	})
+}
+
+func (st *state) forgetNamed(w *syntax.Word) {
+	if name := w.Lit(); syntax.ValidName(name) {
+		st.set(name, []word{number()})
+	}
+}
+
+// arithmetic reads what is computed: it assigns, and expands what is in it.
+func (s *scanner) arithmetic(node syntax.Node, st *state, depth int) {
+	s.expansions(node, st, depth)
+	s.assigned(node, st)
+}
+
+// expansions reads the commands in a node that is no command itself.
+func (s *scanner) expansions(node syntax.Node, st *state, depth int) {
+	if node == nil {
+		return
+	}
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			s.stmts(n.Stmts, st.fork(), feed{}, depth+1)
+			return false
+		case *syntax.ProcSubst:
+			s.stmts(n.Stmts, st.fork(), feed{piped: true}, depth+1)
+			return false
+		case *syntax.ParamExp:
+			s.param(n, st, true, depth)
+			return false
+		case *syntax.BinaryArithm, *syntax.Word:
+			s.subscript(n, st)
+		}
+		return true
+	})
+}
+
+// subscript doubts words of an arithmetic expression that are variables nobody
+// knows: what they hold is computed again, and a[$(cmd)] in it would run.
+func (s *scanner) subscript(n syntax.Node, st *state) {
+	w, ok := n.(*syntax.Word)
+	if !ok {
+		return
+	}
+	if name := w.Lit(); syntax.ValidName(name) {
+		for _, v := range st.vars[name] {
+			if v.net {
+				s.r.NetworkIntoInterpreter = true
+			}
+		}
+	}
+}
+
+func (s *scanner) declare(c *syntax.FuncDecl, st *state) {
+	if c.Name == nil {
+		s.doubt("a function without a name")
+		return
+	}
+	st.define(c.Name.Value, c.Body)
+}
+
+// declaration reads export, declare, local, readonly and their like.
+func (s *scanner) declaration(c *syntax.DeclClause, st *state, depth int) feed {
+	operands := false
+	for _, a := range c.Args {
+		if a.Naked && a.Name == nil { // an option, or what becomes a name when it runs
+			w := s.value(a.Value, st, depth)
+			if !w.exact() || w.text == "" || w.text[0] != '-' {
+				s.doubt("a declaration of something unknown")
+			}
+			if w.exact() && len(w.text) > 1 && (c.Variant.Value == "nameref" || hasLetter(w.text, "nfi")) && !(c.Variant.Value == "export" && w.text == "-n") {
+				s.doubt("a declaration that changes what a name means")
+			}
+			continue
+		}
+		operands = true
+		s.assign(a, st, c.Variant.Value == "export" || c.Variant.Value == "declare" || c.Variant.Value == "typeset", depth)
+	}
+	if !operands {
+		s.name = c.Variant.Value
+		s.add(Effect{Kind: Environment})
+	}
+	return feed{piped: true}
+}
+
+// assign reads one assignment. Exported ones reach every program after it.
+func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) {
+	name := a.Name.Value
+	var value []word
+	switch {
+	case a.Naked:
+		if exported && hides(name) && st.vars[name] != nil {
+			s.doubt("it sets " + name)
+		}
+		return
+	case a.Array != nil:
+		for _, e := range a.Array.Elems {
+			if e.Index != nil {
+				s.expansions(e.Index, st, depth)
+				value = append(value, unknown())
+			}
+			if e.Value != nil {
+				value = append(value, s.fields([]*syntax.Word{e.Value}, st, depth)...)
+			}
+		}
+		if value == nil {
+			value = []word{}
+		}
+	default:
+		w := s.value(a.Value, st, depth)
+		w.split = false
+		value = []word{w}
+	}
+	if a.Index != nil {
+		s.expansions(a.Index, st, depth)
+		value = []word{unknown()}
+	}
+	if a.Append {
+		value = appended(st.vars[name], value, a.Array != nil)
+	}
+	if hides(name) && !harmlessValue(name, value) || exported && hidesExported(name) && !harmlessValue(name, value) {
+		s.doubt("it sets " + name)
+	}
+	st.set(name, value)
+}
+
+// appended is the value after «+=».
+func appended(old, more []word, array bool) []word {
+	if array {
+		if old == nil {
+			return more
+		}
+		return append(old[:len(old):len(old)], more...)
+	}
+	if len(old) != 1 || len(more) != 1 {
+		return []word{unknown()}
+	}
+	return []word{old[0].join(more[0])}
+}
+
+func hasLetter(option, letters string) bool {
+	for i := 1; i < len(option); i++ {
+		for k := range len(letters) {
+			if option[i] == letters[k] {
+				return true
+			}
+		}
+	}
+	return false
+}

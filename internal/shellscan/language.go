@@ -1,0 +1,305 @@
+package shellscan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// language reads a program for sed, awk or jq as far as it must: whether it
+// runs commands, touches other files or tells the environment.
+func (s *scanner) language(j *job, o operand) {
+	w := o.w
+	if w.vague {
+		s.doubt("a program for " + j.name + " that is not known until it runs")
+		s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net
+		s.add(Effect{Kind: Execute})
+		return
+	}
+	switch o.role {
+	case Sed:
+		if j.p.has("-e", "--expression", "-f", "--file") && o.opt == "" { // then the first operand is a file
+			s.apply(j, operand{role: roleOfFiles(j), w: w})
+			return
+		}
+		if !plainSed(w.text) {
+			s.doubt("a sed program that runs, reads or writes")
+			j.effect(floodmark.Run)
+		}
+	case Awk:
+		if j.p.has("-f", "--file") && o.opt == "" {
+			s.apply(j, operand{role: Reads, w: w})
+			return
+		}
+		if strings.Contains(w.text, "ENVIRON") {
+			s.add(Effect{Kind: Environment})
+		}
+		if !plainAwk(w.text) {
+			s.doubt("an awk program that runs, reads or writes")
+			j.effect(floodmark.Run)
+			s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || j.in.net && strings.Contains(w.text, "system")
+		}
+	case Jq:
+		s.jq(j, w.text)
+	default:
+		j.part.Operands = append(j.part.Operands, w.text)
+	}
+}
+
+func roleOfFiles(j *job) Role {
+	if j.p.has("-i", "--in-place", "-I") {
+		return Writes
+	}
+	return Reads
+}
+
+// jq can print the environment: if it says so, reads its program from a file,
+// or reads no file at all.
+func (s *scanner) jq(j *job, program string) {
+	if j.p.has("-n", "--null-input", "-f", "--from-file", "-L", "--library-path") || callsWord(program, "env") || callsWord(program, "input") {
+		s.add(Effect{Kind: Environment})
+	}
+	if callsWord(program, "import") || callsWord(program, "include") {
+		s.doubt("a jq program that loads others")
+	}
+}
+
+// callsWord reports whether a program says word where it is no field of
+// something: «env.PATH» but not «.env».
+func callsWord(program, word string) bool {
+	program = strings.ToLower(program)
+	for at := 0; ; {
+		i := strings.Index(program[at:], word)
+		if i < 0 {
+			return false
+		}
+		i += at
+		if i == 0 || program[i-1] != '.' && program[i-1] != '_' && !letterOrDigit(program[i-1]) {
+			return true
+		}
+		at = i + len(word)
+	}
+}
+
+func letterOrDigit(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// plainAwk reports a program that only reads its input and prints.
+func plainAwk(text string) bool {
+	text = strings.ReplaceAll(text, "||", "  ")
+	low := strings.ToLower(text)
+	for _, word := range [...]string{"system", "getline", "|", "@", "/inet", "extension(", "close(", "fflush("} {
+		if strings.Contains(low, word) {
+			return false
+		}
+	}
+	for rest := text; ; { // print … > file
+		i := strings.Index(rest, "print")
+		if i < 0 {
+			return true
+		}
+		rest = rest[i+5:]
+		end := strings.IndexAny(rest, ";}\n")
+		if end < 0 {
+			end = len(rest)
+		}
+		if strings.Contains(rest[:end], ">") {
+			return false
+		}
+	}
+}
+
+// plainSed reports a program that only changes what passes through it.
+func plainSed(text string) bool {
+	for text != "" {
+		text = strings.TrimLeft(text, " \t\n;{}!")
+		if text == "" {
+			return true
+		}
+		var ok bool
+		if text, ok = sedAddress(text); !ok {
+			return false
+		}
+		text = strings.TrimLeft(text, " \t!{")
+		if text == "" {
+			return true
+		}
+		if text, ok = sedCommand(text); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// sedAddress drops an address: 1,40 $ /x/ 0~3.
+func sedAddress(text string) (string, bool) {
+	for text != "" {
+		switch c := text[0]; {
+		case c >= '0' && c <= '9', c == ',', c == '$', c == '~', c == '+', c == ' ':
+			text = text[1:]
+		case c == '/', c == '\\' && len(text) > 1:
+			delim := c
+			text = text[1:]
+			if c == '\\' {
+				delim, text = text[0], text[1:]
+			}
+			_, rest, ok := sedUntil(text, delim)
+			if !ok {
+				return "", false
+			}
+			text = strings.TrimLeft(rest, "IM")
+		default:
+			return text, true
+		}
+	}
+	return text, true
+}
+
+// sedUntil cuts at the next delimiter that has no backslash before it.
+func sedUntil(text string, delim byte) (head, rest string, ok bool) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case delim:
+			return text[:i], text[i+1:], true
+		}
+	}
+	return "", "", false
+}
+
+// sedCommand drops one command that neither runs nor touches another file.
+func sedCommand(text string) (string, bool) {
+	c := text[0]
+	switch {
+	case c == 's' || c == 'y':
+		if len(text) < 4 {
+			return "", false
+		}
+		_, rest, ok := sedUntil(text[2:], text[1])
+		if !ok {
+			return "", false
+		}
+		if _, rest, ok = sedUntil(rest, text[1]); !ok {
+			return "", false
+		}
+		end := strings.IndexAny(rest, ";}\n #")
+		if end < 0 {
+			end = len(rest)
+		}
+		return rest[end:], strings.Trim(rest[:end], "gpiIMm0123456789") == ""
+	case strings.IndexByte("aic", c) >= 0: // the rest of the line is text
+		for strings.HasSuffix(firstLine(text), `\`) && len(firstLine(text)) < len(text) {
+			text = text[len(firstLine(text))+1:]
+		}
+		return text[min(len(text), len(firstLine(text))):], true
+	case c == '#':
+		return text[len(firstLine(text)):], true
+	case strings.IndexByte("btT:", c) >= 0:
+		return text[strings.IndexAny(text+";", ";\n}"):], true
+	case strings.IndexByte("pPdDnNgGhHxlqQ=z", c) >= 0:
+		return strings.TrimLeft(text[1:], " 0123456789"), true
+	}
+	return "", false
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// undescribed reads a command nobody described, or one with options nobody
+// described: it could do anything. What it probably does is noted all the
+// same, because some of that is worse than running code.
+func (s *scanner) undescribed(name string, words []word, st *state, in feed, depth int) feed {
+	s.doubt("nobody said what this does: " + shorten(name))
+	s.add(Effect{Kind: Execute})
+	out := feed{piped: true, net: in.net || brings(name)}
+	for _, e := range s.c.byWord[name] {
+		if e.fits(words[1:]) && (e.Tells || e.Protected) {
+			s.part(Part{Entries: []*Entry{e}, Effects: e.Effects}, words)
+		}
+	}
+	if brings(name) {
+		s.add(Effect{Kind: Fetch})
+	}
+	var net bool
+	for i, w := range words[1:] {
+		net = net || w.net
+		if s.wraps(name) && w.exact() && (len(s.c.byWord[w.text]) > 0 || systemProgram(w.text) != "") {
+			if started := s.call(words[i+1:], st.fork(), in, depth+1); started.net {
+				out.net = true
+			}
+			break
+		}
+		s.guess(name, w, st)
+		if w.exact() && strings.ContainsAny(w.text, " \t\n;|&<>") && (s.wraps(name) || interprets(name)) {
+			s.script(w.text, st.fork(), in, depth)
+		}
+	}
+	if interprets(name) && (in.net || net) {
+		s.r.NetworkIntoInterpreter = true
+	}
+	if in.known && interprets(name) {
+		s.script(in.text, st.fork(), feed{piped: true}, depth)
+	}
+	out.net = out.net || net
+	return out
+}
+
+// guess notes a word as a file that is written, if the command writes files,
+// and as one that the network brought, if it fetches.
+func (s *scanner) guess(name string, w word, st *state) {
+	text := w.text
+	if v, ok := strings.CutPrefix(text, "-"); ok {
+		_, value, joined := strings.Cut(v, "=")
+		if !joined {
+			return
+		}
+		text = value
+	} else if _, value, joined := strings.Cut(text, "="); joined {
+		text = value
+	}
+	if text == "" || w.vague || strings.Contains(text, "://") {
+		if brings(name) && !w.vague {
+			for _, p := range s.paths(base(text), st) {
+				s.bring(p)
+			}
+		}
+		return
+	}
+	for _, p := range s.paths(text, st) {
+		if brings(name) {
+			s.bring(p)
+		}
+		if writesFiles(name) && !strings.Contains(text, ":") {
+			s.add(Effect{Kind: Write, Path: p, Pattern: w.glob})
+		}
+	}
+}
+
+func (s *scanner) wraps(name string) bool {
+	if slices.ContainsFunc(s.c.byWord[name], func(e *Entry) bool { return slices.Contains(e.Operands, Command) }) {
+		return true
+	}
+	return slices.Contains([]string{"find", "su", "runuser", "script", "chroot", "unbuffer", "ssh", "docker", "podman", "kubectl", "tmux", "screen", "at", "batch"}, name)
+}
+
+func interprets(name string) bool {
+	name = strings.TrimRight(name, "0123456789.")
+	return slices.Contains([]string{
+		"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "pwsh", "powershell", "cmd", "python", "pypy", "perl", "ruby", "node", "nodejs",
+		"deno", "bun", "php", "lua", "luajit", "osascript", "tclsh", "Rscript", "iex", "Invoke-Expression", "invoke-expression",
+	}, name)
+}
+
+func writesFiles(name string) bool {
+	return brings(name) || slices.Contains([]string{
+		"tee", "sed", "gsed", "perl", "ruby", "awk", "gawk", "cp", "mv", "install", "ln", "link", "dd", "rsync", "rm", "unlink", "shred", "truncate", "touch", "chmod", "chown",
+		"sponge", "rename", "ditto", "robocopy", "xcopy", "tar", "bsdtar", "gtar", "unzip", "7z", "unrar", "cpio", "gunzip", "gzip", "xz", "zstd", "patch", "mkdir",
+	}, name)
+}
+
+func shorten(name string) string { return name[:min(len(name), 40)] }

@@ -1,0 +1,208 @@
+package shellscan
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// param is what $name and ${name…} stand for, as far as that is known.
+func (s *scanner) param(p *syntax.ParamExp, st *state, quoted bool, depth int) []word {
+	if p.Index != nil {
+		s.expansions(p.Index, st, depth)
+	}
+	if p.Param == nil {
+		s.doubt("a construct of another shell")
+		return []word{unknown()}
+	}
+	name := p.Param.Value
+	if _, ok := st.vars[name]; !ok {
+		s.told(name)
+	}
+	if p.Exp != nil || p.Repl != nil || p.Slice != nil || p.Excl || p.Length || p.Names != 0 {
+		return s.changed(p, st, quoted, depth)
+	}
+	list := s.variable(name, st)
+	if p.Index != nil && !wholeArray(p) {
+		if len(list) != 1 || list[0].vague {
+			list = []word{pick(list)}
+		} else {
+			list = []word{unknown()}
+		}
+	}
+	if quoted {
+		return unglob(list)
+	}
+	return loosen(list)
+}
+
+// pick is one of several words, nobody knows which.
+func pick(list []word) word {
+	w := unknown()
+	for _, v := range list {
+		w.net = w.net || v.net
+	}
+	return w
+}
+
+// unglob is a value inside quotes: the shell does not touch it again.
+func unglob(list []word) []word {
+	for i := range list {
+		if list[i].split && len(list) == 1 && list[i].vague {
+			continue
+		}
+		if list[i].glob || list[i].split {
+			list = append([]word(nil), list...)
+			list[i].split = false
+		}
+	}
+	return list
+}
+
+// loosen is a value outside quotes: it is split and matched with files.
+func loosen(list []word) []word {
+	out := make([]word, len(list))
+	for i, w := range list {
+		w.split = w.vague && !w.digits && w.names == nil || strings.ContainsAny(w.text, " \t\n")
+		w.glob = w.glob || strings.ContainsAny(w.text, "*?[") && !w.vague
+		out[i] = w
+	}
+	return out
+}
+
+// variable is the value of a name: several words for an array.
+func (s *scanner) variable(name string, st *state) []word {
+	if v, ok := st.vars[name]; ok {
+		return v
+	}
+	switch name {
+	case "HOME":
+		return []word{literal(s.home())}
+	case "PWD":
+		if len(st.dirs) == 1 && st.dirs[0] != "" {
+			return []word{literal(st.dirs[0])}
+		}
+	case "?", "#", "$", "!", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "COLUMNS", "LINES":
+		return []word{number()}
+	case "@", "*":
+		if st.args == nil {
+			w := unknown()
+			w.split = true
+			return []word{w}
+		}
+		return st.args[min(1, len(st.args)):]
+	}
+	if len(name) == 1 && name[0] >= '0' && name[0] <= '9' && st.args != nil {
+		if i := int(name[0] - '0'); i < len(st.args) {
+			return []word{st.args[i]}
+		}
+		return []word{{}}
+	}
+	return []word{unknown()}
+}
+
+// changed is an expansion that does something with the value. Defaults are
+// followed, everything else is not.
+func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int) []word {
+	var other word
+	if p.Exp != nil && p.Exp.Word != nil {
+		other, _ = s.wordParts(p.Exp.Word.Parts, st, quoted, depth)
+	}
+	if p.Repl != nil {
+		s.value(p.Repl.Orig, st, depth)
+		s.value(p.Repl.With, st, depth)
+	}
+	if p.Slice != nil {
+		s.expansions(p.Slice.Offset, st, depth)
+		if p.Slice.Length != nil {
+			s.expansions(p.Slice.Length, st, depth)
+		}
+	}
+	if p.Length {
+		return []word{number()}
+	}
+	value, set := st.vars[p.Param.Value]
+	w := unknown()
+	w.split = !quoted
+	for _, v := range value {
+		w.net = w.net || v.net
+	}
+	w.net = w.net || other.net
+	if p.Exp == nil || p.Excl {
+		return []word{w}
+	}
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if hides(p.Param.Value) && (p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull) {
+			s.doubt("it sets " + p.Param.Value)
+		}
+		if set && len(value) == 1 && value[0].exact() && value[0].text != "" {
+			return value
+		}
+	case syntax.RemSmallSuffix, syntax.RemLargeSuffix, syntax.RemSmallPrefix, syntax.RemLargePrefix:
+		if len(value) == 1 && value[0].exact() && !strings.ContainsAny(other.text, "*?[") && other.exact() {
+			return []word{literal(removed(value[0].text, other.text, p.Exp.Op))}
+		}
+		// What is left of the name of a file is no path elsewhere.
+		if len(value) == 1 && value[0].names != nil {
+			return []word{{text: "*", vague: true, begins: true, names: value[0].names}}
+		}
+	}
+	return []word{w}
+}
+
+func removed(text, part string, op syntax.ParExpOperator) string {
+	if op == syntax.RemSmallSuffix || op == syntax.RemLargeSuffix {
+		return strings.TrimSuffix(text, part)
+	}
+	return strings.TrimPrefix(text, part)
+}
+
+// substitute is a word made of what commands print.
+func (s *scanner) substitute(c *syntax.CmdSubst, st *state, quoted bool, depth int) word {
+	name, span := s.name, s.span
+	out := s.stmts(c.Stmts, st.fork(), feed{}, depth+1)
+	s.name, s.span = name, span
+	if out.known {
+		w := literal(strings.TrimRight(out.text, "\n"))
+		w.net = out.net
+		if !quoted {
+			return loosen([]word{w})[0]
+		}
+		return w
+	}
+	w := unknown()
+	w.net, w.names = out.net, out.names
+	w.split = !quoted
+	return w
+}
+
+// process is <(cmd) or >(cmd): the name of a pipe.
+func (s *scanner) process(c *syntax.ProcSubst, st *state, depth int) word {
+	name, span := s.name, s.span
+	in := feed{}
+	if c.Op == syntax.CmdOut {
+		in = feed{piped: true, net: s.r.Has(Fetch)}
+	}
+	out := s.stmts(c.Stmts, st.fork(), in, depth+1)
+	s.name, s.span = name, span
+	return word{text: "/dev/fd/63", vague: true, proc: true, net: out.net}
+}
+
+// told notes that the value of a variable that holds a key is used.
+func (s *scanner) told(name string) {
+	if keyName(name) {
+		s.add(Effect{Kind: Environment})
+	}
+}
+
+// keyName reports a variable whose name says that it holds a key.
+func keyName(name string) bool {
+	name = strings.ToLower(name)
+	for _, hint := range [...]string{"key", "token", "secret", "passw", "credential", "auth"} {
+		if strings.Contains(name, hint) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,292 @@
+package shellscan
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// job is one program that is started: what the roles of its words act on.
+type job struct {
+	name  string
+	entry *Entry
+	p     parsed
+	part  Part
+	st    *state
+	in    feed
+	depth int
+	sends bool     // what it reaches gets data
+	net   bool     // it has to do with what the network sent
+	out   feed     // what it prints, where that is known
+	roots []string // folders it goes through
+	files []operand
+	into  []word
+	ran   bool // something says what it runs
+}
+
+// program reads a command that is no builtin.
+func (s *scanner) program(words []word, st *state, in feed, depth int) feed {
+	name := words[0].text
+	if strings.Contains(name, "/") {
+		if _, ok := s.c.byWord[name]; !ok {
+			plain := systemProgram(name)
+			if plain == "" {
+				return s.runFile(words, st, in)
+			}
+			name = plain
+		}
+	}
+	name = strings.TrimSuffix(name, ".exe")
+	s.name = name
+	if out, ok := s.described(name, words, st, in, depth); ok {
+		return out
+	}
+	return s.undescribed(name, words, st, in, depth)
+}
+
+// systemProgram is the name of a program in one of the system's own folders.
+func systemProgram(name string) string {
+	dir, base := path.Split(name)
+	switch dir {
+	case "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/":
+		return base
+	}
+	return ""
+}
+
+// runFile reads a command that is a path: that file runs.
+func (s *scanner) runFile(words []word, st *state, in feed) feed {
+	if s.touch(Effect{Kind: Execute}, words[0], st) {
+		s.r.NetworkIntoInterpreter = true
+	}
+	s.part(Part{Effects: []floodmark.Effect{floodmark.Run}}, words)
+	return feed{piped: true, net: in.net}
+}
+
+// part adds a simple command to the report.
+func (s *scanner) part(p Part, words []word) {
+	for _, w := range words[:min(len(words), 32)] {
+		p.Words = append(p.Words, w.text)
+	}
+	s.r.Parts = append(s.r.Parts, p)
+}
+
+// described reads a command that an entry knows. If the best entry does not
+// know an option, the next one may; then both count.
+func (s *scanner) described(name string, words []word, st *state, in feed, depth int) (feed, bool) {
+	list := s.c.byWord[name]
+	if len(list) == 0 {
+		return feed{}, false
+	}
+	j := &job{name: name, st: st, in: in, depth: depth}
+	args := s.globals(j, words[1:])
+	if j.name == "tar" && len(args) > 0 && args[0].exact() && args[0].text != "" && args[0].text[0] != '-' {
+		args = slices.Clone(args)
+		args[0].text = "-" + args[0].text // tar xf
+	}
+	for _, e := range list {
+		if !e.fits(args) {
+			continue
+		}
+		j.part.Entries = append(j.part.Entries, e)
+		for _, f := range e.Effects {
+			j.effect(f)
+		}
+		p := e.parse(args[len(e.Words)-1:], runsByOption(name))
+		if !p.ok {
+			continue
+		}
+		j.entry, j.p = e, p
+		for _, f := range p.adds {
+			j.effect(f)
+		}
+		out := s.run(j)
+		s.part(j.part, words)
+		return out, true
+	}
+	return feed{}, false
+}
+
+func (j *job) effect(e floodmark.Effect) {
+	if !slices.Contains(j.part.Effects, e) {
+		j.part.Effects = append(j.part.Effects, e)
+	}
+}
+
+func (j *job) does(e floodmark.Effect) bool { return slices.Contains(j.part.Effects, e) }
+
+// globals takes the options that stand before a subcommand.
+func (s *scanner) globals(j *job, args []word) []word {
+	known := s.c.globals[j.name]
+	for len(known) > 0 && len(args) > 0 && args[0].exact() {
+		name, value, joined := strings.Cut(args[0].text, "=")
+		role, ok := known[name]
+		if !ok || role == Flag && joined {
+			break
+		}
+		w := literal(value)
+		args = args[1:]
+		if role != Flag && !joined {
+			if len(args) == 0 {
+				break
+			}
+			w, args = args[0], args[1:]
+		}
+		if role == Folder {
+			j.st = s.inFolder(j.st, w)
+		} else if role != Flag {
+			s.apply(j, operand{role: role, w: w, opt: name})
+		}
+	}
+	return args
+}
+
+// inFolder is the state of a command that works in another folder.
+func (s *scanner) inFolder(st *state, w word) *state {
+	out := *st
+	if w.vague || w.glob {
+		s.doubt("it is not known in which folder it works")
+		out.dirs = nil
+		return &out
+	}
+	out.dirs = s.paths(w.text, st)
+	return &out
+}
+
+// runsByOption reports a program that some option makes run others, so that
+// the name of a file must not be taken for an option.
+func runsByOption(name string) bool {
+	switch name {
+	case "tar", "bsdtar", "rsync", "zip", "sort", "rg", "git", "find", "xargs", "sed", "awk", "gawk", "scp", "ssh", "curl", "wget", "env", "7z", "man", "less", "make", "go", "npm", "python3", "python", "node", "perl", "ruby", "bash", "sh":
+		return true
+	}
+	return false
+}
+
+// run applies the roles of all words.
+func (s *scanner) run(j *job) feed {
+	before := len(s.r.Effects)
+	j.sends = j.does(floodmark.Send)
+	j.out = feed{piped: true}
+	for _, o := range j.p.list {
+		if o.role == Folder {
+			j.st = s.inFolder(j.st, o.w)
+		}
+		if o.role == Into {
+			j.into = append(j.into, o.w)
+		}
+		j.net = j.net || o.w.net
+	}
+	s.special(j)
+	for _, o := range j.p.list {
+		s.apply(j, o)
+	}
+	s.copies(j)
+	s.saves(j)
+	s.here(j)
+	s.others(j)
+	s.input(j)
+	s.kinds(j)
+	for _, f := range j.entry.Loads {
+		if f == "." {
+			s.touch(Effect{Kind: Execute, Tree: true}, literal("."), j.st)
+		} else {
+			s.touch(Effect{Kind: Execute}, literal(f), j.st)
+		}
+	}
+	if j.entry.Tells {
+		s.add(Effect{Kind: Environment})
+	}
+	s.carry(j, before)
+	j.out.net = j.out.net || j.net || j.in.net
+	if j.out.names == nil {
+		j.out.names = j.listed()
+	}
+	return j.out
+}
+
+// kinds adds what the words of the house say where no word did.
+func (s *scanner) kinds(j *job) {
+	for _, e := range j.part.Effects {
+		k := map[floodmark.Effect]Kind{floodmark.Admin: Admin, floodmark.Run: Execute, floodmark.Send: Send, floodmark.Fetch: Fetch}[e]
+		if k == Anything || k == Execute && (len(j.entry.Loads) > 0 || j.ran) || k == Fetch && s.r.Has(Fetch) {
+			continue
+		}
+		s.add(Effect{Kind: k})
+	}
+	j.net = j.net || j.does(floodmark.Fetch) || brings(j.name)
+}
+
+// carry notes the files that hold what the network sent after this command.
+func (s *scanner) carry(j *job, before int) {
+	for _, e := range s.r.Effects[before:] {
+		j.net = j.net || e.Kind == Read && s.brought[e.Path]
+	}
+	if !j.net && !j.in.net {
+		return
+	}
+	for _, e := range s.r.Effects[before:] {
+		if e.Kind == Write && e.Path != "" {
+			s.bring(e.Path)
+		}
+	}
+}
+
+// here adds what a command reads that is given no files.
+func (s *scanner) here(j *job) {
+	if !j.entry.Here || len(j.roots) > 0 {
+		return
+	}
+	for _, o := range j.p.list {
+		if o.opt == "" && (o.role == Reads || o.role == Path) {
+			return
+		}
+	}
+	s.touch(Effect{Kind: Read, Tree: recursive(j)}, literal("."), j.st)
+	j.roots = append(j.roots, s.paths(".", j.st)...)
+}
+
+// recursive reports a command that goes through folders.
+func recursive(j *job) bool {
+	switch j.name {
+	case "find", "rg", "ag", "fd", "fdfind", "tree", "du", "tar", "rsync", "git", "ack":
+		return true
+	}
+	return j.p.has("-r", "-R", "--recursive", "-a", "--archive") && j.name != "ls" || j.name == "ls" && j.p.has("-R", "--recursive")
+}
+
+// listed are the folders whose names the command prints.
+func (j *job) listed() []string {
+	switch j.name {
+	case "find", "fd", "fdfind", "ls", "tree":
+		if j.name == "find" && j.p.has("-printf", "-exec", "-execdir") {
+			return nil
+		}
+		return j.roots
+	case "git":
+		if len(j.part.Entries) > 0 && len(j.part.Entries[0].Words) > 1 && j.part.Entries[0].Words[1] == "ls-files" {
+			return j.roots
+		}
+	case "grep", "rg", "egrep", "fgrep":
+		if j.p.has("-l", "--files-with-matches", "-L", "--files") && len(j.roots) > 0 {
+			return j.roots
+		}
+		return j.in.names
+	case "sort", "uniq", "head", "tail", "tee":
+		return j.in.names
+	}
+	return nil
+}
+
+// brings reports a program that prints or saves what the network sends.
+func brings(name string) bool {
+	switch name {
+	case "curl", "wget", "wget2", "fetch", "nc", "ncat", "netcat", "http", "https", "httpie", "xh", "aria2c", "axel", "lynx", "w3m", "links", "elinks", "socat",
+		"telnet", "ftp", "lftp", "tftp", "sftp", "scp", "ssh", "gh", "glab", "iwr", "irm", "Invoke-WebRequest", "invoke-webrequest", "Invoke-RestMethod",
+		"invoke-restmethod", "Start-BitsTransfer", "certutil":
+		return true
+	}
+	return false
+}

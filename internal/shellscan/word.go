@@ -1,0 +1,320 @@
+package shellscan
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// word is what is known of one word of a command.
+type word struct {
+	text   string   // «*» stands for what is not known
+	vague  bool     // some of text is not known
+	begins bool     // already the first letter is not known: it may be an option
+	glob   bool     // the shell matches it with the names of files
+	split  bool     // it may become several words, or none
+	net    bool     // some of it is what the network sent
+	digits bool     // what is not known is a number
+	names  []string // it is the name of something in one of these folders
+	proc   bool     // it is a pipe to another command of the line
+}
+
+func literal(text string) word { return word{text: text} }
+
+func unknown() word { return word{text: "*", vague: true, begins: true} }
+
+func number() word { return word{text: "*", vague: true, digits: true} }
+
+// exact reports that the command gets text, letter for letter.
+func (w word) exact() bool { return !w.vague && !w.glob && !w.split && !w.proc }
+
+// option reports that the word may be an option of its command.
+func (w word) option() bool { return strings.HasPrefix(w.text, "-") && len(w.text) > 1 || w.begins && w.names == nil }
+
+// join is one word made of two that touch.
+func (w word) join(v word) word {
+	if w.text == "" && !w.vague {
+		v.split = v.split || w.split
+		return v
+	}
+	w.begins = w.begins || w.text == "" && v.begins
+	w.text += v.text
+	w.vague = w.vague || v.vague
+	w.glob = w.glob || v.glob
+	w.split = w.split || v.split
+	w.net = w.net || v.net
+	w.digits = w.digits && (v.digits || !v.vague) || v.digits && !w.vague
+	w.proc = w.proc || v.proc
+	w.names = nil
+	if len(w.text) > MaxValue {
+		w.text, w.vague, w.glob = w.text[:64]+"*", true, false
+	}
+	return w
+}
+
+// value is a word as a whole, not split: what is assigned or redirected to.
+func (s *scanner) value(w *syntax.Word, st *state, depth int) word {
+	if w == nil {
+		return word{}
+	}
+	out, _ := s.wordParts(w.Parts, st, false, depth)
+	return out
+}
+
+// fields are the words of a command after all expansions.
+func (s *scanner) fields(words []*syntax.Word, st *state, depth int) []word {
+	out := make([]word, 0, len(words))
+	for _, w := range words {
+		if lit := w.Lit(); lit != "" && strings.IndexByte(lit, '{') < 0 { // by far the most words
+			out = append(out, s.expandTilde(bare(lit), lit))
+			continue
+		}
+		list := []*syntax.Word{w}
+		if braced(w) {
+			list = braces(w)
+		}
+		for _, one := range list {
+			got, many := s.wordParts(one.Parts, st, false, depth)
+			switch {
+			case many != nil:
+				out = append(out, many...)
+			case got.split && !got.vague && len(one.Parts) == 1: // x='ls -l'; $x
+				for _, f := range strings.Fields(got.text) {
+					out = append(out, word{text: f, net: got.net, glob: strings.ContainsAny(f, "*?[")})
+				}
+			default:
+				out = append(out, got)
+			}
+		}
+		if len(out) > MaxWords {
+			s.doubt("a command has too many words")
+			return out[:MaxWords]
+		}
+	}
+	return out
+}
+
+// wordParts puts a word together. If it is an array as a whole, many holds its
+// elements.
+func (s *scanner) wordParts(parts []syntax.WordPart, st *state, quoted bool, depth int) (out word, many []word) {
+	for i, part := range parts {
+		var w word
+		switch p := part.(type) {
+		case *syntax.Lit:
+			if quoted {
+				w = literal(unescape(p.Value))
+			} else {
+				w = bare(p.Value)
+				if i == 0 {
+					w = s.expandTilde(w, p.Value)
+				}
+			}
+		case *syntax.SglQuoted:
+			w = literal(p.Value)
+			if p.Dollar {
+				w = ansi(p.Value)
+			}
+		case *syntax.DblQuoted:
+			inner, list := s.wordParts(p.Parts, st, true, depth)
+			if list != nil && len(parts) == 1 {
+				return word{}, list
+			}
+			inner.split = inner.split && list != nil
+			inner.glob = false
+			w = inner
+		case *syntax.ParamExp:
+			list := s.param(p, st, quoted, depth)
+			if wholeArray(p) && len(parts) == 1 {
+				return word{split: true}, list
+			}
+			w = one(list)
+		case *syntax.CmdSubst:
+			w = s.substitute(p, st, quoted, depth)
+		case *syntax.ArithmExp:
+			s.arithmetic(p, st, depth)
+			w = number()
+		case *syntax.ProcSubst:
+			w = s.process(p, st, depth)
+		case *syntax.ExtGlob:
+			w = word{text: "*", vague: true, glob: true, begins: true, split: true}
+		default:
+			w = unknown()
+			w.split = true
+		}
+		out = out.join(w)
+	}
+	return out, nil
+}
+
+// one is a list of words where only one can be.
+func one(list []word) word {
+	switch len(list) {
+	case 0:
+		return word{}
+	case 1:
+		return list[0]
+	}
+	out := list[0]
+	for _, w := range list[1:] {
+		out = out.join(literal(" ")).join(w)
+	}
+	return out
+}
+
+func wholeArray(p *syntax.ParamExp) bool {
+	if p.Param == nil || p.Length || p.Excl {
+		return false
+	}
+	if p.Param.Value == "@" || p.Param.Value == "*" {
+		return true
+	}
+	w, ok := p.Index.(*syntax.Word)
+	return ok && (w.Lit() == "@" || w.Lit() == "*")
+}
+
+// bare is a literal outside quotes: a backslash takes the next letter as it is.
+func bare(text string) word {
+	w := word{text: text}
+	if strings.IndexByte(text, '\\') >= 0 {
+		var b strings.Builder
+		for i := 0; i < len(text); i++ {
+			if text[i] == '\\' && i+1 < len(text) {
+				i++
+				if text[i] == '\n' {
+					continue
+				}
+				b.WriteByte(text[i])
+				continue
+			}
+			w.glob = w.glob || strings.IndexByte("*?[", text[i]) >= 0
+			b.WriteByte(text[i])
+		}
+		w.text = b.String()
+		return w
+	}
+	w.glob = strings.ContainsAny(text, "*?[")
+	if w.glob && text == "[" {
+		w.glob = false
+	}
+	return w
+}
+
+// unescape is a literal inside double quotes.
+func unescape(text string) string {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && strings.IndexByte("$`\"\\\n", text[i+1]) >= 0 {
+			i++
+			if text[i] == '\n' {
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// ansi is what $'…' means.
+func ansi(text string) word {
+	if strings.IndexByte(text, '\\') < 0 {
+		return literal(text)
+	}
+	var b strings.Builder
+	for text != "" {
+		if text[0] != '\\' || len(text) < 2 {
+			b.WriteByte(text[0])
+			text = text[1:]
+			continue
+		}
+		switch text[1] {
+		case 'e', 'E':
+			b.WriteByte(27)
+			text = text[2:]
+			continue
+		case '\'', '"', '?':
+			b.WriteByte(text[1])
+			text = text[2:]
+			continue
+		case 'c', 'u', 'U':
+			return unknown()
+		}
+		c, rest, ok := number8(text)
+		if !ok {
+			r, _, tail, err := strconv.UnquoteChar(text, 0)
+			if err != nil {
+				b.WriteByte('\\')
+				text = text[1:]
+				continue
+			}
+			b.WriteRune(r)
+			text = tail
+			continue
+		}
+		if c == 0 { // the shell ends the text here
+			return literal(b.String())
+		}
+		b.WriteByte(c)
+		text = rest
+	}
+	return literal(b.String())
+}
+
+// number8 reads \nnn, \xHH with one to three digits.
+func number8(text string) (c byte, rest string, ok bool) {
+	base, at, most := 8, 1, 3
+	if text[1] == 'x' {
+		base, at, most = 16, 2, 2
+	}
+	end := at
+	for end < len(text) && end < at+most && isDigit(text[end], base) {
+		end++
+	}
+	if end == at {
+		return 0, text, false
+	}
+	n, err := strconv.ParseUint(text[at:end], base, 16)
+	return byte(n), text[end:], err == nil //nolint:gosec // as the shell does
+}
+
+func isDigit(c byte, base int) bool {
+	switch {
+	case c >= '0' && c <= '7':
+		return true
+	case base == 16:
+		return c == '8' || c == '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+	}
+	return false
+}
+
+// expandTilde makes a leading «~» the home; another user's stays as it is.
+func (s *scanner) expandTilde(w word, raw string) word {
+	if raw == "" || raw[0] != '~' {
+		return w
+	}
+	if w.text == "~" || strings.HasPrefix(w.text, "~/") {
+		w.text = s.home() + w.text[1:]
+		return w
+	}
+	switch {
+	case strings.HasPrefix(w.text, "~+"), strings.HasPrefix(w.text, "~-"):
+		return unknown()
+	}
+	if _, rest, ok := strings.Cut(w.text, "/"); ok { // another user's home
+		w.text = "/~/" + rest
+	} else {
+		w.text = "/~"
+	}
+	return w
+}
+
+// home is the owner's home, or «/~» where nobody knows it.
+func (s *scanner) home() string {
+	if s.at.Home == "" {
+		return "/~"
+	}
+	return s.at.Home
+}
