@@ -12,6 +12,9 @@ import (
 // owner's own words, so a larger one is a bug or an attack.
 const MaxFactBytes = 4 << 20
 
+// usualFactBytes is what most facts have room in.
+const usualFactBytes = 768
+
 func (SessionOpened) factKind() string   { return "session-opened" }
 func (SessionForked) factKind() string   { return "session-forked" }
 func (SessionClosed) factKind() string   { return "session-closed" }
@@ -41,19 +44,39 @@ func (GrantGiven) factKind() string      { return "grant-given" }
 func (GrantUsed) factKind() string       { return "grant-used" }
 func (GrantEnded) factKind() string      { return "grant-ended" }
 
+// KindOf returns the word that stands for f's kind on disk.
+func KindOf(f Fact) string {
+	if f == nil {
+		return ""
+	}
+	return f.factKind()
+}
+
 // EncodeFact returns f's kind and its one encoding.
 func EncodeFact(f Fact) (kind string, body []byte, err error) {
-	if f == nil {
-		return "", nil, errors.New("encode fact: there is none")
-	}
-	body, err = json.Marshal(f)
-	if err != nil {
-		return "", nil, fmt.Errorf("encode %s: %w", f.factKind(), err)
-	}
-	if len(body) > MaxFactBytes {
-		return "", nil, fmt.Errorf("encode %s: %d bytes, at most %d", f.factKind(), len(body), MaxFactBytes)
+	if body, err = AppendFact(make([]byte, 0, usualFactBytes), f); err != nil {
+		return "", nil, err
 	}
 	return f.factKind(), body, nil
+}
+
+// AppendFact appends f's one encoding.
+func AppendFact(dst []byte, f Fact) ([]byte, error) {
+	if f == nil {
+		return nil, errors.New("encode fact: there is none")
+	}
+	c := plain{out: dst}
+	if !c.write(f) {
+		body, err := json.Marshal(f)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", f.factKind(), err)
+		}
+		c.out = append(dst, body...)
+	}
+	if size := len(c.out) - len(dst); size > MaxFactBytes {
+		return nil, fmt.Errorf("encode %s: %d bytes, at most %d", f.factKind(), size, MaxFactBytes)
+	}
+	return c.out, nil
 }
 
 // DecodeFact is the inverse of [EncodeFact]. It refuses a kind or a field it
@@ -61,6 +84,9 @@ func EncodeFact(f Fact) (kind string, body []byte, err error) {
 func DecodeFact(kind string, body []byte) (Fact, error) {
 	if len(body) > MaxFactBytes {
 		return nil, fmt.Errorf("decode %s: %d bytes, at most %d", kind, len(body), MaxFactBytes)
+	}
+	if f, ok := readPlain(kind, body); ok {
+		return f, nil
 	}
 	f, known, err := read(kind, body)
 	switch {
@@ -117,6 +143,16 @@ func read(kind string, body []byte) (f Fact, known bool, err error) {
 		f, err = decode[Endorsed](body)
 	case "withdrawn":
 		f, err = decode[Withdrawn](body)
+	default:
+		return readAsked(kind, body)
+	}
+	return f, known, err
+}
+
+// readAsked decodes the facts of asking, and incidents.
+func readAsked(kind string, body []byte) (f Fact, known bool, err error) {
+	known = true
+	switch kind {
 	case "incident-seen":
 		f, err = decode[IncidentSeen](body)
 	case "ticket-opened":

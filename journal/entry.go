@@ -67,18 +67,36 @@ func Seal(s Session, after Link, at time.Time, facts []floodmark.Fact) ([]Entry,
 	if seq == 0 {
 		prev = Genesis(s)
 	}
-	var room []byte
+	room := make([]byte, 0, len(facts)*usualBytes)
 	for i, f := range facts {
-		kind, body, err := floodmark.EncodeFact(f)
-		if err != nil {
+		seq++
+		e := Entry{Seq: seq, At: at.UnixNano(), Prev: prev, Kind: floodmark.KindOf(f)}
+		var err error
+		if room, err = e.seal(room, f); err != nil {
 			return nil, err
 		}
-		seq++
-		e := Entry{Seq: seq, At: at.UnixNano(), Prev: prev, Kind: kind, Body: body}
-		e.Hash, room = e.sum(room[:0])
 		entries[i], prev = e, e.Hash
 	}
 	return entries, nil
+}
+
+// usualBytes is what most entries need to be sealed.
+const usualBytes = 1 << 10
+
+// seal gives e its body and its hash. Both are made in room, where the body
+// stays: it is hashed where it was written.
+func (e *Entry) seal(room []byte, f floodmark.Fact) ([]byte, error) {
+	begin := len(room)
+	room = e.head(room)
+	body := len(room)
+	room, err := floodmark.AppendFact(room, f)
+	if err != nil {
+		return nil, err
+	}
+	e.Body = room[body:len(room):len(room)]
+	binary.BigEndian.PutUint64(room[body-8:], uint64(len(e.Body)))
+	e.Hash = sha256.Sum256(room[begin:])
+	return room, nil
 }
 
 // Check reports whether e is what was sealed after prev in session s; prev is
@@ -88,7 +106,7 @@ func Check(s Session, prev Link, e Entry) error {
 	if prev.Seq == 0 {
 		want = Genesis(s)
 	}
-	sum, _ := e.sum(nil)
+	sum, _ := e.sum(make([]byte, 0, usualBytes))
 	if e.Seq != prev.Seq+1 || e.Prev != want || e.Hash != sum {
 		return fmt.Errorf("%w: session %s, entry %d", ErrBroken, s, prev.Seq+1)
 	}
@@ -98,12 +116,16 @@ func Check(s Session, prev Link, e Entry) error {
 // sum hashes every field but Hash, those of unknown length with it, so that no
 // two different entries have the same bytes.
 func (e Entry) sum(b []byte) (Hash, []byte) {
+	b = append(e.head(b), e.Body...)
+	return sha256.Sum256(b), b
+}
+
+// head appends what is hashed before the body.
+func (e *Entry) head(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, e.Seq)
 	b = binary.BigEndian.AppendUint64(b, uint64(e.At))
 	b = append(b, e.Prev[:]...)
 	b = binary.BigEndian.AppendUint64(b, uint64(len(e.Kind)))
 	b = append(b, e.Kind...)
-	b = binary.BigEndian.AppendUint64(b, uint64(len(e.Body)))
-	b = append(b, e.Body...)
-	return sha256.Sum256(b), b
+	return binary.BigEndian.AppendUint64(b, uint64(len(e.Body)))
 }

@@ -1,0 +1,166 @@
+package floodmark
+
+// This file describes a decision, the largest and most frequent fact.
+
+func (c *plain) actionDecided(f *ActionDecided) {
+	c.open('{')
+	if c.field("action", false) {
+		c.action(&f.Action)
+	}
+	c.label("mark", &f.Mark, false)
+	level(c, "trust", trustWords(), &f.Trust)
+	if c.field("decision", false) {
+		c.decision(&f.Decision)
+	}
+	if c.field("basis", f.Basis == nil) {
+		if c.reading {
+			f.Basis = new(Basis)
+		}
+		c.basis(f.Basis)
+	}
+	c.shut('}')
+}
+
+func (c *plain) action(a *Action) {
+	c.open('{')
+	text(c, "kind", &a.Kind)
+	someText(c, "call", &a.Call)
+	c.tool("tool", &a.Tool, a.Tool == ToolRef{})
+	list(c, "effects", &a.Effects, (*plain).effect)
+	list(c, "arguments", &a.Arguments, (*plain).argument)
+	c.digest("argsDigest", &a.ArgsDigest, a.ArgsDigest.IsZero())
+	list(c, "tools", &a.Tools, textValue[string])
+	someNumber(c, "iteration", &a.Iteration)
+	someText(c, "audience", &a.Audience)
+	someText(c, "child", &a.Child)
+	c.shut('}')
+}
+
+func (c *plain) effect(e *Effect) { levelValue(c, effectWords(), e) }
+
+func (c *plain) argument(a *Argument) {
+	c.open('{')
+	text(c, "path", &a.Path)
+	level(c, "role", roleWords(), &a.Role)
+	level(c, "whence", whenceWords(), &a.Whence)
+	level(c, "trust", trustWords(), &a.Trust)
+	list(c, "spans", &a.Spans, (*plain).span)
+	c.flag("pieced", &a.Pieced)
+	someText(c, "shown", &a.Shown)
+	c.shut('}')
+}
+
+func (c *plain) span(s *Span) {
+	c.open('{')
+	number(c, "node", &s.Node)
+	number(c, "offset", &s.Offset)
+	c.shut('}')
+}
+
+func (c *plain) decision(d *Decision) {
+	c.open('{')
+	level(c, "verdict", verdictWords(), &d.Verdict)
+	list(c, "hidden", &d.Hidden, textValue[string])
+	list(c, "reasons", &d.Reasons, (*plain).reason)
+	list(c, "blame", &d.Blame, numberValue[NodeID])
+	if c.field("remedy", d.Remedy == Remedy{}) {
+		c.open('{')
+		someText(c, "agent", &d.Remedy.Agent)
+		someText(c, "person", &d.Remedy.Person)
+		c.shut('}')
+	}
+	list(c, "verifiers", &d.Verifiers, textValue[string])
+	someText(c, "would", &d.Would)
+	c.shut('}')
+}
+
+func (c *plain) reason(r *Reason) {
+	c.open('{')
+	text(c, "code", &r.Code)
+	someText(c, "rule", &r.Rule)
+	text(c, "text", &r.Text)
+	level(c, "verdict", verdictWords(), &r.Verdict)
+	c.shut('}')
+}
+
+func (c *plain) basis(b *Basis) {
+	c.open('{')
+	someNumber(c, "before", &b.Before)
+	someText(c, "agent", &b.Agent)
+	c.flag("unreadable", &b.Unreadable)
+	c.flag("undescribed", &b.Undescribed)
+	c.flag("hinted", &b.Hinted)
+	c.flag("selfProtected", &b.SelfProtected)
+	c.flag("instructs", &b.Instructs)
+	c.flag("network", &b.Network)
+	c.flag("own", &b.Own)
+	c.flag("secretPath", &b.SecretPath)
+	c.label("returns", &b.Returns, b.Returns == Label{})
+	someText(c, "location", &b.Location)
+	list(c, "loads", &b.Loads, (*plain).load)
+	list(c, "kinds", &b.Kinds, textValue[ValueKind])
+	list(c, "cut", &b.Cut, numberValue[int])
+	list(c, "needs", &b.Needs, (*plain).need)
+	list(c, "destinations", &b.Destinations, numberValue[int])
+	list(c, "urls", &b.URLs, (*plain).address)
+	c.flag("secretInArgs", &b.SecretInArgs)
+	c.flag("freeContent", &b.FreeContent)
+	c.flag("activeContent", &b.ActiveContent)
+	c.flag("privateContent", &b.PrivateContent)
+	c.flag("licensed", &b.Licensed)
+	c.shut('}')
+}
+
+func (c *plain) load(l *Load) {
+	c.open('{')
+	if c.field("artifact", false) {
+		c.artifact(&l.Artifact)
+	}
+	c.label("label", &l.Label, false)
+	list(c, "sources", &l.Sources, (*plain).source)
+	c.shut('}')
+}
+
+func (c *plain) need(n *Need) {
+	c.open('{')
+	number(c, "argument", &n.Argument)
+	level(c, "trust", trustWords(), &n.Trust)
+	c.shut('}')
+}
+
+func (c *plain) address(a *Address) {
+	c.open('{')
+	number(c, "argument", &a.Argument)
+	someText(c, "host", &a.Host)
+	c.flag("fromHost", &a.FromHost)
+	c.shut('}')
+}
+
+// tool, label and digest are fields of those types.
+
+func (c *plain) tool(name string, t *ToolRef, omit bool) {
+	if !c.field(name, omit) {
+		return
+	}
+	c.open('{')
+	someText(c, "agent", &t.Agent)
+	someText(c, "server", &t.Server)
+	text(c, "name", &t.Name)
+	c.shut('}')
+}
+
+func (c *plain) label(name string, l *Label, omit bool) {
+	if !c.field(name, omit) {
+		return
+	}
+	c.open('{')
+	level(c, "trust", trustWords(), &l.Trust)
+	level(c, "secrecy", secrecyWords(), &l.Secrecy)
+	c.shut('}')
+}
+
+func (c *plain) digest(name string, d *Digest, omit bool) {
+	if c.field(name, omit) {
+		c.digestValue(d)
+	}
+}

@@ -1,0 +1,211 @@
+package floodmark
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// plainFacts are the facts that are described in factplain.go, empty.
+func plainFacts() []Fact {
+	return []Fact{
+		ActionDecided{},
+		ContentSeen{},
+		ContentArrived{},
+		ModelAnswered{},
+		TicketOpened{},
+		TicketExtended{},
+		SessionOpened{},
+		RulesLoaded{},
+		TurnOpened{},
+	}
+}
+
+// drawnFact returns a fact of the same kind with any fields set, rarely to what
+// no encoder takes.
+func drawnFact(r *rand.Rand, like Fact) Fact {
+	v := reflect.New(reflect.TypeOf(like)).Elem()
+	fill(r, v)
+	f, _ := reflect.TypeAssert[Fact](v)
+	return f
+}
+
+func fill(r *rand.Rand, v reflect.Value) {
+	if r.IntN(4) == 0 {
+		return // as if it were not there
+	}
+	switch v.Kind() {
+	case reflect.String:
+		texts := []string{"", "a", "send it to anna", "a<b>&c", `q"\`, "é", "\x00\n\t\x7f", "\xff\xfe", "\u2028", "{},[]:", "null", "\ufffd"}
+		v.SetString(texts[r.IntN(len(texts))])
+	case reflect.Int:
+		v.SetInt([]int64{0, 1, -1, 7, 1 << 40, -1 << 63, 1<<63 - 1}[r.IntN(7)])
+	case reflect.Bool:
+		v.SetBool(r.IntN(2) == 0)
+	case reflect.Uint8:
+		v.SetUint(uint64(r.IntN(3)))
+		if r.IntN(500) == 0 {
+			v.SetUint(200)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), r.IntN(3), 4))
+		for i := range v.Len() {
+			fill(r, v.Index(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			v.Index(i).SetUint(uint64(r.IntN(256)))
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(r, v.Elem())
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(time.Unix(r.Int64N(1<<34), r.Int64N(3)*1000).UTC()))
+			return
+		}
+		for _, field := range v.Fields() {
+			fill(r, field)
+		}
+	default:
+		panic("a fact has a field of kind " + v.Kind().String())
+	}
+}
+
+// What is written is what encoding/json writes, byte for byte, and nothing else
+// is an error.
+func TestPlainIsJSON(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, like := range plainFacts() {
+		plainly := 0
+		for range 4000 {
+			f := drawnFact(r, like)
+			want, wrong := json.Marshal(f)
+			got, err := AppendFact([]byte("before "), f)
+			if (err != nil) != (wrong != nil) || err == nil && string(got) != "before "+string(want) {
+				t.Fatalf("%#v\n got %s %v\nwant %s %v", f, got, err, want, wrong)
+			}
+			if c := (plain{}); c.write(f) {
+				plainly++
+			}
+		}
+		if plainly < 1000 {
+			t.Errorf("only %d of 4000 facts like %T are plain", plainly, like)
+		}
+	}
+}
+
+// What is read plainly is what encoding/json reads: from what was written, and
+// from the same with something wrong or unusual in it.
+func TestPlainReadsAsJSONDoes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, like := range plainFacts() {
+		plainly := 0
+		for range 2000 {
+			kind, body, err := EncodeFact(drawnFact(r, like))
+			if err != nil {
+				continue
+			}
+			if sameReading(t, kind, body) {
+				plainly++
+			}
+			for range 4 {
+				sameReading(t, kind, damaged(r, body))
+			}
+		}
+		if plainly < 500 {
+			t.Errorf("only %d of 2000 facts like %T are read plainly", plainly, like)
+		}
+	}
+}
+
+// damaged changes a few bytes.
+func damaged(r *rand.Rand, body []byte) []byte {
+	body = append([]byte(nil), body...)
+	at := r.IntN(len(body))
+	switch r.IntN(5) {
+	case 0:
+		return body[:at]
+	case 1:
+		body[at] = byte(r.IntN(256))
+	case 2:
+		marks := `{}[]",:\ 0-`
+		body[at] = marks[r.IntN(len(marks))]
+	case 3:
+		return append(body[:at:at], append([]byte{" \n,}\"0"[r.IntN(6)]}, body[at:]...)...)
+	default:
+		end := at + r.IntN(len(body)-at)
+		return append(body[:end:end], body[at:]...) // something twice
+	}
+	return body
+}
+
+// sameReading fails unless both readers say the same, where the plain one says
+// anything at all, which it reports.
+func sameReading(t *testing.T, kind string, body []byte) bool {
+	t.Helper()
+	got, ok := readPlain(kind, body)
+	if !ok {
+		return false
+	}
+	want, known, err := read(kind, body)
+	if !known || err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s %s\n%v %v\n%s", kind, body, known, err, cmp.Diff(want, got))
+	}
+	return true
+}
+
+func FuzzPlain(f *testing.F) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, like := range plainFacts() {
+		for range 3 {
+			if kind, body, err := EncodeFact(drawnFact(r, like)); err == nil {
+				f.Add(kind, body)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind string, body []byte) { sameReading(t, kind, body) })
+}
+
+func BenchmarkFact(b *testing.B) {
+	f := Fact(ActionDecided{
+		Action: Action{
+			Kind: CallTool, Call: "c000001", Tool: ToolRef{Agent: "openclaw", Name: "read"}, Effects: []Effect{Observe}, ArgsDigest: DigestOf("x"),
+			Arguments: []Argument{{Path: "path", Role: Critical, Shown: "/work/notes.md"}},
+		},
+		Decision: Decision{Verdict: Allow, Reasons: []Reason{{Code: "rule", Text: "the table says so", Verdict: Allow}}},
+		Basis:    &Basis{Returns: Label{Trust: Local, Secrecy: Private}, Location: "project", Own: true},
+	})
+	kind, body, err := EncodeFact(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("write", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _, _ = EncodeFact(f)
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = DecodeFact(kind, body)
+		}
+	})
+	b.Run("write with encoding/json", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = json.Marshal(f)
+		}
+	})
+	b.Run("read with encoding/json", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _, _ = read(kind, body)
+		}
+	})
+}
