@@ -26,7 +26,8 @@ func impure() map[string][]string {
 		"time":    {"Now", "Since", "Until", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Sleep", "Local", "LoadLocation"},
 		"fmt":     {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
 		"io":      {"Pipe"},
-		"mime":    {"TypeByExtension", "ExtensionsByType", "AddExtensionType"}, // these read the disk
+		"sync":    {"Mutex", "RWMutex", "Locker", "Cond", "NewCond", "WaitGroup", "Pool", "Map", "Once"}, // OnceValue and its kin are left
+		"mime":    {"TypeByExtension", "ExtensionsByType", "AddExtensionType"},                           // these read the disk
 		"":        {"print", "println"},
 	}
 }

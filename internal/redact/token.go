@@ -1,0 +1,106 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxReach is how far a secret without a greatest length is followed: the
+// largest private keys in use are shorter. Windows that overlap are looked at as
+// one, so a longer run of them is looked through to its end.
+const maxReach = 8 << 10
+
+// near is how far from its word a secret may begin that does not hold it.
+const near = 1 << 10
+
+// A use is a rule that begins where a word stands.
+type use struct {
+	rule   *rule
+	length int // of the word
+	// spelled is how the word must be written; none if case does not count.
+	spelled []string
+	// seats are where in a secret the word stands, and how the secret begins;
+	// none if the word only stands near.
+	seats []seat
+}
+
+type seat struct {
+	offset int
+	sets   []set
+}
+
+// A window is a part of the text that a rule's pattern has to look at.
+type window struct {
+	rule     *rule
+	from, to int
+}
+
+// sighted looks at a word of a rule for tokens.
+func (s *search) sighted(u *use, end int) {
+	at := end - u.length
+	if len(u.seats) == 0 {
+		s.await(window{u.rule, max(0, at-near), min(len(s.text), end+max(near, u.rule.reach))})
+		return
+	}
+	for i := range u.seats {
+		start := at - u.seats[i].offset
+		if start >= 0 && fits(u.seats[i].sets, s.text[start:]) {
+			// One byte more, so that the pattern sees where a word begins.
+			s.await(window{u.rule, max(0, start-1), min(len(s.text), start+u.rule.reach)})
+		}
+	}
+}
+
+// await notes a window, or makes the rule's last one longer: however many words
+// overlap, a pattern sees each byte once.
+func (s *search) await(w window) {
+	for i := range s.pending {
+		p := &s.pending[i]
+		if p.rule != w.rule {
+			continue
+		}
+		if w.from > p.to {
+			s.look(*p)
+			*p = w
+		}
+		p.from, p.to = min(p.from, w.from), max(p.to, w.to)
+		return
+	}
+	s.pending = append(s.pending, w)
+}
+
+// look runs the pattern over a window.
+func (s *search) look(w window) {
+	r, part := w.rule, s.text[w.from:w.to]
+	if !r.possible(part) {
+		return
+	}
+	for _, m := range r.pattern().FindAllStringSubmatchIndex(part, -1) {
+		start, end := m[0], m[1]
+		for g := 1; g < len(m)/2; g++ {
+			if m[2*g] >= 0 && m[2*g] < m[2*g+1] && (r.group == 0 || r.group == g) {
+				start, end = m[2*g], m[2*g+1]
+				break
+			}
+		}
+		s.keep(r, match{start: w.from + start, end: w.from + end, from: w.from + m[0], to: w.from + m[1]})
+	}
+}
+
+// possible reports whether a window can hold what the pattern wants.
+func (r *rule) possible(part string) bool {
+	if len(r.needs) > 0 && !slices.ContainsFunc(r.needs, func(n string) bool { return strings.Contains(part, n) }) {
+		return false
+	}
+	if r.seated || len(r.shapes) == 0 {
+		return true
+	}
+	for at := range len(part) {
+		for i := range r.shapes {
+			if fits(r.shapes[i].sets, part[at:]) {
+				return true
+			}
+		}
+	}
+	return false
+}

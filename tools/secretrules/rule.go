@@ -1,0 +1,244 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+)
+
+// theirs is gitleaks' table, as far as it is used.
+type theirs struct {
+	Allow theirAllow  `toml:"allowlist"`
+	Rules []theirRule `toml:"rules"`
+}
+
+type theirRule struct {
+	ID          string       `toml:"id"`
+	Description string       `toml:"description"`
+	Regex       string       `toml:"regex"`
+	Keywords    []string     `toml:"keywords"`
+	Entropy     float64      `toml:"entropy"`
+	SecretGroup int          `toml:"secretGroup"`
+	Allowlists  []theirAllow `toml:"allowlists"`
+}
+
+type theirAllow struct {
+	Condition   string   `toml:"condition"`
+	RegexTarget string   `toml:"regexTarget"`
+	Regexes     []string `toml:"regexes"`
+	Stopwords   []string `toml:"stopwords"`
+	Paths       []string `toml:"paths"`
+}
+
+// rule is one of ours; internal/redact says what its fields mean.
+type rule struct {
+	ID       string              `json:"id"`
+	Keywords []string            `json:"keywords,omitempty"`
+	Regex    string              `json:"regex,omitempty"`
+	Group    int                 `json:"group,omitempty"`
+	Needs    []string            `json:"needs,omitempty"`
+	Reach    int                 `json:"reach,omitempty"`
+	Names    []string            `json:"names,omitempty"`
+	Spelled  map[string][]string `json:"spelled,omitempty"`
+	Value    string              `json:"value,omitempty"`
+	Entropy  float64             `json:"entropy,omitempty"`
+	Allow    []allow             `json:"allow,omitempty"`
+}
+
+type allow struct {
+	On        string   `json:"on,omitempty"`
+	Regexes   []string `json:"regexes,omitempty"`
+	Stopwords []string `json:"stopwords,omitempty"`
+}
+
+// leftOut are the rules that need the name of a file to mean anything.
+func leftOut() map[string]string {
+	return map[string]string{
+		"pkcs12-file":           "looks at the name of a file only",
+		"hashicorp-tf-password": "takes any quoted word after «password» for a secret, which holds in Terraform files only",
+	}
+}
+
+// The shape most rules share: a name, something that assigns, a value.
+const (
+	before  = `(?i)[\w.-]{0,50}?(?:`
+	before2 = `[\w.-]{0,50}?(?i:[\w.-]{0,50}?(?:`
+	middle  = `)(?:[ \t\w.-]{0,20})[\s'"]{0,3}`
+	assigns = `(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}(`
+	after   = `)(?:[\x60'"\s;]|\\[nr]|$)`
+)
+
+// split turns a rule of theirs into ours: an assignment, a token, or one of each.
+func split(r theirRule) ([]rule, error) {
+	base := rule{ID: r.ID, Entropy: r.Entropy, Allow: allowOf(r.Allowlists)}
+	rest, fold := strings.CutPrefix(r.Regex, before)
+	closing := middle
+	if !fold {
+		rest, _ = strings.CutPrefix(r.Regex, before2)
+		closing += ")"
+	}
+	name, rest, ok := strings.Cut(rest, closing+assigns)
+	if !ok {
+		return []rule{token(base, r)}, nil
+	}
+	value, rest, ok := strings.Cut(rest, after)
+	if !ok {
+		return nil, fmt.Errorf("an assignment without an end: %s", r.Regex)
+	}
+	named := base
+	named.Value = value
+	if fold {
+		named.Value = "(?i)" + value
+	}
+	if err := named.name(name); err != nil {
+		return nil, err
+	}
+	if rest == "" {
+		return []rule{named}, nil
+	}
+	other, ok := strings.CutPrefix(rest, "|")
+	if !ok {
+		return nil, fmt.Errorf("an assignment with more behind it: %s", rest)
+	}
+	return []rule{named, token(base, theirRule{ID: r.ID, Regex: other, Keywords: literal(other)})}, nil
+}
+
+// name lists every name of an assignment in lower case, and where case counts
+// how it may be spelled.
+func (r *rule) name(pattern string) error {
+	re, err := syntax.Parse("(?i)"+pattern, syntax.Perl)
+	if err != nil {
+		return err
+	}
+	for _, s := range spell(re) {
+		lower := strings.ToLower(s.text)
+		r.Names = append(r.Names, lower)
+		if s.cased {
+			if r.Spelled == nil {
+				r.Spelled = map[string][]string{}
+			}
+			r.Spelled[lower] = append(r.Spelled[lower], s.text)
+		}
+	}
+	slices.Sort(r.Names)
+	if r.Names = slices.Compact(r.Names); len(r.Names) == 0 || len(r.Names) > 100 {
+		return fmt.Errorf("%d names in %s", len(r.Names), pattern)
+	}
+	return nil
+}
+
+// A spelling is a string a pattern matches, in that case only or in any.
+type spelling struct {
+	text  string
+	cased bool
+}
+
+// spell returns all strings a pattern matches; a dot stands for itself.
+func spell(re *syntax.Regexp) []spelling {
+	switch re.Op { //nolint:exhaustive // names hold nothing else; one that does has no spelling
+	case syntax.OpLiteral:
+		text := string(re.Rune)
+		if len(re.Rune) == 1 && re.Flags&syntax.FoldCase != 0 {
+			// This is how the parser keeps «[Aa]».
+			return []spelling{{strings.ToLower(text), false}, {strings.ToUpper(text), false}}
+		}
+		cased := re.Flags&syntax.FoldCase == 0 && strings.ToLower(text) != strings.ToUpper(text)
+		return []spelling{{text, cased}}
+	case syntax.OpAnyCharNotNL:
+		return []spelling{{".", false}}
+	case syntax.OpEmptyMatch:
+		return []spelling{{}}
+	case syntax.OpCharClass:
+		var list []spelling
+		for i := 0; i < len(re.Rune); i += 2 {
+			for r := re.Rune[i]; r <= min(re.Rune[i+1], 127); r++ {
+				list = append(list, spelling{string(r), false})
+			}
+		}
+		return list
+	case syntax.OpCapture:
+		return spell(re.Sub[0])
+	case syntax.OpQuest:
+		return append(spell(re.Sub[0]), spelling{})
+	case syntax.OpAlternate:
+		var list []spelling
+		for _, sub := range re.Sub {
+			list = append(list, spell(sub)...)
+		}
+		return list
+	case syntax.OpConcat:
+		list := []spelling{{}}
+		for _, sub := range re.Sub {
+			var longer []spelling
+			for _, head := range list {
+				for _, tail := range spell(sub) {
+					longer = append(longer, spelling{head.text + tail.text, head.cased || tail.cased})
+				}
+			}
+			list = longer
+		}
+		return list
+	}
+	return nil
+}
+
+// literal is the first run of letters and digits of a pattern, as its keyword.
+func literal(pattern string) []string {
+	return []string{strings.ToLower(regexp.MustCompile(`[A-Za-z0-9]{4,}`).FindString(pattern))}
+}
+
+// reachOfCurl is how far a command line is followed: six lines are seldom longer.
+const reachOfCurl = 1 << 10
+
+// token keeps a rule as it is. Where their keyword says too little for a quick
+// search, ours says more.
+func token(base rule, r theirRule) rule {
+	base.Regex, base.Group = r.Regex, r.SecretGroup
+	for _, k := range r.Keywords {
+		base.Keywords = append(base.Keywords, strings.ToLower(k))
+	}
+	switch r.ID {
+	case "curl-auth-header":
+		base.Needs, base.Reach = []string{"-H", "--header"}, reachOfCurl
+	case "curl-auth-user":
+		base.Needs, base.Reach = []string{"-u", "--user"}, reachOfCurl
+	case "private-key":
+		base.Needs = []string{"PRIVATE KEY", "private key"}
+	case "kubernetes-secret-yaml":
+		base.Needs, base.Keywords = []string{"data:"}, nil
+		for _, gap := range []string{"", " ", "\t"} {
+			for _, quote := range []string{"", `"`, "'"} {
+				base.Keywords = append(base.Keywords, "kind:"+gap+quote+"secret")
+			}
+		}
+	case "intra42-client-secret":
+		base.Keywords = []string{"s-s4t2ud-", "s-s4t2af-"}
+	case "cloudflare-origin-ca-key":
+		base.Keywords = []string{"v1.0-"}
+	}
+	return base
+}
+
+// allowOf keeps what can be decided without the name of a file.
+func allowOf(list []theirAllow) []allow {
+	var out []allow
+	for _, a := range list {
+		if a.Condition == "AND" && len(a.Paths) > 0 || len(a.Regexes)+len(a.Stopwords) == 0 {
+			continue
+		}
+		ours := allow{On: a.RegexTarget}
+		for _, re := range a.Regexes {
+			// Public example keys, written so that no scanner takes them for keys.
+			ours.Regexes = append(ours.Regexes, strings.ReplaceAll(re, "AIza", "AIz[a]"))
+		}
+		for _, w := range a.Stopwords {
+			ours.Stopwords = append(ours.Stopwords, strings.ToLower(w))
+		}
+		slices.Sort(ours.Stopwords)
+		ours.Stopwords = slices.Compact(ours.Stopwords)
+		out = append(out, ours)
+	}
+	return out
+}
