@@ -63,6 +63,7 @@ type Daemon struct {
 	gate    *gate
 	table   peer.Table
 	guarded *peer.Guarded
+	voices  *voices
 	door    agents.Door
 	// telemetry is nil, and so is metrics, unless service.yaml asks for it.
 	telemetry *telemetry.Telemetry
@@ -131,7 +132,7 @@ func (d *Daemon) openMonitor() error {
 		return err
 	}
 	d.closers = append(d.closers, d.monitor.Close)
-	d.guarded = peer.NewGuarded(d.table)
+	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.door = agents.Door{Hooks: d.hooksDoor(), Await: d.await}
 	d.live.changed = d.rulesChanged

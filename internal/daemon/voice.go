@@ -54,8 +54,8 @@ func vouches(ev hook.Event) bool {
 var errNotItsVoice = errors.New("what an agent runs cannot speak for the owner")
 
 // hear refuses what loosens a session if it comes from below a guarded agent.
-// The hook program of an agent is below it, so there it is not told apart from
-// what that agent runs.
+// The hook program of an agent is below it; what else is below it is told apart
+// by [voices].
 func (d *Daemon) hear(s speaker, ev hook.Event) error {
 	if !loosens(ev) {
 		return nil
@@ -92,5 +92,16 @@ func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 		h.d.incident(ctx, "not-the-owners-voice", err.Error())
 		return hook.Reply{}, &monitor.Refusal{Reason: errNotItsVoice.Error(), Hint: "Only the agent itself reports what its owner says.", Err: err}
 	}
-	return h.watchedHooks.Handle(ctx, tenant, ev)
+	program := s.agent != "" && s.PID != 0
+	if program && loosens(ev) {
+		if why := h.d.voices.believe(s, ev.Session); why != nil {
+			h.d.incident(ctx, "not-the-owners-voice", whose(ev, s, why))
+			ev = notTheOwners(ev)
+		}
+	}
+	reply, err := h.watchedHooks.Handle(ctx, tenant, ev)
+	if program && err == nil {
+		h.d.voices.note(s, ev, reply.Decision.Verdict)
+	}
+	return reply, err
 }

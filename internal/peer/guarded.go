@@ -140,6 +140,23 @@ func agentOf(name string, hook Peer) Process {
 	return hook.Process
 }
 
+// Starter finds the process that started the hook of the named agent: the
+// nearest ancestor that looks like that agent, else the nearest that is no shell
+// told to run it. Without one, nobody knows who did.
+func Starter(name string, hook Peer) (Process, bool) {
+	for _, up := range hook.Ancestors {
+		if !isHook(up) && looksLike(name, up) {
+			return up.Process, true
+		}
+	}
+	for _, up := range hook.Ancestors {
+		if !starts(up) {
+			return up.Process, !isReaper(up)
+		}
+	}
+	return Process{}, false
+}
+
 // looksLike reports whether a process runs the named agent: by its own name, by
 // the program it was started as, or by the script an interpreter runs.
 func looksLike(name string, p Info) bool {

@@ -221,3 +221,26 @@ func TestBelow(t *testing.T) {
 		}
 	}
 }
+
+// The nearest that looks like the agent started the hook, not its wrapper; else
+// the nearest that is no shell; never the process everybody descends from.
+func TestStarter(t *testing.T) {
+	for name, c := range map[string]struct {
+		chain []Info
+		want  int
+	}{
+		"through a shell":         {[]Info{process(14, 13, 30, "sh", "sh", "-c", "x"), process(13, 12, 21, "codex"), process(12, 11, 20, "node", "node", "codex")}, 13},
+		"a shell nobody knows":    {[]Info{process(14, 13, 30, "nu", "nu", "-c", "x"), process(13, 12, 21, "codex")}, 13},
+		"by another name":         {[]Info{process(14, 13, 30, "sh", "sh", "-c", "x"), process(13, 12, 21, "helper"), process(12, 11, 20, "bash")}, 13},
+		"a hook is no agent":      {[]Info{process(14, 13, 30, "floodmark-hook", "floodmark-hook", "codex"), process(13, 12, 21, "codex")}, 13},
+		"left its family":         {[]Info{process(14, 1, 30, "sh", "sh", "-c", "x"), process(1, 0, 1, "init")}, 0},
+		"nobody":                  {nil, 0},
+		"shells to the very end":  {[]Info{process(14, 13, 30, "sh", "sh", "-c", "x")}, 0},
+		"first process, an agent": {[]Info{process(1, 0, 1, "codex")}, 1},
+	} {
+		got, ok := Starter("codex", Peer{Info: process(15, 14, 31, "floodmark-hook"), Ancestors: c.chain})
+		if ok != (c.want != 0) || ok && got.PID != c.want {
+			t.Errorf("%s: %v %v, want %d", name, got, ok, c.want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +16,9 @@ import (
 type System struct{}
 
 var _ Table = System{}
+
+// Now is the time by which [System] says when a process began.
+func Now() uint64 { return uint64(time.Now().UnixMicro()) }
 
 // Of returns the number of the process that opened a connection, as the kernel
 // wrote it down when it did, and that process's user.

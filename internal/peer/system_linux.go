@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -19,6 +20,18 @@ var _ Table = System{}
 
 // maxCommandBytes bounds what is read of a process's command line.
 const maxCommandBytes = 4096
+
+// ticksPerSecond is how the kernel counts towards programs, on every machine.
+const ticksPerSecond = 100
+
+// Now is the time by which [System] says when a process began.
+func Now() uint64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {
+		return math.MaxUint64 // nothing began after that
+	}
+	return uint64(t.Nano()) / (1e9 / ticksPerSecond)
+}
 
 // Of returns the number of the process that opened a connection, as the kernel
 // wrote it down when it did, and that process's user.

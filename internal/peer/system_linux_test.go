@@ -90,3 +90,20 @@ func FuzzParseStat(f *testing.F) {
 		}
 	})
 }
+
+// The clock is the one processes begin by.
+func TestNowIsTheClockOfProcesses(t *testing.T) {
+	before := Now()
+	cmd := exec.CommandContext(t.Context(), "sleep", "10")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	p, err := System{}.Look(cmd.Process.Pid)
+	if now := Now(); err != nil || p.Start < before || p.Start > now {
+		t.Errorf("began at %d, not within %d and %d: %v", p.Start, before, now, err)
+	}
+}

@@ -1,0 +1,226 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/peer"
+)
+
+// An agent that starts a program at each hook cannot be told from what it runs
+// by the program alone: a command can start the same program with words of its
+// own. Three things tell them apart. The hook must be started by the process
+// that began the session. No call of that process may be running: it could be
+// the one who speaks. And whatever stands between the hook and the agent must
+// have begun after the agent's last word about a call, or it was left behind by
+// one.
+
+// voices knows the processes of agents that report by a program, and what they
+// are doing. It is in memory only. It is safe for concurrent use.
+type voices struct {
+	table peer.Table
+	// ticks is the time by which the table says when processes began.
+	ticks func() uint64
+	// since is when this began to watch: whatever is older may be anything.
+	since uint64
+
+	mu       sync.Mutex // guards what is below
+	agents   map[peer.Process]*doing
+	sessions map[floodmark.SessionID]peer.Process
+}
+
+// doing is what one agent's process is at.
+type doing struct {
+	open map[openCall]peer.Process // calls that were allowed and gave no result yet, with their hook
+	lost bool                      // there were too many to follow
+	// last is the hook that told of a call, or of an end; ended is when it, or
+	// one before it, was answered.
+	last  peer.Process
+	ended uint64
+}
+
+type openCall struct {
+	session floodmark.SessionID
+	id      floodmark.CallID
+}
+
+// The limits on what is remembered. Beyond them nobody is believed.
+const (
+	maxVoices    = 4096
+	maxSpoken    = 1 << 16 // sessions
+	maxOpenCalls = 1024    // of one agent
+)
+
+func newVoices(t peer.Table, ticks func() uint64) *voices {
+	return &voices{
+		table: t, ticks: ticks, since: ticks(),
+		agents: map[peer.Process]*doing{}, sessions: map[floodmark.SessionID]peer.Process{},
+	}
+}
+
+// Why the words of a hook are not taken for the owner's. Each says what a person
+// who did type them can do.
+var (
+	errNotItsAgent = errors.New("they do not come from the process that began this session (if you typed them, start the session anew)")
+	errBusy        = errors.New("a call of this agent is still running and could have said them (if you typed them: they count as the owner's again when the agent has finished its turn)")
+	errLeftBehind  = errors.New("they come from a process that an earlier call may have left behind (if you typed them, repeat them)")
+)
+
+// believe returns why the words of a hook are not the owner's, or nil.
+func (v *voices) believe(s speaker, session floodmark.SessionID) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	at, between, ok := v.place(s, session)
+	switch {
+	case !ok:
+		return errNotItsAgent
+	case at.lost || len(at.open) > 0:
+		return errBusy
+	}
+	for _, p := range between {
+		if !after(p.Process, at.last) || p.Start < at.ended {
+			return errLeftBehind
+		}
+	}
+	return nil
+}
+
+// note remembers what a hook told and what was answered. It must be called
+// before the answer leaves.
+func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	at, between, ok := v.place(s, ev.Session)
+	if !ok {
+		return
+	}
+	top := between[len(between)-1].Process // what the agent started
+	switch ev.Point {
+	case hook.BeforeToolCall:
+		switch {
+		case answered != floodmark.Allow:
+		case len(at.open) >= maxOpenCalls:
+			at.lost = true
+		default:
+			at.open[openCall{ev.Session, ev.Call.ID}] = top
+		}
+	case hook.AfterToolCall:
+		at.close(between, func(c openCall) bool { return c == openCall{ev.Session, ev.Call.ID} })
+	case hook.BeforeResponseEmit, hook.SessionEnd:
+		at.close(between, func(c openCall) bool { return c.session == ev.Session })
+	case hook.SubagentEnded:
+		at.close(between, func(c openCall) bool { return c.session == ev.Child })
+	default:
+		return
+	}
+	if after(top, at.last) {
+		at.last = top
+	}
+	at.ended = max(at.ended, v.ticks())
+}
+
+// after reports whether a process began after another. The clock of processes is
+// coarse; within one tick their numbers tell, which the system gives in order.
+func after(p, than peer.Process) bool {
+	return p.Start > than.Start || p.Start == than.Start && p.PID > than.PID
+}
+
+// close ends calls, if the hook that says so began after theirs: what one call
+// runs must not end another that comes after it.
+func (d *doing) close(between []peer.Info, is func(openCall) bool) {
+	for call, hook := range d.open {
+		fresh := true
+		for _, p := range between {
+			fresh = fresh && after(p.Process, hook)
+		}
+		if fresh && is(call) {
+			delete(d.open, call)
+		}
+	}
+}
+
+// place finds the agent of a session above the speaker, and the processes up to
+// it, the speaker first. A session belongs to the process it was first heard
+// of from, as long as that runs.
+func (v *voices) place(s speaker, session floodmark.SessionID) (at *doing, between []peer.Info, ok bool) {
+	agent, known := v.sessions[session]
+	if known && !v.runs(agent) {
+		known = false
+		delete(v.agents, agent)
+	}
+	if !known {
+		if agent, ok = v.agentAbove(s); !ok || !v.bind(session, agent) {
+			return nil, nil, false
+		}
+	}
+	between = []peer.Info{s.Info}
+	for _, up := range s.Ancestors {
+		if up.Process == agent {
+			return v.agents[agent], between, true
+		}
+		between = append(between, up)
+	}
+	return nil, nil, false
+}
+
+// agentAbove is the nearest agent that is known already, so that nothing an
+// agent runs becomes one of its own; else the process that started the hook.
+func (v *voices) agentAbove(s speaker) (peer.Process, bool) {
+	for _, up := range s.Ancestors {
+		if v.agents[up.Process] != nil {
+			return up.Process, true
+		}
+	}
+	return peer.Starter(s.agent, s.Peer)
+}
+
+// bind gives a session to an agent. There may be too many of either: who comes
+// then is not believed, and nobody is forgotten for it.
+func (v *voices) bind(session floodmark.SessionID, agent peer.Process) bool {
+	if v.agents[agent] == nil && len(v.agents) >= maxVoices || len(v.sessions) >= maxSpoken {
+		v.sweep()
+	}
+	if v.agents[agent] == nil && len(v.agents) >= maxVoices || len(v.sessions) >= maxSpoken {
+		return false
+	}
+	if v.agents[agent] == nil {
+		v.agents[agent] = &doing{open: map[openCall]peer.Process{}, ended: v.since}
+	}
+	v.sessions[session] = agent
+	return true
+}
+
+// sweep forgets processes that have ended, and their sessions.
+func (v *voices) sweep() {
+	for agent := range v.agents {
+		if !v.runs(agent) {
+			delete(v.agents, agent)
+		}
+	}
+	for session, agent := range v.sessions {
+		if v.agents[agent] == nil {
+			delete(v.sessions, session)
+		}
+	}
+}
+
+func (v *voices) runs(p peer.Process) bool {
+	now, err := v.table.Look(p.PID)
+	return err == nil && now.Process == p
+}
+
+// notTheOwners makes of the owner's words somebody's: nothing in them counts as
+// stated by the owner, and they are trusted as little as any text from outside.
+func notTheOwners(ev hook.Event) hook.Event {
+	ev.Origin = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "words that may not be the owner's"}
+	ev.ByPerson, ev.Typed = false, false
+	return ev
+}
+
+// whose says in an incident whom it is about.
+func whose(ev hook.Event, s speaker, why error) string {
+	return fmt.Sprintf("words in session %.100q are not taken for the owner's: %v; said by %s", ev.Session, why, s.Line())
+}
