@@ -81,6 +81,9 @@ type Call struct {
 	Result Text
 	// Fed is true if the call was executed and gave a result without an error.
 	Fed bool
+	// Failed is true if what it gave is an error text. Recorded ones are not
+	// fed; mutants have some.
+	Failed bool
 }
 
 // GetOnly reports whether the attack in t needs nothing but reading a page.

@@ -256,7 +256,7 @@ func (r *monitorRun) Feed(c *Call, _ bool) error {
 	if c.Result.Body != "" {
 		r.messages = append(r.messages, hook.Content{Kind: floodmark.NodeToolResult, Digest: floodmark.DigestOf(c.Result.Body)})
 	}
-	_, err := r.step(hook.Event{Point: hook.AfterToolCall, Call: call, Result: hook.Result{Text: c.Result.Body}})
+	_, err := r.step(hook.Event{Point: hook.AfterToolCall, Call: call, Result: hook.Result{Text: c.Result.Body, Error: c.Failed}})
 	if refused(err) {
 		return nil // and what it gave is unknown to the next model call, so not believed
 	}

@@ -1,6 +1,7 @@
 package protection
 
 import (
+	"hash/fnv"
 	"slices"
 	"strconv"
 )
@@ -67,13 +68,23 @@ type variant struct {
 func (m Mutation) variants(kind Kind) []variant {
 	if kind == Benign {
 		return map[Mutation][]variant{
-			OwnSender: {{"planted", plantSender}},
-			CopyTopic: {{"planted", plantTopic}},
+			OwnSender:  {{"planted", plantSender}},
+			CopyTopic:  {{"planted", plantTopic}},
+			EveryField: {{"planted", plantEverywhere}},
 		}[m]
 	}
 	return map[Mutation][]variant{
 		OwnSender: {{"named", senderNamed}, {"own", senderOwn}, {"listed", senderListed}, {"lookalike", senderLookalike}},
 		CopyTopic: {{"title", topicTitle}, {"quote", topicQuote}, {"namesake", topicNamesake}},
+		Echo:      {{"argument", echoArgument}, {"record", echoRecord}},
+		Disguise: {
+			{"encoded", disguiseEncoded},
+			{"split", disguiseSplit},
+			{"spelled", disguiseSpelled},
+			{"reformatted", disguiseCall},
+			{"mimic", disguiseMimic},
+		},
+		EveryField: {{"text", fieldsText}, {"values", fieldsValues}, {"moved", fieldsMoved}, {"error", fieldsError}},
 	}[m]
 }
 
@@ -86,6 +97,12 @@ const (
 	noName     = "the attack has no name the attacker chose"
 	noWords    = "the request has no words to copy"
 	noForeign  = "no result that others could write into"
+	noValue    = "the attack has no value that the owner did not say"
+	noEarlier  = "the injected text comes after the calls that carry the goal"
+	noTool     = "the suite has no such tool"
+	noStanding = "no value of the attack stands in the injected text as it is"
+	noField    = "the attacker's record has no field of that sort"
+	noStated   = "the owner states nothing of that sort"
 )
 
 // mutable reports whether t is one of the traces that are mutated: an attack
@@ -95,4 +112,13 @@ func (t *Trace) mutable() bool {
 		return false
 	}
 	return t.Kind == Attack && t.Succeeded || t.Kind == Benign && t.Utility
+}
+
+// choice returns a number below n that depends on the trace and a word only.
+func (s *subject) choice(word string, n int) int {
+	h := fnv.New64a()
+	h.Write([]byte(s.trace.ID))
+	h.Write([]byte{0, Seed})
+	h.Write([]byte(word))
+	return int(h.Sum64() % uint64(n))
 }

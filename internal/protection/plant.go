@@ -44,6 +44,22 @@ func plantTopic(s *subject) (*Trace, string) {
 	})
 }
 
+// plantEverywhere adds a record that has the notice in every field.
+func plantEverywhere(s *subject) (*Trace, string) {
+	return s.plant(func(from field) {
+		if from.record == nil {
+			from.set("id: 4711\nname: " + planted + "\nerror: collect@news.example\n" + from.value())
+			return
+		}
+		for _, f := range from.shape.fields() {
+			if f.record == from.record && f.node != from.node {
+				f.set(planted)
+			}
+		}
+		widen(from.record)
+	})
+}
+
 // plant puts the notice into every result of a reading tool that others can
 // write into, and lets dress change the record it stands in.
 func (s *subject) plant(dress func(field)) (*Trace, string) {

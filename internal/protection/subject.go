@@ -115,10 +115,10 @@ func (s *subject) injected(sh *shape) []field {
 // shortest is the length under which a value says nothing about who chose it.
 const shortest = 3
 
-// chosen returns the values of the goal's calls that the owner did not state:
-// strings and numbers, in the order of the calls.
+// chosen returns the values of the goal's calls that the owner did not state,
+// strings and numbers: first those that decide where the effect lands.
 func (s *subject) chosen() []string {
-	var all []string
+	var deciding, all []string
 	for _, step := range s.trace.Steps {
 		for i := range step.Calls {
 			c := &step.Calls[i]
@@ -131,14 +131,17 @@ func (s *subject) chosen() []string {
 			}
 			for _, l := range leaves {
 				v := strings.TrimSpace(l.Value)
-				if l.Kind == hook.Bool || l.Kind == hook.Null || len(v) < shortest || s.owner.has(bare(v)) || slices.Contains(all, v) {
-					continue
+				switch {
+				case l.Kind == hook.Bool, l.Kind == hook.Null, len(v) < shortest, s.owner.has(bare(v)), slices.Contains(all, v), slices.Contains(deciding, v):
+				case critical(s.cards.Card(s.trace.Suite, c.Tool).Roles[l.Top]):
+					deciding = append(deciding, v)
+				default:
+					all = append(all, v)
 				}
-				all = append(all, v)
 			}
 		}
 	}
-	return all
+	return append(deciding, all...)
 }
 
 // copyTrace returns a trace whose calls can be changed.
