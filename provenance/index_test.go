@@ -1,7 +1,10 @@
 package provenance
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -92,6 +95,22 @@ func TestPostingsAreOfTheFirstPlace(t *testing.T) {
 	}
 	if len(testKey().Postings("")) != 0 || len(testKey().Postings("to the and of it")) != 1 {
 		t.Error("common words are kept by themselves, or their window is not")
+	}
+}
+
+// The hasher is HMAC-SHA256 written out: for tokens of all lengths, one after
+// the other, it must be the library's.
+func TestHashesAreHMAC(t *testing.T) {
+	key := testKey()
+	h := newHasher(key)
+	for n := range 700 {
+		token := strings.Repeat("é", n)[:n]
+		mac := hmac.New(sha256.New, key[:])
+		mac.Write([]byte(token))
+		want := Hash(binary.BigEndian.Uint64(mac.Sum(nil)))
+		if got := h.text(token); got != want || key.Hash(token) != want {
+			t.Fatalf("%d bytes: %x, want %x", n, got, want)
+		}
 	}
 }
 
