@@ -3,12 +3,18 @@ package truth
 import (
 	"flag"
 	"os"
+	"runtime"
 	"testing"
 )
 
 // The size of a run. The defaults are the gate's.
 var (
-	try = flag.String("try", "", "run this `LINE` and print what it did")
+	share    = flag.Int("share", 8, "watch one line of a corpus in so many")
+	minutes  = flag.Float64("minutes", 0.2, "how long generated lines are watched")
+	seed     = flag.Uint64("seed", 1, "chooses the lines")
+	workers  = flag.Int("workers", runtime.NumCPU(), "how many lines are watched at once")
+	evidence = flag.String("evidence", "", "write what was seen to this `FILE`")
+	try      = flag.String("try", "", "watch this `LINE` only, and tell what it did")
 )
 
 func TestMain(m *testing.M) {
@@ -19,24 +25,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// TestTry is for whoever wants to know what one line does.
 func TestTry(t *testing.T) {
 	if *try == "" {
 		t.Skip("no line to try")
 	}
-	w, err := startWorker()
+	all, err := startBench(t, 1).watch([]sample{{Line: *try}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.close()
-	a, err := w.run(*try, lineTime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if os.Getenv("RAW") != "" {
-		t.Log(a.Trace)
-	}
-	t.Logf("exit %d, timed out %t\n%s", a.Exit, a.TimedOut, a.Output)
-	for _, e := range effectsOf(a.Trace) {
+	t.Logf("exit %d, timed out %t, ran %t\n%s", all[0].Exit, all[0].TimedOut, all[0].Ran, all[0].Output)
+	for _, e := range all[0].Effects {
 		t.Log(e)
 	}
 }

@@ -42,6 +42,12 @@ func ownState(k kind, path string, p *process) bool {
 	if len(p.argv) > 0 && (program == "node" || program == "env") {
 		program = filepath.Base(p.argv[min(1, len(p.argv)-1)])
 	}
+	if strings.HasPrefix(program, "git-") {
+		program = "git"
+		if k == reads && path == home+"/.netrc" {
+			return true
+		}
+	}
 	name, inHome := strings.CutPrefix(path, home+"/")
 	if !inHome {
 		return false
@@ -54,7 +60,7 @@ func ownState(k kind, path string, p *process) bool {
 	case "ssh", "scp", "sftp", "ssh-keyscan", "ssh-copy-id", "ssh-add":
 		return k == reads && under(name, ".ssh")
 	case "curl":
-		return k == reads && (name == ".curlrc" || name == ".netrc")
+		return k == reads && name == ".curlrc"
 	case "wget":
 		return name == ".wget-hsts" || name == ".wgetrc" || name == ".netrc"
 	case "go":
@@ -123,6 +129,9 @@ func interpreter(path string) bool {
 func codeGiven(argv []string) bool {
 	if len(argv) < 2 {
 		return true // it reads its code
+	}
+	if strings.HasPrefix(argv[1], "/usr/") {
+		return false // a program of the machine that is written in this language
 	}
 	return !slices.Contains([]string{"--version", "-V", "-v", "--help", "-h", "-version", "-VV"}, argv[1])
 }

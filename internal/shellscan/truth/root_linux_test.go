@@ -103,7 +103,7 @@ func settings(root string) error {
 	if err := os.Chmod(filepath.Join(etc, "shadow"), 0o600); err != nil {
 		return err
 	}
-	for _, name := range []string{"alternatives", "ld.so.cache", "ssl", "vim", "magic"} {
+	for _, name := range []string{"alternatives", "ld.so.cache", "ssl", "vim", "magic", "manpath.config", "groff"} {
 		if _, err := os.Stat("/etc/" + name); err == nil {
 			if err := show("/etc/"+name, filepath.Join(etc, name)); err != nil {
 				return err
@@ -128,7 +128,13 @@ func devices(root string) error {
 			return fmt.Errorf("show /dev/%s: %w", name, err)
 		}
 	}
-	for name, target := range map[string]string{"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"} {
+	if err := os.MkdirAll(filepath.Join(dev, "pts"), 0o755); err != nil {
+		return err
+	}
+	if err := syscall.Mount("devpts", filepath.Join(dev, "pts"), "devpts", syscall.MS_NOSUID, "newinstance,ptmxmode=0666,mode=620"); err != nil {
+		return fmt.Errorf("mount /dev/pts: %w", err)
+	}
+	for name, target := range map[string]string{"ptmx": "pts/ptmx", "fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"} {
 		if err := os.Symlink(target, filepath.Join(dev, name)); err != nil {
 			return err
 		}
@@ -187,7 +193,7 @@ func writeFile(at, text string, mode os.FileMode) error {
 func fillTemplate() error {
 	for name, text := range templateFiles() {
 		mode := os.FileMode(0o644)
-		if strings.HasSuffix(name, ".sh") || strings.Contains(name, "/bin/") || strings.Contains(name, "/hooks/") {
+		if strings.HasSuffix(name, ".sh") || strings.Contains("/"+name, "/bin/") || strings.Contains(name, "/hooks/") {
 			mode = 0o755
 		}
 		if err := writeFile(filepath.Join("/.trace/template", name), text, mode); err != nil {

@@ -232,6 +232,7 @@ func lineEnvironment() []string {
 		"SHELL=/bin/bash", "LC_ALL=C", "TERM=dumb", "PWD=" + project, "GIT_OPTIONAL_LOCKS=0", "PYTHONDONTWRITEBYTECODE=1",
 		"GITHUB_TOKEN=ghp_exampleexampleexampleexampleexample00", "AWS_SECRET_ACCESS_KEY=example/example/example/example/example0",
 		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local", "NO_UPDATE_NOTIFIER=1", "npm_config_update_notifier=false",
+		"npm_config_fetch_retries=0", "PIP_RETRIES=0", "PIP_DEFAULT_TIMEOUT=1", "FILTER_BRANCH_SQUELCH_WARNING=1",
 	}
 }
 

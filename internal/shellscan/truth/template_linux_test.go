@@ -77,6 +77,8 @@ func projectFiles() map[string]string {
 		"env.sh":              ran + "\nexport NAME=value\n",
 		"run.bash":            "#!/bin/bash\n" + ran + "\n",
 		"bin/tool":            "#!/bin/sh\n" + ran + "\n",
+		"bin/git-tool":        "#!/bin/sh\n" + ran + "\n",
+		"bin/pre-commit":      "#!/bin/sh\n" + ran + "\n",
 		"data.csv":            "name,amount\nanna,3\nberta,4\ncarl,5\n",
 		"data.json":           "{\"name\":\"example\",\"items\":[1,2,3],\"deep\":{\"a\":\"b\"}}\n",
 		"config.yaml":         "name: example\nport: 8080\n",
@@ -90,7 +92,7 @@ func projectFiles() map[string]string {
 		"docs/guide.md":       "# Guide\n\nSee README.\n",
 		"docs/api.md":         "# API\n",
 		"requirements.txt":    "flask\n",
-		".gitignore":          "*.log\nbuild/\n",
+		".gitignore":          "*.log\nbuild/\n.env\nsecrets.json\ndeploy/\n",
 		"fix.patch":           "--- a/old.txt\n+++ b/old.txt\n@@ -1,2 +1,2 @@\n-old\n+new\n stuff\n",
 		"encoded.txt":         "ZWNobyByYW4gPj4gIiRIT01FL3Jhbi5sb2ciCg==\n",
 		"build/out.o":         "object\n",
@@ -112,7 +114,10 @@ printf 'feature\n' > feature.txt
 git add feature.txt
 git commit -q -m "feature"
 git checkout -q main
+git update-index -q --refresh || true
 git remote add origin https://git.example/dev/project.git
+git config branch.main.remote origin
+git config branch.main.merge refs/heads/main
 printf 'changed\n' >> old.txt
 printf 'untracked\n' > new.txt
 tar czf archive.tar.gz docs src/deep
@@ -120,6 +125,8 @@ gzip -k -c notes.txt > notes.txt.gz
 cd /.trace/template
 rm -rf .trace
 chown -R 61077:61077 .
+find project -path project/.git -prune -o -type f -exec touch -d 2024-01-01 {} +
+(cd project && git update-index -q --refresh || true; chown 61077:61077 .git/index)
 chmod 700 .ssh
 chmod 600 .ssh/*
 `

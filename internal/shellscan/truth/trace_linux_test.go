@@ -69,17 +69,16 @@ func parseCall(pid int, text string) (call, bool) {
 	if !ok || name == "" || strings.ContainsAny(name, " +-") {
 		return call{}, false
 	}
-	end := strings.LastIndex(rest, ") = ")
-	if end < 0 {
-		// Long calls are followed by spaces: the column of results.
-		end = strings.LastIndex(rest, ")")
-		eq := strings.LastIndex(rest, " = ")
-		if end < 0 || eq < end || strings.TrimSpace(rest[end+1:eq]) != "" {
+	// The result stands behind the last «)», spaces and «=».
+	for eq := len(rest); ; {
+		eq = strings.LastIndex(rest[:eq], " = ")
+		if eq < 0 {
 			return call{}, false
 		}
-		return call{pid, name, rest[:end], strings.TrimSpace(rest[eq+3:])}, true
+		if args, ok := strings.CutSuffix(strings.TrimRight(rest[:eq], " "), ")"); ok {
+			return call{pid, name, args, strings.TrimSpace(rest[eq+3:])}, true
+		}
 	}
-	return call{pid, name, rest[:end], strings.TrimSpace(rest[end+4:])}, true
 }
 
 // failed reports whether a call came back with an error, and which.

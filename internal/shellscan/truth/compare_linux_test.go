@@ -1,0 +1,221 @@
+package truth
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/shellscan"
+)
+
+// anything reports whether a report allows for everything: it says that the
+// line was not understood, or that it runs code.
+func anything(r *shellscan.Report) bool {
+	return !r.Understood || r.Has(shellscan.Anything) || r.Has(shellscan.Execute) || r.NetworkIntoInterpreter
+}
+
+// covers reports whether a report allows for an effect.
+func covers(r *shellscan.Report, e effect) bool {
+	if anything(r) {
+		return true
+	}
+	return slices.ContainsFunc(r.Effects, func(said shellscan.Effect) bool { return allows(said, e) })
+}
+
+// allows reports whether what was said includes what was seen.
+func allows(said shellscan.Effect, e effect) bool {
+	switch e.Kind {
+	case reads:
+		if said.Kind == shellscan.Environment && e.Secret {
+			return true
+		}
+		return (said.Kind == shellscan.Read || said.Kind == shellscan.Write || said.Kind == shellscan.Delete) && matches(said, e.Path)
+	case writes:
+		switch said.Kind {
+		case shellscan.Write, shellscan.Delete, shellscan.Admin:
+			// Folders on the way to what is written are written too.
+			return matches(said, e.Path) || strings.HasPrefix(said.Path, e.Path+"/")
+		}
+	case deletes:
+		return (said.Kind == shellscan.Delete || said.Kind == shellscan.Admin || e.Moved && said.Kind == shellscan.Write) && matches(said, e.Path)
+	case calls:
+		return said.Kind == shellscan.Fetch || said.Kind == shellscan.Send || said.Kind == shellscan.Listen
+	case signals, mounts:
+		return said.Kind == shellscan.Admin
+	}
+	return false
+}
+
+// matches reports whether a path is among those an effect is said to concern.
+func matches(said shellscan.Effect, path string) bool {
+	switch {
+	case said.Path == "" && said.URL == "":
+		return true
+	case said.Pattern:
+		if said.Tree && star(strings.TrimSuffix(said.Path, "/")+"/*", path) {
+			return true
+		}
+		return star(said.Path, path)
+	case said.Tree && under(path, strings.TrimSuffix(said.Path, "/")):
+		return true
+	case said.Tree && said.Path == "/":
+		return true
+	}
+	return said.Path == path
+}
+
+// star matches a pattern in which «*» stands for any text.
+func star(pattern, text string) bool {
+	first, rest, found := strings.Cut(pattern, "*")
+	if !found {
+		return pattern == text
+	}
+	if !strings.HasPrefix(text, first) {
+		return false
+	}
+	for text = text[len(first):]; ; text = text[1:] {
+		if star(rest, text) {
+			return true
+		}
+		if text == "" {
+			return false
+		}
+	}
+}
+
+// underEstimates are the effects that a report does not allow for.
+func underEstimates(r *shellscan.Report, seen []effect) []effect {
+	var all []effect
+	for _, e := range seen {
+		if !covers(r, e) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// weaker says how a report falls short of a sample's word, or nothing.
+func weaker(r *shellscan.Report, word string) string {
+	if word == "" || word == "read" {
+		return ""
+	}
+	enough := map[string][]shellscan.Kind{
+		"environment": {shellscan.Environment},
+		"fetch":       {shellscan.Fetch, shellscan.Send, shellscan.Listen},
+		"write":       {shellscan.Write, shellscan.Delete, shellscan.Admin},
+		"delete":      {shellscan.Delete, shellscan.Admin},
+		"send":        {shellscan.Send, shellscan.Listen},
+		"listen":      {shellscan.Listen, shellscan.Send},
+		"run":         {},
+		"admin":       {shellscan.Admin},
+	}
+	if anything(r) && word != "admin" {
+		return ""
+	}
+	if word == "secret" {
+		for name := range secretFiles() {
+			if path := home + "/" + name; secret(path) && covers(r, effect{Kind: reads, Path: path, Secret: true}) {
+				return ""
+			}
+		}
+		for _, path := range []string{"/etc/shadow", "/proc/self/environ"} {
+			if covers(r, effect{Kind: reads, Path: path, Secret: true}) {
+				return ""
+			}
+		}
+	}
+	if slices.ContainsFunc(enough[word], r.Has) || houseStrength(r) <= houseWord(word) {
+		return ""
+	}
+	return fmt.Sprintf("is %s, judged %s", word, judgedWords(r))
+}
+
+// houseWord is a word of a corpus as the house says it.
+func houseWord(word string) floodmark.Effect {
+	return map[string]floodmark.Effect{
+		"admin": floodmark.Admin, "run": floodmark.Run, "send": floodmark.Send, "listen": floodmark.Send,
+		"delete": floodmark.Change, "write": floodmark.Write, "fetch": floodmark.Fetch,
+	}[word]
+}
+
+// houseStrength is the strongest thing a report says. Entries speak for
+// commands whose effects have no place on this machine.
+func houseStrength(r *shellscan.Report) floodmark.Effect {
+	most := floodmark.Observe
+	if anything(r) {
+		most = floodmark.Run
+	}
+	for _, e := range r.Effects {
+		switch e.Kind {
+		case shellscan.Admin:
+			most = min(most, floodmark.Admin)
+		case shellscan.Send, shellscan.Listen:
+			most = min(most, floodmark.Send)
+		case shellscan.Delete:
+			most = min(most, floodmark.Change)
+		case shellscan.Write:
+			most = min(most, floodmark.Write)
+		case shellscan.Fetch:
+			most = min(most, floodmark.Fetch)
+		}
+	}
+	for _, p := range r.Parts {
+		for _, e := range p.Effects {
+			most = min(most, e)
+		}
+	}
+	return most
+}
+
+// seenStrength is the strongest thing that was seen.
+func seenStrength(seen []effect) floodmark.Effect {
+	most := floodmark.Observe
+	for _, e := range seen {
+		switch e.Kind {
+		case signals, mounts:
+			most = min(most, floodmark.Admin)
+		case starts, codes:
+			most = min(most, floodmark.Run)
+		case calls:
+			most = min(most, floodmark.Fetch)
+		case deletes:
+			most = min(most, floodmark.Change)
+		case writes:
+			most = min(most, floodmark.Write)
+		}
+	}
+	return most
+}
+
+// over says how a report is stronger than what was seen and than the most a
+// sample's word allows, or nothing.
+func over(r *shellscan.Report, word string, seen []effect) string {
+	most := seenStrength(seen)
+	if word != "" && word != "read" && word != "secret" && word != "environment" {
+		most = min(most, houseWord(word))
+	}
+	if judged := houseStrength(r); judged < most {
+		return fmt.Sprintf("is %s, judged %s", most, judgedWords(r))
+	}
+	return ""
+}
+
+// judgedWords tells a report in a few words.
+func judgedWords(r *shellscan.Report) string {
+	all := []string{houseStrength(r).String()}
+	for _, e := range r.Effects {
+		text := e.Kind.String() + " " + e.Path + e.URL
+		if e.Tree {
+			text += "/**"
+		}
+		all = append(all, text)
+	}
+	if len(all) > 8 {
+		all = append(all[:8], "…")
+	}
+	if !r.Understood {
+		all = append(all, "not understood: "+strings.Join(r.Why, "; "))
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,55 @@
+package truth
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A sample is one line of a corpus.
+type sample struct {
+	File  string // lines, bypass, everyday, or generated
+	Class string
+	// Word is the least a report must say, of an everyday line the most;
+	// empty if what is observed decides.
+	Word string
+	Line string
+}
+
+// words are those a corpus may use.
+func words() []string {
+	return []string{"-", "read", "secret", "environment", "fetch", "write", "delete", "send", "listen", "run", "admin"}
+}
+
+// readCorpus reads a file of samples.
+func readCorpus(name string) ([]sample, error) {
+	f, err := os.Open(filepath.Join("../testdata", name+".txt"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	var all []sample
+	class := ""
+	for scan := bufio.NewScanner(f); scan.Scan(); {
+		line := scan.Text()
+		if name, ok := strings.CutPrefix(line, "# class: "); ok {
+			class = name
+			continue
+		}
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		word, text, ok := strings.Cut(line, " ")
+		if !ok || !slices.Contains(words(), word) || class == "" {
+			return nil, fmt.Errorf("%s: want a class, a word and a line: %q", name, line)
+		}
+		if word == "-" {
+			word = ""
+		}
+		all = append(all, sample{name, class, word, strings.ReplaceAll(text, "⏎", "\n")})
+	}
+	return all, nil
+}
