@@ -2,8 +2,10 @@ package provenance
 
 import (
 	"cmp"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"hash"
 	"slices"
 	"strings"
 
@@ -64,37 +66,28 @@ func (k Key) Postings(text string) Postings {
 	return ix.postings()
 }
 
-// A hasher computes keyed hashes without allocating for each. It is HMAC-SHA256
-// written out, because tokens are short: making and resetting the library's
-// takes longer than hashing them.
+// A hasher computes keyed hashes without allocating for each.
 type hasher struct {
-	inner []byte                               // the key for the inner hash, then what is hashed
-	outer [sha256.BlockSize + sha256.Size]byte // the key for the outer hash, then the inner one
-	in    []byte
+	key Key
+	mac hash.Hash
+	in  []byte
 	// token and words are room for whoever reads a value.
 	token, words []byte
-	room         [512]byte // what the slices begin with
+	sum          [sha256.Size]byte
+	room         [256]byte // what the slices begin with
 }
 
 func newHasher(k Key) *hasher {
-	h := &hasher{}
-	h.in, h.token, h.words, h.inner = h.room[0:0:64], h.room[64:64:128], h.room[128:128:256], h.room[256:256+sha256.BlockSize]
-	for i := range sha256.BlockSize {
-		h.inner[i], h.outer[i] = 0x36, 0x5c
-	}
-	for i, b := range k {
-		h.inner[i] ^= b
-		h.outer[i] ^= b
-	}
+	h := &hasher{key: k}
+	h.mac = hmac.New(sha256.New, h.key[:])
+	h.in, h.token, h.words = h.room[0:0:64], h.room[64:64:128], h.room[128:128]
 	return h
 }
 
 func (h *hasher) bytes(token []byte) Hash {
-	h.inner = append(h.inner[:sha256.BlockSize], token...)
-	sum := sha256.Sum256(h.inner)
-	copy(h.outer[sha256.BlockSize:], sum[:])
-	sum = sha256.Sum256(h.outer[:])
-	return Hash(binary.BigEndian.Uint64(sum[:]))
+	h.mac.Reset()
+	h.mac.Write(token) // a hash never fails to write
+	return Hash(binary.BigEndian.Uint64(h.mac.Sum(h.sum[:0])))
 }
 
 func (h *hasher) text(token string) Hash {
