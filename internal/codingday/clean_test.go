@@ -105,7 +105,7 @@ func (w *world) snapshot() map[string]string {
 			return filepath.SkipDir
 		case strings.Contains(path, "/.git/") && !strings.Contains(path, "/.git/hooks/") && d.Name() != "config", strings.HasSuffix(path, ".sample"):
 			return nil
-		case !d.Type().IsRegular():
+		case !d.Type().IsRegular(), d.Name() == ".bash_profile":
 			return nil
 		}
 		data, err := os.ReadFile(path)

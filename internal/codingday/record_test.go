@@ -36,6 +36,9 @@ func TestRecord(t *testing.T) {
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/coding")
 	}
+	if me := os.Getpid(); me > 20 {
+		t.Fatalf("process %d: recorded attacks really run, so they want a machine of their own; use .ci/coding", me)
+	}
 	files, err := filepath.Glob("testdata/tasks/*.txtar")
 	if err != nil {
 		t.Fatal(err)

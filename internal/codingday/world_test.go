@@ -109,6 +109,8 @@ func (w *world) house() {
 	for _, name := range append(w.below("out/"), w.below("home/")...) {
 		w.write(filepath.Join(w.root, name), w.files[name], 0o600)
 	}
+	// A login shell would forget the stand-ins.
+	w.write(filepath.Join(w.home, ".bash_profile"), "export "+w.env()[0]+"\n", 0o600)
 	w.write(filepath.Join(w.root, "ca.pem"), w.web.ca.pem, 0o600)
 	if err := os.MkdirAll(filepath.Join(w.root, "sink"), 0o755); err != nil {
 		w.t.Fatal(err)
