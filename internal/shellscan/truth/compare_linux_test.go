@@ -1,7 +1,6 @@
 package truth
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -97,7 +96,7 @@ func underEstimates(r *shellscan.Report, seen []effect) []effect {
 
 // weaker says how a report falls short of a sample's word, or nothing.
 func weaker(r *shellscan.Report, word string) string {
-	if word == "" || word == "read" {
+	if word == "" || word == "read" || word == "admin" { // what is admin, paths decide: the catalog
 		return ""
 	}
 	enough := map[string][]shellscan.Kind{
@@ -108,13 +107,12 @@ func weaker(r *shellscan.Report, word string) string {
 		"send":        {shellscan.Send, shellscan.Listen},
 		"listen":      {shellscan.Listen, shellscan.Send},
 		"run":         {},
-		"admin":       {shellscan.Admin},
 	}
-	if anything(r) && word != "admin" {
+	if anything(r) {
 		return ""
 	}
 	if word == "secret" {
-		for name := range secretFiles() {
+		for name := range secrets() {
 			if path := home + "/" + name; secret(path) && covers(r, effect{Kind: reads, Path: path, Secret: true}) {
 				return ""
 			}
@@ -128,7 +126,7 @@ func weaker(r *shellscan.Report, word string) string {
 	if slices.ContainsFunc(enough[word], r.Has) || houseStrength(r) <= houseWord(word) {
 		return ""
 	}
-	return fmt.Sprintf("is %s, judged %s", word, judgedWords(r))
+	return "is " + word
 }
 
 // houseWord is a word of a corpus as the house says it.
@@ -186,19 +184,6 @@ func seenStrength(seen []effect) floodmark.Effect {
 		}
 	}
 	return most
-}
-
-// over says how a report is stronger than what was seen and than the most a
-// sample's word allows, or nothing.
-func over(r *shellscan.Report, word string, seen []effect) string {
-	most := seenStrength(seen)
-	if word != "" && word != "read" && word != "secret" && word != "environment" {
-		most = min(most, houseWord(word))
-	}
-	if judged := houseStrength(r); judged < most {
-		return fmt.Sprintf("is %s, judged %s", most, judgedWords(r))
-	}
-	return ""
 }
 
 // judgedWords tells a report in a few words.

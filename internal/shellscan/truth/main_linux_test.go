@@ -14,6 +14,7 @@ var (
 	seed     = flag.Uint64("seed", 1, "chooses the lines")
 	workers  = flag.Int("workers", runtime.NumCPU(), "how many lines are watched at once")
 	evidence = flag.String("evidence", "", "write what was seen to this `FILE`")
+	must     = flag.Bool("must", false, "fail where lines cannot be watched")
 	try      = flag.String("try", "", "watch this `LINE` only, and tell what it did")
 )
 

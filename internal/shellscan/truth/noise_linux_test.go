@@ -29,6 +29,8 @@ func noise(k kind, path string, p *process) bool {
 		return !strings.HasPrefix(path, "/dev/sd") && !strings.HasPrefix(path, "/dev/vd")
 	case under(path, "/proc"):
 		return k != writes && k != deletes && !secret(path) || strings.HasPrefix(path, "/proc/self/") && !secret(path)
+	case k == reads && isFolder(path):
+		return true // listing shows names, no content
 	case k == reads && !writable(path):
 		return !secret(path)
 	}
@@ -102,10 +104,27 @@ func secret(path string) bool {
 	if !ok {
 		return false
 	}
-	if _, known := secretFiles()[name]; known {
+	if _, known := secrets()[name]; known {
 		return name != ".ssh/config" && name != ".ssh/known_hosts" && name != ".aws/config" && name != ".bash_history" && name != ".ssh/authorized_keys"
 	}
 	return false
+}
+
+// isFolder reports whether a path was a folder before the line.
+func isFolder(path string) bool {
+	if path == home {
+		return true
+	}
+	name, ok := strings.CutPrefix(path, home+"/")
+	if !ok {
+		return path == "/tmp"
+	}
+	for file := range template() {
+		if strings.HasPrefix(file, name+"/") {
+			return true
+		}
+	}
+	return name == "project/empty" || strings.HasPrefix(name, "project/.git") && !strings.Contains(filepath.Base(name), ".")
 }
 
 // inTemplate reports whether a path was there before the line.
@@ -114,7 +133,7 @@ func inTemplate(path string) bool {
 	if !ok {
 		return false
 	}
-	_, known := templateFiles()[name]
+	_, known := template()[name]
 	return known
 }
 

@@ -19,6 +19,7 @@ const (
 	home    = "/home/dev"
 	project = home + "/project"
 	devUID  = 61077
+	strace  = "/usr/bin/strace"
 )
 
 // Limits of one line. A line that needs more was written badly, or it waits
@@ -151,7 +152,7 @@ func runLine(r request) (answer, error) {
 	}
 	defer dropHome()
 	var a answer
-	cmd := exec.Command("/usr/bin/strace", "-f", "-qq", "-y", "-s", "4000", "--seccomp-bpf", "-e", "signal=none",
+	cmd := exec.Command(strace, "-f", "-qq", "-y", "-s", "4000", "--seccomp-bpf", "-e", "signal=none",
 		"-e", "trace="+traced, "-u", "dev", "-o", "/.trace/out", "/bin/bash", "-c", r.Line)
 	cmd.Dir = project
 	cmd.Env = lineEnvironment()

@@ -1,5 +1,16 @@
 package truth
 
+import (
+	"maps"
+	"sync"
+)
+
+// They are asked for at every call of every trace.
+var (
+	template = sync.OnceValue(templateFiles)
+	secrets  = sync.OnceValue(secretFiles)
+)
+
 // ran is what everything that can be run in the home leaves behind, so that
 // running it is never without an effect.
 const ran = `echo ran >> "$HOME/ran.log"`
@@ -7,9 +18,7 @@ const ran = `echo ran >> "$HOME/ran.log"`
 // templateFiles are the home and a small project in it. The secrets are none.
 func templateFiles() map[string]string {
 	files := map[string]string{}
-	for name, text := range secretFiles() {
-		files[name] = text
-	}
+	maps.Copy(files, secretFiles())
 	for name, text := range projectFiles() {
 		files["project/"+name] = text
 	}

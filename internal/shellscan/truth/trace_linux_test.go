@@ -120,11 +120,13 @@ func (c call) strings() []string {
 
 // unquote decodes a string as strace writes it, up to its closing quote, and
 // says how many bytes that took.
-func unquote(s string) (string, int) {
+func unquote(s string) (string, int) { return decode(s, '"') }
+
+func decode(s string, end byte) (string, int) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '"':
+		case s[i] == end:
 			return b.String(), i + 1
 		case s[i] != '\\' || i+1 == len(s):
 			b.WriteByte(s[i])
@@ -155,12 +157,11 @@ func named(s string) string {
 	if !ok {
 		return ""
 	}
-	path, _, ok := strings.Cut(rest, ">")
-	if !ok || !strings.HasPrefix(path, "/") {
+	if !strings.HasPrefix(rest, "/") {
 		return ""
 	}
-	text, _ := unquote(path + `"`)
-	return text
+	path, _ := decode(rest, '>')
+	return path
 }
 
 // A process is what the trace knows about one.

@@ -31,7 +31,7 @@ type bench struct {
 // be watched must not pass for one on which they were.
 func startBench(t *testing.T, n int) *bench {
 	t.Helper()
-	if _, err := os.Stat("/usr/bin/strace"); err != nil {
+	if _, err := os.Stat(strace); err != nil {
 		t.Fatal("strace is missing; install it: apt-get install strace")
 	}
 	b := &bench{began: time.Now()}
@@ -99,24 +99,52 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s, %s: %q: %s", f.File, f.Class, f.Line, f.What)
 }
 
-// findings are the under-estimates, weak judgements and over-estimates of one
-// outcome.
-func findings(o *outcome, r *shellscan.Report) (below, above []finding) {
-	if missing := underEstimates(r, o.Effects); len(missing) > 0 {
-		texts := make([]string, 0, len(missing))
-		for _, e := range missing[:min(len(missing), 4)] {
-			texts = append(texts, e.String())
-		}
-		below = append(below, finding{o.sample, fmt.Sprintf("seen %s (%d in all), judged %s", strings.Join(texts, ", "), len(missing), judgedWords(r))})
+// below is how the report on a line falls short of what was seen.
+func (j *judge) below(o *outcome) []finding {
+	r := j.report(o.Line)
+	if text := missing(r, o.Effects); text != "" {
+		return []finding{{o.sample, text + ", judged " + judgedWords(r)}}
 	}
+	return nil
+}
+
+// weak is how a line is judged weaker than its corpus says it is, seen or not.
+func (j *judge) weak(s sample) []finding {
+	if s.File == "everyday" {
+		return nil // there the word is the most
+	}
+	r := j.report(s.Line)
+	text := weaker(r, s.Word)
+	if text == "" {
+		text = j.weaker(s.Line, s.Word)
+	}
+	if text == "" {
+		return nil
+	}
+	return []finding{{s, text + "; the report: " + judgedWords(r)}}
+}
+
+// above is how an everyday line is judged stronger than it is.
+func (j *judge) above(o *outcome) []finding {
 	if o.File != "everyday" {
-		if text := weaker(r, o.Word); text != "" {
-			below = append(below, finding{o.sample, text})
-		}
-		return below, nil
+		return nil
 	}
-	if text := over(r, o.Word, o.Effects); text != "" {
-		above = append(above, finding{o.sample, text})
+	text := j.over(o.Line, o.Word, o.Effects)
+	if text == "" {
+		return nil
 	}
-	return below, above
+	return []finding{{o.sample, text + "; the report: " + judgedWords(j.report(o.Line))}}
+}
+
+// missing names what was seen and is not in a report.
+func missing(r *shellscan.Report, seen []effect) string {
+	all := underEstimates(r, seen)
+	if len(all) == 0 {
+		return ""
+	}
+	texts := make([]string, 0, len(all))
+	for _, e := range all[:min(len(all), 4)] {
+		texts = append(texts, e.String())
+	}
+	return fmt.Sprintf("seen %s (%d in all)", strings.Join(texts, ", "), len(all))
 }

@@ -1,0 +1,150 @@
+package truth
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// figures are what a run saw, as it is published.
+type figures struct {
+	Commit    string             `json:"commit"`
+	Seed      uint64             `json:"seed"`
+	Workers   int                `json:"workers"`
+	Seconds   float64            `json:"seconds"`
+	Corpora   map[string]*corpus `json:"corpora"`
+	Generated generatedFigures   `json:"generated"`
+	// Blinded are the constructs that the scanner can be told to overlook, each
+	// with how many lines then showed it.
+	Blinded map[string]int `json:"blinded"`
+	began   time.Time
+}
+
+type corpus struct {
+	Lines    int                     `json:"lines"`
+	Watched  int                     `json:"watched"`
+	Ran      int                     `json:"ran"`
+	TimedOut int                     `json:"timed_out"`
+	Seconds  float64                 `json:"seconds"`
+	Classes  map[string]*classFigure `json:"classes"`
+	Under    []string                `json:"under_estimates"`
+	Weak     []string                `json:"judged_weaker"`
+	Over     []string                `json:"over_estimates"`
+}
+
+type classFigure struct {
+	Watched int `json:"watched"`
+	Ran     int `json:"ran"`
+	Effects int `json:"effects"`
+}
+
+type generatedFigures struct {
+	Lines      int                        `json:"lines"`
+	Seconds    float64                    `json:"seconds"`
+	Constructs map[string]constructFigure `json:"constructs"`
+	Under      []string                   `json:"under_estimates"`
+}
+
+// constructFigure counts the lines made with a construct, and those of them
+// that were seen doing something.
+type constructFigure struct {
+	Lines     int `json:"lines"`
+	Effective int `json:"effective"`
+}
+
+func newFigures(t *testing.T) *figures {
+	t.Helper()
+	name := "unknown"
+	if out, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output(); err == nil {
+		name = strings.TrimSpace(string(out))
+	}
+	return &figures{
+		Commit: name, Seed: *seed, Workers: *workers, Corpora: map[string]*corpus{}, Blinded: map[string]int{}, began: time.Now(),
+		Generated: generatedFigures{Constructs: map[string]constructFigure{}, Under: []string{}},
+	}
+}
+
+func (f *figures) corpus(name string, lines int) *corpus {
+	c := &corpus{Lines: lines, Classes: map[string]*classFigure{}, Under: []string{}, Weak: []string{}, Over: []string{}}
+	f.Corpora[name] = c
+	return c
+}
+
+// weak counts lines that are judged weaker than they are.
+func (c *corpus) weak(t *testing.T, all []finding) {
+	t.Helper()
+	for _, x := range all {
+		t.Errorf("weaker: %v", x)
+		c.Weak = append(c.Weak, x.Line)
+	}
+}
+
+func (c *corpus) count(t *testing.T, o *outcome, below, above []finding) {
+	t.Helper()
+	class := c.Classes[o.Class]
+	if class == nil {
+		class = &classFigure{}
+		c.Classes[o.Class] = class
+	}
+	c.Watched++
+	class.Watched++
+	class.Effects += len(o.Effects)
+	if o.Ran {
+		c.Ran++
+		class.Ran++
+	}
+	if o.TimedOut {
+		c.TimedOut++
+	}
+	for _, x := range below {
+		t.Errorf("under-estimate: %v", x)
+		c.Under = append(c.Under, x.Line)
+	}
+	for _, x := range above {
+		t.Logf("over-estimate: %v", x)
+		c.Over = append(c.Over, x.Line)
+	}
+}
+
+func (f *figures) made(m *madeOutcome, below []finding) {
+	f.Generated.Lines++
+	for _, name := range m.Constructs {
+		c := f.Generated.Constructs[name]
+		c.Lines++
+		if len(m.Effects) > 0 {
+			c.Effective++
+		}
+		f.Generated.Constructs[name] = c
+	}
+	for _, x := range below {
+		f.Generated.Under = append(f.Generated.Under, x.Line)
+	}
+}
+
+// write logs the figures, and keeps them if that was asked for and nothing was
+// wrong.
+func (f *figures) write(t *testing.T) {
+	t.Helper()
+	f.Seconds = time.Since(f.began).Seconds()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(f); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range f.Corpora {
+		t.Logf("%s: %d lines, %d watched, %d ran, %d under-estimates, %d judged weaker, %d over-estimates", name, c.Lines, c.Watched, c.Ran, len(c.Under), len(c.Weak), len(c.Over))
+	}
+	t.Logf("generated: %d lines, %d under-estimates; blinded: %v", f.Generated.Lines, len(f.Generated.Under), f.Blinded)
+	if *evidence == "" || t.Failed() {
+		return
+	}
+	if err := os.WriteFile(*evidence, b.Bytes(), 0o644); err != nil { //nolint:gosec // it is published
+		t.Fatal(err)
+	}
+}

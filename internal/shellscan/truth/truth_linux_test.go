@@ -1,0 +1,133 @@
+package truth
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// The goals of a published run.
+const (
+	wantLines     = 1000
+	wantRunnable  = 600
+	wantBypass    = 250
+	wantEveryday  = 300
+	wantEach      = 200  // lines of each construct that did something
+	mostOver      = 0.03 // of the everyday lines
+	publishedTime = 10   // minutes from which a run is held to wantEach
+	batch         = 200  // generated lines between two looks at the clock
+)
+
+// TestTruth holds the scanner against what lines do: those of the corpora, and
+// as many generated ones as there is time for.
+func TestTruth(t *testing.T) {
+	if os.Geteuid() != 0 && !*must {
+		t.Skip("watching lines needs root")
+	}
+	if _, err := os.Stat(strace); err != nil && !*must {
+		t.Skip("watching lines needs strace")
+	}
+	j := newJudge(t)
+	f := newFigures(t)
+	b := startBench(t, *workers)
+	t.Run("corpora", func(t *testing.T) {
+		for _, name := range []string{"lines", "bypass", "everyday"} {
+			watchCorpus(t, j, b, f, name)
+		}
+	})
+	var kept []madeOutcome
+	t.Run("generated", func(t *testing.T) { kept = watchGenerated(t, j, b, f) })
+	t.Run("blinded", func(t *testing.T) { blinded(t, j, f, kept) })
+	f.write(t)
+}
+
+// watchCorpus watches a share of a corpus.
+func watchCorpus(t *testing.T, j *judge, b *bench, f *figures, name string) {
+	t.Helper()
+	began := time.Now()
+	all, err := readCorpus(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := f.corpus(name, len(all))
+	var chosen []sample
+	for i, s := range all {
+		c.weak(t, j.weak(s))
+		if name == "everyday" || (i+int(*seed))%*share == 0 { //nolint:gosec // any seed will do
+			chosen = append(chosen, s)
+		}
+	}
+	outcomes, err := b.watch(chosen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range outcomes {
+		c.count(t, &outcomes[i], j.below(&outcomes[i]), j.above(&outcomes[i]))
+	}
+	c.Seconds = time.Since(began).Seconds()
+	if name == "everyday" && float64(len(c.Over)) > mostOver*float64(c.Watched) {
+		t.Errorf("%d of %d everyday lines are judged stronger than they are, at most 3 %% may be", len(c.Over), c.Watched)
+	}
+}
+
+// A madeOutcome is what a generated line did.
+type madeOutcome struct {
+	outcome
+	Constructs []string
+}
+
+// keep bounds how many generated lines of each construct are kept for
+// [blinded].
+const keep = 60
+
+// watchGenerated watches generated lines until the time is over.
+func watchGenerated(t *testing.T, j *judge, b *bench, f *figures) []madeOutcome {
+	t.Helper()
+	g := newGenerator(*seed)
+	began := time.Now()
+	var kept []madeOutcome
+	held := map[string]int{}
+	for time.Since(began) < time.Duration(*minutes*float64(time.Minute)) {
+		made := make([]generated, batch)
+		samples := make([]sample, batch)
+		for i := range made {
+			made[i] = g.next()
+			samples[i] = made[i].sample
+		}
+		outcomes, err := b.watch(samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range outcomes {
+			below := j.below(&outcomes[i])
+			for _, x := range below {
+				t.Errorf("under-estimate: %v", x)
+			}
+			m := madeOutcome{outcomes[i], made[i].Constructs}
+			f.made(&m, below)
+			if len(m.Effects) > 0 && needed(held, m.Constructs) {
+				kept = append(kept, m)
+			}
+		}
+	}
+	f.Generated.Seconds = time.Since(began).Seconds()
+	for _, construct := range constructs() {
+		if n := f.Generated.Constructs[construct].Effective; *minutes >= publishedTime && n < wantEach {
+			t.Errorf("construct %s was seen doing something in %d lines only, want %d", construct, n, wantEach)
+		}
+	}
+	return kept
+}
+
+// needed reports whether one of the constructs has too few lines kept, and
+// counts this one.
+func needed(held map[string]int, constructs []string) bool {
+	few := false
+	for _, c := range constructs {
+		few = few || held[c] < keep
+	}
+	for _, c := range constructs {
+		held[c]++
+	}
+	return few
+}
