@@ -3,7 +3,7 @@
 // It understands neither. If there is no answer it says no, in the way that
 // agent obeys.
 //
-//	floodmark-hook [-deadline 10s] AGENT EVENT < message
+//	floodmark-hook [-socket PATH] [-deadline 10s] AGENT EVENT < message
 package main
 
 import (
@@ -39,6 +39,12 @@ func main() { os.Exit(run(os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr
 // run is the program. It returns the exit status.
 func run(args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	began := time.Now()
+	if len(args) == 1 && (args[0] == "-h" || strings.TrimLeft(args[0], "-") == "help") {
+		if _, err := io.WriteString(stdout, help); err != nil {
+			return hookframe.Refused
+		}
+		return 0
+	}
 	o, err := options(args, env)
 	var resp hookframe.Response
 	if err == nil {
@@ -56,19 +62,51 @@ func run(args []string, env func(string) string, stdin io.Reader, stdout, stderr
 	return resp.Exit
 }
 
+const (
+	usage = "floodmark-hook [-socket PATH] [-deadline 10s] AGENT EVENT < message"
+	help  = "Usage: " + usage + `
+
+An agent starts this program at each of its hooks. It hands the agent's message
+to the monitor («floodmark serve»), prints what the monitor answers, and exits as
+the monitor says. If there is no answer in time it says no, in the way that agent
+obeys. People have no use for it: integrations/ holds the settings that call it.
+
+  AGENT            codex, pi: whose hook it is
+  EVENT            the agent's own word for what happens, such as PreToolUse
+  -socket PATH     the monitor's hook.sock, as a full path. Without it the socket is
+                   where FLOODMARK_HOOK_SOCKET says, else below XDG_RUNTIME_DIR,
+                   XDG_STATE_HOME or HOME: then whoever sets an agent's variables
+                   chooses the monitor
+  -deadline 10s    how long to wait, at most ` + maxDeadline + `; also FLOODMARK_HOOK_DEADLINE
+
+Exit status: what the agent takes for the monitor's answer. Without an answer 0
+with a refusal on standard output, 1 where only that ends a turn, or 2.
+`
+	maxDeadline = "10m"
+)
+
 type settings struct {
 	agent, event string
+	socket       string // empty: by the variables
 	deadline     time.Duration
 }
 
 func options(args []string, env func(string) string) (settings, error) {
 	o := settings{deadline: usualDeadline}
 	deadline := env(deadlineVariable)
-	if len(args) > 1 && strings.TrimLeft(args[0], "-") == "deadline" {
-		deadline, args = args[1], args[2:]
+	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
+		switch strings.TrimLeft(args[0], "-") {
+		case "deadline":
+			deadline = args[1]
+		case "socket":
+			o.socket = args[1]
+		default:
+			return o, fmt.Errorf("the option %q is not known; usage: %s", args[0], usage)
+		}
+		args = args[2:]
 	}
 	if len(args) != 2 {
-		return o, errors.New("usage: floodmark-hook [-deadline 10s] AGENT EVENT < message")
+		return o, errors.New("usage: " + usage)
 	}
 	o.agent, o.event = args[0], args[1]
 	if deadline == "" {
@@ -82,9 +120,20 @@ func options(args []string, env func(string) string) (settings, error) {
 	return o, nil
 }
 
+// socketPath is where the monitor listens. What the settings say goes before
+// what the environment says.
+func (o settings) socketPath(env func(string) string) (string, error) {
+	return hookframe.SocketPath(func(name string) string {
+		if name == hookframe.SocketVariable && o.socket != "" {
+			return o.socket
+		}
+		return env(name)
+	})
+}
+
 // answer asks the daemon, within the deadline that began with the program.
 func answer(began time.Time, o settings, env func(string) string, stdin io.Reader) (hookframe.Response, error) {
-	path, err := hookframe.SocketPath(env)
+	path, err := o.socketPath(env)
 	if err != nil {
 		return hookframe.Response{}, err
 	}

@@ -207,3 +207,46 @@ func TestThinProgramStaysThin(t *testing.T) {
 		t.Errorf("%d bytes, at most %d; %v", info.Size(), maxBytes, err)
 	}
 }
+
+// What the settings say goes before what the environment says: whoever sets an
+// agent's variables does not choose its monitor.
+func TestTheSettingsChooseTheMonitor(t *testing.T) {
+	answer := func(word string) string {
+		return daemon(t, func(conn net.Conn) {
+			_ = hookframe.Serve(context.Background(), conn, func(context.Context, hookframe.Request) hookframe.Response {
+				return hookframe.Response{Stdout: word}
+			})
+		})
+	}
+	mine, theirs := answer("mine"), answer("theirs")
+	for _, args := range [][]string{
+		{"-socket", mine, "codex", "PreToolUse"},
+		{"--socket", mine, "-deadline", "3s", "codex", "PreToolUse"},
+		{"-deadline", "3s", "-socket", mine, "codex", "PreToolUse"},
+	} {
+		if got := call(theirs, "{}", args...); got.stdout != "mine" || got.exit != 0 {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	for _, args := range [][]string{{"-socket", "relative", "codex", "PreToolUse"}, {"-sock", mine, "codex", "PreToolUse"}, {"-socket", mine}} {
+		if got := call(theirs, "{}", args...); got.stdout == "theirs" || got.stderr == "" || got.stdout == "" && got.exit == 0 {
+			t.Errorf("%v: %+v, want a refusal", args, got)
+		}
+	}
+}
+
+// Only the question for help alone gets it; with anything else it is a no.
+func TestHelp(t *testing.T) {
+	for _, word := range []string{"-h", "-help", "--help", "help"} {
+		got := call("/nowhere", "", word)
+		if got.exit != 0 || !strings.Contains(got.stdout, usage) || !strings.Contains(got.stdout, maxDeadline) {
+			t.Errorf("%s: %+v", word, got)
+		}
+	}
+	if got := call("/nowhere", "{}", "codex", "--help"); got.exit != hookframe.Refused {
+		t.Errorf("as an event: %+v", got)
+	}
+	if d, err := time.ParseDuration(maxDeadline); err != nil || d != hookframe.MaxWait {
+		t.Errorf("the help says %s, the limit is %s", maxDeadline, hookframe.MaxWait)
+	}
+}

@@ -185,7 +185,7 @@ func checkHookSocket(ctx context.Context, p config.Paths, where place) []finding
 	case answer.Exit != hookframe.Refused:
 		return []finding{wrong("hook.sock", "find out which program listens on "+p.HookSocket, "something that is no question was not refused")}
 	}
-	return []finding{ok("hook.sock", "it answers, and refuses what it cannot read")}
+	return []finding{ok("hook.sock", "it answers at %s, and refuses what it cannot read", p.HookSocket)}
 }
 
 // clockSlack is how far two looks at the same clock may be apart.

@@ -1,0 +1,31 @@
+package catalog
+
+import "testing"
+
+// What sets an agent's variables chooses its hook program and its monitor, and
+// what the shell around a hook reads runs before it: both are guarded like the
+// hook settings. Other files of the same name are not.
+func TestWhatChoosesTheMonitorIsGuarded(t *testing.T) {
+	c, err := Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		"~/.codex/.env":                      true,
+		"/srv/app/.codex/.env":               true,
+		"~/.gemini/.env":                     true,
+		"~/.openclaw/.env":                   true,
+		"~/.config/environment.d/50-fm.conf": true,
+		"/etc/environment":                   true,
+		"~/.profile":                         true,
+		"~/.bash_profile":                    true,
+		"~/.zshenv":                          true,
+		"/srv/app/.env":                      false,
+		"/srv/app/profile":                   false,
+	} {
+		use := c.Classify(builtin("openclaw", "exec"), args("command", "rm "+path), nil, here())
+		if use.SelfProtected != want {
+			t.Errorf("%s: guarded %v, want %v", path, use.SelfProtected, want)
+		}
+	}
+}
