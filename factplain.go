@@ -15,6 +15,8 @@ func (c *plain) write(f Fact) bool {
 		c.contentArrived(&f)
 	case ModelAnswered:
 		c.modelAnswered(&f)
+	case ChildEnded:
+		c.childEnded(&f)
 	case TicketOpened:
 		c.ticketOpened(&f)
 	case TicketExtended:
@@ -42,6 +44,8 @@ func readPlain(kind string, body []byte) (Fact, bool) {
 		return readAs(body, (*plain).contentArrived)
 	case "model-answered":
 		return readAs(body, (*plain).modelAnswered)
+	case "child-ended":
+		return readAs(body, (*plain).childEnded)
 	case "ticket-opened":
 		return readAs(body, (*plain).ticketOpened)
 	case "ticket-extended":
@@ -164,6 +168,13 @@ func (c *plain) proposed(p *Proposed) {
 	text(c, "call", &p.Call)
 	c.tool("tool", &p.Tool, false)
 	c.digest("argsDigest", &p.ArgsDigest, false)
+	c.shut('}')
+}
+
+func (c *plain) childEnded(f *ChildEnded) {
+	c.open('{')
+	text(c, "child", &f.Child)
+	list(c, "sources", &f.Sources, (*plain).source)
 	c.shut('}')
 }
 

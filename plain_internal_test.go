@@ -17,6 +17,7 @@ func plainFacts() []Fact {
 		ContentSeen{},
 		ContentArrived{},
 		ModelAnswered{},
+		ChildEnded{},
 		TicketOpened{},
 		TicketExtended{},
 		SessionOpened{},

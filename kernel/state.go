@@ -5,7 +5,6 @@
 package kernel
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -267,22 +266,6 @@ func (s *State) closeTurn() {
 	s.InTurn, s.Iteration, s.Stopped = false, 0, false
 	s.Context, s.Proposed, s.Refused = nil, nil, nil
 	s.Book.CloseTurn()
-}
-
-// Snapshot writes the state as a compact copy, so that a cold session needs
-// one small read instead of a long replay.
-func (s *State) Snapshot() ([]byte, error) { return json.Marshal(s) }
-
-// Restore is the inverse of [State.Snapshot].
-func Restore(data []byte) (*State, error) {
-	s := NewState()
-	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("restore session: %w", err)
-	}
-	for _, text := range s.Owner {
-		s.stated.Add(text)
-	}
-	return s, nil
 }
 
 // last keeps at most n elements from the end.

@@ -1,7 +1,6 @@
 package kernel_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -241,7 +240,7 @@ func TestSnapshotKeepsWhatWasStated(t *testing.T) {
 	d := tainted(t, "")
 	d.owner("Write bob@example.com a mail.")
 	data, err := d.state.Snapshot()
-	if err != nil || !json.Valid(data) {
+	if err != nil {
 		t.Fatal(err)
 	}
 	if d.state, err = kernel.Restore(data); err != nil {

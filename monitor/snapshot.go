@@ -14,10 +14,11 @@ import (
 // follows, so that nobody without the key can change one, nor put one session's
 // in another's place, nor an old one behind a newer entry.
 //
-// A change of what a state holds takes another format: a snapshot in a format
-// that is not known is left unused, and the session read from its entries.
+// A change of how a state is written takes another format: a snapshot in another
+// format is left unused, and the session read from its entries.
 const (
-	snapshotFormat = 1
+	snapshotFormat = 2
+	formerFormat   = 1 // the state as one JSON value
 	snapshotHead   = 1 + sha256.Size
 )
 
@@ -30,9 +31,9 @@ func sealSnapshot(key provenance.Key, s journal.Session, link journal.Link, stat
 }
 
 // openSnapshot returns the state in a snapshot that was sealed for exactly this
-// place, and nil for one in a format that is not known.
+// place, and nil for one in another format.
 func openSnapshot(key provenance.Key, s journal.Session, link journal.Link, sealed []byte) ([]byte, error) {
-	if len(sealed) > 0 && sealed[0] > snapshotFormat {
+	if len(sealed) > 0 && (sealed[0] == formerFormat || sealed[0] > snapshotFormat) {
 		return nil, nil
 	}
 	if len(sealed) < snapshotHead || sealed[0] != snapshotFormat {

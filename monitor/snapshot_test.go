@@ -86,18 +86,21 @@ func TestChangedSnapshotIsNotUsed(t *testing.T) {
 	}
 }
 
-// A format from the future is no damage: its entries are read.
+// A format from the future is no damage, nor is the one before: the entries are
+// read.
 func TestUnknownSnapshotFormatIsLeftAlone(t *testing.T) {
-	mem := snapshotted(t, "s")
-	d := newDesk(t, &faulty{Journal: mem, begin: func(s journal.Start, err error) (journal.Start, error) {
-		s.Snapshot = append([]byte{99}, s.Snapshot...)
-		return s, err
-	}})
-	if got := d.tell(t, mail("s", "c1")).Decision.Verdict; got != floodmark.Confirm {
-		t.Errorf("got %v", got)
-	}
-	if n := incidents(facts(t, mem, session("s")), "snapshot-refused"); n != 0 {
-		t.Errorf("%d incidents", n)
+	for _, format := range []byte{1, 3, 99} {
+		mem := snapshotted(t, "s")
+		d := newDesk(t, &faulty{Journal: mem, begin: func(s journal.Start, err error) (journal.Start, error) {
+			s.Snapshot = append([]byte{format}, s.Snapshot...)
+			return s, err
+		}})
+		if got := d.tell(t, mail("s", "c1")).Decision.Verdict; got != floodmark.Confirm {
+			t.Errorf("format %d: got %v", format, got)
+		}
+		if n := incidents(facts(t, mem, session("s")), "snapshot-refused"); n != 0 {
+			t.Errorf("format %d: %d incidents", format, n)
+		}
 	}
 }
 

@@ -98,8 +98,8 @@ func TestPostingsAreOfTheFirstPlace(t *testing.T) {
 	}
 }
 
-// The hasher is HMAC-SHA256 written out: for tokens of all lengths, one after
-// the other, it must be the library's.
+// A hash is the beginning of an HMAC-SHA256, for tokens of all lengths, one
+// after the other.
 func TestHashesAreHMAC(t *testing.T) {
 	key := testKey()
 	h := newHasher(key)

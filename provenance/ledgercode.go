@@ -31,10 +31,16 @@ type comeback struct {
 // MarshalJSON writes a snapshot. It works on a copy, too: a ledger inside a
 // value would otherwise be written as nothing, which reads as clean.
 func (l Ledger) MarshalJSON() ([]byte, error) {
+	state := l.state()
+	state.Sources = l.sources()
+	return json.Marshal(state)
+}
+
+// state is what a ledger holds besides its sources.
+func (l *Ledger) state() ledgerState {
 	state := ledgerState{Endorsed: l.endorsed}
 	for i := range l.entries {
 		e := &l.entries[i]
-		state.Sources = append(state.Sources, e.source)
 		if e.dead {
 			state.Dead = append(state.Dead, e.source.Node)
 		}
@@ -42,20 +48,51 @@ func (l Ledger) MarshalJSON() ([]byte, error) {
 			state.Back = append(state.Back, comeback{Node: e.source.Node, Since: e.since})
 		}
 	}
-	return json.Marshal(state)
+	return state
+}
+
+func (l *Ledger) sources() []floodmark.Source {
+	if len(l.entries) == 0 {
+		return nil
+	}
+	all := make([]floodmark.Source, len(l.entries))
+	for i := range l.entries {
+		all[i] = l.entries[i].source
+	}
+	return all
+}
+
+// Split takes a snapshot in two parts: the sources, for whoever has a better
+// way to write them, and the rest. [JoinLedger] puts them together again.
+func (l *Ledger) Split() (sources []floodmark.Source, rest []byte, err error) {
+	rest, err = json.Marshal(l.state())
+	return l.sources(), rest, err
+}
+
+// JoinLedger is the inverse of [Ledger.Split]. Like UnmarshalJSON it refuses
+// what no history could have led to.
+func JoinLedger(sources []floodmark.Source, rest []byte) (*Ledger, error) {
+	state, err := readLedgerState(rest)
+	if err != nil {
+		return nil, err
+	}
+	if len(state.Sources) > 0 {
+		return nil, errors.New("read ledger: sources in two places")
+	}
+	state.Sources = sources
+	l, err := state.ledger()
+	if err != nil {
+		return nil, fmt.Errorf("read ledger: %w", err)
+	}
+	return l, nil
 }
 
 // UnmarshalJSON reads a snapshot. It refuses what no history could have led
 // to; with an error the ledger is as it was.
 func (l *Ledger) UnmarshalJSON(data []byte) error {
-	var state ledgerState
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&state); err != nil {
-		return fmt.Errorf("read ledger: %w", err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("read ledger: more than one value")
+	state, err := readLedgerState(data)
+	if err != nil {
+		return err
 	}
 	fresh, err := state.ledger()
 	if err != nil {
@@ -63,6 +100,18 @@ func (l *Ledger) UnmarshalJSON(data []byte) error {
 	}
 	*l = *fresh
 	return nil
+}
+
+func readLedgerState(data []byte) (state ledgerState, err error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&state); err != nil {
+		return state, fmt.Errorf("read ledger: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return state, errors.New("read ledger: more than one value")
+	}
+	return state, nil
 }
 
 func (state ledgerState) ledger() (*Ledger, error) {
