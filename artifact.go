@@ -80,13 +80,12 @@ type ArtifactRead struct {
 }
 
 // ArtifactWritten says that a call was let through that leaves something
-// behind: made from the live sources older than Nodes, and from Inputs.
+// behind: made from the live sources older than Nodes.
 type ArtifactWritten struct {
 	Artifact ArtifactRef `json:"artifact"`
 	Call     CallID      `json:"call,omitempty"`
 	Digest   Digest      `json:"digest,omitzero"`
 	Nodes    NodeID      `json:"nodes,omitempty"`
-	Inputs   []NodeID    `json:"inputs,omitempty"`
 	// Whole says that nothing older is left in it once the call is done, Over
 	// which words on its folders it then replaces.
 	Whole bool              `json:"whole,omitempty"`

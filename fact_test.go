@@ -21,9 +21,8 @@ func examples() []floodmark.Fact {
 	}
 	shown := floodmark.Shown{Tool: tool, ArgsDigest: digest, Pattern: "p", Mark: label, Codes: []floodmark.Code{floodmark.FlowSecret}, Node: 4}
 	endorsed := floodmark.Endorsed{Digest: digest, Trust: floodmark.Local, By: "o", Session: "s"}
-	ref := floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: "/p/f"}
-	src.Via = []floodmark.Passage{{Artifact: ref, Session: "s"}}
-	return []floodmark.Fact{
+	src.Via = []floodmark.Passage{{Artifact: fileRef(), Session: "s"}}
+	return append(artifactExamples(src, digest), []floodmark.Fact{
 		floodmark.SessionOpened{Agent: "a", Project: "/p", Home: "/h"},
 		floodmark.SessionForked{
 			Agent: "a", Project: "/p", Home: "/h", Parent: "p", Sources: []floodmark.Source{src},
@@ -59,12 +58,6 @@ func examples() []floodmark.Fact {
 		floodmark.OpinionGiven{Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Text: "t"},
 		floodmark.ChildSpawned{Child: "k"},
 		floodmark.ChildEnded{Child: "k", Sources: []floodmark.Source{src}},
-		floodmark.ArtifactRead{Artifact: ref, Sources: []floodmark.Source{src}},
-		floodmark.ArtifactWritten{
-			Artifact: ref, Call: "c", Digest: digest, Nodes: 3, Inputs: []floodmark.NodeID{4}, Whole: true,
-			Over: []floodmark.ArtifactVersion{{Session: "s", Seq: 9}},
-		},
-		floodmark.ArtifactSettled{Artifact: ref, Call: "c"},
 		endorsed,
 		floodmark.Withdrawn{Digest: digest, By: "o", Session: "s"},
 		floodmark.IncidentSeen{Kind: "k", Call: "c", Tool: tool, Text: "t"},
@@ -75,6 +68,21 @@ func examples() []floodmark.Fact {
 		floodmark.GrantGiven{Ticket: "t", Scope: floodmark.GrantTurn, Shown: shown, Turn: 1, Until: at},
 		floodmark.GrantUsed{Ticket: "t", Call: "c", Tool: tool},
 		floodmark.GrantEnded{Ticket: "t", Why: "w"},
+	}...)
+}
+
+func fileRef() floodmark.ArtifactRef {
+	return floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: "/p/f"}
+}
+
+func artifactExamples(src floodmark.Source, digest floodmark.Digest) []floodmark.Fact {
+	return []floodmark.Fact{
+		floodmark.ArtifactRead{Artifact: fileRef(), Sources: []floodmark.Source{src}},
+		floodmark.ArtifactWritten{
+			Artifact: fileRef(), Call: "c", Digest: digest, Nodes: 3, Whole: true,
+			Over: []floodmark.ArtifactVersion{{Session: "s", Seq: 9}},
+		},
+		floodmark.ArtifactSettled{Artifact: fileRef(), Call: "c"},
 	}
 }
 

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -323,33 +322,11 @@ func (j *judge) sweep(leaves []hook.Leaf) {
 
 // patch looks at every path a patch names.
 func (j *judge) patch(text string) {
-	found := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line) // as those who apply patches do
-		for _, head := range [...]string{
-			"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ", "+++ ", "--- ",
-			"rename from ", "rename to ", "copy from ", "copy to ",
-		} {
-			name, ok := strings.CutPrefix(line, head)
-			if !ok || name == "/dev/null" {
-				continue
-			}
-			if head == "+++ " || head == "--- " {
-				name, _, _ = strings.Cut(name, "\t")
-			}
-			if plain, err := strconv.Unquote(name); err == nil { // "b/\303\244.txt"
-				name = plain
-			}
-			if head == "+++ " || head == "--- " {
-				if len(name) > 2 && (name[:2] == "a/" || name[:2] == "b/") {
-					name = name[2:]
-				}
-			}
-			found = true
-			j.path(name)
-		}
+	names := PatchPaths(text)
+	for _, name := range names {
+		j.path(name)
 	}
-	if !found { // a form we do not know could write anywhere
+	if len(names) == 0 { // a form we do not know could write anywhere
 		j.use.Location = max(j.use.Location, Elsewhere)
 		j.guards |= isInstructs
 	}

@@ -23,7 +23,11 @@ func Answer(s *State, r Rules, in Input, cmd approval.Command) (Output, error) {
 	st := newStep(s, r, in)
 	st.out.Reply.Decision.Verdict = floodmark.Allow
 	st.out.Reply.Consumed = true
-	if err := st.command(cmd); err != nil {
+	err := st.heed()
+	if err == nil {
+		err = st.command(cmd)
+	}
+	if err != nil {
 		return Output{}, err
 	}
 	return st.out, nil
@@ -156,7 +160,7 @@ func flowed(codes []floodmark.Code) bool {
 // most and never makes a value owner-stated.
 func (st *step) endorse(cmd approval.Command) {
 	var found []floodmark.Source
-	for src := range st.s.Ledger.Sources() {
+	for src := range st.endorsable() {
 		same := func(f floodmark.Source) bool { return f.Digest == src.Digest }
 		if !src.Digest.IsZero() && strings.HasPrefix(src.Digest.String(), cmd.Digest) && !slices.ContainsFunc(found, same) {
 			found = append(found, src)
@@ -167,6 +171,7 @@ func (st *step) endorse(cmd approval.Command) {
 		st.out.Reply.Notice = "No content of this session has that digest."
 	case 1:
 		st.keep(floodmark.Endorsed{Digest: found[0].Digest, Trust: floodmark.Local, By: cmd.By})
+		st.say(found[0].Digest, floodmark.Local, cmd.By)
 		st.out.Reply.Notice = "Endorsed: " + sourceName(found[0], floodmark.Local) + "."
 	default:
 		st.out.Reply.Notice = "Several contents begin with that digest: give more of its digits."
@@ -177,6 +182,7 @@ func (st *step) withdraw(cmd approval.Command) {
 	for _, e := range st.s.Ledger.Endorsements() {
 		if strings.HasPrefix(e.Digest.String(), cmd.Digest) {
 			st.keep(floodmark.Withdrawn{Digest: e.Digest, By: cmd.By})
+			st.say(e.Digest, floodmark.Untrusted, cmd.By)
 			st.out.Reply.Notice = "Withdrawn: " + e.Digest.Short() + "."
 			return
 		}

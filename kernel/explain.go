@@ -54,7 +54,7 @@ func (st *step) lineSources(j judged, a floodmark.Argument) string {
 		}
 	}
 	nodes = append(nodes, j.decision.Blame...)
-	var names []string
+	names := loadNames(&j.basis)
 	for _, n := range nodes {
 		src, ok := st.s.Ledger.Source(n)
 		if !ok {
@@ -140,6 +140,8 @@ func sourceName(s floodmark.Source, t floodmark.Trust) string {
 		name = floodmark.ToolRef{Server: o.Server, Name: o.Name}.String()
 	case floodmark.FromSender:
 		name = "message from " + orWord(o.Sender, "an unknown sender")
+	case floodmark.FromCheckout:
+		name = orWord(o.Name, "a repository")
 	case floodmark.FromFile, floodmark.FromDefinition, floodmark.FromChild, floodmark.FromParent:
 		name = string(o.Kind) + " " + o.Name
 	case floodmark.FromUnknown:
@@ -147,9 +149,9 @@ func sourceName(s floodmark.Source, t floodmark.Trust) string {
 	default:
 	}
 	if o.Place != "" {
-		return name + " " + o.Place + " (" + t.String() + ")"
+		return name + " " + o.Place + " (" + t.String() + ")" + chain(s.Via)
 	}
-	return visible(name) + " (" + t.String() + ")"
+	return visible(name) + " (" + t.String() + ")" + chain(s.Via)
 }
 
 // remedy says what can be done instead, and blames the sources that count.
@@ -166,7 +168,7 @@ func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
 		d.Remedy.Person = "It cannot be approved here. Endorse the source if you vouch for it, or change the policy."
 	case floodmark.Audit, floodmark.Allow:
 	}
-	if len(d.Blame) == 0 {
+	if len(d.Blame) == 0 && !st.loading {
 		d.Remedy.Person = strings.ReplaceAll(d.Remedy.Person, ", or endorse the source if you vouch for it", "")
 		d.Remedy.Person = strings.ReplaceAll(d.Remedy.Person, "Approve it, deny it.", "Approve it or deny it.")
 		d.Remedy.Person = strings.ReplaceAll(d.Remedy.Person, "Endorse the source if you vouch for it, or change the policy.", "Change the policy if you want it.")
@@ -179,6 +181,15 @@ func (st *step) blamed(d floodmark.Decision) []floodmark.Source {
 		if src, ok := st.s.Ledger.Source(n); ok {
 			list = append(list, src)
 		}
+	}
+	return list
+}
+
+// loadedFrom are the sources of what a call would load.
+func loadedFrom(b *floodmark.Basis) []floodmark.Source {
+	var list []floodmark.Source
+	for _, l := range b.Loads {
+		list = append(list, l.Sources...)
 	}
 	return list
 }

@@ -57,6 +57,7 @@ func (st *step) judge(c hook.Call, in *Context) judged {
 	j.action.Effects = j.use.Effects
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	st.ground(&j, tr, ctx)
+	st.loads(&j, ctx.Mark)
 	j.basis.Hinted = c.Hints != nil
 	j.returns = st.placed(ref, j.basis.Returns, j.basis.Location, j.use.Place)
 	st.rule(&j, ctx)
@@ -66,8 +67,9 @@ func (st *step) judge(c hook.Call, in *Context) judged {
 // rule says what follows from an action and its basis in a context. Live calls
 // and recorded ones come here alike: the same facts give the same answer.
 func (st *step) rule(j *judged, ctx Context) {
-	j.mark = ctx.Mark
 	b := &j.basis
+	ctx = st.below(b, ctx)
+	j.mark = ctx.Mark
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	j.question = policy.Question{
 		Agent: j.action.Tool.Agent, Tool: j.action.Tool, Effects: j.action.Effects, SelfProtected: b.SelfProtected,
@@ -222,7 +224,7 @@ func (st *step) auditable(j *judged) bool {
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern,
-		Mark: st.mark, Codes: j.codes(), At: st.in.At, Turn: st.turn(),
+		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
 		// A grant is silent once content below Local came in that the person
 		// had not seen. The owner's own files do not silence it: every approved
 		// call would otherwise end its own approval by its output.

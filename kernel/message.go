@@ -47,7 +47,9 @@ func (st *step) messageReceived() error {
 	}
 	st.openTurn()
 	st.groupHistory(o)
-	st.see(floodmark.Source{Kind: floodmark.NodeInput, Origin: o, Label: label, Digest: digestOf(st.ev.Text)}, st.ev.Text)
+	digest := digestOf(st.ev.Text)
+	inputs := st.carriedBy(o, digest)
+	st.see(floodmark.Source{Kind: floodmark.NodeInput, Origin: o, Label: label, Digest: digest, Inputs: inputs}, st.ev.Text)
 	st.parts()
 	return nil
 }
@@ -90,8 +92,9 @@ func (st *step) content(c hook.Content) {
 		t, _ := floodmark.ParseTrust(c.Trust) // a word we do not know is the lowest
 		src.Label.Trust = min(src.Label.Trust, t)
 	}
+	src.Inputs = st.carriedBy(c.Origin, digest)
 	if n, ok := st.s.Ledger.Find(digest); ok && !digest.IsZero() {
-		src.Inputs = []floodmark.NodeID{n} // it was here before the context was cleared
+		src.Inputs = append(src.Inputs, n) // it was here before the context was cleared
 	}
 	st.see(src, c.Text)
 }
@@ -109,6 +112,9 @@ func (st *step) summed() floodmark.Label {
 // speaker is the label of content by where it came from. What a tool brought
 // is known by the catalog, even if it ran where we saw no call.
 func (st *step) speaker(o floodmark.Origin) floodmark.Label {
+	if o.Kind == floodmark.FromFile {
+		return st.fileLabel(o)
+	}
 	if o.Kind != floodmark.FromTool {
 		return st.r.Policy.Classify(o)
 	}

@@ -22,6 +22,8 @@ func Placed(f floodmark.Fact) iter.Seq2[floodmark.NodeID, floodmark.Digest] {
 			sources = f.Sources
 		case floodmark.ChildEnded:
 			sources = f.Sources
+		case floodmark.ArtifactRead:
+			sources = f.Sources
 		default:
 		}
 		for _, s := range sources {

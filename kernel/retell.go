@@ -20,7 +20,10 @@ type Explanation struct {
 func Retell(s *State, f floodmark.ActionDecided) Explanation {
 	st := &step{s: s}
 	j := judged{action: f.Action, decision: f.Decision, mark: f.Mark}
-	e := Explanation{Line: retoldLine(st, j)}
+	if f.Basis != nil {
+		j.basis = *f.Basis
+	}
+	e := Explanation{Line: retoldLine(st, j), Sources: loadNames(&j.basis)}
 	for _, n := range f.Decision.Blame {
 		if src, ok := s.Ledger.Source(n); ok {
 			e.Sources = append(e.Sources, named(src, s.Ledger.Effective(n).Trust))

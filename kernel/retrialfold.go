@@ -21,9 +21,13 @@ func (t *trial) step(f floodmark.ActionDecided, before []Recorded, at time.Time)
 	}
 	st := newStep(t.would, t.Now, Input{At: at, Event: hook.Event{Agent: agent}})
 	for _, b := range before {
-		if seen, ok := b.Fact.(floodmark.ContentSeen); ok {
-			seen.Label = t.relabel(seen.Source)
-			st.seeAs(seen, "")
+		switch f := b.Fact.(type) {
+		case floodmark.ContentSeen:
+			f.Label = t.relabel(f.Source)
+			st.seeAs(f, "")
+		case floodmark.ArtifactRead:
+			st.bring(f)
+		default:
 		}
 	}
 	st.out.Facts = nil
@@ -91,6 +95,9 @@ func (t *trial) wouldBe(i int, f floodmark.Fact) (floodmark.Fact, bool) {
 		})
 		return f, true
 	case floodmark.ChildEnded:
+		t.inherited(f.Sources)
+		return f, true
+	case floodmark.ArtifactRead:
 		t.inherited(f.Sources)
 		return f, true
 	case floodmark.Endorsed:

@@ -31,6 +31,7 @@ func (st *step) sessionStart() error {
 	default:
 		st.unknownPast()
 	}
+	st.instructed()
 	return nil
 }
 

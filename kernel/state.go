@@ -48,6 +48,13 @@ type State struct {
 	Context  *Context             `json:"context,omitempty"`
 	Proposed []floodmark.Proposed `json:"proposed,omitempty"`
 
+	// Written are writes of whole files that are not known to be done. Carried
+	// are contents that came here through artifacts, Offered sources of what
+	// could not be loaded: the owner may vouch for them.
+	Written []floodmark.ArtifactWritten `json:"written,omitempty"`
+	Carried []floodmark.Digest          `json:"carried,omitempty"`
+	Offered []floodmark.Source          `json:"offered,omitempty"`
+
 	// Refused are the calls of this turn that were not let through.
 	Refused []Refused `json:"refused,omitempty"`
 
@@ -136,6 +143,8 @@ func (s *State) Apply(f floodmark.Fact) error {
 		s.decided(f)
 	case floodmark.ChildEnded:
 		return s.adopt(f.Sources)
+	case floodmark.ArtifactRead, floodmark.ArtifactWritten, floodmark.ArtifactSettled:
+		return s.artifact(f)
 	case floodmark.Endorsed:
 		s.Ledger.Endorse(f)
 	case floodmark.Withdrawn:
@@ -207,6 +216,9 @@ func (s *State) see(f floodmark.ContentSeen) error {
 	if err := s.Ledger.Add(f.Source); err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
+	if f.Origin.Kind == floodmark.FromCheckout {
+		s.carry([]floodmark.Source{f.Source})
+	}
 	if f.Text != "" {
 		s.hear(f.Text)
 	}
@@ -235,6 +247,7 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		s.Context = s.context(f.Mark)
 		s.Proposed = nil
 	case floodmark.CallTool:
+		s.offer(f)
 		s.Proposed = slices.DeleteFunc(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
 		if len(s.Proposed) == 0 {
 			s.Proposed = nil
@@ -260,6 +273,7 @@ func (s *State) clear() {
 	s.Ledger.Clear()
 	s.Book.Void()
 	s.Context, s.Proposed, s.Refused = nil, nil, nil
+	s.Written, s.Offered = nil, nil
 }
 
 func (s *State) closeTurn() {

@@ -35,6 +35,13 @@ type Input struct {
 	// Child is the state of the sub-agent a subagent_ended speaks of; nil if
 	// it is not known, and then its result is not believed.
 	Child *State
+	// Artifacts say what sessions left behind; nil knows nothing.
+	Artifacts Artifacts
+	// Altered is what was found on the disk after a call, at after_tool_call;
+	// nil if nobody looked.
+	Altered *Altered
+	// Checkouts say which repository a path belongs to; nil knows none.
+	Checkouts Checkouts
 }
 
 // An Output is what must be written down, then what may be answered.
@@ -49,6 +56,11 @@ type Output struct {
 	// Indexed is content whose tokens belong into the index, in one commit with
 	// the facts.
 	Indexed []Indexed
+	// Artifacts are this session's words on what it leaves behind, each instead
+	// of its former one, and Gone the words that hold no longer, in one commit
+	// with the facts.
+	Artifacts []floodmark.Artifact
+	Gone      []Gone
 	// Forks are sessions begun by this one, with their first facts.
 	Forks []Fork
 	// PersistGraph and LogFullContext are what a rule asked for.
@@ -77,7 +89,11 @@ func Step(s *State, r Rules, in Input) (Output, error) {
 		return Output{}, err
 	}
 	st := newStep(s, r, in)
-	if err := st.run(); err != nil {
+	err := st.heed()
+	if err == nil {
+		err = st.run()
+	}
+	if err != nil {
 		return Output{}, fmt.Errorf("%s: %w", in.Event.Point, err)
 	}
 	return st.out, nil
@@ -94,6 +110,11 @@ type step struct {
 	node floodmark.NodeID // the next free node
 	mark floodmark.Label  // the mark with this event's sources
 	more provenance.Levels
+	// heeded is how many facts say what the owner said in other sessions, and
+	// brought what nodes of this event are worth that are in no ledger yet.
+	heeded  int
+	brought map[floodmark.NodeID]floodmark.Label
+	loading bool // the call being judged would load what the owner may vouch for
 }
 
 func newStep(s *State, r Rules, in Input) *step {
@@ -157,7 +178,7 @@ func (st *step) seeAs(f floodmark.ContentSeen, text string) floodmark.NodeID {
 		label = label.Join(st.mark)
 	}
 	for _, n := range f.Inputs {
-		label = label.Join(st.s.Ledger.Effective(n))
+		label = label.Join(st.effective(n))
 	}
 	st.mark, st.more = st.mark.Join(label), st.more|provenance.LevelsOf(label.Trust)
 	st.keep(f)
@@ -169,7 +190,7 @@ func (st *step) seeAs(f floodmark.ContentSeen, text string) floodmark.NodeID {
 
 // decide notes and answers an action.
 func (st *step) decide(a floodmark.Action, mark floodmark.Label, trust floodmark.Trust, d floodmark.Decision, b floodmark.Basis) {
-	b.Before = len(st.out.Facts)
+	b.Before = len(st.out.Facts) - st.heeded
 	st.keep(floodmark.ActionDecided{Action: a, Mark: mark, Trust: trust, Decision: d, Basis: &b})
 	st.out.Reply.Decision = d
 }

@@ -55,13 +55,14 @@ func (st *step) finish(j judged) {
 
 // announce notes that a result is coming.
 func (st *step) announce(j judged) {
-	st.see(floodmark.Source{
+	n := st.see(floodmark.Source{
 		Kind:   floodmark.NodeToolResult,
 		Origin: j.origin(),
 		Label:  j.returns,
-		Inputs: j.inputs,
+		Inputs: st.withCarried(j),
 		Call:   j.action.Call,
 	}, "")
+	st.leave(j, n)
 }
 
 // afterTool takes in what a tool gave back. A result of a call we did not let
@@ -76,6 +77,7 @@ func (st *step) afterTool() {
 		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label})
 		st.mark = st.mark.Join(label)
 		st.indexResult(n, digest)
+		st.settle(id)
 		return
 	}
 	refused := slices.ContainsFunc(st.s.Refused, func(r Refused) bool { return r.Call == id })
@@ -91,8 +93,9 @@ func (st *step) afterTool() {
 	now := st.now()
 	j := st.judge(c, &now)
 	n := st.see(floodmark.Source{
-		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: j.inputs, Digest: digest,
+		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: st.withCarried(j), Digest: digest,
 	}, "")
+	st.leave(j, n)
 	st.indexResult(n, digest)
 }
 
@@ -139,6 +142,9 @@ func (st *step) auditCase(j judged) audit.Case {
 // counts.
 func Opine(s *State, r Rules, in Input, o *audit.Opinion) (Output, error) {
 	st := newStep(s, r, in)
+	if err := st.heed(); err != nil {
+		return Output{}, err
+	}
 	st.ensureOpen()
 	st.ensureRules()
 	st.openTurn()
@@ -184,14 +190,14 @@ func (st *step) opined(j *judged, f floodmark.OpinionGiven) {
 func (st *step) ask(j judged) {
 	shown := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern,
-		Mark: st.mark, Codes: j.codes(), Node: st.node,
+		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node,
 	}
 	open, asked := st.s.Book.Asked(shown.Tool, shown.ArgsDigest, st.in.At)
 	if asked && st.current(open, shown) {
 		st.out.Reply.Ticket = open.ID
 		return
 	}
-	q := approval.Question{Action: j.action, Line: st.out.Reply.Line, Sources: st.blamed(j.decision), Pattern: j.pattern}
+	q := approval.Question{Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: j.pattern}
 	if !asked {
 		open, asked = st.s.Book.Joinable(st.turn(), st.in.At)
 	}

@@ -80,6 +80,8 @@ func (b *builder) fold(at time.Time, fact floodmark.Fact) error {
 		b.decided(f)
 	case floodmark.ChildEnded:
 		err = b.ledger.AddAll(f.Sources)
+	case floodmark.ArtifactRead:
+		err = b.ledger.AddAll(f.Sources)
 	case floodmark.Endorsed:
 		b.ledger.Endorse(f)
 	case floodmark.Withdrawn:

@@ -38,6 +38,8 @@ func forms() []form {
 		{"endorse", "endorse TEXT", "endorse All is well."},
 		{"withdraw", "withdraw TEXT", "withdraw All is well."},
 		{"auditor", "auditor allow | auditor block [REASON] | auditor silent", "auditor block nobody asked for this"},
+		{"checkout", "checkout DIR own | checkout DIR REMOTE COMMIT", "checkout /work/lib https://git.example/lib 1f2e3d4c"},
+		{"changed", "changed PATH… [… if that may not be all]", "changed /work/a.txt /work/b.txt"},
 		{"wait", "wait DURATION", "wait 90s"},
 		{"restart", "restart", "restart"},
 		{"hook", "hook EVENT -> ANSWER", `hook {"point":"loop_iteration_end","iteration":0} -> allow`},

@@ -40,6 +40,12 @@ func Describe(f floodmark.Fact) string {
 		return fmt.Sprintf("%s of %s%s", kind, f.Parent, list(f.Sources))
 	case floodmark.ChildEnded:
 		return fmt.Sprintf("%s %s%s", kind, f.Child, list(f.Sources))
+	case floodmark.ArtifactRead:
+		return fmt.Sprintf("%s %s%s", kind, f.Artifact, list(f.Sources))
+	case floodmark.ArtifactWritten:
+		return kind + " " + writing(f)
+	case floodmark.ArtifactSettled:
+		return fmt.Sprintf("%s %s", kind, f.Artifact)
 	case floodmark.TicketOpened:
 		return fmt.Sprintf("%s %s %s until %s", kind, f.Ticket, shown(f.Shown...), f.Expires.Format("15:04:05"))
 	case floodmark.TicketExtended:
@@ -55,9 +61,9 @@ func Describe(f floodmark.Fact) string {
 	case floodmark.GrantUsed:
 		return fmt.Sprintf("%s %s %s", kind, f.Ticket, f.Tool)
 	case floodmark.Endorsed:
-		return fmt.Sprintf("%s %s to %s by %s", kind, f.Digest.Short(), f.Trust, f.By)
+		return fmt.Sprintf("%s %s to %s by %s", kind, f.Digest.Short(), f.Trust, f.By) + where(f.Session)
 	case floodmark.Withdrawn:
-		return fmt.Sprintf("%s %s by %s", kind, f.Digest.Short(), f.By)
+		return fmt.Sprintf("%s %s by %s", kind, f.Digest.Short(), f.By) + where(f.Session)
 	case floodmark.OpinionGiven:
 		return fmt.Sprintf("%s %s %q", kind, f.Verdict, f.Text)
 	default:
@@ -80,10 +86,29 @@ func source(s floodmark.Source) string {
 		from += " in " + o.Group
 	}
 	text := fmt.Sprintf("n%d %s %s %s%s", s.Node, s.Kind, from, s.Label, inputs(s.Inputs, s.Whole))
+	for _, p := range s.Via {
+		text += " via " + p.Artifact.String() + " of " + string(p.Session)
+	}
 	if s.Call != "" {
 		text += " announced"
 	}
 	return text
+}
+
+func writing(f floodmark.ArtifactWritten) string {
+	text := fmt.Sprintf("%s from before n%d", f.Artifact, f.Nodes)
+	if f.Whole {
+		text += " as a whole"
+	}
+	return text
+}
+
+// where says in which session the owner said something.
+func where(s floodmark.SessionID) string {
+	if s == "" {
+		return ""
+	}
+	return " in " + string(s)
 }
 
 func inputs(nodes []floodmark.NodeID, whole bool) string {
@@ -113,6 +138,11 @@ func decided(f floodmark.ActionDecided) string {
 		fmt.Fprintf(&b, " %s:%s:%s:%s", a.Path, a.Role, a.Whence, a.Trust)
 	}
 	fmt.Fprintf(&b, " at %s", f.Mark)
+	if f.Basis != nil {
+		for _, l := range f.Basis.Loads {
+			fmt.Fprintf(&b, " loads %s %s", l.Artifact, l.Label)
+		}
+	}
 	if f.Trust != f.Mark.Trust {
 		fmt.Fprintf(&b, " trust %s", f.Trust)
 	}

@@ -37,12 +37,16 @@ import (
 //	end                              session_end
 //	approve / deny [TICKET] / endorse TEXT / withdraw TEXT   on a proved channel
 //	auditor allow|block|silent [REASON]
+//	checkout DIR own | checkout DIR REMOTE COMMIT            what git says of a folder
+//	changed PATH… [… if that may not be all]                 what the next result finds changed
 //	wait DURATION / restart
 //	hook JSON                        any event, as on the wire
 func (w *world) act(verb, rest string) (string, error) {
 	switch verb {
 	case "agent", "session", "wait", "restart", "auditor":
 		return "", w.around(verb, rest)
+	case "checkout", "changed":
+		return "", w.store.disk(verb, rest)
 	case "approve", "deny", "endorse", "withdraw":
 		return w.owner(verb, rest)
 	}

@@ -25,6 +25,7 @@ type world struct {
 	key      provenance.Key
 	sessions map[floodmark.SessionID]*session
 	contents map[floodmark.Digest]provenance.Postings // what was indexed, by content
+	store    *store
 	order    []floodmark.SessionID
 	agent    string
 	current  floodmark.SessionID
@@ -57,6 +58,7 @@ func newWorld(rules kernel.Rules) *world {
 		key: provenance.Key{1}, sessions: map[floodmark.SessionID]*session{},
 		contents:  map[floodmark.Digest]provenance.Postings{},
 		questions: map[floodmark.TicketID]int{},
+		store:     newStore(),
 		agent:     "openclaw", current: "s",
 	}
 }
@@ -147,6 +149,11 @@ func (w *world) input(ev hook.Event) kernel.Input {
 		Event: ev, At: w.now, Key: w.key, Index: s.index,
 		Code:   fmt.Sprintf("%08x", 0xc0de0000+w.tickets+1),
 		Ticket: floodmark.TicketID("t" + strconv.Itoa(w.tickets+1)),
+
+		Artifacts: w.store, Checkouts: w.store,
+	}
+	if ev.Point == hook.AfterToolCall {
+		in.Altered, w.store.altered = w.store.altered, nil
 	}
 	if child, ok := w.sessions[ev.Child]; ok {
 		in.Child = child.state
@@ -204,6 +211,7 @@ func (w *world) take(out kernel.Output) error {
 	if err := w.record(w.session(), out.Facts); err != nil {
 		return err
 	}
+	w.store.take(w.current, len(w.session().facts), out)
 	for _, f := range out.Forks {
 		if _, ok := w.sessions[f.Session]; ok {
 			return fmt.Errorf("session %s exists already", f.Session)

@@ -1,0 +1,172 @@
+package kernel
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// Artifacts say what sessions left behind. It is asked by key, on demand.
+type Artifacts interface {
+	// Find returns every session's word on these artifacts.
+	Find(refs []floodmark.ArtifactRef) []Kept
+}
+
+// A Kept is one session's word on an artifact.
+type Kept struct {
+	Version floodmark.ArtifactVersion
+	floodmark.Artifact
+}
+
+// A Gone is a word that another has taken in, or that holds no longer.
+type Gone struct {
+	Ref     floodmark.ArtifactRef
+	Version floodmark.ArtifactVersion
+}
+
+// The limits of what is looked at for one call.
+const (
+	maxArtifactPaths = 64  // paths of a call
+	maxAncestors     = 32  // folders above a path
+	maxBelow         = 128 // artifacts below a folder that are kept by name
+	maxWritten       = 64  // writes a session remembers until they are done
+	maxCarried       = 256 // contents a session looks up the owner's word on
+	maxOffered       = 16  // sources of what could not be loaded
+)
+
+// find looks artifacts up; without a store nothing is known of any.
+func (st *step) find(refs ...floodmark.ArtifactRef) []Kept {
+	if st.in.Artifacts == nil || len(refs) == 0 {
+		return nil
+	}
+	slices.SortFunc(refs, func(a, b floodmark.ArtifactRef) int {
+		if a.Kind != b.Kind {
+			return strings.Compare(string(a.Kind), string(b.Kind))
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return st.in.Artifacts.Find(slices.Compact(refs))
+}
+
+func fileRef(p string) floodmark.ArtifactRef {
+	return floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: catalog.FoldPath(p)}
+}
+
+func treeRef(p string) floodmark.ArtifactRef {
+	return floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: catalog.FoldPath(p)}
+}
+
+func folderRef(p string) floodmark.ArtifactRef {
+	return floodmark.ArtifactRef{Kind: floodmark.FolderArtifact, Name: catalog.FoldPath(p)}
+}
+
+// pathRef is the artifact a path of a call stands for: a file, or everything
+// below a folder. Of a name the shell has to match, it is the folder.
+func pathRef(p string) floodmark.ArtifactRef {
+	if dir, ok := strings.CutSuffix(p, "/**"); ok {
+		return treeRef(path.Clean(dir + "/"))
+	}
+	if i := strings.IndexAny(p, "*?["); i >= 0 {
+		return treeRef(path.Clean(p[:strings.LastIndexByte(p[:i], '/')+1] + "."))
+	}
+	return fileRef(p)
+}
+
+// ancestors are the folders above a path, the nearest first, without the root
+// of everything.
+func ancestors(p string) []string {
+	var list []string
+	for dir := path.Dir(p); dir != "/" && dir != "." && len(list) < maxAncestors; dir = path.Dir(dir) {
+		list = append(list, dir)
+	}
+	return list
+}
+
+// onPath are the words that count for a path: on the file itself, on whatever
+// lies below it, and on the folders it lies in unless the file was written as a
+// whole since.
+func (st *step) onPath(p string) []Kept {
+	if st.in.Artifacts == nil || !path.IsAbs(p) && !strings.Contains(p, ":/") {
+		return nil
+	}
+	at := pathRef(p)
+	refs := []floodmark.ArtifactRef{at, treeRef(at.Name), folderRef(at.Name)}
+	for _, dir := range ancestors(at.Name) {
+		refs = append(refs, treeRef(dir))
+	}
+	found := st.find(refs...)
+	var below []floodmark.ArtifactRef
+	for _, k := range found {
+		below = append(below, k.Below...)
+	}
+	if len(below) > 0 {
+		found = append(found, st.find(below...)...)
+	}
+	var over []floodmark.ArtifactVersion
+	for _, k := range found {
+		if k.Ref == at && k.Whole {
+			over = append(over, k.Over...)
+		}
+	}
+	return slices.DeleteFunc(found, func(k Kept) bool {
+		return k.Ref.Kind == floodmark.TreeArtifact && k.Ref != at && slices.Contains(over, k.Version)
+	})
+}
+
+// A carried is some words with what the owner says of their sources.
+type carried struct {
+	kept    []Kept
+	vouched map[floodmark.Digest]floodmark.Vouch
+}
+
+// weigh looks up the owner's last word on everything in the given words.
+func (st *step) weigh(kept []Kept) carried {
+	c := carried{kept: kept}
+	var want []floodmark.Digest
+	for _, k := range kept {
+		want = append(want, k.Digest)
+		for _, s := range k.Sources {
+			want = append(want, s.Digest)
+		}
+	}
+	c.vouched = st.vouched(want)
+	return c
+}
+
+// sources are what the words carry: for each word its sources, with the word as
+// the way they came. A word on exactly what the owner vouched for carries none.
+func (c carried) sources() []floodmark.Source {
+	var list []floodmark.Source
+	for _, k := range c.kept {
+		if v, ok := c.vouched[k.Digest]; ok && !k.Digest.IsZero() && v.Trust > floodmark.External {
+			continue
+		}
+		way := floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}
+		for _, s := range k.Sources {
+			list = append(list, provenance.Passed(s, way))
+		}
+	}
+	return list
+}
+
+// label is what the words are worth now.
+func (c carried) label() floodmark.Label {
+	l := floodmark.Clean()
+	for _, s := range c.sources() {
+		l = l.Join(c.worth(s))
+	}
+	return l
+}
+
+// worth is the label of a source, raised if the owner vouches for it.
+func (c carried) worth(s floodmark.Source) floodmark.Label {
+	l := s.Label
+	if v, ok := c.vouched[s.Digest]; ok && !s.Digest.IsZero() {
+		l.Trust = max(l.Trust, min(v.Trust, floodmark.Local))
+	}
+	return l
+}

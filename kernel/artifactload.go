@@ -1,0 +1,153 @@
+package kernel
+
+import (
+	"cmp"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// The limits of what is kept about what a call loads.
+const (
+	maxLoads       = 5
+	maxLoadSources = 3
+)
+
+// loads finds out what a call would run or load that is worth less than the
+// owner's own work, and than what the session has seen anyway. It is judged
+// below that.
+func (st *step) loads(j *judged, mark floodmark.Label) {
+	if !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads) == 0 {
+		return
+	}
+	t := st.touched(j)
+	var list []floodmark.Load
+	for _, p := range t.loads {
+		l := st.load(p, slices.Contains(j.use.Loads, p))
+		if l.Label.Trust < floodmark.Local && !mark.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(mark.Secrecy, floodmark.Internal) {
+			list = append(list, l)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b floodmark.Load) int { return cmp.Compare(a.Label.Trust, b.Label.Trust) })
+	if len(list) > maxLoads {
+		for _, l := range list[maxLoads:] {
+			list[maxLoads-1].Label = list[maxLoads-1].Label.Join(l.Label)
+		}
+		list = list[:maxLoads]
+	}
+	j.basis.Loads = list
+}
+
+// load is what one path is worth to whoever runs it: what was left there and,
+// unless a session is known to have written all of it, the place. A path that
+// is only guessed has no place.
+func (st *step) load(p string, known bool) floodmark.Load {
+	c := st.weigh(st.onPath(p))
+	l := floodmark.Load{Artifact: pathRef(p), Label: c.label()}
+	at, place := l.Artifact, strings.TrimSuffix(p, "/**")
+	whole := slices.ContainsFunc(c.kept, func(k Kept) bool { return k.Ref == at && k.Whole })
+	if known && !whole && !catalog.OfSystem(place) {
+		l.Label = l.Label.Join(st.pathLabel(place))
+	}
+	for _, n := range st.repository(place) {
+		l.Label.Trust = min(l.Label.Trust, n.worth)
+		l.Sources = append(l.Sources, n.source)
+	}
+	worst := c.sources()
+	slices.SortStableFunc(worst, func(a, b floodmark.Source) int { return cmp.Compare(c.worth(a).Trust, c.worth(b).Trust) })
+	for _, s := range worst {
+		if len(l.Sources) < maxLoadSources && c.worth(s).Trust < floodmark.Local {
+			l.Sources = append(l.Sources, s)
+		}
+	}
+	return l
+}
+
+// pathLabel is what the place of a file is worth to whoever runs it.
+func (st *step) pathLabel(p string) floodmark.Label {
+	kind, _ := st.r.Catalog.Where(p, st.places())
+	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
+	if kind == catalog.Foreign {
+		l.Trust = floodmark.External
+	}
+	return st.r.Policy.PlaceLabel(l, p, kind, st.s.Project != "", st.s.Home)
+}
+
+// loaded is the label of all a call would load.
+func loaded(b *floodmark.Basis) floodmark.Label {
+	l := floodmark.Clean()
+	for _, load := range b.Loads {
+		l = l.Join(load.Label)
+	}
+	return l
+}
+
+// below is a context with what a call would load.
+func (st *step) below(b *floodmark.Basis, ctx Context) Context {
+	st.loading = slices.ContainsFunc(loadedFrom(b), func(s floodmark.Source) bool { return !s.Digest.IsZero() })
+	if len(b.Loads) == 0 {
+		return ctx
+	}
+	l := loaded(b)
+	ctx.Mark = ctx.Mark.Join(l)
+	ctx.Levels |= provenance.LevelsOf(l.Trust)
+	return ctx
+}
+
+// endorsable are the sources an owner may vouch for here: those of the session,
+// and those of what could not be loaded.
+func (st *step) endorsable() iter.Seq[floodmark.Source] {
+	return func(yield func(floodmark.Source) bool) {
+		for src := range st.s.Ledger.Sources() {
+			if !yield(src) {
+				return
+			}
+		}
+		for _, src := range st.s.Offered {
+			if !yield(src) {
+				return
+			}
+		}
+	}
+}
+
+// loadNames say what a call would load and where that came from.
+func loadNames(b *floodmark.Basis) []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, l := range b.Loads {
+		if len(l.Sources) == 0 {
+			add(visible(l.Artifact.String()) + " (" + l.Label.Trust.String() + ")")
+		}
+		for _, s := range l.Sources {
+			add(sourceName(s, l.Label.Trust))
+		}
+	}
+	return names
+}
+
+// chain says through which artifacts a source came here.
+func chain(via []floodmark.Passage) string {
+	var b strings.Builder
+	for _, p := range via {
+		name := p.Artifact.Name
+		switch p.Artifact.Kind {
+		case floodmark.FileArtifact, floodmark.TreeArtifact, floodmark.FolderArtifact:
+			name = path.Base(name)
+		case floodmark.TextArtifact, floodmark.VouchArtifact:
+			name = name[:min(len(name), 8)]
+		case floodmark.MemoryArtifact:
+		}
+		b.WriteString(" -> " + string(p.Artifact.Kind) + " " + visible(name) + " (session " + visible(string(p.Session)) + ")")
+	}
+	return b.String()
+}

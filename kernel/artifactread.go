@@ -1,0 +1,263 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// effective is the label of a node, also of one this event has brought.
+func (st *step) effective(n floodmark.NodeID) floodmark.Label {
+	if l, ok := st.brought[n]; ok {
+		return l
+	}
+	return st.s.Ledger.Effective(n)
+}
+
+// withCarried are the sources a result is made from: those its arguments were
+// seen in, and what the artifacts carry that the call reads.
+func (st *step) withCarried(j judged) []floodmark.NodeID {
+	inputs := slices.Clone(j.inputs)
+	for _, p := range st.touched(&j).reads {
+		inputs = append(inputs, st.carry(pathRef(p), st.onPath(p))...)
+		inputs = append(inputs, st.checkout(p)...)
+	}
+	for _, ref := range st.remembered(&j, false) {
+		inputs = append(inputs, st.carry(ref, st.find(ref))...)
+	}
+	slices.Sort(inputs)
+	return slices.Compact(inputs)
+}
+
+// carry brings the sources of what was left behind into the session and
+// returns their nodes. A source that is here already is not brought again.
+func (st *step) carry(ref floodmark.ArtifactRef, kept []Kept) []floodmark.NodeID {
+	if len(kept) == 0 {
+		return nil
+	}
+	c := st.weigh(kept)
+	f := floodmark.ArtifactRead{Artifact: ref}
+	var nodes []floodmark.NodeID
+	for _, s := range c.sources() {
+		if s.Label.Trust >= floodmark.Local && s.Label.Secrecy >= floodmark.Internal {
+			continue // no file is worth more
+		}
+		n, known := st.have(s, f.Sources)
+		if !known && st.own(s) {
+			continue
+		}
+		if !known {
+			s.Node = st.node + floodmark.NodeID(len(f.Sources))
+			n = s.Node
+			f.Sources = append(f.Sources, s)
+		}
+		if !slices.Contains(nodes, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	if len(f.Sources) == 0 {
+		return nodes
+	}
+	st.trusted(c, f.Sources)
+	st.bring(f)
+	st.keep(f)
+	return nodes
+}
+
+// own reports whether a source is only a joined part of what this session has
+// seen: it is here, and lowers nothing.
+func (st *step) own(s floodmark.Source) bool {
+	return len(s.Via) == 1 && s.Via[0].Session == st.ev.Session && st.mark.AtLeastAsSafe(s.Label)
+}
+
+// have finds a source among those of the session and of this event.
+func (st *step) have(s floodmark.Source, fresh []floodmark.Source) (floodmark.NodeID, bool) {
+	for _, f := range st.out.Facts {
+		if read, ok := f.(floodmark.ArtifactRead); ok {
+			fresh = append(slices.Clip(fresh), read.Sources...)
+		}
+	}
+	for _, o := range fresh {
+		if provenance.SameSource(o, s) {
+			return o.Node, true
+		}
+	}
+	if !s.Digest.IsZero() {
+		n, ok := st.s.Ledger.Find(s.Digest)
+		if !ok {
+			return 0, false
+		}
+		if o, _ := st.s.Ledger.Source(n); provenance.SameSource(o, s) {
+			return n, true
+		}
+	}
+	for o := range st.s.Ledger.Sources() {
+		if provenance.SameSource(o, s) {
+			return o.Node, true
+		}
+	}
+	return 0, false
+}
+
+// trusted writes down where the owner vouched for what comes in.
+func (st *step) trusted(c carried, sources []floodmark.Source) {
+	words := map[floodmark.Digest]Kept{}
+	var digests []floodmark.Digest
+	for _, s := range sources {
+		if _, ok := c.vouched[s.Digest]; ok {
+			digests = append(digests, s.Digest)
+		}
+	}
+	if len(digests) > 0 {
+		words = st.words(digests)
+	}
+	for _, f := range st.heard(words, st.endorsements()) {
+		st.keep(f)
+	}
+}
+
+// bring takes sources of other sessions into account.
+func (st *step) bring(f floodmark.ArtifactRead) {
+	if st.brought == nil {
+		st.brought = map[floodmark.NodeID]floodmark.Label{}
+	}
+	for _, s := range f.Sources {
+		l := s.Label
+		for _, e := range st.endorsements() {
+			if e.Digest == s.Digest && !s.Digest.IsZero() {
+				l.Trust = max(l.Trust, min(e.Trust, floodmark.Local))
+			}
+		}
+		st.brought[s.Node] = l
+		st.mark, st.more = st.mark.Join(l), st.more|provenance.LevelsOf(l.Trust)
+	}
+	st.node += floodmark.NodeID(len(f.Sources))
+}
+
+// endorsements are what the owner vouches for, with what this event took in.
+func (st *step) endorsements() []floodmark.Endorsed {
+	list := st.s.Ledger.Endorsements()
+	for _, f := range st.out.Facts {
+		if e, ok := f.(floodmark.Endorsed); ok {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// artifact takes in the facts about artifacts.
+func (s *State) artifact(f floodmark.Fact) error {
+	switch f := f.(type) {
+	case floodmark.ArtifactRead:
+		if err := s.adopt(f.Sources); err != nil {
+			return err
+		}
+		s.carry(f.Sources)
+	case floodmark.ArtifactWritten:
+		if f.Whole {
+			s.Written = last(append(s.Written, f), maxWritten)
+		}
+	case floodmark.ArtifactSettled:
+		s.Written = slices.DeleteFunc(s.Written, func(w floodmark.ArtifactWritten) bool {
+			return w.Call == f.Call && w.Artifact == f.Artifact
+		})
+		if len(s.Written) == 0 {
+			s.Written = nil
+		}
+	default:
+	}
+	return nil
+}
+
+// carry remembers contents whose endorsement elsewhere counts here.
+func (s *State) carry(sources []floodmark.Source) {
+	for _, src := range sources {
+		if !src.Digest.IsZero() && !slices.Contains(s.Carried, src.Digest) {
+			s.Carried = last(append(s.Carried, src.Digest), maxCarried)
+		}
+	}
+}
+
+// offer remembers the sources of what a refused call would have loaded.
+func (s *State) offer(f floodmark.ActionDecided) {
+	if f.Basis == nil || f.Decision.Verdict == floodmark.Allow {
+		return
+	}
+	for _, l := range f.Basis.Loads {
+		for _, src := range l.Sources {
+			same := func(o floodmark.Source) bool { return o.Digest == src.Digest }
+			if !src.Digest.IsZero() && !slices.ContainsFunc(s.Offered, same) {
+				s.Offered = last(append(s.Offered, src), maxOffered)
+			}
+		}
+	}
+}
+
+// carriedBy brings what content carries that comes in by itself: a file a
+// session wrote, or a text one handed on. What the owner types is his.
+func (st *step) carriedBy(o floodmark.Origin, d floodmark.Digest) []floodmark.NodeID {
+	var nodes []floodmark.NodeID
+	if o.Kind == floodmark.FromFile && o.Place != "" {
+		p := st.places().Clean(o.Place, "")
+		nodes = append(nodes, st.carry(pathRef(p), st.onPath(p))...)
+		nodes = append(nodes, st.checkout(p)...)
+	}
+	if !d.IsZero() && !(o.IsOwner && o.Group == "") {
+		nodes = append(nodes, st.carry(textRef(d), st.find(textRef(d)))...)
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// fileLabel is what a file is worth that an agent loads by itself: never more
+// because of its name, and as much as any file where it lies.
+func (st *step) fileLabel(o floodmark.Origin) floodmark.Label {
+	l := st.r.Policy.Classify(o)
+	if o.Place == "" || l.Trust >= floodmark.Local || st.s.Project == "" {
+		return l
+	}
+	p := st.places().Clean(o.Place, "")
+	if kind, _ := st.r.Catalog.Where(p, st.places()); kind == catalog.InProject {
+		at := floodmark.Label{Trust: floodmark.Local, Secrecy: l.Secrecy}
+		return st.r.Policy.PlaceLabel(at, p, kind, true, st.s.Home)
+	}
+	return l
+}
+
+// instructed brings what the files carry that an agent loads when it starts,
+// whether or not it tells us: what sessions left in the project and at home that
+// instructs agents.
+func (st *step) instructed() {
+	if st.in.Artifacts == nil {
+		return
+	}
+	at := st.places()
+	if !st.s.Opened {
+		at = catalog.Places{Project: st.ev.Project, Home: st.ev.Home}
+	}
+	var below []floodmark.ArtifactRef
+	for _, dir := range []string{at.Project, at.Home} {
+		if dir == "" {
+			continue
+		}
+		for _, k := range st.find(folderRef(dir)) {
+			for _, ref := range k.Below {
+				if _, instructs := st.r.Catalog.Where(ref.Name, at); instructs {
+					below = append(below, ref)
+				}
+			}
+		}
+	}
+	for _, ref := range below {
+		nodes := st.carry(ref, st.find(ref))
+		if len(nodes) == 0 {
+			continue
+		}
+		st.see(floodmark.Source{
+			Kind: floodmark.NodeSystemPrompt, Label: floodmark.Clean(), Inputs: nodes,
+			Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "instructions", Place: ref.Name},
+		}, "")
+	}
+}

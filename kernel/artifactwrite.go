@@ -1,0 +1,275 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// minText is from how many bytes a text that is handed on is known again:
+// anybody may say something shorter.
+const minText = 16
+
+// An Altered is what was found on the disk after a call.
+type Altered struct {
+	// Paths were changed since the call was let through.
+	Paths []string
+	// Whole says that all of the folder was looked at, so nothing else was.
+	Whole bool
+}
+
+// leave notes what an allowed call leaves behind: it carries what the session
+// has seen before its result, and what the call read.
+func (st *step) leave(j judged, result floodmark.NodeID) {
+	if st.in.Artifacts == nil {
+		return
+	}
+	nodes := min(st.authority(j.action).Nodes, result)
+	set := st.s.Ledger.Set(nodes)
+	t := st.touched(&j)
+	if j.use.Commands() || len(t.writes) > 1 { // it may copy, and write what it fetches
+		var kept []Kept
+		for _, p := range unique(slices.Concat(t.reads, t.writes)) {
+			kept = append(kept, st.onPath(p)...)
+		}
+		set = provenance.MergeSets(set, st.weigh(kept).sources())
+	}
+	into := set // what named files get
+	if slices.Contains(j.action.Effects, floodmark.Fetch) {
+		into = provenance.MergeSets(set, []floodmark.Source{{Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns}})
+	}
+	w := floodmark.ArtifactWritten{Call: j.action.Call, Nodes: nodes}
+	for _, p := range t.writes {
+		w.Artifact, w.Whole, w.Digest = pathRef(p), t.whole, floodmark.Digest{}
+		if t.whole {
+			w.Digest = t.digest
+		}
+		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(&j, p) {
+			st.write(w, into)
+		}
+	}
+	w.Digest = floodmark.Digest{}
+	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
+		w.Artifact = treeRef(t.runs)
+		w.Whole = len(st.find(w.Artifact)) == 0 // then it is gone once somebody has looked
+		st.write(w, set)
+	}
+	w.Whole = false
+	for _, ref := range st.remembered(&j, true) {
+		w.Artifact = ref
+		st.write(w, set)
+	}
+	for _, ref := range handedOn(&j) {
+		w.Artifact = ref
+		st.write(w, set)
+	}
+}
+
+// guessedTarget reports whether a word of a command that writes could be a file
+// it writes.
+func guessedTarget(j *judged, p string) bool {
+	last := p
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i] == '/' {
+			last = p[i+1:]
+			break
+		}
+	}
+	return slices.ContainsFunc([]byte(last), func(b byte) bool { return b == '.' }) && !slices.Contains(j.action.Effects, floodmark.Run)
+}
+
+// handedOn are the texts a call gives to another session or a later one. What
+// is sent to others comes back as theirs.
+func handedOn(j *judged) []floodmark.ArtifactRef {
+	within := slices.Contains(j.action.Effects, floodmark.Admin)
+	for _, leaf := range j.leaves {
+		name := strings.ToLower(leaf.Top)
+		within = within || strings.HasPrefix(name, "session") || strings.HasPrefix(name, "agent")
+	}
+	if !within {
+		return nil
+	}
+	var list []floodmark.ArtifactRef
+	for _, leaf := range j.leaves {
+		if leaf.Kind == hook.String && len(leaf.Value) >= minText && len(list) < maxArtifactPaths && !j.use.Commands() {
+			list = append(list, textRef(floodmark.DigestOf(leaf.Value)))
+		}
+	}
+	return list
+}
+
+func textRef(d floodmark.Digest) floodmark.ArtifactRef {
+	return floodmark.ArtifactRef{Kind: floodmark.TextArtifact, Name: d.String()}
+}
+
+// write notes that something is about to be written from a set of sources. What
+// was there stays in it until the call is known to be done.
+func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source) {
+	if slices.ContainsFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == w.Artifact }) {
+		return
+	}
+	old := st.find(w.Artifact)
+	w.Over = st.folders(w.Artifact)
+	lower := st.lowers(w.Artifact, set)
+	if !lower && len(old) == 0 && (!w.Whole || len(w.Over) == 0) && !st.vouches(w) {
+		return // the path alone says as much
+	}
+	st.keep(w)
+	sets := [][]floodmark.Source{set}
+	for _, k := range old {
+		way := floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}
+		var came []floodmark.Source
+		for _, s := range k.Sources {
+			if k.Version.Session != st.ev.Session {
+				s = provenance.Passed(s, way)
+			}
+			came = append(came, s)
+		}
+		sets = append(sets, came)
+		if k.Version.Session != st.ev.Session {
+			st.out.Gone = append(st.out.Gone, Gone{Ref: w.Artifact, Version: k.Version})
+		}
+	}
+	st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: w.Artifact, Sources: provenance.MergeSets(sets...)})
+	st.enter(w.Artifact)
+}
+
+// folders are the words on the folders a file lies in.
+func (st *step) folders(ref floodmark.ArtifactRef) []floodmark.ArtifactVersion {
+	if ref.Kind != floodmark.FileArtifact {
+		return nil
+	}
+	var refs []floodmark.ArtifactRef
+	for _, dir := range ancestors(ref.Name) {
+		refs = append(refs, treeRef(dir))
+	}
+	var list []floodmark.ArtifactVersion
+	for _, k := range st.find(refs...) {
+		list = append(list, k.Version)
+	}
+	return list
+}
+
+// lowers reports whether a set is worth less than what lies there anyway.
+func (st *step) lowers(ref floodmark.ArtifactRef, set []floodmark.Source) bool {
+	l := provenance.SetLabel(set)
+	least := floodmark.Private
+	if ref.Kind == floodmark.FileArtifact || ref.Kind == floodmark.TreeArtifact {
+		at := catalog.Places{Project: catalog.FoldPath(st.s.Project), Home: catalog.FoldPath(st.s.Home)}
+		if kind, _ := st.r.Catalog.Where(ref.Name, at); kind == catalog.InProject {
+			least = floodmark.Internal
+		}
+	}
+	return l.Trust < floodmark.Local || l.Secrecy < least
+}
+
+// vouches reports whether a file is worth more because a session wrote it as a
+// whole than because of where it lies.
+func (st *step) vouches(w floodmark.ArtifactWritten) bool {
+	return w.Whole && w.Artifact.Kind == floodmark.FileArtifact && st.pathLabel(w.Artifact.Name).Trust < floodmark.Local
+}
+
+// enter notes an artifact with the folders above it, so that who reads a folder
+// finds it.
+func (st *step) enter(ref floodmark.ArtifactRef) {
+	if ref.Kind != floodmark.FileArtifact && ref.Kind != floodmark.TreeArtifact {
+		return
+	}
+	dirs := ancestors(ref.Name)
+	if ref.Kind == floodmark.TreeArtifact {
+		dirs = append(dirs, ref.Name)
+	}
+	var refs []floodmark.ArtifactRef
+	for _, dir := range dirs {
+		refs = append(refs, folderRef(dir))
+	}
+	mine := map[floodmark.ArtifactRef][]floodmark.ArtifactRef{}
+	for _, k := range st.find(slices.Clone(refs)...) {
+		if k.Version.Session == st.ev.Session {
+			mine[k.Ref] = k.Below
+		}
+	}
+	for _, folder := range refs {
+		st.enterIn(folder, mine[folder], ref)
+	}
+}
+
+// enterIn adds an artifact to this session's list of a folder. A list that is
+// too long says that anything below may be one.
+func (st *step) enterIn(folder floodmark.ArtifactRef, listed []floodmark.ArtifactRef, ref floodmark.ArtifactRef) {
+	at := slices.IndexFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == folder })
+	if at >= 0 {
+		listed = st.out.Artifacts[at].Below
+	}
+	if slices.Contains(listed, ref) {
+		return
+	}
+	list := append(slices.Clone(listed), ref)
+	var all []floodmark.Source
+	if len(list) > maxBelow {
+		list = slices.Delete(list, 0, len(list)-maxBelow)
+		all = st.s.Ledger.Set(math.MaxInt)
+	}
+	if at < 0 {
+		st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: folder})
+		at = len(st.out.Artifacts) - 1
+	}
+	st.out.Artifacts[at].Below = list
+	st.out.Artifacts[at].Sources = provenance.MergeSets(st.out.Artifacts[at].Sources, all)
+}
+
+// settle looks at what a call that is done has written as a whole: nothing
+// older is left in it, unless somebody else wrote to it since.
+func (st *step) settle(call floodmark.CallID) {
+	if st.in.Artifacts == nil || st.ev.Result.Error {
+		return
+	}
+	for _, w := range st.s.Written {
+		if w.Call != call {
+			continue
+		}
+		set := st.s.Ledger.Set(w.Nodes)
+		if w.Artifact.Kind == floodmark.TreeArtifact {
+			if !st.altered(w) {
+				continue
+			}
+			st.forget(w.Artifact)
+		} else if !st.lowers(w.Artifact, set) && len(w.Over) == 0 && !st.vouches(w) {
+			st.forget(w.Artifact)
+		} else {
+			st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{
+				Ref: w.Artifact, Digest: w.Digest, Whole: true, Sources: set, Over: w.Over,
+			})
+		}
+		st.keep(floodmark.ArtifactSettled{Artifact: w.Artifact, Call: call})
+	}
+}
+
+// altered notes what a run was found to have changed, and reports whether that
+// is all.
+func (st *step) altered(w floodmark.ArtifactWritten) bool {
+	c := st.in.Altered
+	if c == nil || len(c.Paths) > maxArtifactPaths {
+		return false
+	}
+	set := st.s.Ledger.Set(w.Nodes)
+	for _, k := range st.find(w.Artifact) {
+		if k.Version.Session == st.ev.Session {
+			set = provenance.MergeSets(set, k.Sources)
+		}
+	}
+	for _, p := range c.Paths {
+		st.write(floodmark.ArtifactWritten{Artifact: fileRef(p), Call: w.Call, Nodes: w.Nodes}, set)
+	}
+	return c.Whole
+}
+
+// forget removes this session's word on an artifact.
+func (st *step) forget(ref floodmark.ArtifactRef) {
+	st.out.Gone = append(st.out.Gone, Gone{Ref: ref, Version: floodmark.ArtifactVersion{Session: st.ev.Session, Seq: math.MaxInt64}})
+}

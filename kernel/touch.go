@@ -1,0 +1,165 @@
+package kernel
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// A touch is which files a call reads, writes and loads, as clean paths, as
+// far as that is known.
+type touch struct {
+	reads, writes, loads []string
+	// guessed says that the paths of a command line were taken from its words:
+	// they count only where something is known of them.
+	guessed bool
+	// runs is the folder in which the call runs code, empty if it does not.
+	runs string
+	// whole and digest: the only path is written as a whole, with this content.
+	whole  bool
+	digest floodmark.Digest
+}
+
+// touched finds out which files a call touches.
+func (st *step) touched(j *judged) touch {
+	if st.in.Artifacts == nil && st.in.Checkouts == nil || j.use.Profile == nil {
+		return touch{}
+	}
+	if j.use.Commands() {
+		return st.touchedByCommand(j)
+	}
+	var t touch
+	var paths []string
+	contents := 0
+	for _, leaf := range j.leaves {
+		if leaf.Kind != hook.String || leaf.Value == "" {
+			continue
+		}
+		switch a := j.use.Arg(leaf.Top); {
+		case a.Is == catalog.IsPath:
+			paths = append(paths, st.places().Clean(leaf.Value, ""))
+		case a.Is == catalog.IsPatch:
+			for _, name := range catalog.PatchPaths(leaf.Value) {
+				paths = append(paths, st.places().Clean(name, ""))
+			}
+		case a.Role == floodmark.Content:
+			contents++
+			t.whole, t.digest = namesWhole(leaf.Top), floodmark.DigestOf(leaf.Value)
+		}
+	}
+	if len(paths) == 0 && j.use.ByPath && j.use.Place != "" {
+		paths = []string{j.use.Place}
+	}
+	paths = unique(paths)
+	t.whole = t.whole && contents == 1 && len(paths) == 1 && !strings.Contains(strings.ToLower(j.action.Tool.Name), "append")
+	if writes(j.action.Effects) {
+		t.writes = paths
+	} else {
+		t.reads, t.whole = paths, false
+	}
+	return t
+}
+
+// namesWhole reports whether an argument is called as the content of a file.
+func namesWhole(name string) bool {
+	return slices.Contains([]string{"content", "contents", "file_text", "fileText", "file_content", "text", "data", "body"}, name)
+}
+
+// touchedByCommand finds out which files a command line touches: those the
+// catalog knows of, or else every word that could be one.
+func (st *step) touchedByCommand(j *judged) touch {
+	base, u := st.s.Project, &j.use
+	var lines []string
+	for _, leaf := range j.leaves {
+		if leaf.Kind != hook.String || leaf.Value == "" || leaf.Top == urlOfCommand {
+			continue
+		}
+		switch a := u.Arg(leaf.Top); a.Is {
+		case catalog.IsPath:
+			base = st.places().Clean(leaf.Value, "")
+		case catalog.IsCommand:
+			lines = append(lines, leaf.Value)
+		}
+	}
+	t := touch{reads: slices.Concat(u.Reads, u.Loads), writes: u.Writes, loads: u.Loads}
+	known := len(t.reads)+len(t.writes) > 0 && !u.Opaque
+	runs := slices.Contains(j.action.Effects, floodmark.Run)
+	if runs {
+		t.runs = base
+	}
+	if !known {
+		t.guessed = true
+		named := st.mentioned(lines, base)
+		t.reads = append(t.reads, named...)
+		if runs || writes(j.action.Effects) {
+			t.writes = append(slices.Clip(t.writes), named...)
+		}
+		if runs {
+			t.loads = append(slices.Clip(t.loads), named...)
+			if base != "" {
+				t.loads = append(t.loads, base+"/**")
+			}
+		}
+	}
+	t.reads, t.writes, t.loads = unique(t.reads), unique(t.writes), unique(t.loads)
+	return t
+}
+
+// mentioned are the words of command lines that could be paths.
+func (st *step) mentioned(lines []string, base string) []string {
+	var list []string
+	for _, line := range lines {
+		words := strings.FieldsFunc(line, func(r rune) bool {
+			return unicode.IsSpace(r) || strings.ContainsRune("\"'`;|&<>(){}$=,", r)
+		})
+		for _, w := range words {
+			if len(list) >= maxArtifactPaths {
+				return list
+			}
+			if strings.HasPrefix(w, "-") || len(w) > catalog.MaxPathBytes || strings.Contains(w, "://") {
+				continue
+			}
+			if p := st.places().Clean(w, base); path.IsAbs(p) && !slices.Contains(list, p) {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// writes reports whether effects alter files.
+func writes(effects []floodmark.Effect) bool {
+	return slices.ContainsFunc(effects, func(e floodmark.Effect) bool {
+		return e == floodmark.Write || e == floodmark.Change || e == floodmark.Admin || e == floodmark.Run
+	})
+}
+
+// unique returns the first of each, at most as many as are looked at.
+func unique(list []string) []string {
+	var out []string
+	for _, p := range list {
+		if p != "" && len(out) < maxArtifactPaths && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// remembered is the memory a call reads or writes: of its server, or of the
+// agent it is built into. Which notes a search finds is not known, so a memory
+// counts as a whole.
+func (st *step) remembered(j *judged, written bool) []floodmark.ArtifactRef {
+	if st.in.Artifacts == nil || !j.use.Remembers() || writes(j.action.Effects) != written {
+		return nil
+	}
+	store := j.action.Tool.Server
+	if store == "" {
+		store = j.action.Tool.Agent
+	}
+	return []floodmark.ArtifactRef{{Kind: floodmark.MemoryArtifact, Name: store}}
+}
