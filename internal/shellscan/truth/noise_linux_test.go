@@ -55,6 +55,8 @@ func ownState(k kind, path string, p *process) bool {
 		return false
 	}
 	switch program {
+	case "bash", "sh", "dash", "rbash":
+		return k == reads && (name == ".profile" || name == ".bashrc" || name == ".bash_profile" || name == ".bash_login" || name == ".bash_logout" || name == ".inputrc" || name == ".bash_history")
 	case "git":
 		return k == reads && (name == ".gitconfig" || strings.HasPrefix(name, ".config/git/") || strings.Contains(name, ".git/"))
 	case "npm", "npx", "npm-cli.js", "npx-cli.js", "node", "corepack":

@@ -63,6 +63,9 @@ func watchCorpus(t *testing.T, j *judge, b *bench, f *figures, name string) {
 	}
 	for i := range outcomes {
 		c.count(t, &outcomes[i], j.below(&outcomes[i]), j.above(&outcomes[i]))
+		if o := &outcomes[i]; name == "bypass" && o.Ran && len(o.Effects) == 0 {
+			t.Logf("nothing seen: %s %q: exit %d, %.120q", o.Word, o.Line, o.Exit, o.Output)
+		}
 	}
 	c.Seconds = time.Since(began).Seconds()
 	if name == "everyday" && float64(len(c.Over)) > mostOver*float64(c.Watched) {
