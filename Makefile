@@ -47,7 +47,7 @@ bench-million: ## a node that knows 10,000, 100,000 and a million sessions: memo
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)
 
-soak: ## a long run of SUITE=mutate, protection, coding, bench, service (these renew docs/evidence), fuzz or race
+soak: ## a long run of SUITE=mutate, protection, coding, bench, service, shell (these renew docs/evidence), fuzz or race
 	@.ci/soak "$(SUITE)"
 
 docs: ## renew generated pages, then check the links in all pages
