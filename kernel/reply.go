@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // beforeReply is the last gate of a turn. To the owner alone the answer goes
@@ -18,8 +19,10 @@ func (st *step) beforeReply() {
 	if changed {
 		st.out.Reply.Text = text
 	}
-	st.out.Reply.Footer = st.footer()
+	drawn := st.draws()
+	st.out.Reply.Footer = st.footer(drawn)
 	if st.ev.Audience == hook.ToOwner {
+		action.Arguments = drawn.arguments
 		st.decide(action, st.mark, st.mark.Trust, floodmark.Decision{Verdict: floodmark.Allow}, floodmark.Basis{})
 		st.endTurn()
 		return
@@ -58,12 +61,13 @@ func (st *step) ruleReply(j *judged) {
 
 // footer names what an answer draws on when some of it comes from outside,
 // and what was blocked on the way.
-func (st *step) footer() string {
+func (st *step) footer(d drawing) string {
 	var parts []string
-	if st.mark.Trust < floodmark.Shared {
-		if drawn := st.drawn(); drawn != "" {
-			parts = append(parts, "informed by "+drawn)
-		}
+	if d.on != "" {
+		parts = append(parts, "informed by "+d.on)
+	}
+	if d.piece != "" {
+		parts = append(parts, d.piece)
 	}
 	var blocked []string
 	for _, r := range st.s.Refused {
@@ -73,6 +77,74 @@ func (st *step) footer() string {
 		parts = append(parts, "blocked: "+strings.Join(slices.Compact(blocked), ", "))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// A drawing is what an answer shows of content believed less than Shared.
+type drawing struct {
+	on        string // the sources; empty if the answer draws on none
+	piece     string // what it repeats, and of which source; empty if nothing
+	arguments []floodmark.Argument
+}
+
+// fewRuns is how many short pieces of foreign content an answer may repeat
+// before it counts as drawn from it: two may be chance, or the title of what
+// the owner asked about.
+const fewRuns = 2
+
+// longRun is how many words in a row are no chance. The index holds windows of
+// five words at every fourth one: nine are two windows.
+const longRun = 9
+
+// draws says what an answer shows of content believed less than Shared. It
+// draws on it if it repeats nine words in a row (of twelve copied ones nine are
+// always found) or more than a few shorter pieces, or if it names something
+// that was first seen in untrusted content. An answer that cannot be told,
+// because it is too short or too long or nothing is known of what was seen,
+// counts as drawn from it.
+func (st *step) draws() drawing {
+	if st.mark.Trust >= floodmark.Shared {
+		return drawing{}
+	}
+	d := drawing{on: st.drawn()}
+	runs, words, ok := st.tracer(st.node).Repeats(st.ev.Text, floodmark.External)
+	if d.on == "" || !ok || words < provenance.Untraceable {
+		return d
+	}
+	var shown *provenance.Repeat
+	short := 0
+	for i := range runs {
+		r := &runs[i]
+		if !r.Name {
+			short++
+		}
+		telling := !r.Name && r.Words >= longRun || r.Name && r.Trust == floodmark.Untrusted
+		if telling && (shown == nil || r.Words > shown.Words) {
+			shown = r
+		}
+	}
+	if shown == nil && short > fewRuns {
+		shown = &runs[slices.IndexFunc(runs, func(r provenance.Repeat) bool { return !r.Name })]
+	}
+	if shown == nil {
+		return drawing{}
+	}
+	d.piece = st.repeats(*shown)
+	d.arguments = []floodmark.Argument{{
+		Path: "text", Role: floodmark.Content, Whence: floodmark.Seen, Trust: shown.Trust,
+		Spans: []floodmark.Span{shown.Span}, Pieced: true,
+	}}
+	return d
+}
+
+// repeats says which words stand where: «repeats "…" of a web page at 634».
+func (st *step) repeats(r provenance.Repeat) string {
+	verb := "repeats"
+	if r.Name {
+		verb = "names"
+	}
+	src, _ := st.s.Ledger.Source(r.Span.Node)
+	words := visible(strings.Join(strings.Fields(st.ev.Text[r.From:r.To]), " "))
+	return fmt.Sprintf("%s «%s» of the %s at %d", verb, words, noun(src.Origin), r.Span.Offset)
 }
 
 // drawn counts the sources by trust and sort: «2 external e-mails and 1 shared

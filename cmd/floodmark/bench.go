@@ -23,7 +23,7 @@ func newBench(c *console) *cobra.Command {
 		Long:    "Measure what the monitor is worth. Figures are printed with the hashes of the rules\nthey were made with.",
 		Example: "  floodmark bench protection --data protection",
 	}
-	cmd.AddCommand(newBenchProtection(c))
+	cmd.AddCommand(newBenchProtection(c), newBenchCoding(c))
 	return cmd
 }
 
@@ -131,7 +131,7 @@ func (c *console) printBench(res *protection.Result, opt benchOptions, form stri
 	if form == asJSON {
 		return c.json(res)
 	}
-	parts := []func(io.Writer) error{res.WriteTable}
+	parts := []func(io.Writer) error{res.WriteTable, res.WriteAnswers}
 	if res.Seed != 0 {
 		parts = append(parts, res.WriteMutations)
 	}

@@ -30,6 +30,14 @@ type Explainer interface {
 	Why() string
 }
 
+// An Answerer is a [Run] that also sees the answer to the user, behind all
+// steps.
+type Answerer interface {
+	// Answer reports whether the answer is marked as drawn from content of
+	// others, and whether the mark says which words stand where.
+	Answer(text string) (marked, placed bool, err error)
+}
+
 // None is the policy that asks nothing: what happens without a monitor.
 func None() Decider { return none{} }
 

@@ -263,6 +263,16 @@ func (r *monitorRun) Feed(c *Call, _ bool) error {
 	return err
 }
 
+// Answer is the last gate: the owner alone reads the answer.
+func (r *monitorRun) Answer(text string) (marked, placed bool, err error) {
+	reply, err := r.step(hook.Event{Point: hook.BeforeResponseEmit, Text: text, Audience: hook.ToOwner})
+	if err != nil {
+		return false, false, err
+	}
+	args := r.decided.Action.Arguments
+	return strings.HasPrefix(reply.Footer, "informed by "), len(args) > 0 && len(args[0].Spans) > 0, nil
+}
+
 // approve answers the question for this one call and tries it again. Calls of
 // one step share a question, so it may be answered already.
 func (r *monitorRun) approve(call hook.Call, ticket floodmark.TicketID) error {

@@ -36,6 +36,9 @@ type outcome struct {
 	questions int // asked, with each yes covering what it was about
 	times     []time.Duration
 	why       []string // of each question in a benign run
+	answered  bool     // the answer was seen
+	marked    bool     // and marked as drawn from content of others
+	placed    bool     // with the place
 }
 
 // A played is one trace, as it was recorded or as one mutant of it, under every
@@ -210,12 +213,32 @@ func play(cards Cards, t *Trace, d Decider) (outcome, error) {
 			}
 		}
 	}
+	if err := o.answer(run, t); err != nil {
+		return o, fmt.Errorf("answer: %w", err)
+	}
 	if t.Kind == Attack {
 		o.stopped = stops(t.Cuts, asked)
 	} else if o.asked > 0 {
 		o.questions = questions(cards, t, asked)
 	}
 	return o, nil
+}
+
+// answer shows the answer to the user, if there is one, to a policy that looks
+// at answers. Those of mutants were written before they were mutated.
+func (o *outcome) answer(run Run, t *Trace) error {
+	a, ok := run.(Answerer)
+	if !ok || t.mutant != 0 || len(t.Steps) == 0 {
+		return nil
+	}
+	last := t.Steps[len(t.Steps)-1]
+	if len(last.Calls) > 0 || last.Text.Body == "" {
+		return nil
+	}
+	var err error
+	o.answered = true
+	o.marked, o.placed, err = a.Answer(last.Text.Body)
+	return err
 }
 
 // decided reports whether nothing that still comes can change the outcome of a

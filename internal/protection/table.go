@@ -68,6 +68,20 @@ func mean(n, of int) string {
 	return fmt.Sprintf("%.2f (%d)", float64(n)/float64(of), n)
 }
 
+// WriteAnswers prints what was done about answers, where a policy looks at
+// them.
+func (r *Result) WriteAnswers(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "set\tpolicy\tattacks by answer only\tmarked\twith words and place\tbenign answers\twith a footer")
+	for _, s := range r.Sets {
+		if s.Answers > 0 {
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%d\t%s\n", s.Set, s.Policy, s.PassedTextOnly, share(s.TextOnlyMarked, s.PassedTextOnly),
+				share(s.TextOnlyPlaced, s.PassedTextOnly), s.Answers, share(s.Footers, s.Answers))
+		}
+	}
+	return t.Flush()
+}
+
 // WriteMutations prints the mutated sets by the set they were made from and by
 // the way they were made, and how many mutants there are not.
 func (r *Result) WriteMutations(w io.Writer) error {

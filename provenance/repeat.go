@@ -1,0 +1,130 @@
+package provenance
+
+import "github.com/floodmark/floodmark"
+
+// A Repeat is a piece of a text that was seen before: a run of words, or
+// something with a name.
+type Repeat struct {
+	From, To int            // where it stands in the text, in bytes
+	Words    int            // how many words of it are known to be the same
+	Name     bool           // it is a name, a link, an address or an account
+	Span     floodmark.Span // where it was first seen
+	Trust    floodmark.Trust
+}
+
+// Untraceable is how many words a text must have for [Tracer.Repeats] to be
+// sure to find what it repeats: a shorter one may hold no window at all.
+const Untraceable = shingleStride + shingleWords - 1
+
+// Repeats returns the pieces of a text that were first seen in content believed
+// at most at limit, in the order in which they end: runs of at least five words
+// and names, links, addresses and accounts. Where eight words were copied some
+// five of them are found, where twelve were, some nine.
+// What the owner said first is the owner's. It reports how many words the text
+// has, and false if the text is too long to be read to its end.
+func (t *Tracer) Repeats(text string, limit floodmark.Trust) (runs []Repeat, words int, ok bool) {
+	if t.Index == nil || t.Ledger == nil || len(text) > maxTracedBytes {
+		return nil, 0, false
+	}
+	if t.hasher == nil {
+		t.hasher = newHasher(t.Key)
+	}
+	r := repeater{tracer: t, limit: limit}
+	scanText(text, func(p piece) bool {
+		r.token = appendToken(r.token[:0], p)
+		if p.kind == Quoted || len(r.token) == 0 {
+			return true
+		}
+		r.words++
+		r.name(p)
+		r.window(p)
+		return r.words < maxWindows
+	})
+	r.endName()
+	return r.runs, r.words, r.words < maxWindows
+}
+
+// A repeater reads one text.
+type repeater struct {
+	tracer *Tracer
+	limit  floodmark.Trust
+	runs   []Repeat
+	words  int
+	token  []byte
+
+	win  window
+	ends [shingleWords]int // where the words in the window end
+	run  int               // 1 + the run the last window belongs to, 0 if to none
+	last int               // the number of the last word in that run
+
+	named Repeat // the name that is being read, of Words capitalised words
+	known bool   // a word of it was seen below the limit, and none above
+	spoil bool   // one was seen above
+}
+
+// window looks five words in a row up.
+func (r *repeater) window(p piece) {
+	r.ends[r.win.words] = p.end
+	if !r.win.push(r.token, p.start) {
+		return
+	}
+	if s, trust, ok := r.find(r.win.text); ok && trust <= r.limit {
+		if first := r.words - shingleWords; r.run > 0 && first <= r.last {
+			run := &r.runs[r.run-1]
+			run.To = p.end
+			run.Words += r.words - 1 - r.last
+		} else {
+			r.runs = append(r.runs, Repeat{From: r.win.start(), To: p.end, Words: shingleWords, Span: s, Trust: trust})
+			r.run = len(r.runs)
+		}
+		r.last = r.words - 1
+	}
+	r.win.slide(1)
+}
+
+// name looks for names of several words, and for things that are a name by
+// themselves.
+func (r *repeater) name(p piece) {
+	if p.kind == URL || p.kind == Address || p.kind == Account {
+		r.endName()
+		if s, trust, ok := r.find(r.token); ok && trust <= r.limit {
+			r.runs = append(r.runs, Repeat{From: p.start, To: p.end, Words: 1, Name: true, Span: s, Trust: trust})
+		}
+		return
+	}
+	if p.kind != Name || r.named.Words > 0 && p.start-r.named.To > 1 {
+		r.endName()
+	}
+	if p.kind != Name {
+		return
+	}
+	if r.named.Words == 0 {
+		r.named, r.known, r.spoil = Repeat{From: p.start, Name: true}, false, false
+	}
+	r.named.To = p.end
+	r.named.Words++
+	if s, trust, ok := r.find(r.token); ok {
+		if trust > r.limit {
+			r.spoil = true
+		} else if !r.known {
+			r.known, r.named.Span, r.named.Trust = true, s, trust
+		}
+	}
+}
+
+// endName keeps the name that was read if it has two words or more.
+func (r *repeater) endName() {
+	if r.named.Words > 1 && r.known && !r.spoil {
+		r.runs = append(r.runs, r.named)
+	}
+	r.named = Repeat{}
+}
+
+// find returns where a token or window was first seen.
+func (r *repeater) find(token []byte) (floodmark.Span, floodmark.Trust, bool) {
+	spans := r.tracer.Index.Find(r.tracer.hasher.bytes(token))
+	if len(spans) == 0 {
+		return floodmark.Span{}, 0, false
+	}
+	return spans[0], r.tracer.trust(spans[0]), true
+}
