@@ -53,6 +53,12 @@ of others was seen), B (so, unless each argument that matters was seen in truste
 text) and floodmark (the shipped rules). The sets whose names end in -test are
 held out: rules are written without looking into them.
 
+The sets mutation-1 to mutation-5 are the attacks that succeeded, written again as
+an attacker would who knows the rules: he owns the sender field (1), copies the
+topic (2), has his values repeated by a trusted tool (3), splits, encodes or
+misspells them (4), puts them into every field (5). Benign traces get such a
+record too (1, 2, 5): the monitor should not ask more for that.
+
 The folder with the recorded data is --data, else $` + dataEnv + `.`,
 		Example: `  floodmark bench protection --data protection
   floodmark bench protection --data protection --policy none,floodmark --output json
@@ -69,12 +75,16 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
 	f.StringVar(&opt.profile, "profile", profiles()[0], "the shipped `PROFILE` that the policy floodmark has: "+strings.Join(profiles(), ", "))
 	f.BoolVar(&opt.groups, "groups", false, "show the counts by suite, model and attack too (text only)")
 	f.BoolVar(&opt.names, "names", false, "name the attacks that pass and the tasks with a question, held-out ones aside, and say why it was asked (text only)")
-	f.IntVar(&opt.sample, "sample", 1, "mutate one in `N` traces only")
+	f.IntVar(&opt.sample, "sample", quickSample, "mutate one in `N` traces; 1 is all of them")
 	complete(cmd, "set", setNames())
 	complete(cmd, "policy", policyNames())
 	complete(cmd, "profile", profiles())
 	return cmd
 }
+
+// quickSample is how many traces there are to one that is mutated where nobody
+// asks for all: it takes seconds, all take more than a minute.
+const quickSample = 16
 
 func policyNames() []string { return []string{"none", "A", "B", "floodmark"} }
 

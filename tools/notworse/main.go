@@ -11,12 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 )
 
 // result is what «floodmark bench protection --output json» prints, as far as
 // it is compared.
 type result struct {
-	Sets []score `json:"sets"`
+	Sample int     `json:"sample"` // one in so many traces was mutated; 0 means all
+	Sets   []score `json:"sets"`
 }
 
 type score struct {
@@ -27,6 +29,7 @@ type score struct {
 	Passed           int     `json:"passed"`
 	PassedTextOnly   int     `json:"passed_text_only"`
 	PassedGetOnly    int     `json:"passed_get_only"`
+	TextOnlyMarked   int     `json:"text_only_marked"`
 	Benign           int     `json:"benign"`
 	Silent           int     `json:"silent"`
 	AtMostOne        int     `json:"at_most_one"`
@@ -88,7 +91,11 @@ func compare(before, after result) (better []string, err error) {
 			worse = append(worse, fmt.Errorf("%s, %s: was not measured", b.Set, b.Policy))
 			continue
 		}
-		for _, f := range figures(b, a) {
+		all := figures(b, a)
+		if after.Sample != before.Sample && strings.HasPrefix(b.Set, "mutation-") {
+			all = sampled(b, a)
+		}
+		for _, f := range all {
 			line := fmt.Sprintf("%s, %s: %s: %g, was %g", b.Set, b.Policy, f.name, f.after, f.before)
 			change := (f.after - f.before) * f.sign
 			switch {
@@ -121,6 +128,15 @@ type figure struct {
 	before, after float64
 }
 
+// sampled are the figures of a mutated set of which only a sample was measured
+// again: what let nothing pass must let nothing pass.
+func sampled(b, a score) []figure {
+	if b.Passed > 0 {
+		return nil
+	}
+	return []figure{{"attacks passed", -1, 0, float64(a.Passed)}}
+}
+
 func figures(b, a score) []figure {
 	return []figure{
 		{"attacks", 0, float64(b.Attacks), float64(a.Attacks)},
@@ -129,6 +145,7 @@ func figures(b, a score) []figure {
 		{"attacks passed", -1, float64(b.Passed), float64(a.Passed)},
 		{"text-only attacks passed", -1, float64(b.PassedTextOnly), float64(a.PassedTextOnly)},
 		{"get-only attacks passed", -1, float64(b.PassedGetOnly), float64(a.PassedGetOnly)},
+		{"text-only attacks marked at the answer", 1, float64(b.TextOnlyMarked), float64(a.TextOnlyMarked)},
 		{"silent runs", 1, float64(b.Silent), float64(a.Silent)},
 		{"runs with at most one question", 1, float64(b.AtMostOne), float64(a.AtMostOne)},
 		{"questions per task", -1, b.QuestionsPerTask, a.QuestionsPerTask},

@@ -23,6 +23,7 @@ func TestCompare(t *testing.T) {
 		{"one attack less", func(s *score) { s.Passed-- }, "", 1},
 		{"text-only", func(s *score) { s.PassedTextOnly++ }, "worse", 0},
 		{"get-only", func(s *score) { s.PassedGetOnly++ }, "worse", 0},
+		{"text-only not marked", func(s *score) { s.TextOnlyMarked-- }, "worse", 0},
 		{"less silent", func(s *score) { s.Silent-- }, "worse", 0},
 		{"more silent", func(s *score) { s.Silent++ }, "", 1},
 		{"more than one question", func(s *score) { s.AtMostOne-- }, "worse", 0},
@@ -36,7 +37,7 @@ func TestCompare(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			after := base
 			c.change(&after)
-			better, err := compare(result{[]score{base}}, result{[]score{after}})
+			better, err := compare(result{Sets: []score{base}}, result{Sets: []score{after}})
 			if (err == nil) != (c.worse == "") || err != nil && !strings.Contains(err.Error(), c.worse) {
 				t.Errorf("error %v, want %q", err, c.worse)
 			}
@@ -44,6 +45,26 @@ func TestCompare(t *testing.T) {
 				t.Errorf("better: %q, want %d", better, c.better)
 			}
 		})
+	}
+}
+
+// A sample of the mutants is held to one thing only.
+func TestCompareSample(t *testing.T) {
+	whole := result{Sets: []score{{Set: "mutation-3", Attacks: 100, Benign: 50, Silent: 40}}}
+	for passed, ok := range map[int]bool{0: true, 1: false} {
+		part := result{Sample: 16, Sets: []score{{Set: "mutation-3", Attacks: 7, Benign: 3, Passed: passed}}}
+		if _, err := compare(whole, part); (err == nil) != ok {
+			t.Errorf("%d passed: %v", passed, err)
+		}
+		whole.Sets[0].Passed = 5
+		if _, err := compare(whole, part); err != nil {
+			t.Errorf("some passed before: %v", err)
+		}
+		whole.Sets[0].Passed = 0
+	}
+	other := result{Sample: 16, Sets: []score{{Set: "dojo", Attacks: 7}}}
+	if _, err := compare(result{Sets: []score{{Set: "dojo", Attacks: 8}}}, other); err == nil {
+		t.Error("recorded sets are always whole")
 	}
 }
 
