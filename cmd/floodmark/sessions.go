@@ -65,6 +65,8 @@ func sessionsText(st style, a *wire.SessionsResponse) string {
 			row[6] = cell{count(int(s.GetIncidents()), "incident", "incidents"), st.red}
 		case s.GetPending() > 0:
 			row[6] = cell{count(int(s.GetPending()), "question", "questions"), st.yellow}
+		case forgotten(s):
+			row[6] = cell{"forgotten", st.dim}
 		case s.GetClosed():
 			row[6] = cell{"ended", st.dim}
 		}
@@ -73,6 +75,10 @@ func sessionsText(st style, a *wire.SessionsResponse) string {
 	p.table(0, rows)
 	return p.String()
 }
+
+// forgotten reports whether a session was erased and nothing happened since:
+// nobody knows any more when it was opened.
+func forgotten(s *wire.Session) bool { return s.GetClosed() && s.GetOpened() == nil }
 
 // markPaint colours a mark by what it still allows.
 func markPaint(st style, l *wire.Label) func(string) string {

@@ -54,15 +54,18 @@ func showText(st style, a *wire.ShowResponse, where place, now time.Time) string
 	p := &sheet{st: st}
 	s := a.GetSession()
 	p.title(s.GetId())
-	state := "open"
-	if s.GetClosed() {
+	state, opened := "open", stamp(s.GetOpened())
+	switch {
+	case forgotten(s):
+		state, opened = "forgotten; it may be resumed, and its mark stays", "not known any more"
+	case s.GetClosed():
 		state = "ended; it may be resumed, and its mark stays"
 	}
 	rows := [][]cell{
 		cells("agent", s.GetAgent()),
 		{{text: "mark"}, {labelText(s.GetMark()), markPaint(st, s.GetMark())}},
 		cells("state", state),
-		cells("opened", stamp(s.GetOpened())), cells("last", stamp(s.GetWritten())), cells("facts", fmt.Sprint(s.GetFacts())),
+		cells("opened", opened), cells("last", stamp(s.GetWritten())), cells("facts", fmt.Sprint(s.GetFacts())),
 	}
 	if s.GetProject() != "" {
 		rows = append(rows, cells("project", s.GetProject()))

@@ -50,7 +50,7 @@ func (d *Desk) Sessions(ctx context.Context, who httpapi.Identity, r *wire.Sessi
 		if err != nil {
 			return nil, err
 		}
-		if r.GetAgent() != "" && t.state.Agent != r.GetAgent() || r.GetOpen() && t.closed {
+		if r.GetAgent() != "" && t.state.Agent != r.GetAgent() || r.GetOpen() && (t.closed || t.forgotten()) {
 			continue
 		}
 		if len(out.Sessions) == limit {

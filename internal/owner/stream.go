@@ -93,8 +93,18 @@ func (d *Desk) happened(ctx context.Context, o monitor.Observation, e journal.En
 	return true
 }
 
+// A code comes to the desk beside the facts, perhaps a moment after them: so
+// long is waited for it, looking so often.
+const (
+	codeWithin = time.Second
+	codeLook   = 10 * time.Millisecond
+)
+
 // ask tells of a question as it stands now.
 func (d *Desk) ask(ctx context.Context, o monitor.Observation, t floodmark.TicketID, out *wire.WatchResponse) bool {
+	if atTerminal(ctx) && d.Codes != nil {
+		d.awaitCode(ctx, o.Session, t)
+	}
 	tale, err := d.tell(ctx, o.Session, nil, nil)
 	if err != nil {
 		return false
@@ -106,6 +116,23 @@ func (d *Desk) ask(ctx context.Context, o monitor.Observation, t floodmark.Ticke
 		}
 	}
 	return false
+}
+
+func (d *Desk) awaitCode(ctx context.Context, s journal.Session, t floodmark.TicketID) {
+	ctx, cancel := context.WithTimeout(ctx, codeWithin)
+	defer cancel()
+	look := time.NewTicker(codeLook)
+	defer look.Stop()
+	for {
+		if _, there := d.Codes.Code(s, t); there {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
 }
 
 // Verify implements [httpapi.Owner].

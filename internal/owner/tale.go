@@ -110,14 +110,24 @@ func (t *tale) take(e journal.Entry, explain func(uint64, floodmark.ActionDecide
 	return t.state.Apply(f)
 }
 
-// summary is the session in a few numbers.
+// forgotten reports whether the session was erased and nothing happened since.
+func (t *tale) forgotten() bool { return t.erased != nil && t.opened.IsZero() }
+
+// summary is the session in a few numbers. One that was forgotten is closed, and
+// nobody knows any more when it was opened.
 func (t *tale) summary(now time.Time) *wire.Session {
-	return &wire.Session{
+	s := &wire.Session{
 		Id: string(t.session.ID), Agent: t.state.Agent, Project: t.state.Project, Parent: string(t.state.Parent),
-		Mark: wire.FromLabel(t.state.Mark()), Opened: timestamppb.New(t.opened), Written: timestamppb.New(t.written),
-		Facts: t.link.Seq, Closed: t.closed, Decisions: int64(len(t.decisions)), Stopped: t.stopped,
+		Mark: wire.FromLabel(t.state.Mark()), Facts: t.link.Seq, Closed: t.closed || t.forgotten(),
+		Decisions: int64(len(t.decisions)), Stopped: t.stopped,
 		Pending: int64(t.state.Book.Waiting(now)), Incidents: int64(len(t.incidents)),
 	}
+	if t.forgotten() {
+		s.Written = timestamppb.New(time.Unix(0, t.erased.At))
+		return s
+	}
+	s.Opened, s.Written = timestamppb.New(t.opened), timestamppb.New(t.written)
+	return s
 }
 
 // named finds the session an owner names: by its whole name, or by the

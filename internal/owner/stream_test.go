@@ -1,0 +1,139 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// watch watches until the test ends it, and hands on what is heard.
+func (r *room) watch(ctx context.Context, who httpapi.Identity, session string) (heard <-chan *wire.WatchResponse, end func()) {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(ctx)
+	c := make(chan *wire.WatchResponse, 64)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		err := r.Watch(ctx, who, &wire.WatchRequest{Session: session}, func(w *wire.WatchResponse) error { c <- w; return nil })
+		if err != nil {
+			r.t.Error(err)
+		}
+	})
+	<-c // it begins with a sign of life
+	return c, func() { cancel(); wait.Wait() }
+}
+
+// A watcher hears decisions and questions; the code only at a terminal; others'
+// sessions never.
+func TestWatchTellsWhatHappens(t *testing.T) {
+	r := newRoom(t)
+	terminal, end := r.watch(AtTerminal(t.Context()), me(), "")
+	script, end2 := r.watch(t.Context(), me(), "")
+	other, end3 := r.watch(t.Context(), stranger(), "")
+	if !r.Hub.Watched() {
+		t.Error("nobody watches")
+	}
+	r.poisoned("s1")
+	question := func(c <-chan *wire.WatchResponse) (q *wire.Question, decided int) {
+		t.Helper()
+		for {
+			select {
+			case w := <-c:
+				if w.GetDecided() != nil {
+					decided++
+				}
+				if q = w.GetAsked(); q != nil {
+					return q, decided
+				}
+			case <-time.After(5 * time.Second):
+				t.Fatal("no question")
+			}
+		}
+	}
+	if q, decided := question(terminal); q.GetCode() != r.codes.of("s1").Code || decided == 0 {
+		t.Errorf("terminal: %v after %d decisions", q, decided)
+	}
+	if q, _ := question(script); q.GetCode() != "" {
+		t.Errorf("script: %v", q)
+	}
+	end()
+	end2()
+	end3()
+	if len(other) != 0 || r.Hub.Watched() {
+		t.Errorf("a stranger heard %d things; watched %v", len(other), r.Hub.Watched())
+	}
+}
+
+func TestWatchOfOneSessionHearsNoOther(t *testing.T) {
+	r := newRoom(t)
+	r.tell("s1", hook.Event{Point: hook.SessionStart})
+	heard, end := r.watch(t.Context(), me(), "s1")
+	r.poisoned("s2")
+	r.poisoned("s1")
+	time.Sleep(20 * time.Millisecond) // so that what is told is heard
+	end()
+	if len(heard) == 0 {
+		t.Error("nothing was heard")
+	}
+	for len(heard) > 0 {
+		if w := <-heard; w.GetSession() != "s1" {
+			t.Errorf("heard of %s", w.GetSession())
+		}
+	}
+	if err := r.Watch(t.Context(), me(), &wire.WatchRequest{Session: "nobody"}, nil); !errors.Is(err, httpapi.ErrNotFound) {
+		t.Errorf("a session nobody knows: %v", err)
+	}
+}
+
+// Who reads slowly misses something, is told how much, and holds nobody up.
+func TestASlowWatcherMissesSome(t *testing.T) {
+	h := NewHub()
+	w, end := h.Watch()
+	defer end()
+	for range maxUnread + 3 {
+		h.Tell(monitor.Observation{Session: journal.Session{ID: "s"}})
+	}
+	if len(w.C) != maxUnread || w.Missed() != 3 || w.Missed() != 0 {
+		t.Errorf("%d unread", len(w.C))
+	}
+}
+
+func TestClosingSendsEverybodyHome(t *testing.T) {
+	r := newRoom(t)
+	_, end := r.watch(t.Context(), me(), "")
+	r.Hub.Close()
+	r.Hub.Close() // once more does no harm
+	end()
+	select {
+	case <-r.Hub.Closed():
+	default:
+		t.Error("it is not closed")
+	}
+}
+
+// Verify tells a damaged or whole store apart, and stops when nobody listens.
+func TestVerifyReports(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("s1")
+	var report *wire.VerifyReport
+	err := r.Verify(t.Context(), me(), &wire.VerifyRequest{}, func(v *wire.VerifyResponse) error {
+		if v.GetReport() != nil {
+			report = v.GetReport()
+		}
+		return nil
+	})
+	if err != nil || report.GetSessions() != 1 || report.GetEntries() == 0 || len(report.GetLimits()) == 0 {
+		t.Errorf("%v, %v", report, err)
+	}
+	gone := errors.New("gone")
+	if err := r.Verify(t.Context(), me(), &wire.VerifyRequest{}, func(*wire.VerifyResponse) error { return gone }); !errors.Is(err, gone) {
+		t.Errorf("nobody listens: %v", err)
+	}
+}
