@@ -53,10 +53,22 @@ type Basis struct {
 	FreeContent    bool `json:"freeContent,omitempty"`
 	ActiveContent  bool `json:"activeContent,omitempty"`
 	PrivateContent bool `json:"privateContent,omitempty"`
+	// Carried are the secrets that were recognised in it.
+	Carried []Carried `json:"carried,omitempty"`
 
 	// Licensed says that the owner's own words name everything that matters and
 	// ask for this, whether or not the policy lets that count.
 	Licensed bool `json:"licensed,omitempty"`
+}
+
+// A Carried is a secret in the arguments of a call: the rule that knows it, and
+// where it was read if it was Seen.
+type Carried struct {
+	Rule  string `json:"rule"`
+	Seen  bool   `json:"seen,omitempty"`
+	Node  NodeID `json:"node,omitempty"`
+	Start int    `json:"start,omitempty"`
+	End   int    `json:"end,omitempty"`
 }
 
 // A Need is the trust one argument needs, by its place among the arguments.

@@ -107,6 +107,7 @@ func (c *plain) basis(b *Basis) {
 	c.flag("freeContent", &b.FreeContent)
 	c.flag("activeContent", &b.ActiveContent)
 	c.flag("privateContent", &b.PrivateContent)
+	list(c, "carried", &b.Carried, (*plain).carried)
 	c.flag("licensed", &b.Licensed)
 	c.shut('}')
 }
@@ -118,6 +119,16 @@ func (c *plain) load(l *Load) {
 	}
 	c.label("label", &l.Label, false)
 	list(c, "sources", &l.Sources, (*plain).source)
+	c.shut('}')
+}
+
+func (c *plain) carried(s *Carried) {
+	c.open('{')
+	text(c, "rule", &s.Rule)
+	c.flag("seen", &s.Seen)
+	someNumber(c, "node", &s.Node)
+	someNumber(c, "start", &s.Start)
+	someNumber(c, "end", &s.End)
 	c.shut('}')
 }
 

@@ -84,6 +84,32 @@ type Source struct {
 	// Via is how it came here from another session, oldest first; empty for
 	// what this one saw itself.
 	Via []Passage `json:"via,omitempty"`
+	// Secrets are what was found in it that has the shape of a secret. With some
+	// it is secret, whatever its label says.
+	Secrets []SecretSpan `json:"secrets,omitempty"`
+}
+
+// Own is the source's own label, as low as what was found in it makes it.
+func (s *Source) Own() Label {
+	if len(s.Secrets) > 0 {
+		return s.Label.Join(Label{Trust: System, Secrecy: Secret})
+	}
+	return s.Label
+}
+
+// A SecretSpan is a secret that was found in content: by which rule, and from
+// which byte to which. The secret itself is nowhere; what is kept recognises it
+// when it comes again, and only whoever has the tenant's key can try that.
+type SecretSpan struct {
+	Rule  string `json:"rule"`
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	// Print is the keyed hash of its letters and digits, Length how many there
+	// are, Quick a few bits of another hash that say where to compute Print.
+	// Without a Print all of the content counts as the secret.
+	Print  string `json:"print,omitempty"`
+	Length int    `json:"length,omitempty"`
+	Quick  int    `json:"quick,omitempty"`
 }
 
 // ContentSeen says that content entered the agent's context, or is about to.
@@ -102,6 +128,8 @@ type ContentArrived struct {
 	Digest Digest   `json:"digest,omitzero"`
 	Label  Label    `json:"label"`
 	Inputs []NodeID `json:"inputs,omitempty"`
+	// Secrets are what was found in it, as in a [Source].
+	Secrets []SecretSpan `json:"secrets,omitempty"`
 }
 
 // ModelAnswered says which calls one model response proposed. They are judged

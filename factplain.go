@@ -117,6 +117,7 @@ func (c *plain) sourceFields(s *Source) {
 	c.flag("whole", &s.Whole)
 	someText(c, "call", &s.Call)
 	list(c, "via", &s.Via, (*plain).passage)
+	list(c, "secrets", &s.Secrets, (*plain).secretSpan)
 }
 
 func (c *plain) origin(o *Origin) {
@@ -153,6 +154,18 @@ func (c *plain) contentArrived(f *ContentArrived) {
 	c.digest("digest", &f.Digest, f.Digest.IsZero())
 	c.label("label", &f.Label, false)
 	list(c, "inputs", &f.Inputs, numberValue[NodeID])
+	list(c, "secrets", &f.Secrets, (*plain).secretSpan)
+	c.shut('}')
+}
+
+func (c *plain) secretSpan(s *SecretSpan) {
+	c.open('{')
+	text(c, "rule", &s.Rule)
+	number(c, "start", &s.Start)
+	number(c, "end", &s.End)
+	someText(c, "print", &s.Print)
+	someNumber(c, "length", &s.Length)
+	someNumber(c, "quick", &s.Quick)
 	c.shut('}')
 }
 

@@ -32,7 +32,7 @@ func live(pages int) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &life{rules: kernel.Rules{Policy: p, Catalog: c}, state: kernel.NewState(), index: provenance.NewMemoryIndex()}
+	l := &life{rules: kernel.NewRules(p, c), state: kernel.NewState(), index: provenance.NewMemoryIndex()}
 	owner := floodmark.Origin{Kind: floodmark.FromSender, IsOwner: true, Sender: "owner"}
 	events := []hook.Event{
 		{Point: hook.SessionStart},

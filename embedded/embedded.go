@@ -113,7 +113,7 @@ func load(text string, own *catalog.File) (kernel.Rules, floodmark.Problems, err
 	if p == nil || problems.Failed() {
 		return kernel.Rules{}, nil, problems
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(append(p.Tools(), own), shipped)}, problems, nil
+	return kernel.NewRules(p, catalog.New(append(p.Tools(), own), shipped)), problems, nil
 }
 
 func watch(store journal.Journal, paths config.Paths, rules kernel.Rules, options []Option) (*monitor.Monitor, error) {

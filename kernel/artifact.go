@@ -164,7 +164,7 @@ func (c carried) label() floodmark.Label {
 
 // worth is the label of a source, raised if the owner vouches for it.
 func (c carried) worth(s floodmark.Source) floodmark.Label {
-	l := s.Label
+	l := s.Own()
 	if v, ok := c.vouched[s.Digest]; ok && !s.Digest.IsZero() {
 		l.Trust = max(l.Trust, min(v.Trust, floodmark.Local))
 	}

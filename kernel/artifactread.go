@@ -41,7 +41,7 @@ func (st *step) carry(ref floodmark.ArtifactRef, kept []Kept) []floodmark.NodeID
 	f := floodmark.ArtifactRead{Artifact: ref}
 	var nodes []floodmark.NodeID
 	for _, s := range c.sources() {
-		if s.Label.Trust >= floodmark.Local && s.Label.Secrecy >= floodmark.Internal {
+		if s.Own().Trust >= floodmark.Local && s.Own().Secrecy >= floodmark.Internal {
 			continue // no file is worth more
 		}
 		n, known := st.have(s, f.Sources)
@@ -69,7 +69,7 @@ func (st *step) carry(ref floodmark.ArtifactRef, kept []Kept) []floodmark.NodeID
 // own reports whether a source is only a joined part of what this session has
 // seen: it is here, and lowers nothing.
 func (st *step) own(s floodmark.Source) bool {
-	return len(s.Via) == 1 && s.Via[0].Session == st.ev.Session && st.mark.AtLeastAsSafe(s.Label)
+	return len(s.Via) == 1 && s.Via[0].Session == st.ev.Session && st.mark.AtLeastAsSafe(s.Own())
 }
 
 // have finds a source among those of the session and of this event.
@@ -124,7 +124,7 @@ func (st *step) bring(f floodmark.ArtifactRead) {
 		st.brought = map[floodmark.NodeID]floodmark.Label{}
 	}
 	for _, s := range f.Sources {
-		l := s.Label
+		l := s.Own()
 		for _, e := range st.endorsements() {
 			if e.Digest == s.Digest && !s.Digest.IsZero() {
 				l.Trust = max(l.Trust, min(e.Trust, floodmark.Local))

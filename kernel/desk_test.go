@@ -61,7 +61,7 @@ func deskRules(t testing.TB, user string) kernel.Rules {
 	if problems.Failed() {
 		t.Fatal(problems)
 	}
-	r := kernel.Rules{Policy: p, Catalog: deskCatalog(t, deskTools)}
+	r := kernel.NewRules(p, deskCatalog(t, deskTools))
 	loaded.Store(user, r)
 	return r
 }

@@ -131,7 +131,7 @@ const (
 
 // shown is what a person may read of an argument: never content, never what
 // is called a secret or has the shape of one.
-func shown(a catalog.Arg, l hook.Leaf) string {
+func (st *step) shown(a catalog.Arg, l hook.Leaf) string {
 	if a.Role == floodmark.Content || a.Is == "secret" || secretName(l.Path) {
 		return ""
 	}
@@ -141,7 +141,7 @@ func shown(a catalog.Arg, l hook.Leaf) string {
 		}
 		return r
 	}, strings.ToValidUTF8(l.Value[:min(len(l.Value), maxVeiled)], "?"))
-	text = veiled(text)
+	text = st.veiled(text)
 	if len(text) > maxShown {
 		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
 	}

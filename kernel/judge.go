@@ -84,6 +84,7 @@ func (st *step) rule(j *judged, ctx Context) {
 	}
 	st.authorise(j)
 	j.ruling = st.r.Policy.Decide(&j.question)
+	st.nameSecrets(j)
 	j.pattern = pattern(*j)
 	st.conclude(j)
 }
@@ -138,7 +139,7 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 	for i, leaf := range leaves {
 		about := argument(use, leaf)
 		args[i] = tr.Trace(leaf, about.Role, roleName(about, leaf))
-		args[i].Shown = shown(about, leaf)
+		args[i].Shown = st.shown(about, leaf)
 		if args[i].Whence == floodmark.Seen && len(args[i].Spans) > 0 {
 			if n := args[i].Spans[0].Node; !slices.Contains(inputs, n) {
 				inputs = append(inputs, n)

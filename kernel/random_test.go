@@ -26,7 +26,7 @@ func mustRules(t testing.TB, user, project string) kernel.Rules {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), shipped)}
+	return kernel.NewRules(p, catalog.New(p.Tools(), shipped))
 }
 
 // event is any event at all, with words that matter to the monitor in places

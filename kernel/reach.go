@@ -44,6 +44,7 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 		}
 		b.SecretInArgs = b.SecretInArgs || st.secret(tr, leaf.Value, args[i])
 	}
+	st.secretsIn(b, values(j.leaves))
 	for i := range b.URLs {
 		u := &b.URLs[i]
 		value := j.leaves[u.Argument].Value

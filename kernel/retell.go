@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -24,9 +25,13 @@ func Retell(s *State, f floodmark.ActionDecided) Explanation {
 		j.basis = *f.Basis
 	}
 	e := Explanation{Line: retoldLine(st, j), Sources: loadNames(&j.basis)}
-	for _, n := range f.Decision.Blame {
+	blame := f.Decision.Blame
+	if slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.FlowSecret }) {
+		blame = withSecrets(s, blame)
+	}
+	for _, n := range blame {
 		if src, ok := s.Ledger.Source(n); ok {
-			e.Sources = append(e.Sources, named(src, s.Ledger.Effective(n).Trust))
+			e.Sources = append(e.Sources, named(src, s.Ledger.Effective(n).Trust)+holding(src.Secrets))
 		}
 	}
 	for _, a := range f.Action.Arguments {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -23,7 +25,7 @@ func (st *step) secret(tr *provenance.Tracer, value string, whole floodmark.Argu
 	if st.mark.Secrecy > floodmark.Secret {
 		return false
 	}
-	if whole.Whence == floodmark.Seen && st.guarded(whole, floodmark.Secret) {
+	if whole.Whence == floodmark.Seen && st.allSecret(whole) {
 		return true
 	}
 	n := 0
@@ -45,7 +47,130 @@ func (st *step) secret(tr *provenance.Tracer, value string, whole floodmark.Argu
 
 func (st *step) secretPart(tr *provenance.Tracer, part string) bool {
 	a := tr.Trace(hook.Leaf{Value: part}, floodmark.Content, "")
-	return a.Whence == floodmark.Seen && st.guarded(a, floodmark.Secret)
+	return a.Whence == floodmark.Seen && st.allSecret(a)
+}
+
+// allSecret reports whether a value was seen in content that is secret as a
+// whole. Where single secrets were found, only they are.
+func (st *step) allSecret(a floodmark.Argument) bool {
+	return slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
+		return st.s.Ledger.Effective(sp.Node).Secrecy <= floodmark.Secret && st.declared(sp.Node, map[floodmark.NodeID]bool{})
+	})
+}
+
+// declared reports whether a node, or something it was made from, is secret for
+// another reason than what was found in it.
+func (st *step) declared(n floodmark.NodeID, looked map[floodmark.NodeID]bool) bool {
+	src, ok := st.s.Ledger.Source(n)
+	if !ok || src.Label.Secrecy <= floodmark.Secret || slices.ContainsFunc(src.Secrets, unprinted) {
+		return true
+	}
+	looked[n] = true
+	inputs := src.Inputs
+	if src.Whole {
+		inputs = nil
+		for i := range n {
+			inputs = append(inputs, i)
+		}
+	}
+	return slices.ContainsFunc(inputs, func(in floodmark.NodeID) bool { return !looked[in] && st.declared(in, looked) })
+}
+
+func unprinted(s floodmark.SecretSpan) bool { return s.Print == "" }
+
+// secretsIn notes the secrets in what a call or an answer would take along: those
+// that were found in content, in any reading, and those that show by themselves
+// who made them.
+func (st *step) secretsIn(b *floodmark.Basis, texts []string) {
+	add := func(c floodmark.Carried) {
+		b.SecretInArgs = true
+		if !slices.Contains(b.Carried, c) && len(b.Carried) < maxNamed {
+			b.Carried = append(b.Carried, c)
+		}
+	}
+	if nodes, secrets := st.secretsSeen(); len(secrets) > 0 {
+		p := printer{key: st.in.Key}
+		bares := []string{squeezed(strings.Join(texts, ""))} // a secret may be in pieces
+		for _, text := range texts {
+			bares = append(bares, readings(text)...)
+		}
+		for _, bare := range bares {
+			for _, i := range p.holds(bare, secrets) {
+				s := secrets[i]
+				add(floodmark.Carried{Rule: s.Rule, Seen: true, Node: nodes[i], Start: s.Start, End: s.End})
+			}
+		}
+	}
+	for _, s := range st.r.secrets.Find(strings.Join(texts, "\n")) {
+		known := slices.ContainsFunc(b.Carried, func(c floodmark.Carried) bool { return c.Rule == s.Rule })
+		if s.Rule != redact.Generic && !known {
+			add(floodmark.Carried{Rule: s.Rule})
+		}
+	}
+}
+
+func values(leaves []hook.Leaf) []string {
+	list := make([]string, len(leaves))
+	for i, leaf := range leaves {
+		list[i] = leaf.Value
+	}
+	return list
+}
+
+// maxNamed bounds the secrets a decision names.
+const maxNamed = 8
+
+// guard notes the secrets in content that comes in. What the owner wrote is kept
+// without them.
+func (st *step) guard(f *floodmark.ContentSeen, text string) {
+	if text == "" {
+		text = f.Text
+	}
+	if text == "" || len(f.Secrets) > 0 {
+		return
+	}
+	f.Secrets = st.found(text)
+	if f.Text != "" && len(f.Secrets) > 0 {
+		f.Text = st.withoutSecrets(f.Text)
+	}
+}
+
+// secretsSeen are the secrets that were found in this session, and where.
+func (st *step) secretsSeen() (nodes []floodmark.NodeID, secrets []floodmark.SecretSpan) {
+	for src := range st.s.Ledger.Sources() {
+		for _, s := range src.Secrets {
+			if s.Print != "" {
+				nodes, secrets = append(nodes, src.Node), append(secrets, s)
+			}
+		}
+	}
+	return nodes, secrets
+}
+
+// nameSecrets says in the reason against a call which secrets it carries.
+func (st *step) nameSecrets(j *judged) {
+	if len(j.basis.Carried) == 0 {
+		return
+	}
+	reasons := slices.Clone(j.ruling.Reasons)
+	for i, r := range reasons {
+		if r.Code == floodmark.FlowSecret && r.Verdict == floodmark.Restrict {
+			reasons[i].Text += ": " + st.carriedWords(j.basis.Carried)
+		}
+	}
+	j.ruling.Reasons = reasons
+}
+
+// carriedWords names secrets by rule and place, never by what they are.
+func (st *step) carriedWords(list []floodmark.Carried) string {
+	words := make([]string, len(list))
+	for i, c := range list {
+		words[i] = c.Rule
+		if src, ok := st.s.Ledger.Source(c.Node); ok && c.Seen {
+			words[i] += fmt.Sprintf(" at %d-%d of %s", c.Start, c.End, sourceName(src, st.s.Ledger.Effective(c.Node).Trust))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // forms returns a token, its parts, and what these may be encodings of.
@@ -84,4 +209,28 @@ func decoded(part string) []string {
 	add(base64.RawStdEncoding.DecodeString(plain))
 	add(base64.RawURLEncoding.DecodeString(plain))
 	return list
+}
+
+// withSecrets adds the sources in which secrets were found.
+func withSecrets(s *State, nodes []floodmark.NodeID) []floodmark.NodeID {
+	nodes = slices.Clone(nodes)
+	for src := range s.Ledger.Sources() {
+		if len(src.Secrets) > 0 && !slices.Contains(nodes, src.Node) {
+			nodes = append(nodes, src.Node)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
+}
+
+// holding says which secrets a source holds and where, never what they are.
+func holding(list []floodmark.SecretSpan) string {
+	text := ""
+	for i, s := range list {
+		if i == maxNamed {
+			return text + ", …"
+		}
+		text += fmt.Sprintf(", with a secret (%s) at %d-%d", s.Rule, s.Start, s.End)
+	}
+	return text
 }

@@ -9,14 +9,24 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Rules are what decisions follow from. They never change while in use.
+// Rules are what decisions follow from. They never change while in use. They
+// are made by [NewRules].
 type Rules struct {
 	Policy  *policy.Policy
 	Catalog *catalog.Catalog
+	// secrets finds secrets in text. Without it every text is one.
+	secrets *redact.Detector
+}
+
+// NewRules returns rules to decide by. Only these can tell a secret from other
+// text: for Rules made otherwise every text is a secret.
+func NewRules(p *policy.Policy, c *catalog.Catalog) Rules {
+	return Rules{Policy: p, Catalog: c, secrets: redact.New()}
 }
 
 // An Input is one hook event together with what the kernel may not fetch for
@@ -173,7 +183,8 @@ func (st *step) see(src floodmark.Source, text string) floodmark.NodeID {
 func (st *step) seeAs(f floodmark.ContentSeen, text string) floodmark.NodeID {
 	f.Node = st.node
 	st.node++
-	label := f.Label
+	st.guard(&f, text)
+	label := f.Own()
 	if f.Whole {
 		label = label.Join(st.mark)
 	}

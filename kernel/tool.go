@@ -74,8 +74,9 @@ func (st *step) afterTool() {
 	digest := st.ev.Result.ContentDigest()
 	if n, ok := st.s.Ledger.Pending(id); ok {
 		label := st.arrived(c, n)
-		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label})
-		st.mark = st.mark.Join(label)
+		found := st.found(st.ev.Result.Text)
+		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found})
+		st.mark = st.mark.Join((&floodmark.Source{Label: label, Secrets: found}).Own())
 		st.indexResult(n, digest)
 		st.settle(id)
 		return
@@ -94,6 +95,7 @@ func (st *step) afterTool() {
 	j := st.judge(c, &now)
 	n := st.see(floodmark.Source{
 		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: st.withCarried(j), Digest: digest,
+		Secrets: st.found(st.ev.Result.Text),
 	}, "")
 	st.leave(j, n)
 	st.indexResult(n, digest)

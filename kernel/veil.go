@@ -38,8 +38,10 @@ func nameSigns() []string {
 	return []string{"pass", "pwd", "secret", "token", "key", "credential", "auth", "bearer"}
 }
 
-// veiled returns text without the credentials in it.
-func veiled(text string) string {
+// veiled returns text without the credentials in it: what the detector finds,
+// and whatever else could be one. Hiding too much costs a look, no more.
+func (st *step) veiled(text string) string {
+	text = st.withoutSecrets(text)
 	lower := strings.ToLower(text)
 	holds := func(sign string) bool { return strings.Contains(lower, sign) }
 	if slices.ContainsFunc(keySigns(), holds) {
@@ -50,6 +52,15 @@ func veiled(text string) string {
 	}
 	if strings.Contains(text, "://") && strings.Contains(text, "@") {
 		text = regexp.MustCompile(insideAddress).ReplaceAllString(text, "${1}"+veil+"${2}")
+	}
+	return text
+}
+
+// withoutSecrets returns text without the secrets the detector finds.
+func (st *step) withoutSecrets(text string) string {
+	spans := st.r.secrets.Find(text)
+	for _, s := range slices.Backward(spans) {
+		text = text[:s.Start] + veil + text[s.End:]
 	}
 	return text
 }

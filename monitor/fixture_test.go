@@ -40,7 +40,7 @@ func loadRules(text string) (kernel.Rules, error) {
 		return kernel.Rules{}, problems
 	}
 	tools, err := shipped()
-	return kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), tools)}, err
+	return kernel.NewRules(p, catalog.New(p.Tools(), tools)), err
 }
 
 func mustRules(tb testing.TB, text string) kernel.Rules {

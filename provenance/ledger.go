@@ -110,6 +110,7 @@ func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 	e.source.Label = e.source.Label.Join(f.Label)
 	e.source.Inputs = mergeInputs(e.source.Inputs, f.Inputs)
 	e.source.Call = ""
+	e.source.Secrets = append(e.source.Secrets, f.Secrets...)
 	l.pending = orNil(slices.Delete(l.pending, at, at+1))
 	l.learn(f.Node, e.source.Digest)
 	l.revive(e)
@@ -255,7 +256,7 @@ func (l *Ledger) settle(n floodmark.NodeID) {
 // own returns a source's own label, raised if the owner vouched for exactly
 // this content. What has not arrived cannot be vouched for.
 func (l *Ledger) own(s *floodmark.Source) floodmark.Label {
-	label := s.Label
+	label := s.Own()
 	if len(l.endorsed) == 0 || s.Call != "" || s.Digest.IsZero() {
 		return label
 	}

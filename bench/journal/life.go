@@ -75,7 +75,7 @@ func shippedRules() (kernel.Rules, error) {
 		return kernel.Rules{}, err
 	}
 	c, err := catalog.Shipped()
-	return kernel.Rules{Policy: p, Catalog: c}, err
+	return kernel.NewRules(p, c), err
 }
 
 // newMonitor returns a monitor as the daemon makes one, with nobody to tell.

@@ -119,7 +119,7 @@ func (c *console) rules(opt *explainOptions) (kernel.Rules, error) {
 	if problems.Failed() {
 		return kernel.Rules{}, refuse("«floodmark policy check» shows the lines", "%s", problems.Error())
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), shipped)}, nil
+	return kernel.NewRules(p, catalog.New(p.Tools(), shipped)), nil
 }
 
 // hypothesis reads the question.

@@ -139,7 +139,7 @@ func (c *console) rulesIn(name string, shipped *catalog.Catalog) (kernel.Rules, 
 	if problems.Failed() {
 		return kernel.Rules{}, refuse("«floodmark policy check» shows the lines", "%s", problems.Error())
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), shipped)}, nil
+	return kernel.NewRules(p, catalog.New(p.Tools(), shipped)), nil
 }
 
 // sinceTime reads «7d» or «12h»; nothing means from the beginning.

@@ -31,7 +31,7 @@ func Floodmark(profile string) (Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &monitored{rules: kernel.Rules{Policy: p, Catalog: c}}, nil
+	return &monitored{rules: kernel.NewRules(p, c)}, nil
 }
 
 type monitored struct{ rules kernel.Rules }

@@ -48,7 +48,7 @@ func LoadRules(file string, more ...*catalog.File) (Rules, error) {
 		return Rules{}, problems
 	}
 	return Rules{
-		Rules: kernel.Rules{Policy: p, Catalog: catalog.New(append(p.Tools(), more...), shipped)},
+		Rules: kernel.NewRules(p, catalog.New(append(p.Tools(), more...), shipped)),
 		File:  file, Warnings: problems,
 	}, nil
 }

@@ -35,7 +35,7 @@ func Rules(profile string) (kernel.Rules, error) {
 	if err != nil {
 		return kernel.Rules{}, err
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(files, shipped)}, nil
+	return kernel.NewRules(p, catalog.New(files, shipped)), nil
 }
 
 // Monitor is the real thing: every event of the recording goes through the

@@ -33,7 +33,7 @@ func Describe(f floodmark.Fact) string {
 	case floodmark.ContentSeen:
 		return kind + " " + source(f.Source) + said(f.Text)
 	case floodmark.ContentArrived:
-		return fmt.Sprintf("%s n%d %s%s", kind, f.Node, f.Label, inputs(f.Inputs, false))
+		return fmt.Sprintf("%s n%d %s%s", kind, f.Node, f.Label, inputs(f.Inputs, false)) + secrets(f.Secrets)
 	case floodmark.ActionDecided:
 		return kind + " " + decided(f)
 	case floodmark.SessionForked:
@@ -91,6 +91,14 @@ func source(s floodmark.Source) string {
 	}
 	if s.Call != "" {
 		text += " announced"
+	}
+	return text + secrets(s.Secrets)
+}
+
+func secrets(list []floodmark.SecretSpan) string {
+	text := ""
+	for _, s := range list {
+		text += fmt.Sprintf(" secret %s@%d-%d", s.Rule, s.Start, s.End)
 	}
 	return text
 }
@@ -154,6 +162,14 @@ func decided(f floodmark.ActionDecided) string {
 	}
 	if len(f.Decision.Blame) > 0 {
 		fmt.Fprintf(&b, " blame %v", f.Decision.Blame)
+	}
+	if f.Basis != nil {
+		for _, c := range f.Basis.Carried {
+			b.WriteString(" carries " + c.Rule)
+			if c.Seen {
+				fmt.Fprintf(&b, "@n%d:%d-%d", c.Node, c.Start, c.End)
+			}
+		}
 	}
 	if f.Decision.Would != "" {
 		b.WriteString(" would " + f.Decision.Would)

@@ -200,7 +200,7 @@ func load(name string, ar *txtar.Archive, shipped *catalog.Catalog, prefix strin
 		}
 		user = append(user, f)
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(user, shipped)}, problems, nil
+	return kernel.NewRules(p, catalog.New(user, shipped)), problems, nil
 }
 
 // checkParts refuses a file whose parts are not clearly one story, or that

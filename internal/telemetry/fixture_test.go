@@ -43,7 +43,7 @@ func rules(tb testing.TB) kernel.Rules {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return kernel.Rules{Policy: p, Catalog: catalog.New(p.Tools(), c)}
+	return kernel.NewRules(p, catalog.New(p.Tools(), c))
 }
 
 // A stage is a monitor over memory that is observed.

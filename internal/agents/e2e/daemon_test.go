@@ -83,7 +83,7 @@ func (w *world) inMemory() (kill func()) {
 	}
 	m, err := monitor.New(monitor.Config{
 		Journal:   journal.NewMemory(),
-		Rules:     func() kernel.Rules { return kernel.Rules{Policy: p, Catalog: c} },
+		Rules:     func() kernel.Rules { return kernel.NewRules(p, c) },
 		Key:       func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
 		Now:       time.Now,
 		NewCode:   func() string { return random()[:8] },

@@ -1,0 +1,221 @@
+package kernel
+
+import (
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A secret is recognised by its letters and digits alone, so that spaces,
+// hyphens or characters nobody sees between them hide nothing. This file says
+// how: a keyed hash of them, found in any text by a window that moves along.
+
+// maxSecrets bounds the secrets that are remembered of one content. Of more, all
+// of it counts as one.
+const maxSecrets = 64
+
+// leastPrint is how many letters and digits a secret needs to be recognised:
+// fewer stand in any text.
+const leastPrint = 8
+
+// found returns the secrets in a content, ready to be written down.
+func (st *step) found(text string) []floodmark.SecretSpan {
+	spans := st.r.secrets.Find(text)
+	if len(spans) == 0 {
+		return nil
+	}
+	if len(spans) > maxSecrets {
+		last := spans[len(spans)-1]
+		return []floodmark.SecretSpan{{Rule: "many", Start: spans[0].Start, End: last.End}}
+	}
+	p := printer{key: st.in.Key}
+	list := make([]floodmark.SecretSpan, len(spans))
+	for i, s := range spans {
+		list[i] = floodmark.SecretSpan{Rule: s.Rule, Start: s.Start, End: s.End}
+		if bare := squeezed(text[s.Start:s.End]); len(bare) >= leastPrint {
+			list[i].Length, list[i].Print, list[i].Quick = len(bare), p.print(bare), quick(p.roll(bare))
+		}
+	}
+	return list
+}
+
+// A printer makes the prints of one tenant.
+type printer struct {
+	key  provenance.Key
+	base uint64 // of the moving hash; 0 until it is needed
+}
+
+func (p *printer) print(bare string) string {
+	return fmt.Sprintf("%016x", uint64(p.key.Hash("\x00secret\x00"+bare)))
+}
+
+// roll is the moving hash of a text.
+func (p *printer) roll(bare string) uint64 {
+	if p.base == 0 {
+		p.base = uint64(p.key.Hash("\x00base of secrets")) | 1
+	}
+	h := uint64(0)
+	for i := range len(bare) {
+		h = h*p.base + uint64(bare[i]) + 1
+	}
+	return h
+}
+
+// quick is what is kept of the moving hash: enough to skip nearly every place,
+// too little to say anything about the secret.
+func quick(h uint64) int { return int(h >> 48) }
+
+// holds returns which of the secrets stand in a text of letters and digits.
+func (p *printer) holds(bare string, secrets []floodmark.SecretSpan) []int {
+	var list []int
+	done := map[int]bool{}
+	for _, s := range secrets {
+		n := s.Length
+		if n < leastPrint || n > len(bare) || done[n] {
+			continue
+		}
+		done[n] = true
+		h, top := p.roll(bare[:n]), uint64(1)
+		for range n {
+			top *= p.base
+		}
+		for at := 0; ; at++ {
+			for i, one := range secrets {
+				if one.Length == n && one.Quick == quick(h) && !slices.Contains(list, i) && one.Print == p.print(bare[at:at+n]) {
+					list = append(list, i)
+				}
+			}
+			if at+n == len(bare) {
+				break
+			}
+			h = h*p.base + uint64(bare[at+n]) + 1 - top*(uint64(bare[at])+1)
+		}
+	}
+	return list
+}
+
+// squeezed leaves the letters and digits of a text.
+func squeezed(text string) string {
+	b := make([]byte, 0, len(text))
+	for i := range len(text) {
+		if isBare(text[i]) {
+			b = append(b, text[i])
+		}
+	}
+	return string(b)
+}
+
+func isBare(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// maxNested is how many encodings inside each other are taken off.
+const maxNested = 2
+
+// readings are the letters and digits of a text, and of what it may be an
+// encoding of: percent signs, hex, base64, base32, each forwards and backwards.
+func readings(text string) []string {
+	var list []string
+	todo := []string{text}
+	for depth := 0; ; depth++ {
+		var inner []string
+		for _, t := range todo {
+			bare := squeezed(t)
+			list = append(list, bare, backwards(bare))
+			if depth == maxNested {
+				continue
+			}
+			if plain, err := url.PathUnescape(t); err == nil && plain != t {
+				inner = append(inner, plain)
+			}
+			inner = append(inner, undone(t)...)
+			if hexes := runs(bare, isHex); len(hexes) > 0 {
+				inner = append(inner, unhex(hexes)...)
+			}
+		}
+		if todo = inner; len(todo) == 0 || depth == maxNested {
+			return list
+		}
+	}
+}
+
+func backwards(text string) string {
+	b := []byte(text)
+	slices.Reverse(b)
+	return string(b)
+}
+
+// undone is what the runs of a text say if they are base64 or base32. Lines may
+// be broken, and what stands before a run may belong to it.
+func undone(text string) []string {
+	var list []string
+	add := func(b []byte) {
+		if len(b) >= leastPrint {
+			list = append(list, string(b))
+		}
+	}
+	text = strings.NewReplacer("-", "+", "_", "/").Replace(text)
+	whole := strings.NewReplacer("\r", "", "\n", "").Replace(text)
+	list64 := runs(whole, isBase64)
+	if whole != text {
+		list64 = append(list64, runs(text, isBase64)...)
+	}
+	for _, run := range list64 {
+		for skip := range 4 {
+			part := run[min(skip, len(run)):]
+			b, _ := base64.RawStdEncoding.DecodeString(part[:len(part)/4*4])
+			if tail := part[len(part)/4*4:]; len(tail) > 1 {
+				end, _ := base64.RawStdEncoding.DecodeString(tail)
+				b = append(b, end...)
+			}
+			add(b)
+		}
+		if upper := strings.ToUpper(run); strings.Trim(upper, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == "" {
+			b, _ := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(upper)
+			add(b)
+		}
+	}
+	return list
+}
+
+func unhex(hexes []string) []string {
+	var list []string
+	for _, run := range hexes {
+		for skip := range 2 {
+			part := run[skip:]
+			if b, err := hex.DecodeString(part[:len(part)/2*2]); err == nil {
+				list = append(list, string(b))
+			}
+		}
+	}
+	return list
+}
+
+func isBase64(c byte) bool { return isBare(c) || c == '+' || c == '/' }
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+// runs returns the parts of a text that are long enough to encode a secret.
+func runs(text string, in func(byte) bool) []string {
+	var list []string
+	from := 0
+	for at := 0; at <= len(text); at++ {
+		if at < len(text) && in(text[at]) {
+			continue
+		}
+		if at-from >= leastPrint {
+			list = append(list, text[from:at])
+		}
+		from = at + 1
+	}
+	return list
+}
