@@ -49,7 +49,7 @@ func readCorpus(name string) ([]sample, error) {
 		if word == "-" {
 			word = ""
 		}
-		all = append(all, sample{name, class, word, strings.ReplaceAll(text, "⏎", "\n")})
+		all = append(all, sample{name, class, word, strings.NewReplacer("⏎", "\n", "␍", "\r").Replace(text)})
 	}
 	return all, nil
 }

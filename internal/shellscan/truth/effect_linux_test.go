@@ -61,7 +61,7 @@ func effectsOf(trace string) []effect {
 
 func (w *watcher) add(k kind, path string, p *process) {
 	path = strings.TrimSuffix(path, "(deleted)")
-	if k != calls && k != signals && k != codes && noise(k, path, p) {
+	if k != calls && k != signals && k != codes && k != starts && noise(k, path, p) {
 		return
 	}
 	path, k = inRepository(path, k, p)
@@ -113,7 +113,7 @@ func (w *watcher) seeOpen(c call, p *process, args, texts []string) {
 	}
 	path := p.at(texts[0], dir)
 	asked := path
-	if real := named(c.result); real != "" && !strings.Contains(path, "/proc/") {
+	if real := named(c.result); real != "" {
 		path = real
 	}
 	switch {
