@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -200,7 +201,7 @@ func (s *State) offer(f floodmark.ActionDecided) {
 func (st *step) carriedBy(o floodmark.Origin, d floodmark.Digest) []floodmark.NodeID {
 	var nodes []floodmark.NodeID
 	if o.Kind == floodmark.FromFile && o.Place != "" {
-		p := st.places().Clean(o.Place, "")
+		p := st.resolved([]string{st.places().Clean(o.Place, "")})[0]
 		nodes = append(nodes, st.carry(pathRef(p), st.onPath(p))...)
 		nodes = append(nodes, st.checkout(p)...)
 	}
@@ -260,4 +261,24 @@ func (st *step) instructed() {
 			Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "instructions", Place: ref.Name},
 		}, "")
 	}
+}
+
+// late brings what was left behind between a call and its result: another
+// session may have written what this one was about to read.
+func (st *step) late(c hook.Call) floodmark.Label {
+	l := floodmark.Clean()
+	leaves, err := c.Leaves()
+	if st.in.Artifacts == nil || err != nil || len(leaves) == 0 {
+		return l
+	}
+	ref := st.ref(c.Server, c.Name)
+	j := judged{leaves: leaves, use: st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())}
+	j.action.Tool, j.action.Effects = ref, j.use.Effects
+	first := st.node
+	for _, n := range st.withCarried(j) {
+		if n >= first {
+			l = l.Join(st.effective(n))
+		}
+	}
+	return l
 }

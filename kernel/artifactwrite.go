@@ -58,6 +58,7 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 		w.Artifact = treeRef(t.runs)
 		w.Whole = len(st.find(w.Artifact)) == 0 // then it is gone once somebody has looked
 		st.write(w, set)
+		st.out.Watch = t.runs
 	}
 	w.Whole = false
 	for _, ref := range st.remembered(&j, true) {

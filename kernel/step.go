@@ -50,8 +50,8 @@ type Input struct {
 	// Altered is what was found on the disk after a call, at after_tool_call;
 	// nil if nobody looked.
 	Altered *Altered
-	// Checkouts say which repository a path belongs to; nil knows none.
-	Checkouts Checkouts
+	// Disk is that of the machine the agent runs on; nil if nobody can look.
+	Disk Disk
 }
 
 // An Output is what must be written down, then what may be answered.
@@ -71,6 +71,9 @@ type Output struct {
 	// with the facts.
 	Artifacts []floodmark.Artifact
 	Gone      []Gone
+	// Watch is the folder in which an allowed call runs code whose changes
+	// carry what the session has seen: whoever can look there says what changed.
+	Watch string
 	// Forks are sessions begun by this one, with their first facts.
 	Forks []Fork
 	// PersistGraph and LogFullContext are what a rule asked for.

@@ -73,7 +73,7 @@ func (st *step) afterTool() {
 	id := callID(c)
 	digest := st.ev.Result.ContentDigest()
 	if n, ok := st.s.Ledger.Pending(id); ok {
-		label := st.arrived(c, n)
+		label := st.arrived(c, n).Join(st.late(c))
 		found := st.found(st.ev.Result.Text)
 		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found})
 		st.mark = st.mark.Join((&floodmark.Source{Label: label, Secrets: found}).Own())

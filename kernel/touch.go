@@ -27,12 +27,19 @@ type touch struct {
 
 // touched finds out which files a call touches.
 func (st *step) touched(j *judged) touch {
-	if st.in.Artifacts == nil && st.in.Checkouts == nil || j.use.Profile == nil {
+	if st.in.Artifacts == nil && st.in.Disk == nil || j.use.Profile == nil {
 		return touch{}
 	}
+	t := st.touchedByTool(j)
 	if j.use.Commands() {
-		return st.touchedByCommand(j)
+		t = st.touchedByCommand(j)
 	}
+	t.reads, t.writes, t.loads = st.resolved(t.reads), st.resolved(t.writes), st.resolved(t.loads)
+	return t
+}
+
+// touchedByTool finds out which files the arguments of a call name.
+func (st *step) touchedByTool(j *judged) touch {
 	var t touch
 	var paths []string
 	contents := 0

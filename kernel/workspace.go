@@ -9,11 +9,28 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Checkouts say which repository a path belongs to. Whoever looks at the disk
-// answers; the kernel writes down what it was told.
-type Checkouts interface {
+// A Disk says what lies at a path. Whoever can look answers; the kernel writes
+// down what it was told, so that nobody has to look again.
+type Disk interface {
 	// Around returns the checkout a clean path lies in.
 	Around(path string) (Checkout, bool)
+	// Resolve returns where a clean path leads once links are followed; what is
+	// not there, or cannot be looked at, leads to itself.
+	Resolve(path string) string
+}
+
+// resolved are paths with their links followed.
+func (st *step) resolved(paths []string) []string {
+	if st.in.Disk == nil {
+		return paths
+	}
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		if out[i] = p; !strings.ContainsAny(p, "*?[") {
+			out[i] = st.in.Disk.Resolve(p)
+		}
+	}
+	return out
 }
 
 // A Checkout is a working tree of a repository, as far as its files tell.
@@ -52,11 +69,11 @@ func (c Checkout) source() floodmark.Source {
 // foreign returns the checkout of others a path lies in, unless the policy
 // lists the path as the owner's own.
 func (st *step) foreign(p string) (Checkout, bool) {
-	if st.in.Checkouts == nil || p == "" {
+	if st.in.Disk == nil || p == "" {
 		return Checkout{}, false
 	}
 	p = strings.TrimSuffix(p, "/**")
-	c, ok := st.in.Checkouts.Around(p)
+	c, ok := st.in.Disk.Around(p)
 	if !ok || c.Own || c.Commit == "" {
 		return Checkout{}, false
 	}

@@ -48,7 +48,10 @@ func (s *store) take(session floodmark.SessionID, seq int, out kernel.Output) {
 	}
 }
 
-// Around implements [kernel.Checkouts].
+// Resolve implements [kernel.Disk]: a story knows no links.
+func (s *store) Resolve(path string) string { return path }
+
+// Around implements [kernel.Disk].
 func (s *store) Around(path string) (kernel.Checkout, bool) {
 	best, found := kernel.Checkout{}, false
 	for root, c := range s.checkouts {

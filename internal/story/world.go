@@ -150,7 +150,7 @@ func (w *world) input(ev hook.Event) kernel.Input {
 		Code:   fmt.Sprintf("%08x", 0xc0de0000+w.tickets+1),
 		Ticket: floodmark.TicketID("t" + strconv.Itoa(w.tickets+1)),
 
-		Artifacts: w.store, Checkouts: w.store,
+		Artifacts: w.store, Disk: w.store,
 	}
 	if ev.Point == hook.AfterToolCall {
 		in.Altered, w.store.altered = w.store.altered, nil
