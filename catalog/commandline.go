@@ -5,122 +5,236 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// command says what one command line is. One simple command whose first words
-// are known is what its entry says; everything else is arbitrary code.
+// MaxShellBytes is the longest command line that is looked through; a longer
+// one counts as doing the worst.
+const MaxShellBytes = shellscan.MaxBytes
+
+// maxTargets bounds the files one command line is looked at for writing; with
+// more of them it counts as doing the worst.
+const maxTargets = 512
+
+// command says what one command line is: the sum of its parts, or arbitrary
+// code if some part cannot be understood.
 func (j *judge) command(line string) {
-	if j.decided {
+	if len(line) > MaxShellBytes {
+		j.installs = true
 		j.mentioned(line)
-		j.shell(line)
+		j.arbitrary()
 		return
 	}
-	var buf [24]string
-	if words, ok := simple(line, buf[:]); ok && j.known(words) {
-		if j.acts() {
-			j.argv(words) // what it writes, and what it may start with the rest
-		} else if p := (part{words: words}); p.tells() {
+	j.line(shellscan.Scan(line, j.place(), j.catalog.commands), line)
+}
+
+// argv does the same for a command given as a list of words.
+func (j *judge) argv(words []string) {
+	j.line(shellscan.ScanWords(words, j.place(), j.catalog.commands), strings.Join(words, " "))
+}
+
+func (j *judge) place() shellscan.Place { return shellscan.Place{Dir: j.base, Home: j.at.Home} }
+
+// line takes over what a scan has found.
+func (j *judge) line(r shellscan.Report, text string) {
+	j.use.Opaque = j.use.Opaque || !r.Understood
+	j.use.Interactive = j.use.Interactive || r.InteractiveShell
+	j.installs = j.installs || r.NetworkIntoInterpreter
+	if !j.decided {
+		j.parts(&r)
+	}
+	j.touched(&r)
+	if !r.Understood {
+		j.mentioned(text)
+		if !j.decided {
+			j.arbitrary()
+		}
+	}
+}
+
+// parts joins what the entries of all parts say.
+func (j *judge) parts(r *shellscan.Report) {
+	j.use.Effects, j.use.Own = nil, len(r.Parts) > 0
+	j.returns = returns{label: floodmark.Label{Trust: floodmark.System, Secrecy: floodmark.Public}}
+	j.joined = true
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		j.add(p.Effects...)
+		j.programs(p.Words)
+		if len(p.Entries) == 0 {
+			j.returns.label = j.returns.label.Join(floodmark.Label{Secrecy: floodmark.Private})
+			j.use.Own = false
+		}
+		for _, e := range p.Entries {
+			j.entry(e)
+		}
+		for _, w := range p.Operands {
+			if strings.Contains(w, "://") && !namesFile(w) {
+				j.use.URLs = append(j.use.URLs, w)
+			}
+			if _, file := cutFold(w, "file:"); file {
+				j.url(w)
+			}
+			j.undeclared(w)
+		}
+	}
+	for i := range r.Effects {
+		if e, ok := house(r.Effects[i].Kind); ok {
+			j.add(e)
+		}
+	}
+	if len(j.use.Effects) > 1 {
+		j.use.Effects = slices.DeleteFunc(slices.Clone(j.use.Effects), func(e floodmark.Effect) bool { return e == floodmark.Observe })
+	}
+	if len(j.use.Effects) == 0 {
+		j.use.Effects = []floodmark.Effect{floodmark.Observe}
+	}
+	if j.alters() { // what a tool says after it did something is never worth more than its own word
+		j.returns.label = j.returns.label.Join(floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public})
+	}
+}
+
+// entry joins what one entry says about its command.
+func (j *judge) entry(e *shellscan.Entry) {
+	l := e.Returns.Label
+	if e.Returns.TrustByPath {
+		j.returns.trustByPath, l.Trust = true, floodmark.System
+	}
+	if e.Returns.SecrecyByPath {
+		j.returns.secrecyByPath, l.Secrecy = true, floodmark.Public
+	}
+	j.returns.label = j.returns.label.Join(l)
+	j.use.Own = j.use.Own && e.Own
+	if e.Protected {
+		j.guards |= isProtected
+	}
+}
+
+// house is the effect that a kind is at least.
+func house(k shellscan.Kind) (floodmark.Effect, bool) {
+	switch k {
+	case shellscan.Anything, shellscan.Execute, shellscan.Listen:
+		return floodmark.Run, true
+	case shellscan.Admin:
+		return floodmark.Admin, true
+	case shellscan.Send:
+		return floodmark.Send, true
+	case shellscan.Delete:
+		return floodmark.Change, true
+	case shellscan.Write:
+		return floodmark.Write, true
+	case shellscan.Fetch:
+		return floodmark.Fetch, true
+	}
+	return floodmark.Observe, false
+}
+
+// touched looks at every file and address of a line.
+func (j *judge) touched(r *shellscan.Report) {
+	for i := range r.Effects {
+		e := &r.Effects[i]
+		switch e.Kind {
+		case shellscan.Read:
+			j.reads(e)
+		case shellscan.Write, shellscan.Delete:
+			j.writes(e)
+		case shellscan.Execute:
+			j.loads(e)
+		case shellscan.Environment:
 			j.most = floodmark.Secret
+		case shellscan.Fetch, shellscan.Send:
+			if e.URL != "" {
+				if !slices.Contains(j.use.URLs, e.URL) {
+					j.use.URLs = append(j.use.URLs, e.URL)
+				}
+				j.url(e.URL)
+			}
 		}
+	}
+}
+
+// list adds a path to one of the lists of a Use. Where the folder of the line is
+// not known, a relative path names no file.
+func list(paths []string, e *shellscan.Effect) []string {
+	if !isAbsolute(e.Path) {
+		return paths
+	}
+	p := e.Path
+	if e.Tree {
+		p = strings.TrimSuffix(p, "/") + "/**"
+	}
+	if slices.Contains(paths, p) {
+		return paths
+	}
+	return append(paths, p)
+}
+
+func (j *judge) reads(e *shellscan.Effect) {
+	if e.Path == "" {
 		return
 	}
-	j.mentioned(line)
-	j.shell(line)
-	j.arbitrary()
+	j.use.Reads = list(j.use.Reads, e)
+	s := j.located(e)
+	j.guards |= s.guard &^ isInstructs
 }
 
-// known judges a command by the entry that names most of its words. If the
-// options are none that entry knows, the next one may know them; then both
-// count, the worse of each.
-func (j *judge) known(words []string) bool {
-	seen := false
-	for _, e := range j.catalog.commands.byWord[words[0]] {
-		switch {
-		case !e.fit(words):
-			continue
-		case seen:
-			j.add(e.effects...)
-			j.returns = j.returns.join(e.returns)
-			j.use.Own = j.use.Own && e.own
-		default:
-			j.use.Effects, j.returns, j.use.Own, seen = e.effects, e.returns, e.own, true
-		}
-		rest := words[len(e.words):]
-		if !e.accepts(rest) {
-			continue
-		}
-		j.operands(e, rest)
-		if e.protected {
-			j.guards |= isProtected
-		}
-		if j.acts() {
-			j.programs(words)
-		}
-		return true
+// located takes the place of a file over into the use.
+func (j *judge) located(e *shellscan.Effect) spot {
+	s := j.catalog.paths.look(e.Path, j.base, j.at, nil)
+	if s.kind > j.use.Location || j.use.Place == "" {
+		j.use.Place = s.text
 	}
-	return false
+	j.use.Location = max(j.use.Location, s.kind)
+	return s
 }
 
-// operands looks at each operand of e, and at each value of an option.
-func (j *judge) operands(e *commandEntry, words []string) {
-	options := true
-	for i, w := range words {
-		if options && w == "--" {
-			options = false
-			continue
-		}
-		if _, value, ok := strings.Cut(w, "="); ok && e.operands != operandsURL { // --file=x, and dd if=x
-			j.operand(e, value)
-		}
-		if options && w[0] == '-' || e.operands == operandsURL && i > 0 && valueOf(e.words[0], words[i-1], w) {
-			continue
-		}
-		j.operand(e, w)
-	}
-}
-
-// valueOf reports whether a word is no address but the number or the name an
-// option in front of it asks for, or a sort of record to look up.
-func valueOf(command, option, word string) bool {
-	if oneOf(option, "--max-time", "--retry", "--connect-timeout", "--depth", "--branch", "--filter") {
-		return true
-	}
-	lookup := oneOf(command, "ping", "ping6", "traceroute", "tracepath", "dig", "nslookup", "host", "whois", "mtr")
-	return lookup && (len(option) == 2 && option[0] == '-' && digits(word) ||
-		oneOf(strings.ToUpper(word), "A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT") || word == "+short")
-}
-
-// address looks at an operand of a command that reaches the network. Git names
-// the places it reaches, and folders and branches as well.
-func (j *judge) address(command, word string) {
-	if command == "git" && !strings.Contains(word, ":") || namesFile(word) && command == "git" {
-		j.undeclared(word)
+func (j *judge) loads(e *shellscan.Effect) {
+	if e.Path == "" {
 		return
 	}
-	if !namesFile(word) {
-		j.use.URLs = append(j.use.URLs, word)
-	}
-	j.url(word)
+	j.use.Loads = list(j.use.Loads, e)
+	var buf [24]string
+	s := j.catalog.paths.look(e.Path, j.base, j.at, buf[:])
+	j.guards |= s.guard & isSecret
 }
 
-func (j *judge) operand(e *commandEntry, word string) {
-	switch e.operands {
-	case operandsPath:
-		j.path(word)
-	case operandsURL:
-		j.address(e.words[0], word)
-	default:
-		if strings.Contains(word, "://") {
-			j.use.URLs = append(j.use.URLs, word)
-		}
-		j.undeclared(word)
+// writes notes what it means that a command writes a file, or puts a folder
+// there.
+func (j *judge) writes(e *shellscan.Effect) {
+	if e.Path == "" {
+		return
 	}
+	if j.targets++; j.targets > maxTargets {
+		j.installs = true
+		return
+	}
+	j.use.Writes = list(j.use.Writes, e)
+	s := j.located(e)
+	j.guards |= s.guard & (isInstructs | isProtected | isSecret)
+	switch {
+	case e.Pattern:
+		j.guards |= j.catalog.paths.mayBe(&s, e.Kind == shellscan.Delete && e.Tree)
+	case e.Kind == shellscan.Delete && j.catalog.paths.holdsProtected(&s, true):
+		j.guards |= isProtected
+	}
+	if e.Kind == shellscan.Write && e.Tree {
+		j.guards |= j.catalog.paths.holdsGuarded(&s)
+		if e.Placed && j.folder(e.Path) { // what is put in its place brings everything in it
+			j.guards |= isInstructs
+		}
+	}
+}
+
+// folder reports what is known to be a folder: one that holds the project, a
+// home or the place where the command runs.
+func (j *judge) folder(at string) bool {
+	return at == "/" || within(j.base, at) || within(j.at.Project, at) || within(j.at.Home, at)
 }
 
 // arbitrary says that the command could do anything.
 func (j *judge) arbitrary() {
 	j.use.Effects, j.use.Own = j.catalog.unknown, false
-	j.returns = returns{label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}}
+	j.returns, j.joined = returns{label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}}, false
 }
 
 // maxMentioned bounds the bytes of all paths in a text that is looked through;
@@ -137,7 +251,7 @@ func (j *judge) mentioned(line string) {
 		if len(words) == 0 {
 			continue
 		}
-		if j.catalog.commands.protects(words) {
+		if j.catalog.commands.Protects(words) {
 			j.guards |= isProtected
 		}
 		j.programs(words)
@@ -161,6 +275,9 @@ func (j *judge) mentioned(line string) {
 // programs looks for our own programs: as the one that is started, or as the
 // bare name some other program is given («pkill floodmark»).
 func (j *judge) programs(words []string) {
+	if len(words) == 0 {
+		return
+	}
 	first := words[0]
 	if isMonitor(first[strings.LastIndexAny(first, `/\`)+1:]) || slices.ContainsFunc(words, isMonitor) {
 		j.guards |= isProtected

@@ -36,14 +36,6 @@ func TestCleanAtSign(t *testing.T) {
 	}
 }
 
-func TestNamesFolder(t *testing.T) {
-	for command, option := range map[string]string{"tar": "-C", "cp": "-t", "unzip": "-d", "wget": "-P", "any": "--target-directory"} {
-		if !namesFolder(command, option) || namesFolder(command, "-q") {
-			t.Errorf("%s %s", command, option)
-		}
-	}
-}
-
 func TestReadsOnlyEdges(t *testing.T) {
 	for text, want := range map[string]bool{"SELECT $": false, "SELECT $1": true, "SELECT $a": false} {
 		if readsOnly(text) != want {
@@ -56,13 +48,6 @@ func TestSimpleSpaces(t *testing.T) {
 	words, ok := simple("  git   status ", nil)
 	if !ok || strings.Join(words, "|") != "git|status" {
 		t.Errorf("%q %v", words, ok)
-	}
-}
-
-func TestAllowsLongOptions(t *testing.T) {
-	any, some := commandEntry{options: []string{"*"}}, commandEntry{options: []string{"--all"}}
-	if !any.allows("--anything") || some.allows("--anything") || !some.allows("--all") {
-		t.Error("long options")
 	}
 }
 
@@ -84,49 +69,6 @@ func TestPlainWords(t *testing.T) {
 	for n, want := range map[int]bool{MaxCommandBytes: true, MaxCommandBytes + 1: false} {
 		if _, ok := simple(strings.Repeat("a", n), nil); ok != want {
 			t.Errorf("%d bytes: %v", n, ok)
-		}
-	}
-}
-
-// Options that are not known, and operands where none may be, make a command
-// another one.
-func TestAcceptedWords(t *testing.T) {
-	e := commandEntry{flags: "la", options: []string{"--all", "-name"}}
-	none := commandEntry{operands: operandsNone, flags: "*"}
-	for _, tc := range []struct {
-		entry *commandEntry
-		line  string
-		want  bool
-	}{
-		{&e, "", true},
-		{&e, "x y", true},
-		{&e, "-la", true},
-		{&e, "-l9", true},
-		{&e, "-0", true},
-		{&e, "-lx", false},
-		{&e, "-l.", false},
-		{&e, "-name x", true},
-		{&e, "--all=x", true},
-		{&e, "--other", false},
-		{&e, "- x", true},
-		{&e, "x -x", false},
-		{&e, "-- -x --other", true},
-		{&e, "-- -- x", true},
-		{&none, "-x", true},
-		{&none, "-Z", true},
-		{&none, "-a -z -A", true},
-		{&none, "-{", false},
-		{&none, "-`", false},
-		{&none, "-[", false},
-		{&none, "-@", false},
-		{&none, "x", false},
-		{&none, "-", false},
-		{&none, "--", true},
-		{&none, "-- -x", false},
-		{&none, "-- --", false},
-	} {
-		if got := tc.entry.accepts(strings.Fields(tc.line)); got != tc.want {
-			t.Errorf("%q with operands %q: %v", tc.line, tc.entry.operands, got)
 		}
 	}
 }

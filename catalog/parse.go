@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 // The limits on what one file says.
@@ -22,7 +23,8 @@ const (
 type File struct {
 	name     string
 	profiles []*Profile
-	commands []*commandEntry
+	commands []*shellscan.Entry
+	globals  map[string]map[string]shellscan.Role
 	globs    []pathGlob
 	digest   floodmark.Digest
 	warnings floodmark.Problems
@@ -99,7 +101,7 @@ func (r *reader) top(f *File, n *yaml.Node) {
 	if p, ok := fs["paths"]; ok {
 		r.pathLists(f, p.value)
 	}
-	if len(f.profiles)+len(f.commands)+len(f.globs) == 0 && !r.problems.Failed() {
+	if len(f.profiles)+len(f.commands)+len(f.globs)+len(f.globals) == 0 && !r.problems.Failed() {
 		r.fail(n, "missing-key", "add tools:, commands: or paths:", "the file says nothing")
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/floodmark/floodmark"
 )
 
 func (r *reader) cases(n *yaml.Node, p *Profile) {
@@ -152,62 +150,6 @@ func (r *reader) firstWords(n *yaml.Node, text string) []string {
 		return nil
 	}
 	return words
-}
-
-func (r *reader) commandList(f *File, list *yaml.Node) {
-	for _, n := range r.items(list, "commands") {
-		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "own", "selfProtected")
-		if fs == nil {
-			continue
-		}
-		e := r.commandBody(n, fs)
-		c, ok := fs["command"]
-		if !ok {
-			r.fail(n, "missing-key", "add command: with its first words", "a command needs words")
-			continue
-		}
-		for _, text := range r.texts(c.value, "command") {
-			if words := r.firstWords(text, text.Value); words != nil {
-				one := e
-				one.words = words
-				f.commands = append(f.commands, &one)
-			}
-		}
-	}
-}
-
-func (r *reader) commandBody(n *yaml.Node, fs map[string]field) commandEntry {
-	e := commandEntry{operands: operandsText}
-	if a, ok := fs["about"]; ok {
-		r.text(a.value, "about")
-	}
-	if f, ok := fs["effect"]; ok {
-		e.effects = r.effects(f.value, &Profile{})
-	} else {
-		r.fail(n, "missing-key", "add effect:", "a command needs an effect")
-		e.effects = []floodmark.Effect{floodmark.Admin}
-	}
-	if f, ok := fs["returns"]; ok {
-		e.returns = r.returns(f.value).returns
-	} else {
-		r.warn(n, "missing-key", "add returns:", "it is not said what comes back, so results count as untrusted and secret")
-	}
-	if f, ok := fs["operands"]; ok {
-		e.operands = r.oneOf(f.value, "operands", kindsOfOperands())
-	}
-	if f, ok := fs["flags"]; ok {
-		e.flags = r.text(f.value, "flags")
-	}
-	if f, ok := fs["options"]; ok {
-		e.options = valuesOf(r.texts(f.value, "options"))
-	}
-	if f, ok := fs["own"]; ok {
-		e.own = r.flag(f.value, "own")
-	}
-	if f, ok := fs["selfProtected"]; ok {
-		e.protected = r.protected(f, e.effects)
-	}
-	return e
 }
 
 // pathLists reads the lists of guarded paths.

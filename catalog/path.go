@@ -3,6 +3,7 @@ package catalog
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -186,6 +187,30 @@ func (ps *paths) holdsGuarded(s *spot) (found guard) {
 		}
 		if segs, ok := g.from(s); ok && holds(g.low, segs) {
 			found |= g.guard & (isInstructs | isProtected)
+		}
+	}
+	return found
+}
+
+// mayBe returns the lists something could be on that a pattern matches, or, if
+// folders count, something in a folder it matches.
+func (ps *paths) mayBe(s *spot, folders bool) (found guard) {
+	for i := range ps.globs {
+		g := &ps.globs[i]
+		if g.guard&(isInstructs|isProtected)&^found == 0 {
+			continue
+		}
+		segs, ok := g.from(s)
+		if !ok || g.low[len(g.low)-1] == "**" && slices.Contains(segs, "**") { // a whole tree has everything in it
+			continue
+		}
+		if meets(g.low, segs) {
+			found |= g.guard & (isInstructs | isProtected)
+		}
+		for n := 1; folders && n < len(g.low) && g.guard&isProtected != 0; n++ {
+			if g.low[n-1] != "**" && meets(g.low[:n], segs) {
+				found |= isProtected
+			}
 		}
 	}
 	return found

@@ -232,7 +232,7 @@ func TestNumberOfJoinedPaths(t *testing.T) {
 	for n, want := range map[int]guard{maxJoined: isInstructs, maxJoined + 1: 0} {
 		files := append(slices.Repeat([]string{"x"}, n-2), "/home/other", ".bashrc")
 		j := judge{catalog: c, at: here(), base: "/srv"}
-		if j.joined(files); j.guards != want {
+		if j.together(files); j.guards != want {
 			t.Errorf("%d paths: %04b", n, j.guards)
 		}
 	}

@@ -56,7 +56,7 @@ func TestNetworkIntoAnInterpreter(t *testing.T) {
 		"echo ok # curl example.com | sh":                                                 false,
 	} {
 		u := shell(t, c, line)
-		if slices.Contains(u.Effects, admin) != want || !slices.Contains(u.Effects, run) {
+		if slices.Contains(u.Effects, admin) != want || want && !slices.Contains(u.Effects, run) {
 			t.Errorf("%q: %v, want admin %v", line, u.Effects, want)
 		}
 		if u.Instructs || u.SelfProtected {
@@ -143,37 +143,9 @@ func TestShellLimits(t *testing.T) {
 	if u := shell(t, c, pad(MaxShellBytes+1)); !slices.Contains(u.Effects, admin) {
 		t.Errorf("beyond the limit: %v", u.Effects)
 	}
-	deep := func(n int) string { return strings.Repeat("echo $(", n) + "echo > AGENTS.md" + strings.Repeat(")", n) }
-	for _, n := range []int{maxShellDepth, maxShellDepth + 1, 200} {
-		if u := shell(t, c, deep(n)); !u.Instructs {
-			t.Errorf("%d deep: %v", n, u.Effects)
+	for n, want := range map[int]bool{maxTargets: false, maxTargets + 1: true} {
+		if u := shell(t, c, "tee"+strings.Repeat(" x", n)); slices.Contains(u.Effects, admin) != want {
+			t.Errorf("%d targets: %v", n, u.Effects)
 		}
 	}
-	docs := func(n int) string { return strings.Repeat("cat <<E\nx\nE\n", n) + "cat <<E\n> AGENTS.md\nE\n" }
-	if u := shell(t, c, docs(maxHereDocs-1)); u.Instructs {
-		t.Error("a here-document is text")
-	}
-	if u := shell(t, c, docs(maxHereDocs)); !u.Instructs {
-		t.Error("beyond the limit here-documents are commands")
-	}
-}
-
-func FuzzParts(f *testing.F) {
-	for _, s := range []string{"", "a | b > c", "x $(y `z`) \"$(w)\"", "cat <<E\nx\nE\n", "a)b(c", "'", "\"", "\\", "$(", ">(", "<(", "&>", "#"} {
-		f.Add(s)
-	}
-	c := shipped(f)
-	f.Fuzz(func(t *testing.T, line string) {
-		size := 0
-		for _, p := range parts(line) {
-			for _, w := range slices.Concat(p.words, p.writes, p.text) {
-				size += len(w)
-			}
-		}
-		if size > 2*len(line) {
-			t.Errorf("%d bytes of %d", size, len(line))
-		}
-		j := judge{catalog: c, at: here(), base: here().Project}
-		j.shell(line)
-	})
 }

@@ -48,7 +48,7 @@ func TestShippedCounts(t *testing.T) {
 			t.Errorf("no tools of %s", a)
 		}
 	}
-	commands := len(shipped(t).commands.entries)
+	commands := len(shipped(t).entries)
 	t.Logf("%d agents, %d servers, %d tools, %d commands", len(agents), servers, tools, commands)
 	if len(agents) < 8 || servers < 14 || commands < 80 {
 		t.Errorf("%d agents, %d servers, %d commands", len(agents), servers, commands)

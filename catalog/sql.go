@@ -107,3 +107,7 @@ func sqlFunction(word string) bool {
 		"json_agg", "jsonb_agg", "json_object", "json_build_object", "jsonb_build_object", "json_extract", "unnest", "split_part", "position",
 		"numeric", "decimal", "varchar", "char", "stddev", "variance", "percentile_cont", "bool_and", "bool_or", "total", "instr", "typeof", "iif")
 }
+
+func letterOrDigit(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}

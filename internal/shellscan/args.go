@@ -114,14 +114,7 @@ func (x *sorter) operand(args []word) int {
 		}
 		return len(args)
 	case Shell:
-		whole := w
-		whole.vague = !w.exact()
-		for _, v := range args[1:] {
-			whole.text += " " + v.text
-			whole.vague = whole.vague || !v.exact()
-			whole.net = whole.net || v.net
-		}
-		x.p.list = append(x.p.list, operand{role: Shell, w: whole})
+		x.p.list = append(x.p.list, operand{role: Shell, w: sentence(args)})
 		return len(args)
 	default:
 		x.p.list = append(x.p.list, operand{role: role, w: w})
@@ -140,6 +133,10 @@ func (x *sorter) option(args []word) int {
 		return 1
 	case takes && role == Until:
 		return x.until(args)
+	case takes && role == Command && !joined:
+		x.gave(name)
+		x.p.rest = args[1:]
+		return len(args)
 	case takes && joined:
 		x.gave(name)
 		v := w
@@ -149,7 +146,7 @@ func (x *sorter) option(args []word) int {
 		return 1
 	case takes:
 		x.gave(name)
-		if role == Flag {
+		if role == Flag || role == Attached {
 			return 1
 		}
 		return x.separate(name, role, args)
@@ -178,10 +175,13 @@ func (x *sorter) letters(args []word) int {
 			takes = false
 		} else if takes {
 			x.gave(letter)
-			if rest := w.text[i+1:]; rest != "" {
+			rest := w.text[i+1:]
+			if rest != "" {
 				v := w
 				v.text = rest
 				x.value(letter, role, v)
+			}
+			if rest != "" || role == Attached {
 				return 1
 			}
 			return x.separate(letter, role, args)

@@ -160,16 +160,23 @@ func (s *scanner) enter(name string, args []word, st *state) {
 
 // eval reads words as a line.
 func (s *scanner) eval(args []word, st *state, in feed, depth int) feed {
-	whole := word{}
+	return s.shellText(sentence(args), st, in, depth)
+}
+
+// sentence is what words are as one text.
+func sentence(args []word) word {
+	var whole word
+	var b strings.Builder
 	for i, w := range args {
 		if i > 0 {
-			whole.text += " "
+			b.WriteByte(' ')
 		}
-		whole.text += w.text
+		b.WriteString(w.text)
 		whole.vague = whole.vague || !w.exact()
 		whole.net = whole.net || w.net
 	}
-	return s.shellText(whole, st, in, depth)
+	whole.text = b.String()
+	return whole
 }
 
 // shellText reads a text that a shell will read.

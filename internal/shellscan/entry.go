@@ -11,38 +11,39 @@ type Role uint8
 
 // The roles. Words without one make a command something nobody described.
 const (
-	NoRole  Role = iota // no such word may be there
-	Text                // names nothing on this machine
-	Path                // a file, used as the effects of the command say
-	Reads               // a file that is read
-	Writes              // a file that is written
-	Deletes             // a file that is removed
-	Copies              // files that are read, the last one is written
-	Moves               // files that are moved, the last one is written
-	URL                 // an address on the network
-	Host                // a machine on the network, its files as «host:path»
-	Data                // text that is sent; «@file» sends that file
-	Folder              // the folder the command works in
-	Loads               // a file that is loaded as code
-	Script              // a file that is run as code; the rest are its own words
-	Code                // a program in a language that is not read here
-	Shell               // text that a shell reads
-	Command             // the rest are the words of another command
-	Until               // words of another command up to «;» or «+»
-	Assigns             // NAME=value, then as the next role says
-	Sed                 // a program for sed
-	Awk                 // a program for awk
-	Jq                  // a program for jq
-	SQL                 // statements for a database
-	Into                // the folder that is written to
-	Flag                // no word: an option without a value
+	NoRole   Role = iota // no such word may be there
+	Text                 // names nothing on this machine
+	Path                 // a file, used as the effects of the command say
+	Reads                // a file that is read
+	Writes               // a file that is written
+	Deletes              // a file that is removed
+	Copies               // files that are read, the last one is written
+	Moves                // files that are moved, the last one is written
+	URL                  // an address on the network
+	Host                 // a machine on the network, its files as «host:path»
+	Data                 // text that is sent; «@file» sends that file
+	Folder               // the folder the command works in
+	Loads                // a file that is loaded as code
+	Script               // a file that is run as code; the rest are its own words
+	Code                 // a program in a language that is not read here
+	Shell                // text that a shell reads
+	Command              // the rest are the words of another command
+	Until                // words of another command up to «;» or «+»
+	Assigns              // NAME=value, then as the next role says
+	Sed                  // a program for sed
+	Awk                  // a program for awk
+	Jq                   // a program for jq
+	SQL                  // statements for a database
+	Into                 // the folder that is written to
+	Attached             // text that can only stand in the same word
+	Flag                 // no word: an option without a value
 )
 
 // Roles returns the words of the roles, as they stand in a catalog.
 func Roles() []string {
 	return []string{
 		"none", "text", "path", "read", "write", "delete", "copy", "move", "url", "host", "data", "folder", "load", "script", "code",
-		"shell", "command", "until", "assign", "sed", "awk", "jq", "sql", "into", "flag",
+		"shell", "command", "until", "assign", "sed", "awk", "jq", "sql", "into", "attached", "flag",
 	}
 }
 
@@ -105,4 +106,11 @@ func NewCommands(entries []*Entry, globals map[string]map[string]Role) *Commands
 		slices.SortStableFunc(list, func(a, b *Entry) int { return len(b.Words) - len(a.Words) })
 	}
 	return c
+}
+
+// Protects reports whether a command begins as one that is protected.
+func (c *Commands) Protects(words []string) bool {
+	return slices.ContainsFunc(c.byWord[words[0]], func(e *Entry) bool {
+		return e.Protected && len(words) >= len(e.Words) && slices.Equal(e.Words, words[:len(e.Words)])
+	})
 }

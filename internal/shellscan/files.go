@@ -1,6 +1,7 @@
 package shellscan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -119,6 +120,9 @@ func (s *scanner) saves(j *job) {
 		return
 	}
 	j.effect(floodmark.Write)
+	for _, d := range j.into { // the other end may choose another name
+		s.touch(Effect{Kind: Write, Tree: true}, d, j.st)
+	}
 	for _, o := range j.p.list {
 		if o.role != URL {
 			continue
@@ -148,6 +152,7 @@ func (s *scanner) special(j *job) {
 	case "dd":
 		s.dd(j)
 	case "sed", "gsed":
+		j.p.list = slices.DeleteFunc(j.p.list, func(o operand) bool { return o.opt == "" && o.w.text == "" }) // sed -i '' …
 		if j.p.has("-i", "--in-place", "-I") {
 			s.inPlace(j)
 		}
@@ -157,10 +162,76 @@ func (s *scanner) special(j *job) {
 		s.unpacks(j)
 	case "git":
 		s.git(j)
-	case "base64", "xxd":
-		if j.in.net {
-			j.net = true
+	case "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack":
+		if j.p.has("-e", "--regexp", "-f", "--file", "--files") {
+			j.allFiles()
 		}
+	case "jq", "yq", "gojq", "jaq":
+		s.pairs(j)
+	case "cat":
+		if len(j.p.list) == 0 {
+			j.out = j.in
+			j.out.piped = true
+		}
+	case "perl", "ruby":
+		if j.p.has("-e", "-E") {
+			s.edited(j)
+		}
+	case "kubectl":
+		if slices.ContainsFunc(j.p.list, func(o operand) bool { return strings.Contains(strings.ToLower(o.w.text), "secret") }) {
+			s.add(Effect{Kind: Environment})
+		}
+	case "env":
+		if len(j.p.rest) == 0 {
+			s.add(Effect{Kind: Environment})
+		}
+	}
+}
+
+// edited makes files of what follows a program: it reads them, or with -i
+// writes them.
+func (s *scanner) edited(j *job) {
+	for i := range j.p.list {
+		o := &j.p.list[i]
+		if o.opt != "" {
+			continue
+		}
+		if o.role = Reads; j.p.has("-i") {
+			o.role = Writes
+		}
+	}
+}
+
+// allFiles makes files of all operands: an option said what the first would.
+func (j *job) allFiles() {
+	for i := range j.p.list {
+		if o := &j.p.list[i]; o.opt == "" && (o.role == Text || o.role == Jq) {
+			o.role = Reads
+		}
+	}
+}
+
+// pairs takes out the second values of --arg and its like.
+func (s *scanner) pairs(j *job) {
+	var list []operand
+	drop, program := false, !j.p.has("-f", "--from-file")
+	for _, o := range j.p.list {
+		switch {
+		case o.opt != "":
+			drop = o.opt == "--arg" || o.opt == "--argjson"
+		case drop:
+			drop = false
+			continue
+		case program:
+			o.role, program = Jq, false
+		default:
+			o.role = Reads
+		}
+		list = append(list, o)
+	}
+	j.p.list = list
+	if !program && j.p.has("-f", "--from-file") {
+		s.jq(j, "")
 	}
 }
 
@@ -332,6 +403,9 @@ func (s *scanner) clone(j *job) {
 	}
 	if len(plain) == 0 {
 		return
+	}
+	if from := plain[0]; from.exact() && namesFile(from.text) { // a copy of what is here
+		j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Fetch })
 	}
 	to := plain[len(plain)-1]
 	if len(plain) == 1 {

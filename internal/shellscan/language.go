@@ -225,6 +225,9 @@ func (s *scanner) undescribed(name string, words []word, st *state, in feed, dep
 	if brings(name) {
 		s.add(Effect{Kind: Fetch})
 	}
+	if name == "ps" || name == "kubectl" && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(strings.ToLower(w.text), "secret") }) {
+		s.add(Effect{Kind: Environment})
+	}
 	var net bool
 	for i, w := range words[1:] {
 		net = net || w.net

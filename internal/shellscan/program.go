@@ -199,12 +199,27 @@ func (s *scanner) run(j *job) feed {
 	if j.entry.Tells {
 		s.add(Effect{Kind: Environment})
 	}
+	s.mayRun(j, before)
 	s.carry(j, before)
 	j.out.net = j.out.net || j.net || j.in.net
 	if j.out.names == nil {
 		j.out.names = j.listed()
 	}
 	return j.out
+}
+
+// mayRun counts what a command reads as code where it may run code, and
+// nothing says which: a clone runs hooks, an archive holds files that run.
+func (s *scanner) mayRun(j *job, before int) {
+	if !j.does(floodmark.Run) || len(j.entry.Loads) > 0 || j.ran {
+		return
+	}
+	for _, e := range s.r.Effects[before:] {
+		if e.Kind == Read && e.Path != "" {
+			e.Kind = Execute
+			s.r.Effects = append(s.r.Effects, e)
+		}
+	}
 }
 
 // kinds adds what the words of the house say where no word did.

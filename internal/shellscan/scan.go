@@ -15,7 +15,7 @@ const (
 	MaxWords   = 4096      // words of one command, after expansion
 	MaxEffects = 4096
 	MaxWhy     = 8
-	MaxDirs    = 4   // folders a line may be in at one time
+	MaxDirs    = 4    // folders a line may be in at one time
 	MaxValue   = 4096 // bytes of a variable that is followed
 )
 
@@ -24,6 +24,9 @@ func Scan(line string, at Place, c *Commands) Report {
 	s := newScanner(at, c)
 	st := newState(at)
 	s.text(line, st, feed{}, 0)
+	if s.parts == 0 && len(s.r.Effects) == 0 {
+		s.doubt("there is no command")
+	}
 	s.r.Understood = len(s.r.Why) == 0
 	return s.r
 }
@@ -62,9 +65,9 @@ func newScanner(at Place, c *Commands) *scanner {
 // feed is what a command finds on its standard input, and what one leaves
 // there for the next.
 type feed struct {
-	piped bool     // there is something else than a terminal
-	net   bool     // the network sent it
-	known bool     // text is all of it
+	piped bool // there is something else than a terminal
+	net   bool // the network sent it
+	known bool // text is all of it
 	text  string
 	names []string // folders whose files' names it may be; nil if not so
 }

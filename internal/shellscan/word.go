@@ -30,7 +30,9 @@ func number() word { return word{text: "*", vague: true, digits: true} }
 func (w word) exact() bool { return !w.vague && !w.glob && !w.split && !w.proc }
 
 // option reports that the word may be an option of its command.
-func (w word) option() bool { return strings.HasPrefix(w.text, "-") && len(w.text) > 1 || w.begins && w.names == nil }
+func (w word) option() bool {
+	return strings.HasPrefix(w.text, "-") && len(w.text) > 1 || w.begins && w.names == nil
+}
 
 // join is one word made of two that touch.
 func (w word) join(v word) word {
@@ -176,6 +178,9 @@ func wholeArray(p *syntax.ParamExp) bool {
 // bare is a literal outside quotes: a backslash takes the next letter as it is.
 func bare(text string) word {
 	w := word{text: text}
+	if len(text) > 1 && text[0] == '=' && letterOrDigit(text[1]) { // zsh looks up the command of that name
+		w.vague, w.begins = true, true
+	}
 	if strings.IndexByte(text, '\\') >= 0 {
 		var b strings.Builder
 		for i := 0; i < len(text); i++ {

@@ -1,0 +1,75 @@
+package catalog
+
+import "strings"
+
+// meets reports whether some path matches both patterns: one of a list, and
+// one a shell would match with names. There «*» alone does not stand for names
+// that begin with a dot, and «[…]» counts as any one character.
+func meets(pat Segments, segs []string) bool {
+	row := make([]bool, len(segs)+1) // row[k]: the rest of pat meets segs[k:]
+	row[len(segs)] = true
+	for k := len(segs) - 1; k >= 0 && segs[k] == "**"; k-- {
+		row[k] = true
+	}
+	for i := len(pat) - 1; i >= 0; i-- {
+		next := make([]bool, len(segs)+1)
+		next[len(segs)] = pat[i] == "**" && row[len(segs)]
+		for k := len(segs) - 1; k >= 0; k-- {
+			switch {
+			case pat[i] == "**":
+				next[k] = row[k] || next[k+1] || segs[k] == "**" && row[k+1]
+			case segs[k] == "**":
+				next[k] = next[k+1] || row[k]
+			default:
+				next[k] = row[k+1] && meetsName(pat[i], segs[k])
+			}
+		}
+		row = next
+	}
+	return row[0]
+}
+
+// meetsName reports whether some name matches both patterns.
+func meetsName(pat, seg string) bool {
+	if !strings.ContainsAny(seg, "*?[") {
+		return matchSegment(pat, seg)
+	}
+	if strings.HasPrefix(pat, ".") && strings.IndexByte("*?[", seg[0]) >= 0 {
+		return false
+	}
+	seg = unbracket(seg)
+	row := make([]bool, len(seg)+1)
+	row[len(seg)] = true
+	for k := len(seg) - 1; k >= 0 && seg[k] == '*'; k-- {
+		row[k] = true
+	}
+	for i := len(pat) - 1; i >= 0; i-- {
+		next := make([]bool, len(seg)+1)
+		next[len(seg)] = pat[i] == '*' && row[len(seg)]
+		for k := len(seg) - 1; k >= 0; k-- {
+			switch {
+			case pat[i] == '*' || seg[k] == '*':
+				next[k] = row[k] && pat[i] == '*' || next[k+1] && (pat[i] == '*' || seg[k] == '*') || seg[k] == '*' && row[k]
+			default:
+				next[k] = row[k+1] && (pat[i] == '?' || seg[k] == '?' || pat[i] == seg[k])
+			}
+		}
+		row = next
+	}
+	return row[0]
+}
+
+// unbracket writes «?» for every set of characters.
+func unbracket(seg string) string {
+	for {
+		i := strings.IndexByte(seg, '[')
+		if i < 0 {
+			return seg
+		}
+		n := strings.IndexByte(seg[i+1:], ']')
+		if n < 0 {
+			return strings.ReplaceAll(seg, "[", "?")
+		}
+		seg = seg[:i] + "?" + seg[i+1+n+1:]
+	}
+}

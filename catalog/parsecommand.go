@@ -1,0 +1,158 @@
+package catalog
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/shellscan"
+)
+
+// commandList reads what a file says about the commands of a shell.
+func (r *reader) commandList(f *File, list *yaml.Node) {
+	for _, n := range r.items(list, "commands") {
+		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "values", "adds", "loads",
+			"stdin", "here", "tells", "before", "own", "selfProtected")
+		if fs == nil {
+			continue
+		}
+		c, ok := fs["command"]
+		if !ok {
+			r.fail(n, "missing-key", "add command: with its first words", "a command needs words")
+			continue
+		}
+		if before, ok := fs["before"]; ok {
+			r.before(f, c.value, before)
+			if _, does := fs["effect"]; !does {
+				continue
+			}
+		}
+		e := r.commandBody(n, fs)
+		for _, text := range r.texts(c.value, "command") {
+			if words := r.firstWords(text, text.Value); words != nil {
+				one := e
+				one.Words = words
+				f.commands = append(f.commands, &one)
+			}
+		}
+	}
+}
+
+// before reads the options that may stand before a subcommand.
+func (r *reader) before(f *File, names *yaml.Node, options field) {
+	roles := r.roles(options)
+	for _, n := range r.texts(names, "command") {
+		if f.globals == nil {
+			f.globals = map[string]map[string]shellscan.Role{}
+		}
+		f.globals[n.Value] = roles
+	}
+}
+
+func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry {
+	e := shellscan.Entry{Operands: []shellscan.Role{shellscan.Text}}
+	if a, ok := fs["about"]; ok {
+		r.text(a.value, "about")
+	}
+	if f, ok := fs["effect"]; ok {
+		e.Effects = r.effects(f.value, &Profile{})
+	} else {
+		r.fail(n, "missing-key", "add effect:", "a command needs an effect")
+		e.Effects = []floodmark.Effect{floodmark.Admin}
+	}
+	if f, ok := fs["returns"]; ok {
+		got := r.returns(f.value).returns
+		e.Returns = shellscan.Returns{Label: got.label, TrustByPath: got.trustByPath, SecrecyByPath: got.secrecyByPath}
+	} else {
+		r.warn(n, "missing-key", "add returns:", "it is not said what comes back, so results count as untrusted and secret")
+	}
+	r.words(fs, &e)
+	if f, ok := fs["own"]; ok {
+		e.Own = r.flag(f.value, "own")
+	}
+	if f, ok := fs["selfProtected"]; ok {
+		e.Protected = r.protected(f, e.Effects)
+	}
+	return e
+}
+
+// words reads what the words of a command stand for.
+func (r *reader) words(fs map[string]field, e *shellscan.Entry) {
+	if f, ok := fs["operands"]; ok {
+		e.Operands = nil
+		for _, n := range r.texts(f.value, "operands") {
+			if role := r.role(n, "operands"); role != shellscan.NoRole {
+				e.Operands = append(e.Operands, role)
+			}
+		}
+	}
+	if f, ok := fs["flags"]; ok {
+		e.Flags = r.text(f.value, "flags")
+	}
+	if f, ok := fs["options"]; ok {
+		e.Options = valuesOf(r.texts(f.value, "options"))
+	}
+	if f, ok := fs["values"]; ok {
+		e.Values = r.roles(f)
+	}
+	if f, ok := fs["adds"]; ok {
+		e.Adds = r.adds(f)
+	}
+	if f, ok := fs["loads"]; ok {
+		e.Loads = valuesOf(r.texts(f.value, "loads"))
+	}
+	if f, ok := fs["stdin"]; ok {
+		e.Stdin, _ = shellscan.ParseRole(r.oneOf(f.value, "stdin", []string{"shell", "code"}))
+	}
+	if f, ok := fs["here"]; ok {
+		e.Here = r.flag(f.value, "here")
+	}
+	if f, ok := fs["tells"]; ok {
+		e.Tells = r.flag(f.value, "tells")
+	}
+}
+
+func (r *reader) role(n *yaml.Node, what string) shellscan.Role {
+	role, _ := shellscan.ParseRole(r.oneOf(n, what, shellscan.Roles()))
+	return role
+}
+
+// roles reads options by what their values are: {read: [-f, --file]}.
+func (r *reader) roles(f field) map[string]shellscan.Role {
+	out := map[string]shellscan.Role{}
+	fs := r.fields(f.value, f.key.Value, shellscan.Roles()...)
+	for _, word := range shellscan.Roles() {
+		list, ok := fs[word]
+		if !ok {
+			continue
+		}
+		role, _ := shellscan.ParseRole(word)
+		for _, n := range r.texts(list.value, word) {
+			if _, twice := out[n.Value]; twice {
+				r.fail(n, "conflict", "keep one of them", "the option %q has two meanings", shorten(n.Value))
+			}
+			out[n.Value] = role
+		}
+	}
+	return out
+}
+
+// adds reads options by the effect they bring: {send: [-d]}.
+func (r *reader) adds(f field) map[string][]floodmark.Effect {
+	out := map[string][]floodmark.Effect{}
+	fs := r.fields(f.value, "adds", effectWords()...)
+	for _, word := range effectWords() {
+		list, ok := fs[word]
+		if !ok {
+			continue
+		}
+		e, _ := floodmark.ParseEffect(word)
+		for _, n := range r.texts(list.value, word) {
+			if !slices.Contains(out[n.Value], e) {
+				out[n.Value] = append(out[n.Value], e)
+			}
+		}
+	}
+	return out
+}
