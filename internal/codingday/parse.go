@@ -99,8 +99,8 @@ func (p *taskParser) step(word, arg string) error {
 	switch {
 	case strings.HasPrefix(word, "?"):
 		s.Attack, word = true, word[1:]
-	case strings.HasPrefix(word, "!"):
-		s.Attack = true
+	case len(word) > 1 && strings.ContainsRune("!=", rune(word[0])):
+		s.Attack = word[0] == '!'
 		s.Cuts, word = word[1:len(word)-1], word[len(word)-1:]
 		if s.Cuts == "" {
 			s.Cuts = "a"

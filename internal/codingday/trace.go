@@ -19,8 +19,8 @@ var recorded embed.FS
 
 // The limits on recordings. All of them together are below 3 MB on disk.
 const (
-	MaxTraceFile = 1 << 20  // one task's file as it is on disk
-	MaxUnpacked  = 16 << 20 // unpacked
+	MaxTraceFile = 1 << 20 // one task's file as it is on disk
+	MaxUnpacked  = 4 << 20 // unpacked
 )
 
 // Home is what the owner's home folder is called in every recording.
