@@ -23,6 +23,9 @@ type Altered struct {
 	Whole bool
 }
 
+// CallID names a call, also one that its agent gave no name.
+func CallID(c hook.Call) floodmark.CallID { return callID(c) }
+
 // leave notes what an allowed call leaves behind: it carries what the session
 // has seen before its result, and what the call read.
 func (st *step) leave(j judged, result floodmark.NodeID) {

@@ -51,6 +51,9 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at ti
 	if err != nil {
 		return nil, err
 	}
+	if err := m.addArtifacts(&batch, key, out); err != nil {
+		return nil, err
+	}
 	if err := m.cfg.Journal.Append(ctx, batch); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) 
 		return written{}, err
 	}
 	defer m.done()
-	w, err := m.write(ctx, job{session: s, event: ev, judge: kernel.Step})
+	w, err := m.write(ctx, job{session: s, event: ev, judge: kernel.Step, altered: m.altered(ctx, s, ev)})
 	for n := 1; err == nil && w.out.Case != nil; n++ {
 		w, err = m.consult(ctx, s, ev, *w.out.Case, n == maxAudits)
 	}

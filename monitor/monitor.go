@@ -37,6 +37,11 @@ type Config struct {
 	// Erased is optional: it checks the proof of a tombstone before its mark is
 	// believed. With an error the session is refused.
 	Erased func(journal.Tombstone) error
+	// Machine names the machine whose files the agents work on, where sessions
+	// of several machines share a journal. Disk is optional: it looks at that
+	// machine's disk.
+	Machine string
+	Disk    Disk
 	// Now is the clock, NewCode and NewTicket draw from a cryptographic source.
 	Now       func() time.Time
 	NewCode   func() string
@@ -112,6 +117,7 @@ type Monitor struct {
 	contents *contents
 	asked    *questions
 	news     *news
+	watches  *watches
 	slots    chan struct{} // one for every event being worked on
 	waits    chan struct{} // one for everybody who waits for an answer
 
@@ -154,6 +160,7 @@ func New(c Config) (*Monitor, error) {
 		contents: newContents(c.Limits.ContentBytes),
 		asked:    newQuestions(),
 		news:     newNews(),
+		watches:  newWatches(),
 		slots:    make(chan struct{}, c.Limits.InFlight),
 		waits:    make(chan struct{}, c.Limits.InFlight),
 	}

@@ -23,6 +23,8 @@ type job struct {
 	judge func(*kernel.State, kernel.Rules, kernel.Input) (kernel.Output, error)
 	// ruleless jobs only note something: they work even if the rules do not.
 	ruleless bool
+	// altered is what a call has changed on the disk, if somebody looked.
+	altered *kernel.Altered
 }
 
 // A written is a job that is done: its facts are durable.
@@ -124,6 +126,9 @@ func (m *Monitor) try(ctx context.Context, s *seat, j job, key provenance.Key, o
 	if out.Ask != nil {
 		m.asked.add(s.session, *out.Ask, at)
 	}
+	if out.Watch != "" && m.cfg.Disk != nil {
+		m.watches.begin(s.session, kernel.CallID(j.event.Call), out.Watch, at)
+	}
 	if len(entries) > 0 {
 		m.news.tell(s.session)
 	}
@@ -140,6 +145,11 @@ func (m *Monitor) judge(ctx context.Context, s *seat, j job, key provenance.Key,
 	}()
 	find := &finder{ctx: ctx, m: m, tenant: s.session.Tenant, ix: s.index}
 	in := kernel.Input{Event: j.event, At: at, Code: m.cfg.NewCode(), Ticket: m.cfg.NewTicket(), Key: key, Index: find}
+	behind := &left{ctx: ctx, m: m, tenant: s.session.Tenant, key: key}
+	in.Artifacts, in.Altered = behind, j.altered
+	if m.cfg.Disk != nil {
+		in.Disk = m.cfg.Disk
+	}
 	if j.event.Point == hook.SubagentEnded && j.event.Child != "" {
 		child, err := m.read(ctx, journal.Session{Tenant: s.session.Tenant, ID: j.event.Child}, key)
 		if err != nil {
@@ -152,8 +162,8 @@ func (m *Monitor) judge(ctx context.Context, s *seat, j job, key provenance.Key,
 		rules = m.cfg.Rules()
 	}
 	out, err = j.judge(s.state, rules, in)
-	if find.err != nil {
-		return kernel.Output{}, find.err
+	if failed := errors.Join(find.err, behind.err); failed != nil {
+		return kernel.Output{}, failed
 	}
 	if err != nil {
 		return kernel.Output{}, misread(err)

@@ -1,0 +1,151 @@
+package monitor
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// What sessions left behind is kept beside the journal, looked up by key when a
+// call names it, and remembered for the time of one judgement only: another
+// node may have written since. The pages of the store are the cache.
+
+// left are the artifacts of one tenant for the time of one judgement. The rules
+// cannot be told that reading failed, so it is remembered and looked at
+// afterwards.
+type left struct {
+	ctx    context.Context
+	m      *Monitor
+	tenant string
+	key    provenance.Key
+	known  map[floodmark.ArtifactRef][]kernel.Kept
+	err    error
+}
+
+var _ kernel.Artifacts = (*left)(nil)
+
+// Find implements [kernel.Artifacts].
+func (l *left) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
+	if l.err != nil {
+		return nil
+	}
+	if l.known == nil {
+		l.known = map[floodmark.ArtifactRef][]kernel.Kept{}
+	}
+	var want []floodmark.Digest
+	of := map[floodmark.Digest]floodmark.ArtifactRef{}
+	for _, ref := range refs {
+		if _, ok := l.known[ref]; !ok {
+			key := l.m.artifactKey(l.key, ref)
+			of[key] = ref
+			want = append(want, key)
+			l.known[ref] = nil
+		}
+	}
+	if len(want) > 0 {
+		if l.err = l.read(want, of); l.err != nil {
+			return nil
+		}
+	}
+	var found []kernel.Kept
+	for _, ref := range refs {
+		found = append(found, l.known[ref]...)
+	}
+	return found
+}
+
+func (l *left) read(want []floodmark.Digest, of map[floodmark.Digest]floodmark.ArtifactRef) error {
+	for some := range slices.Chunk(want, postingsAtOnce) {
+		words, err := l.m.cfg.Journal.Artifacts(l.ctx, l.tenant, some)
+		if err != nil {
+			return fmt.Errorf("read what sessions left behind: %w", err)
+		}
+		for _, w := range words {
+			ref := of[w.Key]
+			a, err := openArtifact(l.key, w)
+			if err != nil || a.Ref != ref {
+				return fmt.Errorf("%w: what session %s left behind was changed", journal.ErrBroken, w.Session)
+			}
+			version := floodmark.ArtifactVersion{Session: w.Session, Seq: w.Seq}
+			l.known[ref] = append(l.known[ref], kernel.Kept{Version: version, Artifact: a})
+		}
+	}
+	for _, ref := range of {
+		slices.SortFunc(l.known[ref], func(a, b kernel.Kept) int {
+			return slices.Compare([]byte(a.Version.Session), []byte(b.Version.Session))
+		})
+	}
+	return nil
+}
+
+// artifactKey is under which key an artifact is kept: a name nobody can guess
+// without the tenant's key. Files are those of one machine.
+func (m *Monitor) artifactKey(key provenance.Key, ref floodmark.ArtifactRef) floodmark.Digest {
+	machine := ""
+	switch ref.Kind {
+	case floodmark.FileArtifact, floodmark.TreeArtifact, floodmark.FolderArtifact:
+		machine = m.cfg.Machine
+	case floodmark.MemoryArtifact, floodmark.TextArtifact, floodmark.VouchArtifact:
+	}
+	mac := hmac.New(sha256.New, key[:])
+	for _, part := range []string{"floodmark artifact", machine, string(ref.Kind), ref.Name} {
+		mac.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
+		mac.Write([]byte(part))
+	}
+	return floodmark.Digest(mac.Sum(nil))
+}
+
+// addArtifacts adds what a session leaves behind with its last entry.
+func (m *Monitor) addArtifacts(b *journal.Batch, key provenance.Key, out *kernel.Output) error {
+	r := &b.Records[0]
+	for _, g := range out.Gone {
+		b.Artifacts = append(b.Artifacts, journal.Artifact{
+			Tenant: r.Session.Tenant, Key: m.artifactKey(key, g.Ref), Session: g.Version.Session, Seq: g.Version.Seq,
+		})
+	}
+	for _, a := range out.Artifacts {
+		body, err := json.Marshal(a)
+		if err != nil {
+			return fmt.Errorf("write %s down: %w", a.Ref.Kind, err)
+		}
+		w := journal.Artifact{Tenant: r.Session.Tenant, Key: m.artifactKey(key, a.Ref), Session: r.Session.ID, Seq: r.Last().Seq, Body: body}
+		w.Body = append(artifactMAC(key, w), body...)
+		b.Artifacts = append(b.Artifacts, w)
+	}
+	return nil
+}
+
+// openArtifact reads a word that was sealed for exactly this place.
+func openArtifact(key provenance.Key, w journal.Artifact) (a floodmark.Artifact, err error) {
+	if len(w.Body) < sha256.Size {
+		return a, journal.ErrBroken
+	}
+	mac := w.Body[:sha256.Size]
+	w.Body = w.Body[sha256.Size:]
+	if !hmac.Equal(mac, artifactMAC(key, w)) {
+		return a, journal.ErrBroken
+	}
+	err = json.Unmarshal(w.Body, &a)
+	return a, err
+}
+
+// artifactMAC seals a word to its place: who said it, when, and of what.
+func artifactMAC(key provenance.Key, w journal.Artifact) []byte {
+	mac := hmac.New(sha256.New, key[:])
+	for _, part := range []string{"floodmark left", w.Tenant, string(w.Key[:]), string(w.Session)} {
+		mac.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
+		mac.Write([]byte(part))
+	}
+	mac.Write(binary.BigEndian.AppendUint64(nil, w.Seq))
+	mac.Write(w.Body)
+	return mac.Sum(nil)
+}

@@ -1,0 +1,82 @@
+package monitor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// A Disk is that of the machine the agents run on. It answers within limits of
+// its own, and says so when it could not look at everything.
+type Disk interface {
+	kernel.Disk
+	// Changed returns which files below a folder were changed since a time.
+	Changed(ctx context.Context, folder string, since time.Time) kernel.Altered
+}
+
+// maxWatches bounds the runs whose changes are looked for at the same time. Of
+// one that is forgotten, everything in its folder counts as changed.
+const maxWatches = 4096
+
+// watches are the runs under way.
+type watches struct {
+	mu  sync.Mutex // guards all
+	all map[watchName]watch
+}
+
+type watchName struct {
+	session journal.Session
+	call    floodmark.CallID
+}
+
+type watch struct {
+	folder string
+	since  time.Time
+}
+
+func newWatches() *watches { return &watches{all: map[watchName]watch{}} }
+
+// begin notes that a call runs code from here on.
+func (w *watches) begin(s journal.Session, c floodmark.CallID, folder string, at time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name := range w.all {
+		if len(w.all) < maxWatches {
+			break
+		}
+		delete(w.all, name)
+	}
+	w.all[watchName{s, c}] = watch{folder, at}
+}
+
+// end returns what was noted of a call, once.
+func (w *watches) end(s journal.Session, c floodmark.CallID) (watch, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name := watchName{s, c}
+	found, ok := w.all[name]
+	delete(w.all, name)
+	return found, ok
+}
+
+// watchMargin is how much earlier than a call changes are looked for: file
+// systems round times.
+const watchMargin = 2 * time.Second
+
+// altered is what a call has changed on the disk; nil if nobody looked.
+func (m *Monitor) altered(ctx context.Context, s journal.Session, ev hook.Event) *kernel.Altered {
+	if m.cfg.Disk == nil || ev.Point != hook.AfterToolCall {
+		return nil
+	}
+	w, ok := m.watches.end(s, kernel.CallID(ev.Call))
+	if !ok {
+		return nil
+	}
+	found := m.cfg.Disk.Changed(ctx, w.folder, w.since.Add(-watchMargin))
+	return &found
+}
