@@ -51,8 +51,8 @@ func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) {
 		same := func(o approval.Question) bool {
 			return o.Action.Tool == t.Call.Action.Tool && o.Action.ArgsDigest == t.Call.Action.ArgsDigest
 		}
-		kept := slices.DeleteFunc(slices.Clone(p.Questions), same) // whoever was given the old list keeps it
-		p.Questions, p.Calls, p.Expires = append(kept, t.Call), t.Calls, t.Expires
+		p.Questions = append(slices.DeleteFunc(p.Questions, same), t.Call) // nobody else has this list
+		p.Calls, p.Expires = t.Calls, t.Expires
 		return
 	}
 	if q.count >= maxPending {

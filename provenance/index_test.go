@@ -215,6 +215,34 @@ func TestMemoryIndexAgreesWithASlowOne(t *testing.T) {
 	}
 }
 
+// A hash is found in any run: hashes spread as real ones are, all at one end,
+// or the same one many times.
+func TestSearchFindsTheFirst(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for size := range 300 {
+		for _, draw := range []func() Hash{
+			func() Hash { return Hash(rng.Uint64()) },
+			func() Hash { return Hash(rng.Uint64N(50)) },
+			func() Hash { return ^Hash(rng.Uint64N(3)) },
+		} {
+			run := make([]place, size)
+			for i := range run {
+				run[i].hash = draw()
+			}
+			slices.SortFunc(run, comparePlaces)
+			for _, h := range []Hash{0, 1, draw(), draw(), ^Hash(0)} {
+				want := 0
+				for want < size && run[want].hash < h {
+					want++
+				}
+				if got := search(run, h); got != want {
+					t.Fatalf("%d of %d, want %d", got, size, want)
+				}
+			}
+		}
+	}
+}
+
 func FuzzPostings(f *testing.F) {
 	data, _ := testKey().Postings("alpha beta https://x.com/y").MarshalBinary()
 	f.Add(data)

@@ -2,6 +2,7 @@ package provenance
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"github.com/floodmark/floodmark"
@@ -48,8 +49,8 @@ func (ix *MemoryIndex) Add(n floodmark.NodeID, p Postings) {
 func (ix *MemoryIndex) Find(h Hash) []floodmark.Span {
 	var spans []floodmark.Span
 	for _, run := range ix.runs {
-		at, found := slices.BinarySearchFunc(run, h, func(p place, h Hash) int { return cmp.Compare(p.hash, h) })
-		if !found {
+		at := search(run, h)
+		if at == len(run) || run[at].hash != h {
 			continue
 		}
 		end := at + 1
@@ -65,12 +66,38 @@ func (ix *MemoryIndex) Find(h Hash) []floodmark.Span {
 	return spans
 }
 
+// searchStep is how far from where it should be a hash is looked for first: most
+// stand no farther in a run of a few hundred.
+const searchStep = 8
+
+// search returns where the first place of a hash is, or would be. Hashes are
+// spread evenly, so it begins where the hash should be: the memory of a session
+// that was asked long ago is slow, and halving the run would touch more of it.
+func search(run []place, h Hash) int {
+	guess, _ := bits.Mul64(uint64(h), uint64(len(run)))
+	low, high := int(guess), int(guess)
+	for step := searchStep; low > 0 && run[low-1].hash >= h; step *= 2 {
+		low = max(0, low-step)
+	}
+	for step := searchStep; high < len(run) && run[high].hash < h; step *= 2 {
+		high = min(len(run), high+step)
+	}
+	at, _ := slices.BinarySearchFunc(run[low:high], h, func(p place, h Hash) int { return cmp.Compare(p.hash, h) })
+	return low + at
+}
+
 func comparePlaces(a, b place) int {
-	return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.node, b.node), cmp.Compare(a.offset, b.offset))
+	if a.hash != b.hash {
+		return cmp.Compare(a.hash, b.hash)
+	}
+	return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.offset, b.offset))
 }
 
 func compareSpans(a, b floodmark.Span) int {
-	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Offset, b.Offset))
+	if a.Node != b.Node {
+		return cmp.Compare(a.Node, b.Node)
+	}
+	return cmp.Compare(a.Offset, b.Offset)
 }
 
 func mergeRuns(a, b []place) []place {
