@@ -103,7 +103,18 @@ func (c *console) answer(ctx context.Context, p place, q *wire.AnswerRequest, fo
 	if err != nil {
 		return err
 	}
-	return c.outcome(form, a.GetAnswered(), a.GetNotice(), func() error { return c.message(a) })
+	return c.outcome(form, a.GetAnswered(), a.GetNotice()+whatFollows(q, a.GetAnswered()), func() error { return c.message(a) })
+}
+
+// whatFollows says what a yes does by itself, which is nothing yet.
+func whatFollows(q *wire.AnswerRequest, answered bool) string {
+	switch {
+	case !answered || q.GetVerb() != "approve":
+		return ""
+	case q.GetMinutes() > 0:
+		return " It holds for " + span(time.Duration(q.GetMinutes())*time.Minute) + "; the agent has to try the call again."
+	}
+	return " It holds until the agent's turn ends; the agent has to try the same call again."
 }
 
 // outcome tells how an order was taken. The notice is the answer, so it is

@@ -131,7 +131,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// message writes one of the monitor's messages for programs, as its API does.
+// message writes one of the monitor's messages for programs, as its API does,
+// with counts as numbers.
 func (c *console) message(m proto.Message) error {
 	data, err := messageJSON(m)
 	if err != nil {
@@ -167,7 +168,10 @@ func messageJSON(m proto.Message) ([]byte, error) {
 	if err := json.Compact(&b, data); err != nil {
 		return nil, err
 	}
-	return escapeJSON(b.Bytes()), nil
+	if data, err = numbered(b.Bytes(), m.ProtoReflect().Descriptor()); err != nil {
+		return nil, err
+	}
+	return escapeJSON(data), nil
 }
 
 // escapeJSON writes what could steer a terminal as escapes. Such runes stand
@@ -220,4 +224,13 @@ func (c *console) offerSessions(p *place) func(*cobra.Command, []string, string)
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// completeSession lets shells offer sessions for the flag --session.
+func (c *console) completeSession(cmd *cobra.Command, p *place) {
+	offer := c.offerSessions(p)
+	// The only error is a flag that does not exist, which every help test would show.
+	_ = cmd.RegisterFlagCompletionFunc("session", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return offer(cmd, nil, begun)
+	})
 }

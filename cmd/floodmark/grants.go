@@ -42,6 +42,7 @@ does not apply once new content or a new reason comes in.`,
 	}
 	addPlace(cmd, &p)
 	cmd.Flags().StringVar(&q.Session, "session", "", "only approvals in this `SESSION`")
+	c.completeSession(cmd, &p)
 	cmd.AddCommand(newGrantsEnd(c))
 	return cmd
 }

@@ -70,7 +70,7 @@ func both(notes map[string]string) map[string]string {
 
 const commonExits = "2  wrong usage, or a file that cannot be read or written\n3  an internal error"
 
-const allExits = "0  it worked\n1  the answer is no, a story failed, or a problem was found\n" + commonExits
+const allExits = "0  it worked\n1  the answer is no, a story failed, a problem was found, or no monitor runs\n" + commonExits
 
 // exitText is what a command's help says about exit codes.
 func exitText(cmd *cobra.Command) string {
@@ -131,13 +131,29 @@ func useLine(cmd *cobra.Command) string {
 	return cmd.UseLine()
 }
 
+// commandList lists the commands below one, in groups where there are some.
 func commandList(cmd *cobra.Command) string {
 	var b strings.Builder
-	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() || sub.Name() == "help" {
-			fmt.Fprintf(&b, "%-*s  %s\n", cmd.NamePadding(), sub.Name(), sub.Short)
+	by := ""
+	if len(cmd.Groups()) > 0 {
+		by = "  "
+	}
+	list := func(group string) {
+		for _, sub := range cmd.Commands() {
+			if sub.GroupID == group && (sub.IsAvailableCommand() || sub.Name() == "help") {
+				fmt.Fprintf(&b, "%s%-*s  %s\n", by, cmd.NamePadding(), sub.Name(), sub.Short)
+			}
 		}
 	}
+	for _, g := range cmd.Groups() {
+		b.WriteString(g.Title + "\n")
+		list(g.ID)
+		b.WriteByte('\n')
+	}
+	if by != "" {
+		b.WriteString("Other\n")
+	}
+	list("")
 	return b.String()
 }
 

@@ -49,6 +49,7 @@ answer. A question that nobody answers in time is a no.`,
 	}
 	addPlace(cmd, &p)
 	cmd.Flags().StringVar(&q.Session, "session", "", "only questions of this `SESSION`")
+	c.completeSession(cmd, &p)
 	return cmd
 }
 

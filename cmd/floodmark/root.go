@@ -58,12 +58,11 @@ them, shows what is known about tools, and measures protection on recorded attac
 	root.SetErr(c.stderr)
 	addOutput(root, true, asText, asJSON)
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
-	root.AddCommand(
-		newServe(c), newStatus(c), newSessions(c), newShow(c), newWhy(c), newGraph(c),
-		newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c), newWatch(c), newReplay(c), newJournal(c),
-		newDoctor(c), newService(c), newToken(c),
-		newTest(c), newPolicy(c), newCatalog(c), newBench(c), newVersion(c),
-	)
+	grouped(root, "run", "Run the monitor", newServe(c), newStatus(c), newDoctor(c), newService(c), newToken(c))
+	grouped(root, "look", "See what happened", newSessions(c), newShow(c), newWhy(c), newGraph(c), newWatch(c), newJournal(c), newReplay(c))
+	grouped(root, "answer", "Answer", newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c))
+	grouped(root, "rules", "Write and test rules", newPolicy(c), newTest(c), newCatalog(c), newBench(c))
+	root.AddCommand(newVersion(c))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -72,6 +71,15 @@ them, shows what is known about tools, and measures protection on recorded attac
 		fmt.Fprint(cmd.OutOrStdout(), helpText(cmd, c.outStyle()))
 	})
 	return root
+}
+
+// grouped adds commands that people look for together.
+func grouped(root *cobra.Command, id, title string, list ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, cmd := range list {
+		cmd.GroupID = id
+		root.AddCommand(cmd)
+	}
 }
 
 // finish gives cobra's own commands what every command of ours has, and makes

@@ -37,7 +37,7 @@ func (p *sheet) line(by int, text string) { p.painted(by, text, nil) }
 
 // painted is a line in a colour.
 func (p *sheet) painted(by int, text string, paint func(string) string) {
-	for i, l := range wrap(text, helpWidth-by-2, wholeWord) {
+	for i, l := range wrap(text, p.st.columns()-by-2, wholeWord) {
 		if i > 0 {
 			l = "  " + l
 		}

@@ -42,6 +42,7 @@ ends. Anywhere else each event is one line; with --output json one JSON object.`
 	}
 	addPlace(cmd, &p)
 	cmd.Flags().StringVar(&q.Session, "session", "", "only what happens in this `SESSION`")
+	c.completeSession(cmd, &p)
 	return cmd
 }
 

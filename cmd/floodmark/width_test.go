@@ -1,0 +1,48 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Text is fitted to the terminal, within bounds; without a width, or with one
+// that is none, to what every terminal has.
+func TestTextFitsTheTerminal(t *testing.T) {
+	for columns, want := range map[string]int{
+		"": helpWidth, "x": helpWidth, "0": helpWidth, "-5": helpWidth, "60": 60, "120": 120,
+		"40": minWidth, "39": minWidth, "160": maxWidth, "161": maxWidth,
+	} {
+		c := &console{getenv: func(name string) string { return map[string]string{"COLUMNS": columns}[name] }}
+		p := &sheet{st: c.outStyle()}
+		p.line(4, strings.Repeat("word ", 100))
+		widest := 0
+		for line := range strings.Lines(p.String()) {
+			widest = max(widest, lipgloss.Width(strings.TrimRight(line, "\n")))
+		}
+		if widest > want || widest < want-6 {
+			t.Errorf("COLUMNS=%q: %d columns, want at most %d and nearly that", columns, widest, want)
+		}
+	}
+}
+
+// A yes alone does nothing: the agent has to try again, and it ends.
+func TestAYesSaysWhatFollows(t *testing.T) {
+	for name, c := range map[string]struct {
+		q        *wire.AnswerRequest
+		answered bool
+		want     string
+	}{
+		"for the turn": {&wire.AnswerRequest{Verb: "approve"}, true, "until the agent's turn ends"},
+		"for a time":   {&wire.AnswerRequest{Verb: "approve", Minutes: 30}, true, "for 30 minutes"},
+		"in vain":      {&wire.AnswerRequest{Verb: "approve"}, false, ""},
+		"a no":         {&wire.AnswerRequest{Verb: "deny"}, true, ""},
+	} {
+		if got := whatFollows(c.q, c.answered); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
