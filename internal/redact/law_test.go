@@ -36,7 +36,7 @@ func written(t *testing.T) map[string][]*rule {
 			}
 		}
 		rules[d.ID] = append(rules[d.ID], &rule{
-			id: d.ID, entropy: d.Entropy, short: -1, allow: allowances(d.Allow), group: d.Group, pattern: lazily(d.Regex),
+			id: d.ID, entropy: d.Entropy, short: -1, allow: allowances(d.Allow), pattern: lazily(d.Regex),
 		})
 	}
 	return rules

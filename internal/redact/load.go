@@ -30,12 +30,11 @@ type table struct {
 // which has a Regex, or an assignment, which has Names and a Value.
 type ruleData struct {
 	ID string `json:"id"`
-	// Keywords stand in or near a token, in lower case; Regex matches it, and
-	// Group says which part is the secret (0: the first one that is not empty,
-	// or all). One of Needs, if there are some, stands in the window too.
+	// Keywords stand in or near a token, in lower case; Regex matches it. The
+	// secret is its first group that is not empty, or all of it. One of Needs, if
+	// there are some, stands in the window too.
 	Keywords []string `json:"keywords"`
 	Regex    string   `json:"regex"`
-	Group    int      `json:"group"`
 	Needs    []string `json:"needs"`
 	// Reach is how far a token is followed, where its pattern has no bound.
 	Reach int `json:"reach"`
@@ -71,7 +70,6 @@ type rule struct {
 	pattern func() *regexp.Regexp
 	shapes  []ready
 	// of a token
-	group  int
 	needs  []string
 	reach  int
 	seated bool // every word of it has a seat
@@ -117,7 +115,7 @@ func build(t table) *machine {
 		m.uses[at] = append(m.uses[at], u)
 	}
 	for _, d := range t.Rules {
-		r := &rule{id: d.ID, entropy: d.Entropy, allow: allowances(d.Allow), group: d.Group, needs: d.Needs, value: d.Value}
+		r := &rule{id: d.ID, entropy: d.Entropy, allow: allowances(d.Allow), needs: d.Needs, value: d.Value}
 		r.short = int(math.Exp2(r.entropy))
 		if r.named() {
 			r.assignment(d)

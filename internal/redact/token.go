@@ -78,7 +78,7 @@ func (s *search) look(w window) {
 	for _, m := range r.pattern().FindAllStringSubmatchIndex(part, -1) {
 		start, end := m[0], m[1]
 		for g := 1; g < len(m)/2; g++ {
-			if m[2*g] >= 0 && m[2*g] < m[2*g+1] && (r.group == 0 || r.group == g) {
+			if m[2*g] >= 0 && m[2*g] < m[2*g+1] {
 				start, end = m[2*g], m[2*g+1]
 				break
 			}

@@ -20,7 +20,6 @@ type theirRule struct {
 	Regex       string       `toml:"regex"`
 	Keywords    []string     `toml:"keywords"`
 	Entropy     float64      `toml:"entropy"`
-	SecretGroup int          `toml:"secretGroup"`
 	Allowlists  []theirAllow `toml:"allowlists"`
 }
 
@@ -37,7 +36,6 @@ type rule struct {
 	ID       string              `json:"id"`
 	Keywords []string            `json:"keywords,omitempty"`
 	Regex    string              `json:"regex,omitempty"`
-	Group    int                 `json:"group,omitempty"`
 	Needs    []string            `json:"needs,omitempty"`
 	Reach    int                 `json:"reach,omitempty"`
 	Names    []string            `json:"names,omitempty"`
@@ -195,7 +193,7 @@ const reachOfCurl = 1 << 10
 // token keeps a rule as it is. Where their keyword says too little for a quick
 // search, ours says more.
 func token(base rule, r theirRule) rule {
-	base.Regex, base.Group = r.Regex, r.SecretGroup
+	base.Regex = r.Regex
 	for _, k := range r.Keywords {
 		base.Keywords = append(base.Keywords, strings.ToLower(k))
 	}
