@@ -36,6 +36,7 @@ type benchOptions struct {
 	groups   bool
 	names    bool
 	sample   int
+	report   string
 }
 
 func newBenchProtection(c *console) *cobra.Command {
@@ -62,7 +63,9 @@ record too (1, 2, 5): the monitor should not ask more for that.
 The folder with the recorded data is --data, else $` + dataEnv + `.`,
 		Example: `  floodmark bench protection --data protection
   floodmark bench protection --data protection --policy none,floodmark --output json
-  floodmark bench protection --data protection --set agentdojo-recorded --groups`,
+  floodmark bench protection --data protection --set agentdojo-recorded --groups
+  floodmark bench protection --data protection --set mutation-4 --sample 1 --names
+  floodmark bench protection --data protection --sample 1 --report protection.html`,
 		Args: cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
 			return c.bench(cmd.Context(), opt, format(cmd))
@@ -76,6 +79,7 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
 	f.BoolVar(&opt.groups, "groups", false, "show the counts by suite, model and attack too (text only)")
 	f.BoolVar(&opt.names, "names", false, "name the attacks that pass and the tasks with a question, held-out ones aside, and say why it was asked (text only)")
 	f.IntVar(&opt.sample, "sample", quickSample, "mutate one in `N` traces; 1 is all of them")
+	f.StringVar(&opt.report, "report", "", "write a page with pictures and tables to this `FILE` too (.svg: the first picture alone)")
 	complete(cmd, "set", setNames())
 	complete(cmd, "policy", policyNames())
 	complete(cmd, "profile", profiles())
@@ -125,16 +129,28 @@ func (c *console) bench(ctx context.Context, opt benchOptions, form string) erro
 	if err != nil {
 		return err
 	}
-	bar := c.newProgress("replaying")
-	res, err := protection.Replay(ctx, data, deciders, protection.Options{Progress: bar.update, Sets: sets, Sample: opt.sample})
-	bar.end()
+	res, err := c.replayBench(ctx, data, deciders, protection.Options{Sets: sets, Sample: opt.sample})
 	if err != nil {
-		if ctx.Err() != nil {
-			return refuse("", "interrupted")
-		}
 		return err
 	}
+	if opt.report != "" {
+		if err := c.benchReport(ctx, data, res, opt); err != nil {
+			return err
+		}
+	}
 	return c.printBench(res, opt, form)
+}
+
+// replayBench is protection.Replay with a bar.
+func (c *console) replayBench(ctx context.Context, data *protection.Data, deciders []protection.Decider, opt protection.Options) (*protection.Result, error) {
+	bar := c.newProgress("replaying")
+	opt.Progress = bar.update
+	res, err := protection.Replay(ctx, data, deciders, opt)
+	bar.end()
+	if err != nil && ctx.Err() != nil {
+		return nil, refuse("", "interrupted")
+	}
+	return res, err
 }
 
 func (c *console) printBench(res *protection.Result, opt benchOptions, form string) error {

@@ -111,3 +111,23 @@ func TestBenchProtectionJSON(t *testing.T) {
 		t.Error("the hashes of policy and catalog are missing")
 	}
 }
+
+func TestBenchProtectionReport(t *testing.T) {
+	dir := t.TempDir()
+	for name, want := range map[string]string{"r.html": "<!doctype html>", "r.svg": "<svg "} {
+		file := filepath.Join(dir, name)
+		if code, _, errs := try(t, false, nil, "bench", "protection", "--data", recorded(t), "--sample", "1", "--report", file); code != exitOK {
+			t.Fatalf("code %d: %s", code, errs)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(data), want) || !strings.Contains(string(data), "floodmark strict") {
+			t.Errorf("%s is %.80q", name, data)
+		}
+	}
+	if code, _, errs := try(t, false, nil, "bench", "protection", "--data", recorded(t), "--report", filepath.Join(dir, "no", "r.html")); code == exitOK || !strings.Contains(errs, "report") {
+		t.Errorf("code %d: %s", code, errs)
+	}
+}

@@ -169,7 +169,7 @@ func (p *player) result() *Result {
 	for _, d := range p.deciders {
 		if h, ok := d.(interface {
 			Hashes() (policy, catalog string)
-		}); ok {
+		}); ok && r.PolicyHash == "" {
 			r.PolicyHash, r.CatalogHash = h.Hashes()
 		}
 	}
