@@ -1,0 +1,176 @@
+// Package workspace looks at the disk of the machine agents run on: whose a
+// checkout is, where a link leads, what a run has changed. It reads files, runs
+// nothing, changes nothing, and stops at its limits; what it could not look at
+// is said to be so, never to be clean.
+package workspace
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// The limits of one look.
+const (
+	MaxFiles   = 50_000                 // of a folder after a run
+	MaxTime    = 400 * time.Millisecond // for a folder after a run
+	MaxChanged = 64                     // files that are named; more mean everything
+	maxFolders = 40                     // above a path
+	maxRoots   = 256                    // checkouts remembered
+	maxSmall   = 1 << 20                // bytes of one of git's small files
+)
+
+// Options say whose work is whose.
+type Options struct {
+	// Home is the owner's, whose git settings name him.
+	Home string
+	// Identities are further mail addresses of the owner.
+	Identities []string
+}
+
+// A Disk answers for one machine. It is safe for concurrent use.
+type Disk struct {
+	opts Options
+
+	mu    sync.Mutex // guards roots
+	roots map[string]known
+}
+
+// known is what was found of a checkout when its head was this one.
+type known struct {
+	head     string
+	checkout kernel.Checkout
+	ok       bool
+}
+
+var _ monitor.Disk = (*Disk)(nil)
+
+// New returns a Disk.
+func New(o Options) *Disk { return &Disk{opts: o, roots: map[string]known{}} }
+
+// Resolve implements [kernel.Disk]: of a file that is not there yet, the folder
+// it would be in is resolved.
+func (d *Disk) Resolve(path string) string {
+	rest := ""
+	for at, n := path, 0; n < maxFolders; n++ {
+		if target, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.ToSlash(filepath.Join(target, rest))
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			break
+		}
+		rest, at = filepath.Join(filepath.Base(at), rest), up
+	}
+	return path
+}
+
+// Around implements [kernel.Disk].
+func (d *Disk) Around(path string) (kernel.Checkout, bool) {
+	root, gitDir, ok := locate(path)
+	if !ok {
+		return kernel.Checkout{}, false
+	}
+	r := open(root, gitDir)
+	head, ok := r.head()
+	if !ok {
+		return kernel.Checkout{}, false
+	}
+	d.mu.Lock()
+	k, seen := d.roots[root]
+	d.mu.Unlock()
+	if seen && k.head == head {
+		return k.checkout, k.ok
+	}
+	k = known{head: head, ok: true, checkout: r.whose(head, d.identities())}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.roots) >= maxRoots {
+		clear(d.roots)
+	}
+	d.roots[root] = k
+	return k.checkout, k.ok
+}
+
+// identities are the owner's: those he gave, and that of his own git settings.
+// The settings of a repository come with it and say nothing about him.
+func (d *Disk) identities() []string {
+	list := slices.Clone(d.opts.Identities)
+	if d.opts.Home != "" {
+		for _, name := range []string{".gitconfig", ".config/git/config"} {
+			if text, err := readSmall(filepath.Join(d.opts.Home, name)); err == nil {
+				if mail := setting(text, "user", "email"); mail != "" {
+					list = append(list, mail)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// Changed implements [monitor.Disk].
+func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
+	ctx, cancel := context.WithTimeout(ctx, MaxTime)
+	defer cancel()
+	found := kernel.Altered{Whole: true}
+	files, moved := 0, ""
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		files++
+		if err != nil || ctx.Err() != nil || files > MaxFiles || len(found.Paths) > MaxChanged {
+			found.Whole = false
+			return filepath.SkipAll
+		}
+		if e.IsDir() && skipped(e.Name()) && path != folder {
+			return filepath.SkipDir
+		}
+		info, gone := e.Info()
+		if gone != nil {
+			found.Whole = false
+			return nil
+		}
+		within := moved != "" && strings.HasPrefix(path, moved+string(filepath.Separator))
+		switch fresh := !info.ModTime().Before(since) || !statusTime(info).Before(since); {
+		case !e.IsDir() && (fresh || within):
+			found.Paths = append(found.Paths, filepath.ToSlash(path))
+		case e.IsDir() && fresh && info.ModTime().Before(since) && !within:
+			moved = path // it was put here as a whole: what is in it keeps its times
+		}
+		return nil
+	})
+	if err != nil {
+		found.Whole = false
+	}
+	if len(found.Paths) > MaxChanged {
+		found.Paths, found.Whole = found.Paths[:MaxChanged], false
+	}
+	return found
+}
+
+// skipped are folders that are worth External anyway, or hold git's own files,
+// whose hooks are guarded by their path.
+func skipped(name string) bool {
+	return slices.Contains([]string{".git", "node_modules", "vendor", ".venv", "__pycache__", "target"}, name)
+}
+
+// readSmall reads a file that must be small.
+func readSmall(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxSmall {
+		return "", fs.ErrInvalid
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxSmall))
+	return string(data), err
+}

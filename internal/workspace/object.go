@@ -1,0 +1,324 @@
+package workspace
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// The limits of reading git's objects.
+const (
+	maxCommit = 1 << 20   // bytes of a commit
+	maxIndex  = 256 << 20 // bytes of a pack's index
+	maxPacks  = 64
+	maxDeltas = 50 // steps from a changed object to its base
+)
+
+var errObject = errors.New("not an object we can read")
+
+// A commit is what is looked at of one.
+type commit struct {
+	parents           []string
+	author, committer string // their mail addresses
+}
+
+// objects reads commits of one repository.
+type objects struct {
+	dir    string
+	packs  []*pack
+	opened bool
+}
+
+// A pack is one file of many objects with its index.
+type pack struct {
+	file  *os.File
+	index []byte
+}
+
+func newObjects(common string) *objects { return &objects{dir: filepath.Join(common, "objects")} }
+
+func (o *objects) close() {
+	for _, p := range o.packs {
+		_ = p.file.Close()
+	}
+}
+
+// commit reads a commit, or says that it cannot.
+func (o *objects) commit(id string) (commit, bool) {
+	raw, err := hex.DecodeString(id)
+	if err != nil || len(raw) != 20 {
+		return commit{}, false
+	}
+	if f, err := os.Open(filepath.Join(o.dir, id[:2], id[2:])); err == nil {
+		defer func() { _ = f.Close() }()
+		data, err := inflate(f, maxCommit)
+		body, ok := loose(data)
+		if err != nil || !ok {
+			return commit{}, false
+		}
+		return parseCommit(body)
+	}
+	o.open()
+	for _, p := range o.packs {
+		if at, ok := find(p.index, raw); ok {
+			kind, body, err := p.object(at, maxDeltas)
+			if err != nil || kind != commitObject {
+				return commit{}, false
+			}
+			return parseCommit(body)
+		}
+	}
+	return commit{}, false
+}
+
+// open opens the packs, once.
+func (o *objects) open() {
+	if o.opened {
+		return
+	}
+	o.opened = true
+	names, _ := filepath.Glob(filepath.Join(o.dir, "pack", "*.idx"))
+	for _, name := range names[:min(len(names), maxPacks)] {
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxIndex {
+			continue
+		}
+		index, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		if f, err := os.Open(strings.TrimSuffix(name, ".idx") + ".pack"); err == nil {
+			o.packs = append(o.packs, &pack{file: f, index: index})
+		}
+	}
+}
+
+// inflate reads at most limit bytes of what was deflated.
+func inflate(r io.Reader, limit int) ([]byte, error) {
+	z, err := zlib.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(z, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = errObject
+	}
+	return data, err
+}
+
+// loose takes the head off an object that has a file of its own.
+func loose(data []byte) ([]byte, bool) {
+	head, body, ok := bytes.Cut(data, []byte{0})
+	return body, ok && bytes.HasPrefix(head, []byte("commit "))
+}
+
+// parseCommit reads the head of a commit.
+func parseCommit(body []byte) (c commit, ok bool) {
+	head, _, _ := strings.Cut(string(body), "\n\n")
+	for line := range strings.Lines(head) {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch word {
+		case "parent":
+			if !isID(rest) {
+				return commit{}, false
+			}
+			c.parents = append(c.parents, rest)
+		case "author":
+			c.author = mailOf(rest)
+		case "committer":
+			c.committer = mailOf(rest)
+		}
+	}
+	return c, c.author != "" && c.committer != ""
+}
+
+func mailOf(person string) string {
+	_, rest, ok := strings.Cut(person, "<")
+	mail, _, closed := strings.Cut(rest, ">")
+	if !ok || !closed {
+		return ""
+	}
+	return mail
+}
+
+// An index of the second version: a head of 8 bytes, 256 counts, the ids in
+// order, their checksums, their places, and places that need 8 bytes.
+const (
+	indexHead   = 8
+	indexCounts = indexHead + 256*4
+)
+
+// find returns where an object stands in the pack of an index.
+func find(index, id []byte) (int64, bool) {
+	if len(index) < indexCounts || !bytes.Equal(index[:indexHead], []byte{0xff, 't', 'O', 'c', 0, 0, 0, 2}) || len(id) != 20 {
+		return 0, false
+	}
+	count := func(b int) int { return int(binary.BigEndian.Uint32(index[indexHead+4*b:])) }
+	total, from := count(255), 0
+	if id[0] > 0 {
+		from = count(int(id[0]) - 1)
+	}
+	to := count(int(id[0]))
+	if total < 0 || from > to || to > total || len(index) < indexCounts+total*28 {
+		return 0, false
+	}
+	at := func(i int) []byte { return index[indexCounts+20*i : indexCounts+20*i+20] }
+	i := from + sort.Search(to-from, func(i int) bool { return bytes.Compare(at(from+i), id) >= 0 })
+	if i >= to || !bytes.Equal(at(i), id) {
+		return 0, false
+	}
+	place := binary.BigEndian.Uint32(index[indexCounts+24*total+4*i:])
+	if place&(1<<31) == 0 {
+		return int64(place), true
+	}
+	large := indexCounts + 28*total + 8*int(place&^(1<<31))
+	if large+8 > len(index) {
+		return 0, false
+	}
+	return int64(binary.BigEndian.Uint64(index[large:]) &^ (1 << 63)), true
+}
+
+// The kinds of objects in a pack.
+const (
+	commitObject   = 1
+	offsetDelta    = 6
+	referenceDelta = 7
+)
+
+// object reads an object at a place, made from its base if it is only a change.
+func (p *pack) object(at int64, steps int) (kind int, body []byte, err error) {
+	if steps == 0 || at < 0 {
+		return 0, nil, errObject
+	}
+	head := make([]byte, 64)
+	n, err := p.file.ReadAt(head, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, nil, err
+	}
+	kind, used, ok := objectHead(head[:n])
+	if !ok {
+		return 0, nil, errObject
+	}
+	base := int64(-1)
+	switch kind {
+	case commitObject:
+	case offsetDelta:
+		back, more, ok := backOffset(head[used:n])
+		if !ok || back > at {
+			return 0, nil, errObject
+		}
+		used, base = used+more, at-back
+	case referenceDelta:
+		if n < used+20 {
+			return 0, nil, errObject
+		}
+		if base, ok = find(p.index, head[used:used+20]); !ok {
+			return 0, nil, errObject
+		}
+		used += 20
+	default:
+		return 0, nil, errObject
+	}
+	body, err = inflate(io.NewSectionReader(p.file, at+int64(used), 1<<40), maxCommit)
+	if err != nil || base < 0 {
+		return kind, body, err
+	}
+	kind, from, err := p.object(base, steps-1)
+	if err != nil {
+		return 0, nil, err
+	}
+	body, err = applyDelta(from, body)
+	return kind, body, err
+}
+
+// objectHead reads an object's kind, and how long its head is.
+func objectHead(b []byte) (kind, used int, ok bool) {
+	for i, c := range b {
+		if i == 0 {
+			kind = int(c>>4) & 7
+		}
+		if c&0x80 == 0 {
+			return kind, i + 1, i < 10
+		}
+	}
+	return 0, 0, false
+}
+
+// backOffset reads how far back the base of a change lies.
+func backOffset(b []byte) (back int64, used int, ok bool) {
+	for i, c := range b {
+		if i > 8 {
+			break
+		}
+		if i > 0 {
+			back++
+		}
+		back = back<<7 | int64(c&0x7f)
+		if c&0x80 == 0 {
+			return back, i + 1, back > 0
+		}
+	}
+	return 0, 0, false
+}
+
+// applyDelta makes an object from its base and a change.
+func applyDelta(base, delta []byte) ([]byte, error) {
+	size, n := binary.Uvarint(delta)
+	if n <= 0 || size != uint64(len(base)) {
+		return nil, errObject
+	}
+	delta = delta[n:]
+	size, n = binary.Uvarint(delta)
+	if n <= 0 || size > maxCommit {
+		return nil, errObject
+	}
+	delta = delta[n:]
+	out := make([]byte, 0, size)
+	for len(delta) > 0 {
+		op := delta[0]
+		delta = delta[1:]
+		if op&0x80 == 0 {
+			if op == 0 || int(op) > len(delta) {
+				return nil, errObject
+			}
+			out, delta = append(out, delta[:op]...), delta[op:]
+		} else {
+			var from, length uint32
+			for bit := range 7 {
+				if op&(1<<bit) == 0 {
+					continue
+				}
+				if len(delta) == 0 {
+					return nil, errObject
+				}
+				if bit < 4 {
+					from |= uint32(delta[0]) << (8 * bit)
+				} else {
+					length |= uint32(delta[0]) << (8 * (bit - 4))
+				}
+				delta = delta[1:]
+			}
+			if length == 0 {
+				length = 0x10000
+			}
+			if uint64(from)+uint64(length) > uint64(len(base)) {
+				return nil, errObject
+			}
+			out = append(out, base[from:from+length]...)
+		}
+		if uint64(len(out)) > size {
+			return nil, errObject
+		}
+	}
+	if uint64(len(out)) != size {
+		return nil, errObject
+	}
+	return out, nil
+}

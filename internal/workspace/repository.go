@@ -1,0 +1,201 @@
+package workspace
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// maxCommits bounds the commits looked at for whose a checkout is.
+const maxCommits = 500
+
+// A repository is git's files of one checkout.
+type repository struct {
+	root   string // of the working tree
+	dir    string // git's files of this working tree
+	common string // git's files all working trees share
+	// borrowed says that the working tree points to git's files elsewhere which
+	// do not point back: anybody may write such a pointer.
+	borrowed bool
+}
+
+func open(root, dir string) repository {
+	r := repository{root: root, dir: dir, common: commonDir(dir)}
+	if dir != filepath.Join(root, ".git") {
+		back, err := readSmall(filepath.Join(dir, "gitdir"))
+		r.borrowed = err != nil || filepath.Clean(strings.TrimSpace(back)) != filepath.Join(root, ".git")
+	}
+	return r
+}
+
+// locate finds the checkout around a path: the nearest folder with git's files.
+func locate(path string) (root, dir string, ok bool) {
+	for at, n := path, 0; n < maxFolders; n++ {
+		git := filepath.Join(at, ".git")
+		if info, err := os.Lstat(git); err == nil {
+			if info.IsDir() {
+				return at, git, true
+			}
+			if text, err := readSmall(git); err == nil {
+				if to, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir: "); ok {
+					if !filepath.IsAbs(to) {
+						to = filepath.Join(at, to)
+					}
+					return at, to, true
+				}
+			}
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			break
+		}
+		at = up
+	}
+	return "", "", false
+}
+
+// commonDir is where the files are that all working trees share.
+func commonDir(dir string) string {
+	text, err := readSmall(filepath.Join(dir, "commondir"))
+	to := strings.TrimSpace(text)
+	switch {
+	case err != nil || to == "":
+		return dir
+	case filepath.IsAbs(to):
+		return to
+	}
+	return filepath.Join(dir, to)
+}
+
+// head is the commit that is checked out.
+func (r repository) head() (string, bool) {
+	text, err := readSmall(filepath.Join(r.dir, "HEAD"))
+	if err != nil {
+		return "", false
+	}
+	text = strings.TrimSpace(text)
+	ref, symbolic := strings.CutPrefix(text, "ref: ")
+	if !symbolic {
+		return text, isID(text)
+	}
+	if !strings.HasPrefix(ref, "refs/") || strings.Contains(ref, "..") {
+		return "", false
+	}
+	if text, err := readSmall(filepath.Join(r.common, filepath.FromSlash(ref))); err == nil {
+		id := strings.TrimSpace(text)
+		return id, isID(id)
+	}
+	packed, err := readSmall(filepath.Join(r.common, "packed-refs"))
+	if err != nil {
+		return "", false
+	}
+	for line := range strings.Lines(packed) {
+		if id, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == ref && isID(id) {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+func isID(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && (len(s) == 40 || len(s) == 64)
+}
+
+// whose says whose a checkout is: the owner's if every commit since it was made
+// is by one of the owner's identities and it was not cloned. Anybody can write a
+// name on a commit, so of a clone even those need the owner's word, once.
+func (r repository) whose(head string, owner []string) kernel.Checkout {
+	c := kernel.Checkout{Root: filepath.ToSlash(r.root), Remote: r.remote()}
+	if r.borrowed {
+		c.Commit = head
+		return c
+	}
+	log, _ := readSmall(filepath.Join(r.dir, "logs", "HEAD"))
+	base := clonedAt(log)
+	objects := newObjects(r.common)
+	defer objects.close()
+	seen := map[string]bool{}
+	next := []string{head}
+	for len(next) > 0 && len(seen) < maxCommits {
+		id := next[0]
+		next = next[1:]
+		if seen[id] || id == base {
+			continue
+		}
+		seen[id] = true
+		commit, ok := objects.commit(id)
+		if !ok || !by(commit.author, owner) || !by(commit.committer, owner) {
+			c.Commit = id
+			return c
+		}
+		next = append(next, commit.parents...)
+	}
+	if base != "" {
+		c.Commit = base
+		return c
+	}
+	c.Own = true
+	return c
+}
+
+func by(mail string, owner []string) bool {
+	return mail != "" && slices.ContainsFunc(owner, func(o string) bool { return strings.EqualFold(o, mail) })
+}
+
+// clonedAt is the commit a checkout was cloned at, by git's log of its head. A
+// repository brings no log along.
+func clonedAt(log string) string {
+	for line := range strings.Lines(log) {
+		who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		ids := strings.Fields(who)
+		if ok && len(ids) > 1 && strings.HasPrefix(what, "clone:") && isID(ids[1]) {
+			return ids[1]
+		}
+	}
+	return ""
+}
+
+// remote is where the checkout was cloned from, without a password in it.
+func (r repository) remote() string {
+	text, err := readSmall(filepath.Join(r.common, "config"))
+	if err != nil {
+		return ""
+	}
+	url := setting(text, `remote "origin"`, "url")
+	if scheme, rest, ok := strings.Cut(url, "://"); ok {
+		if i := strings.LastIndexByte(strings.SplitN(rest, "/", 2)[0], '@'); i >= 0 {
+			rest = rest[i+1:]
+		}
+		url = scheme + "://" + rest
+	}
+	if len(url) > maxRemote {
+		url = url[:maxRemote]
+	}
+	return strings.ToValidUTF8(url, "?")
+}
+
+// maxRemote bounds an address that is shown to a person.
+const maxRemote = 200
+
+// setting reads one value of git's settings: the last one counts.
+func setting(text, section, name string) string {
+	in, found := false, ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if head, ok := strings.CutPrefix(line, "["); ok {
+			head, _, _ = strings.Cut(head, "]")
+			in = strings.EqualFold(strings.TrimSpace(head), section)
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if in && ok && strings.EqualFold(strings.TrimSpace(key), name) {
+			found = strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	return found
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package workspace
+
+import (
+	"io/fs"
+	"time"
+)
+
+// statusTime is when a file was last changed, as far as that is known.
+func statusTime(info fs.FileInfo) time.Time { return info.ModTime() }
