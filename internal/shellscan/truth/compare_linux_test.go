@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,7 +20,25 @@ func covers(r *shellscan.Report, e effect) bool {
 	if anything(r) {
 		return true
 	}
+	if (e.Kind == signals || e.Kind == mounts) && houseStrength(r) <= floodmark.Change {
+		return true // entries speak for what has no path
+	}
+	if filepath.Base(e.By) == "git" && gitWrites(r) && (e.Kind == writes && inGit(e.Path) || e.Kind == reads && !e.Secret) {
+		return true
+	}
 	return slices.ContainsFunc(r.Effects, func(said shellscan.Effect) bool { return allows(said, e) })
+}
+
+// gitWrites reports whether a report says that git writes, as an entry says it:
+// then it may write its own store, out of any file it keeps.
+func gitWrites(r *shellscan.Report) bool {
+	return slices.ContainsFunc(r.Parts, func(p shellscan.Part) bool {
+		return len(p.Words) > 0 && filepath.Base(p.Words[0]) == "git" && slices.ContainsFunc(p.Effects, func(e floodmark.Effect) bool { return e <= floodmark.Write })
+	})
+}
+
+func inGit(path string) bool {
+	return strings.HasSuffix(path, "/.git") || strings.Contains(path, "/.git/") && !strings.Contains(path, "/.git/hooks/")
 }
 
 // allows reports whether what was said includes what was seen.

@@ -84,8 +84,11 @@ func (w *watcher) see(c call, p *process) {
 		seeFolder(c, p, args, texts)
 	case "connect", "sendto", "sendmsg", "sendmmsg", "bind":
 		w.seeNetwork(c, p)
-	case "kill", "tkill", "tgkill", "pidfd_send_signal":
-		w.add(signals, strings.Join(args, " "), p)
+	case "kill":
+		// Signal 0 only asks. Threads of one process signal each other by other calls.
+		if len(args) > 1 && args[1] != "0" {
+			w.add(signals, strings.Join(args, " "), p)
+		}
 	case "mount", "umount2", "unshare", "setns":
 		if c.done() {
 			w.add(mounts, strings.Join(texts, " "), p)
@@ -127,6 +130,7 @@ func (w *watcher) seeOpen(c call, p *process, args, texts []string) {
 				w.made[path] = c.pid
 			}
 		}
+		w.replaced(path, p)
 		w.add(writes, path, p)
 	case !strings.Contains(flags, "O_DIRECTORY") && !strings.Contains(flags, "O_PATH"):
 		w.add(reads, path, p)
@@ -192,6 +196,9 @@ func (w *watcher) seeNetwork(c call, p *process) {
 	}
 	_, port, _ := strings.Cut(c.args, "_port=htons(")
 	port, _, _ = strings.Cut(port, ")")
+	if c.name == "bind" && port == "0" {
+		return // asks which protocols there are
+	}
 	w.add(calls, fmt.Sprintf("%s:%s", host, port), p)
 }
 
@@ -239,6 +246,7 @@ func (w *watcher) seeChange(c call, p *process, args, texts []string) {
 }
 
 func (w *watcher) create(pid int, path string, p *process) {
+	w.replaced(path, p)
 	if _, there := w.made[path]; !there {
 		w.made[path] = pid
 	}
@@ -265,6 +273,14 @@ func (w *watcher) move(pid int, from, to string, p *process) {
 		w.effects = append(w.effects, effect{Kind: k, Path: path, By: p.exe, Moved: k == deletes})
 	}
 	w.create(pid, to, p)
+}
+
+// replaced takes back a removal by a program that makes the file again: it
+// wrote it.
+func (w *watcher) replaced(path string, p *process) {
+	w.effects = slices.DeleteFunc(w.effects, func(e effect) bool {
+		return e.Kind == deletes && e.Path == path && e.By == p.exe && filepath.Base(p.exe) == "git"
+	})
 }
 
 func (w *watcher) forget(path string) {

@@ -18,10 +18,10 @@ type figures struct {
 	Seconds   float64            `json:"seconds"`
 	Corpora   map[string]*corpus `json:"corpora"`
 	Generated generatedFigures   `json:"generated"`
-	// Blinded are the constructs that the scanner can be told to overlook, each
-	// with how many lines then showed it.
-	Blinded map[string]int `json:"blinded"`
-	began   time.Time
+	// Disabled are the constructs that were taken from the scanner one after
+	// the other, each with how many watched lines then showed it.
+	Disabled map[string]int `json:"disabled"`
+	began    time.Time
 }
 
 type corpus struct {
@@ -63,7 +63,7 @@ func newFigures(t *testing.T) *figures {
 		name = strings.TrimSpace(string(out))
 	}
 	return &figures{
-		Commit: name, Seed: *seed, Workers: *workers, Corpora: map[string]*corpus{}, Blinded: map[string]int{}, began: time.Now(),
+		Commit: name, Seed: *seed, Workers: *workers, Corpora: map[string]*corpus{}, Disabled: map[string]int{}, began: time.Now(),
 		Generated: generatedFigures{Constructs: map[string]constructFigure{}, Under: []string{}},
 	}
 }
@@ -140,7 +140,7 @@ func (f *figures) write(t *testing.T) {
 	for name, c := range f.Corpora {
 		t.Logf("%s: %d lines, %d watched, %d ran, %d under-estimates, %d judged weaker, %d over-estimates", name, c.Lines, c.Watched, c.Ran, len(c.Under), len(c.Weak), len(c.Over))
 	}
-	t.Logf("generated: %d lines, %d under-estimates; blinded: %v", f.Generated.Lines, len(f.Generated.Under), f.Blinded)
+	t.Logf("generated: %d lines, %d under-estimates; disabled: %v", f.Generated.Lines, len(f.Generated.Under), f.Disabled)
 	if *evidence == "" || t.Failed() {
 		return
 	}

@@ -3,7 +3,6 @@ package truth
 import (
 	"fmt"
 	"slices"
-	"testing"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
@@ -18,13 +17,12 @@ type judge struct {
 	commands *shellscan.Commands
 }
 
-func newJudge(t *testing.T) *judge {
-	t.Helper()
+func newJudge() (*judge, error) {
 	c, err := catalog.Shipped()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return &judge{c, shellscan.NewCommands(nil, nil)}
+	return &judge{c, c.Commands()}, nil
 }
 
 // report is what the scanner says.

@@ -28,6 +28,9 @@ func noise(k kind, path string, p *process) bool {
 	case under(path, "/dev"):
 		return !strings.HasPrefix(path, "/dev/sd") && !strings.HasPrefix(path, "/dev/vd")
 	case under(path, "/proc"):
+		if program := filepath.Base(p.exe); program == "ps" || program == "pgrep" || program == "pkill" || program == "top" || program == "killall" || program == "w" {
+			return true // it looks at more than it shows
+		}
 		return k != writes && k != deletes && !secret(path) || strings.HasPrefix(path, "/proc/self/") && !secret(path)
 	case k == reads && isFolder(path):
 		return true // listing shows names, no content
@@ -58,17 +61,24 @@ func ownState(k kind, path string, p *process) bool {
 	case "bash", "sh", "dash", "rbash":
 		return k == reads && (name == ".profile" || name == ".bashrc" || name == ".bash_profile" || name == ".bash_login" || name == ".bash_logout" || name == ".inputrc" || name == ".bash_history")
 	case "git":
-		return k == reads && (name == ".gitconfig" || strings.HasPrefix(name, ".config/git/") || strings.Contains(name, ".git/"))
+		return k == reads && (name == ".gitconfig" || strings.HasPrefix(name, ".config/git/") || strings.Contains(name, ".git/") ||
+			strings.HasSuffix(name, "/.gitignore") || strings.HasSuffix(name, "/.gitattributes"))
 	case "npm", "npx", "npm-cli.js", "npx-cli.js", "node", "corepack":
-		return under(name, ".npm", ".npmrc", "project/.npmrc", ".config/configstore", ".cache") || k == reads && strings.HasSuffix(name, "package.json")
+		return under(name, ".npm", ".npmrc", ".gitconfig", "project/.npmrc", ".config/configstore", ".cache") || k == reads && strings.HasSuffix(name, "package.json")
 	case "ssh", "scp", "sftp", "ssh-keyscan", "ssh-copy-id", "ssh-add":
 		return k == reads && under(name, ".ssh")
 	case "curl":
 		return k == reads && name == ".curlrc"
 	case "wget":
 		return name == ".wget-hsts" || name == ".wgetrc" || name == ".netrc"
-	case "go":
-		return under(name, "go", ".cache", ".config/go")
+	case "go", "gofmt":
+		return under(name, "go", ".cache", ".config/go") || k == reads && (strings.HasSuffix(name, "/go.mod") || strings.HasSuffix(name, "/go.sum"))
+	case "kubectl", "helm":
+		return under(name, ".kube")
+	case "docker":
+		return under(name, ".docker")
+	case "gcloud", "gsutil", "python3", "python3.11":
+		return under(name, ".config/gcloud", ".gsutil", ".boto")
 	case "vim", "vi", "vim.basic", "view", "ex":
 		return strings.HasPrefix(name, ".vim") || strings.HasSuffix(name, ".swp") || strings.HasSuffix(name, ".swpx")
 	case "gpg", "gpg-agent":

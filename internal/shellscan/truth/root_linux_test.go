@@ -31,6 +31,9 @@ func enterRoot(root string) error {
 	if err := os.Chdir("/"); err != nil {
 		return err
 	}
+	if err := syscall.Sethostname([]byte("example")); err != nil {
+		return fmt.Errorf("name the machine: %w", err)
+	}
 	if err := syscall.Mount("proc", "/proc", "proc", syscall.MS_NOSUID, ""); err != nil {
 		return fmt.Errorf("mount /proc: %w", err)
 	}
@@ -89,7 +92,7 @@ func settings(root string) error {
 	for name, text := range map[string]string{
 		"passwd":        fmt.Sprintf("root:x:0:0:root:/root:/bin/bash\ndev:x:%d:%d:dev:%s:/bin/bash\n", devUID, devUID, home),
 		"group":         fmt.Sprintf("root:x:0:\ndev:x:%d:\n", devUID),
-		"hosts":         "127.0.0.1 localhost\n",
+		"hosts":         "127.0.0.1 localhost example\n::1 localhost\n",
 		"resolv.conf":   "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
 		"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 		"hostname":      "example\n",

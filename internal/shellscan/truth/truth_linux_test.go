@@ -27,7 +27,10 @@ func TestTruth(t *testing.T) {
 	if _, err := os.Stat(strace); err != nil && !*must {
 		t.Skip("watching lines needs strace")
 	}
-	j := newJudge(t)
+	j, err := newJudge()
+	if err != nil {
+		t.Fatal(err)
+	}
 	f := newFigures(t)
 	b := startBench(t, *workers)
 	t.Run("corpora", func(t *testing.T) {
@@ -37,7 +40,7 @@ func TestTruth(t *testing.T) {
 	})
 	var kept []madeOutcome
 	t.Run("generated", func(t *testing.T) { kept = watchGenerated(t, j, b, f) })
-	t.Run("blinded", func(t *testing.T) { blinded(t, j, f, kept) })
+	t.Run("disabled", func(t *testing.T) { disabled(t, f, kept) })
 	f.write(t)
 }
 
@@ -80,7 +83,7 @@ type madeOutcome struct {
 }
 
 // keep bounds how many generated lines of each construct are kept for
-// [blinded].
+// [disabled].
 const keep = 60
 
 // watchGenerated watches generated lines until the time is over.
