@@ -73,6 +73,7 @@ func TestShapes(t *testing.T) {
 		`(?i)[a-z]`:    "52{1,1} exact",
 		`[^a]b`:        "shut",
 		`é`:            "shut",
+		`aé`:           "1{1,1} shut",
 		`a.b`:          "1{1,1} 127{1,1} 1{1,1}",
 		`(?s).b`:       "shut",
 		`\bab`:         "1{1,1} 1{1,1}",
@@ -158,6 +159,16 @@ func TestLongest(t *testing.T) {
 	for pattern, want := range map[string]int{`abc`: 4, `a*`: maxReach, most[1:]: maxReach - 1, most: maxReach, most + "a": maxReach} {
 		if got := reach(pattern); got != want {
 			t.Errorf("%s reaches %d, want %d", pattern[:min(9, len(pattern))], got, want)
+		}
+	}
+}
+
+func TestWhereAValueEnds(t *testing.T) {
+	for text, want := range map[string]int{
+		"": 0, " x": 1, "\nx": 1, "\vx": 0, "'x": 1, "\"x": 1, "`x": 1, ";x": 1, `\nx`: 2, `\rx`: 2, `\tx`: 0, `\`: 0, ",x": 0, "x": 0,
+	} {
+		if got := closed(text, 0); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}
 }
