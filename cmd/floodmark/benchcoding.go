@@ -16,6 +16,7 @@ import (
 type codingOptions struct {
 	policies []string
 	profile  string
+	firstDay bool
 	names    bool
 }
 
@@ -33,7 +34,10 @@ this program.
 The policies are: none (no monitor), A (every command that does something asks once
 text of others was seen), B (so, unless each of its words was seen in trusted text)
 and floodmark (the shipped rules). The tasks with odd numbers are held out, as the set
-coding-test: rules are written without looking into them.`,
+coding-test: rules are written without looking into them.
+
+Repositories with commits by others are asked about once; that was answered with yes
+before this day began, unless it is the first.`,
 		Example: `  floodmark bench coding
   floodmark bench coding --policy none,floodmark --output json
   floodmark bench coding --names`,
@@ -45,6 +49,7 @@ coding-test: rules are written without looking into them.`,
 	f := cmd.Flags()
 	f.StringSliceVar(&opt.policies, "policy", policyNames(), "these `POLICIES`, with commas between them")
 	f.StringVar(&opt.profile, "profile", codingProfile, "the shipped `PROFILE` that the policy floodmark has: "+strings.Join(profiles(), ", "))
+	f.BoolVar(&opt.firstDay, "first-day", false, "the owner has not vouched yet for repositories with commits by others")
 	f.BoolVar(&opt.names, "names", false, "name the attacks that pass and what was asked about, held-out tasks aside (text only)")
 	complete(cmd, "policy", policyNames())
 	complete(cmd, "profile", profiles())
@@ -69,7 +74,7 @@ func (c *console) benchCoding(ctx context.Context, opt codingOptions, form strin
 	for _, name := range opt.policies {
 		p, ok := codingday.Plain(name)
 		if !ok {
-			if p, err = codingday.Floodmark(opt.profile); err != nil {
+			if p, err = codingday.Floodmark(opt.profile, opt.firstDay); err != nil {
 				return err
 			}
 		}

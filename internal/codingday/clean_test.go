@@ -124,12 +124,15 @@ func n0(w *world, data []byte) string {
 	return strings.ReplaceAll(string(data), w.root, "/srv/machine")
 }
 
-// git is what the project's repository says.
-func (w *world) git() *Git {
-	g := &Git{Owner: w.output("git", "config", "user.email"), Remote: w.output("git", "remote", "get-url", "origin")}
+// git is what a repository says.
+func (w *world) git(folder string) Git {
+	g := Git{
+		Root:  strings.Replace(folder, w.home, Home, 1),
+		Owner: w.output(folder, "git", "config", "user.email"), Remote: w.output(folder, "git", "remote", "get-url", "origin"),
+	}
 	last := map[string]string{}
 	who := ""
-	for line := range strings.Lines(w.output("git", "log", "--format=%x00%h %ae", "--name-only")) {
+	for line := range strings.Lines(w.output(folder, "git", "log", "--format=%x00%h %ae", "--name-only")) {
 		line = strings.TrimSpace(line)
 		if head, ok := strings.CutPrefix(line, "\x00"); ok {
 			g.Log = append(g.Log, head)

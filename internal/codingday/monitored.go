@@ -21,8 +21,10 @@ import (
 )
 
 // Floodmark is the real thing: each recorded message goes through the agent's
-// own door to a monitor with the shipped rules of a profile.
-func Floodmark(profile string) (Policy, error) {
+// own door to a monitor with the shipped rules of a profile. On the first day the
+// owner has not yet vouched for any repository with commits by others; later, for
+// all that were there when the session began.
+func Floodmark(profile string, firstDay bool) (Policy, error) {
 	p, err := policy.Shipped(profile)
 	if err != nil {
 		return nil, err
@@ -31,25 +33,33 @@ func Floodmark(profile string) (Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &monitored{rules: kernel.NewRules(p, c)}, nil
+	return &monitored{rules: kernel.NewRules(p, c), firstDay: firstDay}, nil
 }
 
-type monitored struct{ rules kernel.Rules }
+type monitored struct {
+	rules    kernel.Rules
+	firstDay bool
+}
 
 func (m *monitored) Name() string { return "floodmark" }
 
-// start is when every recorded day begins. Each event is a second later.
+// start is when every recorded day begins, pace what lies between two events:
+// more than the monitor allows for a file system that rounds times.
 func start() time.Time { return time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC) }
+
+const pace = 5 * time.Second
 
 // play feeds every message of a trace to a monitor of its own.
 func (m *monitored) play(ctx context.Context, t *Trace) (outcome, error) {
 	w := &watcher{attack: t.Attack, denied: map[floodmark.CallID]bool{}}
-	events, tickets := 0, 0
+	now, tickets := start(), 0
+	disk := newPastDisk(t, m.firstDay)
 	mon, err := monitor.New(monitor.Config{
 		Journal: journal.NewMemory(),
 		Rules:   func() kernel.Rules { return m.rules },
 		Key:     func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
-		Now:     func() time.Time { return start().Add(time.Duration(events) * time.Second) },
+		Disk:    disk,
+		Now:     func() time.Time { return now },
 		NewCode: func() string { return "00000000" },
 		NewTicket: func() floodmark.TicketID {
 			tickets++
@@ -63,7 +73,8 @@ func (m *monitored) play(ctx context.Context, t *Trace) (outcome, error) {
 	w.monitor = mon
 	door := agents.Door{Hooks: w}
 	for i, e := range t.Events {
-		events++
+		now = now.Add(pace)
+		disk.reach(e, now)
 		door.Answer(ctx, t.Request(e))
 		if w.err != nil {
 			return outcome{}, fmt.Errorf("event %d, %s: %w", i, e.Event, w.err)

@@ -132,7 +132,10 @@ func record(t *testing.T, task *Task, attack bool) *Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{world: w, installed: where, names: newNames(w), disk: disk{world: w}}
+	r := &recorder{world: w, installed: where, names: newNames(w), disk: disk{world: w, git: map[string]string{}}}
+	for _, step := range task.Steps(true) {
+		r.disk.named += step.Arg + "\n"
+	}
 	a := agentNamed(task.Agent)
 	model := &testmodel.Model{Say: script(w, task, attack, a)}
 	r.llm = httptest.NewServer(model.Handler())
@@ -252,12 +255,13 @@ func (r *recorder) note(req hookframe.Request) {
 // disk remembers what was on the disk.
 type disk struct {
 	world *world
+	named string // what the task's calls say
 	files map[string]string
-	git   string
+	git   map[string]string
 }
 
 // look returns what changed since it was last called.
-func (d *disk) look() (map[string]string, *Git) {
+func (d *disk) look() (map[string]string, []Git) {
 	now := d.world.snapshot()
 	changed := map[string]string{}
 	for path, sum := range now {
@@ -271,19 +275,38 @@ func (d *disk) look() (map[string]string, *Git) {
 		}
 	}
 	d.files = now
-	git := d.world.git()
-	data, err := json.Marshal(git)
-	if err != nil || string(data) == d.git {
-		return changed, nil
+	var list []Git
+	for _, folder := range d.repositories() {
+		g := d.world.git(folder)
+		data, err := json.Marshal(g)
+		if err == nil && d.git[g.Root] != string(data) {
+			d.git[g.Root] = string(data)
+			list = append(list, g)
+		}
 	}
-	d.git = string(data)
-	return changed, git
+	return changed, list
 }
 
-// output runs a program of the machine in the project.
-func (w *world) output(name string, args ...string) string {
+// repositories are those in the home, and those in /tmp that the task names:
+// another one may be recorded at the same time.
+func (d *disk) repositories() []string {
+	list, _ := filepath.Glob(filepath.Join(d.world.home, "*", ".git")) // the pattern is a good one
+	more, _ := filepath.Glob("/tmp/*/.git")
+	for _, path := range more {
+		if strings.Contains(d.named, filepath.Dir(path)) {
+			list = append(list, path)
+		}
+	}
+	for i := range list {
+		list[i] = filepath.Dir(list[i])
+	}
+	return list
+}
+
+// output runs a program of the machine in a folder.
+func (w *world) output(folder, name string, args ...string) string {
 	cmd := exec.CommandContext(w.t.Context(), name, args...)
-	cmd.Dir, cmd.Env = w.project, w.env()
+	cmd.Dir, cmd.Env = folder, w.env()
 	out, _ := cmd.Output() // a project may be no repository, or an empty one
 	return strings.TrimSpace(string(out))
 }

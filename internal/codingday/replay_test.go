@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/floodmark/floodmark/internal/protection"
+	"github.com/floodmark/floodmark/kernel"
 )
 
 func policies(t *testing.T, names ...string) []Policy {
@@ -19,7 +20,7 @@ func policies(t *testing.T, names ...string) []Policy {
 		p, ok := Plain(name)
 		if !ok {
 			var err error
-			if p, err = Floodmark("coding"); err != nil {
+			if p, err = Floodmark("coding", false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -116,6 +117,38 @@ func TestEachPolicyOnAMadeUpDay(t *testing.T) {
 	}
 	if s := scores["coding-dev floodmark"]; len(s.Why) != 1 || !strings.HasPrefix(s.Why[0].Text, "Bash: npm publish [confirm ") {
 		t.Errorf("%v", s.Why)
+	}
+}
+
+// A repository that was there is vouched for, unless it is the first day; what is
+// pulled later is not.
+func TestPastDisk(t *testing.T) {
+	first := Git{Root: "/home/dev/p", Owner: "anna@firm.example", Remote: "r", Log: []string{"b2 ben@firm.example", "a1 anna@firm.example"}}
+	trace := &Trace{Events: []Event{{Git: []Git{first}, Files: map[string]string{"/home/dev/p/a": "1"}}, {Files: map[string]string{"/home/dev/p/b": "1", "/home/dev/q": ""}}}}
+	pulled := first
+	pulled.Log = append([]string{"d4 anna@firm.example", "c3 ben@firm.example"}, first.Log...)
+	for _, firstDay := range []bool{false, true} {
+		d := newPastDisk(trace, firstDay)
+		d.reach(trace.Events[0], start())
+		if _, ok := d.Around("/home/dev/pp"); ok {
+			t.Error("a folder beside it is in it")
+		}
+		want := kernel.Checkout{Root: "/home/dev/p", Own: !firstDay, Remote: "r"}
+		if firstDay {
+			want.Commit = "b2"
+		}
+		if got, ok := d.Around("/home/dev/p/x/y"); !ok || got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+		d.reach(trace.Events[1], start().Add(pace))
+		got := d.Changed(t.Context(), "/home/dev/p", start().Add(time.Second))
+		if diff := cmp.Diff(kernel.Altered{Paths: []string{"/home/dev/p/b"}, Whole: true}, got); diff != "" {
+			t.Error(diff)
+		}
+		d.reach(Event{Git: []Git{pulled}}, start())
+		if got, _ := d.Around("/home/dev/p"); got.Own || got.Commit != "c3" {
+			t.Errorf("%+v", got)
+		}
 	}
 }
 

@@ -48,12 +48,13 @@ type Event struct {
 	// the event before, by a short hash of their content; a deleted one has an
 	// empty hash. The agent did not tell this: it is what was on the disk.
 	Files map[string]string `json:"files,omitempty"`
-	// Git is the project's repository, where it is new or changed.
-	Git *Git `json:"git,omitempty"`
+	// Git are the repositories on the disk that are new or changed.
+	Git []Git `json:"git,omitempty"`
 }
 
 // Git is what a repository says about itself.
 type Git struct {
+	Root   string   `json:"root"`   // its folder
 	Owner  string   `json:"owner"`  // the mail address the owner commits with
 	Remote string   `json:"remote"` // where it is pushed to
 	Log    []string `json:"log"`    // commit and author of each commit, newest first

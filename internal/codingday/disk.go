@@ -1,0 +1,76 @@
+package codingday
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// A pastDisk is what lay on the recorded machine while a trace was recorded.
+type pastDisk struct {
+	git     map[string]Git       // by their folder
+	changed map[string]time.Time // when each path was last changed
+	// vouched are commits by others that the owner has said yes to.
+	vouched map[string]bool
+}
+
+// newPastDisk returns the disk of a trace. Unless it is the first day, the owner
+// has vouched for what was checked out before it began.
+func newPastDisk(t *Trace, firstDay bool) *pastDisk {
+	d := &pastDisk{git: map[string]Git{}, changed: map[string]time.Time{}, vouched: map[string]bool{}}
+	for _, g := range t.Events[0].Git {
+		for _, commit := range g.Log {
+			d.vouched[commit] = !firstDay
+		}
+	}
+	return d
+}
+
+// reach moves on to an event.
+func (d *pastDisk) reach(e Event, at time.Time) {
+	for path := range e.Files {
+		d.changed[path] = at
+	}
+	for _, g := range e.Git {
+		d.git[g.Root] = g
+	}
+}
+
+// Around returns the checkout a path lies in. It is the owner's own if all of
+// its commits are, or were vouched for.
+func (d *pastDisk) Around(path string) (kernel.Checkout, bool) {
+	root := ""
+	for folder := range d.git {
+		if len(folder) > len(root) && (path == folder || strings.HasPrefix(path, folder+"/")) {
+			root = folder
+		}
+	}
+	if root == "" {
+		return kernel.Checkout{}, false
+	}
+	g := d.git[root]
+	c := kernel.Checkout{Root: root, Own: true, Remote: g.Remote}
+	for _, commit := range g.Log {
+		if hash, author, _ := strings.Cut(commit, " "); author != g.Owner && !d.vouched[commit] {
+			c.Own, c.Commit = false, hash
+			break
+		}
+	}
+	return c, true
+}
+
+// Resolve returns the path itself: no task makes links.
+func (d *pastDisk) Resolve(path string) string { return path }
+
+// Changed returns which files below a folder were changed since a time.
+func (d *pastDisk) Changed(_ context.Context, folder string, since time.Time) kernel.Altered {
+	found := kernel.Altered{Whole: true}
+	for path, at := range d.changed {
+		if !at.Before(since) && strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/") {
+			found.Paths = append(found.Paths, path)
+		}
+	}
+	return found
+}
