@@ -93,7 +93,8 @@ func TestLinesAreTheSumOfTheirParts(t *testing.T) {
 		"sed -n 1,40p file": effects(observe), "cat a b | sort | uniq -c": effects(observe), "npm test": effects(run),
 		"git add -A && git commit -m \"$(cat <<'EOF'\nmake it so\nEOF\n)\"": effects(write, run), "mkdir -p a/b && touch a/b/c": effects(write),
 		"for f in *.go; do wc -l \"$f\"; done": effects(observe), "for f in src/*.txt; do sed -i s/a/b/ \"$f\"; done": effects(write),
-		"find . -name '*.go' | xargs grep -n foo | head -5": effects(observe), "cd sub && ls -la": effects(observe), "bash -lc 'ls -la'": effects(run),
+		"find . -name '*.go' | xargs grep -n foo | head -5": effects(observe), "cd sub && ls -la": effects(observe), "bash -lc 'ls -la'": effects(observe),
+		"bash -lc 'git status && go test ./... | tail'": effects(run), "sh <<'E'\nls\nE": effects(observe),
 	} {
 		if u := shell(t, c, line); !sameEffects(u.Effects, want) || u.Opaque {
 			t.Errorf("%q: %v (opaque %v), want %v", line, u.Effects, u.Opaque, want)

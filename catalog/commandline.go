@@ -125,8 +125,9 @@ func house(k shellscan.Kind) (floodmark.Effect, bool) {
 		return floodmark.Write, true
 	case shellscan.Fetch:
 		return floodmark.Fetch, true
+	default:
+		return floodmark.Observe, false
 	}
-	return floodmark.Observe, false
 }
 
 // touched looks at every file and address of a line.
@@ -149,6 +150,7 @@ func (j *judge) touched(r *shellscan.Report) {
 				}
 				j.url(e.URL)
 			}
+		default: // without a file or an address
 		}
 	}
 }

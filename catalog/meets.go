@@ -1,6 +1,9 @@
 package catalog
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // meets reports whether some path matches both patterns: one of a list, and
 // one a shell would match with names. There «*» alone does not stand for names
@@ -11,17 +14,17 @@ func meets(pat Segments, segs []string) bool {
 	for k := len(segs) - 1; k >= 0 && segs[k] == "**"; k-- {
 		row[k] = true
 	}
-	for i := len(pat) - 1; i >= 0; i-- {
+	for _, p := range slices.Backward(pat) {
 		next := make([]bool, len(segs)+1)
-		next[len(segs)] = pat[i] == "**" && row[len(segs)]
+		next[len(segs)] = p == "**" && row[len(segs)]
 		for k := len(segs) - 1; k >= 0; k-- {
 			switch {
-			case pat[i] == "**":
+			case p == "**":
 				next[k] = row[k] || next[k+1] || segs[k] == "**" && row[k+1]
 			case segs[k] == "**":
 				next[k] = next[k+1] || row[k]
 			default:
-				next[k] = row[k+1] && meetsName(pat[i], segs[k])
+				next[k] = row[k+1] && meetsName(p, segs[k])
 			}
 		}
 		row = next

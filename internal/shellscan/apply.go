@@ -42,6 +42,7 @@ func (s *scanner) apply(j *job, o operand) {
 		s.nested(j, o)
 	case Sed, Awk, Jq, SQL:
 		s.language(j, o)
+	default: // the sorter, or the folder and the target of the job, took it
 	}
 }
 
@@ -61,6 +62,7 @@ func (s *scanner) nested(j *job, o operand) {
 	out := s.shellText(o.w, st, j.in, j.depth)
 	j.out.net = out.net || j.out.net
 	if j.entry != nil && j.entry.Stdin == Shell {
+		j.through = !o.w.vague
 		j.out.known, j.out.text, j.out.names = out.known, out.text, out.names
 	}
 }
@@ -80,6 +82,9 @@ func (s *scanner) byEffect(j *job, w word) {
 func (s *scanner) reads(j *job, w word) {
 	if w.text == "-" && !w.vague {
 		return
+	}
+	if _, file, ok := strings.Cut(w.text, ":"); ok && j.name == "git" { // HEAD:file
+		w.text = file
 	}
 	before := len(s.r.Effects)
 	if s.touch(Effect{Kind: Read, Tree: recursive(j)}, w, j.st) {
@@ -214,12 +219,16 @@ func (s *scanner) loads(j *job, w word) {
 	if s.touch(Effect{Kind: Execute}, w, j.st) {
 		s.r.NetworkIntoInterpreter = true
 	}
-	j.ran = true
+	j.ran = j.ran || j.entry == nil || j.entry.Stdin != Shell
 }
 
 // runs is a file that an interpreter runs.
 func (s *scanner) runs(j *job, w word) {
 	if j.entry.Stdin == Shell && j.p.has("-s", "-c") { // these are words of the script
+		return
+	}
+	if j.entry.Stdin == Code && j.p.has("-m") { // and these of a module
+		s.reads(j, w)
 		return
 	}
 	if w.text == "-" || strings.HasPrefix(w.text, "/dev/stdin") || strings.HasPrefix(w.text, "/dev/fd/") && !w.proc || strings.HasPrefix(w.text, "/proc/") {
@@ -276,7 +285,7 @@ func (s *scanner) input(j *job) {
 	if j.entry.Stdin == NoRole {
 		return
 	}
-	if j.p.has("-i", "--interactive") {
+	if j.p.has("-i", "--interactive") && j.name != "perl" && j.name != "ruby" {
 		s.r.InteractiveShell = true
 		s.doubt("a shell that takes further commands")
 	}
@@ -298,6 +307,7 @@ func (s *scanner) interpretInput(j *job) {
 		s.doubt("a shell that takes further commands")
 		s.add(Effect{Kind: Execute})
 	case j.entry.Stdin == Shell && j.in.known:
+		j.through = true
 		s.script(j.in.text, j.st.fork(), feed{piped: true}, j.depth)
 	default:
 		s.doubt("it runs its input")
@@ -315,8 +325,11 @@ func (s *scanner) others(j *job) {
 		} else {
 			j.p.rest = nil
 		}
-		name := s.name
-		out := s.call(s.handed(j, words), j.st.fork(), j.in, j.depth+1)
+		name, st := s.name, j.st.fork()
+		if j.p.has("-execdir", "-okdir") { // in the folder of each file
+			st.dirs = nil
+		}
+		out := s.call(s.handed(j, words), st, j.in, j.depth+1)
 		s.name = name
 		j.ran = true
 		j.out.net = j.out.net || out.net

@@ -171,9 +171,7 @@ func (x *sorter) letters(args []word) int {
 	for i := 1; i < len(w.text); i++ {
 		letter := "-" + w.text[i:i+1]
 		role, takes := x.e.Values[letter]
-		if takes && role == Flag {
-			takes = false
-		} else if takes {
+		if takes && role != Flag {
 			x.gave(letter)
 			rest := w.text[i+1:]
 			if rest != "" {

@@ -1,6 +1,7 @@
 package shellscan
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,7 @@ func expandBraces(w *syntax.Word) []*syntax.Word {
 				if len(next) > maxBraces {
 					return next
 				}
-				next = append(next, &syntax.Word{Parts: append(head.Parts[:len(head.Parts):len(head.Parts)], tail.Parts...)})
+				next = append(next, &syntax.Word{Parts: append(slices.Clip(head.Parts), tail.Parts...)})
 			}
 		}
 		out = next

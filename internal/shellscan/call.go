@@ -78,7 +78,7 @@ func (s *scanner) function(name string, body *syntax.Stmt, words []word, st *sta
 		return feed{piped: true}
 	}
 	args, calls := st.args, st.calls
-	st.args, st.calls = words, append(calls[:len(calls):len(calls)], name)
+	st.args, st.calls = words, append(slices.Clip(calls), name)
 	out := s.stmt(body, st, in, depth+1)
 	st.args, st.calls = args, calls
 	return out

@@ -152,7 +152,7 @@ func (s *scanner) special(j *job) {
 	case "dd":
 		s.dd(j)
 	case "sed", "gsed":
-		j.p.list = slices.DeleteFunc(j.p.list, func(o operand) bool { return o.opt == "" && o.w.text == "" }) // sed -i '' …
+		j.noSuffix()
 		if j.p.has("-i", "--in-place", "-I") {
 			s.inPlace(j)
 		}
@@ -173,6 +173,12 @@ func (s *scanner) special(j *job) {
 			j.out = j.in
 			j.out.piped = true
 		}
+	case "mktemp":
+		if len(j.p.list) == 0 {
+			s.add(Effect{Kind: Write, Path: "/tmp/tmp.*", Pattern: true})
+		}
+	case "curl":
+		s.onlyGets(j)
 	case "perl", "ruby":
 		if j.p.has("-e", "-E") {
 			s.edited(j)
@@ -188,6 +194,20 @@ func (s *scanner) special(j *job) {
 	}
 }
 
+// noSuffix drops the empty word of «sed -i ” …».
+func (j *job) noSuffix() {
+	for i, o := range j.p.list {
+		if o.opt != "" {
+			continue
+		}
+		if o.w.text == "" && !o.w.vague && i+1 < len(j.p.list) && j.p.has("-i") {
+			j.p.list[i+1].role = o.role
+			j.p.list = slices.Delete(j.p.list, i, i+1)
+		}
+		return
+	}
+}
+
 // edited makes files of what follows a program: it reads them, or with -i
 // writes them.
 func (s *scanner) edited(j *job) {
@@ -200,6 +220,55 @@ func (s *scanner) edited(j *job) {
 			o.role = Writes
 		}
 	}
+}
+
+// onlyGets takes back that a request sends, if its method is to get.
+func (s *scanner) onlyGets(j *job) {
+	gets := false
+	for _, o := range j.p.list {
+		if o.opt == "-X" || o.opt == "--request" {
+			gets = o.w.exact() && (o.w.text == "GET" || o.w.text == "HEAD")
+		}
+	}
+	sends := slices.ContainsFunc(j.p.opts, func(o string) bool {
+		return o != "-X" && o != "--request" && slices.Contains(j.entry.Adds[o], floodmark.Send)
+	})
+	if gets && !sends {
+		j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Send })
+		j.sends = false
+	}
+}
+
+// unfollowed looks at what programs start in ways that are not followed: for
+// what is dangerous in it, never for allowing.
+func (s *scanner) unfollowed(j *job) {
+	if !unfollowed(j.name) || !j.does(floodmark.Run) {
+		return
+	}
+	s.doubt("it starts programs in ways that are not followed")
+	for i, o := range j.p.list {
+		if o.role != Text || !o.w.exact() {
+			continue
+		}
+		if strings.ContainsAny(o.w.text, " \t\n;|&<>") {
+			s.script(o.w.text, j.st.fork(), j.in, j.depth)
+			continue
+		}
+		if plain := o.w.text; brings(plain) || interprets(plain) || writesFiles(plain) || systemProgram(plain) != "" {
+			var words []word
+			for _, v := range j.p.list[i:] {
+				words = append(words, v.w)
+			}
+			name := s.name
+			s.call(words, j.st.fork(), j.in, j.depth+1)
+			s.name = name
+			return
+		}
+	}
+}
+
+func unfollowed(name string) bool {
+	return slices.Contains([]string{"su", "runuser", "script", "chroot", "docker", "podman", "kubectl", "tmux", "screen", "at", "batch", "systemd-run", "nsenter", "unshare", "flock", "entr", "strace", "pkexec"}, name)
 }
 
 // allFiles makes files of all operands: an option said what the first would.
@@ -293,6 +362,9 @@ func (s *scanner) tar(j *job) {
 			}
 		case o.opt == "" && packs:
 			o.role = Reads
+			if len(j.into) > 0 {
+				o.w = j.into[len(j.into)-1].join(literal("/")).join(o.w)
+			}
 		case o.opt == "":
 			o.role = Text
 		}
@@ -357,10 +429,7 @@ func (s *scanner) packs(j *job) {
 
 // unpacks adds that files appear under names nobody sees.
 func (s *scanner) unpacks(j *job) {
-	if j.p.has("-l", "-t", "-v", "-Z", "-p", "-z") && j.name == "unzip" {
-		for i := range j.p.list {
-			j.p.list[i].role = Reads
-		}
+	if !j.does(floodmark.Write) {
 		return
 	}
 	to := literal(".")
@@ -387,6 +456,10 @@ func (s *scanner) git(j *job) {
 	switch j.entry.Words[1] {
 	case "clone":
 		s.clone(j)
+	case "clean":
+		if len(j.p.list) == 0 {
+			s.touch(Effect{Kind: Delete, Tree: true}, literal("."), j.st)
+		}
 	case "pull", "checkout", "switch", "merge", "rebase", "reset", "cherry-pick", "stash", "apply", "am", "revert", "submodule":
 		if j.does(floodmark.Run) {
 			s.touch(Effect{Kind: Write, Tree: true}, literal("."), j.st)

@@ -1,6 +1,8 @@
 package shellscan
 
 import (
+	"slices"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -292,7 +294,7 @@ func appended(old, more []word, array bool) []word {
 		if old == nil {
 			return more
 		}
-		return append(old[:len(old):len(old)], more...)
+		return append(slices.Clip(old), more...)
 	}
 	if len(old) != 1 || len(more) != 1 {
 		return []word{unknown()}

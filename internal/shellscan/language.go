@@ -42,8 +42,13 @@ func (s *scanner) language(j *job, o operand) {
 		}
 	case Jq:
 		s.jq(j, w.text)
-	default:
+	default: // statements for a database
+		j.ran = true
 		j.part.Operands = append(j.part.Operands, w.text)
+		if low := strings.ToLower(w.text); strings.Contains(low, `\!`) || strings.Contains(low, "program") || strings.Contains(low, ".sh") || strings.Contains(low, ".sy") || strings.Contains(low, "load") {
+			s.doubt("a statement that may run a program")
+		}
+		s.add(Effect{Kind: Execute})
 	}
 }
 

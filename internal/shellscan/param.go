@@ -147,6 +147,7 @@ func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int)
 		if len(value) == 1 && value[0].names != nil {
 			return []word{{text: "*", vague: true, begins: true, names: value[0].names}}
 		}
+	default:
 	}
 	return []word{w}
 }

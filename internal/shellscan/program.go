@@ -24,6 +24,8 @@ type job struct {
 	files []operand
 	into  []word
 	ran   bool // something says what it runs
+	// through: a shell whose whole script was read: it does nothing by itself.
+	through bool
 }
 
 // program reads a command that is no builtin.
@@ -103,7 +105,9 @@ func (s *scanner) described(name string, words []word, st *state, in feed, depth
 			j.effect(f)
 		}
 		out := s.run(j)
-		s.part(j.part, words)
+		if !j.through {
+			s.part(j.part, words)
+		}
 		return out, true
 	}
 	return feed{}, false
@@ -185,10 +189,11 @@ func (s *scanner) run(j *job) feed {
 	}
 	s.copies(j)
 	s.saves(j)
+	s.unfollowed(j)
 	s.here(j)
 	s.others(j)
 	s.input(j)
-	s.kinds(j)
+	s.kinds(j, before)
 	for _, f := range j.entry.Loads {
 		if f == "." {
 			s.touch(Effect{Kind: Execute, Tree: true}, literal("."), j.st)
@@ -223,15 +228,36 @@ func (s *scanner) mayRun(j *job, before int) {
 }
 
 // kinds adds what the words of the house say where no word did.
-func (s *scanner) kinds(j *job) {
+func (s *scanner) kinds(j *job, before int) {
 	for _, e := range j.part.Effects {
-		k := map[floodmark.Effect]Kind{floodmark.Admin: Admin, floodmark.Run: Execute, floodmark.Send: Send, floodmark.Fetch: Fetch}[e]
-		if k == Anything || k == Execute && (len(j.entry.Loads) > 0 || j.ran) || k == Fetch && s.r.Has(Fetch) {
+		k := kindOf(e)
+		if k == Anything || k == Execute && (len(j.entry.Loads) > 0 || j.ran) || k == Fetch && s.fetched(before) {
 			continue
 		}
 		s.add(Effect{Kind: k})
 	}
 	j.net = j.net || j.does(floodmark.Fetch) || brings(j.name)
+}
+
+// fetched reports that something was fetched since before.
+func (s *scanner) fetched(before int) bool {
+	return slices.ContainsFunc(s.r.Effects[before:], func(e Effect) bool { return e.Kind == Fetch })
+}
+
+// kindOf is the kind of an effect that needs no file; Anything for others.
+func kindOf(e floodmark.Effect) Kind {
+	switch e {
+	case floodmark.Admin:
+		return Admin
+	case floodmark.Run:
+		return Execute
+	case floodmark.Send:
+		return Send
+	case floodmark.Fetch:
+		return Fetch
+	default:
+		return Anything
+	}
 }
 
 // carry notes the files that hold what the network sent after this command.
@@ -269,7 +295,13 @@ func recursive(j *job) bool {
 	case "find", "rg", "ag", "fd", "fdfind", "tree", "du", "tar", "rsync", "git", "ack":
 		return true
 	}
-	return j.p.has("-r", "-R", "--recursive", "-a", "--archive") && j.name != "ls" || j.name == "ls" && j.p.has("-R", "--recursive")
+	switch j.name {
+	case "ls":
+		return j.p.has("-R", "--recursive")
+	case "grep", "egrep", "fgrep", "zgrep", "cp", "rm", "scp", "chmod", "chown", "chgrp", "zip", "diff", "setfacl", "chattr", "shred", "trash":
+		return j.p.has("-r", "-R", "--recursive", "-a", "--archive", "--dereference-recursive", "-d")
+	}
+	return false
 }
 
 // listed are the folders whose names the command prints.

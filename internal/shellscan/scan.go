@@ -1,6 +1,7 @@
 package shellscan
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -152,7 +153,7 @@ func (s *scanner) stmts(list []*syntax.Stmt, st *state, in feed, depth int) feed
 
 // and is what two commands print one after the other.
 func (f feed) and(g feed) feed {
-	names := append(f.names[:len(f.names):len(f.names)], g.names...)
+	names := append(slices.Clip(f.names), g.names...)
 	if f.names == nil || g.names == nil {
 		names = nil
 	}
@@ -201,6 +202,7 @@ func (s *scanner) command(cmd syntax.Command, st *state, in feed, depth int) fee
 	case *syntax.CaseClause:
 		return s.choice(c, st, in, depth+1)
 	case *syntax.FuncDecl:
+		s.parts++
 		s.declare(c, st)
 		return feed{piped: true}
 	case *syntax.DeclClause:
@@ -211,9 +213,11 @@ func (s *scanner) command(cmd syntax.Command, st *state, in feed, depth int) fee
 		}
 		return s.stmt(c.Stmt, st, in, depth+1)
 	case *syntax.TestClause:
+		s.parts++
 		s.expansions(c, st, depth)
 		return feed{piped: true}
 	case *syntax.ArithmCmd, *syntax.LetClause:
+		s.parts++
 		s.arithmetic(c, st, depth)
 		return feed{piped: true}
 	case *syntax.CoprocClause:

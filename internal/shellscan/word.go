@@ -29,11 +29,6 @@ func number() word { return word{text: "*", vague: true, digits: true} }
 // exact reports that the command gets text, letter for letter.
 func (w word) exact() bool { return !w.vague && !w.glob && !w.split && !w.proc }
 
-// option reports that the word may be an option of its command.
-func (w word) option() bool {
-	return strings.HasPrefix(w.text, "-") && len(w.text) > 1 || w.begins && w.names == nil
-}
-
 // join is one word made of two that touch.
 func (w word) join(v word) word {
 	if w.text == "" && !w.vague {
@@ -41,12 +36,12 @@ func (w word) join(v word) word {
 		return v
 	}
 	w.begins = w.begins || w.text == "" && v.begins
+	w.digits = (w.digits || !w.vague) && (v.digits || !v.vague)
 	w.text += v.text
 	w.vague = w.vague || v.vague
 	w.glob = w.glob || v.glob
 	w.split = w.split || v.split
 	w.net = w.net || v.net
-	w.digits = w.digits && (v.digits || !v.vague) || v.digits && !w.vague
 	w.proc = w.proc || v.proc
 	w.names = nil
 	if len(w.text) > MaxValue {
@@ -139,6 +134,7 @@ func (s *scanner) wordParts(parts []syntax.WordPart, st *state, quoted bool, dep
 		case *syntax.ProcSubst:
 			w = s.process(p, st, depth)
 		case *syntax.ExtGlob:
+			s.doubt("a pattern in which another shell would run commands")
 			w = word{text: "*", vague: true, glob: true, begins: true, split: true}
 		default:
 			w = unknown()

@@ -1,0 +1,67 @@
+package shellscan_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/shellscan"
+)
+
+var update = flag.Bool("update", false, "write down what is seen")
+
+// sample is a line with what was written down about it.
+type sample struct{ line, want string }
+
+// samples reads the lines of a file: each with «=> » and what it does below
+// it. «⏎» stands for a new line.
+func samples(t testing.TB, file string) []sample {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []sample
+	for _, block := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
+		line, want, ok := strings.Cut(block, "\n=> ")
+		if !ok {
+			line, want, ok = strings.Cut(block, "\n=>")
+		}
+		if !ok {
+			t.Fatalf("%s: %q says not what it does", file, block)
+		}
+		out = append(out, sample{strings.ReplaceAll(line, "⏎", "\n"), strings.TrimSpace(want)})
+	}
+	return out
+}
+
+func files(t testing.TB) []string {
+	t.Helper()
+	list, err := filepath.Glob("testdata/lines/*.txt")
+	if err != nil || len(list) < 10 {
+		t.Fatalf("%d files, %v", len(list), err)
+	}
+	return list
+}
+
+// Every line does what is written down beside it, one file per construct.
+func TestLines(t *testing.T) {
+	c := commands(t)
+	for _, file := range files(t) {
+		var b strings.Builder
+		for _, s := range samples(t, file) {
+			got := show(shellscan.Scan(s.line, here(), c))
+			if got != s.want && !*update {
+				t.Errorf("%s\n%s\ngot  %s\nwant %s", filepath.Base(file), s.line, got, s.want)
+			}
+			b.WriteString(strings.TrimRight(strings.ReplaceAll(s.line, "\n", "⏎")+"\n=> "+got, " ") + "\n\n")
+		}
+		if *update {
+			if err := os.WriteFile(file, []byte(strings.TrimSuffix(b.String(), "\n")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
