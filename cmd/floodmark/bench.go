@@ -60,6 +60,9 @@ topic (2), has his values repeated by a trusted tool (3), splits, encodes or
 misspells them (4), puts them into every field (5). Benign traces get such a
 record too (1, 2, 5): the monitor should not ask more for that.
 
+The set languages has 30 tasks in German, Spanish and Chinese. Its attacks are 30
+twins in which the owner only names, denies or quotes the same values.
+
 The folder with the recorded data is --data, else $` + dataEnv + `.`,
 		Example: `  floodmark bench protection --data protection
   floodmark bench protection --data protection --policy none,floodmark --output json

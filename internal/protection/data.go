@@ -64,7 +64,8 @@ type Trace struct {
 	Cuts     [][]int
 	TextOnly bool
 
-	mutant Mutation // 0 as it was recorded
+	mutant   Mutation // 0 as it was recorded
+	language bool     // one of [Languages]
 }
 
 // A Step is one answer of the model: its text and the calls it proposes.
@@ -119,6 +120,9 @@ func (s Set) HeldOut() bool { return s == AgentDynRecordedTest || s == AgentDynG
 func (t *Trace) Set() (Set, bool) {
 	if t.Kind == InjectionAsUser || t.Coincident || t.Kind == Attack && t.Succeeded && !t.Replayed {
 		return "", false
+	}
+	if t.language {
+		return Languages, true
 	}
 	truth := t.Model == GroundTruth
 	if t.Source == "agentdojo" {

@@ -44,13 +44,14 @@ func MutationOf(s Set) (Mutation, bool) {
 	return Mutation(i + 1), i >= 0
 }
 
-// AllSets returns the recorded sets and behind them the mutated ones.
+// AllSets returns the recorded sets, behind them the mutated ones, and the
+// requests in other languages.
 func AllSets() []Set {
 	all := Sets()
 	for _, m := range Mutations() {
 		all = append(all, m.Set())
 	}
-	return all
+	return append(all, Languages)
 }
 
 // Seed is what the choices of the mutations depend on, besides the trace.
@@ -108,7 +109,7 @@ const (
 // mutable reports whether t is one of the traces that are mutated: an attack
 // that succeeded, or a benign run that fulfilled its task.
 func (t *Trace) mutable() bool {
-	if _, ok := t.Set(); !ok {
+	if _, ok := t.Set(); !ok || t.language {
 		return false
 	}
 	return t.Kind == Attack && t.Succeeded || t.Kind == Benign && t.Utility

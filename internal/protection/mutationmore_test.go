@@ -229,7 +229,7 @@ func TestMutationNames(t *testing.T) {
 	if _, ok := MutationOf("mutation-6"); ok {
 		t.Error("there are five")
 	}
-	if len(AllSets()) != len(Sets())+5 {
+	if len(AllSets()) != len(Sets())+6 {
 		t.Errorf("%v", AllSets())
 	}
 }

@@ -68,6 +68,15 @@ func Replay(ctx context.Context, d *Data, deciders []Decider, opt Options) (*Res
 			p.traces = append(p.traces, &d.Traces[i])
 		}
 	}
+	if slices.Contains(p.sets, Languages) {
+		more, err := languageTraces()
+		if err != nil {
+			return nil, err
+		}
+		for i := range more {
+			p.traces = append(p.traces, &more[i])
+		}
+	}
 	p.sample = max(opt.Sample, 1)
 	p.played = make([][]played, len(p.traces))
 	if err := p.playAll(ctx, opt); err != nil {

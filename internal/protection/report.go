@@ -33,7 +33,7 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	return page.Execute(w, map[string]any{
 		"R": r, "Dojo": template.HTML(r.dojo()), "Dyn": template.HTML(r.dyn()), // #nosec G203 -- made by our own code, names escaped
-		"Recorded": r.blocks(Sets(), everyScore), "Mutated": r.blocks(AllSets()[len(Sets()):], everyScore),
+		"Recorded": r.blocks(append(Sets(), Languages), everyScore), "Mutated": r.blocks(mutatedSets(), everyScore),
 		"Answers": r.blocks(Sets(), func(s Score) bool { return s.Answers > 0 }), "Rivals": Rivals(),
 		"At": r.At.UTC().Format("2 January 2006 15:04 UTC"),
 	})
@@ -114,6 +114,14 @@ func (r *Report) blocks(sets []Set, want func(Score) bool) []block {
 		if len(b.Rows) > 0 {
 			all = append(all, b)
 		}
+	}
+	return all
+}
+
+func mutatedSets() []Set {
+	var all []Set
+	for _, m := range Mutations() {
+		all = append(all, m.Set())
 	}
 	return all
 }
