@@ -23,6 +23,9 @@ type Paths struct {
 	Tokens string
 	// HookSocket takes events, OwnerSocket the owner's commands.
 	HookSocket, OwnerSocket string
+	// Home is the owner's, on whose disk the agents work; empty where the
+	// daemon has a user of its own.
+	Home string
 	// Running says who holds the store, and that it was not let go yet.
 	Running string
 }
@@ -59,7 +62,7 @@ func UserPaths(getenv func(string) string, home string) (Paths, error) {
 	}
 	state := folder("XDG_STATE_HOME", ".local", "state")
 	p := under(folder("XDG_CONFIG_HOME", ".config"), folder("XDG_DATA_HOME", ".local", "share"), state, filepath.Dir(hook))
-	p.HookSocket = hook
+	p.HookSocket, p.Home = hook, home
 	return p, nil
 }
 

@@ -123,6 +123,7 @@ func (d *Daemon) openMonitor() error {
 	d.desk, d.hub = newDesk(d.opts.Now), owner.NewHub()
 	var err error
 	d.monitor, err = monitor.New(monitor.Config{
+		Disk:    d.disk(),
 		Journal: d.store, Rules: d.live.rules, Key: d.key,
 		Approvers: []approval.Approver{d.desk}, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,

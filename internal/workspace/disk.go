@@ -132,9 +132,8 @@ func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kern
 		if e.IsDir() && skipped(e.Name()) && path != folder {
 			return filepath.SkipDir
 		}
-		info, gone := e.Info()
-		if gone != nil {
-			found.Whole = false
+		info, ok := infoOf(e)
+		if found.Whole = found.Whole && ok; !ok {
 			return nil
 		}
 		within := moved != "" && strings.HasPrefix(path, moved+string(filepath.Separator))
@@ -153,6 +152,11 @@ func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kern
 		found.Paths, found.Whole = found.Paths[:MaxChanged], false
 	}
 	return found
+}
+
+func infoOf(e fs.DirEntry) (fs.FileInfo, bool) {
+	info, err := e.Info()
+	return info, err == nil
 }
 
 // skipped are folders that are worth External anyway, or hold git's own files,
