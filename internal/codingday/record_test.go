@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -179,9 +180,18 @@ func script(w *world, task *Task, attack bool, a agent) func(testmodel.Turn) tes
 func (r *recorder) check(task *Task, trace *Trace) {
 	t := r.world.t
 	calls, want := 0, len(task.Steps(trace.Attack))
-	for _, e := range trace.Events {
+	ran := map[string]bool{}
+	for _, e := range slices.Backward(trace.Events) {
+		m, err := read(e)
+		if err != nil {
+			t.Error(err)
+		}
+		ran[m.call] = ran[m.call] || afterCall(e.Event) || strings.HasPrefix(m.arg, "apply_patch") // Codex tells no end of those
 		if beforeCall(e.Event) {
 			calls++
+			if !ran[m.call] {
+				t.Errorf("%s: nothing came of %q", trace.ID(), m.arg)
+			}
 		}
 	}
 	if calls != want {
