@@ -1,27 +1,28 @@
 package truth
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// A disabling makes the scanner overlook one construct: the body of a function,
-// or of one case in it, is replaced.
+// A disabling makes the scanner overlook one construct: what stands in body
+// happens first, in a function or in one case of it. In a case it happens
+// instead; in a function the rest follows unless body returns.
 type disabling struct {
 	construct string
 	function  string
-	label     string // of the case, as it is written; empty for the whole function
+	label     string // part of the case's label, as it is written; empty for the function
 	body      string
 }
 
@@ -40,35 +41,38 @@ func constructs() []string {
 	return all
 }
 
-// apply returns the file that a disabling changes, and what is in it then.
-func (d disabling) apply() (name string, text []byte, err error) {
-	files, err := filepath.Glob("../*.go")
-	if err != nil {
-		return "", nil, err
-	}
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return "", nil, err
-		}
+// An edit puts text into a file.
+type edit struct {
+	at   int
+	text string
+}
+
+// switchName is a variable of the scanner built for [disabled]: which row of
+// the table counts.
+const switchName = "disabledConstruct"
+
+// edits are what a row of the table puts into which file of the scanner.
+func (d disabling) edits(number int, files map[string][]byte) (name string, all []edit, err error) {
+	for name, text := range files {
 		set := token.NewFileSet()
 		file, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
 		if err != nil {
 			return "", nil, err
 		}
-		if from, to, ok := d.find(file, text, func(p token.Pos) int { return set.Position(p).Offset }); ok {
-			return name, slicesJoin(text[:from], []byte("\n"+d.body+"\n"), text[to:]), nil
+		from, to, ok := d.find(file, text, func(p token.Pos) int { return set.Position(p).Offset })
+		if !ok {
+			continue
 		}
+		head := fmt.Sprintf("\nif %s == %d {\n%s\n}", switchName, number, d.body)
+		if d.label == "" {
+			return name, []edit{{from, head + "\n"}}, nil
+		}
+		return name, []edit{{from, head + " else {\n"}, {to, "\n}\n"}}, nil
 	}
 	return "", nil, fmt.Errorf("disable %s: the scanner has no %s with case %q any more; change the row of the table", d.construct, d.function, d.label)
 }
 
-func slicesJoin(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
-
-// find says which bytes of a file a disabling replaces.
+// find says where in a file a disabling belongs.
 func (d disabling) find(file *ast.File, text []byte, at func(token.Pos) int) (from, to int, ok bool) {
 	for _, decl := range file.Decls {
 		f, isFunc := decl.(*ast.FuncDecl)
@@ -92,11 +96,64 @@ func (d disabling) find(file *ast.File, text []byte, at func(token.Pos) int) (fr
 	return from, to, ok
 }
 
+// sources are the scanner's own files.
+func sources() (map[string][]byte, error) {
+	names, err := filepath.Glob("../*.go")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		if files[name], err = os.ReadFile(name); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// switchable returns the scanner's files with all rows of the table in them.
+func switchable(rows []disabling) (map[string][]byte, error) {
+	files, err := sources()
+	if err != nil {
+		return nil, err
+	}
+	edits := map[string][]edit{}
+	for i, d := range rows {
+		name, more, err := d.edits(i+1, files)
+		if err != nil {
+			return nil, err
+		}
+		edits[name] = append(edits[name], more...)
+	}
+	changed := map[string][]byte{
+		"../disabled.go": []byte("package shellscan\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar " + switchName +
+			" = func() int { n, _ := strconv.Atoi(os.Getenv(\"" + switchVariable + "\")); return n }()\n"),
+	}
+	for name, list := range edits {
+		// From the end, so that places stay; of two at one place the later row's
+		// stands inside the earlier one's.
+		slices.SortStableFunc(list, func(a, b edit) int { return b.at - a.at })
+		text := string(files[name])
+		for _, e := range list {
+			text = text[:e.at] + e.text + text[e.at:]
+		}
+		changed[name] = []byte(text)
+	}
+	return changed, nil
+}
+
 // judgeVariable makes this program judge the outcomes in a file: see TestMain.
 const judgeVariable = "FLOODMARK_SHELL_JUDGE"
 
-// judgeFile prints how many outcomes of a file the scanner under-estimates.
-func judgeFile(name string) int {
+// constructVariable says which outcomes it judges.
+const constructVariable = "FLOODMARK_SHELL_CONSTRUCT"
+
+// judgeFile prints how many outcomes of a file, of lines made with a construct,
+// the scanner under-estimates.
+func judgeFile(name, construct string) int {
 	data, err := os.ReadFile(name)
 	var kept []madeOutcome
 	if err == nil {
@@ -112,7 +169,7 @@ func judgeFile(name string) int {
 	}
 	n := 0
 	for i := range kept {
-		if len(j.below(&kept[i].outcome)) > 0 {
+		if slices.Contains(kept[i].Constructs, construct) && len(j.below(&kept[i].outcome)) > 0 {
 			n++
 		}
 	}
@@ -120,44 +177,45 @@ func judgeFile(name string) int {
 	return 0
 }
 
-// shown builds the scanner with a construct disabled and says how many of the
-// outcomes in a file it under-estimates.
-func (d disabling) shown(t *testing.T, outcomes string) (int, error) {
+// switchVariable says which row of the table counts, to the program that
+// [buildSwitchable] makes.
+const switchVariable = "FLOODMARK_SHELL_DISABLED"
+
+// buildSwitchable builds this program with a scanner that can be told to
+// overlook a construct.
+func buildSwitchable(t *testing.T, rows []disabling) string {
 	t.Helper()
-	name, text, err := d.apply()
-	if err != nil {
-		return 0, err
-	}
 	dir := t.TempDir()
-	full, err := filepath.Abs(name)
+	files, err := switchable(rows)
 	if err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{full: filepath.Join(dir, "disabled.go")}})
+	replace := map[string]string{}
+	for name, text := range files {
+		full, err := filepath.Abs(name)
+		at := filepath.Join(dir, filepath.Base(name))
+		if err := errors.Join(err, os.WriteFile(at, text, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		replace[full] = at
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
-	program := filepath.Join(dir, "judge")
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "disabled.go"), text, 0o600), os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600)); err != nil {
-		return 0, err
+	list, program := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "judge")
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-overlay", list, "-o", program, ".")
 	if out, err := build.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("build without %s: %w\n%s", d.construct, err, out)
+		t.Fatalf("build a scanner that can be told to overlook things: %v\n%s", err, out)
 	}
-	judge := exec.CommandContext(t.Context(), program)
-	judge.Env = append(os.Environ(), judgeVariable+"="+outcomes)
-	out, err := judge.Output()
-	if err != nil {
-		return 0, fmt.Errorf("judge without %s: %w", d.construct, err)
-	}
-	n := 0
-	_, err = fmt.Sscan(string(out), &n)
-	return n, err
+	return program
 }
 
 // disabled takes one construct after the other from the scanner. Each time the
-// lines that were watched must show it. A run in small tries a few.
+// lines that were watched must show it.
 func disabled(t *testing.T, f *figures, kept []madeOutcome) {
 	t.Helper()
 	data, err := json.Marshal(kept)
@@ -168,34 +226,49 @@ func disabled(t *testing.T, f *figures, kept []madeOutcome) {
 	if err := os.WriteFile(outcomes, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	chosen := disablings()
-	random := rand.New(rand.NewPCG(*seed, 5))
-	random.Shuffle(len(chosen), func(i, k int) { chosen[i], chosen[k] = chosen[k], chosen[i] })
-	for _, d := range chosen[:min(len(chosen), *disable)] {
-		n, err := d.shown(t, outcomes)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+	rows := disablings()
+	program := buildSwitchable(t, rows)
+	for i, d := range rows {
+		n := judgeWithout(t, program, outcomes, i+1, d.construct) - judgeWithout(t, program, outcomes, 0, d.construct)
 		f.Disabled[d.construct] += n
-		if n == 0 {
+		if n <= 0 {
 			t.Errorf("without %s (%s, case %q) no watched line shows an under-estimate", d.construct, d.function, d.label)
 		}
 	}
 }
 
+// judgeWithout says how many outcomes are under-estimated without a row.
+func judgeWithout(t *testing.T, program, outcomes string, row int, construct string) int {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program)
+	cmd.Env = append(os.Environ(), judgeVariable+"="+outcomes, switchVariable+"="+strconv.Itoa(row), constructVariable+"="+construct)
+	out, err := cmd.Output()
+	n := 0
+	if err == nil {
+		_, err = fmt.Sscan(string(out), &n)
+	}
+	if err != nil {
+		t.Fatalf("judge without row %d: %v", row, err)
+	}
+	return n
+}
+
 // Every row of the table still fits the scanner, and every construct of the
 // generator has one.
 func TestDisablingsFit(t *testing.T) {
-	has := map[string]bool{}
-	for _, d := range disablings() {
+	files, err := sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := map[string]bool{"plain": true}
+	for i, d := range disablings() {
 		has[d.construct] = true
-		if _, _, err := d.apply(); err != nil {
+		if _, _, err := d.edits(i+1, files); err != nil {
 			t.Error(err)
 		}
 	}
 	for _, c := range constructs() {
-		if !has[c] && c != "plain" {
+		if !has[c] {
 			t.Errorf("nothing says how the scanner would overlook %s", c)
 		}
 	}

@@ -4,10 +4,16 @@ package truth
 // for each rule of the generator.
 func disablings() []disabling {
 	const nothing = "return feed{piped: true}"
+	named := func(names string) string {
+		return "if len(words) > 0 { switch base(words[0].text) { case " + names + ": return feed{piped: true} } }"
+	}
+	redirect := func(condition string) string { return "if " + condition + " { return }" }
 	return []disabling{
 		{"pipe", "binary", "syntax.Pipe", "return s.stmt(c.X, st.fork(), in, depth+1)"},
 		{"list", "binary", "syntax.AndStmt", "return s.stmt(c.X, st, in, depth+1)"},
-		{"list", "stmts", "", "if len(list) == 0 { return feed{} }; return s.stmt(list[0], st, in, depth)"},
+		{"list", "stmts", "", "if len(list) > 1 { list = list[:1] }"},
+		{"background", "stmt", "", "if stmt.Background { return feed{piped: true} }"},
+		{"negation", "stmt", "", "if stmt.Negated { return feed{piped: true} }"},
 		{"subshell", "command", "*syntax.Subshell", nothing},
 		{"group", "command", "*syntax.Block", nothing},
 		{"if", "command", "*syntax.IfClause", nothing},
@@ -19,14 +25,62 @@ func disablings() []disabling {
 		{"coproc", "command", "*syntax.CoprocClause", nothing},
 		{"arithmetic", "command", "*syntax.ArithmCmd", nothing},
 		{"function", "function", "", nothing},
-		{"cmdsubst", "wordParts", "*syntax.CmdSubst", "w = literal(\"x\")"},
-		{"procsubst", "wordParts", "*syntax.ProcSubst", "w = literal(\"x\")"},
+		{"loop-variable", "loopOnce", "", "st.set(name, []word{literal(\"other\")})"},
+
+		{"cmdsubst", "wordParts", "*syntax.CmdSubst", "w = literal(\"true\")"},
+		{"backquote", "substitute", "", "if c.Backquotes { return literal(\"true\") }"},
+		{"word-substitution", "substitute", "", "s.stmts(c.Stmts, st.fork(), feed{}, depth+1); return literal(\"true\")"},
+		{"procsubst", "wordParts", "*syntax.ProcSubst", "w = literal(\"true\")"},
+		{"quote-single", "wordParts", "*syntax.SglQuoted", "w = literal(\"true\")"},
+		{"quote-double", "wordParts", "*syntax.DblQuoted", "w = literal(\"true\")"},
+		{"quote-ansi", "ansi", "", "return literal(\"true\")"},
+		{"backslash", "bare", "", "if strings.Contains(text, \"\\\\\") { return literal(\"true\") }"},
+		{"glob", "bare", "", "return literal(text)"},
 		{"brace", "braced", "", "return false"},
+		{"tilde", "expandTilde", "", "return w"},
+		{"variable", "variable", "", "if _, ok := st.vars[name]; ok { return []word{literal(\"true\")} }"},
+		{"positional", "variable", "", "if st.args != nil && len(name) == 1 { return []word{literal(\"true\")} }"},
+		{"param-expansion", "changed", "", "return []word{literal(\"true\")}"},
+		{"array", "assign", "a.Array != nil", "value = []word{literal(\"true\")}"},
+
 		{"eval", "builtin", "\"eval\"", "return none, true"},
 		{"source", "builtin", "\"source\"", "return none, true"},
 		{"exec", "builtin", "\"exec\"", "return none, true"},
 		{"command", "builtin", "\"command\"", "return none, true"},
 		{"trap", "builtin", "\"trap\"", "return none, true"},
 		{"cd", "builtin", "\"cd\"", "return none, true"},
+		{"pushd", "enter", "", "if name != \"cd\" { return }"},
+		{"alias", "builtin", "", "if name == \"alias\" || name == \"shopt\" { return feed{piped: true}, true }"},
+		{"prompt", "hides", "", "if name == \"PS4\" { return false }"},
+		{"assignment", "simple", "", "if len(c.Assigns) > 0 && len(c.Args) > 0 { return feed{piped: true} }"},
+
+		{"shell-c", "nested", "", "j.ran = true; return"},
+		{"shell-stdin", "interpretInput", "", "j.ran = true; return"},
+		{"encoding", "interpretInput", "", "if !j.in.known { j.ran = true; return }"},
+		{"wrapper", "program", "", named(`"env", "nice", "nohup", "timeout", "stdbuf", "setsid", "ionice", "flock", "chrt", "taskset"`)},
+		{"wrapper-split", "program", "", named(`"env"`)},
+		{"sudo", "program", "", named(`"sudo", "doas"`)},
+		{"busybox", "program", "", named(`"busybox"`)},
+		{"xargs", "program", "", named(`"xargs"`)},
+		{"find-exec", "program", "", named(`"find"`)},
+		{"git-config", "program", "", named(`"git"`)},
+		{"interpreter", "program", "", named(`"python3", "perl"`)},
+		{"awk", "program", "", named(`"awk"`)},
+		{"sed", "program", "", named(`"sed"`)},
+		{"make", "program", "", named(`"make"`)},
+		{"program-file", "runFile", "", nothing},
+		{"wrapper-folder", "inFolder", "", "return st"},
+
+		{"redirect-in", "redirect", "", redirect("rd.Op == syntax.RdrIn")},
+		{"redirect-out", "redirect", "", redirect("rd.Op == syntax.RdrOut")},
+		{"redirect-append", "redirect", "", redirect("rd.Op == syntax.AppOut")},
+		{"redirect-clobber", "redirect", "", redirect("rd.Op.String() == \">|\"")},
+		{"redirect-both", "redirect", "", redirect("rd.Op == syntax.RdrAll || rd.Op == syntax.AppAll || rd.Op == syntax.DplOut")},
+		{"redirect-rw", "redirect", "", redirect("rd.Op == syntax.RdrInOut")},
+		{"fd-dup", "redirect", "", redirect("rd.N != nil")},
+		{"redirect-name", "redirect", "", redirect("rd.Word != nil && rd.Word.Lit() == \"\" && rd.Op == syntax.RdrOut")},
+		{"heredoc", "redirect", "syntax.Hdoc", "_ = stdin; *in = feed{piped: true, known: true}"},
+		{"herestring", "redirect", "", redirect("rd.Op == syntax.WordHdoc")},
+		{"heredoc-file", "redirects", "", "for _, rd := range list { if rd.Hdoc != nil { return redirected{} } }"},
 	}
 }

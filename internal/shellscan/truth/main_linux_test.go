@@ -15,7 +15,6 @@ var (
 	workers  = flag.Int("workers", runtime.NumCPU(), "how many lines are watched at once")
 	evidence = flag.String("evidence", "", "write what was seen to this `FILE`")
 	must     = flag.Bool("must", false, "fail where lines cannot be watched")
-	disable  = flag.Int("disable", 3, "take so many constructs from the scanner, one after the other")
 	try      = flag.String("try", "", "watch this `LINE` only, and tell what it did")
 )
 
@@ -24,7 +23,7 @@ func TestMain(m *testing.M) {
 		os.Exit(work(root))
 	}
 	if name := os.Getenv(judgeVariable); name != "" {
-		os.Exit(judgeFile(name))
+		os.Exit(judgeFile(name, os.Getenv(constructVariable)))
 	}
 	flag.Parse()
 	os.Exit(m.Run())

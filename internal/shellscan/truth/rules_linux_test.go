@@ -34,7 +34,7 @@ func lineRules() []rule {
 		quoted("shell-stdin", "echo § | bash", "bash <<< §", "printf '%s\\n' § | bash -s", "bash < <(echo §)", "bash <(echo §)"),
 		quoted("source", "source <(echo §)", ". /dev/stdin <<< §"),
 		quoted("trap", "trap § EXIT", "(trap § EXIT)", "trap § USR1; kill -USR1 $$; :"),
-		quoted("alias", "shopt -s expand_aliases\nalias zz=§\nzz"),
+		quoted("alias", "shopt -s expand_aliases\nalias zz=§\nzz", "shopt -s expand_aliases\nalias ls=§\nls", "shopt -s expand_aliases; alias cat=§\ncat README.md"),
 	}
 	return append(all, builtRules()...)
 }
