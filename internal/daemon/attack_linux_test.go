@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -365,26 +367,39 @@ func TestSameUserIsNotSamePerson(t *testing.T) {
 		}
 	}
 	bin := build(t)
-	var table []cell
-	for _, mode := range []string{"user", "system"} {
-		p := newPlay(t, bin, mode == "system")
-		for way, words := range ways() {
-			for action := range actions() {
-				p.prepare()
-				before := p.incidents()
-				said := p.agent(words, action)
-				c := cell{way, action, mode, result(said), said}
-				table = append(table, c)
-				p.judge(c, p.incidents()-before)
-			}
+	modes := []string{"user", "system"}
+	tables := make([][]cell, len(modes))
+	t.Run("modes", func(t *testing.T) { // returns when both are done
+		for i, mode := range modes {
+			t.Run(mode, func(t *testing.T) {
+				t.Parallel() // each has a daemon of its own, and mostly waits
+				tables[i] = newPlay(t, bin, mode == "system").tryAll(mode)
+			})
 		}
-	}
+	})
+	table := slices.Concat(tables...)
 	if file := os.Getenv("FLOODMARK_ATTACK_TABLE"); file != "" {
 		data, err := json.MarshalIndent(table, "", "  ")
 		if err := errors.Join(err, os.WriteFile(file, append(data, '\n'), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// tryAll tries everything in every way, always in the same order.
+func (p *play) tryAll(mode string) (table []cell) {
+	p.t.Helper()
+	for _, way := range slices.Sorted(maps.Keys(ways())) {
+		for _, action := range slices.Sorted(maps.Keys(actions())) {
+			p.prepare()
+			before := p.incidents()
+			said := p.agent(ways()[way], action)
+			c := cell{way, action, mode, result(said), said}
+			table = append(table, c)
+			p.judge(c, p.incidents()-before)
+		}
+	}
+	return table
 }
 
 func result(said string) string {
