@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/floodmark/floodmark/internal/protection"
 )
@@ -29,9 +30,16 @@ func (c *console) benchReport(ctx context.Context, data *protection.Data, res *p
 		}
 		others = append(others, m)
 	}
-	more, err := c.replayBench(ctx, data, others, protection.Options{})
-	if err != nil {
-		return err
+	sets := protection.Sets()
+	if len(opt.sets) > 0 {
+		sets = slices.DeleteFunc(sets, func(s protection.Set) bool { return !slices.Contains(opt.sets, string(s)) })
+	}
+	more := &protection.Result{}
+	if len(sets) > 0 {
+		var err error
+		if more, err = c.replayBench(ctx, data, others, protection.Options{Sets: sets}); err != nil {
+			return err
+		}
 	}
 	page.Profiles = more.Sets
 	var b bytes.Buffer

@@ -14,7 +14,9 @@ type Rival struct {
 }
 
 // Rivals returns the published figures of others, in the order of the table.
-func Rivals() []Rival {
+func Rivals() []Rival { return append(dojoRivals(), dynRivals()...) }
+
+func dojoRivals() []Rival {
 	return []Rival{
 		{
 			Name: "CaMeL, normal", On: "agentdojo", Passed: 1.16, Asks: 0.339, AtLeast: true,
@@ -57,6 +59,13 @@ func Rivals() []Rival {
 			Name: "RTBAS", On: "", Figures: "all targeted attacks stopped, 2 % utility loss under attack",
 			Differs: "asks, but how often is not published", Source: "arXiv 2502.08966, abstract",
 		},
+	}
+}
+
+// dynRivals are those on the harder benchmark. A star marks runs recorded by
+// its own authors.
+func dynRivals() []Rival {
+	return []Rival{
 		{
 			Name: "AuthGraph", On: "agentdyn", Passed: 2, Figures: "attack success 39 to 2 % at 51 % utility",
 			Differs: "blocks, asks nobody", Source: "arXiv 2605.26497, abstract",
