@@ -49,7 +49,27 @@ func readCorpus(name string) ([]sample, error) {
 		if word == "-" {
 			word = ""
 		}
-		all = append(all, sample{name, class, word, strings.NewReplacer("⏎", "\n", "␍", "\r").Replace(text)})
+		all = append(all, sample{name, class, word, plain(text)})
 	}
 	return all, nil
+}
+
+// plain is a line with what stands for other characters replaced.
+func plain(text string) string { return strings.NewReplacer("⏎", "\n", "␍", "\r").Replace(text) }
+
+// readKnown reads the lines that are known to be judged wrong, and constructs.
+// The list may only get shorter.
+func readKnown() (map[string]bool, error) {
+	data, err := os.ReadFile("../testdata/known.txt")
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\n")
+		if line != "" && !strings.HasPrefix(line, "# ") {
+			known[plain(line)] = true
+		}
+	}
+	return known, nil
 }

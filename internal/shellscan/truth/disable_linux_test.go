@@ -216,8 +216,16 @@ func buildSwitchable(t *testing.T, rows []disabling) string {
 
 // disabled takes one construct after the other from the scanner. Each time the
 // lines that were watched must show it.
-func disabled(t *testing.T, f *figures, kept []madeOutcome) {
+func disabled(t *testing.T, j *judge, f *figures, kept []madeOutcome) {
 	t.Helper()
+	whole := map[string]int{} // what is wrong without any help
+	for i := range kept {
+		if len(j.below(&kept[i].outcome)) > 0 {
+			for _, c := range kept[i].Constructs {
+				whole[c]++
+			}
+		}
+	}
 	data, err := json.Marshal(kept)
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +237,7 @@ func disabled(t *testing.T, f *figures, kept []madeOutcome) {
 	rows := disablings()
 	program := buildSwitchable(t, rows)
 	for i, d := range rows {
-		n := judgeWithout(t, program, outcomes, i+1, d.construct) - judgeWithout(t, program, outcomes, 0, d.construct)
+		n := judgeWithout(t, program, outcomes, i+1, d.construct) - whole[d.construct]
 		f.Disabled[d.construct] += n
 		if n <= 0 {
 			t.Errorf("without %s (%s, case %q) no watched line shows an under-estimate", d.construct, d.function, d.label)

@@ -3,7 +3,7 @@ package truth
 // disablings are ways to make the scanner overlook a construct, at least one
 // for each rule of the generator.
 func disablings() []disabling {
-	const nothing = "return feed{piped: true}"
+	const nothing = "s.parts++; return feed{piped: true}"
 	named := func(names string) string {
 		return "if len(words) > 0 { switch base(words[0].text) { case " + names + ": return feed{piped: true} } }"
 	}
@@ -12,8 +12,8 @@ func disablings() []disabling {
 		{"pipe", "binary", "syntax.Pipe", "return s.stmt(c.X, st.fork(), in, depth+1)"},
 		{"list", "binary", "syntax.AndStmt", "return s.stmt(c.X, st, in, depth+1)"},
 		{"list", "stmts", "", "if len(list) > 1 { list = list[:1] }"},
-		{"background", "stmt", "", "if stmt.Background { return feed{piped: true} }"},
-		{"negation", "stmt", "", "if stmt.Negated { return feed{piped: true} }"},
+		{"background", "stmt", "", "if stmt.Background { s.parts++; return feed{piped: true} }"},
+		{"negation", "stmt", "", "if stmt.Negated { s.parts++; return feed{piped: true} }"},
 		{"subshell", "command", "*syntax.Subshell", nothing},
 		{"group", "command", "*syntax.Block", nothing},
 		{"if", "command", "*syntax.IfClause", nothing},
@@ -52,7 +52,7 @@ func disablings() []disabling {
 		{"pushd", "enter", "", "if name != \"cd\" { return }"},
 		{"alias", "builtin", "", "if name == \"alias\" || name == \"shopt\" { return feed{piped: true}, true }"},
 		{"prompt", "hides", "", "if name == \"PS4\" { return false }"},
-		{"assignment", "simple", "", "if len(c.Assigns) > 0 && len(c.Args) > 0 { return feed{piped: true} }"},
+		{"assignment", "simple", "", "if len(c.Assigns) > 0 && len(c.Args) > 0 { s.parts++; return feed{piped: true} }"},
 
 		{"shell-c", "nested", "", "j.ran = true; return"},
 		{"shell-stdin", "interpretInput", "", "j.ran = true; return"},
