@@ -211,6 +211,14 @@ func TestMentionedSecrets(t *testing.T) {
 			t.Errorf("%s: %v, want %v", line, u.PathKind, want)
 		}
 	}
+	for line, want := range map[string]floodmark.Secrecy{
+		"cat .en?": floodmark.Secret, "cat *rsa*": floodmark.Secret, "cat .e*": floodmark.Secret, "cat ~/.ssh/*": floodmark.Secret, "cat [.]env": floodmark.Internal,
+		"cat *": floodmark.Internal, "cat *.json": floodmark.Internal, "wc -l *.go": floodmark.Internal, "cat a*.txt": floodmark.Internal, "grep -r x .": floodmark.Internal,
+	} {
+		if u := shell(t, c, line); u.Returns.Secrecy != want {
+			t.Errorf("%s: %v, want %v", line, u.Returns, want)
+		}
+	}
 	if u := shell(t, c, "go test ./... | tail"); u.Returns != (floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Internal}) {
 		t.Errorf("what the project's own tests print: %v", u.Returns)
 	}

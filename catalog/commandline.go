@@ -55,7 +55,8 @@ func (j *judge) line(r shellscan.Report, text string) {
 // parts joins what the entries of all parts say.
 func (j *judge) parts(r *shellscan.Report) {
 	j.use.Effects, j.use.Own = nil, len(r.Parts) > 0
-	j.returns = returns{label: floodmark.Label{Trust: floodmark.System, Secrecy: floodmark.Public}}
+	// Whatever is echoed, a command's output is never worth more than this machine.
+	j.returns = returns{label: floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}}
 	j.joined = true
 	for i := range r.Parts {
 		p := &r.Parts[i]
@@ -88,9 +89,6 @@ func (j *judge) parts(r *shellscan.Report) {
 	}
 	if len(j.use.Effects) == 0 {
 		j.use.Effects = []floodmark.Effect{floodmark.Observe}
-	}
-	if j.alters() { // what a tool says after it did something is never worth more than its own word
-		j.returns.label = j.returns.label.Join(floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public})
 	}
 }
 
@@ -178,6 +176,19 @@ func (j *judge) reads(e *shellscan.Effect) {
 	j.use.Reads = list(j.use.Reads, e)
 	s := j.located(e)
 	j.guards |= s.guard &^ isInstructs
+	if e.Pattern && !e.Tree && aimed(e.Path) {
+		j.guards |= j.catalog.paths.mayBeSecret(&s)
+	}
+}
+
+// aimed reports a pattern that is meant for certain names: not «*», which is
+// for all, nor «*.json», which is for all of a kind.
+func aimed(path string) bool {
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if rest, ok := strings.CutPrefix(last, "*."); ok && !strings.ContainsAny(rest, "*?[.") {
+		return false
+	}
+	return strings.Trim(last, "*?") != ""
 }
 
 // located takes the place of a file over into the use.
@@ -214,8 +225,11 @@ func (j *judge) writes(e *shellscan.Effect) {
 	s := j.located(e)
 	j.guards |= s.guard & (isInstructs | isProtected | isSecret)
 	switch {
+	case e.Pattern && e.Tree:
+		below := j.catalog.paths.look(e.Path+"/**", j.base, j.at, nil)
+		j.guards |= j.catalog.paths.mayBe(&s, e.Kind == shellscan.Delete) | j.catalog.paths.mayBe(&below, false)
 	case e.Pattern:
-		j.guards |= j.catalog.paths.mayBe(&s, e.Kind == shellscan.Delete && e.Tree)
+		j.guards |= j.catalog.paths.mayBe(&s, false)
 	case e.Kind == shellscan.Delete && j.catalog.paths.holdsProtected(&s, true):
 		j.guards |= isProtected
 	}

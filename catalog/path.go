@@ -192,6 +192,20 @@ func (ps *paths) holdsGuarded(s *spot) (found guard) {
 	return found
 }
 
+// mayBeSecret reports whether a pattern may match a key by its own name.
+func (ps *paths) mayBeSecret(s *spot) guard {
+	for i := range ps.globs {
+		g := &ps.globs[i]
+		if g.guard&isSecret == 0 || strings.ContainsAny(g.low[len(g.low)-1], "*?") {
+			continue
+		}
+		if segs, ok := g.from(s); ok && meets(g.low, segs) {
+			return isSecret
+		}
+	}
+	return 0
+}
+
 // mayBe returns the lists something could be on that a pattern matches, or, if
 // folders count, something in a folder it matches.
 func (ps *paths) mayBe(s *spot, folders bool) (found guard) {

@@ -346,7 +346,7 @@ func (s *scanner) handed(j *job, words []word) []word {
 	given.split = true
 	switch j.name {
 	case "find", "fd", "fdfind":
-		given.names = j.roots
+		given.names = j.found()
 	case "xargs", "parallel":
 		given.names, given.net = j.in.names, j.in.net
 	default:

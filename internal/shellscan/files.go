@@ -313,6 +313,7 @@ func (s *scanner) find(j *job) {
 			skip = false
 			continue
 		}
+		j.negated = j.negated || o.opt == "" && o.w.text == "!"
 		if o.opt == "" && (o.w.text == "!" || o.w.text == "(" || o.w.text == ")" || o.w.text == ",") {
 			continue
 		}
@@ -328,16 +329,35 @@ func (s *scanner) find(j *job) {
 		j.roots = s.paths(".", j.st)
 	}
 	if j.p.has("-delete") {
-		pattern := "*"
-		for _, o := range list {
-			if o.opt == "-name" && o.w.exact() || o.opt == "-name" && !o.w.vague {
-				pattern = o.w.text
+		for _, f := range j.found() {
+			if !strings.Contains(f, "/**/") {
+				f += "/**/*"
 			}
-		}
-		for _, r := range j.roots {
-			s.add(Effect{Kind: Delete, Path: r + "/**/" + pattern, Pattern: true})
+			s.add(Effect{Kind: Delete, Path: f, Pattern: true})
 		}
 	}
+}
+
+// found are the files a find goes through: all below its folders, or those of
+// one name.
+func (j *job) found() []string {
+	pattern := ""
+	for _, o := range j.p.list {
+		if o.opt == "-name" {
+			if pattern != "" || o.w.vague || strings.Contains(o.w.text, "/") {
+				return j.roots
+			}
+			pattern = o.w.text
+		}
+	}
+	if j.name != "find" || pattern == "" || j.p.has("-o", "-or", "-not", "-prune") || j.negated {
+		return j.roots
+	}
+	out := make([]string, len(j.roots))
+	for i, r := range j.roots {
+		out[i] = r + "/**/" + pattern
+	}
+	return out
 }
 
 // tar packs, unpacks or lists, as one of its letters says.

@@ -15,7 +15,7 @@ func (s *scanner) touch(e Effect, w word, st *state) (brought bool) {
 		return w.net
 	case w.names != nil:
 		for _, root := range w.names {
-			e.Path, e.Tree, e.Pattern = root, true, true
+			e.Path, e.Tree, e.Pattern = root, !strings.Contains(root, "/**/"), true
 			s.add(e)
 			brought = brought || s.known(e)
 		}

@@ -10,20 +10,21 @@ import (
 
 // job is one program that is started: what the roles of its words act on.
 type job struct {
-	name  string
-	entry *Entry
-	p     parsed
-	part  Part
-	st    *state
-	in    feed
-	depth int
-	sends bool     // what it reaches gets data
-	net   bool     // it has to do with what the network sent
-	out   feed     // what it prints, where that is known
-	roots []string // folders it goes through
-	files []operand
-	into  []word
-	ran   bool // something says what it runs
+	name    string
+	entry   *Entry
+	p       parsed
+	part    Part
+	st      *state
+	in      feed
+	depth   int
+	sends   bool     // what it reaches gets data
+	net     bool     // it has to do with what the network sent
+	out     feed     // what it prints, where that is known
+	roots   []string // folders it goes through
+	files   []operand
+	into    []word
+	ran     bool // something says what it runs
+	negated bool // a find with «!»
 	// through: a shell whose whole script was read: it does nothing by itself.
 	through bool
 }
@@ -311,7 +312,7 @@ func (j *job) listed() []string {
 		if j.name == "find" && j.p.has("-printf", "-exec", "-execdir") {
 			return nil
 		}
-		return j.roots
+		return j.found()
 	case "git":
 		if len(j.part.Entries) > 0 && len(j.part.Entries[0].Words) > 1 && j.part.Entries[0].Words[1] == "ls-files" {
 			return j.roots
