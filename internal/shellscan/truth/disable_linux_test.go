@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -215,7 +216,7 @@ func buildSwitchable(t *testing.T, rows []disabling) string {
 }
 
 // disabled takes one construct after the other from the scanner. Each time the
-// lines that were watched must show it.
+// lines that were watched must show it. A run in small tries a few.
 func disabled(t *testing.T, j *judge, f *figures, kept []madeOutcome) {
 	t.Helper()
 	whole := map[string]int{} // what is wrong without any help
@@ -236,7 +237,9 @@ func disabled(t *testing.T, j *judge, f *figures, kept []madeOutcome) {
 	}
 	rows := disablings()
 	program := buildSwitchable(t, rows)
-	for i, d := range rows {
+	random := rand.New(rand.NewPCG(*seed, 5))
+	for _, i := range random.Perm(len(rows))[:min(len(rows), *rowsTried)] {
+		d := rows[i]
 		n := judgeWithout(t, program, outcomes, i+1, d.construct) - whole[d.construct]
 		f.Disabled[d.construct] += n
 		if n <= 0 {
@@ -269,6 +272,10 @@ func TestDisablingsFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	has := map[string]bool{"plain": true}
+	known, err := readKnown()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, d := range disablings() {
 		has[d.construct] = true
 		if _, _, err := d.edits(i+1, files); err != nil {
@@ -276,7 +283,7 @@ func TestDisablingsFit(t *testing.T) {
 		}
 	}
 	for _, c := range constructs() {
-		if !has[c] {
+		if !has[c] && !known["construct "+c] { // what is overlooked cannot be disabled
 			t.Errorf("nothing says how the scanner would overlook %s", c)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 
 // The size of a run. The defaults are the gate's.
 var (
-	share    = flag.Int("share", 8, "watch one line of a corpus in so many")
-	minutes  = flag.Float64("minutes", 0.2, "how long generated lines are watched")
-	seed     = flag.Uint64("seed", 1, "chooses the lines")
-	workers  = flag.Int("workers", runtime.NumCPU(), "how many lines are watched at once")
-	evidence = flag.String("evidence", "", "write what was seen to this `FILE`")
-	must     = flag.Bool("must", false, "fail where lines cannot be watched")
-	try      = flag.String("try", "", "watch this `LINE` only, and tell what it did")
+	share     = flag.Int("share", 8, "watch one line of a corpus in so many")
+	minutes   = flag.Float64("minutes", 0.2, "how long generated lines are watched")
+	seed      = flag.Uint64("seed", 1, "chooses the lines")
+	workers   = flag.Int("workers", runtime.NumCPU(), "how many lines are watched at once")
+	evidence  = flag.String("evidence", "", "write what was seen to this `FILE`")
+	rowsTried = flag.Int("disable", 12, "take so many constructs from the scanner, one after the other")
+	must      = flag.Bool("must", false, "fail where lines cannot be watched")
+	try       = flag.String("try", "", "watch this `LINE` only, and tell what it did")
 )
 
 func TestMain(m *testing.M) {
