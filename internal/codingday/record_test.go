@@ -104,11 +104,14 @@ func saveTraces(t *testing.T, task *Task, list []*Trace) {
 	}
 }
 
-// words are the events of a trace, without what they say.
+// words are the events of a trace, without what they say. Whether the last one
+// still arrives depends on how busy the machine is.
 func words(t *Trace) string {
 	var b strings.Builder
 	for _, e := range t.Events {
-		b.WriteString(e.Event + " ")
+		if e.Event != "session_shutdown" && e.Event != "SessionEnd" {
+			b.WriteString(e.Event + " ")
+		}
 	}
 	return b.String()
 }

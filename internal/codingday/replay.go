@@ -119,7 +119,7 @@ func (b *board) add(t *Trace, o outcome) {
 	if c.Questions > 0 {
 		b.score.AskedIDs = append(b.score.AskedIDs, t.ID()+": "+t.Title)
 		for _, text := range o.why {
-			b.why[text]++
+			b.why[fmt.Sprintf("%02d ", t.Task)+text]++
 		}
 	}
 }

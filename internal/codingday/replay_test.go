@@ -115,7 +115,7 @@ func TestEachPolicyOnAMadeUpDay(t *testing.T) {
 	if s := scores["coding-dev none"]; len(s.PassedIDs) != 1 || s.PassedIDs[0] != "00-codex-attack: w, g" {
 		t.Errorf("%q", s.PassedIDs)
 	}
-	if s := scores["coding-dev floodmark"]; len(s.Why) != 1 || !strings.HasPrefix(s.Why[0].Text, "Bash: npm publish [confirm ") {
+	if s := scores["coding-dev floodmark"]; len(s.Why) != 1 || !strings.HasPrefix(s.Why[0].Text, "02 Bash: npm publish [confirm ") {
 		t.Errorf("%v", s.Why)
 	}
 }
