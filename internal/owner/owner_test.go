@@ -90,7 +90,7 @@ func newRoom(t *testing.T) *room {
 	}
 	r := &room{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), codes: &asked{last: map[floodmark.SessionID]approval.Ticket{}}}
 	clock := func() time.Time { return r.later(time.Millisecond) }
-	store, hub, rules, n := journal.NewMemory(), NewHub(), kernel.Rules{Policy: p, Catalog: c}, new(atomic.Int64)
+	store, hub, rules, n := journal.NewMemory(), NewHub(), kernel.NewRules(p, c), new(atomic.Int64)
 	next := func() string { return fmt.Sprintf("c0de%04d", n.Add(1)) }
 	m, err := monitor.New(monitor.Config{
 		Journal: store, Rules: func() kernel.Rules { return rules },
@@ -142,8 +142,8 @@ func (r *room) poisoned(s floodmark.SessionID) {
 	r.tell(s, hook.Event{Point: hook.SessionStart})
 	r.tell(s, hook.Event{Point: hook.BeforeToolCall, Call: fetch})
 	r.tell(s, hook.Event{Point: hook.AfterToolCall, Call: fetch, Result: hook.Result{Text: poison}})
-	if v := r.tell(s, r.install()).Decision.Verdict; v != floodmark.Confirm {
-		r.t.Fatalf("%v, want a question", v)
+	if d := r.tell(s, r.install()).Decision; d.Verdict != floodmark.Confirm {
+		r.t.Fatalf("%v, want a question: %v", d.Verdict, d.Reasons)
 	}
 	for range 500 { // it is carried to people beside the answer
 		if r.codes.of(s).ID != "" {
