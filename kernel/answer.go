@@ -214,6 +214,9 @@ func (st *step) status() string {
 			lines = append(lines, line)
 		}
 	}
+	for _, src := range st.s.Offered {
+		lines = append(lines, "- not loaded: "+sourceName(src, src.Label.Trust)+", digest "+src.Digest.Short())
+	}
 	return strings.Join(lines, "\n")
 }
 

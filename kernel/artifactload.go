@@ -28,7 +28,7 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	t := st.touched(j)
 	var list []floodmark.Load
 	for _, p := range t.loads {
-		l := st.load(p, !t.guessed || slices.Contains(j.use.Loads, p))
+		l := st.load(p, slices.Contains(t.sure, p))
 		if l.Label.Trust < floodmark.Local && !mark.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(mark.Secrecy, floodmark.Internal) {
 			list = append(list, l)
 		}

@@ -15,6 +15,8 @@ import (
 // far as that is known.
 type touch struct {
 	reads, writes, loads []string
+	// sure are those of loads that the catalog knows of.
+	sure []string
 	// guessed says that the paths of a command line were taken from its words:
 	// they count only where something is known of them.
 	guessed bool
@@ -35,6 +37,7 @@ func (st *step) touched(j *judged) touch {
 		t = st.touchedByCommand(j)
 	}
 	t.reads, t.writes, t.loads = st.resolved(t.reads), st.resolved(t.writes), st.resolved(t.loads)
+	t.sure = st.resolved(t.sure)
 	return t
 }
 
@@ -113,8 +116,18 @@ func (st *step) touchedByCommand(j *judged) touch {
 			}
 		}
 	}
-	t.reads, t.writes, t.loads = unique(t.reads), unique(t.writes), unique(t.loads)
+	t.reads, t.writes, t.loads = st.cleaned(t.reads, base), st.cleaned(t.writes, base), st.cleaned(t.loads, base)
+	t.sure = st.cleaned(u.Loads, base)
 	return t
+}
+
+// cleaned are the paths of a command line as seen from the folder it runs in.
+func (st *step) cleaned(paths []string, base string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = st.places().Clean(p, base)
+	}
+	return unique(out)
 }
 
 // mentioned are the words of command lines that could be paths.
