@@ -176,6 +176,9 @@ func (j *judge) reads(e *shellscan.Effect) {
 	j.use.Reads = list(j.use.Reads, e)
 	s := j.located(e)
 	j.guards |= s.guard &^ isInstructs
+	if e.Tree && (e.Path == "/" || within(j.at.Home, e.Path)) { // keys are in every home
+		j.guards |= isSecret
+	}
 	if e.Pattern && !e.Tree && aimed(e.Path) {
 		j.guards |= j.catalog.paths.mayBeSecret(&s)
 	}

@@ -196,7 +196,7 @@ func (ps *paths) holdsGuarded(s *spot) (found guard) {
 func (ps *paths) mayBeSecret(s *spot) guard {
 	for i := range ps.globs {
 		g := &ps.globs[i]
-		if g.guard&isSecret == 0 || strings.ContainsAny(g.low[len(g.low)-1], "*?") {
+		if last := g.low[len(g.low)-1]; g.guard&isSecret == 0 || last != "**" && strings.ContainsAny(last, "*?") {
 			continue
 		}
 		if segs, ok := g.from(s); ok && meets(g.low, segs) {

@@ -59,12 +59,20 @@ func (s *scanner) nested(j *job, o operand) {
 			}
 		}
 	}
+	if oldShell(j.name) && (strings.Contains(o.w.text, "$'") || strings.Contains(o.w.text, "{") && strings.ContainsAny(o.w.text, ",.")) {
+		s.doubt("some shells read this differently")
+	}
 	out := s.shellText(o.w, st, j.in, j.depth)
 	j.out.net = out.net || j.out.net
 	if j.entry != nil && j.entry.Stdin == Shell {
 		j.through = !o.w.vague
 		j.out.known, j.out.text, j.out.names = out.known, out.text, out.names
 	}
+}
+
+// oldShell reports a shell without bash's quotes and braces.
+func oldShell(name string) bool {
+	return name == "sh" || name == "dash" || name == "ash" || name == "ksh"
 }
 
 // byEffect uses a file as the effects of the command say.
@@ -308,6 +316,9 @@ func (s *scanner) interpretInput(j *job) {
 		s.add(Effect{Kind: Execute})
 	case j.entry.Stdin == Shell && j.in.known:
 		j.through = true
+		if oldShell(j.name) && (strings.Contains(j.in.text, "$'") || strings.Contains(j.in.text, "{") && strings.ContainsAny(j.in.text, ",.")) {
+			s.doubt("some shells read this differently")
+		}
 		s.script(j.in.text, j.st.fork(), feed{piped: true}, j.depth)
 	default:
 		s.doubt("it runs its input")
@@ -326,6 +337,7 @@ func (s *scanner) others(j *job) {
 			j.p.rest = nil
 		}
 		name, st := s.name, j.st.fork()
+		s.given(j, st)
 		if j.p.has("-execdir", "-okdir") { // in the folder of each file
 			st.dirs = nil
 		}
@@ -335,6 +347,17 @@ func (s *scanner) others(j *job) {
 		j.out.net = j.out.net || out.net
 		if j.entry.Stdin == NoRole && len(j.part.Effects) <= 1 {
 			j.out.known, j.out.text = out.known, out.text
+		}
+	}
+}
+
+// given sets the variables a command is started with.
+func (s *scanner) given(j *job, st *state) {
+	for _, o := range j.p.list {
+		if name, value, ok := strings.Cut(o.w.text, "="); ok && o.role == Assigns {
+			v := o.w
+			v.text = value
+			st.set(name, []word{v})
 		}
 	}
 }

@@ -65,6 +65,9 @@ func braceWays(b *syntax.BraceExp) []*syntax.Word {
 		}
 		return out
 	}
+	if first := b.Elems[0].Lit(); len(first) > 1 && (first[0] == '0' || strings.HasPrefix(first, "-0")) {
+		return []*syntax.Word{{Parts: []syntax.WordPart{&syntax.ArithmExp{X: &syntax.Word{}}}}}
+	}
 	from, err := strconv.Atoi(b.Elems[0].Lit())
 	to, err2 := strconv.Atoi(b.Elems[1].Lit())
 	if err != nil || err2 != nil || len(b.Elems) > 2 || to-from > maxBraces || from-to > maxBraces {

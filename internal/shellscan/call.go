@@ -118,10 +118,18 @@ func (s *scanner) builtin(name string, words []word, st *state, in feed, depth i
 	case ":", "true", "false", "exit", "return", "break", "continue", "wait", "jobs", "fg", "bg", "disown", "umask", "ulimit", "times", "dirs", "suspend", "logout":
 		return none, true
 	case "test", "[":
+		for _, w := range words[1:] {
+			s.holdsCommand(w.text)
+			if w.text == "-v" && w.exact() {
+				s.doubt("a name that is read again")
+			}
+		}
 		return none, true
 	case "shopt":
-		if slices.ContainsFunc(words[1:], func(w word) bool { return w.text == "expand_aliases" || w.vague }) {
-			s.doubt("it lets aliases count")
+		for _, w := range words[1:] {
+			if !slices.Contains([]string{"-s", "-u", "-q", "-p", "nullglob", "failglob", "dotglob", "inherit_errexit", "checkwinsize", "histappend"}, w.text) {
+				s.doubt("it changes how the shell reads")
+			}
 		}
 		return none, true
 	case "enable", "hash", "bind", "complete", "compgen", "compopt", "coproc", "zmodload", "autoload", "emulate", "setopt", "unsetopt", "noglob", "nocorrect":
@@ -250,9 +258,8 @@ func (s *scanner) trap(args []word, st *state, depth int) {
 		return
 	}
 	later := st.fork()
-	later.dirs = nil
-	if len(st.dirs) == 1 {
-		later.dirs = st.dirs
+	if s.moves {
+		later.dirs = nil // it runs wherever the line is by then
 	}
 	for name := range later.vars {
 		later.vars[name] = []word{unknown()}
@@ -295,6 +302,9 @@ func (s *scanner) settings(args []word, st *state) {
 			st.args = append([]word{{}}, args[i+1:]...)
 			return
 		case strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "+"):
+			if w.text[0] == '+' && w.text != "+e" && w.text != "+x" && w.text != "+u" || hasLetter(w.text, "f") {
+				s.doubt("it changes how the shell reads")
+			}
 			if hasLetter(w.text, "ak") {
 				s.doubt("it exports every variable")
 			}
@@ -315,6 +325,7 @@ func (s *scanner) forgets(name string, args []word, st *state, in feed) {
 			s.doubt("it assigns to a variable that is not known")
 			continue
 		}
+		s.holdsCommand(w.text)
 		if name == "mapfile" || name == "readarray" {
 			if strings.HasPrefix(w.text, "-C") {
 				s.doubt("it runs a command for what it reads")

@@ -2,6 +2,7 @@ package shellscan
 
 import (
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -135,7 +136,7 @@ func (s *scanner) assigned(node syntax.Node, st *state) {
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name != nil {
-				st.set(n.Name.Value, []word{unknown()})
+				st.set(n.Name.Value, []word{later(n)})
 			}
 		case *syntax.WordIter:
 			st.set(n.Name.Value, []word{unknown()})
@@ -152,6 +153,9 @@ func (s *scanner) assigned(node syntax.Node, st *state) {
 				st.forgetNamed(w)
 			}
 		case *syntax.CallExpr: // read a b; printf -v a; mapfile a; getopts … a
+			if len(n.Args) > 0 && (n.Args[0].Lit() == "shift" || n.Args[0].Lit() == "set") {
+				st.args = nil
+			}
 			for i, w := range n.Args {
 				if name := w.Lit(); i > 0 && syntax.ValidName(name) {
 					if _, ok := st.vars[name]; ok {
@@ -162,6 +166,16 @@ func (s *scanner) assigned(node syntax.Node, st *state) {
 		}
 		return true
 	})
+}
+
+// later is what is known of a variable that some round assigns.
+func later(a *syntax.Assign) word {
+	if a.Value != nil && len(a.Value.Parts) == 1 && !a.Append {
+		if _, ok := a.Value.Parts[0].(*syntax.ArithmExp); ok {
+			return number()
+		}
+	}
+	return unknown()
 }
 
 func (st *state) forgetNamed(w *syntax.Word) {
@@ -192,7 +206,13 @@ func (s *scanner) expansions(node syntax.Node, st *state, depth int) {
 		case *syntax.ParamExp:
 			s.param(n, st, true, depth)
 			return false
-		case *syntax.BinaryArithm, *syntax.Word:
+		case *syntax.ExtGlob:
+			s.doubt("a pattern in which another shell would run commands")
+		case *syntax.SglQuoted:
+			s.holdsCommand(n.Value)
+		case *syntax.Lit:
+			s.holdsCommand(n.Value)
+		case *syntax.Word:
 			s.subscript(n, st)
 		}
 		return true
@@ -201,17 +221,24 @@ func (s *scanner) expansions(node syntax.Node, st *state, depth int) {
 
 // subscript doubts words of an arithmetic expression that are variables nobody
 // knows: what they hold is computed again, and a[$(cmd)] in it would run.
-func (s *scanner) subscript(n syntax.Node, st *state) {
-	w, ok := n.(*syntax.Word)
-	if !ok {
+func (s *scanner) subscript(w *syntax.Word, st *state) {
+	name := w.Lit()
+	if !syntax.ValidName(name) {
 		return
 	}
-	if name := w.Lit(); syntax.ValidName(name) {
-		for _, v := range st.vars[name] {
-			if v.net {
-				s.r.NetworkIntoInterpreter = true
-			}
+	for _, v := range st.vars[name] {
+		s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || v.net
+		if v.vague && !v.digits {
+			s.doubt("a number that is not known until it runs")
 		}
+	}
+}
+
+// holdsCommand doubts a text that holds a command where a shell may read it
+// again: as a number, or as the name of a variable.
+func (s *scanner) holdsCommand(text string) {
+	if strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${") {
+		s.doubt("a text that a shell may read again")
 	}
 }
 
@@ -281,6 +308,12 @@ func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) 
 	}
 	if a.Append {
 		value = appended(st.vars[name], value, a.Array != nil)
+	}
+	for _, v := range value {
+		s.holdsCommand(v.text)
+		if strings.Contains(v.text, ":~") {
+			s.doubt("a home inside a value")
+		}
 	}
 	if hides(name) && !harmlessValue(name, value) || exported && hidesExported(name) && !harmlessValue(name, value) {
 		s.doubt("it sets " + name)

@@ -106,6 +106,7 @@ func (s *scanner) variable(name string, st *state) []word {
 func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int) []word {
 	var other word
 	if p.Exp != nil && p.Exp.Word != nil {
+		s.quotedAgain(p.Exp.Word)
 		other, _ = s.wordParts(p.Exp.Word.Parts, st, quoted, depth)
 	}
 	if p.Repl != nil {
@@ -128,6 +129,9 @@ func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int)
 		w.net = w.net || v.net
 	}
 	w.net = w.net || other.net
+	if p.Excl || p.Exp != nil && p.Exp.Op == syntax.OtherParamOps {
+		s.doubt("a value that is read again")
+	}
 	if p.Exp == nil || p.Excl {
 		return []word{w}
 	}
@@ -150,6 +154,21 @@ func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int)
 	default:
 	}
 	return []word{w}
+}
+
+// quotedAgain doubts quotes in a default, which are none inside others, and
+// processes, which run there.
+func (s *scanner) quotedAgain(w *syntax.Word) {
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.SglQuoted:
+			s.holdsCommand(p.Value)
+		case *syntax.Lit:
+			if strings.Contains(p.Value, "<(") || strings.Contains(p.Value, ">(") {
+				s.doubt("a process in a default")
+			}
+		}
+	}
 }
 
 func removed(text, part string, op syntax.ParExpOperator) string {

@@ -76,6 +76,12 @@ func (s *scanner) paths(name string, st *state) []string {
 		s.doubt("a path is too long")
 		return nil
 	}
+	if s.linked {
+		s.doubt("a path that may lead through a link")
+	}
+	if strings.Contains(name, "/proc/") && (strings.Contains(name, "/cwd") || strings.Contains(name, "/root") || strings.Contains(name, "/fd") || strings.Contains(name, "/task")) {
+		s.doubt("a path that leads through a process")
+	}
 	if strings.HasPrefix(name, "/") {
 		return []string{path.Clean(name)}
 	}

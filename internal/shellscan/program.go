@@ -205,6 +205,7 @@ func (s *scanner) run(j *job) feed {
 	if j.entry.Tells {
 		s.add(Effect{Kind: Environment})
 	}
+	s.linked = s.linked || j.name == "ln" || j.name == "cp" && j.p.has("-s", "--symbolic-link", "-l", "--link")
 	s.mayRun(j, before)
 	s.carry(j, before)
 	j.out.net = j.out.net || j.net || j.in.net

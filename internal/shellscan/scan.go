@@ -55,6 +55,9 @@ type scanner struct {
 	span  [2]int // of the outermost command
 	inner int    // how many scripts deep; inside one the span stays
 	name  string // the command that is looked at
+	moves bool   // somewhere it goes to another folder
+	// linked: it has made a link, so that a path may lead elsewhere.
+	linked bool
 	// brought are the files that hold what the network sent.
 	brought map[string]bool
 }
@@ -92,6 +95,10 @@ func (s *scanner) add(e Effect) {
 
 // text reads a text as a shell does.
 func (s *scanner) text(line string, st *state, in feed, depth int) feed {
+	if why := differs(line); why != "" {
+		s.doubt(why)
+	}
+	s.moves = s.moves || strings.Contains(line, "cd") || strings.Contains(line, "pushd")
 	if s.bytes += len(line); s.bytes > MaxBytes || depth > MaxDepth || nesting(line) > MaxNesting {
 		s.doubt("it is too long or too deep")
 		return feed{}
@@ -102,6 +109,19 @@ func (s *scanner) text(line string, st *state, in feed, depth int) feed {
 		return feed{}
 	}
 	return s.stmts(file.Stmts, st, in, depth)
+}
+
+// differs finds what shells and our parser read differently.
+func differs(line string) string {
+	if strings.IndexByte(line, '\r') >= 0 {
+		return "it has a carriage return"
+	}
+	for l := range strings.Lines(line) {
+		if strings.Contains(l, "#") && strings.HasSuffix(strings.TrimSuffix(l, "\n"), `\`) {
+			return "a comment that may go on, or not"
+		}
+	}
+	return ""
 }
 
 // script reads a text inside the line: what sh -c, eval or a here-document is.
@@ -244,7 +264,7 @@ func (s *scanner) binary(c *syntax.BinaryCmd, st *state, in feed, depth int) fee
 		return out
 	default:
 		left := s.stmt(c.X, st, in, s.deeper(c.X, depth))
-		if leaves(c.Y) { // cd x || exit
+		if leaves(c.Y, st) { // cd x || exit
 			st.dirs = st.entered(st.dirs)
 			s.stmt(c.Y, st.fork(), in, s.deeper(c.Y, depth))
 			return left
@@ -257,9 +277,9 @@ func (s *scanner) binary(c *syntax.BinaryCmd, st *state, in feed, depth int) fee
 }
 
 // leaves reports a command after which nothing of the line runs.
-func leaves(stmt *syntax.Stmt) bool {
+func leaves(stmt *syntax.Stmt, st *state) bool {
 	c, ok := stmt.Cmd.(*syntax.CallExpr)
-	return ok && len(c.Args) > 0 && (c.Args[0].Lit() == "exit" || c.Args[0].Lit() == "return")
+	return ok && len(c.Args) > 0 && (c.Args[0].Lit() == "exit" || c.Args[0].Lit() == "return") && len(st.funcs)+len(st.names) == 0
 }
 
 // deeper counts a level only where commands hold commands: a long list is no

@@ -118,8 +118,7 @@ func (s *scanner) wordParts(parts []syntax.WordPart, st *state, quoted bool, dep
 				return word{}, list
 			}
 			inner.split = inner.split && list != nil
-			inner.glob = false
-			w = inner
+			w = inner // a pattern in a variable stands for the names it matched
 		case *syntax.ParamExp:
 			list := s.param(p, st, quoted, depth)
 			if wholeArray(p) && len(parts) == 1 {
@@ -304,11 +303,7 @@ func (s *scanner) expandTilde(w word, raw string) word {
 	case strings.HasPrefix(w.text, "~+"), strings.HasPrefix(w.text, "~-"):
 		return unknown()
 	}
-	if _, rest, ok := strings.Cut(w.text, "/"); ok { // another user's home
-		w.text = "/~/" + rest
-	} else {
-		w.text = "/~"
-	}
+	w.text, w.vague, w.begins = "/~*", true, true // another user's home
 	return w
 }
 
