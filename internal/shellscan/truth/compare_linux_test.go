@@ -66,40 +66,49 @@ func allows(said shellscan.Effect, e effect) bool {
 }
 
 // matches reports whether a path is among those an effect is said to concern.
+// A pattern is one as the rest of the house reads it: «*» is any text, «?» and
+// «[…]» any letter, «/**/» any folders or none.
 func matches(said shellscan.Effect, path string) bool {
-	switch {
-	case said.Path == "" && said.URL == "":
-		return true
-	case said.Pattern:
-		if said.Tree && star(strings.TrimSuffix(said.Path, "/")+"/*", path) {
-			return true
-		}
-		return star(said.Path, path)
-	case said.Tree && under(path, strings.TrimSuffix(said.Path, "/")):
-		return true
-	case said.Tree && said.Path == "/":
+	if said.Path == "" && said.URL == "" {
 		return true
 	}
-	return said.Path == path
+	name := strings.TrimSuffix(said.Path, "/")
+	for _, pattern := range []string{name, strings.ReplaceAll(name, "/**/", "/")} {
+		if glob(pattern, path) || said.Tree && glob(pattern+"/*", path) {
+			return true
+		}
+	}
+	return false
 }
 
-// star matches a pattern in which «*» stands for any text.
-func star(pattern, text string) bool {
-	first, rest, found := strings.Cut(pattern, "*")
-	if !found {
-		return pattern == text
-	}
-	if !strings.HasPrefix(text, first) {
-		return false
-	}
-	for text = text[len(first):]; ; text = text[1:] {
-		if star(rest, text) {
-			return true
+// glob matches a pattern with a whole text.
+func glob(pattern, text string) bool {
+	for ; pattern != ""; pattern = pattern[1:] {
+		switch pattern[0] {
+		case '*':
+			for i := range len(text) + 1 {
+				if glob(pattern[1:], text[i:]) {
+					return true
+				}
+			}
+			return false
+		case '[':
+			if end := strings.IndexByte(pattern, ']'); end > 0 && text != "" {
+				pattern, text = pattern[end:], text[1:]
+				continue
+			}
+		case '?':
+			if text != "" {
+				text = text[1:]
+				continue
+			}
 		}
-		if text == "" {
+		if text == "" || text[0] != pattern[0] {
 			return false
 		}
+		text = text[1:]
 	}
+	return text == ""
 }
 
 // underEstimates are the effects that a report does not allow for.

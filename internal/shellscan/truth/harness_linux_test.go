@@ -96,7 +96,11 @@ func TestPathsThatMatch(t *testing.T) {
 		{shellscan.Effect{Path: "/a/*.txt", Pattern: true}, "/a/b.txt", true},
 		{shellscan.Effect{Path: "/a/*.txt", Pattern: true}, "/a/b.txt/c", false},
 		{shellscan.Effect{Path: "/a/*.txt", Pattern: true, Tree: true}, "/a/b.txt/c", true},
-		{shellscan.Effect{Path: "/a/*.txt"}, "/a/b.txt", false},
+		{shellscan.Effect{Path: "/a/?.t[a-z]t", Pattern: true}, "/a/b.txt", true},
+		{shellscan.Effect{Path: "/a/?.txt", Pattern: true}, "/a/.txt", false},
+		{shellscan.Effect{Path: "/a/**/b.txt", Pattern: true}, "/a/b.txt", true},
+		{shellscan.Effect{Path: "/a/**/b.txt", Pattern: true}, "/a/c/d/b.txt", true},
+		{shellscan.Effect{Path: "/a/[", Pattern: true}, "/a/[", true},
 		{shellscan.Effect{Path: "*", Pattern: true}, "/a/b.txt", true},
 	} {
 		if got := matches(x.said, x.path); got != x.want {

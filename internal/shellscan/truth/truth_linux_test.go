@@ -72,8 +72,8 @@ func watchCorpus(t *testing.T, j *judge, b *bench, f *figures, name string) {
 		}
 	}
 	c.Seconds = time.Since(began).Seconds()
-	if name == "everyday" && float64(len(c.Over)) > mostOver*float64(c.Watched) {
-		t.Errorf("%d of %d everyday lines are judged stronger than they are, at most 3 %% may be", len(c.Over), c.Watched)
+	if n := len(c.Over) - c.KnownOver; name == "everyday" && float64(n) > mostOver*float64(c.Watched) {
+		t.Errorf("%d of %d everyday lines are judged stronger than they are beside %d known ones, at most 3 %% may be", n, c.Watched, c.KnownOver)
 	}
 }
 
