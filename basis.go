@@ -56,6 +56,10 @@ type Basis struct {
 	// Carried are the secrets that were recognised in it.
 	Carried []Carried `json:"carried,omitempty"`
 
+	// Grounds are the arguments that the owner did not type and that count as
+	// his all the same, each with the reason.
+	Grounds []Ground `json:"grounds,omitempty"`
+
 	// Licensed says that the owner's own words name everything that matters and
 	// ask for this, whether or not the policy lets that count.
 	Licensed bool `json:"licensed,omitempty"`
@@ -75,6 +79,13 @@ type Carried struct {
 type Need struct {
 	Argument int   `json:"argument"`
 	Trust    Trust `json:"trust"`
+}
+
+// A Ground says why an argument that the owner did not type counts as his: the
+// word is one of those in the kernel, such as «when» or «record».
+type Ground struct {
+	Argument int    `json:"argument"`
+	By       string `json:"by"`
 }
 
 // An Address is an argument that is a URL: its place among the arguments, the

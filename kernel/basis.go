@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"slices"
-
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
@@ -18,8 +16,8 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	st.values(j)
+	b.Licensed = st.relaxes(j, tr, nil)
 	st.carries(j, tr)
-	b.Licensed = st.relaxes(j)
 }
 
 // values notes what sort of values there are, never the values.
@@ -114,27 +112,3 @@ func placeKind(location string) (catalog.PathKind, bool) {
 	return catalog.Foreign, true
 }
 
-// relaxes reports whether the owner's own words cover the call.
-func (st *step) relaxes(j *judged) bool {
-	if j.use.Profile == nil || j.use.SelfProtected {
-		return false
-	}
-	for _, e := range j.action.Effects {
-		if e != floodmark.Write && e != floodmark.Change && e != floodmark.Send {
-			return false
-		}
-	}
-	named := 0
-	for i, a := range j.action.Arguments {
-		switch leaf := j.leaves[i]; {
-		case a.Role == floodmark.Content:
-		case slices.Contains(j.use.Selectors, leaf.Top):
-			// The word only chose the effect, which the licence answers for.
-		case a.Whence != floodmark.Stated:
-			return false
-		case leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number):
-			named++ // no, null and nothing need no naming, and name nothing
-		}
-	}
-	return named > 0 && st.licensed(j)
-}

@@ -9,46 +9,113 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// licensed reports whether the owner asked for this effect on these values. A
-// path named for reading is not named for deleting, and what was asked last
-// week is not asked now: each value that decides where the effect lands, or
-// how much it is, must stand in one clause with a verb that asks for it, in
-// this turn; an address must stand there as where it goes. The rest must have
-// been said in this turn too.
-func (st *step) licensed(j *judged) bool {
-	said := st.thisTurn()
-	asked := asks(said, j.use.Licence)
-	if len(asked.wanted) == 0 {
+// A licence is what the owner's words of this turn allow a call to do.
+type licence struct {
+	st    *step
+	j     *judged
+	tr    *provenance.Tracer // nil for a recorded call, of which it is known what vouched
+	known []floodmark.Ground
+	said  []string
+	asked asked
+	turn  provenance.Stated
+	when  provenance.When
+}
+
+// relaxes reports whether the owner's own words cover the call: he asked for
+// such an effect, and everything that decides where it lands is his. A path
+// named for reading is not named for deleting, and what was asked last week is
+// not asked now.
+func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Ground) bool {
+	if j.use.Profile == nil || j.use.SelfProtected {
 		return false
 	}
-	var turn provenance.Stated
-	for _, text := range said {
-		turn.Add(text)
-	}
-	for i, a := range j.action.Arguments {
-		leaf := j.leaves[i]
-		about := j.use.Arg(leaf.Top)
-		if a.Role == floodmark.Content || leaf.Value == "" || leaf.Kind == hook.Null || leaf.Kind == hook.Bool ||
-			slices.Contains(j.use.Selectors, leaf.Top) {
-			continue
-		}
-		role := roleName(about, leaf)
-		ruledOut := func(r *provenance.Request) bool { return r.Has(leaf.Value, leaf.Kind, role) }
-		if slices.ContainsFunc(asked.ruledOut, ruledOut) {
+	for _, e := range j.action.Effects {
+		if e != floodmark.Write && e != floodmark.Change && e != floodmark.Send {
 			return false
 		}
-		if !lands(about) {
-			if !turn.Has(leaf.Value, leaf.Kind, role) {
-				return false
+	}
+	l := licence{st: st, j: j, tr: tr, known: known, said: st.thisTurn()}
+	l.asked = asks(l.said, j.use.Licence)
+	if len(l.asked.wanted) == 0 {
+		return false
+	}
+	for _, text := range l.said {
+		l.turn.Add(text)
+	}
+	l.when = l.whenAsked()
+	return l.covers()
+}
+
+// whenAsked is what the owner said about time: in the clauses that ask, or else
+// anywhere in the turn.
+func (l *licence) whenAsked() provenance.When {
+	var w provenance.When
+	for _, r := range l.asked.wanted {
+		r.AddTo(&w)
+	}
+	if !w.Says() {
+		return provenance.ReadWhen(l.said...)
+	}
+	return w
+}
+
+// covers reports whether each argument was named by the owner, or something he
+// named vouches for it, and at least one was.
+func (l *licence) covers() bool {
+	named := 0
+	for i, a := range l.j.action.Arguments {
+		leaf := l.j.leaves[i]
+		if a.Role == floodmark.Content || slices.Contains(l.j.use.Selectors, leaf.Top) {
+			continue // the word only chose the effect, which the verb answers for
+		}
+		about := argument(l.j.use, leaf)
+		ruledOut := func(r *provenance.Request) bool { return r.Has(leaf.Value, leaf.Kind, roleName(about, leaf)) }
+		says := leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number)
+		if says && slices.ContainsFunc(l.asked.ruledOut, ruledOut) {
+			return false
+		}
+		if a.Whence == floodmark.Stated && l.stated(about, leaf) {
+			if says {
+				named++ // no, null and nothing need no naming, and name nothing
 			}
 			continue
 		}
-		named := func(r *provenance.Request) bool { return namedAs(r, j.use, about, leaf) }
-		if !slices.ContainsFunc(asked.wanted, named) {
+		by := l.warrant(i, about, leaf)
+		if by == "" {
 			return false
 		}
+		if by.names() {
+			named++
+		}
+		l.j.basis.Grounds = append(l.j.basis.Grounds, floodmark.Ground{Argument: i, By: string(by)})
 	}
-	return true
+	return named > 0
+}
+
+// stated reports whether the owner named a value in this turn, in the part it
+// plays: each value that decides where the effect lands, or how much it is,
+// must stand in one clause with a verb that asks for it; an address must stand
+// there as where it goes. The rest must have been said in this turn too.
+func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
+	if leaf.Value == "" || leaf.Kind == hook.Null || leaf.Kind == hook.Bool {
+		return true
+	}
+	if !lands(about) {
+		return l.turn.Has(leaf.Value, leaf.Kind, roleName(about, leaf))
+	}
+	named := func(r *provenance.Request) bool { return namedAs(r, l.j.use, about, leaf) }
+	if slices.ContainsFunc(l.asked.wanted, named) {
+		return true
+	}
+	return (about.Is == catalog.IsName || about.Is == catalog.IsDestination) && l.meant(leaf.Value)
+}
+
+// meant reports whether a clause that asks and names nobody can mean only this:
+// the one thing that was named, or with «them» one of those who were.
+func (l *licence) meant(value string) bool {
+	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
+		return !r.NamesTarget() && (l.turn.HasOnly(value) || r.Points() && l.turn.HasName(value))
+	})
 }
 
 // namedAs reports whether a clause names a value as what the argument is.

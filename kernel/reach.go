@@ -34,7 +34,7 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 			b.Destinations = append(b.Destinations, i)
 			// Filing something where somebody else said is reaching outside,
 			// even on the owner's own service.
-			b.Own = b.Own && (args[i].Whence == floodmark.Stated || about.Is != catalog.IsDestination || !alters(j.action.Effects))
+			b.Own = b.Own && (owners(b, args, i) || about.Is != catalog.IsDestination || !alters(j.action.Effects))
 		}
 		if about.Role == floodmark.Content && leaf.Kind == hook.String && leaf.Value != "" {
 			b.FreeContent = true
@@ -62,6 +62,11 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		Network: b.Network, Own: b.Own, Destinations: b.Destinations, URLArg: -1,
 		SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
 	}
+	if b.Licensed {
+		for _, g := range b.Grounds {
+			r.Vouched = append(r.Vouched, g.Argument)
+		}
+	}
 	if len(b.URLs) == 0 {
 		return r
 	}
@@ -77,6 +82,13 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		r.RestFromHost = r.RestFromHost && u.FromHost
 	}
 	return r
+}
+
+// owners reports whether an argument is the owner's: he typed it, or what he
+// typed vouches for it in a call that he asked for.
+func owners(b *floodmark.Basis, args []floodmark.Argument, i int) bool {
+	return args[i].Whence == floodmark.Stated ||
+		b.Licensed && slices.ContainsFunc(b.Grounds, func(g floodmark.Ground) bool { return g.Argument == i })
 }
 
 // alters reports whether a call does more than read.
@@ -134,7 +146,7 @@ func (st *step) active(tr *provenance.Tracer, text string) (active, private bool
 			return true, true // too long to look through: not inert
 		}
 		acts := tok.Kind == provenance.URL || tok.Kind == provenance.Address || tok.Kind == provenance.Account ||
-			tok.Kind == provenance.Path && hostLike(tok.Text)
+			tok.Kind == provenance.Path && hostLike(tok.Text) || provenance.BareHost(tok.Text)
 		if !acts && (tok.Kind != provenance.ID && tok.Kind != provenance.Number || len(tok.Text) < privateLength) {
 			continue
 		}

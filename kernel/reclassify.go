@@ -66,7 +66,7 @@ func (g *guess) reground(j *judged) {
 		g.redirect(j, i, about, &old)
 	}
 	g.recontent(j, &old, same)
-	j.basis.Licensed = g.relicense(j)
+	j.basis.Licensed = g.relicense(j, &old)
 }
 
 // restate looks again whether the owner stated a value: what a number means
@@ -90,7 +90,7 @@ func (g *guess) restate(j *judged, i int, about catalog.Arg) {
 
 // redirect notes where the call goes now, as carries does.
 func (g *guess) redirect(j *judged, i int, about catalog.Arg, old *floodmark.Basis) {
-	b, a := &j.basis, j.action.Arguments[i]
+	b := &j.basis
 	if about.Role != floodmark.Content {
 		if g.lacks(j, i) {
 			b.Cut = append(b.Cut, i)
@@ -112,7 +112,7 @@ func (g *guess) redirect(j *judged, i int, about catalog.Arg, old *floodmark.Bas
 		b.URLs = append(b.URLs, u)
 	case about.Is == catalog.IsDestination, about.Role == floodmark.Undeclared:
 		b.Destinations = append(b.Destinations, i)
-		b.Own = b.Own && (a.Whence == floodmark.Stated || about.Is != catalog.IsDestination || !alters(j.action.Effects))
+		b.Own = b.Own && (owners(old, j.action.Arguments, i) || about.Is != catalog.IsDestination || !alters(j.action.Effects))
 	}
 }
 
@@ -141,12 +141,20 @@ func (g *guess) recontent(j *judged, old *floodmark.Basis, same bool) {
 	}
 }
 
-// relicense looks again whether the owner's words cover the call.
-func (g *guess) relicense(j *judged) bool {
+// relicense looks again whether the owner's words cover the call. What vouched
+// for a value then still does; what might now was not kept.
+func (g *guess) relicense(j *judged, old *floodmark.Basis) bool {
 	for i, a := range j.action.Arguments {
-		if a.Role != floodmark.Content && a.Whence == floodmark.Stated && g.lacks(j, i) {
+		if a.Role == floodmark.Content {
+			continue
+		}
+		if g.lacks(j, i) && a.Whence == floodmark.Stated {
 			return g.doubts("whether your words ask for this depends on the value of "+a.Path+", which was not kept", false)
 		}
+		vouched := slices.ContainsFunc(old.Grounds, func(v floodmark.Ground) bool { return v.Argument == i })
+		if a.Whence != floodmark.Stated && !vouched && !old.Licensed {
+			return g.doubts("whether something you named vouches for "+a.Path+" was not kept", false)
+		}
 	}
-	return g.st.relaxes(j)
+	return g.st.relaxes(j, nil, old.Grounds)
 }

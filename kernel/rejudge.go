@@ -47,6 +47,11 @@ func sound(b *floodmark.Basis, arguments int) bool {
 			return false
 		}
 	}
+	for _, g := range b.Grounds {
+		if !at(g.Argument) {
+			return false
+		}
+	}
 	for _, i := range slices.Concat(b.Destinations, b.Cut) {
 		if !at(i) {
 			return false

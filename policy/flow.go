@@ -150,7 +150,7 @@ func (q *Question) statedDestinations() bool {
 	}
 	return !slices.ContainsFunc(q.Reach.Destinations, func(i int) bool {
 		a, ok := q.at(i)
-		return !ok || a.Whence != floodmark.Stated
+		return !ok || a.Whence != floodmark.Stated && !slices.Contains(q.Reach.Vouched, i)
 	})
 }
 

@@ -63,6 +63,9 @@ type Reach struct {
 	Own bool
 	// Destinations are the indexes into Args that say where it goes.
 	Destinations []int
+	// Vouched are the indexes into Args of values the owner did not type and
+	// that count as his: something he named vouches for them.
+	Vouched []int
 	// SecretInArgs says that a secret, or an encoding of it, is in the arguments.
 	SecretInArgs bool
 	// ActiveContent says that a content argument carries a URL, address,

@@ -33,7 +33,7 @@ type Posting struct {
 }
 
 // Postings are all the tokens of one content: each once, where it stands
-// first, ordered by hash.
+// first, ordered by hash; and if it holds records, each field of each.
 type Postings []Posting
 
 // MaxPostings bounds what is kept of one content. Ordinary text of 40 MB has
@@ -63,7 +63,19 @@ func (k Key) Postings(text string) Postings {
 	ix := indexer{hasher: newHasher(k), known: make(map[string]struct{}), stride: shingleStride}
 	ix.out = make(Postings, 0, min(len(text)/bytesPerPosting, MaxPostings))
 	scanText(text, ix.add)
-	return ix.postings()
+	tokens := ix.postings()
+	ix.out = nil
+	ix.fields(text)
+	if len(ix.out) == 0 {
+		return tokens
+	}
+	all := append(tokens, ix.out[:min(len(ix.out), MaxPostings-len(tokens))]...)
+	slices.SortFunc(all, comparePostings)
+	return slices.Compact(all)
+}
+
+func comparePostings(a, b Posting) int {
+	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Offset, b.Offset))
 }
 
 // A hasher computes keyed hashes without allocating for each.
@@ -146,12 +158,7 @@ func (ix *indexer) post(h Hash, offset int) {
 
 // postings returns what was collected, in order, each token where it stands first.
 func (ix *indexer) postings() Postings {
-	slices.SortFunc(ix.out, func(a, b Posting) int {
-		if a.Hash != b.Hash {
-			return cmp.Compare(a.Hash, b.Hash)
-		}
-		return cmp.Compare(a.Offset, b.Offset)
-	})
+	slices.SortFunc(ix.out, comparePostings)
 	out := slices.CompactFunc(ix.out, func(a, b Posting) bool { return a.Hash == b.Hash })
 	return slices.Clone(out[:min(len(out), MaxPostings)]) // it is kept: no room to spare
 }

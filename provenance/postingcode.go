@@ -8,7 +8,7 @@ import (
 
 // postingsFormat is the first byte of encoded postings. A change of what
 // follows, or of how tokens are found or normalised, takes another one.
-const postingsFormat = 1
+const postingsFormat = 2
 
 // minPostingBytes is the least one encoded posting takes.
 const minPostingBytes = 9
@@ -53,10 +53,11 @@ func (ps *Postings) UnmarshalBinary(data []byte) error {
 		if n <= 0 || offset > 1<<32-1 {
 			return errors.New("read postings: wrong offset")
 		}
-		if len(out) > 0 && out[len(out)-1].Hash >= hash {
+		next := Posting{Hash: hash, Offset: uint32(offset)}
+		if len(out) > 0 && comparePostings(out[len(out)-1], next) >= 0 {
 			return errors.New("read postings: not in order")
 		}
-		out = append(out, Posting{Hash: hash, Offset: uint32(offset)})
+		out = append(out, next)
 		rest = rest[8+n:]
 	}
 	if len(rest) != 0 {

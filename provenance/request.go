@@ -91,6 +91,33 @@ func (r *Request) Names() bool {
 	return len(r.tokens) > 0 || len(r.quoted) > 0
 }
 
+// NamesTarget reports whether the clause itself says where something goes:
+// something quoted, an address, an account, or somebody's name.
+func (r *Request) NamesTarget() bool {
+	for _, it := range r.items {
+		switch {
+		case it.inner:
+		case it.kind == Quoted, it.kind == URL, it.kind == Address, it.kind == Account, it.kind == Path:
+			return true
+		case it.kind == Name && it.clean && !common(strings.ToLower(it.folded)) && monthOf(strings.ToLower(it.folded)) == 0:
+			return true
+		}
+	}
+	return false
+}
+
+// Points reports whether the clause says «them», «him» or «her» of somebody
+// who was named before.
+func (r *Request) Points() bool {
+	return slices.ContainsFunc(r.items, func(it item) bool {
+		switch wordOf(it) {
+		case "them", "him", "her":
+			return true
+		}
+		return false
+	})
+}
+
 // uses reports whether one of the verbs stands at an item.
 func (r *Request) uses(at int, verbs []string) bool {
 	word := wordOf(r.items[at])

@@ -1,6 +1,9 @@
 package provenance
 
 import (
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,6 +32,7 @@ type Stated struct {
 	quoted  map[string]struct{}
 	names   map[string]struct{}
 	hosts   map[string]struct{}       // of the URLs
+	words   map[string]struct{}       // in lower case, quoted ones aside
 	numbers map[string][]statedNumber // by plain form
 }
 
@@ -68,9 +72,13 @@ func (s *Stated) take(items []item) {
 	if s.tokens == nil {
 		s.tokens, s.numbers = map[statedToken]struct{}{}, map[string][]statedNumber{}
 		s.quoted, s.names, s.hosts = map[string]struct{}{}, map[string]struct{}{}, map[string]struct{}{}
+		s.words = map[string]struct{}{}
 	}
 	for i, it := range items {
 		s.addItem(items, i, it)
+		if isWordItem(it) {
+			s.words[strings.ToLower(it.folded)] = struct{}{}
+		}
 	}
 	s.addNames(items)
 }
@@ -105,6 +113,12 @@ func (s *Stated) HasHost(host string) bool {
 	return ok || host != "" && s.hasToken(host)
 }
 
+// HasWord reports whether the owner used a word, in any case.
+func (s *Stated) HasWord(word string) bool {
+	_, ok := s.words[strings.ToLower(word)]
+	return ok
+}
+
 // Has reports whether the owner stated this value: as a whole token, a whole
 // quoted string or a whole name. A number must stand beside a word that names
 // the role it is used in. Nothing needs to be stated for a value that says
@@ -128,6 +142,59 @@ func (s *Stated) Has(value string, kind hook.LeafKind, role string) bool {
 		return true
 	}
 	return s.hasToken(value)
+}
+
+// maxGiven bounds the numbers and names that are given back.
+const maxGiven = 16
+
+// Numbers returns the numbers the owner typed, in order.
+func (s *Stated) Numbers() []float64 {
+	var list []float64
+	for _, plain := range slices.Sorted(maps.Keys(s.numbers)) {
+		if n, err := strconv.ParseFloat(plain, 64); err == nil && len(list) < maxGiven {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// Names returns the single words with a capital letter that are no common ones.
+func (s *Stated) Names() []string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(s.names)) {
+		if !strings.Contains(name, " ") && len(name) >= shortTitle && len(list) < maxGiven {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// HasOnly reports whether a value is the one thing of its kind that the owner
+// named, so that «go ahead and book it», or «send them», can mean nothing else.
+func (s *Stated) HasOnly(value string) bool {
+	if _, ok := s.quoted[value]; ok {
+		return len(s.quoted) == 1
+	}
+	p, ok := wholePiece(value)
+	if !ok {
+		return false
+	}
+	if _, ok := s.tokens[strictToken(p.kind, value)]; !ok || p.kind != Address && p.kind != Account {
+		return false
+	}
+	same := 0
+	for t := range s.tokens {
+		if t.kind == p.kind {
+			same++
+		}
+	}
+	return same == 1
+}
+
+// HasName reports whether the owner named somebody of this name.
+func (s *Stated) HasName(value string) bool {
+	_, ok := s.names[value]
+	return ok
 }
 
 func (s *Stated) hasToken(value string) bool {

@@ -1,0 +1,72 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// computed reports whether an amount follows from one in the owner's own
+// records: it stands in a record of those he named as who gets it, or in one
+// he spoke of, or is the difference, the half or the share he asked for. Who
+// gets it must have been named by him.
+func (l *licence) computed(value string) bool {
+	amount, err := strconv.ParseFloat(value, 64)
+	if err != nil || amount <= 0 || math.IsInf(amount, 0) {
+		return false
+	}
+	about := l.payees()
+	if len(about) == 0 {
+		return false
+	}
+	for _, x := range inverses(amount, l.turn.Numbers()) {
+		text := strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
+		for _, r := range l.own(l.tr.Records("amount", text)) {
+			if slices.Contains(about, r) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// payees are the owner's records about those he named as who gets something,
+// and about what he called by a name of its own. There are none if somebody
+// gets something whom he did not name.
+func (l *licence) payees() []provenance.Record {
+	var about []provenance.Record
+	for i, leaf := range l.j.leaves {
+		arg := argument(l.j.use, leaf)
+		if arg.Is != catalog.IsDestination || leaf.Value == "" {
+			continue
+		}
+		if l.j.action.Arguments[i].Whence != floodmark.Stated || leaf.Kind != hook.String || !l.stated(arg, leaf) {
+			return nil
+		}
+		for _, field := range [...]string{"sender", "recipient", "from", "to", "account", "iban", "payee"} {
+			about = append(about, l.own(l.tr.Records(field, leaf.Value))...)
+		}
+	}
+	for _, name := range l.turn.Names() {
+		about = append(about, l.own(l.tr.RecordsWith(name))...)
+	}
+	return about
+}
+
+// inverses are the amounts from which one follows, by the numbers the owner
+// typed: x itself, x and a number together, half of it, a share of it.
+func inverses(amount float64, typed []float64) []float64 {
+	from := []float64{amount, 2 * amount}
+	for _, n := range typed {
+		from = append(from, amount+n, n-amount, amount+n/2)
+		if n > 0 {
+			from = append(from, amount*100/n, amount*100/(100+n))
+		}
+	}
+	return from
+}

@@ -1,0 +1,195 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A warrant is why a value that the owner did not type counts as his. It is
+// written down with the decision.
+type warrant string
+
+// What can warrant for a value.
+const (
+	byWhen     warrant = "when"     // a day he named, at an hour he named or left open
+	byOpen     warrant = "open"     // a time, where he named no day and everything else
+	byFlag     warrant = "flag"     // a switch he spoke of by its name
+	byField    warrant = "field"    // what the one record he named has in the field he named
+	byChoice   warrant = "choice"   // the id of the largest, the oldest, of those his own service lists
+	byRecord   warrant = "record"   // the id of the one record he named, on a service of his own
+	byListed   warrant = "listed"   // one of those his own service lists, for words of his own
+	bySource   warrant = "source"   // from the page or file he said it would be in
+	byComputed warrant = "computed" // an amount that follows from those in the record of who gets it
+)
+
+// names reports whether the owner thereby named something of the call, as a
+// call needs at least once.
+func (v warrant) names() bool { return v != byOpen && v != byFlag && v != byComputed }
+
+// warrant returns what vouches for an argument, or nothing.
+func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
+	if l.tr == nil {
+		for _, v := range l.known {
+			if v.Argument == i {
+				return warrant(v.By)
+			}
+		}
+		return ""
+	}
+	a := l.j.action.Arguments[i]
+	switch about.Is {
+	case catalog.IsWhen:
+		switch {
+		case l.when.Allows(leaf.Value):
+			return byWhen
+		case !l.when.Says() && l.targetStated(i):
+			return byOpen
+		}
+	case catalog.IsFlag:
+		if leaf.Kind == hook.Bool && l.turn.HasWord(leaf.Top) {
+			return byFlag
+		}
+	case catalog.IsAmount:
+		if l.computed(leaf.Value) {
+			return byComputed
+		}
+	case catalog.IsID, catalog.IsName, catalog.IsDestination:
+		switch {
+		case l.money():
+		case about.Is == catalog.IsID && l.named(leaf.Value):
+			return byRecord
+		case about.Is == catalog.IsID && l.chosen(leaf.Value):
+			return byChoice
+		case about.Is == catalog.IsDestination && l.fieldOfNamed(leaf):
+			return byField
+		case l.listed(leaf.Value) && l.ownWords(i):
+			return byListed
+		case l.sourced(a) && (l.targetStated(i) || about.Is == catalog.IsName && l.ownRecord()):
+			return bySource
+		}
+	}
+	return ""
+}
+
+// targetStated reports whether the owner named another argument that decides
+// where the effect lands.
+func (l *licence) targetStated(but int) bool {
+	for i, leaf := range l.j.leaves {
+		about := argument(l.j.use, leaf)
+		if i != but && leaf.Value != "" && leaf.Kind == hook.String && about.Role != floodmark.Content && about.Is != catalog.IsWhen &&
+			l.j.action.Arguments[i].Whence == floodmark.Stated && l.stated(about, leaf) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownWords reports whether all that the call says is the owner's: each text of
+// it stands in his words, and if there is none, he named another argument.
+func (l *licence) ownWords(but int) bool {
+	texts := 0
+	for i, leaf := range l.j.leaves {
+		if l.j.action.Arguments[i].Role != floodmark.Content || leaf.Value == "" {
+			continue
+		}
+		if texts++; !provenance.Quotes(l.said, leaf.Value) {
+			return false
+		}
+	}
+	return texts > 0 || l.targetStated(but)
+}
+
+// listed reports whether a service of the owner's lists a value as one of its
+// own: a channel, a user, a folder.
+func (l *licence) listed(value string) bool {
+	if provenance.Reaches(value) {
+		return false
+	}
+	return slices.ContainsFunc([]string{"item", "user", "username", "member", "channel", "sender", "recipient", "author"}, func(field string) bool {
+		return len(l.own(l.tr.Records(field, value))) > 0
+	})
+}
+
+// chosen reports whether a value identifies the record that a superlative of
+// the owner's picks out.
+func (l *licence) chosen(id string) bool {
+	have := l.own(l.tr.Records("id", id))
+	picked := l.own(l.tr.Extremes(&l.turn))
+	return len(have) > 0 && len(picked) > 0 && !slices.ContainsFunc(picked, func(r provenance.Record) bool { return !slices.Contains(have, r) })
+}
+
+// fieldOfNamed reports whether a value stands in the one record the owner
+// called by its name, in the field that he spoke of: «the same participants as
+// the meeting».
+func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
+	if !l.turn.HasWord(leaf.Top) {
+		return false
+	}
+	return l.calls(l.own(l.tr.Records(leaf.Top, leaf.Value)))
+}
+
+// ownRecord reports whether the call does nothing but change what the owner's
+// own service keeps.
+func (l *licence) ownRecord() bool {
+	return l.j.use.Own && !slices.Contains(l.j.action.Effects, floodmark.Send)
+}
+
+// sourced reports whether a value was seen only in pages or files that the
+// owner named in this turn.
+func (l *licence) sourced(a floodmark.Argument) bool {
+	if a.Whence != floodmark.Seen {
+		return false
+	}
+	return !slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
+		src, ok := l.st.s.Ledger.Source(sp.Node)
+		place := src.Origin.Place
+		return !ok || place == "" || !l.turn.HasHost(place) && !l.turn.Has(place, hook.String, "")
+	})
+}
+
+// money reports whether the call says how much.
+func (l *licence) money() bool {
+	return slices.ContainsFunc(l.j.leaves, func(leaf hook.Leaf) bool { return argument(l.j.use, leaf).Is == catalog.IsAmount })
+}
+
+// named reports whether a value identifies the record that the owner called by
+// its name. If two records have that name, he may have meant the other one, and
+// somebody may have made it for that reason.
+func (l *licence) named(id string) bool {
+	return l.calls(l.own(l.tr.Records("id", id)))
+}
+
+// calls reports whether the owner called one of these records by its name, and
+// no other record has that name.
+func (l *licence) calls(have []provenance.Record) bool {
+	if len(have) == 0 {
+		return false
+	}
+	other := func(r provenance.Record) bool { return !slices.Contains(have, r) }
+	for _, text := range l.said {
+		for _, title := range provenance.Titles(text) {
+			called := l.own(l.tr.Records("name", title))
+			if len(called) > 0 && !slices.ContainsFunc(called, other) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// own leaves the records that a service of the owner's gave: its program has
+// said which field is which.
+func (l *licence) own(records []provenance.Record) []provenance.Record {
+	return slices.DeleteFunc(records, func(r provenance.Record) bool {
+		src, ok := l.st.s.Ledger.Source(r.Node)
+		if !ok || src.Origin.Kind != floodmark.FromTool {
+			return true
+		}
+		p, ok := l.st.r.Catalog.Lookup(l.st.ref(src.Origin.Server, src.Origin.Name))
+		return !ok || !p.Own()
+	})
+}

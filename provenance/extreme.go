@@ -1,0 +1,131 @@
+package provenance
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// An extreme says that of all records of a content one has the most, or the
+// least, in a field.
+type extreme struct {
+	field  string
+	most   bool
+	record int
+}
+
+// maxExtremes bounds the fields that are compared.
+const maxExtremes = 32
+
+// extremes compares the records of a content in every field that is a number
+// in each of them, or a date. A tie has no winner.
+func extremes(fields []field) []extreme {
+	byName := map[string][]field{}
+	records := map[int]struct{}{}
+	for _, f := range fields {
+		records[f.record] = struct{}{}
+		byName[f.name] = append(byName[f.name], f)
+	}
+	var out []extreme
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		list := byName[name]
+		if len(list) != len(records) || len(list) < 2 || name == fieldID || len(out) >= 2*maxExtremes {
+			continue
+		}
+		if low, high, ok := ends(list); ok {
+			out = append(out, extreme{field: name, record: low}, extreme{field: name, most: true, record: high})
+		}
+	}
+	return out
+}
+
+// ends returns the records with the least and the most.
+func ends(list []field) (low, high int, ok bool) {
+	type valued struct {
+		key    float64
+		record int
+	}
+	values := make([]valued, 0, len(list))
+	for _, f := range list {
+		key, ok := orderKey(f.value)
+		if !ok {
+			return 0, 0, false
+		}
+		values = append(values, valued{key, f.record})
+	}
+	slices.SortStableFunc(values, func(a, b valued) int {
+		switch {
+		case a.key < b.key:
+			return -1
+		case a.key > b.key:
+			return 1
+		}
+		return 0
+	})
+	n := len(values)
+	if values[0].key == values[1].key || values[n-1].key == values[n-2].key {
+		return 0, 0, false
+	}
+	return values[0].record, values[n-1].record, true
+}
+
+// orderKey is a number or a date as something to compare.
+func orderKey(value string) (float64, bool) {
+	if plain, ok := asNumber(value); ok {
+		n, err := strconv.ParseFloat(plain, 64)
+		return n, err == nil
+	}
+	at, hasDay, _ := readTime(value)
+	return float64(at.Unix()), hasDay
+}
+
+func (h *hasher) extremeHash(name string, most bool) Hash {
+	end := byte(0)
+	if most {
+		end = 1
+	}
+	h.in = append(append(h.in[:0], extremeMark, end), name...)
+	return h.bytes(h.in)
+}
+
+// A superlative is a word with which people choose one of many, and the fields
+// it is about.
+type superlative struct {
+	words  string
+	most   bool
+	fields string
+}
+
+func superlatives() []superlative {
+	return []superlative{
+		{"largest biggest", true, "size bytes length amount"},
+		{"smallest", false, "size bytes length amount"},
+		{"newest latest", true, "date created created_at modified last_modified updated updated_at start_time timestamp"},
+		{"oldest earliest", false, "date created created_at modified last_modified updated updated_at start_time timestamp"},
+		{"cheapest", false, "price cost"},
+		{"dearest priciest", true, "price cost"},
+	}
+}
+
+// Extremes returns the records that a word of the owner chooses: «largest».
+func (t *Tracer) Extremes(s *Stated) []Record {
+	if t.Index == nil {
+		return nil
+	}
+	if t.hasher == nil {
+		t.hasher = newHasher(t.Key)
+	}
+	var out []Record
+	for _, sup := range superlatives() {
+		if !slices.ContainsFunc(strings.Fields(sup.words), s.HasWord) {
+			continue
+		}
+		for name := range strings.FieldsSeq(sup.fields) {
+			for _, sp := range t.Index.Find(t.hasher.extremeHash(name, sup.most)) {
+				out = append(out, Record{Node: sp.Node, At: sp.Offset})
+			}
+		}
+	}
+	return out
+}

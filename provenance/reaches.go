@@ -1,0 +1,45 @@
+package provenance
+
+import "strings"
+
+// Reaches reports whether a value is by itself a way to reach somebody or
+// something outside: a URL, a mail address, an account, the name of a host.
+func Reaches(value string) bool {
+	p, ok := wholePiece(value)
+	if ok && (p.kind == URL || p.kind == Address || p.kind == Account) {
+		return true
+	}
+	return BareHost(value) || strings.Contains(value, "@")
+}
+
+// BareHost reports whether a word is the name of a host and nothing else, as a
+// reader or a program may open it: «login.bank.example». The name of a file and
+// «e.g.» are none.
+func BareHost(word string) bool {
+	labels := strings.Split(strings.ToLower(strings.TrimSuffix(word, ".")), ".")
+	if len(labels) < 2 {
+		return false
+	}
+	for _, l := range labels {
+		if l == "" || strings.ContainsFunc(l, func(r rune) bool { return r < 0x80 && !isAlnum(byte(r)) && r != '-' }) {
+			return false
+		}
+	}
+	last := labels[len(labels)-1]
+	if len(last) < 2 || strings.ContainsAny(last, "0123456789-") {
+		return false
+	}
+	return len(labels) > 2 || commonEnding(last)
+}
+
+// commonEnding reports whether names of hosts often end so and names of files
+// do not.
+func commonEnding(label string) bool {
+	switch label {
+	case "com", "net", "org", "info", "biz", "edu", "gov", "dev", "app", "xyz", "top", "site", "online", "shop", "club", "link", "click", "live",
+		"cloud", "tech", "store", "page", "website", "eu", "uk", "us", "de", "fr", "nl", "ru", "cn", "jp", "br", "ch", "at", "it", "es", "pl", "io",
+		"ai", "co", "me", "tv", "cc", "to", "example", "test", "invalid", "onion", "local":
+		return true
+	}
+	return false
+}

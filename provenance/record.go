@@ -1,0 +1,106 @@
+package provenance
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// What the hash of a field or of a record begins with: no token does.
+const (
+	fieldMark   = 1
+	recordMark  = 2
+	extremeMark = 3
+)
+
+// A Record is one record of a structured content: an element of its outermost
+// list, or all of it.
+type Record struct {
+	Node floodmark.NodeID
+	At   int // where it begins
+}
+
+// fields collects the fields of a text that holds records, and where each
+// record begins.
+func (ix *indexer) fields(text string) {
+	found, ok := readFields(text)
+	if !ok {
+		return
+	}
+	last := -1
+	begins := ix.recordHash()
+	for _, f := range found {
+		if f.record != last {
+			last = f.record
+			ix.post(begins, last)
+		}
+		ix.post(ix.fieldHash(f.name, f.value), f.at)
+	}
+	for _, e := range extremes(found) {
+		ix.post(ix.extremeHash(e.field, e.most), e.record)
+	}
+}
+
+func (h *hasher) recordHash() Hash {
+	h.in = append(h.in[:0], recordMark)
+	return h.bytes(h.in)
+}
+
+// fieldHash is the hash of a value in a field.
+func (h *hasher) fieldHash(name, value string) Hash {
+	h.in = append(append(append(h.in[:0], fieldMark), name...), 0)
+	if plain, ok := asNumber(value); ok { // 10, 10.0 and 10.00 are one number
+		h.in = append(h.in, plain...)
+	} else {
+		h.in = appendNormal(h.in, value)
+	}
+	return h.bytes(h.in)
+}
+
+// Records returns the records in which a field has a value, oldest first. The
+// name «id» stands for every field that identifies a record, «name» for every
+// one that names it, «item» for the elements of a bare list.
+func (t *Tracer) Records(name, value string) []Record {
+	if t.Index == nil || len(value) > maxFieldValue {
+		return nil
+	}
+	if t.hasher == nil {
+		t.hasher = newHasher(t.Key)
+	}
+	return t.recordsAt(t.Index.Find(t.hasher.fieldHash(canonicalField(name), value)))
+}
+
+// RecordsWith returns the records in which a word stands for the first time in
+// its content, whatever the field.
+func (t *Tracer) RecordsWith(word string) []Record {
+	if t.Index == nil {
+		return nil
+	}
+	if t.hasher == nil {
+		t.hasher = newHasher(t.Key)
+	}
+	return t.recordsAt(t.Index.Find(t.hasher.text(Normalise(word))))
+}
+
+// recordsAt returns the records in which these places lie.
+func (t *Tracer) recordsAt(spans []floodmark.Span) []Record {
+	if len(spans) == 0 {
+		return nil
+	}
+	begins := t.Index.Find(t.hasher.recordHash())
+	records := make([]Record, 0, len(spans))
+	for _, s := range spans {
+		at, found := slices.BinarySearchFunc(begins, s, compareSpans)
+		if !found {
+			at--
+		}
+		r := Record{Node: s.Node}
+		if at >= 0 && begins[at].Node == s.Node {
+			r.At = begins[at].Offset
+		}
+		if !slices.Contains(records, r) {
+			records = append(records, r)
+		}
+	}
+	return records
+}

@@ -1,0 +1,49 @@
+package provenance
+
+import "strings"
+
+// The limits on what the owner's words may be the name of.
+const (
+	maxTitleWords = 6
+	maxTitles     = 256
+)
+
+// Titles returns all that a message may call something by: what it has in
+// quotes, and every run of up to six words that neither begins nor ends with a
+// common one. Longer runs come before the shorter ones inside them.
+func Titles(text string) []string {
+	text = typed(text)
+	items := readItems(text)
+	var titles []string
+	add := func(title string) {
+		if len(titles) < maxTitles && title != "" && len(title) <= maxFieldValue {
+			titles = append(titles, title)
+		}
+	}
+	for i, it := range items {
+		switch {
+		case it.inner:
+		case it.kind == Quoted:
+			add(it.raw)
+		case titleEdge(it):
+			end := i + 1
+			for end < len(items) && end-i < maxTitleWords && !items[end].apart && !items[end].inner && items[end].kind != Quoted {
+				end++
+			}
+			for ; end > i; end-- {
+				if titleEdge(items[end-1]) && (end-i > 1 || len(it.raw) >= shortTitle) {
+					add(text[it.start:items[end-1].end])
+				}
+			}
+		}
+	}
+	return titles
+}
+
+// shortTitle is the length of the shortest single word that is a title.
+const shortTitle = 4
+
+// titleEdge reports whether a title may begin or end with a word.
+func titleEdge(it item) bool {
+	return it.clean && (!isWordItem(it) || !common(strings.ToLower(it.folded)))
+}
