@@ -108,6 +108,7 @@ func (c *plain) basis(b *Basis) {
 	c.flag("activeContent", &b.ActiveContent)
 	c.flag("privateContent", &b.PrivateContent)
 	list(c, "carried", &b.Carried, (*plain).carried)
+	list(c, "grounds", &b.Grounds, (*plain).ground)
 	c.flag("licensed", &b.Licensed)
 	c.shut('}')
 }
@@ -136,6 +137,13 @@ func (c *plain) need(n *Need) {
 	c.open('{')
 	number(c, "argument", &n.Argument)
 	level(c, "trust", trustWords(), &n.Trust)
+	c.shut('}')
+}
+
+func (c *plain) ground(g *Ground) {
+	c.open('{')
+	number(c, "argument", &g.Argument)
+	text(c, "by", &g.By)
 	c.shut('}')
 }
 

@@ -13,7 +13,7 @@ import (
 // written down with the decision.
 type warrant string
 
-// What can warrant for a value.
+// What can vouch for a value.
 const (
 	byWhen     warrant = "when"     // a day he named, at an hour he named or left open
 	byOpen     warrant = "open"     // a time, where he named no day and everything else
