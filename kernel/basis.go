@@ -111,4 +111,3 @@ func placeKind(location string) (catalog.PathKind, bool) {
 	}
 	return catalog.Foreign, true
 }
-
