@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"strings"
 	"time"
@@ -35,6 +36,10 @@ type options struct {
 	only                       bool
 }
 
+// heapGrowth is how the program sets its garbage collector (TuneHeap of
+// internal/daemon, which would bring too much along).
+const heapGrowth = 300
+
 func main() {
 	var o options
 	flag.IntVar(&o.rounds, "rounds", 15, "how often everything is measured, at least 9")
@@ -51,6 +56,9 @@ func main() {
 	flag.StringVar(&o.plot, "plot", "", "with -million: draw the growth to this SVG file")
 	flag.Parse()
 	o.rounds = max(o.rounds, leastRounds)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, o); err != nil {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// nothing is a journal that takes everything and keeps nothing.
+type nothing struct{ journal.Journal }
+
+func (nothing) Append(context.Context, journal.Batch) error { return nil }
+
+// block is how many decisions are timed together: some of every sort.
+const block = 32
+
+// BenchmarkDecide is what a whole decision computes besides being kept. On a
+// busy machine trust the quarter of the blocks that were least disturbed.
+func BenchmarkDecide(b *testing.B) {
+	rules, err := shippedRules()
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := newMonitor(nothing{journal.NewMemory()}, rules, provenance.Key{1}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	ask := func(i, k int) {
+		if _, err := m.Handle(b.Context(), "", question(sessionName(i), k)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	calls := make([]int, 1000)
+	for i := range calls {
+		for _, ev := range opening(sessionName(i)) {
+			if _, err := m.Handle(b.Context(), "", ev); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for ; calls[i] < i%spread; calls[i]++ {
+			ask(i, calls[i])
+		}
+	}
+	b.ReportAllocs()
+	var blocks []float64
+	last := time.Now()
+	for n := 1; b.Loop(); n++ {
+		i := n * 7919 % len(calls)
+		ask(i, calls[i])
+		calls[i]++
+		if n%block == 0 {
+			now := time.Now()
+			blocks = append(blocks, float64(now.Sub(last).Nanoseconds())/block)
+			last = now
+		}
+	}
+	if len(blocks) > 0 {
+		b.ReportMetric(quantile(blocks, 0.25), "ns/quiet-op")
+	}
+}
