@@ -53,6 +53,9 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if testing.Short() {
+		traces = traces[:16] // the race detector takes long
+	}
 	scores := replay(t, traces, "none", "A", "B", "floodmark")
 	if len(scores) != 8 {
 		t.Fatalf("%d scores", len(scores))
@@ -219,6 +222,9 @@ func TestUnpackRefuses(t *testing.T) {
 		if _, err := unpack(packed(t, []byte(text))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+	if testing.Short() {
+		return // the race detector takes long over so many bytes
 	}
 	if _, err := unpack(packed(t, bytes.Repeat([]byte(" "), MaxUnpacked+1))); err == nil || !strings.Contains(err.Error(), "unpacked") {
 		t.Error(err)
