@@ -116,7 +116,7 @@ func (s *scanner) writes(j *job, w word) {
 			s.touch(Effect{Kind: Write}, v, j.st)
 		}
 	}
-	s.touch(Effect{Kind: Write}, w, j.st)
+	s.touch(Effect{Kind: Write, Tree: recursive(j) && strings.HasPrefix(j.name, "ch")}, w, j.st)
 }
 
 // environment checks a variable that a program is started with.

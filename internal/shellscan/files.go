@@ -166,6 +166,11 @@ func (s *scanner) special(j *job) {
 		if j.p.has("-e", "--regexp", "-f", "--file", "--files") {
 			j.allFiles()
 		}
+		if recursive(j) && !slices.ContainsFunc(j.p.list, func(o operand) bool { return o.opt == "" && o.role == Reads }) {
+			s.reads(j, literal("."))
+		}
+	case "split", "csplit":
+		s.pieces(j)
 	case "jq", "yq", "gojq", "jaq":
 		s.pairs(j)
 	case "cat":
@@ -183,6 +188,17 @@ func (s *scanner) special(j *job) {
 		}
 	case "curl":
 		s.onlyGets(j)
+		for _, o := range j.p.list {
+			file, ok := strings.CutPrefix(o.w.text, "@")
+			if o.opt == "-b" || o.opt == "--cookie" {
+				file, ok = o.w.text, !strings.Contains(o.w.text, "=")
+			}
+			if ok && o.role != URL {
+				w := o.w
+				w.text = file
+				s.reads(j, w)
+			}
+		}
 	case "perl", "ruby":
 		if j.p.has("-e", "-E") {
 			s.edited(j)
@@ -224,6 +240,27 @@ func (s *scanner) edited(j *job) {
 			o.role = Writes
 		}
 	}
+}
+
+// pieces adds the files a file is split into.
+func (s *scanner) pieces(j *job) {
+	name := literal("x")
+	files := 0
+	for i := range j.p.list {
+		o := &j.p.list[i]
+		if o.opt == "-f" {
+			name = o.w
+		}
+		if o.opt != "" {
+			continue
+		}
+		if files++; files > 1 {
+			if o.role = Text; j.name == "split" {
+				name = o.w
+			}
+		}
+	}
+	s.touch(Effect{Kind: Write}, name.join(word{text: "*", glob: true}), j.st)
 }
 
 // onlyGets takes back that a request sends, if its method is to get.
@@ -384,9 +421,15 @@ func (s *scanner) dd(j *job) {
 // inPlace makes what a command reads what it writes.
 func (s *scanner) inPlace(j *job) {
 	j.effect(floodmark.Write)
+	kept := slices.ContainsFunc(j.p.list, func(o operand) bool { return o.opt == "-i" }) || j.p.has("--in-place")
 	for i := range j.p.list {
-		if o := &j.p.list[i]; o.role == Reads && o.opt == "" {
-			o.role = Writes
+		o := &j.p.list[i]
+		if o.role != Reads || o.opt != "" {
+			continue
+		}
+		o.role = Writes
+		if kept { // a copy of what was there, with an ending
+			s.touch(Effect{Kind: Write}, o.w.join(word{text: "*", glob: true}), j.st)
 		}
 	}
 }
@@ -399,12 +442,20 @@ func (s *scanner) git(j *job) {
 	switch j.entry.Words[1] {
 	case "clone":
 		s.clone(j)
+	case "init":
+		to := literal(".")
+		for _, o := range j.p.list {
+			if o.opt == "" {
+				to = o.w
+			}
+		}
+		s.touch(Effect{Kind: Write, Tree: true}, to, j.st)
 	case "clean":
 		if len(j.p.list) == 0 {
 			s.touch(Effect{Kind: Delete, Tree: true}, literal("."), j.st)
 		}
 	case "pull", "checkout", "switch", "merge", "rebase", "reset", "cherry-pick", "stash", "apply", "am", "revert", "submodule":
-		if j.does(floodmark.Run) {
+		if j.does(floodmark.Run) || j.does(floodmark.Write) {
 			s.touch(Effect{Kind: Write, Tree: true}, literal("."), j.st)
 		}
 	}

@@ -279,11 +279,11 @@ func (s *scanner) carry(j *job, before int) {
 
 // here adds what a command reads that is given no files.
 func (s *scanner) here(j *job) {
-	if !j.entry.Here || len(j.roots) > 0 {
+	if !j.entry.Here || len(j.roots) > 0 && j.name != "git" {
 		return
 	}
 	for _, o := range j.p.list {
-		if o.opt == "" && (o.role == Reads || o.role == Path) {
+		if o.opt == "" && (o.role == Reads || o.role == Path) && j.name != "git" { // of git's words some are no files
 			return
 		}
 	}
@@ -294,7 +294,7 @@ func (s *scanner) here(j *job) {
 // recursive reports a command that goes through folders.
 func recursive(j *job) bool {
 	switch j.name {
-	case "find", "rg", "ag", "fd", "fdfind", "tree", "du", "tar", "rsync", "git", "ack":
+	case "find", "rg", "ag", "fd", "fdfind", "tree", "du", "tar", "rsync", "git", "ack", "gofmt", "gofumpt", "goimports":
 		return true
 	}
 	switch j.name {
