@@ -120,12 +120,13 @@ func (r *reader) returns(n *yaml.Node) partial {
 	return out
 }
 
-// licence reads verbs: single words in lower case.
+// licence reads verbs in lower case: single words, or one with what makes it a
+// request of this kind («make a reservation»).
 func (r *reader) licence(n *yaml.Node) []string {
 	verbs := r.texts(n, "licence")
 	for _, n := range verbs {
-		if strings.ContainsFunc(n.Value, func(c rune) bool { return (c < 'a' || c > 'z') && c != '-' }) {
-			r.fail(n, "wrong-name", "write a verb as it stands in a dictionary: send, reply", "licence %q is not one verb in lower case", shorten(n.Value))
+		if strings.ContainsFunc(n.Value, func(c rune) bool { return (c < 'a' || c > 'z') && c != '-' && c != ' ' }) {
+			r.fail(n, "wrong-name", "write a verb as it stands in a dictionary: send, reply", "licence %q is not a verb in lower case", shorten(n.Value))
 		}
 	}
 	return valuesOf(verbs)
