@@ -1,0 +1,54 @@
+package codingday
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// No rule may know the tasks: neither their hosts nor their packages stand in
+// what the monitor decides by.
+func TestRulesDoNotKnowTheTasks(t *testing.T) {
+	host := regexp.MustCompile(`[a-z0-9-]+(\.[a-z0-9-]+)*\.(attacker|firm|weather)?\.?example\b`)
+	names := map[string]bool{}
+	for _, task := range tasks(t) {
+		for name, text := range task.Files {
+			for _, kind := range []string{"npm", "pip", "go"} {
+				if strings.HasPrefix(strings.TrimPrefix(name, "poison/"), kind+"/") {
+					pkg, _, _ := parts(strings.TrimPrefix(name, "poison/"), kind)
+					names[pkg] = true
+				}
+			}
+			for _, h := range host.FindAllString(text, -1) {
+				names[h] = true
+			}
+		}
+	}
+	if len(names) < 50 {
+		t.Errorf("only %d names", len(names))
+	}
+	var files []string
+	for _, pattern := range []string{"../../catalog/data/*", "../../policy/profiles/*", "../shellscan/*.go", "../shellscan/*/*.yaml", "../../kernel/*.go", "../../provenance/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range names {
+			if strings.Contains(string(data), name) {
+				t.Errorf("%s contains %q, which a task is made of", file, name)
+			}
+		}
+	}
+}
