@@ -32,9 +32,13 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 	if st.in.Artifacts == nil {
 		return
 	}
+	t := st.touched(&j)
+	others := append(st.remembered(&j, true), handedOn(&j)...)
+	if len(t.writes) == 0 && t.runs == "" && len(others) == 0 {
+		return
+	}
 	nodes := min(st.authority(j.action).Nodes, result)
 	set := st.s.Ledger.Set(nodes)
-	t := st.touched(&j)
 	if j.use.Commands() || len(t.writes) > 1 { // it may copy, and write what it fetches
 		var kept []Kept
 		for _, p := range unique(slices.Concat(t.reads, t.writes)) {
@@ -64,11 +68,7 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 		st.out.Watch = t.runs
 	}
 	w.Whole = false
-	for _, ref := range st.remembered(&j, true) {
-		w.Artifact = ref
-		st.write(w, set)
-	}
-	for _, ref := range handedOn(&j) {
+	for _, ref := range others {
 		w.Artifact = ref
 		st.write(w, set)
 	}
