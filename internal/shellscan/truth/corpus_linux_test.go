@@ -57,7 +57,8 @@ func readCorpus(name string) ([]sample, error) {
 // plain is a line with what stands for other characters replaced.
 func plain(text string) string { return strings.NewReplacer("⏎", "\n", "␍", "\r").Replace(text) }
 
-// readKnown reads the lines that are known to be judged wrong, and constructs.
+// readKnown reads the lines that are known to be judged wrong, and after
+// «generated » texts of generated ones.
 // The list may only get shorter.
 func readKnown() (map[string]bool, error) {
 	data, err := os.ReadFile("../testdata/known.txt")

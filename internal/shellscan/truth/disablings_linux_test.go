@@ -71,6 +71,12 @@ func disablings() []disabling {
 		{"program-file", "runFile", "", nothing},
 		{"wrapper-folder", "inFolder", "", "return st"},
 
+		{"comment", "differs", "", "return \"\""},
+		{"quoted-default", "quotedAgain", "", "return"},
+		{"extglob", "expansions", "*syntax.ExtGlob", "return false"},
+		{"hidden-arithmetic", "holdsCommand", "", "return"},
+		{"literal-arithmetic", "holdsCommand", "", "return"},
+
 		{"redirect-in", "redirect", "", redirect("rd.Op == syntax.RdrIn")},
 		{"redirect-out", "redirect", "", redirect("rd.Op == syntax.RdrOut")},
 		{"redirect-append", "redirect", "", redirect("rd.Op == syntax.AppOut")},

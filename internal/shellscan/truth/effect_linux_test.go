@@ -116,7 +116,7 @@ func (w *watcher) seeOpen(c call, p *process, args, texts []string) {
 	}
 	path := p.at(texts[0], dir)
 	asked := path
-	if real := named(c.result); real != "" {
+	if real := named(c.result); real != "" && !strings.HasPrefix(real, "/proc/") {
 		path = real
 	}
 	switch {
