@@ -36,7 +36,8 @@ func TestMutants(t *testing.T) {
 	}
 	for _, s := range r.Sets {
 		for _, p := range s.Parts {
-			if s.Policy == "floodmark" && (p.SilentBefore-p.Silent)*100 > p.Benign*3 {
+			// Of the sample's small parts one run is more than three points.
+			if lost := p.SilentBefore - p.Silent; s.Policy == "floodmark" && lost > 1 && lost*100 > p.Benign*3 {
 				t.Errorf("%s, %s: %d of %d were silent, now %d", s.Set, p.Name, p.SilentBefore, p.Benign, p.Silent)
 			}
 		}
