@@ -65,7 +65,12 @@ func newWorld(t *testing.T) *world {
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/agents")
 	}
-	home, err := os.MkdirTemp("", "home") //nolint:usetesting // a socket's path must be short
+	// A socket's path must be short, and what lies below /tmp is nobody's own.
+	base, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.MkdirTemp(base, ".fm-e2e-")
 	if err != nil {
 		t.Fatal(err)
 	}
