@@ -37,6 +37,7 @@ func TestTruth(t *testing.T) {
 		for _, name := range []string{"lines", "bypass", "everyday"} {
 			watchCorpus(t, j, b, f, name)
 		}
+		f.stale(t)
 	})
 	var kept []madeOutcome
 	t.Run("generated", func(t *testing.T) { kept = watchGenerated(t, j, b, f) })
@@ -53,7 +54,6 @@ func watchCorpus(t *testing.T, j *judge, b *bench, f *figures, name string) {
 		t.Fatal(err)
 	}
 	c := f.corpus(name, len(all))
-	defer c.stale(t, all)
 	var chosen []sample
 	for i, s := range all {
 		c.weak(t, j.weak(s))
