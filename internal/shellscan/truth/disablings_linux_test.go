@@ -35,7 +35,7 @@ func disablings() []disabling {
 		{"quote-double", "wordParts", "*syntax.DblQuoted", "w = literal(\"true\")"},
 		{"quote-ansi", "ansi", "", "return literal(\"true\")"},
 		{"backslash", "bare", "", "if strings.Contains(text, \"\\\\\") { return literal(\"true\") }"},
-		{"glob", "bare", "", "return literal(text)"},
+		{"glob", "bare", "", "if strings.ContainsAny(text, \"*?[\") { return literal(\"true\") }"},
 		{"brace", "braced", "", "return false"},
 		{"tilde", "expandTilde", "", "return w"},
 		{"variable", "variable", "", "if _, ok := st.vars[name]; ok { return []word{literal(\"true\")} }"},
@@ -51,7 +51,7 @@ func disablings() []disabling {
 		{"cd", "builtin", "\"cd\"", "return none, true"},
 		{"pushd", "enter", "", "if name != \"cd\" { return }"},
 		{"alias", "builtin", "", "if name == \"alias\" || name == \"shopt\" { return feed{piped: true}, true }"},
-		{"prompt", "hides", "", "if name == \"PS4\" { return false }"},
+		{"prompt", "assign", "", "if a.Name != nil && a.Name.Value == \"PS4\" { return }"},
 		{"assignment", "simple", "", "if len(c.Assigns) > 0 && len(c.Args) > 0 { s.parts++; return feed{piped: true} }"},
 
 		{"shell-c", "nested", "", "j.ran = true; return"},
