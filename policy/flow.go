@@ -13,8 +13,8 @@ type flows struct {
 	// which rules apply
 	secretOn, privateOn, fetchOn, activeOn bool
 	// the reasons, made once
-	secretLeaves, secretLured, secretNear floodmark.Reason
-	private, carries, steered, active     floodmark.Reason
+	secretLeaves, secretLured, secretNear, secretOut floodmark.Reason
+	private, carries, steered, active                floodmark.Reason
 	// the floor and what relaxed calls are told
 	protection, stated, unlicensed, freeText floodmark.Reason
 }
@@ -33,6 +33,8 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 			"secrets were read, and where this goes was named only by text from outside"),
 		secretNear: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Confirm,
 			"secrets were read and text from outside as well, and this could carry them away"),
+		secretOut: reason(floodmark.FlowSecret, "flows.flow-secret", floodmark.Confirm,
+			"a secret is in what would be sent, and you did not name where this goes"),
 		private: reason(floodmark.FlowPrivate, "flows.flow-private", floodmark.Confirm,
 			"private data was read and text from outside as well, and you did not name where this goes"),
 		carries: reason(floodmark.FlowFetch, "flows.flow-fetch", floodmark.Confirm,
@@ -55,7 +57,7 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 // apply adds what the flow rules say and reports whether a person must answer.
 func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	if q.Mark.Trust > floodmark.External {
-		return false
+		return f.betray(q, found)
 	}
 	add := func(on bool, r *floodmark.Reason) {
 		if on {
@@ -91,6 +93,18 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 		add(f.activeOn, &f.active)
 	}
 	return caught
+}
+
+// betray asks about a secret that is itself in what leaves, however well the
+// rest of the conversation is believed: a file of the owner's own may quote
+// anybody. Only his own words, or a place he named, leave it unasked.
+func (f *flows) betray(q *Question, found *reasons) bool {
+	leaves := q.Reach.Network || slices.Contains(q.Effects, floodmark.Send) || slices.Contains(q.Effects, floodmark.Fetch)
+	if !f.secretOn || !q.Reach.SecretInArgs || !leaves || q.Mark.Trust >= floodmark.Owner || q.statedDestinations() {
+		return false
+	}
+	found.add(&f.secretOut)
+	return true
 }
 
 // readsNetwork reports a request that leaves the machine without being a send.
