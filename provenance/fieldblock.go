@@ -32,10 +32,13 @@ func (r *fieldReader) block() bool {
 		if l.items > 0 && (listAt < 0 || l.outer <= listAt) {
 			listAt, r.record = l.outer, l.at
 			if !isKey {
-				r.record = -1
+				r.record = recordUnder(names, false)
 			}
 		} else if l.items == 0 && l.indent <= listAt {
-			listAt, r.record = -1, -1
+			listAt = -1
+		}
+		if listAt < 0 {
+			r.record = recordUnder(names, isKey)
 		}
 		name := ""
 		if isKey {
@@ -49,7 +52,7 @@ func (r *fieldReader) block() bool {
 			if len(names) == maxFieldDepth {
 				return false
 			}
-			names = append(names, blockName{indent: l.indent, name: key})
+			names = append(names, blockName{indent: l.indent, name: key, at: l.at, record: r.record})
 			continue
 		}
 		under := l.indent
@@ -63,9 +66,26 @@ func (r *fieldReader) block() bool {
 	return true
 }
 
+// A blockName is a key whose value stands on the lines below it.
 type blockName struct {
 	indent int
 	name   string
+	at     int // where it stands
+	record int // the record it is in
+}
+
+// recordUnder is the record of a line below these names and in no list of
+// records: a key is of the record that the last name begins, a value of the one
+// that this name is in.
+func recordUnder(names []blockName, isKey bool) int {
+	switch n := len(names); {
+	case n == 0:
+		return -1
+	case isKey:
+		return names[n-1].at
+	default:
+		return names[n-1].record
+	}
 }
 
 // line reads the line at r.at and goes to the next.

@@ -16,7 +16,7 @@ type field struct {
 	name   string // «id» for whatever identifies a record, «name» for whatever names it
 	value  string
 	at     int // where the value stands
-	record int // where its record begins: the outermost list's element it is in
+	record int // where its record begins
 }
 
 // The names of fields that stand for many.
@@ -41,14 +41,31 @@ func readFields(text string) ([]field, bool) {
 		return nil, false
 	case text[start] == '{' || text[start] == '[':
 		r.at = start
-		if !r.flow(0, "", -1) {
+		if !r.flow(0, "", false) {
 			return nil, false
 		}
 		r.blanks()
-		return r.found, r.at == len(text) && len(r.found) > 0
+		return apart(r.found), r.at == len(text) && len(r.found) > 0
 	}
 	ok := r.block()
-	return r.found, ok && len(r.found) > 0
+	return apart(r.found), ok && len(r.found) > 0
+}
+
+// apart sees to it that what follows a record, in what stands around it, is not
+// taken for a part of it: it begins a record of its own.
+func apart(found []field) []field {
+	was, now := -1, -1
+	for i := range found {
+		f := &found[i]
+		if f.record != was {
+			was, now = f.record, f.record
+			if i > 0 && now <= found[i-1].at {
+				now = f.at
+			}
+		}
+		f.record = now
+	}
+	return found
 }
 
 type fieldReader struct {
@@ -56,6 +73,9 @@ type fieldReader struct {
 	at     int
 	found  []field
 	record int // where the current record begins, or -1
+	// keyed means that the record is no element of a list, so that one of its
+	// parts may be a record itself.
+	keyed bool
 }
 
 // add notes a value, unless it is too long to be worth looking up.
@@ -93,9 +113,9 @@ func (r *fieldReader) blanks() {
 	}
 }
 
-// flow reads a value in brackets, a string or a word. lists is how many lists
-// stand around it, or -1 once a record has begun.
-func (r *fieldReader) flow(depth int, name string, list int) bool {
+// flow reads a value in brackets, a string or a word. list says whether it is
+// an element of one.
+func (r *fieldReader) flow(depth int, name string, list bool) bool {
 	r.blanks()
 	if r.at == len(r.text) || depth > maxFieldDepth {
 		return false
@@ -117,12 +137,12 @@ func (r *fieldReader) flow(depth int, name string, list int) bool {
 	return r.at > at && r.add(name, r.text[at:r.at], at)
 }
 
-// object reads {…}. One that is an element of the outermost list is a record.
-func (r *fieldReader) object(depth, list int) bool {
-	begins := list >= 0 && r.record < 0
-	if begins {
-		r.record = r.at
-		defer func() { r.record = -1 }()
+// object reads {…}. One that is an element of the outermost list is a record
+// with all that it holds; outside such a one each object is a record.
+func (r *fieldReader) object(depth int, list bool) bool {
+	if outer, keyed := r.record, r.keyed; depth > 0 && (outer < 0 || keyed) {
+		r.record, r.keyed = r.at, !list
+		defer func() { r.record, r.keyed = outer, keyed }()
 	}
 	r.at++
 	for first := true; ; first = false {
@@ -143,7 +163,7 @@ func (r *fieldReader) object(depth, list int) bool {
 		}
 		key, _, ok := r.quoted(r.text[r.at])
 		r.blanks()
-		if !ok || !r.skip(':') || !r.flow(depth+1, key, -1) {
+		if !ok || !r.skip(':') || !r.flow(depth+1, key, false) {
 			return false
 		}
 	}
@@ -163,7 +183,7 @@ func (r *fieldReader) list(depth int, name string) bool {
 		if !first && !r.skip(',') {
 			return false
 		}
-		if !r.flow(depth+1, name, r.at) {
+		if !r.flow(depth+1, name, true) {
 			return false
 		}
 	}

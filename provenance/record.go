@@ -14,7 +14,7 @@ const (
 )
 
 // A Record is one record of a structured content: an element of its outermost
-// list, or all of it.
+// list, an object outside of any list, or all of it.
 type Record struct {
 	Node floodmark.NodeID
 	At   int // where it begins
