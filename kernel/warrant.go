@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
@@ -129,7 +130,7 @@ func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
 	if !l.turn.HasWord(leaf.Top) {
 		return false
 	}
-	return l.calls(l.own(l.tr.Records(leaf.Top, leaf.Value)))
+	return l.calls(l.own(l.tr.Records(leaf.Top, leaf.Value)), true)
 }
 
 // ownRecord reports whether the call does nothing but change what the owner's
@@ -160,25 +161,37 @@ func (l *licence) money() bool {
 // its name. If two records have that name, he may have meant the other one, and
 // somebody may have made it for that reason.
 func (l *licence) named(id string) bool {
-	return l.calls(l.own(l.tr.Records("id", id)))
+	return l.calls(l.own(l.tr.Records("id", id)), false)
 }
 
 // calls reports whether the owner called one of these records by its name, and
-// no other record has that name.
-func (l *licence) calls(have []provenance.Record) bool {
+// no other record has that name. If only is set he called no other record by
+// any name. What is a part of a longer name is none.
+func (l *licence) calls(have []provenance.Record, only bool) bool {
 	if len(have) == 0 {
 		return false
 	}
 	other := func(r provenance.Record) bool { return !slices.Contains(have, r) }
+	var names []string
+	found := false
 	for _, text := range l.said {
 		for _, title := range provenance.Titles(text) {
-			called := l.own(l.tr.Records("name", title))
-			if len(called) > 0 && !slices.ContainsFunc(called, other) {
-				return true
+			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, title) }) {
+				continue
 			}
+			called := l.own(l.tr.Records("name", title))
+			switch {
+			case len(called) == 0:
+				continue
+			case !slices.ContainsFunc(called, other):
+				found = true
+			case only:
+				return false
+			}
+			names = append(names, title)
 		}
 	}
-	return false
+	return found
 }
 
 // own leaves the records that a service of the owner's gave: its program has

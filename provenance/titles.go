@@ -10,7 +10,9 @@ const (
 
 // Titles returns all that a message may call something by: what it has in
 // quotes, and every run of up to six words that neither begins nor ends with a
-// common one. Longer runs come before the shorter ones inside them.
+// common one and has something of a name: plain words are in every message, and
+// somebody could call a record by them. Longer runs come before the shorter
+// ones inside them.
 func Titles(text string) []string {
 	text = typed(text)
 	items := readItems(text)
@@ -31,7 +33,7 @@ func Titles(text string) []string {
 				end++
 			}
 			for ; end > i; end-- {
-				if titleEdge(items[end-1]) && (end-i > 1 || len(it.raw) >= shortTitle) {
+				if titleEdge(items[end-1]) && (end-i > 1 || len(it.raw) >= shortTitle) && hasName(items, i, end) {
 					add(text[it.start:items[end-1].end])
 				}
 			}
@@ -46,4 +48,15 @@ const shortTitle = 4
 // titleEdge reports whether a title may begin or end with a word.
 func titleEdge(it item) bool {
 	return it.clean && (!isWordItem(it) || !common(strings.ToLower(it.folded)))
+}
+
+// hasName reports whether one of the items from i to end is no plain word: a
+// number, the name of a file, or a capital letter that no sentence begins with.
+func hasName(items []item, i, end int) bool {
+	for k := i; k < end; k++ {
+		if it := items[k]; it.kind != Word && (it.kind != Name || k > 0 && !it.sentence) {
+			return true
+		}
+	}
+	return false
 }
