@@ -67,9 +67,9 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 			return byChoice
 		case about.Is == catalog.IsDestination && l.fieldOfNamed(leaf):
 			return byField
-		case l.listed(leaf.Value) && l.ownWords(i):
+		case l.listed(leaf.Value) && l.ownWords():
 			return byListed
-		case l.sourced(a) && (l.targetStated(i) || about.Is == catalog.IsName && l.ownRecord()):
+		case l.sourced(a) && l.mayComeFromSource(i, about):
 			return bySource
 		}
 	}
@@ -89,9 +89,9 @@ func (l *licence) targetStated(but int) bool {
 	return false
 }
 
-// ownWords reports whether all that the call says is the owner's: each text of
-// it stands in his words, and if there is none, he named another argument.
-func (l *licence) ownWords(but int) bool {
+// ownWords reports whether the call says something and all of it is the owner's:
+// each text of it stands in his words.
+func (l *licence) ownWords() bool {
 	texts := 0
 	for i, leaf := range l.j.leaves {
 		if l.j.action.Arguments[i].Role != floodmark.Content || leaf.Value == "" {
@@ -101,7 +101,7 @@ func (l *licence) ownWords(but int) bool {
 			return false
 		}
 	}
-	return texts > 0 || l.targetStated(but)
+	return texts > 0
 }
 
 // listed reports whether a service of the owner's lists a value as one of its
@@ -111,8 +111,26 @@ func (l *licence) listed(value string) bool {
 		return false
 	}
 	return slices.ContainsFunc([]string{"item", "user", "username", "member", "channel", "sender", "recipient", "author"}, func(field string) bool {
-		return len(l.own(l.tr.Records(field, value))) > 0
+		lists := l.own(l.tr.Records(field, value))
+		return len(lists) > 0 && !l.namesOther(field, value, lists)
 	})
+}
+
+// namesOther reports whether the owner called another one of a list by its
+// name: then this is not the one he meant.
+func (l *licence) namesOther(field, value string, lists []provenance.Record) bool {
+	inLists := func(r provenance.Record) bool {
+		return slices.ContainsFunc(lists, func(list provenance.Record) bool { return list.Node == r.Node })
+	}
+	for _, text := range l.said {
+		words, all := provenance.Words(text)
+		if !all || slices.ContainsFunc(words, func(word string) bool {
+			return !strings.EqualFold(word, value) && slices.ContainsFunc(l.tr.Records(field, word), inLists)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // chosen reports whether a value identifies the record that a superlative of
@@ -131,6 +149,36 @@ func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
 		return false
 	}
 	return l.calls(l.own(l.tr.Records(leaf.Top, leaf.Value)), true)
+}
+
+// mayComeFromSource reports whether an argument may be what a page says that the
+// owner only pointed at.
+func (l *licence) mayComeFromSource(i int, about catalog.Arg) bool {
+	if about.Is == catalog.IsDestination {
+		return l.onlySaysWho(i)
+	}
+	return l.targetStated(i) || about.Is == catalog.IsName && l.ownRecord()
+}
+
+// onlySaysWho reports whether a call says nothing but who or where, the owner
+// called somebody in it by name, and all besides one argument is his: «invite
+// Anna, her address is on this page». A page must not add somebody to those who
+// get a text or a file, nor choose who gets it.
+func (l *licence) onlySaysWho(but int) bool {
+	from, named := l.j.leaves[but], false
+	reaches := provenance.Reaches(from.Value)
+	for i, leaf := range l.j.leaves {
+		if i == but || leaf.Value == "" {
+			continue
+		}
+		about := argument(l.j.use, leaf)
+		who := about.Is == catalog.IsDestination || about.Is == catalog.IsName && !reaches
+		if !who || leaf.Top == from.Top || l.j.action.Arguments[i].Whence != floodmark.Stated || !l.stated(about, leaf) {
+			return false
+		}
+		named = named || l.turn.HasName(leaf.Value)
+	}
+	return named
 }
 
 // ownRecord reports whether the call does nothing but change what the owner's

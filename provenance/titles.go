@@ -60,3 +60,21 @@ func hasName(items []item, i, end int) bool {
 	}
 	return false
 }
+
+// maxWords bounds the words of one message that are looked up.
+const maxWords = 512
+
+// Words returns the tokens of a message and what it has in quotes, each as it
+// was typed, and whether these are all.
+func Words(text string) (words []string, all bool) {
+	for _, it := range readItems(typed(text)) {
+		if it.inner {
+			continue
+		}
+		if len(words) == maxWords {
+			return words, false
+		}
+		words = append(words, it.raw)
+	}
+	return words, true
+}
