@@ -145,6 +145,10 @@ func (l *licence) chosen(id string) bool {
 // called by its name, in the field that he spoke of: «the same participants as
 // the meeting».
 func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
+	switch strings.ToLower(leaf.Top) {
+	case "to", "from", "cc", "bcc", "by", "for", "with", "in", "on", "at", "of", "into", "via":
+		return false // words of every sentence: nobody speaks of a field by them
+	}
 	if !l.turn.HasWord(leaf.Top) {
 		return false
 	}

@@ -36,7 +36,11 @@ func TestFieldsAreRead(t *testing.T) {
 		"a:\n  b:\n    c: 5\n  d: 6\ne: 7": "c=5 d=6 e=7",
 		"\r\nid: 7\r\nname: x\r\n":         "id=7 name=x",
 		`name: "a b"` + "\nid: 'x'  \n":    "name=a b id=x",
-		"title: a: b\nsku: http://x":       "name=a: b id=http://x",
+		"id: 7\n  more\nname: x":           "name=x",
+		"id: 7\n\nname: x":                 "name=x",
+		"a: |\nb: >\nc: {\nd: [\ne: &x\nf: *x\ng: !x\nh: %x\ni: @x\nj: 1": "j=1",
+		`{"a": "x\ny", "b": 1, 'c': 'it\'s'}`:                             "b=1",
+		"title: a: b\nsku: http://x":                                      "name=a: b id=http://x",
 	} {
 		if got := fieldList(text); got != want {
 			t.Errorf("%q:\ngot  %s\nwant %s", text, got, want)
@@ -49,7 +53,7 @@ func TestWhatIsNoRecordHasNoFields(t *testing.T) {
 	for _, text := range []string{
 		"", "  \n", "hello", "Here they are:\n- id: 7", "id: 7\nand so on", "id: 7\n\tname: x", "\tid: 7", "- - - a", "-\n", "id:7",
 		`{`, `[`, `{"a"`, `{"a":`, `{"a": 1`, `{"a": 1,`, `{"a" 1}`, `{a: 1}`, `{"a": 1} x`, `[1 2]`, `[1,,2]`, `["a]`, `['a]`, `{"a": "b\"}`, `{"a": }`,
-		`[{"a": 1}] [{"a": 2}]`, "name: 'a\nid: 7", `name: "a` + "\nid: 7", "name: 'a' b\nid: 7", "name: 'a': 'b'", `name: "a\"` + "\nid: 7",
+		`{"a": 1 "b": 2}`, `{"a": 1,, "b": 2}`, `{, "a": 1}`, `[, 1]`, `[{"a": 1}] [{"a": 2}]`, "name: 'a\nid: 7", `name: "a` + "\nid: 7", "name: 'a' b\nid: 7", "name: 'a': 'b'", `name: "a\"` + "\nid: 7",
 		"---\nid: 7", "'id': 7", `"id": 7`, "id: 7\n: x", "two words: 7", "{}", "[]", "a:\n",
 		`[Event(id=7, name='x')]`, `[{"at": date(2024, 5, 1)}]`,
 	} {
@@ -131,6 +135,9 @@ func TestNobodyMakesAFieldOfHisText(t *testing.T) {
 }
 
 func TestFieldLimits(t *testing.T) {
+	if maxFieldText != 1<<20 || maxFieldValue != 128 || maxFieldName != 64 || maxFieldDepth != 32 || maxFields != 1<<15 {
+		t.Error("the limits are part of what a journal was judged by")
+	}
 	value := strings.Repeat("v", maxFieldValue)
 	if got := fieldList(`{"a": "` + value + `"}`); got != "a="+value {
 		t.Error("the longest value")

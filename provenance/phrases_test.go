@@ -162,3 +162,33 @@ func TestPointsAndNamesTarget(t *testing.T) {
 		}
 	}
 }
+
+func TestWords(t *testing.T) {
+	words, all := Words(`Post "see you" to general`)
+	if !all || !slices.Contains(words, "general") || !slices.Contains(words, "see you") || slices.Contains(words, "you") {
+		t.Errorf("%q", words)
+	}
+	if words, all := Words(strings.Repeat("x ", maxWords)); !all || len(words) != maxWords {
+		t.Error("as many words as may be")
+	}
+	if words, all := Words(strings.Repeat("x ", maxWords+1)); all || len(words) != maxWords {
+		t.Error("one more")
+	}
+}
+
+// A title has something of a name: plain words are in every message.
+func TestPlainWordsAreNoTitles(t *testing.T) {
+	for text, want := range map[string]string{
+		"invite the same participants to lunch": "",
+		"Participants are coming":               "",
+		"Lunch":                                 "",
+		"have lunch. Dinner follows":            "",
+		"have Lunch":                            "Lunch",
+		"delete notes.txt of it":                "notes.txt",
+	} {
+		got := Titles(text)
+		if want == "" && len(got) > 0 || want != "" && !slices.Contains(got, want) {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

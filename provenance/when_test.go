@@ -17,6 +17,7 @@ func TestWhenAllowsWhatWasSaid(t *testing.T) {
 		{"on the 1st of June 2025", "2025-06-01", "2024-06-01"},
 		{"Sept 3rd", "2024-09-03", "2024-10-03"},
 		{"on May 5 at 3pm", "2024-05-05 15:00|2024-05-05 16:30", "2024-05-05 03:00|2024-05-05 14:59"},
+		{"on May 5 at 1pm", "2024-05-05 13:00", "2024-05-05 12:59|2024-05-05 01:00"},
 		{"on May 5 at 3 p.m.", "2024-05-05 15:00", "2024-05-05 03:00"},
 		{"on May 5 at 3:30 pm", "2024-05-05 15:30", "2024-05-05 15:00|2024-05-05 03:30"},
 		{"on May 5 at 12am", "2024-05-05 00:00|2024-05-05 12:00", "2024-05-05 12:01|2024-05-05 13:00"},
@@ -75,6 +76,9 @@ func TestWhenHasLimits(t *testing.T) {
 	w = ReadWhen("May 5 " + strings.Repeat("11:00 ", maxTimes) + "10:00")
 	if len(w.clocks) != maxTimes || w.Allows("2024-05-05 10:00") || !w.Allows("2024-05-05 11:00") {
 		t.Errorf("%d hours", len(w.clocks))
+	}
+	if w := ReadWhen("at 00:00"); !w.Allows("00:00") || w.Allows(strings.Repeat("x", 40)) || w.Allows("x") {
+		t.Error("what is no time is allowed")
 	}
 	long := "2024-05-19T10:00:00.000000000+07:00"
 	if w := ReadWhen("2024-05-19"); !w.Allows(long) || !w.Allows(" 2024-05-19 ") || w.Allows("2024-05-19T10:00:00.0000000000+07:00") {
