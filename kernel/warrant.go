@@ -67,7 +67,7 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 			return byChoice
 		case about.Is == catalog.IsDestination && l.fieldOfNamed(leaf):
 			return byField
-		case l.listed(leaf.Value) && l.ownWords():
+		case l.listed(leaf.Value) && l.ownWords(i):
 			return byListed
 		case l.sourced(a) && l.mayComeFromSource(i, about):
 			return bySource
@@ -89,9 +89,10 @@ func (l *licence) targetStated(but int) bool {
 	return false
 }
 
-// ownWords reports whether the call says something and all of it is the owner's:
-// each text of it stands in his words.
-func (l *licence) ownWords() bool {
+// ownWords reports whether all that the call says is the owner's: each text of
+// it stands in his words. If there is none, he named another argument, and the
+// call leaves out nobody whom he called by name where he asked for it.
+func (l *licence) ownWords(but int) bool {
 	texts := 0
 	for i, leaf := range l.j.leaves {
 		if l.j.action.Arguments[i].Role != floodmark.Content || leaf.Value == "" {
@@ -101,7 +102,22 @@ func (l *licence) ownWords() bool {
 			return false
 		}
 	}
-	return texts > 0
+	return texts > 0 || l.targetStated(but) && !l.leavesOut(but)
+}
+
+// leavesOut reports whether the owner called somebody by name, where he asked,
+// who is in no other argument: then this one stands in his place.
+func (l *licence) leavesOut(but int) bool {
+	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
+		return slices.ContainsFunc(r.Called(), func(name string) bool {
+			for i, leaf := range l.j.leaves {
+				if i != but && strings.Contains(leaf.Value, name) {
+					return false
+				}
+			}
+			return true
+		})
+	})
 }
 
 // listed reports whether a service of the owner's lists a value as one of its
@@ -110,10 +126,24 @@ func (l *licence) listed(value string) bool {
 	if provenance.Reaches(value) {
 		return false
 	}
-	return slices.ContainsFunc([]string{"item", "user", "username", "member", "channel", "sender", "recipient", "author"}, func(field string) bool {
+	fields := []string{"item", "member", "channel"}
+	if l.saysSomething() {
+		fields = append(fields, "user", "username", "sender", "recipient", "author") // who wrote something may get the owner's words
+	}
+	return slices.ContainsFunc(fields, func(field string) bool {
 		lists := l.own(l.tr.Records(field, value))
 		return len(lists) > 0 && !l.namesOther(field, value, lists)
 	})
+}
+
+// saysSomething reports whether the call carries a text.
+func (l *licence) saysSomething() bool {
+	for i, leaf := range l.j.leaves {
+		if l.j.action.Arguments[i].Role == floodmark.Content && leaf.Value != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // namesOther reports whether the owner called another one of a list by its

@@ -192,3 +192,13 @@ func TestPlainWordsAreNoTitles(t *testing.T) {
 		}
 	}
 }
+
+func TestCalled(t *testing.T) {
+	list := Requests(`Invite Anna to "the club" on May 5 please`)
+	if got := list[0].Called(); !slices.Equal(got, []string{"Anna", "the club"}) {
+		t.Errorf("%q", got)
+	}
+	if got := Requests("Invite everybody")[0].Called(); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+}

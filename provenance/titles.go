@@ -61,6 +61,19 @@ func hasName(items []item, i, end int) bool {
 	return false
 }
 
+// Called returns what a clause calls by a name: words with a capital letter that
+// begin no sentence, and what it has in quotes.
+func (r *Request) Called() []string {
+	var names []string
+	for i, it := range r.items {
+		name := it.kind == Name && i > 0 && !it.sentence && !common(strings.ToLower(it.folded)) && monthOf(strings.ToLower(it.folded)) == 0
+		if !it.inner && (name || it.kind == Quoted) {
+			names = append(names, it.raw)
+		}
+	}
+	return names
+}
+
 // maxWords bounds the words of one message that are looked up.
 const maxWords = 512
 
