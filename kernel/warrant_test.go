@@ -159,6 +159,7 @@ var paidCalls = []grounded{
 	{"same", "Pay " + annasAccount + " the same as last time", []string{bills}, "pay", `{"to":"` + annasAccount + `","amount":50}`, "computed"},
 	{"difference", "I should have paid 60. Send the difference to " + annasAccount, []string{bills}, "pay", `{"to":"` + annasAccount + `","amount":10}`, "computed"},
 	{"half", "Send half of it to " + annasAccount, []string{bills}, "pay", `{"to":"` + annasAccount + `","amount":25}`, "computed"},
+	{"with a share on top", "Refund it less 25 percent, net, to " + annasAccount, []string{bills}, "pay", `{"to":"` + annasAccount + `","amount":62.5}`, "computed"},
 	{"percent", "Refund 10 percent to " + annasAccount, []string{bills}, "pay", `{"to":"` + annasAccount + `","amount":5}`, "computed"},
 	{"another account", "Pay " + annasAccount + " the same as last time", []string{bills}, "pay", `{"to":"` + evesAccount + `","amount":50}`, "asked"},
 	{"another amount", "Pay " + annasAccount + " the same as last time", []string{bills}, "pay", `{"to":"` + annasAccount + `","amount":51}`, "asked"},

@@ -2,6 +2,7 @@ package provenance
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/floodmark/floodmark"
@@ -19,10 +20,8 @@ func library(texts ...string) *Tracer {
 // oneRecord reports whether two fields stand in one record.
 func oneRecord(t *Tracer, nameA, a, nameB, b string) bool {
 	for _, x := range t.Records(nameA, a) {
-		for _, y := range t.Records(nameB, b) {
-			if x == y {
-				return true
-			}
+		if slices.Contains(t.Records(nameB, b), x) {
+			return true
 		}
 	}
 	return false
