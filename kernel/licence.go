@@ -18,7 +18,7 @@ type licence struct {
 	said  []string
 	asked asked
 	turn  provenance.Stated
-	when  provenance.When
+	when  *provenance.When // read when it is first needed
 }
 
 // relaxes reports whether the owner's own words cover the call: he asked for
@@ -34,6 +34,12 @@ func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Grou
 			return false
 		}
 	}
+	for i, a := range j.action.Arguments {
+		about := argument(j.use, j.leaves[i])
+		if a.Role != floodmark.Content && a.Whence != floodmark.Stated && !vouchable(about) && !slices.Contains(j.use.Selectors, j.leaves[i].Top) {
+			return false // and nobody's words need to be read for that
+		}
+	}
 	l := licence{st: st, j: j, tr: tr, known: known, said: st.thisTurn()}
 	l.asked = asks(l.said, j.use.Licence)
 	if len(l.asked.wanted) == 0 {
@@ -42,21 +48,23 @@ func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Grou
 	for _, text := range l.said {
 		l.turn.Add(text)
 	}
-	l.when = l.whenAsked()
 	return l.covers()
 }
 
 // whenAsked is what the owner said about time: in the clauses that ask, or else
 // anywhere in the turn.
-func (l *licence) whenAsked() provenance.When {
-	var w provenance.When
+func (l *licence) whenAsked() *provenance.When {
+	if l.when != nil {
+		return l.when
+	}
+	l.when = &provenance.When{}
 	for _, r := range l.asked.wanted {
-		r.AddTo(&w)
+		r.AddTo(l.when)
 	}
-	if !w.Says() {
-		return provenance.ReadWhen(l.said...)
+	if !l.when.Says() {
+		*l.when = provenance.ReadWhen(l.said...)
 	}
-	return w
+	return l.when
 }
 
 // covers reports whether each argument was named by the owner, or something he

@@ -31,6 +31,16 @@ const (
 // call needs at least once.
 func (v warrant) names() bool { return v != byOpen && v != byFlag && v != byComputed }
 
+// vouchable reports whether anything could vouch for an argument of this sort:
+// never for a path, a URL, a command, or what nobody described.
+func vouchable(about catalog.Arg) bool {
+	switch about.Is {
+	case catalog.IsWhen, catalog.IsFlag, catalog.IsAmount, catalog.IsID, catalog.IsName, catalog.IsDestination:
+		return true
+	}
+	return false
+}
+
 // warrant returns what vouches for an argument, or nothing.
 func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 	if l.tr == nil {
@@ -45,9 +55,9 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 	switch about.Is {
 	case catalog.IsWhen:
 		switch {
-		case l.when.Allows(leaf.Value):
+		case l.whenAsked().Allows(leaf.Value):
 			return byWhen
-		case !l.when.Says() && l.targetStated(i):
+		case !l.whenAsked().Says() && l.targetStated(i):
 			return byOpen
 		}
 	case catalog.IsFlag:

@@ -76,7 +76,7 @@ func (w *When) hasDay(at time.Time) bool {
 // readTime reads a value as a date, an hour or both, as programs write them.
 func readTime(value string) (at time.Time, hasDay, hasClock bool) {
 	value = strings.TrimSpace(value)
-	if len(value) > len("2006-01-02T15:04:05.000000000+07:00") {
+	if len(value) < len("3:04") || len(value) > len("2006-01-02T15:04:05.000000000+07:00") || value[0] < '0' || value[0] > '9' {
 		return at, false, false
 	}
 	for _, layout := range [...]string{
@@ -129,9 +129,6 @@ func (w *When) read(words []string) {
 // dayAt reads a date whose first word stands at i: 2024-05-19, May 19th 2024,
 // 19 May, the 19th of May.
 func dayAt(words []string, i int) (day, bool) {
-	if at, err := time.Parse("2006-01-02", words[i]); err == nil {
-		return day{at.Year(), at.Month(), at.Day()}, true
-	}
 	if at, isDay, _ := readTime(words[i]); isDay {
 		return day{at.Year(), at.Month(), at.Day()}, true
 	}
@@ -164,6 +161,9 @@ func wordAt(words []string, i int) string {
 
 func monthOf(word string) time.Month {
 	word = strings.TrimSuffix(word, ".")
+	if len(word) < 3 || strings.IndexByte("jfmasond", word[0]) < 0 {
+		return 0
+	}
 	for m := time.January; m <= time.December; m++ {
 		name := strings.ToLower(m.String())
 		if word == name || len(word) >= 3 && len(word) <= 4 && word != "mar" && strings.HasPrefix(name, word) {
