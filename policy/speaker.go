@@ -31,7 +31,7 @@ func (p *Policy) Classify(o floodmark.Origin) floodmark.Label {
 		return label(p.fileTrust(o.Place), floodmark.Internal)
 	case floodmark.FromDefinition:
 		return label(floodmark.External, floodmark.Public)
-	case floodmark.FromUnknown:
+	case floodmark.FromUnknown, floodmark.FromCheckout:
 		return label(floodmark.Untrusted, floodmark.Private)
 	case floodmark.FromTool:
 		return floodmark.Label{}

@@ -169,6 +169,14 @@ func (s *scanner) special(j *job) {
 		if recursive(j) && !slices.ContainsFunc(j.p.list, func(o operand) bool { return o.opt == "" && o.role == Reads }) {
 			s.reads(j, literal("."))
 		}
+	default:
+		s.specialMore(j)
+	}
+}
+
+// specialMore goes on where special ends.
+func (s *scanner) specialMore(j *job) {
+	switch j.name {
 	case "split", "csplit":
 		s.pieces(j)
 	case "jq", "yq", "gojq", "jaq":

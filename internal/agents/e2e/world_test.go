@@ -70,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, err := os.MkdirTemp(base, ".fm-e2e-")
+	home, err := os.MkdirTemp(base, ".fm-e2e-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)
 	}

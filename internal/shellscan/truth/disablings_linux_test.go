@@ -1,13 +1,15 @@
 package truth
 
+import "slices"
+
 // disablings are ways to make the scanner overlook a construct, at least one
 // for each rule of the generator.
 func disablings() []disabling {
+	return slices.Concat(commandDisablings(), wordDisablings(), moreDisablings())
+}
+
+func commandDisablings() []disabling {
 	const nothing = "s.parts++; return feed{piped: true}"
-	named := func(names string) string {
-		return "if len(words) > 0 { switch base(words[0].text) { case " + names + ": return feed{piped: true} } }"
-	}
-	redirect := func(condition string) string { return "if " + condition + " { return }" }
 	return []disabling{
 		{"pipe", "binary", "syntax.Pipe", "return s.stmt(c.X, st.fork(), in, depth+1)"},
 		{"list", "binary", "syntax.AndStmt", "return s.stmt(c.X, st, in, depth+1)"},
@@ -26,7 +28,15 @@ func disablings() []disabling {
 		{"arithmetic", "command", "*syntax.ArithmCmd", nothing},
 		{"function", "function", "", nothing},
 		{"loop-variable", "loopOnce", "", "st.set(name, []word{literal(\"other\")})"},
+	}
+}
 
+// wordDisablings are those of what stands inside words and behind them.
+func wordDisablings() []disabling {
+	named := func(names string) string {
+		return "if len(words) > 0 { switch base(words[0].text) { case " + names + ": return feed{piped: true} } }"
+	}
+	return []disabling{
 		{"cmdsubst", "wordParts", "*syntax.CmdSubst", "w = literal(\"true\")"},
 		{"backquote", "substitute", "", "if c.Backquotes { return literal(\"true\") }"},
 		{"word-substitution", "substitute", "", "s.stmts(c.Stmts, st.fork(), feed{}, depth+1); return literal(\"true\")"},
@@ -58,6 +68,17 @@ func disablings() []disabling {
 		{"shell-stdin", "interpretInput", "", "j.ran = true; return"},
 		{"encoding", "interpretInput", "", "if !j.in.known { j.ran = true; return }"},
 		{"wrapper", "program", "", named(`"env", "nice", "nohup", "timeout", "stdbuf", "setsid", "ionice", "flock", "chrt", "taskset"`)},
+	}
+}
+
+// moreDisablings are those of commands that start others.
+func moreDisablings() []disabling {
+	const nothing = "s.parts++; return feed{piped: true}"
+	named := func(names string) string {
+		return "if len(words) > 0 { switch base(words[0].text) { case " + names + ": return feed{piped: true} } }"
+	}
+	redirect := func(condition string) string { return "if " + condition + " { return }" }
+	return []disabling{
 		{"wrapper-split", "program", "", named(`"env"`)},
 		{"sudo", "program", "", named(`"sudo", "doas"`)},
 		{"busybox", "program", "", named(`"busybox"`)},
