@@ -56,6 +56,7 @@ func (g *guess) reground(j *judged) {
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	j.basis = b
+	was := j.action.Effects
 	j.action.Effects = effectsAt(use.Effects, &b, g.st.authority(j.action).Mark.Trust)
 	same := true // the same arguments are content
 	for i := range j.action.Arguments {
@@ -66,7 +67,8 @@ func (g *guess) reground(j *judged) {
 		g.redirect(j, i, about, &old)
 	}
 	g.recontent(j, &old, same)
-	j.basis.Licensed = g.relicense(j, &old)
+	same = same && slices.Equal(was, j.action.Effects) && slices.Equal(old.Destinations, j.basis.Destinations)
+	j.basis.Licensed = g.relicense(j, &old, same)
 }
 
 // restate looks again whether the owner stated a value: what a number means
@@ -142,19 +144,30 @@ func (g *guess) recontent(j *judged, old *floodmark.Basis, same bool) {
 }
 
 // relicense looks again whether the owner's words cover the call. What vouched
-// for a value then still does; what might now was not kept.
-func (g *guess) relicense(j *judged, old *floodmark.Basis) bool {
+// for a value then still does. Whether something would vouch for it now was not
+// kept: that is a doubt only if everything else would be covered.
+func (g *guess) relicense(j *judged, old *floodmark.Basis, same bool) bool {
+	known := slices.Clone(old.Grounds)
+	assumed := ""
 	for i, a := range j.action.Arguments {
-		if a.Role == floodmark.Content {
+		if a.Role == floodmark.Content || a.Whence == floodmark.Stated && !g.lacks(j, i) {
 			continue
 		}
-		if g.lacks(j, i) && a.Whence == floodmark.Stated {
+		if a.Whence == floodmark.Stated {
 			return g.doubts("whether your words ask for this depends on the value of "+a.Path+", which was not kept", false)
 		}
-		vouched := slices.ContainsFunc(old.Grounds, func(v floodmark.Ground) bool { return v.Argument == i })
-		if a.Whence != floodmark.Stated && !vouched && !old.Licensed {
-			return g.doubts("whether something you named vouches for "+a.Path+" was not kept", false)
+		vouched := slices.ContainsFunc(known, func(v floodmark.Ground) bool { return v.Argument == i })
+		if !vouched && !old.Licensed && vouchable(argument(j.use, j.leaves[i])) {
+			known, assumed = append(known, floodmark.Ground{Argument: i, By: string(byRecord)}), a.Path
 		}
 	}
-	return g.st.relaxes(j, nil, old.Grounds)
+	licensed := g.st.relaxes(j, nil, known)
+	if licensed && assumed != "" {
+		j.basis.Grounds = old.Grounds
+		if same {
+			return false // as it was then: the call is what it was
+		}
+		return g.doubts("whether something you named vouches for "+assumed+" was not kept", false)
+	}
+	return licensed
 }

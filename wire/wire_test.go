@@ -45,13 +45,21 @@ func twins() map[reflect.Type]proto.Message {
 	}
 }
 
+// kept are the fields that stay in the journal: what recognises a secret is for
+// nobody else, and the way a source came is told in words.
+func kept() map[reflect.Type][]string {
+	return map[reflect.Type][]string{reflect.TypeFor[floodmark.Source](): {"secrets", "via"}}
+}
+
 // A field that is added to one side without its twin fails here.
 func TestEveryFieldHasItsTwin(t *testing.T) {
 	for typ, msg := range twins() {
 		var ours, theirs []string
 		for f := range typ.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			ours = append(ours, name)
+			if !slices.Contains(kept()[typ], name) {
+				ours = append(ours, name)
+			}
 		}
 		fields := msg.ProtoReflect().Descriptor().Fields()
 		for i := range fields.Len() {
