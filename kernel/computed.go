@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/provenance"
@@ -45,7 +44,7 @@ func (l *licence) payees() []provenance.Record {
 		if arg.Is != catalog.IsDestination || leaf.Value == "" {
 			continue
 		}
-		if l.j.action.Arguments[i].Whence != floodmark.Stated || leaf.Kind != hook.String || !l.stated(arg, leaf) {
+		if leaf.Kind != hook.String || !l.his(i, arg) {
 			return nil
 		}
 		for _, field := range [...]string{"sender", "recipient", "from", "to", "account", "iban", "payee"} {

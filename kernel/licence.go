@@ -82,7 +82,7 @@ func (l *licence) covers() bool {
 		if says && slices.ContainsFunc(l.asked.ruledOut, ruledOut) {
 			return false
 		}
-		if a.Whence == floodmark.Stated && l.stated(about, leaf) {
+		if l.his(i, about) {
 			if says {
 				named++ // no, null and nothing need no naming, and name nothing
 			}
@@ -98,6 +98,12 @@ func (l *licence) covers() bool {
 		l.j.basis.Grounds = append(l.j.basis.Grounds, floodmark.Ground{Argument: i, By: string(by)})
 	}
 	return named > 0
+}
+
+// his reports whether the owner typed an argument, and named it in this turn in
+// the part it plays.
+func (l *licence) his(i int, about catalog.Arg) bool {
+	return l.j.action.Arguments[i].Whence == floodmark.Stated && l.stated(about, l.j.leaves[i])
 }
 
 // stated reports whether the owner named a value in this turn, in the part it

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -91,8 +92,7 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 func (l *licence) targetStated(but int) bool {
 	for i, leaf := range l.j.leaves {
 		about := argument(l.j.use, leaf)
-		if i != but && leaf.Value != "" && leaf.Kind == hook.String && about.Role != floodmark.Content && about.Is != catalog.IsWhen &&
-			l.j.action.Arguments[i].Whence == floodmark.Stated && l.stated(about, leaf) {
+		if i != but && leaf.Value != "" && leaf.Kind == hook.String && about.Role != floodmark.Content && about.Is != catalog.IsWhen && l.his(i, about) {
 			return true
 		}
 	}
@@ -103,16 +103,12 @@ func (l *licence) targetStated(but int) bool {
 // it stands in his words. If there is none, he named another argument, and the
 // call leaves out nobody whom he called by name where he asked for it.
 func (l *licence) ownWords(but int) bool {
-	texts := 0
-	for i, leaf := range l.j.leaves {
-		if l.j.action.Arguments[i].Role != floodmark.Content || leaf.Value == "" {
-			continue
-		}
-		if texts++; !provenance.Quotes(l.said, leaf.Value) {
+	for text := range l.texts() {
+		if !provenance.Quotes(l.said, text) {
 			return false
 		}
 	}
-	return texts > 0 || l.targetStated(but) && !l.leavesOut(but)
+	return l.saysSomething() || l.targetStated(but) && !l.leavesOut(but)
 }
 
 // leavesOut reports whether the owner called somebody by name, where he asked,
@@ -148,12 +144,21 @@ func (l *licence) listed(value string) bool {
 
 // saysSomething reports whether the call carries a text.
 func (l *licence) saysSomething() bool {
-	for i, leaf := range l.j.leaves {
-		if l.j.action.Arguments[i].Role == floodmark.Content && leaf.Value != "" {
-			return true
-		}
+	for range l.texts() {
+		return true
 	}
 	return false
+}
+
+// texts are what the call says: its content that is not empty.
+func (l *licence) texts() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, leaf := range l.j.leaves {
+			if l.j.action.Arguments[i].Role == floodmark.Content && leaf.Value != "" && !yield(leaf.Value) {
+				return
+			}
+		}
+	}
 }
 
 // namesOther reports whether the owner called another one of a list by its
@@ -217,7 +222,7 @@ func (l *licence) onlySaysWho(but int) bool {
 		}
 		about := argument(l.j.use, leaf)
 		who := about.Is == catalog.IsDestination || about.Is == catalog.IsName && !reaches
-		if !who || leaf.Top == from.Top || l.j.action.Arguments[i].Whence != floodmark.Stated || !l.stated(about, leaf) {
+		if !who || leaf.Top == from.Top || !l.his(i, about) {
 			return false
 		}
 		named = named || l.turn.HasName(leaf.Value)

@@ -1,6 +1,7 @@
 package provenance
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -54,15 +55,7 @@ func ends(list []field) (low, high int, ok bool) {
 		}
 		values = append(values, valued{key, f.record})
 	}
-	slices.SortStableFunc(values, func(a, b valued) int {
-		switch {
-		case a.key < b.key:
-			return -1
-		case a.key > b.key:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(values, func(a, b valued) int { return cmp.Compare(a.key, b.key) })
 	n := len(values)
 	if values[0].key == values[1].key || values[n-1].key == values[n-2].key {
 		return 0, 0, false
@@ -113,16 +106,13 @@ func (t *Tracer) Extremes(s *Stated) []Record {
 	if t.Index == nil {
 		return nil
 	}
-	if t.hasher == nil {
-		t.hasher = newHasher(t.Key)
-	}
 	var out []Record
 	for _, sup := range superlatives() {
 		if !slices.ContainsFunc(strings.Fields(sup.words), s.HasWord) {
 			continue
 		}
 		for name := range strings.FieldsSeq(sup.fields) {
-			for _, sp := range t.Index.Find(t.hasher.extremeHash(name, sup.most)) {
+			for _, sp := range t.Index.Find(t.keyed().extremeHash(name, sup.most)) {
 				out = append(out, Record{Node: sp.Node, At: sp.Offset})
 			}
 		}

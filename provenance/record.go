@@ -64,10 +64,7 @@ func (t *Tracer) Records(name, value string) []Record {
 	if t.Index == nil || len(value) > maxFieldValue {
 		return nil
 	}
-	if t.hasher == nil {
-		t.hasher = newHasher(t.Key)
-	}
-	return t.recordsAt(t.Index.Find(t.hasher.fieldHash(canonicalField(name), value)))
+	return t.recordsAt(t.Index.Find(t.keyed().fieldHash(canonicalField(name), value)))
 }
 
 // RecordsWith returns the records in which a word stands for the first time in
@@ -76,10 +73,7 @@ func (t *Tracer) RecordsWith(word string) []Record {
 	if t.Index == nil {
 		return nil
 	}
-	if t.hasher == nil {
-		t.hasher = newHasher(t.Key)
-	}
-	return t.recordsAt(t.Index.Find(t.hasher.text(Normalise(word))))
+	return t.recordsAt(t.Index.Find(t.keyed().text(Normalise(word))))
 }
 
 // recordsAt returns the records in which these places lie.
@@ -87,7 +81,7 @@ func (t *Tracer) recordsAt(spans []floodmark.Span) []Record {
 	if len(spans) == 0 {
 		return nil
 	}
-	begins := t.Index.Find(t.hasher.recordHash())
+	begins := t.Index.Find(t.keyed().recordHash())
 	records := make([]Record, 0, len(spans))
 	for _, s := range spans {
 		at, found := slices.BinarySearchFunc(begins, s, compareSpans)

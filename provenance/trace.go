@@ -70,11 +70,14 @@ func (t *Tracer) seen(value string) (spans []floodmark.Span, trust floodmark.Tru
 	return onePerNode(spans), min(trust, lower), true
 }
 
-func (t *Tracer) read(value string) traced {
+func (t *Tracer) read(value string) traced { return readValue(t.keyed(), value) }
+
+// keyed is what hashes under the tracer's key.
+func (t *Tracer) keyed() *hasher {
 	if t.hasher == nil {
 		t.hasher = newHasher(t.Key)
 	}
-	return readValue(t.hasher, value)
+	return t.hasher
 }
 
 func (t *Tracer) trust(s floodmark.Span) floodmark.Trust { return t.Ledger.Effective(s.Node).Trust }
