@@ -9,7 +9,7 @@
 //	catalog.go   all profiles; the user's before the shipped ones
 //	classify.go  what one call is
 //	path.go      what a path in an argument means
-//	command.go   what is known about one command
-//	commandline.go what a command line is, as internal/shellscan reads it
+//	command.go   the first words of a command line
+//	commandline.go  what a command line is, as internal/shellscan reads it
 //	parse.go     the YAML language, with the place of every mistake
 package catalog
