@@ -291,7 +291,7 @@ func (p *play) agent(way, action string) string {
 	work := folder(p.t)
 	script := filepath.Join(work, "codex")
 	hookLine := fmt.Sprintf(`echo '{"session_id":"s1","hook_event_name":"SessionStart","source":"startup","cwd":"/tmp","transcript_path":"/tmp/x","model":"m","permission_mode":"default"}' | %s codex SessionStart >/dev/null 2>&1`, filepath.Join(p.bin, "floodmark-hook"))
-	if err := errors.Join(os.WriteFile(script, []byte("#!/bin/sh\n"+hookLine+"\n"+way+"\n"), 0o755), os.Chown(work, ownerUser, ownerUser)); err != nil {
+	if err := errors.Join(writeProgram(script, "#!/bin/sh\n"+hookLine+"\n"+way+"\n"), os.Chown(work, ownerUser, ownerUser)); err != nil {
 		p.t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(p.t.Context(), 40*time.Second)
@@ -424,4 +424,12 @@ func (p *play) judge(c cell, incidents int64) {
 	if c.Result == "refused" && incidents == 0 && !bySystem && !escaped {
 		p.t.Errorf("%s mode, %s, %s: refused and not written down: %s", c.Mode, c.Way, c.Action, c.Said)
 	}
+}
+
+// writeProgram writes a script that will be started. No process may begin
+// meanwhile: it would hold the file open for writing, and starting it would fail.
+func writeProgram(name, text string) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(name, []byte(text), 0o755)
 }

@@ -90,7 +90,7 @@ func (p *play) utter(t *testing.T, session, lines string) {
 	t.Helper()
 	work := folder(t)
 	script := filepath.Join(work, "codex")
-	if err := errors.Join(os.WriteFile(script, []byte(codexLines+lines+"\n"), 0o755), os.Chown(work, ownerUser, ownerUser)); err != nil {
+	if err := errors.Join(writeProgram(script, codexLines+lines+"\n"), os.Chown(work, ownerUser, ownerUser)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
