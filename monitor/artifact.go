@@ -16,8 +16,9 @@ import (
 )
 
 // What sessions left behind is kept beside the journal, looked up by key when a
-// call names it, and remembered for the time of one judgement only: another
-// node may have written since. The pages of the store are the cache.
+// call names it, and remembered here for the time of one judgement only: another
+// node may have written since. A journal that nobody else writes to remembers
+// what was asked for, and what was not there, by itself.
 
 // left are the artifacts of one tenant for the time of one judgement. The rules
 // cannot be told that reading failed, so it is remembered and looked at

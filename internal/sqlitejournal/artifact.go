@@ -35,11 +35,22 @@ func (w *writer) artifacts(list []journal.Artifact) error {
 
 // Artifacts implements [journal.Journal].
 func (j *Journal) Artifacts(ctx context.Context, tenant string, keys []floodmark.Digest) ([]journal.Artifact, error) {
-	var found []journal.Artifact
-	err := j.read(ctx, func(r *reader) error {
-		for _, k := range keys {
+	if err := j.enter(); err != nil {
+		return nil, err
+	}
+	defer j.active.Done()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	found, unknown, writes := j.left.find(tenant, keys)
+	if len(unknown) == 0 {
+		return found, nil
+	}
+	var read []journal.Artifact
+	err := j.sessions.do(ctx, func(r *reader) error {
+		for _, k := range unknown {
 			err := r.artifact.each(func(row []driver.Value) (bool, error) {
-				found = append(found, journal.Artifact{
+				read = append(read, journal.Artifact{
 					Tenant: tenant, Key: k, Session: floodmark.SessionID(text(row[0])), Seq: uint64(integer(row[1])), Body: blob(row[2]),
 				})
 				return true, nil
@@ -53,5 +64,6 @@ func (j *Journal) Artifacts(ctx context.Context, tenant string, keys []floodmark
 	if err != nil {
 		return nil, reading("read what sessions left behind", err)
 	}
-	return found, nil
+	j.left.learn(tenant, unknown, read, writes)
+	return append(found, read...), nil
 }

@@ -45,6 +45,7 @@ type Journal struct {
 	lock     *os.File
 	reads    *sql.DB // lists and checks
 	sessions *readerPool
+	left     *remembered
 	queue    chan *request
 	done     chan struct{} // closed when the writer has ended
 	stats    counters

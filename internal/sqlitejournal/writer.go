@@ -35,6 +35,7 @@ type writer struct {
 	fault func(string)
 	stats *counters
 	heads *heads
+	left  *remembered
 	mark  int64 // of the last row of facts
 	sid   int64 // of the last session
 
@@ -173,6 +174,7 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	if err := w.begin.run(); err != nil {
 		return false, fmt.Errorf("begin to write: %w", err)
 	}
+	defer w.left.forget(group) // also of one that failed: nobody may know whether it did
 	mark, sid := w.mark, w.sid
 	size, entries, batches := 0, 0, 0
 	for _, r := range group {

@@ -1,0 +1,111 @@
+package sqlitejournal
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// rememberedBytes is what each half of the memory of artifacts may take, about:
+// some forty thousand keys under which nothing lies.
+const rememberedBytes = 8 << 20
+
+// absentBytes is what a key takes in it besides the words under it.
+const absentBytes = 200
+
+// remembered is what lies under the keys that were asked for last, also where
+// nothing does: nearly every call names files that no session has written, and
+// each would be looked for in the store again.
+//
+// It never hides a write, because nobody but the writer of this journal writes
+// here: the lock beside the store keeps other processes out, and all monitors of
+// this process come through the one writer. That one forgets the keys of a group
+// after it is in the store and before anybody is told; a read that began before
+// that is not remembered. So whoever asks after an append was acknowledged finds
+// it. A journal that other machines write to cannot promise this and remembers
+// nothing.
+type remembered struct {
+	mu         sync.Mutex // guards all below
+	young, old map[leftKey][]journal.Artifact
+	bytes      int    // in young, about
+	writes     uint64 // how often something was forgotten
+}
+
+type leftKey struct {
+	tenant string
+	key    floodmark.Digest
+}
+
+func newRemembered() *remembered { return &remembered{young: map[leftKey][]journal.Artifact{}} }
+
+// find returns what is remembered under keys, and the keys of which nothing is
+// known. For those the store is asked, and what it said given to learn with the
+// number returned here.
+func (m *remembered) find(tenant string, keys []floodmark.Digest) (found []journal.Artifact, unknown []floodmark.Digest, writes uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range keys {
+		name := leftKey{tenant, k}
+		words, ok := m.young[name]
+		if !ok {
+			if words, ok = m.old[name]; ok {
+				m.put(name, words)
+			}
+		}
+		if !ok {
+			unknown = append(unknown, k)
+		}
+		for _, w := range words {
+			w.Body = slices.Clone(w.Body)
+			found = append(found, w)
+		}
+	}
+	return found, unknown, m.writes
+}
+
+// learn remembers what the store said about keys, unless somebody has written
+// since it was asked.
+func (m *remembered) learn(tenant string, keys []floodmark.Digest, found []journal.Artifact, writes uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.writes != writes {
+		return
+	}
+	for _, k := range keys {
+		var words []journal.Artifact
+		for _, w := range found {
+			if w.Key == k {
+				w.Body = slices.Clone(w.Body)
+				words = append(words, w)
+			}
+		}
+		m.put(leftKey{tenant, k}, words)
+	}
+}
+
+func (m *remembered) put(name leftKey, words []journal.Artifact) {
+	if m.bytes > rememberedBytes {
+		m.old, m.young, m.bytes = m.young, map[leftKey][]journal.Artifact{}, 0
+	}
+	m.young[name] = words
+	m.bytes += absentBytes
+	for _, w := range words {
+		m.bytes += absentBytes + len(w.Body)
+	}
+}
+
+// forget drops the keys that a group has written to.
+func (m *remembered) forget(group []*request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range group {
+		for _, a := range r.batch.Artifacts {
+			name := leftKey{a.Tenant, a.Key}
+			delete(m.young, name)
+			delete(m.old, name)
+			m.writes++
+		}
+	}
+}
