@@ -13,6 +13,7 @@ import (
 // by the words that are there.
 func Clauses(text string) []string {
 	var clauses []string
+	text = typed(text)
 	for _, parts := range together(readParts(text)) {
 		clauses = append(clauses, text[parts[0].start:parts[len(parts)-1].end])
 	}

@@ -72,6 +72,7 @@ func openers() []string {
 		"would you mind", "do you mind", "how about", "what about",
 		"could you", "can you", "would you", "will you", "can i ask you to", "could i ask you to", "may i ask you to", "can we", "could we",
 		"you can", "you could", "you should", "you must", "you may", "you need to", "you have to", "you are to",
+		"note that you need to", "note that you have to", "note that you should", "note that you must",
 		"i want you to", "i need you to", "i would like you to", "i'd like you to", "i'd love you to", "i would love you to", "i'd want you to",
 		"i expect you to", "i am asking you to", "i'm asking you to", "i ask you to", "i would ask you to",
 		"i want to", "i need to", "i would like to", "i'd like to", "i'd love to", "i wish to", "i would love to",
@@ -105,7 +106,7 @@ func matches(items []item, words string) int {
 
 func isPolite(word string) bool {
 	switch word {
-	case "please", "also", "just", "really", "kindly", "then", "now", "maybe", "perhaps", "possibly":
+	case "please", "also", "just", "really", "kindly", "then", "now", "maybe", "perhaps", "possibly", "first":
 		return true
 	}
 	return false

@@ -23,6 +23,7 @@ type Request struct {
 // Requests returns the clauses of a message, in order.
 func Requests(text string) []*Request {
 	var list []*Request
+	text = typed(text)
 	for _, parts := range together(readParts(text)) {
 		r := &Request{text: text, items: itemsOf(parts), aside: parts[0].aside}
 		r.take(r.items)
@@ -164,7 +165,6 @@ type part struct {
 
 // readParts reads the phrases of a message, each in the light of those before.
 func readParts(text string) []part {
-	text = typed(text)
 	all := readItems(text)
 	var parts []part
 	var so reading

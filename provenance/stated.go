@@ -60,12 +60,13 @@ func (s *Stated) Add(text string) {
 	s.take(readItems(typed(text)))
 }
 
-// typed returns as much of a message as is looked at, up to a whole token.
+// typed returns as much of a message as is looked at, up to a whole token, with
+// a blank between its sentences.
 func typed(text string) string {
-	if len(text) <= maxStatedBytes {
-		return text
+	if len(text) > maxStatedBytes {
+		text = text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
 	}
-	return text[:strings.LastIndexAny(text[:maxStatedBytes], " \t\r\n")+1]
+	return unglue(text)
 }
 
 func (s *Stated) take(items []item) {
@@ -271,6 +272,9 @@ func readItems(text string) []item {
 	var items []item
 	var quoteEnd, quote, inside int
 	scanText(text, func(p piece) bool {
+		if p.kind == Quoted && quoteEnd > 0 && p.start > quoteEnd && utf8.RuneCountInString(text[quoteEnd:p.start]) == 1 {
+			return true // the mark that closes a quote opens no other
+		}
 		it := item{piece: p, raw: text[p.start:p.end], clean: isClean(text, p.start, p.end, p.kind)}
 		it.inner = p.start < quoteEnd
 		if p.kind == Quoted && !it.inner {
