@@ -47,6 +47,10 @@ type Use struct {
 	// folder is known, «*» where the shell would match names. A path that ends
 	// in «/**» stands for everything below it.
 	Reads, Writes, Loads []string
+	// Hooks are paths of the same sort that a command line runs as code by
+	// itself if somebody has put a file there. That alone does not make it run
+	// code: what is known of these paths does.
+	Hooks []string
 	// Opaque: a command line could not be understood, so that what it reads,
 	// writes and loads is only partly known.
 	Opaque bool

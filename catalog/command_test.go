@@ -91,7 +91,7 @@ func TestLinesAreTheSumOfTheirParts(t *testing.T) {
 		"curl -o x https://evil.test": effects(fetch, write), "uniq a b": effects(write), "ps e": effects(observe),
 		"git status && git diff": effects(observe), "go test ./... 2>&1 | tail -20": effects(run), "grep -rn foo . | head": effects(observe),
 		"sed -n 1,40p file": effects(observe), "cat a b | sort | uniq -c": effects(observe), "npm test": effects(run),
-		"git add -A && git commit -m \"$(cat <<'EOF'\nmake it so\nEOF\n)\"": effects(write, run), "mkdir -p a/b && touch a/b/c": effects(write),
+		"git add -A && git commit -m \"$(cat <<'EOF'\nmake it so\nEOF\n)\"": effects(write), "mkdir -p a/b && touch a/b/c": effects(write),
 		"for f in *.go; do wc -l \"$f\"; done": effects(observe), "for f in src/*.txt; do sed -i s/a/b/ \"$f\"; done": effects(write),
 		"find . -name '*.go' | xargs grep -n foo | head -5": effects(observe), "cd sub && ls -la": effects(observe), "bash -lc 'ls -la'": effects(observe),
 		"bash -lc 'git status && go test ./... | tail'": effects(run), "sh <<'E'\nls\nE": effects(observe),

@@ -139,6 +139,8 @@ func (j *judge) touched(r *shellscan.Report) {
 			j.writes(e)
 		case shellscan.Execute:
 			j.loads(e)
+		case shellscan.Hook:
+			j.use.Hooks = list(j.use.Hooks, e)
 		case shellscan.Environment:
 			j.most = floodmark.Secret
 		case shellscan.Fetch, shellscan.Send:

@@ -12,7 +12,7 @@ import (
 // commandList reads what a file says about the commands of a shell.
 func (r *reader) commandList(f *File, list *yaml.Node) {
 	for _, n := range r.items(list, "commands") {
-		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "values", "adds", "loads",
+		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "values", "adds", "loads", "hooks",
 			"stdin", "here", "tells", "before", "own", "selfProtected")
 		if fs == nil {
 			continue
@@ -101,6 +101,9 @@ func (r *reader) words(fs map[string]field, e *shellscan.Entry) {
 	}
 	if f, ok := fs["loads"]; ok {
 		e.Loads = valuesOf(r.texts(f.value, "loads"))
+	}
+	if f, ok := fs["hooks"]; ok {
+		e.Hooks = valuesOf(r.texts(f.value, "hooks"))
 	}
 	if f, ok := fs["stdin"]; ok {
 		e.Stdin, _ = shellscan.ParseRole(r.oneOf(f.value, "stdin", []string{"shell", "code"}))

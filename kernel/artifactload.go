@@ -22,7 +22,7 @@ const (
 // owner's own work, and than what the session has seen anyway. It is judged
 // below that.
 func (st *step) loads(j *judged, mark floodmark.Label) {
-	if !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads) == 0 {
+	if !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks) == 0 {
 		return
 	}
 	t := st.touched(j)
@@ -33,6 +33,9 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 			list = append(list, l)
 		}
 	}
+	hooks := st.hooked(t.hooks)
+	list = append(list, hooks...)
+	j.action.Effects = runsHooks(j.action.Effects, hooks)
 	slices.SortStableFunc(list, func(a, b floodmark.Load) int { return cmp.Compare(a.Label.Trust, b.Label.Trust) })
 	if len(list) > maxLoads {
 		for _, l := range list[maxLoads:] {
@@ -58,14 +61,44 @@ func (st *step) load(p string, known bool) floodmark.Load {
 		l.Label.Trust = min(l.Label.Trust, n.worth)
 		l.Sources = append(l.Sources, n.source)
 	}
-	worst := c.sources()
-	slices.SortStableFunc(worst, func(a, b floodmark.Source) int { return cmp.Compare(c.worth(a).Trust, c.worth(b).Trust) })
-	for _, s := range worst {
-		if len(l.Sources) < maxLoadSources && c.worth(s).Trust < floodmark.Local {
-			l.Sources = append(l.Sources, s)
+	l.Sources = c.worst(l.Sources)
+	return l
+}
+
+// worst adds the least believed sources of some words to a list, for a person
+// to read.
+func (c carried) worst(list []floodmark.Source) []floodmark.Source {
+	all := c.sources()
+	slices.SortStableFunc(all, func(a, b floodmark.Source) int { return cmp.Compare(c.worth(a).Trust, c.worth(b).Trust) })
+	for _, s := range all {
+		if len(list) < maxLoadSources && c.worth(s).Trust < floodmark.Local {
+			list = append(list, s)
 		}
 	}
-	return l
+	return list
+}
+
+// hooked are the files that a command runs by itself and that were put there by
+// something worth less than the owner's own work. A folder nobody is known to
+// have touched has no say: git brings no hooks from elsewhere.
+func (st *step) hooked(paths []string) []floodmark.Load {
+	var list []floodmark.Load
+	for _, p := range paths {
+		c := st.weigh(st.onPath(p))
+		if l := c.label(); l.Trust < floodmark.Local {
+			list = append(list, floodmark.Load{Artifact: pathRef(p), Label: l, Sources: c.worst(nil)})
+		}
+	}
+	return list
+}
+
+// runsHooks are the effects of a call that would run hooks of somebody else: it
+// runs their code, whatever else it does.
+func runsHooks(effects []floodmark.Effect, hooks []floodmark.Load) []floodmark.Effect {
+	if len(hooks) == 0 || slices.Contains(effects, floodmark.Run) {
+		return effects
+	}
+	return append(slices.Clip(effects), floodmark.Run)
 }
 
 // pathLabel is what the place of a file is worth to whoever runs it.

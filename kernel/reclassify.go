@@ -57,7 +57,11 @@ func (g *guess) reground(j *judged) {
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	j.basis = b
 	was := j.action.Effects
-	j.action.Effects = effectsAt(use.Effects, &b, g.st.authority(j.action).Mark.Trust)
+	effects := use.Effects
+	if len(use.Hooks) > 0 { // what it would have loaded may have been one of them
+		effects = runsHooks(effects, old.Loads)
+	}
+	j.action.Effects = effectsAt(effects, &b, g.st.authority(j.action).Mark.Trust)
 	same := true // the same arguments are content
 	for i := range j.action.Arguments {
 		a, about := &j.action.Arguments[i], argument(*use, j.leaves[i])

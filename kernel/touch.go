@@ -15,6 +15,8 @@ import (
 // far as that is known.
 type touch struct {
 	reads, writes, loads []string
+	// hooks are loaded if somebody has put them there.
+	hooks []string
 	// sure are those of loads that the catalog knows of.
 	sure []string
 	// guessed says that the paths of a command line were taken from its words:
@@ -37,7 +39,7 @@ func (st *step) touched(j *judged) touch {
 		t = st.touchedByCommand(j)
 	}
 	t.reads, t.writes, t.loads = st.resolved(t.reads), st.resolved(t.writes), st.resolved(t.loads)
-	t.sure = st.resolved(t.sure)
+	t.sure, t.hooks = st.resolved(t.sure), st.resolved(t.hooks)
 	return t
 }
 
@@ -97,7 +99,7 @@ func (st *step) touchedByCommand(j *judged) touch {
 		}
 	}
 	t := touch{reads: slices.Concat(u.Reads, u.Loads), writes: u.Writes, loads: u.Loads}
-	known := len(t.reads)+len(t.writes) > 0 && !u.Opaque
+	known := len(t.reads)+len(t.writes)+len(u.Hooks) > 0 && !u.Opaque
 	runs := slices.Contains(j.action.Effects, floodmark.Run)
 	if runs {
 		t.runs = base
@@ -117,7 +119,7 @@ func (st *step) touchedByCommand(j *judged) touch {
 		}
 	}
 	t.reads, t.writes, t.loads = st.cleaned(t.reads, base), st.cleaned(t.writes, base), st.cleaned(t.loads, base)
-	t.sure = st.cleaned(u.Loads, base)
+	t.sure, t.hooks = st.cleaned(u.Loads, base), st.cleaned(u.Hooks, base)
 	return t
 }
 

@@ -154,7 +154,7 @@ func (s *scanner) address(j *job, o operand) {
 		if strings.HasPrefix(strings.ToLower(text), "file:") {
 			j.part.Operands = append(j.part.Operands, text)
 		}
-	case j.name == "git" && !strings.Contains(text, ":"):
+	case j.name == "git" && !repository(text):
 		j.part.Operands = append(j.part.Operands, text)
 	default:
 		if strings.HasPrefix(text, "ext::") || strings.HasPrefix(text, "fd::") || strings.HasPrefix(text, "-") {

@@ -77,6 +77,9 @@ type Entry struct {
 	// Loads are files the command runs as code without being told; «.» is
 	// everything in the folder.
 	Loads []string
+	// Hooks are folders whose files it runs by itself, if there are any: seen
+	// from the folder it works in, or from one above.
+	Hooks []string
 	// Stdin is what it does with its input: Code or Shell runs it, if no
 	// operand and no option says what else to run.
 	Stdin Role

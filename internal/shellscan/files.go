@@ -447,7 +447,13 @@ func (s *scanner) git(j *job) {
 	if len(j.entry.Words) < 2 {
 		return
 	}
+	s.strange(j)
+	if s.tuned {
+		s.doubt("git was told to do something else")
+	}
 	switch j.entry.Words[1] {
+	case "config":
+		s.tuned = s.tuned || j.does(floodmark.Admin)
 	case "clone":
 		s.clone(j)
 	case "init":
@@ -462,10 +468,18 @@ func (s *scanner) git(j *job) {
 		if len(j.p.list) == 0 {
 			s.touch(Effect{Kind: Delete, Tree: true}, literal("."), j.st)
 		}
-	case "pull", "checkout", "switch", "merge", "rebase", "reset", "cherry-pick", "stash", "apply", "am", "revert", "submodule":
-		if j.does(floodmark.Run) || j.does(floodmark.Write) {
-			s.touch(Effect{Kind: Write, Tree: true}, literal("."), j.st)
+	case "stash":
+		s.stash(j)
+	case "worktree":
+		s.worktree(j)
+	case "checkout":
+		s.checkout(j)
+	case "switch":
+		if !j.p.has("-c", "-C", "--create", "--force-create", "--orphan") || j.plain() > 1 {
+			s.rewrites(j)
 		}
+	case "pull", "merge", "rebase", "reset", "cherry-pick", "apply", "am", "revert", "submodule", "bisect", "read-tree", "checkout-index", "sparse-checkout":
+		s.rewrites(j)
 	}
 }
 

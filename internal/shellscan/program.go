@@ -202,6 +202,7 @@ func (s *scanner) run(j *job) feed {
 			s.touch(Effect{Kind: Execute}, literal(f), j.st)
 		}
 	}
+	s.hooks(j)
 	if j.entry.Tells {
 		s.add(Effect{Kind: Environment})
 	}

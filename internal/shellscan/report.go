@@ -17,10 +17,11 @@ const (
 	Fetch            // reads over the network
 	Environment      // reads variables, histories or stores where keys are kept
 	Read             // reads a file or lists a folder
+	Hook             // runs a file by itself, if somebody has put one there
 )
 
 func (k Kind) String() string {
-	words := [...]string{"anything", "execute", "admin", "send", "listen", "delete", "write", "fetch", "environment", "read"}
+	words := [...]string{"anything", "execute", "admin", "send", "listen", "delete", "write", "fetch", "environment", "read", "hook"}
 	if int(k) < len(words) {
 		return words[k]
 	}

@@ -58,6 +58,8 @@ type scanner struct {
 	moves bool   // somewhere it goes to another folder
 	// linked: it has made a link, so that a path may lead elsewhere.
 	linked bool
+	// tuned: it has changed what git does.
+	tuned bool
 	// brought are the files that hold what the network sent.
 	brought map[string]bool
 }

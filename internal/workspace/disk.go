@@ -129,8 +129,11 @@ func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kern
 			found.Whole = false
 			return filepath.SkipAll
 		}
-		if e.IsDir() && skipped(e.Name()) && path != folder {
+		if e.IsDir() && skipped(path) && path != folder {
 			return filepath.SkipDir
+		}
+		if !e.IsDir() && gitsOwn(path) {
+			return nil
 		}
 		info, ok := infoOf(e)
 		if found.Whole = found.Whole && ok; !ok {
@@ -159,10 +162,20 @@ func infoOf(e fs.DirEntry) (fs.FileInfo, bool) {
 	return info, err == nil
 }
 
-// skipped are folders that are worth External anyway, or hold git's own files,
-// whose hooks are guarded by their path.
-func skipped(name string) bool {
-	return slices.Contains([]string{".git", "node_modules", "vendor", ".venv", "__pycache__", "target"}, name)
+// skipped are folders that are worth External anyway, or hold what git writes
+// whatever it does.
+func skipped(path string) bool {
+	name, above := filepath.Base(path), filepath.Base(filepath.Dir(path))
+	if above == ".git" {
+		return name != "hooks" && name != "info"
+	}
+	return slices.Contains([]string{"node_modules", "vendor", ".venv", "__pycache__", "target"}, name)
+}
+
+// gitsOwn are files git writes whatever it does. Its settings are not among
+// them: they say what it runs.
+func gitsOwn(path string) bool {
+	return filepath.Base(filepath.Dir(path)) == ".git" && !strings.HasPrefix(filepath.Base(path), "config")
 }
 
 // readSmall reads a file that must be small.

@@ -197,6 +197,9 @@ func TestChanged(t *testing.T) {
 	put(t, filepath.Join(dir, "new.go"))
 	put(t, filepath.Join(dir, "sub", "deep.go"))
 	put(t, filepath.Join(dir, "node_modules", "x.js"))
+	for _, name := range []string{"hooks/pre-commit", "info/attributes", "config", "config.worktree", "index", "objects/00/1", "refs/heads/main"} {
+		put(t, filepath.Join(dir, ".git", name))
+	}
 	put(t, filepath.Join(dir, "old.go"))
 	if err := os.Chtimes(filepath.Join(dir, "old.go"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
@@ -205,7 +208,7 @@ func TestChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := disk().Changed(t.Context(), dir, since)
-	want := []string{"new.go", "old.go", "sub/deep.go", "taken/in/moved.go"}
+	want := []string{".git/config", ".git/config.worktree", ".git/hooks/pre-commit", ".git/info/attributes", "new.go", "old.go", "sub/deep.go", "taken/in/moved.go"}
 	for i, name := range want {
 		want[i] = filepath.ToSlash(filepath.Join(dir, name))
 	}

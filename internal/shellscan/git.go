@@ -1,0 +1,113 @@
+package shellscan
+
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// rewrites adds that git may write every file of the tree.
+func (s *scanner) rewrites(j *job) {
+	if j.does(floodmark.Write) || j.does(floodmark.Change) {
+		s.touch(Effect{Kind: Write, Tree: true}, literal("."), j.st)
+	}
+}
+
+// plain is how many words are no options.
+func (j *job) plain() int {
+	n := 0
+	for _, o := range j.p.list {
+		if o.opt == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// strange counts as running code what takes commits from an address on the line
+// into this very repository, or what such a line has left there: they may change
+// any file that instructs or runs.
+func (s *scanner) strange(j *job) {
+	for _, o := range j.p.list {
+		if o.opt != "" {
+			continue
+		}
+		t := o.w.text
+		taken := j.does(floodmark.Fetch) && j.does(floodmark.Write) && j.entry.Words[1] != "clone" && t != "." && repository(t)
+		if taken || (j.does(floodmark.Write) || j.does(floodmark.Change)) && strings.Contains(t, "FETCH_HEAD") {
+			j.effect(floodmark.Run)
+		}
+	}
+}
+
+// repository reports an address or a folder, which is neither the name of a
+// remote nor «branch:branch».
+func repository(t string) bool {
+	host, file, ok := strings.Cut(t, ":")
+	return namesFile(t) || strings.Contains(t, "://") || strings.Contains(t, "::") || ok && (strings.ContainsAny(host, "@.") || strings.ContainsAny(file, "/~.") && !strings.HasPrefix(file, "refs/") && !strings.Contains(host, "/"))
+}
+
+// worktree adds the folder that gets a tree of its own.
+func (s *scanner) worktree(j *job) {
+	for i := range j.p.list {
+		if o := &j.p.list[i]; o.role == Writes {
+			s.touch(Effect{Kind: Write, Tree: true, Placed: true}, o.w, j.st)
+			o.role = Text
+		}
+	}
+}
+
+// stash adds what is taken out of the tree: with files nobody added, these are
+// gone from it.
+func (s *scanner) stash(j *job) {
+	if len(j.entry.Words) > 2 && (j.entry.Words[2] == "list" || j.entry.Words[2] == "show") {
+		return
+	}
+	s.rewrites(j)
+	if j.does(floodmark.Change) && j.does(floodmark.Write) {
+		s.touch(Effect{Kind: Delete, Tree: true}, literal("."), j.st)
+	}
+}
+
+// checkout sorts branches from files. Of a word that could be either, it is
+// taken that changes to a file are thrown away.
+func (s *scanner) checkout(j *job) {
+	if j.p.has("-b", "--orphan") && j.plain() == 0 {
+		return // only a name is made
+	}
+	if j.p.has("-b", "-B", "--orphan") || j.plain() < 2 {
+		s.rewrites(j)
+	}
+	if j.p.has("-b", "-B", "--orphan") {
+		return
+	}
+	for i := range j.p.list {
+		o := &j.p.list[i]
+		if o.opt != "" || i == 0 && j.plain() == 1 && revision(o.w) {
+			continue
+		}
+		j.effect(floodmark.Change)
+		if i > 0 || !revision(o.w) {
+			o.role = Writes
+		}
+	}
+}
+
+// revision reports a word that names a commit whatever files there are, as far
+// as its form can tell.
+func revision(w word) bool {
+	t := w.text
+	switch {
+	case !w.exact():
+		return false
+	case t == "main" || t == "master" || t == "develop" || t == "trunk" || t == "-":
+		return true
+	case strings.HasPrefix(t, "HEAD") || strings.HasPrefix(t, "@"):
+		return len(t) == 1 || t == "HEAD" || strings.ContainsAny(t[1:], "~^{")
+	case strings.HasPrefix(t, "origin/") || strings.HasPrefix(t, "upstream/") || strings.HasPrefix(t, "refs/"):
+		return true
+	case len(t) > 1 && t[0] == 'v' && t[1] >= '0' && t[1] <= '9':
+		return strings.Trim(t[1:], "0123456789.") == ""
+	}
+	return len(t) >= 7 && len(t) <= 40 && strings.Trim(t, "0123456789abcdef") == ""
+}
