@@ -67,46 +67,69 @@ func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 	}
 }
 
+// What git puts into a tree out of its own store, or from a remote it knows, is
+// written: hooks count where somebody has put one.
+func TestGitWritesFiles(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]floodmark.Effect{
+		"git clone https://example.com/x.git sub/x": write,
+		"git pull":                                write,
+		"git pull --rebase origin main":           write,
+		"git fetch origin main:main":              write,
+		"git fetch origin feature/x:feature/x":    write,
+		"git ls-remote https://example.com/x.git": fetch,
+		"git submodule update --init":             write,
+		"git commit -am x":                        write,
+		"git checkout -b x":                       write,
+		"git checkout main":                       write,
+		"git checkout HEAD~2":                     write,
+		"git checkout v1.2.0":                     write,
+		"git checkout 0a1b2c3d":                   write,
+		"git checkout -b x origin/main":           write,
+		"git checkout src":                        change, // a folder, perhaps
+		"git checkout x.go":                       change,
+		"git checkout main x.go":                  change,
+		"git checkout .":                          change,
+		"git checkout -f main":                    change,
+		"git checkout v1.2.x":                     change,
+		"git checkout HEADER":                     change,
+		"git checkout abcdef":                     change,
+		"git switch topic":                        write,
+		"git switch --discard-changes topic":      change,
+		"git merge topic":                         write,
+		"git rebase origin/main":                  write,
+		"git cherry-pick 0a1b2c3":                 write,
+		"git stash":                               write,
+		"git stash -u":                            change,
+		"git stash pop":                           write,
+		"git apply x.patch":                       write,
+		"git am x.patch":                          write,
+		"git worktree add ../x":                   write,
+		"git reset --hard":                        change,
+		"git push":                                send,
+	} {
+		if u := shell(t, c, line); slices.Min(u.Effects) != want || u.Opaque {
+			t.Errorf("%s: %v, want %v (opaque %v)", line, u.Effects, want, u.Opaque)
+		}
+	}
+	for line, want := range map[string][]string{
+		"git commit -m x":              {"/home/u/work/app/.git/hooks/**", "/home/u/work/app/.husky/**"},
+		"cd sub && git commit -m x":    {"/home/u/work/app/sub/.git/hooks/**", "/home/u/work/app/.git/hooks/**", "/home/u/work/app/sub/.husky/**", "/home/u/work/app/.husky/**"},
+		"git -C /srv/x push":           {"/srv/x/.git/hooks/**", "/srv/x/.husky/**"},
+		"git log":                      nil,
+		"git clone https://a.test/x y": nil,
+	} {
+		if u := shell(t, c, line); !slices.Equal(u.Hooks, want) || len(u.Loads) > 0 {
+			t.Errorf("%s: %q, loads %q", line, u.Hooks, u.Loads)
+		}
+	}
+}
+
 // A plain write of a harmless file stays what it is.
 func TestKnownCommandsThatWriteHarmlessFiles(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Effect{
-		"curl https://example.com/AGENTS.md":        fetch, // prints it
-		"git clone https://example.com/x.git sub/x": write,
-		"git pull":                                          write,
-		"git pull --rebase origin main":                     write,
-		"git fetch origin main:main":                        write,
-		"git fetch origin feature/x:feature/x":              write,
-		"git ls-remote https://example.com/x.git":           fetch,
-		"git submodule update --init":                       write,
-		"git commit -am x":                                  write,
-		"git checkout -b x":                                 write,
-		"git checkout main":                                 write,
-		"git checkout HEAD~2":                               write,
-		"git checkout v1.2.0":                               write,
-		"git checkout 0a1b2c3d":                             write,
-		"git checkout -b x origin/main":                     write,
-		"git checkout src":                                  change, // a folder, perhaps
-		"git checkout x.go":                                 change,
-		"git checkout main x.go":                            change,
-		"git checkout .":                                    change,
-		"git checkout -f main":                              change,
-		"git checkout v1.2.x":                               change,
-		"git checkout HEADER":                               change,
-		"git checkout abcdef":                               change,
-		"git switch topic":                                  write,
-		"git switch --discard-changes topic":                change,
-		"git merge topic":                                   write,
-		"git rebase origin/main":                            write,
-		"git cherry-pick 0a1b2c3":                           write,
-		"git stash":                                         write,
-		"git stash -u":                                      change,
-		"git stash pop":                                     write,
-		"git apply x.patch":                                 write,
-		"git am x.patch":                                    write,
-		"git worktree add ../x":                             write,
-		"git reset --hard":                                  change,
-		"git push":                                          send,
+		"curl https://example.com/AGENTS.md":                fetch, // prints it
 		"wget -qO- https://example.com/AGENTS.md":           fetch,
 		"curl -s https://example.com/package.json | jq .":   fetch,
 		"wget -qO- https://example.com/package.json | jq .": fetch,

@@ -1,10 +1,75 @@
 package shellscan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
 )
+
+// git adds where a clone or a checkout puts files.
+func (s *scanner) git(j *job) {
+	if len(j.entry.Words) < 2 {
+		return
+	}
+	s.strange(j)
+	if s.tuned {
+		s.doubt("git was told to do something else")
+	}
+	switch j.entry.Words[1] {
+	case "config":
+		s.tuned = s.tuned || j.does(floodmark.Admin)
+	case "clone":
+		s.clone(j)
+	case "init":
+		to := literal(".")
+		for _, o := range j.p.list {
+			if o.opt == "" {
+				to = o.w
+			}
+		}
+		s.touch(Effect{Kind: Write, Tree: true}, to, j.st)
+	case "clean":
+		if len(j.p.list) == 0 {
+			s.touch(Effect{Kind: Delete, Tree: true}, literal("."), j.st)
+		}
+	case "stash":
+		s.stash(j)
+	case "worktree":
+		s.worktree(j)
+	case "checkout":
+		s.checkout(j)
+	case "switch":
+		if !j.p.has("-c", "-C", "--create", "--force-create", "--orphan") || j.plain() > 1 {
+			s.rewrites(j)
+		}
+	case "pull", "merge", "rebase", "reset", "cherry-pick", "apply", "am", "revert", "submodule", "bisect", "read-tree", "checkout-index", "sparse-checkout":
+		s.rewrites(j)
+	}
+}
+
+func (s *scanner) clone(j *job) {
+	var plain []word
+	for _, o := range j.p.list {
+		if o.opt == "" {
+			plain = append(plain, o.w)
+		}
+	}
+	if len(plain) == 0 {
+		return
+	}
+	if from := plain[0]; from.exact() && namesFile(from.text) { // a copy of what is here
+		j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Fetch })
+	}
+	to := plain[len(plain)-1]
+	if len(plain) == 1 {
+		to = word{text: strings.TrimSuffix(base(to.text), ".git"), vague: to.vague}
+	}
+	s.touch(Effect{Kind: Write, Tree: true, Placed: true}, to, j.st)
+	for _, p := range s.paths(to.text, j.st) {
+		s.bring(p)
+	}
+}
 
 // rewrites adds that git may write every file of the tree.
 func (s *scanner) rewrites(j *job) {
