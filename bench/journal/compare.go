@@ -36,22 +36,20 @@ func rawGoals() map[int]float64   { return map[int]float64{64: 0.5, 256: 0.3} }
 
 // A kit is what all contenders are made from.
 type kit struct {
+	mix   *mix
 	rules kernel.Rules
 	key   provenance.Key
 	life  []journal.Batch // what each event of a session writes
 	event []journal.Batch // one row of 600 bytes
 }
 
-// lifeCalls is how long the recorded session is. No session is asked so often.
-const lifeCalls = 400
-
-func newKit(ctx context.Context) (*kit, error) {
-	k := &kit{key: provenance.Key{1}}
+func newKit(ctx context.Context, m *mix) (*kit, error) {
+	k := &kit{mix: m, key: provenance.Key{1}}
 	var err error
 	if k.rules, err = shippedRules(); err != nil {
 		return nil, err
 	}
-	if k.life, err = record(ctx, k.rules, k.key, sessionName(0), lifeCalls); err != nil {
+	if k.life, err = m.record(ctx, k.rules, k.key, sessionName(0), m.life); err != nil {
 		return nil, err
 	}
 	entry := journal.Entry{Kind: "action-decided", Body: make([]byte, bareBytes)}
@@ -59,9 +57,15 @@ func newKit(ctx context.Context) (*kit, error) {
 	return k, nil
 }
 
-// began is where a session of the prebuilt life begins: where that of the
-// decider does, which has been asked once more.
-func began(i int) int { return len(opening("")) + i%spread + 1 }
+// pair are the whole decision and prebuilt rows in two journals of an engine.
+func (k *kit) pair(ctx context.Context, decision, rows keeper) (whole, prebuilt *lane, err error) {
+	decides, err1 := newDecider(ctx, decision, k.mix, k.rules, k.key)
+	writes, err2 := newPrebuilt(ctx, rows, k.mix.sessions, k.life, k.mix.ready, k.mix.began)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, nil, err
+	}
+	return newLane("decision", decides, k.mix.sessions), newLane("prebuilt", writes, k.mix.sessions), nil
+}
 
 func (k *kit) sqlite(ctx context.Context, dir string) (*field, error) {
 	var keepers [4]keeper
@@ -74,22 +78,27 @@ func (k *kit) sqlite(ctx context.Context, dir string) (*field, error) {
 	if err := errors.Join(winners(ctx, keepers[3]), keepers[3].Close()); err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(os.Stderr, "sqlite: prepare")
-	decides, err1 := newDecider(ctx, keepers[0], k.rules, k.key)
-	writes, err2 := newPrebuilt(ctx, keepers[1], k.life, inJournal, began)
-	single, err3 := newPrebuilt(ctx, keepers[2], k.event, inJournal, func(int) int { return 1 })
-	bare, err4 := newBareSQLite(ctx, dir, "bare.db")
-	place, err5 := rawKeeper(dir, "raw")
-	file, err6 := newPrebuilt(ctx, place, k.event, inRaw, func(int) int { return 1 })
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	fmt.Fprintln(os.Stderr, k.mix.name+"sqlite: prepare")
+	a, b, err := k.pair(ctx, keepers[0], keepers[1])
+	if err != nil {
 		return nil, err
 	}
-	a, b, c, d, e := newLane("decision", decides), newLane("prebuilt", writes), newLane("bare", bare), newLane("event", single), newLane("raw", file)
-	return &field{engine: "sqlite", lanes: []*lane{a, b, c, d, e}, comparisons: []comparison{
-		{"sqlite, " + wholeName, a, b, wholeGoals()},
-		{"sqlite, " + bareName, a, c, bareGoals()},
-		{rawName, d, e, rawGoals()},
-	}}, nil
+	f := &field{engine: "sqlite", lanes: []*lane{a, b}, comparisons: []comparison{{k.mix.name + "sqlite, " + wholeName, a, b, wholeGoals()}}}
+	if k.mix.name != "" {
+		return f, keepers[2].Close()
+	}
+	n := k.mix.sessions
+	single, err1 := newPrebuilt(ctx, keepers[2], n, k.event, k.mix.ready, func(int) int { return 1 })
+	bare, err2 := newBareSQLite(ctx, dir, "bare.db", n)
+	place, err3 := rawKeeper(dir, "raw")
+	file, err4 := newPrebuilt(ctx, place, n, k.event, inRaw, func(int) int { return 1 })
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return nil, err
+	}
+	c, d, e := newLane("bare", bare, n), newLane("event", single, n), newLane("raw", file, n)
+	f.lanes = append(f.lanes, c, d, e)
+	f.comparisons = append(f.comparisons, comparison{"sqlite, " + bareName, a, c, bareGoals()}, comparison{rawName, d, e, rawGoals()})
+	return f, nil
 }
 
 func (k *kit) postgres(ctx context.Context, dsn string) (*field, error) {
@@ -106,18 +115,23 @@ func (k *kit) postgres(ctx context.Context, dsn string) (*field, error) {
 	if err := errors.Join(winners(ctx, keepers[2]), keepers[2].Close()); err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(os.Stderr, "postgres: prepare")
-	decides, err1 := newDecider(ctx, keepers[0], k.rules, k.key)
-	writes, err2 := newPrebuilt(ctx, keepers[1], k.life, inJournal, began)
-	bare, err3 := s.bare(ctx, "bench_bare")
-	if err := errors.Join(err1, err2, err3); err != nil {
+	fmt.Fprintln(os.Stderr, k.mix.name+"postgres: prepare")
+	a, b, err := k.pair(ctx, keepers[0], keepers[1])
+	if err != nil {
 		return nil, err
 	}
-	a, b, c := newLane("decision", decides), newLane("prebuilt", writes), newLane("bare", bare)
-	return &field{engine: "postgres", lanes: []*lane{a, b, c}, comparisons: []comparison{
-		{"postgres, " + wholeName, a, b, wholeGoals()},
-		{"postgres, " + bareName, a, c, bareGoals()},
-	}}, nil
+	f := &field{engine: "postgres", lanes: []*lane{a, b}, comparisons: []comparison{{k.mix.name + "postgres, " + wholeName, a, b, wholeGoals()}}}
+	if k.mix.name != "" {
+		return f, nil
+	}
+	bare, err := s.bare(ctx, "bench_bare", k.mix.sessions)
+	if err != nil {
+		return nil, err
+	}
+	c := newLane("bare", bare, k.mix.sessions)
+	f.lanes = append(f.lanes, c)
+	f.comparisons = append(f.comparisons, comparison{"postgres, " + bareName, a, c, bareGoals()})
+	return f, nil
 }
 
 // measure runs the races and holds every row against its acknowledgement.
@@ -145,8 +159,8 @@ func (f *field) check(ctx context.Context, figures []figure) error {
 	for _, l := range f.lanes {
 		var err error
 		acks[l] = l.acknowledged()
-		if d, ok := l.contender.(*decider); ok && d.cold.Load() != sessions {
-			return fmt.Errorf("%s, %s: %d sessions of %d were read again: they did not fit the monitor's memory", f.engine, l.name, d.cold.Load()-sessions, sessions)
+		if d, ok := l.contender.(*decider); ok && int(d.cold.Load()) != d.mix.sessions {
+			return fmt.Errorf("%s, %s: %d sessions of %d were read again: they did not fit the monitor's memory", f.engine, l.name, int(d.cold.Load())-d.mix.sessions, d.mix.sessions)
 		}
 		if rows[l], err = l.kept(ctx); err != nil {
 			return fmt.Errorf("%s, %s: count the rows: %w", f.engine, l.name, err)
@@ -168,19 +182,25 @@ func (f *field) check(ctx context.Context, figures []figure) error {
 // compare is the program: all engines, one JSON object for each ratio.
 func compare(ctx context.Context, o options) error {
 	e := newEvidence(ctx, "bench-journal", o)
-	e.Sessions, e.Races = sessions, races
+	e.Races = races
 	var all []figure
-	k, err := newKit(ctx)
-	if err != nil {
-		return err
-	}
 	r := rand.New(rand.NewPCG(o.seed, 1))
-	for engine := range strings.SplitSeq(o.engines, ",") {
-		figures, err := k.measure(ctx, engine, o, r)
+	for name := range strings.SplitSeq(o.mixes, ",") {
+		m, err := mixOf(name, o.seed)
 		if err != nil {
 			return err
 		}
-		all = append(all, figures...)
+		k, err := newKit(ctx, m)
+		if err != nil {
+			return err
+		}
+		for engine := range strings.SplitSeq(o.engines, ",") {
+			figures, err := k.measure(ctx, engine, o, r)
+			if err != nil {
+				return err
+			}
+			all = append(all, figures...)
+		}
 	}
 	e.Figures = all
 	return e.write(o.json)

@@ -41,7 +41,7 @@ func BenchmarkDecide(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		for ; calls[i] < i%spread; calls[i]++ {
+		for ; calls[i] < usualMix().calls(i); calls[i]++ {
 			ask(i, calls[i])
 		}
 	}

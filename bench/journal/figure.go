@@ -19,6 +19,7 @@ type comparison struct {
 type figure struct {
 	Name     string  `json:"name"`
 	Inflight int     `json:"inflight"`
+	Sessions int     `json:"sessions"`
 	Ratio    float64 `json:"ratio"`
 	Lower    float64 `json:"lower_quartile"`
 	Upper    float64 `json:"upper_quartile"`
@@ -53,7 +54,7 @@ func (c comparison) figure(inflight int) figure {
 		all[i] = c.mine.rates[i] / c.his.rates[i]
 	}
 	f := figure{
-		Name: c.name, Inflight: inflight, Rounds: len(all),
+		Name: c.name, Inflight: inflight, Sessions: len(c.mine.queue), Rounds: len(all),
 		Ratio: round(quantile(all, 0.5)), Lower: round(quantile(all, 0.25)), Upper: round(quantile(all, 0.75)),
 		P50: micros(c.mine.times, 0.5), P99: micros(c.mine.times, 0.99), BaseP50: micros(c.his.times, 0.5), BaseP99: micros(c.his.times, 0.99),
 		PerSecond: math.Round(quantile(c.mine.rates, 0.5)), BasePerSecond: math.Round(quantile(c.his.rates, 0.5)),

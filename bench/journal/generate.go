@@ -54,7 +54,7 @@ func generate(ctx context.Context, dir string, n int) (err error) {
 	if g.rules, err = config.LoadRules(paths.Policy); err != nil {
 		return err
 	}
-	if g.life, err = record(ctx, g.rules.Rules, g.key, g.name, 1); err != nil {
+	if g.life, err = usualMix().record(ctx, g.rules.Rules, g.key, g.name, 1); err != nil {
 		return err
 	}
 	j, err := sqlitejournal.Open(ctx, paths.Journal, sqlitejournal.Options{})
@@ -119,7 +119,7 @@ func (g *generator) longOnes(ctx context.Context, first, n int) error {
 		if !long(first + i) {
 			return nil
 		}
-		batches, err := record(ctx, g.rules.Rules, g.key, sessionName(first+i), longCalls)
+		batches, err := usualMix().record(ctx, g.rules.Rules, g.key, sessionName(first+i), longCalls)
 		if err != nil {
 			return err
 		}

@@ -107,19 +107,19 @@ func (r *recorder) Append(ctx context.Context, b journal.Batch) error {
 
 // record lives through a session with so many calls and returns what each
 // event wrote.
-func record(ctx context.Context, rules kernel.Rules, key provenance.Key, id floodmark.SessionID, calls int) ([]journal.Batch, error) {
+func (m *mix) record(ctx context.Context, rules kernel.Rules, key provenance.Key, id floodmark.SessionID, calls int) ([]journal.Batch, error) {
 	r := &recorder{Journal: journal.NewMemory()}
-	m, err := newMonitor(r, rules, key, nil)
+	judge, err := newMonitor(r, rules, key, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer m.Close()
-	events := opening(id)
+	defer judge.Close()
+	events := m.opening(id)
 	for k := range calls {
-		events = append(events, question(id, k))
+		events = append(events, m.question(id, k))
 	}
 	for _, ev := range events {
-		if _, err := m.Handle(ctx, "", ev); err != nil {
+		if _, err := judge.Handle(ctx, "", ev); err != nil {
 			return nil, fmt.Errorf("live through a session: %s: %w", ev.Point, err)
 		}
 	}

@@ -29,6 +29,7 @@ type options struct {
 	dir, json string
 	dsn       string
 	engines   string
+	mixes     string
 	profile   string
 	// sizes are the numbers of sessions to measure, and keep the folder their
 	// stores stay in.
@@ -48,6 +49,7 @@ func main() {
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
 	flag.StringVar(&o.dsn, "postgres", os.Getenv("FLOODMARK_POSTGRES_DSN"), "a PostgreSQL server; without one, .ci/postgres starts one")
 	flag.StringVar(&o.engines, "engines", "sqlite,postgres", "which to measure")
+	flag.StringVar(&o.mixes, "mixes", "usual,real", "what sessions are asked: usual is many small ones that are only asked, real has tool results of all sizes")
 	flag.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of everything to this file")
 	flag.StringVar(&o.sizes, "million", "", "measure a node that knows so many sessions instead, such as 10000,100000,1000000")
 	flag.StringVar(&o.keep, "keep", "", "with -million: make the stores in this folder, and use those that are there")
@@ -104,7 +106,6 @@ type evidence struct {
 	Cores    int       `json:"cores"`
 	Load     []string  `json:"load"` // of the machine, at the beginning and at the end
 	Seed     uint64    `json:"seed,omitempty"`
-	Sessions int       `json:"sessions,omitempty"`
 	Races    int       `json:"races_with_one_winner,omitempty"` // for each engine
 	Figures  any       `json:"figures"`
 }

@@ -20,7 +20,6 @@ import (
 const (
 	leastRounds = 9
 	sliceTime   = 800 * time.Millisecond
-	sessions    = 10_000
 )
 
 // errSpent says that a contender has nothing left to write in this slice.
@@ -58,7 +57,7 @@ type lane struct {
 	flushed int64
 }
 
-func newLane(name string, c contender) *lane {
+func newLane(name string, c contender, sessions int) *lane {
 	l := &lane{name: name, contender: c, queue: make([]int, sessions)}
 	for i := range l.queue {
 		l.queue[i] = i * 7919 % sessions

@@ -115,7 +115,7 @@ type barePostgres struct {
 	rows           atomic.Int64
 }
 
-func (s *server) bare(ctx context.Context, schema string) (*barePostgres, error) {
+func (s *server) bare(ctx context.Context, schema string, sessions int) (*barePostgres, error) {
 	k, err := s.keeper(ctx, schema) // it makes the tables
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ type bareSQLite struct {
 	rows   atomic.Int64
 }
 
-func newBareSQLite(ctx context.Context, dir, name string) (*bareSQLite, error) {
+func newBareSQLite(ctx context.Context, dir, name string, sessions int) (*bareSQLite, error) {
 	b := &bareSQLite{path: filepath.Join(dir, name), seqs: make([]int64, sessions), body: make([]byte, bareBytes)}
 	var err error
 	b.db, err = sql.Open("sqlite", dsn(b.path, "journal_mode(WAL)", "synchronous(FULL)", "cache_size(-8192)"))

@@ -24,11 +24,6 @@ type keeper struct {
 	rows func(context.Context) (int64, error)
 }
 
-// spread is how much older than the youngest a session can be at the start, in
-// calls: about as many as there are between two snapshots, so that those come
-// at an even pace.
-const spread = 32
-
 func sessionName(i int) floodmark.SessionID {
 	return floodmark.SessionID(fmt.Sprintf("session-%07d", i))
 }
@@ -37,23 +32,24 @@ func sessionName(i int) floodmark.SessionID {
 // hash chain, append.
 type decider struct {
 	keeper  keeper
+	mix     *mix
 	monitor *monitor.Monitor
 	calls   []int // by session
 	rows    atomic.Int64
 	cold    atomic.Int64 // decisions for which the session had to be read
 }
 
-func newDecider(ctx context.Context, k keeper, rules kernel.Rules, key provenance.Key) (*decider, error) {
-	d := &decider{keeper: k, calls: make([]int, sessions)}
-	lived := make(chan int, sessions)
-	for i := range sessions {
-		d.calls[i] = i % spread
+func newDecider(ctx context.Context, k keeper, m *mix, rules kernel.Rules, key provenance.Key) (*decider, error) {
+	d := &decider{keeper: k, mix: m, calls: make([]int, m.sessions)}
+	lived := make(chan int, m.sessions)
+	for i := range m.sessions {
+		d.calls[i] = m.calls(i)
 		lived <- i
 	}
 	close(lived)
 	err := together(8, func() error {
 		for i := range lived {
-			batches, err := record(ctx, rules, key, sessionName(i), d.calls[i])
+			batches, err := m.record(ctx, rules, key, sessionName(i), d.calls[i])
 			if err != nil {
 				return err
 			}
@@ -81,8 +77,8 @@ func newDecider(ctx context.Context, k keeper, rules kernel.Rules, key provenanc
 		return nil, err
 	}
 	// The active sessions of a node are in its memory.
-	all := make(chan int, sessions)
-	for i := range sessions {
+	all := make(chan int, m.sessions)
+	for i := range m.sessions {
 		all <- i
 	}
 	close(all)
@@ -116,7 +112,7 @@ func together(n int, f func() error) error {
 func (d *decider) refill(context.Context) error { return nil }
 
 func (d *decider) one(ctx context.Context, i int) error {
-	_, err := d.monitor.Handle(ctx, "", question(sessionName(i), d.calls[i]))
+	_, err := d.monitor.Handle(ctx, "", d.mix.question(sessionName(i), d.calls[i]))
 	d.calls[i]++
 	return err
 }
@@ -145,14 +141,11 @@ type prebuilt struct {
 	rows   atomic.Int64
 }
 
-// How many events of a session are made ready for a slice: enough for 75,000
-// events a second in the journal, 200,000 in a raw file.
-const (
-	inJournal = 6
-	inRaw     = 16
-)
+// inRaw is how many events of a session are made ready for a slice of the raw
+// file: enough for 200,000 a second.
+const inRaw = 16
 
-func newPrebuilt(ctx context.Context, k keeper, life []journal.Batch, each int, first func(session int) int) (*prebuilt, error) {
+func newPrebuilt(ctx context.Context, k keeper, sessions int, life []journal.Batch, each int, first func(session int) int) (*prebuilt, error) {
 	p := &prebuilt{keeper: k, each: each, life: life, at: make([]int, sessions), links: make([]journal.Link, sessions), ready: make([][]journal.Batch, sessions)}
 	for i := range sessions {
 		var past []journal.Batch
@@ -192,6 +185,11 @@ func (p *prebuilt) make(i int) journal.Batch {
 	for _, c := range from.Contents {
 		c.Digest = floodmark.Digest(mixed(journal.Hash(c.Digest), i))
 		b.Contents = append(b.Contents, c)
+	}
+	for _, a := range from.Artifacts {
+		a.Key = floodmark.Digest(mixed(journal.Hash(a.Key), i))
+		a.Session, a.Seq = s.ID, link.Seq
+		b.Artifacts = append(b.Artifacts, a)
 	}
 	return b
 }
