@@ -135,7 +135,7 @@ func (m *Monitor) addContents(b *journal.Batch, tenant string, key provenance.Ke
 		}
 		ps, ok := m.contents.get(tenant, c.Digest)
 		if !ok {
-			ps = key.Postings(c.Text)
+			ps = m.index(key, c.Text)
 		}
 		// It is written again even if it is known here: the journal may have let
 		// it go with the last session that had it.
@@ -147,6 +147,23 @@ func (m *Monitor) addContents(b *journal.Batch, tenant string, key provenance.Ke
 		b.Contents = append(b.Contents, journal.Content{Tenant: tenant, Digest: c.Digest, Postings: data})
 	}
 	return fresh, nil
+}
+
+// maxPooled bounds the text whose indexer is kept for the next: the memory of
+// one that read more is let go.
+const maxPooled = 1 << 20
+
+// index makes the index of a text.
+func (m *Monitor) index(key provenance.Key, text string) provenance.Postings {
+	ix, ok := m.indexers.Get().(*provenance.Indexer)
+	if !ok {
+		ix = new(provenance.Indexer)
+	}
+	ps := ix.Postings(key, text)
+	if len(text) <= maxPooled {
+		m.indexers.Put(ix)
+	}
+	return ps
 }
 
 // learn takes what is durable now into the index.

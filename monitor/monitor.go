@@ -115,6 +115,7 @@ type Monitor struct {
 	cfg      Config
 	seats    *seats
 	contents *contents
+	indexers sync.Pool // of *provenance.Indexer, with the memory they need
 	asked    *questions
 	news     *news
 	watches  *watches

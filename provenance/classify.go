@@ -10,7 +10,11 @@ import (
 // accounts, telephone numbers.
 func (sc *scanner) spaced(from int) (kind TokenKind, to int, ok bool) {
 	s := sc.s[from:]
-	if n := max(phoneLen(s), ibanLen(s), cardLen(s)); n > 0 {
+	if isLetter(s[0]) { // only an account begins with one
+		n := ibanLen(s)
+		return Account, from + n, n > 0
+	}
+	if n := max(phoneLen(s), cardLen(s)); n > 0 {
 		return Account, from + n, true
 	}
 	n, bare := numberLen(s)
@@ -26,22 +30,39 @@ func (sc *scanner) spaced(from int) (kind TokenKind, to int, ok bool) {
 // classify says what a run of token characters is. Numbers, accounts and URLs
 // were recognised before.
 func classify(run string) TokenKind {
+	var at, slash, dot, sign bool
+	digits := 0
+	for i := range len(run) {
+		switch c := run[i]; c {
+		case '@':
+			at = true
+		case '/':
+			slash = true
+		case '.':
+			dot = true
+		case '_', '#', '$', '%', '+', ':':
+			sign = true
+		default:
+			if isDigit(c) {
+				digits++
+			}
+		}
+	}
 	switch {
-	case strings.IndexByte(run, '@') >= 0:
+	case at:
 		return classifyAt(run)
-	case strings.IndexByte(run, '/') >= 0:
+	case slash:
 		if only(run, "0123456789/") {
 			return ID // a date
 		}
 		return Path
 	case run[0] == '~':
 		return Path
-	case strings.IndexByte(run, '.') >= 0:
+	case dot:
 		return classifyDotted(run)
-	case strings.ContainsAny(run, "0123456789_#$%+:"):
-		if only(run, "0123456789") {
-			return Number
-		}
+	case digits == len(run):
+		return Number
+	case digits > 0 || sign:
 		return ID
 	}
 	return wordKind(run)
@@ -192,6 +213,10 @@ func urlEnd(s string) int {
 	end, depth := 0, 0
 	for end < len(s) {
 		c := s[end]
+		if !byteIs(c, urlByte) {
+			end++
+			continue
+		}
 		size := 1
 		switch {
 		case c <= ' ' || c == 0x7f || strings.IndexByte("\"<>{}|\\^`", c) >= 0:

@@ -48,31 +48,12 @@ const (
 	shingleStride = 4
 )
 
-// bytesPerPosting is how much ordinary text gives one posting.
-const bytesPerPosting = 16
-
-// knownTokens bounds the memory that saves hashing a frequent word again.
-const knownTokens = 1 << 16
-
 // Hash returns the hash of a token in the form of [Normalise].
 func (k Key) Hash(token string) Hash { return newHasher(k).text(token) }
 
 // Postings returns the tokens of a text: every typed token, the parts of one by
 // which it may be quoted, and windows of five words. Common words are left out.
-func (k Key) Postings(text string) Postings {
-	ix := indexer{hasher: newHasher(k), known: make(map[string]struct{}), stride: shingleStride}
-	ix.out = make(Postings, 0, min(len(text)/bytesPerPosting, MaxPostings))
-	scanText(text, ix.add)
-	tokens := ix.postings()
-	ix.out = nil
-	ix.fields(text)
-	if len(ix.out) == 0 {
-		return tokens
-	}
-	all := append(tokens, ix.out[:min(len(ix.out), MaxPostings-len(tokens))]...)
-	slices.SortFunc(all, comparePostings)
-	return slices.Compact(all)
-}
+func (k Key) Postings(text string) Postings { return new(Indexer).Postings(k, text) }
 
 func comparePostings(a, b Posting) int {
 	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Offset, b.Offset))
@@ -105,62 +86,6 @@ func (h *hasher) bytes(token []byte) Hash {
 func (h *hasher) text(token string) Hash {
 	h.in = append(h.in[:0], token...)
 	return h.bytes(h.in)
-}
-
-// An indexer collects the postings of one text.
-type indexer struct {
-	*hasher
-	out    Postings
-	known  map[string]struct{}
-	token  []byte
-	window window
-	stride int
-}
-
-func (ix *indexer) add(p piece) bool {
-	if len(ix.out) >= MaxPostings {
-		return false
-	}
-	ix.token = appendToken(ix.token[:0], p)
-	if len(ix.token) == 0 {
-		return true
-	}
-	if p.kind != Quoted && ix.window.push(ix.token, p.start) {
-		ix.post(ix.bytes(ix.window.text), ix.window.start())
-		ix.window.slide(ix.stride)
-	}
-	if p.kind == Word || p.kind == Name || p.kind == Number {
-		if _, again := ix.known[string(ix.token)]; again {
-			return true
-		}
-		if len(ix.known) < knownTokens {
-			ix.known[string(ix.token)] = struct{}{}
-		}
-		if p.kind != Number && usual(ix.token) {
-			return true
-		}
-	}
-	ix.post(ix.bytes(ix.token), p.start)
-	if p.kind != Word && p.kind != Name {
-		for part := range parts(p.kind, string(ix.token)) {
-			ix.post(ix.text(part), p.start)
-		}
-	}
-	return true
-}
-
-// usual reports whether a word says nothing about where a value came from.
-func usual(word []byte) bool { return (len(word) == 1 && isLetter(word[0])) || common(string(word)) }
-
-func (ix *indexer) post(h Hash, offset int) {
-	ix.out = append(ix.out, Posting{Hash: h, Offset: uint32(offset)})
-}
-
-// postings returns what was collected, in order, each token where it stands first.
-func (ix *indexer) postings() Postings {
-	slices.SortFunc(ix.out, comparePostings)
-	out := slices.CompactFunc(ix.out, func(a, b Posting) bool { return a.Hash == b.Hash })
-	return slices.Clone(out[:min(len(out), MaxPostings)]) // it is kept: no room to spare
 }
 
 // A window holds the last words of a text, up to five.

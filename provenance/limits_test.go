@@ -104,7 +104,8 @@ func TestTokensAtTheirLimit(t *testing.T) {
 }
 
 func TestPostingsAreLimited(t *testing.T) {
-	ix := indexer{hasher: newHasher(testKey()), known: map[string]struct{}{}, stride: shingleStride, out: make(Postings, MaxPostings-1)}
+	ix := Indexer{hasher: newHasher(testKey()), stride: shingleStride, out: make(Postings, MaxPostings-1)}
+	ix.seen.begin(testKey(), 0)
 	word := piece{kind: ID, folded: "a1"}
 	if !ix.add(word) || len(ix.out) != MaxPostings {
 		t.Errorf("%d postings before the limit", len(ix.out))

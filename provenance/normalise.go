@@ -1,6 +1,7 @@
 package provenance
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,7 +18,8 @@ func Normalise(s string) string { return string(appendNormal(nil, s)) }
 // appendNormal appends the normal form of s to dst.
 func appendNormal(dst []byte, s string) []byte {
 	begin := len(dst)
-	for i := 0; i < len(s); {
+	dst, i := appendPlain(dst, s)
+	for i < len(s) {
 		c := s[i]
 		switch {
 		case c >= utf8.RuneSelf:
@@ -44,14 +46,28 @@ func appendNormal(dst []byte, s string) []byte {
 	return dst
 }
 
+// appendPlain appends the normal form of the plain characters that s begins with
+// and returns how many they are: mostly all.
+func appendPlain(dst []byte, s string) ([]byte, int) {
+	n := len(dst)
+	dst = slices.Grow(dst, len(s))[:n+len(s)]
+	out := dst[n:]
+	for i := range len(s) {
+		c := s[i]
+		if c <= ' ' || c >= 0x7f {
+			return dst[:n+i], i
+		}
+		out[i] = c | byteKinds[c]&upperByte // which is the bit that makes it a small one
+	}
+	return dst, len(s)
+}
+
 func appendBlank(dst []byte, begin int) []byte {
 	if len(dst) == begin || dst[len(dst)-1] == ' ' {
 		return dst
 	}
 	return append(dst, ' ')
 }
-
-func isSpaceByte(c byte) bool { return c == ' ' || (c >= '\t' && c <= '\r') }
 
 // appendFolded appends what r looks like, and nothing if it cannot be seen.
 // Case is kept unless lower.

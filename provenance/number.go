@@ -46,6 +46,12 @@ func signLen(s string) int {
 
 // currencyLen returns the length of the currency sign that s begins with.
 func currencyLen(s string) int {
+	if s == "" || s[0] < utf8.RuneSelf {
+		if s != "" && s[0] == '$' {
+			return 1
+		}
+		return 0
+	}
 	if r, size := utf8.DecodeRuneInString(s); unicode.Is(unicode.Sc, r) {
 		return size
 	}
@@ -264,8 +270,6 @@ func groupLen(s string) int {
 	}
 	return n
 }
-
-func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // checksOut reports whether an account's check digits are right (ISO 7064).
 func checksOut(iban string) bool {

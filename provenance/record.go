@@ -22,7 +22,7 @@ type Record struct {
 
 // fields collects the fields of a text that holds records, and where each
 // record begins.
-func (ix *indexer) fields(text string) {
+func (ix *Indexer) fields(text string) {
 	found, ok := readFields(text)
 	if !ok {
 		return

@@ -229,6 +229,10 @@ func (sc *scanner) blankInPath(from, to int) int {
 func runEnd(s string, i int) int {
 	for i < len(s) {
 		c := s[i]
+		if byteIs(c, letterByte|digitByte|joinerByte) {
+			i++
+			continue
+		}
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(s[i:])
 			if unspaced(r) || (!unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)) {
@@ -237,7 +241,7 @@ func runEnd(s string, i int) int {
 			i += size
 			continue
 		}
-		if !isAlnum(c) && !isJoiner(c) && !(c == '\'' && apostrophe(s, i)) {
+		if c != '\'' || !apostrophe(s, i) {
 			return i
 		}
 		i++
@@ -250,25 +254,11 @@ func apostrophe(s string, i int) bool {
 	return isWordByte(s[i-1]) && i+1 < len(s) && isWordByte(s[i+1])
 }
 
-func isLetter(c byte) bool   { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-func isDigit(c byte) bool    { return c >= '0' && c <= '9' }
-func isAlnum(c byte) bool    { return isLetter(c) || isDigit(c) }
-func isWordByte(c byte) bool { return isAlnum(c) || c == '_' || c >= utf8.RuneSelf }
-
 func hasWordByte(s string) bool {
 	for i := range len(s) {
 		if isWordByte(s[i]) {
 			return true
 		}
-	}
-	return false
-}
-
-// isJoiner reports whether c can stand inside a token that is no word.
-func isJoiner(c byte) bool {
-	switch c {
-	case '.', '-', '_', '/', ':', '@', '#', '$', '%', '+', '~':
-		return true
 	}
 	return false
 }

@@ -1,0 +1,235 @@
+package provenance
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// An Indexer makes the postings of one text after the other, in memory of its
+// own. It is not safe for use by many at once.
+type Indexer struct {
+	*hasher
+	out    Postings
+	seen   seenTokens
+	token  []byte
+	window window
+	stride int
+	spare  Postings
+	counts []uint32
+}
+
+// Postings is [Key.Postings].
+func (ix *Indexer) Postings(k Key, text string) Postings {
+	if ix.hasher == nil || ix.key != k {
+		ix.hasher = newHasher(k)
+	}
+	ix.stride, ix.out = shingleStride, ix.out[:0]
+	ix.window.words, ix.window.text = 0, ix.window.text[:0]
+	ix.seen.begin(k, len(text)/bytesPerToken)
+	scanText(text, ix.add)
+	tokens := ix.postings()
+	ix.out = ix.out[:0]
+	ix.fields(text)
+	if len(ix.out) == 0 {
+		return tokens
+	}
+	ix.sort()
+	fields := slices.Compact(ix.out[:min(len(ix.out), MaxPostings-len(tokens))])
+	return mergePostings(tokens, fields)
+}
+
+// mergePostings returns both in order, each posting once.
+func mergePostings(a, b Postings) Postings {
+	out := make(Postings, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch c := comparePostings(a[0], b[0]); {
+		case c < 0:
+			out, a = append(out, a[0]), a[1:]
+		case c > 0:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			a = a[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+func (ix *Indexer) add(p piece) bool {
+	if len(ix.out) >= MaxPostings {
+		return false
+	}
+	ix.token = appendToken(ix.token[:0], p)
+	if len(ix.token) == 0 {
+		return true
+	}
+	if p.kind != Quoted && ix.window.push(ix.token, p.start) {
+		ix.post(ix.bytes(ix.window.text), ix.window.start())
+		ix.window.slide(ix.stride)
+	}
+	if ix.seen.again(p.kind, ix.token) || usualWord(p.kind, ix.token) {
+		return true
+	}
+	ix.post(ix.bytes(ix.token), p.start)
+	if hasParts(p.kind, ix.token) {
+		for part := range parts(p.kind, string(ix.token)) {
+			ix.post(ix.text(part), p.start)
+		}
+	}
+	return true
+}
+
+// hasParts reports whether a token may have parts by which it is quoted: it saves
+// looking for them, and is not sure.
+func hasParts(kind TokenKind, token []byte) bool {
+	switch kind {
+	case ID:
+		return isFrame(token[0]) || isFrame(token[len(token)-1])
+	case Number:
+		for _, c := range token {
+			if !isDigit(c) {
+				return true
+			}
+		}
+		return token[0] == '0'
+	case URL, Path:
+		return true
+	}
+	return false
+}
+
+// isFrame reports whether c stands around an id, and may be left out.
+func isFrame(c byte) bool { return c == '#' || c == '@' || c == '_' || c == '$' }
+
+// usual reports whether a word says nothing about where a value came from.
+func usual(word []byte) bool { return (len(word) == 1 && isLetter(word[0])) || common(string(word)) }
+
+func (ix *Indexer) post(h Hash, offset int) {
+	ix.out = append(ix.out, Posting{Hash: h, Offset: uint32(offset)})
+}
+
+// postings returns what was collected, in order, each token where it stands first.
+func (ix *Indexer) postings() Postings {
+	ix.sort()
+	out := slices.CompactFunc(ix.out, func(a, b Posting) bool { return a.Hash == b.Hash })
+	return slices.Clone(out[:min(len(out), MaxPostings)]) // it is kept: no room to spare
+}
+
+// fewPostings is up to how many are compared with each other; more are spread
+// out first.
+const fewPostings = 12
+
+// sort puts the postings in order. Hashes are spread evenly, so that each is put
+// where it should stand first, and few have to move from there.
+func (ix *Indexer) sort() {
+	n := len(ix.out)
+	if n <= fewPostings {
+		slices.SortFunc(ix.out, comparePostings)
+		return
+	}
+	shift := 64 - bits.Len(uint(n))
+	buckets := 1 << bits.Len(uint(n))
+	ix.counts = slices.Grow(ix.counts[:0], buckets+1)[:buckets+1]
+	clear(ix.counts)
+	for _, p := range ix.out {
+		ix.counts[p.Hash>>shift+1]++
+	}
+	for i := range buckets {
+		ix.counts[i+1] += ix.counts[i]
+	}
+	ix.spare = slices.Grow(ix.spare[:0], n)[:n]
+	for _, p := range ix.out {
+		at := &ix.counts[p.Hash>>shift]
+		ix.spare[*at] = p
+		*at++
+	}
+	// Now counts has the end of every bucket.
+	begin := uint32(0)
+	for _, end := range ix.counts[:buckets] {
+		if end-begin > 1 {
+			sortFew(ix.spare[begin:end])
+		}
+		begin = end
+	}
+	ix.out, ix.spare = ix.spare, ix.out
+}
+
+// sortFew sorts the postings of a bucket: mostly two, or many of one hash that
+// are in order already.
+func sortFew(list Postings) {
+	if len(list) > fewPostings {
+		slices.SortFunc(list, comparePostings)
+		return
+	}
+	for i := 1; i < len(list); i++ {
+		for k := i; k > 0 && comparePostings(list[k], list[k-1]) < 0; k-- {
+			list[k], list[k-1] = list[k-1], list[k]
+		}
+	}
+}
+
+// bytesPerToken is how much ordinary text gives one token that was not there
+// before.
+const bytesPerToken = 16
+
+// knownTokens bounds the memory that saves hashing a frequent word again.
+const knownTokens = 1 << 16
+
+// seenTokens remembers the tokens of a text by a keyed hash, so that one that
+// comes again is not hashed, kept and sorted again. Two tokens of one hash would
+// be one here, as they would in the index itself.
+type seenTokens struct {
+	of    Key
+	key   sipKey
+	table []uint64 // a power of two; 0 is free
+	used  int
+}
+
+// begin forgets everything and makes room for about so many.
+func (s *seenTokens) begin(k Key, tokens int) {
+	if s.of != k || s.table == nil {
+		s.of, s.key = k, sipKey{binary.LittleEndian.Uint64(k[:]), binary.LittleEndian.Uint64(k[8:])}
+	}
+	size := 1 << bits.Len(uint(min(2*tokens+64, 2*knownTokens-1)))
+	s.table, s.used = slices.Grow(s.table[:0], size)[:size], 0
+	clear(s.table)
+}
+
+// again reports whether a token of a kind was there before. The same text in
+// another kind has other parts.
+func (s *seenTokens) again(kind TokenKind, token []byte) bool {
+	if kind == Name {
+		kind = Word
+	}
+	h := (s.key.sum(token) ^ uint64(kind)<<60) | 1
+	for at := h >> 1; ; at++ {
+		slot := &s.table[at&uint64(len(s.table)-1)]
+		switch *slot {
+		case h:
+			return true
+		case 0:
+			if s.used < knownTokens {
+				*slot = h
+				if s.used++; s.used > len(s.table)/2 && len(s.table) < 2*knownTokens {
+					s.grow()
+				}
+			}
+			return false
+		}
+	}
+}
+
+func (s *seenTokens) grow() {
+	old := s.table
+	s.table = make([]uint64, 2*len(old))
+	for _, h := range old {
+		if h == 0 {
+			continue
+		}
+		at := h >> 1
+		for s.table[at&uint64(len(s.table)-1)] != 0 {
+			at++
+		}
+		s.table[at&uint64(len(s.table)-1)] = h
+	}
+}
