@@ -41,7 +41,7 @@ func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Grou
 		}
 	}
 	l := licence{st: st, j: j, tr: tr, known: known, said: st.thisTurn()}
-	l.asked = asks(l.said, j.use.Licence)
+	l.asked = asks(st.r.words, l.said, j.use.Licence)
 	if len(l.asked.wanted) == 0 {
 		return false
 	}
@@ -62,7 +62,7 @@ func (l *licence) whenAsked() *provenance.When {
 		r.AddTo(l.when)
 	}
 	if !l.when.Says() {
-		*l.when = provenance.ReadWhen(l.said...)
+		*l.when = l.st.r.words.ReadWhen(l.said...)
 	}
 	return l.when
 }
@@ -161,10 +161,10 @@ type asked struct{ wanted, ruledOut []*provenance.Request }
 // asks returns the clauses in which the owner used one of the verbs. «Don't
 // send it» takes back what he asked for before; if it names somebody, it is
 // about him alone.
-func asks(said, verbs []string) asked {
+func asks(words *provenance.Lexicon, said, verbs []string) asked {
 	var a asked
 	for _, text := range said {
-		for _, r := range provenance.Requests(text) {
+		for _, r := range words.Requests(text) {
 			switch {
 			case r.Licenses(verbs):
 				a.wanted = append(a.wanted, r)
@@ -185,7 +185,7 @@ func asks(said, verbs []string) asked {
 func (st *step) thisTurn() []string {
 	owner := st.s.Owner
 	now := owner[min(st.s.TurnBegan, len(owner)):]
-	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !provenance.Assents(text) }) {
+	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !st.r.words.Assents(text) }) {
 		return owner[min(st.s.LastTurnBegan, len(owner)):]
 	}
 	return now

@@ -21,12 +21,14 @@ type Rules struct {
 	Catalog *catalog.Catalog
 	// secrets finds secrets in text. Without it every text is one.
 	secrets *redact.Detector
+	// words are those with which owners ask. Without them nobody asks.
+	words *provenance.Lexicon
 }
 
 // NewRules returns rules to decide by. Only these can tell a secret from other
 // text: for Rules made otherwise every text is a secret.
 func NewRules(p *policy.Policy, c *catalog.Catalog) Rules {
-	return Rules{Policy: p, Catalog: c, secrets: redact.New()}
+	return Rules{Policy: p, Catalog: c, secrets: redact.New(), words: provenance.NewLexicon()}
 }
 
 // An Input is one hook event together with what the kernel may not fetch for

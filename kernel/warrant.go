@@ -132,9 +132,9 @@ func (l *licence) listed(value string) bool {
 	if provenance.Reaches(value) {
 		return false
 	}
-	fields := []string{"item", "member", "channel"}
+	fields := l.st.r.words.Listed()
 	if l.saysSomething() {
-		fields = append(fields, "user", "username", "sender", "recipient", "author") // who wrote something may get the owner's words
+		fields = slices.Concat(fields, l.st.r.words.Writers()) // who wrote something may get the owner's words
 	}
 	return slices.ContainsFunc(fields, func(field string) bool {
 		lists := l.own(l.tr.Records(field, value))
@@ -182,7 +182,7 @@ func (l *licence) namesOther(field, value string, lists []provenance.Record) boo
 // the owner's picks out.
 func (l *licence) chosen(id string) bool {
 	have := l.own(l.tr.Records("id", id))
-	picked := l.own(l.tr.Extremes(&l.turn))
+	picked := l.own(l.tr.Extremes(l.st.r.words, &l.turn))
 	return len(have) > 0 && len(picked) > 0 && !slices.ContainsFunc(picked, func(r provenance.Record) bool { return !slices.Contains(have, r) })
 }
 
@@ -190,11 +190,7 @@ func (l *licence) chosen(id string) bool {
 // called by its name, in the field that he spoke of: «the same participants as
 // the meeting».
 func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
-	switch strings.ToLower(leaf.Top) {
-	case "to", "from", "cc", "bcc", "by", "for", "with", "in", "on", "at", "of", "into", "via":
-		return false // words of every sentence: nobody speaks of a field by them
-	}
-	if !l.turn.HasWord(leaf.Top) {
+	if l.st.r.words.Small(strings.ToLower(leaf.Top)) || !l.turn.HasWord(leaf.Top) {
 		return false
 	}
 	return l.calls(l.own(l.tr.Records(leaf.Top, leaf.Value)), true)
@@ -272,7 +268,7 @@ func (l *licence) calls(have []provenance.Record, only bool) bool {
 	var names []string
 	found := false
 	for _, text := range l.said {
-		for _, title := range provenance.Titles(text) {
+		for _, title := range l.st.r.words.Titles(text) {
 			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, title) }) {
 				continue
 			}

@@ -25,7 +25,7 @@ func TestClauses(t *testing.T) {
 		"read a,":                                          {"read a,"},
 		"read a and ":                                      {"read a"},
 	} {
-		got := provenance.Clauses(text)
+		got := provenance.NewLexicon().Clauses(text)
 		for i := range got {
 			got[i] = strings.TrimSpace(got[i])
 		}
@@ -38,9 +38,10 @@ func TestClauses(t *testing.T) {
 // FuzzClauses checks that nothing is added and nothing but joints is lost.
 func FuzzClauses(f *testing.F) {
 	f.Add("Find a and email b, then «c, and d». E!")
+	words := provenance.NewLexicon()
 	f.Fuzz(func(t *testing.T, text string) {
 		n := 0
-		for _, c := range provenance.Clauses(text) {
+		for _, c := range words.Clauses(text) {
 			if !strings.Contains(text, c) {
 				t.Errorf("%q is not a part of %q", c, text)
 			}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // An extreme says that of all records of a content one has the most, or the
@@ -85,34 +84,22 @@ func (h *hasher) extremeHash(name string, most bool) Hash {
 // A superlative is a word with which people choose one of many, and the fields
 // it is about.
 type superlative struct {
-	words  string
-	most   bool
-	fields string
-}
-
-func superlatives() []superlative {
-	return []superlative{
-		{"largest biggest", true, "size bytes length amount"},
-		{"smallest", false, "size bytes length amount"},
-		{"newest latest", true, "date created created_at modified last_modified updated updated_at start_time timestamp"},
-		{"oldest earliest", false, "date created created_at modified last_modified updated updated_at start_time timestamp"},
-		{"cheapest", false, "price cost"},
-		{"dearest priciest", true, "price cost"},
-	}
+	Words, Fields []string
+	Most          bool
 }
 
 // Extremes returns the records that a word of the owner chooses: «largest».
-func (t *Tracer) Extremes(s *Stated) []Record {
+func (t *Tracer) Extremes(l *Lexicon, s *Stated) []Record {
 	if t.Index == nil {
 		return nil
 	}
 	var out []Record
-	for _, sup := range superlatives() {
-		if !slices.ContainsFunc(strings.Fields(sup.words), s.HasWord) {
+	for _, sup := range l.grammar().Superlatives {
+		if !slices.ContainsFunc(sup.Words, s.HasWord) {
 			continue
 		}
-		for name := range strings.FieldsSeq(sup.fields) {
-			for _, sp := range t.Index.Find(t.keyed().extremeHash(name, sup.most)) {
+		for _, name := range sup.Fields {
+			for _, sp := range t.Index.Find(t.keyed().extremeHash(name, sup.Most)) {
 				out = append(out, Record{Node: sp.Node, At: sp.Offset})
 			}
 		}

@@ -26,14 +26,7 @@ func unglue(text string) string {
 // that stands at the beginning of a sentence and asks for nothing.
 func beginsSentence(text string) bool {
 	word, _, ok := strings.Cut(text[:min(len(text), maxBeginning)], " ")
-	if !ok {
-		return false
-	}
-	switch word {
-	case "Note", "They", "The", "This", "These", "It", "He", "She", "We", "You", "There", "However":
-		return true
-	}
-	return false
+	return ok && inGroup("begins-sentence", word)
 }
 
 // maxBeginning is the length of the longest such word with its blank.

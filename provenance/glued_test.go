@@ -33,11 +33,11 @@ func TestAGluedSentenceEndsAName(t *testing.T) {
 	if !s.Has("www.firm.example", hook.String, "url") {
 		t.Error("the address before a forgotten blank is not stated")
 	}
-	list := Requests("Message them what you think of their sites.Note that you first have to invite Ann to the group.")
+	list := NewLexicon().Requests("Message them what you think of their sites.Note that you first have to invite Ann to the group.")
 	if len(list) != 2 || !list[1].Licenses([]string{"invite"}) || list[0].NamesTarget() {
 		t.Errorf("two orders with a forgotten blank are %d", len(list))
 	}
-	if Requests("Note that you never have to invite Ann.")[0].Licenses([]string{"invite"}) {
+	if NewLexicon().Requests("Note that you never have to invite Ann.")[0].Licenses([]string{"invite"}) {
 		t.Error("what one never has to do is asked for")
 	}
 }

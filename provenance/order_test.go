@@ -10,7 +10,7 @@ import (
 
 // licenses reports whether a text asks for a verb.
 func licenses(text, verb string) bool {
-	return slices.ContainsFunc(Requests(text), func(r *Request) bool { return r.Licenses([]string{verb}) })
+	return slices.ContainsFunc(NewLexicon().Requests(text), func(r *Request) bool { return r.Licenses([]string{verb}) })
 }
 
 // What may stand before an order, so that it still is one.
@@ -106,7 +106,7 @@ func TestAsides(t *testing.T) {
 		"when you're done": false, "when you come": true, "when you're here": true, "because": true, "due to rain": true, "instead": false,
 		"instead of that": true, "after lunch": true, "after that": false, "before": true, "send it": false, "send if": false,
 	} {
-		if isAside(readItems(text)) != want {
+		if NewLexicon().grammar().isAside(readItems(text)) != want {
 			t.Errorf("%q is an aside: %v", text, !want)
 		}
 	}
@@ -132,10 +132,10 @@ func TestNounsAndVerbs(t *testing.T) {
 	} {
 		items := readItems(tt.text)
 		at := slices.IndexFunc(items, func(it item) bool { return wordOf(it) == "mail" })
-		if noun := nounAt(items, at); noun != tt.noun {
+		if noun := NewLexicon().grammar().nounAt(items, at); noun != tt.noun {
 			t.Errorf("%q: a noun: %v", tt.text, noun)
 		}
-		if verb := verbAt(items, at); verb != tt.verb {
+		if verb := NewLexicon().grammar().verbAt(items, at); verb != tt.verb {
 			t.Errorf("%q: a verb: %v", tt.text, verb)
 		}
 	}
@@ -148,7 +148,7 @@ func TestNegations(t *testing.T) {
 		"no 7": false, "no a7": false, "not": true, "not it": true, "not forget": false, "not hesitate": false, "not only": false, "why not": false,
 		"or not": false, "instead": false, "instead of": true, "rather": false, "rather than": true, "rather good": false, "7 7": false,
 	} {
-		if negated(readItems(text), nil) != want {
+		if NewLexicon().grammar().negated(readItems(text), nil) != want {
 			t.Errorf("%q says no: %v", text, !want)
 		}
 	}
@@ -159,7 +159,7 @@ func TestAssentsInSeveralWords(t *testing.T) {
 		"go for it": true, "go for": false, "go": false, "go (for it)": false, "sounds good": true, "thank you": false, "thank you yes": true,
 		"of course thanks": true, "good then": false, "good yes good": true,
 	} {
-		if Assents(text) != want {
+		if NewLexicon().Assents(text) != want {
 			t.Errorf("%q assents: %v", text, !want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestAssentsInSeveralWords(t *testing.T) {
 func TestRequestsAtTheLimit(t *testing.T) {
 	for extra, want := range map[int]string{0: "777", 1: ""} {
 		end := ". Pay EUR 777"
-		for _, r := range Requests(strings.Repeat("x", maxStatedBytes-len(end)+extra) + end) {
+		for _, r := range NewLexicon().Requests(strings.Repeat("x", maxStatedBytes-len(end)+extra) + end) {
 			for _, amount := range []string{"7", "77", "777"} {
 				if got := r.HasAsAmount(amount, hook.Number, "amount"); r.Licenses([]string{"pay"}) && got != (amount == want) {
 					t.Errorf("%d bytes over the limit: %s is stated: %v", extra, amount, got)
@@ -181,7 +181,7 @@ func TestRequestsAtTheLimit(t *testing.T) {
 
 func TestRequestsThatNameSomething(t *testing.T) {
 	for text, want := range map[string]bool{"read it": false, `read "a b"`: true, "read a.txt": true, "read Ann": false} {
-		if got := Requests(text)[0].Names(); got != want {
+		if got := NewLexicon().Requests(text)[0].Names(); got != want {
 			t.Errorf("%q names something: %v", text, got)
 		}
 	}

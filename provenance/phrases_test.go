@@ -15,7 +15,7 @@ func TestTitles(t *testing.T) {
 		{"one Zed", "", "Zed|one"},
 		{"Aaaa Bbbb Cccc Dddd Eeee Ffff Gggg", "Aaaa Bbbb Cccc Dddd Eeee Ffff", "Aaaa Bbbb Cccc Dddd Eeee Ffff Gggg"},
 	} {
-		got := Titles(c.text)
+		got := NewLexicon().Titles(c.text)
 		for want := range strings.SplitSeq(c.has, "|") {
 			if want != "" && !slices.Contains(got, want) {
 				t.Errorf("%q: %q is no title: %q", c.text, want, got)
@@ -27,17 +27,17 @@ func TestTitles(t *testing.T) {
 			}
 		}
 	}
-	if got := Titles("cancel Garden Walk"); slices.Index(got, "Garden Walk") > slices.Index(got, "Garden") {
+	if got := NewLexicon().Titles("cancel Garden Walk"); slices.Index(got, "Garden Walk") > slices.Index(got, "Garden") {
 		t.Errorf("the shorter comes first: %q", got)
 	}
 	exact := strings.Repeat("x", maxFieldValue)
-	if got := Titles(`"` + exact + `"`); !slices.Contains(got, exact) {
+	if got := NewLexicon().Titles(`"` + exact + `"`); !slices.Contains(got, exact) {
 		t.Error("the longest title is lost")
 	}
-	if got := Titles(`"` + exact + `y"`); slices.Contains(got, exact+"y") {
+	if got := NewLexicon().Titles(`"` + exact + `y"`); slices.Contains(got, exact+"y") {
 		t.Error("a longer one is kept")
 	}
-	if got := Titles(strings.Repeat("Zebra ", 300)); len(got) != maxTitles {
+	if got := NewLexicon().Titles(strings.Repeat("Zebra ", 300)); len(got) != maxTitles {
 		t.Errorf("%d titles", len(got))
 	}
 }
@@ -150,7 +150,7 @@ func TestPointsAndNamesTarget(t *testing.T) {
 		{"save it to /work/a", false, true},
 		{"send DE89370400440532013000 5 EUR", false, true},
 	} {
-		list := Requests(c.text)
+		list := NewLexicon().Requests(c.text)
 		if len(list) != 1 {
 			t.Fatalf("%q: %d clauses", c.text, len(list))
 		}
@@ -186,7 +186,7 @@ func TestPlainWordsAreNoTitles(t *testing.T) {
 		"have Lunch":                            "Lunch",
 		"delete notes.txt of it":                "notes.txt",
 	} {
-		got := Titles(text)
+		got := NewLexicon().Titles(text)
 		if want == "" && len(got) > 0 || want != "" && !slices.Contains(got, want) {
 			t.Errorf("%q: %q", text, got)
 		}
@@ -194,11 +194,11 @@ func TestPlainWordsAreNoTitles(t *testing.T) {
 }
 
 func TestCalled(t *testing.T) {
-	list := Requests(`Invite Anna to "the club" on May 5 please`)
+	list := NewLexicon().Requests(`Invite Anna to "the club" on May 5 please`)
 	if got := list[0].Called(); !slices.Equal(got, []string{"Anna", "the club"}) {
 		t.Errorf("%q", got)
 	}
-	if got := Requests("Invite everybody")[0].Called(); len(got) != 0 {
+	if got := NewLexicon().Requests("Invite everybody")[0].Called(); len(got) != 0 {
 		t.Errorf("%q", got)
 	}
 }

@@ -131,7 +131,7 @@ func TestExtremes(t *testing.T) {
 		tr := library(c.text)
 		var s Stated
 		s.Add(c.said)
-		got := tr.Extremes(&s)
+		got := tr.Extremes(NewLexicon(), &s)
 		switch {
 		case c.want == "" && len(got) != 0, c.want != "" && (len(got) != 1 || got[0] != tr.Records("id", c.want)[0]):
 			t.Errorf("%q in %s: %v", c.said, c.text, got)
@@ -139,11 +139,11 @@ func TestExtremes(t *testing.T) {
 	}
 	var s Stated
 	s.Add("largest")
-	if (&Tracer{}).Extremes(&s) != nil {
+	if (&Tracer{}).Extremes(NewLexicon(), &s) != nil {
 		t.Error("nothing has a largest")
 	}
 	both := library(files("size", "5", "6"), files("size", "9", "1"))
-	if got := both.Extremes(&s); len(got) != 2 || got[0].Node != 1 || got[1].Node != 2 {
+	if got := both.Extremes(NewLexicon(), &s); len(got) != 2 || got[0].Node != 1 || got[1].Node != 2 {
 		t.Errorf("each content has its own: %v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 // understood asks for nothing.
 type Request struct {
 	Stated
+	g       *grammar
 	text    string // the whole message; the items stand in it
 	items   []item
 	verbs   []int // the items that are verbs in the place of an order
@@ -21,11 +22,12 @@ type Request struct {
 }
 
 // Requests returns the clauses of a message, in order.
-func Requests(text string) []*Request {
+func (l *Lexicon) Requests(text string) []*Request {
 	var list []*Request
+	g := l.grammar()
 	text = typed(text)
-	for _, parts := range together(readParts(text)) {
-		r := &Request{text: text, items: itemsOf(parts), aside: parts[0].aside}
+	for _, parts := range together(g.readParts(text)) {
+		r := &Request{g: g, text: text, items: itemsOf(parts), aside: parts[0].aside}
 		r.take(r.items)
 		for _, p := range parts {
 			r.negated = r.negated || p.negated
@@ -47,7 +49,7 @@ func (r *Request) addMeans() {
 	}
 	for i := r.verbs[0] + 1; i+1 < len(r.items) && !r.items[i].sentence; i++ {
 		switch word, before := wordOf(r.items[i]), wordOf(r.items[i-1]); {
-		case opensClause(word) || word == "that" && !r.points(i):
+		case r.g.OpensClause.has(word) || word == "that" && !r.points(i):
 			return
 		case word == "by" && strings.HasSuffix(wordOf(r.items[i+1]), "ing"):
 			if !strings.HasSuffix(before, "ed") && before != "done" {
@@ -76,11 +78,11 @@ func (r *Request) Forbids(verbs []string) bool {
 	for i, it := range r.items {
 		switch word := wordOf(it); {
 		case word == "":
-		case word == "else" || word == "other" || word == "others":
+		case r.g.SomeoneElse.has(word):
 			return false
-		case word == "mind" || word == "forget":
+		case r.g.TakesBack.has(word):
 			found = true
-		case !nounAt(r.items, i) && r.uses(i, verbs):
+		case !r.g.nounAt(r.items, i) && r.uses(i, verbs):
 			found = true
 		}
 	}
@@ -100,7 +102,7 @@ func (r *Request) NamesTarget() bool {
 		case it.inner:
 		case it.kind == Quoted, it.kind == URL, it.kind == Address, it.kind == Account, it.kind == Path:
 			return true
-		case it.kind == Name && it.clean && !common(strings.ToLower(it.folded)) && monthOf(strings.ToLower(it.folded)) == 0:
+		case it.kind == Name && it.clean && !common(strings.ToLower(it.folded)) && r.g.Months.of(strings.ToLower(it.folded)) == 0:
 			return true
 		}
 	}
@@ -110,13 +112,7 @@ func (r *Request) NamesTarget() bool {
 // Points reports whether the clause says «them», «him» or «her» of somebody
 // who was named before.
 func (r *Request) Points() bool {
-	return slices.ContainsFunc(r.items, func(it item) bool {
-		switch wordOf(it) {
-		case "them", "him", "her":
-			return true
-		}
-		return false
-	})
+	return slices.ContainsFunc(r.items, func(it item) bool { return r.g.Points.has(wordOf(it)) })
 }
 
 // uses reports whether one of the verbs stands at an item.
@@ -150,6 +146,7 @@ func isGerund(word, verb string) bool {
 // A part is a phrase that was read.
 type part struct {
 	phrase
+	g       *grammar
 	items   []item
 	all     []item // of the message
 	first   int    // which of these is its first
@@ -164,12 +161,12 @@ type part struct {
 }
 
 // readParts reads the phrases of a message, each in the light of those before.
-func readParts(text string) []part {
+func (g *grammar) readParts(text string) []part {
 	all := readItems(text)
 	var parts []part
 	var so reading
 	at := 0
-	for _, p := range phrases(text) {
+	for _, p := range g.phrases(text) {
 		for at < len(all) && all[at].start < p.start {
 			at++
 		}
@@ -177,7 +174,7 @@ func readParts(text string) []part {
 		for to < len(all) && all[to].start < p.end {
 			to++
 		}
-		next := part{phrase: p, items: all[at:to], first: at, all: all}
+		next := part{phrase: p, g: g, items: all[at:to], first: at, all: all}
 		next.read()
 		so.follow(&next, strings.HasSuffix(strings.TrimSpace(text[p.start:p.end]), ":"))
 		parts = append(parts, next)
@@ -207,57 +204,47 @@ func together(parts []part) [][]part {
 
 // read finds out what a phrase is by itself.
 func (p *part) read() {
-	at, gerund := opening(p.items, !p.sentence)
-	p.aside = isAside(p.items) || p.joint == "before" || p.joint == "after"
+	at, gerund := p.g.opening(p.items, !p.sentence)
+	p.aside = p.g.isAside(p.items) || p.joint == "before" || p.joint == "after"
 	p.opened = at == len(p.items)
 	if !p.opened && !p.aside {
 		p.addVerb(at, gerund)
 	}
 	for i, it := range p.items {
 		word := wordOf(it)
-		if !asksWith(word) || !verbAt(p.items, i) {
+		if !p.g.Asks.has(word) || !p.g.verbAt(p.items, i) {
 			continue
 		}
 		p.acts = true
 		if i > 0 && wordOf(p.items[i-1]) == "to" && !slices.Contains(p.verbs, i) {
 			p.wants = true
 		}
-		p.asks = p.asks || i > 1 && opensClause(wordOf(p.items[i-2]))
+		p.asks = p.asks || i > 1 && p.g.OpensClause.has(wordOf(p.items[i-2]))
 	}
-	p.negated = negated(p.items, p.verbs)
+	p.negated = p.g.negated(p.items, p.verbs)
 }
 
 // addVerb takes in the verb an order begins with, and those that go with it:
 // «sign or send it», «use the mailbox to send it».
 func (p *part) addVerb(at int, gerund bool) {
 	word := wordOf(p.items[at])
-	if word == "" || !p.items[at].clean || isNoun(p.items, at) || strings.HasSuffix(word, "ing") != gerund {
+	if word == "" || !p.items[at].clean || p.g.isNoun(p.items, at) || strings.HasSuffix(word, "ing") != gerund {
 		return
 	}
-	if !asksWith(word) && (common(word) || p.items[at].kind == Name && !p.sentence || p.joint == ",") {
+	if !p.g.Asks.has(word) && (common(word) || p.items[at].kind == Name && !p.sentence || p.joint == ",") {
 		return // a verb of somebody's own catalog is not taken for granted
 	}
 	p.verbs = append(p.verbs, at)
-	p.known = p.known || asksWith(word)
+	p.known = p.known || p.g.Asks.has(word)
 	if at+2 < len(p.items) && wordOf(p.items[at+1]) == "or" {
 		p.addVerb(at+2, gerund)
 	}
-	for i := at + 1; i+1 < len(p.items) && isMeans(word); i++ {
-		if wordOf(p.items[i]) == "to" && asksWith(wordOf(p.items[i+1])) {
+	for i := at + 1; i+1 < len(p.items) && p.g.Means.has(word); i++ {
+		if wordOf(p.items[i]) == "to" && p.g.Asks.has(wordOf(p.items[i+1])) {
 			p.verbs = append(p.verbs, i+1)
 			return
 		}
 	}
-}
-
-// isMeans reports whether what follows such a verb and «to» is what is asked
-// for.
-func isMeans(word string) bool {
-	switch word {
-	case "use", "try", "proceed", "continue", "start", "begin":
-		return true
-	}
-	return false
 }
 
 // A reading is what the phrases so far mean for the next one.
@@ -301,7 +288,7 @@ func (so *reading) follow(p *part, colon bool) {
 	case p.acts:
 		so.reported, so.wanted = true, p.wants && !p.aside
 	}
-	so.list = colon && (so.forbidden || len(p.verbs) == 0 && slices.ContainsFunc(p.items, reports))
+	so.list = colon && (so.forbidden || len(p.verbs) == 0 && slices.ContainsFunc(p.items, func(it item) bool { return p.g.Reports.has(wordOf(it)) }))
 }
 
 // wordOf returns a word in lower case, or nothing for what is none.

@@ -11,7 +11,7 @@ var mailVerbs = []string{"send", "mail", "email", "write", "reply", "respond", "
 
 // asksToMail reports whether a text licenses sending to x@y.example.
 func asksToMail(text string) bool {
-	for _, r := range Requests(text) {
+	for _, r := range NewLexicon().Requests(text) {
 		if r.Licenses(mailVerbs) && r.HasAsTarget("x@y.example", hook.String, "to") {
 			return true
 		}
@@ -233,7 +233,7 @@ func TestLicenses(t *testing.T) {
 		{"check it before you send it", []string{"send"}, false},
 	} {
 		got := false
-		for _, r := range Requests(tt.text) {
+		for _, r := range NewLexicon().Requests(tt.text) {
 			got = got || r.Licenses(tt.verbs)
 		}
 		if got != tt.want {
@@ -255,7 +255,7 @@ func TestForbids(t *testing.T) {
 		"I do not want you to email anybody": true,
 	} {
 		got := false
-		for _, r := range Requests(text) {
+		for _, r := range NewLexicon().Requests(text) {
 			got = got || r.Forbids(mailVerbs)
 		}
 		if got != want {
@@ -276,7 +276,7 @@ func TestHasAsAmount(t *testing.T) {
 		"pay Bob 50 EUR":                          false,
 	} {
 		got := false
-		for _, r := range Requests(text) {
+		for _, r := range NewLexicon().Requests(text) {
 			got = got || r.HasAsAmount("9000", hook.Number, "amount")
 		}
 		if got != want {
@@ -292,7 +292,7 @@ func TestAssents(t *testing.T) {
 		"": false, "no": false, "No! Never mind.": false, "thanks": false, "please": false, "yes, but not to Bob": false, "not ok": false,
 		"yes 50": false, "hm": false, "do not": false, "yes x@y.example": false, "is that right": false, "Sure about that?": false,
 	} {
-		if Assents(text) != want {
+		if NewLexicon().Assents(text) != want {
 			t.Errorf("%q assents: %v", text, !want)
 		}
 	}
@@ -301,9 +301,10 @@ func TestAssents(t *testing.T) {
 func FuzzRequests(f *testing.F) {
 	f.Add("Forward the complaint from a@b.example to x@y.example, not “c”'s", "x@y.example")
 	f.Add("1. Would you mind sending Bob's 50 EUR of 7? No.", "50")
+	words := NewLexicon()
 	f.Fuzz(func(t *testing.T, text, value string) {
-		Assents(text)
-		for _, r := range Requests(text) {
+		words.Assents(text)
+		for _, r := range words.Requests(text) {
 			r.Licenses(mailVerbs)
 			r.Forbids(mailVerbs)
 			stated := r.Has(value, hook.String, "to")
@@ -316,8 +317,9 @@ func FuzzRequests(f *testing.F) {
 
 func BenchmarkRequests(b *testing.B) {
 	text := "Please read my mail and send the quarterly report to bob@example.com. Could you also pay invoice 7, then tell Ann that it is done?"
+	words := NewLexicon()
 	b.ReportAllocs()
 	for b.Loop() {
-		Requests(text)
+		words.Requests(text)
 	}
 }

@@ -34,7 +34,7 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 		if j == i-1 {
 			n.next = singular(word)
 		}
-		if !filler(word) {
+		if !inGroup("filler", word) {
 			n.before = singular(word)
 			break
 		}
@@ -53,18 +53,10 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 
 func isWordItem(it item) bool { return (it.kind == Word || it.kind == Name) && !it.inner }
 
-func filler(word string) bool {
-	switch word {
-	case "number", "no", "nr", "num", "id", "is", "of", "to", "at", "by", "the", "be", "for", "with":
-		return true
-	}
-	return false
-}
-
 // hasNumber reports whether the owner stated a number in this role.
 func (s *Stated) hasNumber(value, plain string, kind hook.LeafKind, role string) bool {
 	words := roleWords(role)
-	money := namesAny(words, moneyWords)
+	money := namesAny(words, "money")
 	for _, n := range s.numbers[plain] {
 		switch {
 		case n.money && money:
@@ -74,7 +66,7 @@ func (s *Stated) hasNumber(value, plain string, kind hook.LeafKind, role string)
 			return true
 		}
 	}
-	if money || namesAny(words, countWords) {
+	if money || namesAny(words, "count") {
 		return false
 	}
 	if len(plain) == 4 && (plain[:2] == "19" || plain[:2] == "20") && names(words, "year") {
@@ -104,9 +96,7 @@ func roleWords(role string) []string {
 	for word := range strings.FieldsFuncSeq(splitCamel(role), notLetter) {
 		word = singular(strings.ToLower(word))
 		all = append(all, word)
-		switch word {
-		case "id", "number", "no", "nr", "num", "value", "the", "of", "in", "by":
-		default:
+		if !inGroup("telling-nothing", word) {
 			telling = append(telling, word)
 		}
 	}
@@ -140,8 +130,8 @@ func names(words []string, neighbour string) bool {
 		if w == neighbour {
 			return true
 		}
-		for _, group := range []func(string) bool{moneyWords, countWords, limitWords, requestWords} {
-			if group(w) && group(neighbour) {
+		for _, group := range [...]string{"money", "count", "limit", "request"} {
+			if inGroup(group, w) && inGroup(group, neighbour) {
 				return true
 			}
 		}
@@ -149,38 +139,8 @@ func names(words []string, neighbour string) bool {
 	return false
 }
 
-func namesAny(words []string, group func(string) bool) bool { return slices.ContainsFunc(words, group) }
-
-func moneyWords(word string) bool {
-	switch word {
-	case "amount", "sum", "total", "price", "cost", "payment", "pay", "transfer", "fee", "budget", "balance", "money", "donation":
-		return true
-	}
-	return false
-}
-
-func countWords(word string) bool {
-	switch word {
-	case "quantity", "qty", "count", "copy", "piece", "unit", "item":
-		return true
-	}
-	return false
-}
-
-func limitWords(word string) bool {
-	switch word {
-	case "limit", "max", "maximum", "most", "top", "first", "last", "latest", "newest", "recent":
-		return true
-	}
-	return false
-}
-
-func requestWords(word string) bool {
-	switch word {
-	case "pr", "pull", "request", "mr", "merge":
-		return true
-	}
-	return false
+func namesAny(words []string, group string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return inGroup(group, word) })
 }
 
 // singular returns a word without the ending of a plural, roughly.

@@ -120,7 +120,7 @@ func (r *Request) aim(s span) aim {
 		if slices.Contains(r.verbs, j) {
 			return r.direct(s, listed)
 		}
-		switch kind := relation(word); {
+		switch kind := r.g.relation(word); {
 		case next.label:
 			return r.called(j)
 		case word == "" || it.kind == Name && kind == relatesNothing:
@@ -134,7 +134,7 @@ func (r *Request) aim(s span) aim {
 		case listed && !r.endsList(s.to):
 			return notAimed
 		case kind == relatesTo:
-			if asksWith(wordOf(next)) {
+			if r.g.Asks.has(wordOf(next)) {
 				return notAimed // «to send», and what is sent
 			}
 			return r.outer(j, aimed)
@@ -142,7 +142,7 @@ func (r *Request) aim(s span) aim {
 			return r.outer(j, maybeAimed)
 		case word == "is" || word == "are" || word == "be":
 			return r.called(j)
-		case word == "at" || isDeterminer(word):
+		case word == "at" || r.g.Determiners.has(word):
 		default:
 			plain = plain && listed
 			words++
@@ -178,11 +178,11 @@ func (r *Request) outer(j int, a aim) aim {
 	for i := j - 1; i >= 0 && !r.items[i+1].sentence && !slices.Contains(r.verbs, i); i-- {
 		word := wordOf(r.items[i])
 		switch {
-		case r.items[i+1].label, isPast(word), i == j-1 && strings.HasSuffix(word, "ed"):
+		case r.items[i+1].label, r.g.Past.has(word), i == j-1 && strings.HasSuffix(word, "ed"):
 			return notAimed
-		case opensClause(word) && wordOf(r.items[i+1]) != "you", word == "that" && !r.points(i):
+		case r.g.OpensClause.has(word) && wordOf(r.items[i+1]) != "you", word == "that" && !r.points(i):
 			return notAimed
-		case asksWith(word) && i > 0 && !r.items[i].apart && verbAt(r.items, i) && wordOf(r.items[i-1]) != "you":
+		case r.g.Asks.has(word) && i > 0 && !r.items[i].apart && r.g.verbAt(r.items, i) && wordOf(r.items[i-1]) != "you":
 			return notAimed
 		case about && word == "to":
 			return notAimed // «to Ann about the mail to Bob»
@@ -193,26 +193,15 @@ func (r *Request) outer(j int, a aim) aim {
 	return a
 }
 
-// isPast reports whether a word says what somebody did, where it is not
-// formed with «ed».
-func isPast(word string) bool {
-	switch word {
-	case "wrote", "written", "sent", "gave", "given", "said", "told", "paid", "got", "made", "put", "brought", "went", "gone", "was", "were":
-		return true
-	}
-	return false
-}
-
 // called is the aim of a value that is said to be an address: «her address is
 // A», «recipient: A».
 func (r *Request) called(j int) aim {
 	for ; j >= 0; j-- {
-		switch wordOf(r.items[j]) {
-		case "is", "are", "be", "should", "will":
-		case "to", "cc", "bcc":
+		switch word := wordOf(r.items[j]); {
+		case r.g.CalledIs.has(word):
+		case r.g.CalledTo.has(word):
 			return aimed
-		case "address", "addresses", "email", "emails", "e-mail", "mail", "recipient", "recipients", "receiver", "account", "iban", "number",
-			"channel", "destination", "id", "attendees", "participants", "following", "these", "people", "persons", "assignee":
+		case r.g.CalledAddress.has(word):
 			return maybeAimed
 		default:
 			return notAimed
@@ -229,7 +218,7 @@ func (r *Request) aimsElsewhere(value string) bool {
 			continue
 		}
 		j := i - 1
-		for j >= 0 && (r.items[j].end > it.start || isDeterminer(wordOf(r.items[j]))) {
+		for j >= 0 && (r.items[j].end > it.start || r.g.Determiners.has(wordOf(r.items[j]))) {
 			j--
 		}
 		if j >= 0 && wordOf(r.items[j]) == "to" && !slices.Contains(r.verbs, i) {
@@ -242,10 +231,10 @@ func (r *Request) aimsElsewhere(value string) bool {
 // isAmount looks back from a number for what it is.
 func (r *Request) isAmount(i int) bool {
 	for j := i - 1; j >= max(0, i-4) && !r.items[j+1].sentence; j-- {
-		switch wordOf(r.items[j]) {
-		case "than", "from", "budget", "limit", "balance", "against", "under", "below", "above", "over":
+		switch word := wordOf(r.items[j]); {
+		case r.g.NotAmount.has(word):
 			return false
-		case "of":
+		case word == "of":
 			if j > 0 && (wordOf(r.items[j-1]) == "" || wordOf(r.items[j-1]) == "out" || isCurrency(wordOf(r.items[j-1]))) {
 				return false
 			}
@@ -265,15 +254,7 @@ func (r *Request) possessive(i int) bool {
 
 // ownsTarget reports whether what stands at an item goes to its owner.
 func (r *Request) ownsTarget(i int) bool {
-	if i >= len(r.items) {
-		return false
-	}
-	switch wordOf(r.items[i]) {
-	case "address", "inbox", "account", "mailbox", "dm", "dms", "phone", "number", "iban", "calendar", "wallet", "email", "mail", "message",
-		"question", "comment", "post":
-		return true
-	}
-	return false
+	return i < len(r.items) && r.g.OwnsTarget.has(wordOf(r.items[i]))
 }
 
 // bracket reports whether nothing but a bracket parts an item from the next:
@@ -286,7 +267,7 @@ func (r *Request) bracket(j int) bool {
 // points reports whether «that» points at something instead of opening a
 // clause: «send that to Bob».
 func (r *Request) points(j int) bool {
-	return j == 0 || slices.Contains(r.verbs, j-1) || relation(wordOf(r.items[j-1])) >= relatesLoosely
+	return j == 0 || slices.Contains(r.verbs, j-1) || r.g.relation(wordOf(r.items[j-1])) >= relatesLoosely
 }
 
 // endsList reports whether what stands behind a value lets it be the last of a
@@ -296,14 +277,7 @@ func (r *Request) endsList(i int) bool {
 		return true
 	}
 	word := wordOf(r.items[i])
-	switch word {
-	case "and", "or", "it", "them", "please", "what", "how", "saying", "asking", "telling", "using", "today", "tomorrow", "tonight", "now", "too",
-		"all", "some", "both", "so", "then", "only", "again", "that", "whether", "there", "back", "immediately", "asap", "also", "when", "if",
-		"because", "as", "before", "after", "at", "by", "from", "about", "of", "regarding", "via", "until", "every", "each", "once", "but", "and/or",
-		"channel", "user", "group", "team", "folder", "is", "are":
-		return true
-	}
-	return isDeterminer(word) || relation(word) >= relatesLoosely
+	return r.g.EndsList.has(word) || r.g.Determiners.has(word) || r.g.relation(word) >= relatesLoosely
 }
 
 // A relating says what a word makes of the value behind it.
@@ -316,26 +290,14 @@ const (
 	relatesTo
 )
 
-func relation(word string) relating {
-	switch word {
-	case "to", "cc", "bcc", "invite", "notify", "add":
+func (g *grammar) relation(word string) relating {
+	switch {
+	case g.RelatesTo.has(word):
 		return relatesTo
-	case "with", "for", "in", "into", "on", "onto", "inside", "within", "under":
+	case g.RelatesLoosely.has(word):
 		return relatesLoosely
-	case "from", "by", "of", "about", "except", "excluding", "than", "not", "like", "regarding", "concerning", "behalf", "against", "without",
-		"instead", "minus", "versus", "vs", "what", "who", "whom", "which", "whose", "whether", "if", "how", "where", "when", "why", "because",
-		"since", "while", "after", "before", "once", "until", "unless", "as", "so", "but", "although", "though", "via", "mentioning", "saying",
-		"asking", "telling", "mention", "named", "called", "titled", "between", "wrote", "sent", "shared", "received", "got", "said", "says":
+	case g.RelatesAway.has(word):
 		return relatesAway
 	}
 	return relatesNothing
-}
-
-func isDeterminer(word string) bool {
-	switch word {
-	case "the", "a", "an", "my", "your", "our", "his", "her", "its", "their", "this", "these", "those", "also", "just", "both", "all", "new", "old",
-		"user", "channel", "colleague", "friend", "address", "wife", "husband", "boss", "team", "following", "account", "iban", "number", "group":
-		return true
-	}
-	return false
 }

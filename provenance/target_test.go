@@ -10,7 +10,7 @@ import (
 // aimOf returns the clearest aim of a value in a text.
 func aimOf(text, value string) aim {
 	best := notAimed
-	for _, r := range Requests(text) {
+	for _, r := range NewLexicon().Requests(text) {
 		for _, s := range r.find(value) {
 			best = max(best, r.aim(s))
 		}
@@ -82,7 +82,7 @@ func TestTargets(t *testing.T) {
 		{"share it with x@y.example to 谢a@b.example", "x@y.example", hook.String, true},
 	} {
 		got := false
-		for _, r := range Requests(tt.text) {
+		for _, r := range NewLexicon().Requests(tt.text) {
 			got = got || r.HasAsTarget(tt.value, tt.kind, "issue")
 		}
 		if got != tt.want {
@@ -108,7 +108,7 @@ func TestAmountsAndWhatStandsBefore(t *testing.T) {
 		"pay 9000 EUR of my budget 9000 EUR":         true,
 	} {
 		got := false
-		for _, r := range Requests(text) {
+		for _, r := range NewLexicon().Requests(text) {
 			got = got || !r.negated && r.HasAsAmount("9000", hook.Number, "amount")
 		}
 		if got != want {

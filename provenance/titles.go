@@ -13,7 +13,7 @@ const (
 // common one and has something of a name: plain words are in every message, and
 // somebody could call a record by them. Longer runs come before the shorter
 // ones inside them.
-func Titles(text string) []string {
+func (l *Lexicon) Titles(text string) []string {
 	text = typed(text)
 	items := readItems(text)
 	var titles []string
@@ -66,7 +66,7 @@ func hasName(items []item, i, end int) bool {
 func (r *Request) Called() []string {
 	var names []string
 	for i, it := range r.items {
-		name := it.kind == Name && i > 0 && !it.sentence && !common(strings.ToLower(it.folded)) && monthOf(strings.ToLower(it.folded)) == 0
+		name := it.kind == Name && i > 0 && !it.sentence && !common(strings.ToLower(it.folded)) && r.g.Months.of(strings.ToLower(it.folded)) == 0
 		if !it.inner && (name || it.kind == Quoted) {
 			names = append(names, it.raw)
 		}

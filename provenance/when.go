@@ -3,6 +3,8 @@ package provenance
 import (
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // When is what the owner said about time: the days, the hours, and whether
@@ -29,16 +31,16 @@ const latest = 12 * 60
 
 // ReadWhen reads what messages say about time. What stands inside quotes is
 // somebody's text and says nothing.
-func ReadWhen(texts ...string) When {
+func (l *Lexicon) ReadWhen(texts ...string) When {
 	var w When
 	for _, text := range texts {
-		w.read(timeWords(readItems(typed(text))))
+		w.read(l.grammar(), timeWords(readItems(typed(text))))
 	}
 	return w
 }
 
 // AddTo adds what a clause says about time.
-func (r *Request) AddTo(w *When) { w.read(timeWords(r.items)) }
+func (r *Request) AddTo(w *When) { w.read(r.g, timeWords(r.items)) }
 
 // Says reports whether a day was named at all.
 func (w *When) Says() bool { return len(w.days) > 0 }
@@ -111,10 +113,10 @@ func timeWords(items []item) []string {
 // maxTimeWord is the longest word that can say something about time.
 const maxTimeWord = 32
 
-func (w *When) read(words []string) {
+func (w *When) read(g *grammar, words []string) {
 	for i := range words {
 		if len(w.days) < maxTimes {
-			if d, ok := dayAt(words, i); ok {
+			if d, ok := g.dayAt(words, i); ok {
 				w.days = append(w.days, d)
 			}
 		}
@@ -128,17 +130,17 @@ func (w *When) read(words []string) {
 
 // dayAt reads a date whose first word stands at i: 2024-05-19, May 19th 2024,
 // 19 May, the 19th of May.
-func dayAt(words []string, i int) (day, bool) {
+func (g *grammar) dayAt(words []string, i int) (day, bool) {
 	if at, isDay, _ := readTime(words[i]); isDay {
 		return day{at.Year(), at.Month(), at.Day()}, true
 	}
-	if m := monthOf(words[i]); m != 0 {
-		if n := dayNumber(wordAt(words, i+1)); n > 0 {
+	if m := g.Months.of(words[i]); m != 0 {
+		if n := g.dayNumber(wordAt(words, i+1)); n > 0 {
 			return day{yearOf(wordAt(words, i+2)), m, n}, true
 		}
 		return day{}, false
 	}
-	n := dayNumber(words[i])
+	n := g.dayNumber(words[i])
 	if n == 0 {
 		return day{}, false
 	}
@@ -146,7 +148,7 @@ func dayAt(words []string, i int) (day, bool) {
 	if wordAt(words, next) == "of" {
 		next++
 	}
-	if m := monthOf(wordAt(words, next)); m != 0 && dayNumber(wordAt(words, next+1)) == 0 {
+	if m := g.Months.of(wordAt(words, next)); m != 0 && g.dayNumber(wordAt(words, next+1)) == 0 {
 		return day{yearOf(wordAt(words, next+1)), m, n}, true
 	}
 	return day{}, false
@@ -159,23 +161,30 @@ func wordAt(words []string, i int) string {
 	return ""
 }
 
-func monthOf(word string) time.Month {
-	word = strings.TrimSuffix(word, ".")
-	if len(word) < 3 || strings.IndexByte("jfmasond", word[0]) < 0 {
-		return 0
+// months are the names of the months, and their short forms.
+type months map[string]time.Month
+
+// UnmarshalYAML reads a list of names for each month, from January on.
+func (m *months) UnmarshalYAML(n *yaml.Node) error {
+	var list [][]string
+	if err := n.Decode(&list); err != nil {
+		return err
 	}
-	for m := time.January; m <= time.December; m++ {
-		name := strings.ToLower(m.String())
-		if word == name || len(word) >= 3 && len(word) <= 4 && word != "mar" && strings.HasPrefix(name, word) {
-			return m
+	*m = months{}
+	for i, names := range list {
+		for _, name := range names {
+			(*m)[name] = time.January + time.Month(i)
 		}
 	}
-	return 0
+	return nil
 }
 
+// of returns the month that a word names, or 0.
+func (m months) of(word string) time.Month { return m[strings.TrimSuffix(word, ".")] }
+
 // dayNumber reads 5, 5th and 22nd.
-func dayNumber(word string) int {
-	for _, ending := range [...]string{"st", "nd", "rd", "th", "."} {
+func (g *grammar) dayNumber(word string) int {
+	for _, ending := range g.DayEndings {
 		if short, ok := strings.CutSuffix(word, ending); ok {
 			word = short
 			break

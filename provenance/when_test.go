@@ -28,7 +28,7 @@ func TestWhenAllowsWhatWasSaid(t *testing.T) {
 		{"on May 5 and on June 7", "2024-05-05|2024-06-07", "2024-05-07|2024-06-05"},
 		{"the meeting of May 5 2024 or 2024", "2024-05-05", "2025-05-05"},
 	} {
-		w := ReadWhen(c.said)
+		w := NewLexicon().ReadWhen(c.said)
 		for v := range strings.SplitSeq(c.yes, "|") {
 			if !w.Allows(v) {
 				t.Errorf("%q does not allow %q", c.said, v)
@@ -49,15 +49,15 @@ func TestWhenSaysNothing(t *testing.T) {
 		`read "the notes of May 19 2024"`, `look at "2024-05-19 10:00 plan"`, "mar 5", "ma 5", "mayo 5", "2024-13-01", "2024-02-30", "0 May", "12345 May", "May 12345",
 		strings.Repeat("x", maxTimeWord+1), "2024-05-19x",
 	} {
-		if w := ReadWhen(said); w.Says() || w.Allows("2024-05-19") || w.Allows("2024-05-19 10:00") || w.Allows("") || w.Allows("soon") {
+		if w := NewLexicon().ReadWhen(said); w.Says() || w.Allows("2024-05-19") || w.Allows("2024-05-19 10:00") || w.Allows("") || w.Allows("soon") {
 			t.Errorf("%q says %+v", said, w)
 		}
 	}
-	if w := ReadWhen(`on May 5, see "3pm on June 7"`); !w.Allows("2024-05-05 01:00") || w.Allows("2024-06-07") {
+	if w := NewLexicon().ReadWhen(`on May 5, see "3pm on June 7"`); !w.Allows("2024-05-05 01:00") || w.Allows("2024-06-07") {
 		t.Errorf("%+v", w)
 	}
 	for _, hour := range []string{"0pm", "13pm", "24:00", "10:60", "10 o'clock", "pm", "1234pm"} {
-		if w := ReadWhen("May 5 at " + hour); len(w.clocks) != 0 {
+		if w := NewLexicon().ReadWhen("May 5 at " + hour); len(w.clocks) != 0 {
 			t.Errorf("%s is an hour: %+v", hour, w)
 		}
 	}
@@ -69,19 +69,19 @@ func TestWhenHasLimits(t *testing.T) {
 	for i := range maxTimes + 1 {
 		b.WriteString("on " + []string{"May", "June"}[i/31] + " " + itoa(i%31+1) + ", ")
 	}
-	w := ReadWhen(b.String())
+	w := NewLexicon().ReadWhen(b.String())
 	if len(w.days) != maxTimes || !w.Allows("2024-06-01") || w.Allows("2024-06-02") {
 		t.Errorf("%d days", len(w.days))
 	}
-	w = ReadWhen("May 5 " + strings.Repeat("11:00 ", maxTimes) + "10:00")
+	w = NewLexicon().ReadWhen("May 5 " + strings.Repeat("11:00 ", maxTimes) + "10:00")
 	if len(w.clocks) != maxTimes || w.Allows("2024-05-05 10:00") || !w.Allows("2024-05-05 11:00") {
 		t.Errorf("%d hours", len(w.clocks))
 	}
-	if w := ReadWhen("at 00:00"); !w.Allows("00:00") || w.Allows(strings.Repeat("x", 40)) || w.Allows("x") {
+	if w := NewLexicon().ReadWhen("at 00:00"); !w.Allows("00:00") || w.Allows(strings.Repeat("x", 40)) || w.Allows("x") {
 		t.Error("what is no time is allowed")
 	}
 	long := "2024-05-19T10:00:00.000000000+07:00"
-	if w := ReadWhen("2024-05-19"); !w.Allows(long) || !w.Allows(" 2024-05-19 ") || w.Allows("2024-05-19T10:00:00.0000000000+07:00") {
+	if w := NewLexicon().ReadWhen("2024-05-19"); !w.Allows(long) || !w.Allows(" 2024-05-19 ") || w.Allows("2024-05-19T10:00:00.0000000000+07:00") {
 		t.Error("the longest time is read and nothing beyond")
 	}
 }
@@ -95,7 +95,7 @@ func itoa(n int) string {
 
 // A clause says what stands in it, not what another one says.
 func TestWhenOfAClause(t *testing.T) {
-	list := Requests("Book a room on May 5. Then read the notes of June 7.")
+	list := NewLexicon().Requests("Book a room on May 5. Then read the notes of June 7.")
 	var first, both When
 	list[0].AddTo(&first)
 	for _, r := range list {
@@ -112,8 +112,9 @@ func FuzzWhen(f *testing.F) {
 	for _, s := range []string{"on May 19th 2024 at 10:00", "3 p.m. 5 of June", "2024-05-19T10:00:00Z", `"May 5"`, "dec. 24. 1999 12am"} {
 		f.Add(s, "2024-05-19 10:00")
 	}
+	words := NewLexicon()
 	f.Fuzz(func(t *testing.T, said, value string) {
-		w := ReadWhen(said)
+		w := words.ReadWhen(said)
 		if w.Allows(value) {
 			at, hasDay, hasClock := readTime(value)
 			if !hasDay && !hasClock {
@@ -126,7 +127,7 @@ func FuzzWhen(f *testing.F) {
 		if len(w.days) > maxTimes || len(w.clocks) > maxTimes {
 			t.Error("too many")
 		}
-		if quoted := ReadWhen(`read "a ` + strings.Map(plainRune, said) + ` b"`); quoted.Says() {
+		if quoted := words.ReadWhen(`read "a ` + strings.Map(plainRune, said) + ` b"`); quoted.Says() {
 			t.Errorf("a quoted text says %+v", quoted)
 		}
 	})

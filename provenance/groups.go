@@ -1,0 +1,57 @@
+package provenance
+
+import (
+	_ "embed"
+	"strings"
+)
+
+// The words that decide what a token is are looked up where they stand: the
+// index of a session is written with them, so there is one list for all.
+
+//go:embed words/usual.txt
+var usualWords string // in order, each on a line of its own
+
+//go:embed words/groups.txt
+var wordGroups string
+
+// common reports whether a word in lower case is too usual to identify
+// anything: a name made of such words is no name, and finding one in a source
+// says nothing about where a value came from.
+func common(word string) bool {
+	low, high := 0, len(usualWords) // both are where a line begins
+	for low < high {
+		start := low + strings.LastIndexByte(usualWords[low:low+(high-low)/2], '\n') + 1
+		end := start + strings.IndexByte(usualWords[start:], '\n')
+		switch line := usualWords[start:end]; {
+		case line == word:
+			return true
+		case line < word:
+			low = end + 1
+		default:
+			high = start
+		}
+	}
+	return false
+}
+
+// inGroup reports whether a word in lower case is one of a group.
+func inGroup(group, word string) bool {
+	_, rest, ok := strings.Cut(wordGroups, "\n"+group+":")
+	if !ok {
+		return false
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	for w := range strings.FieldsSeq(line) {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// connects reports whether a word holds a name together, as in «Bank of
+// America».
+func connects(word string) bool { return inGroup("connects", word) }
+
+// isCurrency reports whether a word in lower case names money.
+func isCurrency(word string) bool { return inGroup("currency", word) }

@@ -1,0 +1,114 @@
+package provenance
+
+import (
+	"embed"
+	"fmt"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed words/*.yaml
+var wordFiles embed.FS
+
+// A Lexicon knows the words with which owners ask for something. It is
+// immutable and safe for use by many goroutines. Where there is none, nothing
+// is understood, so nothing is asked for.
+type Lexicon struct {
+	english func() *grammar
+}
+
+// NewLexicon returns the words that come with the program. They are read when
+// they are first needed.
+func NewLexicon() *Lexicon {
+	return &Lexicon{english: sync.OnceValue(func() *grammar {
+		g := &grammar{}
+		readWords("words/en.yaml", g)
+		return g
+	})}
+}
+
+// readWords reads a file of words. That one of ours cannot be read is our own
+// bug.
+func readWords(name string, into any) {
+	text, err := wordFiles.ReadFile(name)
+	if err == nil {
+		err = yaml.Unmarshal(text, into)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("read %s: %v", name, err))
+	}
+}
+
+// grammar returns the English words, or none.
+func (l *Lexicon) grammar() *grammar {
+	if l == nil {
+		return &grammar{}
+	}
+	return l.english()
+}
+
+// Small reports whether a word stands in every sentence, so that nobody speaks
+// of a field by it.
+func (l *Lexicon) Small(word string) bool { return l.grammar().Small.has(word) }
+
+// Listed returns the fields in which services list what is their own.
+func (l *Lexicon) Listed() []string { return l.grammar().Listed }
+
+// Writers returns the fields in which services name those who wrote something.
+func (l *Lexicon) Writers() []string { return l.grammar().Writers }
+
+// A grammar is the English that is understood. words/en.yaml says what each
+// list means.
+type grammar struct {
+	Asks, Headings, Greetings, Fillers, Polite         set
+	Joints, Openers                                    []string
+	GerundOpeners                                      set `yaml:"gerundOpeners"`
+	AfterNoun                                          set `yaml:"afterNoun"`
+	AfterThing                                         set `yaml:"afterThing"`
+	Things                                             set
+	BeforeNoun                                         set `yaml:"beforeNoun"`
+	BeforeVerb                                         set `yaml:"beforeVerb"`
+	Asides, Reports, Denies, Stops, Tells, Means, Past set
+	Assents                                            []string
+	AssentsWith                                        []string `yaml:"assentsWith"`
+	OpensClause                                        set      `yaml:"opensClause"`
+	SomeoneElse                                        set      `yaml:"someoneElse"`
+	TakesBack                                          set      `yaml:"takesBack"`
+	Points                                             set
+	CalledIs                                           set `yaml:"calledIs"`
+	CalledTo                                           set `yaml:"calledTo"`
+	CalledAddress                                      set `yaml:"calledAddress"`
+	NotAmount                                          set `yaml:"notAmount"`
+	OwnsTarget                                         set `yaml:"ownsTarget"`
+	EndsList                                           set `yaml:"endsList"`
+	RelatesTo                                          set `yaml:"relatesTo"`
+	RelatesLoosely                                     set `yaml:"relatesLoosely"`
+	RelatesAway                                        set `yaml:"relatesAway"`
+	Determiners, Small                                 set
+	Months                                             months
+	DayEndings                                         []string `yaml:"dayEndings"`
+	Superlatives                                       []superlative
+	Listed, Writers                                    []string
+}
+
+// A set is a list of words in which one is looked up.
+type set map[string]struct{}
+
+// UnmarshalYAML reads a list.
+func (s *set) UnmarshalYAML(n *yaml.Node) error {
+	var list []string
+	if err := n.Decode(&list); err != nil {
+		return err
+	}
+	*s = make(set, len(list))
+	for _, word := range list {
+		(*s)[word] = struct{}{}
+	}
+	return nil
+}
+
+func (s set) has(word string) bool {
+	_, ok := s[word]
+	return ok
+}
