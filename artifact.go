@@ -38,6 +38,9 @@ type Artifact struct {
 	Digest Digest `json:"digest,omitzero"`
 	// Whole says that nothing older is left in it.
 	Whole bool `json:"whole,omitempty"`
+	// Spares says that what git keeps in a folder of its own below was not
+	// written with it.
+	Spares bool `json:"spares,omitempty"`
 	// Sources are what it was made from, flat: each with its own label, none
 	// with inputs.
 	Sources []Source `json:"sources,omitempty"`

@@ -162,7 +162,10 @@ func list(paths []string, e *shellscan.Effect) []string {
 		return paths
 	}
 	p := e.Path
-	if e.Tree {
+	switch {
+	case e.Tree && e.Kind == shellscan.Write && e.Command == "git" && !e.Placed: // it goes around its own folder
+		p = strings.TrimSuffix(p, "/") + "/*"
+	case e.Tree:
 		p = strings.TrimSuffix(p, "/") + "/**"
 	}
 	if slices.Contains(paths, p) {

@@ -84,13 +84,16 @@ func (c carried) worst(list []floodmark.Source) []floodmark.Source {
 func (st *step) hooked(paths []string) []floodmark.Load {
 	var list []floodmark.Load
 	for _, p := range paths {
-		c := st.weigh(st.onPath(p))
+		c := st.weigh(slices.DeleteFunc(st.onPath(p), func(k Kept) bool { return k.Spares && !inGit(k.Ref.Name) }))
 		if l := c.label(); l.Trust < floodmark.Local {
 			list = append(list, floodmark.Load{Artifact: pathRef(p), Label: l, Sources: c.worst(nil)})
 		}
 	}
 	return list
 }
+
+// inGit reports a path in the folder that git keeps for itself.
+func inGit(p string) bool { return strings.Contains(p+"/", "/.git/") }
 
 // runsHooks are the effects of a call that would run hooks of somebody else: it
 // runs their code, whatever else it does.

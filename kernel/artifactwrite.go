@@ -57,7 +57,7 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 			w.Digest = t.digest
 		}
 		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(&j, p) {
-			st.write(w, into)
+			st.writeBut(w, into, spares(p))
 		}
 	}
 	w.Digest = floodmark.Digest{}
@@ -114,6 +114,22 @@ func textRef(d floodmark.Digest) floodmark.ArtifactRef {
 // write notes that something is about to be written from a set of sources. What
 // was there stays in it until the call is known to be done.
 func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source) {
+	st.writeBut(w, set, false)
+}
+
+// spares reports a path that stands for names a shell matches or git puts into
+// its tree: the folder git keeps for itself is not among them.
+func spares(p string) bool {
+	i := strings.IndexAny(p, "*?[")
+	if i < 0 || strings.HasSuffix(p, "/**") {
+		return false
+	}
+	first := p[strings.LastIndexByte(p[:i], '/')+1]
+	return first != '.' && first != '['
+}
+
+// writeBut does so for all but what git keeps for itself, if that is spared.
+func (st *step) writeBut(w floodmark.ArtifactWritten, set []floodmark.Source, spared bool) {
 	if slices.ContainsFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == w.Artifact }) {
 		return
 	}
@@ -126,6 +142,7 @@ func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source) {
 	st.keep(w)
 	sets := [][]floodmark.Source{set}
 	for _, k := range old {
+		spared = spared && k.Spares
 		way := floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}
 		var came []floodmark.Source
 		for _, s := range k.Sources {
@@ -139,7 +156,7 @@ func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source) {
 			st.out.Gone = append(st.out.Gone, Gone{Ref: w.Artifact, Version: k.Version})
 		}
 	}
-	st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: w.Artifact, Sources: provenance.MergeSets(sets...)})
+	st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: w.Artifact, Spares: spared, Sources: provenance.MergeSets(sets...)})
 	st.enter(w.Artifact)
 }
 

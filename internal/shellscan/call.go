@@ -127,7 +127,7 @@ func (s *scanner) builtin(name string, words []word, st *state, in feed, depth i
 		return none, true
 	case "shopt":
 		for _, w := range words[1:] {
-			if !slices.Contains([]string{"-s", "-u", "-q", "-p", "nullglob", "failglob", "dotglob", "inherit_errexit", "checkwinsize", "histappend"}, w.text) {
+			if !slices.Contains([]string{"-s", "-u", "-q", "-p", "nullglob", "failglob", "inherit_errexit", "checkwinsize", "histappend"}, w.text) {
 				s.doubt("it changes how the shell reads")
 			}
 		}

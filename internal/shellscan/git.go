@@ -158,21 +158,18 @@ func (s *scanner) checkout(j *job) {
 	}
 }
 
-// revision reports a word that names a commit whatever files there are, as far
-// as its form can tell.
+// revision reports a word that looks like a branch or a commit. Where it is the
+// name of a folder after all, no more is lost than by writing to its files.
 func revision(w word) bool {
 	t := w.text
 	switch {
-	case !w.exact():
+	case !w.exact() || t == "" || strings.HasSuffix(t, "/"):
 		return false
-	case t == "main" || t == "master" || t == "develop" || t == "trunk" || t == "-":
+	case t == "HEAD" || strings.HasPrefix(t, "HEAD~") || strings.HasPrefix(t, "HEAD^") || strings.HasPrefix(t, "HEAD@"):
 		return true
-	case strings.HasPrefix(t, "HEAD") || strings.HasPrefix(t, "@"):
-		return len(t) == 1 || t == "HEAD" || strings.ContainsAny(t[1:], "~^{")
-	case strings.HasPrefix(t, "origin/") || strings.HasPrefix(t, "upstream/") || strings.HasPrefix(t, "refs/"):
-		return true
-	case len(t) > 1 && t[0] == 'v' && t[1] >= '0' && t[1] <= '9':
-		return strings.Trim(t[1:], "0123456789.") == ""
+	case t[0] >= 'A' && t[0] <= 'Z': // Makefile
+		return false
 	}
-	return len(t) >= 7 && len(t) <= 40 && strings.Trim(t, "0123456789abcdef") == ""
+	last := t[strings.LastIndexByte(t, '.')+1:]
+	return len(last) == len(t) || last != "" && strings.Trim(last, "0123456789") == "" // release-1.4
 }
