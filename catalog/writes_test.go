@@ -87,7 +87,7 @@ func TestGitWritesFiles(t *testing.T) {
 		"git checkout 0a1b2c3d":                   write,
 		"git checkout -b x origin/main":           write,
 		"git checkout src/":                       change,
-		"git checkout Makefile":                   change,
+		"git checkout LICENSE":                    change,
 		"git checkout release-1.4":                write,
 		"git checkout x.go":                       change,
 		"git checkout main x.go":                  change,
