@@ -1,0 +1,113 @@
+package codescan
+
+import "strings"
+
+// What a string or a comment says can become code: by an edit that takes the
+// quotes away, or where the text is put into a string. So it is held to the
+// rules of code, except where it cannot be code: two plain words side by side
+// are no Python.
+
+// pyQuiet reports whether what a string or a comment says would do nothing as
+// code, and holds no address and nothing encoded.
+func pyQuiet(s string) bool {
+	return !pyLoud(s) && !suspicious(s)
+}
+
+func pyLoud(s string) bool {
+	alone := strings.TrimSpace(s)
+	for i := 0; i < len(s); {
+		if !isLetter(s[i]) {
+			i++
+			continue
+		}
+		j := i
+		for j < len(s) && isWord(s[j]) {
+			j++
+		}
+		w := s[i:j]
+		attr := i > 0 && s[i-1] == '.'
+		var loud bool
+		switch {
+		case attr:
+			loud = pyAttribute(w) || strings.HasPrefix(w, "__") || w == "format"
+		case w == "import":
+			loud = !sentence(s, i, j) || strings.HasPrefix(strings.TrimLeft(lineOf(s, i), " \t"), "from ")
+		default:
+			loud = pyDanger(w) || strings.HasPrefix(w, "__") && w != "__init__" && w != "__name__" && w != "__main__"
+		}
+		if loud && alone != w && (w == "import" || !beside(s, i, j)) {
+			return true
+		}
+		i = j
+	}
+	return false
+}
+
+func lineOf(s string, i int) string {
+	line, _, _ := strings.Cut(s[strings.LastIndexByte(s[:i], '\n')+1:], "\n")
+	return line
+}
+
+// beside reports whether the word s[i:j] stands directly beside another plain
+// word on its line.
+func beside(s string, i, j int) bool {
+	return plainWord(wordBefore(s, i)) || plainWord(wordAfter(s, j))
+}
+
+// sentence reports whether the word «import» stands among so many words that
+// it is no statement.
+func sentence(s string, i, j int) bool {
+	if plainWord(wordBefore(s, i)) {
+		return true
+	}
+	next := wordAfter(s, j)
+	if next == "" {
+		return wordBefore(s, i) == "" && strings.TrimSpace(s) != "import" && !strings.ContainsAny(s[j:min(j+2, len(s))], " \t\\(*.")
+	}
+	at := j + strings.Index(s[j:], next) + len(next)
+	return plainWord(wordAfter(s, at))
+}
+
+func plainWord(w string) bool {
+	switch w {
+	case "", "match", "case", "type", "print", "exec", "r", "b", "u", "f", "rb", "br", "fr", "rf", "t":
+		return false
+	}
+	return !pyKeyword(w)
+}
+
+func wordBefore(s string, i int) string {
+	k := i
+	for k > 0 && (s[k-1] == ' ' || s[k-1] == '\t') {
+		k--
+	}
+	if k == i {
+		return ""
+	}
+	from := k
+	for from > 0 && isWord(s[from-1]) {
+		from--
+	}
+	if from < k && !isLetter(s[from]) || from > 0 && s[from-1] >= 0x80 {
+		return ""
+	}
+	return s[from:k]
+}
+
+func wordAfter(s string, j int) string {
+	k := j
+	for k < len(s) && (s[k] == ' ' || s[k] == '\t') {
+		k++
+	}
+	if k == j {
+		return ""
+	}
+	to := k
+	for to < len(s) && isWord(s[to]) {
+		to++
+	}
+	if to < len(s) && (s[to] == '"' || s[to] == '\'') || to < len(s) && s[to] >= 0x80 || to > k && !isLetter(s[k]) {
+		return ""
+	}
+	return s[k:to]
+}
