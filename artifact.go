@@ -41,6 +41,9 @@ type Artifact struct {
 	// Spares says that what git keeps in a folder of its own below was not
 	// written with it.
 	Spares bool `json:"spares,omitempty"`
+	// Inert says that all of what these sources put in can only compute when it
+	// is run.
+	Inert bool `json:"inert,omitempty"`
 	// Sources are what it was made from, flat: each with its own label, none
 	// with inputs.
 	Sources []Source `json:"sources,omitempty"`

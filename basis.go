@@ -26,6 +26,14 @@ type Basis struct {
 	Network       bool `json:"network,omitempty"`
 	Own           bool `json:"own,omitempty"`
 	SecretPath    bool `json:"secretPath,omitempty"`
+	// Bound: all code it runs lies in the files it loads, so that only those
+	// count for it.
+	Bound bool `json:"bound,omitempty"`
+	// Tidies: all the change it makes is to delete files that this session wrote.
+	Tidies bool `json:"tidies,omitempty"`
+	// Pushed: all it sends is a push to where the project came from, and the
+	// owner asked for one.
+	Pushed bool `json:"pushed,omitempty"`
 	// Returns is what the result would bring before the policy spoke about the
 	// place it comes from; Location is how that place counts, empty if it does
 	// not.

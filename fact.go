@@ -22,6 +22,8 @@ type SessionOpened struct {
 	// Project and Home say what relative paths and ~ mean in this session.
 	Project string `json:"project,omitempty"`
 	Home    string `json:"home,omitempty"`
+	// PushesTo stands for all that decides where a push from the project goes.
+	PushesTo Digest `json:"pushesTo,omitzero"`
 }
 
 // SessionForked starts a session on behalf of another, whose sources and

@@ -75,6 +75,7 @@ func (c *plain) sessionOpened(f *SessionOpened) {
 	text(c, "agent", &f.Agent)
 	someText(c, "project", &f.Project)
 	someText(c, "home", &f.Home)
+	c.digest("pushesTo", &f.PushesTo, f.PushesTo.IsZero())
 	c.shut('}')
 }
 

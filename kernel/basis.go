@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"strings"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
@@ -13,6 +15,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	use, b := &j.use, &j.basis
 	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
+	b.Bound, b.Tidies, b.Pushed = use.Bound, st.tidies(use), st.pushed(use)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	st.values(j)
@@ -70,6 +73,9 @@ func needs(b *floodmark.Basis, at int) floodmark.Trust {
 	return floodmark.Owner
 }
 
+// ofProgram begins the location of what a program of files says.
+const ofProgram = "program "
+
 // byHost is the location of what was read from one host.
 const byHost = "host"
 
@@ -78,6 +84,9 @@ const byHost = "host"
 // page says: with two URLs, a command, or a tool that reads messages, the
 // result may be somebody else's.
 func location(use catalog.Use, leaves []hook.Leaf) string {
+	if use.ByPath && use.Programs {
+		return ofProgram + use.Location.String()
+	}
 	if use.ByPath {
 		return use.Location.String()
 	}
@@ -98,6 +107,7 @@ func location(use catalog.Use, leaves []hook.Leaf) string {
 
 // placeKind reads a location. One that is not known counts as foreign.
 func placeKind(location string) (catalog.PathKind, bool) {
+	location = strings.TrimPrefix(location, ofProgram)
 	switch location {
 	case "":
 		return catalog.NoPath, false

@@ -54,7 +54,9 @@ func (st *step) returns(ref floodmark.ToolRef, use catalog.Use, leaves []hook.Le
 // placed is the label of a result once the policy has spoken about its place
 // and its tool.
 func (st *step) placed(ref floodmark.ToolRef, l floodmark.Label, location, place string) floodmark.Label {
-	if kind, ok := placeKind(location); ok {
+	if strings.HasPrefix(location, ofProgram) && !st.settings().ChecksAsFiles {
+		l = floodmark.Label{Secrecy: min(l.Secrecy, floodmark.Private)} // nobody sees what it read
+	} else if kind, ok := placeKind(location); ok {
 		l = st.r.Policy.PlaceLabel(l, place, kind, st.s.Project != "", st.s.Home)
 	}
 	if st.r.Policy.Caution(ref) {

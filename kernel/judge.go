@@ -78,6 +78,7 @@ func (st *step) rule(j *judged, ctx Context) {
 		Iteration: st.s.Iteration, Turn: st.turn(), Sources: st.sources(),
 		Reach: st.reached(b, j.action.Arguments),
 	}
+	st.raise(&j.question, b)
 	if b.SecretPath && b.Network {
 		// A secret file that is sent need not have been read before.
 		j.question.Mark.Secrecy, j.question.Reach.SecretInArgs = floodmark.Secret, true

@@ -41,7 +41,7 @@ func (st *step) ensureOpen() {
 	if st.s.Opened {
 		return
 	}
-	st.keep(floodmark.SessionOpened{Agent: st.ev.Agent, Project: st.ev.Project, Home: st.ev.Home})
+	st.keep(floodmark.SessionOpened{Agent: st.ev.Agent, Project: st.ev.Project, Home: st.ev.Home, PushesTo: st.pushesTo(st.ev.Project)})
 	if st.ev.Point != hook.SessionStart {
 		st.unknownPast()
 	}

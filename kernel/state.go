@@ -27,6 +27,7 @@ type State struct {
 	Acted     bool                  `json:"acted,omitempty"` // something was decided in it
 	Project   string                `json:"project,omitempty"`
 	Home      string                `json:"home,omitempty"`
+	PushesTo  floodmark.Digest      `json:"pushesTo,omitzero"`
 	Policy    floodmark.Digest      `json:"policy,omitzero"`
 	Catalog   floodmark.Digest      `json:"catalog,omitzero"`
 
@@ -198,7 +199,7 @@ func (s *State) open(f floodmark.Fact) error {
 		s.LastTurnBegan = s.TurnBegan
 	}
 	if o, ok := f.(floodmark.SessionOpened); ok {
-		s.Agent, s.Project, s.Home = o.Agent, o.Project, o.Home
+		s.Agent, s.Project, s.Home, s.PushesTo = o.Agent, o.Project, o.Home, o.PushesTo
 	}
 	s.Opened = true
 	return nil

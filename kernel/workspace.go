@@ -17,6 +17,9 @@ type Disk interface {
 	// Resolve returns where a clean path leads once links are followed; what is
 	// not there, or cannot be looked at, leads to itself.
 	Resolve(path string) string
+	// Pushes stands for all that decides where a push from the checkout around
+	// a path goes; zero if that is not known.
+	Pushes(path string) floodmark.Digest
 }
 
 // resolved are paths with their links followed.

@@ -179,6 +179,8 @@ type aDisk struct {
 	since   time.Time
 }
 
+func (*aDisk) Pushes(string) floodmark.Digest { return floodmark.Digest{} }
+
 func (*aDisk) Around(string) (kernel.Checkout, bool) { return kernel.Checkout{}, false }
 
 func (*aDisk) Resolve(p string) string {

@@ -126,8 +126,20 @@ func (v *view) applyTable(q *Question, trust floodmark.Trust, found *reasons) {
 		v.applyCell(q, g, floodmark.Admin, trust, found)
 	}
 	for _, e := range q.Effects {
+		if at := q.raised(e, trust); at > trust {
+			v.applyCell(q, v.grid(q), e, at, found)
+			continue
+		}
 		v.applyCell(q, g, e, trust, found)
 	}
+}
+
+// grid is the table, or what replaces it for the tool.
+func (v *view) grid(q *Question) *grid {
+	if o, ok := find(v.overrides, q.Tool); ok {
+		return o
+	}
+	return &v.table
 }
 
 // tableVerdict is what the table alone says at some trust.

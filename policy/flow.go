@@ -80,7 +80,7 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 			add(f.secretOn, &f.secretNear)
 		}
 	}
-	if leaves && q.Mark.Secrecy <= floodmark.Private && !q.statedDestinations() {
+	if leaves && q.Mark.Secrecy <= floodmark.Private && !q.statedDestinations() && !q.asksFor(floodmark.Send) {
 		add(f.privateOn, &f.private)
 	}
 	if carries {

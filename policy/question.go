@@ -27,6 +27,9 @@ type Question struct {
 	// Relaxed says that Trust was raised because the owner stated every
 	// argument that matters.
 	Relaxed bool
+	// Raised are effects that the table judges at a higher trust, because
+	// something else than the conversation decides about them.
+	Raised []Raised
 	// Levels are the trust levels present in the context.
 	Levels provenance.Levels
 	// Args and Leaves are the call's values, with where they came from and as
@@ -44,6 +47,28 @@ type Question struct {
 	// ask for it; nil means that there are none.
 	Sources iter.Seq[Source]
 	Reach   Reach
+}
+
+// A Raised is an effect with the trust it is judged at.
+type Raised struct {
+	Effect floodmark.Effect
+	Trust  floodmark.Trust
+}
+
+// raised is the trust an effect is judged at, if that is above trust. Nothing is
+// worth more than the owner's word, and no word raises what touches the agent.
+func (q *Question) raised(e floodmark.Effect, trust floodmark.Trust) floodmark.Trust {
+	for _, r := range q.Raised {
+		if r.Effect == e && e != floodmark.Admin {
+			trust = max(trust, min(r.Trust, floodmark.Owner))
+		}
+	}
+	return trust
+}
+
+// asksFor reports whether the owner asked for an effect.
+func (q *Question) asksFor(e floodmark.Effect) bool {
+	return q.raised(e, floodmark.Untrusted) >= floodmark.Owner
 }
 
 // A Source is what a rule may know about one source of the context.

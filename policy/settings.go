@@ -29,6 +29,9 @@ type Settings struct {
 	FreeContent FreeContent
 	// FetchSteered is the verdict on reading a URL that only outside text named.
 	FetchSteered floodmark.Verdict
+	// ChecksAsFiles says that a test, build or check, whose code all lies in
+	// files, counts as those files and not as the session that starts it.
+	ChecksAsFiles bool
 }
 
 // A FailMode says what follows when an auditor or a verifier does not answer.

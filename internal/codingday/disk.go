@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/kernel"
 )
 
@@ -59,6 +60,15 @@ func (d *pastDisk) Around(path string) (kernel.Checkout, bool) {
 		}
 	}
 	return c, true
+}
+
+// Pushes stands for where a push goes: a recording knows the remote.
+func (d *pastDisk) Pushes(path string) floodmark.Digest {
+	c, ok := d.Around(path)
+	if !ok || c.Remote == "" {
+		return floodmark.Digest{}
+	}
+	return floodmark.DigestOf(c.Remote)
 }
 
 // Resolve returns the path itself: no task makes links.

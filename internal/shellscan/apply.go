@@ -224,7 +224,11 @@ func (s *scanner) loads(j *job, w word) {
 		return
 	}
 	j.effect(floodmark.Run)
-	if s.touch(Effect{Kind: Execute}, w, j.st) {
+	tree := false
+	if w.text, tree = strings.CutSuffix(w.text, "..."); tree && w.text == "" { // go's word for all below
+		w.text = "."
+	}
+	if s.touch(Effect{Kind: Execute, Tree: tree}, w, j.st) {
 		s.r.NetworkIntoInterpreter = true
 	}
 	j.ran = j.ran || j.entry == nil || j.entry.Stdin != Shell

@@ -87,6 +87,8 @@ type Entry struct {
 	Here bool
 	// Tells: it prints variables, histories or stores where keys are kept.
 	Tells     bool
+	// Bound: its words only choose among what the files it loads do.
+	Bound     bool
 	Own       bool // works on the owner's own service
 	Protected bool // starts an agent without its hooks, or touches the monitor
 }

@@ -64,6 +64,11 @@ func (s *scanner) runFile(words []word, st *state, in feed) feed {
 	if s.touch(Effect{Kind: Execute}, words[0], st) {
 		s.r.NetworkIntoInterpreter = true
 	}
+	for _, w := range words[1:] { // what it is told may be files it reads
+		if w.text != "" && w.text[0] != '-' && !strings.Contains(w.text, "://") {
+			s.touch(Effect{Kind: Read}, w, st)
+		}
+	}
 	s.part(Part{Effects: []floodmark.Effect{floodmark.Run}}, words)
 	return feed{piped: true, net: in.net}
 }

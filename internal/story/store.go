@@ -51,6 +51,15 @@ func (s *store) take(session floodmark.SessionID, seq int, out kernel.Output) {
 // Resolve implements [kernel.Disk]: a story knows no links.
 func (s *store) Resolve(path string) string { return path }
 
+// Pushes implements [kernel.Disk]: where a checkout came from.
+func (s *store) Pushes(path string) floodmark.Digest {
+	c, ok := s.Around(path)
+	if !ok || c.Remote == "" {
+		return floodmark.Digest{}
+	}
+	return floodmark.DigestOf(c.Remote)
+}
+
 // Around implements [kernel.Disk].
 func (s *store) Around(path string) (kernel.Checkout, bool) {
 	best, found := kernel.Checkout{}, false
