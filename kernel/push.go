@@ -16,7 +16,7 @@ func (st *step) pushed(use *catalog.Use) bool {
 	if !use.Pushes || st.in.Disk == nil || st.s.Project == "" || st.s.PushesTo.IsZero() {
 		return false
 	}
-	if st.in.Disk.Pushes(st.s.Project) != st.s.PushesTo || len(asks(st.thisTurn(), pushVerbs()).wanted) == 0 {
+	if st.in.Disk.Pushes(st.s.Project) != st.s.PushesTo || len(asks(st.r.words, st.thisTurn(), pushVerbs()).wanted) == 0 {
 		return false
 	}
 	return st.weigh(st.acting(st.s.Project+"/**")).label().Trust >= floodmark.Local
