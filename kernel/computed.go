@@ -44,7 +44,7 @@ func (l *licence) payees() []provenance.Record {
 		if arg.Is != catalog.IsDestination || leaf.Value == "" {
 			continue
 		}
-		if leaf.Kind != hook.String || !l.his(i, arg) {
+		if leaf.Kind != hook.String || !l.his(i, arg) && !l.paid(leaf.Value) {
 			return nil
 		}
 		for _, field := range [...]string{"sender", "recipient", "from", "to", "account", "iban", "payee"} {
@@ -65,6 +65,11 @@ func inverses(amount float64, typed []float64) []float64 {
 		from = append(from, amount+n, n-amount, amount+n/2)
 		if n > 0 {
 			from = append(from, amount*100/n, amount*100/(100+n))
+		}
+		for _, fee := range typed {
+			if n > 0 && fee > 0 && fee != n && amount > fee {
+				from = append(from, (amount-fee)*100/n) // a share of it and a fee
+			}
 		}
 	}
 	return from

@@ -43,7 +43,7 @@ func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Grou
 	l := licence{st: st, j: j, tr: tr, known: known, said: st.thisTurn()}
 	l.asked = asks(st.r.words, l.said, j.use.Licence)
 	if len(l.asked.wanted) == 0 {
-		return false
+		return l.answersSender()
 	}
 	for _, text := range l.said {
 		l.turn.Add(text)

@@ -25,6 +25,10 @@ const (
 	byRecord   warrant = "record"   // the id of the one record he named, on a service of his own
 	byListed   warrant = "listed"   // one of those his own service lists, for words of his own
 	bySource   warrant = "source"   // from the page or file he said it would be in
+	byBegins   warrant = "begins"   // the one of a list of his own service that begins as he said
+	byContact  warrant = "contact"  // the address of somebody he named, in a book of his own
+	byPaid     warrant = "paid"     // the account of somebody he named and has paid before
+	bySender   warrant = "sender"   // typed by him as who wrote what he said to act on
 	byComputed warrant = "computed" // an amount that follows from those in the record of who gets it
 )
 
@@ -58,11 +62,11 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 		switch {
 		case l.whenAsked().Allows(leaf.Value):
 			return byWhen
-		case !l.whenAsked().Says() && l.targetStated(i):
+		case !l.whenAsked().Says() && (l.targetStated(i) || l.paysKnown()):
 			return byOpen
 		}
 	case catalog.IsFlag:
-		if leaf.Kind == hook.Bool && l.turn.HasWord(leaf.Top) {
+		if leaf.Kind == hook.Bool && l.turn.HasWord(leaf.Top) || leaf.Kind == hook.String && l.turn.HasChoice(leaf.Top, leaf.Value) {
 			return byFlag
 		}
 	case catalog.IsAmount:
@@ -71,6 +75,8 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 		}
 	case catalog.IsID, catalog.IsName, catalog.IsDestination:
 		switch {
+		case l.money() && about.Is == catalog.IsDestination && l.paid(leaf.Value):
+			return byPaid
 		case l.money():
 		case about.Is == catalog.IsID && l.named(leaf.Value):
 			return byRecord
@@ -78,6 +84,10 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 			return byChoice
 		case about.Is == catalog.IsDestination && l.fieldOfNamed(leaf):
 			return byField
+		case about.Is == catalog.IsDestination && l.contact(a, leaf):
+			return byContact
+		case l.begins(leaf.Value) && l.targetStated(i) && !l.saysSomething():
+			return byBegins
 		case l.listed(leaf.Value) && l.ownWords(i):
 			return byListed
 		case l.sourced(a) && l.mayComeFromSource(i, about):
@@ -100,11 +110,12 @@ func (l *licence) targetStated(but int) bool {
 }
 
 // ownWords reports whether all that the call says is the owner's: each text of
-// it stands in his words. If there is none, he named another argument, and the
-// call leaves out nobody whom he called by name where he asked for it.
+// it stands in his words or is made of them. If there is none, he named another
+// argument, and the call leaves out nobody whom he called by name where he asked
+// for it.
 func (l *licence) ownWords(but int) bool {
 	for text := range l.texts() {
-		if !provenance.Quotes(l.said, text) {
+		if !provenance.Quotes(l.said, text) && !l.st.r.words.Retells(l.said, text) {
 			return false
 		}
 	}
@@ -139,6 +150,22 @@ func (l *licence) listed(value string) bool {
 	return slices.ContainsFunc(fields, func(field string) bool {
 		lists := l.own(l.tr.Records(field, value))
 		return len(lists) > 0 && !l.namesOther(field, value, lists)
+	})
+}
+
+// begins reports whether the owner said how a value begins, and it is the only
+// one of its list, on a service of his own, that begins so.
+func (l *licence) begins(value string) bool {
+	lists := l.own(l.tr.Records("item", value))
+	if len(lists) == 0 || provenance.Reaches(value) {
+		return false
+	}
+	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool {
+		return slices.ContainsFunc(r.Beginnings(), func(start string) bool {
+			return strings.HasPrefix(value, start) && !slices.ContainsFunc(lists, func(list provenance.Record) bool {
+				return l.tr.Beginning(list.Node, start) != 1
+			})
+		})
 	})
 }
 

@@ -18,6 +18,7 @@ agent: a
 about: services of the owner
 tools:
   - {tool: list, about: lists what there is, effect: observe, own: true, returns: {trust: external, secrecy: private}, args: {q: {role: content, is: text}}}
+  - {tool: people, about: the address book, effect: observe, own: true, returns: {trust: local, secrecy: private}, args: {q: {role: content, is: text}}}
   - {tool: site, about: reads a page, effect: fetch, returns: {trust: untrusted, secrecy: public}, args: {url: {role: critical, is: url}}}
   - tool: book
     about: makes an event
@@ -34,7 +35,8 @@ tools:
   - {tool: delete, about: deletes a file, effect: change, own: true, returns: {trust: local, secrecy: internal}, licence: [delete, remove], args: {file_id: {role: critical, is: id}}}
   - {tool: post, about: posts to a channel, effect: send, own: true, returns: {trust: local, secrecy: internal}, licence: [post, send, invite], args: {channel: {role: critical, is: destination}, user: {role: critical, is: name}, body: {role: content, is: text}}}
   - {tool: invite, about: lets somebody in, effect: send, returns: {trust: local, secrecy: internal}, licence: [invite, send], args: {user: {role: critical, is: destination}, address: {role: critical, is: destination}, copy: {role: critical, is: destination}, file: {role: critical, is: name}}}
-  - {tool: mail, about: sends, effect: send, returns: {trust: local, secrecy: internal}, licence: [send], args: {to: {role: critical, is: destination}, cc: {role: critical, is: destination}, body: {role: content, is: text}}}
+  - {tool: mail, about: sends, effect: send, returns: {trust: local, secrecy: internal}, licence: [send], args: {to: {role: critical, is: destination}, cc: {role: critical, is: destination}, file: {role: critical, is: id}, body: {role: content, is: text}}}
+  - {tool: share, about: shares a file, effect: send, own: true, returns: {trust: local, secrecy: internal}, licence: [share], args: {with: {role: critical, is: destination}, permission: {role: critical, is: flag}}}
   - {tool: settle, about: pays, effect: send, own: true, returns: {trust: local, secrecy: internal}, licence: [pay], args: {payee: {role: critical, is: destination}, amount: {role: critical, is: amount}}}
   - {tool: pay, about: pays, effect: send, own: true, returns: {trust: local, secrecy: internal}, licence: [pay, send, transfer, refund], args: {to: {role: critical, is: destination}, amount: {role: critical, is: amount}, date: {role: critical, is: when}}}
 `
@@ -54,7 +56,7 @@ func groundDesk(t testing.TB) *desk {
 // A grounded is one call after the owner said something and read something.
 type grounded struct {
 	name, said string
-	read       []string // what «list» gave back; «url text» for a page
+	read       []string // what «list» gave back; «url text» for a page, «people: text» for the address book
 	tool, args string
 	by         string // what vouches, or "asked"
 }
@@ -66,6 +68,8 @@ func (g grounded) live(t testing.TB) (*desk, floodmark.ActionDecided) {
 	for _, text := range append(slices.Clone(g.read), "nothing") {
 		if url, page, ok := strings.Cut(text, " "); ok && strings.HasPrefix(url, "https://") {
 			d.reads("site", `{"url":"`+url+`"}`, page)
+		} else if book, ok := strings.CutPrefix(text, "people: "); ok {
+			d.reads("people", `{"q":"`+floodmark.DigestOf(text).Short()+`"}`, book)
 		} else {
 			d.reads("list", `{"q":"`+floodmark.DigestOf(text).Short()+`"}`, text)
 		}
@@ -186,7 +190,7 @@ func outcome(f floodmark.ActionDecided) string {
 // What the owner said vouches for what he meant and for nothing like it; judged
 // again, and from a journal, each decision is the same.
 func TestWhatTheOwnersWordsVouchFor(t *testing.T) {
-	for _, g := range slices.Concat(groundedCalls, paidCalls) {
+	for _, g := range slices.Concat(groundedCalls, paidCalls, foundCalls, delegatedCalls) {
 		t.Run(g.name, func(t *testing.T) {
 			d, f := g.live(t)
 			if got := outcome(f); got != g.by {
@@ -210,7 +214,7 @@ func TestWhatTheOwnersWordsVouchFor(t *testing.T) {
 // Under a catalog that says something else of the tool the words are looked at
 // again. What vouched is taken from the record: without it nothing does.
 func TestGroundsAreTakenFromTheRecord(t *testing.T) {
-	for _, g := range slices.Concat(groundedCalls, paidCalls) {
+	for _, g := range slices.Concat(groundedCalls, paidCalls, foundCalls, delegatedCalls) {
 		if g.by == "asked" || g.by == "" {
 			continue
 		}

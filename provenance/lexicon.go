@@ -90,6 +90,8 @@ type grammar struct {
 	DayEndings                                         []string `yaml:"dayEndings"`
 	Superlatives                                       []superlative
 	Listed, Writers                                    []string
+	Doing, Deeds, Messages, Retells                    set
+	BeginsWith                                         set `yaml:"beginsWith"`
 }
 
 // A set is a list of words in which one is looked up.

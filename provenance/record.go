@@ -35,6 +35,9 @@ func (ix *Indexer) fields(text string) {
 			ix.post(begins, last)
 		}
 		ix.post(ix.fieldHash(f.name, f.value), f.at)
+		if start := beginning(f.value); f.name == fieldItem && start != "" {
+			ix.post(ix.beginHash(start), f.at)
+		}
 	}
 	for _, e := range extremes(found) {
 		ix.post(ix.extremeHash(e.field, e.most), e.record)

@@ -33,6 +33,7 @@ type Stated struct {
 	names   map[string]struct{}
 	hosts   map[string]struct{}       // of the URLs
 	words   map[string]struct{}       // in lower case, quoted ones aside
+	beside  map[string][]string       // the words right before one, both in lower case
 	numbers map[string][]statedNumber // by plain form
 }
 
@@ -73,7 +74,7 @@ func (s *Stated) take(items []item) {
 	if s.tokens == nil {
 		s.tokens, s.numbers = map[statedToken]struct{}{}, map[string][]statedNumber{}
 		s.quoted, s.names, s.hosts = map[string]struct{}{}, map[string]struct{}{}, map[string]struct{}{}
-		s.words = map[string]struct{}{}
+		s.words, s.beside = map[string]struct{}{}, map[string][]string{}
 	}
 	for i, it := range items {
 		s.addItem(items, i, it)
@@ -82,6 +83,7 @@ func (s *Stated) take(items []item) {
 		}
 	}
 	s.addNames(items)
+	s.addBeside(items)
 }
 
 func (s *Stated) addItem(items []item, i int, it item) {

@@ -1,0 +1,95 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// contact reports whether a value is the address of somebody whom the owner
+// named as who gets something, in a book of his own that nobody else writes
+// into: content believed as much as his own files. If two records have that
+// name, nobody says which one he meant.
+func (l *licence) contact(a floodmark.Argument, leaf hook.Leaf) bool {
+	if a.Whence != floodmark.Seen || a.Trust < floodmark.Local || !provenance.Reaches(leaf.Value) {
+		return false
+	}
+	var have []provenance.Record
+	for _, field := range [...]string{"email", "mail", "address", "phone"} {
+		have = append(have, l.own(l.tr.Records(field, leaf.Value))...)
+	}
+	have = slices.DeleteFunc(have, func(r provenance.Record) bool { return l.tr.Ledger.Effective(r.Node).Trust < floodmark.Local })
+	if len(have) == 0 {
+		return false
+	}
+	other := func(r provenance.Record) bool { return !slices.Contains(have, r) }
+	for _, text := range l.said {
+		for _, name := range l.st.r.words.Titles(text) {
+			called := l.own(l.tr.Records("name", name))
+			if len(called) > 0 && !slices.ContainsFunc(called, other) && l.gets(name, leaf.Top) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// gets reports whether the owner named somebody as who gets something, where he
+// asked for it.
+func (l *licence) gets(name, role string) bool {
+	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return r.HasAsTarget(name, hook.String, role) })
+}
+
+// paid reports whether money would go to somebody whom the owner has paid
+// before, and whom he means: his bank says that the money went from him, so
+// that he wrote what the record says of it, and every payment of his that has a
+// name he called went to the same account. Somebody who sends him money can
+// write that name too, but not from the owner's account.
+func (l *licence) paid(account string) bool {
+	have := l.own(l.tr.Records("recipient", account))
+	about := l.spent()
+	if len(have) == 0 || len(about) == 0 || !l.points() {
+		return false
+	}
+	return !slices.ContainsFunc(about, func(r provenance.Record) bool { return !slices.Contains(have, r) })
+}
+
+// spent are the owner's payments that have a name he called in this turn.
+func (l *licence) spent() []provenance.Record {
+	var out, about []provenance.Record
+	for _, who := range [...]string{"me", "you", "self"} {
+		out = append(out, l.own(l.tr.Records("sender", who))...)
+	}
+	for _, name := range l.turn.Names() {
+		for _, r := range l.own(l.tr.RecordsWith(name)) {
+			if slices.Contains(out, r) {
+				about = append(about, r)
+			}
+		}
+	}
+	return about
+}
+
+// points reports whether a clause that asks says «them» and names nobody.
+func (l *licence) points() bool {
+	return slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return !r.NamesTarget() && r.Points() })
+}
+
+// paysKnown reports whether all that gets money is somebody the owner has paid
+// before, and whom he means.
+func (l *licence) paysKnown() bool {
+	known := false
+	for _, leaf := range l.j.leaves {
+		if argument(l.j.use, leaf).Is != catalog.IsDestination || leaf.Value == "" {
+			continue
+		}
+		if !l.paid(leaf.Value) {
+			return false
+		}
+		known = true
+	}
+	return known
+}

@@ -1,0 +1,70 @@
+package provenance
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+func TestBeginnings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"Add Ann to the channel starting with Garden":           {"Garden"},
+		"Add Ann to the channel whose name begins with \"gar\"": {"gar", "gar"},
+		"Add Ann to the channel that starts with Garden":        {"Garden"},
+		"Add Ann starting, with Garden":                         nil,
+		"Add Ann starting with, Garden":                         nil,
+		"Add Ann starting on Garden":                            nil,
+		"Add Ann with Garden":                                   nil,
+		"Add Ann to the channel starting with":                  nil,
+	} {
+		var got []string
+		for _, r := range NewLexicon().Requests(text) {
+			got = append(got, r.Beginnings()...)
+		}
+		if !slices.Equal(slices.Compact(got), slices.Compact(want)) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestBeginningCountsAList(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string]int{
+		"- general\n- Garden_0\n":               1,
+		"- Garden_0\n- Garden-evil\n":           2,
+		"- Garden_0\n- Garden\n":                2,
+		"- Gardeners\n- garden_0\n":             0,
+		`["Garden 1","random"]`:                 1,
+		`[{"name":"Garden_0"}]`:                 0,
+		"Garden_0 is a channel, Garden_1 also.": 0,
+	} {
+		tr := &Tracer{Index: postings{3: Key{}.Postings(list), 4: Key{}.Postings("- Garden_9\n")}, Ledger: &Ledger{}}
+		if got := tr.Beginning(3, "Garden"); got != want {
+			t.Errorf("%q: %d, want %d", list, got, want)
+		}
+		if tr.Beginning(3, "") != 0 || tr.Beginning(5, "Garden") != 0 {
+			t.Errorf("%q: something begins with nothing, or elsewhere", list)
+		}
+	}
+	if (&Tracer{}).Beginning(0, "Garden") != 0 {
+		t.Error("without an index something begins")
+	}
+}
+
+// postings is an index of a few contents.
+type postings map[floodmark.NodeID]Postings
+
+func (x postings) Find(h Hash) []floodmark.Span {
+	var spans []floodmark.Span
+	for node, list := range x {
+		for _, p := range list {
+			if p.Hash == h {
+				spans = append(spans, floodmark.Span{Node: node, Offset: int(p.Offset)})
+			}
+		}
+	}
+	slices.SortFunc(spans, compareSpans)
+	return spans
+}

@@ -1,0 +1,53 @@
+package provenance
+
+import "strings"
+
+// The limits on a text made of the owner's words.
+const (
+	minRetold = 2  // words of the owner's own that it must have
+	maxRetold = 64 // words in all
+)
+
+// Retells reports whether a text is made of nothing but the owner's words and of
+// small words that say nothing by themselves: «reply that you've seen my mug in
+// the kitchen» and «Hi Ann, I've seen your mug in the kitchen». Nobody else's
+// word is in it, no number and nothing that denies what he said.
+func (l *Lexicon) Retells(said []string, text string) bool {
+	his, small := set{}, l.grammar().Retells
+	for _, s := range said {
+		for _, it := range readItems(typed(s)) {
+			if !it.inner && it.kind != Quoted || it.inner && isWord(it) {
+				his[retold(it)] = struct{}{}
+			}
+		}
+	}
+	words, own := 0, 0
+	for _, it := range readItems(text) {
+		if it.kind == Quoted {
+			continue
+		}
+		if words++; words > maxRetold {
+			return false
+		}
+		word := retold(it)
+		ok := his.has(word)
+		switch {
+		case ok && !small.has(word):
+			own++
+		case !ok && !(isWord(it) && small.has(word)):
+			return false
+		}
+	}
+	return own >= minRetold
+}
+
+func isWord(it item) bool { return it.kind == Word || it.kind == Name }
+
+// retold is a token in the form in which it is compared. A name may be called
+// with «@».
+func retold(it item) string {
+	if isWord(it) {
+		return strings.ToLower(it.folded)
+	}
+	return strings.ToLower(strings.TrimPrefix(it.raw, "@"))
+}
