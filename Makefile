@@ -9,7 +9,7 @@ BENCH    ?= .
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million mutate soak docs stories tools proto
+.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision mutate soak docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ bench-journal: ## whole decisions beside prebuilt rows, bare INSERTs and a raw f
 bench-million: ## a node that knows 10,000, 100,000 and a million sessions: memory, warm, cold, first answer
 	@go build -o bin/floodmark ./cmd/floodmark
 	@go -C bench/journal run . -seed $(SEED) -million 10000,100000,1000000
+
+bench-precision: ## decisions with a megabyte of content seen, warm and cold, its bytes on disk, secrets, command lines; renews docs/evidence/precision.json
+	@go -C bench/journal run . -seed $(SEED) -precision -json ../../docs/evidence/precision.json
 
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)

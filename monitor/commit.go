@@ -179,4 +179,7 @@ func (m *Monitor) learn(s *seat, facts []floodmark.Fact, fresh map[floodmark.Dig
 			s.index.add(placed{node: node, digest: digest, postings: fresh[digest]})
 		}
 	}
+	if s.index.asked {
+		s.index.catchUp()
+	}
 }

@@ -13,8 +13,11 @@ import (
 )
 
 // An index says where values were seen in one session. It is filled when it is
-// first asked: many events ask nothing. It belongs to whoever holds the seat.
+// first asked: many events ask nothing. From then on it is kept filled, so that
+// the next call need not wait for what came since. It belongs to whoever holds
+// the seat.
 type index struct {
+	asked  bool
 	places *provenance.MemoryIndex
 	count  int64 // postings in it
 	// behind are contents that are not in it yet, bare those of which no
@@ -113,19 +116,37 @@ func (f *finder) fill() error {
 	if err != nil {
 		return err
 	}
-	for _, p := range f.ix.behind {
+	for i := range f.ix.behind {
+		p := &f.ix.behind[i]
 		if p.postings == nil {
 			p.postings = got[p.digest]
 		}
-		if len(p.postings) == 0 {
-			f.ix.bare[p.digest] = append(f.ix.bare[p.digest], p.node)
-			continue
+		if p.postings == nil {
+			p.postings = provenance.Postings{}
 		}
-		f.ix.places.Add(p.node, p.postings)
-		f.ix.count += int64(len(p.postings))
 	}
-	f.ix.behind = nil
+	f.ix.asked = true
+	f.ix.catchUp()
 	return nil
+}
+
+// catchUp takes in the contents whose postings are known, or known to be none.
+func (ix *index) catchUp() {
+	var fresh []provenance.Placed
+	behind := ix.behind
+	ix.behind = nil
+	for _, p := range behind {
+		switch {
+		case p.postings == nil:
+			ix.behind = append(ix.behind, p)
+		case len(p.postings) == 0:
+			ix.bare[p.digest] = append(ix.bare[p.digest], p.node)
+		default:
+			fresh = append(fresh, provenance.Placed{Node: p.node, Postings: p.postings})
+			ix.count += int64(len(p.postings))
+		}
+	}
+	ix.places.AddAll(fresh)
 }
 
 // postings reads the indexes of contents from the journal.

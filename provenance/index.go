@@ -56,7 +56,12 @@ func (k Key) Hash(token string) Hash { return newHasher(k).text(token) }
 func (k Key) Postings(text string) Postings { return new(Indexer).Postings(k, text) }
 
 func comparePostings(a, b Posting) int {
-	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Offset, b.Offset))
+	switch {
+	case a.Hash != b.Hash:
+		return cmp.Compare(a.Hash, b.Hash)
+	default:
+		return cmp.Compare(a.Offset, b.Offset)
+	}
 }
 
 // A hasher computes keyed hashes without allocating for each.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/floodmark/floodmark"
 )
 
 // The values of the paper's appendix, and of its reference code.
@@ -128,5 +130,33 @@ func TestSeenTokensAreBounded(t *testing.T) {
 	}
 	if s.again(Path, name(0)) {
 		t.Error("a token of another kind was there")
+	}
+}
+
+// Adding many contents at once finds what adding each by itself finds.
+func TestAddAllIsAddingEach(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	var list []Placed
+	for n := range 40 {
+		list = append(list, Placed{Node: floodmark.NodeID(n), Postings: testKey().Postings(sampleText(1 + r.IntN(6000)))})
+	}
+	list = append(list, Placed{Node: 40, Postings: list[7].Postings}, Placed{Node: 41})
+	r.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+	one, all := NewMemoryIndex(), NewMemoryIndex()
+	all.AddAll(list[:5])
+	all.AddAll(list[5:])
+	all.AddAll(nil)
+	for _, c := range list {
+		one.Add(c.Node, c.Postings)
+	}
+	for _, c := range list {
+		for _, p := range c.Postings {
+			if got, want := all.Find(p.Hash), one.Find(p.Hash); len(want) == 0 || !slices.Equal(got, want) {
+				t.Fatalf("%x: %v, want %v", p.Hash, got, want)
+			}
+		}
+	}
+	if len(all.Find(12345)) != 0 {
+		t.Error("something was found that is not there")
 	}
 }

@@ -28,21 +28,67 @@ func NewMemoryIndex() *MemoryIndex { return &MemoryIndex{} }
 
 // Add takes in the postings of node n.
 func (ix *MemoryIndex) Add(n floodmark.NodeID, p Postings) {
-	if len(p) == 0 {
+	ix.AddAll([]Placed{{Node: n, Postings: p}})
+}
+
+// A Placed is content at a node.
+type Placed struct {
+	Node     floodmark.NodeID
+	Postings Postings
+}
+
+// AddAll takes in the postings of many nodes at once, which is less work than
+// one after the other.
+func (ix *MemoryIndex) AddAll(list []Placed) {
+	n := 0
+	for _, c := range list {
+		n += len(c.Postings)
+	}
+	if n == 0 {
 		return
 	}
-	run := make([]place, len(p))
-	for i, posting := range p {
-		run[i] = place{hash: posting.Hash, node: uint32(n), offset: posting.Offset}
-	}
-	if !slices.IsSortedFunc(run, comparePlaces) {
-		slices.SortFunc(run, comparePlaces)
-	}
+	run := sortedRun(list, n)
 	for last := len(ix.runs) - 1; last >= 0 && len(ix.runs[last]) < 2*len(run); last-- {
 		run = mergeRuns(ix.runs[last], run)
 		ix.runs = ix.runs[:last]
 	}
 	ix.runs = append(ix.runs, run)
+}
+
+// sortedRun returns the n postings of contents in order. Hashes are spread
+// evenly, so that each is put where it should stand first, and few have to move
+// from there.
+func sortedRun(list []Placed, n int) []place {
+	size := bits.Len(uint(n)) - 1 // about one or two in a bucket
+	if len(list) == 1 {
+		size = 0 // it is in order already
+	}
+	shift := 64 - size
+	ends := make([]uint32, 1<<size+1)
+	for _, c := range list {
+		for _, p := range c.Postings {
+			ends[p.Hash>>shift+1]++
+		}
+	}
+	for i := range len(ends) - 1 {
+		ends[i+1] += ends[i]
+	}
+	run := make([]place, n)
+	for _, c := range list {
+		for _, p := range c.Postings {
+			at := &ends[p.Hash>>shift]
+			run[*at] = place{hash: p.Hash, node: uint32(c.Node), offset: p.Offset}
+			*at++
+		}
+	}
+	begin := uint32(0)
+	for _, end := range ends[:1<<size] {
+		if bucket := run[begin:end]; len(bucket) > 1 && !slices.IsSortedFunc(bucket, comparePlaces) {
+			slices.SortFunc(bucket, comparePlaces)
+		}
+		begin = end
+	}
+	return run
 }
 
 // Find returns where a token was seen, oldest node first.
@@ -87,10 +133,14 @@ func search(run []place, h Hash) int {
 }
 
 func comparePlaces(a, b place) int {
-	if a.hash != b.hash {
+	switch {
+	case a.hash != b.hash:
 		return cmp.Compare(a.hash, b.hash)
+	case a.node != b.node:
+		return cmp.Compare(a.node, b.node)
+	default:
+		return cmp.Compare(a.offset, b.offset)
 	}
-	return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.offset, b.offset))
 }
 
 func compareSpans(a, b floodmark.Span) int {
@@ -101,13 +151,17 @@ func compareSpans(a, b floodmark.Span) int {
 }
 
 func mergeRuns(a, b []place) []place {
-	merged := make([]place, 0, len(a)+len(b))
+	merged := make([]place, len(a)+len(b))
+	n := 0
 	for len(a) > 0 && len(b) > 0 {
-		if comparePlaces(a[0], b[0]) <= 0 {
-			merged, a = append(merged, a[0]), a[1:]
+		if a[0].hash < b[0].hash || a[0].hash == b[0].hash && comparePlaces(a[0], b[0]) <= 0 {
+			merged[n], a = a[0], a[1:]
 		} else {
-			merged, b = append(merged, b[0]), b[1:]
+			merged[n], b = b[0], b[1:]
 		}
+		n++
 	}
-	return append(append(merged, a...), b...)
+	copy(merged[n:], a)
+	copy(merged[n+len(a):], b)
+	return merged
 }

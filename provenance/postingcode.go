@@ -42,9 +42,10 @@ func (ps *Postings) UnmarshalBinary(data []byte) error {
 	}
 	var out Postings
 	if count > 0 {
-		out = make(Postings, 0, count)
+		out = make(Postings, count)
 	}
-	for range count {
+	last := Posting{}
+	for i := range out {
 		if len(rest) < minPostingBytes {
 			return errors.New("read postings: cut off")
 		}
@@ -54,10 +55,10 @@ func (ps *Postings) UnmarshalBinary(data []byte) error {
 			return errors.New("read postings: wrong offset")
 		}
 		next := Posting{Hash: hash, Offset: uint32(offset)}
-		if len(out) > 0 && comparePostings(out[len(out)-1], next) >= 0 {
+		if i > 0 && (last.Hash > hash || last.Hash == hash && last.Offset >= next.Offset) {
 			return errors.New("read postings: not in order")
 		}
-		out = append(out, next)
+		out[i], last = next, next
 		rest = rest[8+n:]
 	}
 	if len(rest) != 0 {

@@ -1,7 +1,7 @@
 // Journal measures what being durable costs, on SQLite and PostgreSQL: the
 // whole decision beside the same engine with nothing to decide, beside bare
 // INSERTs, and beside a raw file. With -million it measures a node that knows
-// many sessions instead.
+// many sessions instead, with -precision a session that has seen a megabyte.
 //
 // One JSON object for each figure goes to standard output. It is a module of
 // its own, because it reaches into both engines.
@@ -34,7 +34,7 @@ type options struct {
 	// sizes are the numbers of sessions to measure, and keep the folder their
 	// stores stay in.
 	sizes, keep, program, plot string
-	only                       bool
+	only, precision            bool
 }
 
 // heapGrowth is how the program sets its garbage collector (TuneHeap of
@@ -55,6 +55,7 @@ func main() {
 	flag.StringVar(&o.keep, "keep", "", "with -million: make the stores in this folder, and use those that are there")
 	flag.BoolVar(&o.only, "generate", false, "with -million: make the stores, measure nothing")
 	flag.StringVar(&o.program, "program", "../../bin/floodmark", "with -million: the floodmark to start")
+	flag.BoolVar(&o.precision, "precision", false, "measure decisions with a megabyte of content seen, and the readers of text, instead")
 	flag.StringVar(&o.plot, "plot", "", "with -million: draw the growth to this SVG file")
 	flag.Parse()
 	o.rounds = max(o.rounds, leastRounds)
@@ -91,6 +92,9 @@ func run(ctx context.Context, o options) error {
 	}
 	if o.sizes != "" {
 		return million(ctx, o)
+	}
+	if o.precision {
+		return precision(ctx, o)
 	}
 	return compare(ctx, o)
 }

@@ -48,6 +48,17 @@ func count(ctx context.Context, path string) (n int64, err error) {
 	return n, err
 }
 
+// vacuum copies a store that is in use, without what is free in it.
+func vacuum(ctx context.Context, path, to string) error {
+	db, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.ExecContext(ctx, "VACUUM INTO ?", to)
+	return err
+}
+
 // bareBytes is the body of one bare row: an event of about 600 bytes.
 const bareBytes = 568
 
