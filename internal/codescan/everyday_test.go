@@ -59,7 +59,7 @@ func show(r codescan.Report) string {
 
 // Programs as coding agents write them do what is written down below them.
 func TestEveryday(t *testing.T) {
-	for file, l := range map[string]codescan.Language{"python-everyday.txt": codescan.Python} {
+	for file, l := range map[string]codescan.Language{"python-everyday.txt": codescan.Python, "javascript-everyday.txt": codescan.JavaScript} {
 		list := samples(t, file)
 		if len(list) < 60 {
 			t.Errorf("%s: %d programs", file, len(list))
@@ -85,7 +85,7 @@ func TestEveryday(t *testing.T) {
 
 // Edits as coding agents make them can only compute.
 func TestEverydayEditsAreInert(t *testing.T) {
-	for file, l := range map[string]codescan.Language{"python-inert.txt": codescan.Python} {
+	for file, l := range map[string]codescan.Language{"python-inert.txt": codescan.Python, "javascript-inert.txt": codescan.JavaScript} {
 		for _, s := range samples(t, file) {
 			if !codescan.Inert(l, s.text) {
 				t.Errorf("%s: not inert\n%s", file, s.text)

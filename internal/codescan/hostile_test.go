@@ -24,7 +24,7 @@ func lines(t testing.TB, file string) []string {
 
 // What an attacker would write is neither understood nor inert.
 func TestHostileIsNeither(t *testing.T) {
-	for file, l := range map[string]codescan.Language{"python-hostile.txt": codescan.Python} {
+	for file, l := range map[string]codescan.Language{"python-hostile.txt": codescan.Python, "javascript-hostile.txt": codescan.JavaScript} {
 		list := lines(t, file)
 		if len(list) < 150 {
 			t.Errorf("%s: %d texts", file, len(list))
@@ -42,7 +42,7 @@ func TestHostileIsNeither(t *testing.T) {
 
 // Edits that could do more than compute are not inert.
 func TestHostileEditsAreNotInert(t *testing.T) {
-	for file, l := range map[string]codescan.Language{"python-hostile-edits.txt": codescan.Python} {
+	for file, l := range map[string]codescan.Language{"python-hostile-edits.txt": codescan.Python, "javascript-hostile-edits.txt": codescan.JavaScript} {
 		for _, text := range lines(t, file) {
 			if codescan.Inert(l, text) {
 				t.Errorf("%s: inert %q", file, text)

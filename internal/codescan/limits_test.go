@@ -9,7 +9,7 @@ import (
 )
 
 func languages() []codescan.Language {
-	return []codescan.Language{codescan.Python}
+	return []codescan.Language{codescan.Python, codescan.JavaScript}
 }
 
 func TestTextLimit(t *testing.T) {
@@ -42,9 +42,12 @@ func TestTimeIsLinear(t *testing.T) {
 		for _, unit := range []string{
 			"a=", "a = b\n", "x.y", "f(", "f()", "[", "del ", "import a\n", "import ", "a ", "from a import ", "for ", "for a in b: ", "lambda ", "as ",
 			"def f(a): pass\n", "f'{x}'", "'a' ", "\"", "# a\n", "open('a')\n", "f('a')\n", "a:", "x.replace(", "(a,", "case ", "@", "`${a}`", "/a/;", "<a", "a => ",
-			"a=['b']\nfor a in a: open(a)\n", "p='a'+p\n", "\\", "{", "}", "${", "`", "/*", "import 'a'\n", "function f(a){}\n", "x[a]\n", "//a\n", ".format(",
+			"a=['b']\nfor a in a: open(a)\n", "p='a'+p\n", "\\", "{", "}", "${", "`", "/*", "import 'a'\n", "function f(a){}\n", "x[a]\n", "x[i];", "fs.readFileSync(p);", "x[i + 1];", "//a\n", ".format(",
 		} {
-			text := strings.Repeat(unit, 1<<18/len(unit))
+			text := "let i = 0; const p = 'a'; " + strings.Repeat(unit, 1<<18/len(unit))
+			if l == codescan.Python {
+				text = text[len("let i = 0; const p = 'a'; "):]
+			}
 			begin := time.Now()
 			codescan.Script(l, text)
 			codescan.Inert(l, text)
@@ -71,6 +74,8 @@ func TestOf(t *testing.T) {
 }
 
 func FuzzPython(f *testing.F) { fuzz(f, codescan.Python, "python") }
+
+func FuzzJavaScript(f *testing.F) { fuzz(f, codescan.JavaScript, "javascript") }
 
 // fuzz feeds a language with what it was written for, changed.
 func fuzz(f *testing.F, l codescan.Language, file string) {

@@ -14,7 +14,7 @@ func lexPython(src string, strict bool) (*lexer, bool) {
 	if !utf8.ValidString(src) || !clean(src) || pyEncoded(src) {
 		return x, false
 	}
-	x.list = make([]token, 0, len(src)/4+8)
+	x.list = make([]token, 0, len(src)/6+8)
 	for x.at < len(src) {
 		if !x.pyToken() {
 			return x, false

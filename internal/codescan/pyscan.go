@@ -23,7 +23,8 @@ func scriptPython(src string) (Report, bool) {
 	if !ok || !s.imports() || !s.bindings() {
 		return Report{}, false
 	}
-	return s.r, s.check()
+	ok = s.check()
+	return s.r, ok
 }
 
 func inertPython(src string) bool {

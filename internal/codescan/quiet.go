@@ -111,3 +111,42 @@ func wordAfter(s string, j int) string {
 	}
 	return s[k:to]
 }
+
+// jsQuiet is the same for JavaScript. Two plain words side by side are no
+// JavaScript either, where no line ends between them.
+func jsQuiet(s string) bool {
+	if suspicious(s) {
+		return false
+	}
+	alone := strings.TrimSpace(s)
+	for i := 0; i < len(s); {
+		if !isLetter(s[i]) {
+			i++
+			continue
+		}
+		j := i
+		for j < len(s) && isWord(s[j]) {
+			j++
+		}
+		w := s[i:j]
+		attr := i > 0 && s[i-1] == '.'
+		loud := jsDanger(w) || attr && jsAttribute(w) || strings.HasPrefix(w, "__")
+		switch w {
+		case "import":
+			loud = wordBefore(s, i) == "" || jsKeyword(wordBefore(s, i))
+		case "from":
+			next := strings.TrimLeft(s[j:], " \t")
+			loud = next != "" && strings.IndexByte("\"'\\", next[0]) >= 0
+		}
+		if loud && alone != w && (w == "import" || w == "from" || !jsBeside(s, i, j)) {
+			return false
+		}
+		i = j
+	}
+	return true
+}
+
+func jsBeside(s string, i, j int) bool {
+	before, after := wordBefore(s, i), wordAfter(s, j)
+	return before != "" && !jsKeyword(before) || after != "" && !jsKeyword(after)
+}

@@ -85,8 +85,12 @@ func Script(l Language, text string) Report {
 	}
 	var r Report
 	ok := false
-	if l == Python {
+	switch l {
+	case Python:
 		r, ok = scriptPython(text)
+	case JavaScript:
+		r, ok = scriptJavaScript(text)
+	default:
 	}
 	if !ok {
 		return Report{}
@@ -115,6 +119,8 @@ func Inert(l Language, text string) bool {
 		return true
 	case Python:
 		return inertPython(text)
+	case JavaScript:
+		return inertJavaScript(text)
 	default:
 		return false
 	}
