@@ -80,8 +80,8 @@ func Seal(s Session, after Link, at time.Time, facts []floodmark.Fact) ([]Entry,
 	return entries, nil
 }
 
-// usualBytes is what most entries need to be sealed.
-const usualBytes = 1 << 10
+// usualBytes is what an entry needs to be sealed, on average of a decision's.
+const usualBytes = 640
 
 // seal gives e its body and its hash. Both are made in room, where the body
 // stays: it is hashed where it was written.

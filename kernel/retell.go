@@ -19,7 +19,7 @@ type Explanation struct {
 // Retell explains a decision again from its fact. The state must be the one
 // just before that fact, so that sources are called what they were then.
 func Retell(s *State, f floodmark.ActionDecided) Explanation {
-	st := &step{s: s}
+	st := newStep(s, Rules{}, Input{})
 	j := judged{action: f.Action, decision: f.Decision, mark: f.Mark}
 	if f.Basis != nil {
 		j.basis = *f.Basis

@@ -156,7 +156,7 @@ func (t *trial) relabel(src floodmark.Source) floodmark.Label {
 	default:
 		return src.Label // no rule has a say
 	}
-	st := &step{s: t.would, r: t.Now, ev: hook.Event{Agent: t.would.Agent}}
+	st := &step{s: t.would, r: t.Now, ev: &hook.Event{Agent: t.would.Agent}}
 	now := st.speaker(src.Origin)
 	if then == nil {
 		return src.Label.Join(now)

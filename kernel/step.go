@@ -120,7 +120,7 @@ type step struct {
 	s    *State
 	r    Rules
 	in   Input
-	ev   hook.Event
+	ev   *hook.Event // of in
 	out  Output
 	node floodmark.NodeID // the next free node
 	mark floodmark.Label  // the mark with this event's sources
@@ -133,7 +133,8 @@ type step struct {
 }
 
 func newStep(s *State, r Rules, in Input) *step {
-	st := &step{s: s, r: r, in: in, ev: in.Event}
+	st := &step{s: s, r: r, in: in}
+	st.ev = &st.in.Event
 	st.node = floodmark.NodeID(s.Ledger.Len())
 	st.mark, st.more = s.Ledger.Mark(), s.Ledger.Levels()
 	return st
