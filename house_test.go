@@ -34,7 +34,7 @@ func pureImports() []string {
 	return []string{
 		"bytes", "cmp", "container/heap", "context", "crypto/hmac", "crypto/sha256", "crypto/subtle", "embed",
 		"encoding", "encoding/base32", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json",
-		"errors", "fmt", "hash", "hash/fnv", "html", "io", "iter", "maps", "math", "math/bits", "mime",
+		"errors", "fmt", "go/scanner", "go/token", "hash", "hash/fnv", "html", "io", "iter", "maps", "math", "math/bits", "mime",
 		"net/netip", "net/url", "path", "regexp", "regexp/syntax", "slices", "sort", "strconv", "strings",
 		"sync", "time", "unicode", "unicode/utf16", "unicode/utf8",
 		"go.yaml.in/yaml/v3", "mvdan.cc/sh/v3/syntax",

@@ -85,7 +85,7 @@ func TestEveryday(t *testing.T) {
 
 // Edits as coding agents make them can only compute.
 func TestEverydayEditsAreInert(t *testing.T) {
-	for file, l := range map[string]codescan.Language{"python-inert.txt": codescan.Python, "javascript-inert.txt": codescan.JavaScript} {
+	for file, l := range map[string]codescan.Language{"python-inert.txt": codescan.Python, "javascript-inert.txt": codescan.JavaScript, "golang-inert.txt": codescan.Golang} {
 		for _, s := range samples(t, file) {
 			if !codescan.Inert(l, s.text) {
 				t.Errorf("%s: not inert\n%s", file, s.text)

@@ -24,7 +24,7 @@ func lines(t testing.TB, file string) []string {
 
 // What an attacker would write is neither understood nor inert.
 func TestHostileIsNeither(t *testing.T) {
-	for file, l := range map[string]codescan.Language{"python-hostile.txt": codescan.Python, "javascript-hostile.txt": codescan.JavaScript} {
+	for file, l := range map[string]codescan.Language{"python-hostile.txt": codescan.Python, "javascript-hostile.txt": codescan.JavaScript, "golang-hostile.txt": codescan.Golang} {
 		list := lines(t, file)
 		if len(list) < 150 {
 			t.Errorf("%s: %d texts", file, len(list))

@@ -44,7 +44,7 @@ func TestTimeIsLinear(t *testing.T) {
 			"def f(a): pass\n", "f'{x}'", "'a' ", "\"", "# a\n", "open('a')\n", "f('a')\n", "a:", "x.replace(", "(a,", "case ", "@", "`${a}`", "/a/;", "<a", "a => ",
 			"a=['b']\nfor a in a: open(a)\n", "p='a'+p\n", "\\", "{", "}", "${", "`", "/*", "import 'a'\n", "function f(a){}\n", "x[a]\n", "x[i];", "fs.readFileSync(p);", "x[i + 1];", "//a\n", ".format(",
 		} {
-			text := "let i = 0; const p = 'a'; " + strings.Repeat(unit, 1<<18/len(unit))
+			text := "let i = 0; const p = 'a'; " + strings.Repeat(unit, 1<<17/len(unit))
 			if l == codescan.Python {
 				text = text[len("let i = 0; const p = 'a'; "):]
 			}
@@ -76,6 +76,18 @@ func TestOf(t *testing.T) {
 func FuzzPython(f *testing.F) { fuzz(f, codescan.Python, "python") }
 
 func FuzzJavaScript(f *testing.F) { fuzz(f, codescan.JavaScript, "javascript") }
+
+func FuzzGolang(f *testing.F) {
+	for _, s := range append(lines(f, "golang-hostile.txt"), "package p\nfunc f() {}\n") {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if codescan.Script(codescan.Golang, text).Understood {
+			t.Error("a Go program is understood")
+		}
+		codescan.Inert(codescan.Golang, text)
+	})
+}
 
 // fuzz feeds a language with what it was written for, changed.
 func fuzz(f *testing.F, l codescan.Language, file string) {

@@ -78,7 +78,8 @@ type Report struct {
 	Arguments bool
 }
 
-// Script reads a whole program, as it stands on a command line.
+// Script reads a whole program, as it stands on a command line. Those in Go
+// are not followed.
 func Script(l Language, text string) Report {
 	if len(text) > MaxText {
 		return Report{}
@@ -121,6 +122,8 @@ func Inert(l Language, text string) bool {
 		return inertPython(text)
 	case JavaScript:
 		return inertJavaScript(text)
+	case Golang:
+		return inertGo(text)
 	default:
 		return false
 	}
