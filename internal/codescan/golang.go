@@ -45,6 +45,7 @@ func inertGo(src string) bool {
 			if escapes(w.lit) {
 				return false
 			}
+		default:
 		}
 	}
 	return true
@@ -134,8 +135,9 @@ func goSpec(at func(int) goWord, i int) bool {
 		return true
 	case gotoken.LPAREN:
 		return at(k-1).tok == gotoken.IMPORT || at(i+1).tok != gotoken.RPAREN
+	default:
+		return false
 	}
-	return false
 }
 
 // goImport judges the import whose path is at i.
