@@ -138,7 +138,7 @@ func TestHostOf(t *testing.T) {
 		"https://:80/x":                       {"", false},
 		"https://a.test./x":                   {"a.test", true},
 		"https://0-9.az/":                     {"0-9.az", true},
-		"https://a_b.test/":                   {"a_b.test", false},
+		"https://a_b.test/":                   {"a_b.test", true},
 		"https://a/b":                         {"a", true},
 		"https://u@a.test/":                   {"a.test", false},
 		"https://@a.test/":                    {"a.test", false},

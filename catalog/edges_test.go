@@ -79,7 +79,7 @@ func TestPlainURL(t *testing.T) {
 		"https://a.example/x": true, "a.example": true, "ssh://a.example": true, "a.example?x@y": true, "a.example/~": true,
 		"https://a.example/!": true, "https://a.example/~\x7f": false, "https://a.example/ ": false, "a.example/\x80": false, `a.example\x`: false,
 		"gopher://a.example": false, "anna@a.example": false, "https://anna@a.example/x": false, "https:///x": false, "": false,
-		"a.example/@x": true, "a.example#@x": true, "https://a_b.example": false,
+		"a.example/@x": true, "a.example#@x": true, "https://a_b.example": true, "https://a+b.example": false,
 	} {
 		if plainURL(url) != want {
 			t.Errorf("%q is plain: %v", url, !want)

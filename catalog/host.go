@@ -38,7 +38,7 @@ func plainHost(h string) bool {
 	}
 	for i := range len(h) {
 		c := h[i]
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' {
 			return false
 		}
 	}

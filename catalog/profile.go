@@ -84,11 +84,15 @@ const (
 	IsSecret      = "secret"
 	IsFlag        = "flag"
 	IsText        = "text"
+	IsField       = "field" // what a form calls a place to write into
+	IsInput       = "input" // what is written there
+	IsCode        = "code"  // a code that was sent for one use
 )
 
 func kindsOfArg() []string {
 	return []string{
 		IsURL, IsPath, IsPatch, IsCommand, IsDestination, IsID, IsAmount, IsWhen, IsName, IsSecret, IsFlag, IsText,
+		IsField, IsInput, IsCode,
 	}
 }
 

@@ -141,7 +141,7 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 		about := argument(use, leaf)
 		args[i] = tr.Trace(leaf, about.Role, roleName(about, leaf))
 		args[i].Shown = st.shown(about, leaf)
-		if args[i].Whence == floodmark.Seen && len(args[i].Spans) > 0 {
+		if args[i].Whence == floodmark.Seen && len(args[i].Spans) > 0 && !once(about, leaf, args[i]) {
 			if n := args[i].Spans[0].Node; !slices.Contains(inputs, n) {
 				inputs = append(inputs, n)
 			}
@@ -149,6 +149,15 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 	}
 	slices.Sort(inputs)
 	return args, inputs
+}
+
+// maxCode bounds a code for one use.
+const maxCode = 8
+
+// once reports whether a value is a code that was sent for one use, and given
+// back as it was: the answer to it says nothing of whoever sent it.
+func once(about catalog.Arg, leaf hook.Leaf, a floodmark.Argument) bool {
+	return about.Is == catalog.IsCode && !a.Pieced && len(leaf.Value) <= maxCode && digits(leaf.Value)
 }
 
 // urlOfCommand names an address inside a command line: it is looked at as an

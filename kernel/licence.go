@@ -29,10 +29,8 @@ func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Grou
 	if j.use.Profile == nil || j.use.SelfProtected {
 		return false
 	}
-	for _, e := range j.action.Effects {
-		if e != floodmark.Write && e != floodmark.Change && e != floodmark.Send {
-			return false
-		}
+	if !relaxable(j.action.Effects) {
+		return false
 	}
 	for i, a := range j.action.Arguments {
 		about := argument(j.use, j.leaves[i])
@@ -49,6 +47,23 @@ func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Grou
 		l.turn.Add(text)
 	}
 	return l.covers()
+}
+
+// relaxable reports whether words can allow these effects: those that write,
+// change or send. Reading beside them is left to the flow rules, which no words
+// lift.
+func relaxable(effects []floodmark.Effect) bool {
+	some := false
+	for _, e := range effects {
+		switch e {
+		case floodmark.Write, floodmark.Change, floodmark.Send:
+			some = true
+		case floodmark.Fetch, floodmark.Observe:
+		default:
+			return false
+		}
+	}
+	return some
 }
 
 // whenAsked is what the owner said about time: in the clauses that ask, or else
@@ -73,10 +88,16 @@ func (l *licence) covers() bool {
 	named := 0
 	for i, a := range l.j.action.Arguments {
 		leaf := l.j.leaves[i]
+		about := argument(l.j.use, leaf)
+		if isForm(about) {
+			if !l.vouchForm(i, about) {
+				return false
+			}
+			continue
+		}
 		if a.Role == floodmark.Content || slices.Contains(l.j.use.Selectors, leaf.Top) {
 			continue // the word only chose the effect, which the verb answers for
 		}
-		about := argument(l.j.use, leaf)
 		ruledOut := func(r *provenance.Request) bool { return r.Has(leaf.Value, leaf.Kind, roleName(about, leaf)) }
 		says := leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number)
 		if says && slices.ContainsFunc(l.asked.ruledOut, ruledOut) {
@@ -97,7 +118,7 @@ func (l *licence) covers() bool {
 		}
 		l.j.basis.Grounds = append(l.j.basis.Grounds, floodmark.Ground{Argument: i, By: string(by)})
 	}
-	return named > 0
+	return named > 0 || l.inHisWords()
 }
 
 // his reports whether the owner typed an argument, and named it in this turn in

@@ -133,7 +133,7 @@ func TestBlockedTurn(t *testing.T) {
 // The limit of rounds, at it and one beyond, by what the agent says and by
 // what we counted.
 func TestMaxIterations(t *testing.T) {
-	for n, ended := range map[int]bool{8: false, 9: false, 10: true, 11: true} {
+	for n, ended := range map[int]bool{23: false, 24: false, 25: true, 26: true} {
 		for _, point := range []hook.Point{hook.BeforeLLMCall, hook.LoopIterationStart} {
 			d := newDesk(t, "")
 			d.owner("hello")

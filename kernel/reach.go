@@ -24,6 +24,7 @@ const maxContentTokens = 2048
 // carries notes what the flow rules look at: what leaves, and where to.
 func (st *step) carries(j *judged, tr *provenance.Tracer) {
 	b, args := &j.basis, j.action.Arguments
+	home := st.home(j)
 	for i, leaf := range j.leaves {
 		about := argument(j.use, leaf)
 		switch {
@@ -36,13 +37,13 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 			// even on the owner's own service.
 			b.Own = b.Own && (owners(b, args, i) || about.Is != catalog.IsDestination || !alters(j.action.Effects))
 		}
-		if about.Role == floodmark.Content && leaf.Kind == hook.String && leaf.Value != "" {
+		if about.Role == floodmark.Content && leaf.Kind == hook.String && leaf.Value != "" && !filled(b, i) {
 			b.FreeContent = true
 			active, private := st.active(tr, leaf.Value)
 			b.ActiveContent = b.ActiveContent || active
 			b.PrivateContent = b.PrivateContent || private
 		}
-		b.SecretInArgs = b.SecretInArgs || st.secret(tr, leaf.Value, args[i])
+		b.SecretInArgs = b.SecretInArgs || st.secret(tr, leaf.Value, args[i], home)
 	}
 	st.secretsIn(b, values(j.leaves))
 	for i := range b.URLs {
@@ -50,7 +51,7 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 		value := j.leaves[u.Argument].Value
 		u.Host = provenance.URLHost(value)
 		u.FromHost = (args[u.Argument].Whence == floodmark.Stated || st.fromHost(tr, u.Host, value)) &&
-			st.restFromHost(tr, u.Host, u.Argument, j.leaves, args)
+			st.restFromHost(tr, u.Host, u.Argument, j)
 	}
 }
 
@@ -71,7 +72,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		return r
 	}
 	r.URLArg = b.URLs[0].Argument
-	r.HostStated, r.HostListed, r.RestFromHost = true, true, true
+	r.HostStated, r.HostListed, r.RestFromHost, r.Site = true, true, true, true
 	for _, u := range b.URLs {
 		a := args[u.Argument]
 		if worst := args[r.URLArg]; a.Whence < worst.Whence || a.Whence == worst.Whence && a.Trust < worst.Trust {
@@ -80,6 +81,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		r.HostStated = r.HostStated && (a.Whence == floodmark.Stated || u.Host != "" && st.s.stated.HasHost(u.Host))
 		r.HostListed = r.HostListed && u.Host != "" && st.r.Policy.ListsHost(u.Host)
 		r.RestFromHost = r.RestFromHost && u.FromHost
+		r.Site = r.Site && r.HostStated && u.FromHost && !policy.OpenHost(u.Host)
 	}
 	return r
 }
@@ -106,7 +108,7 @@ func (st *step) fromHost(tr *provenance.Tracer, host, raw string) bool {
 	if (u.Path == "" || u.Path == "/") && u.RawQuery == "" && u.Fragment == "" && u.User == nil {
 		return true
 	}
-	return st.seenAt(host, tr.Whole(raw))
+	return st.seenAt(host, addressSpans(tr, raw))
 }
 
 // seenAt reports whether one of the places is a result of a host.
@@ -122,8 +124,12 @@ const smallNumber = 4
 
 // restFromHost reports whether every value beside the URL was stated, came
 // from that host, or is too small to carry anything.
-func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, leaves []hook.Leaf, args []floodmark.Argument) bool {
-	for i, leaf := range leaves {
+func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judged) bool {
+	args := j.action.Arguments
+	for i, leaf := range j.leaves {
+		if argument(j.use, leaf).Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write) {
+			continue // where it is kept here is not told
+		}
 		small := leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= smallNumber
 		if i == at || small || args[i].Whence == floodmark.Stated {
 			continue

@@ -31,7 +31,7 @@ func (st *step) beforeReply() {
 	j.action.Tool, j.action.Effects = st.ref("", "reply"), []floodmark.Effect{floodmark.Send}
 	tr := st.tracer(st.node)
 	j.basis.Network, j.basis.FreeContent = true, true
-	j.basis.SecretInArgs = st.secret(tr, st.ev.Text, floodmark.Argument{})
+	j.basis.SecretInArgs = st.secret(tr, st.ev.Text, floodmark.Argument{}, "")
 	st.secretsIn(&j.basis, []string{st.ev.Text})
 	j.basis.ActiveContent, j.basis.PrivateContent = st.active(tr, st.ev.Text)
 	st.ruleReply(&j)

@@ -34,8 +34,8 @@ func Retell(s *State, f floodmark.ActionDecided) Explanation {
 			e.Sources = append(e.Sources, named(src, s.Ledger.Effective(n).Trust)+holding(src.Secrets))
 		}
 	}
-	for _, a := range f.Action.Arguments {
-		e.Arguments = append(e.Arguments, st.whence(a))
+	for i, a := range f.Action.Arguments {
+		e.Arguments = append(e.Arguments, st.whence(a)+because(&j.basis, i))
 	}
 	e.Actions = []string{wanted(f)}
 	for _, r := range f.Decision.Reasons {

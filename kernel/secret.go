@@ -21,8 +21,14 @@ const secretLength = 8
 
 // secret reports whether a value carries something seen in secret content: as
 // it is, inside a longer token such as a URL, or in a plain encoding.
-func (st *step) secret(tr *provenance.Tracer, value string, whole floodmark.Argument) bool {
+//
+// What goes home is none: home is the server of the owner's own that is called,
+// and a value that it told goes nowhere new.
+func (st *step) secret(tr *provenance.Tracer, value string, whole floodmark.Argument, home string) bool {
 	if st.mark.Secrecy > floodmark.Secret {
+		return false
+	}
+	if whole.Whence == floodmark.Seen && !whole.Pieced && st.toldBy(whole, home) {
 		return false
 	}
 	if whole.Whence == floodmark.Seen && st.allSecret(whole) {

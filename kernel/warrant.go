@@ -29,18 +29,25 @@ const (
 	byContact  warrant = "contact"  // the address of somebody he named, in a book of his own
 	byPaid     warrant = "paid"     // the account of somebody he named and has paid before
 	bySender   warrant = "sender"   // typed by him as who wrote what he said to act on
+	byWords    warrant = "words"    // his own words, for a record of his own
+	byIssued   warrant = "issued"   // what his own service made and told, for that service
+	bySelf     warrant = "self"     // his own address, from where he said it is
+	byHeld     warrant = "held"     // the address of somebody he named, from where he said it is
+	bySite     warrant = "site"     // an address of the site he named, which that site itself gave
+	byForm     warrant = "form"     // what a form asks for, from where he said his data is
 	byComputed warrant = "computed" // an amount that follows from those in the record of who gets it
 )
 
 // names reports whether the owner thereby named something of the call, as a
 // call needs at least once.
-func (v warrant) names() bool { return v != byOpen && v != byFlag && v != byComputed }
+func (v warrant) names() bool { return v != byOpen && v != byFlag && v != byComputed && v != bySelf }
 
 // vouchable reports whether anything could vouch for an argument of this sort:
-// never for a path, a URL, a command, or what nobody described.
+// never for a path, a command, or what nobody described.
 func vouchable(about catalog.Arg) bool {
 	switch about.Is {
-	case catalog.IsWhen, catalog.IsFlag, catalog.IsAmount, catalog.IsID, catalog.IsName, catalog.IsDestination:
+	case catalog.IsWhen, catalog.IsFlag, catalog.IsAmount, catalog.IsID, catalog.IsName, catalog.IsDestination,
+		catalog.IsURL, catalog.IsSecret:
 		return true
 	}
 	return false
@@ -62,12 +69,20 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 		switch {
 		case l.whenAsked().Allows(leaf.Value):
 			return byWhen
-		case !l.whenAsked().Says() && (l.targetStated(i) || l.paysKnown()):
+		case !l.whenAsked().Says() && (l.targetStated(i) || l.paysKnown() || l.hasTitle()):
 			return byOpen
+		}
+	case catalog.IsSecret:
+		if l.issued(i, about, leaf) {
+			return byIssued
 		}
 	case catalog.IsFlag:
 		if leaf.Kind == hook.Bool && l.turn.HasWord(leaf.Top) || leaf.Kind == hook.String && l.turn.HasChoice(leaf.Top, leaf.Value) {
 			return byFlag
+		}
+	case catalog.IsURL:
+		if l.site(leaf) {
+			return bySite
 		}
 	case catalog.IsAmount:
 		if l.computed(leaf.Value) {
@@ -78,6 +93,12 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 		case l.money() && about.Is == catalog.IsDestination && l.paid(leaf.Value):
 			return byPaid
 		case l.money():
+		case about.Is == catalog.IsDestination && l.self(leaf):
+			return bySelf
+		case about.Is == catalog.IsDestination && l.held(i, leaf):
+			return byHeld
+		case about.Is != catalog.IsDestination && l.issued(i, about, leaf):
+			return byIssued
 		case about.Is == catalog.IsID && l.named(leaf.Value):
 			return byRecord
 		case about.Is == catalog.IsID && l.chosen(leaf.Value):
@@ -217,11 +238,21 @@ func (l *licence) chosen(id string) bool {
 // called by its name, in the field that he spoke of: «the same participants as
 // the meeting».
 func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
-	if l.st.r.words.Small(strings.ToLower(leaf.Top)) || !l.turn.HasWord(leaf.Top) {
+	if l.st.r.words.Small(strings.ToLower(leaf.Top)) {
 		return false
 	}
-	return l.calls(l.own(l.tr.Records(leaf.Top, leaf.Value)), true)
+	if l.turn.HasWord(leaf.Top) {
+		return l.calls(l.own(l.tr.Records(leaf.Top, leaf.Value)), true)
+	}
+	// «the collaborators of ada/paint» for an argument collaborator_email
+	word, _, parted := strings.Cut(strings.ToLower(leaf.Top), "_")
+	return parted && len(word) >= minFieldWord && slices.ContainsFunc(l.turn.WordsLike(word), func(field string) bool {
+		return l.calls(l.own(l.tr.Records(field, leaf.Value)), true)
+	})
 }
+
+// minFieldWord is the length of a word by which somebody speaks of a field.
+const minFieldWord = 5
 
 // mayComeFromSource reports whether an argument may be what a page says that the
 // owner only pointed at.
@@ -299,7 +330,7 @@ func (l *licence) calls(have []provenance.Record, only bool) bool {
 			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, title) }) {
 				continue
 			}
-			called := l.own(l.tr.Records("name", title))
+			called := l.own(l.titledRecords(title))
 			switch {
 			case len(called) == 0:
 				continue

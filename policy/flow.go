@@ -127,10 +127,11 @@ func (q *Question) allStated() bool {
 	return !slices.ContainsFunc(q.Args, func(a floodmark.Argument) bool { return a.Whence != floodmark.Stated })
 }
 
-// steered reports a URL that only text from outside named.
+// steered reports a URL that only text from outside named. A link that a site
+// gives to itself is none, if the owner sent the agent there.
 func (q *Question) steered() bool {
 	u, ok := q.at(q.Reach.URLArg)
-	return ok && fromOutside(u)
+	return ok && fromOutside(u) && !q.Reach.Site
 }
 
 // composed reports a URL that nobody named, at a host that nobody named either:

@@ -1,5 +1,12 @@
 package policy
 
+// OpenHost reports whether anybody can publish on a host, so that a link which it
+// gives may be anybody's. Of others nobody knows.
+func OpenHost(host string) bool {
+	_, open := hostPattern{domain: host}.open()
+	return open
+}
+
 // openHosts are hosts on which anybody can publish, with all that is below
 // them. A policy cannot trust them as a whole: whoever wants to reach the
 // agent writes there. The list is not complete and cannot be; it holds the

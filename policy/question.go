@@ -109,6 +109,10 @@ type Reach struct {
 	// RestFromHost says that every other part of the arguments was stated or
 	// came from a result of that same host.
 	RestFromHost bool
+	// Site says that the owner sent the agent to the host in this conversation,
+	// that the whole request is his or the host's own, and that strangers do not
+	// publish there.
+	Site bool
 }
 
 // A Ruling is the policy's answer to a [Question]. The zero Ruling restricts.

@@ -83,7 +83,7 @@ func TestRFCRules(t *testing.T) {
 }
 
 func TestMaxIterations(t *testing.T) {
-	for name, most := range map[string]int{"assistant": 10, "coding": 200, "strict": 10} {
+	for name, most := range map[string]int{"assistant": 25, "coding": 200, "strict": 25} {
 		p := shipped(t, name)
 		q := ask("", floodmark.Observe, floodmark.Owner)
 		q.Iteration = most - 1

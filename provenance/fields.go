@@ -128,7 +128,7 @@ func (r *fieldReader) flow(depth int, name string, list bool) bool {
 	case '"', '\'':
 		at := r.at + 1
 		value, plain, ok := r.quoted(c)
-		return ok && (!plain || r.add(name, value, at))
+		return ok && (!plain || r.add(name, value, at) && r.addListed(name, value, at))
 	}
 	at := r.at
 	for r.at < len(r.text) && strings.IndexByte(",]}: \t\r\n\"'[{", r.text[r.at]) < 0 {

@@ -30,7 +30,9 @@ func (ix *Indexer) Postings(k Key, text string) Postings {
 	scanText(text, ix.add)
 	tokens := ix.postings()
 	ix.out = ix.out[:0]
-	ix.fields(text)
+	if !ix.fields(text) {
+		ix.labels(text)
+	}
 	if len(ix.out) == 0 {
 		return tokens
 	}

@@ -92,6 +92,8 @@ type grammar struct {
 	Listed, Writers                                    []string
 	Doing, Deeds, Messages, Retells                    set
 	BeginsWith                                         set `yaml:"beginsWith"`
+	Personal, Mine, Theirs, Wanted, Us                 set
+	Findable                                           []string
 }
 
 // A set is a list of words in which one is looked up.

@@ -21,11 +21,11 @@ type Record struct {
 }
 
 // fields collects the fields of a text that holds records, and where each
-// record begins.
-func (ix *Indexer) fields(text string) {
+// record begins. It reports whether there are any.
+func (ix *Indexer) fields(text string) bool {
 	found, ok := readFields(text)
 	if !ok {
-		return
+		return false
 	}
 	last := -1
 	begins := ix.recordHash()
@@ -42,6 +42,7 @@ func (ix *Indexer) fields(text string) {
 	for _, e := range extremes(found) {
 		ix.post(ix.extremeHash(e.field, e.most), e.record)
 	}
+	return true
 }
 
 func (h *hasher) recordHash() Hash {

@@ -38,6 +38,9 @@ func (l *Lexicon) Requests(text string) []*Request {
 		r.addMeans()
 		list = append(list, r)
 	}
+	for i, r := range list[:max(0, len(list)-1)] {
+		r.addRelayed(list[i+1])
+	}
 	return list
 }
 

@@ -1,6 +1,10 @@
 package provenance
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // The limits on what the owner's words may be the name of.
 const (
@@ -90,4 +94,25 @@ func Words(text string) (words []string, all bool) {
 		words = append(words, it.raw)
 	}
 	return words, true
+}
+
+// minWordLike is the length from which the beginning of a word is enough.
+const minWordLike = 4
+
+// WordsLike returns the words of the owner's that are a word, or begin with it if
+// it is not short.
+func (s *Stated) WordsLike(word string) []string {
+	var list []string
+	for _, have := range slices.Sorted(maps.Keys(s.words)) {
+		if have == word || len(word) >= minWordLike && strings.HasPrefix(have, word) {
+			list = append(list, have)
+		}
+	}
+	return list
+}
+
+// HasWordLike reports whether the owner used a word or, if it is not short, one
+// that begins with it: «repositories» for «repo».
+func (s *Stated) HasWordLike(word string) bool {
+	return len(s.WordsLike(word)) > 0 || s.HasWord(word+"s")
 }

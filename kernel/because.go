@@ -1,0 +1,65 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// because says why an argument that the owner did not type counts as his, or
+// nothing. Only a call that his words cover has such reasons.
+func because(b *floodmark.Basis, i int) string {
+	if !b.Licensed {
+		return ""
+	}
+	at := slices.IndexFunc(b.Grounds, func(g floodmark.Ground) bool { return g.Argument == i })
+	if at < 0 {
+		return ""
+	}
+	return "; it counts as yours: " + warrant(b.Grounds[at].By).because()
+}
+
+// because is the reason in plain words.
+func (v warrant) because() string {
+	switch v {
+	case byWhen:
+		return "you named that day"
+	case byOpen:
+		return "you left the time open"
+	case byFlag:
+		return "you used its name"
+	case byField:
+		return "it stands in the record you named, in the field you spoke of"
+	case byChoice:
+		return "it is the one your words choose from the list of your own service"
+	case byRecord:
+		return "it is the id of the one record you named"
+	case byListed:
+		return "your own service lists it, and the text is yours"
+	case bySource:
+		return "it comes only from the page or file you pointed at"
+	case byWords:
+		return "the words are yours, and the record is"
+	case byIssued:
+		return "your own service told it, and it goes back to that service"
+	case bySelf:
+		return "it is your own address, from where you said it is"
+	case byHeld:
+		return "it is the address of somebody you named, from where you said it is"
+	case byContact:
+		return "it is the address of somebody you named, in a book of your own"
+	case byBegins:
+		return "it is the one of the list of your own service that begins as you said"
+	case byPaid:
+		return "it is the account of somebody you named and have paid before"
+	case bySender:
+		return "you named who wrote what you said to act on"
+	case bySite:
+		return "it is the site you named, or a link which that site itself gave"
+	case byForm:
+		return "the form of the site you named asks for it, and it comes from where you said your data is"
+	case byComputed:
+		return "it follows from an amount in the records of who gets it"
+	}
+	return "something you named vouches for it (" + string(v) + ")"
+}

@@ -1,0 +1,128 @@
+package kernel
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// self reports whether an address is the owner's own: it stands under such a
+// name where he said that his data is. Nobody else gets anything by it.
+func (l *licence) self(leaf hook.Leaf) bool { return l.addressIn(leaf, provenance.Mine) }
+
+// held reports whether an address is that of somebody whom the owner called
+// by name: it stands under such a name where he said that hers is, it has that
+// name in it, and the call says nothing but who and where. A text or a file is
+// not sent to somebody of whom only a file speaks.
+func (l *licence) held(but int, leaf hook.Leaf) bool {
+	if !l.addressIn(leaf, provenance.Theirs) {
+		return false
+	}
+	for i, other := range l.j.leaves {
+		about := argument(l.j.use, other)
+		if i != but && other.Value != "" && (about.Role == floodmark.Content || !l.his(i, about)) {
+			return false
+		}
+	}
+	local, _, _ := strings.Cut(strings.ToLower(leaf.Value), "@")
+	parts := strings.FieldsFunc(local, func(r rune) bool { return r < 'a' || r > 'z' })
+	return slices.ContainsFunc(l.turn.Names(), func(name string) bool { return slices.Contains(parts, strings.ToLower(name)) })
+}
+
+// addressIn reports whether a mail address stands, named as one, in a place that
+// the owner said is about somebody.
+func (l *licence) addressIn(leaf hook.Leaf, whose provenance.Whose) bool {
+	if !strings.Contains(leaf.Value, "@") {
+		return false
+	}
+	return slices.ContainsFunc([]string{"email", "e-mail", "mail"}, func(label string) bool {
+		return slices.ContainsFunc(l.tr.Labelled(label, leaf.Value), func(sp floodmark.Span) bool { return l.holds(sp.Node) == whose })
+	})
+}
+
+// titled returns which text of the call is the owner's own words, if the call
+// only changes what his own service keeps for him: what it is called.
+func (l *licence) titled() (int, bool) {
+	if !l.ownRecord() {
+		return 0, false
+	}
+	if l.tr == nil {
+		at := slices.IndexFunc(l.known, func(g floodmark.Ground) bool { return g.By == string(byWords) })
+		if at < 0 {
+			return 0, false
+		}
+		return l.known[at].Argument, true
+	}
+	for i, leaf := range l.j.leaves {
+		if l.j.action.Arguments[i].Role == floodmark.Content && provenance.Quotes(l.said, leaf.Value) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (l *licence) hasTitle() bool {
+	_, ok := l.titled()
+	return ok
+}
+
+// inHisWords reports whether the owner gave a record of his own its words, so
+// that he need have named nothing else.
+func (l *licence) inHisWords() bool {
+	i, ok := l.titled()
+	if ok {
+		l.j.basis.Grounds = append(l.j.basis.Grounds, floodmark.Ground{Argument: i, By: string(byWords)})
+	}
+	return ok
+}
+
+// issued reports whether a value is one that the owner's own service made and
+// told, to be given back to that same service: nobody else wrote the content in
+// which it was first seen. The owner must have spoken of such things where he
+// asked, and the call must do nothing but change what the service keeps.
+func (l *licence) issued(i int, about catalog.Arg, leaf hook.Leaf) bool {
+	a := l.j.action.Arguments[i]
+	if a.Whence != floodmark.Seen || a.Pieced || a.Trust < floodmark.Local || len(a.Spans) == 0 {
+		return false
+	}
+	if owner, short, _ := strings.Cut(leaf.Value, "/"); !l.ownRecord() && (about.Is != catalog.IsName || owner == "" || short == "" || !l.turn.Has(short, leaf.Kind, leaf.Top)) {
+		return false
+	}
+	src, ok := l.st.s.Ledger.Source(a.Spans[0].Node)
+	if !ok || l.j.action.Tool.Server == "" || !l.st.ownTool(src, l.j.action.Tool.Server) {
+		return false
+	}
+	return !l.ownRecord() || slices.ContainsFunc(l.asked.wanted, func(r *provenance.Request) bool { return speaksOf(r, leaf.Top) })
+}
+
+// speaksOf reports whether a clause has the words of an argument's name, small
+// ones aside: «ssh key» for ssh_key, «repositories» for repo_name.
+func speaksOf(r *provenance.Request, name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c < 'a' || c > 'z' })
+	words = slices.DeleteFunc(words, func(w string) bool {
+		return w == "id" || w == "ids" || w == "name" || w == "number" || w == "key" && len(words) == 1
+	})
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !r.HasWordLike(w) })
+}
+
+// titledRecords returns the records of a name. «ada/paint» is the record called
+// «paint» of which the service says that it is ada's: a name alone could be
+// given by anybody to a record of his own.
+func (l *licence) titledRecords(title string) []provenance.Record {
+	records := l.tr.Records("name", title)
+	owner, short, ok := strings.Cut(title, "/")
+	if !ok || owner == "" || short == "" || strings.Contains(short, "/") {
+		return records
+	}
+	owned := l.tr.Records("owner", owner)
+	for _, r := range l.tr.Records("name", short) {
+		if slices.Contains(owned, r) && !slices.Contains(records, r) {
+			records = append(records, r)
+		}
+	}
+	return records
+}

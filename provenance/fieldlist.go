@@ -1,0 +1,45 @@
+package provenance
+
+import "strings"
+
+// addListed adds the elements of a list that a program has printed into a
+// string: «"['ada', 'ben']"». Anything else in it makes it a string like any
+// other. Whoever writes such a string can put into its field what he could put
+// there anyway.
+func (r *fieldReader) addListed(name, value string, at int) bool {
+	for _, e := range listed(value) {
+		if !r.add(name, value[e.from:e.to], at+e.from) {
+			return false
+		}
+	}
+	return true
+}
+
+// listed returns where the elements of a printed list of strings stand.
+func listed(value string) []span {
+	if len(value) < 2 || value[0] != '[' || value[len(value)-1] != ']' {
+		return nil
+	}
+	var list []span
+	for at, end := 1, len(value)-1; at < end; {
+		quote := value[at]
+		if quote != '"' && quote != '\'' {
+			return nil
+		}
+		n := strings.IndexByte(value[at+1:end], quote)
+		if n < 0 || strings.IndexByte(value[at+1:at+1+n], '\\') >= 0 {
+			return nil
+		}
+		list = append(list, span{at + 1, at + 1 + n})
+		if at += n + 2; at == end {
+			return list
+		}
+		if !strings.HasPrefix(value[at:end], ", ") {
+			return nil
+		}
+		if at += len(", "); at == end {
+			return nil
+		}
+	}
+	return list
+}

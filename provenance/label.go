@@ -1,0 +1,73 @@
+package provenance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// labelMark is what the hash of a labelled value begins with.
+const labelMark = 4
+
+// The limits on labels.
+const (
+	maxLabelText  = 64 << 10 // a page about oneself is short
+	maxLabels     = 1 << 10
+	maxLabelWords = 4
+)
+
+// labels collects the values of a plain text that stand right behind a word and
+// a colon: «Email: ada@home.example». They are no fields: whoever wrote the text
+// wrote the label too, so that nothing follows from one unless the owner himself
+// pointed at that text.
+func (ix *Indexer) labels(text string) {
+	if len(text) > maxLabelText || !strings.Contains(text, ":") {
+		return
+	}
+	var run [maxLabelWords]piece // the words before, newest first
+	words, posted := 0, 0
+	scanText(text, func(p piece) bool {
+		between := " "
+		if words > 0 && run[0].end <= p.start {
+			between = strings.Trim(text[run[0].end:p.start], " \t\"'")
+		}
+		if words > 0 && between == ":" && !aboutMoney(run[:words]) {
+			ix.post(ix.labelHash(run[0].folded, text[p.start:p.end]), p.start)
+			posted++
+		}
+		if between != "" || p.kind != Word && p.kind != Name {
+			words = 0
+		}
+		if p.kind != Word && p.kind != Name {
+			return posted < maxLabels
+		}
+		copy(run[1:], run[:])
+		run[0] = p
+		words = min(words+1, maxLabelWords)
+		return posted < maxLabels
+	})
+}
+
+// aboutMoney reports whether a label is about money: such a value is never
+// vouched for.
+func aboutMoney(run []piece) bool {
+	return slices.ContainsFunc(run, func(p piece) bool { return inGroup("purse", strings.ToLower(p.folded)) })
+}
+
+func (h *hasher) labelHash(label, value string) Hash {
+	h.in = appendNormal(append(h.in[:0], labelMark), label)
+	h.in = appendNormal(append(h.in, 0), value)
+	return h.bytes(h.in)
+}
+
+// Labelled returns where a value stands right behind a label, or in a field of
+// that name.
+func (t *Tracer) Labelled(label, value string) []floodmark.Span {
+	if t.Index == nil || value == "" || len(value) > maxFieldValue {
+		return nil
+	}
+	h := t.keyed()
+	spans := append([]floodmark.Span(nil), t.Index.Find(h.labelHash(label, value))...)
+	return append(spans, t.Index.Find(h.fieldHash(canonicalField(label), value))...)
+}
