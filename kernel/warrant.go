@@ -63,7 +63,6 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 		}
 		return ""
 	}
-	a := l.j.action.Arguments[i]
 	switch about.Is {
 	case catalog.IsWhen:
 		switch {
@@ -89,31 +88,38 @@ func (l *licence) warrant(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 			return byComputed
 		}
 	case catalog.IsID, catalog.IsName, catalog.IsDestination:
-		switch {
-		case l.money() && about.Is == catalog.IsDestination && l.paid(leaf.Value):
-			return byPaid
-		case l.money():
-		case about.Is == catalog.IsDestination && l.self(leaf):
-			return bySelf
-		case about.Is == catalog.IsDestination && l.held(i, leaf):
-			return byHeld
-		case about.Is != catalog.IsDestination && l.issued(i, about, leaf):
-			return byIssued
-		case about.Is == catalog.IsID && l.named(leaf.Value):
-			return byRecord
-		case about.Is == catalog.IsID && l.chosen(leaf.Value):
-			return byChoice
-		case about.Is == catalog.IsDestination && l.fieldOfNamed(leaf):
-			return byField
-		case about.Is == catalog.IsDestination && l.contact(a, leaf):
-			return byContact
-		case l.begins(leaf.Value) && l.targetStated(i) && !l.saysSomething():
-			return byBegins
-		case l.listed(leaf.Value) && l.ownWords(i):
-			return byListed
-		case l.sourced(a) && l.mayComeFromSource(i, about):
-			return bySource
-		}
+		return l.whoOrWhat(i, about, leaf)
+	}
+	return ""
+}
+
+// whoOrWhat returns what vouches for a name, an id, or who gets something.
+func (l *licence) whoOrWhat(i int, about catalog.Arg, leaf hook.Leaf) warrant {
+	a := l.j.action.Arguments[i]
+	switch {
+	case l.money() && about.Is == catalog.IsDestination && l.paid(leaf.Value):
+		return byPaid
+	case l.money():
+	case about.Is == catalog.IsDestination && l.self(leaf):
+		return bySelf
+	case about.Is == catalog.IsDestination && l.held(i, leaf):
+		return byHeld
+	case about.Is != catalog.IsDestination && l.issued(i, about, leaf):
+		return byIssued
+	case about.Is == catalog.IsID && l.named(leaf.Value):
+		return byRecord
+	case about.Is == catalog.IsID && l.chosen(leaf.Value):
+		return byChoice
+	case about.Is == catalog.IsDestination && l.fieldOfNamed(leaf):
+		return byField
+	case about.Is == catalog.IsDestination && l.contact(a, leaf):
+		return byContact
+	case l.begins(leaf.Value) && l.targetStated(i) && !l.saysSomething():
+		return byBegins
+	case l.listed(leaf.Value) && l.ownWords(i):
+		return byListed
+	case l.sourced(a) && l.mayComeFromSource(i, about):
+		return bySource
 	}
 	return ""
 }
