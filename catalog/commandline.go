@@ -70,7 +70,7 @@ func (j *judge) parts(r *shellscan.Report) {
 		}
 		for _, e := range p.Entries {
 			j.entry(e)
-			j.use.Programs = j.use.Programs || e.Stdin != shellscan.NoRole // an interpreter
+			j.use.Programs = j.use.Programs || e.Stdin != shellscan.NoRole && (!p.Inline || slices.Contains(p.Effects, floodmark.Run))
 		}
 		for _, w := range p.Operands {
 			if strings.Contains(w, "://") && !namesFile(w) {

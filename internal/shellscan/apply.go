@@ -264,6 +264,9 @@ func (s *scanner) runs(j *job, w word) {
 
 // code is a program in a language that is not read here.
 func (s *scanner) code(j *job, w word) {
+	if w.exact() && s.inline(j, w.text) {
+		return
+	}
 	j.ran = true
 	s.doubt("a program for " + j.name)
 	s.add(Effect{Kind: Execute})
@@ -324,6 +327,8 @@ func (s *scanner) interpretInput(j *job) {
 			s.doubt("some shells read this differently")
 		}
 		s.script(j.in.text, j.st.fork(), feed{piped: true}, j.depth)
+	case j.entry.Stdin == Code && j.in.known && !j.in.net && s.inline(j, j.in.text):
+		return
 	default:
 		s.doubt("it runs its input")
 		s.add(Effect{Kind: Execute})

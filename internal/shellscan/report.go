@@ -56,6 +56,8 @@ type Part struct {
 	Entries []*Entry
 	// Effects are what it does in the words of the house, options included.
 	Effects []floodmark.Effect
+	// Inline: it is a program on the line itself, of which all is known.
+	Inline bool
 	// Operands are the words that name nothing on this machine.
 	Operands []string
 	// Words are the words of the command as far as they are known.
