@@ -96,6 +96,8 @@ type ArtifactWritten struct {
 	// which words on its folders it then replaces.
 	Whole bool              `json:"whole,omitempty"`
 	Over  []ArtifactVersion `json:"over,omitempty"`
+	// Inert says that what is put in can only compute when it is run.
+	Inert bool `json:"inert,omitempty"`
 }
 
 // ArtifactSettled says that a call which wrote an artifact as a whole is done.

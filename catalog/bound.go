@@ -8,8 +8,10 @@ import (
 )
 
 // bound reports whether all code that a line runs is run by commands whose
-// words only choose among what the files they load do: tests, builds, checks.
-func bound(r *shellscan.Report) bool {
+// words only choose among what the files they load do: tests, builds, checks. The
+// line itself must not have changed a file before, but by text that can only
+// compute.
+func bound(r *shellscan.Report, inert []string) bool {
 	if !r.Understood || r.NetworkIntoInterpreter || r.InteractiveShell {
 		return false
 	}
@@ -24,13 +26,30 @@ func bound(r *shellscan.Report) bool {
 		}
 		names = append(names, p.Words[0])
 	}
+	byGit, run := false, false // git changed something before a command that runs it
 	for i := range r.Effects {
 		e := &r.Effects[i]
-		if e.Kind <= shellscan.Execute && (e.Path == "" || !slices.Contains(names, e.Command)) {
+		switch {
+		case e.Kind <= shellscan.Execute && (byGit || e.Path == "" || !slices.Contains(names, e.Command)):
+			return false
+		case e.Kind <= shellscan.Execute:
+			run = true
+		case e.Kind != shellscan.Write && e.Kind != shellscan.Delete:
+		case e.Command == "git" && run && !r.Loops: // as with «make test && git commit»
+		case e.Command == "git":
+			byGit = true
+		case !slices.Contains(names, e.Command) && !formats(e.Command) && !slices.Contains(inert, e.Path) && touchesLoaded(r, e):
 			return false
 		}
 	}
 	return len(names) > 0
+}
+
+// touchesLoaded reports whether an effect may concern a file that is run.
+func touchesLoaded(r *shellscan.Report, e *shellscan.Effect) bool {
+	return e.Pattern || e.Tree || slices.ContainsFunc(r.Effects, func(x shellscan.Effect) bool {
+		return x.Kind == shellscan.Execute && (x.Path == "" || x.Path == "/" || within(e.Path, x.Path))
+	})
 }
 
 func allBound(entries []*shellscan.Entry) bool {

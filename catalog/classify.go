@@ -60,6 +60,9 @@ type Use struct {
 	// Bound: all code that a command line runs lies in the files it loads; its
 	// words only choose among what those do.
 	Bound bool
+	// Inert are the files into which a command line writes nothing but text that
+	// can only compute when it is run.
+	Inert []string
 	// Tidies: all the change it makes is to delete single files. Removes are
 	// those of them that the same command line has not made.
 	Tidies  bool

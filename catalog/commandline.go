@@ -44,7 +44,8 @@ func (j *judge) line(r shellscan.Report, text string) {
 		j.parts(&r)
 	}
 	j.touched(&r)
-	j.use.Bound = !j.use.Opaque && bound(&r)
+	j.use.Inert = inertPuts(&r)
+	j.use.Bound = !j.use.Opaque && bound(&r, j.use.Inert)
 	j.use.Pushes = !j.use.Opaque && pushes(&r, text)
 	j.use.Removes, j.use.Tidies = removals(&r)
 	if !r.Understood {

@@ -56,11 +56,12 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 		if t.whole {
 			w.Digest = t.digest
 		}
+		w.Inert = (len(t.writes) == 1 || j.use.Commands()) && inert(&j, p)
 		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(&j, p) {
 			st.writeBut(w, into, spares(p))
 		}
 	}
-	w.Digest = floodmark.Digest{}
+	w.Digest, w.Inert = floodmark.Digest{}, false
 	if st.settled(&j.basis) {
 		set = st.fromFiles(t.loads)
 	}
@@ -143,9 +144,9 @@ func (st *step) writeBut(w floodmark.ArtifactWritten, set []floodmark.Source, sp
 		return // the path alone says as much
 	}
 	st.keep(w)
-	sets := [][]floodmark.Source{set}
+	sets, quiet := [][]floodmark.Source{set}, w.Inert
 	for _, k := range old {
-		spared = spared && k.Spares
+		spared, quiet = spared && k.Spares, quiet && k.Inert
 		way := floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}
 		var came []floodmark.Source
 		for _, s := range k.Sources {
@@ -159,7 +160,7 @@ func (st *step) writeBut(w floodmark.ArtifactWritten, set []floodmark.Source, sp
 			st.out.Gone = append(st.out.Gone, Gone{Ref: w.Artifact, Version: k.Version})
 		}
 	}
-	st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: w.Artifact, Spares: spared, Sources: provenance.MergeSets(sets...)})
+	st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: w.Artifact, Spares: spared, Inert: quiet, Sources: provenance.MergeSets(sets...)})
 	st.enter(w.Artifact)
 }
 
@@ -267,7 +268,7 @@ func (st *step) settle(call floodmark.CallID) {
 			st.forget(w.Artifact)
 		} else {
 			st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{
-				Ref: w.Artifact, Digest: w.Digest, Whole: true, Sources: set, Over: w.Over,
+				Ref: w.Artifact, Digest: w.Digest, Whole: true, Inert: w.Inert, Sources: set, Over: w.Over,
 			})
 		}
 		st.keep(floodmark.ArtifactSettled{Artifact: w.Artifact, Call: call})

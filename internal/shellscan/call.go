@@ -364,6 +364,10 @@ func (s *scanner) prints(name string, args []word, st *state) feed {
 		}
 		return feed{piped: true}
 	}
+	if text, ok := printed(name, args); ok {
+		out.text = text
+		return out
+	}
 	for i, w := range args {
 		out.net = out.net || w.net
 		if !w.exact() || strings.ContainsAny(w.text, `\`) || i == 0 && strings.HasPrefix(w.text, "-") || name == "printf" && (strings.Contains(w.text, "%") || i > 0) {

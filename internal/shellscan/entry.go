@@ -86,7 +86,7 @@ type Entry struct {
 	// Here: without operands it reads the folder it is in.
 	Here bool
 	// Tells: it prints variables, histories or stores where keys are kept.
-	Tells     bool
+	Tells bool
 	// Bound: its words only choose among what the files it loads do.
 	Bound     bool
 	Own       bool // works on the owner's own service

@@ -184,7 +184,7 @@ func (s *scanner) specialMore(j *job) {
 	case "cat":
 		if len(j.p.list) == 0 {
 			j.out = j.in
-			j.out.piped = true
+			j.out.piped, j.out.known = true, j.in.known && len(j.p.opts) == 0
 		}
 	case "less", "more", "most", "bat", "batcat":
 		if slices.ContainsFunc(j.p.list, func(o operand) bool { return strings.HasPrefix(o.w.text, "+") }) {

@@ -106,8 +106,13 @@ type redirected struct {
 	writes []string // the files it goes to
 }
 
-// finish notes the files that got what the network sent.
+// finish notes the files that got text of the line, or what the network sent.
 func (r *redirected) finish(s *scanner, out feed) {
+	if out.known && !out.net && len(s.r.Puts) < MaxEffects {
+		for _, p := range r.writes {
+			s.r.Puts = append(s.r.Puts, Put{Path: p, Text: out.text})
+		}
+	}
 	if !out.net {
 		return
 	}

@@ -72,6 +72,8 @@ type Report struct {
 	Effects []Effect
 	// Parts are the simple commands that entries describe.
 	Parts []Part
+	// Puts are what the line itself writes into files, where all of it is known.
+	Puts []Put
 	// Understood: the line does nothing but Effects.
 	Understood bool
 	// Why says in words what could not be understood.
@@ -81,8 +83,15 @@ type Report struct {
 	// InteractiveShell: it opens a shell or interpreter that takes further
 	// commands from whoever types into it.
 	InteractiveShell bool
+	// Loops: some commands may run again after later ones.
+	Loops bool
 	// Shell: the shell itself does more than start one command.
 	Shell bool
+}
+
+// A Put is text that stands on the line itself and goes into a file.
+type Put struct {
+	Path, Text string
 }
 
 // Has reports whether the line has an effect of kind k.

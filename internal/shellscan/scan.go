@@ -191,6 +191,7 @@ func (s *scanner) stmt(stmt *syntax.Stmt, st *state, in feed, depth int) feed {
 		s.span = [2]int{int(stmt.Pos().Offset()), int(stmt.End().Offset())} //nolint:gosec // a line is short
 	}
 	if stmt.Background || stmt.Coprocess {
+		s.r.Loops = true
 		st = st.fork()
 	}
 	st.last = nil
@@ -218,12 +219,15 @@ func (s *scanner) command(cmd syntax.Command, st *state, in feed, depth int) fee
 	case *syntax.IfClause:
 		return s.branch(c, st, in, depth+1)
 	case *syntax.WhileClause:
+		s.r.Loops = true
 		return s.loop(c.Cond, c.Do, st, in, depth+1)
 	case *syntax.ForClause:
+		s.r.Loops = true
 		return s.forLoop(c, st, in, depth+1)
 	case *syntax.CaseClause:
 		return s.choice(c, st, in, depth+1)
 	case *syntax.FuncDecl:
+		s.r.Loops = true
 		s.parts++
 		s.declare(c, st)
 		return feed{piped: true}
