@@ -224,7 +224,7 @@ func TestMentionedSecrets(t *testing.T) {
 	}
 	for line, want := range map[string]floodmark.Trust{
 		"./x | tail": floodmark.Local, "bash scripts/x.sh": floodmark.Local, "node server.js": floodmark.Local, "python3 /tmp/x.py": floodmark.External,
-		"./x /tmp/y": floodmark.External, "/tmp/x": floodmark.External, "node_modules/.bin/x": floodmark.External, "python3 -c 'print(1)'": floodmark.Untrusted,
+		"./x /tmp/y": floodmark.External, "/tmp/x": floodmark.External, "node_modules/.bin/x": floodmark.External, "python3 -c 'exec(x)'": floodmark.Untrusted,
 	} {
 		if u := shell(t, c, line); u.Returns.Trust != want || !slices.Contains(u.Effects, run) {
 			t.Errorf("what a program of the project prints: %s: %v %v", line, u.Effects, u.Returns)
