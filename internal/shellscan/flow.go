@@ -188,6 +188,17 @@ func (st *state) forgetNamed(w *syntax.Word) {
 func (s *scanner) arithmetic(node syntax.Node, st *state, depth int) {
 	s.expansions(node, st, depth)
 	s.assigned(node, st)
+	if let, ok := node.(*syntax.LetClause); ok && slices.ContainsFunc(let.Exprs, quotedText) {
+		for name := range st.vars { // what a quoted text assigns is not read
+			st.set(name, []word{unknown()})
+		}
+	}
+}
+
+// quotedText reports an expression that stands in quotes.
+func quotedText(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	return ok && w.Lit() == ""
 }
 
 // expansions reads the commands in a node that is no command itself.
@@ -214,6 +225,8 @@ func (s *scanner) expansions(node syntax.Node, st *state, depth int) {
 			s.holdsCommand(n.Value)
 		case *syntax.Word:
 			s.subscript(n, st)
+		case *syntax.BinaryTest:
+			s.compared(n, st)
 		}
 		return true
 	})
@@ -232,6 +245,22 @@ func (s *scanner) subscript(w *syntax.Word, st *state) {
 			s.doubt("a number that is not known until it runs")
 		}
 	}
+}
+
+// compared doubts the same where two values are compared as numbers.
+func (s *scanner) compared(t *syntax.BinaryTest, st *state) {
+	switch t.Op {
+	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+	default:
+		return
+	}
+	syntax.Walk(t, func(n syntax.Node) bool {
+		p, ok := n.(*syntax.ParamExp)
+		if ok && p.Param != nil && !p.Length {
+			s.subscript(&syntax.Word{Parts: []syntax.WordPart{p.Param}}, st)
+		}
+		return true
+	})
 }
 
 // holdsCommand doubts a text that holds a command where a shell may read it

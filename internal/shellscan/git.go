@@ -173,3 +173,46 @@ func revision(w word) bool {
 	last := t[strings.LastIndexByte(t, '.')+1:]
 	return len(last) == len(t) || last != "" && strings.Trim(last, "0123456789") == "" // release-1.4
 }
+
+// prints says of what a command prints that no word of it can be an option: git
+// gives no commit and no branch a name that begins with a dash.
+func (j *job) prints() {
+	switch j.name {
+	case "git":
+		j.out.revs = j.namesCommits()
+	case "head", "tail", "sort", "uniq", "tac", "cut":
+		j.out.revs, j.out.digits = j.in.revs && j.plain() == 0, j.in.digits && j.plain() == 0
+	case "grep":
+		j.out.digits = j.p.has("-c", "--count") && j.plain() < 3 && !recursive(j)
+		j.out.revs = j.in.revs && j.plain() == 1 && !j.p.has("-n", "-o", "-b", "--byte-offset", "--line-number")
+	case "wc":
+		j.out.digits = j.plain() == 0
+	case "nproc":
+		j.out.digits = true
+	}
+}
+
+// namesCommits reports a git command that prints commits or branches only.
+func (j *job) namesCommits() bool {
+	if len(j.entry.Words) < 2 {
+		return false
+	}
+	switch j.entry.Words[1] {
+	case "merge-base":
+		return true
+	case "rev-parse":
+		return !j.p.has("--sq-quote", "--parseopt", "--git-path", "--show-prefix", "--show-toplevel") && (j.p.has("--short", "--verify") || j.plain() == 1)
+	case "log", "branch", "rev-list":
+		for _, o := range j.p.list {
+			if o.opt == "--format" || o.opt == "--pretty" {
+				switch strings.TrimPrefix(o.w.text, "format:") {
+				case "%h", "%H", "%(refname:short)", "%(objectname)":
+					return o.w.exact() && !j.p.has("-p", "--patch", "--stat", "--graph", "--name-only")
+				}
+				return false
+			}
+		}
+		return j.p.has("--show-current") || j.entry.Words[1] == "rev-list" && !j.p.has("--objects", "--graph")
+	}
+	return false
+}

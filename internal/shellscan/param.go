@@ -192,8 +192,11 @@ func (s *scanner) substitute(c *syntax.CmdSubst, st *state, quoted bool, depth i
 		return w
 	}
 	w := unknown()
-	w.net, w.names = out.net, out.names
+	w.net, w.names, w.made = out.net, out.names, !out.revs && !out.digits
 	w.split = !quoted
+	if out.revs || out.digits {
+		w.begins, w.digits = false, out.digits
+	}
 	return w
 }
 

@@ -90,9 +90,8 @@ func (s *scanner) described(name string, words []word, st *state, in feed, depth
 	}
 	j := &job{name: name, st: st, in: in, depth: depth}
 	args := s.globals(j, words[1:])
-	if j.name == "tar" && len(args) > 0 && args[0].exact() && args[0].text != "" && args[0].text[0] != '-' {
-		args = slices.Clone(args)
-		args[0].text = "-" + args[0].text // tar xf
+	if j.name == "tar" {
+		args = oldTar(args)
 	}
 	for _, e := range list {
 		if !e.fits(args) {
@@ -218,6 +217,7 @@ func (s *scanner) run(j *job) feed {
 	if j.out.names == nil {
 		j.out.names = j.listed()
 	}
+	j.prints()
 	return j.out
 }
 
@@ -307,7 +307,9 @@ func recursive(j *job) bool {
 	case "ls":
 		return j.p.has("-R", "--recursive")
 	case "grep", "egrep", "fgrep", "zgrep", "cp", "rm", "scp", "chmod", "chown", "chgrp", "zip", "diff", "setfacl", "chattr", "shred", "trash":
-		return j.p.has("-r", "-R", "--recursive", "-a", "--archive", "--dereference-recursive", "-d")
+		return j.p.has("-r", "-R", "-a", "--archive", "--dereference-recursive", "-d") || slices.ContainsFunc(j.p.opts, func(o string) bool {
+			return len(o) > 2 && strings.HasPrefix("--recursive", o) // rm --recu
+		})
 	}
 	return false
 }

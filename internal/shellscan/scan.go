@@ -28,8 +28,7 @@ func Scan(line string, at Place, c *Commands) Report {
 	if s.parts == 0 && len(s.r.Effects) == 0 {
 		s.doubt("there is no command")
 	}
-	s.r.Understood = len(s.r.Why) == 0
-	return s.r
+	return s.report()
 }
 
 // ScanWords says what a command does that is given as a list of words, without
@@ -41,7 +40,13 @@ func ScanWords(words []string, at Place, c *Commands) Report {
 		list[i] = literal(w)
 	}
 	s.call(list, newState(at), feed{}, 0)
-	s.r.Understood = len(s.r.Why) == 0
+	return s.report()
+}
+
+// report is what was found.
+func (s *scanner) report() Report {
+	s.r.Understood = s.doubts == 0
+	s.r.Inline = s.inline > 0 && s.inline == s.doubts
 	return s.r
 }
 
@@ -58,6 +63,8 @@ type scanner struct {
 	moves bool   // somewhere it goes to another folder
 	// linked: it has made a link, so that a path may lead elsewhere.
 	linked bool
+	// doubts are all that is not understood, inline those that are code in the line.
+	doubts, inline int
 	// tuned: it has changed what git does.
 	tuned bool
 	// brought are the files that hold what the network sent.
@@ -76,12 +83,24 @@ type feed struct {
 	known bool // text is all of it
 	text  string
 	names []string // folders whose files' names it may be; nil if not so
+	// names of commits and branches, or numbers: no word of it is an option.
+	revs, digits bool
 }
 
 // doubt notes something that cannot be understood.
 func (s *scanner) doubt(why string) {
+	s.doubts++
 	if len(s.r.Why) < MaxWhy {
 		s.r.Why = append(s.r.Why, why)
+	}
+}
+
+// foreign notes code in another language. Known says that all of it stands in
+// the line.
+func (s *scanner) foreign(why string, known bool) {
+	s.doubt(why)
+	if known {
+		s.inline++
 	}
 }
 
@@ -179,7 +198,7 @@ func (f feed) and(g feed) feed {
 	if f.names == nil || g.names == nil {
 		names = nil
 	}
-	return feed{piped: true, net: f.net || g.net, names: names}
+	return feed{piped: true, net: f.net || g.net, names: names, revs: f.revs && g.revs, digits: f.digits && g.digits}
 }
 
 func (s *scanner) stmt(stmt *syntax.Stmt, st *state, in feed, depth int) feed {

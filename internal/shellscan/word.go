@@ -18,6 +18,7 @@ type word struct {
 	digits bool     // what is not known is a number
 	names  []string // it is the name of something in one of these folders
 	proc   bool     // it is a pipe to another command of the line
+	made   bool     // some of it is what another command of the line prints
 }
 
 func literal(text string) word { return word{text: text} }
@@ -43,6 +44,7 @@ func (w word) join(v word) word {
 	w.split = w.split || v.split
 	w.net = w.net || v.net
 	w.proc = w.proc || v.proc
+	w.made = w.made || v.made
 	w.names = nil
 	if len(w.text) > MaxValue {
 		w.text, w.vague, w.glob = w.text[:64]+"*", true, false

@@ -1,0 +1,123 @@
+package shellscan
+
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// specialFiles goes on with programs that only change files.
+func (s *scanner) specialFiles(j *job) {
+	switch j.name {
+	case "install":
+		if j.p.has("-d", "--directory") {
+			j.become(Copies, Writes)
+		}
+	case "chmod":
+		s.modes(j)
+	case "rmdir":
+		s.emptied(j)
+	case "patch":
+		s.touch(Effect{Kind: Write, Tree: true}, literal("."), j.st)
+	case "zip":
+		if j.p.has("-m", "--move") {
+			for _, o := range j.p.list {
+				if o.role == Reads {
+					s.touch(Effect{Kind: Delete, Tree: true}, o.w, j.st)
+				}
+			}
+		}
+	}
+}
+
+// inPlace makes what a command reads what it writes, beside a copy of what was
+// there if an ending for it is given.
+func (s *scanner) inPlace(j *job) {
+	j.effect(floodmark.Write)
+	end, kept := word{}, false
+	for _, o := range j.p.list {
+		if o.opt == "-i" || o.opt == "--in-place" {
+			if end, kept = o.w, true; strings.ContainsAny(end.text, "*/") {
+				end = word{text: "*", glob: true}
+			}
+		}
+	}
+	for i := range j.p.list {
+		o := &j.p.list[i]
+		if o.role != Reads || o.opt != "" {
+			continue
+		}
+		o.role = Writes
+		if kept {
+			s.touch(Effect{Kind: Write}, o.w.join(end), j.st)
+		}
+	}
+}
+
+// alnum is any one letter or digit in a pattern.
+const alnum = "[0-9A-Za-z]"
+
+// temporary adds a file whose name shows when it runs: of «X» something is made.
+func (s *scanner) temporary(j *job) {
+	name := literal("tmp.XXXXXXXXXX")
+	for i := range j.p.list {
+		if o := &j.p.list[i]; o.opt == "" {
+			name, o.role = o.w, Text
+		}
+	}
+	if i := strings.LastIndexByte(name.text, 'X'); i >= 0 {
+		head := strings.TrimRight(name.text[:i+1], "X")
+		name.text = head + strings.Repeat(alnum, i+1-len(head)) + name.text[i+1:]
+	}
+	name.glob = true
+	switch {
+	case len(j.into) > 0:
+		name = j.into[0].join(literal("/")).join(name)
+	case j.plain() == 0 || j.p.has("-t"):
+		name = literal("/tmp/").join(name)
+	}
+	s.touch(Effect{Kind: Write}, name, j.st)
+}
+
+// modes sorts files from the mode, and finds one that lets a file run as its
+// owner.
+func (s *scanner) modes(j *job) {
+	if j.p.has("--reference") {
+		j.become(Text, Writes)
+		return
+	}
+	for _, o := range j.p.list {
+		if o.opt != "" {
+			continue
+		}
+		t := o.w.text
+		if !o.w.exact() || strings.Contains(t, "s") || len(t) > 3 && strings.Trim(t, "01234567") == "" && t[len(t)-4] > '1' {
+			j.effect(floodmark.Change)
+		}
+		return
+	}
+}
+
+// emptied adds the folders above that go with the last one in them.
+func (s *scanner) emptied(j *job) {
+	if !j.p.has("-p", "--parents") {
+		return
+	}
+	for _, o := range j.p.list {
+		for w := o.w; strings.Contains(strings.TrimRight(w.text, "/"), "/"); {
+			w.text = strings.TrimRight(w.text, "/")
+			if w.text = w.text[:strings.LastIndexByte(w.text, '/')]; w.text != "" {
+				s.touch(Effect{Kind: Delete}, w, j.st)
+			}
+		}
+	}
+}
+
+// become gives operands of one role another.
+func (j *job) become(from, to Role) {
+	for i := range j.p.list {
+		if o := &j.p.list[i]; o.opt == "" && o.role == from {
+			o.role = to
+		}
+	}
+}
