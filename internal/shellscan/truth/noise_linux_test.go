@@ -22,7 +22,7 @@ func noise(k kind, path string, p *process) bool {
 	case path == "" || path == "/" && k != deletes:
 		return true
 	case under(path, "/dev/shm"):
-		return false
+		return strings.HasPrefix(filepath.Base(path), "pym-") // Python's own, between its processes
 	case strings.HasPrefix(path, "pipe:") || strings.HasPrefix(path, "socket:"):
 		return true
 	case under(path, "/dev"):
