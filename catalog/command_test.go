@@ -331,3 +331,27 @@ tools:
 		t.Errorf("written: %v", u.Effects)
 	}
 }
+
+// Code of another language in the line itself is told apart from what cannot be
+// seen.
+func TestCodeInTheLine(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]bool{
+		"python3 - <<'EOT'\nprint(1)\nEOT": true, "python3 -c 'x' && ls": true, "bash -c 'node -e x'": true,
+		"python3 -c \"$x\"": false, "python3 - <<EOT\n$x\nEOT": false, "python3 x.py": false, "python3 -c 'x' | sh": false, "python3 -c x; foo": false, "ls": false,
+	} {
+		if u := shell(t, c, line); u.Inline != want || want && !u.Opaque {
+			t.Errorf("%q: inline %v, opaque %v", line, u.Inline, u.Opaque)
+		}
+	}
+}
+
+// What was understood of a line counts, where the rest was not.
+func TestAdminInWhatIsNotUnderstood(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]bool{"passwd x; $y": true, "git config core.pager x && git log": true, "ls; $y": false} {
+		if u := shell(t, c, line); slices.Contains(u.Effects, admin) != want || !slices.Contains(u.Effects, run) {
+			t.Errorf("%q: %v", line, u.Effects)
+		}
+	}
+}
