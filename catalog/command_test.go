@@ -337,8 +337,8 @@ tools:
 func TestCodeInTheLine(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{
-		"python3 - <<'EOT'\nprint(1)\nEOT": true, "python3 -c 'x' && ls": true, "bash -c 'node -e x'": true,
-		"python3 -c \"$x\"": false, "python3 - <<EOT\n$x\nEOT": false, "python3 x.py": false, "python3 -c 'x' | sh": false, "python3 -c x; foo": false, "ls": false,
+		"python3 - <<'EOT'\nexec(input())\nEOT": true, "perl -e 'x' && ls": true, "bash -c 'ruby -e x'": true, "python3 -c 'print(1)'": false,
+		"python3 -c \"$x\"": false, "python3 - <<EOT\n$x\nEOT": false, "python3 x.py": false, "perl -e 'x' | sh": false, "perl -e x; foo": false, "ls": false,
 	} {
 		if u := shell(t, c, line); u.Inline != want || want && !u.Opaque {
 			t.Errorf("%q: inline %v, opaque %v", line, u.Inline, u.Opaque)

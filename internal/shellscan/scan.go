@@ -46,7 +46,7 @@ func ScanWords(words []string, at Place, c *Commands) Report {
 // report is what was found.
 func (s *scanner) report() Report {
 	s.r.Understood = s.doubts == 0
-	s.r.Inline = s.inline > 0 && s.inline == s.doubts
+	s.r.Inline = s.coded > 0 && s.coded == s.doubts
 	return s.r
 }
 
@@ -63,8 +63,8 @@ type scanner struct {
 	moves bool   // somewhere it goes to another folder
 	// linked: it has made a link, so that a path may lead elsewhere.
 	linked bool
-	// doubts are all that is not understood, inline those that are code in the line.
-	doubts, inline int
+	// doubts are all that is not understood, coded those that are code in the line.
+	doubts, coded int
 	// tuned: it has changed what git does.
 	tuned bool
 	// brought are the files that hold what the network sent.
@@ -100,7 +100,7 @@ func (s *scanner) doubt(why string) {
 func (s *scanner) foreign(why string, known bool) {
 	s.doubt(why)
 	if known {
-		s.inline++
+		s.coded++
 	}
 }
 
