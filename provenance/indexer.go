@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strings"
 )
 
 // An Indexer makes the postings of one text after the other, in memory of its
@@ -69,7 +70,8 @@ func (ix *Indexer) add(p piece) bool {
 		ix.post(ix.bytes(ix.window.text), ix.window.start())
 		ix.window.slide(ix.stride)
 	}
-	if ix.seen.again(p.kind, ix.token) || usualWord(p.kind, ix.token) {
+	again, perhaps := ix.seen.again(p.kind, ix.token)
+	if again || perhaps && usualWord(p.kind, ix.token) {
 		return true
 	}
 	ix.post(ix.bytes(ix.token), p.start)
@@ -185,12 +187,22 @@ type seenTokens struct {
 	key   sipKey
 	table []uint64 // a power of two; 0 is free
 	used  int
+	usual [1 << 15 / 64]uint64 // a bit for the hash of every usual word
 }
 
 // begin forgets everything and makes room for about so many.
 func (s *seenTokens) begin(k Key, tokens int) {
 	if s.of != k || s.table == nil {
 		s.of, s.key = k, sipKey{binary.LittleEndian.Uint64(k[:]), binary.LittleEndian.Uint64(k[8:])}
+		clear(s.usual[:])
+		for word := range strings.SplitSeq(usualWords, "\n") {
+			at := s.key.sum([]byte(word)) >> 49
+			s.usual[at/64] |= 1 << (at % 64)
+		}
+		for c := 'a'; c <= 'z'; c++ { // a letter by itself is one, too
+			at := s.key.sum([]byte{byte(c)}) >> 49
+			s.usual[at/64] |= 1 << (at % 64)
+		}
 	}
 	size := 1 << bits.Len(uint(min(2*tokens+64, 2*knownTokens-1)))
 	s.table, s.used = slices.Grow(s.table[:0], size)[:size], 0
@@ -198,17 +210,20 @@ func (s *seenTokens) begin(k Key, tokens int) {
 }
 
 // again reports whether a token of a kind was there before. The same text in
-// another kind has other parts.
-func (s *seenTokens) again(kind TokenKind, token []byte) bool {
+// another kind has other parts. If it was not, it may be a usual word, which is
+// looked for in the list only then: that takes as long as all the rest.
+func (s *seenTokens) again(kind TokenKind, token []byte) (again, usual bool) {
 	if kind == Name {
 		kind = Word
 	}
-	h := (s.key.sum(token) ^ uint64(kind)<<60) | 1
+	h := s.key.sum(token)
+	usual = s.usual[h>>55]&(1<<(h>>49%64)) != 0
+	h = (h ^ uint64(kind)<<60) | 1
 	for at := h >> 1; ; at++ {
 		slot := &s.table[at&uint64(len(s.table)-1)]
 		switch *slot {
 		case h:
-			return true
+			return true, false
 		case 0:
 			if s.used < knownTokens {
 				*slot = h
@@ -216,7 +231,7 @@ func (s *seenTokens) again(kind TokenKind, token []byte) bool {
 					s.grow()
 				}
 			}
-			return false
+			return false, usual
 		}
 	}
 }

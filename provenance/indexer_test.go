@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark"
@@ -111,24 +112,24 @@ func TestSeenTokensAreBounded(t *testing.T) {
 	s.begin(testKey(), 0)
 	name := func(i int) []byte { return fmt.Appendf(nil, "token-%d", i) }
 	for i := range knownTokens {
-		if s.again(ID, name(i)) {
+		if again, _ := s.again(ID, name(i)); again {
 			t.Fatalf("token %d was never there", i)
 		}
 	}
 	for _, i := range []int{0, 1, 77, knownTokens - 1} {
-		if !s.again(ID, name(i)) {
+		if again, _ := s.again(ID, name(i)); !again {
 			t.Errorf("token %d was there", i)
 		}
 	}
 	for range 2 {
-		if s.again(ID, name(knownTokens)) {
+		if again, _ := s.again(ID, name(knownTokens)); again {
 			t.Error("one beyond the limit is remembered")
 		}
 	}
 	if s.used != knownTokens || len(s.table) != 2*knownTokens {
 		t.Errorf("%d tokens in %d places", s.used, len(s.table))
 	}
-	if s.again(Path, name(0)) {
+	if again, _ := s.again(Path, name(0)); again {
 		t.Error("a token of another kind was there")
 	}
 }
@@ -158,5 +159,25 @@ func TestAddAllIsAddingEach(t *testing.T) {
 	}
 	if len(all.Find(12345)) != 0 {
 		t.Error("something was found that is not there")
+	}
+}
+
+// Every usual word may be one, and few others are looked up.
+func TestUsualWordsAreRecognised(t *testing.T) {
+	var s seenTokens
+	s.begin(testKey(), 0)
+	for word := range strings.SplitSeq(strings.TrimSpace(usualWords)+"\nq", "\n") {
+		if _, may := s.again(Word, []byte(word)); !may || !usual([]byte(word)) {
+			t.Errorf("%q is a usual word", word)
+		}
+	}
+	n := 0
+	for i := range 1000 {
+		if _, may := s.again(Word, fmt.Appendf(nil, "unusual%d", i)); may {
+			n++
+		}
+	}
+	if n > 100 {
+		t.Errorf("%d words of 1000 are looked up for nothing", n)
 	}
 }
