@@ -26,6 +26,8 @@ type Basis struct {
 	Network       bool `json:"network,omitempty"`
 	Own           bool `json:"own,omitempty"`
 	SecretPath    bool `json:"secretPath,omitempty"`
+	// Interactive: it takes further commands from whoever types into it.
+	Interactive bool `json:"interactive,omitempty"`
 	// Bound: all code it runs lies in the files it loads, so that only those
 	// count for it.
 	Bound bool `json:"bound,omitempty"`

@@ -40,6 +40,7 @@ const (
 	RuleMatched     Code = "rule"             // a rule of the policy applied
 	ToolOverride    Code = "tool-override"    // the policy names this tool
 	SelfProtection  Code = "self-protection"  // the call touches the monitor or an agent's hooks
+	Interactive     Code = "interactive"      // it takes further commands, which nobody would see
 	FlowSecret      Code = "flow-secret"      // secrets could leave
 	FlowPrivate     Code = "flow-private"     // private data could leave
 	FlowFetch       Code = "flow-fetch"       // a network read could carry data out, or was steered

@@ -95,6 +95,7 @@ func (c *plain) basis(b *Basis) {
 	c.flag("network", &b.Network)
 	c.flag("own", &b.Own)
 	c.flag("secretPath", &b.SecretPath)
+	c.flag("interactive", &b.Interactive)
 	c.flag("bound", &b.Bound)
 	c.flag("tidies", &b.Tidies)
 	c.flag("pushed", &b.Pushed)

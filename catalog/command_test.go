@@ -355,3 +355,18 @@ func TestAdminInWhatIsNotUnderstood(t *testing.T) {
 		}
 	}
 }
+
+// What waits for further commands says so; what gets all of them does not.
+func TestWhatTakesFurtherCommands(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]bool{
+		"bash": true, "bash -i": true, "python3": true, "ssh host.example": true, "screen": true, "tmux": true, "tmux new -s x": true, "tmux attach": true,
+		"su": true, "sudo -i": true, "sudo -s": true, "sudo bash": true, "docker run -it alpine": true, "docker exec -it x sh": true, "script": true, "sqlite3 x.db": true,
+		"bash -c ls": false, "bash x.sh": false, "echo ls | bash": false, "ssh host.example ls": false, "tmux ls": false, "tmux send-keys x": false,
+		"screen -X quit": false, "su -c ls u": false, "docker run alpine": false, "docker run --rm alpine ls": false, "sudo ls": false, "python3 x.py": false,
+	} {
+		if u := shell(t, c, line); u.Interactive != want {
+			t.Errorf("%q: interactive %v, %v", line, u.Interactive, u.Effects)
+		}
+	}
+}

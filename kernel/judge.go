@@ -72,7 +72,7 @@ func (st *step) rule(j *judged, ctx Context) {
 	j.mark = ctx.Mark
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	j.question = policy.Question{
-		Agent: j.action.Tool.Agent, Tool: j.action.Tool, Effects: j.action.Effects, SelfProtected: b.SelfProtected,
+		Agent: j.action.Tool.Agent, Tool: j.action.Tool, Effects: j.action.Effects, SelfProtected: b.SelfProtected, Interactive: b.Interactive,
 		Mark: ctx.Mark, Trust: ctx.Mark.Trust, Levels: ctx.Levels,
 		Args: j.action.Arguments, Leaves: j.leaves, Unkept: j.unkept, Assume: j.assume,
 		Iteration: st.s.Iteration, Turn: st.turn(), Sources: st.sources(),

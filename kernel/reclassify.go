@@ -53,6 +53,7 @@ func (g *guess) reground(j *judged) {
 	use, old := &j.use, j.basis
 	b := floodmark.Basis{Before: old.Before, Agent: old.Agent, Kinds: old.Kinds, Loads: old.Loads, SecretInArgs: old.SecretInArgs, Carried: old.Carried}
 	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
+	b.Interactive = use.Interactive
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
 	b.Bound, b.Tidies, b.Pushed = use.Bound, use.Tidies && old.Tidies, use.Pushes && old.Pushed
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)

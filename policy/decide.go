@@ -22,6 +22,9 @@ func (p *Policy) Decide(q *Question) Ruling {
 	if q.SelfProtected {
 		found.add(&v.flows.protection) // first, so that it is named among equals
 	}
+	if q.Interactive {
+		found.add(&v.flows.interactive)
+	}
 	v.applyRules(q, &found, &out)
 	out.Flow = v.flows.apply(q, &found)
 	trust, relaxed := v.authority(q, out.Flow)

@@ -16,7 +16,7 @@ type flows struct {
 	secretLeaves, secretLured, secretNear, secretOut floodmark.Reason
 	private, carries, steered, active                floodmark.Reason
 	// the floor and what relaxed calls are told
-	protection, stated, unlicensed, freeText floodmark.Reason
+	protection, interactive, stated, unlicensed, freeText floodmark.Reason
 }
 
 func newFlows(off []floodmark.Code, s Settings) flows {
@@ -45,6 +45,8 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 			"the text carries a link, an address or code that only outside text brought in"),
 		protection: reason(floodmark.SelfProtection, "self-protection", floodmark.Confirm,
 			"this touches Floodmark itself or the settings by which it watches an agent"),
+		interactive: reason(floodmark.Interactive, "interactive", floodmark.Confirm,
+			"this waits for further commands, and what is typed into it would be seen by nobody"),
 		stated: reason(floodmark.OwnerStated, "relax", floodmark.Allow,
 			"you named everything that decides what this does"),
 		unlicensed: reason(floodmark.TaintEscalation, "relax.content", floodmark.Audit,

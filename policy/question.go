@@ -18,6 +18,8 @@ type Question struct {
 	Effects []floodmark.Effect
 	// SelfProtected says that the call touches the monitor or an agent's hooks.
 	SelfProtected bool
+	// Interactive says that it takes further commands, which nobody would see.
+	Interactive bool
 	// Mark is the mark of the context that proposed the call. Rules and flows
 	// use it.
 	Mark floodmark.Label

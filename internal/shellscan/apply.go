@@ -231,8 +231,8 @@ func (s *scanner) loads(j *job, w word) {
 		return
 	}
 	j.effect(floodmark.Run)
-	tree := false
-	if w.text, tree = strings.CutSuffix(w.text, "..."); tree && w.text == "" { // go's word for all below
+	text, tree := strings.CutSuffix(w.text, "...")
+	if w.text = text; tree && text == "" { // go's word for all below
 		w.text = "."
 	}
 	if s.touch(Effect{Kind: Execute, Tree: tree}, w, j.st) {

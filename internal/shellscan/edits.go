@@ -121,3 +121,29 @@ func (j *job) become(from, to Role) {
 		}
 	}
 }
+
+// attends reports a program that waits for what is typed into it, or holds a
+// shell that does.
+func (j *job) attends() bool {
+	first := ""
+	for _, o := range j.p.list {
+		if o.opt == "" {
+			first = o.w.text
+			break
+		}
+	}
+	if len(j.entry.Words) > 1 {
+		first = j.entry.Words[1]
+	}
+	switch j.name {
+	case "screen":
+		return !j.p.has("-X")
+	case "tmux":
+		return first == "" || first[0] == 'a' || strings.HasPrefix(first, "new") || strings.HasPrefix(first, "respawn")
+	case "su", "runuser", "script", "chroot", "unshare", "nsenter":
+		return !j.p.has("-c", "--command") && j.plain() < 2
+	case "docker", "podman", "kubectl":
+		return (first == "run" || first == "exec" || first == "attach") && j.p.has("-i", "-t", "--interactive", "--tty", "--stdin")
+	}
+	return false
+}

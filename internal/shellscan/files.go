@@ -339,6 +339,7 @@ func (s *scanner) unfollowed(j *job) {
 		return
 	}
 	s.doubt("it starts programs in ways that are not followed")
+	s.r.InteractiveShell = s.r.InteractiveShell || j.attends()
 	for i, o := range j.p.list {
 		if o.role != Text || !o.w.exact() {
 			continue

@@ -87,7 +87,7 @@ func verdicts() []string {
 // reasons lists every code an answer can carry.
 func reasons() []floodmark.Code {
 	return []floodmark.Code{
-		floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection,
+		floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
 		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
 		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Iterations,
 		floodmark.DryRun, floodmark.Unjudged,

@@ -122,7 +122,7 @@ func secretBeginnings() [17]string {
 // knownCode bounds reason codes to those there are.
 func knownCode(c floodmark.Code) floodmark.Code {
 	switch c {
-	case floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection,
+	case floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
 		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
 		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Iterations,
 		floodmark.DryRun, floodmark.Unjudged:
