@@ -231,7 +231,9 @@ func (s *scanner) undescribed(name string, words []word, st *state, in feed, dep
 		s.add(Effect{Kind: Fetch})
 	}
 	if name == "sudo" || name == "doas" {
-		s.r.InteractiveShell = s.r.InteractiveShell || slices.ContainsFunc(words, func(w word) bool { return w.text == "-i" || w.text == "-s" || w.text == "--login" || w.text == "--shell" })
+		s.r.InteractiveShell = s.r.InteractiveShell || slices.ContainsFunc(words, func(w word) bool {
+			return w.text == "-i" || w.text == "-s" || w.text == "--login" || w.text == "--shell"
+		})
 	}
 	if name == "ps" || name == "kubectl" && slices.ContainsFunc(words, func(w word) bool { return strings.Contains(strings.ToLower(w.text), "secret") }) {
 		s.add(Effect{Kind: Environment})
