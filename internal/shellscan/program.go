@@ -75,8 +75,13 @@ func (s *scanner) runFile(words []word, st *state, in feed) feed {
 
 // part adds a simple command to the report.
 func (s *scanner) part(p Part, words []word) {
-	for _, w := range words[:min(len(words), 32)] {
-		p.Words = append(p.Words, w.text)
+	words = words[:min(len(words), 32)]
+	p.Words = make([]string, len(words))
+	for i, w := range words {
+		p.Words[i] = w.text
+	}
+	if s.r.Parts == nil {
+		s.r.Parts = make([]Part, 0, usualParts)
 	}
 	s.r.Parts = append(s.r.Parts, p)
 }

@@ -20,6 +20,12 @@ const (
 	MaxValue   = 4096 // bytes of a variable that is followed
 )
 
+// What a usual line has, so that its report grows once.
+const (
+	usualParts   = 4
+	usualEffects = 8
+)
+
 // Scan says what a line does when a shell in that place reads it.
 func Scan(line string, at Place, c *Commands) Report {
 	s := newScanner(at, c)
@@ -108,6 +114,9 @@ func (s *scanner) add(e Effect) {
 	if len(s.r.Effects) >= MaxEffects {
 		s.doubt("it does too many things")
 		return
+	}
+	if s.r.Effects == nil {
+		s.r.Effects = make([]Effect, 0, usualEffects)
 	}
 	e.Command = s.name
 	e.Start, e.End = s.span[0], s.span[1]
