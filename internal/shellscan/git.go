@@ -180,8 +180,9 @@ func (j *job) prints() {
 	switch j.name {
 	case "git":
 		j.out.revs = j.namesCommits()
-	case "head", "tail", "sort", "uniq", "tac", "cut":
-		j.out.revs, j.out.digits = j.in.revs && j.plain() == 0, j.in.digits && j.plain() == 0
+	case "head", "tail", "sort", "uniq", "tac": // whole lines
+		whole := j.plain() == 0 && !j.p.has("-c", "--bytes")
+		j.out.revs, j.out.digits = j.in.revs && whole, j.in.digits && whole
 	case "grep":
 		j.out.digits = j.p.has("-c", "--count") && j.plain() < 3 && !recursive(j)
 		j.out.revs = j.in.revs && j.plain() == 1 && !j.p.has("-n", "-o", "-b", "--byte-offset", "--line-number")
@@ -203,16 +204,28 @@ func (j *job) namesCommits() bool {
 	case "rev-parse":
 		return !j.p.has("--sq-quote", "--parseopt", "--git-path", "--show-prefix", "--show-toplevel") && (j.p.has("--short", "--verify") || j.plain() == 1)
 	case "log", "branch", "rev-list":
-		for _, o := range j.p.list {
-			if o.opt == "--format" || o.opt == "--pretty" {
-				switch strings.TrimPrefix(o.w.text, "format:") {
-				case "%h", "%H", "%(refname:short)", "%(objectname)":
-					return o.w.exact() && !j.p.has("-p", "--patch", "--stat", "--graph", "--name-only")
-				}
+		return j.onlyNames()
+	}
+	return false
+}
+
+// onlyNames reports a list of commits or branches with nothing beside their
+// names: a message could begin with a dash.
+func (j *job) onlyNames() bool {
+	for _, o := range j.p.opts {
+		switch o {
+		case "--format", "--all", "--grep", "-i", "-n", "--max-count", "--skip", "--author", "--since", "--until", "--after", "--before", "--reverse", "--merges",
+			"--no-merges", "--first-parent", "--branches", "--tags", "--remotes", "--merged", "--no-merged", "--contains", "--show-current", "--count", "-r", "-S", "-G":
+		default:
+			if strings.Trim(o, "-0123456789") != "" {
 				return false
 			}
 		}
-		return j.p.has("--show-current") || j.entry.Words[1] == "rev-list" && !j.p.has("--objects", "--graph")
 	}
-	return false
+	for _, o := range j.p.list {
+		if o.opt == "--format" {
+			return o.w.exact() && (o.w.text == "%h" || o.w.text == "%H" || o.w.text == "%(refname:short)" || o.w.text == "%(objectname)")
+		}
+	}
+	return j.p.has("--show-current") || j.entry.Words[1] == "rev-list"
 }
