@@ -21,6 +21,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	st.values(j)
 	b.Licensed = st.relaxes(j, tr, nil)
+	st.follows(j, tr)
 	st.carries(j, tr)
 }
 

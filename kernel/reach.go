@@ -72,6 +72,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		return r
 	}
 	r.URLArg = b.URLs[0].Argument
+	r.PointedAt = len(b.URLs) == 1 && slices.Contains(b.Grounds, floodmark.Ground{Argument: r.URLArg, By: string(byLinked)})
 	r.HostStated, r.HostListed, r.RestFromHost, r.Site = true, true, true, true
 	for _, u := range b.URLs {
 		a := args[u.Argument]
@@ -156,11 +157,12 @@ func (st *step) active(tr *provenance.Tracer, text string) (active, private bool
 		if !acts && (tok.Kind != provenance.ID && tok.Kind != provenance.Number || len(tok.Text) < privateLength) {
 			continue
 		}
-		a := tr.Trace(hook.Leaf{Value: text[tok.Start:tok.End]}, floodmark.Content, "")
+		value := text[tok.Start:tok.End]
+		a := tr.Trace(hook.Leaf{Value: value}, floodmark.Content, "")
 		if a.Whence == floodmark.Stated {
 			continue
 		}
-		active = active || acts
+		active = active || acts && !st.pointedAt(tr, value, a, true)
 		private = private || a.Whence == floodmark.Seen && st.guarded(a, floodmark.Private)
 	}
 	return active, private

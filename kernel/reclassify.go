@@ -75,6 +75,9 @@ func (g *guess) reground(j *judged) {
 	g.recontent(j, &old, same)
 	same = same && slices.Equal(was, j.action.Effects) && slices.Equal(old.Destinations, j.basis.Destinations)
 	j.basis.Licensed = g.relicense(j, &old, same)
+	if onlyReads(j.action.Effects) { // a link that was pointed at still is
+		j.basis.Grounds = old.Grounds
+	}
 }
 
 // restate looks again whether the owner stated a value: what a number means

@@ -35,6 +35,7 @@ const (
 	byHeld     warrant = "held"     // the address of somebody he named, from where he said it is
 	bySite     warrant = "site"     // an address of the site he named, which that site itself gave
 	byForm     warrant = "form"     // what a form asks for, from where he said his data is
+	byLinked   warrant = "linked"   // a link in the message he pointed at, of those he asked to read
 	byComputed warrant = "computed" // an amount that follows from those in the record of who gets it
 )
 

@@ -130,10 +130,11 @@ func (q *Question) allStated() bool {
 }
 
 // steered reports a URL that only text from outside named. A link that a site
-// gives to itself is none, if the owner sent the agent there.
+// gives to itself is none, if the owner sent the agent there; nor is one that
+// the owner asked to follow.
 func (q *Question) steered() bool {
 	u, ok := q.at(q.Reach.URLArg)
-	return ok && fromOutside(u) && !q.Reach.Site
+	return ok && fromOutside(u) && !q.Reach.Site && !q.Reach.PointedAt
 }
 
 // composed reports a URL that nobody named, at a host that nobody named either:

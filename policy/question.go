@@ -105,6 +105,9 @@ type Reach struct {
 	ContentLicensed bool
 	// URLArg is the index into Args of the URL that is read, or -1.
 	URLArg int
+	// PointedAt says that the URL is a link the owner asked to follow: whole, as
+	// somebody put it where he said.
+	PointedAt bool
 	// HostStated and HostListed say that the owner typed the host that is
 	// reached, or that the policy lists it.
 	HostStated, HostListed bool

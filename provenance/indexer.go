@@ -18,6 +18,7 @@ type Indexer struct {
 	stride int
 	spare  Postings
 	counts []uint32
+	links  []int // where URLs stand
 }
 
 // Postings is [Key.Postings].
@@ -25,10 +26,13 @@ func (ix *Indexer) Postings(k Key, text string) Postings {
 	if ix.hasher == nil || ix.key != k {
 		ix.hasher = newHasher(k)
 	}
-	ix.stride, ix.out = shingleStride, ix.out[:0]
+	ix.stride, ix.out, ix.links = shingleStride, ix.out[:0], ix.links[:0]
 	ix.window.words, ix.window.text = 0, ix.window.text[:0]
 	ix.seen.begin(k, len(text)/bytesPerToken)
 	scanText(text, ix.add)
+	if len(ix.out) >= MaxPostings {
+		ix.links = ix.links[:0] // there may be more of them behind
+	}
 	tokens := ix.postings()
 	ix.out = ix.out[:0]
 	if !ix.fields(text) {
@@ -37,6 +41,7 @@ func (ix *Indexer) Postings(k Key, text string) Postings {
 	if len(ix.out) == 0 {
 		return tokens
 	}
+	ix.forgetLinks(MaxPostings - len(tokens))
 	ix.sort()
 	fields := slices.Compact(ix.out[:min(len(ix.out), MaxPostings-len(tokens))])
 	return mergePostings(tokens, fields)
@@ -70,6 +75,7 @@ func (ix *Indexer) add(p piece) bool {
 		ix.post(ix.bytes(ix.window.text), ix.window.start())
 		ix.window.slide(ix.stride)
 	}
+	ix.noteLink(p)
 	again, perhaps := ix.seen.again(p.kind, ix.token)
 	if again || perhaps && usualWord(p.kind, ix.token) {
 		return true

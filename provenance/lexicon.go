@@ -94,6 +94,9 @@ type grammar struct {
 	BeginsWith                                         set `yaml:"beginsWith"`
 	Personal, Mine, Theirs, Wanted, Us                 set
 	Findable                                           []string
+	Reading                                            []string
+	LinkNouns                                          set `yaml:"linkNouns"`
+	Posted                                             set
 }
 
 // A set is a list of words in which one is looked up.

@@ -39,6 +39,7 @@ func (ix *Indexer) fields(text string) bool {
 			ix.post(ix.beginHash(start), f.at)
 		}
 	}
+	ix.postLinks()
 	for _, e := range extremes(found) {
 		ix.post(ix.extremeHash(e.field, e.most), e.record)
 	}

@@ -67,9 +67,15 @@ func hasName(items []item, i, end int) bool {
 
 // Called returns what a clause calls by a name: words with a capital letter that
 // begin no sentence, and what it has in quotes.
-func (r *Request) Called() []string {
+func (r *Request) Called() []string { return r.calledFrom(0) }
+
+// calledFrom is Called for what stands from an item on.
+func (r *Request) calledFrom(from int) []string {
 	var names []string
 	for i, it := range r.items {
+		if i < from {
+			continue
+		}
 		name := it.kind == Name && i > 0 && !it.sentence && !common(strings.ToLower(it.folded)) && r.g.Months.of(strings.ToLower(it.folded)) == 0
 		if !it.inner && (name || it.kind == Quoted) {
 			names = append(names, it.raw)

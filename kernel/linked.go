@@ -1,0 +1,96 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// follows notes that a call only reads a link which the owner asked to follow.
+// Such a link is whole as somebody put it there, before the agent knew anything,
+// so that it carries nothing away but that it was followed; what comes back is
+// believed as little as any page. With private data in the context it is asked
+// about all the same: which of several links is followed can tell something.
+func (st *step) follows(j *judged, tr *provenance.Tracer) {
+	if !onlyReads(j.action.Effects) {
+		return
+	}
+	at := -1
+	for i, leaf := range j.leaves {
+		switch {
+		case leaf.Value == "":
+		case at >= 0 || argument(j.use, leaf).Is != catalog.IsURL:
+			return
+		default:
+			at = i
+		}
+	}
+	if at >= 0 && st.pointedAt(tr, j.leaves[at].Value, j.action.Arguments[at], false) {
+		j.basis.Grounds = append(j.basis.Grounds, floodmark.Ground{Argument: at, By: string(byLinked)})
+	}
+}
+
+func onlyReads(effects []floodmark.Effect) bool {
+	return len(effects) == 1 && effects[0] == floodmark.Fetch
+}
+
+// pointedAt reports whether a URL is one of the links that the owner asked to
+// read: it stands, whole, in a record of a service of his own that has every
+// name he called it by. If he spoke of one link and there are two, nobody can
+// tell which he meant, and somebody may have put the other one there. With one
+// set only a link of which he spoke as one counts: «all the links posted here»
+// asks to read what anybody put there, not to pass it on.
+func (st *step) pointedAt(tr *provenance.Tracer, url string, a floodmark.Argument, one bool) bool {
+	if a.Whence != floodmark.Seen || a.Pieced || tr.Index == nil {
+		return false
+	}
+	spans := tr.Whole(url)
+	if len(spans) == 0 {
+		return false
+	}
+	for _, text := range st.thisTurn() {
+		for _, r := range st.r.words.Requests(text) {
+			reading, ok := r.Reads()
+			if ok && (reading.One || !one) && st.linksTo(tr, spans, reading) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// linksTo reports whether a reading is about a URL that was seen at these
+// places. The first of them must be a link it speaks of: whoever brought it in
+// earlier, elsewhere, must not have it read by posting it again.
+func (st *step) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading provenance.Reading) bool {
+	links := st.linksOf(tr, reading.Names)
+	if !slices.ContainsFunc(links, func(l provenance.Link) bool { return l.At == spans[0] }) {
+		return false
+	}
+	return !reading.One || !slices.ContainsFunc(links, func(l provenance.Link) bool { return !slices.Contains(spans, l.At) })
+}
+
+// linksOf returns the links in records of the owner's services that have all of
+// these names, of which there must be one.
+func (st *step) linksOf(tr *provenance.Tracer, names []string) []provenance.Link {
+	l := licence{st: st, tr: tr}
+	links := tr.Links()
+	named := false
+	for _, name := range names {
+		var have []provenance.Record
+		for _, field := range slices.Concat(st.r.words.Listed(), st.r.words.Writers()) {
+			have = append(have, l.own(tr.Records(field, name))...)
+		}
+		if len(have) == 0 {
+			continue // not what a record is called by
+		}
+		named = true
+		links = slices.DeleteFunc(links, func(l provenance.Link) bool { return !slices.Contains(have, l.Record) })
+	}
+	if !named {
+		return nil
+	}
+	return links
+}

@@ -1,0 +1,99 @@
+package provenance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// linkMark is what the hash of a link in a record begins with.
+const linkMark = 5
+
+// maxLinks bounds the links of one content that are noted. Of one with more it
+// is not known how many a record has, so none is.
+const maxLinks = 256
+
+func (h *hasher) linkHash() Hash {
+	h.in = append(h.in[:0], linkMark)
+	return h.bytes(h.in)
+}
+
+// noteLink keeps where a link stands until it is known whether there are
+// records.
+func (ix *Indexer) noteLink(p piece) {
+	if p.kind == URL && len(ix.links) <= maxLinks {
+		ix.links = append(ix.links, p.start)
+	}
+}
+
+func (ix *Indexer) postLinks() {
+	if len(ix.links) > maxLinks {
+		return
+	}
+	for _, at := range ix.links {
+		ix.post(ix.linkHash(), at)
+	}
+}
+
+// forgetLinks takes the links out again if there is not room for everything:
+// some of them would be worse than none.
+func (ix *Indexer) forgetLinks(room int) {
+	if len(ix.out) <= room || len(ix.links) == 0 {
+		return
+	}
+	link := ix.linkHash()
+	ix.out = slices.DeleteFunc(ix.out, func(p Posting) bool { return p.Hash == link })
+}
+
+// A Link is a URL inside a record.
+type Link struct {
+	Record Record
+	At     floodmark.Span
+}
+
+// Links returns the links in the records that were seen.
+func (t *Tracer) Links() []Link {
+	if t.Index == nil {
+		return nil
+	}
+	var links []Link
+	for _, s := range t.Index.Find(t.keyed().linkHash()) {
+		links = append(links, Link{Record: t.recordsAt([]floodmark.Span{s})[0], At: s})
+	}
+	return links
+}
+
+// A Reading is what a clause says about links to follow: those that somebody
+// posted, or that were posted somewhere.
+type Reading struct {
+	Names []string // whom or what it calls by name behind «article», «website»
+	One   bool     // it speaks of one
+}
+
+// Reads returns which links the clause asks to read: «summarise the article that
+// Ann posted in "garden"». There is none if it does not say that somebody put it
+// where the agent finds it.
+func (r *Request) Reads() (Reading, bool) {
+	if !r.Licenses(r.g.Reading) {
+		return Reading{}, false
+	}
+	for i, it := range r.items {
+		word := wordOf(it)
+		one := r.g.LinkNouns.has(word)
+		if !one && !r.g.LinkNouns.has(strings.TrimSuffix(word, "s")) {
+			continue
+		}
+		for k := i + 1; k < len(r.items) && !r.items[k].sentence; k++ {
+			if r.g.Posted.has(wordOf(r.items[k])) {
+				return Reading{Names: r.calledFrom(i + 1), One: one && !r.each(i)}, true
+			}
+		}
+	}
+	return Reading{}, false
+}
+
+// each reports whether what stands at an item is said to be more than one.
+func (r *Request) each(i int) bool {
+	return i > 0 && (wordOf(r.items[i-1]) == "every" || wordOf(r.items[i-1]) == "each" || wordOf(r.items[i-1]) == "any")
+}
