@@ -53,8 +53,10 @@ type Basis struct {
 	Cut   []int       `json:"cut,omitempty"`
 	Needs []Need      `json:"needs,omitempty"`
 
-	// Where it goes: the arguments that say so, and the addresses among them.
+	// Where it goes: the arguments that say so, those that are paths, and the
+	// addresses among them.
 	Destinations []int     `json:"destinations,omitempty"`
+	Paths        []int     `json:"paths,omitempty"`
 	URLs         []Address `json:"urls,omitempty"`
 
 	// What it carries: a secret, free text, text that could act, and text with
@@ -63,6 +65,8 @@ type Basis struct {
 	FreeContent    bool `json:"freeContent,omitempty"`
 	ActiveContent  bool `json:"activeContent,omitempty"`
 	PrivateContent bool `json:"privateContent,omitempty"`
+	// NoText: none of the arguments could hold a text.
+	NoText bool `json:"noText,omitempty"`
 	// Carried are the secrets that were recognised in it.
 	Carried []Carried `json:"carried,omitempty"`
 

@@ -24,9 +24,13 @@ const maxContentTokens = 2048
 // carries notes what the flow rules look at: what leaves, and where to.
 func (st *step) carries(j *judged, tr *provenance.Tracer) {
 	b, args := &j.basis, j.action.Arguments
+	b.NoText = textless(j.use, j.leaves)
 	home := st.home(j)
 	for i, leaf := range j.leaves {
 		about := argument(j.use, leaf)
+		if about.Is == catalog.IsPath {
+			b.Paths = append(b.Paths, i)
+		}
 		switch {
 		case about.Is == catalog.IsURL:
 			b.URLs = append(b.URLs, floodmark.Address{Argument: i})
@@ -60,9 +64,10 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 // the host, and whether everything else was stated or came from that host.
 func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Reach {
 	r := policy.Reach{
-		Network: b.Network, Own: b.Own, Destinations: b.Destinations, URLArg: -1,
+		Network: b.Network, Own: b.Own, Destinations: b.Destinations, Paths: b.Paths, URLArg: -1,
 		SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
 	}
+	r.NoText = b.NoText
 	if b.Licensed {
 		for _, g := range b.Grounds {
 			r.Vouched = append(r.Vouched, g.Argument)

@@ -57,6 +57,7 @@ func (g *guess) reground(j *judged) {
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
 	b.Bound, b.Tidies, b.Pushed = use.Bound, use.Tidies && old.Tidies, use.Pushes && old.Pushed
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
+	b.NoText = textless(*use, j.leaves)
 	j.basis = b
 	was := j.action.Effects
 	effects := use.Effects
@@ -109,6 +110,9 @@ func (g *guess) redirect(j *judged, i int, about catalog.Arg, old *floodmark.Bas
 		if about.Needs != floodmark.Owner {
 			b.Needs = append(b.Needs, floodmark.Need{Argument: i, Trust: about.Needs})
 		}
+	}
+	if about.Is == catalog.IsPath {
+		b.Paths = append(b.Paths, i)
 	}
 	switch {
 	case about.Is == catalog.IsURL:

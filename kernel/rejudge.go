@@ -52,7 +52,7 @@ func sound(b *floodmark.Basis, arguments int) bool {
 			return false
 		}
 	}
-	for _, i := range slices.Concat(b.Destinations, b.Cut) {
+	for _, i := range slices.Concat(b.Destinations, b.Paths, b.Cut) {
 		if !at(i) {
 			return false
 		}

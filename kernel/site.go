@@ -34,13 +34,18 @@ func (l *licence) site(leaf hook.Leaf) bool {
 // addressSpans returns where an address was seen as a whole, with its scheme or
 // without it.
 func addressSpans(tr *provenance.Tracer, raw string) []floodmark.Span {
-	bare := strings.TrimPrefix(strings.TrimPrefix(raw, "https://"), "http://")
-	for _, form := range []string{raw, bare, "https://" + bare, "http://" + bare} {
+	for _, form := range addressForms(raw) {
 		if spans := tr.Whole(form); len(spans) > 0 {
 			return spans
 		}
 	}
 	return nil
+}
+
+// addressForms are an address with its scheme and without it.
+func addressForms(raw string) []string {
+	bare := strings.TrimPrefix(strings.TrimPrefix(raw, "https://"), "http://")
+	return []string{raw, bare, "https://" + bare, "http://" + bare}
 }
 
 // plainAddress reports an address of the web of which every reader sees the same

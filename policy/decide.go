@@ -157,7 +157,9 @@ func (v *view) tableVerdict(q *Question, trust floodmark.Trust) floodmark.Verdic
 }
 
 func (v *view) applyCell(q *Question, g *grid, e floodmark.Effect, trust floodmark.Trust, found *reasons) {
-	found.add(g[e][trust])
+	if g != &v.table || e != floodmark.Write || v.settings.FreeContent != InertAllows || !q.filesNothing(g[e][trust]) {
+		found.add(g[e][trust])
+	}
 	for _, b := range v.bounds {
 		if r := b.reason(q.Tool, guarded(e), trust); r != nil {
 			found.add(r)

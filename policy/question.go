@@ -93,13 +93,16 @@ type Reach struct {
 	// Vouched are the indexes into Args of values the owner did not type and
 	// that count as his: something he named vouches for them.
 	Vouched []int
+	// Paths are the indexes into Args that are paths.
+	Paths []int
 	// SecretInArgs says that a secret, or an encoding of it, is in the arguments.
 	SecretInArgs bool
 	// ActiveContent says that a content argument carries a URL, address,
 	// account, command or code that was seen only below Owner.
 	ActiveContent bool
-	// FreeContent says that there are content arguments with text.
-	FreeContent bool
+	// FreeContent says that there are content arguments with text. NoText says
+	// that none of the arguments could hold one.
+	FreeContent, NoText bool
 	// ContentLicensed says that the content carries nothing private, or only
 	// what the owner's words ask for. It matters for relaxed calls only.
 	ContentLicensed bool
