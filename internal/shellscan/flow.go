@@ -209,7 +209,7 @@ func (s *scanner) expansions(node syntax.Node, st *state, depth int) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			s.stmts(n.Stmts, st.fork(), feed{}, depth+1)
+			s.printed(n, st, depth)
 			return false
 		case *syntax.ProcSubst:
 			s.stmts(n.Stmts, st.fork(), feed{piped: true}, depth+1)

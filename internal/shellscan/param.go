@@ -178,10 +178,23 @@ func removed(text, part string, op syntax.ParExpOperator) string {
 	return strings.TrimPrefix(text, part)
 }
 
+// printed reads the commands of a substitution. Backquotes in backquotes take a
+// backslash away twice, which our parser does once.
+func (s *scanner) printed(c *syntax.CmdSubst, st *state, depth int) feed {
+	if c.Backquotes {
+		if s.backquotes > 0 {
+			s.doubt("backquotes in backquotes")
+		}
+		s.backquotes++
+		defer func() { s.backquotes-- }()
+	}
+	return s.stmts(c.Stmts, st.fork(), feed{}, depth+1)
+}
+
 // substitute is a word made of what commands print.
 func (s *scanner) substitute(c *syntax.CmdSubst, st *state, quoted bool, depth int) word {
 	name, span := s.name, s.span
-	out := s.stmts(c.Stmts, st.fork(), feed{}, depth+1)
+	out := s.printed(c, st, depth)
 	s.name, s.span = name, span
 	if out.known {
 		w := literal(strings.TrimRight(out.text, "\n"))

@@ -71,6 +71,8 @@ type scanner struct {
 	linked bool
 	// doubts are all that is not understood, coded those that are code in the line.
 	doubts, coded int
+	// backquotes are how many of them are open.
+	backquotes int
 	// tuned: it has changed what git does.
 	tuned bool
 	// brought are the files that hold what the network sent.
