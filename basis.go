@@ -36,6 +36,8 @@ type Basis struct {
 	// Pushed: all it sends is a push to where the project came from, and the
 	// owner asked for one.
 	Pushed bool `json:"pushed,omitempty"`
+	// Strange: it runs a package that the owner did not name.
+	Strange bool `json:"strange,omitempty"`
 	// Returns is what the result would bring before the policy spoke about the
 	// place it comes from; Location is how that place counts, empty if it does
 	// not.

@@ -63,6 +63,9 @@ type Use struct {
 	// Inert are the files into which a command line writes nothing but text that
 	// can only compute when it is run.
 	Inert []string
+	// Packages are the names under which a command line fetches and runs what
+	// strangers published.
+	Packages []string
 	// Tidies: all the change it makes is to delete single files. Removes are
 	// those of them that the same command line has not made.
 	Tidies  bool

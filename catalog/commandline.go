@@ -45,6 +45,7 @@ func (j *judge) line(r shellscan.Report, text string) {
 		j.parts(&r)
 	}
 	j.touched(&r)
+	j.use.Packages = packages(&r)
 	j.use.Inert = inertPuts(&r)
 	j.use.Bound = !j.use.Opaque && bound(&r, j.use.Inert)
 	j.use.Pushes = !j.use.Opaque && pushes(&r, text)

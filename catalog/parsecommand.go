@@ -13,7 +13,7 @@ import (
 func (r *reader) commandList(f *File, list *yaml.Node) {
 	for _, n := range r.items(list, "commands") {
 		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "values", "adds", "loads", "hooks",
-			"stdin", "here", "tells", "before", "own", "bound", "selfProtected")
+			"stdin", "here", "tells", "before", "own", "bound", "installs", "selfProtected")
 		if fs == nil {
 			continue
 		}
@@ -73,6 +73,9 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry 
 	}
 	if f, ok := fs["bound"]; ok {
 		e.Bound = r.flag(f.value, "bound")
+	}
+	if f, ok := fs["installs"]; ok {
+		e.Installs = r.flag(f.value, "installs")
 	}
 	if f, ok := fs["selfProtected"]; ok {
 		e.Protected = r.protected(f, e.Effects)

@@ -16,7 +16,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
 	b.Interactive = use.Interactive
-	b.Bound, b.Tidies, b.Pushed = use.Bound, st.tidies(use), st.pushed(use)
+	b.Bound, b.Tidies, b.Pushed, b.Strange = use.Bound, st.tidies(use), st.pushed(use), st.strange(use)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	st.values(j)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -64,4 +65,9 @@ func (st *step) fromFiles(paths []string) []floodmark.Source {
 // acting are the words on a path whose sources may act when it is run.
 func (st *step) acting(p string) []Kept {
 	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool { return k.Inert })
+}
+
+// strange reports a command that runs a package which the owner did not name.
+func (st *step) strange(use *catalog.Use) bool {
+	return slices.ContainsFunc(use.Packages, func(name string) bool { return !st.s.stated.Has(name, hook.String, "package") })
 }

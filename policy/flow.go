@@ -14,7 +14,7 @@ type flows struct {
 	secretOn, privateOn, fetchOn, activeOn bool
 	// the reasons, made once
 	secretLeaves, secretLured, secretNear, secretOut floodmark.Reason
-	private, carries, steered, active                floodmark.Reason
+	private, carries, steered, strange, active       floodmark.Reason
 	// the floor and what relaxed calls are told
 	protection, interactive, stated, unlicensed, freeText floodmark.Reason
 }
@@ -39,6 +39,8 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 			"private data was read and text from outside as well, and you did not name where this goes"),
 		carries: reason(floodmark.FlowFetch, "flows.flow-fetch", floodmark.Confirm,
 			"this request leaves the machine and could carry private data to a place you did not name"),
+		strange: reason(floodmark.FlowFetch, "flows.flow-fetch", floodmark.Confirm,
+			"it fetches and runs a package that you did not name"),
 		steered: reason(floodmark.FlowFetch, "flows.flow-fetch", s.FetchSteered,
 			"you did not name this address, and text from outside may have"),
 		active: reason(floodmark.ActiveContent, "flows.active-content", floodmark.Audit,
@@ -58,8 +60,9 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 
 // apply adds what the flow rules say and reports whether a person must answer.
 func (f *flows) apply(q *Question, found *reasons) (caught bool) {
+	caught = f.install(q, found)
 	if q.Mark.Trust > floodmark.External {
-		return f.betray(q, found)
+		return f.betray(q, found) || caught
 	}
 	add := func(on bool, r *floodmark.Reason) {
 		if on {
@@ -102,10 +105,20 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 // anybody. Only his own words, or a place he named, leave it unasked.
 func (f *flows) betray(q *Question, found *reasons) bool {
 	leaves := q.Reach.Network || slices.Contains(q.Effects, floodmark.Send) || slices.Contains(q.Effects, floodmark.Fetch)
-	if !f.secretOn || !q.Reach.SecretInArgs || !leaves || q.Mark.Trust >= floodmark.Owner || q.statedDestinations() {
+	if !f.secretOn || !q.Reach.SecretInArgs || !leaves || q.statedDestinations() || q.Reach.HostListed {
 		return false
 	}
 	found.add(&f.secretOut)
+	return true
+}
+
+// install asks about a package that the owner did not name, once anybody else
+// was heard: its name is all that somebody needs to have their code run.
+func (f *flows) install(q *Question, found *reasons) bool {
+	if !f.fetchOn || !q.Reach.Strange || q.Mark.Trust >= floodmark.Owner {
+		return false
+	}
+	found.add(&f.strange)
 	return true
 }
 

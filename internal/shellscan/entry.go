@@ -88,6 +88,8 @@ type Entry struct {
 	Here bool
 	// Tells: it prints variables, histories or stores where keys are kept.
 	Tells bool
+	// Installs: its operands name what strangers published.
+	Installs bool
 	// Bound: its words only choose among what the files it loads do.
 	Bound     bool
 	Own       bool // works on the owner's own service

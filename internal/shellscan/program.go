@@ -73,9 +73,12 @@ func (s *scanner) runFile(words []word, st *state, in feed) feed {
 	return feed{piped: true, net: in.net}
 }
 
+// MaxPartWords is how many words of a simple command are kept.
+const MaxPartWords = 32
+
 // part adds a simple command to the report.
 func (s *scanner) part(p Part, words []word) {
-	words = words[:min(len(words), 32)]
+	words = words[:min(len(words), MaxPartWords)]
 	p.Words = make([]string, len(words))
 	for i, w := range words {
 		p.Words[i] = w.text

@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/shellscan"
+)
+
+// packages are the names under which a line fetches what strangers published,
+// without versions. What cannot be seen in full has a name nobody would type.
+func packages(r *shellscan.Report) []string {
+	var names []string
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		at := slices.IndexFunc(p.Entries, func(e *shellscan.Entry) bool { return e.Installs })
+		if at < 0 {
+			continue
+		}
+		e := p.Entries[at]
+		if len(p.Words) >= shellscan.MaxPartWords {
+			names = append(names, "…")
+		}
+		names = append(names, fetched(p.Words[min(len(p.Words), len(e.Words)):], e.Words[0] == "go" && e.Words[1] == "run")...)
+	}
+	return names
+}
+
+// fetched are the names among the words of one command. Of «go run» only what
+// looks like a module is one, and what follows goes to the program.
+func fetched(words []string, goRun bool) []string {
+	var names []string
+	for i, w := range words {
+		switch {
+		case w == "" || w[0] == '-' || i > 0 && takesFile(words[i-1]):
+		case w[0] == '.' || w[0] == '/' || w[0] == '~': // the owner's own files
+			if goRun {
+				return names
+			}
+		case goRun:
+			if host, _, ok := strings.Cut(w, "/"); ok && strings.Contains(host, ".") {
+				names = append(names, plainPackage(w))
+			}
+			return names
+		default:
+			names = append(names, plainPackage(w))
+		}
+	}
+	return names
+}
+
+// takesFile reports an option whose value is a list of the project's own.
+func takesFile(option string) bool {
+	return slices.Contains([]string{"-r", "--requirement", "-c", "--constraint", "-e", "--editable"}, option)
+}
+
+// plainPackage is a name without its version.
+func plainPackage(name string) string {
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
+		name = name[:i]
+	}
+	if i := strings.IndexAny(name, "=<>~!["); i > 0 {
+		name = name[:i]
+	}
+	return name
+}
