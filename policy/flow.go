@@ -105,7 +105,7 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 // anybody. Only his own words, or a place he named, leave it unasked.
 func (f *flows) betray(q *Question, found *reasons) bool {
 	leaves := q.Reach.Network || slices.Contains(q.Effects, floodmark.Send) || slices.Contains(q.Effects, floodmark.Fetch)
-	if !f.secretOn || !q.Reach.SecretInArgs || !leaves || q.statedDestinations() || q.Reach.HostListed {
+	if !f.secretOn || !q.Reach.SecretInArgs || !leaves || q.Mark.Trust >= floodmark.Owner && !q.Reach.SecretFile || q.statedDestinations() {
 		return false
 	}
 	found.add(&f.secretOut)

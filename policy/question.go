@@ -99,6 +99,9 @@ type Reach struct {
 	Strange bool
 	// SecretInArgs says that a secret, or an encoding of it, is in the arguments.
 	SecretInArgs bool
+	// SecretFile says that a file with secrets would be sent: its content stands
+	// in no word of the owner's.
+	SecretFile bool
 	// ActiveContent says that a content argument carries a URL, address,
 	// account, command or code that was seen only below Owner.
 	ActiveContent bool

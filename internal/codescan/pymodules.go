@@ -65,6 +65,8 @@ func pyMoreMembers(module string) (members, mods string) {
 		return " chain combinations combinations_with_replacement permutations product count cycle repeat accumulate groupby islice zip_longest takewhile dropwhile filterfalse starmap tee pairwise compress batched ", ""
 	case "json":
 		return " loads dumps load dump JSONDecodeError JSONEncoder JSONDecoder ", ""
+	case "configparser":
+		return " ConfigParser RawConfigParser ", ""
 	case "keyword":
 		return " iskeyword kwlist ", ""
 	case "logging":

@@ -43,6 +43,11 @@ func (s *scanner) language(j *job, o operand) {
 	case Jq:
 		s.jq(j, w.text)
 	default: // statements for a database
+		if j.name == "sqlite3" && plainSelect(w.text) && !j.p.has("-cmd", "-init") && o.opt == "" {
+			j.ran = true
+			s.asks(j)
+			return
+		}
 		j.ran = true
 		j.part.Operands = append(j.part.Operands, w.text)
 		if low := strings.ToLower(w.text); strings.Contains(low, `\!`) || strings.Contains(low, "program") || strings.Contains(low, ".sh") || strings.Contains(low, ".sy") || strings.Contains(low, "load") {
