@@ -81,7 +81,7 @@ func (st *step) rule(j *judged, ctx Context) {
 	st.raise(&j.question, b)
 	if b.SecretPath && b.Network {
 		// A secret file that is sent need not have been read before.
-		j.question.Mark.Secrecy, j.question.Reach.SecretInArgs, j.question.Reach.SecretFile = floodmark.Secret, true, true
+		j.question.Mark.Secrecy, j.question.Reach.SecretInArgs, j.question.Reach.SecretFile = floodmark.Secret, true, slices.Contains(j.action.Effects, floodmark.Send)
 	}
 	st.authorise(j)
 	j.ruling = st.r.Policy.Decide(&j.question)
