@@ -14,7 +14,7 @@ import (
 func (l *Lexicon) Clauses(text string) []string {
 	var clauses []string
 	text = typed(text)
-	for _, parts := range together(l.grammar().readParts(text)) {
+	for _, parts := range together(l.readParts(text)) {
 		clauses = append(clauses, text[parts[0].start:parts[len(parts)-1].end])
 	}
 	return clauses

@@ -2,6 +2,7 @@ package provenance
 
 import (
 	_ "embed"
+	"iter"
 	"strings"
 )
 
@@ -36,17 +37,19 @@ func common(word string) bool {
 
 // inGroup reports whether a word in lower case is one of a group.
 func inGroup(group, word string) bool {
-	_, rest, ok := strings.Cut(wordGroups, "\n"+group+":")
-	if !ok {
-		return false
-	}
-	line, _, _ := strings.Cut(rest, "\n")
-	for w := range strings.FieldsSeq(line) {
+	for w := range groupWords(group) {
 		if w == word {
 			return true
 		}
 	}
 	return false
+}
+
+// groupWords returns the words of a group; there is none of a group that is not.
+func groupWords(group string) iter.Seq[string] {
+	_, rest, _ := strings.Cut(wordGroups, "\n"+group+":")
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.FieldsSeq(line)
 }
 
 // connects reports whether a word holds a name together, as in «Bank of

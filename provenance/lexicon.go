@@ -1,9 +1,12 @@
 package provenance
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -16,6 +19,7 @@ var wordFiles embed.FS
 // is understood, so nothing is asked for.
 type Lexicon struct {
 	english func() *grammar
+	others  func() []*tongue
 }
 
 // NewLexicon returns the words that come with the program. They are read when
@@ -25,6 +29,15 @@ func NewLexicon() *Lexicon {
 		g := &grammar{}
 		readWords("words/en.yaml", g)
 		return g
+	}), others: sync.OnceValue(func() []*tongue {
+		var list []*tongue
+		for _, name := range [...]string{"de", "es", "zh"} {
+			t := &tongue{}
+			readWords("words/"+name+".yaml", t)
+			t.prepare()
+			list = append(list, t)
+		}
+		return list
 	})}
 }
 
@@ -33,7 +46,9 @@ func NewLexicon() *Lexicon {
 func readWords(name string, into any) {
 	text, err := wordFiles.ReadFile(name)
 	if err == nil {
-		err = yaml.Unmarshal(text, into)
+		dec := yaml.NewDecoder(bytes.NewReader(text))
+		dec.KnownFields(true)
+		err = dec.Decode(into)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("read %s: %v", name, err))
@@ -46,6 +61,42 @@ func (l *Lexicon) grammar() *grammar {
 		return &grammar{}
 	}
 	return l.english()
+}
+
+// tongues returns the other languages, or none.
+func (l *Lexicon) tongues() []*tongue {
+	if l == nil {
+		return nil
+	}
+	return l.others()
+}
+
+// notEnglish reports whether a sentence has a word by which another language is
+// known. What looks English there is not: «Post», «Mail», «list».
+func (l *Lexicon) notEnglish(items []item) bool {
+	for i, it := range items {
+		word := plainWord(it)
+		if word == "" || it.kind == Name || connects(word) && joinsNames(items, i) {
+			continue
+		}
+		if slices.ContainsFunc(l.tongues(), func(t *tongue) bool { return t.Marks.has(word) || t.Denies.has(word) }) || isHan(it) {
+			return true
+		}
+	}
+	return false
+}
+
+// month returns the month that a word names in any language, or 0.
+func (l *Lexicon) month(word string) time.Month {
+	if m := l.grammar().Months.of(word); m != 0 {
+		return m
+	}
+	for _, t := range l.tongues() {
+		if m := t.Months.of(word); m != 0 {
+			return m
+		}
+	}
+	return 0
 }
 
 // Small reports whether a word stands in every sentence, so that nobody speaks

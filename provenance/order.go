@@ -168,6 +168,9 @@ func (g *grammar) negated(items []item, verbs []int) bool {
 func (l *Lexicon) Assents(text string) bool {
 	g := l.grammar()
 	items := readItems(text)
+	if slices.ContainsFunc(l.tongues(), func(t *tongue) bool { return t.assents(text, items) }) {
+		return true
+	}
 	yes := false
 	for at := 0; at < len(items); {
 		n, strong := g.assent(items[at:])

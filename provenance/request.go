@@ -12,6 +12,7 @@ import (
 // understood asks for nothing.
 type Request struct {
 	Stated
+	words   *Lexicon
 	g       *grammar
 	text    string // the whole message; the items stand in it
 	items   []item
@@ -19,6 +20,12 @@ type Request struct {
 	negated bool
 	// aside means that the clause only says when or instead of what.
 	aside bool
+	// tongue is set for a plain order in another language, with what its verb
+	// can mean and where in the sentence the items begin.
+	tongue *tongue
+	senses []sense
+	first  int
+	denies bool // it says no in another language
 }
 
 // Requests returns the clauses of a message, in order.
@@ -26,8 +33,8 @@ func (l *Lexicon) Requests(text string) []*Request {
 	var list []*Request
 	g := l.grammar()
 	text = typed(text)
-	for _, parts := range together(g.readParts(text)) {
-		r := &Request{g: g, text: text, items: itemsOf(parts), aside: parts[0].aside}
+	for _, parts := range together(l.readParts(text)) {
+		r := &Request{words: l, g: g, text: text, items: itemsOf(parts), aside: parts[0].aside}
 		r.take(r.items)
 		for _, p := range parts {
 			r.negated = r.negated || p.negated
@@ -41,7 +48,7 @@ func (l *Lexicon) Requests(text string) []*Request {
 	for i, r := range list[:max(0, len(list)-1)] {
 		r.addRelayed(list[i+1])
 	}
-	return list
+	return append(list, l.plainOrders(text)...)
 }
 
 // addMeans takes in by what an order is to be carried out: «book a table by
@@ -65,6 +72,9 @@ func (r *Request) addMeans() {
 
 // Licenses reports whether the clause asks for one of these things.
 func (r *Request) Licenses(verbs []string) bool {
+	if r.tongue != nil {
+		return r.meansOne(verbs)
+	}
 	if r.negated {
 		return false
 	}
@@ -74,6 +84,9 @@ func (r *Request) Licenses(verbs []string) bool {
 // Forbids reports whether the clause takes back or rules out one of these
 // things: «actually, don't send it». One about somebody else does not.
 func (r *Request) Forbids(verbs []string) bool {
+	if r.denies {
+		return true // of what, is not understood
+	}
 	if !r.negated || r.aside {
 		return false
 	}
@@ -164,7 +177,8 @@ type part struct {
 }
 
 // readParts reads the phrases of a message, each in the light of those before.
-func (g *grammar) readParts(text string) []part {
+func (l *Lexicon) readParts(text string) []part {
+	g := l.grammar()
 	all := readItems(text)
 	var parts []part
 	var so reading
@@ -182,7 +196,24 @@ func (g *grammar) readParts(text string) []part {
 		so.follow(&next, strings.HasSuffix(strings.TrimSpace(text[p.start:p.end]), ":"))
 		parts = append(parts, next)
 	}
+	l.dropForeign(parts)
 	return parts
+}
+
+// dropForeign leaves no verb in a sentence that is not all English.
+func (l *Lexicon) dropForeign(parts []part) {
+	for from := 0; from < len(parts); {
+		to := from + 1
+		for to < len(parts) && !parts[to].sentence {
+			to++
+		}
+		if l.notEnglish(itemsOf(parts[from:to])) {
+			for i := range parts[from:to] {
+				parts[from+i].verbs = nil
+			}
+		}
+		from = to
+	}
 }
 
 // itemsOf returns the items of phrases that follow each other, with the words

@@ -329,7 +329,7 @@ func cleanBefore(before string) bool {
 	case r < utf8.RuneSelf:
 		return strings.ContainsRune("([{<\"'`,;:=*", r)
 	}
-	return isSymbol(r, "\"'")
+	return isSymbol(r, "\"'") || strings.ContainsRune("，、：；（。！？", r)
 }
 
 func cleanAfter(after string, kind TokenKind, bold bool) bool {
@@ -344,6 +344,9 @@ func cleanAfter(after string, kind TokenKind, bold bool) bool {
 		after = strings.TrimLeft(after, "*.,;:!?)]}>\"'`")
 	}
 	r, size := utf8.DecodeRuneInString(after)
+	if strings.ContainsRune("：；（）！？", r) && (len(after) == size || !isAlnum(after[size])) {
+		return true
+	}
 	return size == 0 || unicode.IsSpace(r) || (r >= utf8.RuneSelf && isSymbol(r, "\"'.,-"))
 }
 

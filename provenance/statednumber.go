@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/floodmark/floodmark/hook"
 )
@@ -31,6 +32,10 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 			break
 		}
 		word := strings.ToLower(items[j].folded)
+		if isHan(items[j]) {
+			n.before = unparted(items, j, -1)
+			break
+		}
 		if j == i-1 {
 			n.next = singular(word)
 		}
@@ -43,12 +48,47 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 	if i+1 < len(items) && isWordItem(items[i+1]) && !items[i+1].apart {
 		word := strings.ToLower(items[i+1].folded)
 		n.after = singular(word)
+		if isHan(items[i+1]) {
+			n.after = unparted(items, i+1, 1)
+		}
 		n.money = n.money || isCurrency(word)
 	}
 	if isCurrency(n.next) { // EUR 50
 		n.money = true
 	}
 	s.numbers[plain] = append(s.numbers[plain], n)
+}
+
+// maxUnparted bounds the characters beside a number that may say what it is.
+const maxUnparted = 6
+
+// unparted returns the characters from an item on, in one direction, between
+// which there is nothing.
+func unparted(items []item, i, step int) string {
+	run := items[i].raw
+	for n := 1; n < maxUnparted; n++ {
+		next := i + step
+		if next < 0 || next >= len(items) || !isHan(items[next]) || items[max(i, next)].start != items[min(i, next)].end {
+			break
+		}
+		if i = next; step < 0 {
+			run = items[i].raw + run
+		} else {
+			run += items[i].raw
+		}
+	}
+	return run
+}
+
+// touches reports whether the characters beside a number begin or end with a
+// word of a group, where words are not parted by blanks.
+func touches(group, run string) bool {
+	for w := range groupWords(group) {
+		if w[0] >= utf8.RuneSelf && (strings.HasSuffix(run, w) || strings.HasPrefix(strings.TrimPrefix(run, "的"), w)) {
+			return true
+		}
+	}
+	return false
 }
 
 func isWordItem(it item) bool { return (it.kind == Word || it.kind == Name) && !it.inner }
@@ -130,8 +170,8 @@ func names(words []string, neighbour string) bool {
 		if w == neighbour {
 			return true
 		}
-		for _, group := range [...]string{"money", "count", "limit", "request"} {
-			if inGroup(group, w) && inGroup(group, neighbour) {
+		for _, group := range [...]string{"money", "count", "limit", "file", "request"} {
+			if inGroup(group, w) && (inGroup(group, neighbour) || touches(group, neighbour)) {
 				return true
 			}
 		}

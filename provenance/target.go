@@ -19,7 +19,7 @@ func (r *Request) HasAsTarget(value string, kind hook.LeafKind, role string) boo
 	}
 	weak := false
 	for _, s := range r.find(value) {
-		switch r.aim(s) {
+		switch r.aimOf(s) {
 		case aimed:
 			return true
 		case maybeAimed:
@@ -37,7 +37,18 @@ func (r *Request) HasAsAmount(value string, kind hook.LeafKind, role string) boo
 		return false
 	}
 	spans := r.find(value)
+	if r.tongue != nil {
+		return slices.ContainsFunc(spans, func(s span) bool { return r.plainAmount(s.from) })
+	}
 	return len(spans) == 0 || slices.ContainsFunc(spans, func(s span) bool { return r.isAmount(s.from) })
+}
+
+// aimOf is the aim of a value in the language of the clause.
+func (r *Request) aimOf(s span) aim {
+	if r.tongue != nil {
+		return r.plainAim(s)
+	}
+	return r.aim(s)
 }
 
 // An aim says whether something goes to a value.
@@ -215,6 +226,13 @@ func (r *Request) called(j int) aim {
 func (r *Request) aimsElsewhere(value string) bool {
 	for i, it := range r.items {
 		if it.inner || it.raw == value || it.kind == Word || it.kind == Number {
+			continue
+		}
+		if r.tongue != nil {
+			with := it.kind == Name && i+2 < len(r.items) && r.tongue.Loose.has(plainWord(r.items[i+1])) && r.items[i+2].raw == value
+			if !with && !r.tongue.Nouns.has(plainWord(it)) && r.plainAim(span{i, i + 1}) == aimed {
+				return true
+			}
 			continue
 		}
 		j := i - 1

@@ -20,6 +20,7 @@ const (
 func (l *Lexicon) Titles(text string) []string {
 	text = typed(text)
 	items := readItems(text)
+	capitals := !l.notEnglish(items)
 	var titles []string
 	add := func(title string) {
 		if len(titles) < maxTitles && title != "" && len(title) <= maxFieldValue {
@@ -37,7 +38,7 @@ func (l *Lexicon) Titles(text string) []string {
 				end++
 			}
 			for ; end > i; end-- {
-				if titleEdge(items[end-1]) && (end-i > 1 || len(it.raw) >= shortTitle) && hasName(items, i, end) {
+				if titleEdge(items[end-1]) && (end-i > 1 || len(it.raw) >= shortTitle) && hasName(items, i, end, capitals) {
 					add(text[it.start:items[end-1].end])
 				}
 			}
@@ -56,9 +57,11 @@ func titleEdge(it item) bool {
 
 // hasName reports whether one of the items from i to end is no plain word: a
 // number, the name of a file, or a capital letter that no sentence begins with.
-func hasName(items []item, i, end int) bool {
+// Where the message is not all English, a capital letter is nothing of a name: in
+// German every noun has one.
+func hasName(items []item, i, end int, capitals bool) bool {
 	for k := i; k < end; k++ {
-		if it := items[k]; it.kind != Word && (it.kind != Name || k > 0 && !it.sentence) {
+		if it := items[k]; it.kind != Word && (it.kind != Name || capitals && k > 0 && !it.sentence) {
 			return true
 		}
 	}

@@ -34,13 +34,13 @@ const latest = 12 * 60
 func (l *Lexicon) ReadWhen(texts ...string) When {
 	var w When
 	for _, text := range texts {
-		w.read(l.grammar(), timeWords(readItems(typed(text))))
+		w.read(l, timeWords(readItems(typed(text))))
 	}
 	return w
 }
 
 // AddTo adds what a clause says about time.
-func (r *Request) AddTo(w *When) { w.read(r.g, timeWords(r.items)) }
+func (r *Request) AddTo(w *When) { w.read(r.words, timeWords(r.items)) }
 
 // Says reports whether a day was named at all.
 func (w *When) Says() bool { return len(w.days) > 0 }
@@ -113,10 +113,10 @@ func timeWords(items []item) []string {
 // maxTimeWord is the longest word that can say something about time.
 const maxTimeWord = 32
 
-func (w *When) read(g *grammar, words []string) {
+func (w *When) read(l *Lexicon, words []string) {
 	for i := range words {
 		if len(w.days) < maxTimes {
-			if d, ok := g.dayAt(words, i); ok {
+			if d, ok := l.dayAt(words, i); ok {
 				w.days = append(w.days, d)
 			}
 		}
@@ -130,29 +130,35 @@ func (w *When) read(g *grammar, words []string) {
 
 // dayAt reads a date whose first word stands at i: 2024-05-19, May 19th 2024,
 // 19 May, the 19th of May.
-func (g *grammar) dayAt(words []string, i int) (day, bool) {
+func (l *Lexicon) dayAt(words []string, i int) (day, bool) {
 	if at, isDay, _ := readTime(words[i]); isDay {
 		return day{at.Year(), at.Month(), at.Day()}, true
 	}
-	if m := g.Months.of(words[i]); m != 0 {
-		if n := g.dayNumber(wordAt(words, i+1)); n > 0 {
+	if m := l.grammar().Months.of(words[i]); m != 0 {
+		if n := l.grammar().dayNumber(wordAt(words, i+1)); n > 0 {
 			return day{yearOf(wordAt(words, i+2)), m, n}, true
 		}
 		return day{}, false
 	}
-	n := g.dayNumber(words[i])
+	n := l.grammar().dayNumber(words[i])
 	if n == 0 {
 		return day{}, false
 	}
 	next := i + 1
-	if wordAt(words, next) == "of" {
+	if isOf(wordAt(words, next)) {
 		next++
 	}
-	if m := g.Months.of(wordAt(words, next)); m != 0 && g.dayNumber(wordAt(words, next+1)) == 0 {
+	if m := l.month(wordAt(words, next)); m != 0 && l.grammar().dayNumber(wordAt(words, next+1)) == 0 {
+		if isOf(wordAt(words, next+1)) {
+			next++
+		}
 		return day{yearOf(wordAt(words, next+1)), m, n}, true
 	}
 	return day{}, false
 }
+
+// isOf reports whether a word stands between a day, its month and its year.
+func isOf(word string) bool { return word == "of" || word == "de" }
 
 func wordAt(words []string, i int) string {
 	if i < len(words) {
