@@ -224,7 +224,7 @@ func (r *reader) verb(i int, word string) bool {
 	senses := slices.Concat(r.t.senses[word], r.t.finals[word])
 	if r.waits {
 		c := r.clauses[len(r.clauses)-1]
-		c.verbs, c.senses = []int{i}, senses
+		c.verbs, c.senses = []int{i - c.first}, senses
 		r.begins, r.waits = false, false
 		return true
 	}
@@ -241,7 +241,7 @@ func (r *reader) add(i int, senses []sense) {
 	if n := len(r.clauses); n > 0 {
 		r.clauses[n-1].items = r.items[r.clauses[n-1].first:i]
 	}
-	r.clauses = append(r.clauses, &Request{tongue: r.t, text: r.text, items: r.items[i:], first: i, verbs: []int{i}, senses: senses})
+	r.clauses = append(r.clauses, &Request{tongue: r.t, text: r.text, items: r.items[i:], first: i, verbs: []int{0}, senses: senses})
 }
 
 // ended leaves what the verb of the last clause can mean by how it ends, and
@@ -349,7 +349,7 @@ func (r *Request) plainAmount(i int) bool {
 // that says so decides.
 func (r *Request) plainAim(sp span) aim {
 	listed, between := false, 0
-	verb := r.verbs[0] - r.first
+	verb := r.verbs[0]
 	for j := sp.from - 1; j >= 0; j-- {
 		it := r.items[j]
 		if it.inner || it.end > r.items[sp.from].start {
