@@ -26,17 +26,17 @@ func bound(r *shellscan.Report, inert []string) bool {
 		}
 		names = append(names, p.Words[0])
 	}
-	byGit, run := false, false // git changed something before a command that runs it
+	byGit := false // git changed something, so nothing may run after it
 	for i := range r.Effects {
 		e := &r.Effects[i]
 		switch {
 		case e.Kind <= shellscan.Execute && (byGit || e.Path == "" || !slices.Contains(names, e.Command)):
 			return false
 		case e.Kind <= shellscan.Execute:
-			run = true
 		case e.Kind != shellscan.Write && e.Kind != shellscan.Delete:
-		case e.Command == "git" && run && !r.Loops: // as with «make test && git commit»
-		case e.Command == "git":
+		case e.Command == "git" && r.Loops: // what ran before may run again
+			return false
+		case e.Command == "git": // as with «make test && git stash»
 			byGit = true
 		case !slices.Contains(names, e.Command) && !formats(e.Command) && !slices.Contains(inert, e.Path) && touchesLoaded(r, e):
 			return false

@@ -15,7 +15,7 @@ func inertPuts(r *shellscan.Report) []string {
 	var list []string
 	for _, p := range r.Puts {
 		if !Inert(p.Path, p.Text) {
-			texts[p.Path] = -len(r.Effects) - 1
+			texts[p.Path] = -len(r.Effects) - len(r.Puts) - 1 // no others make up for it
 		}
 		texts[p.Path]++
 	}

@@ -1,0 +1,75 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/shellscan"
+)
+
+// The names of what strangers published, without versions, options and files.
+func TestPackages(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string][]string{
+		"npm install":                         nil,
+		"npm install left-pad":                {"left-pad"},
+		"npm i -D left-pad@1.2.3 right-pad":   {"left-pad", "right-pad"},
+		"npm install @scope/x@1.0":            {"@scope/x"},
+		"npm install @scope/x":                {"@scope/x"},
+		"npx create-thing":                    {"create-thing"},
+		"pip install requests==2.0 'a[b]>=1'": {"requests", "a"},
+		"pip install 'x<2' 'y~=1' 'z!=3'":     {"x", "y", "z"},
+		"pip install -r requirements.txt":     nil,
+		"pip install --requirement r.txt x":   {"x"},
+		"pip install -c limits.txt x":         {"x"},
+		"pip install --constraint l.txt x":    {"x"},
+		"pip install -e sub x":                {"x"},
+		"pip install --editable sub":          nil,
+		"pip install .":                       nil,
+		"pip install ./sub ../x /q/y ~/z":     nil,
+		"pip install https://a.example/x":     {"https://a.example/x"},
+		"python3 -m pip install x":            {"x"},
+		"go get a.example/x@latest":           {"a.example/x"},
+		"go install a.example/x@v1":           {"a.example/x"},
+		"go run .":                            nil,
+		"go run ./cmd/x y":                    nil,
+		"go run main.go":                      nil,
+		"go run cmd/x a.example/y":            nil,
+		"go run ./x a.example/y":              nil,
+		"go run a.example/x@v1 b.example/y":   {"a.example/x"},
+		"go run -race a.example/x":            {"a.example/x"},
+		"go test ./... && npm install a":      {"a"},
+		"npm install a; pip install b":        {"a", "b"},
+		"ls a":                                nil,
+		"npm test":                            nil,
+		"apt-get install -y jq":               {"jq"},
+	} {
+		if u := shell(t, c, line); !slices.Equal(u.Packages, want) {
+			t.Errorf("%q: %q, want %q", line, u.Packages, want)
+		}
+	}
+}
+
+// A command with more words than are kept has a name nobody types.
+func TestPackagesBeyondTheLimit(t *testing.T) {
+	entry := []*shellscan.Entry{{}, {Words: []string{"npm", "install"}, Installs: true}}
+	for n, want := range map[int]bool{shellscan.MaxPartWords - 1: false, shellscan.MaxPartWords: true} {
+		words := append([]string{"npm", "install"}, strings.Fields(strings.Repeat("a ", n-2))...)
+		got := packages(&shellscan.Report{Parts: []shellscan.Part{{Words: words, Entries: entry}}})
+		if slices.Contains(got, "…") != want || !slices.Contains(got, "a") {
+			t.Errorf("%d words: %v", n, len(got))
+		}
+	}
+	if got := packages(&shellscan.Report{Parts: []shellscan.Part{{Words: []string{"npm"}, Entries: entry}}}); got != nil {
+		t.Errorf("fewer words than the entry: %q", got)
+	}
+}
+
+func TestPlainPackage(t *testing.T) {
+	for name, want := range map[string]string{"a": "a", "a@1": "a", "@a": "@a", "@a/b": "@a/b", "@a/b@1": "@a/b", "a=1": "a", "=a": "=a", "a[x]": "a", "a>1": "a", "a<1": "a", "a~1": "a", "a!1": "a"} {
+		if got := plainPackage(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// An effect is judged at the trust of whoever decides about it, the others
+// where the conversation is. It is never lowered, and never raised to system.
+func TestRaised(t *testing.T) {
+	run, send, admin := floodmark.Run, floodmark.Send, floodmark.Admin
+	up := func(e floodmark.Effect, t floodmark.Trust) policy.Raised { return policy.Raised{Effect: e, Trust: t} }
+	for _, c := range []struct {
+		name    string
+		effects []floodmark.Effect
+		mark    floodmark.Trust
+		raised  []policy.Raised
+		want    floodmark.Verdict
+	}{
+		{"not raised", []floodmark.Effect{run}, floodmark.Untrusted, nil, floodmark.Confirm},
+		{"raised", []floodmark.Effect{run}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.Local)}, floodmark.Allow},
+		{"another effect is raised", []floodmark.Effect{run}, floodmark.Untrusted, []policy.Raised{up(send, floodmark.Owner)}, floodmark.Confirm},
+		{"one of two", []floodmark.Effect{run, send}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.Local)}, floodmark.Confirm},
+		{"both", []floodmark.Effect{run, send}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.Owner), up(send, floodmark.Owner)}, floodmark.Allow},
+		{"raised too little", []floodmark.Effect{run}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.External)}, floodmark.Confirm},
+		{"the higher of two", []floodmark.Effect{run}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.Local), up(run, floodmark.Untrusted)}, floodmark.Allow},
+		{"never lowered", []floodmark.Effect{run}, floodmark.Owner, []policy.Raised{up(run, floodmark.Untrusted)}, floodmark.Allow},
+		{"nobody raises admin", []floodmark.Effect{admin}, floodmark.Untrusted, []policy.Raised{up(admin, floodmark.Owner)}, floodmark.Restrict},
+		{"nobody raises admin above the owner", []floodmark.Effect{admin}, floodmark.Owner, []policy.Raised{up(admin, floodmark.System)}, floodmark.Confirm},
+	} {
+		q := ask("t", c.effects[0], c.mark)
+		q.Effects, q.Raised = c.effects, c.raised
+		got := shipped(t, "coding").Decide(q)
+		if got.Verdict != c.want {
+			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// What the owner asked to send may be private; a raise below him does not ask.
+func TestRaisedSendOfPrivateData(t *testing.T) {
+	for trust, flow := range map[floodmark.Trust]bool{floodmark.Owner: false, floodmark.System: false, floodmark.Local: true, floodmark.Untrusted: true} {
+		q := ask("t", floodmark.Send, floodmark.External)
+		q.Mark.Secrecy, q.Reach = floodmark.Private, policy.Reach{Network: true, URLArg: -1}
+		q.Raised = []policy.Raised{{Effect: floodmark.Send, Trust: trust}}
+		if got := shipped(t, "coding").Decide(q); got.Flow != flow {
+			t.Errorf("%s: %+v", trust, got)
+		}
+		q.Raised[0].Effect = floodmark.Run
+		if got := shipped(t, "coding").Decide(q); !got.Flow {
+			t.Errorf("%s for another effect: %+v", trust, got)
+		}
+	}
+}
+
+// A package nobody named is a question once anybody else was heard.
+func TestStrangePackage(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		mark    floodmark.Trust
+		strange bool
+		lines   []string
+		flow    bool
+	}{
+		{"local", floodmark.Local, true, nil, true},
+		{"shared", floodmark.Shared, true, nil, true},
+		{"the owner alone", floodmark.Owner, true, nil, false},
+		{"the owner named it", floodmark.Local, false, nil, false},
+		{"fetches are not looked at", floodmark.Local, true, []string{"flows: {off: [flow-fetch]}"}, false},
+	} {
+		q := ask("t", floodmark.Run, c.mark)
+		q.Reach = policy.Reach{Strange: c.strange, URLArg: -1}
+		got := load(t, user(append([]string{"profile: coding"}, c.lines...)...)).Decide(q)
+		asked := got.Verdict == floodmark.Confirm && len(got.Reasons) > 0 && got.Reasons[0].Code == floodmark.FlowFetch
+		if got.Flow != c.flow || asked != c.flow {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// A file with secrets is asked about though the owner alone was heard, unless
+// he named where it goes. A secret he typed himself is his own business.
+func TestSecretFileIsSent(t *testing.T) {
+	stated, composed := arg("to", floodmark.Stated, floodmark.Owner), arg("to", floodmark.Nowhere, floodmark.Untrusted)
+	for _, c := range []struct {
+		name   string
+		effect floodmark.Effect
+		mark   floodmark.Trust
+		to     floodmark.Argument
+		change func(*policy.Reach)
+		flow   bool
+	}{
+		{"the owner alone", floodmark.Send, floodmark.Owner, composed, nil, true},
+		{"a local file was heard", floodmark.Send, floodmark.Local, composed, nil, true},
+		{"to where he said", floodmark.Send, floodmark.Owner, stated, nil, false},
+		{"typed by himself", floodmark.Send, floodmark.Owner, composed, func(r *policy.Reach) { r.SecretFile = false }, false},
+		{"not in what is sent", floodmark.Send, floodmark.Owner, composed, func(r *policy.Reach) { r.SecretInArgs = false }, false},
+		{"it is fetched with", floodmark.Fetch, floodmark.Owner, composed, func(r *policy.Reach) { r.Network = false }, true},
+		{"it is sent without network", floodmark.Send, floodmark.Owner, composed, func(r *policy.Reach) { r.Network = false }, true},
+		{"it is run with network", floodmark.Run, floodmark.Owner, composed, nil, true},
+		{"it does not leave", floodmark.Write, floodmark.Owner, composed, func(r *policy.Reach) { r.Network = false }, false},
+	} {
+		for _, on := range []bool{true, false} {
+			q := ask("t", c.effect, c.mark)
+			q.Mark.Secrecy, q.Args = floodmark.Secret, []floodmark.Argument{c.to}
+			q.Reach = policy.Reach{Network: true, SecretInArgs: true, SecretFile: true, Destinations: []int{0}, URLArg: -1}
+			if c.change != nil {
+				c.change(&q.Reach)
+			}
+			lines := []string{"profile: coding"}
+			if !on {
+				lines = append(lines, "flows: {off: [flow-secret]}")
+			}
+			if got := load(t, user(lines...)).Decide(q); got.Flow != (c.flow && on) {
+				t.Errorf("%s, looked at %v: %+v", c.name, on, got)
+			}
+		}
+	}
+}
+
+// Only the coding profile counts checks as files, and either can be said.
+func TestChecksSetting(t *testing.T) {
+	for _, c := range []struct {
+		lines []string
+		want  bool
+	}{
+		{[]string{"profile: coding"}, true},
+		{[]string{"profile: assistant"}, false},
+		{[]string{"profile: strict"}, false},
+	} {
+		if got := load(t, user(c.lines...)).Settings("").ChecksAsFiles; got != c.want {
+			t.Errorf("%v: %v", c.lines, got)
+		}
+	}
+}
