@@ -38,7 +38,7 @@ func steering(text string) (kept []string, ok bool) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
-			if !strings.HasSuffix(line, "]") {
+			if strings.IndexByte(line, ']') != len(line)-1 {
 				return nil, false // a setting behind the head of its section
 			}
 			branch = strings.HasPrefix(strings.ToLower(line), `[branch "`)

@@ -1,0 +1,99 @@
+package workspace_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const remote = "[remote \"origin\"]\n\turl = https://git.example/a\n"
+
+// pushFolder is a checkout whose settings are a text.
+func pushFolder(t *testing.T) (folder, func(text string)) {
+	t.Helper()
+	f := newFolder(t)
+	f.git(owner, "init", "-q")
+	return f, func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(f.path, ".git", "config"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What decides where a push goes changes the digest; a new branch does not.
+func TestWhatSteersAPush(t *testing.T) {
+	f, set := pushFolder(t)
+	d := disk()
+	if !d.Pushes(filepath.Dir(f.path)).IsZero() {
+		t.Error("a folder without git pushes somewhere")
+	}
+	set(remote)
+	was := d.Pushes(f.path)
+	if was.IsZero() || d.Pushes(filepath.Join(f.path, "deep", "file.go")) != was {
+		t.Fatal("a checkout with a remote pushes nowhere")
+	}
+	for _, c := range []struct {
+		text string
+		same bool
+	}{
+		{remote, true},
+		{remote + "[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n\trebase = true\n\tdescription = x\n\n", true},
+		{remote + "[Branch \"x\"]\n\tRemote = origin\n", true},
+		{remote + "[branch \"x\"]\n\tremote = other\n", false},
+		{remote + "[branch \"x\"]\n\tpushRemote = other\n", false},
+		{remote + "[branch \"x\"]\n\tpushRemote = origin\n", false},
+		{remote + "[push]\n\tdefault = matching\n", false},
+		{remote + "[other]\n\tmerge = x\n", false},
+		{remote + "[other]\n\tremote = origin\n", false},
+		{remote + "[branch \"x\"]\n\tmerge = a\n[remote]\n\tpushDefault = x\n", false},
+		{remote + "[branch \"x\"]\n[url \"https://b.example/\"]\n\tinsteadOf = https://git.example/\n", false},
+		{remote + "\tpushurl = https://b.example/a\n", false},
+		{remote + "[include]\n\tpath = /tmp/x\n", false},
+		{"[remote \"origin\"]\n\turl = https://git.example/b\n", false},
+	} {
+		set(c.text)
+		if got := d.Pushes(f.path); got.IsZero() || (got == was) != c.same {
+			t.Errorf("%q: %v, want the same %v", c.text, got, c.same)
+		}
+	}
+}
+
+// What is not plain makes nothing known.
+func TestSettingsThatSayNothingAboutAPush(t *testing.T) {
+	f, set := pushFolder(t)
+	for _, text := range []string{
+		"",
+		"[core]\n\tbare = false\n",
+		"[remote \"other\"]\n\turl = https://git.example/a\n",
+		remote + "[push] default = matching\n",
+		remote + "[branch \"x\"] remote = other\n",
+		remote + "[branch \"x\"] pushRemote = other ;]\n",
+		remote + "[branch \"x\"]\n\tmerge = a\\\n",
+		remote + "[branch \"x\"]\n\tdescription = a\\\n\tpushRemote = b\n",
+	} {
+		set(text)
+		if got := disk().Pushes(f.path); !got.IsZero() {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	if err := os.Remove(filepath.Join(f.path, ".git", "config")); err != nil {
+		t.Fatal(err)
+	}
+	if got := disk().Pushes(f.path); !got.IsZero() {
+		t.Errorf("without settings: %v", got)
+	}
+}
+
+// The settings of one work tree count as well.
+func TestSettingsOfAWorkTreeSteerAPush(t *testing.T) {
+	f, set := pushFolder(t)
+	set(remote)
+	was := disk().Pushes(f.path)
+	if err := os.WriteFile(filepath.Join(f.path, ".git", "config.worktree"), []byte("[push]\n\tdefault = x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := disk().Pushes(f.path); got.IsZero() || got == was {
+		t.Error("they change nothing")
+	}
+}
