@@ -1,0 +1,73 @@
+package kernel
+
+import (
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+)
+
+// pushDisk is a disk whose checkouts all push to one place.
+type pushDisk string
+
+func (pushDisk) Around(string) (Checkout, bool) { return Checkout{}, false }
+func (pushDisk) Resolve(p string) string        { return p }
+func (d pushDisk) Pushes(string) floodmark.Digest {
+	if d == "" {
+		return floodmark.Digest{}
+	}
+	return floodmark.DigestOf(string(d))
+}
+
+// Each condition of a push that was asked for.
+func TestPushed(t *testing.T) {
+	written := func(trust floodmark.Trust, inert bool) func(*step) {
+		return func(st *step) {
+			st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{
+				Ref: treeRef("/p"), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: floodmark.Public}}},
+			}}}
+		}
+	}
+	says := func(text string) func(*step) { return func(st *step) { st.s.Owner = []string{text} } }
+	for _, c := range []struct {
+		name   string
+		change func(*step)
+		want   bool
+	}{
+		{"as it is", func(*step) {}, true},
+		{"no disk", func(st *step) { st.in.Disk = nil }, false},
+		{"no project", func(st *step) { st.s.Project = "" }, false},
+		{"nothing known at the beginning", func(st *step) { st.s.PushesTo = floodmark.Digest{} }, false},
+		{"never known", func(st *step) { st.s.PushesTo, st.in.Disk = floodmark.Digest{}, pushDisk("") }, false},
+		{"changed since", func(st *step) { st.in.Disk = pushDisk("b") }, false},
+		{"not asked for", says("Tidy up"), false},
+		{"forbidden", says("Don't push it"), false},
+		{"asked for in an earlier turn", func(st *step) { st.s.Owner, st.s.TurnBegan = []string{"Please push it", "Tidy up"}, 1 }, false},
+		{"written by strangers", written(floodmark.Untrusted, false), false},
+		{"written by friends", written(floodmark.Shared, false), false},
+		{"written by the owner's own work", written(floodmark.Local, false), true},
+		{"written by strangers, only computes", written(floodmark.Untrusted, true), true},
+	} {
+		st := checkedStep(t, "profile: coding")
+		st.in.Disk, st.s.Project, st.s.Owner = pushDisk("a"), "/p", []string{"Please push it"}
+		st.s.PushesTo = st.pushesTo("/p")
+		c.change(st)
+		if got := st.pushed(&catalog.Use{Pushes: true}); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+		if st.pushed(&catalog.Use{}) {
+			t.Errorf("%s: a line that pushes nothing", c.name)
+		}
+	}
+}
+
+func TestPushesTo(t *testing.T) {
+	st := checkedStep(t, "profile: coding")
+	if !st.pushesTo("/p").IsZero() {
+		t.Error("without a disk")
+	}
+	st.in.Disk = pushDisk("a")
+	if st.pushesTo("/p") != floodmark.DigestOf("a") || !st.pushesTo("").IsZero() {
+		t.Error("with a disk")
+	}
+}
