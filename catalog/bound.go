@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/shellscan"
@@ -12,16 +13,18 @@ import (
 // line itself must not have changed a file before, but by text that can only
 // compute.
 func bound(r *shellscan.Report, inert []string) bool {
-	if !r.Understood || r.NetworkIntoInterpreter || r.InteractiveShell {
+	if !r.Understood || r.NetworkIntoInterpreter || r.InteractiveShell || r.Variables {
 		return false
 	}
 	var names []string
+	changed := false // git changed something
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		if !slices.Contains(p.Effects, floodmark.Run) {
+			changed = changed || len(p.Words) > 0 && p.Words[0] == "git" && slices.ContainsFunc(p.Effects, alters)
 			continue
 		}
-		if len(p.Words) == 0 || !slices.Equal(p.Effects, []floodmark.Effect{floodmark.Run}) || !allBound(p.Entries) {
+		if changed || len(p.Words) == 0 || namesMore(p.Words) || !slices.Equal(p.Effects, []floodmark.Effect{floodmark.Run}) || !allBound(p.Entries) {
 			return false
 		}
 		names = append(names, p.Words[0])
@@ -42,7 +45,33 @@ func bound(r *shellscan.Report, inert []string) bool {
 			return false
 		}
 	}
-	return len(names) > 0
+	return len(names) > 0 && len(r.Effects) <= maxBound
+}
+
+// maxBound is how many effects a line may have whose files are all looked at.
+const maxBound = 48
+
+func alters(e floodmark.Effect) bool { return e == floodmark.Write || e == floodmark.Change }
+
+// namesMore reports words that may name other code than the files of the
+// project: a file of further words, words for the program that is tested, or
+// packages of somebody else.
+func namesMore(words []string) bool {
+	behind := false
+	for _, w := range words[1:] {
+		host, _, path := strings.Cut(w, "/")
+		switch {
+		case strings.HasPrefix(w, "@"), strings.Contains(w, "://"):
+			return true
+		case w == "--":
+			behind = true
+		case behind && strings.HasPrefix(w, "-") && !slices.Contains([]string{"--nocapture", "--show-output", "--ignored", "--test-threads=1"}, w):
+			return true
+		case words[0] == "go" && !strings.HasPrefix(w, ".") && !strings.HasPrefix(w, "-") && path && host != "" && strings.Contains(host, "."):
+			return true
+		}
+	}
+	return false
 }
 
 // touchesLoaded reports whether an effect may concern a file that is run.

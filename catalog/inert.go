@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/floodmark/floodmark/internal/codescan"
 	"github.com/floodmark/floodmark/internal/shellscan"
@@ -14,7 +15,7 @@ func inertPuts(r *shellscan.Report) []string {
 	texts := map[string]int{} // how often each was written with text that is known
 	var list []string
 	for _, p := range r.Puts {
-		if !Inert(p.Path, p.Text) {
+		if !strings.HasSuffix(p.Text, "\n") || !Inert(p.Path, p.Text) { // another text may follow on the same line
 			texts[p.Path] = -len(r.Effects) - len(r.Puts) - 1 // no others make up for it
 		}
 		texts[p.Path]++
@@ -47,25 +48,45 @@ func Inert(path, text string) bool {
 	return codescan.Inert(codescan.Of(path), text)
 }
 
-// InertEdit reports the same of text that takes the place of other text: what
-// stands at its edges is what stood there before, or no word.
-func InertEdit(path, old, text string) bool {
-	if !Inert(path, text) {
-		return false
+// Climbs is how many folders up a text names something: what lies outside of the
+// project is not what the project's own tests load.
+func Climbs(text string) int {
+	most := 0
+	for i := 0; i+2 < len(text); i++ {
+		n := 0
+		for ; strings.HasPrefix(text[i:], "../") || strings.HasPrefix(text[i:], `..\`); i += 3 {
+			n++
+		}
+		most = max(most, n)
 	}
-	first, last := edges(text)
-	wasFirst, wasLast := edges(old)
-	return (first == "" || first == wasFirst) && (last == "" || last == wasLast)
+	return most
 }
 
-// edges are the words a text begins and ends with, if it does.
-func edges(text string) (first, last string) {
-	if i := strings.IndexFunc(text, notInWord); i >= 0 {
-		first = text[:i]
-		last = text[strings.LastIndexFunc(text, notInWord)+1:]
-		return first, strings.TrimLeftFunc(last, notInWord)
+// InertEdit reports the same of text that takes the place of other text. Both
+// must begin alike and end alike, so that nothing around them is joined anew,
+// comes out of a comment or becomes part of something else.
+func InertEdit(path, old, text string) bool {
+	return Inert(path, text) && head(old) != "" && head(old) == head(text) && tail(old) == tail(text)
+}
+
+// head is what a text begins with: blanks, a word that may be only the end of
+// one, and what follows it. It is empty if the text is no longer than that.
+func head(text string) string {
+	rest := strings.TrimLeft(text, " \t")
+	rest = strings.TrimLeft(rest[strings.IndexFunc(rest+"\n", notInWord):], " \t")
+	if rest == "" {
+		return ""
 	}
-	return text, text
+	_, size := utf8.DecodeRuneInString(rest)
+	return text[:len(text)-len(rest)+size]
+}
+
+// tail is the same of its end.
+func tail(text string) string {
+	rest := strings.TrimRightFunc(strings.TrimRight(text, " \t"), func(c rune) bool { return !notInWord(c) })
+	rest = strings.TrimRight(rest, " \t")
+	_, size := utf8.DecodeLastRuneInString(rest)
+	return text[len(rest)-size:]
 }
 
 func notInWord(c rune) bool {

@@ -56,7 +56,7 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 		if t.whole {
 			w.Digest = t.digest
 		}
-		w.Inert = (len(t.writes) == 1 || j.use.Commands()) && inert(&j, p)
+		w.Inert = (len(t.writes) == 1 || j.use.Commands()) && st.computes(&j, p)
 		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(&j, p) {
 			st.writeBut(w, into, spares(p))
 		}

@@ -9,26 +9,39 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// inert reports whether all that a call writes into a file can only compute when
+// computes reports whether all that a call writes into a file can only compute when
 // that is run. Whoever shaped it can make it wrong, not make it act.
-func inert(j *judged, p string) bool {
+func (st *step) computes(j *judged, p string) bool {
+	inside, ok := strings.CutPrefix(p, strings.TrimSuffix(st.s.Project, "/")+"/")
+	for _, leaf := range j.leaves {
+		if ok = ok && catalog.Climbs(leaf.Value) <= strings.Count(inside, "/"); !ok {
+			return false // it may load what lies elsewhere, or be loaded there
+		}
+	}
 	if j.use.Commands() {
 		return slices.Contains(j.use.Inert, p)
 	}
 	news := 0
-	var old string
+	olds := map[string]string{} // what is replaced, by what it stands in
 	for _, leaf := range j.leaves {
-		name := leaf.Path[strings.LastIndexAny(leaf.Path, ".]")+1:]
+		at := strings.LastIndexAny(leaf.Path, ".]") + 1
+		name := leaf.Path[at:]
+		if leaf.Kind == hook.String && strings.HasPrefix(strings.ToLower(name), "old") {
+			olds[leaf.Path[:at]] = leaf.Value
+		}
+	}
+	for _, leaf := range j.leaves {
+		at := strings.LastIndexAny(leaf.Path, ".]") + 1
+		name := leaf.Path[at:]
 		switch {
 		case leaf.Kind != hook.String || j.use.Arg(leaf.Top).Is == catalog.IsPath:
 		case strings.HasPrefix(strings.ToLower(name), "old"):
-			old = leaf.Value
 		case j.use.Arg(leaf.Top).Role == floodmark.Content && namesWhole(name):
 			if news++; !catalog.Inert(p, leaf.Value) {
 				return false
 			}
 		case j.use.Arg(leaf.Top).Role == floodmark.Content && strings.HasPrefix(strings.ToLower(name), "new"):
-			if news++; !catalog.InertEdit(p, old, leaf.Value) {
+			if news++; !catalog.InertEdit(p, olds[leaf.Path[:at]], leaf.Value) {
 				return false
 			}
 		default:

@@ -30,7 +30,7 @@ func inertGo(src string) bool {
 		switch w.tok {
 		case gotoken.IDENT:
 			before, next := at(i-1).tok, at(i+1).tok
-			if before == gotoken.PERIOD && goMember(w.lit) || before != gotoken.PERIOD && next == gotoken.PERIOD && goPackage(w.lit) || w.lit == "unsafe" {
+			if before == gotoken.PERIOD && goMember(w.lit) || before != gotoken.PERIOD && next == gotoken.PERIOD && goPackage(w.lit) || w.lit == "unsafe" || next == gotoken.LPAREN && before != gotoken.FUNC && actingName(w.lit) {
 				return false
 			}
 		case gotoken.IMPORT:
@@ -60,7 +60,7 @@ func goWords(src string) ([]goWord, bool) {
 	s.Init(fset.AddFile("", fset.Base(), len(src)), []byte(src), func(gotoken.Position, string) {}, scanner.ScanComments)
 	list := make([]goWord, 0, len(src)/6+8)
 	for {
-		_, tok, lit := s.Scan()
+		pos, tok, lit := s.Scan()
 		switch tok {
 		case gotoken.EOF:
 			return list, s.ErrorCount == 0
@@ -70,6 +70,11 @@ func goWords(src string) ([]goWord, bool) {
 			if !goComment(lit) {
 				return nil, false
 			}
+		case gotoken.PERIOD:
+			if dangling(src, fset.Position(pos).Offset+1) {
+				return nil, false
+			}
+			list = append(list, goWord{tok, lit})
 		default:
 			list = append(list, goWord{tok, lit})
 		}

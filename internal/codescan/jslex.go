@@ -63,6 +63,7 @@ func (x *lexer) jsToken() bool {
 		}
 		x.at += len(w)
 		x.emit(op, w, "")
+		return w != "." && w != "?." || !dangling(x.src, x.at)
 	}
 	return true
 }

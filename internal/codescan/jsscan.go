@@ -1,6 +1,9 @@
 package codescan
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // A jsScan is one text in JavaScript under examination.
 type jsScan struct {
@@ -130,6 +133,10 @@ func (s *jsScan) plain(i int) bool {
 		return s.fs(i)
 	case s.files && jsSink(w) != "":
 		return s.imported(i) || s.sink(i)
+	case w == "module":
+		return next.is(".") && s.tok(i+2).is("exports")
+	case !s.files && calls(next) && !s.tok(i-1).is("function") && actingName(w):
+		return false
 	case jsKeyword(w):
 		return true
 	}
@@ -214,13 +221,23 @@ func (s *jsScan) load(i int, m string) bool {
 		} else {
 			s.r.Modules = append(s.r.Modules, m)
 		}
-		return !strings.ContainsAny(m, "?#%*") && !strings.HasSuffix(m, ".node") && !strings.HasSuffix(m, ".wasm")
-	case jsModule(m):
+		return !strings.ContainsAny(m, "?#%*") && jsSource(m)
+	case jsModule(m) && (!s.files || jsBuiltin(m)):
 		s.r.Standard = append(s.r.Standard, m)
 		return true
 	case s.files && (m == "fs" || m == "node:fs") && s.tok(i-1).is("from"):
 		s.r.Standard = append(s.r.Standard, "fs")
 		return s.tok(i-2).is("fs") || s.tok(i-2).is("}")
+	}
+	return false
+}
+
+// jsSource reports whether a path names source text or data. Whatever else a
+// program requires is run as source text too.
+func jsSource(m string) bool {
+	switch path.Ext(m) {
+	case "", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".json":
+		return !strings.Contains(m[2:], "/../") && !strings.Contains(m, "node_modules")
 	}
 	return false
 }
@@ -302,8 +319,11 @@ func (s *jsScan) counts(w string) bool {
 func (s *jsScan) counter(w string) bool {
 	declared := false
 	for i, t := range s.list {
-		if t.kind != name || t.word != w || s.dotted(i) {
+		if t.kind != name || t.word != w {
 			continue
+		}
+		if s.dotted(i) {
+			return false // at the top «this.i» may be the same as «i»
 		}
 		before, next := s.tok(i-1), s.tok(i+1)
 		switch {
@@ -316,7 +336,7 @@ func (s *jsScan) counter(w string) bool {
 			before.is("[") && next.is("]") && s.tok(i-2).kind == name && !jsKeyword(s.tok(i-2).word), next.is("-") || next.is("*") || next.is("%"), before.is("-"):
 		case (next.is("+=") || next.is("-=")) && s.tok(i+2).kind == number && (s.tok(i+3).is(";") || s.tok(i+3).is(")")):
 		case next.is("+") && s.tok(i+2).kind == number:
-		case before.is("(") && next.is(")") && s.tok(i-2).kind == name && !jsKeyword(s.tok(i-2).word) && !s.tok(i+2).is("=>") && !s.tok(i+2).is("{"):
+		case before.is("(") && next.is(")") && s.tok(i-2).kind == name && !jsKeyword(s.tok(i-2).word) && !s.tok(i+2).is("=>") && !s.tok(i+2).is("{") && !s.tok(i+2).is(":"):
 		default:
 			return false
 		}

@@ -20,8 +20,15 @@ func jsSink(w string) string {
 // sink judges a call of a function of fs.
 func (s *jsScan) sink(i int) bool {
 	open := s.tok(i + 1)
-	if !open.is("(") || open.pair < 0 {
-		return false
+	if !open.is("(") || open.pair < 0 || s.tok(open.pair+1).is("{") || s.tok(open.pair+1).is(":") || s.tok(i-1).is("function") {
+		return false // not there, or a function of that name
+	}
+	if s.list[i].word == "readFileSync" || s.list[i].word == "readFile" {
+		for k := i + 2; k < open.pair; k++ {
+			if s.list[k].is("{") || s.list[k].is("...") {
+				return false // with a flag it empties the file
+			}
+		}
 	}
 	at := i + 2
 	for _, letter := range []byte(jsSink(s.list[i].word)) {

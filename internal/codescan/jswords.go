@@ -101,11 +101,16 @@ func jsAttribute(w string) bool {
 	switch w {
 	case "env", "exec", "open", "request", "connect", "listen", "send", "write", "rm", "cp", "watch", "stat", "access", "link", "kill", "chdir", "register", "run",
 		"src", "href", "action", "cookie", "arguments", "module", "lookup", "sendMessage", "exit", "abort", "mock", "post", "put", "patch", "Script", "Module",
-		"Image", "cwd", "load", "execPath", "execArgv", "onmessage", "onerror", "onload", "truncate", "pipe", "on", "once", "addEventListener":
+		"Image", "cwd", "load", "execPath", "execArgv", "onmessage", "onerror", "onload", "truncate", "pipe", "on", "once", "addEventListener", "toMatchFileSnapshot", "fileSnapshot", "setResolveSnapshotPath",
+		"setDefaultSnapshotSerializers", "setMock":
 		return true
 	}
 	return jsDanger(w)
 }
+
+// jsBuiltin reports whether a module is Node.js's own and only computes. What
+// else may be loaded lies in a folder of the project.
+func jsBuiltin(m string) bool { return m != "vitest" && m != "@jest/globals" && m != "node:test" }
 
 // jsModule says of a module that is not of the project what may be loaded:
 // known modules that only compute or test.

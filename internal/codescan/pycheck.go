@@ -55,7 +55,7 @@ func (s *pyScan) plain(i int) bool {
 		return next.is("(") && s.count(i+1) == 1
 	case w == "open":
 		return s.files && s.open(i, i+1, nil)
-	case pyDanger(w):
+	case pyDanger(w), !s.files && (pyFixture(w) || calls(next) && !s.tok(i-1).is("def") && actingName(w)):
 		return false
 	}
 	if members, _ := pyMembers(w, false); members != "" && next.is(".") && s.tok(i+2).kind == name && listed(members, s.tok(i+2).word) && !s.files {

@@ -53,9 +53,10 @@ func (x *lexer) pyToken() bool {
 		return x.bracket(x.src[x.at-1 : x.at])
 	default:
 		w := x.operator(pyOperators)
+		relative := len(x.list) > 0 && (x.list[len(x.list)-1].is("from") || x.list[len(x.list)-1].is("."))
 		x.at += len(w)
 		x.emit(op, w, "")
-		return w != ""
+		return w != "" && (w != "." || relative || !dangling(x.src, x.at))
 	}
 	return true
 }

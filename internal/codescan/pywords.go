@@ -1,5 +1,7 @@
 package codescan
 
+import "strings"
+
 // The lists of what Python code may say. A name that is on none of them is one
 // of the project's or of the text itself.
 
@@ -86,7 +88,8 @@ func pyAttribute(w string) bool {
 		"unraisablehook", "addsitedir", "attrgetter", "methodcaller", "get_type_hints", "getattr", "setattr", "delattr", "getattr_static",
 		"globals", "locals", "vars", "builtins", "format_map", "vformat", "get_field", "getmodule", "currentframe", "getframe", "stack",
 		"get_objects", "get_referrers", "get_referents", "FunctionType", "CodeType", "ModuleType", "LambdaType", "MethodType", "new_class",
-		"SourceFileLoader", "SourcelessFileLoader", "ExtensionFileLoader", "FileFinder", "set_asyncgen_hooks",
+		"discover", "loadTestsFromName", "loadTestsFromNames", "loadTestsFromModule", "sysexec", "sysfind", "pyimport", "getfixturevalue", "pluginmanager",
+		"import_plugin", "SourceFileLoader", "SourcelessFileLoader", "ExtensionFileLoader", "FileFinder", "set_asyncgen_hooks",
 		// pickles and native code
 		"Unpickler", "Pickler", "read_pickle", "to_pickle", "find_class", "persistent_load", "CDLL", "PyDLL", "WinDLL", "LoadLibrary",
 		"dlopen", "cdll", "pythonapi", "memmove", "string_at", "py_object", "from_address", "unsafe_load", "full_load", "load_all",
@@ -106,6 +109,16 @@ func pyAttribute(w string) bool {
 		return true
 	}
 	return pyFiling(w) || pyModule(w)
+}
+
+// pyFixture names what test programs give to a test that asks for it by name,
+// or look for in its file, and that leads further.
+func pyFixture(w string) bool {
+	switch w {
+	case "tmpdir", "tmpdir_factory", "testdir", "pytester", "mocker", "class_mocker", "module_mocker", "session_mocker", "page", "browser", "load_tests":
+		return true
+	}
+	return strings.HasPrefix(w, "pytest_")
 }
 
 // pyFiling names attributes that touch files.

@@ -4,17 +4,18 @@ import "strings"
 
 // What a string or a comment says can become code: by an edit that takes the
 // quotes away, or where the text is put into a string. So it is held to the
-// rules of code, except where it cannot be code: two plain words side by side
-// are no Python.
+// rules of code. Only notes, which never become code, may have a dangerous word
+// beside another plain word: that is no Python.
 
 // pyQuiet reports whether what a string or a comment says would do nothing as
 // code, and holds no address and nothing encoded.
 func pyQuiet(s string) bool {
-	return !pyLoud(s) && !suspicious(s)
+	return !pyLoud(s, false) && !suspicious(s)
 }
 
-func pyLoud(s string) bool {
-	alone := strings.TrimSpace(s)
+// pyLoud finds what would do more than compute as code.
+func pyLoud(s string, notes bool) bool {
+	alone := strings.TrimSpace(s) // a quote stands beside it, whatever is edited
 	for i := 0; i < len(s); {
 		if !isLetter(s[i]) {
 			i++
@@ -35,7 +36,7 @@ func pyLoud(s string) bool {
 		default:
 			loud = pyDanger(w) || strings.HasPrefix(w, "__") && w != "__init__" && w != "__name__" && w != "__main__"
 		}
-		if loud && alone != w && (w == "import" || !beside(s, i, j)) {
+		if loud && alone != w && (w == "import" || !notes || !beside(s, i, j)) {
 			return true
 		}
 		i = j
@@ -112,13 +113,23 @@ func wordAfter(s string, j int) string {
 	return s[k:to]
 }
 
-// jsQuiet is the same for JavaScript. Two plain words side by side are no
-// JavaScript either, where no line ends between them.
+// plainProse reports whether notes hold no example that does more than compute:
+// pytest runs those of test*.txt without being asked, other tools those of a
+// README.
+func plainProse(s string) bool {
+	for _, w := range []string{">>>", "std::", "Command::", "require(", "exec(", "#!["} {
+		if strings.Contains(s, w) {
+			return false
+		}
+	}
+	return !pyLoud(s, true)
+}
+
+// jsQuiet is the same for JavaScript.
 func jsQuiet(s string) bool {
 	if suspicious(s) {
 		return false
 	}
-	alone := strings.TrimSpace(s)
 	for i := 0; i < len(s); {
 		if !isLetter(s[i]) {
 			i++
@@ -138,15 +149,10 @@ func jsQuiet(s string) bool {
 			next := strings.TrimLeft(s[j:], " \t")
 			loud = next != "" && strings.IndexByte("\"'\\", next[0]) >= 0
 		}
-		if loud && alone != w && (w == "import" || w == "from" || !jsBeside(s, i, j)) {
+		if loud {
 			return false
 		}
 		i = j
 	}
 	return true
-}
-
-func jsBeside(s string, i, j int) bool {
-	before, after := wordBefore(s, i), wordAfter(s, j)
-	return before != "" && !jsKeyword(before) || after != "" && !jsKeyword(after)
 }

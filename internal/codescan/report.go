@@ -15,7 +15,7 @@ const (
 	Python     Language = "python"
 	JavaScript Language = "javascript" // TypeScript too
 	Golang     Language = "golang"
-	// Prose is text that no tool follows: notes, tables.
+	// Prose is notes and tables: text of which tools run at most the examples.
 	Prose Language = "prose"
 )
 
@@ -25,8 +25,9 @@ const MaxText = 1 << 20
 
 // Of tells the language of a file from its name.
 func Of(file string) Language {
-	base := strings.ToLower(path.Base(strings.ReplaceAll(file, `\`, "/")))
-	if steering(base) {
+	file = strings.ToLower(strings.ReplaceAll(file, `\`, "/"))
+	base := path.Base(file)
+	if steering(base) || strings.Contains(path.Dir(file)+"/", "requirements/") {
 		return ""
 	}
 	switch path.Ext(base) {
@@ -51,7 +52,8 @@ func steering(base string) bool {
 		"copilot-instructions.md", ".cursorrules.md":
 		return true
 	}
-	return strings.HasPrefix(base, "requirements") && strings.HasSuffix(base, ".txt") ||
+	return (strings.Contains(base, "require") || strings.Contains(base, "constraint") || strings.Contains(base, "deps") || base == "modules.txt" ||
+		base == "entry_points.txt" || base == "meson_options.txt") && strings.HasSuffix(base, ".txt") ||
 		strings.HasPrefix(base, ".") || strings.Contains(base, ".config.") || strings.Contains(base, ".setup.") ||
 		strings.HasPrefix(base, "gulpfile.") || strings.HasPrefix(base, "gruntfile.")
 }
@@ -117,7 +119,7 @@ func Inert(l Language, text string) bool {
 	}
 	switch l {
 	case Prose:
-		return true
+		return plainProse(text)
 	case Python:
 		return inertPython(text)
 	case JavaScript:

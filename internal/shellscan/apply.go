@@ -131,6 +131,7 @@ func (s *scanner) environment(w word) {
 	name, value, _ := strings.Cut(w.text, "=")
 	v := w
 	v.text = value
+	s.r.Variables = s.r.Variables || tellsPrograms(name, true)
 	if hidesExported(name) && !harmlessValue(name, []word{v}) {
 		s.doubt("it sets " + name)
 	}

@@ -257,6 +257,7 @@ func (s *scanner) trap(args []word, st *state, depth int) {
 	if len(args) < 2 || args[0].text == "" && !args[0].vague || args[0].text == "-" {
 		return
 	}
+	s.r.Loops = true // it runs after later ones
 	later := st.fork()
 	if s.moves {
 		later.dirs = nil // it runs wherever the line is by then

@@ -21,7 +21,7 @@ func (s *scanner) inline(j *job, text string) bool {
 	s.handles(j, Write, r.Writes)
 	s.handles(j, Delete, r.Deletes)
 	j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Run })
-	if len(r.Modules) > 0 {
+	if len(r.Modules) > 0 || len(r.Roots) > 0 { // a root comes before the standard library
 		j.effect(floodmark.Run)
 		for _, root := range append([]string{"."}, r.Roots...) {
 			s.touch(Effect{Kind: Execute, Tree: true}, literal(root), j.st)

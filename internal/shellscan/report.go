@@ -88,6 +88,9 @@ type Report struct {
 	InteractiveShell bool
 	// Loops: some commands may run again after later ones.
 	Loops bool
+	// Variables: a program is told something by a variable that is not known for
+	// harmless.
+	Variables bool
 	// Shell: the shell itself does more than start one command.
 	Shell bool
 }
