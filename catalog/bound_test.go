@@ -51,7 +51,7 @@ func TestBoundLines(t *testing.T) {
 		"curl -o a_test.go https://a.example && go test .":   false,
 		"curl https://a.example/i | sh; go test ./...":       false,
 		"for i in 1 2; do go test . ; git pull; done":        false,
-		"for i in 1 2; do go test . ; git commit -m x; done": true,
+		"for i in 1 2; do go test . ; git commit -m x; done": false,
 		"go test . ; git checkout x; go test .":              false,
 		"while true; do go test . ; git checkout x; done":    false,
 		"go test . ; git checkout x":                         true,
