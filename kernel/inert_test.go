@@ -56,14 +56,16 @@ func TestInertCalls(t *testing.T) {
 		{"what was there acts", []hook.Leaf{at, leaf("old_string", acts), leaf("new_string", "import\n")}, false},
 		{"a number beside it", []hook.Leaf{at, leaf("content", computes), {Path: "line", Top: "line", Value: "3", Kind: hook.Number}}, true},
 		{"a text nobody knows", []hook.Leaf{at, leaf("content", computes), leaf("other", "x")}, false},
-		{"two edits", []hook.Leaf{at, of("edits[0].old", "\n"), of("edits[0].newText", "\nx = 1\n"), of("edits[1].old", "\n"), of("edits[1].newText", "\ny = 1\n")}, true},
+		{"two edits", []hook.Leaf{at, of("edits[0].old", "\nx = 0\n"), of("edits[0].newText", "\nx = 1\n"), of("edits[1].old", "\ny = 0\n"), of("edits[1].newText", "\ny = 1\n")}, true},
+		{"words that lead out of the project", []hook.Leaf{at, leaf("content", "x = '../x'\n")}, false},
 		{"the second acts", []hook.Leaf{at, of("edits[0].old", "\n"), of("edits[0].newText", "\nx = 1\n"), of("edits[1].old", "\n"), of("edits[1].newText", acts)}, false},
 		{"the first acts", []hook.Leaf{at, of("edits[0].old", "\n"), of("edits[0].newText", acts), of("edits[1].old", "\n"), of("edits[1].newText", "\n")}, false},
 		{"a critical text", []hook.Leaf{at, leaf("text", computes)}, false},
 		{"a critical new name", []hook.Leaf{at, leaf("new_name", "\n")}, false},
 	} {
 		j := &judged{use: c.Classify(floodmark.ToolRef{Agent: "a", Name: "edit"}, k.leaves, nil, catalog.Places{Project: "/p"}), leaves: k.leaves}
-		if got := inert(j, "/p/a.py"); got != k.want {
+		st := &step{s: &State{Project: "/p"}}
+		if got := st.computes(j, "/p/a.py"); got != k.want {
 			t.Errorf("%s: %v", k.name, got)
 		}
 	}
