@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
@@ -69,5 +70,11 @@ func (st *step) acting(p string) []Kept {
 
 // strange reports a command that runs a package which the owner did not name.
 func (st *step) strange(use *catalog.Use) bool {
-	return slices.ContainsFunc(use.Packages, func(name string) bool { return !st.s.stated.Has(name, hook.String, "package") })
+	return slices.ContainsFunc(use.Packages, func(name string) bool {
+		return !st.s.stated.Has(name, hook.String, "package") && !(unusual(name) && st.s.stated.HasWord(name))
+	})
 }
+
+// unusual reports a name that is no word of a language: whoever types it means
+// it. A package may be called «test».
+func unusual(name string) bool { return strings.ContainsAny(name, "-_./@0123456789") }
