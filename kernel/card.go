@@ -57,12 +57,31 @@ func (l *licence) titled() (int, bool) {
 		}
 		return l.known[at].Argument, true
 	}
+	found := -1
 	for i, leaf := range l.j.leaves {
-		if l.j.action.Arguments[i].Role == floodmark.Content && provenance.Quotes(l.said, leaf.Value) {
-			return i, true
+		if l.j.action.Arguments[i].Role != floodmark.Content || leaf.Value == "" {
+			continue
+		}
+		his := provenance.Quotes(l.said, leaf.Value) && l.letterForLetter(leaf.Value)
+		if namesTitle(leaf.Top) && !his {
+			return 0, false // it is called otherwise
+		}
+		if his && found < 0 {
+			found = i
 		}
 	}
-	return 0, false
+	return max(found, 0), found >= 0
+}
+
+// letterForLetter reports whether the owner typed a text letter for letter: one that only
+// looks the same is somebody else's.
+func (l *licence) letterForLetter(text string) bool {
+	return slices.ContainsFunc(l.said, func(said string) bool { return strings.Contains(strings.ToLower(said), strings.ToLower(text)) })
+}
+
+// namesTitle reports an argument that says what a record is called.
+func namesTitle(name string) bool {
+	return slices.Contains([]string{"title", "subject", "name", "summary", "heading"}, strings.ToLower(name))
 }
 
 func (l *licence) hasTitle() bool {
