@@ -38,6 +38,8 @@ type Basis struct {
 	Pushed bool `json:"pushed,omitempty"`
 	// Strange: it runs a package that the owner did not name.
 	Strange bool `json:"strange,omitempty"`
+	// Wipes: it deletes a whole folder that the owner did not name.
+	Wipes bool `json:"wipes,omitempty"`
 	// Returns is what the result would bring before the policy spoke about the
 	// place it comes from; Location is how that place counts, empty if it does
 	// not.

@@ -100,6 +100,7 @@ func (c *plain) basis(b *Basis) {
 	c.flag("tidies", &b.Tidies)
 	c.flag("pushed", &b.Pushed)
 	c.flag("strange", &b.Strange)
+	c.flag("wipes", &b.Wipes)
 	c.label("returns", &b.Returns, b.Returns == Label{})
 	someText(c, "location", &b.Location)
 	list(c, "loads", &b.Loads, (*plain).load)

@@ -70,6 +70,9 @@ type Use struct {
 	// those of them that the same command line has not made.
 	Tidies  bool
 	Removes []string
+	// Wipes are folders that a command line deletes with all that is in them,
+	// besides those that builds make anew.
+	Wipes []string
 	// Pushes: all it sends is one branch, to where the project came from.
 	Pushes bool
 	// Inline: all that is Opaque in the command line is code in another language

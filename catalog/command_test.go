@@ -48,7 +48,7 @@ func TestSimpleCommands(t *testing.T) {
 		{"gog gmail", effects(fetch, send), label(floodmark.External, floodmark.Private)},
 		{"gh issue view 7", effects(fetch), label(floodmark.Untrusted, floodmark.Internal)},
 		{"printenv", effects(observe), label(floodmark.Local, floodmark.Secret)},
-		{"ssh host", effects(run), label(floodmark.Untrusted, floodmark.Private)},
+		{"ssh host", effects(run, floodmark.Send), label(floodmark.Untrusted, floodmark.Private)},
 		{"rm AGENTS.md", effects(change, admin), project},
 		{"cp x ~/.bashrc", effects(write, admin), project},
 	} {

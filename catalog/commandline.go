@@ -49,14 +49,17 @@ func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Inert = inertPuts(&r)
 	j.use.Bound = !j.use.Opaque && bound(&r, j.use.Inert)
 	j.use.Pushes = !j.use.Opaque && pushes(&r, text)
+	j.use.Wipes = wipes(&r)
 	j.use.Removes, j.use.Tidies = removals(&r)
 	if !r.Understood {
 		j.mentioned(text)
 		if !j.decided {
-			admin := slices.Contains(j.use.Effects, floodmark.Admin)
+			known := j.use.Effects
 			j.arbitrary()
-			if admin { // what was understood of it is worse
-				j.add(floodmark.Admin)
+			for _, e := range []floodmark.Effect{floodmark.Admin, floodmark.Send} { // what was understood of it is asked about sooner
+				if slices.Contains(known, e) || e == floodmark.Send && outward(text) {
+					j.add(e)
+				}
 			}
 		}
 	}

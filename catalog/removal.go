@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/shellscan"
@@ -43,3 +44,38 @@ func removals(r *shellscan.Report) (files []string, only bool) {
 
 // deletes reports a program that does nothing but delete.
 func deletes(name string) bool { return name == "rm" || name == "unlink" }
+
+// wipes are the folders that a line deletes with all that is in them, besides
+// those that builds make anew.
+func wipes(r *shellscan.Report) []string {
+	var list []string
+	for i := range r.Effects {
+		e := &r.Effects[i]
+		if e.Kind != shellscan.Delete || !e.Tree && !e.Pattern || madeAnew(e.Path) {
+			continue
+		}
+		list = append(list, e.Path)
+	}
+	return list
+}
+
+// madeAnew reports a path that builds and programs make again: below a folder
+// for what is temporary, or below one that holds what was built or fetched.
+func madeAnew(path string) bool {
+	if within(path, "/tmp") || within(path, "/var/tmp") {
+		return true
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if slices.Contains(builtFolders(), strings.ToLower(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+func builtFolders() []string {
+	return []string{
+		"node_modules", "dist", "build", "target", "out", "bin", "obj", "coverage", "tmp", "temp", "venv", ".venv", "__pycache__", ".cache", ".pytest_cache",
+		".mypy_cache", ".ruff_cache", ".tox", ".nox", ".next", ".nuxt", ".turbo", ".parcel-cache", ".gradle", ".eggs", "htmlcov", ".nyc_output", "_build", "site",
+	}
+}

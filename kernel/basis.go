@@ -17,6 +17,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
 	b.Interactive = use.Interactive
 	b.Bound, b.Tidies, b.Pushed, b.Strange = use.Bound, st.tidies(use), st.pushed(use), st.strange(use)
+	b.Wipes = st.wipes(use)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	st.values(j)

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -78,3 +79,17 @@ func (st *step) strange(use *catalog.Use) bool {
 // unusual reports a name that is no word of a language: whoever types it means
 // it. A package may be called «test».
 func unusual(name string) bool { return strings.ContainsAny(name, "-_./@0123456789") }
+
+// wipes reports a command that deletes a folder which the owner did not name,
+// by its path or its name, and which this session did not make.
+func (st *step) wipes(use *catalog.Use) bool {
+	return slices.ContainsFunc(use.Wipes, func(p string) bool {
+		rest, inside := strings.CutPrefix(p, strings.TrimSuffix(st.s.Project, "/")+"/")
+		for _, name := range []string{p, rest, path.Base(p)} {
+			if st.s.stated.Has(name, hook.String, "path") || unusual(name) && st.s.stated.HasWord(name) {
+				return false
+			}
+		}
+		return !inside || !slices.ContainsFunc(st.find(fileRef(p), treeRef(p)), func(k Kept) bool { return k.Version.Session == st.ev.Session })
+	})
+}

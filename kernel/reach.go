@@ -65,7 +65,7 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Reach {
 	r := policy.Reach{
 		Network: b.Network, Own: b.Own, Destinations: b.Destinations, Paths: b.Paths, URLArg: -1,
-		Strange: b.Strange, SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
+		Strange: b.Strange, Wipes: b.Wipes, SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
 	}
 	r.NoText = b.NoText
 	if b.Licensed {

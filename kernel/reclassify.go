@@ -56,7 +56,7 @@ func (g *guess) reground(j *judged) {
 	b.Interactive = use.Interactive
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
 	b.Bound, b.Tidies, b.Pushed = use.Bound, use.Tidies && old.Tidies, use.Pushes && old.Pushed
-	b.Strange = len(use.Packages) > 0 && old.Strange
+	b.Strange, b.Wipes = len(use.Packages) > 0 && old.Strange, len(use.Wipes) > 0 && old.Wipes
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	b.NoText = textless(*use, j.leaves)
 	j.basis = b

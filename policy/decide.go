@@ -32,6 +32,9 @@ func (p *Policy) Decide(q *Question) Ruling {
 		found.add(v.freeContent(q))
 	}
 	v.applyTable(q, trust, &found)
+	if q.Reach.Wipes && q.Mark.Trust < floodmark.Owner {
+		found.add(&v.flows.wipes)
+	}
 	out.Verdict, out.Reasons = found.conclude()
 	if relaxed && out.Verdict == floodmark.Allow {
 		out.Reasons = []floodmark.Reason{v.flows.stated}

@@ -16,7 +16,7 @@ type flows struct {
 	secretLeaves, secretLured, secretNear, secretOut floodmark.Reason
 	private, carries, steered, strange, active       floodmark.Reason
 	// the floor and what relaxed calls are told
-	protection, interactive, stated, unlicensed, freeText floodmark.Reason
+	protection, wipes, interactive, stated, unlicensed, freeText floodmark.Reason
 }
 
 func newFlows(off []floodmark.Code, s Settings) flows {
@@ -49,6 +49,8 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 			"this touches Floodmark itself or the settings by which it watches an agent"),
 		interactive: reason(floodmark.Interactive, "interactive", floodmark.Confirm,
 			"this waits for further commands, and what is typed into it would be seen by nobody"),
+		wipes: reason(floodmark.TaintEscalation, "folders", floodmark.Confirm,
+			"it deletes a whole folder that you did not name"),
 		stated: reason(floodmark.OwnerStated, "relax", floodmark.Allow,
 			"you named everything that decides what this does"),
 		unlicensed: reason(floodmark.TaintEscalation, "relax.content", floodmark.Audit,

@@ -95,6 +95,8 @@ type Reach struct {
 	Vouched []int
 	// Paths are the indexes into Args that are paths.
 	Paths []int
+	// Wipes says that it deletes a whole folder which the owner did not name.
+	Wipes bool
 	// Strange says that it runs a package which the owner did not name.
 	Strange bool
 	// SecretInArgs says that a secret, or an encoding of it, is in the arguments.

@@ -1,0 +1,44 @@
+package catalog
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A program nobody reads that names an address may send there.
+func TestOutward(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "perl -e 'print 1'": false, "perl -e 'get(\"https://news.example\")'": true,
+		"ruby -e 'x(\"http://localhost:3000/a\")'": false, "x http://localhost.evil.example": true, "x http://127.0.0.1/ https://news.example": true,
+		"ruby -e 'Net::HTTP.get(h, p)'": true, "ruby -e 'Net::HTTP.get(\"localhost\", p)'": false, "exec 3<>/dev/tcp/h/1": true,
+		"x http://[::1]:80/": false, "x http://0.0.0.0": false, "x http://127.0.0.1": false,
+	} {
+		if outward(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+	c := shipped(t)
+	for line, want := range map[string]bool{
+		`perl -e 'post("https://news.example", $x)'`: true, `perl -e 'print 1'`: false, `eval "$X"; curl -d @a https://news.example`: true,
+		"terraform destroy": true, "kubectl cp a b:/c": true, "kubectl get pods": false,
+	} {
+		if got := slices.Contains(shell(t, c, line).Effects, floodmark.Send); got != want {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
+
+// A folder that goes with all that is in it, and is not made anew by a build.
+func TestWipes(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string][]string{
+		"rm -rf src": {"/home/u/work/app/src"}, "rm -r docs/old": {"/home/u/work/app/docs/old"}, "rm a.txt": nil, "rm -rf node_modules dist": nil, "rm -rf /tmp/x": nil,
+		"rm -rf src/build": nil, "rm *.bak": {"/home/u/work/app/*.bak"}, "ls": nil, "rm -rf /var/tmp/y": nil, "rm -rf tmpl": {"/home/u/work/app/tmpl"},
+	} {
+		if got := shell(t, c, line).Wipes; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
