@@ -10,7 +10,7 @@ import (
 
 // answersSender reports whether a call does nothing but write back to somebody
 // whose message the owner said to act on: «do what is asked in the mail from
-// anna@firm.example». What that message says is not the owner's word: it may
+// anna@desk.example». What that message says is not the owner's word: it may
 // name nobody else, no amount and no file. The one address is his, and there is
 // a text for it.
 func (l *licence) answersSender() bool {

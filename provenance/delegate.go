@@ -3,7 +3,7 @@ package provenance
 import "strings"
 
 // ActsFor returns the addresses of those whose message the clause says to act
-// on: «do the tasks in the mail from anna@firm.example». There are none if the
+// on: «do the tasks in the mail from anna@desk.example». There are none if the
 // clause asks for something else as well, or forbids it.
 func (r *Request) ActsFor() []string {
 	if r.negated || r.aside {

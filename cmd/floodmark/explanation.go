@@ -164,7 +164,10 @@ func newToolFacts(h hypothesis, rules kernel.Rules, a floodmark.Action, leaves [
 	if use.Profile != nil {
 		t.Known, t.About = true, use.Profile.About()
 	}
-	if use.ByPath || use.Location == catalog.NoPath {
+	switch {
+	case use.ByPath && use.Programs && !rules.Policy.Settings(a.Tool.Agent).ChecksAsFiles: // nobody sees what it read
+		t.Returns = floodmark.Label{Secrecy: min(use.Returns.Secrecy, floodmark.Private)}
+	case use.ByPath || use.Location == catalog.NoPath:
 		t.Returns = rules.Policy.PlaceLabel(use.Returns, use.Place, use.Location, h.project != "", h.home)
 	}
 	if rules.Policy.Caution(a.Tool) {
