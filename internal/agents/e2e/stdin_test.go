@@ -43,7 +43,8 @@ func typing(w *world, shell map[string]any) bool {
 // that this is still so shows that the setting is needed.
 func TestCodexTypingIntoAShell(t *testing.T) {
 	ours := shipped(t, "codex/config.toml")
-	terminal := map[string]any{"cmd": "bash --norc", "tty": true, "yield_time_ms": 800}
+	terminal := map[string]any{"cmd": `bash --norc -c 'read x; eval "$x"'`, "tty": true, "yield_time_ms": 800}
+	shell := map[string]any{"cmd": "bash --norc", "tty": true, "yield_time_ms": 800}
 	pipe := map[string]any{"cmd": "sleep 3; bash --norc", "yield_time_ms": 800}
 	for name, c := range map[string]struct {
 		features string
@@ -51,6 +52,7 @@ func TestCodexTypingIntoAShell(t *testing.T) {
 		runs     bool
 	}{
 		"as shipped":           {"", terminal, true},
+		"as shipped, a shell":  {"", shell, false}, // it is asked about before it waits
 		"our settings":         {ours, terminal, false},
 		"our settings, no tty": {ours, pipe, false},
 	} {
