@@ -1,13 +1,10 @@
 package kernel
 
 import (
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -51,8 +48,13 @@ func leaves(e floodmark.Effect) bool { return e == floodmark.Send || e == floodm
 // tidies reports a command that deletes nothing but what this session wrote.
 func (st *step) tidies(use *catalog.Use) bool {
 	return use.Tidies && !slices.ContainsFunc(use.Removes, func(p string) bool {
-		return !slices.ContainsFunc(st.find(fileRef(p)), func(k Kept) bool { return k.Version.Session == st.ev.Session })
+		return !st.made(fileRef(p))
 	})
+}
+
+// made reports whether this session had a hand in one of some artifacts.
+func (st *step) made(refs ...floodmark.ArtifactRef) bool {
+	return slices.ContainsFunc(st.find(refs...), func(k Kept) bool { return k.Version.Session == st.ev.Session })
 }
 
 // fromFiles are the sources of what lies in files, without what can only compute.
@@ -67,29 +69,4 @@ func (st *step) fromFiles(paths []string) []floodmark.Source {
 // acting are the words on a path whose sources may act when it is run.
 func (st *step) acting(p string) []Kept {
 	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool { return k.Inert })
-}
-
-// strange reports a command that runs a package which the owner did not name.
-func (st *step) strange(use *catalog.Use) bool {
-	return slices.ContainsFunc(use.Packages, func(name string) bool {
-		return !st.s.stated.Has(name, hook.String, "package") && !(unusual(name) && st.s.stated.HasWord(name))
-	})
-}
-
-// unusual reports a name that is no word of a language: whoever types it means
-// it. A package may be called «test».
-func unusual(name string) bool { return strings.ContainsAny(name, "-_./@0123456789") }
-
-// wipes reports a command that deletes a folder which the owner did not name,
-// by its path or its name, and which this session did not make.
-func (st *step) wipes(use *catalog.Use) bool {
-	return slices.ContainsFunc(use.Wipes, func(p string) bool {
-		rest, inside := strings.CutPrefix(p, strings.TrimSuffix(st.s.Project, "/")+"/")
-		for _, name := range []string{p, rest, path.Base(p)} {
-			if st.s.stated.Has(name, hook.String, "path") || unusual(name) && st.s.stated.HasWord(name) {
-				return false
-			}
-		}
-		return !inside || !slices.ContainsFunc(st.find(fileRef(p), treeRef(p)), func(k Kept) bool { return k.Version.Session == st.ev.Session })
-	})
 }

@@ -48,18 +48,28 @@ func (e earlier) Find(h provenance.Hash) []floodmark.Span {
 
 // returns is the label a call's result brings, by what was read and where.
 func (st *step) returns(ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf) floodmark.Label {
-	return st.placed(ref, use.Returns, location(use, leaves), use.Place)
+	return st.r.Returns(st.ev.Agent, ref, use, leaves, st.places())
+}
+
+// Returns is the label that the result of a call would bring an agent, by what is
+// read and where.
+func (r Rules) Returns(agent string, ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf, at catalog.Places) floodmark.Label {
+	return r.placed(agent, ref, use.Returns, location(use, leaves), use.Place, at)
 }
 
 // placed is the label of a result once the policy has spoken about its place
 // and its tool.
 func (st *step) placed(ref floodmark.ToolRef, l floodmark.Label, location, place string) floodmark.Label {
-	if strings.HasPrefix(location, ofProgram) && !st.settings().ChecksAsFiles {
+	return st.r.placed(st.ev.Agent, ref, l, location, place, st.places())
+}
+
+func (r Rules) placed(agent string, ref floodmark.ToolRef, l floodmark.Label, location, place string, at catalog.Places) floodmark.Label {
+	if strings.HasPrefix(location, ofProgram) && !r.Policy.Settings(agent).ChecksAsFiles {
 		l = floodmark.Label{Secrecy: min(l.Secrecy, floodmark.Private)} // nobody sees what it read
 	} else if kind, ok := placeKind(location); ok {
-		l = st.r.Policy.PlaceLabel(l, place, kind, st.s.Project != "", st.s.Home)
+		l = r.Policy.PlaceLabel(l, place, kind, at.Project != "", at.Home)
 	}
-	if st.r.Policy.Caution(ref) {
+	if r.Policy.Caution(ref) {
 		l.Trust = floodmark.Untrusted
 	}
 	return l

@@ -159,19 +159,13 @@ func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
 // newToolFacts looks the tool up as the kernel does. What the result would
 // bring is only told here: the kernel writes it down when a call may run.
 func newToolFacts(h hypothesis, rules kernel.Rules, a floodmark.Action, leaves []hook.Leaf) toolFacts {
-	use := rules.Catalog.Classify(a.Tool, leaves, nil, catalog.Places{Project: h.project, Home: h.home})
-	t := toolFacts{ToolRef: a.Tool, Effects: a.Effects, SelfProtected: use.SelfProtected, Returns: use.Returns}
+	at := catalog.Places{Project: h.project, Home: h.home}
+	use := rules.Catalog.Classify(a.Tool, leaves, nil, at)
+	t := toolFacts{
+		ToolRef: a.Tool, Effects: a.Effects, SelfProtected: use.SelfProtected, Returns: rules.Returns(a.Tool.Agent, a.Tool, use, leaves, at),
+	}
 	if use.Profile != nil {
 		t.Known, t.About = true, use.Profile.About()
-	}
-	switch {
-	case use.ByPath && use.Programs && !rules.Policy.Settings(a.Tool.Agent).ChecksAsFiles: // nobody sees what it read
-		t.Returns = floodmark.Label{Secrecy: min(use.Returns.Secrecy, floodmark.Private)}
-	case use.ByPath || use.Location == catalog.NoPath:
-		t.Returns = rules.Policy.PlaceLabel(use.Returns, use.Place, use.Location, h.project != "", h.home)
-	}
-	if rules.Policy.Caution(a.Tool) {
-		t.Returns.Trust = floodmark.Untrusted
 	}
 	return t
 }

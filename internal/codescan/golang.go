@@ -106,21 +106,12 @@ func goQuiet(s string) bool {
 	if suspicious(s) || strings.Contains(s, "//go:") {
 		return false
 	}
-	for i := 0; i < len(s); {
-		if !isLetter(s[i]) {
-			i++
-			continue
-		}
-		j := i
-		for j < len(s) && isWord(s[j]) {
-			j++
-		}
-		w := s[i:j]
+	for i, w := range wordsOf(s) {
+		j := i + len(w)
 		dot := j+1 < len(s) && s[j] == '.' && isLetter(s[j+1])
 		if i > 0 && s[i-1] == '.' && goMember(w) || dot && goPackage(w) || w == "import" && strings.ContainsAny(lineOf(s, i), "\"`(") {
 			return false
 		}
-		i = j
 	}
 	return true
 }

@@ -16,16 +16,8 @@ func pyQuiet(s string) bool {
 // pyLoud finds what would do more than compute as code.
 func pyLoud(s string, notes bool) bool {
 	alone := strings.TrimSpace(s) // a quote stands beside it, whatever is edited
-	for i := 0; i < len(s); {
-		if !isLetter(s[i]) {
-			i++
-			continue
-		}
-		j := i
-		for j < len(s) && isWord(s[j]) {
-			j++
-		}
-		w := s[i:j]
+	for i, w := range wordsOf(s) {
+		j := i + len(w)
 		attr := i > 0 && s[i-1] == '.'
 		var loud bool
 		switch {
@@ -39,7 +31,6 @@ func pyLoud(s string, notes bool) bool {
 		if loud && alone != w && (w == "import" || !notes || !beside(s, i, j)) {
 			return true
 		}
-		i = j
 	}
 	return false
 }
@@ -130,16 +121,8 @@ func jsQuiet(s string) bool {
 	if suspicious(s) {
 		return false
 	}
-	for i := 0; i < len(s); {
-		if !isLetter(s[i]) {
-			i++
-			continue
-		}
-		j := i
-		for j < len(s) && isWord(s[j]) {
-			j++
-		}
-		w := s[i:j]
+	for i, w := range wordsOf(s) {
+		j := i + len(w)
 		attr := i > 0 && s[i-1] == '.'
 		loud := jsDanger(w) || attr && jsAttribute(w) || strings.HasPrefix(w, "__")
 		switch w {
@@ -152,7 +135,6 @@ func jsQuiet(s string) bool {
 		if loud {
 			return false
 		}
-		i = j
 	}
 	return true
 }

@@ -1,6 +1,9 @@
 package codescan
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // maxNesting is how deep brackets may stand in brackets. People stay below 20;
 // Python itself gives up at 200.
@@ -140,4 +143,24 @@ func clean(s string) bool {
 		}
 	}
 	return true
+}
+
+// wordsOf yields the words of a text with where they begin.
+func wordsOf(s string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i := 0; i < len(s); {
+			if !isLetter(s[i]) {
+				i++
+				continue
+			}
+			j := i
+			for j < len(s) && isWord(s[j]) {
+				j++
+			}
+			if !yield(i, s[i:j]) {
+				return
+			}
+			i = j
+		}
+	}
 }
