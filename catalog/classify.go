@@ -75,9 +75,6 @@ type Use struct {
 	Wipes []string
 	// Pushes: all it sends is one branch, to where the project came from.
 	Pushes bool
-	// Inline: all that is Opaque in the command line is code in another language
-	// that stands in the line itself, as in «python3 - <<'EOT'».
-	Inline bool
 	// Interactive: it opens a shell or interpreter that takes further commands
 	// which the agent need not show.
 	Interactive bool
@@ -240,7 +237,6 @@ func (j *judge) several(commands []string) {
 	}
 	j.argv(commands)
 	j.arbitrary()
-	j.use.Inline = false
 }
 
 // bends reports whether an argument can make a command line mean something

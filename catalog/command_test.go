@@ -332,20 +332,6 @@ tools:
 	}
 }
 
-// Code of another language in the line itself is told apart from what cannot be
-// seen.
-func TestCodeInTheLine(t *testing.T) {
-	c := shipped(t)
-	for line, want := range map[string]bool{
-		"python3 - <<'EOT'\nexec(input())\nEOT": true, "perl -e 'x' && ls": true, "bash -c 'ruby -e x'": true, "python3 -c 'print(1)'": false,
-		"python3 -c \"$x\"": false, "python3 - <<EOT\n$x\nEOT": false, "python3 x.py": false, "perl -e 'x' | sh": false, "perl -e x; foo": false, "ls": false,
-	} {
-		if u := shell(t, c, line); u.Inline != want || want && !u.Opaque {
-			t.Errorf("%q: inline %v, opaque %v", line, u.Inline, u.Opaque)
-		}
-	}
-}
-
 // What was understood of a line counts, where the rest was not.
 func TestAdminInWhatIsNotUnderstood(t *testing.T) {
 	c := shipped(t)

@@ -38,7 +38,6 @@ func (j *judge) place() shellscan.Place { return shellscan.Place{Dir: j.base, Ho
 // line takes over what a scan has found.
 func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Opaque = j.use.Opaque || !r.Understood
-	j.use.Inline = r.Inline
 	j.use.Interactive = j.use.Interactive || r.InteractiveShell
 	j.installs = j.installs || r.NetworkIntoInterpreter
 	if !j.decided {

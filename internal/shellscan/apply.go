@@ -276,7 +276,7 @@ func (s *scanner) code(j *job, w word) {
 		return
 	}
 	j.ran = true
-	s.foreign("a program for "+j.name, !w.vague)
+	s.doubt("a program for " + j.name)
 	s.add(Effect{Kind: Execute})
 	low := strings.ToLower(w.text)
 	for _, part := range [...]string{"environ", "process.env", "getenv", "%env", "$env", "env[", "env.to", "env:"} {
@@ -341,7 +341,7 @@ func (s *scanner) interpretInput(j *job) {
 	case j.entry.Stdin == Code && j.in.known && !j.in.net && s.inline(j, j.in.text):
 		return
 	default:
-		s.foreign("it runs its input", j.in.known)
+		s.doubt("it runs its input")
 		s.add(Effect{Kind: Execute})
 	}
 	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || j.in.net

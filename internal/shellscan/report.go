@@ -78,9 +78,6 @@ type Report struct {
 	Understood bool
 	// Why says in words what could not be understood.
 	Why []string
-	// Inline: all that was not understood is code in another language that
-	// stands in the line itself.
-	Inline bool
 	// NetworkIntoInterpreter: what the network sends is run as code.
 	NetworkIntoInterpreter bool
 	// InteractiveShell: it opens a shell or interpreter that takes further

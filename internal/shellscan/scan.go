@@ -51,8 +51,7 @@ func ScanWords(words []string, at Place, c *Commands) Report {
 
 // report is what was found.
 func (s *scanner) report() Report {
-	s.r.Understood = s.doubts == 0
-	s.r.Inline = s.coded > 0 && s.coded == s.doubts
+	s.r.Understood = len(s.r.Why) == 0
 	return s.r
 }
 
@@ -69,8 +68,6 @@ type scanner struct {
 	moves bool   // somewhere it goes to another folder
 	// linked: it has made a link, so that a path may lead elsewhere.
 	linked bool
-	// doubts are all that is not understood, coded those that are code in the line.
-	doubts, coded int
 	// backquotes are how many of them are open.
 	backquotes int
 	// tuned: it has changed what git does.
@@ -97,18 +94,8 @@ type feed struct {
 
 // doubt notes something that cannot be understood.
 func (s *scanner) doubt(why string) {
-	s.doubts++
 	if len(s.r.Why) < MaxWhy {
 		s.r.Why = append(s.r.Why, why)
-	}
-}
-
-// foreign notes code in another language. Known says that all of it stands in
-// the line.
-func (s *scanner) foreign(why string, known bool) {
-	s.doubt(why)
-	if known {
-		s.coded++
 	}
 }
 
