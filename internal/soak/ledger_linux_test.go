@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"connectrpc.com/connect"
 
@@ -24,6 +25,9 @@ type ledger struct {
 	sessions map[string]*account
 	acked    int // events
 	refused  int // answered with a no because they could not be judged
+
+	power time.Time // when it went; zero while it is there
+	late  int       // answers that came after that
 }
 
 // An account is one session.
@@ -58,6 +62,10 @@ func (l *ledger) note(t told) {
 		l.refused++
 		return
 	}
+	if !l.power.IsZero() && t.At.After(l.power) {
+		l.late++ // where the power is gone, nobody answers
+		return
+	}
 	l.acked++
 	a := l.account(t.Session)
 	a.acked = append(a.acked, t.Keys...)
@@ -68,6 +76,23 @@ func (l *ledger) note(t told) {
 			c.acked = append([]string{"forked"}, c.acked...)
 		}
 	}
+}
+
+// powerGone notes that from now on nobody can be answered any more. A machine
+// without power tells nobody anything, but a file system that is stopped under a
+// machine that runs can: ext4 may call an fsync good that was under way when it
+// was stopped.
+func (l *ledger) powerGone() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.power = time.Now()
+}
+
+// powerBack ends that.
+func (l *ledger) powerBack() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.power = time.Time{}
 }
 
 // keysOf names what an acknowledgement can promise of a fact.

@@ -29,6 +29,8 @@ type told struct {
 	Ended   bool     `json:"ended,omitempty"`
 	Idle    bool     `json:"idle,omitempty"`
 	Refused bool     `json:"refused,omitempty"` // answered, but not judged
+
+	At time.Time `json:"at"` // when the answer was there
 }
 
 // runLoad is the agents' process. It reads commands on standard input: «go
@@ -114,6 +116,7 @@ func (w *worker) run(ctx context.Context, c *client.Client, prefix string) {
 		ev, want := w.next()
 		ev.Agent = "openclaw"
 		reply, err := c.Handle(context.Background(), ev)
+		at := time.Now()
 		if err != nil {
 			w.hand = "" // nobody knows; the agent goes on with something else
 			return
@@ -123,7 +126,7 @@ func (w *worker) run(ctx context.Context, c *client.Client, prefix string) {
 			w.hand = ""
 			continue
 		}
-		w.tell(told{Session: string(ev.Session), Keys: want(reply), Ended: ev.Point == hook.SessionEnd})
+		w.tell(told{Session: string(ev.Session), Keys: want(reply), Ended: ev.Point == hook.SessionEnd, At: at})
 	}
 }
 

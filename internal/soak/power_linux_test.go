@@ -32,6 +32,7 @@ type powerFigures struct {
 	Cuts         int     `json:"cuts"`
 	Disks        int     `json:"fileSystems"`
 	Acknowledged int     `json:"acknowledged"`
+	Late         int     `json:"answeredWithoutPower"`
 	Lost         int     `json:"lost"`
 	Verified     int64   `json:"entriesVerified"`
 	Seconds      float64 `json:"seconds"`
@@ -113,10 +114,12 @@ func TestPowerCut(t *testing.T) {
 		}
 		fmt.Fprintf(s.agents, "go g%03d %s\n", s.store, r.paths.HookSocket)
 		time.Sleep(time.Duration(50+s.random.IntN(900)) * time.Millisecond)
+		s.ledger.powerGone()
 		d.cut()
 		time.Sleep(time.Duration(s.random.IntN(100)) * time.Millisecond) // it answers no to everything now
 		r.kill()
 		<-s.idle
+		s.ledger.powerBack()
 		d.restart()
 		fig.Cuts++
 		if last := n+1 == *cuts || (n+1)%cutsPerDisk == 0; last {
@@ -133,6 +136,7 @@ func TestPowerCut(t *testing.T) {
 			}
 		}
 	}
+	fig.Late = s.ledger.late
 	fig.Acknowledged, fig.Lost, fig.Verified = s.ledger.acked, s.figure.Lost, s.figure.Verified
 	fig.Seconds = time.Since(began).Seconds()
 	if fig.Acknowledged == 0 {
