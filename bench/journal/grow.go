@@ -223,7 +223,7 @@ func grow(ctx context.Context, o options, dir string, n int) (grown, error) {
 		return g, err
 	}
 	g.FirstDiskCold = ms(node.first)
-	err = g.socket(ctx, node, store, d)
+	err = g.socket(ctx, o, node, store, d)
 	if err := errors.Join(err, node.end(syscall.SIGTERM)); err != nil {
 		return g, err
 	}
@@ -260,7 +260,7 @@ func (g *grown) starts(ctx context.Context, o options, dir string, d draw) error
 	return node.end(syscall.SIGTERM)
 }
 
-func (g *grown) socket(ctx context.Context, node *node, store string, d draw) (err error) {
+func (g *grown) socket(ctx context.Context, o options, node *node, store string, d draw) (err error) {
 	if g.RestingBytes, err = node.memory("VmRSS"); err != nil {
 		return err
 	}
@@ -284,8 +284,10 @@ func (g *grown) socket(ctx context.Context, node *node, store string, d draw) (e
 	if g.Socket.ColdLong, err = askAll(ctx, node, d.long, 200); err != nil {
 		return err
 	}
-	g.PeakBytes, err = node.memory("VmHWM")
-	return err
+	if g.PeakBytes, err = node.memory("VmHWM"); err != nil || !o.busy() {
+		return err
+	}
+	return g.work(ctx, o, node)
 }
 
 // process measures the same without a socket and without a second process.

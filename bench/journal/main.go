@@ -37,6 +37,9 @@ type options struct {
 	only, precision            bool
 }
 
+// busy reports whether a node that knows many sessions is to take in results.
+func (o options) busy() bool { return strings.Contains(o.mixes, "real") }
+
 // heapGrowth is how the program sets its garbage collector (TuneHeap of
 // internal/daemon, which would bring too much along).
 const heapGrowth = 300
@@ -49,7 +52,7 @@ func main() {
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
 	flag.StringVar(&o.dsn, "postgres", os.Getenv("FLOODMARK_POSTGRES_DSN"), "a PostgreSQL server; without one, .ci/postgres starts one")
 	flag.StringVar(&o.engines, "engines", "sqlite,postgres", "which to measure")
-	flag.StringVar(&o.mixes, "mixes", "usual,real", "what sessions are asked: usual is many small ones that are only asked, real has tool results of all sizes")
+	flag.StringVar(&o.mixes, "mixes", "usual,real", "what sessions are asked: usual is many small ones that are only asked, real has tool results of all sizes, also with -million")
 	flag.StringVar(&o.profile, "cpuprofile", "", "write a CPU profile of everything to this file")
 	flag.StringVar(&o.sizes, "million", "", "measure a node that knows so many sessions instead, such as 10000,100000,1000000")
 	flag.StringVar(&o.keep, "keep", "", "with -million: make the stores in this folder, and use those that are there")

@@ -37,6 +37,8 @@ type grown struct {
 
 	Socket  latencies `json:"socket"`
 	Process latencies `json:"in_process"`
+
+	Busy *busy `json:"realistic_mix,omitempty"`
 }
 
 // latencies are percentiles of decisions: in sessions the daemon remembers, in
