@@ -31,66 +31,42 @@ type busy struct {
 	PeakBytes int64    `json:"peak_rss_bytes"`
 }
 
-// work lets new sessions live through the realistic mix by the daemon's socket,
-// beside the sessions that were used before. Events of one session come one
-// after the other, and a worker goes round its sessions, so that none is used
-// twice in a row.
+// A crowd are new sessions at work beside those that were used before.
+type crowd struct {
+	*node
+	mix   *mix
+	first int // of the sessions; others than in a run before
+
+	content, results atomic.Int64
+
+	mu    sync.Mutex // guards times
+	times []time.Duration
+}
+
+// work lets new sessions live through the realistic mix by the daemon's socket.
 func (g *grown) work(ctx context.Context, o options, n *node) (err error) {
-	m := realMix(o.seed)
-	b := busy{Sessions: busySessions}
-	first := g.Sessions + int(time.Now().Unix()%1000)*busySessions // others than in a run before
-	var mu sync.Mutex                                              // guards times
-	var times []time.Duration
-	var content, results atomic.Int64
+	c := &crowd{node: n, mix: realMix(o.seed), first: g.Sessions + int(time.Now().Unix()%1000)*busySessions}
 	began, used := time.Now(), n.cpu()
 	workers := make(chan int, inflight)
 	for w := range inflight {
 		workers <- w
 	}
-	err = together(inflight, func() error {
-		w := <-workers
-		var mine []time.Duration
-		for k := range busyEvents {
-			for i := w; i < busySessions; i += inflight {
-				id := sessionName(first + i)
-				if k == 0 {
-					for _, ev := range m.opening(id) {
-						if err := n.ask(ctx, w, ev); err != nil {
-							return err
-						}
-					}
-				}
-				ev := m.question(id, k)
-				if size := len(ev.Result.Text); size > 0 {
-					content.Add(int64(size))
-					results.Add(1)
-				}
-				start := time.Now()
-				if err := n.ask(ctx, w, ev); err != nil {
-					return fmt.Errorf("session %s, event %d: %w", id, k, err)
-				}
-				mine = append(mine, time.Since(start))
-			}
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		times = append(times, mine...)
-		return nil
-	})
-	if err != nil {
+	if err := together(inflight, func() error { return c.live(ctx, <-workers) }); err != nil {
 		return err
 	}
 	all := time.Since(began)
-	b.Content, b.Sources = content.Load(), int(results.Load())/busySessions
-	b.Seconds = math.Round(all.Seconds()*10) / 10
-	b.Events = spread50{
-		P50: millis(times, 0.5), P99: millis(times, 0.99), Count: len(times),
-		PerSecond: math.Round(float64(len(times)) / all.Seconds()),
-		CPU:       round(float64((n.cpu() - used).Microseconds()) / 1000 / float64(len(times))),
+	b := busy{
+		Sessions: busySessions, Content: c.content.Load(), Sources: int(c.results.Load()) / busySessions,
+		Seconds: math.Round(all.Seconds()*10) / 10,
+		Events: spread50{
+			P50: millis(c.times, 0.5), P99: millis(c.times, 0.99), Count: len(c.times),
+			PerSecond: math.Round(float64(len(c.times)) / all.Seconds()),
+			CPU:       round(float64((n.cpu() - used).Microseconds()) / 1000 / float64(len(c.times))),
+		},
 	}
 	list := make([]int, busySessions)
 	for i := range list {
-		list[i] = first + i
+		list[i] = c.first + i
 	}
 	if b.Warm, err = askAll(ctx, n, list, busyEvents+ofTen); err != nil {
 		return err
@@ -101,4 +77,36 @@ func (g *grown) work(ctx context.Context, o options, n *node) (err error) {
 	b.PeakBytes, err = n.memory("VmHWM")
 	g.Busy = &b
 	return err
+}
+
+// live lets one worker's sessions live. Events of one session come one after
+// the other, and the worker goes round, so that none is used twice in a row.
+func (c *crowd) live(ctx context.Context, worker int) error {
+	var times []time.Duration
+	for k := range busyEvents {
+		for i := worker; i < busySessions; i += inflight {
+			id := sessionName(c.first + i)
+			if k == 0 {
+				for _, ev := range c.mix.opening(id) {
+					if err := c.ask(ctx, worker, ev); err != nil {
+						return err
+					}
+				}
+			}
+			ev := c.mix.question(id, k)
+			if size := len(ev.Result.Text); size > 0 {
+				c.content.Add(int64(size))
+				c.results.Add(1)
+			}
+			start := time.Now()
+			if err := c.ask(ctx, worker, ev); err != nil {
+				return fmt.Errorf("session %s, event %d: %w", id, k, err)
+			}
+			times = append(times, time.Since(start))
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.times = append(c.times, times...)
+	return nil
 }
