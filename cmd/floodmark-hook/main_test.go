@@ -97,10 +97,33 @@ func refused(agent, event string, got called) bool {
 		return got.exit == 0 && got.stdout == codexDeny
 	case "codex PostToolUse", "codex UserPromptSubmit":
 		return got.exit == 0 && got.stdout == codexBlock
-	case "codex Stop", "codex SubagentStop":
+	case "copilot-cli preToolUse":
+		return got.exit == 0 && got.stdout == copilotDeny
+	case "copilot-cli permissionRequest":
+		return got.exit == 0 && got.stdout == copilotBehavior
+	case "copilot-cli userPromptSubmitted":
+		return got.exit == 0 && got.stdout == copilotBlock
+	case "copilot-cli postToolUse":
+		return got.exit == 0 && got.stdout == copilotWithheld
+	case "gemini-cli BeforeTool", "gemini-cli AfterTool", "gemini-cli BeforeAgent":
+		return got.exit == 0 && got.stdout == geminiDeny
+	case "gemini-cli AfterAgent":
+		return got.exit == 0 && got.stdout == geminiStop
+	case "codex Stop", "codex SubagentStop", "copilot-cli agentStop", "copilot-cli subagentStop":
 		return got.exit == 1 && got.stdout == ""
 	}
 	return got.exit == 2 && got.stdout == ""
+}
+
+// everyEvent is every agent's every event.
+func everyEvent() []string {
+	return []string{
+		"codex PreToolUse", "codex PostToolUse", "codex UserPromptSubmit", "codex Stop", "codex SubagentStop", "codex SessionStart",
+		"copilot-cli preToolUse", "copilot-cli permissionRequest", "copilot-cli userPromptSubmitted", "copilot-cli postToolUse",
+		"copilot-cli postToolUseFailure", "copilot-cli agentStop", "copilot-cli subagentStop", "copilot-cli subagentStart", "copilot-cli sessionStart", "copilot-cli sessionEnd",
+		"gemini-cli BeforeTool", "gemini-cli AfterTool", "gemini-cli BeforeAgent", "gemini-cli AfterAgent", "gemini-cli SessionStart", "gemini-cli SessionEnd",
+		"other Event",
+	}
 }
 
 func TestEveryFailureIsThatAgentsNo(t *testing.T) {
@@ -120,7 +143,7 @@ func TestEveryFailureIsThatAgentsNo(t *testing.T) {
 		"newer answer":   {daemon(t, says(frame(`{"v":2,"stdout":"","stderr":"","exit":0}`))), `{}`},
 		"no status":      {daemon(t, says(frame(`{"v":1,"stdout":"","stderr":""}`))), `{}`},
 	} {
-		for _, event := range []string{"codex PreToolUse", "codex PostToolUse", "codex UserPromptSubmit", "codex Stop", "codex SubagentStop", "codex SessionStart", "other Event"} {
+		for _, event := range everyEvent() {
 			agent, event, _ := strings.Cut(event, " ")
 			if got := call(c.socket, c.stdin, "-deadline", "200ms", agent, event); !refused(agent, event, got) {
 				t.Errorf("%s, %s %s: %+v", name, agent, event, got)
@@ -154,7 +177,7 @@ func TestSilentAgentIsRefusedInTime(t *testing.T) {
 }
 
 func TestRefusalsAreJSON(t *testing.T) {
-	for _, text := range []string{codexDeny, codexBlock} {
+	for _, text := range []string{codexDeny, codexBlock, geminiDeny, geminiStop, copilotDeny, copilotBehavior, copilotBlock, copilotWithheld} {
 		if !json.Valid([]byte(text)) {
 			t.Error(text)
 		}

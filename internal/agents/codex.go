@@ -52,8 +52,8 @@ func (codex) read(req hookframe.Request) (asked, error) {
 	if err := decode(req, &m); err != nil {
 		return asked{}, err
 	}
-	if m.Event != req.Event {
-		return asked{}, fmt.Errorf("the hook was set up for %s and called for %s", plain(req.Event, hookframe.MaxName), plain(m.Event, hookframe.MaxName))
+	if err := sameEvent(req.Event, m.Event); err != nil {
+		return asked{}, err
 	}
 	if m.Event == codexPrompt && m.AgentID != "" {
 		return m.spawned()
@@ -97,25 +97,14 @@ func (m codexMessage) event(home string) (hook.Event, error) {
 	return ev, err
 }
 
-// spawned is a prompt to a sub-agent: a model wrote it. The first one begins
-// the branch, made of all its parent has read by now. Whether the parent has
-// read more since, a later one does not say, so it is not believed.
+// spawned is a prompt to a sub-agent, by the model of its parent.
 func (m codexMessage) spawned() (asked, error) {
 	parent, err := sessionOf(codexName, m.Session)
 	if err != nil {
 		return asked{}, err
 	}
 	child, err := sessionOf(codexName, m.AgentID)
-	if err != nil {
-		return asked{}, err
-	}
-	return asked{
-		event: hook.Event{Agent: codexName, Point: hook.SubagentSpawned, Session: parent, Child: child, Text: m.Prompt},
-		otherwise: &hook.Event{
-			Agent: codexName, Point: hook.MessageReceived, Session: child, Text: m.Prompt,
-			Origin: floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt of another agent"},
-		},
-	}, nil
+	return begun(codexName, parent, child, m.Prompt), err
 }
 
 // session is the sub-agent's own where one acts, else the person's.
@@ -184,11 +173,7 @@ func (codex) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
 	case a.why == "" && event == codexPrompt && a.reply.Consumed:
-		notice := plain(a.reply.Notice, maxReason)
-		if notice == "" {
-			notice = "done."
-		}
-		ok.Stdout = object(codexBlock{Decision: "block", Reason: "floodmark: " + notice})
+		ok.Stdout = object(codexBlock{Decision: "block", Reason: a.notice()})
 	case a.why == "":
 	case event == codexPreToolUse:
 		// Codex puts a full stop of its own behind it.

@@ -34,6 +34,9 @@ type Door struct {
 	// error when there is no more time. The call is then judged once more; the
 	// verdict given here alone lets nothing run.
 	Await func(ctx context.Context, s journal.Session, ticket floodmark.TicketID) (floodmark.Verdict, error)
+	// Starts is optional: it keeps what comes after the start of a session from
+	// being judged before it.
+	Starts *Starts
 }
 
 // The limits on what an agent is told. It is one line that a model reads.
@@ -53,6 +56,9 @@ type asked struct {
 	// otherwise, unless nil, is judged if event cannot be: it must be the less
 	// believing of the two.
 	otherwise *hook.Event
+	// afterStart says that the agent may report the event before the start of
+	// its session, though it comes after it.
+	afterStart bool
 }
 
 // errNothing says that a message is understood and asks for nothing.
@@ -69,6 +75,10 @@ func dialectOf(agent string) (dialect, bool) {
 	switch agent {
 	case codexName:
 		return codex{}, true
+	case copilotName:
+		return copilot{}, true
+	case geminiName:
+		return gemini{}, true
 	case piName:
 		return pi{}, true
 	}
@@ -89,7 +99,13 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 	case err != nil:
 		return lang.write(req.Event, answer{why: "the hook's message was not understood, so nothing is allowed: " + err.Error() + ". Ask the person to compare the versions of the agent and of floodmark."})
 	}
+	if about.afterStart {
+		d.Starts.wait(ctx, about.event.Session)
+	}
 	reply, err := d.ask(ctx, about.event)
+	if about.event.Point == hook.SessionStart {
+		d.Starts.came(about.event.Session)
+	}
 	if err != nil && about.otherwise != nil {
 		reply, err = d.ask(ctx, *about.otherwise)
 	}
@@ -155,6 +171,14 @@ func refusal(r hook.Reply) string {
 
 // reason is what an agent is told, in one line that is never empty.
 func (a answer) reason() string { return "floodmark: " + plain(a.why, maxReason) }
+
+// notice answers a command of the owner, in one line that is never empty.
+func (a answer) notice() string {
+	if notice := plain(a.reply.Notice, maxReason); notice != "" {
+		return "floodmark: " + notice
+	}
+	return "floodmark: done."
+}
 
 // plain makes one line of at most limit bytes without anything a terminal
 // would obey.

@@ -20,14 +20,21 @@ import (
 // unless the answer is a no.
 func gates(event string) bool {
 	switch event {
-	case "PreToolUse", "PostToolUse", "UserPromptSubmit", "tool_call", "tool_result", "input":
+	case "PreToolUse", "PostToolUse", "UserPromptSubmit", "tool_call", "tool_result", "input",
+		"BeforeTool", "AfterTool", "BeforeAgent", "preToolUse", "permissionRequest", "postToolUse", "userPromptSubmitted":
 		return true
 	}
 	return false
 }
 
 // said reports whether an event is a message to the model.
-func said(event string) bool { return event == "UserPromptSubmit" || event == "input" }
+func said(event string) bool {
+	return slices.Contains([]string{"UserPromptSubmit", "input", "BeforeAgent", "userPromptSubmitted"}, event)
+}
+
+// asks reports whether an event is put to the monitor. A permissionRequest was
+// before, as a preToolUse.
+func asks(event string) bool { return event != "permissionRequest" }
 
 // lets is the agent: whether it goes on after an answer, as it was measured.
 // Everything Codex does not take for an exact no means yes.
@@ -36,6 +43,10 @@ func lets(t testing.TB, req hookframe.Request, resp hookframe.Response) bool {
 	switch req.Agent {
 	case "codex":
 		return codexLets(req.Event, resp)
+	case "gemini-cli":
+		return geminiLets(resp)
+	case "copilot-cli":
+		return copilotLets(req.Event, resp)
 	case "pi":
 		return piLets(t, req.Event, resp)
 	}
@@ -63,6 +74,49 @@ func codexLets(event string, resp hookframe.Response) bool {
 	}
 	var no struct{ Decision, Reason string }
 	return dec.Decode(&no) != nil || no.Decision != "block" || strings.TrimSpace(no.Reason) == ""
+}
+
+// geminiLets: any status but 0 and 1 is a no if something was said. What is no
+// JSON is a yes.
+func geminiLets(resp hookframe.Response) bool {
+	if resp.Exit > 1 {
+		return strings.TrimSpace(resp.Stdout+resp.Stderr) == ""
+	}
+	var no struct {
+		Decision string
+		Continue *bool
+	}
+	if resp.Exit == 1 || json.Unmarshal([]byte(resp.Stdout), &no) != nil {
+		return true
+	}
+	return no.Decision != "deny" && no.Decision != "block" && (no.Continue == nil || *no.Continue)
+}
+
+// copilotLets: a status other than 0 stops calls, and nothing else.
+func copilotLets(event string, resp hookframe.Response) bool {
+	if resp.Exit != 0 {
+		return event == "postToolUse" || event == "userPromptSubmitted"
+	}
+	var no struct {
+		Permission string `json:"permissionDecision"`
+		Behavior   string `json:"behavior"`
+		Decision   string `json:"decision"`
+		Result     *struct {
+			Text string `json:"textResultForLlm"`
+		} `json:"modifiedResult"`
+	}
+	if json.Unmarshal([]byte(resp.Stdout), &no) != nil {
+		return true
+	}
+	switch event {
+	case "preToolUse":
+		return no.Permission != "deny"
+	case "permissionRequest":
+		return no.Behavior != "deny"
+	case "userPromptSubmitted":
+		return no.Decision != "block"
+	}
+	return no.Result == nil || no.Result.Text == ""
 }
 
 // piLets is the shim with pi behind it.
@@ -100,7 +154,7 @@ func FuzzAnswer(f *testing.F) {
 		j := &judge{reply: hook.Reply{Decision: floodmark.Decision{Verdict: v}}}
 		req := hookframe.Request{V: 1, Agent: agent, Event: event, Raw: raw}
 		resp := agents.Door{Hooks: j}.Answer(t.Context(), req)
-		if allowed := v == floodmark.Allow && len(j.saw) > 0; !allowed && gates(event) && lets(t, req, resp) {
+		if allowed := v == floodmark.Allow && len(j.saw) > 0; !allowed && gates(event) && asks(event) && lets(t, req, resp) {
 			t.Errorf("%s %s %q: %+v", agent, event, raw, resp)
 		}
 		if resp.Exit != 0 && strings.TrimSpace(resp.Stderr) == "" {
@@ -134,6 +188,24 @@ func TestNotUnderstood(t *testing.T) {
 		{"codex", "PermissionRequest", `{"hook_event_name":"PermissionRequest","session_id":"s"}`},
 		{"codex", "SubagentStart", `{"hook_event_name":"SubagentStart","session_id":"s"}`},
 		{"codex", "SessionStart", `{"hook_event_name":"SessionStart","session_id":"s","source":"magic"}`},
+		{"gemini-cli", "BeforeTool", `{`},
+		{"gemini-cli", "BeforeTool", `null`},
+		{"gemini-cli", "BeforeTool", `{"hook_event_name":"AfterTool","session_id":"s","tool_name":"x"}`},
+		{"gemini-cli", "BeforeTool", `{"hook_event_name":"BeforeTool","tool_name":"x"}`},
+		{"gemini-cli", "BeforeTool", `{"hook_event_name":"BeforeTool","session_id":"s"}`},
+		{"gemini-cli", "BeforeModel", `{"hook_event_name":"BeforeModel","session_id":"s"}`},
+		{"gemini-cli", "SessionStart", `{"hook_event_name":"SessionStart","session_id":"s","source":"compact"}`},
+		{"copilot-cli", "preToolUse", `[`},
+		{"copilot-cli", "preToolUse", `null`},
+		{"copilot-cli", "preToolUse", `{"toolName":"bash"}`},
+		{"copilot-cli", "preToolUse", `{"sessionId":"s"}`},
+		{"copilot-cli", "postToolUse", `{"sessionId":"s"}`},
+		{"copilot-cli", "permissionRequest", `{"toolName":"bash"}`},
+		{"copilot-cli", "userPromptSubmitted", `{"sessionId":"a","agentId":"a","prompt":"hi"}`},
+		{"copilot-cli", "subagentStart", `{"sessionId":"s","agentId":"a"}`},
+		{"copilot-cli", "subagentStart", `{"sessionId":"s","parentAgentId":"s"}`},
+		{"copilot-cli", "sessionStart", `{"sessionId":"s","source":"magic"}`},
+		{"copilot-cli", "notification", `{"sessionId":"s"}`},
 		{"pi", "tool_call", `{"event":{"type":"tool_result"},"ctx":{"sessionId":"s"}}`},
 		{"pi", "tool_call", `{"event":{"type":"tool_call","toolName":"bash"}}`},
 		{"pi", "tool_call", `{"event":{"type":"tool_call"},"ctx":{"sessionId":"s"}}`},
@@ -153,7 +225,16 @@ func TestNotUnderstood(t *testing.T) {
 // A sub-agent's first prompt begins its branch. If it was begun already, or
 // cannot be, the prompt is nobody's.
 func TestPromptOfASubagent(t *testing.T) {
-	const raw = `{"hook_event_name":"UserPromptSubmit","session_id":"s","agent_id":"a","prompt":"hi"}`
+	for agent, m := range map[string]struct{ event, raw string }{
+		"codex":       {"UserPromptSubmit", `{"hook_event_name":"UserPromptSubmit","session_id":"s","agent_id":"a","prompt":"hi"}`},
+		"copilot-cli": {"userPromptSubmitted", `{"sessionId":"a","agentId":"a","parentAgentId":"s","prompt":"hi"}`},
+	} {
+		promptOfASubagent(t, agent, m.event, m.raw)
+	}
+}
+
+func promptOfASubagent(t *testing.T, agent, event, raw string) {
+	t.Helper()
 	for name, c := range map[string]struct {
 		errs []error
 		lets bool
@@ -164,16 +245,16 @@ func TestPromptOfASubagent(t *testing.T) {
 		"trouble": {[]error{errors.New("disk full"), errors.New("disk full")}, false, []hook.Point{hook.SubagentSpawned, hook.MessageReceived}},
 	} {
 		j := &failing{errs: c.errs}
-		resp := ask(t, agents.Door{Hooks: j}, "codex", "UserPromptSubmit", raw)
+		resp := ask(t, agents.Door{Hooks: j}, agent, event, raw)
 		var points []hook.Point
 		for _, ev := range j.saw {
 			points = append(points, ev.Point)
-			if ev.Origin.IsOwner || ev.Point == hook.MessageReceived && (ev.Session != "codex:a" || ev.Origin.Kind != floodmark.FromUnknown) {
+			if ev.Origin.IsOwner || ev.Point == hook.MessageReceived && (string(ev.Session) != agent+":a" || ev.Origin.Kind != floodmark.FromUnknown) {
 				t.Errorf("%s: %+v", name, ev)
 			}
 		}
-		if !slices.Equal(points, c.want) || codexLets("UserPromptSubmit", resp) != c.lets {
-			t.Errorf("%s: %v, %+v", name, points, resp)
+		if !slices.Equal(points, c.want) || lets(t, hookframe.Request{Agent: agent, Event: event}, resp) != c.lets {
+			t.Errorf("%s, %s: %v, %+v", agent, name, points, resp)
 		}
 	}
 }

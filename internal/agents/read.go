@@ -1,9 +1,11 @@
 package agents
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -28,6 +30,51 @@ func sessionOf(agent, id string) (floodmark.SessionID, error) {
 	return floodmark.SessionID(agent + ":" + id), nil
 }
 
+// sameEvent refuses a message of another event than the hook was set up for.
+func sameEvent(hook, message string) error {
+	if hook == message {
+		return nil
+	}
+	return fmt.Errorf("the hook was set up for %s and called for %s", plain(hook, hookframe.MaxName), plain(message, hookframe.MaxName))
+}
+
+// begun is a prompt to a sub-agent: a model wrote it. The first one begins the
+// branch, made of all its parent has read by now. Whether the parent has read
+// more since, a later one does not say, so it is not believed.
+func begun(agent string, parent, child floodmark.SessionID, prompt string) asked {
+	return asked{
+		event: hook.Event{Agent: agent, Point: hook.SubagentSpawned, Session: parent, Child: child, Text: prompt},
+		otherwise: &hook.Event{
+			Agent: agent, Point: hook.MessageReceived, Session: child, Text: prompt,
+			Origin: floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt of another agent"},
+		},
+	}
+}
+
+// madeID names a call for agents that do not, by what it is: so it has one name
+// before and after the tool. Two equal calls at once have one name; each result
+// is then taken for that of either, which is the same to us.
+func madeID(c hook.Call) floodmark.CallID {
+	var args bytes.Buffer
+	if json.Compact(&args, c.Args) != nil {
+		args.Reset()
+		args.Write(c.Args)
+	}
+	return floodmark.CallID("made:" + floodmark.DigestOf(c.Server+"\x00"+c.Name+"\x00"+args.String()).String())
+}
+
+// unquoted is arguments that an agent may send as a text that holds them.
+func unquoted(raw json.RawMessage) json.RawMessage {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return raw
+	}
+	if inner := bytes.TrimSpace([]byte(text)); len(inner) > 0 && inner[0] == '{' && json.Valid(inner) {
+		return inner
+	}
+	return raw
+}
+
 // Owns reports whether a session is one of an agent that reports in frames.
 // Nobody speaks for it in another way.
 func Owns(id floodmark.SessionID) bool {
@@ -38,7 +85,9 @@ func Owns(id floodmark.SessionID) bool {
 
 // HasProgram reports whether an agent's hooks start a program of their own for
 // every event. Others report from inside the agent.
-func HasProgram(agent string) bool { return agent == codexName }
+func HasProgram(agent string) bool {
+	return slices.Contains([]string{codexName, copilotName, geminiName}, agent)
+}
 
 // theOwner is whoever types into the agent's own window: nobody else can.
 func theOwner(agent string) floodmark.Origin {

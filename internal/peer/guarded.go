@@ -160,16 +160,32 @@ func Starter(name string, hook Peer) (Process, bool) {
 // looksLike reports whether a process runs the named agent: by its own name, by
 // the program it was started as, or by the script an interpreter runs.
 func looksLike(name string, p Info) bool {
-	if p.Name == name {
+	names := append([]string{name}, programs(name)...)
+	if slices.Contains(names, p.Name) {
 		return true
 	}
 	for _, word := range p.Command[:min(len(p.Command), 3)] {
 		base := path.Base(word)
-		if base == name || strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".mjs") == name {
+		if slices.Contains(names, base) || slices.Contains(names, strings.TrimSuffix(strings.TrimSuffix(base, ".js"), ".mjs")) {
 			return true
 		}
 	}
 	return false
+}
+
+// programs are what an agent's program is called, where not like the agent.
+func programs(agent string) []string {
+	switch agent {
+	case "claude-code":
+		return []string{"claude"}
+	case "copilot-cli":
+		return []string{"copilot"}
+	case "cursor":
+		return []string{"cursor-agent"}
+	case "gemini-cli":
+		return []string{"gemini"}
+	}
+	return nil
 }
 
 func isHook(p Info) bool { return strings.HasPrefix(p.Name, "floodmark") }

@@ -1,0 +1,175 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+const geminiName = "gemini-cli"
+
+// The hook events of Gemini CLI 0.61 that we answer.
+const (
+	geminiSessionStart = "SessionStart"
+	geminiBeforeAgent  = "BeforeAgent"
+	geminiBeforeTool   = "BeforeTool"
+	geminiAfterTool    = "AfterTool"
+	geminiAfterAgent   = "AfterAgent"
+	geminiSessionEnd   = "SessionEnd"
+)
+
+// gemini speaks with Gemini CLI. Measured on it: a hook that is killed, comes
+// late, ends with status 1 or says something that is no JSON lets the call run;
+// «ask» hangs where nobody sits. It names neither calls nor sub-agents: what a
+// sub-agent does and reads counts as its parent's, in one session.
+type gemini struct{}
+
+// geminiMessage is what Gemini CLI writes to a hook's standard input.
+type geminiMessage struct {
+	Event   string `json:"hook_event_name"`
+	Session string `json:"session_id"`
+	Folder  string `json:"cwd"`
+	Source  string `json:"source"`
+	Prompt  string `json:"prompt"`
+	Answer  string `json:"prompt_response"`
+
+	Tool  string          `json:"tool_name"`
+	Input json.RawMessage `json:"tool_input"`
+	MCP   struct {
+		Server string `json:"server_name"`
+		Tool   string `json:"tool_name"`
+	} `json:"mcp_context"`
+	Response struct {
+		Content json.RawMessage `json:"llmContent"`
+		Error   json.RawMessage `json:"error"`
+	} `json:"tool_response"`
+}
+
+func (gemini) read(req hookframe.Request) (asked, error) {
+	var m geminiMessage
+	if err := decode(req, &m); err != nil {
+		return asked{}, err
+	}
+	if err := sameEvent(req.Event, m.Event); err != nil {
+		return asked{}, err
+	}
+	ev := hook.Event{Agent: geminiName}
+	var err error
+	if ev.Session, err = sessionOf(geminiName, m.Session); err != nil {
+		return asked{}, err
+	}
+	switch m.Event {
+	case geminiSessionStart:
+		ev.Point, ev.Project, ev.Home = hook.SessionStart, m.Folder, req.Env["HOME"]
+		ev.Cause, ev.ByPerson, err = geminiCause(m.Source)
+	case geminiBeforeAgent:
+		ev.Point, ev.Origin = hook.MessageReceived, theOwner(geminiName)
+		ev.Text, ev.Parts = geminiPrompt(m.Prompt)
+	case geminiBeforeTool:
+		ev.Point = hook.BeforeToolCall
+		ev.Call, err = m.call()
+	case geminiAfterTool:
+		ev.Point, ev.Result = hook.AfterToolCall, m.result()
+		ev.Call, err = m.call()
+	case geminiAfterAgent:
+		ev.Point, ev.Text, ev.Audience = hook.BeforeResponseEmit, m.Answer, hook.ToOwner
+	case geminiSessionEnd:
+		ev.Point = hook.SessionEnd
+	default:
+		err = fmt.Errorf("the event %q of Gemini CLI is not known", plain(m.Event, hookframe.MaxName))
+	}
+	return asked{event: ev}, err
+}
+
+// geminiCause reads why a session starts. A clear is only ever the person's own
+// «/clear»: the model has no way to ask for one.
+func geminiCause(source string) (cause hook.Cause, byPerson bool, err error) {
+	switch source {
+	case "startup":
+		return hook.Startup, false, nil
+	case "resume":
+		return hook.Resume, false, nil
+	case "clear":
+		return hook.Clear, true, nil
+	}
+	return "", false, fmt.Errorf("a session starts for the unknown reason %q", plain(source, hookframe.MaxName))
+}
+
+// geminiFiles is the line behind which Gemini CLI puts what a prompt refers to
+// with an @: files, and resources of tool servers.
+const geminiFiles = "--- Content from referenced files ---"
+
+// geminiPrompt takes a prompt apart: what somebody typed, and what was read for
+// it. Which file a piece is of, the text says in words that a file can hold,
+// too, so all of it is believed as little as something pasted.
+func geminiPrompt(prompt string) (string, []hook.Content) {
+	typed, read, found := strings.Cut(prompt, geminiFiles)
+	if !found {
+		return prompt, nil
+	}
+	return strings.TrimSuffix(typed, "\n"), []hook.Content{{
+		Kind:   floodmark.NodeInput,
+		Origin: floodmark.Origin{Kind: floodmark.FromPaste, Name: "files named in the prompt"},
+		Text:   read,
+	}}
+}
+
+// call is the same before and after the tool, because its name is made of it.
+func (m geminiMessage) call() (hook.Call, error) {
+	c := hook.Call{Server: m.MCP.Server, Name: m.MCP.Tool, Args: m.Input}
+	if c.Server == "" || c.Name == "" {
+		c.Server, c.Name = "", m.Tool
+	}
+	if c.Name == "" {
+		return hook.Call{}, errors.New("the message names no tool")
+	}
+	c.ID = madeID(c)
+	return c, nil
+}
+
+// result is what the model is shown. What the person is shown is not in it.
+func (m geminiMessage) result() hook.Result {
+	failed := len(m.Response.Error) > 0 && string(m.Response.Error) != "null"
+	r := hook.Result{Text: texts(m.Response.Content), Error: failed}
+	if failed {
+		r.Text = strings.TrimPrefix(r.Text+"\n"+texts(m.Response.Error), "\n")
+	}
+	return r
+}
+
+// The answers of a hook.
+type (
+	geminiDeny struct {
+		Decision string `json:"decision"`
+		Reason   string `json:"reason"`
+	}
+	geminiStop struct {
+		Continue bool   `json:"continue"`
+		Reason   string `json:"stopReason"`
+	}
+)
+
+// write: silence with status 0 is a yes, everything else is said.
+func (gemini) write(event string, a answer) hookframe.Response {
+	ok := hookframe.Response{V: hookframe.Version}
+	switch {
+	case a.why == "" && event == geminiBeforeAgent && a.reply.Consumed:
+		ok.Stdout = object(geminiDeny{Decision: "deny", Reason: a.notice()})
+	case a.why == "":
+	case event == geminiBeforeTool, event == geminiAfterTool, event == geminiBeforeAgent:
+		// After a tool this takes the place of what the tool gave; at a prompt
+		// the model is not called.
+		ok.Stdout = object(geminiDeny{Decision: "deny", Reason: a.reason()})
+	case event == geminiAfterAgent:
+		// Here a no would mean: go on. Stopping is the safe thing.
+		ok.Stdout = object(geminiStop{Reason: a.reason()})
+	default:
+		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused
+	}
+	return ok
+}
