@@ -1,0 +1,52 @@
+package integrations
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Coverage is what the hooks of one agent see and what they cannot, in words
+// for people.
+type Coverage struct {
+	// Agent is its name, Title what people call it.
+	Agent string `yaml:"agent"`
+	Title string `yaml:"title"`
+	// Measured is the newest version that was looked at. Others may differ.
+	Measured string `yaml:"measured"`
+	// Run says that this version was run by us; otherwise its documents were
+	// read.
+	Run bool `yaml:"run"`
+	// Covered is what is judged before it happens.
+	Covered []string `yaml:"covered"`
+	// Holes are what passes by the hooks.
+	Holes []Hole `yaml:"holes"`
+}
+
+// A Hole is something the agent does that no hook is told of.
+type Hole struct {
+	// ID names it for programs.
+	ID string `yaml:"id" json:"id"`
+	// Text says it to people.
+	Text string `yaml:"text" json:"text"`
+}
+
+// Coverages are those of all agents, by name.
+func Coverages() (map[string]Coverage, error) {
+	data, err := File("covers.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var list []Coverage
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&list); err != nil {
+		return nil, fmt.Errorf("shipped coverage: %w", err)
+	}
+	all := make(map[string]Coverage, len(list))
+	for _, c := range list {
+		all[c.Agent] = c
+	}
+	return all, nil
+}

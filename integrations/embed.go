@@ -1,0 +1,25 @@
+// Package integrations holds the settings that connect each agent to the
+// monitor, as files inside the program: fragments of the agents' own settings,
+// shims, and what is known about how far each agent can be watched. It decides
+// nothing and writes nothing.
+package integrations
+
+import (
+	"embed"
+	"fmt"
+)
+
+//go:embed codex/hooks.json codex/config.toml
+//go:embed pi/floodmark.ts
+//go:embed covers.yaml
+var files embed.FS
+
+// File is one shipped file, by its name below integrations, such as
+// «codex/hooks.json».
+func File(name string) ([]byte, error) {
+	data, err := files.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("shipped settings: %w", err)
+	}
+	return data, nil
+}

@@ -1,0 +1,122 @@
+package protect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// ErrMeanwhile means that a file is no longer what it was when the plan was
+// made.
+var ErrMeanwhile = errors.New("it was changed meanwhile")
+
+// Nothing reports whether the plan changes no file and leaves nothing to clear
+// away.
+func (p *Plan) Nothing() bool {
+	return len(p.Changes) == 0 && (!p.undo || len(p.records) == 0)
+}
+
+// Apply does what the plan says. Each file is the old or the new one at every
+// moment, and the originals are on disk before the first file changes. Whatever
+// stops it, the same command finishes it and the other one undoes it.
+func (p *Plan) Apply() error {
+	unlock, err := lock(p.machine.Records)
+	if err != nil {
+		return fmt.Errorf("change settings: %w", err)
+	}
+	defer func() { _ = unlock() }()
+	for _, c := range p.Changes {
+		now, _, err := readContent(c.target)
+		if err == nil && !now.same(c.before()) {
+			err = ErrMeanwhile
+		}
+		if err != nil {
+			return &FileError{Path: c.Path, Text: err.Error(), Hint: "run the command again"}
+		}
+	}
+	if !p.undo {
+		if err := p.keep(); err != nil {
+			return err
+		}
+	}
+	for _, c := range p.Changes {
+		if err := p.write(c); err != nil {
+			return fileError(c.Path, err)
+		}
+	}
+	if p.undo {
+		return p.forget()
+	}
+	// From now on only what is there now is as we left it.
+	for _, r := range p.records {
+		for i := range r.Files {
+			r.Files[i].Left = r.Files[i].Left[max(0, len(r.Files[i].Left)-1):]
+		}
+	}
+	return p.keep()
+}
+
+// keep writes the originals.
+func (p *Plan) keep() error {
+	for _, r := range p.records {
+		p.step("record " + r.Agent)
+		if err := p.machine.writeRecord(r); err != nil {
+			return fileError(p.machine.recordFile(r.Agent), err)
+		}
+	}
+	return nil
+}
+
+// write makes one change.
+func (p *Plan) write(c Change) error {
+	p.step("write " + c.Path)
+	if c.rescue {
+		if err := p.rescue(c); err != nil {
+			return err
+		}
+	}
+	if c.Gone {
+		if err := os.Remove(c.target); err != nil {
+			return err
+		}
+		return syncFolder(filepath.Dir(c.target))
+	}
+	mode := fs.FileMode(0o700)
+	if p.machine.System {
+		mode = 0o755
+	}
+	if err := os.MkdirAll(filepath.Dir(c.target), mode); err != nil {
+		return err
+	}
+	return writeWhole(c.target, c.After, c.mode)
+}
+
+// rescue keeps a copy of a file that is not as we wrote it.
+func (p *Plan) rescue(c Change) error {
+	dir := filepath.Join(p.machine.Records, "removed")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return writeWhole(filepath.Join(dir, c.Agent+"-"+filepath.Base(c.Path)), c.Before, 0o600)
+}
+
+// forget clears away what is left when all files are as they were.
+func (p *Plan) forget() error {
+	for _, r := range p.records {
+		for _, dir := range slices.Backward(r.Folders) {
+			p.step("remove " + dir)
+			_ = os.Remove(dir) // somebody may have put something into it
+		}
+		if r.Agent == "" {
+			continue
+		}
+		p.step("forget " + r.Agent)
+		if err := os.Remove(p.machine.recordFile(r.Agent)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fileError(p.machine.recordFile(r.Agent), err)
+		}
+	}
+	return nil
+}

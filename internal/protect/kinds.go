@@ -1,0 +1,115 @@
+package protect
+
+import (
+	"path/filepath"
+
+	"github.com/floodmark/floodmark/integrations"
+)
+
+// A kind is what is known of one agent. To add an agent, add a row to kinds,
+// its files to package integrations, and what it covers to covers.yaml there.
+type kind struct {
+	Agent
+	// programs are the names it may have on PATH, packages those it may have
+	// in a package.json beside it.
+	programs, packages []string
+	// user and system are its settings folders; system is nil where
+	// administrators have none.
+	user   func(Machine) (string, error)
+	system func(Machine) string
+	// parts are the files that connect it, by their names in the folder.
+	parts []part
+	// trust means that it runs hooks of the first file only if the second one
+	// says that they are trusted.
+	trust bool
+}
+
+// A part is one file of an agent and what of ours goes into it.
+type part struct {
+	// name is below the settings folder, shipped below integrations.
+	name, shipped string
+	sort          sort
+	// last puts our hooks behind those of others.
+	last bool
+	// strict means that the agent reads no comments in it.
+	strict bool
+}
+
+// A sort is how a shipped file goes into a settings file.
+type sort int
+
+const (
+	// whole is a file of our own.
+	whole sort = iota
+	// jsonPart is merged into JSON with comments.
+	jsonPart
+	// tomlPart is lines of TOML.
+	tomlPart
+)
+
+// kinds are all agents, by name.
+func kinds() []kind {
+	return []kind{
+		{
+			Agent:    Agent{"codex", "Codex"},
+			programs: []string{"codex"}, packages: []string{"@openai/codex"},
+			user:   func(m Machine) (string, error) { return m.folder("CODEX_HOME", ".codex") },
+			system: func(m Machine) string { return m.etc("codex") },
+			parts: []part{
+				// Others keep their places: Codex's trust in a hook hangs on
+				// its place, and a no of any hook is a no.
+				{name: "hooks.json", shipped: "codex/hooks.json", sort: jsonPart, last: true, strict: true},
+				{name: "config.toml", shipped: "codex/config.toml", sort: tomlPart},
+			},
+			trust: true,
+		},
+		{
+			Agent:    Agent{"pi", "pi"},
+			programs: []string{"pi"}, packages: []string{"@mariozechner/pi-coding-agent", "@earendil-works/pi-coding-agent"},
+			user:  func(m Machine) (string, error) { return m.folder("PI_CODING_AGENT_DIR", ".pi", "agent") },
+			parts: []part{{name: "extensions/floodmark.ts", shipped: "pi/floodmark.ts"}},
+		},
+	}
+}
+
+// A file is one settings file of an agent on this machine, and how it changes.
+type file struct {
+	path string
+	part
+	text  []byte     // what is shipped, with the places of this machine in it
+	trust []tomlWant // the hooks this file has to trust
+}
+
+// settings is the agent's settings folder.
+func (k kind) settings(m Machine) (string, error) {
+	if !m.System {
+		return k.user(m)
+	}
+	if k.system == nil {
+		return "", errNoSystem
+	}
+	return k.system(m), nil
+}
+
+// files are those of an agent that change.
+func (k kind) files(m Machine) ([]file, error) {
+	folder, err := k.settings(m)
+	if err != nil {
+		return nil, err
+	}
+	var list []file
+	for _, p := range k.parts {
+		text, err := integrations.File(p.shipped)
+		if err != nil {
+			return nil, err
+		}
+		f := file{path: filepath.Join(folder, p.name), part: p, text: text}
+		if p.sort == jsonPart {
+			if f.text, err = m.placed(p.shipped, text); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}

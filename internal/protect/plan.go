@@ -1,0 +1,350 @@
+package protect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// errNoSystem means that an agent has no settings for the whole machine.
+var errNoSystem = errors.New("it has no settings for the whole machine")
+
+// A FileError is a settings file that keeps us from doing anything.
+type FileError struct {
+	Path string
+	Line int // 0 if it is no line's fault
+	Text string
+	Hint string // what the person can do
+}
+
+func (e *FileError) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Text)
+	}
+	return e.Path + ": " + e.Text
+}
+
+func fileError(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if w, is := errors.AsType[*wrongFile](err); is {
+		return &FileError{path, w.line, w.text, w.hint}
+	}
+	if at, is := errors.AsType[*fs.PathError](err); is {
+		err = at.Err
+	}
+	return &FileError{Path: path, Text: err.Error(), Hint: "check the file"}
+}
+
+// A Change is one file that would be written, made or removed.
+type Change struct {
+	Agent string
+	// Path is the file as the agent names it.
+	Path string
+	// Before and After are what it holds. Made means that there is no file
+	// before, Gone that there is none after.
+	Before, After []byte
+	Made, Gone    bool
+	// Note says what people should know about it.
+	Note string
+
+	target string // behind links
+	mode   fs.FileMode
+	rescue bool // keep a copy of what is removed
+}
+
+func (c Change) before() content { return content{!c.Made, c.Before} }
+
+// A Plan is what would change. Nothing has, yet.
+type Plan struct {
+	// Agents are those it is about.
+	Agents  []Found
+	Changes []Change
+	// Notes are for the person, a sentence each.
+	Notes []string
+
+	machine Machine
+	undo    bool
+	records []*record
+	// step is called before each thing that is written.
+	step func(what string)
+}
+
+// Protect plans to connect agents: those named, or all on this machine.
+func (m Machine) Protect(ctx context.Context, names ...string) (*Plan, error) {
+	p := &Plan{machine: m, step: func(string) {}}
+	if !filepath.IsAbs(m.Hook) {
+		return nil, errors.New("the place of floodmark-hook is not known")
+	}
+	list, err := m.chosen(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		if err := p.protect(ctx, c.kind, c.found); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Unprotect plans to disconnect agents: those named, or all.
+func (m Machine) Unprotect(ctx context.Context, names ...string) (*Plan, error) {
+	p := &Plan{machine: m, undo: true, step: func(string) {}}
+	for _, k := range kinds() {
+		if len(names) > 0 && !slices.Contains(names, k.Name) {
+			continue
+		}
+		if err := p.unprotect(k, len(names) > 0); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range names {
+		if _, err := kindOf(name); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+type chosen struct {
+	kind  kind
+	found Found
+}
+
+func (m Machine) chosen(ctx context.Context, names []string) (list []chosen, err error) {
+	for _, name := range names {
+		k, err := kindOf(name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := k.settings(m); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Title, err)
+		}
+		f, there := m.find(ctx, k)
+		if !there {
+			return nil, fmt.Errorf("%s is not on this machine: there is no program %q on PATH and no folder %s", k.Title, k.programs[0], f.Folder)
+		}
+		list = append(list, chosen{k, f})
+	}
+	if len(names) > 0 {
+		return list, nil
+	}
+	for _, k := range kinds() {
+		if f, there := m.find(ctx, k); there {
+			list = append(list, chosen{k, f})
+		}
+	}
+	return list, nil
+}
+
+// protect plans the files of one agent.
+func (p *Plan) protect(ctx context.Context, k kind, f Found) error {
+	files, err := k.files(p.machine)
+	if err != nil {
+		return fmt.Errorf("%s: %w", k.Title, err)
+	}
+	rec, err := p.machine.record(k.Name)
+	if err != nil {
+		return err
+	}
+	rec.Version = f.Version
+	p.Agents = append(p.Agents, f)
+	already := len(p.Changes)
+	var done []content
+	for _, one := range files {
+		if k.trust && one.sort == tomlPart && !p.machine.System {
+			if err := p.trust(ctx, rec, f, &one, files[0].path, done[0]); err != nil {
+				return err
+			}
+		}
+		fresh, err := p.put(rec, k, one)
+		if err != nil {
+			return err
+		}
+		done = append(done, fresh)
+	}
+	if len(p.Changes) > already {
+		p.records = append(p.records, rec)
+	}
+	return nil
+}
+
+// put plans one file with ours in it.
+func (p *Plan) put(rec *record, k kind, one file) (content, error) {
+	c, now, err := p.read(k, one)
+	if err != nil {
+		return now, err
+	}
+	fresh, err := one.with(now)
+	if err != nil {
+		return now, fileError(one.path, err)
+	}
+	was := rec.of(one.path)
+	if fresh.same(now) {
+		return fresh, nil // as it should be
+	}
+	// What it was before: what we kept, if nobody changed it since; else what
+	// is there now, without ours.
+	var original content
+	if was != nil && was.asLeft(now) {
+		original = was.original()
+	} else if original, err = one.without(now, was.before()); err != nil {
+		return now, fileError(one.path, err)
+	}
+	if was == nil {
+		rec.Files = append(rec.Files, kept{Path: one.path})
+		was = rec.of(one.path)
+	}
+	was.There, was.Data = original.there, original.data
+	was.Left = []string{digest(now), digest(fresh)}
+	if original.same(now) {
+		was.Left = was.Left[1:]
+	}
+	if err := mayWrite(c.target, c.mode, now.there); err != nil {
+		return now, fileError(one.path, err)
+	}
+	c.After = fresh.data
+	p.folders(rec, filepath.Dir(c.target))
+	p.Changes = append(p.Changes, c)
+	return fresh, nil
+}
+
+// read looks at a file as it is.
+func (p *Plan) read(k kind, one file) (Change, content, error) {
+	target, err := behind(one.path)
+	if err != nil {
+		return Change{}, content{}, fileError(one.path, err)
+	}
+	now, mode, err := readContent(target)
+	if err != nil {
+		return Change{}, content{}, fileError(one.path, err)
+	}
+	if !now.there {
+		mode = 0o600
+		if p.machine.System {
+			mode = 0o644
+		}
+	}
+	return Change{Agent: k.Name, Path: one.path, Before: now.data, Made: !now.there, target: target, mode: mode}, now, nil
+}
+
+// folders notes which folders have to be made.
+func (p *Plan) folders(rec *record, dir string) {
+	var list []string
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil || filepath.Dir(dir) == dir {
+			break
+		}
+		list = append(list, dir)
+	}
+	for _, one := range slices.Backward(list) {
+		if !slices.Contains(rec.Folders, one) {
+			rec.Folders = append(rec.Folders, one)
+		}
+	}
+}
+
+// trust finds out what Codex has to be told so that it runs our hooks.
+func (p *Plan) trust(ctx context.Context, rec *record, f Found, one *file, hooksFile string, hooks content) error {
+	list, err := codexHooks(hooks.data)
+	if err != nil {
+		return fileError(hooksFile, err)
+	}
+	if f.Program != "" {
+		asked, err := askCodex(ctx, p.machine, f.Program, hooks.data)
+		switch {
+		case err != nil || len(asked) != len(list):
+			p.Notes = append(p.Notes, "Codex did not say by which marks it knows our hooks, so ours were worked out. Start codex once: if it asks whether to trust hooks, say yes; until then it skips them silently.")
+		default:
+			list = asked
+		}
+	}
+	rec.Trust = list
+	one.trust = trustWants(filepath.Join(codexHome(p.machine, filepath.Dir(hooksFile)), filepath.Base(hooksFile)), list)
+	return nil
+}
+
+// unprotect plans to put back the files of one agent.
+func (p *Plan) unprotect(k kind, named bool) error {
+	files, err := k.files(p.machine)
+	if err != nil && !named {
+		return nil // it has no place here, so nothing of ours is there
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", k.Title, err)
+	}
+	rec, err := p.machine.record(k.Name)
+	if err != nil {
+		return err
+	}
+	if len(rec.Files) == 0 && len(rec.Folders) == 0 {
+		rec.Agent = "" // there is none to remove
+	}
+	seen := len(p.Changes)
+	for _, one := range recorded(k, files, rec) {
+		if err := p.takeOut(rec, k, one); err != nil {
+			return err
+		}
+	}
+	if rec.Agent != "" || len(p.Changes) > seen {
+		p.Agents, p.records = append(p.Agents, Found{Agent: k.Agent}), append(p.records, rec)
+	}
+	return nil
+}
+
+// recorded adds to an agent's files those that were changed where its settings
+// lay at another time.
+func recorded(k kind, files []file, rec *record) []file {
+	for _, was := range rec.Files {
+		if slices.ContainsFunc(files, func(f file) bool { return f.path == was.Path }) {
+			continue
+		}
+		for _, f := range files {
+			if filepath.Base(f.path) == filepath.Base(was.Path) {
+				f.path = was.Path
+				files = append(files, f)
+				break
+			}
+		}
+	}
+	return files
+}
+
+// takeOut plans one file without ours.
+func (p *Plan) takeOut(rec *record, k kind, one file) error {
+	c, now, err := p.read(k, one)
+	if err != nil {
+		return err
+	}
+	was := rec.of(one.path)
+	var fresh content
+	switch {
+	case was != nil && (was.asLeft(now) || was.original().same(now)):
+		fresh = was.original()
+	default:
+		if fresh, err = one.without(now, was.before()); err != nil {
+			return fileError(one.path, err)
+		}
+		if was != nil && !fresh.same(now) {
+			c.Note = "it was edited since it was protected: only what is ours is taken out"
+		}
+		if one.sort == whole && now.there && !fresh.there && string(now.data) != string(one.text) {
+			c.Note, c.rescue = "it is not as we wrote it: a copy is kept", true
+		}
+	}
+	if fresh.same(now) {
+		return nil
+	}
+	if err := mayWrite(c.target, c.mode, now.there); err != nil {
+		return fileError(one.path, err)
+	}
+	c.After, c.Gone = fresh.data, !fresh.there
+	p.Changes = append(p.Changes, c)
+	return nil
+}

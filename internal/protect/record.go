@@ -1,0 +1,119 @@
+package protect
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A record keeps what the settings of one agent were before ours came. It is
+// written before the first file is touched and removed after the last one was
+// put back, so that whatever happens in between, the next run knows both ends.
+// Fields are only added.
+type record struct {
+	V     int    `json:"v"`
+	Agent string `json:"agent"`
+	// Version is that of the agent when it was protected.
+	Version string `json:"version,omitempty"`
+	Files   []kept `json:"files"`
+	// Folders were made by us, outermost first.
+	Folders []string  `json:"folders,omitempty"`
+	Trust   []trusted `json:"trust,omitempty"`
+}
+
+// recordVersion changes when old records can no longer be read.
+const recordVersion = 1
+
+// maxRecord bounds a record: originals of some files, in base64.
+const maxRecord = 64 << 20
+
+// kept is the original of one file.
+type kept struct {
+	Path  string `json:"path"`
+	There bool   `json:"there"` // otherwise there was no file
+	Data  []byte `json:"data,omitempty"`
+	// Left are the hashes of what we wrote: one, or two while writing.
+	Left []string `json:"left"`
+}
+
+func (k kept) original() content { return content{k.There, k.Data} }
+
+// before is the original, if it is known.
+func (k *kept) before() *content {
+	if k == nil {
+		return nil
+	}
+	c := k.original()
+	return &c
+}
+
+// asLeft reports whether a file is as we wrote it.
+func (k kept) asLeft(now content) bool { return slices.Contains(k.Left, digest(now)) }
+
+func digest(c content) string {
+	if !c.there {
+		return "absent"
+	}
+	sum := sha256.Sum256(c.data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// of finds the original of a file; nil if there is none.
+func (r *record) of(path string) *kept {
+	for i := range r.Files {
+		if r.Files[i].Path == path {
+			return &r.Files[i]
+		}
+	}
+	return nil
+}
+
+func (m Machine) recordFile(agent string) string { return filepath.Join(m.Records, agent+".json") }
+
+// record reads that of an agent; an empty one if there is none.
+func (m Machine) record(agent string) (*record, error) {
+	r := &record{V: recordVersion, Agent: agent}
+	data, err := readLimited(m.recordFile(agent), maxRecord)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, r)
+	}
+	if err == nil && (r.V != recordVersion || r.Agent != agent) {
+		err = errors.New("it was written by another version of floodmark")
+	}
+	if err != nil {
+		return nil, &FileError{Path: m.recordFile(agent), Text: "the originals cannot be read: " + err.Error(), Hint: "if nothing helps, move it away: then only what is ours is taken out of the settings"}
+	}
+	return r, nil
+}
+
+func (m Machine) writeRecord(r *record) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return writeWhole(m.recordFile(r.Agent), data, 0o600)
+}
+
+// readLimited reads a plain file.
+func readLimited(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("larger than %d bytes", limit)
+	}
+	return data, err
+}

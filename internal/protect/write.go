@@ -1,0 +1,139 @@
+package protect
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// freshSuffix is that of a file being written. No agent reads files that end so.
+const freshSuffix = ".floodmark-new"
+
+// maxLinks is how many links are followed, as many as the system follows.
+const maxLinks = 40
+
+// behind is the file behind links, which a dotfiles manager may have put there.
+// The last one may not exist yet.
+func behind(path string) (string, error) {
+	for range maxLinks {
+		info, err := os.Lstat(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode()&fs.ModeSymlink == 0 {
+			return path, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", errors.New("the links lead nowhere")
+}
+
+// readContent reads a settings file, if it is there.
+func readContent(path string) (content, fs.FileMode, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content{}, 0, nil
+	case err != nil:
+		return content{}, 0, err
+	case !info.Mode().IsRegular():
+		return content{}, 0, errors.New("it is not a plain file")
+	}
+	data, err := readLimited(path, maxSettings)
+	return content{true, data}, info.Mode().Perm(), err
+}
+
+// mayWrite says why a file cannot be replaced, before anything is.
+func mayWrite(target string, mode fs.FileMode, there bool) error {
+	if there && mode&0o200 == 0 {
+		return &wrongFile{text: "it is read-only", hint: "chmod u+w " + shellWord(target)}
+	}
+	dir := filepath.Dir(target)
+	for {
+		_, err := os.Stat(dir)
+		if err == nil || filepath.Dir(dir) == dir {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	if unix.Access(dir, unix.W_OK) != nil {
+		return &wrongFile{text: "you may not write to " + dir, hint: "check whose it is; settings of the whole machine are root's"}
+	}
+	return nil
+}
+
+// writeWhole replaces a file by one that is whole and on disk. Whoever reads it
+// meanwhile, or after a crash, sees the old or the new one.
+func writeWhole(target string, data []byte, mode fs.FileMode) error {
+	fresh := target + freshSuffix
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(mode), keepOwner(f, target), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(fresh, target)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(fresh))
+	}
+	return syncFolder(filepath.Dir(target))
+}
+
+// keepOwner gives a new file the owner of the one it replaces: root may write
+// for others.
+func keepOwner(f *os.File, old string) error {
+	if os.Geteuid() != 0 {
+		return nil // what one writes is one's own
+	}
+	info, err := os.Stat(old)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if s, is := info.Sys().(*syscall.Stat_t); is {
+		return f.Chown(int(s.Uid), int(s.Gid))
+	}
+	return nil
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// lock keeps others from changing settings at the same time.
+func lock(dir string) (unlock func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("somebody else is changing settings right now: %w", err), f.Close())
+	}
+	return f.Close, nil
+}
