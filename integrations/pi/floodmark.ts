@@ -8,6 +8,9 @@
 import net from "node:net";
 import path from "node:path";
 
+const AGENT = "pi"; // it would wait for ever, so we do not
+
+// The next lines are those of ../shim/exchange.ts.
 const VERSION = 1;
 const MAX_REQUEST = 2 ** 24 - 1; // the first byte of a frame's length is zero
 const MAX_RESPONSE = 2 ** 20;
@@ -15,6 +18,8 @@ const LAST_WORDS_MS = 2_000; // at the end nothing depends on the answer
 
 const NO_ANSWER =
   "floodmark: the monitor did not answer, so nothing is allowed. Ask the person to run «floodmark status», and go on without this.";
+
+const because = (err: unknown) => `${NO_ANSWER} (${err instanceof Error ? err.message : err})`;
 
 // socketPath is the same rule as the daemon's.
 function socketPath(env: NodeJS.ProcessEnv): string {
@@ -27,8 +32,8 @@ function socketPath(env: NodeJS.ProcessEnv): string {
   throw new Error("there is no home folder");
 }
 
-// deadline is how long we wait for an answer: pi itself would wait for ever.
-// What cannot be read is the usual time.
+// deadline is how long we wait for an answer. What cannot be read is the usual
+// time.
 function deadline(env: NodeJS.ProcessEnv): number {
   const m = /^(\d{1,5})(ms|s)$/.exec(env.FLOODMARK_HOOK_DEADLINE ?? "");
   const ms = m ? Number(m[1]) * (m[2] === "s" ? 1000 : 1) : 0;
@@ -37,20 +42,17 @@ function deadline(env: NodeJS.ProcessEnv): number {
 
 // ask sends one question and returns the daemon's answer. Anything but a whole
 // answer in time, with status 0 and an object to do, is an error.
-async function ask(event: { type: string }, ctx: any, wait = deadline(process.env)): Promise<Record<string, unknown>> {
-  const raw = { event, ctx: context(ctx) };
+async function ask(event: string, raw: object, wait = deadline(process.env)): Promise<Record<string, unknown>> {
   const env: Record<string, string> = {};
   if (process.env.HOME) env.HOME = process.env.HOME;
-  const body = Buffer.from(
-    JSON.stringify({ v: VERSION, agent: "pi", event: event.type, raw, env, deadline_ms: wait }),
-  );
+  const body = Buffer.from(JSON.stringify({ v: VERSION, agent: AGENT, event, raw, env, deadline_ms: wait }));
   if (body.length > MAX_REQUEST) throw new Error("the message is too large");
   const length = Buffer.alloc(4);
   length.writeUInt32BE(body.length);
 
   const answer = JSON.parse((await exchange(Buffer.concat([length, body]), wait)).toString("utf8"));
   if (answer?.v !== VERSION || typeof answer.stdout !== "string") throw new Error("the answer is of another version");
-  if (answer.exit !== 0) throw new Error(String(answer.stderr).trim());
+  if (answer.exit !== 0) throw new Error(String(answer.stderr).trim() || "it said no");
   const todo = JSON.parse(answer.stdout);
   if (todo === null || typeof todo !== "object") throw new Error("the answer says nothing");
   return todo;
@@ -86,6 +88,7 @@ function exchange(frame: Buffer, wait: number): Promise<Buffer> {
     socket.write(frame);
   });
 }
+// The lines of ../shim/exchange.ts end here.
 
 // context says which session this is, and what sorts of entries it holds.
 function context(ctx: any) {
@@ -103,12 +106,10 @@ function tell(ctx: any, text: unknown) {
   else console.error(text);
 }
 
-const because = (err: unknown) => `${NO_ANSWER} (${err instanceof Error ? err.message : err})`;
-
 export default function (pi: any) {
   pi.on("session_start", async (event: any, ctx: any) => {
     try {
-      await ask({ ...event }, ctx);
+      await ask(event.type, { event, ctx: context(ctx) });
     } catch (err) {
       tell(ctx, because(err)); // a session nobody announced is not believed later
     }
@@ -116,7 +117,7 @@ export default function (pi: any) {
 
   pi.on("input", async (event: any, ctx: any) => {
     try {
-      const todo = await ask({ ...event }, ctx);
+      const todo = await ask(event.type, { event, ctx: context(ctx) });
       tell(ctx, todo.notice);
       return { action: todo.action === "continue" ? "continue" : "handled" };
     } catch (err) {
@@ -128,7 +129,7 @@ export default function (pi: any) {
   pi.on("tool_call", async (event: any, ctx: any) => {
     const { type, toolName, toolCallId, input } = event;
     try {
-      const todo = await ask({ type, toolName, toolCallId, input } as any, ctx);
+      const todo = await ask(type, { event: { type, toolName, toolCallId, input }, ctx: context(ctx) });
       if (todo.block === false) return undefined;
       return { block: true, reason: String(todo.reason ?? NO_ANSWER) };
     } catch (err) {
@@ -139,7 +140,8 @@ export default function (pi: any) {
   pi.on("tool_result", async (event: any, ctx: any) => {
     const { type, toolName, toolCallId, input, content, isError } = event;
     try {
-      const todo = await ask({ type, toolName, toolCallId, input, content, isError } as any, ctx);
+      const told = { type, toolName, toolCallId, input, content, isError };
+      const todo = await ask(type, { event: told, ctx: context(ctx) });
       if (todo.keep === true) return undefined;
       if (Array.isArray(todo.content)) return todo;
       throw new Error("the answer says nothing");
@@ -151,7 +153,7 @@ export default function (pi: any) {
 
   pi.on("user_bash", async (event: any, ctx: any) => {
     try {
-      const todo = await ask({ ...event }, ctx);
+      const todo = await ask(event.type, { event, ctx: context(ctx) });
       if (todo.keep === true) return undefined;
       throw new Error("the answer says nothing");
     } catch (err) {
@@ -161,7 +163,7 @@ export default function (pi: any) {
 
   for (const type of ["agent_end", "session_shutdown"]) {
     pi.on(type, async (_event: any, ctx: any) => {
-      await ask({ type }, ctx, LAST_WORDS_MS).catch(() => {});
+      await ask(type, { event: { type }, ctx: context(ctx) }, LAST_WORDS_MS).catch(() => {});
     });
   }
 }

@@ -52,6 +52,9 @@ type dialect interface {
 
 // asked is one message in our own words.
 type asked struct {
+	// first are judged before event, in order. What refuses one of them refuses
+	// the message.
+	first []hook.Event
 	event hook.Event
 	// otherwise, unless nil, is judged if event cannot be: it must be the less
 	// believing of the two.
@@ -79,6 +82,8 @@ func dialectOf(agent string) (dialect, bool) {
 		return copilot{}, true
 	case geminiName:
 		return gemini{}, true
+	case opencodeName:
+		return opencode{}, true
 	case piName:
 		return pi{}, true
 	}
@@ -99,6 +104,20 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 	case err != nil:
 		return lang.write(req.Event, answer{why: "the hook's message was not understood, so nothing is allowed: " + err.Error() + ". Ask the person to compare the versions of the agent and of floodmark."})
 	}
+	return lang.write(req.Event, d.judge(ctx, about))
+}
+
+// judge asks about all that a message says.
+func (d Door) judge(ctx context.Context, about asked) answer {
+	for _, ev := range about.first {
+		reply, err := d.ask(ctx, ev)
+		if err != nil {
+			return answer{why: sorry(err)}
+		}
+		if why := refusal(reply); why != "" {
+			return answer{why: why}
+		}
+	}
 	if about.afterStart {
 		d.Starts.wait(ctx, about.event.Session)
 	}
@@ -110,9 +129,9 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 		reply, err = d.ask(ctx, *about.otherwise)
 	}
 	if err != nil {
-		return lang.write(req.Event, answer{why: sorry(err)})
+		return answer{why: sorry(err)}
 	}
-	return lang.write(req.Event, answer{reply: reply, why: refusal(reply)})
+	return answer{reply: reply, why: refusal(reply)}
 }
 
 // ask asks about one event, and once more when a person answered in time.

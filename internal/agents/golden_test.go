@@ -35,7 +35,8 @@ func (j *judge) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply, 
 }
 
 // message is a captured message as its hook program would send it. A file is
-// named after the agent and its event: codex.PreToolUse.mcp.json.
+// named after the agent and its event: codex.PreToolUse.mcp.json. Where the
+// event's own name has dots, the file's has hyphens.
 func message(t testing.TB, file string) hookframe.Request {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -44,7 +45,7 @@ func message(t testing.TB, file string) hookframe.Request {
 	}
 	parts := strings.Split(filepath.Base(file), ".")
 	return hookframe.Request{
-		V: hookframe.Version, Agent: parts[0], Event: parts[1], Raw: raw,
+		V: hookframe.Version, Agent: parts[0], Event: strings.ReplaceAll(parts[1], "-", "."), Raw: raw,
 		Env: map[string]string{"HOME": "/home/dev"}, DeadlineMS: 10_000,
 	}
 }

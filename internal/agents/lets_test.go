@@ -21,7 +21,8 @@ import (
 func gates(event string) bool {
 	switch event {
 	case "PreToolUse", "PostToolUse", "UserPromptSubmit", "tool_call", "tool_result", "input",
-		"BeforeTool", "AfterTool", "BeforeAgent", "preToolUse", "permissionRequest", "postToolUse", "userPromptSubmitted":
+		"BeforeTool", "AfterTool", "BeforeAgent", "preToolUse", "permissionRequest", "postToolUse", "userPromptSubmitted",
+		"chat.message", "tool.execute.before", "tool.execute.after", "shell.env":
 		return true
 	}
 	return false
@@ -29,7 +30,7 @@ func gates(event string) bool {
 
 // said reports whether an event is a message to the model.
 func said(event string) bool {
-	return slices.Contains([]string{"UserPromptSubmit", "input", "BeforeAgent", "userPromptSubmitted"}, event)
+	return slices.Contains([]string{"UserPromptSubmit", "input", "BeforeAgent", "userPromptSubmitted", "chat.message"}, event)
 }
 
 // asks reports whether an event is put to the monitor. A permissionRequest was
@@ -47,8 +48,8 @@ func lets(t testing.TB, req hookframe.Request, resp hookframe.Response) bool {
 		return geminiLets(resp)
 	case "copilot-cli":
 		return copilotLets(req.Event, resp)
-	case "pi":
-		return piLets(t, req.Event, resp)
+	case "pi", "opencode":
+		return shimLets(t, req.Event, resp)
 	}
 	return resp.Exit == 0 // nobody calls us so
 }
@@ -119,8 +120,8 @@ func copilotLets(event string, resp hookframe.Response) bool {
 	return no.Result == nil || no.Result.Text == ""
 }
 
-// piLets is the shim with pi behind it.
-func piLets(t testing.TB, event string, resp hookframe.Response) bool {
+// shimLets is a shim with its agent behind it.
+func shimLets(t testing.TB, event string, resp hookframe.Response) bool {
 	t.Helper()
 	if resp.Exit != 0 {
 		return false
@@ -130,9 +131,9 @@ func piLets(t testing.TB, event string, resp hookframe.Response) bool {
 		return false
 	}
 	switch event {
-	case "tool_call":
+	case "tool_call", "tool.execute.before":
 		return said["block"] == false
-	case "input":
+	case "input", "chat.message":
 		return said["action"] == "continue"
 	}
 	return said["keep"] == true
@@ -211,6 +212,16 @@ func TestNotUnderstood(t *testing.T) {
 		{"pi", "tool_call", `{"event":{"type":"tool_call"},"ctx":{"sessionId":"s"}}`},
 		{"pi", "session_start", `{"event":{"type":"session_start","reason":"magic"},"ctx":{"sessionId":"s"}}`},
 		{"pi", "other", `{"event":{"type":"other"},"ctx":{"sessionId":"s"}}`},
+		{"opencode", "tool.execute.before", `{"tool":"bash"}`},
+		{"opencode", "tool.execute.before", `{"session":{"id":"s"}}`},
+		{"opencode", "tool.execute.before", `{"session":{"id":"s"},"tool":"task"}`},
+		{"opencode", "tool.execute.before", `{"session":{"id":"s"},"tool":"task","args":{"task_id":"other"}}`},
+		{"opencode", "tool.execute.before", `{"session":{"id":"s"},"tool":"task","args":{"task_id":"other"},"target":{"id":"other"}}`},
+		{"opencode", "tool.execute.before", `{"session":{"id":"s"},"tool":"task","args":{"session_id":"other"},"target":{"id":"mine","parentID":"s"}}`},
+		{"opencode", "tool.execute.after", `{"session":{"id":"s"},"output":"x"}`},
+		{"opencode", "chat.message", `{"session":{"id":"s","start":"magic"},"parts":[{"type":"text","text":"hi"}]}`},
+		{"opencode", "chat.message", `{"session":{"id":"s"},"parts":[{"type":"file","sha256":"short"}]}`},
+		{"opencode", "permission.ask", `{"session":{"id":"s"}}`},
 		{"nobody", "x", `{}`},
 	} {
 		j := &judge{reply: allowed()}

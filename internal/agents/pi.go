@@ -151,16 +151,8 @@ func (e piEvent) call() (hook.Call, error) {
 	return hook.Call{ID: floodmark.CallID(e.CallID), Name: e.Tool, Args: e.Input}, nil
 }
 
-// The answers the shim does as they stand: they are what pi itself takes.
+// piWithheld is shown in place of what a tool gave.
 type (
-	piCall struct {
-		Block  bool   `json:"block"`
-		Reason string `json:"reason,omitempty"`
-	}
-	piSays struct {
-		Action string `json:"action"`
-		Notice string `json:"notice,omitempty"` // shown to the person
-	}
 	piText struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
@@ -170,45 +162,18 @@ type (
 		Details struct{} `json:"details"`
 		IsError bool     `json:"isError"`
 	}
-	piRan struct {
-		Keep bool `json:"keep"`
-	}
 )
 
 func (pi) write(event string, a answer) hookframe.Response {
-	r := hookframe.Response{V: hookframe.Version}
-	refused := a.why != ""
 	switch event {
 	case piToolCall:
-		call := piCall{Block: refused}
-		if refused {
-			call.Reason = a.reason()
-		}
-		r.Stdout = object(call)
+		return tells(a.call())
 	case piInput:
-		r.Stdout = object(piSaid(a))
+		return tells(a.said())
 	case piToolResult:
-		r.Stdout = object(piRan{Keep: true})
-		if refused {
-			r.Stdout = object(piWithheld{Content: []piText{{Type: "text", Text: a.reason()}}, IsError: true})
+		if a.why != "" {
+			return tells(piWithheld{Content: []piText{{Type: "text", Text: a.reason()}}, IsError: true})
 		}
-	default:
-		if refused {
-			r.Stderr, r.Exit = a.reason()+"\n", hookframe.Refused
-			return r
-		}
-		r.Stdout = object(piRan{Keep: true})
 	}
-	return r
-}
-
-// piSaid answers a message: on to the model, or kept from it.
-func piSaid(a answer) piSays {
-	switch {
-	case a.why != "":
-		return piSays{Action: "handled", Notice: a.reason()}
-	case a.reply.Consumed:
-		return piSays{Action: "handled", Notice: "floodmark: " + plain(a.reply.Notice, maxReason)}
-	}
-	return piSays{Action: "continue"}
+	return a.kept()
 }

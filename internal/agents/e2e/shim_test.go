@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -20,58 +21,54 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// answers are what the shim tells pi, by event. An absent one lets pi go on.
+// answers are what a shim makes of one event each.
 type answers struct {
-	Input struct {
-		Action string `json:"action"`
-	} `json:"input"`
-	Call *struct {
-		Block  bool   `json:"block"`
-		Reason string `json:"reason"`
-	} `json:"tool_call"`
-	Result *struct {
-		Content []struct{ Text string } `json:"content"`
-		IsError bool                    `json:"isError"`
-	} `json:"tool_result"`
-	Bash *struct {
-		Result struct {
-			Output string `json:"output"`
-		} `json:"result"`
-	} `json:"user_bash"`
+	Message bool   `json:"message"` // passed on to the model
+	Call    string `json:"call"`    // why it is not run
+	Result  string `json:"result"`  // what the model reads of it
+	Failed  string `json:"failed"`  // and of an error
+	Shell   bool   `json:"shell"`   // whether a person's own command runs
 }
 
-// drive runs every handler of the shim against whoever serves the socket.
-func drive(t *testing.T, serve func(net.Conn)) answers {
+// shims are the files agents load, as they are shipped.
+func shims() map[string]string {
+	return map[string]string{"opencode": "opencode/floodmark.ts", "pi": "pi/floodmark.ts"}
+}
+
+// drive runs every handler of a shim against whoever serves the socket.
+func drive(t *testing.T, agent string, serve func(net.Conn)) answers {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
 	if serve != nil {
 		serving(t, socket, serve)
 	}
-	return driveAt(t, socket)
+	return driveAt(t, agent, socket)
 }
 
 // driveAt runs them with a socket of that name.
-func driveAt(t *testing.T, socket string) answers {
+func driveAt(t *testing.T, agent, socket string) answers {
 	t.Helper()
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/agents")
 	}
 	jiti := tool(t, "pi-"+piVersion, "node_modules", "jiti", "lib", "jiti.mjs")
-	shim, err := filepath.Abs("../../../integrations/pi/floodmark.ts")
+	shim, err := filepath.Abs("../../../integrations/" + shims()[agent])
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), runWithin)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", "testdata/drive.mjs", jiti, shim)
+	cmd := exec.CommandContext(ctx, "node", "testdata/drive.mjs", jiti, agent, shim)
 	cmd.Env = append(os.Environ(), hookframe.SocketVariable+"="+socket, "FLOODMARK_HOOK_DEADLINE=300ms")
+	var said bytes.Buffer
+	cmd.Stderr = &said
 	out, err := cmd.Output()
 	var got answers
 	if err == nil {
 		err = json.Unmarshal(out, &got)
 	}
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("%v: %s %s", err, out, said.String())
 	}
 	return got
 }
@@ -106,22 +103,24 @@ func answering(v floodmark.Verdict) func(net.Conn) {
 }
 
 func TestShimDoesAsItIsTold(t *testing.T) {
-	got := drive(t, answering(floodmark.Allow))
-	if got.Input.Action != "continue" || got.Call != nil || got.Result != nil || got.Bash != nil {
-		t.Errorf("allowed: %+v", got)
-	}
-	got = drive(t, answering(floodmark.Restrict))
-	if !got.closed() || got.Call.Reason != "floodmark: because." {
-		t.Errorf("refused: %+v", got)
+	for agent := range shims() {
+		t.Run(agent, func(t *testing.T) {
+			got := drive(t, agent, answering(floodmark.Allow))
+			if !got.Message || got.Call != "" || !strings.Contains(got.Result, "RESULT") || !strings.Contains(got.Failed, "RESULT") || !got.Shell {
+				t.Errorf("allowed: %+v", got)
+			}
+			got = drive(t, agent, answering(floodmark.Restrict))
+			if !got.closed() || got.Call != "floodmark: because." || !strings.Contains(got.Result, "floodmark: because.") {
+				t.Errorf("refused: %+v", got)
+			}
+		})
 	}
 }
 
-// closed reports whether pi does nothing and shows nothing.
+// closed reports whether the agent does nothing and shows nothing.
 func (a answers) closed() bool {
-	return a.Input.Action == "handled" &&
-		a.Call != nil && a.Call.Block && a.Call.Reason != "" &&
-		a.Result != nil && a.Result.IsError && len(a.Result.Content) == 1 && !strings.Contains(a.Result.Content[0].Text, "RESULT") &&
-		a.Bash != nil && a.Bash.Result.Output != ""
+	shows := func(text string) bool { return text == "" || strings.Contains(text, "RESULT") }
+	return !a.Message && a.Call != "" && !shows(a.Result) && !shows(a.Failed) && !a.Shell
 }
 
 // Node takes a number for a port, and a name for one in the project's folder.
@@ -141,8 +140,10 @@ func TestShimAsksAtAbsolutePathsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := driveAt(t, port); !got.closed() {
-		t.Errorf("it believed whoever answers at a port: %+v", got)
+	for agent := range shims() {
+		if got := driveAt(t, agent, port); !got.closed() {
+			t.Errorf("%s believed whoever answers at a port: %+v", agent, got)
+		}
 	}
 }
 
@@ -174,10 +175,26 @@ func TestShimIsClosedOnEveryFailure(t *testing.T) {
 		"nothing to do": says(frame(`{"v":1,"stdout":"{}","stderr":"","exit":0}`)),
 		"a word":        says(frame(`{"v":1,"stdout":"\"yes\"","stderr":"","exit":0}`)),
 	} {
-		t.Run(name, func(t *testing.T) {
-			if got := drive(t, serve); !got.closed() {
-				t.Errorf("%+v", got)
-			}
-		})
+		for agent := range shims() {
+			t.Run(agent+" "+name, func(t *testing.T) {
+				t.Parallel()
+				if got := drive(t, agent, serve); !got.closed() {
+					t.Errorf("%+v", got)
+				}
+			})
+		}
+	}
+}
+
+// Each shim is one file for its agent to load, so each has its own copy of how
+// to ask the daemon. They are the same.
+func TestShimsAskInTheSameWay(t *testing.T) {
+	want := shipped(t, "shim/exchange.ts")
+	for agent, file := range shims() {
+		_, rest, _ := strings.Cut(shipped(t, file), "// The next lines are those of ../shim/exchange.ts.\n")
+		got, _, ok := strings.Cut(rest, "// The lines of ../shim/exchange.ts end here.\n")
+		if !ok || got != want {
+			t.Errorf("the copy of integrations/shim/exchange.ts in %s's %s differs", agent, file)
+		}
 	}
 }

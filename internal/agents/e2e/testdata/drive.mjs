@@ -1,28 +1,79 @@
-// Drives the shim without pi: node drive.mjs JITI SHIM prints what each of its
-// handlers answers, as one JSON object.
+// Drives a shim without its agent: node drive.mjs JITI AGENT SHIM prints what
+// becomes of a message, a call, a result and a command of the person's, as one
+// JSON object. An absent field means that it never came to that.
 import { pathToFileURL } from "node:url";
 
-const [, , jitiPath, shim] = process.argv;
+const [, , jitiPath, agent, shim] = process.argv;
 const { createJiti } = await import(pathToFileURL(jitiPath).href);
-const handlers = {};
-const extension = await createJiti(import.meta.url).import(shim, { default: true });
-extension({ on: (name, handler) => (handlers[name] = handler) });
+const plugin = await createJiti(import.meta.url).import(shim);
 
-const ctx = {
-  cwd: "/home/dev/project",
-  hasUI: false,
-  sessionManager: { getEntries: () => [], getSessionId: () => "s" },
-};
-const call = { toolName: "bash", toolCallId: "c", input: { command: "ls" } };
-const events = {
-  session_start: { type: "session_start", reason: "startup" },
-  input: { type: "input", text: "hi", source: "interactive" },
-  tool_call: { type: "tool_call", ...call },
-  tool_result: { type: "tool_result", ...call, content: [{ type: "text", text: "RESULT" }], details: { x: 1 }, isError: false },
-  user_bash: { type: "user_bash", command: "ls", excludeFromContext: false, cwd: "/" },
-  agent_end: { type: "agent_end", messages: [] },
-  session_shutdown: { type: "session_shutdown", reason: "quit" },
-};
-const answers = {};
-for (const [name, event] of Object.entries(events)) answers[name] = (await handlers[name](event, ctx)) ?? null;
-process.stdout.write(JSON.stringify(answers));
+// Each returns {message, call, result, failed, shell}: whether a message is
+// passed on, why a call is not run, what the model reads of a result and of an
+// error, and whether a command of the person's runs.
+const drivers = { pi: drivePi, opencode: driveOpencode };
+process.stdout.write(JSON.stringify(await drivers[agent]()));
+
+async function drivePi() {
+  const handlers = {};
+  plugin.default({ on: (name, handler) => (handlers[name] = handler) });
+  const ctx = {
+    cwd: "/home/dev/project",
+    hasUI: false,
+    sessionManager: { getEntries: () => [], getSessionId: () => "s" },
+  };
+  const send = (type, more) => handlers[type]({ type, ...more }, ctx);
+  const call = { toolName: "bash", toolCallId: "c", input: { command: "ls" } };
+  const given = { ...call, content: [{ type: "text", text: "RESULT" }], details: { x: "RESULT" } };
+  await send("session_start", { reason: "startup" });
+  const message = await send("input", { text: "hi", source: "interactive" });
+  const before = await send("tool_call", call);
+  const after = await send("tool_result", { ...given, isError: false });
+  const failed = await send("tool_result", { ...given, isError: true });
+  const shell = await send("user_bash", { command: "ls", excludeFromContext: false, cwd: "/" });
+  await send("agent_end", { messages: [] });
+  await send("session_shutdown", { reason: "quit" });
+  const shown = (patch) => JSON.stringify(patch ? { content: patch.content, details: patch.details } : given);
+  return {
+    message: message.action === "continue",
+    call: before?.block ? before.reason : "",
+    result: shown(after),
+    failed: shown(failed),
+    shell: shell === undefined,
+  };
+}
+
+async function driveOpencode() {
+  const client = {
+    session: {
+      get: async ({ path }) => ({ data: { id: path.id, directory: "/home/dev/project" } }),
+      messages: async () => ({ data: [] }),
+    },
+  };
+  const hooks = await plugin.Floodmark({ client });
+  await hooks.config({ mcp: { everything: {} }, enabled_providers: ["floodmark:*"] });
+  const does = (work) => work.then(() => "", (err) => String(err.message));
+  const call = { tool: "bash", sessionID: "s", callID: "c" };
+  const args = { command: "ls" };
+  const parts = [{ type: "text", text: "hi" }];
+  const message = await does(hooks["chat.message"]({ sessionID: "s" }, { parts }));
+  const before = await does(hooks["tool.execute.before"](call, { args }));
+  const output = { title: "RESULT", output: "RESULT", content: [{ type: "text", text: "RESULT" }], metadata: { x: "RESULT" } };
+  await hooks["tool.execute.after"]({ ...call, args }, output);
+  await does(hooks["tool.execute.before"]({ ...call, callID: "d" }, { args }));
+  const messages = [{ parts: [{ type: "tool", callID: "d", state: { status: "error", error: "RESULT" } }] }];
+  const transform = () => hooks["experimental.chat.messages.transform"]({}, { messages });
+  await transform();
+  const failed = messages[0].parts[0].state.error;
+  messages[0].parts[0].state.error = "RESULT"; // opencode reads it anew each time
+  await transform();
+  const shell = await does(hooks["shell.env"]({ cwd: "/", sessionID: "s", callID: "e" }, { env: {} }));
+  await hooks.event({ event: { type: "session.idle", properties: { sessionID: "s" } } });
+  return {
+    message: message === "",
+    call: before,
+    result: JSON.stringify(output),
+    // A call that did not run cannot fail.
+    failed: before === "" ? failed + messages[0].parts[0].state.error : before,
+    shell: shell === "",
+  };
+}

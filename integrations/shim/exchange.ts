@@ -1,0 +1,77 @@
+const VERSION = 1;
+const MAX_REQUEST = 2 ** 24 - 1; // the first byte of a frame's length is zero
+const MAX_RESPONSE = 2 ** 20;
+const LAST_WORDS_MS = 2_000; // at the end nothing depends on the answer
+
+const NO_ANSWER =
+  "floodmark: the monitor did not answer, so nothing is allowed. Ask the person to run «floodmark status», and go on without this.";
+
+const because = (err: unknown) => `${NO_ANSWER} (${err instanceof Error ? err.message : err})`;
+
+// socketPath is the same rule as the daemon's.
+function socketPath(env: NodeJS.ProcessEnv): string {
+  const absolute = (v?: string): v is string => !!v && path.isAbsolute(v);
+  if (absolute(env.FLOODMARK_HOOK_SOCKET)) return env.FLOODMARK_HOOK_SOCKET;
+  if (env.FLOODMARK_HOOK_SOCKET) throw new Error("FLOODMARK_HOOK_SOCKET is no absolute path"); // or a port
+  if (absolute(env.XDG_RUNTIME_DIR)) return path.join(env.XDG_RUNTIME_DIR, "floodmark", "hook.sock");
+  if (absolute(env.XDG_STATE_HOME)) return path.join(env.XDG_STATE_HOME, "floodmark", "run", "hook.sock");
+  if (absolute(env.HOME)) return path.join(env.HOME, ".local", "state", "floodmark", "run", "hook.sock");
+  throw new Error("there is no home folder");
+}
+
+// deadline is how long we wait for an answer. What cannot be read is the usual
+// time.
+function deadline(env: NodeJS.ProcessEnv): number {
+  const m = /^(\d{1,5})(ms|s)$/.exec(env.FLOODMARK_HOOK_DEADLINE ?? "");
+  const ms = m ? Number(m[1]) * (m[2] === "s" ? 1000 : 1) : 0;
+  return ms > 0 && ms <= 600_000 ? ms : 10_000;
+}
+
+// ask sends one question and returns the daemon's answer. Anything but a whole
+// answer in time, with status 0 and an object to do, is an error.
+async function ask(event: string, raw: object, wait = deadline(process.env)): Promise<Record<string, unknown>> {
+  const env: Record<string, string> = {};
+  if (process.env.HOME) env.HOME = process.env.HOME;
+  const body = Buffer.from(JSON.stringify({ v: VERSION, agent: AGENT, event, raw, env, deadline_ms: wait }));
+  if (body.length > MAX_REQUEST) throw new Error("the message is too large");
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(body.length);
+
+  const answer = JSON.parse((await exchange(Buffer.concat([length, body]), wait)).toString("utf8"));
+  if (answer?.v !== VERSION || typeof answer.stdout !== "string") throw new Error("the answer is of another version");
+  if (answer.exit !== 0) throw new Error(String(answer.stderr).trim() || "it said no");
+  const todo = JSON.parse(answer.stdout);
+  if (todo === null || typeof todo !== "object") throw new Error("the answer says nothing");
+  return todo;
+}
+
+// exchange writes a frame and reads one. The socket stays open for writing
+// until then: the daemon would take us for gone.
+function exchange(frame: Buffer, wait: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(socketPath(process.env));
+    const got: Buffer[] = [];
+    let size = 0;
+    const fail = (err: Error) => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(err);
+    };
+    const timer = setTimeout(() => fail(new Error("the daemon did not answer in time")), wait);
+    socket.on("error", fail);
+    socket.on("close", () => fail(new Error("the daemon closed the connection")));
+    socket.on("data", (data: Buffer) => {
+      got.push(data);
+      size += data.length;
+      if (size < 4) return;
+      const all = Buffer.concat(got);
+      const length = all.readUInt32BE(0);
+      if (length > MAX_RESPONSE) return fail(new Error("the answer is too large"));
+      if (size < 4 + length) return;
+      clearTimeout(timer);
+      resolve(all.subarray(4, 4 + length));
+      socket.destroy();
+    });
+    socket.write(frame);
+  });
+}

@@ -1,0 +1,62 @@
+package agents
+
+import "github.com/floodmark/floodmark/internal/hookframe"
+
+// The answers a shim inside an agent does as they stand. Every yes is said in
+// words, so that an empty answer is none.
+type (
+	shimCall struct {
+		Block  bool   `json:"block"`
+		Reason string `json:"reason,omitempty"`
+	}
+	shimSays struct {
+		Action string `json:"action"`
+		Notice string `json:"notice,omitempty"` // shown to the person
+	}
+	shimWithheld struct {
+		Withhold string `json:"withhold"` // shown in place of what a tool gave
+	}
+	shimKeeps struct {
+		Keep bool `json:"keep"`
+	}
+)
+
+// tells hands an answer to a shim.
+func tells(v any) hookframe.Response {
+	return hookframe.Response{V: hookframe.Version, Stdout: object(v)}
+}
+
+// call answers a tool call: it runs, or it does not.
+func (a answer) call() shimCall {
+	if a.why == "" {
+		return shimCall{}
+	}
+	return shimCall{Block: true, Reason: a.reason()}
+}
+
+// said answers a message: on to the model, or kept from it.
+func (a answer) said() shimSays {
+	switch {
+	case a.why != "":
+		return shimSays{Action: "handled", Notice: a.reason()}
+	case a.reply.Consumed:
+		return shimSays{Action: "handled", Notice: "floodmark: " + plain(a.reply.Notice, maxReason)}
+	}
+	return shimSays{Action: "continue"}
+}
+
+// shown answers a result: as it is, or withheld.
+func (a answer) shown() hookframe.Response {
+	if a.why != "" {
+		return tells(shimWithheld{Withhold: a.reason()})
+	}
+	return a.kept()
+}
+
+// kept answers what else is reported. A no is a failure there.
+func (a answer) kept() hookframe.Response {
+	if a.why != "" {
+		return hookframe.Response{V: hookframe.Version, Stderr: a.reason() + "\n", Exit: hookframe.Refused}
+	}
+	return tells(shimKeeps{Keep: true})
+}
