@@ -7,23 +7,25 @@ import (
 )
 
 // chatResults reads a request for chat completions.
-func chatResults(body []byte) (results []string, stream bool, err error) {
+func chatResults(body []byte) (asked, error) {
 	var req struct {
-		Stream   bool `json:"stream"`
+		Stream   bool              `json:"stream"`
+		Tools    []json.RawMessage `json:"tools"`
 		Messages []struct {
 			Role    string          `json:"role"`
 			Content json.RawMessage `json:"content"`
 		} `json:"messages"`
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
-		return nil, false, err
+		return asked{}, err
 	}
+	a := asked{stream: req.Stream, tools: len(req.Tools)}
 	for _, m := range req.Messages {
 		if m.Role == "tool" {
-			results = append(results, text(m.Content))
+			a.results = append(a.results, text(m.Content))
 		}
 	}
-	return results, req.Stream, nil
+	return a, nil
 }
 
 type chatCall struct {

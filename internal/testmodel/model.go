@@ -44,6 +44,10 @@ type Turn struct {
 type Model struct {
 	// Say decides what comes next. It is called for one turn at a time.
 	Say func(Turn) Step
+	// Aside answers what agents ask beside the conversation, for a title or for
+	// who speaks next: requests that offer no tools. They are no turns then.
+	// Empty: they are turns like all others.
+	Aside string
 
 	mu    sync.Mutex // guards what follows, and Say
 	turns []Turn
@@ -66,12 +70,13 @@ func (m *Model) Turns() []Turn {
 	return append([]Turn(nil), m.turns...)
 }
 
-// Handler serves the model by the interfaces agents speak: chat completions
-// and responses, both streamed or not.
+// Handler serves the model by the interfaces agents speak: chat completions,
+// responses and the Gemini API, all streamed or not.
 func (m *Model) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", m.serve(chatResults, chatAnswer))
 	mux.HandleFunc("POST /v1/responses", m.serve(responsesResults, responsesAnswer))
+	mux.HandleFunc("POST /v1beta/models/{call}", m.gemini)
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]any{"object": "list", "data": []any{map[string]any{"id": Name, "object": "model"}}})
 	})
@@ -81,8 +86,16 @@ func (m *Model) Handler() http.Handler {
 // Name is what the model is called.
 const Name = "scripted"
 
+// asked is one request as its interface's reader understands it.
+type asked struct {
+	results []string // what tools gave so far
+	tools   int      // how many are offered
+	stream  bool     // the answer is wanted piece by piece
+	json    bool     // the answer is wanted as an object
+}
+
 type (
-	reader func(body []byte) (results []string, stream bool, err error)
+	reader func(body []byte) (asked, error)
 	writer func(w http.ResponseWriter, s Step, turn int, stream bool)
 )
 
@@ -92,19 +105,34 @@ func (m *Model) serve(read reader, write writer) http.HandlerFunc {
 		if err == nil && len(body) > MaxRequest {
 			err = errors.New("the request is too large")
 		}
-		var t Turn
-		var stream bool
+		var a asked
 		if err == nil {
-			t.Results, stream, err = read(body)
+			a, err = read(body)
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		t.Header, t.Body = r.Header, body
-		step, n := m.next(t)
-		write(w, step, n, stream)
+		if m.Aside != "" && a.tools == 0 {
+			write(w, Step{Text: m.aside(a.json)}, 0, a.stream)
+			return
+		}
+		step, n := m.next(Turn{Results: a.results, Header: r.Header, Body: body})
+		write(w, step, n, a.stream)
 	}
+}
+
+// aside is the answer beside the conversation. As an object it leaves the word
+// to the person, in the manner of the one agent that asks for it.
+func (m *Model) aside(object bool) string {
+	if !object {
+		return m.Aside
+	}
+	data, err := json.Marshal(map[string]string{"reasoning": m.Aside, "next_speaker": "user"})
+	if err != nil {
+		return "{}"
+	}
+	return string(data)
 }
 
 func (m *Model) next(t Turn) (Step, int) {

@@ -8,23 +8,25 @@ import (
 )
 
 // responsesResults reads a request for responses.
-func responsesResults(body []byte) (results []string, stream bool, err error) {
+func responsesResults(body []byte) (asked, error) {
 	var req struct {
-		Stream bool `json:"stream"`
+		Stream bool              `json:"stream"`
+		Tools  []json.RawMessage `json:"tools"`
 		Input  []struct {
 			Type   string          `json:"type"`
 			Output json.RawMessage `json:"output"`
 		} `json:"input"`
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
-		return nil, false, err
+		return asked{}, err
 	}
+	a := asked{stream: req.Stream, tools: len(req.Tools)}
 	for _, item := range req.Input {
 		if strings.HasSuffix(item.Type, "_call_output") {
-			results = append(results, text(item.Output))
+			a.results = append(a.results, text(item.Output))
 		}
 	}
-	return results, req.Stream, nil
+	return a, nil
 }
 
 // item is one piece of a response, as the interface writes it.

@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+// The versions are those that were measured; others may behave otherwise.
+const (
+	codexVersion = "0.166.0"
+	piVersion    = "0.73.1"
+)
+
+// An agent is one real program: how it is set up and run, protected or not.
+type agent struct {
+	name, version string
+	run           func(w *world, h how) (output string)
+	// shell calls the agent's own tool for command lines.
+	shell func(command string) testmodel.Call
+	// mcp calls the one tool of our server; nil if the agent knows no servers.
+	mcp func(args any) testmodel.Call
+	// spawn are the calls, one after the other, by which a sub-agent does its
+	// part, each made of what the calls before gave; nil if there are none.
+	spawn []func(results []string) testmodel.Call
+	// plugin says that our hook is code in the agent, not a program it starts.
+	plugin bool
+	// pending says what is still missing: then only the attack is measured.
+	pending string
+	// holes are the behaviours that are not kept, and why, and what was tried;
+	// none those that the agent has no occasion for. The run must show them.
+	holes, none map[string]string
+}
+
+// how an agent is run: with our hooks or without, in a new session or in the
+// last one again.
+type how struct{ protected, again bool }
+
+// agentsHere are the agents we run, in the order of the matrix.
+func agentsHere() []agent {
+	return []agent{codexAgent(), copilotAgent(), geminiAgent(), openclawAgent(), opencodeAgent(), piAgent()}
+}
+
+// inside adds what no agent has that our code runs in.
+func inside(none map[string]string) map[string]string {
+	const why = "Floodmark runs inside the agent: there is no program to go wrong by itself. Its own deadline is measured under «slow»."
+	none["hook stuck"], none["hook raves"] = why, why
+	return none
+}
+
+// part is what a sub-agent is told.
+const part = "Do your part of the work."
+
+// settings are a file of integrations, as this world's owner has it.
+func (w *world) settings(name string) string {
+	w.t.Helper()
+	text := shipped(w.t, name)
+	if w.edit != nil {
+		return w.edit(text)
+	}
+	return text
+}
+
+// shipped reads a file of integrations.
+func shipped(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "integrations", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,73 @@
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+func codexAgent() agent {
+	group := func(name string, args any) testmodel.Call {
+		return testmodel.Call{Namespace: "multi_agent_v1", Name: name, Args: args}
+	}
+	return agent{
+		name: "codex", version: codexVersion, run: runCodex,
+		shell: func(command string) testmodel.Call {
+			return testmodel.Call{Name: "exec_command", Args: map[string]string{"cmd": command}}
+		},
+		mcp: func(args any) testmodel.Call {
+			return testmodel.Call{Namespace: "mcp__" + mcpName, Name: mcpTool, Args: args}
+		},
+		spawn: []func(results []string) testmodel.Call{
+			func([]string) testmodel.Call {
+				return group("spawn_agent", map[string]string{"message": part, "agent_type": "default"})
+			},
+			func(results []string) testmodel.Call {
+				return group("wait_agent", map[string]any{"targets": []string{childID(results[len(results)-1])}, "timeout_ms": 20_000})
+			},
+		},
+	}
+}
+
+// childID finds the sub-agent's name in what spawn_agent gave.
+func childID(result string) string {
+	_, rest, _ := strings.Cut(result, `"agent_id":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	return id
+}
+
+func runCodex(w *world, h how) string {
+	settings := w.features + fmt.Sprintf(`
+model = %q
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.scripted]
+name = "scripted"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+[analytics]
+enabled = false
+`, testmodel.Name, w.llm.URL)
+	if w.tools {
+		name, args := w.mcpServer()
+		settings += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\n", mcpName, name, object(args))
+	}
+	w.write(".codex/config.toml", settings)
+	if h.protected {
+		w.hookProgram()
+		w.write(".codex/hooks.json", w.settings("codex/hooks.json"))
+	}
+	args := []string{"exec"}
+	if h.again {
+		args = append(args, "resume", "--last")
+	}
+	args = append(args, "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt())
+	return w.run([]string{"CODEX_HOME=" + filepath.Join(w.home, ".codex"), "SCRIPTED_KEY=none"},
+		tool(w.t, "codex-"+codexVersion, "node_modules", ".bin", "codex"), args...)
+}

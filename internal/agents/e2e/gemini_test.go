@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+const geminiVersion = "0.61.0"
+
+func geminiAgent() agent {
+	return agent{
+		name: "gemini-cli", version: geminiVersion, run: runGemini,
+		pending: "Its hooks are being written.",
+		shell: func(command string) testmodel.Call {
+			return testmodel.Call{Name: "run_shell_command", Args: map[string]string{"command": command, "description": "run"}}
+		},
+		mcp: func(args any) testmodel.Call {
+			return testmodel.Call{Name: "mcp_" + mcpName + "_" + mcpTool, Args: args}
+		},
+		spawn: []func(results []string) testmodel.Call{func([]string) testmodel.Call {
+			return testmodel.Call{Name: "invoke_agent", Args: map[string]string{"agent_name": "generalist", "prompt": part}}
+		}},
+	}
+}
+
+func runGemini(w *world, h how) string {
+	settings := map[string]any{
+		"security":  map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}},
+		"telemetry": map[string]any{"enabled": false},
+		"privacy":   map[string]any{"usageStatisticsEnabled": false},
+		"general":   map[string]any{"enableAutoUpdate": false},
+		"model":     map[string]any{"name": "gemini-2.5-flash"},
+	}
+	if w.tools {
+		name, args := w.mcpServer()
+		settings["mcpServers"] = map[string]any{mcpName: map[string]any{"command": name, "args": args, "trust": true}}
+	}
+	if h.protected {
+		w.hookProgram()
+		var ours map[string]any
+		if err := json.Unmarshal([]byte(w.settings("gemini-cli/settings.json")), &ours); err != nil {
+			w.t.Fatal(err)
+		}
+		maps.Copy(settings, ours)
+	}
+	w.write(".gemini/settings.json", object(settings))
+	args := []string{"-p", prompt(), "--yolo", "--skip-trust", "-o", "stream-json"}
+	if h.again {
+		args = append(args, "--resume", "latest")
+	}
+	return w.run([]string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + w.llm.URL, "GEMINI_CLI_TRUST_WORKSPACE=true"},
+		tool(w.t, "gemini-cli-"+geminiVersion, "node_modules", ".bin", "gemini"), args...)
+}

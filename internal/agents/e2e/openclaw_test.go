@@ -1,0 +1,49 @@
+package e2e
+
+import (
+	"path/filepath"
+
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+const (
+	openclawVersion = "2026.9.6"
+	nodeVersion     = "24.21.0"
+)
+
+func openclawAgent() agent {
+	return agent{
+		name: "openclaw", version: openclawVersion, run: runOpenclaw, plugin: true, none: inside(map[string]string{}),
+		pending: "Its hooks are being written.",
+		shell: func(command string) testmodel.Call {
+			return testmodel.Call{Name: "exec", Args: map[string]string{"command": command}}
+		},
+	}
+}
+
+func runOpenclaw(w *world, h how) string {
+	name := "scripted/" + testmodel.Name
+	settings := map[string]any{
+		"agents": map[string]any{"defaults": map[string]any{
+			"model": map[string]any{"primary": name}, "models": map[string]any{name: map[string]any{}},
+			"workspace": w.project, "skipBootstrap": true,
+		}},
+		"models": map[string]any{"mode": "merge", "providers": map[string]any{"scripted": map[string]any{
+			"baseUrl": w.llm.URL + "/v1", "apiKey": "none", "api": "openai-completions",
+			"models": []any{map[string]any{
+				"id": testmodel.Name, "name": "Scripted", "reasoning": false, "input": []string{"text"}, "contextWindow": 196_608, "maxTokens": 8000,
+				"cost": map[string]int{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+			}},
+		}}},
+		"tools": map[string]any{"profile": "coding", "exec": map[string]any{"security": "full", "ask": "off"}},
+	}
+	if w.tools {
+		name, args := w.mcpServer()
+		settings["mcp"] = map[string]any{"servers": map[string]any{mcpName: map[string]any{"command": name, "args": args}}}
+	}
+	path := w.write(".openclaw/openclaw.json", object(settings))
+	return w.run([]string{"OPENCLAW_STATE_DIR=" + filepath.Join(w.home, ".openclaw"), "OPENCLAW_CONFIG_PATH=" + path},
+		tool(w.t, "node-"+nodeVersion, "node_modules", ".bin", "node"),
+		tool(w.t, "openclaw-"+openclawVersion, "node_modules", "openclaw", "openclaw.mjs"),
+		"agent", "--local", "--session-id", "e2e", "--message", prompt(), "--json")
+}
