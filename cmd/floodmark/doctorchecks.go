@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -49,8 +48,8 @@ func checkFolder(name, dir string) finding {
 	case info.Mode().Perm()&0o022 != 0:
 		return wrong(name, "chmod go-w "+shellWord(dir), "others may write to %s", dir)
 	}
-	if stat, known := info.Sys().(*syscall.Stat_t); known && stat.Uid != 0 && int(stat.Uid) != os.Getuid() && os.Getuid() != 0 {
-		return note(name, "", "%s belongs to user %d", dir, stat.Uid)
+	if user, known := ownerOf(info); known && user != 0 && user != os.Getuid() && os.Getuid() != 0 {
+		return note(name, "", "%s belongs to user %d", dir, user)
 	}
 	return ok(name, "%s", dir)
 }

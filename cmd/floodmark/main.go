@@ -5,8 +5,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 
 	"golang.org/x/term"
@@ -16,10 +18,23 @@ import (
 var version string
 
 func main() {
+	if text := notHere(runtime.GOOS); text != "" {
+		fmt.Fprintln(os.Stderr, text)
+		os.Exit(exitUsage)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, edge(), os.Args[1:])
 	stop()
 	os.Exit(code)
+}
+
+// notHere says why the program does not run on a system; empty where it does.
+// On Windows nobody can say who is at a socket, so nobody's yes would count.
+func notHere(system string) string {
+	if system != "windows" {
+		return ""
+	}
+	return "floodmark: Windows is not supported: install Floodmark and your agents inside WSL (wsl --install), and run it there"
 }
 
 // edge is the console of a real process.

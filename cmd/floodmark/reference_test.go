@@ -113,7 +113,7 @@ func page(cmd *cobra.Command) string {
 		}
 	}
 	if cmd.HasParent() {
-		fmt.Fprintf(&b, "\n## See also\n\n- [%s](%s): %s\n", cmd.Parent().CommandPath(), pageName(cmd.Parent()), lower(cmd.Parent().Short))
+		fmt.Fprintf(&b, "\n## See also\n\n- [%s](%s): %s\n", cmd.Parent().CommandPath(), pageName(cmd.Parent()), lowerFirst(cmd.Parent().Short))
 	}
 	return b.String()
 }
@@ -148,5 +148,3 @@ func commandTable(cmd *cobra.Command) string {
 	}
 	return b.String()
 }
-
-func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }

@@ -62,7 +62,7 @@ them, shows what is known about tools, and measures protection on recorded attac
 	grouped(root, "look", "See what happened", newSessions(c), newShow(c), newWhy(c), newGraph(c), newWatch(c), newJournal(c), newReplay(c))
 	grouped(root, "answer", "Answer", newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c))
 	grouped(root, "rules", "Write and test rules", newPolicy(c), newTest(c), newCatalog(c), newBench(c))
-	root.AddCommand(newVersion(c))
+	root.AddCommand(newVersion(c), newMan(c))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -48,8 +47,7 @@ func checkFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("look at the folder of the socket: %w", err)
 	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if ok && int(owner.Uid) != os.Getuid() && owner.Uid != 0 {
+	if ofSomebodyElse(info) {
 		return fmt.Errorf("the folder %s belongs to another user: a socket there could be anybody's (remove it, or set XDG_RUNTIME_DIR)", dir)
 	}
 	if info.Mode().Perm()&0o022 != 0 {

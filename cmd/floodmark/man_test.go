@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestManual writes the manual as a package's builder does: a page for each
+// command that help shows, the same bytes each time.
+func TestManual(t *testing.T) {
+	first, second := writtenManual(t), writtenManual(t)
+	want := 0
+	walk(newRoot(&console{}), func(cmd *cobra.Command) {
+		if cmd.Name() == "help" {
+			return
+		}
+		want++
+		name := manName(cmd) + ".1.gz"
+		if len(first[name]) == 0 || !bytes.Equal(first[name], second[name]) {
+			t.Errorf("%s: %d bytes, then %d", name, len(first[name]), len(second[name]))
+			return
+		}
+		text := unpacked(t, first[name])
+		if !strings.Contains(text, "\n.SH USAGE\n") || !strings.Contains(text, "\n.SH EXIT CODES\n") {
+			t.Errorf("%s does not say how it is used:\n%s", name, text)
+		}
+	})
+	if len(first) != want || want < 30 {
+		t.Errorf("%d pages for %d commands", len(first), want)
+	}
+	readByMan(t, unpacked(t, first["floodmark-serve.1.gz"]))
+}
+
+func writtenManual(t *testing.T) map[string][]byte {
+	t.Helper()
+	var said bytes.Buffer
+	c := &console{stdout: &said, stderr: &said, dir: t.TempDir(), getenv: func(string) string { return "" }}
+	if code := run(t.Context(), c, []string{"man", "man1"}); code != exitOK {
+		t.Fatalf("exit %d: %s", code, said.String())
+	}
+	entries, err := os.ReadDir(filepath.Join(c.dir, "man1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string][]byte{}
+	for _, e := range entries {
+		if pages[e.Name()], err = os.ReadFile(filepath.Join(c.dir, "man1", e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pages
+}
+
+func unpacked(t *testing.T, data []byte) string {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// readByMan lets the formatter read a page, where there is one.
+func readByMan(t *testing.T, page string) {
+	t.Helper()
+	tool, err := exec.LookPath("groff")
+	if err != nil {
+		return // the pages themselves are checked above
+	}
+	cmd := exec.CommandContext(t.Context(), tool, "-man", "-Tutf8", "-ww")
+	cmd.Stdin = strings.NewReader(page)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if out, err := cmd.Output(); err != nil || said.Len() > 0 || !bytes.Contains(out, []byte("floodmark serve")) {
+		t.Errorf("%v: %s\n%s", err, said.String(), out)
+	}
+}
+
+// TestRoffIsText holds that no text is taken for a command of the formatter.
+func TestRoffIsText(t *testing.T) {
+	for text, want := range map[string]string{
+		".so /etc/passwd": `\&.so /etc/passwd`,
+		"'br":             `\&'br`,
+		"a\n.b":           "a\n\\&.b",
+		`\n(.x`:           `\en(.x`,
+		"--dir":           `\-\-dir`,
+		"plain. text":     "plain. text",
+	} {
+		if got := roff(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestWindowsIsRefused names the way that works there.
+func TestWindowsIsRefused(t *testing.T) {
+	if text := notHere("windows"); !strings.Contains(text, "WSL") || strings.Contains(text, "\n") {
+		t.Errorf("it says %q", text)
+	}
+	for _, system := range []string{"linux", "darwin"} {
+		if text := notHere(system); text != "" {
+			t.Errorf("%s is refused: %s", system, text)
+		}
+	}
+}

@@ -1,0 +1,16 @@
+//go:build unix
+
+package daemon
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ofSomebodyElse reports whether a folder belongs to a user who is neither the
+// one we run as nor root.
+func ofSomebodyElse(info fs.FileInfo) bool {
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) != os.Getuid() && owner.Uid != 0
+}
