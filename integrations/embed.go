@@ -9,6 +9,7 @@ import (
 	"fmt"
 )
 
+//go:embed claude-code/settings.json copilot-cli/hooks.json cursor/hooks.json gemini-cli/settings.json
 //go:embed codex/hooks.json codex/config.toml
 //go:embed pi/floodmark.ts
 //go:embed covers.yaml

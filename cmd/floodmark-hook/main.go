@@ -71,7 +71,7 @@ to the monitor («floodmark serve»), prints what the monitor answers, and exits
 the monitor says. If there is no answer in time it says no, in the way that agent
 obeys. People have no use for it: integrations/ holds the settings that call it.
 
-  AGENT            codex, copilot-cli, gemini-cli, pi: whose hook it is
+  AGENT            whose hook it is: claude-code, codex, copilot-cli, cursor, gemini-cli
   EVENT            the agent's own word for what happens, such as PreToolUse
   -socket PATH     the monitor's hook.sock, as a full path. Without it the socket is
                    where FLOODMARK_HOOK_SOCKET says, else below XDG_RUNTIME_DIR,

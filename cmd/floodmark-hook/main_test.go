@@ -93,10 +93,18 @@ func refused(agent, event string, got called) bool {
 		return false
 	}
 	switch agent + " " + event {
-	case "codex PreToolUse":
+	case "codex PreToolUse", "claude-code PreToolUse":
 		return got.exit == 0 && got.stdout == codexDeny
-	case "codex PostToolUse", "codex UserPromptSubmit":
+	case "codex PostToolUse", "codex UserPromptSubmit", "claude-code UserPromptSubmit", "claude-code UserPromptExpansion":
 		return got.exit == 0 && got.stdout == codexBlock
+	case "claude-code PostToolUse":
+		return got.exit == 0 && got.stdout == claudeStop
+	case "cursor preToolUse", "cursor beforeShellExecution", "cursor beforeMCPExecution", "cursor beforeReadFile", "cursor subagentStart":
+		return got.exit == 0 && got.stdout == cursorDeny
+	case "cursor beforeSubmitPrompt":
+		return got.exit == 0 && got.stdout == cursorHalt
+	case "cursor postToolUse":
+		return got.exit == 0 && got.stdout == cursorWithheld
 	case "copilot-cli preToolUse":
 		return got.exit == 0 && got.stdout == copilotDeny
 	case "copilot-cli permissionRequest":
@@ -109,7 +117,8 @@ func refused(agent, event string, got called) bool {
 		return got.exit == 0 && got.stdout == geminiDeny
 	case "gemini-cli AfterAgent":
 		return got.exit == 0 && got.stdout == geminiStop
-	case "codex Stop", "codex SubagentStop", "copilot-cli agentStop", "copilot-cli subagentStop":
+	case "codex Stop", "codex SubagentStop", "claude-code Stop", "claude-code SubagentStop",
+		"copilot-cli agentStop", "copilot-cli subagentStop", "cursor stop", "cursor subagentStop":
 		return got.exit == 1 && got.stdout == ""
 	}
 	return got.exit == 2 && got.stdout == ""
@@ -122,6 +131,10 @@ func everyEvent() []string {
 		"copilot-cli preToolUse", "copilot-cli permissionRequest", "copilot-cli userPromptSubmitted", "copilot-cli postToolUse",
 		"copilot-cli postToolUseFailure", "copilot-cli agentStop", "copilot-cli subagentStop", "copilot-cli subagentStart", "copilot-cli sessionStart", "copilot-cli sessionEnd",
 		"gemini-cli BeforeTool", "gemini-cli AfterTool", "gemini-cli BeforeAgent", "gemini-cli AfterAgent", "gemini-cli SessionStart", "gemini-cli SessionEnd",
+		"claude-code PreToolUse", "claude-code PostToolUse", "claude-code PostToolUseFailure", "claude-code UserPromptSubmit", "claude-code UserPromptExpansion",
+		"claude-code Stop", "claude-code SubagentStop", "claude-code SubagentStart", "claude-code SessionStart", "claude-code SessionEnd",
+		"cursor preToolUse", "cursor beforeShellExecution", "cursor beforeMCPExecution", "cursor beforeReadFile", "cursor subagentStart", "cursor subagentStop",
+		"cursor beforeSubmitPrompt", "cursor postToolUse", "cursor postToolUseFailure", "cursor stop", "cursor sessionStart", "cursor sessionEnd",
 		"other Event",
 	}
 }
@@ -177,7 +190,7 @@ func TestSilentAgentIsRefusedInTime(t *testing.T) {
 }
 
 func TestRefusalsAreJSON(t *testing.T) {
-	for _, text := range []string{codexDeny, codexBlock, geminiDeny, geminiStop, copilotDeny, copilotBehavior, copilotBlock, copilotWithheld} {
+	for _, text := range []string{codexDeny, codexBlock, claudeStop, cursorDeny, cursorHalt, cursorWithheld, geminiDeny, geminiStop, copilotDeny, copilotBehavior, copilotBlock, copilotWithheld} {
 		if !json.Valid([]byte(text)) {
 			t.Error(text)
 		}

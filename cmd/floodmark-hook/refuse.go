@@ -12,6 +12,14 @@ const (
 	codexDeny  = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"` + why + `"}}`
 	codexBlock = `{"decision":"block","reason":"` + why + `"}`
 
+	// Claude Code takes the same words before a tool and at a prompt. After one it
+	// would need to know the form of the result, so the turn ends.
+	claudeStop = `{"continue":false,"stopReason":"` + why + `","decision":"block","reason":"` + why + `"}`
+
+	cursorDeny     = `{"permission":"deny","user_message":"` + why + `.","agent_message":"` + why + `."}`
+	cursorHalt     = `{"continue":false,"user_message":"` + why + `."}`
+	cursorWithheld = `{"additional_context":"` + why + `.","updated_mcp_tool_output":{"content":[{"type":"text","text":"` + why + `."}]}}`
+
 	geminiDeny = `{"decision":"deny","reason":"` + why + `."}`
 	geminiStop = `{"continue":false,"stopReason":"` + why + `."}`
 
@@ -26,10 +34,18 @@ const (
 func refusal(agent, event string, err error) hookframe.Response {
 	resp := hookframe.Response{V: hookframe.Version, Stderr: "floodmark-hook: " + err.Error() + "\n"}
 	switch agent + " " + event {
-	case "codex PreToolUse":
+	case "codex PreToolUse", "claude-code PreToolUse":
 		resp.Stdout = codexDeny
-	case "codex PostToolUse", "codex UserPromptSubmit":
+	case "codex PostToolUse", "codex UserPromptSubmit", "claude-code UserPromptSubmit", "claude-code UserPromptExpansion":
 		resp.Stdout = codexBlock
+	case "claude-code PostToolUse":
+		resp.Stdout = claudeStop
+	case "cursor preToolUse", "cursor beforeShellExecution", "cursor beforeMCPExecution", "cursor beforeReadFile", "cursor subagentStart":
+		resp.Stdout = cursorDeny
+	case "cursor beforeSubmitPrompt":
+		resp.Stdout = cursorHalt
+	case "cursor postToolUse":
+		resp.Stdout = cursorWithheld
 	case "copilot-cli preToolUse":
 		resp.Stdout = copilotDeny
 	case "copilot-cli permissionRequest":
@@ -42,7 +58,8 @@ func refusal(agent, event string, err error) hookframe.Response {
 		resp.Stdout = geminiDeny
 	case "gemini-cli AfterAgent":
 		resp.Stdout = geminiStop
-	case "codex Stop", "codex SubagentStop", "copilot-cli agentStop", "copilot-cli subagentStop":
+	case "codex Stop", "codex SubagentStop", "claude-code Stop", "claude-code SubagentStop",
+		"copilot-cli agentStop", "copilot-cli subagentStop", "cursor stop", "cursor subagentStop":
 		resp.Exit = 1 // a no would mean: go on
 	default:
 		resp.Stderr = why + "\n" + resp.Stderr

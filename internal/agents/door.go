@@ -6,6 +6,7 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -37,6 +38,8 @@ type Door struct {
 	// Starts is optional: it keeps what comes after the start of a session from
 	// being judged before it.
 	Starts *Starts
+	// Doubles is optional: it lets a call that is reported twice be judged once.
+	Doubles *Doubles
 }
 
 // The limits on what an agent is told. It is one line that a model reads.
@@ -62,6 +65,12 @@ type asked struct {
 	// afterStart says that the agent may report the event before the start of
 	// its session, though it comes after it.
 	afterStart bool
+	// double names what a call does, for agents that report one call twice;
+	// second says that this is the second time.
+	double string
+	second bool
+	// result is what a tool gave, as the agent wrote it.
+	result json.RawMessage
 }
 
 // errNothing says that a message is understood and asks for nothing.
@@ -71,15 +80,20 @@ var errNothing = errors.New("nothing is asked")
 type answer struct {
 	reply hook.Reply
 	why   string // not empty: a refusal, and its one line
+	about asked
 }
 
 // dialectOf knows every agent, by its name on the wire.
 func dialectOf(agent string) (dialect, bool) {
 	switch agent {
+	case claudeName:
+		return claude{}, true
 	case codexName:
 		return codex{}, true
 	case copilotName:
 		return copilot{}, true
+	case cursorName:
+		return cursor{}, true
 	case geminiName:
 		return gemini{}, true
 	case opencodeName:
@@ -102,9 +116,15 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 	case errors.Is(err, errNothing):
 		return lang.write(req.Event, answer{})
 	case err != nil:
-		return lang.write(req.Event, answer{why: "the hook's message was not understood, so nothing is allowed: " + err.Error() + ". Ask the person to compare the versions of the agent and of floodmark."})
+		return lang.write(req.Event, answer{why: "the hook's message was not understood, so nothing is allowed: " + err.Error() + ". Ask the person to compare the versions of the agent and of floodmark.", about: about})
+	case about.second && d.Doubles.take(about):
+		return lang.write(req.Event, answer{about: about})
 	}
-	return lang.write(req.Event, d.judge(ctx, about))
+	a := d.judge(ctx, about)
+	if a.about = about; a.why == "" {
+		d.Doubles.allowed(about)
+	}
+	return lang.write(req.Event, a)
 }
 
 // judge asks about all that a message says.

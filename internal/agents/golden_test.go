@@ -53,7 +53,7 @@ func message(t testing.TB, file string) hookframe.Request {
 func messages(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.json")
-	if err != nil || len(files) < 40 {
+	if err != nil || len(files) < 70 {
 		t.Fatalf("%d captured messages, %v", len(files), err)
 	}
 	return files

@@ -22,7 +22,8 @@ func gates(event string) bool {
 	switch event {
 	case "PreToolUse", "PostToolUse", "UserPromptSubmit", "tool_call", "tool_result", "input",
 		"BeforeTool", "AfterTool", "BeforeAgent", "preToolUse", "permissionRequest", "postToolUse", "userPromptSubmitted",
-		"chat.message", "tool.execute.before", "tool.execute.after", "shell.env":
+		"chat.message", "tool.execute.before", "tool.execute.after", "shell.env",
+		"UserPromptExpansion", "beforeSubmitPrompt", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile":
 		return true
 	}
 	return false
@@ -30,7 +31,7 @@ func gates(event string) bool {
 
 // said reports whether an event is a message to the model.
 func said(event string) bool {
-	return slices.Contains([]string{"UserPromptSubmit", "input", "BeforeAgent", "userPromptSubmitted", "chat.message"}, event)
+	return slices.Contains([]string{"UserPromptSubmit", "input", "BeforeAgent", "userPromptSubmitted", "chat.message", "beforeSubmitPrompt"}, event)
 }
 
 // asks reports whether an event is put to the monitor. A permissionRequest was
@@ -44,6 +45,10 @@ func lets(t testing.TB, req hookframe.Request, resp hookframe.Response) bool {
 	switch req.Agent {
 	case "codex":
 		return codexLets(req.Event, resp)
+	case "claude-code":
+		return claudeLets(req.Event, resp)
+	case "cursor":
+		return cursorLets(req.Event, resp)
 	case "gemini-cli":
 		return geminiLets(resp)
 	case "copilot-cli":
@@ -75,49 +80,6 @@ func codexLets(event string, resp hookframe.Response) bool {
 	}
 	var no struct{ Decision, Reason string }
 	return dec.Decode(&no) != nil || no.Decision != "block" || strings.TrimSpace(no.Reason) == ""
-}
-
-// geminiLets: any status but 0 and 1 is a no if something was said. What is no
-// JSON is a yes.
-func geminiLets(resp hookframe.Response) bool {
-	if resp.Exit > 1 {
-		return strings.TrimSpace(resp.Stdout+resp.Stderr) == ""
-	}
-	var no struct {
-		Decision string
-		Continue *bool
-	}
-	if resp.Exit == 1 || json.Unmarshal([]byte(resp.Stdout), &no) != nil {
-		return true
-	}
-	return no.Decision != "deny" && no.Decision != "block" && (no.Continue == nil || *no.Continue)
-}
-
-// copilotLets: a status other than 0 stops calls, and nothing else.
-func copilotLets(event string, resp hookframe.Response) bool {
-	if resp.Exit != 0 {
-		return event == "postToolUse" || event == "userPromptSubmitted"
-	}
-	var no struct {
-		Permission string `json:"permissionDecision"`
-		Behavior   string `json:"behavior"`
-		Decision   string `json:"decision"`
-		Result     *struct {
-			Text string `json:"textResultForLlm"`
-		} `json:"modifiedResult"`
-	}
-	if json.Unmarshal([]byte(resp.Stdout), &no) != nil {
-		return true
-	}
-	switch event {
-	case "preToolUse":
-		return no.Permission != "deny"
-	case "permissionRequest":
-		return no.Behavior != "deny"
-	case "userPromptSubmitted":
-		return no.Decision != "block"
-	}
-	return no.Result == nil || no.Result.Text == ""
 }
 
 // shimLets is a shim with its agent behind it.
@@ -155,6 +117,9 @@ func FuzzAnswer(f *testing.F) {
 		j := &judge{reply: hook.Reply{Decision: floodmark.Decision{Verdict: v}}}
 		req := hookframe.Request{V: 1, Agent: agent, Event: event, Raw: raw}
 		resp := agents.Door{Hooks: j}.Answer(t.Context(), req)
+		if ofCursor(agent, raw) {
+			return
+		}
 		if allowed := v == floodmark.Allow && len(j.saw) > 0; !allowed && gates(event) && asks(event) && lets(t, req, resp) {
 			t.Errorf("%s %s %q: %+v", agent, event, raw, resp)
 		}
@@ -174,7 +139,7 @@ func ask(t *testing.T, d agents.Door, agent, event, raw string) hookframe.Respon
 
 // Whatever is not understood is refused before anybody is asked.
 func TestNotUnderstood(t *testing.T) {
-	for _, c := range [][3]string{
+	for _, c := range append(notUnderstood(), [][3]string{
 		{"codex", "PreToolUse", `{`},
 		{"codex", "PreToolUse", `null`},
 		{"codex", "PreToolUse", `[]`},
@@ -189,24 +154,6 @@ func TestNotUnderstood(t *testing.T) {
 		{"codex", "PermissionRequest", `{"hook_event_name":"PermissionRequest","session_id":"s"}`},
 		{"codex", "SubagentStart", `{"hook_event_name":"SubagentStart","session_id":"s"}`},
 		{"codex", "SessionStart", `{"hook_event_name":"SessionStart","session_id":"s","source":"magic"}`},
-		{"gemini-cli", "BeforeTool", `{`},
-		{"gemini-cli", "BeforeTool", `null`},
-		{"gemini-cli", "BeforeTool", `{"hook_event_name":"AfterTool","session_id":"s","tool_name":"x"}`},
-		{"gemini-cli", "BeforeTool", `{"hook_event_name":"BeforeTool","tool_name":"x"}`},
-		{"gemini-cli", "BeforeTool", `{"hook_event_name":"BeforeTool","session_id":"s"}`},
-		{"gemini-cli", "BeforeModel", `{"hook_event_name":"BeforeModel","session_id":"s"}`},
-		{"gemini-cli", "SessionStart", `{"hook_event_name":"SessionStart","session_id":"s","source":"compact"}`},
-		{"copilot-cli", "preToolUse", `[`},
-		{"copilot-cli", "preToolUse", `null`},
-		{"copilot-cli", "preToolUse", `{"toolName":"bash"}`},
-		{"copilot-cli", "preToolUse", `{"sessionId":"s"}`},
-		{"copilot-cli", "postToolUse", `{"sessionId":"s"}`},
-		{"copilot-cli", "permissionRequest", `{"toolName":"bash"}`},
-		{"copilot-cli", "userPromptSubmitted", `{"sessionId":"a","agentId":"a","prompt":"hi"}`},
-		{"copilot-cli", "subagentStart", `{"sessionId":"s","agentId":"a"}`},
-		{"copilot-cli", "subagentStart", `{"sessionId":"s","parentAgentId":"s"}`},
-		{"copilot-cli", "sessionStart", `{"sessionId":"s","source":"magic"}`},
-		{"copilot-cli", "notification", `{"sessionId":"s"}`},
 		{"pi", "tool_call", `{"event":{"type":"tool_result"},"ctx":{"sessionId":"s"}}`},
 		{"pi", "tool_call", `{"event":{"type":"tool_call","toolName":"bash"}}`},
 		{"pi", "tool_call", `{"event":{"type":"tool_call"},"ctx":{"sessionId":"s"}}`},
@@ -223,7 +170,7 @@ func TestNotUnderstood(t *testing.T) {
 		{"opencode", "chat.message", `{"session":{"id":"s"},"parts":[{"type":"file","sha256":"short"}]}`},
 		{"opencode", "permission.ask", `{"session":{"id":"s"}}`},
 		{"nobody", "x", `{}`},
-	} {
+	}...) {
 		j := &judge{reply: allowed()}
 		resp := ask(t, agents.Door{Hooks: j}, c[0], c[1], c[2])
 		req := hookframe.Request{Agent: c[0], Event: c[1]}
@@ -238,6 +185,8 @@ func TestNotUnderstood(t *testing.T) {
 func TestPromptOfASubagent(t *testing.T) {
 	for agent, m := range map[string]struct{ event, raw string }{
 		"codex":       {"UserPromptSubmit", `{"hook_event_name":"UserPromptSubmit","session_id":"s","agent_id":"a","prompt":"hi"}`},
+		"claude-code": {"UserPromptSubmit", `{"hook_event_name":"UserPromptSubmit","session_id":"s","agent_id":"a","prompt":"hi"}`},
+		"cursor":      {"subagentStart", `{"hook_event_name":"subagentStart","conversation_id":"s","parent_conversation_id":"s","subagent_id":"a","task":"hi"}`},
 		"copilot-cli": {"userPromptSubmitted", `{"sessionId":"a","agentId":"a","parentAgentId":"s","prompt":"hi"}`},
 	} {
 		promptOfASubagent(t, agent, m.event, m.raw)

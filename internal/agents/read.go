@@ -86,7 +86,7 @@ func Owns(id floodmark.SessionID) bool {
 // HasProgram reports whether an agent's hooks start a program of their own for
 // every event. Others report from inside the agent.
 func HasProgram(agent string) bool {
-	return slices.Contains([]string{codexName, copilotName, geminiName}, agent)
+	return slices.Contains([]string{claudeName, codexName, copilotName, cursorName, geminiName}, agent)
 }
 
 // theOwner is whoever types into the agent's own window: nobody else can.

@@ -1,0 +1,232 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+const claudeName = "claude-code"
+
+// The hook events of Claude Code 2.1 that we answer.
+const (
+	claudeSessionStart  = "SessionStart"
+	claudePrompt        = "UserPromptSubmit"
+	claudeExpansion     = "UserPromptExpansion"
+	claudePreToolUse    = "PreToolUse"
+	claudePostToolUse   = "PostToolUse"
+	claudeToolFailed    = "PostToolUseFailure"
+	claudeSubagentStart = "SubagentStart"
+	claudeSubagentStop  = "SubagentStop"
+	claudeStop          = "Stop"
+	claudeSessionEnd    = "SessionEnd"
+)
+
+// claude speaks with Claude Code, as it is documented; it was never run by us.
+// A hook that fails in any way but with status 2, or comes late, lets the call
+// run.
+type claude struct{}
+
+// claudeMessage is what Claude Code writes to a hook's standard input.
+type claudeMessage struct {
+	Event     string `json:"hook_event_name"`
+	Session   string `json:"session_id"`
+	AgentID   string `json:"agent_id"`
+	Folder    string `json:"cwd"`
+	Source    string `json:"source"`
+	Prompt    string `json:"prompt"`
+	Expansion string `json:"expansion_type"`
+	LastWords string `json:"last_assistant_message"`
+
+	Tool     string          `json:"tool_name"`
+	Input    json.RawMessage `json:"tool_input"`
+	Response json.RawMessage `json:"tool_response"`
+	Error    json.RawMessage `json:"error"`
+	CallID   string          `json:"tool_use_id"`
+
+	// Cursor runs the hooks of Claude Code, too, beside its own.
+	Cursor string `json:"cursor_version"`
+}
+
+func (claude) read(req hookframe.Request) (asked, error) {
+	var m claudeMessage
+	if err := decode(req, &m); err != nil {
+		return asked{}, err
+	}
+	if m.Cursor != "" {
+		// It says so in the message, which no project can write. The variable it
+		// sets, one can.
+		return asked{}, errNothing
+	}
+	if err := sameEvent(req.Event, m.Event); err != nil {
+		return asked{}, err
+	}
+	if m.Event == claudeSubagentStart || m.Event == claudePrompt && m.AgentID != "" {
+		return m.spawned()
+	}
+	ev, err := m.event(req.Env["HOME"])
+	return asked{event: ev, result: m.Response}, err
+}
+
+func (m claudeMessage) event(home string) (hook.Event, error) {
+	ev := hook.Event{Agent: claudeName}
+	var err error
+	if ev.Session, err = m.session(); err != nil {
+		return ev, err
+	}
+	switch m.Event {
+	case claudeSessionStart:
+		ev.Point, ev.Project, ev.Home = hook.SessionStart, m.Folder, home
+		ev.Cause, err = claudeCause(m.Source)
+	case claudePrompt:
+		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, theOwner(claudeName)
+		ev.Parts, err = mentions(m.Prompt)
+	case claudeExpansion:
+		ev.Point, ev.Sources = hook.ContextAssembled, m.expanded()
+	case claudePreToolUse:
+		ev.Point = hook.BeforeToolCall
+		ev.Call, err = m.call()
+	case claudePostToolUse:
+		ev.Point, ev.Result.Text = hook.AfterToolCall, texts(m.Response)
+		ev.Call, err = m.call()
+	case claudeToolFailed:
+		ev.Point, ev.Result = hook.AfterToolCall, hook.Result{Text: texts(m.Error), Error: true}
+		ev.Call, err = m.call()
+	case claudeSubagentStop:
+		ev.Point, ev.Text = hook.SubagentEnded, m.LastWords
+		ev.Child, err = sessionOf(claudeName, m.AgentID)
+	case claudeStop:
+		ev.Point, ev.Text, ev.Audience = hook.BeforeResponseEmit, m.LastWords, hook.ToOwner
+	case claudeSessionEnd:
+		ev.Point = hook.SessionEnd
+	default:
+		err = fmt.Errorf("the event %q of Claude Code is not known", plain(m.Event, hookframe.MaxName))
+	}
+	return ev, err
+}
+
+// session is the sub-agent's own where one acts, else the person's.
+func (m claudeMessage) session() (floodmark.SessionID, error) {
+	if m.AgentID != "" && m.Event != claudeSubagentStop {
+		return sessionOf(claudeName, m.AgentID)
+	}
+	return sessionOf(claudeName, m.Session)
+}
+
+// spawned begins a sub-agent. What it is told is not said here, and is made of
+// all its parent has read.
+func (m claudeMessage) spawned() (asked, error) {
+	parent, err := sessionOf(claudeName, m.Session)
+	if err != nil {
+		return asked{}, err
+	}
+	child, err := sessionOf(claudeName, m.AgentID)
+	return begun(claudeName, parent, child, m.Prompt), err
+}
+
+// claudeCause reads why a session starts. A cleared context may begin with a
+// plan made before, so no clear is believed to be empty.
+func claudeCause(source string) (hook.Cause, error) {
+	switch source {
+	case "startup":
+		return hook.Startup, nil
+	case "resume", "fork":
+		return hook.Resume, nil
+	case "clear":
+		return hook.Clear, nil
+	case "compact":
+		return hook.Compact, nil
+	}
+	return "", fmt.Errorf("a session starts for the unknown reason %q", plain(source, hookframe.MaxName))
+}
+
+// expanded is what a command that was typed brings in without a call: a skill,
+// or what a tool server wrote.
+func (m claudeMessage) expanded() []hook.Content {
+	tool := "ReadMcpResourceTool"
+	if m.Expansion == "slash_command" {
+		tool = "Skill"
+	}
+	return []hook.Content{{Kind: floodmark.NodeToolResult, Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: tool}}}
+}
+
+func (m claudeMessage) call() (hook.Call, error) {
+	if m.Tool == "" {
+		return hook.Call{}, errors.New("the message names no tool")
+	}
+	if m.AgentID != "" && m.Event == claudePreToolUse && slices.Contains([]string{"Agent", "Task", "TeamCreate", "Workflow"}, m.Tool) {
+		// Claude Code would report the new one as begun by the person's session,
+		// and what its true parent read would be forgotten.
+		return hook.Call{}, errors.New("a sub-agent may not begin another one, because Claude Code does not say whose it is")
+	}
+	c := hook.Call{ID: floodmark.CallID(m.CallID), Args: m.Input}
+	c.Server, c.Name = mcpTool(m.Tool)
+	return c, nil
+}
+
+// The answers of a hook.
+type (
+	claudeDecision struct {
+		Specific claudePermission `json:"hookSpecificOutput"`
+	}
+	claudePermission struct {
+		Event    string `json:"hookEventName"`
+		Decision string `json:"permissionDecision"`
+		Reason   string `json:"permissionDecisionReason"`
+	}
+	claudeBlock struct {
+		Decision string `json:"decision"`
+		Reason   string `json:"reason"`
+	}
+	claudeStopped struct {
+		Continue bool   `json:"continue"`
+		Stop     string `json:"stopReason"`
+		claudeBlock
+	}
+	claudeWithheld struct {
+		claudeBlock
+		Specific claudeOutput `json:"hookSpecificOutput"`
+	}
+	claudeOutput struct {
+		Event  string `json:"hookEventName"`
+		Output any    `json:"updatedToolOutput"`
+	}
+)
+
+// write: silence with status 0 is a yes, everything else is said.
+func (claude) write(event string, a answer) hookframe.Response {
+	ok := hookframe.Response{V: hookframe.Version}
+	switch {
+	case a.why == "" && event == claudePrompt && a.reply.Consumed:
+		ok.Stdout = object(claudeBlock{Decision: "block", Reason: a.notice()})
+	case a.why == "":
+	case event == claudePreToolUse:
+		ok.Stdout = object(claudeDecision{claudePermission{Event: event, Decision: "deny", Reason: a.reason()}})
+	case event == claudePrompt, event == claudeExpansion:
+		ok.Stdout = object(claudeBlock{Decision: "block", Reason: a.reason()})
+	case event == claudePostToolUse:
+		ok.Stdout = object(claudeKept(a))
+	case event == claudeStop, event == claudeSubagentStop:
+		// Here a no would mean: go on. Stopping is the safe thing.
+		ok.Stderr, ok.Exit = a.reason()+"\n", 1
+	default:
+		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused
+	}
+	return ok
+}
+
+// claudeKept keeps a result from the model. Of one that cannot be written anew
+// the turn ends instead.
+func claudeKept(a answer) any {
+	block := claudeBlock{Decision: "block", Reason: a.reason()}
+	out, ok := emptied(a.about, a.reason())
+	if !ok {
+		return claudeStopped{Stop: a.reason(), claudeBlock: block}
+	}
+	return claudeWithheld{claudeBlock: block, Specific: claudeOutput{Event: claudePostToolUse, Output: out}}
+}

@@ -1,0 +1,263 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+const cursorName = "cursor"
+
+// The hook events of Cursor that we answer.
+const (
+	cursorSessionStart  = "sessionStart"
+	cursorPrompt        = "beforeSubmitPrompt"
+	cursorPreToolUse    = "preToolUse"
+	cursorShell         = "beforeShellExecution"
+	cursorMCP           = "beforeMCPExecution"
+	cursorReadFile      = "beforeReadFile"
+	cursorPostToolUse   = "postToolUse"
+	cursorToolFailed    = "postToolUseFailure"
+	cursorSubagentStart = "subagentStart"
+	cursorSubagentStop  = "subagentStop"
+	cursorStop          = "stop"
+	cursorSessionEnd    = "sessionEnd"
+)
+
+// cursor speaks with Cursor, as it is documented; it was never run by us. Our
+// settings make it fail closed, so that every yes is said in words. None says
+// «allow»: that would answer Cursor's own question to the person, too. «ask» is
+// not obeyed before a tool.
+type cursor struct{}
+
+// cursorMessage is what Cursor writes to a hook's standard input.
+type cursorMessage struct {
+	Event        string   `json:"hook_event_name"`
+	Conversation string   `json:"conversation_id"`
+	Session      string   `json:"session_id"`
+	Roots        []string `json:"workspace_roots"`
+
+	Prompt      string `json:"prompt"`
+	Attachments []struct {
+		Path      string `json:"file_path"`
+		OlderPath string `json:"filePath"`
+	} `json:"attachments"`
+
+	Tool   string          `json:"tool_name"`
+	Input  json.RawMessage `json:"tool_input"`
+	Output json.RawMessage `json:"tool_output"`
+	Error  json.RawMessage `json:"error_message"`
+	CallID string          `json:"tool_use_id"`
+
+	Command string `json:"command"`
+	Folder  string `json:"cwd"`
+	File    string `json:"file_path"`
+
+	Child   string `json:"subagent_id"`
+	Parent  string `json:"parent_conversation_id"`
+	Task    string `json:"task"`
+	Summary string `json:"summary"`
+}
+
+func (cursor) read(req hookframe.Request) (asked, error) {
+	var m cursorMessage
+	if err := decode(req, &m); err != nil {
+		return asked{}, err
+	}
+	if err := sameEvent(req.Event, m.Event); err != nil {
+		return asked{}, err
+	}
+	if m.Event == cursorSubagentStart {
+		return m.spawned()
+	}
+	ev, err := m.event(req.Env["HOME"])
+	about := asked{event: ev}
+	switch m.Event {
+	case cursorPreToolUse:
+		about.double = cursorDoes(ev.Call)
+	case cursorShell, cursorMCP, cursorReadFile:
+		about.double, about.second = cursorDoes(ev.Call), true
+	}
+	return about, err
+}
+
+func (m cursorMessage) event(home string) (hook.Event, error) {
+	ev := hook.Event{Agent: cursorName}
+	var err error
+	if ev.Session, err = m.session(); err != nil {
+		return ev, err
+	}
+	switch m.Event {
+	case cursorSessionStart: // only ever of a new one
+		ev.Point, ev.Cause, ev.Home = hook.SessionStart, hook.Startup, home
+		if len(m.Roots) > 0 {
+			ev.Project = m.Roots[0]
+		}
+	case cursorPrompt:
+		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, theOwner(cursorName)
+		ev.Parts, err = m.attached()
+	case cursorPreToolUse, cursorShell, cursorMCP, cursorReadFile:
+		ev.Point = hook.BeforeToolCall
+		ev.Call, err = m.call()
+	case cursorPostToolUse:
+		ev.Point, ev.Result.Text = hook.AfterToolCall, texts(unquoted(m.Output))
+		ev.Call, err = m.call()
+	case cursorToolFailed:
+		ev.Point, ev.Result = hook.AfterToolCall, hook.Result{Text: texts(m.Error), Error: true}
+		ev.Call, err = m.call()
+	case cursorSubagentStop:
+		ev.Point, ev.Text = hook.SubagentEnded, m.Summary
+		ev.Child, err = m.child()
+	case cursorStop:
+		ev.Point, ev.Audience = hook.BeforeResponseEmit, hook.ToOwner
+	case cursorSessionEnd:
+		ev.Point = hook.SessionEnd
+	default:
+		err = fmt.Errorf("the event %q of Cursor is not known", plain(m.Event, hookframe.MaxName))
+	}
+	return ev, err
+}
+
+// session is that of the conversation; where a sub-agent begins or ends, it is
+// its parent's.
+func (m cursorMessage) session() (floodmark.SessionID, error) {
+	switch {
+	case (m.Event == cursorSubagentStart || m.Event == cursorSubagentStop) && m.Parent != "":
+		return sessionOf(cursorName, m.Parent)
+	case m.Event == cursorSubagentStart:
+		return "", errors.New("the message does not say whose sub-agent it is")
+	case m.Conversation != "":
+		return sessionOf(cursorName, m.Conversation)
+	}
+	return sessionOf(cursorName, m.Session)
+}
+
+// child is a sub-agent's session. One that ends without a name is nobody we
+// know, and is not believed.
+func (m cursorMessage) child() (floodmark.SessionID, error) {
+	if m.Child == "" && m.Event == cursorSubagentStop {
+		return sessionOf(cursorName, "without a name")
+	}
+	return sessionOf(cursorName, m.Child)
+}
+
+// spawned begins a sub-agent with what its parent's model tells it.
+func (m cursorMessage) spawned() (asked, error) {
+	parent, err := m.session()
+	if err != nil {
+		return asked{}, err
+	}
+	child, err := m.child()
+	return begun(cursorName, parent, child, m.Task), err
+}
+
+// attached are the files that go with a prompt, and those it names.
+func (m cursorMessage) attached() ([]hook.Content, error) {
+	list, err := mentions(m.Prompt)
+	for _, a := range m.Attachments {
+		name := a.Path
+		if name == "" {
+			name = a.OlderPath
+		}
+		list = append(list, fileNamed(name))
+	}
+	return list, err
+}
+
+// cursorServer stands for the server of a tool: Cursor does not name it.
+const cursorServer = "MCP"
+
+// call is one call, by whichever event it is told.
+func (m cursorMessage) call() (hook.Call, error) {
+	c := hook.Call{Name: m.Tool, Args: unquoted(m.Input)}
+	switch m.Event {
+	case cursorShell:
+		c.Name, c.Args = "Shell", json.RawMessage(object(map[string]string{"command": m.Command, "cwd": m.Folder}))
+	case cursorReadFile:
+		c.Name, c.Args = "Read", json.RawMessage(object(map[string]string{"path": m.File}))
+	case cursorMCP:
+		c.Server = cursorServer
+	}
+	if tool, ok := strings.CutPrefix(c.Name, cursorServer+":"); ok {
+		c.Server, c.Name = cursorServer, tool
+	}
+	if c.Name == "" {
+		return hook.Call{}, errors.New("the message names no tool")
+	}
+	// Its names of calls hold line breaks.
+	if c.ID = floodmark.CallID(strings.Join(strings.Fields(m.CallID), " ")); c.ID == "" {
+		c.ID = madeID(c)
+	}
+	return c, nil
+}
+
+// cursorDoes says what a call does in a way that is the same in both reports of
+// it. Empty means that there is only one.
+func cursorDoes(c hook.Call) string {
+	var args struct {
+		Command string `json:"command"`
+		Path    string `json:"path"`
+		File    string `json:"file_path"`
+		Target  string `json:"target_file"`
+	}
+	switch {
+	case c.Server != "":
+		return string(madeID(c))
+	case json.Unmarshal(c.Args, &args) != nil:
+	case c.Name == "Shell" && args.Command != "":
+		return "Shell\x00" + args.Command
+	case c.Name == "Read" && args.Path+args.File+args.Target != "":
+		return "Read\x00" + args.Path + args.File + args.Target
+	}
+	return ""
+}
+
+// The answers of a hook.
+type (
+	cursorDeny struct {
+		Permission string `json:"permission"`
+		ToUser     string `json:"user_message"`
+		ToAgent    string `json:"agent_message"`
+	}
+	cursorHalt struct {
+		Continue bool   `json:"continue"`
+		ToUser   string `json:"user_message"`
+	}
+	cursorWithheld struct {
+		Context string       `json:"additional_context"`
+		Output  cursorOutput `json:"updated_mcp_tool_output"`
+	}
+	cursorOutput struct {
+		Content []cursorText `json:"content"`
+	}
+	cursorText struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+)
+
+func (cursor) write(event string, a answer) hookframe.Response {
+	ok := hookframe.Response{V: hookframe.Version, Stdout: "{}"}
+	switch {
+	case a.why == "" && event == cursorPrompt && a.reply.Consumed:
+		ok.Stdout = object(cursorHalt{ToUser: a.notice()})
+	case a.why == "":
+	case event == cursorPreToolUse, event == cursorShell, event == cursorMCP, event == cursorReadFile, event == cursorSubagentStart:
+		ok.Stdout = object(cursorDeny{Permission: "deny", ToUser: a.reason(), ToAgent: a.reason()})
+	case event == cursorPrompt:
+		ok.Stdout = object(cursorHalt{ToUser: a.reason()})
+	case event == cursorPostToolUse:
+		// Only what a server's tool gave can be withheld.
+		ok.Stdout = object(cursorWithheld{Context: a.reason(), Output: cursorOutput{Content: []cursorText{{Type: "text", Text: a.reason()}}}})
+	case event == cursorStop, event == cursorSubagentStop:
+		ok.Stdout, ok.Stderr, ok.Exit = "", a.reason()+"\n", 1
+	default:
+		ok.Stdout, ok.Stderr, ok.Exit = "", a.reason()+"\n", hookframe.Refused
+	}
+	return ok
+}

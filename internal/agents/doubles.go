@@ -1,0 +1,71 @@
+package agents
+
+import (
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// Doubles remembers calls that were allowed, for agents that report a call
+// twice, as a tool and as what the tool does. Judged twice, a call would use up
+// an approval before it runs. One allowed report lets one second report with the
+// same content pass. It is safe for concurrent use; nil remembers nothing, so
+// that every report is judged.
+type Doubles struct {
+	mu   sync.Mutex // guards what is below
+	seen map[double][]time.Time
+}
+
+type double struct {
+	session floodmark.SessionID
+	does    string
+}
+
+const (
+	// doubleWithin is how long the second report may take: a person may be asked
+	// in between, and then it is judged again.
+	doubleWithin = time.Minute
+	// maxDoubles bounds what is remembered, in all and of one call. Beyond it all
+	// is forgotten: then a call is judged again.
+	maxDoubles = 4096
+)
+
+// NewDoubles returns one that knows no call.
+func NewDoubles() *Doubles { return &Doubles{seen: map[double][]time.Time{}} }
+
+// allowed notes the first report of a call that may run.
+func (d *Doubles) allowed(about asked) {
+	if d == nil || about.double == "" || about.second {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name := double{about.event.Session, about.double}
+	if len(d.seen) >= maxDoubles || len(d.seen[name]) >= maxDoubles {
+		clear(d.seen)
+	}
+	d.seen[name] = append(d.seen[name], time.Now())
+}
+
+// take reports whether a call was allowed just now, once.
+func (d *Doubles) take(about asked) bool {
+	if d == nil || about.double == "" {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	name := double{about.event.Session, about.double}
+	list := d.seen[name]
+	for len(list) > 0 && time.Since(list[0]) > doubleWithin {
+		list = list[1:]
+	}
+	found := len(list) > 0
+	if found {
+		list = list[1:]
+	}
+	if d.seen[name] = list; len(list) == 0 {
+		delete(d.seen, name)
+	}
+	return found
+}

@@ -1,0 +1,62 @@
+package agents
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// mentions are what a prompt names with an @: an agent reads it without a call,
+// so that no other hook tells of it. What is no file does no harm here.
+func mentions(prompt string) ([]hook.Content, error) {
+	var list []hook.Content
+	for _, name := range mentioned(prompt) {
+		if len(list) == hook.MaxParts {
+			return nil, fmt.Errorf("%w: more than %d files in a prompt", hook.ErrTooLarge, hook.MaxParts)
+		}
+		list = append(list, fileNamed(name))
+	}
+	return list, nil
+}
+
+// fileNamed is a file that an agent reads by itself. What a tool server has is
+// nobody's.
+func fileNamed(name string) hook.Content {
+	name = strings.TrimPrefix(name, "file://")
+	o := floodmark.Origin{Kind: floodmark.FromFile, Name: plain(name, hook.MaxNameBytes), Place: name}
+	if strings.Contains(name, "://") || len(name) > hook.MaxNameBytes {
+		o = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "what a prompt refers to"}
+	}
+	return hook.Content{Kind: floodmark.NodeInput, Origin: o}
+}
+
+// mentioned finds the names behind an @ at the beginning of a word, in quotes
+// or up to the next space.
+func mentioned(prompt string) []string {
+	var names []string
+	before := ' '
+	for i, r := range prompt {
+		if r == '@' && strings.ContainsRune(" \t\r\n([{\"'`", before) {
+			if name := mention(prompt[i+1:]); name != "" {
+				names = append(names, name)
+			}
+		}
+		before = r
+	}
+	return names
+}
+
+func mention(rest string) string {
+	if quoted, ok := strings.CutPrefix(rest, `"`); ok {
+		name, _, closed := strings.Cut(quoted, `"`)
+		if closed {
+			return name
+		}
+	}
+	if end := strings.IndexAny(rest, " \t\r\n"); end >= 0 {
+		rest = rest[:end]
+	}
+	return strings.TrimRight(rest, ".,;:!?)]}\"'`")
+}
