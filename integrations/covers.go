@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Coverage is what the hooks of one agent see and what they cannot, in words
+// A Cover is what the hooks of one agent see and what they cannot, in words
 // for people.
-type Coverage struct {
+type Cover struct {
 	// Agent is its name, Title what people call it.
 	Agent string `yaml:"agent"`
 	Title string `yaml:"title"`
@@ -32,19 +32,19 @@ type Hole struct {
 	Text string `yaml:"text" json:"text"`
 }
 
-// Coverages are those of all agents, by name.
-func Coverages() (map[string]Coverage, error) {
+// Covers are those of all agents, by name.
+func Covers() (map[string]Cover, error) {
 	data, err := File("covers.yaml")
 	if err != nil {
 		return nil, err
 	}
-	var list []Coverage
+	var list []Cover
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&list); err != nil {
-		return nil, fmt.Errorf("shipped coverage: %w", err)
+		return nil, fmt.Errorf("shipped covers: %w", err)
 	}
-	all := make(map[string]Coverage, len(list))
+	all := make(map[string]Cover, len(list))
 	for _, c := range list {
 		all[c.Agent] = c
 	}

@@ -21,7 +21,9 @@ type console struct {
 	// dir is what relative names mean.
 	dir                            string
 	stdoutTerminal, stderrTerminal bool
-	build                          build
+	// stdinTerminal says that a person can be asked.
+	stdinTerminal bool
+	build         build
 	// noColor is the flag --no-color.
 	noColor bool
 	// program is where this program lies; empty if the system does not say.

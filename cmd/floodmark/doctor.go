@@ -13,8 +13,8 @@ func newDoctor(c *console) *cobra.Command {
 		Use:   "doctor",
 		Short: "Find out what is wrong with an installation",
 		Long: `Look at everything the monitor needs: its folders and who may write to them, its
-settings and policy, both sockets, how the hooks of Codex find it, its keys, the
-clock, and room on the disk. Each line says ok, note or problem, and for a problem
+settings and policy, both sockets, the hooks of the agents on this machine, its keys,
+the clock, and room on the disk. Each line says ok, note or problem, and for a problem
 what to do. Nothing is changed and nothing is written to the journal: hook.sock is
 sent something that must be refused, which proves that somebody answers.`,
 		Example: `  floodmark doctor
@@ -82,6 +82,7 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		func() []finding { return checkOwnerSocket(ctx, d, c.build) },
 		func() []finding { return checkHookSocket(ctx, paths, p) },
 		func() []finding { return c.checkHooks(paths) },
+		func() []finding { return c.checkAgents(ctx, p) },
 		func() []finding { return checkClock(ctx, d, c.clock()) },
 		func() []finding { return checkRoom(paths) },
 	} {

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,15 +10,12 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// hookName is the program that agents start at each hook.
-const hookName = "floodmark-hook"
-
-// checkHooks looks at how agents find the monitor. Whoever can set an agent's
-// variables must not be able to choose another one.
+// checkHooks looks at the variables by which agents find the monitor. Whoever
+// can set them must not be able to choose another one.
 func (c *console) checkHooks(p config.Paths) []finding {
 	var list []finding
 	if v := c.getenv(hookframe.SocketVariable); v != "" {
-		list = append(list, note("hooks", "unset it, and write «-socket "+shellWord(p.HookSocket)+"» into the agents' settings",
+		list = append(list, note("hooks", "unset it: «floodmark protect» writes «-socket "+shellWord(p.HookSocket)+"» into the agents' settings",
 			"%s is set to %s: agents started from here look for the monitor there", hookframe.SocketVariable, v))
 	}
 	folder := c.getenv("CODEX_HOME")
@@ -31,74 +25,7 @@ func (c *console) checkHooks(p config.Paths) []finding {
 	if folder == "" {
 		return list
 	}
-	return append(append(list, checkCodexHooks(filepath.Join(folder, "hooks.json"))...), checkCodexVariables(filepath.Join(folder, ".env"))...)
-}
-
-// checkCodexHooks looks at the commands in Codex's settings.
-func checkCodexHooks(file string) []finding {
-	data, err := os.ReadFile(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return []finding{note("hooks of Codex", "", "%s: %s", file, reason(err))}
-	}
-	words, err := hookWords(data)
-	if err != nil {
-		return []finding{wrong("hooks of Codex", "mend the file: integrations/codex has one that works", "%s is not JSON: Codex runs no hook", file)}
-	}
-	if len(words) == 0 {
-		return nil
-	}
-	for _, word := range words {
-		info, err := os.Stat(word)
-		switch {
-		case !filepath.IsAbs(word):
-			return []finding{note("hooks of Codex", "write its full path", "%s starts «%s», which is found by PATH: whoever sets it chooses the program", file, word)}
-		case err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0:
-			return []finding{wrong("hooks of Codex", "install it there, or write where it is", "%s starts %s, which is no program: everything is refused", file, word)}
-		case info.Mode().Perm()&0o022 != 0:
-			return []finding{wrong("hooks of Codex", "chmod go-w "+shellWord(word), "others may write to %s", word)}
-		}
-	}
-	return []finding{ok("hooks of Codex", "%s starts %s", file, words[0])}
-}
-
-// hookWords are the different words by which commands start our hook program.
-func hookWords(settings []byte) ([]string, error) {
-	var all any
-	if err := json.Unmarshal(settings, &all); err != nil {
-		return nil, err
-	}
-	var words []string
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			if command, is := v["command"].(string); is {
-				words = append(words, hookWord(command)...)
-			}
-			for _, inner := range v {
-				walk(inner)
-			}
-		case []any:
-			for _, inner := range v {
-				walk(inner)
-			}
-		}
-	}
-	walk(all)
-	slices.Sort(words)
-	return slices.Compact(words), nil
-}
-
-func hookWord(command string) []string {
-	for word := range strings.FieldsSeq(command) {
-		if word = strings.Trim(word, `"'`); filepath.Base(word) == hookName {
-			return []string{word}
-		}
-	}
-	return nil
+	return append(list, checkCodexVariables(filepath.Join(folder, ".env"))...)
 }
 
 // choosing reports whether a variable chooses the program or the monitor, or

@@ -35,6 +35,10 @@ func TestGuides(t *testing.T) {
 			}
 			commands := 0
 			dir := t.TempDir()
+			save(t, filepath.Join(dir, "bin", hookName), "#!/bin/sh\n")
+			if err := os.Chmod(filepath.Join(dir, "bin", hookName), 0o700); err != nil {
+				t.Fatal(err)
+			}
 			for _, f := range fences(string(text)) {
 				kind, name, _ := strings.Cut(f.info, " ")
 				switch {
@@ -103,7 +107,7 @@ func followGuide(t *testing.T, dir string, f fence) int {
 		var out lockedBuffer
 		c := &console{
 			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir,
-			getenv: func(string) string { return "" }, build: testBuild(),
+			getenv: guideEnvironment(dir), build: testBuild(),
 		}
 		if words[len(words)-1] == "&" {
 			runBeside(t, c, &out, words[1:len(words)-1])
@@ -115,6 +119,13 @@ func followGuide(t *testing.T, dir string, f fence) int {
 		}
 	}
 	return len(parts)
+}
+
+// guideEnvironment is a home of its own, with the hook program installed.
+func guideEnvironment(dir string) func(string) string {
+	return func(name string) string {
+		return map[string]string{"HOME": filepath.Join(dir, "home"), "PATH": filepath.Join(dir, "bin")}[name]
+	}
 }
 
 // runBeside runs a monitor until the page ends, and waits until it answers.

@@ -47,6 +47,7 @@ func edge() *console {
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		getenv: os.Getenv, dir: dir,
 		stdoutTerminal: terminal(os.Stdout), stderrTerminal: terminal(os.Stderr),
+		stdinTerminal: terminal(os.Stdin),
 	}
 	info, _ := debug.ReadBuildInfo()
 	c.build = newBuild(version, info)

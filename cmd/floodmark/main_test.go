@@ -76,7 +76,7 @@ func (s *scripts) floodmark(terminal bool) func(*testscript.TestScript, bool, []
 			// testscript keeps what is written here for stdout, stderr and cmp.
 			stdout: io.MultiWriter(ts.Stdout(), &l.stdout), stderr: io.MultiWriter(ts.Stderr(), &l.stderr),
 			getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(),
-			stdoutTerminal: terminal, stderrTerminal: terminal,
+			stdoutTerminal: terminal, stderrTerminal: terminal, stdinTerminal: terminal,
 		}
 		l.code = run(s.ctx, c, args)
 		if failed := l.code != exitOK; failed != neg {

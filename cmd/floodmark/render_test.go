@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -54,8 +55,13 @@ func pages() map[string]string {
 	w := &watcher{now: func() time.Time { return now }, width: 80, height: 24}
 	w.take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Asked{Asked: nastyQuestion()}})
 	w.take(&wire.WatchResponse{Session: nasty, What: &wire.WatchResponse_Decided{Decided: nastyDecided()}})
+	status, agents := &sheet{}, &sheet{}
+	statusText(status, &wire.StatusResponse{Version: nasty, Mode: nasty, Engine: nasty, Place: nasty, Warnings: many, Policy: problems}, now)
+	agentsText(agents, []agentReport{{Title: nasty, Version: nasty, State: "changed", Why: nasty, Warnings: many}}, place{dir: nasty})
 	all := map[string]string{
-		"status":   statusText(st, &wire.StatusResponse{Version: nasty, Mode: nasty, Engine: nasty, Place: nasty, Warnings: many, Policy: problems}, now),
+		"status":   status.String(),
+		"agents":   agents.String(),
+		"protect":  planText(st, &protect.Plan{Changes: []protect.Change{{Path: nasty, Note: nasty, Before: []byte(nasty), After: []byte("\t" + nasty)}}}, "/home"),
 		"sessions": sessionsText(st, &wire.SessionsResponse{Sessions: []*wire.Session{nastyShow().GetSession()}}),
 		"show":     showText(st, nastyShow(), place{dir: nasty}, now),
 		"why": whyText(st, &wire.WhyResponse{Explanations: []*wire.Explanation{{

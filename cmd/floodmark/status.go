@@ -21,8 +21,9 @@ func newStatus(c *console) *cobra.Command {
 		Short: "Say what the monitor is doing",
 		Long: `Say whether the monitor runs, since when, under which policy and with which
 journal, how many sessions it knows and how many questions wait, and what you
-should look at. If the policy file was changed and is wrong, the old rules stay;
-what is wrong with the new ones is shown here.`,
+should look at. Then the agents on this machine: which are protected, what is and
+what is not covered, and what changed since. If the policy file was changed and is
+wrong, the old rules stay; what is wrong with the new ones is shown here.`,
 		Example: `  floodmark status
   floodmark status --dir ./try
   floodmark status --output json`,
@@ -42,6 +43,8 @@ type statusReport struct {
 	Socket  string `json:"socket"`
 	// Status is the monitor's own answer; missing if none runs.
 	Status json.RawMessage `json:"status,omitempty"`
+	// Agents are those on this machine.
+	Agents []agentReport `json:"agents"`
 }
 
 func (c *console) status(ctx context.Context, p place, form string) error {
@@ -50,21 +53,32 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 		return err
 	}
 	defer d.end()
+	agents, err := c.agents(ctx, p)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	s, err := d.Status(ctx, &wire.StatusRequest{})
 	if form == asJSON && (err == nil || absent(err)) {
-		return c.statusJSON(d, s)
+		return c.statusJSON(d, s, agents)
+	}
+	page := &sheet{st: c.outStyle()}
+	if err == nil {
+		statusText(page, s, c.clock())
+	}
+	if err == nil || absent(err) {
+		agentsText(page, agents, p)
+		fmt.Fprint(c.stdout, page.String())
 	}
 	if err != nil {
 		return d.unanswered(err)
 	}
-	fmt.Fprint(c.stdout, statusText(c.outStyle(), s, c.clock()))
 	return nil
 }
 
-func (c *console) statusJSON(d *desk, s *wire.StatusResponse) error {
-	report := statusReport{Running: s != nil, Socket: d.socket}
+func (c *console) statusJSON(d *desk, s *wire.StatusResponse, agents []agentReport) error {
+	report := statusReport{Running: s != nil, Socket: d.socket, Agents: append([]agentReport{}, agents...)}
 	if s == nil {
 		return errors.Join(c.json(report), errNo)
 	}
@@ -76,16 +90,15 @@ func (c *console) statusJSON(d *desk, s *wire.StatusResponse) error {
 }
 
 // statusText is the answer for people.
-func statusText(st style, s *wire.StatusResponse, now time.Time) string {
-	p := &sheet{st: st}
+func statusText(p *sheet, s *wire.StatusResponse, now time.Time) {
 	p.title("Floodmark runs, for " + span(now.Sub(s.GetStarted().AsTime())) + " now.")
 	questions := cell{text: count(int(s.GetPending()), "question waits", "questions wait") + " for you"}
 	if s.GetPending() > 0 {
-		questions.text, questions.paint = questions.text+": floodmark pending", st.yellow
+		questions.text, questions.paint = questions.text+": floodmark pending", p.st.yellow
 	}
 	incidents := cell{text: count(int(s.GetIncidents()), "incident", "incidents") + " since it runs"}
 	if s.GetIncidents() > 0 {
-		incidents.paint = st.red
+		incidents.paint = p.st.red
 	}
 	p.table(2, [][]cell{
 		cells("version", s.GetVersion()),
@@ -104,7 +117,6 @@ func statusText(st style, s *wire.StatusResponse, now time.Time) string {
 			p.line(2, "- "+w)
 		}
 	}
-	return p.String()
 }
 
 func modeText(mode string) string {

@@ -29,7 +29,7 @@ func (p Paths) Guarded() (*catalog.File, error) {
 	// policy is which the owner named.
 	for place, below := range map[string]string{
 		p.Policy: "", p.Service: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.HookSocket: "", p.OwnerSocket: "",
-		p.Keys: "/**", p.Witness: "/**",
+		p.Keys: "/**", p.Witness: "/**", p.Originals: "/**",
 	} {
 		if err := add(place, below); err != nil {
 			return nil, err

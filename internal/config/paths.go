@@ -26,6 +26,9 @@ type Paths struct {
 	// Home is the owner's, on whose disk the agents work; empty where the
 	// daemon has a user of its own.
 	Home string
+	// Originals is the folder of the agents' settings as they were before they
+	// were protected.
+	Originals string
 	// Running says who holds the store, and that it was not let go yet.
 	Running string
 }
@@ -83,6 +86,7 @@ func under(config, data, state, runtime string) Paths {
 		Keys:        filepath.Join(data, "keys"),
 		Tokens:      filepath.Join(data, "tokens.json"),
 		Witness:     filepath.Join(state, "witness"),
+		Originals:   filepath.Join(state, "originals"),
 		Running:     filepath.Join(state, "running"),
 		HookSocket:  filepath.Join(runtime, "hook.sock"),
 		OwnerSocket: filepath.Join(runtime, "owner.sock"),

@@ -93,10 +93,10 @@ func (f file) withJSON(old []byte) ([]byte, error) {
 		fresh := &document{nl: "\n", unit: "  "}
 		return []byte(fresh.print(&hujson.Value{Value: fragment}, "") + "\n"), nil
 	}
-	if err := f.readable(old); err != nil {
-		return nil, err
-	}
 	_, missing, err := f.merged(data, fragment)
+	if err == nil {
+		err = f.readable(old)
+	}
 	if err != nil {
 		return nil, err
 	}

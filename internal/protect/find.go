@@ -44,6 +44,9 @@ func (m Machine) find(ctx context.Context, k kind) (Found, bool) {
 	return f, true
 }
 
+// Lookup is the full path of a program on PATH; empty if it is not there.
+func (m Machine) Lookup(name string) string { return m.program([]string{name}) }
+
 // program is the full path of the first of these names on PATH.
 func (m Machine) program(names []string) string {
 	for _, dir := range filepath.SplitList(m.Getenv("PATH")) {

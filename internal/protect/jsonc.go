@@ -46,9 +46,11 @@ func readDocument(data []byte) (*document, error) {
 	if err := checkNesting(data); err != nil {
 		return nil, err
 	}
-	root, err := hujson.Parse(data)
+	// The reader wants a line to end before the text does.
+	root, err := hujson.Parse(append(slices.Clip(data), '\n'))
 	if err != nil {
 		line, text := jsonError(err)
+		line = min(line, lineAt(data, len(bytes.TrimRight(data, " \t\r\n")))) // not behind its end
 		return nil, &wrongFile{line, "it is not JSON: " + text, "mend that line"}
 	}
 	object := objectOf(&root)

@@ -64,6 +64,22 @@ func kinds() []kind {
 			trust: true,
 		},
 		{
+			Agent:    Agent{"copilot-cli", "Copilot CLI"},
+			programs: []string{"copilot"}, packages: []string{"@github/copilot"},
+			user:  func(m Machine) (string, error) { return m.folder("COPILOT_HOME", ".copilot") },
+			parts: []part{{name: "hooks/floodmark.json", shipped: "copilot-cli/hooks.json", sort: jsonPart}},
+		},
+		{
+			Agent:    Agent{"gemini-cli", "Gemini CLI"},
+			programs: []string{"gemini"}, packages: []string{"@google/gemini-cli"},
+			user: func(m Machine) (string, error) {
+				home, err := m.folder("GEMINI_CLI_HOME")
+				return filepath.Join(home, ".gemini"), err
+			},
+			system: func(m Machine) string { return m.etc("gemini-cli") },
+			parts:  []part{{name: "settings.json", shipped: "gemini-cli/settings.json", sort: jsonPart}},
+		},
+		{
 			Agent:    Agent{"pi", "pi"},
 			programs: []string{"pi"}, packages: []string{"@mariozechner/pi-coding-agent", "@earendil-works/pi-coding-agent"},
 			user:  func(m Machine) (string, error) { return m.folder("PI_CODING_AGENT_DIR", ".pi", "agent") },

@@ -17,6 +17,7 @@ func (m Machine) look(k kind, f *Found) {
 		f.State, f.Why = Unreadable, err.Error()
 		return
 	}
+	f.Protected = rec.Version
 	whole, some := true, len(rec.Files) > 0
 	var hooks content
 	for i, one := range files {

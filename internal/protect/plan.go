@@ -127,7 +127,7 @@ func (m Machine) chosen(ctx context.Context, names []string) (list []chosen, err
 			return nil, fmt.Errorf("%s: %w", k.Title, err)
 		}
 		f, there := m.find(ctx, k)
-		if !there {
+		if !there && !m.System {
 			return nil, fmt.Errorf("%s is not on this machine: there is no program %q on PATH and no folder %s", k.Title, k.programs[0], f.Folder)
 		}
 		list = append(list, chosen{k, f})

@@ -69,6 +69,9 @@ type Found struct {
 	State  State
 	// Why says what is wrong, unless it is protected or open.
 	Why string
+	// Protected is the version it had when it was protected; empty if nobody
+	// knows.
+	Protected string
 	// Hooks are the full paths by which our hook program is called there now.
 	Hooks []string
 }
@@ -148,7 +151,10 @@ func (m Machine) home(below ...string) (string, error) {
 // folder is where an agent keeps its settings: what its variable says, else
 // below home.
 func (m Machine) folder(variable string, below ...string) (string, error) {
-	if v := m.Getenv(variable); variable != "" && v != "" {
+	if v := m.Getenv(variable); v != "" {
+		if rest, is := strings.CutPrefix(v, "~/"); is {
+			return m.home(rest)
+		}
 		if !filepath.IsAbs(v) {
 			return "", fmt.Errorf("%s is %q, which is not a full path", variable, v)
 		}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/floodmark/floodmark/integrations"
+	"github.com/floodmark/floodmark/internal/protect"
+)
+
+// An agentReport is one agent on this machine, for programs. Fields are only
+// added.
+type agentReport struct {
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	Program string `json:"program,omitempty"`
+	Version string `json:"version,omitempty"`
+	// State is open, protected, changed or unreadable.
+	State string `json:"state"`
+	Why   string `json:"why,omitempty"`
+	// Measured is the version that covered and holes are about.
+	Measured string              `json:"measured"`
+	Covered  []string            `json:"covered"`
+	Holes    []integrations.Hole `json:"holes"`
+	Warnings []string            `json:"warnings,omitempty"`
+}
+
+// agents looks at the agents on this machine.
+func (c *console) agents(ctx context.Context, p place) ([]agentReport, error) {
+	m, err := c.machine(p)
+	if err != nil {
+		return nil, err
+	}
+	covers, err := integrations.Covers()
+	if err != nil {
+		return nil, err
+	}
+	var list []agentReport
+	for _, f := range m.List(ctx) {
+		cover := covers[f.Name]
+		list = append(list, agentReport{
+			Name: f.Name, Title: f.Title, Program: f.Program, Version: f.Version, State: string(f.State), Why: f.Why,
+			Measured: cover.Measured, Covered: cover.Covered, Holes: cover.Holes, Warnings: warnings(f, cover),
+		})
+	}
+	return list, nil
+}
+
+// warnings say why what is known may not hold for the agent that is here.
+func warnings(f protect.Found, cover integrations.Cover) (list []string) {
+	switch {
+	case f.Program != "" && f.Version == "":
+		list = append(list, "its version could not be told, so what is said of it may not hold")
+	case protect.Newer(f.Version, cover.Measured):
+		list = append(list, "it is newer than "+cover.Measured+", the last version that was measured: what is said of it may not hold")
+	case f.Version != "" && protect.Newer(cover.Measured, f.Version):
+		list = append(list, "it is older than "+cover.Measured+", the version that was measured: what is said of it may not hold")
+	}
+	if f.Protected != "" && f.Version != "" && f.Protected != f.Version {
+		list = append(list, "it was "+f.Protected+" when it was protected")
+	}
+	if !cover.Run {
+		list = append(list, "what is said of it was read in its documents; it was not run by us")
+	}
+	return list
+}
+
+// agentsText lists them for people; nothing where there is none.
+func agentsText(p *sheet, list []agentReport, where place) {
+	if len(list) == 0 {
+		return
+	}
+	p.title("Agents")
+	for _, a := range list {
+		text, paint := agentState(a, where, p.st)
+		p.painted(2, strings.TrimSpace(a.Title+" "+a.Version)+": "+text, paint)
+		if a.State == string(protect.Open) {
+			continue
+		}
+		for _, one := range a.Covered {
+			p.line(4, "+ "+one)
+		}
+		for _, h := range a.Holes {
+			p.line(4, "- not covered: "+h.Text)
+		}
+		for _, w := range a.Warnings {
+			p.painted(4, "! "+w, p.st.yellow)
+		}
+	}
+}
+
+func agentState(a agentReport, where place, st style) (string, func(string) string) {
+	again := "«floodmark protect " + a.Name + where.flags() + "»"
+	switch protect.State(a.State) {
+	case protect.Protected:
+		return "protected", st.green
+	case protect.Changed:
+		return "no longer as it was protected: " + a.Why + "; " + again + " shows what to mend", st.red
+	case protect.Unreadable:
+		return "its settings cannot be read: " + a.Why, st.red
+	case protect.Open:
+	}
+	return "not protected; " + again + " does it", st.yellow
+}
+
+// checkAgents looks at how the agents find the monitor. Whoever can set an
+// agent's variables must not be able to choose another one.
+func (c *console) checkAgents(ctx context.Context, p place) []finding {
+	m, err := c.machine(p)
+	if err != nil {
+		return []finding{wrong("agents", "", "%s", err)}
+	}
+	var list []finding
+	for _, f := range m.List(ctx) {
+		check, again := "agent "+f.Title, "floodmark protect "+f.Name+p.flags()
+		switch bad := checkWords(check, f.Hooks); {
+		case f.State == protect.Unreadable:
+			list = append(list, wrong(check, "mend it: then «"+again+"»", "%s", f.Why))
+		case bad != nil:
+			list = append(list, *bad)
+		case f.State == protect.Changed:
+			list = append(list, wrong(check, again, "%s", f.Why))
+		case f.State == protect.Protected:
+			list = append(list, ok(check, "protected, in %s", f.Folder))
+		default:
+			list = append(list, note(check, again, "not protected"))
+		}
+	}
+	return list
+}
+
+// checkWords looks at the programs that settings start.
+func checkWords(check string, words []string) *finding {
+	for _, word := range words {
+		info, err := os.Stat(word)
+		var f finding
+		switch {
+		case !filepath.IsAbs(word):
+			f = wrong(check, "write its full path, or let «floodmark protect» do it", "its hooks start «%s», which is found by PATH: whoever sets it chooses the program", word)
+		case err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0:
+			f = wrong(check, "install it there, or let «floodmark protect» write where it is", "its hooks start %s, which is no program: everything is refused", word)
+		case info.Mode().Perm()&0o022 != 0:
+			f = wrong(check, "chmod go-w "+shellWord(word), "others may write to %s, which its hooks start", word)
+		default:
+			continue
+		}
+		return &f
+	}
+	return nil
+}

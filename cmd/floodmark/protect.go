@@ -1,0 +1,265 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// hookName is the program that agents start at each hook.
+const hookName = "floodmark-hook"
+
+func newProtect(c *console) *cobra.Command {
+	var f protectFlags
+	cmd := &cobra.Command{
+		Use:   "protect [AGENT…]",
+		Short: "Connect the agents on this machine to the monitor",
+		Long: `Find the agents on this machine, or those you name, and show what has to change in
+their settings so that they ask the monitor before they act. You are asked once;
+then it is written. Hooks, comments and everything else of yours stay as they are,
+and «floodmark unprotect» gives every file back byte for byte.
+
+With --system the settings for all users of the machine are written; that has to be
+run by root, and only Codex, Claude Code, Cursor and Gemini CLI have such settings.`,
+		Example: `  floodmark protect
+  floodmark protect codex pi --yes
+  floodmark protect --dry-run
+  sudo floodmark protect codex --system`,
+		Annotations:       exits("the agents are protected, or were already", "nothing was changed: you said no, or nobody could be asked"),
+		ValidArgsFunction: offerAgents,
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			f.form = format(cmd)
+			return c.protect(cmd.Context(), f, args)
+		}),
+	}
+	addProtect(cmd, &f)
+	return cmd
+}
+
+func newUnprotect(c *console) *cobra.Command {
+	f := protectFlags{undo: true}
+	cmd := &cobra.Command{
+		Use:   "unprotect [AGENT…]",
+		Short: "Give the agents' settings back as they were",
+		Long: `Take out of the agents' settings what «floodmark protect» put in. A file that nobody
+changed since is given back byte for byte; of one that was edited only our part is
+taken out. You are shown what will change, and asked once.
+
+The agents then do what they like: nothing they do is judged any more.`,
+		Example: `  floodmark unprotect
+  floodmark unprotect codex --yes
+  floodmark unprotect --dry-run`,
+		Annotations:       exits("nothing of ours is left in the settings", "nothing was changed: you said no, or nobody could be asked"),
+		ValidArgsFunction: offerAgents,
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			f.form = format(cmd)
+			return c.protect(cmd.Context(), f, args)
+		}),
+	}
+	addProtect(cmd, &f)
+	return cmd
+}
+
+type protectFlags struct {
+	place
+	undo, yes, dry bool
+	form           string
+}
+
+func addProtect(cmd *cobra.Command, f *protectFlags) {
+	addPlace(cmd, &f.place)
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would change, and change nothing")
+	cmd.MarkFlagsMutuallyExclusive("yes", "dry-run")
+}
+
+func offerAgents(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, a := range protect.Agents() {
+		names = append(names, a.Name+"\t"+a.Title)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// protect plans, shows, asks and applies; unprotect does the same backwards.
+func (c *console) protect(ctx context.Context, f protectFlags, names []string) error {
+	if f.system && !f.dry && os.Geteuid() != 0 {
+		return refuse("run it with sudo, or look first with --dry-run", "the settings for the whole machine are root's to change")
+	}
+	if err := c.mayChange(ctx, f.place); err != nil {
+		return err
+	}
+	m, err := c.machine(f.place)
+	if err != nil {
+		return err
+	}
+	plan, err := c.planned(ctx, m, f, names)
+	if err != nil {
+		return protectError(err)
+	}
+	yes, err := c.agreed(f, plan)
+	if err != nil {
+		return err
+	}
+	if yes {
+		if err := plan.Apply(); err != nil {
+			return protectError(err)
+		}
+	}
+	if f.form == asJSON {
+		err = c.json(planReport(plan, yes))
+	} else if yes {
+		c.sayApplied(ctx, f, plan)
+	}
+	if err == nil && !yes && !f.dry && !plan.Nothing() {
+		err = errNo
+	}
+	return err
+}
+
+func (c *console) planned(ctx context.Context, m protect.Machine, f protectFlags, names []string) (*protect.Plan, error) {
+	if f.undo {
+		return m.Unprotect(ctx, names...)
+	}
+	hook, err := c.hookProgram(m)
+	if err != nil {
+		return nil, err
+	}
+	m.Hook = hook
+	return m.Protect(ctx, names...)
+}
+
+// machine is this machine as an installation sees it.
+func (c *console) machine(p place) (protect.Machine, error) {
+	paths, err := c.paths(p)
+	if err != nil {
+		return protect.Machine{}, err
+	}
+	m := protect.Machine{Getenv: c.getenv, System: p.system, Records: paths.Originals, Socket: paths.HookSocket}
+	m.Hook, _ = c.hookProgram(m) // without it nothing of ours is as it should be
+	return m, nil
+}
+
+// hookProgram is the full path that agents shall start: the program beside this
+// one, by its name on PATH if that is the same, because that outlives updates.
+func (c *console) hookProgram(m protect.Machine) (string, error) {
+	named := m.Lookup(hookName)
+	beside := ""
+	if c.program != "" {
+		beside = filepath.Join(filepath.Dir(c.program), hookName)
+	}
+	there, err := filepath.EvalSymlinks(beside)
+	if beside == "" || err != nil {
+		if named == "" {
+			return "", refuse("install both programs into the same folder", "there is no %s beside floodmark and none on PATH", hookName)
+		}
+		return named, nil
+	}
+	if same, err := filepath.EvalSymlinks(named); err == nil && same == there {
+		return named, nil
+	}
+	return beside, nil
+}
+
+// protectError is what keeps us from changing anything, in the words of the
+// person who has to mend it.
+func protectError(err error) error {
+	if f, is := errors.AsType[*protect.FileError](err); is {
+		return refuse(f.Hint+"; nothing was changed", "%s", f)
+	}
+	if _, is := errors.AsType[*failure](err); is {
+		return err
+	}
+	return refuse("", "%s", err)
+}
+
+// agreed shows the plan and asks. Programs are not asked.
+func (c *console) agreed(f protectFlags, plan *protect.Plan) (bool, error) {
+	if f.form == asJSON {
+		return f.yes && !plan.Nothing(), nil
+	}
+	if plan.Nothing() {
+		c.sayNothing(f, plan)
+		return false, nil
+	}
+	fmt.Fprint(c.stdout, planText(c.outStyle(), plan, c.getenv("HOME")))
+	for _, n := range plan.Notes {
+		c.say("%s", n)
+	}
+	switch {
+	case f.dry:
+		c.say("nothing was changed")
+		return false, nil
+	case f.yes:
+		return true, nil
+	case !c.stdinTerminal:
+		c.say("nothing was changed: nobody can be asked here. Run it at a terminal, or with --yes")
+		return false, nil
+	}
+	fmt.Fprint(c.stderr, "Shall this be written? [y/N] ")
+	answer, err := bufio.NewReader(c.stdin).ReadString('\n')
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer == "y" || answer == "yes" {
+		return true, nil
+	}
+	if err != nil {
+		fmt.Fprintln(c.stderr)
+	}
+	c.say("nothing was changed")
+	return false, nil
+}
+
+func (c *console) sayNothing(f protectFlags, plan *protect.Plan) {
+	switch {
+	case f.undo:
+		c.say("nothing to do: nothing of ours is in the settings")
+	case len(plan.Agents) == 0:
+		c.say("nothing to do: no agent was found here that we know (%s)", agentNames())
+	default:
+		c.say("nothing to do: protected already: %s", titles(plan))
+	}
+}
+
+func agentNames() string {
+	var names []string
+	for _, a := range protect.Agents() {
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+func titles(plan *protect.Plan) string {
+	var list []string
+	for _, a := range plan.Agents {
+		list = append(list, a.Title)
+	}
+	return strings.Join(list, ", ")
+}
+
+// sayApplied says what was done, and what is left to do.
+func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.Plan) {
+	if f.undo {
+		c.say("no longer protected: %s", titles(plan))
+		return
+	}
+	c.say("protected: %s. What runs already has to be started anew", titles(plan))
+	c.say("take it back with «floodmark unprotect%s»", f.flags())
+	d, err := c.desk(f.place)
+	if err != nil {
+		return
+	}
+	defer d.end()
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	if _, err := d.Status(ctx, &wire.StatusRequest{}); err != nil && absent(err) {
+		c.say("no monitor runs yet, and without one the agents may do nothing: start it with «floodmark service install --start%s», or «floodmark serve%s»", f.flags(), f.flags())
+	}
+}
