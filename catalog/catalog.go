@@ -22,6 +22,7 @@ type Catalog struct {
 	globals  map[string]map[string]shellscan.Role
 	commands *shellscan.Commands
 	paths    paths
+	watch    watch
 	hash     floodmark.Digest
 	tables   floodmark.Digest   // of the files that speak of commands and paths
 	unknown  []floodmark.Effect // what a tool nobody described does
@@ -78,7 +79,8 @@ func New(user []*File, shipped *Catalog) *Catalog {
 		more = append(more, f.commands...)
 		globs = append(globs, f.globs...)
 		maps.Copy(globals, f.globals)
-		if len(f.commands)+len(f.globs)+len(f.globals) > 0 {
+		c.watch.join(&f.watch)
+		if len(f.commands)+len(f.globs)+len(f.globals) > 0 || !f.watch.empty() {
 			tables = append(tables, f.digest[:]...)
 		}
 	}
@@ -88,6 +90,7 @@ func New(user []*File, shipped *Catalog) *Catalog {
 		tables = append(tables, shipped.tables[:]...)
 		more = append(more, shipped.entries...)
 		globs = append(globs, shipped.paths.globs...)
+		c.watch.join(&shipped.watch)
 	}
 	c.entries, c.globals, c.paths = more, globals, newPaths(globs)
 	c.commands = shellscan.NewCommands(more, globals)

@@ -269,7 +269,7 @@ func (j *judge) path(value string) {
 	}
 	j.use.Location = max(j.use.Location, s.kind)
 	j.guards |= s.guard
-	if slices.Contains(j.use.Effects, floodmark.Change) && j.catalog.paths.holdsProtected(&s, true) {
+	if slices.Contains(j.use.Effects, floodmark.Change) && (j.catalog.paths.holdsProtected(&s, true) || within(j.at.Home, s.text)) {
 		j.guards |= isProtected
 	}
 }
@@ -330,12 +330,21 @@ func namesFile(value string) bool {
 
 // undeclared looks for guarded paths where nobody said that a path could be.
 func (j *judge) undeclared(value string) {
-	if len(value) > MaxPathBytes || !strings.ContainsAny(value, `/\`) {
+	if len(value) > MaxPathBytes || !strings.ContainsAny(value, `/\`) || prose(value) {
 		return
 	}
 	var buf [24]string
+	if i := strings.IndexAny(value, ":="); i >= 0 && strings.HasPrefix(value[i+1:], "/") && !strings.HasPrefix(value[i+1:], "//") { // unix:/run/x.sock
+		s := j.catalog.paths.look(value[i+1:], j.base, j.at, buf[:])
+		j.guards |= s.guard & (isProtected | isSecret)
+	}
 	s := j.catalog.paths.look(value, j.base, j.at, buf[:])
 	j.guards |= s.guard & (isProtected | isSecret)
+}
+
+// prose reports a text of several words that does not begin as a path does.
+func prose(value string) bool {
+	return strings.ContainsAny(value, " \n") && strings.IndexByte("/~.\\", value[0]) < 0
 }
 
 // sweep looks at all values of a call nothing is known about.

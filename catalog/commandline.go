@@ -44,6 +44,7 @@ func (j *judge) line(r shellscan.Report, text string) {
 		j.parts(&r)
 	}
 	j.touched(&r)
+	j.watches(&r)
 	j.use.Packages = packages(&r)
 	j.use.Inert = inertPuts(&r)
 	j.use.Bound = !j.use.Opaque && bound(&r, j.use.Inert)
@@ -267,7 +268,7 @@ func (j *judge) writes(e *shellscan.Effect) {
 		j.guards |= j.catalog.paths.mayBe(&s, e.Kind == shellscan.Delete) | j.catalog.paths.mayBe(&below, false)
 	case e.Pattern:
 		j.guards |= j.catalog.paths.mayBe(&s, false)
-	case e.Kind == shellscan.Delete && j.catalog.paths.holdsProtected(&s, true):
+	case e.Kind == shellscan.Delete && (j.catalog.paths.holdsProtected(&s, true) || within(j.at.Home, e.Path)):
 		j.guards |= isProtected
 	}
 	if e.Kind == shellscan.Write && e.Tree {

@@ -141,7 +141,8 @@ paths:
 		{"/home/u/.mon", 0, Elsewhere, [2]bool{true, true}},
 		{"/.mon", 0, Elsewhere, [2]bool{}},
 		{"opt", 0, Elsewhere, [2]bool{}},
-		{"/", 0, Elsewhere, [2]bool{}},
+		{"/", 0, Elsewhere, [2]bool{true, false}},
+		{"/home/ann", 0, Elsewhere, [2]bool{true, false}},
 	} {
 		s := ps.look(tc.value, "", Places{Project: "/proj"}, nil)
 		if s.guard != tc.guard || s.kind != tc.kind {

@@ -26,6 +26,7 @@ type File struct {
 	commands []*shellscan.Entry
 	globals  map[string]map[string]shellscan.Role
 	globs    []pathGlob
+	watch    watch
 	digest   floodmark.Digest
 	warnings floodmark.Problems
 }
@@ -87,7 +88,7 @@ type defaults struct {
 }
 
 func (r *reader) top(f *File, n *yaml.Node) {
-	fs := r.fields(n, "a catalog file", "agent", "server", "about", "own", "remote", "tools", "commands", "paths")
+	fs := r.fields(n, "a catalog file", "agent", "server", "about", "own", "remote", "tools", "commands", "paths", "self")
 	d := r.owner(n, fs, defaults{})
 	if a, ok := fs["about"]; ok {
 		r.text(a.value, "about")
@@ -101,7 +102,10 @@ func (r *reader) top(f *File, n *yaml.Node) {
 	if p, ok := fs["paths"]; ok {
 		r.pathLists(f, p.value)
 	}
-	if len(f.profiles)+len(f.commands)+len(f.globs)+len(f.globals) == 0 && !r.problems.Failed() {
+	if s, ok := fs["self"]; ok {
+		r.watched(f, s.value)
+	}
+	if len(f.profiles)+len(f.commands)+len(f.globs)+len(f.globals) == 0 && f.watch.empty() && !r.problems.Failed() {
 		r.fail(n, "missing-key", "add tools:, commands: or paths:", "the file says nothing")
 	}
 }

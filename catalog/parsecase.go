@@ -154,7 +154,7 @@ func (r *reader) firstWords(n *yaml.Node, text string) []string {
 
 // pathLists reads the lists of guarded paths.
 func (r *reader) pathLists(f *File, n *yaml.Node) {
-	lists := map[string]guard{"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign}
+	lists := guardLists()
 	fs := r.fields(n, "paths", "secret", "instructs", "selfProtected", "foreign")
 	for _, name := range []string{"secret", "instructs", "selfProtected", "foreign"} {
 		list, ok := fs[name]

@@ -13,7 +13,7 @@ import (
 func (r *reader) commandList(f *File, list *yaml.Node) {
 	for _, n := range r.items(list, "commands") {
 		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "values", "adds", "loads", "hooks",
-			"stdin", "here", "tells", "before", "own", "bound", "installs", "selfProtected")
+			"stdin", "here", "tells", "before", "own", "bound", "installs", "selfProtected", "branch", "starts", "stops")
 		if fs == nil {
 			continue
 		}
@@ -79,6 +79,15 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry 
 	}
 	if f, ok := fs["selfProtected"]; ok {
 		e.Protected = r.protected(f, e.Effects)
+	}
+	if f, ok := fs["branch"]; ok {
+		e.Branch = r.flag(f.value, "branch")
+	}
+	if f, ok := fs["starts"]; ok {
+		e.Starts = r.flag(f.value, "starts")
+	}
+	if f, ok := fs["stops"]; ok {
+		e.Stops, _ = shellscan.ParseStops(r.oneOf(f.value, "stops", shellscan.StopsWords()[1:]))
 	}
 	return e
 }

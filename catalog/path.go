@@ -47,6 +47,11 @@ const (
 	isProtected
 )
 
+// guardLists are the lists by their names in a file.
+func guardLists() map[string]guard {
+	return map[string]guard{"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign}
+}
+
 // pathGlob is one line of one list of paths.
 type pathGlob struct {
 	glob
@@ -170,7 +175,8 @@ func (ps *paths) holdsProtected(s *spot, system bool) bool {
 		if g.root == absolute && !system {
 			continue
 		}
-		if segs, ok := g.from(s); ok && holds(g.low, segs) {
+		segs, ok := g.from(s)
+		if ok && (holds(g.low, segs) || system && len(segs) == 0 && g.root != anywhere) { // a whole home, or all there is
 			return true
 		}
 	}
@@ -185,7 +191,7 @@ func (ps *paths) holdsGuarded(s *spot) (found guard) {
 		if g.guard&(isInstructs|isProtected)&^found == 0 {
 			continue
 		}
-		if segs, ok := g.from(s); ok && holds(g.low, segs) {
+		if segs, ok := g.from(s); ok && (holds(g.low, segs) || len(segs) == 0 && g.root != anywhere) {
 			found |= g.guard & (isInstructs | isProtected)
 		}
 	}

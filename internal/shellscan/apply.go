@@ -132,6 +132,7 @@ func (s *scanner) environment(w word) {
 	v := w
 	v.text = value
 	s.r.Variables = s.r.Variables || tellsPrograms(name, true)
+	s.sets(name)
 	if hidesExported(name) && !harmlessValue(name, []word{v}) {
 		s.doubt("it sets " + name)
 	}
@@ -308,6 +309,9 @@ func (s *scanner) input(j *job) {
 	if j.entry.Stdin == Patch && !j.ran {
 		s.patch(j, word{text: j.in.text, vague: !j.in.known})
 	}
+	if j.entry.Stdin == NoRole && j.in.known && appliesDiffs(j) {
+		s.diff(j)
+	}
 	if j.entry.Stdin == NoRole || j.entry.Stdin == Patch {
 		return
 	}
@@ -358,6 +362,7 @@ func (s *scanner) others(j *job) {
 		}
 		name, st := s.name, j.st.fork()
 		s.given(j, st)
+		s.anew(j)
 		if j.p.has("-execdir", "-okdir") { // in the folder of each file
 			st.dirs = nil
 		}

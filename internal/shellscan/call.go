@@ -338,6 +338,7 @@ func (s *scanner) forgets(name string, args []word, st *state, in feed) {
 		if hides(w.text) {
 			s.doubt("it sets " + w.text)
 		}
+		s.sets(w.text)
 		v := unknown()
 		v.net, v.names = in.net, in.names
 		if name == "unset" {

@@ -94,6 +94,32 @@ type Entry struct {
 	Bound     bool
 	Own       bool // works on the owner's own service
 	Protected bool // starts an agent without its hooks, or touches the monitor
+	// Branch: it starts an agent that reports to the monitor, as long as nothing
+	// takes it off that path.
+	Branch bool
+	// Starts: its words may be another command, which is not followed.
+	Starts bool
+	// Stops says by what its words call processes or services.
+	Stops Stops
+}
+
+// Stops is how a command calls the processes it stops.
+type Stops uint8
+
+// The ways. The zero one is for commands that stop nothing.
+const (
+	StopsNone    Stops = iota
+	StopsNames         // by whole names, where «*» may stand for letters
+	StopsMatches       // by whatever a regular expression matches
+)
+
+// StopsWords are the ways as they stand in a catalog.
+func StopsWords() []string { return []string{"none", "names", "matches"} }
+
+// ParseStops reads the word of a way.
+func ParseStops(word string) (Stops, bool) {
+	i := slices.Index(StopsWords(), word)
+	return Stops(max(i, 0)), i >= 0 //nolint:gosec // there are few
 }
 
 // Commands finds entries. It does not change and may be used by many at once.

@@ -1,6 +1,9 @@
 package shellscan
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // patch adds what a patch in the form of coding agents changes:
 //
@@ -46,5 +49,37 @@ func (s *scanner) patch(j *job, w word) {
 	}
 	if !begun {
 		s.doubt("a patch in a form that is not known")
+	}
+}
+
+// appliesDiffs reports a program that changes the files a diff on its input
+// names.
+func appliesDiffs(j *job) bool {
+	words := j.entry.Words
+	return j.name == "patch" || j.name == "git" && len(words) > 1 && (words[1] == "apply" || words[1] == "am")
+}
+
+// diff adds the files that a diff on the line itself names, with and without the
+// folder that is left out by «-p1». That names a file too many, never one too few.
+func (s *scanner) diff(j *job) {
+	for line := range strings.Lines(j.in.text) {
+		line = strings.TrimSpace(line)
+		for _, head := range [...]string{"+++ ", "--- ", "*** ", "Index: ", "rename to ", "rename from ", "copy to "} {
+			name, ok := strings.CutPrefix(line, head)
+			if !ok {
+				continue
+			}
+			name, _, _ = strings.Cut(name, "\t")
+			if plain, err := strconv.Unquote(name); err == nil { // "b/\303\244.txt"
+				name = plain
+			}
+			if name == "" || name == "/dev/null" {
+				continue
+			}
+			if _, inner, ok := strings.Cut(name, "/"); ok && !strings.HasPrefix(name, "/") {
+				s.touch(Effect{Kind: Write}, literal(inner), j.st)
+			}
+			s.touch(Effect{Kind: Write}, literal(name), j.st)
+		}
 	}
 }

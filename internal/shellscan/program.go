@@ -23,8 +23,9 @@ type job struct {
 	roots   []string // folders it goes through
 	files   []operand
 	into    []word
-	ran     bool // something says what it runs
-	negated bool // a find with «!»
+	trees   []word // folders that an option before the subcommand makes its own
+	ran     bool   // something says what it runs
+	negated bool   // a find with «!»
 	// through: a shell whose whole script was read: it does nothing by itself.
 	through bool
 }
@@ -151,9 +152,13 @@ func (s *scanner) globals(j *job, args []word) []word {
 			}
 			w, args = args[0], args[1:]
 		}
-		if role == Folder {
+		switch role {
+		case Folder:
 			j.st = s.inFolder(j.st, w)
-		} else if role != Flag {
+		case Into:
+			j.trees = append(j.trees, w)
+		case Flag:
+		default:
 			s.apply(j, operand{role: role, w: w, opt: name})
 		}
 	}
@@ -199,6 +204,9 @@ func (s *scanner) run(j *job) feed {
 	s.special(j)
 	for _, o := range j.p.list {
 		s.apply(j, o)
+	}
+	for _, w := range j.trees {
+		s.byEffect(j, w)
 	}
 	s.copies(j)
 	s.saves(j)

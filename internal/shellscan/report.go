@@ -88,6 +88,9 @@ type Report struct {
 	// Variables: a program is told something by a variable that is not known for
 	// harmless.
 	Variables bool
+	// Sets are the variables the line sets or takes away, whatever for. «*»
+	// stands for all of them: some program gets an environment of its own.
+	Sets []string
 	// Shell: the shell itself does more than start one command.
 	Shell bool
 }

@@ -56,6 +56,44 @@ func hidesExported(name string) bool {
 	return false
 }
 
+// Hides reports a variable that makes a program which gets it run or read
+// something else. «*» is every variable.
+func Hides(name string) bool { return name == allVariables || hidesExported(name) }
+
+const (
+	// allVariables is what stands in Report.Sets for an environment of its own.
+	allVariables = "*"
+	// maxSets bounds the names that are kept; more of them are all.
+	maxSets = 64
+)
+
+// sets notes that a variable is set or taken away.
+func (s *scanner) sets(name string) {
+	if len(s.r.Sets) >= maxSets {
+		name = allVariables
+	}
+	if !slices.Contains(s.r.Sets, name) {
+		s.r.Sets = append(s.r.Sets, name)
+	}
+}
+
+// anew notes a command that starts another one in an environment of its own.
+func (s *scanner) anew(j *job) {
+	switch j.name {
+	case "sudo", "doas": // somebody else's
+		s.sets(allVariables)
+	case "env":
+		if j.p.has("-i", "-", "--ignore-environment") {
+			s.sets(allVariables)
+		}
+		for _, o := range j.p.list {
+			if o.opt == "-u" || o.opt == "--unset" {
+				s.sets(o.w.text)
+			}
+		}
+	}
+}
+
 // tellsPrograms reports a variable by which a program may be told something that
 // is not known here, as MAKEFILES or GOWORK.
 func tellsPrograms(name string, exported bool) bool {
