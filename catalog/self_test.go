@@ -160,7 +160,7 @@ func TestPatternsThatStopTheMonitor(t *testing.T) {
 	for line, want := range map[string]bool{
 		"kill -9 -1": true, "kill -- -1": true, "kill -1 7": false, "kill -1": false, "kill": false, "kill floodmark": true, "killall FloodMark": true,
 		"killall flood": false, "killall flood*": true, "killall *.service": true, "killall [f]loodmark": true, "killall node*": false, "killall f?oodmark": true,
-		"systemctl stop app.floodmark.target": true,
+		"systemctl stop app.floodmark.target": true, "kill *": false,
 	} {
 		if got := stopsMonitor(shellscan.StopsNames, strings.Fields(line)); got != want {
 			t.Errorf("%s: %v", line, got)
@@ -168,7 +168,7 @@ func TestPatternsThatStopTheMonitor(t *testing.T) {
 	}
 	for line, want := range map[string]bool{
 		"pkill flood": true, "pkill ^floodmark": true, "pkill -f serve$": true, "pkill -f node": false, "pkill (": true, "pkill -u ann": false,
-		"pkill FLOOD": true, "pkill -x flood": true, "pkill": false, "pkill -9": false, "pkill -f /usr/bin/floodmark": true,
+		"pkill FLOOD": true, "pkill -x flood": true, "pkill": false, "pkill -9": false, "pkill *": false, "pkill .*": true, "pkill -f /usr/bin/floodmark": true,
 	} {
 		if got := stopsMonitor(shellscan.StopsMatches, strings.Fields(line)); got != want {
 			t.Errorf("%s: %v", line, got)
