@@ -11,6 +11,8 @@ import path from "node:path";
 const AGENT = "pi"; // it would wait for ever, so we do not
 
 // The next lines are those of ../shim/exchange.ts.
+// SOCKET is where the daemon listens; empty: where the variables say.
+const SOCKET = "";
 const VERSION = 1;
 const MAX_REQUEST = 2 ** 24 - 1; // the first byte of a frame's length is zero
 const MAX_RESPONSE = 2 ** 20;
@@ -24,6 +26,7 @@ const because = (err: unknown) => `${NO_ANSWER} (${err instanceof Error ? err.me
 // socketPath is the same rule as the daemon's.
 function socketPath(env: NodeJS.ProcessEnv): string {
   const absolute = (v?: string): v is string => !!v && path.isAbsolute(v);
+  if (absolute(SOCKET)) return SOCKET;
   if (absolute(env.FLOODMARK_HOOK_SOCKET)) return env.FLOODMARK_HOOK_SOCKET;
   if (env.FLOODMARK_HOOK_SOCKET) throw new Error("FLOODMARK_HOOK_SOCKET is no absolute path"); // or a port
   if (absolute(env.XDG_RUNTIME_DIR)) return path.join(env.XDG_RUNTIME_DIR, "floodmark", "hook.sock");

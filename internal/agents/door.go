@@ -96,6 +96,8 @@ func dialectOf(agent string) (dialect, bool) {
 		return cursor{}, true
 	case geminiName:
 		return gemini{}, true
+	case openclawName:
+		return openclaw{}, true
 	case opencodeName:
 		return opencode{}, true
 	case piName:

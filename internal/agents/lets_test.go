@@ -23,7 +23,8 @@ func gates(event string) bool {
 	case "PreToolUse", "PostToolUse", "UserPromptSubmit", "tool_call", "tool_result", "input",
 		"BeforeTool", "AfterTool", "BeforeAgent", "preToolUse", "permissionRequest", "postToolUse", "userPromptSubmitted",
 		"chat.message", "tool.execute.before", "tool.execute.after", "shell.env",
-		"UserPromptExpansion", "beforeSubmitPrompt", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile":
+		"UserPromptExpansion", "beforeSubmitPrompt", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile",
+		"before_agent_run", "before_tool_call":
 		return true
 	}
 	return false
@@ -31,7 +32,7 @@ func gates(event string) bool {
 
 // said reports whether an event is a message to the model.
 func said(event string) bool {
-	return slices.Contains([]string{"UserPromptSubmit", "input", "BeforeAgent", "userPromptSubmitted", "chat.message", "beforeSubmitPrompt"}, event)
+	return slices.Contains([]string{"UserPromptSubmit", "input", "BeforeAgent", "userPromptSubmitted", "chat.message", "beforeSubmitPrompt", "before_agent_run"}, event)
 }
 
 // asks reports whether an event is put to the monitor. A permissionRequest was
@@ -53,7 +54,7 @@ func lets(t testing.TB, req hookframe.Request, resp hookframe.Response) bool {
 		return geminiLets(resp)
 	case "copilot-cli":
 		return copilotLets(req.Event, resp)
-	case "pi", "opencode":
+	case "pi", "opencode", "openclaw":
 		return shimLets(t, req.Event, resp)
 	}
 	return resp.Exit == 0 // nobody calls us so
@@ -93,9 +94,9 @@ func shimLets(t testing.TB, event string, resp hookframe.Response) bool {
 		return false
 	}
 	switch event {
-	case "tool_call", "tool.execute.before":
+	case "tool_call", "tool.execute.before", "before_tool_call":
 		return said["block"] == false
-	case "input", "chat.message":
+	case "input", "chat.message", "before_agent_run":
 		return said["action"] == "continue"
 	}
 	return said["keep"] == true
@@ -169,6 +170,16 @@ func TestNotUnderstood(t *testing.T) {
 		{"opencode", "chat.message", `{"session":{"id":"s","start":"magic"},"parts":[{"type":"text","text":"hi"}]}`},
 		{"opencode", "chat.message", `{"session":{"id":"s"},"parts":[{"type":"file","sha256":"short"}]}`},
 		{"opencode", "permission.ask", `{"session":{"id":"s"}}`},
+		{"openclaw", "before_tool_call", `{"sessionKey":"k","toolName":"exec"}`},
+		{"openclaw", "before_tool_call", `{"sessionId":"s","toolName":"exec"}`},
+		{"openclaw", "before_tool_call", `{"sessionKey":"k","sessionId":"s"}`},
+		{"openclaw", "before_tool_call", `{"sessionKey":"k","sessionId":"s","toolName":"tool_call"}`},
+		{"openclaw", "before_tool_call", `{"sessionKey":"k","sessionId":"s","toolName":"tool_call","args":{"args":{}}}`},
+		{"openclaw", "before_tool_call", `{"sessionKey":"k","sessionId":"s","toolName":"tool_call","args":{"id":"tool_call","args":{"id":"exec"}}}`},
+		{"openclaw", "tool_result", `{"sessionKey":"k","sessionId":"s","result":[]}`},
+		{"openclaw", "subagent_ended", `{"sessionKey":"k","sessionId":"s"}`},
+		{"openclaw", "after_compaction", `{"sessionKey":"k","sessionId":"s"}`},
+		{"openclaw", "llm_input", `{"sessionKey":"k","sessionId":"s"}`},
 		{"nobody", "x", `{}`},
 	}...) {
 		j := &judge{reply: allowed()}

@@ -32,7 +32,7 @@ type answers struct {
 
 // shims are the files agents load, as they are shipped.
 func shims() map[string]string {
-	return map[string]string{"opencode": "opencode/floodmark.ts", "pi": "pi/floodmark.ts"}
+	return map[string]string{"openclaw": "openclaw/index.ts", "opencode": "opencode/floodmark.ts", "pi": "pi/floodmark.ts"}
 }
 
 // drive runs every handler of a shim against whoever serves the socket.

@@ -10,7 +10,8 @@ const plugin = await createJiti(import.meta.url).import(shim);
 // Each returns {message, call, result, failed, shell}: whether a message is
 // passed on, why a call is not run, what the model reads of a result and of an
 // error, and whether a command of the person's runs.
-const drivers = { pi: drivePi, opencode: driveOpencode };
+// What an agent has no hook for is as it would be.
+const drivers = { pi: drivePi, opencode: driveOpencode, openclaw: driveOpenclaw };
 process.stdout.write(JSON.stringify(await drivers[agent]()));
 
 async function drivePi() {
@@ -75,5 +76,35 @@ async function driveOpencode() {
     // A call that did not run cannot fail.
     failed: before === "" ? failed + messages[0].parts[0].state.error : before,
     shell: shell === "",
+  };
+}
+
+async function driveOpenclaw() {
+  const hooks = {};
+  let middleware;
+  plugin.default.register({
+    on: (name, handler) => (hooks[name] = handler),
+    registerAgentToolResultMiddleware: (handler) => (middleware = handler),
+  });
+  const ctx = { sessionKey: "agent:main:main", sessionId: "s", runId: "r", trigger: "user" };
+  const call = { toolName: "exec", toolCallId: "c" };
+  const args = { command: "ls" };
+  const given = { ...call, args, result: { content: [{ type: "text", text: "RESULT" }], details: { x: "RESULT" } } };
+  await hooks.before_prompt_build({ prompt: "hi", messages: [] }, ctx);
+  const message = await hooks.before_agent_run({ prompt: "hi", messages: [], senderIsOwner: true }, ctx);
+  hooks.llm_input({ tools: [{ name: "exec" }, { name: "read" }] }, ctx);
+  const before = await hooks.before_tool_call({ ...call, params: args }, ctx);
+  const after = await middleware({ ...given, isError: false }, ctx);
+  const failed = await middleware({ ...given, isError: true }, ctx);
+  // There is no command of the person's; a turn without tools is as closed.
+  const tools = await hooks.before_prompt_build({ prompt: "hi", messages: [] }, ctx);
+  await hooks.agent_end({}, ctx);
+  await hooks.session_end({}, ctx);
+  return {
+    message: message?.outcome === "pass",
+    call: before?.block ? before.blockReason : "",
+    result: JSON.stringify(after?.result ?? given.result),
+    failed: JSON.stringify(failed?.result ?? given.result),
+    shell: tools?.toolsAllow?.length !== 0,
   };
 }

@@ -1,0 +1,333 @@
+package agents
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+const openclawName = "openclaw"
+
+// The plugin hooks of OpenClaw 2026.9 that our shim sends on. tool_result is
+// its middleware for results.
+const (
+	openclawPrompt    = "before_prompt_build"
+	openclawRun       = "before_agent_run"
+	openclawCall      = "before_tool_call"
+	openclawResult    = "tool_result"
+	openclawChildEnd  = "subagent_ended"
+	openclawCompacted = "after_compaction"
+	openclawRunEnd    = "agent_end"
+	openclawEnd       = "session_end"
+)
+
+// openclaw speaks with the shim in integrations/openclaw, which hands on
+// OpenClaw's events and does what the answer says.
+type openclaw struct{}
+
+// openclawSays is what the shim sends.
+type openclawSays struct {
+	openclawSession
+	openclawSender
+
+	Folder string `json:"workspaceDir"`
+	// Parent is the session that began this one, Child the one that ended.
+	Parent openclawSession `json:"parent"`
+	Child  openclawSession `json:"child"`
+	// Past says that the session's history holds something. What is not said
+	// counts as such.
+	Past *bool `json:"past"`
+	// Previous is the id this session had before its history was summarised.
+	Previous string `json:"previous"`
+
+	// Prompt is what the model is asked, Said what arrived, and Quotes what of
+	// others was quoted with it.
+	Prompt string          `json:"prompt"`
+	Said   []string        `json:"said"`
+	Quotes []openclawQuote `json:"quotes"`
+	// Added is what OpenClaw put before it.
+	Added []string `json:"added"`
+
+	Tools  []string        `json:"tools"`
+	Tool   string          `json:"toolName"`
+	Kind   string          `json:"toolKind"`
+	CallID string          `json:"toolCallId"`
+	Args   json.RawMessage `json:"args"`
+	Result json.RawMessage `json:"result"`
+	Error  bool            `json:"isError"`
+}
+
+type openclawQuote struct {
+	Text   string `json:"text"`
+	Sender string `json:"sender"`
+}
+
+// An openclawSession is one conversation: Key says where it is held, and ID
+// which one, for a reset begins another at the same place.
+type openclawSession struct {
+	Key string `json:"sessionKey"`
+	ID  string `json:"sessionId"`
+}
+
+func (s openclawSession) name() (floodmark.SessionID, error) {
+	if s.Key == "" || s.ID == "" {
+		return "", errors.New("the message names no session")
+	}
+	return sessionOf(openclawName, s.Key+"#"+s.ID)
+}
+
+func (openclaw) read(req hookframe.Request) (asked, error) {
+	var m openclawSays
+	if err := decode(req, &m); err != nil {
+		return asked{}, err
+	}
+	ev := hook.Event{Agent: openclawName}
+	var err error
+	if ev.Session, err = m.name(); err != nil {
+		return asked{}, err
+	}
+	switch req.Event {
+	case openclawPrompt:
+		ev.Point, ev.Tools = hook.BeforeLLMCall, m.offered()
+	case openclawRun:
+		return m.message(ev, req.Env["HOME"])
+	case openclawCall:
+		ev.Point = hook.BeforeToolCall
+		ev.Call, err = m.call()
+	case openclawResult:
+		ev.Point, ev.Result = hook.AfterToolCall, hook.Result{Text: m.text(), Error: m.Error}
+		ev.Call, err = m.call()
+	case openclawChildEnd:
+		ev.Point = hook.SubagentEnded
+		ev.Child, err = m.Child.name()
+	case openclawCompacted:
+		return m.compacted(ev)
+	case openclawRunEnd:
+		// Its answer went to whoever wrote, which is not for us to say here; a
+		// session that ends and goes on is the same one.
+		ev.Point = hook.SessionEnd
+	case openclawEnd:
+		ev.Point = hook.SessionEnd
+	default:
+		err = fmt.Errorf("the event %q of OpenClaw is not known", plain(req.Event, hookframe.MaxName))
+	}
+	return asked{event: ev}, err
+}
+
+// compacted is a session that goes on under another id: its new history was
+// made from the old one.
+func (m openclawSays) compacted(ev hook.Event) (asked, error) {
+	old, err := openclawSession{Key: m.Key, ID: m.Previous}.name()
+	if err != nil {
+		return asked{}, err
+	}
+	return asked{event: hook.Event{Agent: openclawName, Point: hook.SubagentSpawned, Session: old, Child: ev.Session}}, nil
+}
+
+// message is what somebody wrote, in a session that may begin with it.
+func (m openclawSays) message(ev hook.Event, home string) (asked, error) {
+	if m.isChild() {
+		return m.prompted(ev)
+	}
+	start := ev
+	start.Point, start.Cause, start.Project, start.Home = hook.SessionStart, hook.Resume, m.Folder, home
+	if m.Past != nil && !*m.Past {
+		start.Cause = hook.Startup
+	}
+	about := asked{first: []hook.Event{start}}
+	if m.Provenance.Kind == openclawOther {
+		return m.reported(ev, about)
+	}
+	ev.Point, ev.Origin = hook.MessageReceived, m.origin()
+	ev.Text, ev.Parts = m.Prompt, m.quoted()
+	if m.Channel != "" && !slices.Contains(m.Said, m.Prompt) && ev.Origin.Kind == floodmark.FromSender {
+		// OpenClaw put more into it than was sent: files, transcripts, what
+		// others wrote meanwhile.
+		ev.Text = strings.Join(m.Said, "\n")
+		ev.Parts = append(ev.Parts, hook.Content{
+			Kind: floodmark.NodeInput, Text: m.Prompt,
+			Origin: floodmark.Origin{Kind: floodmark.FromPaste, Name: "prompt"},
+		})
+	}
+	about.event = ev
+	return about, nil
+}
+
+// quoted are the words of others that came along: quotes, and news of what
+// happened in other sessions, which say not what they were made from.
+func (m openclawSays) quoted() (parts []hook.Content) {
+	for _, text := range m.Added {
+		if strings.Contains(text, "System: ") {
+			parts = append(parts, hook.Content{
+				Kind: floodmark.NodeInput, Text: text,
+				Origin: floodmark.Origin{Kind: floodmark.FromUnknown, Name: "news of other sessions"},
+			})
+		}
+	}
+	for _, q := range m.Quotes {
+		parts = append(parts, hook.Content{
+			Kind: floodmark.NodeInput, Text: q.Text,
+			Origin: floodmark.Origin{Kind: floodmark.FromQuote, Name: m.Channel, Sender: plain(q.Sender, hookframe.MaxName), Group: m.group()},
+		})
+	}
+	return parts
+}
+
+// isChild reports whether a sub-agent's session is meant: OpenClaw's keys say
+// so, and its shim knows whose.
+func (m openclawSays) isChild() bool {
+	return m.Parent.Key != "" || strings.Contains(m.Key, ":subagent:")
+}
+
+// prompted is a prompt to a sub-agent: a model wrote it. The first one begins
+// the branch, made of all its parent has read by now. If nobody knows the
+// parent, or it was begun before, it is not believed.
+func (m openclawSays) prompted(ev hook.Event) (asked, error) {
+	later := ev
+	later.Point, later.Text = hook.MessageReceived, m.Prompt
+	later.Origin = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt of another agent"}
+	parent, err := m.Parent.name()
+	if err != nil || m.Past == nil || *m.Past {
+		return asked{event: later}, nil //nolint:nilerr // then nobody knows the parent
+	}
+	return asked{
+		event:     hook.Event{Agent: openclawName, Point: hook.SubagentSpawned, Session: parent, Child: ev.Session, Text: m.Prompt},
+		otherwise: &later,
+	}, nil
+}
+
+// reported is what another session sent: of a sub-agent its result, of any
+// other something that is not believed.
+func (m openclawSays) reported(ev hook.Event, about asked) (asked, error) {
+	child, err := m.Provenance.Source.name()
+	if err != nil {
+		child, err = sessionOf(openclawName, cmp.Or(m.Provenance.Source.Key, "unknown"))
+	}
+	ended := ev
+	ended.Point, ended.Child, ended.Text = hook.SubagentEnded, child, m.Prompt
+	ev.Point = hook.ContextAssembled
+	about.first, about.event = append(about.first, ended), ev
+	return about, err
+}
+
+// offered are the tools of a turn. What only finds or calls others stays.
+func (m openclawSays) offered() (tools []hook.Tool) {
+	for _, name := range m.Tools {
+		if name == openclawWrapper || strings.HasPrefix(name, "tool_search") || name == "tool_describe" {
+			continue
+		}
+		server, tool := openclawTool(name)
+		tools = append(tools, hook.Tool{Server: server, Name: tool})
+	}
+	return tools
+}
+
+// openclawWrapper calls another tool: OpenClaw hides most of them behind it
+// when there are many.
+const openclawWrapper = "tool_call"
+
+// call is the call itself, also if it comes inside the wrapper. OpenClaw tells
+// of the inner one once more, under another id.
+func (m openclawSays) call() (hook.Call, error) {
+	name, args := m.Tool, m.Args
+	if name == openclawWrapper {
+		var err error
+		if name, args, err = unwrapped(m.Args); err != nil {
+			return hook.Call{}, err
+		}
+	}
+	if m.Kind != "" {
+		name = m.Kind // a tool that only shares the name of another
+	}
+	if name == "" {
+		return hook.Call{}, errors.New("the message names no tool")
+	}
+	c := hook.Call{ID: floodmark.CallID(m.CallID), Args: args}
+	c.Server, c.Name = openclawTool(name)
+	return c, nil
+}
+
+// unwrapped takes the wrapper's arguments apart: the name of a tool and its
+// arguments, which a model may also have written beside it.
+func unwrapped(raw json.RawMessage) (name string, args json.RawMessage, err error) {
+	var outer map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &outer); err != nil {
+		return "", nil, fmt.Errorf("read the call inside %s: %w", openclawWrapper, err)
+	}
+	if err := json.Unmarshal(outer["id"], &name); err != nil || name == "" || name == openclawWrapper {
+		return "", nil, fmt.Errorf("%s does not say which tool to call", openclawWrapper)
+	}
+	// A name like «openclaw:core:exec» ends with the tool's.
+	name = name[strings.LastIndex(name, ":")+1:]
+	delete(outer, "id")
+	if args = outer["args"]; len(outer) != 1 || args == nil {
+		args, err = json.Marshal(outer)
+	}
+	return name, args, err
+}
+
+// openclawTool takes apart the name of a server's tool, server__tool.
+func openclawTool(name string) (server, tool string) {
+	if server, tool, ok := strings.Cut(name, "__"); ok && server != "" && tool != "" {
+		return server, tool
+	}
+	return "", name
+}
+
+// text is what a tool gave. The wrapper gives what its tool gave, written as
+// JSON inside a text.
+func (m openclawSays) text() string {
+	text := texts(m.Result)
+	if m.Tool != openclawWrapper {
+		return text
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(m.Result, &parts); err != nil {
+		return text
+	}
+	for i, p := range parts {
+		if inner := json.RawMessage(p.Text); json.Valid(inner) {
+			parts[i].Text = texts(inner)
+		}
+	}
+	// Both forms: what stands in either is found.
+	for _, p := range parts {
+		text += "\n" + p.Text
+	}
+	return text
+}
+
+// openclawTools tells which tools a turn must not be offered.
+type openclawTools struct {
+	Hidden []string `json:"hidden"`
+}
+
+func (openclaw) write(event string, a answer) hookframe.Response {
+	switch event {
+	case openclawCall:
+		return tells(a.call())
+	case openclawRun:
+		return tells(a.said())
+	case openclawResult:
+		return a.shown()
+	case openclawPrompt:
+		if a.why != "" {
+			return a.kept() // no tools at all
+		}
+		hidden := openclawTools{Hidden: []string{}}
+		for _, name := range a.reply.Decision.Hidden {
+			hidden.Hidden = append(hidden.Hidden, strings.Replace(name, "/", "__", 1))
+		}
+		return tells(hidden)
+	}
+	return a.kept()
+}

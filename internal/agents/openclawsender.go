@@ -1,0 +1,72 @@
+package agents
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// Who speaks, as OpenClaw's host says; its prompts are not asked.
+
+// openclawSender is what is known about who began a run.
+type openclawSender struct {
+	Trigger  string `json:"trigger"`
+	Channel  string `json:"channel"`
+	ChatID   string `json:"chatId"`
+	SenderID string `json:"senderId"`
+	IsOwner  bool   `json:"senderIsOwner"`
+	// IsGroup says whether others write there too; nil if nobody said.
+	IsGroup    *bool              `json:"isGroup"`
+	Provenance openclawProvenance `json:"provenance"`
+}
+
+// openclawProvenance is OpenClaw's own word on where an input is from. It is
+// missing for many a person's message.
+type openclawProvenance struct {
+	Kind   string          `json:"kind"`
+	Tool   string          `json:"sourceTool"`
+	Origin string          `json:"originSessionId"`
+	Source openclawSession `json:"source"`
+}
+
+// The words of OpenClaw for that.
+const (
+	openclawPerson = "external_user"
+	openclawOther  = "inter_session"
+	openclawItself = "internal_system"
+)
+
+// origin is the channel table: the owner alone with the agent, the owner among
+// others, somebody else, nobody known, and OpenClaw itself if it says so.
+func (m openclawSays) origin() floodmark.Origin {
+	unknown := floodmark.Origin{Kind: floodmark.FromUnknown, Name: plain(cmp.Or(m.Trigger, "a run"), 40) + " of unknown origin"}
+	switch {
+	case slices.Contains([]string{"cron", "heartbeat"}, m.Trigger):
+		// It is configuration only if no session wrote it.
+		p := m.Provenance
+		if p.Kind == openclawItself && p.Tool == "" && p.Origin == "" && p.Source == (openclawSession{}) {
+			return floodmark.Origin{Kind: floodmark.FromSystem, Name: m.Trigger}
+		}
+		return unknown
+	case m.Trigger != "user", m.Provenance.Kind != "" && m.Provenance.Kind != openclawPerson:
+		return unknown
+	case m.Channel == "" && m.SenderID == "" && m.ChatID == "" && m.IsOwner:
+		return theOwner(openclawName) // at a terminal of this machine
+	}
+	return floodmark.Origin{
+		Kind: floodmark.FromSender, Name: plain(cmp.Or(m.Channel, openclawName), 64), Sender: plain(m.SenderID, 128),
+		IsOwner: m.IsOwner && m.SenderID != "", Group: m.group(),
+	}
+}
+
+// group is the conversation where others write too; empty if it is known to be
+// between two.
+func (m openclawSays) group() string {
+	shared := strings.Contains(m.Key, ":group:") || strings.Contains(m.Key, ":channel:")
+	if m.IsGroup != nil && !*m.IsGroup && !shared {
+		return ""
+	}
+	return plain(cmp.Or(m.ChatID, "unknown"), 128)
+}
