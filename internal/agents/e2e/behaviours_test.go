@@ -119,15 +119,23 @@ func markSurvives(w *world, a agent) error {
 	}
 	kill()
 	w.daemon()
-	w.calls(a, nil, work, read, attack)
+	before := len(w.model.Turns())
+	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
+		if turn.Number == before {
+			return testmodel.Step{Calls: []testmodel.Call{a.shell(attack)}}
+		}
+		return testmodel.Step{Text: "Done."}
+	}
 	a.run(w, how{protected: true, again: true})
-	if err := errors.Join(w.safe(), w.has("42", "News", waits)); err != nil {
-		return err
+	got := w.results() // some agents tell what was before twice
+	if len(got) < 3 || !strings.Contains(got[0], "42") {
+		return errors.New("it is not the same session")
 	}
-	if *program != "" && !strings.Contains(w.results()[2], "news.example (untrusted)") {
-		return errors.New("the page is not blamed")
+	last := got[len(got)-1]
+	if !strings.Contains(last, waits) || *program != "" && !strings.Contains(last, "news.example (untrusted)") {
+		return fmt.Errorf("the page is not blamed: %s", last)
 	}
-	return nil
+	return w.safe()
 }
 
 func subagentInherits(w *world, a agent) error {

@@ -11,7 +11,6 @@ const copilotVersion = "1.0.102"
 func copilotAgent() agent {
 	return agent{
 		name: "copilot-cli", version: copilotVersion, run: runCopilot,
-		pending: "Its hooks are being written.",
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "bash", Args: map[string]string{"command": command, "description": "run"}}
 		},
