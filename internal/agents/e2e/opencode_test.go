@@ -12,6 +12,7 @@ const opencodeVersion = "1.18.33"
 func opencodeAgent() agent {
 	return agent{
 		name: "opencode", version: opencodeVersion, run: runOpencode, plugin: true, none: inside(map[string]string{}),
+		pending: "Its hooks are being written.",
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "bash", Args: map[string]string{"command": command, "description": "run"}}
 		},
