@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 
@@ -20,6 +19,9 @@ var _ Table = System{}
 
 // maxCommandBytes bounds what is read of a process's command line.
 const maxCommandBytes = 4096
+
+// maxStatBytes is more than the kernel writes to a process's line.
+const maxStatBytes = 1024
 
 // ticksPerSecond is how the kernel counts towards programs, on every machine.
 const ticksPerSecond = 100
@@ -61,7 +63,7 @@ func Of(c net.Conn) (pid, uid int, err error) {
 // Look implements [Table].
 func (System) Look(pid int) (Info, error) {
 	dir := "/proc/" + strconv.Itoa(pid)
-	stat, err := os.ReadFile(dir + "/stat")
+	stat, err := readOnce(dir+"/stat", maxStatBytes)
 	if err != nil {
 		return Info{}, fmt.Errorf("%w: process %d: %w", ErrUnknown, pid, err)
 	}
@@ -112,12 +114,28 @@ func parseStat(stat []byte) (Info, error) {
 // command reads a process's own words. They are its own claim: they may only
 // count against it.
 func command(file string) []string {
-	f, err := os.Open(file)
+	b, err := readOnce(file, maxCommandBytes)
 	if err != nil {
-		return nil
+		return nil // an unreadable one has no words
 	}
-	defer f.Close()
-	b := make([]byte, maxCommandBytes)
-	n, _ := f.Read(b) // an unreadable one has no words
-	return strings.Split(strings.TrimRight(string(b[:n]), "\x00"), "\x00")
+	return strings.Split(strings.TrimRight(string(b), "\x00"), "\x00")
+}
+
+// readOnce reads the beginning of a file of /proc. It calls the kernel three
+// times where the library would ten times: this is done for every ancestor at
+// every call of a hook.
+func readOnce(file string, limit int) ([]byte, error) {
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, limit)
+	n, err := unix.Read(fd, b)
+	for errors.Is(err, unix.EINTR) {
+		n, err = unix.Read(fd, b)
+	}
+	if err := errors.Join(err, unix.Close(fd)); err != nil {
+		return nil, err
+	}
+	return b[:n], nil
 }
