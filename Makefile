@@ -9,7 +9,7 @@ BENCH    ?= .
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision mutate soak docs stories tools proto
+.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-hook mutate soak docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,12 @@ bench-million: ## a node that knows 10,000, 100,000 and a million sessions: memo
 
 bench-precision: ## decisions with a megabyte of content seen, warm and cold, its bytes on disk, secrets, command lines; renews docs/evidence/precision.json
 	@go -C bench/journal run . -seed $(SEED) -precision -json ../../docs/evidence/precision.json
+
+# Built as released. The monitor it starts for the first call lives in a namespace of its own.
+bench-hook: ## one hook call beside starting an empty program, and the first call that starts the monitor; renews docs/evidence/hook.json
+	@mkdir -p .cache/hook
+	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o .cache/hook/ ./cmd/floodmark ./cmd/floodmark-hook
+	@CGO_ENABLED=0 go -C bench run ./hook -seed $(SEED) -programs ../.cache/hook -json ../docs/evidence/hook.json
 
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// cold measures first calls, each of which has to start the monitor: of an
+// account that never had one. The hook starts one only for the account's own
+// home, so each call gets a machine of its own on which that home is another.
+func cold(ctx context.Context, o options, programs, dir string) (list []float64, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	for n := range o.colds {
+		home := filepath.Join(dir, "c"+strconv.Itoa(n))
+		users := filepath.Join(dir, "passwd")
+		if err := os.MkdirAll(home, 0o700); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(users, []byte("root:x:0:0:root:"+home+":/bin/sh\n"), 0o644); err != nil { //nolint:gosec // as the system's is
+			return nil, err
+		}
+		cmd := exec.CommandContext(ctx, "unshare", "-rmpf", "--kill-child", "--mount-proc", "sh", "-c",
+			`mount --bind "$1" /etc/passwd && shift && exec "$@"`, "-", users, self, "-programs", programs, "-cold", home)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+		out, err := cmd.CombinedOutput()
+		took, bad := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+		if err = errors.Join(err, bad); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, out)
+		}
+		list = append(list, took)
+	}
+	return list, nil
+}
+
+// coldHere times the first call in this home and prints its milliseconds.
+func coldHere(ctx context.Context, programs, home string) error {
+	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: home, env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}}
+	took, err := c.ask(ctx, "SessionStart", c.message("SessionStart", map[string]any{"source": "startup"}))
+	if err != nil {
+		return err
+	}
+	fmt.Println(ms(took))
+	return nil
+}

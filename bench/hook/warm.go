@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// startWithin is how long a monitor may take to answer.
+const startWithin = 20 * time.Second
+
+// A caller plays Codex: it starts the hook program as Codex does.
+type caller struct {
+	hook string
+	env  []string
+	home string
+}
+
+// message is what Codex writes to its hook, as it was seen to.
+func (c caller) message(event string, more map[string]any) []byte {
+	m := map[string]any{
+		"session_id": "01a1dc4c-2816-7ac3-aaae-b2c3f5e5c2df", "turn_id": "01a1dc4c-2867-7ca1-8fb6-35984d779710",
+		"transcript_path": filepath.Join(c.home, ".codex/sessions/2026/11/14/rollout-2026-11-14T23-02-20-01a1dc4c-2816-7ac3-aaae-b2c3f5e5c2df.jsonl"),
+		"cwd":             filepath.Join(c.home, "project"), "hook_event_name": event, "model": "scripted", "permission_mode": "bypassPermissions",
+	}
+	maps.Copy(m, more)
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil // the hook refuses it
+	}
+	return data
+}
+
+// commands are what coding agents type all day.
+func commands() []string {
+	return []string{
+		"rg -n 'func .*Context' internal | head -50",
+		"sed -n '1,160p' internal/agents/door.go",
+		"git status --short && git diff --stat && git log --oneline -5",
+		"go test ./internal/... 2>&1 | tail -40",
+		"grep -rn \"TODO\" --include=*.go . | wc -l; ls -la docs | sort -k5 -n | tail -5",
+		"cat <<'EOF' > notes.md\n# What is left\n\n- the second table\n- names of columns\nEOF\nwc -l notes.md",
+	}
+}
+
+func (c caller) call(event string, n int, more map[string]any) []byte {
+	list := commands()
+	m := map[string]any{"tool_name": "Bash", "tool_input": map[string]string{"command": list[n%len(list)]}, "tool_use_id": fmt.Sprintf("call_mwh0gk40_%d", n)}
+	maps.Copy(m, more)
+	return c.message(event, m)
+}
+
+// timed runs a program to its end and returns how long that took.
+func timed(ctx context.Context, env []string, stdin []byte, name string, args ...string) (time.Duration, string, error) {
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, bytes.NewReader(stdin), &out, &out
+	began := time.Now()
+	err := cmd.Run()
+	return time.Since(began), out.String(), err
+}
+
+// ask calls the hook and wants a yes, which is silence.
+func (c caller) ask(ctx context.Context, event string, stdin []byte) (time.Duration, error) {
+	took, said, err := timed(ctx, c.env, stdin, c.hook, "codex", event)
+	if err == nil && said != "" {
+		err = errors.New("it was not allowed")
+	}
+	if err != nil {
+		return took, fmt.Errorf("%s: %w: %s", event, err, said)
+	}
+	return took, nil
+}
+
+// begin starts a session, with what its owner wants.
+func (c caller) begin(ctx context.Context) error {
+	if _, err := c.ask(ctx, "SessionStart", c.message("SessionStart", map[string]any{"source": "startup"})); err != nil {
+		return err
+	}
+	_, err := c.ask(ctx, "UserPromptSubmit", c.message("UserPromptSubmit", map[string]any{"prompt": "Tidy up the tables in internal, and run the tests."}))
+	return err
+}
+
+// warm measures the pairs.
+func warm(ctx context.Context, o options, programs, dir string, e *evidence) error {
+	empty, err := emptyProgram(ctx, dir)
+	if err != nil {
+		return err
+	}
+	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: dir, env: []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}}
+	stop, err := monitor(ctx, programs, dir, c.env)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(o.seed, 0))
+	var empties, hooks, ratios []float64
+	for n := range o.pairs {
+		question := c.call("PreToolUse", n, nil)
+		times := [2]time.Duration{}
+		for _, which := range random.Perm(2) {
+			var err error
+			if which == 0 {
+				times[0], _, err = timed(ctx, c.env, question, empty)
+			} else {
+				times[1], err = c.ask(ctx, "PreToolUse", question)
+			}
+			if err != nil {
+				return fmt.Errorf("pair %d: %w", n, err)
+			}
+		}
+		// What the tool gave belongs to a session, too, but is not timed.
+		if _, err := c.ask(ctx, "PostToolUse", c.call("PostToolUse", n, map[string]any{"tool_response": fmt.Sprintf("%d lines\n", n)})); err != nil {
+			return fmt.Errorf("pair %d: %w", n, err)
+		}
+		e.Allowed++
+		empties, hooks = append(empties, ms(times[0])), append(hooks, ms(times[1]))
+		ratios = append(ratios, times[1].Seconds()/times[0].Seconds())
+	}
+	e.Empty, e.Hook, e.Ratio = spreadOf(empties), spreadOf(hooks), spreadOf(ratios)
+	return nil
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func spreadOf(list []float64) spread {
+	if len(list) == 0 {
+		return spread{}
+	}
+	list = slices.Sorted(slices.Values(list))
+	return spread{Median: list[len(list)/2], P99: list[min(len(list)-1, len(list)*99/100)]}
+}
+
+// emptyProgram builds a Go program that does nothing, as the hook is built.
+func emptyProgram(ctx context.Context, dir string) (string, error) {
+	source, program := filepath.Join(dir, "empty.go"), filepath.Join(dir, "empty")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		return "", err
+	}
+	if text, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, source).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build an empty program: %w\n%s", err, text)
+	}
+	return program, nil
+}
+
+// monitor starts one for this home, and returns what ends it.
+func monitor(ctx context.Context, programs, dir string, env []string) (stop func(), err error) {
+	policy := filepath.Join(dir, "policy.yaml")
+	if err := os.WriteFile(policy, []byte("version: 1\nprofile: coding\n"), 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(programs, "floodmark"), "serve", "--policy", policy)
+	cmd.Env = env
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	stop = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
+	for began := time.Now(); time.Since(began) < startWithin; time.Sleep(20 * time.Millisecond) {
+		if conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket(dir)); err == nil {
+			return stop, conn.Close()
+		}
+	}
+	stop()
+	return nil, fmt.Errorf("no monitor after %s: %s", startWithin, said.String())
+}
+
+// socket is where the monitor of a home listens.
+func socket(home string) string {
+	return filepath.Join(home, ".local", "state", "floodmark", "run", "hook.sock")
+}
