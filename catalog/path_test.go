@@ -195,7 +195,7 @@ func TestUndeclaredPaths(t *testing.T) {
 
 // A path is not taken for a name in itself.
 func TestPathInItself(t *testing.T) {
-	u := shipped(t).Classify(builtin("pi", "write"), args("path", "hooks/.git", "content", "x"), nil, here())
+	u := shipped(t).Classify(builtin("pi", "write"), args("path", "commands/.gemini", "content", "x"), nil, here())
 	if u.PathKind != InProject {
 		t.Errorf("%v", u.PathKind)
 	}
