@@ -24,7 +24,7 @@ func bound(r *shellscan.Report, inert []string) bool {
 			changed = changed || len(p.Words) > 0 && p.Words[0] == "git" && slices.ContainsFunc(p.Effects, alters)
 			continue
 		}
-		if changed || len(p.Words) == 0 || namesMore(p.Words) || !slices.Equal(p.Effects, []floodmark.Effect{floodmark.Run}) || !allBound(p.Entries) {
+		if changed || len(p.Words) == 0 || namesMore(p.Words) || !slices.Equal(p.Effects, []floodmark.Effect{floodmark.Run}) || !p.Bound && !allBound(p.Entries) {
 			return false
 		}
 		names = append(names, p.Words[0])

@@ -43,8 +43,7 @@ func (s *scanner) language(j *job, o operand) {
 	case Jq:
 		s.jq(j, w.text)
 	default: // statements for a database
-		if j.name == "sqlite3" && plainSelect(w.text) && !j.p.has("-cmd", "-init") && o.opt == "" {
-			j.ran = true
+		if j.name == "sqlite3" && plainSelect(w.text) && j.onlyShows() && o.opt == "" {
 			s.asks(j)
 			return
 		}

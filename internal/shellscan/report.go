@@ -58,6 +58,9 @@ type Part struct {
 	Effects []floodmark.Effect
 	// Inline: it is a program on the line itself, of which all is known.
 	Inline bool
+	// Bound: its words only choose among what the files it loads do, as an Entry
+	// says it of all commands of a name.
+	Bound bool
 	// Operands are the words that name nothing on this machine.
 	Operands []string
 	// Words are the words of the command as far as they are known.
@@ -74,6 +77,10 @@ type Report struct {
 	Parts []Part
 	// Puts are what the line itself writes into files, where all of it is known.
 	Puts []Put
+	// Commits are the folders in which git commits what lies there, Names those in
+	// which it gives a commit of somebody a name of this repository: a fetch into
+	// a branch, a branch of something else, a tag. A folder nobody knows is empty.
+	Commits, Names []string
 	// Understood: the line does nothing but Effects.
 	Understood bool
 	// Why says in words what could not be understood.

@@ -7,20 +7,33 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// asks makes a command that would change a database one that reads it.
+// asks makes a command that would change a database one that reads it. What it
+// reads may run code all the same: a view can call any function the program has,
+// and some of those start others. So the file counts as loaded, and the words
+// only choose among what it does.
 func (s *scanner) asks(j *job) {
-	j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Change || e == floodmark.Run })
+	j.ran, j.part.Bound = true, true
+	j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Change || e == floodmark.Write })
 	for i := range s.r.Effects {
 		if e := &s.r.Effects[i]; e.Kind == Write && e.Command == j.name {
-			e.Kind = Read
+			e.Kind = Execute
 		}
 	}
 }
 
+// onlyShows reports that options say no more than how the answer looks.
+func (j *job) onlyShows() bool {
+	return !slices.ContainsFunc(j.p.opts, func(o string) bool {
+		return !slices.Contains(strings.Fields("ascii batch bail box column csv echo header headers html json line list markdown mode newline "+
+			"nofollow noheader noinit nullvalue quote readonly safe separator table tabs"), strings.TrimLeft(o, "-"))
+	})
+}
+
 // plainSelect reports one statement that only asks: nothing in it can write,
-// load or name another file.
+// load or name another file. Every bracket is looked at, also those in texts,
+// so that no quote can hide one.
 func plainSelect(text string) bool {
-	text = strings.ToLower(strings.TrimSuffix(strings.TrimSpace(text), ";"))
+	text = strings.ToLower(strings.TrimSuffix(strings.Trim(text, blanks), ";"))
 	if !strings.HasPrefix(text, "select ") || strings.ContainsAny(text, ";\x00") || strings.Contains(text, "--") || strings.Contains(text, "/*") {
 		return false
 	}
@@ -29,18 +42,30 @@ func plainSelect(text string) bool {
 		if !more {
 			return true
 		}
-		before = strings.TrimRight(before, " \t\n")
-		if !harmlessFunction(before[strings.LastIndexFunc(before, notOfName)+1:]) {
+		if !mayOpen(strings.TrimRight(before, blanks)) {
 			return false
 		}
 		text = rest
 	}
 }
 
-// harmlessFunction reports what may stand before a parenthesis: nothing, a word
-// of the language, or a function that computes.
+// blanks are what SQLite takes for space between two words.
+const blanks = " \t\n\f\r"
+
+// mayOpen reports what may stand before a bracket: a sign that computes, another
+// bracket, a word of the language, or a function that computes. A name in quotes
+// is a name like any other, and not looked into.
+func mayOpen(before string) bool {
+	word := before[strings.LastIndexFunc(before, notOfName)+1:]
+	if word != "" {
+		return harmlessFunction(word)
+	}
+	return before == "" || strings.IndexByte("(,=<>+-*/%|&!~", before[len(before)-1]) >= 0
+}
+
+// harmlessFunction reports a word of the language, or a function that computes.
 func harmlessFunction(name string) bool {
-	return name == "" || slices.Contains(strings.Fields(
+	return slices.Contains(strings.Fields(
 		"in and or not where select from on by as values over exists when then else limit having join using distinct all between like "+
 			"count sum avg min max total abs round length lower upper trim ltrim rtrim substr substring replace instr coalesce ifnull nullif iif cast "+
 			"date time datetime julianday strftime group_concat json_extract json_array_length printf format typeof row_number rank dense_rank lag lead"), name)
