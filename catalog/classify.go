@@ -73,8 +73,10 @@ type Use struct {
 	// Wipes are folders that a command line deletes with all that is in them,
 	// besides those that builds make anew.
 	Wipes []string
-	// Pushes: all it sends is one branch, to where the project came from.
+	// Pushes: all it sends is one branch, to where the project came from. Branch
+	// is that one, if it is named and the line has not checked it out itself.
 	Pushes bool
+	Branch string
 	// Interactive: it opens a shell or interpreter that takes further commands
 	// which the agent need not show.
 	Interactive bool

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -45,10 +46,12 @@ func (j *judge) line(r shellscan.Report, text string) {
 	}
 	j.touched(&r)
 	j.watches(&r)
+	j.recorded(&r)
 	j.use.Packages = packages(&r)
 	j.use.Inert = inertPuts(&r)
 	j.use.Bound = !j.use.Opaque && bound(&r, j.use.Inert)
-	j.use.Pushes = !j.use.Opaque && pushes(&r, text)
+	j.use.Branch, j.use.Pushes = pushes(&r, j.at.Project)
+	j.use.Pushes = j.use.Pushes && !j.use.Opaque
 	j.use.Wipes = wipes(&r)
 	j.use.Removes, j.use.Tidies = removals(&r)
 	if !r.Understood {
@@ -179,6 +182,24 @@ func (j *judge) touched(r *shellscan.Report) {
 		}
 	}
 }
+
+// recorded adds what git writes about commits: whoever had a hand in that has one
+// in what a push takes along.
+func (j *judge) recorded(r *shellscan.Report) {
+	for _, dir := range r.Commits {
+		j.use.Writes = list(j.use.Writes, &shellscan.Effect{Path: cmp.Or(dir, j.at.Project) + CommitsOf})
+	}
+	for _, dir := range r.Names {
+		j.use.Writes = list(j.use.Writes, &shellscan.Effect{Path: cmp.Or(dir, j.at.Project) + NamesOf})
+	}
+}
+
+// CommitsOf and NamesOf are the paths in a checkout that stand for what was
+// committed there, and for the commits that were given names.
+const (
+	CommitsOf = "/.git/HEAD"
+	NamesOf   = "/.git/refs"
+)
 
 // list adds a path to one of the lists of a Use. Where the folder of the line is
 // not known, a relative path names no file.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -9,27 +10,66 @@ import (
 )
 
 // pushes reports a line that sends nothing but what a plain push of one branch
-// sends, to where the repository of the folder it runs in came from: no other
+// sends, from the folder of the project to where that came from: no other
 // remote, nothing forced, renamed or deleted, and nothing in the line decides
-// anew where a push goes or what is in it.
-func pushes(r *shellscan.Report, line string) bool {
-	if !r.Understood || slices.ContainsFunc(strings.FieldsFunc(line, notOfWord), moves) {
-		return false
+// anew where a push goes or what is in it. The branch is empty if it is the one
+// that is checked out then.
+func pushes(r *shellscan.Report, project string) (branch string, ok bool) {
+	if !r.Understood || project == "" || len(r.Names) > 0 || r.Has(shellscan.Environment) || !worksIn(r, project) {
+		return "", false
 	}
-	found := false
+	found, made := false, ""
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		push := len(p.Words) > 1 && p.Words[0] == "git" && p.Words[1] == "push"
 		switch {
-		case push && plainPush(p.Words[2:]):
-			found = true
-		case push, slices.ContainsFunc(p.Effects, steers):
+		case push:
+			name, plain := plainPush(p.Words[2:])
+			if name == made {
+				name = ""
+			}
+			if !plain || found && name != branch {
+				return "", false
+			}
+			branch, found = name, true
+		case slices.ContainsFunc(p.Effects, steers):
+			return "", false
+		case len(p.Words) == 4 && p.Words[0] == "git" && (p.Words[1] == "checkout" && p.Words[2] == "-b" || p.Words[1] == "switch" && p.Words[2] == "-c"):
+			made = p.Words[3]
+		}
+	}
+	return branch, found && keepsTree(r)
+}
+
+// keepsTree reports that a line reaches no address and writes nothing before it
+// pushes, but in good order. What git puts into the tree after that stays here.
+func keepsTree(r *shellscan.Report) bool {
+	moved := false
+	for i := range r.Effects {
+		e := &r.Effects[i]
+		switch {
+		case e.URL != "", e.Kind == shellscan.Send && moved:
+			return false
+		case e.Kind != shellscan.Write:
+		case e.Command == "git":
+			moved = moved || e.Tree || r.Loops
+		case !formats(e.Command):
 			return false
 		}
 	}
+	return !moved || !r.Loops
+}
+
+// worksIn reports that all git commands of a line that run hooks, as a push does,
+// work in one folder.
+func worksIn(r *shellscan.Report, project string) bool {
+	found := false
 	for i := range r.Effects {
 		e := &r.Effects[i]
-		if e.URL != "" || e.Kind == shellscan.Write && e.Command != "git" && !formats(e.Command) {
+		if e.Kind != shellscan.Hook || e.Command != "git" {
+			continue
+		}
+		if found = true; e.Path != path.Join(project, ".git/hooks") && e.Path != path.Join(project, ".husky") {
 			return false
 		}
 	}
@@ -37,22 +77,26 @@ func pushes(r *shellscan.Report, line string) bool {
 }
 
 // plainPush reports the words of a push that names no more than the usual
-// remote and a branch of the same name there.
-func plainPush(words []string) bool {
+// remote and a branch of the same name there, and that branch.
+func plainPush(words []string) (branch string, ok bool) {
 	var operands []string
 	for _, w := range words {
 		switch {
 		case slices.Contains([]string{"-q", "-u", "-v", "--quiet", "--set-upstream", "--verbose", "--porcelain", "--progress"}, w):
 		case w == "" || w[0] == '-':
-			return false
+			return "", false
 		default:
 			operands = append(operands, w)
 		}
 	}
 	if len(operands) > 2 || len(operands) > 0 && operands[0] != "origin" {
-		return false
+		return "", false
 	}
-	return len(operands) < 2 || strings.IndexFunc(operands[1], func(c rune) bool {
+	if len(operands) < 2 || operands[1] == "HEAD" {
+		return "", true
+	}
+	branch = operands[1]
+	return branch, strings.IndexFunc(branch, func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._/-", c))
 	}) < 0
 }
@@ -66,8 +110,3 @@ func steers(e floodmark.Effect) bool {
 func formats(command string) bool {
 	return slices.Contains([]string{"gofmt", "gofumpt", "goimports", "rustfmt", "clang-format"}, command)
 }
-
-// moves reports a word that makes a line go on elsewhere.
-func moves(word string) bool { return word == "cd" || word == "pushd" || word == "popd" }
-
-func notOfWord(c rune) bool { return c <= ' ' || strings.ContainsRune(";&|(){}`$\"'", c) }

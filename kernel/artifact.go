@@ -112,9 +112,19 @@ func (st *step) onPath(p string) []Kept {
 			over = append(over, k.Over...)
 		}
 	}
+	slices.SortStableFunc(found, func(a, b Kept) int { return order(a.Ref) - order(b.Ref) })
 	return slices.DeleteFunc(found, func(k Kept) bool {
 		return k.Ref.Kind == floodmark.TreeArtifact && k.Ref != at && slices.Contains(over, k.Version)
 	})
+}
+
+// order puts what was committed behind the files it was committed from: people
+// know those.
+func order(ref floodmark.ArtifactRef) int {
+	if ofGit(ref) {
+		return 1
+	}
+	return 0
 }
 
 // A carried is some words with what the owner says of their sources.

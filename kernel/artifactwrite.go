@@ -78,8 +78,9 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 	}
 }
 
-// lain are sources for what a command reads where content of others lies: what
-// it writes from that is no better because it lies elsewhere now.
+// lain are sources for what a command reads where content of others lies, or
+// outside of the project: what it writes from that is no better, and no less
+// private, because it lies elsewhere now.
 func (st *step) lain(t *touch) []floodmark.Source {
 	if t.guessed || len(t.writes) == 0 {
 		return nil
@@ -87,10 +88,15 @@ func (st *step) lain(t *touch) []floodmark.Source {
 	var list []floodmark.Source
 	for _, p := range t.reads {
 		at := strings.TrimSuffix(p, "/**")
-		if kind, _ := st.r.Catalog.Where(at, st.places()); kind != catalog.Foreign {
-			continue
+		kind, _ := st.r.Catalog.Where(at, st.places())
+		l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
+		switch {
+		case kind == catalog.Foreign:
+			l = st.pathLabel(at)
+		case kind == catalog.Elsewhere && !catalog.OfSystem(at):
+			l.Secrecy = floodmark.Private
 		}
-		if l := st.pathLabel(at); l.Trust < floodmark.Local {
+		if l.Trust < floodmark.Local || l.Secrecy < floodmark.Internal {
 			list = append(list, floodmark.Source{
 				Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "file", Place: at}, Label: l,
 			})

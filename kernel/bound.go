@@ -68,5 +68,5 @@ func (st *step) fromFiles(paths []string) []floodmark.Source {
 
 // acting are the words on a path whose sources may act when it is run.
 func (st *step) acting(p string) []Kept {
-	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool { return k.Inert })
+	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool { return k.Inert || ofGit(k.Ref) })
 }

@@ -18,6 +18,9 @@ func (st *step) computes(j *judged, p string) bool {
 			return false // it may load what lies elsewhere, or be loaded there
 		}
 	}
+	if j.use.Commands() && strings.HasSuffix(p, catalog.CommitsOf) {
+		return st.committed(p)
+	}
 	if j.use.Commands() {
 		return slices.Contains(j.use.Inert, p)
 	}

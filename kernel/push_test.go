@@ -12,8 +12,8 @@ type pushDisk string
 
 func (pushDisk) Around(string) (Checkout, bool) { return Checkout{}, false }
 func (pushDisk) Resolve(p string) string        { return p }
-func (d pushDisk) Pushes(string) floodmark.Digest {
-	if d == "" {
+func (d pushDisk) Pushes(_, branch string) floodmark.Digest {
+	if d == "" || branch == "other" {
 		return floodmark.Digest{}
 	}
 	return floodmark.DigestOf(string(d))
@@ -26,6 +26,16 @@ func TestPushed(t *testing.T) {
 			st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{
 				Ref: treeRef("/p"), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: floodmark.Public}}},
 			}}}
+		}
+	}
+	record := func(name string, inert bool, secrecy floodmark.Secrecy) func(*step) {
+		return func(st *step) {
+			st.in.Artifacts = shelf{
+				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef(name)}}},
+				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
+					Ref: fileRef(name), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Secrecy: secrecy}}},
+				}},
+			}
 		}
 	}
 	says := func(text string) func(*step) { return func(st *step) { st.s.Owner = []string{text} } }
@@ -47,6 +57,11 @@ func TestPushed(t *testing.T) {
 		{"written by friends", written(floodmark.Shared, false), false},
 		{"written by the owner's own work", written(floodmark.Local, false), true},
 		{"written by strangers, only computes", written(floodmark.Untrusted, true), true},
+		{"committed what acts", record("/p"+catalog.CommitsOf, false, floodmark.Public), false},
+		{"committed what computes", record("/p"+catalog.CommitsOf, true, floodmark.Public), true},
+		{"named a commit", record("/p"+catalog.NamesOf, false, floodmark.Public), false},
+		{"made of what is internal, only computes", record("/p/a.md", true, floodmark.Internal), true},
+		{"made of what is private, only computes", record("/p/a.md", true, floodmark.Private), false},
 	} {
 		st := checkedStep(t, "profile: coding")
 		st.in.Disk, st.s.Project, st.s.Owner = pushDisk("a"), "/p", []string{"Please push it"}
@@ -54,6 +69,9 @@ func TestPushed(t *testing.T) {
 		c.change(st)
 		if got := st.pushed(&catalog.Use{Pushes: true}); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
+		}
+		if st.pushed(&catalog.Use{Pushes: true, Branch: "other"}) {
+			t.Errorf("%s: another branch", c.name)
 		}
 		if st.pushed(&catalog.Use{}) {
 			t.Errorf("%s: a line that pushes nothing", c.name)

@@ -18,8 +18,9 @@ type Disk interface {
 	// not there, or cannot be looked at, leads to itself.
 	Resolve(path string) string
 	// Pushes stands for all that decides where a push from the checkout around
-	// a path goes; zero if that is not known.
-	Pushes(path string) floodmark.Digest
+	// a path goes; zero if that is not known, or if a branch is named and known
+	// not to be the one that is checked out.
+	Pushes(path, branch string) floodmark.Digest
 }
 
 // resolved are paths with their links followed.

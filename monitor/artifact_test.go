@@ -179,7 +179,7 @@ type aDisk struct {
 	since   time.Time
 }
 
-func (*aDisk) Pushes(string) floodmark.Digest { return floodmark.Digest{} }
+func (*aDisk) Pushes(_, _ string) floodmark.Digest { return floodmark.Digest{} }
 
 func (*aDisk) Around(string) (kernel.Checkout, bool) { return kernel.Checkout{}, false }
 

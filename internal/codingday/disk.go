@@ -63,7 +63,7 @@ func (d *pastDisk) Around(path string) (kernel.Checkout, bool) {
 }
 
 // Pushes stands for where a push goes: a recording knows the remote.
-func (d *pastDisk) Pushes(path string) floodmark.Digest {
+func (d *pastDisk) Pushes(path, _ string) floodmark.Digest {
 	c, ok := d.Around(path)
 	if !ok || c.Remote == "" {
 		return floodmark.Digest{}

@@ -16,6 +16,7 @@ func (s *scanner) git(j *job) {
 	if s.tuned {
 		s.doubt("git was told to do something else")
 	}
+	s.records(j)
 	switch j.entry.Words[1] {
 	case "config":
 		s.tuned = s.tuned || j.does(floodmark.Admin)
@@ -33,6 +34,8 @@ func (s *scanner) git(j *job) {
 		if len(j.p.list) == 0 {
 			s.touch(Effect{Kind: Delete, Tree: true}, literal("."), j.st)
 		}
+	case "add", "stage":
+		s.forced(j)
 	case "stash":
 		s.stash(j)
 	case "worktree":
@@ -228,4 +231,58 @@ func (j *job) onlyNames() bool {
 		}
 	}
 	return j.p.has("--show-current") || j.entry.Words[1] == "rev-list"
+}
+
+// records notes what git writes about commits rather than into files.
+func (s *scanner) records(j *job) {
+	switch j.entry.Words[1] {
+	case "commit":
+		s.r.Commits = append(s.r.Commits, j.folders()...)
+	case "tag", "notes":
+		if j.does(floodmark.Write) {
+			s.r.Names = append(s.r.Names, j.folders()...)
+		}
+	case "branch":
+		if j.does(floodmark.Write) && (j.plain() > 1 || j.p.has("-f", "--force")) {
+			s.r.Names = append(s.r.Names, j.folders()...)
+		}
+	case "fetch", "pull", "remote":
+		if j.p.has("--refmap", "--update-head-ok", "-u") || slices.ContainsFunc(j.p.list, intoBranch) {
+			s.r.Names = append(s.r.Names, j.folders()...)
+		}
+	}
+}
+
+// intoBranch reports «theirs:ours», unless ours is a name that says whose it is.
+func intoBranch(o operand) bool {
+	if o.opt != "" || repository(o.w.text) {
+		return false
+	}
+	_, into, ok := strings.Cut(o.w.text, ":")
+	return !o.w.exact() || ok && into != "" && !strings.HasPrefix(into, "refs/remotes/")
+}
+
+// folders are those the command may work in.
+func (j *job) folders() []string {
+	if len(j.st.dirs) == 0 {
+		return []string{""}
+	}
+	return j.st.dirs
+}
+
+// forced counts as telling secrets what adds files that are to be left out: keys
+// are the first of them. A single file is what it is called.
+func (s *scanner) forced(j *job) {
+	if !j.p.has("-f", "--force") {
+		return
+	}
+	named := 0
+	for _, o := range j.p.list {
+		if o.opt == "" && o.w.exact() && !o.w.glob && strings.LastIndexByte(base(o.w.text), '.') > 0 {
+			named++
+		}
+	}
+	if named == 0 || named < j.plain() || j.p.has("-A", "--all") {
+		s.add(Effect{Kind: Environment})
+	}
 }

@@ -52,7 +52,7 @@ func (s *store) take(session floodmark.SessionID, seq int, out kernel.Output) {
 func (s *store) Resolve(path string) string { return path }
 
 // Pushes implements [kernel.Disk]: where a checkout came from.
-func (s *store) Pushes(path string) floodmark.Digest {
+func (s *store) Pushes(path, _ string) floodmark.Digest {
 	c, ok := s.Around(path)
 	if !ok || c.Remote == "" {
 		return floodmark.Digest{}

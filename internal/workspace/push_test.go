@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/floodmark/floodmark/internal/workspace"
 )
 
 const remote = "[remote \"origin\"]\n\turl = https://git.example/a\n"
@@ -25,12 +27,12 @@ func pushFolder(t *testing.T) (folder, func(text string)) {
 func TestWhatSteersAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	d := disk()
-	if !d.Pushes(filepath.Dir(f.path)).IsZero() {
+	if !d.Pushes(filepath.Dir(f.path), "").IsZero() {
 		t.Error("a folder without git pushes somewhere")
 	}
 	set(remote)
-	was := d.Pushes(f.path)
-	if was.IsZero() || d.Pushes(filepath.Join(f.path, "deep", "file.go")) != was {
+	was := d.Pushes(f.path, "")
+	if was.IsZero() || d.Pushes(filepath.Join(f.path, "deep", "file.go"), "") != was {
 		t.Fatal("a checkout with a remote pushes nowhere")
 	}
 	for _, c := range []struct {
@@ -43,7 +45,7 @@ func TestWhatSteersAPush(t *testing.T) {
 		{remote + "[branch \"x\"]\n\tremote = other\n", false},
 		{remote + "[branch \"x\"]\n\tpushRemote = other\n", false},
 		{remote + "[branch \"x\"]\n\tpushRemote = origin\n", false},
-		{remote + "[push]\n\tdefault = matching\n", false},
+		{remote + "[push]\n\tdefault = current\n", false},
 		{remote + "[other]\n\tmerge = x\n", false},
 		{remote + "[other]\n\tremote = origin\n", false},
 		{remote + "[branch \"x\"]\n\tmerge = a\n[remote]\n\tpushDefault = x\n", false},
@@ -53,7 +55,7 @@ func TestWhatSteersAPush(t *testing.T) {
 		{"[remote \"origin\"]\n\turl = https://git.example/b\n", false},
 	} {
 		set(c.text)
-		if got := d.Pushes(f.path); got.IsZero() || (got == was) != c.same {
+		if got := d.Pushes(f.path, ""); got.IsZero() || (got == was) != c.same {
 			t.Errorf("%q: %v, want the same %v", c.text, got, c.same)
 		}
 	}
@@ -66,21 +68,25 @@ func TestSettingsThatSayNothingAboutAPush(t *testing.T) {
 		"",
 		"[core]\n\tbare = false\n",
 		"[remote \"other\"]\n\turl = https://git.example/a\n",
-		remote + "[push] default = matching\n",
+		remote + "[push] default = current\n",
+		remote + "[push]\n\tdefault = matching\n",
+		remote + "[push]\n\tdefault = upstream\n",
+		remote + "\tpush = +refs/heads/*:refs/heads/*\n",
+		remote + "\tmirror = true\n",
 		remote + "[branch \"x\"] remote = other\n",
 		remote + "[branch \"x\"] pushRemote = other ;]\n",
 		remote + "[branch \"x\"]\n\tmerge = a\\\n",
 		remote + "[branch \"x\"]\n\tdescription = a\\\n\tpushRemote = b\n",
 	} {
 		set(text)
-		if got := disk().Pushes(f.path); !got.IsZero() {
+		if got := disk().Pushes(f.path, ""); !got.IsZero() {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
 	if err := os.Remove(filepath.Join(f.path, ".git", "config")); err != nil {
 		t.Fatal(err)
 	}
-	if got := disk().Pushes(f.path); !got.IsZero() {
+	if got := disk().Pushes(f.path, ""); !got.IsZero() {
 		t.Errorf("without settings: %v", got)
 	}
 }
@@ -89,11 +95,65 @@ func TestSettingsThatSayNothingAboutAPush(t *testing.T) {
 func TestSettingsOfAWorkTreeSteerAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	set(remote)
-	was := disk().Pushes(f.path)
-	if err := os.WriteFile(filepath.Join(f.path, ".git", "config.worktree"), []byte("[push]\n\tdefault = x\n"), 0o600); err != nil {
+	was := disk().Pushes(f.path, "")
+	if err := os.WriteFile(filepath.Join(f.path, ".git", "config.worktree"), []byte("[push]\n\tdefault = current\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := disk().Pushes(f.path); got.IsZero() || got == was {
+	if got := disk().Pushes(f.path, ""); got.IsZero() || got == was {
 		t.Error("they change nothing")
+	}
+}
+
+// What the settings include, and the owner's own ones, count as well.
+func TestSettingsElsewhereSteerAPush(t *testing.T) {
+	f, set := pushFolder(t)
+	home := t.TempDir()
+	d := workspace.New(workspace.Options{Home: home})
+	evil := "[url \"https://b.example/\"]\n\tinsteadOf = https://git.example/\n"
+	for _, c := range []struct{ own, file, text string }{
+		{"", filepath.Join(home, ".gitconfig"), evil},
+		{"", filepath.Join(home, ".config", "git", "config"), evil},
+		{"[include]\n\tpath = ../shared.txt\n", filepath.Join(f.path, "shared.txt"), evil},
+		{"[includeIf \"onbranch:main\"]\n\tpath = ~/work\n", filepath.Join(home, "work"), evil},
+		{"[include]\n\tpath = ../a.txt\n", filepath.Join(f.path, "b.txt"), evil},
+	} {
+		if err := os.WriteFile(filepath.Join(f.path, "a.txt"), []byte("[Include]\n\tPath = b.txt\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		set(remote + c.own)
+		was := d.Pushes(f.path, "")
+		if err := os.MkdirAll(filepath.Dir(c.file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(c.file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Pushes(f.path, ""); was.IsZero() || got.IsZero() || got == was {
+			t.Errorf("%q, %s: %v then %v", c.own, c.file, was, got)
+		}
+	}
+	for _, own := range []string{"[include]\n\tpath = \"a\\\"b\"\n", "[include]\n\tpath =\n", "[include]\n\tpath = ../loop.txt\n"} {
+		if err := os.WriteFile(filepath.Join(f.path, "loop.txt"), []byte("[include]\n\tpath = loop.txt\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		set(remote + own)
+		if got := d.Pushes(f.path, ""); !got.IsZero() {
+			t.Errorf("%q: %v", own, got)
+		}
+	}
+}
+
+// A branch that is not checked out is not the one an owner speaks of.
+func TestOnlyTheBranchThatIsCheckedOut(t *testing.T) {
+	f, set := pushFolder(t)
+	set(remote)
+	if err := os.WriteFile(filepath.Join(f.path, ".git", "HEAD"), []byte("ref: refs/heads/feature/a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	was := disk().Pushes(f.path, "")
+	for branch, want := range map[string]bool{"feature/a": true, "a": false, "main": false, "v1.0": false, "refs/heads/feature/a": false} {
+		if got := disk().Pushes(f.path, branch); (got == was) != want || got.IsZero() == want {
+			t.Errorf("%s: %v", branch, got)
+		}
 	}
 }
