@@ -25,13 +25,14 @@ import (
 // hook that comes late has, to most agents, said yes.
 const usualDeadline = 10 * time.Second
 
-// deadlineVariable changes the deadline, as the option does.
+// deadlineVariable makes the deadline shorter, never longer: whoever sets an
+// agent's variables must not make us come late, which most agents take for a yes.
 const deadlineVariable = "FLOODMARK_HOOK_DEADLINE"
 
-// sent names the variables the daemon is told: where home is, and which agent
-// this is. Nothing secret is among them.
+// sent names the variables the daemon is told: where home is, which agent this
+// is, and how it was started. Nothing secret is among them.
 func sent() []string {
-	return []string{"HOME", "PWD", "CODEX_HOME", "CLAUDE_PROJECT_DIR", "CURSOR_VERSION"}
+	return []string{"HOME", "PWD", "CODEX_HOME", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT", "CURSOR_VERSION"}
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr)) }
@@ -77,7 +78,8 @@ obeys. People have no use for it: integrations/ holds the settings that call it.
                    where FLOODMARK_HOOK_SOCKET says, else below XDG_RUNTIME_DIR,
                    XDG_STATE_HOME or HOME: then whoever sets an agent's variables
                    chooses the monitor
-  -deadline 10s    how long to wait, at most ` + maxDeadline + `; also FLOODMARK_HOOK_DEADLINE
+  -deadline 10s    how long to wait, at most ` + maxDeadline + `;
+                   FLOODMARK_HOOK_DEADLINE can make it shorter
 
 Exit status: what the agent takes for the monitor's answer. Without an answer 0
 with a refusal on standard output, 1 where only that ends a turn, or 2.
@@ -93,7 +95,7 @@ type settings struct {
 
 func options(args []string, env func(string) string) (settings, error) {
 	o := settings{deadline: usualDeadline}
-	deadline := env(deadlineVariable)
+	deadline := ""
 	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
 		switch strings.TrimLeft(args[0], "-") {
 		case "deadline":
@@ -109,14 +111,18 @@ func options(args []string, env func(string) string) (settings, error) {
 		return o, errors.New("usage: " + usage)
 	}
 	o.agent, o.event = args[0], args[1]
-	if deadline == "" {
-		return o, nil
+	for i, text := range []string{deadline, env(deadlineVariable)} {
+		if text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 || d > hookframe.MaxWait {
+			return o, fmt.Errorf("the deadline %q is none: write it like 10s, at most %s", text, hookframe.MaxWait)
+		}
+		if i == 0 || d < o.deadline {
+			o.deadline = d
+		}
 	}
-	d, err := time.ParseDuration(deadline)
-	if err != nil || d <= 0 || d > hookframe.MaxWait {
-		return o, fmt.Errorf("the deadline %q is none: write it like 10s, at most %s", deadline, hookframe.MaxWait)
-	}
-	o.deadline = d
 	return o, nil
 }
 

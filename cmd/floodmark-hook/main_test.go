@@ -286,3 +286,31 @@ func TestHelp(t *testing.T) {
 		t.Errorf("the help says %s, the limit is %s", maxDeadline, hookframe.MaxWait)
 	}
 }
+
+// A variable makes the wait shorter, never longer.
+func TestTheVariableOnlyShortens(t *testing.T) {
+	for _, c := range []struct {
+		option, variable string
+		want             time.Duration
+	}{
+		{"", "", usualDeadline},
+		{"", "3s", 3 * time.Second},
+		{"", "5m", usualDeadline},
+		{"20s", "", 20 * time.Second},
+		{"20s", "5m", 20 * time.Second},
+		{"20s", "1s", time.Second},
+		{"20s", "20s", 20 * time.Second},
+	} {
+		args := []string{"codex", "PreToolUse"}
+		if c.option != "" {
+			args = append([]string{"-deadline", c.option}, args...)
+		}
+		o, err := options(args, func(name string) string { return map[string]string{deadlineVariable: c.variable}[name] })
+		if err != nil || o.deadline != c.want {
+			t.Errorf("%+v: %v, %v", c, o.deadline, err)
+		}
+	}
+	if _, err := options([]string{"codex", "PreToolUse"}, func(string) string { return "soon" }); err == nil {
+		t.Error("a variable that is no time was taken")
+	}
+}

@@ -47,6 +47,7 @@ type claudeMessage struct {
 	Input    json.RawMessage `json:"tool_input"`
 	Response json.RawMessage `json:"tool_response"`
 	Error    json.RawMessage `json:"error"`
+	Mode     string          `json:"permission_mode"`
 	CallID   string          `json:"tool_use_id"`
 
 	// Cursor runs the hooks of Claude Code, too, beside its own.
@@ -70,7 +71,14 @@ func (claude) read(req hookframe.Request) (asked, error) {
 		return m.spawned()
 	}
 	ev, err := m.event(req.Env["HOME"])
-	return asked{event: ev, result: m.Response}, err
+	return asked{event: ev, result: m.Response, window: m.asks(req.Env["CLAUDE_CODE_ENTRYPOINT"])}, err
+}
+
+// asks reports whether a person sits before a window in which Claude Code asks.
+// Every other mode may answer by itself, without a window nobody answers, and a
+// sub-agent may work where nobody looks.
+func (m claudeMessage) asks(entry string) bool {
+	return m.Event == claudePreToolUse && m.Mode == "default" && m.AgentID == "" && entry == "cli"
 }
 
 func (m claudeMessage) event(home string) (hook.Event, error) {
@@ -205,6 +213,8 @@ func (claude) write(event string, a answer) hookframe.Response {
 	case a.why == "" && event == claudePrompt && a.reply.Consumed:
 		ok.Stdout = object(claudeBlock{Decision: "block", Reason: a.notice()})
 	case a.why == "":
+	case event == claudePreToolUse && a.ask:
+		ok.Stdout = object(claudeDecision{claudePermission{Event: event, Decision: "ask", Reason: a.question()}})
 	case event == claudePreToolUse:
 		ok.Stdout = object(claudeDecision{claudePermission{Event: event, Decision: "deny", Reason: a.reason()}})
 	case event == claudePrompt, event == claudeExpansion:

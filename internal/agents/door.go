@@ -38,6 +38,8 @@ type Door struct {
 	// Starts is optional: it keeps what comes after the start of a session from
 	// being judged before it.
 	Starts *Starts
+	// Native is optional: it lets agents ask in their own window.
+	Native *Native
 	// Doubles is optional: it lets a call that is reported twice be judged once.
 	Doubles *Doubles
 }
@@ -69,6 +71,9 @@ type asked struct {
 	// second says that this is the second time.
 	double string
 	second bool
+	// window says that the agent would ask the person now if it were told to,
+	// and that nothing but the person answers.
+	window bool
 	// result is what a tool gave, as the agent wrote it.
 	result json.RawMessage
 }
@@ -80,6 +85,8 @@ var errNothing = errors.New("nothing is asked")
 type answer struct {
 	reply hook.Reply
 	why   string // not empty: a refusal, and its one line
+	// ask says that the agent asks the person in its own window, with that line.
+	ask   bool
 	about asked
 }
 
@@ -143,7 +150,10 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 	if about.afterStart {
 		d.Starts.wait(ctx, about.event.Session)
 	}
-	reply, err := d.ask(ctx, about.event)
+	if err := d.settle(ctx, about.event); err != nil {
+		return answer{why: sorry(err)}
+	}
+	reply, err := d.asked(ctx, about)
 	if about.event.Point == hook.SessionStart {
 		d.Starts.came(about.event.Session)
 	}
@@ -153,7 +163,19 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 	if err != nil {
 		return answer{why: sorry(err)}
 	}
+	if d.Native.hand(about, reply) {
+		return answer{reply: reply, why: refusal(reply), ask: true}
+	}
 	return answer{reply: reply, why: refusal(reply)}
+}
+
+// asked asks about what a message is about. Where the agent asks in its own
+// window nobody is waited for.
+func (d Door) asked(ctx context.Context, about asked) (hook.Reply, error) {
+	if d.Native.asks(about) {
+		d.Await = nil
+	}
+	return d.ask(ctx, about.event)
 }
 
 // ask asks about one event, and once more when a person answered in time.
@@ -212,6 +234,16 @@ func refusal(r hook.Reply) string {
 
 // reason is what an agent is told, in one line that is never empty.
 func (a answer) reason() string { return "floodmark: " + plain(a.why, maxReason) }
+
+// question is what the person reads in the agent's own window, in one line. What
+// the agent could do instead is not for them.
+func (a answer) question() string {
+	line := a.reply.Line
+	if line == "" {
+		line = a.why
+	}
+	return "floodmark: " + plain(line, maxReason)
+}
 
 // notice answers a command of the owner, in one line that is never empty.
 func (a answer) notice() string {

@@ -236,3 +236,24 @@ func TestGuarded(t *testing.T) {
 		}
 	}
 }
+
+// Only an agent that is known to ask and to wait may be told to.
+func TestAgentsThatAskThemselves(t *testing.T) {
+	s, err := ParseService("service.yaml", []byte("agents:\n  claude-code: {ask: native}\n  codex: {}\n"))
+	if err != nil || !slices.Equal(s.Native(), []string{"claude-code"}) {
+		t.Errorf("%v, %v", s.Native(), err)
+	}
+	for text, want := range map[string]string{
+		"agents: {codex: {ask: native}}":      "agents.codex.ask: it is not known to ask by itself",
+		"agents: {cursor: {ask: native}}":     "agents.cursor.ask: it is not known",
+		"agents: {claude-code: {ask: yes}}":   `agents.claude-code.ask: "yes" is not known`,
+		"agents: {claude-code: {asks: here}}": "asks",
+	} {
+		if _, err := ParseService("service.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if got := (Service{}).Native(); got != nil {
+		t.Errorf("%v", got)
+	}
+}

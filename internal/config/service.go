@@ -8,11 +8,14 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark/internal/agents"
 )
 
 // A Service is how the daemon is to run, apart from the rules. The zero value
@@ -30,6 +33,31 @@ type Service struct {
 	Events string `yaml:"events"`
 	// Owners are the users whose agents may report in system mode.
 	Owners []string `yaml:"owners"`
+	// Agents are settings of single agents, by name.
+	Agents map[string]Agent `yaml:"agents"`
+}
+
+// An Agent is how one agent is dealt with.
+type Agent struct {
+	// Ask says where its owner is asked: empty for our own channels, or
+	// [AskNative].
+	Ask string `yaml:"ask"`
+}
+
+// AskNative means the agent's own window. Its owner has seen that it asks there,
+// and that it does not answer by itself.
+const AskNative = "native"
+
+// Native are the agents that ask in their own window.
+func (s Service) Native() []string {
+	var list []string
+	for name, a := range s.Agents {
+		if a.Ask == AskNative {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // Journal says where facts are kept and how long.
@@ -121,6 +149,14 @@ func (s Service) check() error {
 		}
 		if l.Certificate == "" || l.Key == "" {
 			return fmt.Errorf("listen[%d]: a network door needs certificate and key: nothing is answered in the clear", i)
+		}
+	}
+	for name, a := range s.Agents {
+		switch {
+		case a.Ask != "" && a.Ask != AskNative:
+			return fmt.Errorf("agents.%s.ask: %q is not known (write ask: native, or leave it out)", name, a.Ask)
+		case a.Ask == AskNative && !agents.CanAsk(name):
+			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
 		}
 	}
 	if s.Metrics != "" && !loopback(s.Metrics) {

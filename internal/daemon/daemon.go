@@ -135,7 +135,10 @@ func (d *Daemon) openMonitor() error {
 	d.closers = append(d.closers, d.monitor.Close)
 	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
-	d.door = agents.Door{Hooks: d.hooksDoor(), Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles()}
+	d.door = agents.Door{
+		Hooks: d.hooksDoor(), Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
+		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow),
+	}
 	d.live.changed = d.rulesChanged
 	return nil
 }

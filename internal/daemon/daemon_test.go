@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 
 // A runner is a daemon in a folder of its own.
 type runner struct {
+	d     *Daemon
 	paths config.Paths
 	log   *lockedBuffer
 	stop  func() error
@@ -70,12 +71,19 @@ func start(t *testing.T, dir string) *runner { t.Helper(); return startAs(t, dir
 
 func startAs(t *testing.T, dir string, asOwner bool) *runner {
 	t.Helper()
+	return startWith(t, dir, asOwner, func(*Options) {})
+}
+
+func startWith(t *testing.T, dir string, asOwner bool, change func(*Options)) *runner {
+	t.Helper()
 	r := &runner{paths: config.DirPaths(dir), log: &lockedBuffer{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ready := make(chan struct{})
 	o := options(dir, r.log)
 	o.Ready = func() { close(ready) }
+	change(&o)
 	d, err := Open(ctx, o)
+	r.d = d
 	if err != nil {
 		cancel()
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/internal/httpapi"
@@ -236,6 +237,16 @@ func (d *Daemon) await(ctx context.Context, s journal.Session, t floodmark.Ticke
 		return floodmark.Restrict, errors.New("nobody watches")
 	}
 	return d.monitor.Await(ctx, s, t)
+}
+
+// inWindow takes over what the owner answered in an agent's own window.
+func (d *Daemon) inWindow(ctx context.Context, s journal.Session, t floodmark.TicketID, v floodmark.Verdict, channel string) error {
+	cmd := approval.Command{Verb: approval.Deny, Tool: approval.All, Ticket: t, By: "nobody there", Channel: channel}
+	if v == floodmark.Allow {
+		cmd.Verb, cmd.By = approval.Approve, "owner"
+	}
+	_, err := d.monitor.Answer(ctx, s, cmd)
+	return err
 }
 
 // rulesChanged says what became of a new policy.

@@ -1,0 +1,138 @@
+package agents
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// Native hands questions to agents that ask the person in their own window. It
+// is used for an agent only if its owner said that this was proven: that it does
+// ask, and that no mode in which it approves by itself answers. Whether the
+// person said yes shows when the result arrives; whatever else arrives first
+// closes the question, and the call counts as one that may have run. It is safe
+// for concurrent use; nil hands on nothing.
+type Native struct {
+	on     []string
+	answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error
+
+	mu sync.Mutex // guards what is below
+	// handed are the questions that are open in a window, at most one a session.
+	handed map[floodmark.SessionID]handed
+	// asked is the newest question of a session, and the call it was opened for.
+	asked map[floodmark.SessionID]opened
+}
+
+type handed struct {
+	event  hook.Event
+	ticket floodmark.TicketID
+}
+
+type opened struct {
+	ticket floodmark.TicketID
+	call   floodmark.CallID
+}
+
+// maxNative bounds the sessions that are remembered. Beyond it all are
+// forgotten: then the result of a call that was approved is an incident.
+const maxNative = 4096
+
+// CanAsk reports whether an agent may be told to ask in its own window. Cursor
+// obeys that at some events only and does not say in which mode it is; OpenClaw
+// was not seen to get an answer.
+func CanAsk(agent string) bool { return agent == claudeName }
+
+// NewNative returns one for the agents that are named. Answer closes a question
+// of a session as the person did in that window.
+func NewNative(on []string, answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error) *Native {
+	on = slices.DeleteFunc(slices.Clone(on), func(agent string) bool { return !CanAsk(agent) })
+	return &Native{on: on, answer: answer, handed: map[floodmark.SessionID]handed{}, asked: map[floodmark.SessionID]opened{}}
+}
+
+// asks reports whether the agent of a message asks in its own window.
+func (n *Native) asks(about asked) bool {
+	return n != nil && about.window && slices.Contains(n.on, about.event.Agent)
+}
+
+// hand hands a question on, if it holds this call alone: in the window the
+// person sees no other.
+func (n *Native) hand(about asked, reply hook.Reply) bool {
+	if n == nil || reply.Ticket == "" || reply.Decision.Verdict != floodmark.Confirm || len(reply.Decision.Verifiers) > 0 || reply.BlockTurn {
+		return false
+	}
+	ev := about.event
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.asked) >= maxNative || len(n.handed) >= maxNative {
+		clear(n.asked)
+		clear(n.handed)
+	}
+	was, known := n.asked[ev.Session]
+	alone := !known || was.ticket != reply.Ticket || was.call == ev.Call.ID
+	if alone {
+		n.asked[ev.Session] = opened{reply.Ticket, ev.Call.ID}
+	}
+	if !alone || ev.Call.ID == "" || !slices.Contains(n.on, ev.Agent) || !about.window {
+		return false
+	}
+	n.handed[ev.Session] = handed{ev, reply.Ticket}
+	return true
+}
+
+// take returns the question that is open in the window of a session.
+func (n *Native) take(s floodmark.SessionID) (handed, bool) {
+	if n == nil {
+		return handed{}, false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h, open := n.handed[s]
+	delete(n.handed, s)
+	return h, open
+}
+
+// settle closes the question that is open in the window of an event's session.
+// What cannot be written down stays open, and the event is refused.
+func (d Door) settle(ctx context.Context, ev hook.Event) error {
+	h, open := d.Native.take(ev.Session)
+	if !open {
+		return nil
+	}
+	err := d.close(ctx, ev, h)
+	if err != nil {
+		d.Native.mu.Lock()
+		defer d.Native.mu.Unlock()
+		d.Native.handed[ev.Session] = h
+	}
+	return err
+}
+
+// close writes down what an event says about a question in a window: the result
+// of its call says yes. An error may be the person's no, and anything else leaves
+// it open whether the call ran.
+func (d Door) close(ctx context.Context, ev hook.Event, h handed) error {
+	s := journal.Session{Tenant: d.Tenant, ID: ev.Session}
+	channel := "window of " + h.event.Agent
+	if ev.Point == hook.AfterToolCall && ev.Call.ID == h.event.Call.ID && !ev.Result.Error {
+		if err := d.Native.answer(ctx, s, h.ticket, floodmark.Allow, channel); err != nil {
+			return err
+		}
+		_, err := d.Hooks.Handle(ctx, d.Tenant, h.event) // it is let through by that answer, or an incident follows
+		return err
+	}
+	if err := d.Native.answer(ctx, s, h.ticket, floodmark.Restrict, channel); err != nil {
+		return err
+	}
+	_, err := d.Hooks.Handle(ctx, d.Tenant, hook.Event{
+		Point: hook.ContextAssembled, Session: ev.Session, Agent: ev.Agent,
+		Sources: []hook.Content{{
+			Kind:   floodmark.NodeToolResult,
+			Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: h.event.Call.Name, Server: h.event.Call.Server},
+		}},
+	})
+	return err
+}
