@@ -1,221 +1,13 @@
 package main
 
 import (
-	"context"
-	"encoding/binary"
-	"encoding/json"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/hookframe"
 )
-
-// A called is what an agent sees of one run.
-type called struct {
-	stdout, stderr string
-	exit           int
-}
-
-func call(socket, stdin string, args ...string) called {
-	var out, errs strings.Builder
-	env := map[string]string{hookframe.SocketVariable: socket, "HOME": "/home/dev", "OPENAI_API_KEY": "secret"}
-	exit := run(args, func(name string) string { return env[name] }, strings.NewReader(stdin), &out, &errs)
-	return called{out.String(), errs.String(), exit}
-}
-
-// daemon takes every connection and lets serve have it, until the test ends.
-func daemon(t *testing.T, serve func(net.Conn)) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			wait.Go(func() { defer conn.Close(); serve(conn) })
-		}
-	})
-	t.Cleanup(func() { l.Close(); wait.Wait() })
-	return path
-}
-
-// says answers every question with bytes.
-func says(data []byte) func(net.Conn) {
-	return func(conn net.Conn) {
-		if _, err := hookframe.ReadRequest(conn); err == nil {
-			_, _ = conn.Write(data)
-		}
-	}
-}
-
-func frame(body string) []byte {
-	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
-}
-
-func TestHandsOnAndDoesAsItIsTold(t *testing.T) {
-	asked := make(chan hookframe.Request, 1)
-	path := daemon(t, func(conn net.Conn) {
-		_ = hookframe.Serve(context.Background(), conn, func(_ context.Context, req hookframe.Request) hookframe.Response {
-			asked <- req
-			return hookframe.Response{Stdout: "out", Stderr: "err", Exit: 7}
-		})
-	})
-	if got := call(path, " {\"a\":1}\n", "-deadline", "3s", "codex", "PreToolUse"); got != (called{"out", "err", 7}) {
-		t.Errorf("%+v", got)
-	}
-	req := <-asked
-	if req.Agent != "codex" || req.Event != "PreToolUse" || string(req.Raw) != `{"a":1}` || req.DeadlineMS > 3000 || req.DeadlineMS < 1000 {
-		t.Errorf("%+v", req)
-	}
-	if len(req.Env) != 1 || req.Env["HOME"] != "/home/dev" {
-		t.Errorf("the daemon was told %v", req.Env)
-	}
-}
-
-// refused reports whether the answer is that agent's exact no.
-func refused(agent, event string, got called) bool {
-	if strings.TrimSpace(got.stderr) == "" {
-		return false
-	}
-	switch agent + " " + event {
-	case "codex PreToolUse", "claude-code PreToolUse":
-		return got.exit == 0 && got.stdout == codexDeny
-	case "codex PostToolUse", "codex UserPromptSubmit", "claude-code UserPromptSubmit", "claude-code UserPromptExpansion":
-		return got.exit == 0 && got.stdout == codexBlock
-	case "claude-code PostToolUse":
-		return got.exit == 0 && got.stdout == claudeStop
-	case "cursor preToolUse", "cursor beforeShellExecution", "cursor beforeMCPExecution", "cursor beforeReadFile", "cursor subagentStart":
-		return got.exit == 0 && got.stdout == cursorDeny
-	case "cursor beforeSubmitPrompt":
-		return got.exit == 0 && got.stdout == cursorHalt
-	case "cursor postToolUse":
-		return got.exit == 0 && got.stdout == cursorWithheld
-	case "copilot-cli preToolUse":
-		return got.exit == 0 && got.stdout == copilotDeny
-	case "copilot-cli permissionRequest":
-		return got.exit == 0 && got.stdout == copilotBehavior
-	case "copilot-cli userPromptSubmitted":
-		return got.exit == 0 && got.stdout == copilotBlock
-	case "copilot-cli postToolUse":
-		return got.exit == 0 && got.stdout == copilotWithheld
-	case "gemini-cli BeforeTool", "gemini-cli AfterTool", "gemini-cli BeforeAgent":
-		return got.exit == 0 && got.stdout == geminiDeny
-	case "gemini-cli AfterAgent":
-		return got.exit == 0 && got.stdout == geminiStop
-	case "codex Stop", "codex SubagentStop", "claude-code Stop", "claude-code SubagentStop",
-		"copilot-cli agentStop", "copilot-cli subagentStop", "cursor stop", "cursor subagentStop":
-		return got.exit == 1 && got.stdout == ""
-	}
-	return got.exit == 2 && got.stdout == ""
-}
-
-// everyEvent is every agent's every event.
-func everyEvent() []string {
-	return []string{
-		"codex PreToolUse", "codex PostToolUse", "codex UserPromptSubmit", "codex Stop", "codex SubagentStop", "codex SessionStart",
-		"copilot-cli preToolUse", "copilot-cli permissionRequest", "copilot-cli userPromptSubmitted", "copilot-cli postToolUse",
-		"copilot-cli postToolUseFailure", "copilot-cli agentStop", "copilot-cli subagentStop", "copilot-cli subagentStart", "copilot-cli sessionStart", "copilot-cli sessionEnd",
-		"gemini-cli BeforeTool", "gemini-cli AfterTool", "gemini-cli BeforeAgent", "gemini-cli AfterAgent", "gemini-cli SessionStart", "gemini-cli SessionEnd",
-		"claude-code PreToolUse", "claude-code PostToolUse", "claude-code PostToolUseFailure", "claude-code UserPromptSubmit", "claude-code UserPromptExpansion",
-		"claude-code Stop", "claude-code SubagentStop", "claude-code SubagentStart", "claude-code SessionStart", "claude-code SessionEnd",
-		"cursor preToolUse", "cursor beforeShellExecution", "cursor beforeMCPExecution", "cursor beforeReadFile", "cursor subagentStart", "cursor subagentStop",
-		"cursor beforeSubmitPrompt", "cursor postToolUse", "cursor postToolUseFailure", "cursor stop", "cursor sessionStart", "cursor sessionEnd",
-		"other Event",
-	}
-}
-
-func TestEveryFailureIsThatAgentsNo(t *testing.T) {
-	nowhere := filepath.Join(t.TempDir(), "none")
-	yes := daemon(t, says(frame(`{"v":1,"stdout":"","stderr":"","exit":0}`)))
-	for name, c := range map[string]struct{ socket, stdin string }{
-		"no daemon":      {nowhere, `{}`},
-		"no path":        {"relative", `{}`},
-		"no message":     {yes, ``},
-		"no JSON":        {yes, `hello`},
-		"two values":     {yes, `{} {}`},
-		"too large":      {yes, `"` + strings.Repeat("x", hookframe.MaxRequest) + `"`},
-		"silent daemon":  {daemon(t, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }), `{}`},
-		"closed at once": {daemon(t, func(net.Conn) {}), `{}`},
-		"garbage":        {daemon(t, says([]byte("HTTP/1.1 200 OK\r\n\r\n"))), `{}`},
-		"half an answer": {daemon(t, says(frame(`{"v":1,"stdout":"","stderr":"","exit":0}`)[:20])), `{}`},
-		"newer answer":   {daemon(t, says(frame(`{"v":2,"stdout":"","stderr":"","exit":0}`))), `{}`},
-		"no status":      {daemon(t, says(frame(`{"v":1,"stdout":"","stderr":""}`))), `{}`},
-	} {
-		for _, event := range everyEvent() {
-			agent, event, _ := strings.Cut(event, " ")
-			if got := call(c.socket, c.stdin, "-deadline", "200ms", agent, event); !refused(agent, event, got) {
-				t.Errorf("%s, %s %s: %+v", name, agent, event, got)
-			}
-		}
-	}
-}
-
-func TestWrongUseIsANo(t *testing.T) {
-	for _, args := range [][]string{{}, {"codex"}, {"codex", "PreToolUse", "x"}, {"-deadline", "0s", "codex", "PreToolUse"}, {"-deadline", "11m", "pi", "tool_call"}, {"-deadline", "soon", "x", "y"}} {
-		agent, event := "", ""
-		if len(args) == 4 {
-			agent, event = args[2], args[3]
-		}
-		if got := call("/nowhere", `{}`, args...); !refused(agent, event, got) {
-			t.Errorf("%q: %+v", args, got)
-		}
-	}
-}
-
-// Standard input that never ends does not hold the answer back.
-func TestSilentAgentIsRefusedInTime(t *testing.T) {
-	r, w := io.Pipe()
-	defer w.Close()
-	var out, errs strings.Builder
-	began := time.Now()
-	exit := run([]string{"-deadline", "100ms", "codex", "PreToolUse"}, func(string) string { return "/nowhere" }, r, &out, &errs)
-	if !refused("codex", "PreToolUse", called{out.String(), errs.String(), exit}) || time.Since(began) > 5*time.Second {
-		t.Errorf("after %v: %q %q %d", time.Since(began), out.String(), errs.String(), exit)
-	}
-}
-
-func TestRefusalsAreJSON(t *testing.T) {
-	for _, text := range []string{codexDeny, codexBlock, claudeStop, cursorDeny, cursorHalt, cursorWithheld, geminiDeny, geminiStop, copilotDeny, copilotBehavior, copilotBlock, copilotWithheld} {
-		if !json.Valid([]byte(text)) {
-			t.Error(text)
-		}
-	}
-}
-
-// The daemon's own rule for its socket and ours are one.
-func TestTheSocketIsWhereTheDaemonListens(t *testing.T) {
-	for _, env := range []map[string]string{
-		{"HOME": "/home/dev"},
-		{"HOME": "/home/dev", "XDG_STATE_HOME": "/st"},
-		{"HOME": "/home/dev", "XDG_STATE_HOME": "/st", "XDG_RUNTIME_DIR": "/run/user/7"},
-		{"HOME": "/home/dev", "XDG_RUNTIME_DIR": "relative"},
-	} {
-		get := func(name string) string { return env[name] }
-		ours, err := hookframe.SocketPath(get)
-		if err != nil {
-			t.Fatal(err)
-		}
-		theirs, err := config.UserPaths(get, env["HOME"])
-		if err != nil || theirs.HookSocket != ours {
-			t.Errorf("%v: %s and %s, %v", env, ours, theirs.HookSocket, err)
-		}
-	}
-}
 
 // maxBytes keeps the program quick to start.
 const maxBytes = 3_500_000
@@ -226,7 +18,7 @@ func TestThinProgramStaysThin(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/floodmark/floodmark/"
-	ours := []string{module + "internal/hookframe", module + "cmd/floodmark-hook"}
+	ours := []string{module + "internal/hookframe", module + "internal/hookrun", module + "cmd/floodmark-hook"}
 	for _, dep := range strings.Fields(string(out)) {
 		outside := strings.Contains(strings.SplitN(dep, "/", 2)[0], ".") && !slices.Contains(ours, dep)
 		if outside || dep == "net/http" || dep == "crypto/tls" {
@@ -239,78 +31,11 @@ func TestThinProgramStaysThin(t *testing.T) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	info, err := os.Stat(file)
-	if err != nil || info.Size() > maxBytes {
-		t.Errorf("%d bytes, at most %d; %v", info.Size(), maxBytes, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// What the settings say goes before what the environment says: whoever sets an
-// agent's variables does not choose its monitor.
-func TestTheSettingsChooseTheMonitor(t *testing.T) {
-	answer := func(word string) string {
-		return daemon(t, func(conn net.Conn) {
-			_ = hookframe.Serve(context.Background(), conn, func(context.Context, hookframe.Request) hookframe.Response {
-				return hookframe.Response{Stdout: word}
-			})
-		})
-	}
-	mine, theirs := answer("mine"), answer("theirs")
-	for _, args := range [][]string{
-		{"-socket", mine, "codex", "PreToolUse"},
-		{"--socket", mine, "-deadline", "3s", "codex", "PreToolUse"},
-		{"-deadline", "3s", "-socket", mine, "codex", "PreToolUse"},
-	} {
-		if got := call(theirs, "{}", args...); got.stdout != "mine" || got.exit != 0 {
-			t.Errorf("%v: %+v", args, got)
-		}
-	}
-	for _, args := range [][]string{{"-socket", "relative", "codex", "PreToolUse"}, {"-sock", mine, "codex", "PreToolUse"}, {"-socket", mine}} {
-		if got := call(theirs, "{}", args...); got.stdout == "theirs" || got.stderr == "" || got.stdout == "" && got.exit == 0 {
-			t.Errorf("%v: %+v, want a refusal", args, got)
-		}
-	}
-}
-
-// Only the question for help alone gets it; with anything else it is a no.
-func TestHelp(t *testing.T) {
-	for _, word := range []string{"-h", "-help", "--help", "help"} {
-		got := call("/nowhere", "", word)
-		if got.exit != 0 || !strings.Contains(got.stdout, usage) || !strings.Contains(got.stdout, maxDeadline) {
-			t.Errorf("%s: %+v", word, got)
-		}
-	}
-	if got := call("/nowhere", "{}", "codex", "--help"); got.exit != hookframe.Refused {
-		t.Errorf("as an event: %+v", got)
-	}
-	if d, err := time.ParseDuration(maxDeadline); err != nil || d != hookframe.MaxWait {
-		t.Errorf("the help says %s, the limit is %s", maxDeadline, hookframe.MaxWait)
-	}
-}
-
-// A variable makes the wait shorter, never longer.
-func TestTheVariableOnlyShortens(t *testing.T) {
-	for _, c := range []struct {
-		option, variable string
-		want             time.Duration
-	}{
-		{"", "", usualDeadline},
-		{"", "3s", 3 * time.Second},
-		{"", "5m", usualDeadline},
-		{"20s", "", 20 * time.Second},
-		{"20s", "5m", 20 * time.Second},
-		{"20s", "1s", time.Second},
-		{"20s", "20s", 20 * time.Second},
-	} {
-		args := []string{"codex", "PreToolUse"}
-		if c.option != "" {
-			args = append([]string{"-deadline", c.option}, args...)
-		}
-		o, err := options(args, func(name string) string { return map[string]string{deadlineVariable: c.variable}[name] })
-		if err != nil || o.deadline != c.want {
-			t.Errorf("%+v: %v, %v", c, o.deadline, err)
-		}
-	}
-	if _, err := options([]string{"codex", "PreToolUse"}, func(string) string { return "soon" }); err == nil {
-		t.Error("a variable that is no time was taken")
+	t.Logf("%d bytes", info.Size())
+	if info.Size() > maxBytes {
+		t.Errorf("%d bytes, at most %d", info.Size(), maxBytes)
 	}
 }

@@ -72,9 +72,9 @@ func needsTwo(first, second string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < 2:
-			return fmt.Errorf("%s needs a %s and a %s", cmd.CommandPath(), first, second)
+			return fmt.Errorf("%s needs %s and %s", cmd.CommandPath(), one(first), one(second))
 		case len(args) > 2:
-			return fmt.Errorf("%s takes a %s and a %s; %q is too many", cmd.CommandPath(), first, second, args[2])
+			return fmt.Errorf("%s takes %s and %s; %q is too many", cmd.CommandPath(), one(first), one(second), args[2])
 		}
 		return nil
 	}

@@ -52,7 +52,8 @@ func guard(run runner) runner {
 	return func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
 		var f *failure
-		if err == nil || errors.Is(err, errNo) || errors.As(err, &f) {
+		var s status
+		if err == nil || errors.Is(err, errNo) || errors.As(err, &f) || errors.As(err, &s) {
 			return err
 		}
 		return broken(err)
@@ -62,9 +63,12 @@ func guard(run runner) runner {
 // report prints an error and returns the exit code for it.
 func (c *console) report(cmd *cobra.Command, err error) int {
 	var f *failure
+	var s status
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &s):
+		return int(s)
 	case errors.Is(err, errNo):
 		return exitNo
 	case !errors.As(err, &f):

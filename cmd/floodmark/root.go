@@ -58,7 +58,7 @@ them, shows what is known about tools, and measures protection on recorded attac
 	root.SetErr(c.stderr)
 	addOutput(root, true, asText, asJSON)
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
-	grouped(root, "run", "Run the monitor", newServe(c), newProtect(c), newUnprotect(c), newStatus(c), newDoctor(c), newService(c), newToken(c))
+	grouped(root, "run", "Run the monitor", newServe(c), newProtect(c), newUnprotect(c), newStatus(c), newDoctor(c), newService(c), newHook(c), newToken(c))
 	grouped(root, "look", "See what happened", newSessions(c), newShow(c), newWhy(c), newGraph(c), newWatch(c), newJournal(c), newReplay(c))
 	grouped(root, "answer", "Answer", newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c))
 	grouped(root, "rules", "Write and test rules", newPolicy(c), newTest(c), newCatalog(c), newBench(c))
@@ -132,16 +132,20 @@ func groupArgs(cmd *cobra.Command, args []string) error {
 	return errors.New(text)
 }
 
+// one puts an article before a word.
+func one(what string) string {
+	if strings.ContainsRune("AEIO", rune(what[0])) {
+		return "an " + what
+	}
+	return "a " + what
+}
+
 // needs accepts exactly one argument, called what.
 func needs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			article := "a"
-			if strings.ContainsRune("AEIO", rune(what[0])) {
-				article = "an"
-			}
-			return fmt.Errorf("%s needs %s %s", cmd.CommandPath(), article, what)
+			return fmt.Errorf("%s needs %s", cmd.CommandPath(), one(what))
 		case len(args) > 1:
 			return fmt.Errorf("%s takes one %s; %q is too many", cmd.CommandPath(), what, args[1])
 		}

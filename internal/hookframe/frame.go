@@ -22,6 +22,9 @@ import (
 // not ask for takes it as a refusal.
 const Version = 1
 
+// Oldest is the oldest form that is still answered.
+const Oldest = 1
+
 // The limits on frames. A request is bounded by its length's first byte being
 // zero: that is how it is told from HTTP on the same socket.
 const (
@@ -82,8 +85,8 @@ func (r Request) Wait() time.Duration {
 
 // Check reports what is missing from r or over a limit.
 func (r Request) Check() error {
-	if r.V != Version {
-		return fmt.Errorf("%w: %d, want %d", ErrVersion, r.V, Version)
+	if !spoken(r.V, Oldest, Version) {
+		return otherVersion(r.V)
 	}
 	if r.Agent == "" || r.Event == "" || len(r.Raw) == 0 {
 		return errors.New("a request needs an agent, an event and its message")
@@ -103,6 +106,14 @@ func (r Request) Check() error {
 		}
 	}
 	return nil
+}
+
+// spoken reports whether somebody who speaks all from oldest to newest speaks v.
+func spoken(v, oldest, newest int) bool { return oldest <= v && v <= newest }
+
+// otherVersion names both versions, for the person who has to update one.
+func otherVersion(v int) error {
+	return fmt.Errorf("%w: the other side speaks version %d, this one version %d; update and restart the older of the two", ErrVersion, v, Version)
 }
 
 // WriteRequest writes r as one frame.
@@ -126,8 +137,8 @@ func ReadRequest(r io.Reader) (Request, error) {
 	if err := json.Unmarshal(data, &version); err != nil {
 		return Request{}, fmt.Errorf("read request: %w", err)
 	}
-	if version.V != Version {
-		return Request{V: version.V}, fmt.Errorf("%w: %d, want %d", ErrVersion, version.V, Version)
+	if !spoken(version.V, Oldest, Version) {
+		return Request{V: version.V}, otherVersion(version.V)
 	}
 	var req Request
 	if err := json.Unmarshal(data, &req); err != nil {
@@ -149,9 +160,20 @@ func ReadResponse(r io.Reader) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
+	var version struct {
+		V *int `json:"v"`
+	}
+	switch err := json.Unmarshal(data, &version); {
+	case err != nil:
+		return Response{}, fmt.Errorf("read response: %w", err)
+	case version.V == nil:
+		return Response{}, errors.New("read response: it names no version")
+	case *version.V != Version:
+		return Response{}, fmt.Errorf("read response: %w", otherVersion(*version.V))
+	}
 	// Pointers, because an answer without an exit status is not a zero.
 	var got struct {
-		V      *int    `json:"v"`
+		V      int     `json:"v"`
 		Stdout *string `json:"stdout"`
 		Stderr *string `json:"stderr"`
 		Exit   *int    `json:"exit"`
@@ -161,16 +183,13 @@ func ReadResponse(r io.Reader) (Response, error) {
 	if err := dec.Decode(&got); err != nil {
 		return Response{}, fmt.Errorf("read response: %w", err)
 	}
-	if got.V == nil || *got.V != Version {
-		return Response{}, fmt.Errorf("read response: %w", ErrVersion)
-	}
 	if got.Stdout == nil || got.Stderr == nil || got.Exit == nil {
 		return Response{}, errors.New("read response: something is missing")
 	}
 	if *got.Exit < 0 || *got.Exit > 255 {
 		return Response{}, fmt.Errorf("read response: exit status %d", *got.Exit)
 	}
-	return Response{V: *got.V, Stdout: *got.Stdout, Stderr: *got.Stderr, Exit: *got.Exit}, nil
+	return Response{V: got.V, Stdout: *got.Stdout, Stderr: *got.Stderr, Exit: *got.Exit}, nil
 }
 
 func write(w io.Writer, v any, limit int) error {

@@ -49,7 +49,7 @@ func Serve(ctx context.Context, conn net.Conn, h Handler) error {
 		return errors.Join(err, answer(conn, unread(req, err)))
 	}
 	resp := ask(WithClaim(ctx, claim), conn, began.Add(patience(req.Wait())), req, h)
-	resp.V = Version
+	resp.V = req.V // in the version that was asked in
 	return answer(conn, resp)
 }
 
@@ -57,7 +57,7 @@ func Serve(ctx context.Context, conn net.Conn, h Handler) error {
 func unread(req Request, err error) Response {
 	switch {
 	case errors.Is(err, ErrVersion):
-		return Refuse(fmt.Sprintf("this hook program speaks version %d and the daemon version %d. Restart the daemon after an update.", req.V, Version))
+		return Refuse(fmt.Sprintf("this hook program speaks version %d and the daemon version %d. Update the older of the two, and restart the daemon.", req.V, Version))
 	case errors.Is(err, ErrFull):
 		return Refuse(ErrFull.Error() + ", so nothing is allowed. " + FullHint)
 	}

@@ -1,4 +1,4 @@
-package main
+package hookrun
 
 import "github.com/floodmark/floodmark/internal/hookframe"
 

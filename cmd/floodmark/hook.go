@@ -1,0 +1,53 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/hookrun"
+)
+
+// newHook does by hand what agents start floodmark-hook for.
+func newHook(c *console) *cobra.Command {
+	var socket, deadline string
+	cmd := &cobra.Command{
+		Use:   "hook AGENT EVENT",
+		Short: "Ask the monitor what an agent's hook would ask",
+		Long: `Hand a message of an agent to the monitor and do what it answers, byte for byte as
+floodmark-hook does when the agent starts it: to see what an agent is told. The
+message is read from standard input. It counts like any other: what it says is
+written down, the session it names is real, and the shell you run it in counts as
+that agent from then on, so that nobody answers questions or looks at sessions
+there. Use a monitor of its own («floodmark serve --dir try»), or a shell you close.
+
+The exit status is what the agent takes for the answer. Without an answer it is a
+refusal, in the way that agent obeys.`,
+		Example: `  floodmark hook codex PreToolUse < message.json
+  floodmark hook gemini-cli BeforeTool --socket ./try/run/hook.sock < message.json`,
+		Args: needsTwo("AGENT", "EVENT"),
+		RunE: guard(func(_ *cobra.Command, args []string) error {
+			words := args
+			if socket != "" {
+				words = append([]string{"-socket", c.path(socket)}, words...)
+			}
+			if deadline != "" {
+				words = append([]string{"-deadline", deadline}, words...)
+			}
+			edge := hookrun.Edge{Getenv: c.getenv, Stdin: c.stdin, Stdout: c.stdout, Stderr: c.stderr}
+			if code := hookrun.Run("floodmark hook", words, edge); code != exitOK {
+				return status(code)
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().StringVar(&socket, "socket", "", "the monitor's hook.sock at this `PATH` instead of the usual one")
+	cmd.Flags().StringVar(&deadline, "deadline", "", "wait this `TIME` at most, such as 10s")
+	return cmd
+}
+
+// A status ends a command with that exit code. All that was to be said has been
+// printed.
+type status int
+
+func (s status) Error() string { return "exit status " + strconv.Itoa(int(s)) }

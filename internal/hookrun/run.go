@@ -1,0 +1,251 @@
+// Package hookrun answers one hook of an agent: it asks the daemon, starts it if
+// nobody listens, and does what it answers. It understands neither the agent nor
+// the daemon. If there is no answer it says no, in the way that agent obeys. It
+// imports nothing heavy, because it runs once per tool call.
+package hookrun
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+// The deadlines are half of what our settings give an agent's hook: a hook that
+// comes late has, to most agents, said yes.
+const (
+	usualDeadline = 10 * time.Second
+	endDeadline   = 1500 * time.Millisecond
+)
+
+// deadlineOf is how long an agent is kept waiting at one event.
+func deadlineOf(agent, event string) time.Duration {
+	switch agent + " " + event {
+	case "claude-code SessionEnd", "codex SessionEnd":
+		return endDeadline
+	}
+	return usualDeadline
+}
+
+// deadlineVariable shortens the deadline. Only the option lengthens it: whoever
+// sets an agent's variables must not make its hook come late.
+const deadlineVariable = "FLOODMARK_HOOK_DEADLINE"
+
+// sent names the variables the daemon is told: where home is, which agent this
+// is, how it was started. Nothing secret is among them.
+func sent() []string {
+	return []string{"HOME", "PWD", "CODEX_HOME", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT", "CURSOR_VERSION"}
+}
+
+// An Edge is the process this runs in.
+type Edge struct {
+	Getenv         func(string) string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// starter is that of this process unless a test has another.
+	starter *starter
+}
+
+// Run answers one hook. The name is what the program is called. It returns the
+// exit status.
+func Run(name string, args []string, e Edge) int {
+	began := time.Now()
+	if len(args) == 1 && (args[0] == "-h" || strings.TrimLeft(args[0], "-") == "help") {
+		if _, err := io.WriteString(e.Stdout, help(name)); err != nil {
+			return hookframe.Refused
+		}
+		return 0
+	}
+	o, err := options(name, args, e.Getenv)
+	var resp hookframe.Response
+	if err == nil {
+		resp, err = answer(began, o, e)
+	}
+	if err != nil {
+		resp = refusal(o.agent, o.event, err)
+	}
+	if _, err := io.WriteString(e.Stdout, resp.Stdout); err != nil && resp.Exit == 0 {
+		resp = hookframe.Refuse("the answer could not be given.")
+	}
+	if _, err := io.WriteString(e.Stderr, resp.Stderr); err != nil && resp.Exit == 0 {
+		return hookframe.Refused
+	}
+	return resp.Exit
+}
+
+func usage(name string) string {
+	return name + " [-socket PATH] [-deadline 10s] AGENT EVENT < message"
+}
+
+const maxDeadline = "10m"
+
+func help(name string) string {
+	return "Usage: " + usage(name) + `
+
+An agent starts this program at each of its hooks. It hands the agent's message
+to the monitor («floodmark serve»), prints what the monitor answers, and exits as
+the monitor says. If there is no answer in time it says no, in the way that agent
+obeys. People have no use for it: «floodmark protect» writes the settings that call
+it, and integrations/ holds them.
+
+If nobody listens where your monitor does, it starts the «floodmark» that lies
+beside it, for your own account and at its usual place only.
+
+  AGENT            whose hook it is: claude-code, codex, copilot-cli, cursor, gemini-cli
+  EVENT            the agent's own word for what happens, such as PreToolUse
+  -socket PATH     the monitor's hook.sock, as a full path. Without it the socket is
+                   where FLOODMARK_HOOK_SOCKET says, else below XDG_RUNTIME_DIR,
+                   XDG_STATE_HOME or HOME: then whoever sets an agent's variables
+                   chooses the monitor
+  -deadline 10s    how long to wait, at most ` + maxDeadline + `; FLOODMARK_HOOK_DEADLINE can shorten it
+
+Exit status: what the agent takes for the monitor's answer. Without an answer 0
+with a refusal on standard output, 1 where only that ends a turn, or 2.
+`
+}
+
+type settings struct {
+	agent, event string
+	socket       string // empty: by the variables
+	deadline     time.Duration
+}
+
+func options(name string, args []string, env func(string) string) (settings, error) {
+	o := settings{}
+	var deadline string
+	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
+		switch strings.TrimLeft(args[0], "-") {
+		case "deadline":
+			deadline = args[1]
+		case "socket":
+			o.socket = args[1]
+		default:
+			return o, fmt.Errorf("the option %q is not known; usage: %s", args[0], usage(name))
+		}
+		args = args[2:]
+	}
+	if len(args) != 2 {
+		return o, errors.New("usage: " + usage(name))
+	}
+	o.agent, o.event = args[0], args[1]
+	o.deadline = deadlineOf(o.agent, o.event)
+	var err error
+	if deadline != "" {
+		if o.deadline, err = parseDeadline(deadline); err != nil {
+			return o, err
+		}
+	}
+	if v := env(deadlineVariable); v != "" {
+		d, err := parseDeadline(v)
+		if err != nil {
+			return o, err
+		}
+		o.deadline = min(o.deadline, d)
+	}
+	return o, nil
+}
+
+func parseDeadline(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 || d > hookframe.MaxWait {
+		return 0, fmt.Errorf("the deadline %q is none: write it like 10s, at most %s", s, hookframe.MaxWait)
+	}
+	return d, nil
+}
+
+// socketPath is where the monitor listens. What the settings say goes before
+// what the environment says.
+func (o settings) socketPath(env func(string) string) (string, error) {
+	return hookframe.SocketPath(func(name string) string {
+		if name == hookframe.SocketVariable && o.socket != "" {
+			return o.socket
+		}
+		return env(name)
+	})
+}
+
+// answer asks the daemon, within the deadline that began with the program.
+func answer(began time.Time, o settings, e Edge) (hookframe.Response, error) {
+	path, err := o.socketPath(e.Getenv)
+	if err != nil {
+		return hookframe.Response{}, err
+	}
+	raw, err := message(began.Add(o.deadline), e.Stdin)
+	if err != nil {
+		return hookframe.Response{}, err
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), began.Add(o.deadline))
+	defer cancel()
+	conn, err := dial(ctx, path)
+	if err != nil && nobodyListens(err) {
+		s := e.starter
+		if s == nil {
+			s = thisProcess()
+		}
+		conn, err = s.start(ctx, path, e.Getenv)
+	}
+	if err != nil {
+		return hookframe.Response{}, fmt.Errorf("no daemon answers at %s (%w); start it with «floodmark serve»", path, err)
+	}
+	defer conn.Close()
+	req := hookframe.Request{
+		V: hookframe.Version, Agent: o.agent, Event: o.event, Raw: raw,
+		Env: map[string]string{}, DeadlineMS: max(1, left(began, o.deadline).Milliseconds()),
+	}
+	for _, name := range sent() {
+		if v := e.Getenv(name); v != "" && len(v) <= hookframe.MaxEnvValue {
+			req.Env[name] = v
+		}
+	}
+	resp, err := hookframe.Ask(conn, req)
+	if err != nil {
+		return hookframe.Response{}, fmt.Errorf("the daemon at %s gave no answer: %w", path, err)
+	}
+	return resp, nil
+}
+
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	return (&net.Dialer{}).DialContext(ctx, "unix", path)
+}
+
+func left(began time.Time, deadline time.Duration) time.Duration {
+	return max(time.Millisecond, deadline-time.Since(began))
+}
+
+// message reads what the agent says, all of it and in time. Whoever holds
+// standard input open without a word must not keep us from saying no.
+func message(until time.Time, stdin io.Reader) (json.RawMessage, error) {
+	type read struct {
+		data []byte
+		err  error
+	}
+	got := make(chan read, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(stdin, hookframe.MaxRequest+1))
+		got <- read{data, err}
+	}()
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case r := <-got:
+		data := bytes.TrimSpace(r.data)
+		switch {
+		case r.err != nil:
+			return nil, fmt.Errorf("read the agent's message: %w", r.err)
+		case len(r.data) > hookframe.MaxRequest:
+			return nil, fmt.Errorf("the agent's message is over %d bytes", hookframe.MaxRequest)
+		case !json.Valid(data):
+			return nil, errors.New("the agent's message is not JSON")
+		}
+		return data, nil
+	case <-timer.C:
+		return nil, errors.New("the agent's message did not come in time")
+	}
+}

@@ -1,0 +1,150 @@
+package hookrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+// A daemon decides by the policy of the home folder it is started for. An
+// agent's variables are not its owner's: a project may set them. So a daemon is
+// only ever started for the account's own home, as the system's list of users
+// names it, at the account's usual socket, from the program beside this one, and
+// with no variable of the agent.
+
+// A starter knows what a daemon may be started with.
+type starter struct {
+	uid        int
+	home       func() (string, error) // the account's, by no variable
+	executable func() (string, error) // this program
+}
+
+func thisProcess() *starter {
+	return &starter{uid: os.Getuid(), executable: os.Executable, home: func() (string, error) {
+		u, err := user.LookupId(strconv.Itoa(os.Getuid())) // unlike user.Current, it asks no variable
+		if err != nil {
+			return "", err
+		}
+		return u.HomeDir, nil
+	}}
+}
+
+// nobodyListens reports whether a socket has nobody behind it, or is not there.
+func nobodyListens(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+}
+
+// How often is looked whether the daemon answers, and what is left of the
+// deadline for asking it.
+const (
+	lookEvery  = 5 * time.Millisecond
+	leaveToAsk = time.Second
+)
+
+// start starts the daemon that would listen at path and returns a connection to
+// it. If several hooks do so at once, the store's lock lets one daemon stay, and
+// all of them find that one.
+func (s *starter) start(ctx context.Context, path string, env func(string) string) (net.Conn, error) {
+	variables, err := s.variables(path, env)
+	if err != nil {
+		return nil, err
+	}
+	program, err := s.program()
+	if err != nil {
+		return nil, err
+	}
+	if err := detach(program, variables); err != nil {
+		return nil, fmt.Errorf("start %s: %w", program, err)
+	}
+	return wait(ctx, path)
+}
+
+// variables are what the daemon is told of this account, if path is its own.
+func (s *starter) variables(path string, env func(string) string) ([]string, error) {
+	home, err := s.home()
+	if err != nil || !filepath.IsAbs(home) {
+		return nil, fmt.Errorf("nobody listens, and the home folder of this account is not known: %w", err)
+	}
+	for name, usual := range map[string]string{
+		"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state",
+	} {
+		if v := env(name); filepath.IsAbs(v) && filepath.Clean(v) != filepath.Join(home, usual) {
+			return nil, fmt.Errorf("nobody listens, and %s is set, so that nobody but you knows which monitor is meant", name)
+		}
+	}
+	for _, own := range [][]string{
+		{"HOME=" + home, "XDG_RUNTIME_DIR=/run/user/" + strconv.Itoa(s.uid)},
+		{"HOME=" + home},
+	} {
+		if at, err := hookframe.SocketPath(lookIn(own)); err == nil && at == path {
+			return append(own, "PATH=/usr/local/bin:/usr/bin:/bin"), nil
+		}
+	}
+	return nil, errors.New("nobody listens, and this is not the usual place of this account")
+}
+
+// lookIn looks variables up in a list of them.
+func lookIn(list []string) func(string) string {
+	return func(name string) string {
+		for _, v := range list {
+			if rest := len(name) + 1; len(v) > rest && v[:rest] == name+"=" {
+				return v[rest:]
+			}
+		}
+		return ""
+	}
+}
+
+// daemonName is the program beside this one that runs the daemon.
+const daemonName = "floodmark"
+
+// program is the daemon's, in this program's own folder. It is never found by
+// PATH.
+func (s *starter) program() (string, error) {
+	self, err := s.executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", fmt.Errorf("nobody listens, and it is not known where this program lies: %w", err)
+	}
+	file := filepath.Join(filepath.Dir(self), daemonName)
+	info, err := os.Stat(file)
+	switch {
+	case err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+		return "", fmt.Errorf("nobody listens, and there is no %s to start", file)
+	case info.Mode().Perm()&0o022 != 0:
+		return "", fmt.Errorf("nobody listens, and others may write to %s", file)
+	}
+	return file, nil
+}
+
+// wait waits until somebody listens, and leaves time to ask.
+func wait(ctx context.Context, path string) (net.Conn, error) {
+	until, _ := ctx.Deadline()
+	ctx, cancel := context.WithDeadline(ctx, until.Add(-min(leaveToAsk, time.Until(until)/2)))
+	defer cancel()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		conn, err := dial(ctx, path)
+		if err == nil || !nobodyListens(err) {
+			return conn, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, errors.New("it was started and did not answer in time")
+		}
+	}
+}
