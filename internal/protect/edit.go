@@ -29,6 +29,10 @@ func (f file) with(old content) (content, error) {
 	case tomlPart:
 		data, err := f.withTOML(old.data)
 		return content{true, data}, err
+	case lockPart:
+		data, err := f.locked(old.data)
+		return content{true, data}, err
+	case whole:
 	}
 	if old.there && !f.recognised(old.data) {
 		return old, &wrongFile{text: "it is there and not ours", hint: "move it away, or rename it"}
@@ -55,6 +59,9 @@ func (f file) without(old content, before *content) (content, error) {
 			return content{}, nil
 		}
 		return content{true, append(mark, data...)}, nil
+	case lockPart:
+		return f.unlocked(old, before)
+	case whole:
 	}
 	if f.recognised(old.data) {
 		return content{}, nil
@@ -93,6 +100,9 @@ func (f file) withJSON(old []byte) ([]byte, error) {
 		fresh := &document{nl: "\n", unit: "  "}
 		return []byte(fresh.print(&hujson.Value{Value: fragment}, "") + "\n"), nil
 	}
+	if fragment, err = f.allowing(data, fragment); err != nil {
+		return nil, err
+	}
 	_, missing, err := f.merged(data, fragment)
 	if err == nil {
 		err = f.readable(old)
@@ -117,6 +127,44 @@ func (f file) withJSON(old []byte) ([]byte, error) {
 	}
 	data, _, err = f.merged(data, fragment)
 	return append(mark, data...), err
+}
+
+// allowing adds our name to the fragment's list of those that are allowed, if
+// the document has such a list: a new one would shut others out.
+func (f file) allowing(data []byte, fragment *hujson.Object) (*hujson.Object, error) {
+	if f.allow == nil {
+		return fragment, nil
+	}
+	d, err := readDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	at := d.object
+	for _, name := range f.allow[:len(f.allow)-1] {
+		at = objectOf(valueOf(at, name))
+	}
+	if list := arrayOf(valueOf(at, f.allow[len(f.allow)-1])); list != nil && len(list.Elements) > 0 {
+		return f.allowed(fragment), nil
+	}
+	return fragment, nil
+}
+
+// allowed is the fragment with our name in that list.
+func (f file) allowed(fragment *hujson.Object) *hujson.Object {
+	if f.allow == nil {
+		return fragment
+	}
+	value := hujson.Value{Value: fragment}
+	value = value.Clone()
+	at := objectOf(&value)
+	for _, name := range f.allow[:len(f.allow)-1] {
+		at = objectOf(valueOf(at, name))
+	}
+	at.Members = append(at.Members, hujson.ObjectMember{
+		Name:  hujson.Value{Value: hujson.String(f.allow[len(f.allow)-1])},
+		Value: hujson.Value{Value: &hujson.Array{Elements: []hujson.Value{{Value: hujson.String(ownName)}}}},
+	})
+	return objectOf(&value)
 }
 
 func (f file) merged(data []byte, fragment *hujson.Object) (out []byte, missing bool, err error) {
@@ -157,7 +205,7 @@ func (f file) withoutJSON(old content, before *content) (content, error) {
 	if err != nil {
 		return old, err
 	}
-	s := strip{fragment: fragment}
+	s := strip{fragment: f.allowed(fragment)}
 	if before != nil && before.there {
 		_, was := cutMark(before.data)
 		if d, err := readDocument(was); err == nil {
@@ -267,6 +315,11 @@ func (m Machine) placed(name string, text []byte) ([]byte, error) {
 		}
 	}
 	return d.root.Pack(), nil
+}
+
+// listening writes into a shim where the monitor listens.
+func (m Machine) listening(shim []byte) []byte {
+	return bytes.Replace(shim, []byte("\nconst SOCKET = \"\";"), []byte("\nconst SOCKET = "+quote(m.Socket)+";"), 1)
 }
 
 // shellWord quotes a word for a shell where it needs it.

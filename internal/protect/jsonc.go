@@ -15,7 +15,7 @@ import (
 
 // The limits of a settings file. The largest we saw have a few hundred lines.
 const (
-	maxSettings = 4 << 20
+	maxSettings = 1 << 20
 	maxNesting  = 200
 )
 

@@ -1,6 +1,8 @@
 package protect
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 
 	"github.com/floodmark/floodmark/integrations"
@@ -33,6 +35,10 @@ type part struct {
 	last bool
 	// strict means that the agent reads no comments in it.
 	strict bool
+	// at says where the file is, where that is not simply its name.
+	at func(m Machine, folder string) string
+	// allow is a list that has to name us, if it names anybody.
+	allow []string
 }
 
 // A sort is how a shipped file goes into a settings file.
@@ -45,11 +51,20 @@ const (
 	jsonPart
 	// tomlPart is lines of TOML.
 	tomlPart
+	// lockPart is JSON with a list that is locked.
+	lockPart
 )
 
 // kinds are all agents, by name.
 func kinds() []kind {
 	return []kind{
+		{
+			Agent:    Agent{"claude-code", "Claude Code"},
+			programs: []string{"claude"}, packages: []string{"@anthropic-ai/claude-code"},
+			user:   func(m Machine) (string, error) { return m.folder("CLAUDE_CONFIG_DIR", ".claude") },
+			system: func(m Machine) string { return m.etc("claude-code") },
+			parts:  []part{{name: "settings.json", shipped: "claude-code/settings.json", sort: jsonPart, at: managedSettings}},
+		},
 		{
 			Agent:    Agent{"codex", "Codex"},
 			programs: []string{"codex"}, packages: []string{"@openai/codex"},
@@ -70,6 +85,13 @@ func kinds() []kind {
 			parts: []part{{name: "hooks/floodmark.json", shipped: "copilot-cli/hooks.json", sort: jsonPart}},
 		},
 		{
+			Agent:    Agent{"cursor", "Cursor"},
+			programs: []string{"cursor-agent", "cursor"},
+			user:     func(m Machine) (string, error) { return m.home(".cursor") },
+			system:   func(m Machine) string { return m.etc("cursor") },
+			parts:    []part{{name: "hooks.json", shipped: "cursor/hooks.json", sort: jsonPart}},
+		},
+		{
 			Agent:    Agent{"gemini-cli", "Gemini CLI"},
 			programs: []string{"gemini"}, packages: []string{"@google/gemini-cli"},
 			user: func(m Machine) (string, error) {
@@ -78,6 +100,18 @@ func kinds() []kind {
 			},
 			system: func(m Machine) string { return m.etc("gemini-cli") },
 			parts:  []part{{name: "settings.json", shipped: "gemini-cli/settings.json", sort: jsonPart}},
+		},
+		{
+			Agent:    Agent{"opencode", "opencode"},
+			programs: []string{"opencode"}, packages: []string{"opencode-ai"},
+			user: func(m Machine) (string, error) {
+				config, err := m.folder("XDG_CONFIG_HOME", ".config")
+				return filepath.Join(config, "opencode"), err
+			},
+			parts: []part{
+				{name: "plugins/floodmark.ts", shipped: "opencode/floodmark.ts"},
+				{name: "opencode.json", shipped: "opencode/opencode.json", sort: lockPart, at: opencodeSettings},
+			},
 		},
 		{
 			Agent:    Agent{"pi", "pi"},
@@ -119,7 +153,10 @@ func (k kind) files(m Machine) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := file{path: filepath.Join(folder, p.name), part: p, text: text}
+		f := file{path: filepath.Join(folder, p.name), part: p, text: m.listening(text)}
+		if p.at != nil {
+			f.path = p.at(m, folder)
+		}
 		if p.sort == jsonPart {
 			if f.text, err = m.placed(p.shipped, text); err != nil {
 				return nil, err
@@ -128,4 +165,28 @@ func (k kind) files(m Machine) ([]file, error) {
 		list = append(list, f)
 	}
 	return list, nil
+}
+
+// managedSettings is Claude Code's file, which has another name where it is
+// the administrator's.
+func managedSettings(m Machine, folder string) string {
+	if m.System {
+		return filepath.Join(folder, "managed-settings.json")
+	}
+	return filepath.Join(folder, "settings.json")
+}
+
+// opencodeSettings is the one of opencode's two files that lists providers, or
+// that is there. The second is read last, and its list counts.
+func opencodeSettings(_ Machine, folder string) string {
+	plain, commented := filepath.Join(folder, "opencode.json"), filepath.Join(folder, "opencode.jsonc")
+	for _, path := range []string{commented, plain} {
+		if data, err := readLimited(path, maxSettings); err == nil && bytes.Contains(data, []byte(lockList)) {
+			return path
+		}
+	}
+	if _, err := os.Stat(commented); err == nil {
+		return commented
+	}
+	return plain
 }

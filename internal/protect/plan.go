@@ -189,6 +189,9 @@ func (p *Plan) put(rec *record, k kind, one file) (content, error) {
 	if fresh.same(now) {
 		return fresh, nil // as it should be
 	}
+	if len(fresh.data) > maxSettings {
+		return now, fileError(one.path, &wrongFile{text: fmt.Sprintf("it would be larger than %d bytes", maxSettings), hint: "make it smaller"})
+	}
 	// What it was before: what we kept, if nobody changed it since; else what
 	// is there now, without ours.
 	var original content

@@ -9,11 +9,11 @@ import (
 // A bench is a machine of its own with an empty home.
 type bench struct {
 	Machine
-	t   *testing.T
+	t   testing.TB
 	env map[string]string
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	b := &bench{t: t, env: map[string]string{"HOME": filepath.Join(dir, "home"), "PATH": filepath.Join(dir, "bin")}}

@@ -11,6 +11,12 @@ import (
 // nasty are settings files as people have them, for each sort of file.
 func nasty(f file) map[string]string {
 	switch f.sort {
+	case lockPart:
+		return map[string]string{
+			"empty": "", "object": "{}", "comments": "{ // mine\n  \"model\": \"x\", // y\n}",
+			"providers": "{\n  \"enabled_providers\" : [ \"a\" , // first\n    \"b\", ],\r\n \"x\": 1 }",
+			"none":      "{\"enabled_providers\": []}",
+		}
 	case jsonPart:
 		list := map[string]string{
 			"empty": "", "blank": " \n\n", "object": "{}", "spread": "{\n}\n", "one line": `{"a":1,"hooks":{}}`,
