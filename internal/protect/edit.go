@@ -143,6 +143,11 @@ func (f file) allowing(data []byte, fragment *hujson.Object) (*hujson.Object, er
 	for _, name := range f.allow[:len(f.allow)-1] {
 		at = objectOf(valueOf(at, name))
 	}
+	if on := valueOf(at, "enabled"); on != nil {
+		if l, is := on.Value.(hujson.Literal); is && l.Kind() == 'f' {
+			return nil, &wrongFile{lineAt(data, on.StartOffset), "plugins are switched off there, ours with them", "switch them on"}
+		}
+	}
 	if list := arrayOf(valueOf(at, f.allow[len(f.allow)-1])); list != nil && len(list.Elements) > 0 {
 		return f.allowed(fragment), nil
 	}

@@ -51,7 +51,7 @@ func readDocument(data []byte) (*document, error) {
 	if err != nil {
 		line, text := jsonError(err)
 		line = min(line, lineAt(data, len(bytes.TrimRight(data, " \t\r\n")))) // not behind its end
-		return nil, &wrongFile{line, "it is not JSON: " + text, "mend that line"}
+		return nil, &wrongFile{line, "it is not JSON: " + text, "mend that line; names and texts stand in double quotes"}
 	}
 	object := objectOf(&root)
 	if object == nil {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark/integrations"
 )
@@ -57,6 +59,13 @@ const (
 
 // kinds are all agents, by name.
 func kinds() []kind {
+	list := append(hookKinds(), pluginKinds()...)
+	slices.SortFunc(list, func(a, b kind) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// hookKinds are those that start a program at each hook.
+func hookKinds() []kind {
 	return []kind{
 		{
 			Agent:    Agent{"claude-code", "Claude Code"},
@@ -100,6 +109,31 @@ func kinds() []kind {
 			},
 			system: func(m Machine) string { return m.etc("gemini-cli") },
 			parts:  []part{{name: "settings.json", shipped: "gemini-cli/settings.json", sort: jsonPart}},
+		},
+	}
+}
+
+// pluginKinds are those that load code of ours.
+func pluginKinds() []kind {
+	return []kind{
+		{
+			Agent:    Agent{"openclaw", "OpenClaw"},
+			programs: []string{"openclaw"}, packages: []string{"openclaw"},
+			user: openclawState,
+			parts: []part{
+				{name: "extensions/floodmark/index.ts", shipped: "openclaw/index.ts"},
+				{name: "extensions/floodmark/openclaw.plugin.json", shipped: "openclaw/openclaw.plugin.json"},
+				{name: "extensions/floodmark/package.json", shipped: "openclaw/package.json"},
+				{
+					name: "openclaw.json", shipped: "openclaw/settings.json", sort: jsonPart, allow: []string{"plugins", "allow"},
+					at: func(m Machine, folder string) string {
+						if v := m.Getenv("OPENCLAW_CONFIG_PATH"); filepath.IsAbs(v) {
+							return v
+						}
+						return filepath.Join(folder, "openclaw.json")
+					},
+				},
+			},
 		},
 		{
 			Agent:    Agent{"opencode", "opencode"},
@@ -189,4 +223,13 @@ func opencodeSettings(_ Machine, folder string) string {
 		return commented
 	}
 	return plain
+}
+
+// openclawState is the folder of OpenClaw.
+func openclawState(m Machine) (string, error) {
+	if m.Getenv("OPENCLAW_STATE_DIR") != "" {
+		return m.folder("OPENCLAW_STATE_DIR")
+	}
+	home, err := m.folder("OPENCLAW_HOME")
+	return filepath.Join(home, ".openclaw"), err
 }

@@ -63,6 +63,8 @@ func TestNothingIsChangedUnlessAllCanBe(t *testing.T) {
 		"one line":      {"codex", 1, "x = 1\nfeatures = { a = true }\n", "config.toml:2: «features» is a table in one line"},
 		"set in line":   {"codex", 1, "features = { unified_exec_tty = true }\n", "config.toml:1: «features» is a table in one line"},
 		"several lines": {"codex", 1, "web_search = \"\"\"\nx\"\"\"\n", "config.toml:1: «web_search» goes over several lines"},
+		"plugins off":   {"openclaw", 3, "{\"plugins\": {\n\"enabled\": false}}", "openclaw.json:2: plugins are switched off"},
+		"JSON5":         {"openclaw", 3, "{\n plugins: {}}", "openclaw.json:2: it is not JSON"},
 		"not ours":      {"pi", 0, "// an extension of mine\n", "floodmark.ts: it is there and not ours"},
 		"folder":        {"pi", 0, "(folder)", "floodmark.ts: it is not a plain file"},
 		"read-only":     {"gemini-cli", 0, "(read-only)", "settings.json: it is read-only"},
@@ -131,7 +133,8 @@ func TestFinding(t *testing.T) {
 	for agent, want := range map[string]string{
 		"codex": elsewhere + "/c/hooks.json", "copilot-cli": elsewhere + "/p/hooks/floodmark.json", "gemini-cli": elsewhere + "/g/.gemini/settings.json",
 		"claude-code": elsewhere + "/a/settings.json", "opencode": elsewhere + "/x/opencode/plugins/floodmark.ts",
-		"pi": b.env["HOME"] + "/pi/extensions/floodmark.ts", "cursor": b.env["HOME"] + "/.cursor/hooks.json",
+		"openclaw": b.env["HOME"] + "/.openclaw/extensions/floodmark/index.ts",
+		"pi":       b.env["HOME"] + "/pi/extensions/floodmark.ts", "cursor": b.env["HOME"] + "/.cursor/hooks.json",
 	} {
 		if got := b.have(agent)[0].path; got != want {
 			t.Errorf("%s: %s, want %s", agent, got, want)

@@ -22,6 +22,7 @@ func nasty(f file) map[string]string {
 			"empty": "", "blank": " \n\n", "object": "{}", "spread": "{\n}\n", "one line": `{"a":1,"hooks":{}}`,
 			"tabs":        "{\n\t\"model\": \"x\",\n\t\"list\": [1, 2]\n}",
 			"windows":     "{\r\n    \"model\": \"x\"\r\n}\r\n",
+			"plugins":     `{"plugins": {"allow": [ "a" ], "entries": {"a": {"enabled": true}}}}`,
 			"null":        "{\n  \"hooks\": null\n}\n",
 			"no last eol": "{\n  \"x\": {\"y\": [\"<&>\"]}}",
 			"odd":         "\n\n   {  \"a\"\n:1 , \"hooks\"  :{ \"Other\" : [ ] }  }  \n\n",
