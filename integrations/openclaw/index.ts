@@ -108,11 +108,20 @@ class Kept<T> {
 // A conversation is where messages come from; isGroup never changes for one.
 type Conversation = { isGroup?: boolean; said: string[]; quotes: { text: string; sender?: string }[] };
 
-const conversations = new Kept<Conversation>();
-const turns = new Kept<{ inputProvenance?: any; past: boolean }>(); // by run
-const sessions = new Kept<string>(); // the id of the session a key stands for now
-const parents = new Kept<string>(); // by the key of a sub-agent's session
-const tools = new Kept<string[]>(); // what a session was offered last
+function memory() {
+  return {
+    conversations: new Kept<Conversation>(),
+    turns: new Kept<{ inputProvenance?: any; past: boolean }>(), // by run
+    sessions: new Kept<string>(), // the id of the session a key stands for now
+    parents: new Kept<string>(), // by the key of a sub-agent's session
+    tools: new Kept<string[]>(), // what a session was offered last
+  };
+}
+
+// OpenClaw loads a plugin more than once into one process, and asks now this
+// copy, now that one.
+const shared = Symbol.for("floodmark");
+const { conversations, turns, sessions, parents, tools }: ReturnType<typeof memory> = ((globalThis as any)[shared] ??= memory());
 
 const where = (sessionKey?: string, channel?: string, chat?: string) => JSON.stringify([sessionKey, channel, chat]);
 

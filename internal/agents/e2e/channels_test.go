@@ -1,0 +1,232 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// gatewayWithin is how long OpenClaw's gateway may take to start and to answer
+// all messages; half a minute is usual.
+const gatewayWithin = 5 * time.Minute
+
+// A sent message is one of somebody's in a chat app.
+type sent struct {
+	from  int
+	group bool
+	text  string
+	quote string
+}
+
+// A chatApp is Telegram's bot API, with one message at a time: the next one
+// waits until next says so.
+type chatApp struct {
+	messages []sent
+	next     func(told int) bool
+
+	mu   sync.Mutex
+	told int
+}
+
+const groupChat = -100500
+
+func (c *chatApp) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a lost request is asked again
+	var result any = true
+	switch method := path.Base(r.URL.Path); {
+	case method == "getMe":
+		result = map[string]any{"id": 999, "is_bot": true, "first_name": "Bot", "username": "fm_bot", "can_join_groups": true, "can_read_all_group_messages": true}
+	case method == "getUpdates":
+		result = c.update(body)
+	case method == "sendMessage":
+		result = map[string]any{"message_id": 1000, "date": 1, "chat": map[string]any{"id": 1, "type": "private"}, "text": "x"}
+	case strings.HasPrefix(method, "get"):
+		result = map[string]any{"id": 1, "type": "private", "url": "", "pending_update_count": 0}
+	}
+	rw.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(rw).Encode(map[string]any{"ok": true, "result": result}) // or the gateway is gone
+}
+
+// update is the next message that is due, as the bot API tells it.
+func (c *chatApp) update(body []byte) any {
+	var q struct{ Offset int }
+	_ = json.Unmarshal(body, &q) // without one it is the first
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := max(0, q.Offset-10)
+	if n >= len(c.messages) || n > c.told || n == c.told && !c.next(n) {
+		time.Sleep(200 * time.Millisecond)
+		return []any{}
+	}
+	c.told = n + 1
+	m := c.messages[n]
+	chat := map[string]any{"id": m.from, "type": "private", "first_name": "P"}
+	if m.group {
+		chat = map[string]any{"id": groupChat, "type": "supergroup", "title": "Team"}
+	}
+	message := map[string]any{
+		"message_id": 100 + n, "date": time.Now().Unix(), "text": m.text, "chat": chat,
+		"from": map[string]any{"id": m.from, "is_bot": false, "first_name": "P", "username": fmt.Sprint("p", m.from)},
+	}
+	if m.quote != "" {
+		message["reply_to_message"] = map[string]any{"message_id": 50, "date": 1, "text": m.quote, "chat": chat, "from": map[string]any{"id": 333, "is_bot": false, "first_name": "Cem"}}
+	}
+	return []any{map[string]any{"update_id": 10 + n, "message": message}}
+}
+
+// gateway runs OpenClaw's gateway with our plugin and a chat app, until done
+// says so.
+func (w *world) gateway(app *chatApp, done func() bool) {
+	w.t.Helper()
+	telegram := httptest.NewServer(app)
+	w.t.Cleanup(telegram.Close)
+	for _, name := range []string{"index.ts", "package.json", "openclaw.plugin.json"} {
+		w.write(".openclaw/extensions/floodmark/"+name, shipped(w.t, "openclaw/"+name))
+	}
+	settings := w.write(".openclaw/openclaw.json", object(w.gatewaySettings(telegram.URL)))
+	ctx, cancel := context.WithTimeout(w.t.Context(), gatewayWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, tool(w.t, "node-"+nodeVersion, "node_modules", ".bin", "node"),
+		tool(w.t, "openclaw-"+openclawVersion, "node_modules", "openclaw", "openclaw.mjs"), "gateway", "run", "--bind", "loopback", "--allow-unconfigured")
+	cmd.Dir = w.project
+	cmd.Env = []string{
+		"PATH=" + filepath.Dir(cmd.Path) + ":" + os.Getenv("PATH"), "HOME=" + w.home, "LANG=C.UTF-8", "TERM=dumb", "FLOODMARK_HOOK_SOCKET=" + w.memorySocket(),
+		"OPENCLAW_STATE_DIR=" + filepath.Join(w.home, ".openclaw"), "OPENCLAW_CONFIG_PATH=" + settings,
+	}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	for ctx.Err() == nil && !done() {
+		time.Sleep(200 * time.Millisecond)
+	}
+	late := ctx.Err() != nil
+	cancel()
+	_ = cmd.Wait() // it was told to end
+	if late {
+		w.t.Errorf("the gateway was not done within %s: %s", gatewayWithin, tail(said.String()))
+	}
+}
+
+// gatewaySettings are OpenClaw's, for a gateway with a chat app whose user 111
+// is the owner.
+func (w *world) gatewaySettings(telegram string) map[string]any {
+	var settings map[string]any
+	if err := json.Unmarshal([]byte(shipped(w.t, "openclaw/settings.json")), &settings); err != nil {
+		w.t.Fatal(err)
+	}
+	name := "scripted/" + testmodel.Name
+	settings["agents"] = map[string]any{"defaults": map[string]any{
+		"model": map[string]any{"primary": name}, "models": map[string]any{name: map[string]any{}}, "workspace": w.project, "skipBootstrap": true,
+	}}
+	settings["models"] = map[string]any{"mode": "merge", "providers": map[string]any{"scripted": map[string]any{
+		"baseUrl": w.llm.URL + "/v1", "apiKey": "none", "api": "openai-completions",
+		"models": []any{map[string]any{
+			"id": testmodel.Name, "name": "Scripted", "reasoning": false, "input": []string{"text"}, "contextWindow": 196_608, "maxTokens": 8000,
+			"cost": map[string]int{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+		}},
+	}}}
+	settings["tools"] = map[string]any{"profile": "coding", "exec": map[string]any{"security": "full", "ask": "off"}}
+	settings["gateway"] = map[string]any{"mode": "local", "port": freePort(w.t), "bind": "loopback", "auth": map[string]any{"mode": "token", "token": random()}}
+	settings["commands"] = map[string]any{"ownerAllowFrom": []string{"telegram:111"}}
+	settings["channels"] = map[string]any{"telegram": map[string]any{
+		"enabled": true, "botToken": "999:example", "apiRoot": telegram, "dmPolicy": "open", "allowFrom": []string{"*"},
+		"groupPolicy": "open", "groups": map[string]any{"*": map[string]any{"requireMention": false}},
+	}}
+	return settings
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	s := httptest.NewServer(nil)
+	defer s.Close()
+	var port int
+	if _, err := fmt.Sscanf(s.URL, "http://127.0.0.1:%d", &port); err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// runs are the runs OpenClaw told us of, as the door reads them.
+func (w *world) runs() (events []hook.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, told := range w.told {
+		if told.req.Event == "before_agent_run" {
+			var k keeper
+			agents.Door{Hooks: &k}.Answer(w.t.Context(), told.req)
+			events = append(events, k.saw...)
+		}
+	}
+	return slices.DeleteFunc(events, func(ev hook.Event) bool { return ev.Point == hook.SessionStart })
+}
+
+// A keeper allows everything and keeps what it was asked.
+type keeper struct{ saw []hook.Event }
+
+func (k *keeper) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply, error) {
+	k.saw = append(k.saw, ev)
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+}
+
+// The channel table on the real thing: who writes, and where, decides what a
+// message is worth.
+func TestOpenclawChannels(t *testing.T) {
+	w := newWorld(t)
+	w.inMemory()
+	p, err := policy.Shipped("assistant")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.model.Say = testmodel.Script(testmodel.Step{Text: "Done."})
+	const owner, other = 111, 222
+	table := []struct {
+		sent
+		want floodmark.Trust
+	}{
+		{sent{from: owner, text: "I am alone with you"}, floodmark.Owner},
+		{sent{from: other, text: "so am I"}, floodmark.External},
+		{sent{from: owner, group: true, text: "@fm_bot I am among others", quote: "words of Cem"}, floodmark.Shared},
+		{sent{from: other, group: true, text: "@fm_bot me too"}, floodmark.External},
+	}
+	app := &chatApp{next: func(n int) bool { return len(w.runs()) >= n }}
+	for _, row := range table {
+		app.messages = append(app.messages, row.sent)
+	}
+	w.gateway(app, func() bool { return len(w.runs()) >= len(table) })
+	got := w.runs()
+	if len(got) != len(table) {
+		t.Fatalf("%d runs, want %d: %+v", len(got), len(table), got)
+	}
+	for i, row := range table {
+		if trust := p.Classify(got[i].Origin).Trust; trust != row.want || got[i].Text != row.text {
+			t.Errorf("%q counts as %s, want %s: %+v", row.text, trust, row.want, got[i])
+		}
+		if quoted := len(got[i].Parts) == 1 && got[i].Parts[0].Text == row.quote; quoted != (row.quote != "") {
+			t.Errorf("%q comes with %+v", row.text, got[i].Parts)
+		}
+	}
+}
