@@ -56,7 +56,7 @@ bench-hook: ## one hook call beside starting an empty program, and the first cal
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)
 
-soak: ## a long run of SUITE=mutate, protection, coding, bench, service, shell, agents (these renew docs/evidence), fuzz or race
+soak: ## a long run of SUITE=mutate, protection, coding, bench, service, shell, agents, coverage (these renew docs/evidence), fuzz or race
 	@.ci/soak "$(SUITE)"
 
 docs: ## renew generated pages, then check the links in all pages

@@ -76,7 +76,7 @@ func (st *step) rule(j *judged, ctx Context) {
 		Mark: ctx.Mark, Trust: ctx.Mark.Trust, Levels: ctx.Levels,
 		Args: j.action.Arguments, Leaves: j.leaves, Unkept: j.unkept, Assume: j.assume,
 		Iteration: st.s.Iteration, Turn: st.turn(), Sources: st.sources(),
-		Reach: st.reached(b, j.action.Arguments),
+		Reach: st.reached(b, j.action.Arguments), Unseen: st.s.Unseen,
 	}
 	st.raise(&j.question, b)
 	if b.SecretPath && b.Network {

@@ -210,6 +210,15 @@ func (st *step) guarded(a floodmark.Argument, limit floodmark.Secrecy) bool {
 	})
 }
 
+// ArgsDigest identifies the arguments of a call as its decision does.
+func ArgsDigest(c hook.Call) floodmark.Digest {
+	leaves, err := c.Leaves()
+	if err != nil {
+		return floodmark.DigestOf(string(c.Args))
+	}
+	return argsDigest(leaves)
+}
+
 // argsDigest identifies the exact arguments however their keys were ordered.
 func argsDigest(leaves []hook.Leaf) floodmark.Digest {
 	byPath := func(a, b hook.Leaf) int { return strings.Compare(a.Path, b.Path) }

@@ -36,6 +36,9 @@ type State struct {
 	Iteration int  `json:"iteration,omitempty"` // model calls begun in this turn
 	Stopped   bool `json:"stopped,omitempty"`   // the turn was ended by a rule
 
+	// Unseen says that a call ran in it which nobody had allowed.
+	Unseen bool `json:"unseen,omitempty"`
+
 	Ledger provenance.Ledger `json:"ledger"`
 	// Owner are the owner's own words, for the auditor and for what was stated.
 	Owner []string `json:"owner,omitempty"`
@@ -117,8 +120,10 @@ func (s *State) Apply(f floodmark.Fact) error {
 	switch f := f.(type) {
 	case floodmark.SessionOpened, floodmark.SessionForked:
 		return s.open(f)
-	case floodmark.SessionClosed, floodmark.IncidentSeen, floodmark.OpinionGiven:
+	case floodmark.SessionClosed, floodmark.OpinionGiven:
 		return nil // kept for the reader of the journal
+	case floodmark.IncidentSeen:
+		s.Unseen = s.Unseen || ranUnseen(f.Kind)
 	case floodmark.ChildSpawned:
 		s.Children = append(s.Children, f.Child)
 	case floodmark.RulesLoaded:
@@ -154,6 +159,16 @@ func (s *State) Apply(f floodmark.Fact) error {
 		return s.applyBook(f)
 	}
 	return nil
+}
+
+// ranUnseen reports whether an incident says that something ran which nobody
+// had allowed. The others say nothing of what the agent did.
+func ranUnseen(kind string) bool {
+	switch kind {
+	case "unmediated-call", "refused-call-ran", "unseen-session":
+		return true
+	}
+	return false
 }
 
 // applyBook takes in the facts of asking.

@@ -17,8 +17,8 @@ import (
 // A change of how a state is written takes another format: a snapshot in another
 // format is left unused, and the session read from its entries.
 const (
-	snapshotFormat = 2
-	formerFormat   = 1 // the state as one JSON value
+	snapshotFormat = 3
+	formerFormat   = 2 // without what ran unseen; 1 was the state as one JSON value
 	snapshotHead   = 1 + sha256.Size
 )
 
@@ -33,7 +33,7 @@ func sealSnapshot(key provenance.Key, s journal.Session, link journal.Link, stat
 // openSnapshot returns the state in a snapshot that was sealed for exactly this
 // place, and nil for one in another format.
 func openSnapshot(key provenance.Key, s journal.Session, link journal.Link, sealed []byte) ([]byte, error) {
-	if len(sealed) > 0 && (sealed[0] == formerFormat || sealed[0] > snapshotFormat) {
+	if len(sealed) > 0 && (sealed[0] != 0 && sealed[0] <= formerFormat || sealed[0] > snapshotFormat) {
 		return nil, nil
 	}
 	if len(sealed) < snapshotHead || sealed[0] != snapshotFormat {

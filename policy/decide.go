@@ -25,6 +25,12 @@ func (p *Policy) Decide(q *Question) Ruling {
 	if q.Interactive {
 		found.add(&v.flows.interactive)
 	}
+	if q.Unseen && v.settings.StopUnseen {
+		found.add(&floodmark.Reason{
+			Code: floodmark.RuleMatched, Rule: "stopUnseen", Verdict: floodmark.Restrict,
+			Text: "a call ran in this session that nobody had allowed, and the policy stops such a session",
+		})
+	}
 	v.applyRules(q, &found, &out)
 	out.Flow = v.flows.apply(q, &found)
 	trust, relaxed := v.authority(q, out.Flow)

@@ -175,6 +175,7 @@ func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
 	return func(s *Settings) {
 		set(value(root, "enforce"), func(n *yaml.Node) { s.Enforce = yes(n, "true") })
 		set(value(root, "relax"), func(n *yaml.Node) { s.Relax = yes(n, "true") })
+		set(value(root, "stopUnseen"), func(n *yaml.Node) { s.StopUnseen = yes(n, "true") })
 		set(value(root, "maxIterations"), func(n *yaml.Node) { s.MaxIterations = number(n) })
 		set(value(root, "freeContent"), func(n *yaml.Node) {
 			if s.FreeContent = CapAudit; n.Value == "inert" {

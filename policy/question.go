@@ -49,6 +49,8 @@ type Question struct {
 	// ask for it; nil means that there are none.
 	Sources iter.Seq[Source]
 	Reach   Reach
+	// Unseen says that a call ran in this session which nobody had allowed.
+	Unseen bool
 }
 
 // A Raised is an effect with the trust it is judged at.

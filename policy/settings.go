@@ -14,6 +14,9 @@ type Settings struct {
 	Enforce bool
 	// Relax says whether owner-stated arguments may raise a call's trust.
 	Relax bool
+	// StopUnseen says that a session in which something ran unseen may call
+	// nothing any more.
+	StopUnseen bool
 	// MaxIterations ends a runaway turn.
 	MaxIterations int
 	// TicketTTL is how long a question waits, ToolWide whether an approval may

@@ -65,6 +65,8 @@ const (
 	OwnerServiceReloadPolicyProcedure = "/floodmark.v1.OwnerService/ReloadPolicy"
 	// OwnerServiceForgetProcedure is the fully-qualified name of the OwnerService's Forget RPC.
 	OwnerServiceForgetProcedure = "/floodmark.v1.OwnerService/Forget"
+	// OwnerServiceReportProcedure is the fully-qualified name of the OwnerService's Report RPC.
+	OwnerServiceReportProcedure = "/floodmark.v1.OwnerService/Report"
 	// OwnerServiceExportProcedure is the fully-qualified name of the OwnerService's Export RPC.
 	OwnerServiceExportProcedure = "/floodmark.v1.OwnerService/Export"
 )
@@ -107,6 +109,10 @@ type OwnerServiceClient interface {
 	// Forget erases what was kept of a session. A signed tombstone with the last
 	// hash stays, so that the chain still verifies and says what is gone.
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
+	// Report writes down incidents that were found outside: calls an agent's
+	// transcript shows and no decision covers. What is known already is not
+	// written twice.
+	Report(context.Context, *ReportRequest) (*ReportResponse, error)
 	// Export streams the journal's entries, session by session, in order.
 	Export(context.Context, *ExportRequest) (*connect.ServerStreamForClient[ExportResponse], error)
 }
@@ -212,6 +218,12 @@ func NewOwnerServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(ownerServiceMethods.ByName("Forget")),
 			connect.WithClientOptions(opts...),
 		),
+		report: connect.NewClient[ReportRequest, ReportResponse](
+			httpClient,
+			baseURL+OwnerServiceReportProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Report")),
+			connect.WithClientOptions(opts...),
+		),
 		export: connect.NewClient[ExportRequest, ExportResponse](
 			httpClient,
 			baseURL+OwnerServiceExportProcedure,
@@ -238,6 +250,7 @@ type ownerServiceClient struct {
 	verify       *connect.Client[VerifyRequest, VerifyResponse]
 	reloadPolicy *connect.Client[ReloadPolicyRequest, ReloadPolicyResponse]
 	forget       *connect.Client[ForgetRequest, ForgetResponse]
+	report       *connect.Client[ReportRequest, ReportResponse]
 	export       *connect.Client[ExportRequest, ExportResponse]
 }
 
@@ -368,6 +381,15 @@ func (c *ownerServiceClient) Forget(ctx context.Context, req *ForgetRequest) (*F
 	return nil, err
 }
 
+// Report calls floodmark.v1.OwnerService.Report.
+func (c *ownerServiceClient) Report(ctx context.Context, req *ReportRequest) (*ReportResponse, error) {
+	response, err := c.report.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Export calls floodmark.v1.OwnerService.Export.
 func (c *ownerServiceClient) Export(ctx context.Context, req *ExportRequest) (*connect.ServerStreamForClient[ExportResponse], error) {
 	return c.export.CallServerStream(ctx, connect.NewRequest(req))
@@ -411,6 +433,10 @@ type OwnerServiceHandler interface {
 	// Forget erases what was kept of a session. A signed tombstone with the last
 	// hash stays, so that the chain still verifies and says what is gone.
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
+	// Report writes down incidents that were found outside: calls an agent's
+	// transcript shows and no decision covers. What is known already is not
+	// written twice.
+	Report(context.Context, *ReportRequest) (*ReportResponse, error)
 	// Export streams the journal's entries, session by session, in order.
 	Export(context.Context, *ExportRequest, *connect.ServerStream[ExportResponse]) error
 }
@@ -512,6 +538,12 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(ownerServiceMethods.ByName("Forget")),
 		connect.WithHandlerOptions(opts...),
 	)
+	ownerServiceReportHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceReportProcedure,
+		svc.Report,
+		connect.WithSchema(ownerServiceMethods.ByName("Report")),
+		connect.WithHandlerOptions(opts...),
+	)
 	ownerServiceExportHandler := connect.NewServerStreamHandlerSimple(
 		OwnerServiceExportProcedure,
 		svc.Export,
@@ -550,6 +582,8 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 			ownerServiceReloadPolicyHandler.ServeHTTP(w, r)
 		case OwnerServiceForgetProcedure:
 			ownerServiceForgetHandler.ServeHTTP(w, r)
+		case OwnerServiceReportProcedure:
+			ownerServiceReportHandler.ServeHTTP(w, r)
 		case OwnerServiceExportProcedure:
 			ownerServiceExportHandler.ServeHTTP(w, r)
 		default:
@@ -619,6 +653,10 @@ func (UnimplementedOwnerServiceHandler) ReloadPolicy(context.Context, *ReloadPol
 
 func (UnimplementedOwnerServiceHandler) Forget(context.Context, *ForgetRequest) (*ForgetResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Forget is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Report(context.Context, *ReportRequest) (*ReportResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Report is not implemented"))
 }
 
 func (UnimplementedOwnerServiceHandler) Export(context.Context, *ExportRequest, *connect.ServerStream[ExportResponse]) error {

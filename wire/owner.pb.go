@@ -2263,6 +2263,107 @@ func (x *ForgetResponse) GetTombstone() *Tombstone {
 	return nil
 }
 
+// Reports incidents in one session.
+type ReportRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session, by its whole name. It need not be known.
+	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// What was found: `unmediated-call`, `refused-call-ran`, `unseen-session`.
+	Incidents     []*Incident `protobuf:"bytes,2,rep,name=incidents,proto3" json:"incidents,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportRequest) Reset() {
+	*x = ReportRequest{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportRequest) ProtoMessage() {}
+
+func (x *ReportRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
+func (*ReportRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ReportRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *ReportRequest) GetIncidents() []*Incident {
+	if x != nil {
+		return x.Incidents
+	}
+	return nil
+}
+
+// What became of a report.
+type ReportResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many of the incidents are new and were written down.
+	Written       int64 `protobuf:"varint,1,opt,name=written,proto3" json:"written,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportResponse) Reset() {
+	*x = ReportResponse{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportResponse) ProtoMessage() {}
+
+func (x *ReportResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
+func (*ReportResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ReportResponse) GetWritten() int64 {
+	if x != nil {
+		return x.Written
+	}
+	return 0
+}
+
 // Asks for entries.
 type ExportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2276,7 +2377,7 @@ type ExportRequest struct {
 
 func (x *ExportRequest) Reset() {
 	*x = ExportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +2389,7 @@ func (x *ExportRequest) String() string {
 func (*ExportRequest) ProtoMessage() {}
 
 func (x *ExportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +2402,7 @@ func (x *ExportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
 func (*ExportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ExportRequest) GetSession() string {
@@ -2334,7 +2435,7 @@ type ExportResponse struct {
 
 func (x *ExportResponse) Reset() {
 	*x = ExportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2346,7 +2447,7 @@ func (x *ExportResponse) String() string {
 func (*ExportResponse) ProtoMessage() {}
 
 func (x *ExportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2359,7 +2460,7 @@ func (x *ExportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
 func (*ExportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ExportResponse) GetWhat() isExportResponse_What {
@@ -2548,14 +2649,19 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x10\n" +
 	"\x03why\x18\x02 \x01(\tR\x03why\"G\n" +
 	"\x0eForgetResponse\x125\n" +
-	"\ttombstone\x18\x01 \x01(\v2\x17.floodmark.v1.TombstoneR\ttombstone\"?\n" +
+	"\ttombstone\x18\x01 \x01(\v2\x17.floodmark.v1.TombstoneR\ttombstone\"_\n" +
+	"\rReportRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x124\n" +
+	"\tincidents\x18\x02 \x03(\v2\x16.floodmark.v1.IncidentR\tincidents\"*\n" +
+	"\x0eReportResponse\x12\x18\n" +
+	"\awritten\x18\x01 \x01(\x03R\awritten\"?\n" +
 	"\rExportRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\x04R\x05after\"~\n" +
 	"\x0eExportResponse\x12+\n" +
 	"\x05entry\x18\x01 \x01(\v2\x13.floodmark.v1.EntryH\x00R\x05entry\x127\n" +
 	"\ttombstone\x18\x02 \x01(\v2\x17.floodmark.v1.TombstoneH\x00R\ttombstoneB\x06\n" +
-	"\x04what2\xa9\n" +
+	"\x04what2\xf9\n" +
 	"\n" +
 	"\fOwnerService\x12M\n" +
 	"\x06Status\x12\x1b.floodmark.v1.StatusRequest\x1a\x1c.floodmark.v1.StatusResponse\"\b\xba\xdb\x18\x04view\x12S\n" +
@@ -2573,7 +2679,8 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x06Verify\x12\x1b.floodmark.v1.VerifyRequest\x1a\x1c.floodmark.v1.VerifyResponse\"\b\xba\xdb\x18\x04view0\x01\x12a\n" +
 	"\fReloadPolicy\x12!.floodmark.v1.ReloadPolicyRequest\x1a\".floodmark.v1.ReloadPolicyResponse\"\n" +
 	"\xba\xdb\x18\x06policy\x12N\n" +
-	"\x06Forget\x12\x1b.floodmark.v1.ForgetRequest\x1a\x1c.floodmark.v1.ForgetResponse\"\t\xba\xdb\x18\x05admin\x12P\n" +
+	"\x06Forget\x12\x1b.floodmark.v1.ForgetRequest\x1a\x1c.floodmark.v1.ForgetResponse\"\t\xba\xdb\x18\x05admin\x12N\n" +
+	"\x06Report\x12\x1b.floodmark.v1.ReportRequest\x1a\x1c.floodmark.v1.ReportResponse\"\t\xba\xdb\x18\x05admin\x12P\n" +
 	"\x06Export\x12\x1b.floodmark.v1.ExportRequest\x1a\x1c.floodmark.v1.ExportResponse\"\t\xba\xdb\x18\x05admin0\x01B%Z#github.com/floodmark/floodmark/wireb\x06proto3"
 
 var (
@@ -2588,7 +2695,7 @@ func file_floodmark_v1_owner_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_owner_proto_rawDescData
 }
 
-var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*StatusRequest)(nil),         // 0: floodmark.v1.StatusRequest
 	(*StatusResponse)(nil),        // 1: floodmark.v1.StatusResponse
@@ -2624,90 +2731,95 @@ var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*ReloadPolicyResponse)(nil),  // 31: floodmark.v1.ReloadPolicyResponse
 	(*ForgetRequest)(nil),         // 32: floodmark.v1.ForgetRequest
 	(*ForgetResponse)(nil),        // 33: floodmark.v1.ForgetResponse
-	(*ExportRequest)(nil),         // 34: floodmark.v1.ExportRequest
-	(*ExportResponse)(nil),        // 35: floodmark.v1.ExportResponse
-	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
-	(*Session)(nil),               // 37: floodmark.v1.Session
-	(*Source)(nil),                // 38: floodmark.v1.Source
-	(*Decided)(nil),               // 39: floodmark.v1.Decided
-	(*Question)(nil),              // 40: floodmark.v1.Question
-	(*Grant)(nil),                 // 41: floodmark.v1.Grant
-	(*Endorsement)(nil),           // 42: floodmark.v1.Endorsement
-	(*Incident)(nil),              // 43: floodmark.v1.Incident
-	(*Entry)(nil),                 // 44: floodmark.v1.Entry
-	(*Tombstone)(nil),             // 45: floodmark.v1.Tombstone
-	(*Explanation)(nil),           // 46: floodmark.v1.Explanation
-	(*Label)(nil),                 // 47: floodmark.v1.Label
-	(*Answered)(nil),              // 48: floodmark.v1.Answered
+	(*ReportRequest)(nil),         // 34: floodmark.v1.ReportRequest
+	(*ReportResponse)(nil),        // 35: floodmark.v1.ReportResponse
+	(*ExportRequest)(nil),         // 36: floodmark.v1.ExportRequest
+	(*ExportResponse)(nil),        // 37: floodmark.v1.ExportResponse
+	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
+	(*Session)(nil),               // 39: floodmark.v1.Session
+	(*Source)(nil),                // 40: floodmark.v1.Source
+	(*Decided)(nil),               // 41: floodmark.v1.Decided
+	(*Question)(nil),              // 42: floodmark.v1.Question
+	(*Grant)(nil),                 // 43: floodmark.v1.Grant
+	(*Endorsement)(nil),           // 44: floodmark.v1.Endorsement
+	(*Incident)(nil),              // 45: floodmark.v1.Incident
+	(*Entry)(nil),                 // 46: floodmark.v1.Entry
+	(*Tombstone)(nil),             // 47: floodmark.v1.Tombstone
+	(*Explanation)(nil),           // 48: floodmark.v1.Explanation
+	(*Label)(nil),                 // 49: floodmark.v1.Label
+	(*Answered)(nil),              // 50: floodmark.v1.Answered
 }
 var file_floodmark_v1_owner_proto_depIdxs = []int32{
-	36, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
+	38, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
 	2,  // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	36, // 2: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
+	38, // 2: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
 	3,  // 3: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
-	37, // 4: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
-	37, // 5: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
-	38, // 6: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
-	39, // 7: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
-	40, // 8: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
-	41, // 9: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
-	42, // 10: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
-	43, // 11: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
-	44, // 12: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
-	45, // 13: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	46, // 14: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
-	40, // 15: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
-	47, // 16: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
-	47, // 17: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
-	41, // 18: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
-	36, // 19: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	39, // 20: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
-	40, // 21: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
-	48, // 22: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
-	43, // 23: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
+	39, // 4: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
+	39, // 5: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
+	40, // 6: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
+	41, // 7: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
+	42, // 8: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
+	43, // 9: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
+	44, // 10: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
+	45, // 11: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
+	46, // 12: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
+	47, // 13: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	48, // 14: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
+	42, // 15: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
+	49, // 16: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
+	49, // 17: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
+	43, // 18: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
+	38, // 19: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	41, // 20: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
+	42, // 21: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
+	50, // 22: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
+	45, // 23: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
 	28, // 24: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
 	29, // 25: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
 	2,  // 26: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	45, // 27: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	44, // 28: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
-	45, // 29: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	0,  // 30: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
-	4,  // 31: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
-	6,  // 32: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
-	8,  // 33: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
-	10, // 34: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
-	12, // 35: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
-	14, // 36: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
-	16, // 37: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
-	18, // 38: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
-	20, // 39: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
-	22, // 40: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
-	24, // 41: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
-	26, // 42: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
-	30, // 43: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
-	32, // 44: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	34, // 45: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 46: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	5,  // 47: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	7,  // 48: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	9,  // 49: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	11, // 50: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	13, // 51: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	15, // 52: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	17, // 53: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	19, // 54: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	21, // 55: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	23, // 56: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	25, // 57: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	27, // 58: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	31, // 59: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	33, // 60: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	35, // 61: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	46, // [46:62] is the sub-list for method output_type
-	30, // [30:46] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	47, // 27: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	45, // 28: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
+	46, // 29: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
+	47, // 30: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	0,  // 31: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
+	4,  // 32: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
+	6,  // 33: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
+	8,  // 34: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
+	10, // 35: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
+	12, // 36: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
+	14, // 37: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
+	16, // 38: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
+	18, // 39: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
+	20, // 40: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
+	22, // 41: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
+	24, // 42: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
+	26, // 43: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
+	30, // 44: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
+	32, // 45: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	34, // 46: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	36, // 47: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 48: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	5,  // 49: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	7,  // 50: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	9,  // 51: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	11, // 52: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	13, // 53: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	15, // 54: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	17, // 55: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	19, // 56: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	21, // 57: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	23, // 58: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	25, // 59: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	27, // 60: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	31, // 61: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	33, // 62: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	35, // 63: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	37, // 64: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	48, // [48:65] is the sub-list for method output_type
+	31, // [31:48] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_owner_proto_init() }
@@ -2727,7 +2839,7 @@ func file_floodmark_v1_owner_proto_init() {
 		(*VerifyResponse_Progress)(nil),
 		(*VerifyResponse_Report)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[35].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[37].OneofWrappers = []any{
 		(*ExportResponse_Entry)(nil),
 		(*ExportResponse_Tombstone)(nil),
 	}
@@ -2737,7 +2849,7 @@ func file_floodmark_v1_owner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_owner_proto_rawDesc), len(file_floodmark_v1_owner_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   36,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,7 +26,7 @@ import (
 // process of its own, and so must an agent, because the monitor looks at who
 // asks.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"floodmark-real": main, "post": postMain, "agent": agentMain})
+	testscript.Main(m, map[string]func(){"floodmark-real": main, "post": postMain, "agent": agentMain, "frames": framesMain})
 }
 
 // answers waits until a monitor answers.

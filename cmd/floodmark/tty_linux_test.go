@@ -47,7 +47,7 @@ func (s *scripts) tty(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.CommandContext(s.ctx, "floodmark-real", args[1:]...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH"), "TERM=xterm-256color", "NO_COLOR=" + ts.Getenv("NO_COLOR")}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
-	seen := &transcript{}
+	seen := &screen{}
 	if pipe {
 		cmd.Stdout = &seen.piped
 	}
@@ -97,8 +97,8 @@ func openTerminal() (master, slave *os.File, err error) {
 	return master, slave, nil
 }
 
-// A transcript is what a terminal has shown.
-type transcript struct {
+// A screen is what a terminal has shown.
+type screen struct {
 	mu   sync.Mutex // guards all
 	all  bytes.Buffer
 	from int // where the next step looks
@@ -107,7 +107,7 @@ type transcript struct {
 }
 
 // readFrom reads until the other side is closed.
-func (t *transcript) readFrom(f *os.File) {
+func (t *screen) readFrom(f *os.File) {
 	b := make([]byte, 4096)
 	for {
 		n, err := f.Read(b)
@@ -120,14 +120,14 @@ func (t *transcript) readFrom(f *os.File) {
 	}
 }
 
-func (t *transcript) text() string {
+func (t *screen) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.ReplaceAll(t.all.String(), "\r\n", "\n")
 }
 
 // play does the steps.
-func (t *transcript) play(ts *testscript.TestScript, f *os.File, steps string) error {
+func (t *screen) play(ts *testscript.TestScript, f *os.File, steps string) error {
 	kept := ""
 	for line := range strings.Lines(steps) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -164,7 +164,7 @@ func (t *transcript) play(ts *testscript.TestScript, f *os.File, steps string) e
 	return nil
 }
 
-func (t *transcript) out(want *regexp.Regexp) error {
+func (t *screen) out(want *regexp.Regexp) error {
 	for end := time.Now().Add(stepTime); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if want.MatchString(t.piped.String()) {
 			return nil
@@ -173,7 +173,7 @@ func (t *transcript) out(want *regexp.Regexp) error {
 	return fmt.Errorf("never printed %s but\n%s", want, t.piped.String())
 }
 
-func (t *transcript) see(want *regexp.Regexp) ([]string, error) {
+func (t *screen) see(want *regexp.Regexp) ([]string, error) {
 	for end := time.Now().Add(stepTime); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		t.mu.Lock()
 		text := t.all.Bytes()[t.from:]

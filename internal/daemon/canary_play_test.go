@@ -228,6 +228,10 @@ func (s *shown) playLooks(t *testing.T) {
 		"Watch":  func(n string) error { return first(o.Watch(ctx, &wire.WatchRequest{Session: n})) },
 		"Verify": func(n string) error { return first(o.Verify(ctx, &wire.VerifyRequest{Session: n})) },
 		"Export": func(n string) error { return first(o.Export(ctx, &wire.ExportRequest{Session: n})) },
+		"Report": func(n string) error {
+			_, err := o.Report(ctx, &wire.ReportRequest{Session: n, Incidents: []*wire.Incident{{Kind: "unmediated-call", Call: word("a call's name"), Text: word("what was found")}}})
+			return err
+		},
 		"Forget": func(n string) error {
 			_, err := o.Forget(ctx, &wire.ForgetRequest{Session: n, Why: word("why a session is erased")})
 			return err

@@ -169,16 +169,21 @@ func (d *Daemon) lookBack(ctx context.Context) error {
 // incident writes down, and shows to whoever asks, what should not have been
 // possible.
 func (d *Daemon) incident(ctx context.Context, kind, text string) {
-	if !d.notes.add(kind, text, d.opts.Now()) {
-		return // it happens all the time: it is counted, and written down now and then
-	}
-	d.opts.Log.Warn("incident", "kind", kind, "text", text)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
-	defer cancel()
-	err := d.monitor.Note(ctx, journal.Session{ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text})
+	err := d.note(ctx, journal.Session{ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text})
 	if err != nil {
 		d.opts.Log.Error("an incident could not be written down", "kind", kind, "error", err)
 	}
+}
+
+// note counts an incident in a session and writes it down.
+func (d *Daemon) note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
+	if !d.notes.add(seen.Kind, seen.Text, d.opts.Now()) {
+		return nil // it happens all the time: it is counted, and written down now and then
+	}
+	d.opts.Log.Warn("incident", "kind", seen.Kind, "text", seen.Text)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
+	defer cancel()
+	return d.monitor.Note(ctx, s, seen)
 }
 
 // Run answers until ctx ends, then finishes what was begun and lets go.

@@ -66,6 +66,10 @@ func (f fakeOwner) Forget(_ context.Context, who httpapi.Identity, _ *wire.Forge
 	return &wire.ForgetResponse{}, f.called("Forget", who)
 }
 
+func (f fakeOwner) Report(_ context.Context, who httpapi.Identity, _ *wire.ReportRequest) (*wire.ReportResponse, error) {
+	return &wire.ReportResponse{}, f.called("Report", who)
+}
+
 func (f fakeOwner) Watch(_ context.Context, who httpapi.Identity, _ *wire.WatchRequest, send func(*wire.WatchResponse) error) error {
 	if err := send(&wire.WatchResponse{}); err != nil {
 		return err

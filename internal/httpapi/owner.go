@@ -32,6 +32,7 @@ type Owner interface {
 	EndGrant(ctx context.Context, who Identity, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error)
 	ReloadPolicy(ctx context.Context, who Identity, r *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error)
 	Forget(ctx context.Context, who Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error)
+	Report(ctx context.Context, who Identity, r *wire.ReportRequest) (*wire.ReportResponse, error)
 
 	// These send until they are done, the caller hangs up, or send fails.
 	Watch(ctx context.Context, who Identity, r *wire.WatchRequest, send func(*wire.WatchResponse) error) error

@@ -101,7 +101,7 @@ func TestEveryMethodNeedsItsPermission(t *testing.T) {
 		httpapi.MayView:    " Status Sessions Show Why Graph Pending Grants Watch Verify ",
 		httpapi.MayApprove: " Answer Endorse Withdraw EndGrant ",
 		httpapi.MayPolicy:  " ReloadPolicy ",
-		httpapi.MayAdmin:   " Forget Export ",
+		httpapi.MayAdmin:   " Forget Report Export ",
 		httpapi.MayEvents:  "",
 		0:                  "",
 	}

@@ -72,6 +72,10 @@ func (s ownerService) Forget(ctx context.Context, r *wire.ForgetRequest) (*wire.
 	return s.owner.Forget(ctx, IdentityOf(ctx), r)
 }
 
+func (s ownerService) Report(ctx context.Context, r *wire.ReportRequest) (*wire.ReportResponse, error) {
+	return s.owner.Report(ctx, IdentityOf(ctx), r)
+}
+
 func (s ownerService) Watch(ctx context.Context, r *wire.WatchRequest, stream *connect.ServerStream[wire.WatchResponse]) error {
 	who := IdentityOf(ctx)
 	return s.owner.Watch(ctx, who, r, func(seen *wire.WatchResponse) error {

@@ -31,7 +31,9 @@ type Desk struct {
 	Reload func() Rules
 	// Notes are what a person should look at, with how many incidents there were.
 	Notes func() (lines []string, incidents int64)
-	Now   func() time.Time
+	// Incident counts an incident and writes it down.
+	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
+	Now      func() time.Time
 }
 
 // Codes are the codes of open questions.

@@ -136,7 +136,7 @@ func incidentKinds() []string {
 	return []string{
 		"agent-at-owner-door", "clear-not-believed", "judging-panicked", "machine-stopped", "monitor-killed",
 		"not-permitted", "refused-call-ran", "snapshot-refused", "store-changed", "unknown-child", "unknown-peer",
-		"unmediated-call", "wrong-user",
+		"unmediated-call", "unseen-session", "wrong-user",
 	}
 }
 

@@ -81,8 +81,9 @@ func (w *world) inMemory() (kill func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.journal = journal.NewMemory()
 	m, err := monitor.New(monitor.Config{
-		Journal:   journal.NewMemory(),
+		Journal:   w.journal,
 		Rules:     func() kernel.Rules { return kernel.NewRules(p, c) },
 		Key:       func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
 		Now:       time.Now,

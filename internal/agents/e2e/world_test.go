@@ -22,6 +22,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -47,7 +48,9 @@ type world struct {
 	edit     func(string) string // changes the settings, if not nil
 	reading  func()              // happens while the page is read, if not nil
 	env      []string            // more of the agent's environment
-	monitor  *monitor.Monitor    // nil unless it runs in memory
+	monitor  *monitor.Monitor    // nil unless it runs in memory, over the journal
+	journal  *journal.Memory
+	stop     func() // ends the monitor
 	model    *testmodel.Model
 	llm      *httptest.Server
 	web      *httptest.Server

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/transcript"
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newCoverage(c *console) *cobra.Command {
+	var p place
+	var since string
+	cmd := &cobra.Command{
+		Use:   "coverage [AGENT]",
+		Short: "Find calls of your agents that ran and were never judged",
+		Long: `Read the transcripts your agents write and hold every tool call in them against
+the journal. A call that ran without a decision, or although it was refused, is an
+incident: it is listed, written down and counted in «floodmark status». A session
+in which nothing was judged at all comes first: its hooks are not on the path.
+
+Transcripts of claude-code, codex, gemini-cli, openclaw, opencode and pi are
+understood. What they do not hold cannot be found in them. Calls from before an
+agent was watched are counted and are no incidents.`,
+		Example: `  floodmark coverage
+  floodmark coverage codex
+  floodmark coverage --since 7d
+  floodmark coverage --output json | jq '.agents[].findings'`,
+		Annotations: exits("all that ran was judged", "something ran unseen, or no monitor runs"),
+		Args:        cobra.MaximumNArgs(1),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			from, err := sinceTime(since, c.clock())
+			if err != nil {
+				return err
+			}
+			return c.coverage(cmd.Context(), p, args, from, format(cmd))
+		}),
+		ValidArgs: transcript.Agents(),
+	}
+	addPlace(cmd, &p)
+	cmd.Flags().StringVar(&since, "since", "", "leave out what is older than this `TIME`: 7d, 12h or 30m")
+	return cmd
+}
+
+// A covered is one agent's transcripts held against the journal.
+type covered struct {
+	transcript.Coverage
+	began time.Time
+}
+
+func (c *console) coverage(ctx context.Context, p place, agents []string, since time.Time, form string) error {
+	if len(agents) == 1 && !slices.Contains(transcript.Agents(), agents[0]) {
+		return refuse("name one of "+strings.Join(transcript.Agents(), ", "), "transcripts of %q are not known", agents[0])
+	}
+	if len(agents) == 0 {
+		agents = transcript.Agents()
+	}
+	d, err := c.desk(p)
+	if err != nil {
+		return err
+	}
+	defer d.end()
+	var list []covered
+	written := int64(0)
+	for _, agent := range agents {
+		one, err := c.cover(ctx, d, agent, since)
+		if err != nil {
+			return err
+		}
+		if len(one.Reports) == 0 && len(one.Failed) == 0 && len(agents) > 1 {
+			continue
+		}
+		n, err := d.report(ctx, one)
+		if err != nil {
+			return err
+		}
+		written += n
+		list = append(list, one)
+	}
+	report := coverageOf(list, written)
+	if form == asJSON {
+		err = c.json(report)
+	} else {
+		fmt.Fprint(c.stdout, coverageText(c.outStyle(), report))
+	}
+	if err == nil && report.Unseen > 0 {
+		return errNo
+	}
+	return err
+}
+
+// folders are where agents of this person keep things.
+func (c *console) folders() transcript.Folders {
+	return transcript.Folders{
+		Home: c.getenv("HOME"), Claude: c.getenv("CLAUDE_CONFIG_DIR"), Codex: c.getenv("CODEX_HOME"),
+		OpenClaw: c.getenv("OPENCLAW_STATE_DIR"), Pi: c.getenv("PI_CODING_AGENT_DIR"), Data: c.getenv("XDG_DATA_HOME"),
+	}
+}
+
+func (c *console) cover(ctx context.Context, d *desk, agent string, since time.Time) (covered, error) {
+	began, err := d.watched(ctx, agent)
+	if err != nil {
+		return covered{}, err
+	}
+	seen := map[string]*transcript.Record{}
+	got, err := transcript.Cover(transcript.Question{
+		Agent: agent, In: c.folders(), Since: since, Began: began,
+		Look: func(name string) (*transcript.Record, error) {
+			if r, ok := seen[name]; ok {
+				return r, nil
+			}
+			r, err := d.record(ctx, agent+":"+name)
+			seen[name] = r
+			return r, err
+		},
+	})
+	if err != nil {
+		if _, ok := errors.AsType[*failure](err); ok {
+			return covered{}, err
+		}
+		return covered{}, refuse("check that you may read it", "%s", err)
+	}
+	return covered{got, began}, nil
+}
+
+// watched is when an agent was first heard of; zero if it never was.
+func (d *desk) watched(ctx context.Context, agent string) (time.Time, error) {
+	const most = 1000
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	all, err := d.Sessions(ctx, &wire.SessionsRequest{Agent: agent, Limit: most})
+	if err != nil {
+		return time.Time{}, d.unanswered(err)
+	}
+	var first time.Time
+	for _, s := range all.GetSessions() {
+		at := s.GetOpened()
+		if at == nil {
+			at = s.GetWritten() // it was forgotten
+		}
+		if first.IsZero() || at.AsTime().Before(first) {
+			first = at.AsTime()
+		}
+	}
+	return first, nil
+}
+
+// record is what the journal knows of one session; nil if nothing.
+func (d *desk) record(ctx context.Context, session string) (*transcript.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	stream, err := d.Export(ctx, &wire.ExportRequest{Session: session})
+	if err != nil {
+		return nil, d.unanswered(err)
+	}
+	defer stream.Close() // all was read, or an error is told already
+	var r *transcript.Record
+	for stream.Receive() {
+		m := stream.Msg()
+		if r == nil {
+			r = &transcript.Record{}
+		}
+		if t := m.GetTombstone(); t != nil && t.GetSession() == session {
+			r.Erased = time.Unix(0, t.GetAt())
+			r.Opened = r.Erased
+			continue
+		}
+		e := m.GetEntry()
+		if e.GetSession() != session {
+			return nil, nil // another one that begins with the same letters
+		}
+		if err := take(r, e); err != nil {
+			return nil, err
+		}
+	}
+	if err := stream.Err(); err != nil {
+		if code := connect.CodeOf(err); code == connect.CodeNotFound || code == connect.CodeInvalidArgument {
+			return nil, nil
+		}
+		return nil, d.unanswered(err)
+	}
+	return r, nil
+}
+
+// take adds one entry of a session.
+func take(r *transcript.Record, e *wire.Entry) error {
+	if r.Opened.IsZero() {
+		r.Opened = time.Unix(0, e.GetAt())
+	}
+	if e.GetKind() != floodmark.KindOf(floodmark.ActionDecided{}) {
+		return nil
+	}
+	f, err := floodmark.DecodeFact(e.GetKind(), []byte(e.GetBody()))
+	if err != nil {
+		return err
+	}
+	if one, ok := f.(floodmark.ActionDecided); ok && one.Action.Kind == floodmark.CallTool {
+		r.Decisions = append(r.Decisions, transcript.Decision{
+			Call: one.Action.Call, Tool: one.Action.Tool, Args: one.Action.ArgsDigest,
+			Allowed: one.Decision.Verdict == floodmark.Allow,
+		})
+	}
+	return nil
+}
+
+// report has the findings written down.
+func (d *desk) report(ctx context.Context, one covered) (written int64, err error) {
+	for _, r := range one.Reports {
+		list := incidents(one.Agent, r)
+		for part := range slices.Chunk(list, 500) {
+			ctx, cancel := context.WithTimeout(ctx, askTime)
+			a, err := d.Report(ctx, &wire.ReportRequest{Session: sessionName(one.Agent, r), Incidents: part})
+			cancel()
+			if err != nil {
+				return written, d.unanswered(err)
+			}
+			written += a.GetWritten()
+		}
+	}
+	return written, nil
+}
+
+// sessionName is what the journal calls a session.
+func sessionName(agent string, r transcript.Report) string {
+	if r.Session.Names[0] == "" {
+		return agent + ":unknown"
+	}
+	return agent + ":" + r.Session.Names[0]
+}
+
+func incidents(agent string, r transcript.Report) (list []*wire.Incident) {
+	for _, f := range r.Findings {
+		i := &wire.Incident{Kind: f.Kind, Call: f.Call.ID, Text: findingText(f), Tool: &wire.ToolRef{Agent: agent, Name: f.Call.Tool}}
+		if f.Kind == transcript.Unseen {
+			i.Call = "" // the session is one incident, however long it gets
+		}
+		list = append(list, i)
+	}
+	return list
+}
+
+// findingText says what happened, in one sentence.
+func findingText(f transcript.Finding) string {
+	switch {
+	case f.Kind == transcript.Unseen:
+		return count(f.Calls, "call", "calls") + " ran, and nothing was judged in this session: the hooks are not on its path"
+	case f.Kind == transcript.RefusedRan:
+		return "the transcript shows that " + f.Call.Tool + " ran although it was refused"
+	case f.Call.Hosted:
+		return "the model's own service ran " + f.Call.Tool + ", which no hook is told of"
+	}
+	return "the transcript shows that " + f.Call.Tool + " ran, and nothing was decided about it"
+}

@@ -1,0 +1,81 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// maxReported bounds the incidents of one report.
+const maxReported = 1000
+
+// reportable are the kinds of incidents that are found outside: what only the
+// monitor can know is not taken from anybody.
+func reportable(kind string) bool {
+	switch kind {
+	case "unmediated-call", "refused-call-ran", "unseen-session":
+		return true
+	}
+	return false
+}
+
+// Report implements [httpapi.Owner]. What the session, or the list of what
+// belongs to no session, holds already is left out, so that whoever looks twice
+// does not count twice.
+func (d *Desk) Report(ctx context.Context, who httpapi.Identity, r *wire.ReportRequest) (*wire.ReportResponse, error) {
+	if r.GetSession() == "" || len(r.GetIncidents()) > maxReported {
+		return nil, fmt.Errorf("%w: report one session and at most %d incidents at once", httpapi.ErrInvalid, maxReported)
+	}
+	s := journal.Session{Tenant: who.Tenant, ID: floodmark.SessionID(r.GetSession())}
+	known, err := d.reported(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	out := &wire.ReportResponse{}
+	for _, i := range r.GetIncidents() {
+		if !reportable(i.GetKind()) {
+			return nil, fmt.Errorf("%w: incidents of the kind %q are not reported", httpapi.ErrInvalid, i.GetKind())
+		}
+		name := i.GetKind() + "\x00" + i.GetCall()
+		if known[name] {
+			continue
+		}
+		known[name] = true
+		seen := floodmark.IncidentSeen{
+			Kind: i.GetKind(), Call: floodmark.CallID(i.GetCall()), Text: i.GetText(),
+			Tool: floodmark.ToolRef{Agent: i.GetTool().GetAgent(), Server: i.GetTool().GetServer(), Name: i.GetTool().GetName()},
+		}
+		if err := d.Incident(ctx, s, seen); err != nil {
+			return nil, err
+		}
+		out.Written++
+	}
+	return out, nil
+}
+
+// reported are the incidents a session is known for, by kind and call.
+func (d *Desk) reported(ctx context.Context, s journal.Session) (map[string]bool, error) {
+	known := map[string]bool{}
+	for _, at := range []journal.Session{s, {Tenant: s.Tenant, ID: monitor.Incidents}} {
+		t, err := d.tell(ctx, at, nil, nil)
+		if errors.Is(err, httpapi.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range t.incidents {
+			if at == s || strings.HasPrefix(i.GetText(), fmt.Sprintf("session %q: ", s.ID)) {
+				known[i.GetKind()+"\x00"+i.GetCall()] = true
+			}
+		}
+	}
+	return known, nil
+}

@@ -1,0 +1,71 @@
+package owner
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// What was found outside is written down once: in its session, or in the list
+// of what belongs to none.
+func TestReport(t *testing.T) {
+	r := newRoom(t)
+	if _, err := r.Monitor.Handle(t.Context(), "", hook.Event{Point: hook.SessionStart, Agent: "codex", Session: "codex:s", Cause: hook.Startup}); err != nil {
+		t.Fatal(err)
+	}
+	call := func(kind, id string) *wire.Incident {
+		return &wire.Incident{Kind: kind, Call: id, Text: "it ran", Tool: &wire.ToolRef{Agent: "codex", Name: "write_stdin"}}
+	}
+	report := func(session string, list ...*wire.Incident) int64 {
+		t.Helper()
+		a, err := r.Report(t.Context(), me(), &wire.ReportRequest{Session: session, Incidents: list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.GetWritten()
+	}
+	for _, x := range []struct {
+		session string
+		list    []*wire.Incident
+		want    int64
+	}{
+		{"codex:s", []*wire.Incident{call("unmediated-call", "c1"), call("unmediated-call", "c1")}, 1},
+		{"codex:s", []*wire.Incident{call("unmediated-call", "c1"), call("unmediated-call", "c2"), call("refused-call-ran", "c1")}, 2},
+		{"codex:other", []*wire.Incident{call("unseen-session", "")}, 1},
+		{"codex:other", []*wire.Incident{call("unseen-session", "")}, 0},
+		{"codex:third", []*wire.Incident{call("unseen-session", "")}, 1},
+	} {
+		if got := report(x.session, x.list...); got != x.want {
+			t.Errorf("%s: %d written, want %d", x.session, got, x.want)
+		}
+	}
+	for session, want := range map[string]int{"codex:s": 3, string(monitor.Incidents): 2} {
+		a, err := r.Show(t.Context(), me(), &wire.ShowRequest{Session: session})
+		if err != nil || len(a.GetIncidents()) != want {
+			t.Errorf("%s: %v, %v", session, a.GetIncidents(), err)
+		}
+	}
+}
+
+// Only what can be found outside is taken from there, and not without end.
+func TestReportRefuses(t *testing.T) {
+	r := newRoom(t)
+	fine := &wire.Incident{Kind: "unseen-session"}
+	for name, q := range map[string]*wire.ReportRequest{
+		"no session":       {Incidents: []*wire.Incident{fine}},
+		"another kind":     {Session: "codex:s", Incidents: []*wire.Incident{{Kind: "monitor-killed"}}},
+		"too many at once": {Session: "codex:s", Incidents: slices.Repeat([]*wire.Incident{fine}, maxReported+1)},
+	} {
+		if _, err := r.Report(t.Context(), me(), q); !errors.Is(err, httpapi.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if a, err := r.Report(t.Context(), me(), &wire.ReportRequest{Session: "codex:s", Incidents: slices.Repeat([]*wire.Incident{fine}, maxReported)}); err != nil || a.GetWritten() != 1 {
+		t.Errorf("at the limit: %v, %v", a, err)
+	}
+}

@@ -1,0 +1,270 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// errTooLarge says that a transcript is over a limit.
+var errTooLarge = errors.New("it is too large to be read")
+
+// A gather collects the calls of one session in the order they are met.
+type gather struct {
+	Session
+	last map[string]int      // by the call's name: where its newest form stands
+	met  map[Call]int        // by name, tool and arguments: where it stands
+	idle map[string]struct{} // calls that do nothing, whose results are none
+}
+
+func newGather(names ...string) *gather {
+	g := &gather{last: map[string]int{}, met: map[Call]int{}, idle: map[string]struct{}{}}
+	g.name(names...)
+	return g
+}
+
+// name adds what hooks may have called the session.
+func (g *gather) name(names ...string) {
+	for _, n := range names {
+		if n != "" && len(n) <= maxName && !slices.Contains(g.Names, n) {
+			g.Names = append(g.Names, n)
+		}
+	}
+}
+
+// call adds a call, unless it is one that was met before: transcripts repeat
+// what they hold when they are resumed, forked or written anew. Some models
+// give one name to many calls; other arguments are another call.
+func (g *gather) call(c Call) {
+	c.ID, c.Tool = short(c.ID), short(c.Tool)
+	if i, ok := g.met[c.bare()]; ok && c.ID != "" {
+		g.last[c.ID] = i
+		return
+	}
+	g.add(c)
+}
+
+// bare is what tells a call from others.
+func (c Call) bare() Call { return Call{ID: c.ID, Tool: c.Tool, Args: c.Args} }
+
+func (g *gather) add(c Call) {
+	if len(g.Calls) >= MaxCalls {
+		g.Unread++
+		return
+	}
+	if c.ID != "" {
+		g.last[c.ID], g.met[c.bare()] = len(g.Calls), len(g.Calls)
+	}
+	g.Calls = append(g.Calls, c)
+}
+
+// pass leaves out a call that does nothing of its own.
+func (g *gather) pass(id string) {
+	if len(g.idle) < MaxCalls {
+		g.idle[short(id)] = struct{}{}
+	}
+}
+
+// toolOf is the tool of a call that was met, or another word.
+func (g *gather) toolOf(id, otherwise string) string {
+	if i, ok := g.last[short(id)]; ok {
+		return g.Calls[i].Tool
+	}
+	return otherwise
+}
+
+// result says what became of a call. The first word counts: a later one is a
+// copy, perhaps shortened. A result whose call is not written down is a call.
+func (g *gather) result(id, tool string, at time.Time, o Outcome) {
+	id, tool = short(id), short(tool)
+	i, ok := g.last[id]
+	_, idle := g.idle[id]
+	switch {
+	case idle:
+	case !ok || id == "":
+		g.add(Call{ID: id, Tool: tool, At: at, Outcome: o})
+	case g.Calls[i].Outcome == Unknown:
+		g.Calls[i].Outcome = o
+	}
+}
+
+// witness says that something of the call was seen running, whatever its
+// result reads like.
+func (g *gather) witness(id string) {
+	if i, ok := g.last[short(id)]; ok {
+		g.Calls[i].Outcome = Ran
+	}
+}
+
+// done gives the session, if it has a name.
+func (g *gather) done() []Session {
+	if len(g.Names) == 0 {
+		if len(g.Calls) == 0 && g.Unread == 0 {
+			return nil
+		}
+		g.Names = []string{""}
+	}
+	return []Session{g.Session}
+}
+
+// lined makes a reader of one that takes a line of JSON at a time.
+func lined(take func(g *gather, line []byte) error) func(string, time.Time) ([]Session, error) {
+	return func(path string, changed time.Time) ([]Session, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		g := newGather()
+		if err := eachLine(f, g, take); err != nil {
+			return nil, err
+		}
+		date(g.Calls, changed)
+		return g.done(), nil
+	}
+}
+
+// eachLine hands on every line. One that is too long, or that cannot be read,
+// is counted; the last one may be unfinished.
+func eachLine(r io.Reader, g *gather, take func(g *gather, line []byte) error) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	var total int64
+	for {
+		line, long, err := nextLine(in)
+		total += int64(len(line))
+		if total > MaxFile {
+			return errTooLarge
+		}
+		whole := err == nil
+		if line = bytes.TrimSpace(line); len(line) > 0 || long {
+			if long || take(g, line) != nil && (whole || json.Valid(line)) {
+				g.Unread++
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// nextLine reads up to the end of a line, and reports whether it was too long
+// to be kept.
+func nextLine(in *bufio.Reader) (line []byte, long bool, err error) {
+	for {
+		piece, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(piece) > MaxLine; long {
+			line = nil
+		} else {
+			line = append(line, piece...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, long, err
+		}
+	}
+}
+
+// date gives calls without a time the one at which the transcript was changed
+// last: they are not older than anything.
+func date(calls []Call, changed time.Time) {
+	for i := range calls {
+		if calls[i].At.IsZero() {
+			calls[i].At = changed
+		}
+	}
+}
+
+// whole reads a file that is one document.
+func whole(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxLine+1))
+	if err == nil && len(data) > MaxLine {
+		err = errTooLarge
+	}
+	return data, err
+}
+
+// short bounds a name that somebody else chose.
+func short(s string) string {
+	if len(s) <= maxName {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxName], "")
+}
+
+// stamp reads a time as agents write it: a text, or milliseconds since 1970.
+func stamp(raw json.RawMessage) time.Time {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return time.Time{}
+		}
+		return at
+	}
+	var ms float64
+	if json.Unmarshal(raw, &ms) != nil || ms <= 0 || ms > 1e15 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(ms))
+}
+
+// said is the beginning of what a result says, whether it is one text or a
+// list of parts.
+func said(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return head(s)
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return head(string(raw))
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Text)
+		if b.Len() > maxOutcome {
+			break
+		}
+	}
+	return head(b.String())
+}
+
+func head(s string) string {
+	if len(s) <= maxOutcome {
+		return s
+	}
+	cut := maxOutcome
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut]
+}
+
+// ours is how every refusal of this program begins.
+const ours = "floodmark: "
+
+// refusal reports whether a text is one of our refusals, perhaps behind words
+// of the agent: one line that begins so.
+func refusal(text string, before ...string) bool {
+	text = strings.TrimSpace(text)
+	for _, words := range before {
+		text = strings.TrimSpace(strings.TrimPrefix(text, words))
+	}
+	return strings.HasPrefix(text, ours) && !strings.Contains(text, "\n")
+}

@@ -1,0 +1,198 @@
+package transcript
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Decision is what the journal knows of one call.
+type Decision struct {
+	Call floodmark.CallID
+	Tool floodmark.ToolRef
+	Args floodmark.Digest
+	// Allowed says that the call might run.
+	Allowed bool
+}
+
+// A Record is what the journal knows of one session.
+type Record struct {
+	Opened    time.Time
+	Decisions []Decision
+	// Erased is until when what was decided is gone; zero if nothing is.
+	Erased time.Time
+}
+
+// The kinds of findings, as incidents are called.
+const (
+	// Unseen: a session in which calls ran and not one of them was judged. The
+	// hooks are not on its path.
+	Unseen = "unseen-session"
+	// Unmediated: a call ran that nobody judged.
+	Unmediated = "unmediated-call"
+	// RefusedRan: a call ran although it was refused.
+	RefusedRan = "refused-call-ran"
+)
+
+// A Finding is something that ran and should not have.
+type Finding struct {
+	Kind string
+	Call Call // the first one, if the finding is a whole session
+	// Calls is how many calls it is about.
+	Calls int
+}
+
+// A Report is one session held against the journal.
+type Report struct {
+	Session  Session
+	Known    bool // the journal has heard of it
+	Findings []Finding
+	// Ran are the calls that ran, Judged those of them that were allowed to.
+	Ran, Judged int
+	// Refused and Never did not run; of Unknown nobody can say.
+	Refused, Never, Unknown int
+	// Before ran before anybody watched; of Erased the decisions are gone.
+	Before, Erased int
+}
+
+// Match holds a session against what the journal knows of it under any of its
+// names, the own one first; nil for those it does not know. began is when the
+// agent was first watched; the zero time means never.
+func Match(s Session, known []*Record, began time.Time) Report {
+	r := Report{Session: s}
+	var all Record
+	for _, k := range known {
+		if k == nil {
+			continue
+		}
+		if !r.Known || k.Opened.Before(all.Opened) && len(all.Decisions) == 0 {
+			all.Opened = k.Opened
+		}
+		r.Known = true
+		all.Decisions = append(all.Decisions, k.Decisions...)
+		if k.Erased.After(all.Erased) {
+			all.Erased = k.Erased
+		}
+	}
+	from := began
+	if r.Known {
+		from = all.Opened
+	}
+	var ran []Call
+	for _, c := range s.Calls {
+		switch c.Outcome {
+		case Never:
+			r.Never++
+		case Refused:
+			r.Refused++
+		case Unknown:
+			r.Unknown++
+		case Ran:
+			r.Ran++
+			ran = append(ran, c)
+		}
+	}
+	judged, wrong := settle(s, ran, all.Decisions)
+	r.Judged = judged
+	r.keep(wrong, from, all.Erased, len(all.Decisions) == 0)
+	return r
+}
+
+// keep takes over what is wrong, and tells apart what nobody could have seen.
+func (r *Report) keep(wrong []Finding, from, erased time.Time, silent bool) {
+	for _, f := range wrong {
+		switch {
+		case from.IsZero() || f.Call.At.Before(from) && f.Kind == Unmediated:
+			r.Before++
+		case !erased.IsZero() && !f.Call.At.After(erased):
+			r.Erased++
+		default:
+			r.Findings = append(r.Findings, f)
+		}
+	}
+	// One session without any decision is one thing that is wrong.
+	own := slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Call.Hosted })
+	if silent && len(own) > 0 {
+		r.Findings = []Finding{{Kind: Unseen, Call: own[0].Call, Calls: len(r.Findings)}}
+	}
+}
+
+// key is what a call and its decision have in common.
+type key struct {
+	call string
+	args floodmark.Digest
+	tool string
+}
+
+// settle finds for every call that ran a decision that allowed it.
+func settle(s Session, ran []Call, decisions []Decision) (judged int, wrong []Finding) {
+	byArgs := !tellsCalls(s.Agent)
+	allowed, others := map[key]int{}, map[key]int{}
+	seen := map[key]map[floodmark.Digest]bool{}
+	for _, d := range decisions {
+		for _, k := range d.keys(byArgs) {
+			// A call may be judged again when a person has answered. Where calls
+			// have names that is no other call.
+			if !byArgs {
+				if seen[k] == nil {
+					seen[k] = map[floodmark.Digest]bool{}
+				}
+				if was, again := seen[k][d.Args]; again {
+					if d.Allowed && !was {
+						allowed[k]++
+						others[k]--
+					}
+					seen[k][d.Args] = was || d.Allowed
+					continue
+				}
+				seen[k][d.Args] = d.Allowed
+			}
+			if d.Allowed {
+				allowed[k]++
+			} else {
+				others[k]++
+			}
+		}
+	}
+	for _, c := range ran {
+		k := c.key(byArgs)
+		switch {
+		case c.Hosted:
+			wrong = append(wrong, Finding{Kind: Unmediated, Call: c, Calls: 1})
+		case allowed[k] > 0:
+			allowed[k]--
+			judged++
+		case others[k] > 0:
+			others[k]--
+			wrong = append(wrong, Finding{Kind: RefusedRan, Call: c, Calls: 1})
+		default:
+			wrong = append(wrong, Finding{Kind: Unmediated, Call: c, Calls: 1})
+		}
+	}
+	return judged, wrong
+}
+
+// tellsCalls reports whether an agent's hooks name the call they ask about.
+func tellsCalls(agent string) bool { return agent != geminiName }
+
+func (c Call) key(byArgs bool) key {
+	if byArgs {
+		return key{args: c.Args, tool: c.Tool}
+	}
+	return key{call: cmp.Or(c.ID, "args:"+c.Args.Short())}
+}
+
+// keys are what a call may be found by. Without a call's name it is what was
+// called, in each way its agent may write that.
+func (d Decision) keys(byArgs bool) []key {
+	if !byArgs {
+		return []key{{call: string(d.Call)}}
+	}
+	list := []key{{args: d.Args, tool: d.Tool.Name}}
+	if d.Tool.Server != "" {
+		list = []key{{args: d.Args, tool: "mcp_" + d.Tool.Server + "_" + d.Tool.Name}, {args: d.Args, tool: d.Tool.Server + "__" + d.Tool.Name}}
+	}
+	return list
+}

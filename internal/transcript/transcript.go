@@ -1,0 +1,211 @@
+// Package transcript reads what agents write down of their own sessions into
+// tool calls, to find those that ran although nobody judged them. It believes
+// a transcript only in one direction: what stands there as run did run. It
+// changes nothing, keeps no content, and refuses to guess: what it cannot read
+// it counts.
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// The limits on what is read.
+const (
+	MaxFiles   = 10_000   // transcripts of one agent, the newest first
+	MaxLine    = 64 << 20 // bytes of one line or document: results may hold pictures
+	MaxFile    = 1 << 30  // bytes of one transcript
+	MaxCalls   = 200_000  // calls of one session
+	maxName    = 256      // bytes of a tool's, call's or session's name
+	maxOutcome = 8 << 10  // bytes of a result that say what became of a call
+)
+
+// An Outcome is what a transcript says became of a call.
+type Outcome uint8
+
+// The outcomes.
+const (
+	// Unknown: no result is written down.
+	Unknown Outcome = iota
+	// Never: the agent itself says that it ran nothing, because there is no
+	// such tool or the arguments are no arguments of it.
+	Never
+	// Refused: the result is a refusal of ours.
+	Refused
+	// Ran: there is a result.
+	Ran
+)
+
+func (o Outcome) String() string {
+	return [...]string{"unknown", "never", "refused", "ran"}[min(o, Ran)]
+}
+
+// A Call is one tool call of a transcript.
+type Call struct {
+	// ID is the agent's name for it; hooks of some agents do not tell it.
+	ID   string
+	Tool string
+	// Args identifies the arguments as the journal does.
+	Args    floodmark.Digest
+	At      time.Time // zero if the transcript does not say
+	Outcome Outcome
+	// Hosted says that the model's own service ran it: no hook can see it.
+	Hosted bool
+}
+
+// A Session is one conversation as its agent wrote it down.
+type Session struct {
+	Agent string
+	// Names are what hooks may have called it, its own name first; then those
+	// of the sessions it was begun by or continues.
+	Names []string
+	Place string // the file it stands in
+	Calls []Call // in the order they were written
+	// Unread counts the pieces that could not be read.
+	Unread int
+}
+
+// Agents are those whose transcripts are understood.
+func Agents() []string {
+	return []string{claudeName, codexName, geminiName, openclawName, opencodeName, piName}
+}
+
+// A Folders says where agents keep things. Empty ones are below Home.
+type Folders struct {
+	Home     string
+	Claude   string // CLAUDE_CONFIG_DIR
+	Codex    string // CODEX_HOME
+	OpenClaw string // OPENCLAW_STATE_DIR
+	Pi       string // PI_CODING_AGENT_DIR
+	Data     string // XDG_DATA_HOME
+}
+
+func (f Folders) under(own string, usual ...string) string {
+	if own != "" {
+		return own
+	}
+	return filepath.Join(append([]string{f.Home}, usual...)...)
+}
+
+// A reader knows where one agent writes, and in which form.
+type reader struct {
+	// where are patterns of files; within a folder «**» is any depth.
+	where func(Folders) []place
+	// read reads one file, which may hold many sessions.
+	read func(path string, changed time.Time) ([]Session, error)
+}
+
+// A place is a folder and what the names of transcripts below it look like.
+type place struct {
+	root  string
+	depth int // folders below root to look into
+	match func(rel string) bool
+}
+
+func readerOf(agent string) (reader, error) {
+	switch agent {
+	case claudeName:
+		return reader{claudePlaces, lined(readClaude)}, nil
+	case codexName:
+		return reader{codexPlaces, lined(readCodex)}, nil
+	case geminiName:
+		return reader{geminiPlaces, readGemini}, nil
+	case openclawName:
+		return reader{openclawPlaces, readOpenClaw}, nil
+	case opencodeName:
+		return reader{opencodePlaces, readOpencode}, nil
+	case piName:
+		return reader{piPlaces, lined(readPi)}, nil
+	}
+	return reader{}, fmt.Errorf("transcripts of %q are not known; those of %s are", agent, strings.Join(Agents(), ", "))
+}
+
+// A File is a transcript that was found.
+type File struct {
+	Path    string
+	Changed time.Time
+}
+
+// Find lists an agent's transcripts that were written to since a time, the
+// newest first. More says that there are more than [MaxFiles].
+func Find(agent string, in Folders, since time.Time) (list []File, more bool, err error) {
+	r, err := readerOf(agent)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, p := range r.where(in) {
+		if err := p.walk(func(f File) {
+			if !f.Changed.Before(since) {
+				list = append(list, f)
+			}
+		}); err != nil {
+			return nil, false, fmt.Errorf("look for transcripts of %s: %w", agent, err)
+		}
+	}
+	slices.SortFunc(list, func(a, b File) int {
+		if c := b.Changed.Compare(a.Changed); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	if len(list) > MaxFiles {
+		return list[:MaxFiles], true, nil
+	}
+	return list, false, nil
+}
+
+// Read reads one transcript of an agent. A database holds many sessions.
+func Read(agent string, f File) ([]Session, error) {
+	r, err := readerOf(agent)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.read(f.Path, f.Changed)
+	if err != nil {
+		return nil, fmt.Errorf("read the transcript %s: %w", f.Path, err)
+	}
+	for i := range list {
+		list[i].Agent, list[i].Place = agent, f.Path
+	}
+	return list, nil
+}
+
+func (p place) walk(found func(File)) error {
+	err := filepath.WalkDir(p.root, func(path string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(p.root, path)
+		switch {
+		case err != nil && path == p.root && os.IsNotExist(err):
+			return fs.SkipAll // this agent was never run here
+		case err != nil:
+			return err
+		case d.IsDir() && rel != "." && strings.Count(rel, string(filepath.Separator)) >= p.depth:
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !p.match(filepath.ToSlash(rel)):
+			return nil
+		}
+		info, err := d.Info()
+		if os.IsNotExist(err) {
+			return nil // it is gone again
+		}
+		if err == nil {
+			found(File{Path: path, Changed: info.ModTime()})
+		}
+		return err
+	})
+	return err
+}
+
+// digest identifies arguments as the journal does.
+func digest(args json.RawMessage) floodmark.Digest {
+	return kernel.ArgsDigest(hook.Call{Args: args})
+}
