@@ -67,7 +67,11 @@ enabled = false
 	if h.again {
 		args = append(args, "resume", "--last")
 	}
-	args = append(args, "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt())
+	args = append(args, "--json", "--skip-git-repo-check")
+	if w.prepare == nil {
+		args = append(args, "--dangerously-bypass-hook-trust")
+	}
+	args = append(args, prompt())
 	return w.run([]string{"CODEX_HOME=" + filepath.Join(w.home, ".codex"), "SCRIPTED_KEY=none"},
 		tool(w.t, "codex-"+codexVersion, "node_modules", ".bin", "codex"), args...)
 }

@@ -54,6 +54,8 @@ type world struct {
 	model    *testmodel.Model
 	llm      *httptest.Server
 	web      *httptest.Server
+	// prepare happens when an agent's settings are written, before it starts.
+	prepare func(env []string, program string)
 
 	output string // what the agent printed last
 
@@ -160,6 +162,9 @@ func (w *world) run(env []string, name string, args ...string) string {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), runWithin)
 	defer cancel()
+	if w.prepare != nil {
+		w.prepare(env, name)
+	}
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = w.project
 	cmd.Env = append([]string{
