@@ -232,6 +232,7 @@ func TestStarter(t *testing.T) {
 		"through a shell":         {[]Info{process(14, 13, 30, "sh", "sh", "-c", "x"), process(13, 12, 21, "codex"), process(12, 11, 20, "node", "node", "codex")}, 13},
 		"a shell nobody knows":    {[]Info{process(14, 13, 30, "nu", "nu", "-c", "x"), process(13, 12, 21, "codex")}, 13},
 		"by another name":         {[]Info{process(14, 13, 30, "sh", "sh", "-c", "x"), process(13, 12, 21, "helper"), process(12, 11, 20, "bash")}, 13},
+		"with a limit of time":    {[]Info{process(14, 13, 30, "timeout", "/usr/bin/timeout", "-s", "KILL", "15"), process(13, 12, 29, "sh", "sh", "-c", "x"), process(12, 11, 21, "helper")}, 12},
 		"a hook is no agent":      {[]Info{process(14, 13, 30, "floodmark-hook", "floodmark-hook", "codex"), process(13, 12, 21, "codex")}, 13},
 		"left its family":         {[]Info{process(14, 1, 30, "sh", "sh", "-c", "x"), process(1, 0, 1, "init")}, 0},
 		"nobody":                  {nil, 0},
@@ -241,6 +242,24 @@ func TestStarter(t *testing.T) {
 		got, ok := Starter("codex", Peer{Info: process(15, 14, 31, "floodmark-hook"), Ancestors: c.chain})
 		if ok != (c.want != 0) || ok && got.PID != c.want {
 			t.Errorf("%s: %v %v, want %d", name, got, ok, c.want)
+		}
+	}
+}
+
+// An agent's program need not be called like the agent.
+func TestProgramsOfAgents(t *testing.T) {
+	for agent, chain := range map[string][]Info{
+		"claude-code": {process(14, 13, 30, "nu", "nu", "x"), process(13, 12, 21, "claude")},
+		"copilot-cli": {process(14, 13, 30, "nu", "nu", "x"), process(13, 12, 21, "node", "node", "/opt/bin/copilot")},
+		"cursor":      {process(14, 13, 30, "nu", "nu", "x"), process(13, 12, 21, "cursor-agent")},
+		"gemini-cli":  {process(14, 13, 30, "nu", "nu", "x"), process(13, 12, 21, "node", "node", "/opt/bundle/gemini.js", "-p")},
+	} {
+		p := Peer{Info: process(15, 14, 31, "floodmark-hook"), Ancestors: chain}
+		if got, ok := Starter(agent, p); !ok || got.PID != 13 {
+			t.Errorf("%s: %v %v", agent, got, ok)
+		}
+		if got, ok := Starter("other", p); !ok || got.PID != 14 {
+			t.Errorf("another agent than %s: %v %v", agent, got, ok)
 		}
 	}
 }
