@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
 )
 
 // A dotfiles manager's link stays a link, and what is behind it changes.
@@ -230,6 +234,25 @@ func TestPathsAreAllFiles(t *testing.T) {
 			if !strings.Contains(list, f.path) {
 				t.Errorf("%s is not listed", f.path)
 			}
+		}
+	}
+}
+
+// What connects an agent is guarded: an agent that writes to it needs a yes.
+func TestWhatConnectsIsGuarded(t *testing.T) {
+	shipped, err := catalog.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := "/home/u"
+	user := Machine{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }, Hook: "/usr/bin/floodmark-hook"}
+	system := user
+	system.System = true
+	for _, path := range append(user.Paths(), system.Paths()...) {
+		ref := floodmark.ToolRef{Agent: "openclaw", Name: "write"}
+		use := shipped.Classify(ref, []hook.Leaf{{Path: "path", Top: "path", Value: path}}, nil, catalog.Places{Home: home})
+		if !use.SelfProtected {
+			t.Errorf("%s is not guarded: add it to catalog/data/paths.yaml", path)
 		}
 	}
 }

@@ -6,9 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // freshSuffix is that of a file being written. No agent reads files that end so.
@@ -68,7 +65,7 @@ func mayWrite(target string, mode fs.FileMode, there bool) error {
 		}
 		dir = filepath.Dir(dir)
 	}
-	if unix.Access(dir, unix.W_OK) != nil {
+	if !writable(dir) {
 		return &wrongFile{text: "you may not write to " + dir, hint: "check whose it is; settings of the whole machine are root's"}
 	}
 	return nil
@@ -96,25 +93,6 @@ func writeWhole(target string, data []byte, mode fs.FileMode) error {
 	return syncFolder(filepath.Dir(target))
 }
 
-// keepOwner gives a new file the owner of the one it replaces: root may write
-// for others.
-func keepOwner(f *os.File, old string) error {
-	if os.Geteuid() != 0 {
-		return nil // what one writes is one's own
-	}
-	info, err := os.Stat(old)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if s, is := info.Sys().(*syscall.Stat_t); is {
-		return f.Chown(int(s.Uid), int(s.Gid))
-	}
-	return nil
-}
-
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -132,7 +110,7 @@ func lock(dir string) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := lockFile(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("somebody else is changing settings right now: %w", err), f.Close())
 	}
 	return f.Close, nil

@@ -1,0 +1,18 @@
+//go:build !unix
+
+package protect
+
+import (
+	"errors"
+	"os"
+)
+
+// Agents on other systems are not protected: the program ends before it gets
+// here.
+var errSystem = errors.New("this system is not supported")
+
+func writable(string) bool { return false }
+
+func lockFile(*os.File) error { return errSystem }
+
+func keepOwner(*os.File, string) error { return errSystem }
