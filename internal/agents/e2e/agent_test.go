@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,10 +27,12 @@ type agent struct {
 	// spawn are the calls, one after the other, by which a sub-agent does its
 	// part, each made of what the calls before gave; nil if there are none.
 	spawn []func(results []string) testmodel.Call
+	// spawnAsks says that beginning a sub-agent is itself asked about.
+	spawnAsks bool
 	// plugin says that our hook is code in the agent, not a program it starts.
 	plugin bool
-	// pending says what is still missing: then only the attack is measured.
-	pending string
+	// pending are the behaviours that were not measured yet, and why.
+	pending map[string]string
 	// holes are the behaviours that are not kept, and why, and what was tried;
 	// none those that the agent has no occasion for. The run must show them.
 	holes, none map[string]string
@@ -61,6 +65,21 @@ func (w *world) settings(name string) string {
 		return w.edit(text)
 	}
 	return text
+}
+
+// merge adds a fragment of integrations to settings that have none of its keys.
+// A fragment is not broken by edit, only changed: it is no program.
+func (w *world) merge(settings map[string]any, name string) {
+	w.t.Helper()
+	text := shipped(w.t, name)
+	if w.edit != nil && json.Valid([]byte(w.edit(text))) {
+		text = w.edit(text)
+	}
+	var ours map[string]any
+	if err := json.Unmarshal([]byte(text), &ours); err != nil {
+		w.t.Fatal(err)
+	}
+	maps.Copy(settings, ours)
 }
 
 // shipped reads a file of integrations.

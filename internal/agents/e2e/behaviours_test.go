@@ -139,7 +139,12 @@ func markSurvives(w *world, a agent) error {
 }
 
 func subagentInherits(w *world, a agent) error {
-	w.daemon()
+	if a.spawnAsks {
+		w.inMemory() // which the owner can answer here
+		w.env = []string{"FLOODMARK_HOOK_SOCKET=" + w.memorySocket()}
+	} else {
+		w.daemon()
+	}
 	_, child := w.family(a, []string{read}, []string{attack}, nil)
 	if len(child) != 1 || !strings.Contains(child[0], waits) {
 		return fmt.Errorf("the child's call gave %q", child)

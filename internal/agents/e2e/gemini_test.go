@@ -1,11 +1,6 @@
 package e2e
 
-import (
-	"encoding/json"
-	"maps"
-
-	"github.com/floodmark/floodmark/internal/testmodel"
-)
+import "github.com/floodmark/floodmark/internal/testmodel"
 
 const geminiVersion = "0.61.0"
 
@@ -38,11 +33,7 @@ func runGemini(w *world, h how) string {
 	}
 	if h.protected {
 		w.hookProgram()
-		var ours map[string]any
-		if err := json.Unmarshal([]byte(w.settings("gemini-cli/settings.json")), &ours); err != nil {
-			w.t.Fatal(err)
-		}
-		maps.Copy(settings, ours)
+		w.merge(settings, "gemini-cli/settings.json")
 	}
 	w.write(".gemini/settings.json", object(settings))
 	args := []string{"-p", prompt(), "--yolo", "--skip-trust", "-o", "stream-json"}

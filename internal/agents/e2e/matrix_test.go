@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -22,25 +23,45 @@ func TestMatrix(t *testing.T) {
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/agents")
 	}
-	var m matrix
+	var (
+		mu sync.Mutex // guards what follows
+		m  matrix
+	)
+	for _, a := range agentsHere() { // in this order, whoever ends first
+		m.add(agentRow{Agent: a.name, Version: a.version, Cells: map[string]cell{}})
+	}
+	t.Cleanup(func() { t.Logf("the matrix:\n%s", m.table()) })
 	for _, a := range agentsHere() {
-		row := agentRow{Agent: a.name, Version: a.version, Cells: map[string]cell{}}
-		for _, b := range behaviours() {
-			if *gateOnly && !b.gate {
-				continue
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel() // most of the time an agent waits
+			row := measureAll(t, a)
+			mu.Lock()
+			defer mu.Unlock()
+			m.add(row)
+			if *evidence != "" && !t.Failed() {
+				kept := readMatrix(t, *evidence)
+				kept.add(row)
+				kept.keep(t, *evidence)
 			}
-			if want := a.expected(b); want == resultNone || want == resultNotYet {
-				row.Cells[b.name] = cell{Result: want, Note: cmp.Or(a.none[b.name], a.pending)}
-				continue
-			}
-			t.Run(a.name+"/"+b.name, func(t *testing.T) { row.Cells[b.name] = measure(t, a, b) })
+		})
+	}
+}
+
+// measureAll fills a row.
+func measureAll(t *testing.T, a agent) agentRow {
+	t.Helper()
+	row := agentRow{Agent: a.name, Version: a.version, Cells: map[string]cell{}}
+	for _, b := range behaviours() {
+		if *gateOnly && !b.gate {
+			continue
 		}
-		m.Agents = append(m.Agents, row)
+		if want := a.expected(b); want == resultNone || want == resultNotYet {
+			row.Cells[b.name] = cell{Result: want, Note: cmp.Or(a.none[b.name], a.pending[b.name])}
+			continue
+		}
+		t.Run(b.name, func(t *testing.T) { row.Cells[b.name] = measure(t, a, b) })
 	}
-	t.Logf("the matrix:\n%s", m.table())
-	if *evidence != "" && !t.Failed() {
-		m.keep(t, *evidence)
-	}
+	return row
 }
 
 // measure fills one cell.
@@ -94,7 +115,7 @@ func TestListsNameBehaviours(t *testing.T) {
 		names = append(names, b.name)
 	}
 	for _, a := range agentsHere() {
-		for _, list := range []map[string]string{a.holes, a.none} {
+		for _, list := range []map[string]string{a.holes, a.none, a.pending} {
 			for name, why := range list {
 				if !slices.Contains(names, name) || why == "" {
 					t.Error(fmt.Sprint(a.name, ": ", name, ": ", why))

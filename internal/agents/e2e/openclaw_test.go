@@ -14,11 +14,36 @@ const (
 func openclawAgent() agent {
 	return agent{
 		name: "openclaw", version: openclawVersion, run: runOpenclaw, plugin: true, none: inside(map[string]string{}),
-		pending: "Its hooks are being written.",
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "exec", Args: map[string]string{"command": command}}
 		},
+		mcp:       func(args any) testmodel.Call { return openclawHidden(mcpName+"__"+mcpTool, args) },
+		pending:   openclawPending(),
+		spawnAsks: true,
+		spawn: []func(results []string) testmodel.Call{
+			func([]string) testmodel.Call {
+				return openclawHidden("sessions_spawn", map[string]string{"task": part, "label": "part"})
+			},
+			// The parent goes on meanwhile, and a run without a gateway ends with it.
+			func([]string) testmodel.Call {
+				return testmodel.Call{Name: "exec", Args: map[string]any{"command": "sleep 40", "yieldMs": 60_000}}
+			},
+		},
 	}
+}
+
+func openclawPending() map[string]string {
+	const why = "OpenClaw is connected, and this was not measured yet."
+	m := map[string]string{}
+	for _, name := range []string{"deny", "daemon killed", "no daemon", "again", "sub-agent", "withheld", "approval", "hook killed", "slow", "garbage"} {
+		m[name] = why
+	}
+	return m
+}
+
+// openclawHidden calls a tool that OpenClaw does not show, because it has many.
+func openclawHidden(name string, args any) testmodel.Call {
+	return testmodel.Call{Name: "tool_call", Args: map[string]any{"id": name, "args": args}}
 }
 
 func runOpenclaw(w *world, h how) string {
@@ -40,6 +65,13 @@ func runOpenclaw(w *world, h how) string {
 	if w.tools {
 		name, args := w.mcpServer()
 		settings["mcp"] = map[string]any{"servers": map[string]any{mcpName: map[string]any{"command": name, "args": args}}}
+	}
+	if h.protected {
+		for _, name := range []string{"package.json", "openclaw.plugin.json"} {
+			w.write(".openclaw/extensions/floodmark/"+name, shipped(w.t, "openclaw/"+name))
+		}
+		w.write(".openclaw/extensions/floodmark/index.ts", w.settings("openclaw/index.ts"))
+		w.merge(settings, "openclaw/settings.json")
 	}
 	path := w.write(".openclaw/openclaw.json", object(settings))
 	return w.run([]string{"OPENCLAW_STATE_DIR=" + filepath.Join(w.home, ".openclaw"), "OPENCLAW_CONFIG_PATH=" + path},

@@ -1,9 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
-	"maps"
-
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -12,7 +9,6 @@ const opencodeVersion = "1.18.33"
 func opencodeAgent() agent {
 	return agent{
 		name: "opencode", version: opencodeVersion, run: runOpencode, plugin: true, none: inside(map[string]string{}),
-		pending: "Its hooks are being written.",
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "bash", Args: map[string]string{"command": command, "description": "run"}}
 		},
@@ -42,11 +38,7 @@ func runOpencode(w *world, h how) string {
 		settings["mcp"] = map[string]any{mcpName: map[string]any{"type": "local", "command": append([]string{name}, args...), "enabled": true}}
 	}
 	if h.protected {
-		var lock map[string]any
-		if err := json.Unmarshal([]byte(shipped(w.t, "opencode/opencode.json")), &lock); err != nil {
-			w.t.Fatal(err)
-		}
-		maps.Copy(settings, lock)
+		w.merge(settings, "opencode/opencode.json")
 		w.write(".config/opencode/plugins/floodmark.ts", w.settings("opencode/floodmark.ts"))
 	}
 	w.write(".config/opencode/opencode.json", object(settings))

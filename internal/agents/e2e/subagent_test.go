@@ -9,8 +9,12 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
+// maxQuestions is how often the owner says yes to one sub-agent.
+const maxQuestions = 3
+
 // family makes an agent do before, hand a task to a sub-agent that does child,
-// and do after. It returns what the calls of both gave.
+// and do after. It returns what the calls of both gave. Where the sub-agent
+// itself is asked about, the owner says yes.
 func (w *world) family(a agent, before, child, after []string) (parents, childs []string) {
 	w.t.Helper()
 	next := func(commands, results []string) testmodel.Step {
@@ -19,19 +23,24 @@ func (w *world) family(a agent, before, child, after []string) (parents, childs 
 		}
 		return testmodel.Step{Calls: []testmodel.Call{a.shell(commands[len(results)])}}
 	}
+	asked := 0
 	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
 		if !bytes.Contains(turn.Body, []byte(task)) { // only the owner says that
 			childs = turn.Results
 			return next(child, childs)
 		}
 		parents = turn.Results
-		switch n := len(parents) - len(before); {
+		if w.monitor != nil && asked < maxQuestions && len(parents) == len(before)+asked+1 && strings.Contains(parents[len(parents)-1], waits) {
+			asked++
+			w.approve()
+		}
+		switch n := len(parents) - len(before) - asked; {
 		case n < 0:
 			return next(before, parents)
 		case n < len(a.spawn):
 			return testmodel.Step{Calls: []testmodel.Call{a.spawn[n](parents)}}
 		}
-		return next(after, parents[len(before)+len(a.spawn):])
+		return next(after, parents[len(before)+asked+len(a.spawn):])
 	}
 	a.run(w, how{protected: true})
 	w.t.Logf("the parent read %q, the child %q", parents, childs)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,21 +91,22 @@ const (
 	blockEnd   = "<!-- end of the matrix -->\n"
 )
 
-// over fills cells that this run did not measure with what an earlier one did,
-// of the same version.
-func (m matrix) over(old matrix) {
-	for _, a := range m.Agents {
-		for _, o := range old.Agents {
-			if a.Agent != o.Agent || a.Version != o.Version {
-				continue
-			}
-			for name, c := range o.Cells {
-				if _, ok := a.Cells[name]; !ok {
-					a.Cells[name] = c
-				}
-			}
+// add puts a row into the matrix. Cells that this run did not measure stay as an
+// earlier one left them, of the same version.
+func (m *matrix) add(row agentRow) {
+	for i, old := range m.Agents {
+		if old.Agent != row.Agent {
+			continue
 		}
+		if old.Version == row.Version {
+			cells := maps.Clone(old.Cells)
+			maps.Copy(cells, row.Cells)
+			row.Cells = cells
+		}
+		m.Agents[i] = row
+		return
 	}
+	m.Agents = append(m.Agents, row)
 }
 
 func readMatrix(t *testing.T, docs string) (m matrix) {
@@ -122,7 +124,6 @@ func readMatrix(t *testing.T, docs string) (m matrix) {
 // keep writes the matrix to docs/evidence/agents.json and docs/agents.md.
 func (m matrix) keep(t *testing.T, docs string) {
 	t.Helper()
-	m.over(readMatrix(t, docs))
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +157,7 @@ func (a agent) expected(b behaviour) string {
 	if _, ok := a.none[b.name]; ok {
 		return resultNone
 	}
-	if a.pending != "" && b.name != "off" {
+	if _, ok := a.pending[b.name]; ok {
 		return resultNotYet
 	}
 	if _, ok := a.holes[b.name]; ok {

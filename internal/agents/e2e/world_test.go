@@ -30,8 +30,9 @@ var hookProgram = flag.String("hook", "", "the built floodmark-hook; without it 
 
 var installed = flag.String("agents", "", "the folder the agents are installed in; without it nothing is run")
 
-// runWithin is how long one run of an agent may take. It takes seconds.
-const runWithin = 150 * time.Second
+// runWithin is how long one run of an agent may take. It takes seconds, on a
+// busy machine minutes.
+const runWithin = 5 * time.Minute
 
 // A world is one person's home with a project in it, a web with a poisoned
 // page and somebody who collects what is sent to them, and a model that the
