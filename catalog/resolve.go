@@ -29,6 +29,19 @@ func (c *Catalog) Where(path string, at Places) (kind PathKind, instructs bool) 
 	return s.kind, s.guard&isInstructs != 0
 }
 
+// Guards reports whether a file at a clean path instructs an agent or runs by
+// itself, and whether it keeps agents on the monitor's path; of a tree, whether
+// something in it does.
+func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protected bool) {
+	var buf [24]string
+	s := c.paths.look(path, "", at, buf[:])
+	found := s.guard
+	if tree {
+		found |= c.paths.holdsGuarded(&s)
+	}
+	return found&isInstructs != 0, found&isProtected != 0
+}
+
 // Commands reports whether an argument of the tool is a command line.
 func (u Use) Commands() bool { return u.Profile != nil && u.Profile.command }
 

@@ -55,6 +55,7 @@ func (st *step) judge(c hook.Call, in *Context) judged {
 	j.leaves = leaves
 	tr := st.tracer(ctx.Nodes)
 	j.action.Effects = j.use.Effects
+	st.behind(&j)
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	st.ground(&j, tr, ctx)
 	st.loads(&j, ctx.Mark)
