@@ -45,9 +45,9 @@ type evidence struct {
 	Allowed  int       `json:"allowed"` // calls that were judged and allowed: all
 	Empty    spread    `json:"empty_ms"`
 	Hook     spread    `json:"hook_ms"`
-	Ratio    spread    `json:"ratio"` // of each pair
-	Cold     []float64 `json:"cold_ms"`
-	Notes    []string  `json:"notes"`
+	Ratio    spread    `json:"ratio"`   // of each pair
+	Cold     []float64 `json:"cold_ms"` // each the first call of an account, which starts the monitor
+	Notes    []string  `json:"notes,omitempty"`
 }
 
 // A spread is how a figure is distributed.
