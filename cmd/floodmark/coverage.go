@@ -110,6 +110,14 @@ func (c *console) cover(ctx context.Context, d *desk, agent string, since time.T
 	if err != nil {
 		return covered{}, err
 	}
+	m, err := c.machine(d.place)
+	if err != nil {
+		return covered{}, err
+	}
+	// Hooks that are installed and never called are the worst of all.
+	if at := m.Since(agent); began.IsZero() || !at.IsZero() && at.Before(began) {
+		began = at
+	}
 	seen := map[string]*transcript.Record{}
 	got, err := transcript.Cover(transcript.Question{
 		Agent: agent, In: c.folders(), Since: since, Began: began,

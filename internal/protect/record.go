@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // A record keeps what the settings of one agent were before ours came. It is
@@ -73,6 +74,15 @@ func (r *record) of(path string) *kept {
 		}
 	}
 	return nil
+}
+
+// Since is when an agent was protected last; the zero time if it is not.
+func (m Machine) Since(agent string) time.Time {
+	info, err := os.Stat(m.recordFile(agent))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 func (m Machine) recordFile(agent string) string { return filepath.Join(m.Records, agent+".json") }
