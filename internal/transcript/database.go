@@ -87,9 +87,10 @@ func opencodeDB(path string, changed time.Time) ([]Session, error) {
 }
 
 // openclawDB reads the database of OpenClaw 2026.9: the lines of pi, in rows.
-// Long ones are compressed and counted as not read.
+// Long ones are compressed and counted as not read. Its hooks call a session by
+// where it is held and which one it is there.
 func openclawDB(path string, changed time.Time) ([]Session, error) {
-	const query = `SELECT t.session_id, w.session_key, coalesce(w.parent_session_key, w.spawned_by), t.created_at,
+	const query = `SELECT coalesce(w.session_key || '#', '') || t.session_id, t.session_id, NULL, t.created_at,
 			CASE WHEN length(t.event_json) <= ? THEN t.event_json END
 		FROM transcript_events t LEFT JOIN session_windows w ON w.session_id = t.session_id ORDER BY t.session_id, t.seq`
 	return rows(path, query, changed, func(g *gather, r row) error { return piLine(g, []byte(r.data.String), openclawOutcome) })

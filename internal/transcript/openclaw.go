@@ -1,7 +1,10 @@
 package transcript
 
 import (
+	"encoding/json"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,7 +26,32 @@ func readOpenClaw(path string, changed time.Time) ([]Session, error) {
 	if strings.HasSuffix(path, ".sqlite") {
 		return openclawDB(path, changed)
 	}
-	return lined(func(g *gather, line []byte) error { return piLine(g, line, openclawOutcome) })(path, changed)
+	list, err := lined(func(g *gather, line []byte) error { return piLine(g, line, openclawOutcome) })(path, changed)
+	for i := range list {
+		id := list[i].Names[0]
+		for _, key := range openclawKeys(filepath.Join(filepath.Dir(path), "sessions.json"), id) {
+			list[i].Names = append([]string{key + "#" + id}, list[i].Names...)
+		}
+	}
+	return list, err
+}
+
+// openclawKeys are where a session is held, as the list beside it says. Without
+// a list nothing is known.
+func openclawKeys(list, id string) (keys []string) {
+	var all map[string]struct {
+		ID string `json:"sessionId"`
+	}
+	data, err := whole(list)
+	if err != nil || json.Unmarshal(data, &all) != nil {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if all[key].ID == id {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // openclawOutcome reads what became of a call. What a hook blocked need not be

@@ -142,7 +142,7 @@ func TestOlderForms(t *testing.T) {
 			".local/share/opencode/storage/message/ses_1/m1.json": `{}`,
 			".local/share/opencode/storage/part/m1/p1.json":       `{"type":"tool","tool":"x","callID":"c","state":{"status":"completed","input":{},"time":{"start":1767323045000}}}`,
 		},
-		openclawName: {".openclaw/agents/main/sessions/s.jsonl": `{"type":"session","id":"s"}` + "\n" + `{"type":"message","timestamp":"2026-01-02T03:04:05Z","message":{"role":"toolResult","toolCallId":"c","toolName":"x","content":"y"}}`},
+		openclawName: {".openclaw/agents/main/sessions/sessions.json": `{"k":{"sessionId":"s"},"l":{"sessionId":"t"}}`, ".openclaw/agents/main/sessions/s.jsonl": `{"type":"session","id":"s"}` + "\n" + `{"type":"message","timestamp":"2026-01-02T03:04:05Z","message":{"role":"toolResult","toolCallId":"c","toolName":"x","content":"y"}}`},
 	} {
 		r := run{agent: agent, files: map[string][]byte{}}
 		for name, text := range files {
@@ -151,6 +151,11 @@ func TestOlderForms(t *testing.T) {
 		got := r.cover(t)
 		if len(got.Reports) != 1 || got.ran() != 1 || got.Reports[0].Session.Calls[0].Tool != "x" || !got.Reports[0].Session.Calls[0].At.Equal(base()) {
 			t.Errorf("%s: %+v", agent, got)
+			continue
+		}
+		want := map[string]string{geminiName: "s", opencodeName: "ses_1 ses_0", openclawName: "k#s s"}[agent]
+		if names := strings.Join(got.Reports[0].Session.Names, " "); names != want {
+			t.Errorf("%s is called %q", agent, names)
 		}
 	}
 }

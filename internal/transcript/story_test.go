@@ -9,11 +9,19 @@ import (
 // session begins a session, of another one if that is named.
 func (s *story) session(id, parent string) *written {
 	s.list = append(s.list, written{id: id, parent: parent})
-	s.known[id] = &Record{Opened: s.tick()}
+	s.known[s.name(id)] = &Record{Opened: s.tick()}
 	if parent != "" && s.agent == geminiName {
 		delete(s.known, id) // its hooks report the parent's name
 	}
 	return &s.list[len(s.list)-1]
+}
+
+// name is what hooks call a session.
+func (s *story) name(id string) string {
+	if s.agent == openclawName {
+		return "agent:main:explicit:" + id + "#" + id
+	}
+	return id
 }
 
 // home is the name under which a session's calls are judged.
@@ -21,7 +29,7 @@ func (s *story) home(w *written) string {
 	if w.parent != "" && s.agent == geminiName {
 		return w.parent
 	}
-	return w.id
+	return s.name(w.id)
 }
 
 func (s *story) event(tool string, o Outcome) event {
@@ -139,7 +147,7 @@ func plantings() map[string]planting {
 		},
 		"session without hooks": func(s *story) string {
 			w := s.session("bare", "")
-			delete(s.known, "bare")
+			delete(s.known, s.name("bare"))
 			s.unseen(w, odd(s, s.form.shell))
 			return Unseen + " " + s.form.shell
 		},
@@ -167,8 +175,11 @@ func later() map[string]planting {
 				return "" // it has none
 			}
 			w := s.session("child", "s1")
-			delete(s.known, "child")
+			delete(s.known, s.name("child"))
 			s.unseen(w, odd(s, s.form.shell))
+			if s.agent == openclawName {
+				return Unseen + " " + s.form.shell // it does not say whose child it is
+			}
 			return Unmediated + " " + s.form.shell
 		},
 		"server's tool": func(s *story) string {
