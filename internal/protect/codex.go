@@ -220,8 +220,12 @@ func askCodex(ctx context.Context, m Machine, program string, hooks []byte) (lis
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
+	// Whoever else holds the other end must not keep us beyond our time.
+	defer context.AfterFunc(ctx, func() { _ = out.Close() })()
 	list, err = hooksList(in, out, home)
-	cancel() // it would go on
+	// It ends when nobody speaks to it any more. Killing it could leave a child
+	// of its own behind, which writes into the folder we are about to remove.
+	_ = in.Close()
 	_ = cmd.Wait()
 	return list, err
 }

@@ -214,7 +214,7 @@ func stripTOML(data []byte) ([]byte, error) {
 	}
 	var edits []edit
 	for i, l := range lines {
-		if !l.ours || l.table && !aloneInTable(lines[i+1:]) {
+		if !l.ours || l.table && !aloneInTable(data, l, lines[i+1:]) {
 			continue
 		}
 		edits = append(edits, edit{at: l.start, del: l.end - l.start})
@@ -230,17 +230,20 @@ func stripTOML(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// aloneInTable reports whether a table holds nothing but ours.
-func aloneInTable(rest []tomlLine) bool {
+// aloneInTable reports whether a table holds nothing but ours, and nothing that
+// ours had replaced.
+func aloneInTable(data []byte, head tomlLine, rest []tomlLine) bool {
+	end := len(data)
 	for _, l := range rest {
 		if l.table {
-			return true
+			end = l.start
+			break
 		}
 		if !l.ours {
 			return false
 		}
 	}
-	return true
+	return !bytes.Contains(data[head.end:end], []byte(tomlWas))
 }
 
 func lookup(all map[string]any, path []string) (any, bool) {
