@@ -259,7 +259,8 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 	defer d.end()
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	if _, err := d.Status(ctx, &wire.StatusRequest{}); err != nil && absent(err) {
+	// It reads again what it has to look after.
+	if _, err := d.ReloadPolicy(ctx, &wire.ReloadPolicyRequest{}); err != nil && absent(err) {
 		c.say("no monitor runs yet, and without one the agents may do nothing: start it with «floodmark service install --start%s», or «floodmark serve%s»", f.flags(), f.flags())
 	}
 }

@@ -29,6 +29,7 @@ func speeches() map[string]speech {
 	const (
 		hooked = `"session_id":"s","cwd":"/home/dev/project","permission_mode":"default"`
 		cursor = `"conversation_id":"s","cursor_version":"1","workspace_roots":["/home/dev/project"]`
+		claw   = `"sessionKey":"s","sessionId":"s","workspaceDir":"/home/dev/project","trigger":"user"`
 		pi     = `"ctx":{"cwd":"/home/dev/project","sessionId":"s"}`
 	)
 	like := func(tool string) speech {
@@ -59,6 +60,12 @@ func speeches() map[string]speech {
 			[2]string{"beforeSubmitPrompt", `{` + cursor + `,"hook_event_name":"beforeSubmitPrompt","prompt":TEXT}`},
 			[2]string{"preToolUse", `{` + cursor + `,"hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{"command":TEXT},"tool_use_id":CALL}`},
 			[2]string{"postToolUse", `{` + cursor + `,"hook_event_name":"postToolUse","tool_name":"Shell","tool_input":{"command":TEXT},"tool_use_id":CALL,"tool_output":RESULT}`},
+		},
+		"openclaw": {
+			[2]string{"", ""},
+			[2]string{"before_agent_run", `{` + claw + `,"prompt":TEXT,"said":[TEXT],"senderIsOwner":true,"past":false,"provenance":{}}`},
+			[2]string{"before_tool_call", `{` + claw + `,"toolName":"exec","args":{"command":TEXT},"toolCallId":CALL}`},
+			[2]string{"tool_result", `{` + claw + `,"toolName":"exec","args":{"command":TEXT},"toolCallId":CALL,"isError":false,"result":[{"type":"text","text":RESULT}]}`},
 		},
 		"opencode": {
 			[2]string{"", ""},
@@ -150,6 +157,9 @@ func (d *desk) inWindow(ctx context.Context, s journal.Session, t floodmark.Tick
 }
 
 func (d *desk) session() journal.Session {
+	if d.agent == "openclaw" {
+		return journal.Session{ID: "openclaw:s#s"}
+	}
 	return journal.Session{ID: floodmark.SessionID(d.agent + ":s")}
 }
 
@@ -162,7 +172,7 @@ func (d *desk) says(what [2]string, text, call, result string) (hookframe.Reques
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		raw = strings.Replace(raw, ":"+hole, ":"+string(data), 1)
+		raw = strings.NewReplacer(":"+hole, ":"+string(data), "["+hole, "["+string(data)).Replace(raw)
 	}
 	req := hookframe.Request{
 		V: hookframe.Version, Agent: d.agent, Event: what[0], Raw: json.RawMessage(raw), DeadlineMS: 1000,
@@ -255,6 +265,8 @@ func toolOf(agent string) string {
 		return "Shell"
 	case "gemini-cli":
 		return "run_shell_command"
+	case "openclaw":
+		return "exec"
 	}
 	return "bash"
 }

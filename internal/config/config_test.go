@@ -209,6 +209,14 @@ func TestGuarded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(p.Originals, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"pi.json": `{"v":1,"files":[{"path":"/srv/pi/x.ts"},{"path":"relative/x.ts"},{"path":"/srv/*"}]}`, "bad.json": `{`} {
+		if err := os.WriteFile(filepath.Join(p.Originals, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	t.Setenv("CODEX_HOME", "/srv/agent")
 	t.Setenv("OPENCLAW_CONFIG_PATH", "/srv/claw/x.json")
 	t.Setenv("PI_CODING_AGENT_DIR", "relative")
@@ -229,6 +237,7 @@ func TestGuarded(t *testing.T) {
 		p.Journal: true, p.Journal + "-wal": true, p.Keys + "/index.key": true, p.Witness + "/heads": true,
 		self: true, self + ".bak": false, "/srv/agent/hooks.json": true, "/srv/agent/config.toml": true, "/srv/agent/notes.txt": false,
 		"/srv/agent/.env": true, "/srv/claw/x.json": true, "/srv/claw/y.json": false, "relative/settings.json": false,
+		"/srv/pi/x.ts": true, "/srv/pi/y.ts": false, "relative/x.ts": false, "/srv/z": false,
 		link + "/notes": false, "/tmp/y.sock": false, filepath.Dir(p.Policy) + "/notes": false,
 	} {
 		if got := writes(file); got != want {
@@ -255,5 +264,38 @@ func TestAgentsThatAskThemselves(t *testing.T) {
 	}
 	if got := (Service{}).Native(); got != nil {
 		t.Errorf("%v", got)
+	}
+}
+
+// An agent that is connected where agents usually are changes no rules.
+func TestUsualPlacesAreTheSameRules(t *testing.T) {
+	p := DirPaths(t.TempDir())
+	p.Home = "/home/dev"
+	hash := func() floodmark.Digest {
+		t.Helper()
+		own, err := p.Guarded()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, err := LoadRules(p.Policy, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rules.Catalog.Hash()
+	}
+	record := func(path string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(p.Originals, 0o700), os.WriteFile(filepath.Join(p.Originals, "x.json"), []byte(`{"files":[{"path":"`+path+`"}]}`), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := hash()
+	record("/home/dev/.codex/hooks.json")
+	if hash() != before {
+		t.Error("a usual place changed the rules")
+	}
+	record("/srv/agent/hooks.json")
+	if hash() == before {
+		t.Error("another place did not")
 	}
 }

@@ -43,8 +43,13 @@ func (p Paths) Guarded() (*catalog.File, error) {
 			return nil, err
 		}
 	}
-	for _, program := range programs(os.Executable) {
-		if err := add(program, ""); err != nil {
+	// Those at their usual places change nothing: the rules stay the same.
+	elsewhere := slices.DeleteFunc(connected(p.Originals), func(file string) bool {
+		_, known := shipped.Guards(file, false, catalog.Places{Home: p.Home})
+		return known
+	})
+	for _, file := range append(programs(os.Executable), elsewhere...) {
+		if err := add(file, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -69,6 +74,40 @@ func programs(executable func() (string, error)) []string {
 	}
 	dir := filepath.Dir(self)
 	return []string{self, filepath.Join(dir, "floodmark"), filepath.Join(dir, "floodmark-hook")}
+}
+
+// The limits on records of settings that were changed.
+const (
+	maxRecord  = 64 << 20 // bytes of one; originals are in it
+	maxRecords = 64
+)
+
+// connected are the settings files that connect agents to the monitor, as they
+// were written down when that was done. What cannot be read names none: the usual
+// places are guarded all the same.
+func connected(records string) []string {
+	names, err := filepath.Glob(filepath.Join(records, "*.json"))
+	if err != nil {
+		return nil
+	}
+	var files []string
+	for _, name := range names[:min(len(names), maxRecords)] {
+		var record struct {
+			Files []struct {
+				Path string `json:"path"`
+			} `json:"files"`
+		}
+		data, err := readFile(name, maxRecord)
+		if err != nil || json.Unmarshal(data, &record) != nil {
+			continue
+		}
+		for _, f := range record.Files {
+			if filepath.IsAbs(f.Path) && !strings.ContainsAny(f.Path, "*?") {
+				files = append(files, f.Path)
+			}
+		}
+	}
+	return files
 }
 
 // followed is a full path without links, as far as it exists.

@@ -22,7 +22,7 @@ import (
 // rules stay, and what is wrong with the new ones is kept for whoever asks.
 type live struct {
 	file string
-	own  *catalog.File // where this installation lies
+	own  func() (*catalog.File, error) // where this installation lies
 	now  func() time.Time
 	// changed is told of every try, after it.
 	changed func(rulesStatus)
@@ -43,15 +43,21 @@ type rulesStatus struct {
 // newLive loads the rules for the first time. With wrong rules there is no
 // daemon to begin with: better none than one with rules nobody wrote.
 func newLive(p config.Paths, now func() time.Time) (*live, error) {
-	own, err := p.Guarded()
+	r, err := loadRules(p.Policy, p.Guarded)
 	if err != nil {
 		return nil, err
 	}
-	r, err := config.LoadRules(p.Policy, own)
+	return &live{file: p.Policy, own: p.Guarded, now: now, changed: func(rulesStatus) {}, status: rulesStatus{rules: r, loaded: now(), fresh: true}}, nil
+}
+
+// loadRules reads the rules, and looks again where this installation lies: agents
+// may have been connected since.
+func loadRules(file string, own func() (*catalog.File, error)) (config.Rules, error) {
+	places, err := own()
 	if err != nil {
-		return nil, err
+		return config.Rules{}, err
 	}
-	return &live{file: p.Policy, own: own, now: now, changed: func(rulesStatus) {}, status: rulesStatus{rules: r, loaded: now(), fresh: true}}, nil
+	return config.LoadRules(file, places)
 }
 
 // rules returns those in force.
@@ -69,7 +75,7 @@ func (l *live) current() rulesStatus {
 
 // reload reads the file again.
 func (l *live) reload() rulesStatus {
-	r, err := config.LoadRules(l.file, l.own)
+	r, err := loadRules(l.file, l.own)
 	l.mu.Lock()
 	before := l.status
 	if err == nil && r.File == "" && before.rules.File != "" {
