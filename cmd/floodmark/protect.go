@@ -260,7 +260,11 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	// It reads again what it has to look after.
-	if _, err := d.ReloadPolicy(ctx, &wire.ReloadPolicyRequest{}); err != nil && absent(err) {
+	switch _, err := d.ReloadPolicy(ctx, &wire.ReloadPolicyRequest{}); {
+	case err == nil || !absent(err):
+	case f.dir == "" && !f.system:
+		c.say("no monitor runs yet. An agent's first hook starts one, if it can; «floodmark service install --start» does so for good")
+	default:
 		c.say("no monitor runs yet, and without one the agents may do nothing: start it with «floodmark service install --start%s», or «floodmark serve%s»", f.flags(), f.flags())
 	}
 }
