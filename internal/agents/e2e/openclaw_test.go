@@ -17,8 +17,10 @@ func openclawAgent() agent {
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "exec", Args: map[string]string{"command": command}}
 		},
-		mcp:       func(args any) testmodel.Call { return openclawHidden(mcpName+"__"+mcpTool, args) },
-		pending:   openclawPending(),
+		mcp: func(args any) testmodel.Call { return openclawHidden(mcpName+"__"+mcpTool, args) },
+		pending: map[string]string{
+			"sub-agent": "Not measured yet: once a page was read, OpenClaw's sub-agent is itself asked about, twice for one call, and without its gateway none was seen to run.",
+		},
 		spawnAsks: true,
 		spawn: []func(results []string) testmodel.Call{
 			func([]string) testmodel.Call {
@@ -30,15 +32,6 @@ func openclawAgent() agent {
 			},
 		},
 	}
-}
-
-func openclawPending() map[string]string {
-	const why = "OpenClaw is connected, and this was not measured yet."
-	m := map[string]string{}
-	for _, name := range []string{"deny", "daemon killed", "no daemon", "again", "sub-agent", "withheld", "approval", "hook killed", "slow", "garbage"} {
-		m[name] = why
-	}
-	return m
 }
 
 // openclawHidden calls a tool that OpenClaw does not show, because it has many.
