@@ -10,11 +10,23 @@ import "strings"
 func actingName(w string) bool {
 	for part := range nameParts(w) {
 		switch part {
-		case "exec", "shell", "sh", "bash", "zsh", "system", "spawn", "subprocess", "popen", "cmd", "command", "eval", "curl", "wget", "download", "upload":
+		case "exec", "shell", "sh", "bash", "zsh", "system", "spawn", "subprocess", "popen", "cmd", "command", "eval", "curl", "wget", "download", "upload",
+			"deploy", "publish", "rollout", "provision", "migrate", "destroy", "purge", "wipe", "install", "uninstall", "reboot", "shutdown":
 			return true
 		}
 	}
 	return w == "run" || strings.Trim(w, "$") == ""
+}
+
+// actingFile reports a module that acts when it is loaded, by its name or that of
+// its folder.
+func actingFile(m string) bool {
+	for part := range strings.FieldsFuncSeq(m, func(c rune) bool { return c == '/' || c == '.' || c == '-' }) {
+		if part == "scripts" || part == "bin" || actingName(part) {
+			return true
+		}
+	}
+	return false
 }
 
 // nameParts are the words a name is made of, in lower case: runCmd, run_cmd.

@@ -47,6 +47,19 @@ func TestFoundByAttack(t *testing.T) {
 		// a name that is not the counter it looks like
 		"let i = 0;\nclass A { get(i): any { return f[i] } }": codescan.JavaScript,
 		"var i = 0; this.i = 'a' + 'b'; f[i]":                 codescan.JavaScript,
+		// files and functions of the project that act by custom
+		"import './a.js'":                            codescan.JavaScript,
+		"import { a } from './scripts/a.js'":         codescan.JavaScript,
+		"import { a } from '../bin/a.js'":            codescan.JavaScript,
+		"import { a } from '../src/deploy-all.js'":   codescan.JavaScript,
+		"import { a } from '../src/publish.js'":      codescan.JavaScript,
+		"func TestX(t *testing.T) { Deploy(\"x\") }": codescan.Golang,
+		"wipe_all()": codescan.Python,
+		// a constant that code of the project may hand to a shell
+		"CMD = 'rm -rf .'\n":     codescan.Python,
+		"x = 'tool --all'\n":     codescan.Python,
+		"const c = \"rm -r .\";": codescan.JavaScript,
+		"\t\"rm -rf .\",\n":      codescan.Golang,
 		// examples in notes are run
 		">>> x":                  codescan.Prose,
 		"    std::fs::remove(x)": codescan.Prose,
@@ -81,6 +94,7 @@ func TestBesideWhatAnAttackFound(t *testing.T) {
 		"function runAll(x) { return total(x); }": codescan.JavaScript, "import a from \"../x/cart.js\"": codescan.JavaScript, "module.exports = { a };": codescan.JavaScript,
 		"import a from \"./cart.json\"":      codescan.JavaScript,
 		"t.Run(name, func(t *testing.T) {})": codescan.Golang, "func runCmd(x int) int { return x }": codescan.Golang, "x.(type)": codescan.Golang,
+		"x = 'a - b, non-zero -1 --'\n": codescan.Python, "x = ' -'": codescan.Python, "import { a } from './binary.js'": codescan.JavaScript,
 		"# Notes\n\nPlease open the file.\n": codescan.Prose, "let i = 0; f(i); a[i]": codescan.JavaScript,
 	} {
 		if !codescan.Inert(l, text) {
@@ -94,9 +108,20 @@ func TestFollowedFiles(t *testing.T) {
 	for _, file := range []string{
 		"dev-requirements.txt", "requirements/dev.txt", "/a/requirements/x/y.txt", "test_constraints.txt", "deps.txt",
 		"vendor/modules.txt", "x.egg-info/entry_points.txt", "meson_options.txt",
+		"karma.conf.js", "jest.preset.js", "vitest.workspace.ts", "docs/conf.py", "app/settings.py", "tasks.py",
+		"testdata/script/a.txt", "/p/tests/cases/a.csv", "x/__fixtures__/a.md", "Spec/a.txt",
 	} {
 		if l := codescan.Of(file); l != "" {
 			t.Errorf("%s is %s", file, l)
+		}
+	}
+}
+
+// Folders that only sound like those of tests hold notes.
+func TestNotesStayNotes(t *testing.T) {
+	for _, file := range []string{"docs/a.md", "contest/a.md", "latest/a.txt", "testdata.md", "settings.md"} {
+		if l := codescan.Of(file); l != codescan.Prose {
+			t.Errorf("%s is %q", file, l)
 		}
 	}
 }

@@ -169,8 +169,8 @@ func (s *jsScan) method(i int) bool {
 // imports judges an import statement or call.
 func (s *jsScan) imports(i int) bool {
 	next := s.tok(i + 1)
-	if next.kind == text {
-		return s.load(i+1, next.word)
+	if next.kind == text { // loaded for nothing but what it does
+		return s.files && s.load(i+1, next.word)
 	}
 	if !next.is("(") {
 		return !next.is(".") // the module is judged behind «from»
@@ -221,7 +221,7 @@ func (s *jsScan) load(i int, m string) bool {
 		} else {
 			s.r.Modules = append(s.r.Modules, m)
 		}
-		return !strings.ContainsAny(m, "?#%*") && jsSource(m)
+		return !strings.ContainsAny(m, "?#%*") && jsSource(m) && (s.files || !actingFile(m))
 	case jsModule(m) && (!s.files || jsBuiltin(m)):
 		s.r.Standard = append(s.r.Standard, m)
 		return true

@@ -38,9 +38,24 @@ func Of(file string) Language {
 	case ".go":
 		return Golang
 	case ".md", ".txt", ".rst", ".csv", ".tsv", ".adoc":
+		if ofTests(file) {
+			return ""
+		}
 		return Prose
 	}
 	return ""
+}
+
+// ofTests reports a file in a folder where tests keep what they work on: such a
+// text is no note. It may be a script that a test runs, or a list of commands.
+func ofTests(file string) bool {
+	for part := range strings.SplitSeq(path.Dir(file), "/") {
+		switch strings.Trim(part, "_") {
+		case "test", "tests", "testdata", "test-data", "test_data", "testing", "spec", "specs", "fixture", "fixtures", "testcases", "e2e", "features", "scripts":
+			return true
+		}
+	}
+	return false
 }
 
 // steering names files that are run or followed by tools before or beside the
@@ -48,13 +63,14 @@ func Of(file string) Language {
 func steering(base string) bool {
 	switch base {
 	case "conftest.py", "setup.py", "sitecustomize.py", "usercustomize.py", "noxfile.py", "manage.py", "wscript.py",
+		"conf.py", "settings.py", "tasks.py", "fabfile.py", "dodo.py",
 		"requirements.txt", "constraints.txt", "cmakelists.txt", "robots.txt", "claude.md", "agents.md", "gemini.md", "skill.md",
 		"copilot-instructions.md", ".cursorrules.md":
 		return true
 	}
 	return (strings.Contains(base, "require") || strings.Contains(base, "constraint") || strings.Contains(base, "deps") || base == "modules.txt" ||
 		base == "entry_points.txt" || base == "meson_options.txt") && strings.HasSuffix(base, ".txt") ||
-		strings.HasPrefix(base, ".") || strings.Contains(base, ".config.") || strings.Contains(base, ".setup.") ||
+		strings.HasPrefix(base, ".") || strings.Contains(base, ".config.") || strings.Contains(base, ".conf.") || strings.Contains(base, ".preset.") || strings.Contains(base, ".workspace.") || strings.Contains(base, ".setup.") ||
 		strings.HasPrefix(base, "gulpfile.") || strings.HasPrefix(base, "gruntfile.")
 }
 

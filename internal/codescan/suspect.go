@@ -10,10 +10,24 @@ const (
 	maxHex = 32
 )
 
-// suspicious reports whether a text names a place outside of the project, or
-// holds something encoded.
+// suspicious reports whether a text names a place outside of the project, reads
+// like a line for a shell, or holds something encoded.
 func suspicious(s string) bool {
-	return strings.Contains(s, "://") || outside(s) || addresses(s) || encoded(s) || escapes(s)
+	return shellLine(s) || strings.Contains(s, "://") || outside(s) || addresses(s) || encoded(s) || escapes(s)
+}
+
+// shellLine finds an option behind another word, as in «tool -x y»: a text that
+// code of the project may hand to a shell.
+func shellLine(s string) bool {
+	for i := 1; i+2 < len(s); i++ {
+		if s[i] != ' ' || s[i+1] != '-' || s[i-1] == ' ' {
+			continue
+		}
+		if rest := strings.TrimPrefix(s[i+2:], "-"); rest != "" && isLetter(rest[0]) {
+			return true
+		}
+	}
+	return false
 }
 
 // outside finds absolute paths and those that begin at somebody's home.
