@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 )
@@ -62,4 +63,24 @@ func (v warrant) because() string {
 		return "it follows from an amount in the records of who gets it"
 	}
 	return "something you named vouches for it (" + string(v) + ")"
+}
+
+// Spared says why a call was let through without a question that the mark alone
+// would have been reason for, or nothing.
+func Spared(f floodmark.ActionDecided) string {
+	b := f.Basis
+	if b == nil || f.Decision.Verdict != floodmark.Allow || len(f.Decision.Reasons) > 0 || f.Mark.Trust >= floodmark.Local {
+		return ""
+	}
+	var why []string
+	if b.Bound && slices.Contains(f.Action.Effects, floodmark.Run) {
+		why = append(why, "all code it runs lies in files that are your own work, as far as is known")
+	}
+	if b.Pushed && slices.Contains(f.Action.Effects, floodmark.Send) {
+		why = append(why, "you asked for a push in this turn, and it goes where the project came from")
+	}
+	if b.Tidies && slices.Contains(f.Action.Effects, floodmark.Change) {
+		why = append(why, "it deletes nothing but what this session wrote")
+	}
+	return strings.Join(why, "; ")
 }

@@ -47,7 +47,7 @@ func leaves(e floodmark.Effect) bool { return e == floodmark.Send || e == floodm
 
 // tidies reports a command that deletes nothing but what this session wrote.
 func (st *step) tidies(use *catalog.Use) bool {
-	return use.Tidies && !slices.ContainsFunc(use.Removes, func(p string) bool {
+	return use.Tidies && !slices.ContainsFunc(st.resolved(use.Removes), func(p string) bool {
 		return !st.made(fileRef(p))
 	})
 }

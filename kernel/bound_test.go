@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark"
@@ -105,6 +106,50 @@ func TestTidies(t *testing.T) {
 		if got := st.tidies(&c.use); got != c.want {
 			t.Errorf("%+v: %v", c.use, got)
 		}
+	}
+}
+
+// linkDisk is a disk on which one folder is a link.
+type linkDisk struct{ pushDisk }
+
+func (linkDisk) Resolve(p string) string { return strings.Replace(p, "/p/link/", "/home/", 1) }
+
+// A file is not the session's because one of that name once was.
+func TestTidiesFollowsLinks(t *testing.T) {
+	st := checkedStep(t, "profile: coding")
+	st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{Ref: fileRef("/p/link/a")}}}
+	use := catalog.Use{Tidies: true, Removes: []string{"/p/link/a"}}
+	if !st.tidies(&use) {
+		t.Error("without a link")
+	}
+	if st.in.Disk = (linkDisk{}); st.tidies(&use) {
+		t.Error("through a link")
+	}
+}
+
+// Why nobody was asked, in words.
+func TestSpared(t *testing.T) {
+	decided := func(e floodmark.Effect, b *floodmark.Basis, trust floodmark.Trust) floodmark.ActionDecided {
+		return floodmark.ActionDecided{
+			Action: floodmark.Action{Effects: []floodmark.Effect{e}}, Basis: b,
+			Mark: floodmark.Label{Trust: trust}, Decision: floodmark.Decision{Verdict: floodmark.Allow},
+		}
+	}
+	all := &floodmark.Basis{Bound: true, Pushed: true, Tidies: true}
+	for e, want := range map[floodmark.Effect]string{floodmark.Run: "all code", floodmark.Send: "push", floodmark.Change: "deletes", floodmark.Write: ""} {
+		got := Spared(decided(e, all, floodmark.Untrusted))
+		if want == "" && got != "" || !strings.Contains(got, want) || strings.Contains(got, ";") {
+			t.Errorf("%s: %q", e, got)
+		}
+		none, local := Spared(decided(e, &floodmark.Basis{}, floodmark.Untrusted)), Spared(decided(e, all, floodmark.Local))
+		asked, granted := decided(e, all, floodmark.Untrusted), decided(e, all, floodmark.Untrusted)
+		asked.Decision.Verdict, granted.Decision.Reasons = floodmark.Confirm, []floodmark.Reason{{}}
+		if none+local+Spared(asked)+Spared(granted)+Spared(decided(e, nil, floodmark.Untrusted)) != "" {
+			t.Errorf("%s: a reason where there is none", e)
+		}
+	}
+	if e := Retell(NewState(), decided(floodmark.Run, all, floodmark.Untrusted)); !slices.ContainsFunc(e.Reasons, func(r string) bool { return strings.HasPrefix(r, "allow: all code") }) {
+		t.Errorf("retold: %q", e.Reasons)
 	}
 }
 

@@ -45,6 +45,9 @@ func Retell(s *State, f floodmark.ActionDecided) Explanation {
 		}
 		e.Reasons = append(e.Reasons, text)
 	}
+	if why := Spared(f); why != "" {
+		e.Reasons = append(e.Reasons, floodmark.Allow.String()+": "+why)
+	}
 	for _, r := range []string{f.Decision.Remedy.Person, f.Decision.Remedy.Agent} {
 		if r != "" {
 			e.Remedies = append(e.Remedies, r)

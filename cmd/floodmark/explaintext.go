@@ -133,7 +133,10 @@ func (c *console) printReasons(e *explanation) {
 		}
 		fmt.Fprintf(c.stdout, "  judged at %s instead of %s: %s\n", e.Trust, e.Mark.Trust, why)
 	}
-	if len(e.Reasons) == 0 {
+	switch {
+	case e.Spared != "":
+		fmt.Fprintf(c.stdout, "  no question, though the session is at %s: %s\n", e.Mark.Trust, printable(e.Spared))
+	case len(e.Reasons) == 0:
 		fmt.Fprintf(c.stdout, "  nothing speaks against it at %s\n", e.Trust)
 	}
 	for _, r := range e.Reasons {

@@ -105,10 +105,12 @@ type explanation struct {
 	// Would is the verdict of a policy that only watches.
 	Would   string             `json:"would,omitempty"`
 	Reasons []floodmark.Reason `json:"reasons"`
-	Remedy  floodmark.Remedy   `json:"remedy"`
-	Levels  []levelRow         `json:"levels"`
-	Policy  floodmark.Digest   `json:"policyHash"`
-	Catalog floodmark.Digest   `json:"catalogHash"`
+	// Spared says why it is no question, though the mark alone would make it one.
+	Spared  string           `json:"spared,omitempty"`
+	Remedy  floodmark.Remedy `json:"remedy"`
+	Levels  []levelRow       `json:"levels"`
+	Policy  floodmark.Digest `json:"policyHash"`
+	Catalog floodmark.Digest `json:"catalogHash"`
 
 	leaves []hook.Leaf
 	known  known
@@ -143,7 +145,7 @@ func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
 	e := &explanation{
 		Tool: newToolFacts(h, rules, d.Action, leaves), Context: h.label, Owner: h.owner,
 		Mark: d.Mark, Trust: d.Trust, Arguments: d.Action.Arguments,
-		Verdict: d.Decision.Verdict, Would: d.Decision.Would, Reasons: d.Decision.Reasons, Remedy: d.Decision.Remedy,
+		Verdict: d.Decision.Verdict, Would: d.Decision.Would, Reasons: d.Decision.Reasons, Remedy: d.Decision.Remedy, Spared: kernel.Spared(d),
 		Policy: rules.Policy.Hash(), Catalog: rules.Catalog.Hash(), leaves: leaves, known: knownTo(rules.Catalog),
 	}
 	if e.Arguments == nil {
