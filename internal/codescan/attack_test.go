@@ -47,6 +47,21 @@ func TestFoundByAttack(t *testing.T) {
 		// a name that is not the counter it looks like
 		"let i = 0;\nclass A { get(i): any { return f[i] } }": codescan.JavaScript,
 		"var i = 0; this.i = 'a' + 'b'; f[i]":                 codescan.JavaScript,
+		// examples in notes are run
+		">>> x":                  codescan.Prose,
+		"    std::fs::remove(x)": codescan.Prose,
+		"import os":              codescan.Prose,
+		"    require('x')":       codescan.Prose,
+	} {
+		if codescan.Inert(l, text) {
+			t.Errorf("%s: inert %q", l, text)
+		}
+	}
+}
+
+// Texts that make code of the project act, which were once called harmless.
+func TestSteeringFoundByAttack(t *testing.T) {
+	for text, l := range map[string]codescan.Language{
 		// files and functions of the project that act by custom
 		"import './a.js'":                            codescan.JavaScript,
 		"import { a } from './scripts/a.js'":         codescan.JavaScript,
@@ -60,11 +75,6 @@ func TestFoundByAttack(t *testing.T) {
 		"x = 'tool --all'\n":     codescan.Python,
 		"const c = \"rm -r .\";": codescan.JavaScript,
 		"\t\"rm -rf .\",\n":      codescan.Golang,
-		// examples in notes are run
-		">>> x":                  codescan.Prose,
-		"    std::fs::remove(x)": codescan.Prose,
-		"import os":              codescan.Prose,
-		"    require('x')":       codescan.Prose,
 	} {
 		if codescan.Inert(l, text) {
 			t.Errorf("%s: inert %q", l, text)
