@@ -93,5 +93,15 @@ func openclawDB(path string, changed time.Time) ([]Session, error) {
 	const query = `SELECT coalesce(w.session_key || '#', '') || t.session_id, t.session_id, NULL, t.created_at,
 			CASE WHEN length(t.event_json) <= ? THEN t.event_json END
 		FROM transcript_events t LEFT JOIN session_windows w ON w.session_id = t.session_id ORDER BY t.session_id, t.seq`
-	return rows(path, query, changed, func(g *gather, r row) error { return piLine(g, []byte(r.data.String), openclawOutcome) })
+	list, err := rows(path, query, changed, func(g *gather, r row) error { return piLine(g, []byte(r.data.String), openclawOutcome) })
+	for _, s := range list {
+		for i := range s.Calls {
+			// Refusals are short. A result that is too long to be read as it
+			// stands is that of a call that ran.
+			if s.Unread > 0 && s.Calls[i].Outcome == Unknown {
+				s.Calls[i].Outcome = Ran
+			}
+		}
+	}
+	return list, err
 }

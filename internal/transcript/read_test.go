@@ -160,6 +160,22 @@ func TestOlderForms(t *testing.T) {
 	}
 }
 
+// A call whose result OpenClaw compressed has run: refusals are short.
+func TestCompressedResult(t *testing.T) {
+	call := writePi(written{}, event{at: base(), id: "c", tool: "exec", args: "{}"})
+	for name, more := range map[string]string{
+		"compressed": object("table", "transcript_events", "session_id", "s", "seq", 2, "created_at", 1, "event_json", nil) + "\n",
+		"none":       "",
+	} {
+		r := run{agent: openclawName, records: map[string]*Record{"s": {Opened: base().Add(-time.Hour), Decisions: []Decision{{Call: "other"}}}}, files: map[string][]byte{
+			".openclaw/agents/main/agent/openclaw-agent.sqlite.rows": []byte(object("table", "transcript_events", "session_id", "s", "seq", 1, "created_at", 1, "event_json", raw(call)) + "\n" + more),
+		}}
+		if got := r.cover(t); len(got.findings()) != len(more[:min(1, len(more))]) {
+			t.Errorf("%s: %v", name, got.findings())
+		}
+	}
+}
+
 // A line of the largest length is read; one that is longer is counted.
 func TestLimits(t *testing.T) {
 	if testing.Short() {

@@ -144,7 +144,7 @@ func (w *world) covered(a agent) {
 		for _, f := range r.Findings {
 			w.t.Errorf("%s: %+v", f.Kind, f.Call)
 		}
-		if r.Session.Unread > 0 || r.Before > 0 {
+		if r.Session.Unread > 0 && a.name != "openclaw" || r.Before > 0 { // OpenClaw compresses what is long
 			w.t.Errorf("%d not read, %d before", r.Session.Unread, r.Before)
 		}
 	}
