@@ -11,7 +11,7 @@ import (
 
 //go:embed claude-code/settings.json copilot-cli/hooks.json cursor/hooks.json gemini-cli/settings.json
 //go:embed codex/hooks.json codex/config.toml
-//go:embed openclaw/index.ts openclaw/openclaw.plugin.json openclaw/package.json openclaw/settings.json
+//go:embed openclaw/entry.json5 openclaw/index.ts openclaw/openclaw.plugin.json openclaw/package.json openclaw/settings.json
 //go:embed opencode/floodmark.ts opencode/opencode.json
 //go:embed pi/floodmark.ts
 //go:embed covers.yaml

@@ -175,11 +175,21 @@ async function message(event: any, ctx: any) {
   return ask("before_agent_run", told);
 }
 
+// «openclaw agent exec» loads plugins to look at them and calls none of their
+// hooks. It goes on without one that throws, so it is ended.
+function refuseExec(args: string[]) {
+  if (args[args.indexOf("agent") + 1] !== "exec" || !args.includes("agent")) return;
+  console.error("floodmark: «openclaw agent exec» runs no hooks, so it is not allowed. Use «openclaw agent --local».");
+  process.exit(1);
+}
+
 const plugin = {
   id: "floodmark",
   name: "Floodmark",
   description: "Hands OpenClaw's events to the Floodmark daemon and does what it answers",
   register(api: any) {
+    refuseExec(process.argv.slice(2));
+
     api.on("before_dispatch", (event: any, ctx: any) => {
       const key = where(event.sessionKey ?? ctx.sessionKey, event.channel ?? ctx.channelId, ctx.conversationId);
       const c: Conversation = conversations.get(key) ?? { said: [], quotes: [] };

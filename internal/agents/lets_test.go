@@ -118,7 +118,7 @@ func FuzzAnswer(f *testing.F) {
 		j := &judge{reply: hook.Reply{Decision: floodmark.Decision{Verdict: v}}}
 		req := hookframe.Request{V: 1, Agent: agent, Event: event, Raw: raw}
 		resp := agents.Door{Hooks: j}.Answer(t.Context(), req)
-		if ofCursor(agent, raw) {
+		if ofCursor(agent, raw) || wraps(agent, raw) {
 			return
 		}
 		if allowed := v == floodmark.Allow && len(j.saw) > 0; !allowed && gates(event) && asks(event) && lets(t, req, resp) {

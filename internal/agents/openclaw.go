@@ -100,7 +100,9 @@ func (openclaw) read(req hookframe.Request) (asked, error) {
 		return m.message(ev, req.Env["HOME"])
 	case openclawCall:
 		ev.Point = hook.BeforeToolCall
-		ev.Call, err = m.call()
+		if ev.Call, err = m.call(); err == nil && m.Tool == openclawWrapper {
+			err = errNothing // the call inside comes next, as itself
+		}
 	case openclawResult:
 		ev.Point, ev.Result = hook.AfterToolCall, hook.Result{Text: m.text(), Error: m.Error}
 		ev.Call, err = m.call()
@@ -233,15 +235,18 @@ func (m openclawSays) offered() (tools []hook.Tool) {
 // when there are many.
 const openclawWrapper = "tool_call"
 
-// call is the call itself, also if it comes inside the wrapper. OpenClaw tells
-// of the inner one once more, under another id.
+// call is the call itself, also if it comes inside the wrapper. Before it
+// runs OpenClaw tells of both, and of the inner one under an id made of the
+// outer one's; afterwards of the outer one only. If that id were another, the
+// result would be one that nobody decided on, which is an incident.
 func (m openclawSays) call() (hook.Call, error) {
-	name, args := m.Tool, m.Args
+	name, args, id := m.Tool, m.Args, m.CallID
 	if name == openclawWrapper {
 		var err error
 		if name, args, err = unwrapped(m.Args); err != nil {
 			return hook.Call{}, err
 		}
+		id = "tool_search_code:" + id + ":" + name + ":1"
 	}
 	if m.Kind != "" {
 		name = m.Kind // a tool that only shares the name of another
@@ -249,7 +254,7 @@ func (m openclawSays) call() (hook.Call, error) {
 	if name == "" {
 		return hook.Call{}, errors.New("the message names no tool")
 	}
-	c := hook.Call{ID: floodmark.CallID(m.CallID), Args: args}
+	c := hook.Call{ID: floodmark.CallID(id), Args: args}
 	c.Server, c.Name = openclawTool(name)
 	return c, nil
 }

@@ -102,6 +102,32 @@ func TestOpenclawHidesTools(t *testing.T) {
 	}
 }
 
+// wraps reports whether a message is of a call around another one, which is not
+// asked about: the inner one is told of next.
+func wraps(agent string, raw []byte) bool {
+	var m struct {
+		Tool string `json:"toolName"`
+	}
+	return agent == "openclaw" && json.Unmarshal(raw, &m) == nil && m.Tool == "tool_call"
+}
+
+// Of a wrapped call three things are told, and they are one call to us: asked
+// about once, and known again when it is done.
+func TestOpenclawWrappedCallIsOne(t *testing.T) {
+	const session = `"sessionKey":"k","sessionId":"s"`
+	j := &judge{reply: allowed()}
+	d := agents.Door{Hooks: j}
+	outer := `{` + session + `,"toolName":"tool_call","toolCallId":"c1","args":{"id":"web_fetch","args":{"url":"https://news.example/"}}`
+	if resp := ask(t, d, "openclaw", "before_tool_call", outer+`}`); resp.Stdout != `{"block":false}` || len(j.saw) != 0 {
+		t.Errorf("%+v, %+v", resp, j.saw)
+	}
+	ask(t, d, "openclaw", "before_tool_call", `{`+session+`,"toolName":"web_fetch","toolCallId":"tool_search_code:c1:web_fetch:1","args":{"url":"https://news.example/"}}`)
+	ask(t, d, "openclaw", "tool_result", outer+`,"result":[]}`)
+	if len(j.saw) != 2 || j.saw[0].Call.ID != j.saw[1].Call.ID || j.saw[0].Call.Name != j.saw[1].Call.Name || string(j.saw[0].Call.Args) != string(j.saw[1].Call.Args) {
+		t.Errorf("%+v", j.saw)
+	}
+}
+
 // What a tool behind the wrapper gave is found as it stands.
 func TestOpenclawReadsBehindTheWrapper(t *testing.T) {
 	for result, want := range map[string]string{

@@ -70,7 +70,7 @@ func editsOfOthers() map[string]editCase {
 			func(s string) string { return strings.TrimRight(s, "\n") + "\nnote = 1\n" },
 		},
 		"OpenClaw wrote it anew": {
-			"openclaw", 3, `{"plugins":{"allow":["a"]}}`, `{"meta":1,"plugins":{"allow":["a"]}}`,
+			"openclaw", 4, `{"plugins":{"allow":["a"]}}`, `{"meta":1,"plugins":{"allow":["a"]}}`,
 			func(string) string {
 				return `{"meta":1,"plugins":{"allow":["a","floodmark"],"entries":{"floodmark":{"enabled":true,"hooks":{"allowConversationAccess":true}}}}}`
 			},

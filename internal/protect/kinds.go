@@ -122,17 +122,13 @@ func pluginKinds() []kind {
 			user: openclawState,
 			parts: []part{
 				{name: "extensions/floodmark/index.ts", shipped: "openclaw/index.ts"},
+				// The settings include it, so it is there before them.
+				{name: "extensions/floodmark/entry.json5", shipped: "openclaw/entry.json5", at: func(m Machine, folder string) string {
+					return filepath.Join(filepath.Dir(openclawConfig(m, folder)), "extensions", "floodmark", "entry.json5")
+				}},
 				{name: "extensions/floodmark/openclaw.plugin.json", shipped: "openclaw/openclaw.plugin.json"},
 				{name: "extensions/floodmark/package.json", shipped: "openclaw/package.json"},
-				{
-					name: "openclaw.json", shipped: "openclaw/settings.json", sort: jsonPart, allow: []string{"plugins", "allow"},
-					at: func(m Machine, folder string) string {
-						if v := m.Getenv("OPENCLAW_CONFIG_PATH"); filepath.IsAbs(v) {
-							return v
-						}
-						return filepath.Join(folder, "openclaw.json")
-					},
-				},
+				{name: "openclaw.json", shipped: "openclaw/settings.json", sort: jsonPart, allow: []string{"plugins", "allow"}, at: openclawConfig},
 			},
 		},
 		{
@@ -223,6 +219,14 @@ func opencodeSettings(_ Machine, folder string) string {
 		return commented
 	}
 	return plain
+}
+
+// openclawConfig is where OpenClaw's settings are.
+func openclawConfig(m Machine, folder string) string {
+	if v := m.Getenv("OPENCLAW_CONFIG_PATH"); filepath.IsAbs(v) {
+		return v
+	}
+	return filepath.Join(folder, "openclaw.json")
 }
 
 // openclawState is the folder of OpenClaw.

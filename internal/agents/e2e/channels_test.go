@@ -100,7 +100,7 @@ func (w *world) gateway(app *chatApp, done func() bool) {
 	w.t.Helper()
 	telegram := httptest.NewServer(app)
 	w.t.Cleanup(telegram.Close)
-	for _, name := range []string{"index.ts", "package.json", "openclaw.plugin.json"} {
+	for _, name := range []string{"entry.json5", "index.ts", "package.json", "openclaw.plugin.json"} {
 		w.write(".openclaw/extensions/floodmark/"+name, shipped(w.t, "openclaw/"+name))
 	}
 	settings := w.write(".openclaw/openclaw.json", object(w.gatewaySettings(telegram.URL)))

@@ -60,7 +60,7 @@ func runOpenclaw(w *world, h how) string {
 		settings["mcp"] = map[string]any{"servers": map[string]any{mcpName: map[string]any{"command": name, "args": args}}}
 	}
 	if h.protected {
-		for _, name := range []string{"package.json", "openclaw.plugin.json"} {
+		for _, name := range []string{"entry.json5", "package.json", "openclaw.plugin.json"} {
 			w.write(".openclaw/extensions/floodmark/"+name, shipped(w.t, "openclaw/"+name))
 		}
 		w.write(".openclaw/extensions/floodmark/index.ts", w.settings("openclaw/index.ts"))
