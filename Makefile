@@ -9,7 +9,7 @@ BENCH    ?= .
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-hook mutate soak docs stories tools proto
+.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-hook mutate soak release docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,8 +56,11 @@ bench-hook: ## one hook call beside starting an empty program, and the first cal
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)
 
-soak: ## a long run of SUITE=mutate, protection, coding, bench, service, shell, agents, coverage (these renew docs/evidence), fuzz or race
+soak: ## a long run of SUITE=mutate, protection, coding, bench, service, shell, agents, coverage (these renew docs/evidence), release, newcomer, fuzz or race
 	@.ci/soak "$(SUITE)"
+
+release: bin/goreleaser ## archives, packages, checksums, SBOMs of this commit for Linux and macOS, into dist/
+	@.ci/release
 
 docs: ## renew generated pages, then check the links in all pages
 	@go generate ./...
@@ -85,3 +88,8 @@ bin/buf: tools/proto/go.mod tools/proto/go.sum
 	@echo "building buf, pinned in tools/proto/go.mod (minutes, once)"
 	@mkdir -p bin && cd tools/proto && go build -trimpath -ldflags='-s -w' -o ../../bin/ github.com/bufbuild/buf/cmd/buf
 	@touch bin/buf
+
+bin/goreleaser bin/cyclonedx-gomod &: tools/release/go.mod tools/release/go.sum
+	@echo "building goreleaser, pinned in tools/release/go.mod (minutes, once)"
+	@mkdir -p bin && cd tools/release && go build -trimpath -ldflags='-s -w' -o ../../bin/ tool
+	@touch bin/goreleaser bin/cyclonedx-gomod
