@@ -42,7 +42,7 @@ func TestGuides(t *testing.T) {
 			for _, f := range fences(string(text)) {
 				kind, name, _ := strings.Cut(f.info, " ")
 				switch {
-				case f.info == startFence: // TestFiveMinutes runs these
+				case f.info == startFence, f.info == newcomerFence: // TestFiveMinutes and TestNewcomer run these
 				case kind == "console":
 					commands += followGuide(t, dir, f)
 				case name != "":
@@ -58,6 +58,9 @@ func TestGuides(t *testing.T) {
 
 // startFence is the info of what is run in one shell at a terminal.
 const startFence = "console start"
+
+// newcomerFence is the info of what a newcomer types on a fresh machine.
+const newcomerFence = "console newcomer"
 
 // A fence is a block of code on a page.
 type fence struct {

@@ -105,8 +105,14 @@ func shortFolder(t *testing.T) string {
 
 func newTerminal(t *testing.T, dir string) *terminalShell {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	cmd := exec.CommandContext(ctx, "script", "-qefc", "bash --norc --noprofile", "/dev/null")
+	return terminalOf(t, dir, "bash --norc --noprofile")
+}
+
+// terminalOf runs a shell, by its command line, at a terminal.
+func terminalOf(t *testing.T, dir, shell string) *terminalShell {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	cmd := exec.CommandContext(ctx, "script", "-qefc", shell, "/dev/null")
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + dir, "PS1=", "PS2=", "NO_COLOR=1", "TERM=dumb", "HISTFILE=/dev/null", "COLUMNS=100"}
 	in, err := cmd.StdinPipe()
