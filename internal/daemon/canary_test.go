@@ -72,6 +72,7 @@ func canaries() []canary {
 		{"a summary", "canarysummary25x", false},
 		{"an argument's name", "canaryfield26x", true},
 		{"a path at the owner's door", "canarypath27x", true},
+		{"what was found", "canaryfound29x", true},
 	}
 }
 
