@@ -19,7 +19,7 @@ func openclawAgent() agent {
 		},
 		mcp: func(args any) testmodel.Call { return openclawHidden(mcpName+"__"+mcpTool, args) },
 		pending: map[string]string{
-			"sub-agent": "Not measured yet: once a page was read, OpenClaw's sub-agent is itself asked about, twice for one call, and without its gateway none was seen to run.",
+			"sub-agent": "Not measured yet: once a page was read, OpenClaw's sub-agent is itself asked about. Approved, it did not run without the gateway («published reply runtime missing»), and with the gateway this was not tried.",
 		},
 		spawnAsks: true,
 		spawn: []func(results []string) testmodel.Call{
