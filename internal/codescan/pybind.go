@@ -23,7 +23,7 @@ func (s *pyScan) add(name string, b bind) { s.binds[name] = append(s.binds[name]
 
 // addAll notes that every name from..to may get a value that nobody knows.
 func (s *pyScan) addAll(from, to int) {
-	for i := from; i < to && i < len(s.list); i++ {
+	for i := max(0, from); i < to && i < len(s.list); i++ {
 		if t := s.list[i]; t.kind == name && !s.tok(i-1).is(".") && !pyKeyword(t.word) {
 			s.add(t.word, bind{at: i})
 		}
