@@ -199,22 +199,28 @@ func (m cursorMessage) call() (hook.Call, error) {
 // cursorDoes says what a call does in a way that is the same in both reports of
 // it. Empty means that there is only one.
 func cursorDoes(c hook.Call) string {
-	var args struct {
-		Command string `json:"command"`
-		Path    string `json:"path"`
-		File    string `json:"file_path"`
-		Target  string `json:"target_file"`
-	}
-	switch {
-	case c.Server != "":
+	if c.Server != "" {
 		return string(madeID(c))
-	case json.Unmarshal(c.Args, &args) != nil:
-	case c.Name == "Shell" && args.Command != "":
-		return "Shell\x00" + args.Command
-	case c.Name == "Read" && args.Path+args.File+args.Target != "":
-		return "Read\x00" + args.Path + args.File + args.Target
 	}
-	return ""
+	names := map[string][]string{"Shell": {"command"}, "Read": {"path", "file_path", "target_file"}}[c.Name]
+	args, err := members(c.Args)
+	if err != nil {
+		return ""
+	}
+	var does []string
+	for _, name := range names {
+		text, err := args.text(name)
+		if err != nil {
+			return ""
+		}
+		if text != "" {
+			does = append(does, text)
+		}
+	}
+	if len(does) != 1 {
+		return "" // nothing, or nobody knows which
+	}
+	return c.Name + "\x00" + does[0]
 }
 
 // The answers of a hook.

@@ -70,6 +70,10 @@ func (gemini) read(req hookframe.Request) (asked, error) {
 	case geminiBeforeAgent:
 		ev.Point, ev.Origin = hook.MessageReceived, theOwner(geminiName)
 		ev.Text, ev.Parts = geminiPrompt(m.Prompt)
+		if text, is := geminiServerPrompt(m.Prompt); is {
+			ev.Text, ev.Parts = text, nil
+			ev.Origin = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt of a tool server"}
+		}
 	case geminiBeforeTool:
 		ev.Point = hook.BeforeToolCall
 		ev.Call, err = m.call()
@@ -117,6 +121,15 @@ func geminiPrompt(prompt string) (string, []hook.Content) {
 		Origin: floodmark.Origin{Kind: floodmark.FromPaste, Name: "files named in the prompt"},
 		Text:   read,
 	}}
+}
+
+// geminiServerPrompt is a prompt that a tool server wrote, which a person only
+// called by its name. Gemini CLI puts it in quotes as JSON does. Whoever types a
+// whole prompt in such quotes is taken for a server.
+func geminiServerPrompt(prompt string) (text string, is bool) {
+	prompt = strings.TrimSpace(prompt)
+	is = strings.HasPrefix(prompt, `"`) && json.Unmarshal([]byte(prompt), &text) == nil
+	return text, is
 }
 
 // call is the same before and after the tool, because its name is made of it.

@@ -260,21 +260,31 @@ func (m openclawSays) call() (hook.Call, error) {
 }
 
 // unwrapped takes the wrapper's arguments apart: the name of a tool and its
-// arguments, which a model may also have written beside it.
+// arguments, which a model may also have written beside it. OpenClaw has more
+// ways to read them, and then takes another tool or other arguments than these:
+// what it gave would be taken for something else. Such a call is refused.
 func unwrapped(raw json.RawMessage) (name string, args json.RawMessage, err error) {
-	var outer map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &outer); err != nil {
+	outer, err := members(raw)
+	if err != nil {
 		return "", nil, fmt.Errorf("read the call inside %s: %w", openclawWrapper, err)
 	}
-	if err := json.Unmarshal(outer["id"], &name); err != nil || name == "" || name == openclawWrapper {
-		return "", nil, fmt.Errorf("%s does not say which tool to call", openclawWrapper)
-	}
+	name, err = outer.text("id")
 	// A name like «openclaw:core:exec» ends with the tool's.
 	name = name[strings.LastIndex(name, ":")+1:]
-	delete(outer, "id")
-	if args = outer["args"]; len(outer) != 1 || args == nil {
-		args, err = json.Marshal(outer)
+	if err != nil || name == "" || name != strings.TrimSpace(name) || name == openclawWrapper {
+		return "", nil, fmt.Errorf("%s does not say which tool to call", openclawWrapper)
 	}
+	delete(outer, "id")
+	args, nested := outer["args"]
+	if nested && len(outer) == 1 {
+		return name, args, nil
+	}
+	for other := range outer {
+		if slices.Contains([]string{"args", "input", "name", "toolId"}, other) || strings.HasPrefix(other, "args.") {
+			return "", nil, fmt.Errorf("%s takes the tool's name in «id» and all its arguments in «args», and nothing else", openclawWrapper)
+		}
+	}
+	args, err = json.Marshal(outer)
 	return name, args, err
 }
 

@@ -233,14 +233,19 @@ func (m opencodeSays) goesOn() error {
 	if m.Tool != opencodeTask {
 		return nil
 	}
-	var args struct {
-		Task    string `json:"task_id"`
-		Session string `json:"session_id"`
-	}
-	if err := json.Unmarshal(m.Args, &args); err != nil {
+	args, err := members(m.Args)
+	if err != nil {
 		return fmt.Errorf("read the task: %w", err)
 	}
-	for _, id := range []string{args.Task, args.Session} {
+	on := []string{m.Target.ID}
+	for _, name := range []string{"task_id", "session_id"} {
+		id, err := args.text(name)
+		if err != nil {
+			return fmt.Errorf("read the task: %w", err)
+		}
+		on = append(on, id)
+	}
+	for _, id := range on {
 		if id != "" && (m.Target.ID != id || m.Target.Parent != m.Session.ID) {
 			return errors.New("the task would go on in a session that is no sub-agent of this one; begin a new task")
 		}

@@ -22,6 +22,24 @@ func decode(req hookframe.Request, into any) error {
 	return nil
 }
 
+// named are the members of an object that a model wrote, by their exact names.
+// A struct would take «Command» for «command», which agents do not.
+type named map[string]json.RawMessage
+
+func members(raw json.RawMessage) (named, error) {
+	var m named
+	err := json.Unmarshal(raw, &m)
+	return m, err
+}
+
+// text is a member that is a text; empty if it is not there.
+func (m named) text(name string) (text string, err error) {
+	if raw, there := m[name]; there {
+		err = json.Unmarshal(raw, &text)
+	}
+	return text, err
+}
+
 // sessionOf names a session so that no two agents share one.
 func sessionOf(agent, id string) (floodmark.SessionID, error) {
 	if id == "" {
