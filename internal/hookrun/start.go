@@ -1,15 +1,19 @@
 package hookrun
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -30,13 +34,44 @@ type starter struct {
 }
 
 func thisProcess() *starter {
-	return &starter{uid: os.Getuid(), executable: os.Executable, home: func() (string, error) {
-		u, err := user.LookupId(strconv.Itoa(os.Getuid())) // unlike user.Current, it asks no variable
+	return &starter{uid: os.Getuid(), executable: os.Executable, home: func() (string, error) { return homeOf(os.Getuid()) }}
+}
+
+// homeOf is the home folder of an account by the system's list of users. Package
+// user asks the variables for an account that it does not find in the file, and
+// there it looks into nothing else; on macOS it asks the system.
+func homeOf(uid int) (string, error) {
+	if runtime.GOOS == "darwin" {
+		u, err := user.LookupId(strconv.Itoa(uid))
 		if err != nil {
 			return "", err
 		}
 		return u.HomeDir, nil
-	}}
+	}
+	f, err := os.Open("/etc/passwd")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return homeIn(f, uid)
+}
+
+// maxUsers bounds how much of the list of users is read.
+const maxUsers = 16 << 20 // bytes
+
+// homeIn looks an account up in lines of name:password:uid:gid:about:home:shell.
+func homeIn(users io.Reader, uid int) (string, error) {
+	lines := bufio.NewScanner(io.LimitReader(users, maxUsers))
+	for lines.Scan() {
+		field := strings.Split(lines.Text(), ":")
+		if len(field) == 7 && field[0] != "" && !strings.ContainsAny(field[0][:1], "#+-") && field[2] == strconv.Itoa(uid) {
+			return field[5], nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return "", err
+	}
+	return "", errors.New("it is not in the list of users")
 }
 
 // nobodyListens reports whether a socket has nobody behind it, or is not there.

@@ -43,6 +43,25 @@ func TestVariablesChooseNoDaemon(t *testing.T) {
 	}
 }
 
+// Where home is says the system's list of users or nobody: an account that is
+// not in it has none, whatever HOME is.
+func TestHomeIsNoVariable(t *testing.T) {
+	const users = "root:x:0:0:root:/root:/bin/sh\n#dev:x:1000:1000::/tmp/evil:/bin/sh\n+:x:1000:1000::/tmp/evil:/bin/sh\n" +
+		":x:1000:1000::/tmp/evil:/bin/sh\nx:1000:1000::/tmp/evil:/bin/sh\ndev:x:1000:1000:Dev,,,:/home/dev:/bin/sh\ntwin:x:1000:1000::/tmp/evil:/bin/sh\n"
+	for uid, want := range map[int]string{0: "/root", 1000: "/home/dev", 100: "", 54321: ""} {
+		if got, err := homeIn(strings.NewReader(users), uid); got != want || (err == nil) != (want != "") {
+			t.Errorf("%d: %q, %v", uid, got, err)
+		}
+	}
+	if got, err := homeIn(strings.NewReader(strings.Repeat("x", maxUsers)+"\n"+users), 1000); err == nil {
+		t.Errorf("a list that cannot be read: %q", got)
+	}
+	const nobody = 1<<31 - 7
+	if got, err := homeOf(nobody); err == nil {
+		t.Errorf("nobody lives in %q", got)
+	}
+}
+
 // The daemon's program is the one beside ours, if nobody else can write to it.
 func TestTheProgramBesideUs(t *testing.T) {
 	dir := t.TempDir()
