@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark/integrations"
 	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/prove"
 )
 
 // An agentReport is one agent on this machine, for programs. Fields are only
@@ -25,6 +26,8 @@ type agentReport struct {
 	Covered  []string            `json:"covered"`
 	Holes    []integrations.Hole `json:"holes"`
 	Warnings []string            `json:"warnings,omitempty"`
+	// Proof is what «floodmark prove» saw last; missing if it never tried.
+	Proof *prove.Proof `json:"proof,omitempty"`
 }
 
 // agents looks at the agents on this machine.
@@ -37,13 +40,25 @@ func (c *console) agents(ctx context.Context, p place) ([]agentReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	paths, err := c.paths(p)
+	if err != nil {
+		return nil, err
+	}
+	proofs, unread := prove.Proofs(paths.Proofs)
 	var list []agentReport
 	for _, f := range m.List(ctx) {
 		cover := covers[f.Name]
-		list = append(list, agentReport{
+		a := agentReport{
 			Name: f.Name, Title: f.Title, Program: f.Program, Version: f.Version, State: string(f.State), Why: f.Why,
 			Measured: cover.Measured, Covered: cover.Covered, Holes: cover.Holes, Warnings: warnings(f, cover),
-		})
+		}
+		if proof, is := proofs[f.Name]; is {
+			a.Proof = &proof
+		}
+		if w := unproved(f, a.Proof, unread, p); w != "" {
+			a.Warnings = append(a.Warnings, w)
+		}
+		list = append(list, a)
 	}
 	return list, nil
 }
@@ -65,6 +80,25 @@ func warnings(f protect.Found, cover integrations.Cover) (list []string) {
 		list = append(list, "what is said of it was read in its documents; it was not run by us")
 	}
 	return list
+}
+
+// unproved says why the last proof of a protected agent does not speak for the
+// one that is here; empty if it does.
+func unproved(f protect.Found, last *prove.Proof, unread error, where place) string {
+	again := "«floodmark prove " + f.Name + where.flags() + "»"
+	switch {
+	case f.State != protect.Protected:
+		return ""
+	case unread != nil:
+		return "whether it was proved cannot be read; " + again + " tries it"
+	case last == nil:
+		return "it was never proved here; " + again + " tries it"
+	case last.Version != f.Version && f.Version != "":
+		return "it was updated since it was proved; " + again + " tries it again"
+	case last.Grade != prove.HostVerified && last.Grade != prove.AdapterVerified:
+		return "its last proof failed; " + again + " tries it again"
+	}
+	return ""
 }
 
 // agentsText lists them for people; nothing where there is none.

@@ -29,6 +29,8 @@ type Paths struct {
 	// Originals is the folder of the agents' settings as they were before they
 	// were protected.
 	Originals string
+	// Proofs is what «floodmark prove» saw last.
+	Proofs string
 	// Running says who holds the store, and that it was not let go yet.
 	Running string
 }
@@ -87,6 +89,7 @@ func under(config, data, state, runtime string) Paths {
 		Tokens:      filepath.Join(data, "tokens.json"),
 		Witness:     filepath.Join(state, "witness"),
 		Originals:   filepath.Join(state, "originals"),
+		Proofs:      filepath.Join(state, "proofs.json"),
 		Running:     filepath.Join(state, "running"),
 		HookSocket:  filepath.Join(runtime, "hook.sock"),
 		OwnerSocket: filepath.Join(runtime, "owner.sock"),

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newProve(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "prove [AGENT…]",
+		Short: "Try whether the agents really ask and obey",
+		Long: `Send canaries down the path a call takes, for each protected agent or those you
+name, and say how far it was seen to hold:
+
+HOST VERIFIED     the agent itself was started, asked us, and obeyed
+ADAPTER VERIFIED  the hook in its settings, or its plugin, brings the monitor's no
+                  in that agent's own words; the agent itself was not started
+FAILED            something was tried and did not hold
+NOT COVERED       a known hole, whatever was proved
+
+The agent itself is started for Codex and pi, against a scripted model, in an empty
+home with our settings alone. Your settings, your agents' sessions and the journal
+stay as they are: the canary is a call of no tool. What was seen is kept, and
+«floodmark status» warns when an agent was updated since.`,
+		Example: `  floodmark prove
+  floodmark prove codex pi
+  floodmark prove --output json`,
+		Annotations:       exits("all that was tried held", "something did not hold, nothing is protected, or no monitor runs"),
+		ValidArgsFunction: offerAgents,
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			return c.prove(cmd.Context(), p, args, format(cmd))
+		}),
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+// A proveReport is the answer for programs: fields are only added.
+type proveReport struct {
+	// Verified says that something was tried and all of it held.
+	Verified bool           `json:"verified"`
+	Agents   []prove.Result `json:"agents"`
+}
+
+func (c *console) prove(ctx context.Context, p place, names []string, form string) error {
+	m, err := c.machine(p)
+	if err != nil {
+		return err
+	}
+	found, err := toProve(ctx, m, names)
+	if err != nil {
+		return err
+	}
+	if err := c.answered(ctx, p); err != nil {
+		return err
+	}
+	report := proveReport{Verified: len(found) > 0, Agents: []prove.Result{}}
+	for _, f := range found {
+		if form != asJSON {
+			c.say("trying %s", f.Title)
+		}
+		r := prove.Agent(ctx, m, f, c.clock().UTC())
+		report.Verified = report.Verified && r.Verified()
+		report.Agents = append(report.Agents, r)
+	}
+	paths, err := c.paths(p)
+	if err != nil {
+		return err
+	}
+	if err := prove.Keep(paths.Proofs, report.Agents); err != nil {
+		c.say("what was seen could not be kept: %s", reason(err))
+	}
+	if form == asJSON {
+		err = c.json(report)
+	} else {
+		fmt.Fprint(c.stdout, proveText(c.outStyle(), report, p))
+	}
+	if err == nil && !report.Verified {
+		return errNo
+	}
+	return err
+}
+
+// toProve are the agents that are named, or else those with something of ours
+// in their settings.
+func toProve(ctx context.Context, m protect.Machine, names []string) (list []protect.Found, err error) {
+	for _, name := range names {
+		f, there, err := m.Find(ctx, name)
+		if err != nil {
+			return nil, protectError(err)
+		}
+		if !there {
+			return nil, refuse("see «floodmark status» for those that are", "%s is not on this machine", name)
+		}
+		list = append(list, f)
+	}
+	if len(names) > 0 {
+		return list, nil
+	}
+	for _, f := range m.List(ctx) {
+		if f.State != protect.Open {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+// answered makes sure that a monitor runs. It has to come before the canaries:
+// whoever sends one is an agent from then on.
+func (c *console) answered(ctx context.Context, p place) error {
+	d, err := c.desk(p)
+	if err != nil {
+		return err
+	}
+	defer d.end()
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if _, err := d.Status(ctx, &wire.StatusRequest{}); err != nil {
+		return d.unanswered(err)
+	}
+	return nil
+}
+
+// proveText is the answer for people.
+func proveText(st style, r proveReport, where place) string {
+	p := &sheet{st: st}
+	if len(r.Agents) == 0 {
+		p.title("No agent is protected here: «floodmark protect" + where.flags() + "» does it.")
+		return p.String()
+	}
+	var rows [][]cell
+	for _, a := range r.Agents {
+		paint := st.red
+		if a.Verified() {
+			paint = st.green
+		}
+		rows = append(rows, []cell{{text: a.Title}, {text: a.Version}, {text: gradeText(a.Grade), paint: paint}})
+	}
+	p.table(0, rows)
+	for _, a := range r.Agents {
+		p.title(a.Title)
+		if a.Why != "" {
+			p.painted(2, gradeText(a.Grade)+": "+a.Why, st.red)
+		}
+		for _, one := range a.Seen {
+			p.line(2, "+ "+one)
+		}
+		for _, one := range a.Untried {
+			p.line(2, "! "+one)
+		}
+		for _, h := range a.Holes {
+			p.line(2, "- NOT COVERED: "+h.Text)
+		}
+	}
+	return p.String()
+}
+
+// gradeText is «HOST VERIFIED» for host-verified.
+func gradeText(g prove.Grade) string {
+	return strings.ToUpper(strings.ReplaceAll(string(g), "-", " "))
+}

@@ -1,0 +1,261 @@
+package prove
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+// hostTime is how long an agent may take. It takes seconds, on a busy machine
+// a minute.
+const hostTime = 3 * time.Minute
+
+// refused is what the agent is told about the canary; it must reach the model.
+const refused = "this is a canary of «floodmark prove», which must not run."
+
+// A host is how an agent is run once, without a person, with a scripted model.
+type host struct {
+	// settings are those files below home that name the model at url.
+	settings func(url string) map[string]string
+	env      []string
+	args     []string
+	// shell calls the agent's own tool for command lines.
+	shell func(command string) testmodel.Call
+}
+
+const prompt = "Run the two commands."
+
+func hostOf(agent string) (host, bool) {
+	switch agent {
+	case "codex":
+		return host{
+			settings: func(url string) map[string]string {
+				return map[string]string{".codex/config.toml": fmt.Sprintf(`model = %q
+model_provider = "scripted"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.scripted]
+name = "scripted"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+[analytics]
+enabled = false
+`, testmodel.Name, url)}
+			},
+			env:  []string{"SCRIPTED_KEY=none"},
+			args: []string{"exec", "--json", "--skip-git-repo-check", prompt},
+			shell: func(command string) testmodel.Call {
+				return testmodel.Call{Name: "exec_command", Args: map[string]string{"cmd": command}}
+			},
+		}, true
+	case "pi":
+		return host{
+			settings: func(url string) map[string]string {
+				return map[string]string{".pi/agent/models.json": fmt.Sprintf(`{"providers":{"scripted":{"baseUrl":"%s/v1","api":"openai-completions","apiKey":"none",
+"models":[{"id":%q,"name":"Scripted","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":8000,
+"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, url, testmodel.Name)}
+			},
+			env:  []string{"PI_OFFLINE=1"},
+			args: []string{"-p", "--mode", "json", "--model", "scripted/" + testmodel.Name, prompt},
+			shell: func(command string) testmodel.Call {
+				return testmodel.Call{Name: "bash", Args: map[string]string{"command": command}}
+			},
+		}, true
+	}
+	return host{}, false
+}
+
+// A judge allows everything but the one call that names its word.
+type judge struct {
+	word string
+
+	mu    sync.Mutex
+	asked bool
+}
+
+// Handle answers as the monitor would.
+func (j *judge) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply, error) {
+	if ev.Point == hook.BeforeToolCall && bytes.Contains(ev.Call.Args, []byte(j.word)) {
+		j.mu.Lock()
+		j.asked = true
+		j.mu.Unlock()
+		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Restrict}, Line: refused}, nil
+	}
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+}
+
+func (j *judge) wasAsked() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.asked
+}
+
+// The files that the two commands would make.
+const (
+	allowedFile = "allowed-canary"
+	refusedFile = "refused-canary"
+)
+
+// try runs the agent in a home of its own, with our settings as protect writes
+// them, a judge in place of the monitor, and a model that wants two commands.
+func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (err error) {
+	home, err := os.MkdirTemp("", "fm-prove-") // short: a socket lies in it
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	ctx, cancel := context.WithTimeout(ctx, hostTime)
+	defer cancel()
+	model := &testmodel.Model{Aside: "Canary", Say: h.script(home)}
+	url, stopModel, err := serveModel(ctx, model)
+	if err != nil {
+		return err
+	}
+	defer stopModel()
+	for name, text := range h.settings(url) {
+		if err := writeBelow(home, name, text); err != nil {
+			return err
+		}
+	}
+	own := protect.Machine{
+		Getenv: func(name string) string {
+			return map[string]string{"HOME": home, "PATH": m.Getenv("PATH")}[name]
+		},
+		Records: filepath.Join(home, "records"), Hook: m.Hook, Socket: filepath.Join(home, "s"),
+	}
+	plan, err := own.Protect(ctx, f.Name)
+	if err == nil {
+		err = plan.Apply()
+	}
+	if err != nil {
+		return err
+	}
+	j := &judge{word: refusedFile}
+	stopJudge, err := serveJudge(ctx, own.Socket, j)
+	if err != nil {
+		return err
+	}
+	defer stopJudge()
+	said, err := h.run(ctx, own, f.Program)
+	return h.verdict(home, j, model, said, err)
+}
+
+// script wants both commands, one after the other.
+func (h host) script(home string) func(testmodel.Turn) testmodel.Step {
+	touch := func(name string) testmodel.Step {
+		return testmodel.Step{Calls: []testmodel.Call{h.shell("touch " + filepath.Join(home, name))}}
+	}
+	return testmodel.Script(touch(allowedFile), touch(refusedFile), testmodel.Step{Text: "Done."})
+}
+
+func (h host) run(ctx context.Context, m protect.Machine, program string) (said string, err error) {
+	nowhere := "http://127.0.0.1:9"
+	home := m.Getenv("HOME")
+	cmd := exec.CommandContext(ctx, program, h.args...)
+	cmd.Dir = home
+	cmd.Env = append([]string{
+		"HOME=" + home, "PATH=" + m.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1",
+		"http_proxy=" + nowhere, "https_proxy=" + nowhere, "no_proxy=127.0.0.1", "NO_PROXY=127.0.0.1",
+	}, h.env...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	// A wrapper hands this on to what it started; it would not hand on a kill.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("it did not end within %s", hostTime)
+	}
+	return out.String(), err
+}
+
+// verdict looks at what is there, not at what the agent says.
+func (host) verdict(home string, j *judge, model *testmodel.Model, said string, ended error) error {
+	there := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(home, name))
+		return err == nil
+	}
+	told := ""
+	if turns := model.Turns(); len(turns) > 0 {
+		told = strings.Join(turns[len(turns)-1].Results, "\n")
+	}
+	switch {
+	case there(refusedFile) && !j.wasAsked():
+		return errors.New("it ran a command without asking")
+	case there(refusedFile):
+		return errors.New("it ran a command that was refused")
+	case ended != nil:
+		return fmt.Errorf("%w: %s", ended, tail(said))
+	case !there(allowedFile):
+		return errors.New("it did not run what was allowed, so nothing is shown: " + tail(said))
+	case !j.wasAsked():
+		return errors.New("it did not ask about the command that was to be refused: " + tail(said))
+	case !strings.Contains(told, refused):
+		return errors.New("its model was not told why the command was refused")
+	}
+	return nil
+}
+
+// maxTail bounds how much of a program's words is shown.
+const maxTail = 300
+
+// tail is the end of what a program said, in one line without anything a
+// terminal would obey.
+func tail(said string) string {
+	said = strings.Join(strings.FieldsFunc(said, func(r rune) bool { return r <= ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
+	return strings.ToValidUTF8(said[max(0, len(said)-maxTail):], "")
+}
+
+func writeBelow(home, name, text string) error {
+	path := filepath.Join(home, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+// serveModel serves the model on loopback until stop is called.
+func serveModel(ctx context.Context, model *testmodel.Model) (url string, stop func(), err error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	s := &http.Server{Handler: model.Handler(), ReadHeaderTimeout: canaryTime}
+	var wait sync.WaitGroup
+	wait.Go(func() { _ = s.Serve(l) }) // it ends when it is closed
+	return "http://" + l.Addr().String(), func() { _ = s.Close(); wait.Wait() }, nil
+}
+
+// serveJudge answers hooks at a socket until stop is called.
+func serveJudge(ctx context.Context, at string, j *judge) (stop func(), err error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", at)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	door := agents.Door{Hooks: j, Starts: agents.NewStarts(), Doubles: agents.NewDoubles()}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		_ = hookframe.ServeAll(ctx, l, func(net.Conn) hookframe.Handler { return door.Answer }, func(error) {}) // a hook without an answer refuses
+	})
+	return func() { cancel(); _ = l.Close(); wait.Wait() }, nil
+}

@@ -1,0 +1,134 @@
+// Package prove sends canaries down the path an agent's call takes, to see that
+// a no arrives at its end in the form that agent obeys. The canary for the
+// running monitor is a message no dialect can take for a call: it is refused
+// before anybody is asked, so the journal stays as it is. The agent itself is
+// only ever started in a home of its own, which is removed afterwards.
+package prove
+
+import (
+	"context"
+	"time"
+
+	"github.com/floodmark/floodmark/integrations"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/protect"
+)
+
+// A Grade says how far something was seen to hold.
+type Grade string
+
+// The grades. The zero value is none of them: nothing was shown.
+const (
+	// HostVerified means that the agent itself asked and obeyed.
+	HostVerified Grade = "host-verified"
+	// AdapterVerified means that our side answers in that agent's exact words.
+	AdapterVerified Grade = "adapter-verified"
+	// Failed means that it was tried and did not hold.
+	Failed Grade = "failed"
+	// NotProtected means that there was nothing to try.
+	NotProtected Grade = "not-protected"
+)
+
+// A Result is what was seen of one agent. Fields are only added.
+type Result struct {
+	Agent   string `json:"agent"`
+	Title   string `json:"title"`
+	Version string `json:"version,omitempty"`
+	Grade   Grade  `json:"grade"`
+	// Seen is what held, Untried what was not tried and why, in words.
+	Seen    []string `json:"seen"`
+	Untried []string `json:"untried"`
+	// Why says what did not hold.
+	Why string `json:"why,omitempty"`
+	// Holes are known and not covered, whatever held.
+	Holes []integrations.Hole `json:"holes"`
+	At    time.Time           `json:"at"`
+}
+
+// Verified reports whether something held, and nothing failed.
+func (r Result) Verified() bool { return r.Grade == HostVerified || r.Grade == AdapterVerified }
+
+// Agent tries all that can be tried with an agent as it was found on a machine.
+// A monitor must listen at the machine's socket.
+func Agent(ctx context.Context, m protect.Machine, f protect.Found, now time.Time) Result {
+	r := Result{Agent: f.Name, Title: f.Title, Version: f.Version, Grade: Failed, Seen: []string{}, Untried: []string{}, Holes: []integrations.Hole{}, At: now}
+	covers, err := integrations.Covers()
+	if err != nil {
+		r.Why = err.Error()
+		return r
+	}
+	r.Holes = append(r.Holes, covers[f.Name].Holes...)
+	switch f.State {
+	case protect.Protected:
+	case protect.Open, "":
+		r.Grade, r.Why = NotProtected, "nothing of ours is in its settings"
+		return r
+	default:
+		r.Why = f.Why
+		return r
+	}
+	r.adapter(ctx, m)
+	if r.Grade == AdapterVerified {
+		r.host(ctx, m, f)
+	}
+	return r
+}
+
+func (r *Result) adapter(ctx context.Context, m protect.Machine) {
+	_, starts := canaryOf(r.Agent)
+	var err error
+	if starts {
+		var commands []string
+		if commands, err = m.Commands(r.Agent); err == nil {
+			err = runCommand(ctx, r.Agent, commands, variables(m))
+		}
+	} else {
+		err = r.shim(ctx, m)
+	}
+	if err != nil {
+		r.Why = err.Error()
+		return
+	}
+	r.Grade = AdapterVerified
+	if starts {
+		r.Seen = append(r.Seen, "the hook in its settings was run, and the monitor's no came back in the agent's own words")
+	}
+}
+
+func (r *Result) host(ctx context.Context, m protect.Machine, f protect.Found) {
+	h, known := hostOf(f.Name)
+	switch {
+	case !known:
+		r.Untried = append(r.Untried, "the agent itself was not started: we know no way to do so here")
+	case m.System:
+		r.Untried = append(r.Untried, "the agent itself was not started: that is done with a person's settings only")
+	case f.Program == "":
+		r.Untried = append(r.Untried, "the agent itself was not started: its program is not on PATH")
+	default:
+		if err := h.try(ctx, m, f); err != nil {
+			r.Grade, r.Why = Failed, "started in an empty home with our settings: "+err.Error()
+			return
+		}
+		r.Grade, r.Untried = HostVerified, []string{} // the agent itself tried all of it
+		r.Seen = append(r.Seen, "started in an empty home with our settings and a scripted model, it ran the command that was allowed and did not run the one that was refused")
+	}
+}
+
+// variables are those of the person that hooks look at.
+func variables(m protect.Machine) []string {
+	list := []string{"LANG=C.UTF-8"}
+	for _, name := range []string{"HOME", "PATH", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", hookframe.SocketVariable} {
+		if v := m.Getenv(name); v != "" {
+			list = append(list, name+"="+v)
+		}
+	}
+	return list
+}
+
+// socket is where the hooks of a machine find the monitor.
+func socket(m protect.Machine) (string, error) {
+	if m.Socket != "" {
+		return m.Socket, nil
+	}
+	return hookframe.SocketPath(m.Getenv)
+}
