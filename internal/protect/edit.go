@@ -107,6 +107,9 @@ func (f file) withJSON(old []byte) ([]byte, error) {
 	if err == nil {
 		err = f.readable(old)
 	}
+	if err == nil {
+		err = f.on(data)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,8 @@ type part struct {
 	at func(m Machine, folder string) string
 	// allow is a list that has to name us, if it names anybody.
 	allow []string
+	// turns are where all hooks can be switched off.
+	turns []turn
 }
 
 // A sort is how a shipped file goes into a settings file.
@@ -72,7 +74,10 @@ func hookKinds() []kind {
 			programs: []string{"claude"}, packages: []string{"@anthropic-ai/claude-code"},
 			user:   func(m Machine) (string, error) { return m.folder("CLAUDE_CONFIG_DIR", ".claude") },
 			system: func(m Machine) string { return m.etc("claude-code") },
-			parts:  []part{{name: "settings.json", shipped: "claude-code/settings.json", sort: jsonPart, at: managedSettings}},
+			parts: []part{{
+				name: "settings.json", shipped: "claude-code/settings.json", sort: jsonPart, at: managedSettings,
+				turns: []turn{{[]string{"disableAllHooks"}, "true"}},
+			}},
 		},
 		{
 			Agent:    Agent{"codex", "Codex"},
@@ -90,8 +95,11 @@ func hookKinds() []kind {
 		{
 			Agent:    Agent{"copilot-cli", "Copilot CLI"},
 			programs: []string{"copilot"}, packages: []string{"@github/copilot"},
-			user:  func(m Machine) (string, error) { return m.folder("COPILOT_HOME", ".copilot") },
-			parts: []part{{name: "hooks/floodmark.json", shipped: "copilot-cli/hooks.json", sort: jsonPart}},
+			user: func(m Machine) (string, error) { return m.folder("COPILOT_HOME", ".copilot") },
+			parts: []part{{
+				name: "hooks/floodmark.json", shipped: "copilot-cli/hooks.json", sort: jsonPart,
+				turns: []turn{{[]string{"disableAllHooks"}, "true"}},
+			}},
 		},
 		{
 			Agent:    Agent{"cursor", "Cursor"},
@@ -108,7 +116,10 @@ func hookKinds() []kind {
 				return filepath.Join(home, ".gemini"), err
 			},
 			system: func(m Machine) string { return m.etc("gemini-cli") },
-			parts:  []part{{name: "settings.json", shipped: "gemini-cli/settings.json", sort: jsonPart}},
+			parts: []part{{
+				name: "settings.json", shipped: "gemini-cli/settings.json", sort: jsonPart,
+				turns: []turn{{[]string{"hooksConfig", "enabled"}, "false"}, {[]string{"hooksConfig", "disabled"}, ""}},
+			}},
 		},
 	}
 }

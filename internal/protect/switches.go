@@ -1,0 +1,71 @@
+package protect
+
+import (
+	"slices"
+
+	"github.com/tailscale/hujson"
+)
+
+// A turn is a place in a settings file that can switch all hooks off, ours with
+// them: they stand there as we wrote them, and never run.
+type turn struct {
+	at []string // the names that lead to it
+	// off is the word that switches them off, true or false; a list there
+	// switches off what it names.
+	off string
+}
+
+// on refuses a document in which hooks are switched off. Whoever did so is not
+// overruled: they are told the line.
+func (f file) on(data []byte) error {
+	if len(f.turns) == 0 {
+		return nil
+	}
+	d, err := readDocument(data)
+	if err != nil {
+		return err
+	}
+	ours, err := f.names()
+	if err != nil {
+		return err
+	}
+	for _, t := range f.turns {
+		last := len(t.at) - 1
+		in := d.object
+		for _, name := range t.at[:last] {
+			in = objectOf(valueOf(in, name))
+		}
+		v := valueOf(in, t.at[last])
+		if v != nil && t.turnsOff(v, ours) {
+			return &wrongFile{lineAt(data, v.StartOffset), "hooks are switched off there, ours with them", "switch them on"}
+		}
+	}
+	return nil
+}
+
+func (t turn) turnsOff(v *hujson.Value, ours []string) bool {
+	if list := arrayOf(v); list != nil {
+		return slices.ContainsFunc(list.Elements, func(e hujson.Value) bool {
+			l, is := e.Value.(hujson.Literal)
+			return is && l.Kind() == '"' && slices.Contains(ours, l.String())
+		})
+	}
+	l, is := v.Value.(hujson.Literal)
+	return is && string(l) == t.off
+}
+
+// names are all texts of our fragment: an agent knows a hook by its name, or by
+// its command.
+func (f file) names() ([]string, error) {
+	d, err := readDocument(f.text)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for v := range d.root.All() {
+		if l, is := v.Value.(hujson.Literal); is && l.Kind() == '"' {
+			list = append(list, l.String())
+		}
+	}
+	return list, nil
+}
