@@ -134,6 +134,7 @@ func (d *Daemon) openMonitor() error {
 	}
 	d.closers = append(d.closers, d.monitor.Close)
 	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
+	d.voices.native = d.opts.Service.Native()
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.door = agents.Door{
 		Hooks: d.hooksDoor(), Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),

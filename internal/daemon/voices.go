@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/floodmark/floodmark"
@@ -26,6 +27,9 @@ type voices struct {
 	ticks func() uint64
 	// since is when this began to watch: whatever is older may be anything.
 	since uint64
+	// native are the agents that ask in their own window. What a person answers
+	// there is not told before the call has run.
+	native []string
 
 	mu       sync.Mutex // guards what is below
 	agents   map[peer.Process]*doing
@@ -34,7 +38,7 @@ type voices struct {
 
 // doing is what one agent's process is at.
 type doing struct {
-	open map[openCall]peer.Process // calls that were allowed and gave no result yet, with their hook
+	open map[openCall]peer.Process // calls that may run and gave no result yet, with their hook
 	lost bool                      // there were too many to follow
 	// last is the hook that told of a call, or of an end; ended is when it, or
 	// one before it, was answered.
@@ -101,7 +105,7 @@ func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
 	switch ev.Point {
 	case hook.BeforeToolCall:
 		switch {
-		case answered != floodmark.Allow:
+		case !v.mayRun(ev.Agent, answered):
 		case len(at.open) >= maxOpenCalls:
 			at.lost = true
 		default:
@@ -120,6 +124,11 @@ func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
 		at.last = top
 	}
 	at.ended = max(at.ended, v.ticks())
+}
+
+// mayRun reports whether a call may be running after an answer.
+func (v *voices) mayRun(agent string, answered floodmark.Verdict) bool {
+	return answered == floodmark.Allow || answered == floodmark.Confirm && slices.Contains(v.native, agent)
 }
 
 // after reports whether a process began after another. The clock of processes is

@@ -127,6 +127,28 @@ func TestARefusedCallIsNotRunning(t *testing.T) {
 	}
 }
 
+// A call that its agent asks about in its own window runs as soon as the person
+// says yes there, and nobody tells us: from the question on it may be the one who
+// speaks.
+func TestACallAskedInAWindowMayRun(t *testing.T) {
+	for _, c := range []struct {
+		agent    string
+		answered floodmark.Verdict
+		want     error
+	}{
+		{"claude-code", floodmark.Confirm, errBusy},
+		{"claude-code", floodmark.Restrict, nil},
+		{"codex", floodmark.Confirm, nil}, // it has no such window
+	} {
+		s := newStage(t)
+		s.v.native = []string{"claude-code"}
+		s.v.note(s.hook(10), hook.Event{Agent: c.agent, Point: hook.BeforeToolCall, Session: mine, Call: hook.Call{ID: "a"}}, c.answered)
+		s.want(s.hook(s.runs()), c.want)
+		s.tell(hook.AfterToolCall, "a")
+		s.want(s.hook(10), nil)
+	}
+}
+
 // What a call left behind is older than the agent's word that it ended.
 func TestWhatACallLeftBehindIsNotBelieved(t *testing.T) {
 	for _, end := range []hook.Point{hook.AfterToolCall, hook.BeforeResponseEmit, hook.SessionEnd} {

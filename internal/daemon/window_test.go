@@ -35,6 +35,9 @@ func TestTheServiceLetsAnAgentAsk(t *testing.T) {
 			}
 			return resp.Stdout
 		}
+		if asks := len(r.d.voices.native) > 0; asks != (ask == config.AskNative) {
+			t.Errorf("ask %q: whoever watches the calls knows of %v", ask, r.d.voices.native)
+		}
 		const call = `"tool_name":"Bash","tool_input":{"command":"rm ~/.codex/hooks.json"},"tool_use_id":"c1"`
 		say("SessionStart", `"source":"startup"`)
 		if got := say("PreToolUse", call); !strings.Contains(got, want) {
