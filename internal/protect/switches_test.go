@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -46,4 +47,17 @@ func TestSwitchedOffIsNotProtected(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Who switched hooks off is told the line, and nothing is changed.
+func TestSwitchedOffIsNotOverruled(t *testing.T) {
+	b := newBench(t)
+	b.have("copilot-cli")
+	b.write(b.have("claude-code")[0].path, "{\n\"disableAllHooks\": true}")
+	before := b.tree()
+	_, err := b.Protect(t.Context())
+	if wrong, is := errors.AsType[*FileError](err); !is || wrong.Line != 2 || wrong.Hint == "" {
+		t.Errorf("%v", err)
+	}
+	b.like(before, "switched off")
 }
