@@ -268,6 +268,9 @@ func (f file) withTOML(old []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("shipped %s: %w", f.shipped, err)
 	}
+	if err := f.onTOML(data); err != nil {
+		return nil, err
+	}
 	data, err = renewTOML(data, func(data []byte) ([]byte, error) {
 		data, err := mergeTOML(data, list)
 		if err != nil {

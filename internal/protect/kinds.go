@@ -23,6 +23,9 @@ type kind struct {
 	system func(Machine) string
 	// parts are the files that connect it, by their names in the folder.
 	parts []part
+	// loads refuses other settings in its folder that keep it from loading ours;
+	// nil where there are none.
+	loads func(folder string) error
 	// trust means that it runs hooks of the first file only if the second one
 	// says that they are trusted.
 	trust bool
@@ -88,7 +91,10 @@ func hookKinds() []kind {
 				// Others keep their places: Codex's trust in a hook hangs on
 				// its place, and a no of any hook is a no.
 				{name: "hooks.json", shipped: "codex/hooks.json", sort: jsonPart, last: true, strict: true},
-				{name: "config.toml", shipped: "codex/config.toml", sort: tomlPart},
+				{
+					name: "config.toml", shipped: "codex/config.toml", sort: tomlPart,
+					turns: []turn{{[]string{"features", "hooks"}, "false"}, {[]string{"features", "codex_hooks"}, "false"}}, // its older name
+				},
 			},
 			trust: true,
 		},
@@ -139,7 +145,15 @@ func pluginKinds() []kind {
 				}},
 				{name: "extensions/floodmark/openclaw.plugin.json", shipped: "openclaw/openclaw.plugin.json"},
 				{name: "extensions/floodmark/package.json", shipped: "openclaw/package.json"},
-				{name: "openclaw.json", shipped: "openclaw/settings.json", sort: jsonPart, allow: []string{"plugins", "allow"}, at: openclawConfig},
+				{
+					name: "openclaw.json", shipped: "openclaw/settings.json", sort: jsonPart, allow: []string{"plugins", "allow"}, at: openclawConfig,
+					// What stands beside an include counts for more than it.
+					turns: []turn{
+						{[]string{"plugins", "deny"}, ""},
+						{[]string{"plugins", "entries", ownName, "enabled"}, "false"},
+						{[]string{"plugins", "entries", ownName, "hooks", "allowConversationAccess"}, "false"},
+					},
+				},
 			},
 		},
 		{
@@ -159,6 +173,7 @@ func pluginKinds() []kind {
 			programs: []string{"pi"}, packages: []string{"@mariozechner/pi-coding-agent", "@earendil-works/pi-coding-agent"},
 			user:  func(m Machine) (string, error) { return m.folder("PI_CODING_AGENT_DIR", ".pi", "agent") },
 			parts: []part{{name: "extensions/floodmark.ts", shipped: "pi/floodmark.ts"}},
+			loads: piLoads,
 		},
 	}
 }
@@ -180,6 +195,18 @@ func (k kind) settings(m Machine) (string, error) {
 		return "", errNoSystem
 	}
 	return k.system(m), nil
+}
+
+// loadable says why an agent would not load ours, though it is there.
+func (k kind) loadable(m Machine) error {
+	if k.loads == nil {
+		return nil
+	}
+	folder, err := k.settings(m)
+	if err != nil {
+		return err
+	}
+	return k.loads(folder)
 }
 
 // files are those of an agent that change.

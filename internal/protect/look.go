@@ -13,6 +13,9 @@ func (m Machine) look(k kind, f *Found) {
 	if err == nil {
 		rec, err = m.record(k.Name)
 	}
+	if err == nil {
+		err = k.loadable(m)
+	}
 	if err != nil {
 		f.State, f.Why = Unreadable, err.Error()
 		return

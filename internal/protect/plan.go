@@ -153,6 +153,9 @@ func (p *Plan) protect(ctx context.Context, k kind, f Found) error {
 	if err != nil {
 		return err
 	}
+	if err := k.loadable(p.machine); err != nil {
+		return err
+	}
 	rec.Version = f.Version
 	p.Agents = append(p.Agents, f)
 	already := len(p.Changes)

@@ -1,7 +1,13 @@
 package protect
 
 import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 )
@@ -43,6 +49,61 @@ func (f file) on(data []byte) error {
 	return nil
 }
 
+// onTOML is the same for TOML.
+func (f file) onTOML(data []byte) error {
+	_, all, err := readTOML(data)
+	if err != nil {
+		return err
+	}
+	for _, t := range f.turns {
+		if v, is := lookup(all, t.at); is && sameTOML(v, t.off) {
+			return &wrongFile{text: "hooks are switched off there by «" + strings.Join(t.at, ".") + "», ours with them", hint: "switch them on"}
+		}
+	}
+	return nil
+}
+
+// piLoads refuses settings of pi that keep it from loading our extension: it
+// leaves out what its list of extensions names behind a - or an !.
+func piLoads(folder string) error {
+	file := filepath.Join(folder, "settings.json")
+	data, err := readLimited(file, maxSettings)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fileError(file, err)
+	}
+	if _, data = cutMark(data); len(bytes.TrimSpace(data)) == 0 {
+		return nil
+	}
+	d, err := readDocument(data)
+	if err != nil {
+		return fileError(file, err)
+	}
+	list := arrayOf(valueOf(d.object, "extensions"))
+	if list == nil {
+		return nil
+	}
+	for _, e := range list.Elements {
+		if l, is := e.Value.(hujson.Literal); is && l.Kind() == '"' && piLeavesOut(l.String()) {
+			return fileError(file, &wrongFile{lineAt(data, e.StartOffset), "our extension is switched off there", "take that line out"})
+		}
+	}
+	return nil
+}
+
+// piLeavesOut reports whether a pattern may keep our file out. Only the last part
+// of it is looked at; what we cannot read may.
+func piLeavesOut(pattern string) bool {
+	if !strings.HasPrefix(pattern, "-") && !strings.HasPrefix(pattern, "!") {
+		return false
+	}
+	last := path.Base(pattern[1:])
+	hit, err := path.Match(last, ownName+".ts")
+	return hit || err != nil || strings.ContainsAny(last, "{(") || last == "extensions" || last == ownName
+}
+
 func (t turn) turnsOff(v *hujson.Value, ours []string) bool {
 	if list := arrayOf(v); list != nil {
 		return slices.ContainsFunc(list.Elements, func(e hujson.Value) bool {
@@ -61,7 +122,7 @@ func (f file) names() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []string
+	list := []string{ownName}
 	for v := range d.root.All() {
 		if l, is := v.Value.(hujson.Literal); is && l.Kind() == '"' {
 			list = append(list, l.String())

@@ -2,6 +2,7 @@ package protect
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -60,4 +61,48 @@ func TestSwitchedOffIsNotOverruled(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	b.like(before, "switched off")
+}
+
+// The same for agents that load code of ours, and for TOML.
+func TestWhatIsNotLoadedIsNotProtected(t *testing.T) {
+	b := newBench(t)
+	codex, claw := b.have("codex")[1].path, b.have("openclaw")[4].path
+	pi := filepath.Join(filepath.Dir(filepath.Dir(b.have("pi")[0].path)), "settings.json")
+	b.apply(b.protect())
+	config, settings := b.read(codex), b.read(claw)
+	const include = `"$include"`
+	for _, c := range []struct {
+		agent, path, text string
+		off               bool
+	}{
+		{"codex", codex, "features.hooks = false\n" + config, true},
+		{"codex", codex, "features.codex_hooks = false\n" + config, true},
+		{"codex", codex, "features.hooks = true\n" + config, false},
+		{"openclaw", claw, strings.Replace(settings, include, `"enabled": false, `+include, 1), true},
+		{"openclaw", claw, strings.Replace(settings, include, `"enabled": true, `+include, 1), false},
+		{"openclaw", claw, strings.Replace(settings, include, `"hooks": {"allowConversationAccess": false}, `+include, 1), true},
+		{"openclaw", claw, strings.Replace(settings, `"plugins": {`, `"plugins": { "deny": ["a", "floodmark"],`, 1), true},
+		{"openclaw", claw, strings.Replace(settings, `"plugins": {`, `"plugins": { "deny": ["a"],`, 1), false},
+		{"pi", pi, `{"extensions": ["-extensions/floodmark.ts"]}`, true},
+		{"pi", pi, `{"extensions": ["a.ts", "!extensions/*.ts"]}`, true},
+		{"pi", pi, `{"extensions": ["!**"]}`, true},
+		{"pi", pi, `{"extensions": ["!extensions/{floodmark,b}.ts"]}`, true},
+		{"pi", pi, `{"extensions": ["![a-"]}`, true},
+		{"pi", pi, `{"extensions": ["-extensions"]}`, true},
+		{"pi", pi, `{`, true},
+		{"pi", pi, `{"extensions": ["+extensions/floodmark.ts", "-extensions/other.ts", "!extensions/x*.ts", 7]}`, false},
+		{"pi", pi, ``, false},
+		{"pi", pi, `{"theme": "dark"}`, false},
+	} {
+		b.write(c.path, c.text)
+		f, _, err := b.Find(t.Context(), c.agent)
+		if err != nil || (f.State == Protected) == c.off || c.off == (f.Why == "") {
+			t.Errorf("%s with %s is %s, %s, %v", c.agent, c.text, f.State, f.Why, err)
+		}
+		if _, err := b.Protect(t.Context(), c.agent); (err != nil) != c.off {
+			t.Errorf("%s with %s: %v", c.agent, c.text, err)
+		}
+		b.write(codex, config)
+		b.write(claw, settings)
+	}
 }
