@@ -3,6 +3,7 @@ package agents
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -26,19 +27,30 @@ func mentions(prompt string) ([]hook.Content, error) {
 func fileNamed(name string) hook.Content {
 	name = strings.TrimPrefix(name, "file://")
 	o := floodmark.Origin{Kind: floodmark.FromFile, Name: plain(name, hook.MaxNameBytes), Place: name}
-	if strings.Contains(name, "://") || len(name) > hook.MaxNameBytes {
+	if isResource(name) || len(name) > hook.MaxNameBytes {
 		o = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "what a prompt refers to"}
 	}
 	return hook.Content{Kind: floodmark.NodeInput, Origin: o}
 }
 
+// isResource reports whether a name is that of something a tool server has: the
+// server's, a colon, and whatever that server calls it. Behind the colon of a file
+// stands a line.
+func isResource(name string) bool {
+	file, line, colon := strings.Cut(name, ":")
+	return colon && (!strings.ContainsAny(file, "./") || strings.Trim(line, "0123456789:-") != "")
+}
+
+// isSpace knows all spaces that JavaScript knows.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
+
 // mentioned finds the names behind an @ at the beginning of a word, in quotes
-// or up to the next space.
+// or up to the next space. Agents know more spaces than a keyboard has.
 func mentioned(prompt string) []string {
 	var names []string
 	before := ' '
 	for i, r := range prompt {
-		if r == '@' && strings.ContainsRune(" \t\r\n([{\"'`", before) {
+		if r == '@' && (isSpace(before) || strings.ContainsRune("([{\"'`", before)) {
 			if name := mention(prompt[i+1:]); name != "" {
 				names = append(names, name)
 			}
@@ -55,7 +67,7 @@ func mention(rest string) string {
 			return name
 		}
 	}
-	if end := strings.IndexAny(rest, " \t\r\n"); end >= 0 {
+	if end := strings.IndexFunc(rest, isSpace); end >= 0 {
 		rest = rest[:end]
 	}
 	return strings.TrimRight(rest, ".,;:!?)]}\"'`")

@@ -120,6 +120,36 @@ func TestGeminiServerPromptIsNotTheOwners(t *testing.T) {
 	}
 }
 
+// What a prompt names behind any space is read, and what a tool server calls by
+// any name is not a file of the project.
+func TestMentionsBehindAnySpace(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"look at\u00a0@/tmp/x.txt":          "file /tmp/x.txt",
+		"look at\u3000@/tmp/x.txt\u3000now": "file /tmp/x.txt",
+		"look at\u2028@/tmp/x.txt\ufeffnow": "file /tmp/x.txt",
+		"\ufeff@/tmp/x.txt":                 "file /tmp/x.txt",
+		"@notes:note:7":                     "unknown ",
+		"@notes:7":                          "unknown ",
+		"@notes.v2:urn:x":                   "unknown ",
+		"@notes:note://7":                   "unknown ",
+		"@main.go:12-14":                    "file main.go:12-14",
+		"@lib/Makefile:3":                   "file lib/Makefile:3",
+		"@main.go: is it right?":            "file main.go",
+		"anna@firm.example":                 "",
+		"https://news.example/@anna":        "",
+	} {
+		j := &judge{reply: allowed()}
+		ask(t, agents.Door{Hooks: j}, "claude-code", "UserPromptSubmit", `{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":`+quoted(t, prompt)+`}`)
+		var got []string
+		for _, p := range j.saw[0].Parts {
+			got = append(got, string(p.Origin.Kind)+" "+p.Origin.Place)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%q: %q, want %q", prompt, got, want)
+		}
+	}
+}
+
 func quoted(t *testing.T, s string) string {
 	t.Helper()
 	data, err := json.Marshal(s)
