@@ -26,10 +26,10 @@ ADAPTER VERIFIED  the hook in its settings, or its plugin, brings the monitor's 
 FAILED            something was tried and did not hold
 NOT COVERED       a known hole, whatever was proved
 
-The agent itself is started for Codex and pi, against a scripted model, in an empty
-home with our settings alone. Your settings, your agents' sessions and the journal
-stay as they are: the canary is a call of no tool. What was seen is kept, and
-«floodmark status» warns when an agent was updated since.`,
+All but Claude Code and Cursor are started, if they are on PATH: against a scripted
+model, in an empty home with our settings alone. Your settings, your agents' sessions
+and the journal stay as they are: the monitor's canary is a call of no tool. What was
+seen is kept, and «floodmark status» warns when an agent was updated since.`,
 		Example: `  floodmark prove
   floodmark prove codex pi
   floodmark prove --output json`,

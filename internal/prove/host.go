@@ -29,61 +29,6 @@ const hostTime = 3 * time.Minute
 // refused is what the agent is told about the canary; it must reach the model.
 const refused = "this is a canary of «floodmark prove», which must not run."
 
-// A host is how an agent is run once, without a person, with a scripted model.
-type host struct {
-	// settings are those files below home that name the model at url.
-	settings func(url string) map[string]string
-	env      []string
-	args     []string
-	// shell calls the agent's own tool for command lines.
-	shell func(command string) testmodel.Call
-}
-
-const prompt = "Run the two commands."
-
-func hostOf(agent string) (host, bool) {
-	switch agent {
-	case "codex":
-		return host{
-			settings: func(url string) map[string]string {
-				return map[string]string{".codex/config.toml": fmt.Sprintf(`model = %q
-model_provider = "scripted"
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-[model_providers.scripted]
-name = "scripted"
-base_url = "%s/v1"
-wire_api = "responses"
-env_key = "SCRIPTED_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-[analytics]
-enabled = false
-`, testmodel.Name, url)}
-			},
-			env:  []string{"SCRIPTED_KEY=none"},
-			args: []string{"exec", "--json", "--skip-git-repo-check", prompt},
-			shell: func(command string) testmodel.Call {
-				return testmodel.Call{Name: "exec_command", Args: map[string]string{"cmd": command}}
-			},
-		}, true
-	case "pi":
-		return host{
-			settings: func(url string) map[string]string {
-				return map[string]string{".pi/agent/models.json": fmt.Sprintf(`{"providers":{"scripted":{"baseUrl":"%s/v1","api":"openai-completions","apiKey":"none",
-"models":[{"id":%q,"name":"Scripted","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":8000,
-"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, url, testmodel.Name)}
-			},
-			env:  []string{"PI_OFFLINE=1"},
-			args: []string{"-p", "--mode", "json", "--model", "scripted/" + testmodel.Name, prompt},
-			shell: func(command string) testmodel.Call {
-				return testmodel.Call{Name: "bash", Args: map[string]string{"command": command}}
-			},
-		}, true
-	}
-	return host{}, false
-}
-
 // A judge allows everything but the one call that names its word.
 type judge struct {
 	word string
@@ -109,6 +54,9 @@ func (j *judge) wasAsked() bool {
 	return j.asked
 }
 
+// workFolder is the agent's project, below home.
+const workFolder = "work"
+
 // The files that the two commands would make.
 const (
 	allowedFile = "allowed-canary"
@@ -131,10 +79,11 @@ func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (err 
 		return err
 	}
 	defer stopModel()
-	for name, text := range h.settings(url) {
-		if err := writeBelow(home, name, text); err != nil {
-			return err
-		}
+	if err := writeBelow(home, h.file, h.settings(url)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(home, workFolder), 0o700); err != nil {
+		return err
 	}
 	own := protect.Machine{
 		Getenv: func(name string) string {
@@ -155,7 +104,7 @@ func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (err 
 		return err
 	}
 	defer stopJudge()
-	said, err := h.run(ctx, own, f.Program)
+	said, err := h.run(ctx, own, f.Program, url)
 	return h.verdict(home, j, model, said, err)
 }
 
@@ -167,15 +116,15 @@ func (h host) script(home string) func(testmodel.Turn) testmodel.Step {
 	return testmodel.Script(touch(allowedFile), touch(refusedFile), testmodel.Step{Text: "Done."})
 }
 
-func (h host) run(ctx context.Context, m protect.Machine, program string) (said string, err error) {
+func (h host) run(ctx context.Context, m protect.Machine, program, url string) (said string, err error) {
 	nowhere := "http://127.0.0.1:9"
 	home := m.Getenv("HOME")
 	cmd := exec.CommandContext(ctx, program, h.args...)
-	cmd.Dir = home
+	cmd.Dir = filepath.Join(home, workFolder)
 	cmd.Env = append([]string{
 		"HOME=" + home, "PATH=" + m.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1",
 		"http_proxy=" + nowhere, "https_proxy=" + nowhere, "no_proxy=127.0.0.1", "NO_PROXY=127.0.0.1",
-	}, h.env...)
+	}, h.env(url)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	// A wrapper hands this on to what it started; it would not hand on a kill.

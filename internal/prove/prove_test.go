@@ -51,10 +51,19 @@ func newWorld(t *testing.T) *world {
 	if text, err := exec.CommandContext(t.Context(), "go", "build", "-o", hookProgram, "../../cmd/floodmark-hook").CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, text)
 	}
-	env := map[string]string{"HOME": w.home, "PATH": filepath.Join(dir, "bin") + ":/usr/bin:/bin"}
+	env := map[string]string{"HOME": w.home, "PATH": filepath.Join(dir, "bin")}
 	w.machine = protect.Machine{Getenv: func(n string) string { return env[n] }, Records: filepath.Join(dir, "records"), Hook: hookProgram, Socket: filepath.Join(dir, "s")}
 	for _, folder := range []string{".claude", ".codex", ".copilot", ".cursor", ".gemini", ".openclaw", ".config/opencode", ".pi/agent", "../bin"} {
 		if err := os.MkdirAll(filepath.Join(w.home, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"head", "touch", "tr"} { // and no agent of this machine
+		path, err := exec.LookPath(name)
+		if err == nil {
+			err = os.Symlink(path, filepath.Join(dir, "bin", name))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -217,12 +226,12 @@ func TestHostFails(t *testing.T) {
 	w.program("codex", first)
 	w.protect("codex")
 	for does, want := range map[string]string{
-		"touch refused-canary":       "it ran a command without asking",
-		ask + "touch refused-canary": "it ran a command that was refused",
-		"echo sorry; exit 7":         "exit status 7: sorry",
-		ask + "echo hm":              "did not run what was allowed, so nothing is shown: hm",
-		"touch allowed-canary":       "it did not ask about the command",
-		ask + "touch allowed-canary": "its model was not told",
+		"touch $HOME/refused-canary":       "it ran a command without asking",
+		ask + "touch $HOME/refused-canary": "it ran a command that was refused",
+		"echo sorry; exit 7":               "exit status 7: sorry",
+		ask + "echo hm":                    "did not run what was allowed, so nothing is shown: hm",
+		"touch $HOME/allowed-canary":       "it did not ask about the command",
+		ask + "touch $HOME/allowed-canary": "its model was not told",
 	} {
 		w.program("codex", first+does+"\n")
 		if r := w.prove("codex"); r.Grade != prove.Failed || !strings.Contains(r.Why, want) {

@@ -13,14 +13,25 @@ import (
 // «floodmark prove» starts the real agent, and leaves nothing in its home.
 func TestProve(t *testing.T) {
 	for name, program := range map[string][]string{
-		"codex": {"codex-" + codexVersion, "node_modules", ".bin", "codex"},
-		"pi":    {"pi-" + piVersion, "node_modules", ".bin", "pi"},
+		"codex":       {"codex-" + codexVersion, "node_modules", ".bin", "codex"},
+		"copilot-cli": {"copilot-cli-" + copilotVersion, "node_modules", ".bin", "copilot"},
+		"gemini-cli":  {"gemini-cli-" + geminiVersion, "node_modules", ".bin", "gemini"},
+		"openclaw":    {"openclaw-" + openclawVersion, "node_modules", ".bin", "openclaw"},
+		"opencode":    {"opencode-" + opencodeVersion, "node_modules", "opencode-linux-x64", "bin", "opencode"},
+		"pi":          {"pi-" + piVersion, "node_modules", ".bin", "pi"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if *gateOnly && name != "codex" && name != "pi" {
+				t.Skip("the gate tries two that are quick; make soak SUITE=agents tries all")
+			}
 			w := newWorld(t)
 			w.daemon()
 			w.hookProgram()
-			m := w.machine(nil, tool(t, program...))
+			path := filepath.Dir(tool(t, program...)) + ":" + os.Getenv("PATH")
+			if name == "openclaw" {
+				path = filepath.Dir(tool(t, "node-"+nodeVersion, "node_modules", ".bin", "node")) + ":" + path
+			}
+			m := w.machine([]string{"PATH=" + path}, tool(t, program...))
 			plan, err := m.Protect(t.Context(), name)
 			if err == nil {
 				err = plan.Apply()

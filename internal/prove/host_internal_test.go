@@ -1,0 +1,82 @@
+package prove
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+// Claude Code and Cursor are never started; the settings of the others can be
+// read and name the model.
+func TestHosts(t *testing.T) {
+	for _, a := range protect.Agents() {
+		h, known := hostOf(a.Name)
+		if never := a.Name == "claude-code" || a.Name == "cursor"; known == never {
+			t.Errorf("%s: %v", a.Name, known)
+		}
+		if !known {
+			continue
+		}
+		const url = "http://127.0.0.1:1"
+		text := h.settings(url)
+		if strings.HasSuffix(h.file, ".json") && !json.Valid([]byte(text)) {
+			t.Errorf("%s: %s", a.Name, text)
+		}
+		if !strings.Contains(text+strings.Join(h.env(url), " "), url) {
+			t.Errorf("%s does not know where the model is", a.Name)
+		}
+		if h.tool == "" || h.line == "" || !strings.Contains(strings.Join(h.args, " "), prompt) {
+			t.Errorf("%+v", h)
+		}
+	}
+}
+
+// The judge and the model as an obedient agent would use them.
+func TestObedientAgent(t *testing.T) {
+	home := t.TempDir()
+	h, _ := hostOf("pi")
+	j := &judge{word: refusedFile}
+	model := &testmodel.Model{Say: h.script(home)}
+	url, stop, err := serveModel(t.Context(), model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	allowed, err := j.Handle(context.Background(), "", call("touch "+allowedFile))
+	if err != nil || allowed.Decision.Verdict != floodmark.Allow || j.wasAsked() {
+		t.Error(allowed, err)
+	}
+	no, err := j.Handle(context.Background(), "", call("touch "+refusedFile))
+	if err != nil || no.Decision.Verdict == floodmark.Allow || no.Line != refused || !j.wasAsked() {
+		t.Error(no, err)
+	}
+	if err := os.WriteFile(filepath.Join(home, allowedFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.verdict(home, j, model, "", nil); err == nil {
+		t.Error("the model was told nothing")
+	}
+	body := `{"messages":[{"role":"tool","tool_call_id":"1","content":"floodmark: ` + refused + `"}]}`
+	resp, err := http.Post(url+"/v1/chat/completions", "application/json", strings.NewReader(body)) //nolint:gosec // our own server
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	if err := h.verdict(home, j, model, "", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func call(command string) hook.Event {
+	return hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{Name: "bash", Args: json.RawMessage(`{"command":"` + command + `"}`)}}
+}
