@@ -92,7 +92,7 @@ func (m claudeMessage) event(home string) (hook.Event, error) {
 		ev.Point, ev.Project, ev.Home = hook.SessionStart, m.Folder, home
 		ev.Cause, err = claudeCause(m.Source)
 	case claudePrompt:
-		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, theOwner(claudeName)
+		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, whoTyped(claudeName, m.Prompt)
 		ev.Parts, err = mentions(m.Prompt)
 	case claudeExpansion:
 		ev.Point, ev.Sources = hook.ContextAssembled, m.expanded()

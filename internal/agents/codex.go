@@ -73,7 +73,7 @@ func (m codexMessage) event(home string) (hook.Event, error) {
 		ev.Point, ev.Project, ev.Home = hook.SessionStart, m.Folder, home
 		ev.Cause, err = codexCause(m.Source)
 	case codexPrompt:
-		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, theOwner(codexName)
+		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, whoTyped(codexName, m.Prompt)
 	case codexPreToolUse:
 		ev.Point = hook.BeforeToolCall
 		ev.Call, err = m.call()

@@ -74,7 +74,7 @@ func (m copilotMessage) event(req hookframe.Request) (hook.Event, error) {
 		ev.Point, ev.Project, ev.Home = hook.SessionStart, m.Folder, req.Env["HOME"]
 		ev.Cause, err = copilotCause(m.Source)
 	case copilotPrompt:
-		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, theOwner(copilotName)
+		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, whoTyped(copilotName, m.Prompt)
 	case copilotPreToolUse:
 		ev.Point = hook.BeforeToolCall
 		ev.Call, err = m.call()

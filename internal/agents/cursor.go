@@ -99,7 +99,7 @@ func (m cursorMessage) event(home string) (hook.Event, error) {
 			ev.Project = m.Roots[0]
 		}
 	case cursorPrompt:
-		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, theOwner(cursorName)
+		ev.Point, ev.Text, ev.Origin = hook.MessageReceived, m.Prompt, whoTyped(cursorName, m.Prompt)
 		ev.Parts, err = m.attached()
 	case cursorPreToolUse, cursorShell, cursorMCP, cursorReadFile:
 		ev.Point = hook.BeforeToolCall

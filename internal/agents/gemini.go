@@ -68,7 +68,7 @@ func (gemini) read(req hookframe.Request) (asked, error) {
 		ev.Point, ev.Project, ev.Home = hook.SessionStart, m.Folder, req.Env["HOME"]
 		ev.Cause, ev.ByPerson, err = geminiCause(m.Source)
 	case geminiBeforeAgent:
-		ev.Point, ev.Origin = hook.MessageReceived, theOwner(geminiName)
+		ev.Point, ev.Origin = hook.MessageReceived, whoTyped(geminiName, m.Prompt)
 		ev.Text, ev.Parts = geminiPrompt(m.Prompt)
 		if text, is := geminiServerPrompt(m.Prompt); is {
 			ev.Text, ev.Parts = text, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -110,6 +111,34 @@ func HasProgram(agent string) bool {
 // theOwner is whoever types into the agent's own window: nobody else can.
 func theOwner(agent string) floodmark.Origin {
 	return floodmark.Origin{Kind: floodmark.FromSender, Name: agent, Sender: "owner", IsOwner: true}
+}
+
+// whoTyped is the owner, unless the agent itself wrote a prompt.
+func whoTyped(agent, prompt string) floodmark.Origin {
+	if injected(prompt) {
+		return floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt that nobody typed"}
+	}
+	return theOwner(agent)
+}
+
+// injected reports whether an agent put something in the place of a prompt: that
+// a task in the background has ended and what it gave, or what another session or
+// a tool server sent. Agents call the hook of a prompt for that, too, and tell it
+// apart only by the tag it is in, such as <task-notification>.
+func injected(prompt string) bool {
+	for _, mark := range []string{
+		"<task-notification", "<agent-message", "<teammate-message", "<cross-session-message", "<channel source=",
+		"Another Claude session sent a message:",
+	} {
+		if strings.Contains(prompt, mark) {
+			return true
+		}
+	}
+	tag, is := strings.CutPrefix(strings.TrimFunc(prompt, isSpace), "<")
+	name, _, whole := strings.Cut(tag, ">")
+	name, _, _ = strings.Cut(name, " ")
+	return is && whole && strings.ContainsAny(name, "-_") &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // texts gathers every text inside a result, one a line, so that values in it
