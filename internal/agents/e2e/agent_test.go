@@ -38,6 +38,10 @@ type agent struct {
 	holes, none map[string]string
 }
 
+// quick says that a run takes seconds: the gate tries more with such agents, and
+// «make soak SUITE=agents» everything with all.
+func (a agent) quick() bool { return a.name == "codex" || a.name == "pi" }
+
 // how an agent is run: with our hooks or without, in a new session or in the
 // last one again.
 type how struct{ protected, again bool }

@@ -16,7 +16,7 @@ import (
 func TestProtectIsEnough(t *testing.T) {
 	for _, a := range agentsHere() {
 		t.Run(a.name, func(t *testing.T) {
-			if *gateOnly && a.name != "codex" && a.name != "pi" {
+			if *gateOnly && !a.quick() {
 				t.Skip("the gate tries two that are quick; make soak SUITE=agents tries all")
 			}
 			w := newWorld(t)

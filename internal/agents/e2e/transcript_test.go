@@ -102,6 +102,9 @@ func scenes() []scene {
 	}
 }
 
+// scenesInGate is how many of them the gate plays.
+const scenesInGate = 2
+
 // What an agent wrote down of a watched session is all judged, and what was
 // refused did not run.
 func TestTranscripts(t *testing.T) {
@@ -109,9 +112,12 @@ func TestTranscripts(t *testing.T) {
 		if !slices.Contains(transcript.Agents(), a.name) {
 			continue
 		}
-		for _, s := range scenes() {
+		for i, s := range scenes() {
 			if s.fits != nil && !s.fits(a) {
 				continue
+			}
+			if *gateOnly && (i >= scenesInGate || !a.quick()) {
+				continue // make soak SUITE=agents plays all
 			}
 			t.Run(a.name+" "+s.name, func(t *testing.T) {
 				w := newWorld(t)
@@ -156,7 +162,7 @@ func (w *world) covered(a agent) {
 // An agent that is run without its hooks is told of, loudly.
 func TestTranscriptWithoutHooks(t *testing.T) {
 	for _, a := range agentsHere() {
-		if !slices.Contains(transcript.Agents(), a.name) {
+		if !slices.Contains(transcript.Agents(), a.name) || *gateOnly && !a.quick() {
 			continue
 		}
 		t.Run(a.name, func(t *testing.T) {
