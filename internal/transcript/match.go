@@ -3,6 +3,7 @@ package transcript
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -184,11 +185,29 @@ func (c Call) key(byArgs bool) key {
 	return key{call: cmp.Or(c.ID, "args:"+c.Args.Short())}
 }
 
+// wrapping is the call a transcript tells of. OpenClaw names one that came inside
+// another by the outer one's name, its tool and a number, and writes down only the
+// outer one.
+func wrapping(call string) string {
+	rest, inner := strings.CutPrefix(call, "tool_search_code:")
+	if !inner {
+		return call
+	}
+	for range 2 {
+		at := strings.LastIndexByte(rest, ':')
+		if at <= 0 {
+			return call
+		}
+		rest = rest[:at]
+	}
+	return rest
+}
+
 // keys are what a call may be found by. Without a call's name it is what was
 // called, in each way its agent may write that.
 func (d Decision) keys(byArgs bool) []key {
 	if !byArgs {
-		return []key{{call: string(d.Call)}}
+		return []key{{call: wrapping(string(d.Call))}}
 	}
 	list := []key{{args: d.Args, tool: d.Tool.Name}}
 	if d.Tool.Server != "" {
