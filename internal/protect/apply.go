@@ -30,7 +30,8 @@ func (p *Plan) Apply() error {
 	defer func() { _ = unlock() }()
 	for _, c := range p.Changes {
 		now, _, err := readContent(c.target)
-		if err == nil && !now.same(c.before()) {
+		target, moved := behind(c.Path) // a link may lead elsewhere by now
+		if err = errors.Join(err, moved); err == nil && (target != c.target || !now.same(c.before())) {
 			err = ErrMeanwhile
 		}
 		if err != nil {

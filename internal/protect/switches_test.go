@@ -2,6 +2,7 @@ package protect
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,4 +106,24 @@ func TestWhatIsNotLoadedIsNotProtected(t *testing.T) {
 		b.write(codex, config)
 		b.write(claw, settings)
 	}
+}
+
+// A link that leads elsewhere since the plan was made is not what was agreed to.
+func TestLinkMovedMeanwhile(t *testing.T) {
+	b := newBench(t)
+	path := b.have("claude-code")[0].path
+	b.write(path+".1", "{}")
+	b.write(path+".2", "{}")
+	if err := os.Symlink(path+".1", path); err != nil {
+		t.Fatal(err)
+	}
+	plan := b.protect()
+	if err := errors.Join(os.Remove(path), os.Symlink(path+".2", path)); err != nil {
+		t.Fatal(err)
+	}
+	before := b.tree()
+	if err := plan.Apply(); err == nil || !strings.Contains(err.Error(), ErrMeanwhile.Error()) {
+		t.Errorf("%v", err)
+	}
+	b.like(before, "with a link that was moved")
 }
