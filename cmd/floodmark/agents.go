@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/floodmark/floodmark/integrations"
 	"github.com/floodmark/floodmark/internal/protect"
@@ -55,7 +56,7 @@ func (c *console) agents(ctx context.Context, p place) ([]agentReport, error) {
 		if proof, is := proofs[f.Name]; is {
 			a.Proof = &proof
 		}
-		if w := unproved(f, a.Proof, unread, p); w != "" {
+		if w := unproved(f, m.Since(f.Name), a.Proof, unread, p); w != "" {
 			a.Warnings = append(a.Warnings, w)
 		}
 		list = append(list, a)
@@ -82,9 +83,9 @@ func warnings(f protect.Found, cover integrations.Cover) (list []string) {
 	return list
 }
 
-// unproved says why the last proof of a protected agent does not speak for the
-// one that is here; empty if it does.
-func unproved(f protect.Found, last *prove.Proof, unread error, where place) string {
+// unproved says why the last proof of an agent that was protected at some time
+// does not speak for the one that is here; empty if it does.
+func unproved(f protect.Found, since time.Time, last *prove.Proof, unread error, where place) string {
 	again := "«floodmark prove " + f.Name + where.flags() + "»"
 	switch {
 	case f.State != protect.Protected:
@@ -95,6 +96,8 @@ func unproved(f protect.Found, last *prove.Proof, unread error, where place) str
 		return "it was never proved here; " + again + " tries it"
 	case last.Version != f.Version && f.Version != "":
 		return "it was updated since it was proved; " + again + " tries it again"
+	case last.At.Before(since):
+		return "it was protected anew since it was proved; " + again + " tries it again"
 	case last.Grade != prove.HostVerified && last.Grade != prove.AdapterVerified:
 		return "its last proof failed; " + again + " tries it again"
 	}

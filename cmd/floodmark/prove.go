@@ -68,6 +68,10 @@ func (c *console) prove(ctx context.Context, p place, names []string, form strin
 			c.say("trying %s", f.Title)
 		}
 		r := prove.Agent(ctx, m, f, c.clock().UTC())
+		if ctx.Err() != nil {
+			c.say("stopped; nothing was kept")
+			return errNo
+		}
 		report.Verified = report.Verified && r.Verified()
 		report.Agents = append(report.Agents, r)
 	}
