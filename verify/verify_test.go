@@ -1,0 +1,182 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/verify"
+)
+
+func TestScope(t *testing.T) {
+	own := func(name string) floodmark.ToolRef { return floodmark.ToolRef{Agent: "a", Name: name} }
+	of := func(server, name string) floodmark.ToolRef {
+		return floodmark.ToolRef{Agent: "a", Server: server, Name: name}
+	}
+	include := func(names ...string) verify.Scope { return verify.Scope{Include: names} }
+	exclude := func(names ...string) verify.Scope { return verify.Scope{Exclude: names} }
+	for _, c := range []struct {
+		scope verify.Scope
+		tool  floodmark.ToolRef
+		want  bool
+	}{
+		{verify.Scope{}, own("read"), true},
+		{include("exec", "write"), own("exec"), true},
+		{include("exec", "write"), own("write"), true},
+		{include("exec", "write"), own("read"), false},
+		{include("exec"), own("Bash"), true},
+		{include(" Bash "), own("exec"), true},
+		{include("apply-patch"), own("apply_patch"), true},
+		{include("send_email"), of("gmail", "send_email"), true},
+		{include("gmail/send_email"), of("gmail", "Send_Email"), true},
+		{include("gmail/*"), of("gmail", "anything"), true},
+		{include("gmail/*"), of("other", "anything"), false},
+		{include("gmail/*"), own("anything"), false},
+		{include("gmail/send_email"), own("send_email"), false},
+		{include("gmail/send_email"), of("gmail", "read"), false},
+		{exclude("read"), own("read"), false},
+		{exclude("read"), own("Read"), false},
+		{exclude("read"), own("exec"), true},
+		{exclude("read"), of("files", "read"), true},
+		{exclude("files/read"), of("files", "read"), false},
+		{exclude("files/*"), of("files", "read"), false},
+		{exclude("files/*"), own("read"), true},
+		{exclude("files/read"), of("files", "write"), true},
+		{verify.Scope{Include: []string{"exec"}, Exclude: []string{"exec", "read"}}, own("exec"), true},
+		{verify.Scope{Include: []string{"exec"}, Exclude: []string{"read"}}, own("write"), true},
+		{verify.Scope{Include: []string{"exec"}, Exclude: []string{"read"}}, own("read"), false},
+	} {
+		if got := c.scope.Concerns(c.tool); got != c.want {
+			t.Errorf("%+v concerns %s: %v", c.scope, c.tool, got)
+		}
+	}
+}
+
+// What is said of one agent makes a gate wider and stricter, never the opposite.
+func TestGatesOnlyTighten(t *testing.T) {
+	g := verify.Gates{
+		{Name: "webhook", Scope: verify.Scope{Include: []string{"exec"}}, FailMode: verify.FailAllow, Timeout: 30 * time.Second},
+		{Name: "webhook", Agent: "a", Scope: verify.Scope{Include: []string{"write"}}, Timeout: 5 * time.Second},
+		{Name: "webhook", Agent: "b", FailMode: verify.FailAllow, Timeout: time.Minute},
+		{Name: "phone", Agent: "a"},
+		{Name: "phone", Agent: "a", FailMode: verify.FailAllow, Timeout: 7 * time.Second},
+	}
+	for _, c := range []struct{ agent, tool, want string }{
+		{"", "exec", "webhook"},
+		{"", "write", ""},
+		{"a", "exec", "webhook phone"},
+		{"a", "write", "webhook phone"},
+		{"a", "read", "phone"},
+		{"b", "read", "webhook"},
+	} {
+		if got := strings.Join(g.For(c.agent, floodmark.ToolRef{Name: c.tool}), " "); got != c.want {
+			t.Errorf("%s of %q: %q, want %q", c.tool, c.agent, got, c.want)
+		}
+	}
+	for _, c := range []struct{ agent, name, want string }{
+		{"", "webhook", "true allow 30s"},
+		{"a", "webhook", "true deny 5s"},
+		{"b", "webhook", "true allow 30s"},
+		{"", "phone", "false deny 0s"},
+		{"a", "phone", "true deny 7s"},
+		{"a", "none", "false deny 0s"},
+	} {
+		got, ok := g.Gate(c.agent, c.name)
+		if s := fmt.Sprint(ok, " ", got.FailMode, " ", got.Timeout); s != c.want {
+			t.Errorf("%s of %q: %s, want %s", c.name, c.agent, s, c.want)
+		}
+	}
+	if got := (verify.Gate{Timeout: time.Second}).Join(verify.Gate{}); got.Timeout != time.Second {
+		t.Error("no time is shorter than a second")
+	}
+}
+
+func TestClean(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                 "",
+		" too\n\n late \t":                 "too late",
+		"\x1b[31mred\x1b[0m":               "[31mred[0m",
+		"a\u202eb\u200bc\x00d\ufffd\ue000": "abcd",
+		"bad \xff byte":                    "bad byte",
+		strings.Repeat("é", 500):           strings.Repeat("é", 500),
+		strings.Repeat("é", 501):           strings.Repeat("é", 500),
+		strings.Repeat("x", 499) + " y":    strings.Repeat("x", 499),
+		strings.Repeat("x ", 400):          strings.TrimSpace(strings.Repeat("x ", 250)),
+	} {
+		if got := verify.Clean(text); got != want {
+			t.Errorf("%.30q: %.60q, want %.60q", text, got, want)
+		}
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("a\x1b]0;x\x07 b\u202e")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := verify.Clean(s)
+		if utf8.RuneCountInString(got) > verify.MaxReasonChars || strings.ContainsAny(got, "\n\r\t\x1b\x00") || !utf8.ValidString(got) || verify.Clean(got) != got {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestFailures(t *testing.T) {
+	excusable := map[verify.FailureKind]bool{
+		verify.TimedOut: true, verify.Unreachable: true, verify.Untrusted: true, verify.Redirected: true, verify.Status: true,
+		verify.Malformed: true, verify.TooLarge: true, verify.Broken: true,
+		verify.Deadline: false, verify.Unconfigured: false, verify.Unshowable: false, "": false, "other": false,
+	}
+	for kind, want := range excusable {
+		if kind.Excusable() != want {
+			t.Errorf("%q: %v", kind, !want)
+		}
+	}
+	known := &verify.Failure{Kind: verify.Status, Text: "it answered 500"}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("ask: %w", known), "status it answered 500"},
+		{fmt.Errorf("ask: %w", context.DeadlineExceeded), "timeout it did not answer in time"},
+		{errors.New("dial with token=abc"), "error it could not be asked"},
+	} {
+		if f := verify.AsFailure(c.err); fmt.Sprint(f.Kind, " ", f) != c.want {
+			t.Errorf("%v: %s %s", c.err, f.Kind, f)
+		}
+	}
+}
+
+// An answer is bound to everything that was shown but its name and time.
+func TestSame(t *testing.T) {
+	r := verify.Request{ID: "1", At: time.Unix(1, 0), Session: "s", Agent: "a", Provider: "chat", Tool: "exec", Params: []byte(`{"a":1}`)}
+	o := r
+	o.ID, o.At, o.Lines = "2", time.Unix(2, 0), []string{"x"}
+	if !r.Same(o) {
+		t.Error("name, time or lines count")
+	}
+	for name, change := range map[string]func(*verify.Request){
+		"session":  func(r *verify.Request) { r.Session = "t" },
+		"agent":    func(r *verify.Request) { r.Agent = "b" },
+		"provider": func(r *verify.Request) { r.Provider = "" },
+		"tool":     func(r *verify.Request) { r.Tool = "read" },
+		"params":   func(r *verify.Request) { r.Params = []byte(`{"a":2}`) },
+	} {
+		o := r
+		if change(&o); r.Same(o) {
+			t.Errorf("another %s is the same call", name)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	if verify.MaxAnswerBytes != 65536 || verify.MaxReasonChars != 500 || verify.MaxParamsBytes != 262144 {
+		t.Error("a limit is another one")
+	}
+	if s := fmt.Sprint(verify.FailDeny, verify.FailAllow, verify.Gate{}.FailMode); s != "deny allow deny" {
+		t.Error(s)
+	}
+}
