@@ -226,6 +226,25 @@ type Shown struct {
 	Mark    Label  `json:"mark"`
 	Codes   []Code `json:"codes,omitempty"`
 	Node    NodeID `json:"node"` // the first node not yet seen when it was asked
+	// Offers are the approvals the question offered, the narrowest first. None
+	// means an older question: it offered this call, and Pattern if it has one.
+	Offers []Offer `json:"offers,omitempty"`
+	// Pick is set if whoever approves must also say where it goes; it proves a
+	// picked value, and PickEnd a typed end of it. Neither says what it is.
+	Pick    Digest `json:"pick,omitzero"`
+	PickEnd Digest `json:"pickEnd,omitzero"`
+}
+
+// An Offer is one approval that a question offers. A grant is never wider than
+// an offer that was shown.
+type Offer struct {
+	// Words say to a person what it lets through.
+	Words string     `json:"words"`
+	Scope GrantScope `json:"scope"`
+	// Pattern is what a GrantPattern matches, exactly.
+	Pattern string `json:"pattern,omitempty"`
+	// For is how long it holds; zero ends with the use or the turn, as Scope says.
+	For time.Duration `json:"for,omitempty"`
 }
 
 // TicketExtended says that one more call was printed under an open question.

@@ -19,7 +19,7 @@ func examples() []floodmark.Fact {
 		Node: 3, Kind: floodmark.NodeToolResult, Label: label, Digest: digest, Inputs: []floodmark.NodeID{1, 2}, Whole: true, Call: "c",
 		Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "n", Server: "s", Place: "p", Sender: "w", IsOwner: true, Group: "g"},
 	}
-	shown := floodmark.Shown{Tool: tool, ArgsDigest: digest, Pattern: "p", Mark: label, Codes: []floodmark.Code{floodmark.FlowSecret}, Node: 4}
+	shown := fullShown(tool, label, digest)
 	endorsed := floodmark.Endorsed{Digest: digest, Trust: floodmark.Local, By: "o", Session: "s"}
 	src.Via = []floodmark.Passage{{Artifact: fileRef(), Session: "s"}}
 	return append(artifactExamples(src, digest), []floodmark.Fact{
@@ -69,6 +69,13 @@ func examples() []floodmark.Fact {
 		floodmark.GrantUsed{Ticket: "t", Call: "c", Tool: tool},
 		floodmark.GrantEnded{Ticket: "t", Why: "w"},
 	}...)
+}
+
+func fullShown(tool floodmark.ToolRef, label floodmark.Label, digest floodmark.Digest) floodmark.Shown {
+	return floodmark.Shown{
+		Tool: tool, ArgsDigest: digest, Pattern: "p", Mark: label, Codes: []floodmark.Code{floodmark.FlowSecret}, Node: 4,
+		Offers: []floodmark.Offer{{Words: "w", Scope: floodmark.GrantPattern, Pattern: "p", For: time.Hour}}, Pick: digest, PickEnd: digest,
+	}
 }
 
 func fileRef() floodmark.ArtifactRef {

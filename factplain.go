@@ -220,5 +220,17 @@ func (c *plain) shown(s *Shown) {
 	c.label("mark", &s.Mark, false)
 	list(c, "codes", &s.Codes, textValue[Code])
 	number(c, "node", &s.Node)
+	list(c, "offers", &s.Offers, (*plain).offer)
+	c.digest("pick", &s.Pick, s.Pick.IsZero())
+	c.digest("pickEnd", &s.PickEnd, s.PickEnd.IsZero())
+	c.shut('}')
+}
+
+func (c *plain) offer(o *Offer) {
+	c.open('{')
+	text(c, "words", &o.Words)
+	text(c, "scope", &o.Scope)
+	someText(c, "pattern", &o.Pattern)
+	someNumber(c, "for", &o.For)
 	c.shut('}')
 }

@@ -155,7 +155,7 @@ func (c *plain) unquote(quoted []byte) (s string) {
 	return s
 }
 
-func numberValue[N ~int](c *plain, v *N) {
+func numberValue[N ~int | ~int64](c *plain, v *N) {
 	if !c.reading {
 		c.out = strconv.AppendInt(c.out, int64(*v), 10)
 		return
@@ -165,21 +165,21 @@ func numberValue[N ~int](c *plain, v *N) {
 		c.at++
 	}
 	digits := string(c.in[start:c.at])
-	n, err := strconv.Atoi(digits)
-	if c.odd || err != nil || strconv.Itoa(n) != digits {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if c.odd || err != nil || int64(N(n)) != n || strconv.FormatInt(n, 10) != digits {
 		c.odd = true
 		return
 	}
 	*v = N(n)
 }
 
-func number[N ~int](c *plain, name string, v *N) {
+func number[N ~int | ~int64](c *plain, name string, v *N) {
 	if c.field(name, false) {
 		numberValue(c, v)
 	}
 }
 
-func someNumber[N ~int](c *plain, name string, v *N) {
+func someNumber[N ~int | ~int64](c *plain, name string, v *N) {
 	if c.field(name, *v == 0) {
 		numberValue(c, v)
 	}

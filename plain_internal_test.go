@@ -43,7 +43,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 	case reflect.String:
 		texts := []string{"", "a", "send it to anna", "a<b>&c", `q"\`, "é", "\x00\n\t\x7f", "\xff\xfe", "\u2028", "{},[]:", "null", "\ufffd"}
 		v.SetString(texts[r.IntN(len(texts))])
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		v.SetInt([]int64{0, 1, -1, 7, 1 << 40, -1 << 63, 1<<63 - 1}[r.IntN(7)])
 	case reflect.Bool:
 		v.SetBool(r.IntN(2) == 0)

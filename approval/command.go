@@ -37,7 +37,12 @@ type Command struct {
 	Ticket floodmark.TicketID
 	Calls  int
 	For    time.Duration // zero: until the turn ends
-	Digest string        // what to endorse: a digest or its beginning
+	// Offer is which of the question's offers is taken, from 1; zero takes the
+	// narrowest. Picked is what the person picked or typed where the question
+	// has a [Pick].
+	Offer  int
+	Picked string
+	Digest string // what to endorse: a digest or its beginning
 	// By and Channel say who answered, and where.
 	By, Channel string
 }

@@ -74,6 +74,10 @@ func (st *step) answer(cmd approval.Command) {
 		}
 		return
 	}
+	if !hasOffer(cmd, open.Shown) {
+		st.out.Reply.Notice = "That question has no such offer. Look at it again."
+		return
+	}
 	var given []floodmark.Shown
 	for _, shown := range open.Shown {
 		if cmd.Tool == approval.All || cmd.Tool == shown.Tool.String() {
@@ -134,6 +138,10 @@ func (st *step) burn(text string) bool {
 // grant is what an approval of one shown call allows, never wider than shown.
 func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmark.Shown) floodmark.GrantGiven {
 	g := floodmark.GrantGiven{Ticket: t, Scope: floodmark.GrantTurn, Shown: shown, Turn: st.turn()}
+	g.Shown.Offers = nil // the question has them
+	if cmd.Offer > 0 {
+		return st.taken(g, shown.Offers[cmd.Offer-1])
+	}
 	if cmd.For > 0 {
 		g.Until = st.in.At.Add(min(cmd.For, approval.MaxFor))
 		g.Scope = floodmark.GrantMinutes

@@ -192,14 +192,17 @@ func (st *step) opined(j *judged, f floodmark.OpinionGiven) {
 func (st *step) ask(j judged) {
 	shown := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern,
-		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node,
+		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(&j),
 	}
 	open, asked := st.s.Book.Asked(shown.Tool, shown.ArgsDigest, st.in.At)
 	if asked && st.current(open, shown) {
 		st.out.Reply.Ticket = open.ID
 		return
 	}
-	q := approval.Question{Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: j.pattern}
+	q := approval.Question{
+		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: j.pattern,
+		Offers: shown.Offers, Source: st.writer(&j), Consequence: consequence(&j),
+	}
 	if !asked {
 		open, asked = st.s.Book.Joinable(st.turn(), st.in.At)
 	}
