@@ -29,10 +29,10 @@ type agent struct {
 	spawn []func(results []string) testmodel.Call
 	// spawnAsks says that beginning a sub-agent is itself asked about.
 	spawnAsks bool
+	// runSpawning, unless nil, runs it in the way its sub-agents need.
+	runSpawning func(w *world, h how) (output string)
 	// plugin says that our hook is code in the agent, not a program it starts.
 	plugin bool
-	// pending are the behaviours that were not measured yet, and why.
-	pending map[string]string
 	// holes are the behaviours that are not kept, and why, and what was tried;
 	// none those that the agent has no occasion for. The run must show them.
 	holes, none map[string]string

@@ -146,29 +146,42 @@ func subagentInherits(w *world, a agent) error {
 		w.daemon()
 	}
 	_, child := w.family(a, []string{read}, []string{attack}, nil)
-	if len(child) != 1 || !strings.Contains(child[0], waits) {
+	if len(child) != 1 || !strings.Contains(child[0], waits) || !strings.Contains(child[0], "news.example (untrusted)") {
 		return fmt.Errorf("the child's call gave %q", child)
 	}
 	return w.safe()
 }
 
+// mcpGated also shows that the server's tool would be called: approved, it is.
 func mcpGated(w *world, a agent) error {
-	w.daemon()
+	w.inMemory() // which the owner can answer here
+	w.env = []string{"FLOODMARK_HOOK_SOCKET=" + w.memorySocket()}
 	w.tools = true
+	early := false
+	call := testmodel.Step{Calls: []testmodel.Call{a.mcp(map[string]string{"text": w.secret})}}
 	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
 		switch len(turn.Results) {
 		case 0:
 			return testmodel.Step{Calls: []testmodel.Call{a.shell(read)}}
 		case 1:
-			return testmodel.Step{Calls: []testmodel.Call{a.mcp(map[string]string{"text": w.secret})}}
+			return call
+		case 2:
+			_, err := os.Stat(w.dispatched())
+			early = err == nil
+			w.approve()
+			return call
 		}
 		return testmodel.Step{Text: "Done."}
 	}
 	a.run(w, how{protected: true})
-	if _, err := os.Stat(w.dispatched()); err == nil {
+	if early {
 		return errors.New("the server's tool was called")
 	}
-	return w.has("News", waits)
+	sent, err := os.ReadFile(w.dispatched())
+	if err != nil || !strings.Contains(string(sent), w.secret) {
+		return fmt.Errorf("the server's tool was not called when that was approved, so nothing is shown: %q, %w", sent, err)
+	}
+	return w.has("News", waits, "dispatched")
 }
 
 func resultWithheld(w *world, a agent) error {

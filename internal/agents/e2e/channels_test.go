@@ -48,7 +48,11 @@ type chatApp struct {
 	told int
 }
 
-const groupChat = -100500
+// The owner's number in the chat app, and that of a group.
+const (
+	chatOwner = 111
+	groupChat = -100500
+)
 
 func (c *chatApp) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a lost request is asked again
@@ -111,6 +115,7 @@ func (w *world) gateway(app *chatApp, done func() bool) {
 	cmd.Dir = w.project
 	cmd.Env = []string{
 		"PATH=" + filepath.Dir(cmd.Path) + ":" + os.Getenv("PATH"), "HOME=" + w.home, "LANG=C.UTF-8", "TERM=dumb", "FLOODMARK_HOOK_SOCKET=" + w.memorySocket(),
+		"http_proxy=" + w.web.URL, "no_proxy=127.0.0.1,localhost", "NO_PROXY=127.0.0.1,localhost",
 		"OPENCLAW_STATE_DIR=" + filepath.Join(w.home, ".openclaw"), "OPENCLAW_CONFIG_PATH=" + settings,
 	}
 	var said bytes.Buffer
@@ -126,13 +131,14 @@ func (w *world) gateway(app *chatApp, done func() bool) {
 	late := ctx.Err() != nil
 	cancel()
 	_ = cmd.Wait() // it was told to end
+	w.output = said.String()
 	if late {
-		w.t.Errorf("the gateway was not done within %s: %s", gatewayWithin, tail(said.String()))
+		w.t.Errorf("the gateway was not done within %s: %s", gatewayWithin, tail(w.output))
 	}
 }
 
-// gatewaySettings are OpenClaw's, for a gateway with a chat app whose user 111
-// is the owner.
+// gatewaySettings are OpenClaw's, for a gateway with a chat app whose
+// chatOwner is the owner.
 func (w *world) gatewaySettings(telegram string) map[string]any {
 	var settings map[string]any
 	if err := json.Unmarshal([]byte(shipped(w.t, "openclaw/settings.json")), &settings); err != nil {
@@ -151,7 +157,7 @@ func (w *world) gatewaySettings(telegram string) map[string]any {
 	}}}
 	settings["tools"] = map[string]any{"profile": "coding", "exec": map[string]any{"security": "full", "ask": "off"}}
 	settings["gateway"] = map[string]any{"mode": "local", "port": freePort(w.t), "bind": "loopback", "auth": map[string]any{"mode": "token", "token": random()}}
-	settings["commands"] = map[string]any{"ownerAllowFrom": []string{"telegram:111"}}
+	settings["commands"] = map[string]any{"ownerAllowFrom": []string{fmt.Sprint("telegram:", chatOwner)}}
 	settings["channels"] = map[string]any{"telegram": map[string]any{
 		"enabled": true, "botToken": "999:example", "apiRoot": telegram, "dmPolicy": "open", "allowFrom": []string{"*"},
 		"groupPolicy": "open", "groups": map[string]any{"*": map[string]any{"requireMention": false}},
@@ -205,7 +211,7 @@ func TestOpenclawChannels(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.model.Say = testmodel.Script(testmodel.Step{Text: "Done."})
-	const owner, other = 111, 222
+	const owner, other = chatOwner, 222
 	table := []struct {
 		sent
 		want floodmark.Trust

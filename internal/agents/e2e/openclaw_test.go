@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"path/filepath"
 
 	"github.com/floodmark/floodmark/internal/testmodel"
@@ -17,20 +18,14 @@ func openclawAgent() agent {
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "exec", Args: map[string]string{"command": command}}
 		},
-		mcp: func(args any) testmodel.Call { return openclawHidden(mcpName+"__"+mcpTool, args) },
-		pending: map[string]string{
-			"sub-agent": "Not measured yet: once a page was read, OpenClaw's sub-agent is itself asked about. Approved, it did not run without the gateway («published reply runtime missing»), and with the gateway this was not tried.",
-		},
+		mcp:       func(args any) testmodel.Call { return openclawHidden(mcpName+"__"+mcpTool, args) },
 		spawnAsks: true,
 		spawn: []func(results []string) testmodel.Call{
 			func([]string) testmodel.Call {
 				return openclawHidden("sessions_spawn", map[string]string{"task": part, "label": "part"})
 			},
-			// The parent goes on meanwhile, and a run without a gateway ends with it.
-			func([]string) testmodel.Call {
-				return testmodel.Call{Name: "exec", Args: map[string]any{"command": "sleep 40", "yieldMs": 60_000}}
-			},
 		},
+		runSpawning: runOpenclawGateway,
 	}
 }
 
@@ -71,4 +66,19 @@ func runOpenclaw(w *world, h how) string {
 		tool(w.t, "node-"+nodeVersion, "node_modules", ".bin", "node"),
 		tool(w.t, "openclaw-"+openclawVersion, "node_modules", "openclaw", "openclaw.mjs"),
 		"agent", "--local", "--session-id", "e2e", "--message", prompt(), "--json")
+}
+
+// runOpenclawGateway runs it behind its gateway, which its sub-agents need: the
+// owner writes in a chat. It ends when a sub-agent has done its part.
+func runOpenclawGateway(w *world, _ how) string {
+	app := &chatApp{messages: []sent{{from: chatOwner, text: prompt()}}, next: func(int) bool { return true }}
+	w.gateway(app, func() bool {
+		for _, turn := range w.model.Turns() {
+			if bytes.Contains(turn.Body, []byte(part)) && !bytes.Contains(turn.Body, []byte(task)) && len(turn.Results) > 0 {
+				return true
+			}
+		}
+		return false
+	})
+	return w.output
 }

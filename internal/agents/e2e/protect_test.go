@@ -11,8 +11,10 @@ import (
 )
 
 // What «floodmark protect» writes is enough: the agents find it, trust it, and
-// the attack is stopped. What «floodmark unprotect» leaves is what was there,
-// and the attack works.
+// the attack is stopped. What «floodmark unprotect» leaves holds nothing of ours,
+// also after the agent itself wrote to its settings. That the attack works without
+// us is the cell «off», and that files come back byte for byte is shown in
+// internal/protect.
 func TestProtectIsEnough(t *testing.T) {
 	for _, a := range agentsHere() {
 		t.Run(a.name, func(t *testing.T) {

@@ -42,7 +42,11 @@ func (w *world) family(a agent, before, child, after []string) (parents, childs 
 		}
 		return next(after, parents[len(before)+asked+len(a.spawn):])
 	}
-	a.run(w, how{protected: true})
+	run := a.run
+	if a.runSpawning != nil {
+		run = a.runSpawning
+	}
+	run(w, how{protected: true})
 	w.t.Logf("the parent read %q, the child %q", parents, childs)
 	return parents, childs
 }

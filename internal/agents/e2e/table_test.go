@@ -22,7 +22,6 @@ const (
 	resultYes    = "yes"
 	resultNo     = "no"
 	resultNone   = "none" // the agent has no occasion for it
-	resultNotYet = "not yet"
 	resultFailed = "FAILED"
 )
 
@@ -156,9 +155,6 @@ func (m matrix) into(t *testing.T, text string) string {
 func (a agent) expected(b behaviour) string {
 	if _, ok := a.none[b.name]; ok {
 		return resultNone
-	}
-	if _, ok := a.pending[b.name]; ok {
-		return resultNotYet
 	}
 	if _, ok := a.holes[b.name]; ok {
 		return resultNo
