@@ -15,7 +15,9 @@ import (
 
 // A Ticket is a question on its way to a person.
 type Ticket struct {
-	ID      floodmark.TicketID
+	ID floodmark.TicketID
+	// Tenant and Session say whose question it is.
+	Tenant  string
 	Session floodmark.SessionID
 	// Code is what the owner types. It goes to the owner's channel and nowhere
 	// else: not into a reply, a log or the journal. A call that is added to an

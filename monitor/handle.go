@@ -104,6 +104,7 @@ func (m *Monitor) ask(s journal.Session, t approval.Ticket) {
 	if len(m.cfg.Approvers) == 0 || m.join() != nil {
 		return
 	}
+	t.Tenant = s.Tenant // the kernel knows of none
 	go func() {
 		defer m.work.Done()
 		results := make(chan error, len(m.cfg.Approvers))
