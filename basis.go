@@ -52,9 +52,11 @@ type Basis struct {
 	// Kinds are the kinds of the values, one for each argument; none means that
 	// all are strings with something in them. Cut are the arguments besides
 	// content whose short form is not the whole value. Needs are those that
-	// need another trust than the owner's.
+	// need another trust than the owner's. Long are those whose value is too
+	// long to be shown to an auditor as a whole.
 	Kinds []ValueKind `json:"kinds,omitempty"`
 	Cut   []int       `json:"cut,omitempty"`
+	Long  []int       `json:"long,omitempty"`
 	Needs []Need      `json:"needs,omitempty"`
 
 	// Where it goes: the arguments that say so, those that are paths, and the

@@ -106,6 +106,7 @@ func (c *plain) basis(b *Basis) {
 	list(c, "loads", &b.Loads, (*plain).load)
 	list(c, "kinds", &b.Kinds, textValue[ValueKind])
 	list(c, "cut", &b.Cut, numberValue[int])
+	list(c, "long", &b.Long, numberValue[int])
 	list(c, "needs", &b.Needs, (*plain).need)
 	list(c, "destinations", &b.Destinations, numberValue[int])
 	list(c, "paths", &b.Paths, numberValue[int])

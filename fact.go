@@ -164,10 +164,14 @@ type ActionDecided struct {
 
 // OpinionGiven says what the auditor answered about a call.
 type OpinionGiven struct {
-	Call       CallID  `json:"call,omitempty"`
-	ArgsDigest Digest  `json:"argsDigest"`
-	Verdict    Verdict `json:"verdict"`
-	Text       string  `json:"text,omitempty"`
+	Call       CallID `json:"call,omitempty"`
+	ArgsDigest Digest `json:"argsDigest"`
+	// Verdict is what followed from it.
+	Verdict Verdict `json:"verdict"`
+	Text    string  `json:"text,omitempty"`
+	// Says is the answer itself: allow, block, unsure or silent. Older entries
+	// have none.
+	Says string `json:"says,omitempty"`
 }
 
 // ChildSpawned says that a sub-agent's session was begun.

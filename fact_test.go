@@ -55,7 +55,7 @@ func examples() []floodmark.Fact {
 			},
 			Basis: fullBasis(),
 		},
-		floodmark.OpinionGiven{Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Text: "t"},
+		floodmark.OpinionGiven{Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Text: "t", Says: "allow"},
 		floodmark.ChildSpawned{Child: "k"},
 		floodmark.ChildEnded{Child: "k", Sources: []floodmark.Source{src}},
 		endorsed,
@@ -97,7 +97,7 @@ func fullBasis() *floodmark.Basis {
 	return &floodmark.Basis{
 		Before: 2, Agent: "a", Unreadable: true, Undescribed: true, Hinted: true, SelfProtected: true, Instructs: true, Network: true, Own: true, SecretPath: true,
 		Returns: floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Internal}, Location: "elsewhere",
-		Kinds: []floodmark.ValueKind{floodmark.NumberValue}, Cut: []int{0}, Needs: []floodmark.Need{{Argument: 0, Trust: floodmark.Local}},
+		Kinds: []floodmark.ValueKind{floodmark.NumberValue}, Cut: []int{0}, Long: []int{0}, Needs: []floodmark.Need{{Argument: 0, Trust: floodmark.Local}},
 		Loads: []floodmark.Load{{
 			Artifact: floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: "/p"}, Label: floodmark.Label{Trust: floodmark.Shared},
 			Sources: []floodmark.Source{{Kind: floodmark.NodeInput}},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/provenance"
@@ -32,6 +33,9 @@ func (st *step) values(j *judged) {
 	plain := true
 	for i, leaf := range j.leaves {
 		plain = plain && leaf.Kind == hook.String && leaf.Value != ""
+		if len(leaf.Value) > audit.MaxArgumentBytes {
+			b.Long = append(b.Long, i)
+		}
 		a := &j.action.Arguments[i]
 		if a.Role == floodmark.Content {
 			continue

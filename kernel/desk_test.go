@@ -192,7 +192,7 @@ func (d *desk) reply(text string, to hook.Audience) hook.Reply {
 	return d.tell(hook.Event{Point: hook.BeforeResponseEmit, Text: text, Audience: to}).Reply
 }
 
-func (d *desk) opine(tool, args string, o *audit.Opinion) kernel.Output {
+func (d *desk) opine(tool, args string, o audit.Opinion) kernel.Output {
 	d.t.Helper()
 	return d.take(kernel.Opine(d.state, d.rules, d.input(hook.Event{Point: hook.BeforeToolCall, Call: toolCall(tool, args)}), o))
 }

@@ -219,20 +219,6 @@ func (st *step) conclude(j *judged) {
 	}
 }
 
-// auditable reports whether an auditor may resolve the call at all. Attacker's
-// text can reach it inside arguments, so the worst is kept for people.
-func (st *step) auditable(j *judged) bool {
-	if !st.settings().AuditorOn || j.ruling.Flow || !st.auditCase(*j).Fits() {
-		return false
-	}
-	for _, e := range j.action.Effects {
-		if e == floodmark.Admin || e == floodmark.Run && j.mark.Trust < floodmark.Local {
-			return false
-		}
-	}
-	return true
-}
-
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern,

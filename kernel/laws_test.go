@@ -139,7 +139,7 @@ func (h *history) one() error {
 		if err := h.take(in, out, err, false); err != nil {
 			return err
 		}
-		out, err = kernel.Opine(h.state, h.rules, in, pick(h, nil, &audit.Opinion{Agrees: true}, &audit.Opinion{Reason: "no"}))
+		out, err = kernel.Opine(h.state, h.rules, in, pick(h, audit.Opinion{}, audit.Opinion{Says: audit.Unsure}, audit.Opinion{Says: audit.Allow}, audit.Opinion{Says: audit.Block, Reason: "no"}))
 	}
 	o := in.Event.Origin
 	return h.take(in, out, err, in.Event.Point == hook.MessageReceived && o.IsOwner && o.Group == "")

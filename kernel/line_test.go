@@ -143,14 +143,14 @@ const audited = "auditor: {on: true}\n"
 // What an auditor's opinion becomes, in the journal and in the answer.
 func TestOpinions(t *testing.T) {
 	for name, c := range map[string]struct {
-		opinion *audit.Opinion
+		opinion audit.Opinion
 		verdict floodmark.Verdict
 		text    string
 	}{
-		"yes":        {&audit.Opinion{Agrees: true}, floodmark.Allow, "the auditor finds it consistent with the owner's words"},
-		"no":         {&audit.Opinion{}, floodmark.Confirm, "the auditor does not find it in the owner's words"},
-		"no because": {&audit.Opinion{Reason: `not "bob"`}, floodmark.Confirm, `the auditor does not find it in the owner's words: "not \"bob\""`},
-		"none":       {nil, floodmark.Confirm, "the auditor gave no opinion"},
+		"yes":        {audit.Opinion{Says: audit.Allow}, floodmark.Allow, "the auditor finds it consistent with the owner's words"},
+		"no":         {audit.Opinion{Says: audit.Block}, floodmark.Confirm, "the auditor does not find it in the owner's words"},
+		"no because": {audit.Opinion{Says: audit.Block, Reason: `not "bob"`}, floodmark.Confirm, `the auditor does not find it in the owner's words: "not \"bob\""`},
+		"none":       {audit.Opinion{}, floodmark.Confirm, "the auditor gave no opinion"},
 	} {
 		d := newDesk(t, audited)
 		d.owner("Tell bob what the wall says.")
@@ -204,7 +204,7 @@ func TestNotForTheAuditor(t *testing.T) {
 		d.owner("hello")
 		if c.reads != "" {
 			d.call(c.reads, "")
-			d.opine(c.reads, "", &audit.Opinion{Agrees: true})
+			d.opine(c.reads, "", audit.Opinion{Says: audit.Allow})
 		}
 		if got := d.call(c.tool, "").Reply.Decision.Verdict; got != c.verdict {
 			t.Errorf("%s: %v, want %v", name, got, c.verdict)
@@ -220,7 +220,7 @@ func TestNotForTheAuditor(t *testing.T) {
 	if got := d.call("look", "").Reply.Decision.Verdict; got != floodmark.Confirm {
 		t.Errorf("without an auditor: %v", got)
 	}
-	if out := d.opine("look", "", &audit.Opinion{Agrees: true}); out.Reply.Decision.Verdict != floodmark.Confirm || len(kept[floodmark.OpinionGiven](out)) != 0 {
+	if out := d.opine("look", "", audit.Opinion{Says: audit.Allow}); out.Reply.Decision.Verdict != floodmark.Confirm || len(kept[floodmark.OpinionGiven](out)) != 0 {
 		t.Errorf("an opinion nobody asked for: %+v", out.Reply.Decision)
 	}
 }

@@ -51,7 +51,7 @@ func (g *guess) lacks(j *judged, at int) bool {
 // reground makes the basis of a call that is something else now.
 func (g *guess) reground(j *judged) {
 	use, old := &j.use, j.basis
-	b := floodmark.Basis{Before: old.Before, Agent: old.Agent, Kinds: old.Kinds, Loads: old.Loads, SecretInArgs: old.SecretInArgs, Carried: old.Carried}
+	b := floodmark.Basis{Before: old.Before, Agent: old.Agent, Kinds: old.Kinds, Long: old.Long, Loads: old.Loads, SecretInArgs: old.SecretInArgs, Carried: old.Carried}
 	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
 	b.Interactive = use.Interactive
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret

@@ -52,7 +52,7 @@ func sound(b *floodmark.Basis, arguments int) bool {
 			return false
 		}
 	}
-	for _, i := range slices.Concat(b.Destinations, b.Paths, b.Cut) {
+	for _, i := range slices.Concat(b.Destinations, b.Paths, b.Cut, b.Long) {
 		if !at(i) {
 			return false
 		}
@@ -104,7 +104,7 @@ func (t *trial) once(st *step, f floodmark.ActionDecided, o *floodmark.OpinionGi
 		st.rule(&j, st.authority(j.action))
 	}
 	if o != nil && j.decision.Verdict == floodmark.Audit {
-		st.opined(&j, *o)
+		st.recalled(&j, *o)
 	}
 	st.enforce(&j.decision)
 	return j, ""

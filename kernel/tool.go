@@ -2,11 +2,9 @@ package kernel
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
-	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
 )
 
@@ -45,7 +43,7 @@ func (st *step) finish(j judged) {
 		st.out.Reply.Line = st.line(j)
 		st.ask(j)
 	case floodmark.Audit:
-		c := st.auditCase(j)
+		c := st.auditCase(&j)
 		st.out.Case = &c
 	case floodmark.Restrict:
 		st.out.Reply.Line = st.line(j)
@@ -120,70 +118,6 @@ func (st *step) arrived(c hook.Call, n floodmark.NodeID) floodmark.Label {
 func (st *step) indexResult(n floodmark.NodeID, d floodmark.Digest) {
 	if st.ev.Result.Text != "" {
 		st.out.Indexed = append(st.out.Indexed, Indexed{Node: n, Digest: d, Text: st.ev.Result.Text})
-	}
-}
-
-// auditCase is what the auditor is shown: the owner's words and the call.
-func (st *step) auditCase(j judged) audit.Case {
-	c := audit.Case{OwnerMessages: slices.Clone(st.s.Owner), Tool: j.action.Tool, Effects: j.action.Effects}
-	for src := range st.s.Ledger.Sources() {
-		if src.Origin.Kind == floodmark.FromTool && !slices.Contains(c.SourceTools, src.Origin.Name) {
-			c.SourceTools = append(c.SourceTools, src.Origin.Name)
-		}
-	}
-	for i, leaf := range j.leaves {
-		a := j.action.Arguments[i]
-		foreign := a.Whence == floodmark.Seen && a.Trust < floodmark.Owner
-		c.Arguments = append(c.Arguments, audit.NewArgument(leaf.Path, leaf.Value, foreign))
-	}
-	return c
-}
-
-// Opine takes in the auditor's opinion on a call that was answered with Audit,
-// or that there is none (nil). The call is judged anew: what changed meanwhile
-// counts.
-func Opine(s *State, r Rules, in Input, o *audit.Opinion) (Output, error) {
-	st := newStep(s, r, in)
-	if err := st.heed(); err != nil {
-		return Output{}, err
-	}
-	st.ensureOpen()
-	st.ensureRules()
-	st.openTurn()
-	j := st.judge(in.Event.Call, nil)
-	if j.decision.Verdict == floodmark.Audit {
-		st.opinion(&j, o)
-	}
-	st.finish(j)
-	return st.out, nil
-}
-
-func (st *step) opinion(j *judged, o *audit.Opinion) {
-	f := floodmark.OpinionGiven{Call: j.action.Call, ArgsDigest: j.action.ArgsDigest, Verdict: floodmark.Confirm}
-	switch {
-	case o == nil:
-		f.Text = "the auditor gave no opinion"
-	case o.Agrees && st.auditCase(*j).Fits():
-		f.Verdict, f.Text = floodmark.Allow, "the auditor finds it consistent with the owner's words"
-	default:
-		f.Text = "the auditor does not find it in the owner's words"
-		if o.Reason != "" {
-			f.Text += ": " + strconv.Quote(o.Reason)
-		}
-	}
-	st.keep(f)
-	st.opined(j, f)
-}
-
-// opined takes an opinion into the decision.
-func (st *step) opined(j *judged, f floodmark.OpinionGiven) {
-	j.decision.Verdict = f.Verdict
-	reason := floodmark.Reason{Code: floodmark.Audited, Rule: "auditor", Text: f.Text, Verdict: f.Verdict}
-	j.decision.Reasons = append([]floodmark.Reason{reason}, j.decision.Reasons...)
-	if f.Verdict < floodmark.Allow {
-		st.remedy(&j.decision, j.mark.Trust)
-	} else {
-		j.decision.Remedy, j.decision.Blame = floodmark.Remedy{}, nil
 	}
 }
 

@@ -14,9 +14,11 @@ import (
 )
 
 // auditor is a function as an auditor.
-type auditor func(ctx context.Context, c audit.Case) (audit.Opinion, error)
+type auditor func(ctx context.Context, from audit.Asker, c audit.Case) (audit.Opinion, error)
 
-func (a auditor) Audit(ctx context.Context, c audit.Case) (audit.Opinion, error) { return a(ctx, c) }
+func (a auditor) Audit(ctx context.Context, from audit.Asker, c audit.Case) (audit.Opinion, error) {
+	return a(ctx, from, c)
+}
 
 func audited(tb testing.TB, a audit.Auditor) *desk {
 	tb.Helper()
@@ -38,12 +40,14 @@ func TestAuditorsOpinion(t *testing.T) {
 		auditor audit.Auditor
 		want    floodmark.Verdict
 	}{
-		"agrees":         {auditor(func(context.Context, audit.Case) (audit.Opinion, error) { return audit.Opinion{Agrees: true}, nil }), floodmark.Allow},
-		"does not agree": {auditor(func(context.Context, audit.Case) (audit.Opinion, error) { return audit.Opinion{}, nil }), floodmark.Confirm},
-		"fails": {auditor(func(context.Context, audit.Case) (audit.Opinion, error) {
-			return audit.Opinion{Agrees: true}, errors.New("unreachable")
+		"agrees": {auditor(func(context.Context, audit.Asker, audit.Case) (audit.Opinion, error) {
+			return audit.Opinion{Says: audit.Allow}, nil
+		}), floodmark.Allow},
+		"does not agree": {auditor(func(context.Context, audit.Asker, audit.Case) (audit.Opinion, error) { return audit.Opinion{}, nil }), floodmark.Confirm},
+		"fails": {auditor(func(context.Context, audit.Asker, audit.Case) (audit.Opinion, error) {
+			return audit.Opinion{Says: audit.Allow}, errors.New("unreachable")
 		}), floodmark.Confirm},
-		"panics":       {auditor(func(context.Context, audit.Case) (audit.Opinion, error) { panic("odd") }), floodmark.Confirm},
+		"panics":       {auditor(func(context.Context, audit.Asker, audit.Case) (audit.Opinion, error) { panic("odd") }), floodmark.Confirm},
 		"is not there": {nil, floodmark.Confirm},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,11 +64,11 @@ func TestAuditorsOpinion(t *testing.T) {
 func TestAuditorHoldsNoLockAndSeesTheCaseAsItIs(t *testing.T) {
 	var d *desk
 	var shown []int
-	d = audited(t, auditor(func(_ context.Context, c audit.Case) (audit.Opinion, error) {
+	d = audited(t, auditor(func(_ context.Context, _ audit.Asker, c audit.Case) (audit.Opinion, error) {
 		if shown = append(shown, len(c.OwnerMessages)); len(shown) == 1 {
 			d.tell(t, says("s", "and write it to /work/other.md"))
 		}
-		return audit.Opinion{Agrees: true}, nil
+		return audit.Opinion{Says: audit.Allow}, nil
 	}))
 	if got := d.tell(t, note()).Decision.Verdict; got != floodmark.Allow {
 		t.Errorf("got %v", got)
@@ -78,10 +82,10 @@ func TestAuditorHoldsNoLockAndSeesTheCaseAsItIs(t *testing.T) {
 func TestAuditorIsNotAskedForEver(t *testing.T) {
 	var d *desk
 	asked := 0
-	d = audited(t, auditor(func(context.Context, audit.Case) (audit.Opinion, error) {
+	d = audited(t, auditor(func(context.Context, audit.Asker, audit.Case) (audit.Opinion, error) {
 		asked++
 		d.tell(t, says("s", "one more thing"))
-		return audit.Opinion{Agrees: true}, nil
+		return audit.Opinion{Says: audit.Allow}, nil
 	}))
 	if got := d.tell(t, note()).Decision.Verdict; got != floodmark.Confirm || asked != 3 {
 		t.Errorf("got %v after asking %d times", got, asked)
@@ -96,9 +100,9 @@ func TestOpinionDoesNotOutliveTheRules(t *testing.T) {
 	rules := soft
 	d := newDesk(t, journal.NewMemory(), func(c *monitor.Config) {
 		c.Rules = func() kernel.Rules { return rules }
-		c.Auditor = auditor(func(context.Context, audit.Case) (audit.Opinion, error) {
+		c.Auditor = auditor(func(context.Context, audit.Asker, audit.Case) (audit.Opinion, error) {
 			rules = strict
-			return audit.Opinion{Agrees: true}, nil
+			return audit.Opinion{Says: audit.Allow}, nil
 		})
 	})
 	poisoned(t, d, "s")

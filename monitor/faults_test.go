@@ -263,7 +263,7 @@ func TestPanickingJournalLeavesNothingBehind(t *testing.T) {
 // what was written, or a restart would judge differently.
 func TestRememberedAsWritten(t *testing.T) {
 	var shown []string
-	d := audited(t, auditor(func(_ context.Context, c audit.Case) (audit.Opinion, error) {
+	d := audited(t, auditor(func(_ context.Context, _ audit.Asker, c audit.Case) (audit.Opinion, error) {
 		shown = c.OwnerMessages
 		return audit.Opinion{}, nil
 	}))

@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/policy"
 )
 
 // Handle judges one event and returns what the agent must do. When it returns
@@ -63,39 +64,50 @@ func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) 
 // was shown: if that is another one by now it is asked about anew, the last
 // time a person is.
 func (m *Monitor) consult(ctx context.Context, s journal.Session, ev hook.Event, shown audit.Case, last bool) (written, error) {
-	opinion := m.opinion(ctx, shown)
+	opinion := m.opinion(ctx, s, ev, shown)
 	return m.write(ctx, job{session: s, event: ev, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
 		now, err := kernel.Step(st, r, in)
 		if err != nil || now.Case == nil {
 			return now, err
 		}
-		if opinion == nil || reflect.DeepEqual(*now.Case, shown) {
+		if opinion.Says == audit.Silent || reflect.DeepEqual(*now.Case, shown) {
 			return kernel.Opine(st, r, in, opinion)
 		}
 		if last {
-			return kernel.Opine(st, r, in, nil)
+			return kernel.Opine(st, r, in, audit.Opinion{Says: audit.Unsure, Reason: "the session never stood still"})
 		}
 		return now, nil
 	}})
 }
 
-// opinion returns what the auditor says, or nil: then a person is asked.
-func (m *Monitor) opinion(ctx context.Context, c audit.Case) (o *audit.Opinion) {
+// opinion returns what the auditor says. If that is nothing, whoever watches is
+// told why, unless the policy does not mind.
+func (m *Monitor) opinion(ctx context.Context, s journal.Session, ev hook.Event, c audit.Case) audit.Opinion {
 	if m.cfg.Auditor == nil || !c.Fits() {
-		return nil
+		return audit.Opinion{}
 	}
+	o, err := m.audit(ctx, audit.Asker{Tenant: s.Tenant, Session: s.ID}, c)
+	if err == nil {
+		return o
+	}
+	if m.cfg.Rules().Policy.Settings(ev.Agent).AuditorFailMode != policy.FailAllow {
+		m.observe(Observation{Session: s, Agent: ev.Agent, Verdict: floodmark.Audit, Warning: err})
+	}
+	return audit.None(err)
+}
+
+func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o audit.Opinion, err error) {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.AuditTime)
 	defer cancel()
 	defer func() {
 		if recover() != nil {
-			o = nil
+			o, err = audit.Opinion{}, &audit.Failure{Words: "panicked"}
 		}
 	}()
-	given, err := m.cfg.Auditor.Audit(ctx, c)
-	if err != nil || ctx.Err() != nil {
-		return nil
+	if o, err = m.cfg.Auditor.Audit(ctx, from, c); err == nil {
+		err = ctx.Err()
 	}
-	return &given
+	return o, err
 }
 
 // ask sends a question on its way. The reply does not wait for it, and a

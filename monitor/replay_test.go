@@ -183,11 +183,11 @@ func recordSession(t *testing.T, j journal.Journal, rules kernel.Rules, seed uin
 type moody struct{ rng *rand.Rand }
 
 // Audit implements [audit.Auditor].
-func (m moody) Audit(context.Context, audit.Case) (audit.Opinion, error) {
+func (m moody) Audit(context.Context, audit.Asker, audit.Case) (audit.Opinion, error) {
 	if m.rng.IntN(4) == 0 {
 		return audit.Opinion{}, context.DeadlineExceeded
 	}
-	return audit.Opinion{Agrees: m.rng.IntN(2) == 0, Reason: "as it is"}, nil
+	return audit.Opinion{Says: audit.Answer(m.rng.IntN(4)), Reason: "as it is"}, nil
 }
 
 func pickOf[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }

@@ -17,6 +17,17 @@ func (p *Policy) Decide(q *Question) Ruling {
 	if text, ok := q.sound(); !ok {
 		return unjudged(text)
 	}
+	out := v.decide(q)
+	if out.Verdict == floodmark.Audit && v.settings.AuditorOn && v.settings.AuditorFailMode != FailBlock {
+		alone := *v
+		alone.settings.AuditorOn = false
+		out.Unaudited = alone.decide(q).Verdict
+	}
+	return out
+}
+
+// decide answers a question that can be judged.
+func (v *view) decide(q *Question) Ruling {
 	var found reasons
 	out := Ruling{}
 	if q.SelfProtected {

@@ -97,15 +97,15 @@ func readProfile(name string) (*document, []byte, error) {
 	return d, data, nil
 }
 
-// auditorMode refuses an auditor whose silence would mean yes.
+// auditorMode says how little an auditor's silence can mean.
 func (r *reader) auditorMode(d *document) {
 	var s Settings
 	if d.settings(&s); s.AuditorFailMode == FailBlock || d.profile == "dry-run" {
 		return
 	}
 	root := r.parse()
-	r.fault(value(value(root, "auditor"), "failMode"), "fails-open",
-		"an auditor that does not answer would mean yes", "write failMode: block; warn and allow are for profile: dry-run")
+	r.warn(value(value(root, "auditor"), "failMode"), "fails-open",
+		"an auditor that does not answer lets through only what would be allowed without one; about all else a person is asked", "nothing, if that is what you want; else failMode: block")
 }
 
 // hashOf covers every byte that had a say. Lengths keep two files from being

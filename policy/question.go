@@ -140,6 +140,9 @@ type Ruling struct {
 	// Flow says that a flow rule asks for a person: no auditor, no relaxation
 	// and no tool-wide grant may answer instead.
 	Flow bool
+	// Unaudited is, of an Audit where silence may mean more than a question, the
+	// verdict there would be without an auditor. Else it is zero, which restricts.
+	Unaudited floodmark.Verdict
 	// BlockTurn ends the agent's turn.
 	BlockTurn bool
 	// PersistGraph and LogFullContext are what rules asked to be kept.

@@ -58,13 +58,16 @@ func TestLayersThatCannotBe(t *testing.T) {
 	}{
 		{"two users", []Layer{{Name: "a", Data: data}, {Name: "p", Data: data, Project: true}, {Name: "b", Data: data}}, "b:1:1: error: there are two user layers\n    load one of them, or mark the other as a project's"},
 		{"two projects", []Layer{{Name: "a", Data: data, Project: true}, {Name: "b", Data: data, Project: true}, {Name: "c", Data: data}}, ""},
-		{"auditor", []Layer{{Name: "a", Data: []byte("version: 1\nauditor: {failMode: warn}\n")}}, "a:2:21: error: an auditor that does not answer would mean yes\n    write failMode: block; warn and allow are for profile: dry-run"},
 		{"auditor in a dry run", []Layer{{Name: "a", Data: []byte("version: 1\nprofile: dry-run\nauditor: {failMode: allow}\n")}}, ""},
 	} {
 		p, problems := Load(c.layers...)
 		if (p == nil) != (c.want != "") || problems.Error() != c.want {
 			t.Errorf("%s: %v %v", c.name, p != nil, problems)
 		}
+	}
+	p, problems := Load(Layer{Name: "a", Data: []byte("version: 1\nauditor: {failMode: warn}\n")})
+	if want := "a:2:21: warning: an auditor that does not answer lets through only what would be allowed without one; about all else a person is asked\n    nothing, if that is what you want; else failMode: block"; p == nil || problems.Error() != want {
+		t.Errorf("auditor: %v %v", p != nil, problems)
 	}
 	if p, err := Shipped("lax"); p != nil || err == nil || err.Error() != `policy: no profile "lax" (there are assistant, coding, strict or dry-run)` {
 		t.Errorf("%v", err)

@@ -57,7 +57,7 @@ func TestSchemaAcceptsGoodPolicies(t *testing.T) {
 // a file is a project's.
 func beyondSchema() []string {
 	return []string{
-		"anchor", "auditor-fails-open", "cel-", "control", "duplicate-", "key-list", "merge", "not-text", "override-empty", "override-star",
+		"anchor", "cel-", "control", "duplicate-", "key-list", "merge", "not-text", "override-empty", "override-star",
 		"project-", "rule-does-nothing", "rule-other-tools", "rule-twice", "several-documents", "source-both", "source-hosts", "source-paths",
 		"source-strangers", "source-url", "syntax-", "tab", "tag", "tool-unknown-key", "ttl-long", "verifier-both-", "verifier-twice",
 		"workspace-wide",

@@ -37,7 +37,7 @@ func forms() []form {
 		{"deny", "deny [TICKET]", "deny $ticket"},
 		{"endorse", "endorse TEXT", "endorse All is well."},
 		{"withdraw", "withdraw TEXT", "withdraw All is well."},
-		{"auditor", "auditor allow | auditor block [REASON] | auditor silent", "auditor block nobody asked for this"},
+		{"auditor", "auditor allow | auditor block [REASON] | auditor unsure | auditor silent", "auditor block nobody asked for this"},
 		{"checkout", "checkout DIR own | checkout DIR REMOTE COMMIT", "checkout /work/lib https://git.example/lib 1f2e3d4c"},
 		{"changed", "changed PATH… [… if that may not be all]", "changed /work/a.txt /work/b.txt"},
 		{"wait", "wait DURATION", "wait 90s"},

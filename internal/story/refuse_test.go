@@ -138,7 +138,7 @@ func TestOtherLinesThatMustBeRefused(t *testing.T) {
 		{`deny t1`, `nobody was asked anything yet, so there is nothing to deny`},
 		{`owner .approve exec $code`, `nobody was asked anything yet, so there is no $code`},
 		{asking + `deny t9`, `"t9" is no question that was asked; did you mean t1? (known: t1); write «deny [TICKET]», such as «deny $ticket»`},
-		{`auditor alow`, differs + `; write «auditor allow | auditor block [REASON] | auditor silent», such as «auditor block nobody asked for this»`},
+		{`auditor alow`, differs + `; write «auditor allow | auditor block [REASON] | auditor unsure | auditor silent», such as «auditor block nobody asked for this»`},
 		{`wait long`, `time: invalid duration "long"; write «wait DURATION», such as «wait 90s»`},
 		{`wait -1s`, `time only goes forward; write «wait DURATION», such as «wait 90s»`},
 		{`iteration 1x`, `"1x" is no number of a round; write «iteration N», such as «iteration 0»`},

@@ -36,7 +36,7 @@ import (
 //	spawn CHILD TEXT / ended CHILD TEXT
 //	end                              session_end
 //	approve / deny [TICKET] / endorse TEXT / withdraw TEXT   on a proved channel
-//	auditor allow|block|silent [REASON]
+//	auditor allow|block|unsure|silent [REASON]
 //	checkout DIR own | checkout DIR REMOTE COMMIT            what git says of a folder
 //	changed PATH… [… if that may not be all]                 what the next result finds changed
 //	wait DURATION / restart
@@ -361,11 +361,13 @@ func (w *world) setAuditor(rest string) error {
 	word, reason, _ := strings.Cut(rest, " ")
 	switch {
 	case word == "block":
-		w.opinion = &audit.Opinion{Reason: lines(reason)}
+		w.opinion = audit.Opinion{Says: audit.Block, Reason: lines(reason)}
 	case rest == "allow":
-		w.opinion = &audit.Opinion{Agrees: true}
+		w.opinion = audit.Opinion{Says: audit.Allow}
+	case rest == "unsure":
+		w.opinion = audit.Opinion{Says: audit.Unsure}
 	case rest == "silent":
-		w.opinion = nil
+		w.opinion = audit.Opinion{}
 	default:
 		return misused("auditor", errUsage)
 	}

@@ -35,10 +35,10 @@ type world struct {
 	ticket    floodmark.TicketID         // the last question
 	questions map[floodmark.TicketID]int // every question, and how many calls it shows
 
-	opinion *audit.Opinion // what the auditor says; nil: nothing
-	reply   hook.Reply     // the last answer
-	out     kernel.Output  // all that came with it
-	asked   string         // what the auditor was last shown
+	opinion audit.Opinion // what the auditor says
+	reply   hook.Reply    // the last answer
+	out     kernel.Output // all that came with it
+	asked   string        // what the auditor was last shown
 
 	warnings string // what loading the policy said
 }
@@ -222,7 +222,7 @@ func (w *world) take(out kernel.Output) error {
 	}
 	w.reply, w.out = out.Reply, out
 	if out.Case != nil {
-		w.asked = out.Case.Prompt()
+		w.asked = out.Case.Prompt().String()
 	}
 	if w.code != "" && w.leaks(out) {
 		return fmt.Errorf("the code %s is in a reply: the model would read it", w.code)

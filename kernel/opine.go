@@ -1,0 +1,157 @@
+package kernel
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// auditable reports whether an auditor may resolve the call at all. Attacker's
+// text can reach it inside arguments, so the worst is kept for people; and what
+// carries a secret is shown to nobody else.
+func (st *step) auditable(j *judged) bool {
+	if !st.settings().AuditorOn || j.ruling.Flow || j.basis.SecretInArgs || len(j.action.Effects) == 0 {
+		return false
+	}
+	trust := min(j.mark.Trust, j.question.Trust)
+	for _, e := range j.action.Effects {
+		if e == floodmark.Admin || e == floodmark.Run && trust < floodmark.Local {
+			return false
+		}
+	}
+	return st.auditCase(j).Fits()
+}
+
+// auditCase is what the auditor is shown: the owner's words and the call.
+func (st *step) auditCase(j *judged) audit.Case {
+	c := audit.Case{OwnerMessages: slices.Clone(st.s.Owner), Tool: j.action.Tool, Effects: j.action.Effects}
+	for src := range st.s.Ledger.Sources() {
+		if src.Origin.Kind == floodmark.FromTool && !slices.Contains(c.SourceTools, src.Origin.Name) {
+			c.SourceTools = append(c.SourceTools, src.Origin.Name)
+		}
+	}
+	for i, leaf := range j.leaves {
+		a := st.auditArgument(j, leaf, j.action.Arguments[i])
+		a.Cut = a.Cut || slices.Contains(j.basis.Long, i)
+		c.Arguments = append(c.Arguments, a)
+	}
+	return c
+}
+
+// maxAudited is how much of a value is looked through for secrets before its
+// beginning is shown. Of a longer one nothing is shown: a secret might be cut in
+// two and missed.
+const maxAudited = 64 << 10
+
+// auditArgument is one value without what looks like a secret.
+func (st *step) auditArgument(j *judged, leaf hook.Leaf, a floodmark.Argument) audit.Argument {
+	about := argument(j.use, leaf)
+	text := leaf.Value
+	chars := utf8.RuneCountInString(text)
+	if len(text) > maxAudited || about.Is == catalog.IsSecret || secretName(leaf.Path) {
+		text = audit.Redacted(chars)
+	} else {
+		text = st.veiled(text)
+	}
+	out := audit.NewArgument(leaf.Path, text, a.Whence == floodmark.Seen && a.Trust < floodmark.Owner)
+	out.Chars = chars
+	out.File = a.Role == floodmark.Content && slices.Contains(j.action.Effects, floodmark.Write)
+	return out
+}
+
+// CaseOf is what an auditor would be shown of a call, whoever decides on it: for
+// measuring auditors. It reports false if the call cannot be read.
+func CaseOf(s *State, r Rules, in Input) (audit.Case, bool) {
+	st := newStep(s, r, in)
+	j := st.judge(in.Event.Call, nil)
+	if j.basis.Unreadable {
+		return audit.Case{}, false
+	}
+	return st.auditCase(&j), true
+}
+
+// Opine takes in the auditor's opinion on a call that was answered with Audit,
+// or that there is none (the zero Opinion). The call is judged anew: what
+// changed meanwhile counts.
+func Opine(s *State, r Rules, in Input, o audit.Opinion) (Output, error) {
+	st := newStep(s, r, in)
+	if err := st.heed(); err != nil {
+		return Output{}, err
+	}
+	st.ensureOpen()
+	st.ensureRules()
+	st.openTurn()
+	j := st.judge(in.Event.Call, nil)
+	if j.decision.Verdict == floodmark.Audit {
+		st.opinion(&j, o)
+	}
+	st.finish(j)
+	return st.out, nil
+}
+
+func (st *step) opinion(j *judged, o audit.Opinion) {
+	f := floodmark.OpinionGiven{Call: j.action.Call, ArgsDigest: j.action.ArgsDigest, Verdict: floodmark.Confirm, Says: o.Says.String()}
+	said := ""
+	if o.Reason != "" {
+		said = ": " + strconv.Quote(o.Reason)
+	}
+	switch o.Says {
+	case audit.Allow:
+		f.Verdict, f.Text = floodmark.Allow, "the auditor finds it consistent with the owner's words"
+	case audit.Block:
+		f.Text = "the auditor does not find it in the owner's words" + said
+	case audit.Unsure:
+		f.Text = "the auditor cannot tell from the owner's words" + said
+	default:
+		f.Text = "the auditor gave no opinion"
+		if o.Reason != "" {
+			f.Text = "the auditor " + o.Reason
+		}
+		st.unheard(j, &f)
+	}
+	st.keep(f)
+	st.opined(j, f)
+}
+
+// unheard lets a call through that an auditor said nothing about, if the policy
+// wants that and would have allowed the call without an auditor: whoever keeps
+// the auditor from answering gains nothing.
+func (st *step) unheard(j *judged, f *floodmark.OpinionGiven) {
+	f.Verdict = floodmark.Confirm
+	f.Text, _, _ = strings.Cut(f.Text, withoutOne)
+	if st.settings().AuditorFailMode > policy.FailBlock && j.ruling.Unaudited == floodmark.Allow {
+		f.Verdict = floodmark.Allow
+		f.Text += withoutOne
+	}
+}
+
+// withoutOne is why silence was enough.
+const withoutOne = "; without an auditor it would have been allowed"
+
+// recalled takes a recorded opinion into a decision that is made again. What
+// silence meant is for the rules of now to say.
+func (st *step) recalled(j *judged, f floodmark.OpinionGiven) {
+	if f.Says == audit.Silent.String() {
+		st.unheard(j, &f)
+	}
+	st.opined(j, f)
+}
+
+// opined takes an opinion into the decision.
+func (st *step) opined(j *judged, f floodmark.OpinionGiven) {
+	j.decision.Verdict = f.Verdict
+	reason := floodmark.Reason{Code: floodmark.Audited, Rule: "auditor", Text: f.Text, Verdict: f.Verdict}
+	j.decision.Reasons = append([]floodmark.Reason{reason}, j.decision.Reasons...)
+	if f.Verdict < floodmark.Allow {
+		st.remedy(&j.decision, j.mark.Trust)
+	} else {
+		j.decision.Remedy, j.decision.Blame = floodmark.Remedy{}, nil
+	}
+}
