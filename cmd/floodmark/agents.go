@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/floodmark/floodmark/integrations"
 	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/internal/prove"
@@ -46,6 +48,7 @@ func (c *console) agents(ctx context.Context, p place) ([]agentReport, error) {
 		return nil, err
 	}
 	proofs, unread := prove.Proofs(paths.Proofs)
+	checks, _ := prove.Checked(paths.Checked) // what cannot be read is made anew in a day
 	var list []agentReport
 	for _, f := range m.List(ctx) {
 		cover := covers[f.Name]
@@ -57,6 +60,8 @@ func (c *console) agents(ctx context.Context, p place) ([]agentReport, error) {
 			a.Proof = &proof
 		}
 		if w := unproved(f, m.Since(f.Name), a.Proof, unread, p); w != "" {
+			a.Warnings = append(a.Warnings, w)
+		} else if w := doubted(f, m.Since(f.Name), a.Proof, checks, p); w != "" {
 			a.Warnings = append(a.Warnings, w)
 		}
 		list = append(list, a)
@@ -102,6 +107,16 @@ func unproved(f protect.Found, since time.Time, last *prove.Proof, unread error,
 		return "its last proof failed; " + again + " tries it again"
 	}
 	return ""
+}
+
+// doubted says what the monitor's own check of every day found since the last
+// proof; empty if nothing.
+func doubted(f protect.Found, since time.Time, last *prove.Proof, checks prove.Checks, where place) string {
+	found, is := checks.Agents[f.Name]
+	if !is || found.Kind == "" || f.State != protect.Protected || last == nil || !checks.At.After(last.At) || !checks.At.After(since) {
+		return ""
+	}
+	return "the monitor's own check of " + stamp(timestamppb.New(checks.At)) + " found: " + found.Why + "; «floodmark prove " + f.Name + where.flags() + "» tries it again"
 }
 
 // agentsText lists them for people; nothing where there is none.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/prove"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -114,6 +115,7 @@ func (c *console) protect(ctx context.Context, f protectFlags, names []string) e
 		if err := plan.Apply(); err != nil {
 			return protectError(err)
 		}
+		c.remember(ctx, f, m, plan)
 	}
 	if f.form == asJSON {
 		err = c.json(planReport(plan, yes))
@@ -136,6 +138,26 @@ func (c *console) planned(ctx context.Context, m protect.Machine, f protectFlags
 	}
 	m.Hook = hook
 	return m.Protect(ctx, names...)
+}
+
+// remember keeps for the check of every day how the agents were protected, or
+// lets go of it. Without it they are protected all the same.
+func (c *console) remember(ctx context.Context, f protectFlags, m protect.Machine, plan *protect.Plan) {
+	paths, err := c.paths(f.place)
+	if err == nil && !f.system {
+		var names []string
+		for _, a := range plan.Agents {
+			names = append(names, a.Name)
+		}
+		if f.undo {
+			err = prove.Forget(paths.Proofs, names)
+		} else {
+			err = prove.Remember(ctx, paths.Proofs, m, names)
+		}
+	}
+	if err != nil {
+		c.say("the monitor's check of every day will not know of this: %s", reason(err))
+	}
 }
 
 // machine is this machine as an installation sees it.

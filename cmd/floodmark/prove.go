@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -29,7 +30,8 @@ NOT COVERED       a known hole, whatever was proved
 All but Claude Code and Cursor are started, if they are on PATH: against a scripted
 model, in an empty home with our settings alone. Your settings, your agents' sessions
 and the journal stay as they are: the monitor's canary is a call of no tool. What was
-seen is kept, and «floodmark status» warns when an agent was updated since.`,
+seen is kept, and «floodmark status» warns when an agent was updated since. The running
+monitor looks once a day, without starting an agent: what it finds is an incident.`,
 		Example: `  floodmark prove
   floodmark prove codex pi
   floodmark prove --output json`,
@@ -79,7 +81,7 @@ func (c *console) prove(ctx context.Context, p place, names []string, form strin
 	if err != nil {
 		return err
 	}
-	if err := prove.Keep(paths.Proofs, report.Agents); err != nil {
+	if err := keepProofs(ctx, paths.Proofs, m, report.Agents); err != nil {
 		c.say("what was seen could not be kept: %s", reason(err))
 	}
 	if form == asJSON {
@@ -91,6 +93,17 @@ func (c *console) prove(ctx context.Context, p place, names []string, form strin
 		return errNo
 	}
 	return err
+}
+
+// keepProofs keeps what was seen, and how, for the check of every day.
+func keepProofs(ctx context.Context, path string, m protect.Machine, list []prove.Result) error {
+	var names []string
+	for _, r := range list {
+		if r.Grade != prove.NotProtected && !m.System {
+			names = append(names, r.Agent)
+		}
+	}
+	return errors.Join(prove.Keep(path, list), prove.Remember(ctx, path, m, names))
 }
 
 // toProve are the agents that are named, or else those with something of ours

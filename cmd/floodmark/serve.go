@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/daemon"
+	"github.com/floodmark/floodmark/internal/prove"
 )
 
 // newServe runs the monitor in the foreground.
@@ -110,7 +112,8 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	daemon.TuneHeap(c.getenv)
 	d, err := daemon.Open(ctx, daemon.Options{
 		Paths: paths, Service: service, Version: c.build.line(), System: f.system, Users: users, Log: log, Now: time.Now, Fault: fault(), LogBytes: faultLogBytes(),
-		Ready: func() { c.say("floodmark answers on %s", paths.HookSocket) },
+		SelfCheck: c.selfCheck(f.place, paths),
+		Ready:     func() { c.say("floodmark answers on %s", paths.HookSocket) },
 	})
 	if err != nil {
 		return cannotServe(err)
@@ -120,6 +123,25 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	}
 	c.say("floodmark stopped")
 	return nil
+}
+
+// selfCheck is what the monitor tries every day: nothing in system mode, where
+// the agents and their settings are other people's.
+func (c *console) selfCheck(p place, paths config.Paths) func(context.Context, time.Time) ([]floodmark.IncidentSeen, error) {
+	if p.system || c.program == "" {
+		return nil
+	}
+	daily := prove.Daily{
+		Proofs: paths.Proofs, Checked: paths.Checked, Records: paths.Originals,
+		Hook: filepath.Join(filepath.Dir(c.program), hookName),
+	}
+	return func(ctx context.Context, now time.Time) (list []floodmark.IncidentSeen, err error) {
+		found, err := daily.Step(ctx, now)
+		for _, f := range found {
+			list = append(list, floodmark.IncidentSeen{Kind: f.Kind, Text: f.Why})
+		}
+		return list, err
+	}
 }
 
 // cannotServe words why the monitor did not start.

@@ -31,6 +31,8 @@ type Paths struct {
 	Originals string
 	// Proofs is what «floodmark prove» saw last.
 	Proofs string
+	// Checked is what the monitor's own check of every day found last.
+	Checked string
 	// Running says who holds the store, and that it was not let go yet.
 	Running string
 }
@@ -90,6 +92,7 @@ func under(config, data, state, runtime string) Paths {
 		Witness:     filepath.Join(state, "witness"),
 		Originals:   filepath.Join(state, "originals"),
 		Proofs:      filepath.Join(state, "proofs.json"),
+		Checked:     filepath.Join(state, "checked.json"),
 		Running:     filepath.Join(state, "running"),
 		HookSocket:  filepath.Join(runtime, "hook.sock"),
 		OwnerSocket: filepath.Join(runtime, "owner.sock"),

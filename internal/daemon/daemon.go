@@ -44,6 +44,9 @@ type Options struct {
 	Fault func(point string)
 	// LogBytes is how much SQLite's log may take; zero for the usual.
 	LogBytes int
+	// SelfCheck, unless nil, finds out once a day whether the agents are still
+	// connected. It is asked more often, and knows itself what is due.
+	SelfCheck func(ctx context.Context, now time.Time) ([]floodmark.IncidentSeen, error)
 	// Ready is called once events are answered; nil if nobody waits for it.
 	Ready func()
 }
@@ -211,6 +214,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	begin("watch the policy", func(ctx context.Context) error { return d.live.watch(ctx, d.opts.Log) }, beside)
 	begin("sign the journal", d.proof.run, beside)
+	begin("check the agents", d.selfChecks, beside)
 	d.tell(sd.SdNotifyReady)
 	if d.opts.Ready != nil {
 		d.opts.Ready()

@@ -78,6 +78,9 @@ func (m Machine) version(ctx context.Context, program string, packages []string)
 			return versionIn(filepath.Base(dir))
 		}
 	}
+	if m.Still {
+		return ""
+	}
 	ctx, cancel := context.WithTimeout(ctx, versionTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "--version")

@@ -24,6 +24,8 @@ type Machine struct {
 	System bool
 	// Root is put before the folders of administrators; empty but in tests.
 	Root string
+	// Still means that no agent's program is started to ask its version.
+	Still bool
 	// Records is the folder of the originals.
 	Records string
 	// Hook is the full path of floodmark-hook.

@@ -43,6 +43,8 @@ type Result struct {
 	// Holes are known and not covered, whatever held.
 	Holes []integrations.Hole `json:"holes"`
 	At    time.Time           `json:"at"`
+
+	program string // the digest of the agent's program
 }
 
 // Verified reports whether something held, and nothing failed.
@@ -67,6 +69,7 @@ func Agent(ctx context.Context, m protect.Machine, f protect.Found, now time.Tim
 		r.Why = f.Why
 		return r
 	}
+	r.program, _ = programDigest(f.Program) // without one only its version is compared
 	r.adapter(ctx, m)
 	if r.Grade == AdapterVerified {
 		r.host(ctx, m, f)
@@ -75,14 +78,8 @@ func Agent(ctx context.Context, m protect.Machine, f protect.Found, now time.Tim
 }
 
 func (r *Result) adapter(ctx context.Context, m protect.Machine) {
-	_, starts := canaryOf(r.Agent)
-	var err error
-	if starts {
-		var commands []string
-		if commands, err = m.Commands(r.Agent); err == nil {
-			err = runCommand(ctx, r.Agent, commands, variables(m))
-		}
-	} else {
+	starts, err := ask(ctx, m, r.Agent)
+	if err == nil && !starts {
 		err = r.shim(ctx, m)
 	}
 	if err != nil {
@@ -93,6 +90,19 @@ func (r *Result) adapter(ctx context.Context, m protect.Machine) {
 	if starts {
 		r.Seen = append(r.Seen, "the hook in its settings was run, and the monitor's no came back in the agent's own words")
 	}
+}
+
+// ask sends a canary to the running monitor: by the hook in the agent's
+// settings, if it starts one, else as its plugin would.
+func ask(ctx context.Context, m protect.Machine, agent string) (starts bool, err error) {
+	if _, starts = canaryOf(agent); !starts {
+		return false, askItself(ctx, m, agent)
+	}
+	commands, err := m.Commands(agent)
+	if err == nil {
+		err = runCommand(ctx, agent, commands, variables(m))
+	}
+	return true, err
 }
 
 func (r *Result) host(ctx context.Context, m protect.Machine, f protect.Found) {

@@ -17,6 +17,8 @@ type Proof struct {
 	Grade   Grade     `json:"grade"`
 	Why     string    `json:"why,omitempty"`
 	At      time.Time `json:"at"`
+	// Program is the digest of the agent's program; empty if it was not read.
+	Program string `json:"program,omitempty"`
 }
 
 // maxProofs bounds the file of proofs: eight agents in some lines each.
@@ -28,56 +30,94 @@ const proofsVersion = 1
 type proofs struct {
 	V      int              `json:"v"`
 	Agents map[string]Proof `json:"agents"`
+	// Looks say how the agents that are protected were looked at last.
+	Looks map[string]Look `json:"looks,omitempty"`
 }
 
 // Proofs reads the last proof of each agent; none if there is no file.
 func Proofs(path string) (map[string]Proof, error) {
+	p, err := readProofs(path)
+	return p.Agents, err
+}
+
+func readProofs(path string) (proofs, error) {
+	var p proofs
+	there, err := readJSON(path, &p)
+	switch {
+	case err != nil:
+		return proofs{}, err
+	case !there:
+		p = noProofs()
+	case p.V != proofsVersion || p.Agents == nil:
+		return proofs{}, fmt.Errorf("%s was written by another version of floodmark", path)
+	}
+	if p.Looks == nil {
+		p.Looks = map[string]Look{}
+	}
+	return p, nil
+}
+
+func noProofs() proofs {
+	return proofs{V: proofsVersion, Agents: map[string]Proof{}, Looks: map[string]Look{}}
+}
+
+// change writes the proofs anew. A file that cannot be read is begun anew: only
+// what was just seen counts.
+func change(path string, how func(*proofs)) error {
+	p, err := readProofs(path)
+	if err != nil {
+		p = noProofs()
+	}
+	how(&p)
+	return writeJSON(path, p)
+}
+
+// Keep adds results to the proofs in a file, whole or not at all.
+func Keep(path string, list []Result) error {
+	return change(path, func(p *proofs) {
+		for _, r := range list {
+			if r.Grade == NotProtected {
+				delete(p.Agents, r.Agent)
+				continue
+			}
+			p.Agents[r.Agent] = Proof{Version: r.Version, Grade: r.Grade, Why: r.Why, At: r.At, Program: r.program}
+		}
+	})
+}
+
+// readJSON reads a small file, if it is there.
+func readJSON(path string, v any) (there bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]Proof{}, nil
+		return false, nil
 	}
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxProofs+1))
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	var p proofs
-	switch err := json.Unmarshal(data, &p); {
-	case len(data) > maxProofs:
-		return nil, fmt.Errorf("%s is too long", path)
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	case p.V != proofsVersion || p.Agents == nil:
-		return nil, fmt.Errorf("%s was written by another version of floodmark", path)
+	if len(data) > maxProofs {
+		return false, fmt.Errorf("%s is too long", path)
 	}
-	return p.Agents, nil
+	if err := json.Unmarshal(data, v); err != nil {
+		return false, fmt.Errorf("read %s: %w", path, err)
+	}
+	return true, nil
 }
 
-// Keep adds results to the proofs in a file, whole or not at all. A file that
-// cannot be read is begun anew: only what was just seen counts.
-func Keep(path string, list []Result) error {
-	all, err := Proofs(path)
-	if err != nil {
-		all = map[string]Proof{}
-	}
-	for _, r := range list {
-		if r.Grade == NotProtected {
-			delete(all, r.Agent)
-			continue
-		}
-		all[r.Agent] = Proof{Version: r.Version, Grade: r.Grade, Why: r.Why, At: r.At}
-	}
-	data, err := json.Marshal(proofs{proofsVersion, all})
+// writeJSON writes a file whole or not at all. Only its owner may read it.
+func writeJSON(path string, v any) error {
+	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	fresh, err := os.CreateTemp(filepath.Dir(path), ".proofs-") // only its owner may read it
+	fresh, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
 		return err
 	}

@@ -52,12 +52,10 @@ func shimCanary(agent string) (event, message string, known bool) {
 	return "", "", false
 }
 
-// shim asks what the shim asks, and lets the installed file itself ask where
-// there is a node that can read it. That the file is ours was seen before.
+// shim lets the installed file itself ask where there is a node that can read
+// it, after the monitor was asked as it would. That the file is ours was seen
+// before.
 func (r *Result) shim(ctx context.Context, m protect.Machine) error {
-	if err := askItself(ctx, m, r.Agent); err != nil {
-		return err
-	}
 	r.Seen = append(r.Seen, "the plugin it loads is ours byte for byte, and the monitor refused a question like the plugin's in the words the plugin obeys")
 	node := m.Lookup("node")
 	if node == "" {

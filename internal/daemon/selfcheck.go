@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"context"
+	"time"
+)
+
+// The pace of the self-check: soon after the start, but not before whoever
+// started us was answered; then often enough that a day is a day on a machine
+// that sleeps.
+const (
+	selfCheckFirst = time.Minute
+	selfCheckEvery = 15 * time.Minute
+)
+
+// selfChecks asks, now and then, whether the agents are still connected. It
+// never ends the monitor.
+func (d *Daemon) selfChecks(ctx context.Context) error {
+	if d.opts.SelfCheck == nil {
+		return nil
+	}
+	told := "" // so that a fault that lasts does not fill the log
+	nowAndThen(ctx, selfCheckFirst, selfCheckEvery, func() {
+		if err := d.selfCheck(ctx); err != nil && ctx.Err() == nil && err.Error() != told {
+			d.opts.Log.Error("check whether the agents are connected", "error", err)
+			told = err.Error()
+		}
+	})
+	return nil
+}
+
+// selfCheck asks once, and notes what is wrong.
+func (d *Daemon) selfCheck(ctx context.Context) error {
+	found, err := d.opts.SelfCheck(ctx, d.opts.Now())
+	for _, f := range found {
+		d.incident(ctx, f.Kind, f.Text)
+	}
+	return err
+}
+
+// nowAndThen does something until ctx ends, never twice at once.
+func nowAndThen(ctx context.Context, first, every time.Duration, do func()) {
+	next := time.NewTimer(first)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+			do()
+			next.Reset(every)
+		}
+	}
+}

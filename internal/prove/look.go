@@ -1,0 +1,98 @@
+package prove
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/floodmark/floodmark/internal/protect"
+)
+
+// A Look says how a person looked at an agent: by which variables its program
+// and its settings were found, and what of ours is in them. A monitor has other
+// variables than the person. Fields are only added.
+type Look struct {
+	Env    map[string]string `json:"env"`
+	Hook   string            `json:"hook"`
+	Socket string            `json:"socket"`
+}
+
+// Remember keeps how these agents were looked at, for the check of every day.
+func Remember(ctx context.Context, path string, m protect.Machine, agents []string) error {
+	looks := map[string]Look{}
+	for _, name := range agents {
+		look, err := lookOf(ctx, m, name)
+		if err != nil {
+			return err
+		}
+		looks[name] = look
+	}
+	return change(path, func(p *proofs) { maps.Copy(p.Looks, looks) })
+}
+
+// Forget is told of agents that are protected no longer: they are not checked.
+func Forget(path string, agents []string) error {
+	return change(path, func(p *proofs) {
+		for _, name := range agents {
+			delete(p.Looks, name)
+		}
+	})
+}
+
+// lookOf notes the variables that are looked at on the way.
+func lookOf(ctx context.Context, m protect.Machine, agent string) (Look, error) {
+	look := Look{Env: map[string]string{}, Hook: m.Hook, Socket: m.Socket}
+	getenv := m.Getenv
+	m.Still = true
+	m.Getenv = func(name string) string {
+		v := getenv(name)
+		if v != "" {
+			look.Env[name] = v
+		}
+		return v
+	}
+	_, _, err := m.Find(ctx, agent)
+	_ = variables(m) // those of its hooks
+	return look, err
+}
+
+// machine is what the person had before them, with nothing started.
+func (l Look) machine(records string) protect.Machine {
+	return protect.Machine{
+		Getenv: func(name string) string { return l.Env[name] },
+		Still:  true, Records: records, Hook: l.Hook, Socket: l.Socket,
+	}
+}
+
+// maxProgram bounds how much of a program is read. The largest has 180 MB.
+const maxProgram = 1 << 30
+
+// programDigest tells one program from another of the same name; empty for none.
+func programDigest(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	there, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(there)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(f, maxProgram+1))
+	if err != nil {
+		return "", err
+	}
+	if n > maxProgram {
+		return "", fmt.Errorf("%s is too large to be compared", there)
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+}
