@@ -83,6 +83,10 @@ type Basis struct {
 	// Licensed says that the owner's own words name everything that matters and
 	// ask for this, whether or not the policy lets that count.
 	Licensed bool `json:"licensed,omitempty"`
+
+	// Gates are the verifiers that the program's settings ask for, beside those
+	// of the policy.
+	Gates []string `json:"gates,omitempty"`
 }
 
 // A Carried is a secret in the arguments of a call: the rule that knows it, and

@@ -49,6 +49,7 @@ const (
 	Granted         Code = "grant"            // the owner approved it before
 	Denied          Code = "denied"           // the owner refused it before
 	Audited         Code = "audit"            // the auditor gave an opinion
+	Verified        Code = "verifier"         // a gate outside answered, or did not
 	Iterations      Code = "max-iterations"   // the loop ran too long
 	DryRun          Code = "dry-run"          // decided, not enforced
 	Unjudged        Code = "unjudged"         // something was missing, so we restrict
@@ -83,7 +84,8 @@ type Decision struct {
 	Blame []NodeID `json:"blame,omitempty"`
 	// Remedy is set unless the verdict is Allow.
 	Remedy Remedy `json:"remedy,omitzero"`
-	// Verifiers must all agree before an allowed call proceeds.
+	// Verifiers must all agree before the call proceeds, also an allowed one.
+	// Those who have agreed are not here any more.
 	Verifiers []string `json:"verifiers,omitempty"`
 	// Would is set when nothing is enforced: the verdict it would have been.
 	Would string `json:"would,omitempty"`

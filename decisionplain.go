@@ -119,6 +119,7 @@ func (c *plain) basis(b *Basis) {
 	list(c, "carried", &b.Carried, (*plain).carried)
 	list(c, "grounds", &b.Grounds, (*plain).ground)
 	c.flag("licensed", &b.Licensed)
+	list(c, "gates", &b.Gates, textValue[string])
 	c.shut('}')
 }
 

@@ -174,6 +174,23 @@ type OpinionGiven struct {
 	Says string `json:"says,omitempty"`
 }
 
+// VerifierAnswered says what a gate outside answered about a call, or why it
+// gave no answer. It stands before the decision that follows from it.
+type VerifierAnswered struct {
+	Verifier string `json:"verifier"`
+	// Request is what the asking was called there; empty if nobody was asked.
+	Request    string `json:"request,omitempty"`
+	Call       CallID `json:"call,omitempty"`
+	ArgsDigest Digest `json:"argsDigest"`
+	// Verdict is Allow or Restrict: what followed, by the gate's failMode if it
+	// gave no answer.
+	Verdict Verdict `json:"verdict"`
+	// Failure is a word for why it gave no answer; empty if it did.
+	Failure string `json:"failure,omitempty"`
+	// Text is its reason, or what went wrong: one line, at most 500 characters.
+	Text string `json:"text,omitempty"`
+}
+
 // ChildSpawned says that a sub-agent's session was begun.
 type ChildSpawned struct {
 	Child SessionID `json:"child"`

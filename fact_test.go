@@ -56,6 +56,7 @@ func examples() []floodmark.Fact {
 			Basis: fullBasis(),
 		},
 		floodmark.OpinionGiven{Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Text: "t", Says: "allow"},
+		floodmark.VerifierAnswered{Verifier: "v", Request: "r", Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Failure: "timeout", Text: "t"},
 		floodmark.ChildSpawned{Child: "k"},
 		floodmark.ChildEnded{Child: "k", Sources: []floodmark.Source{src}},
 		endorsed,
@@ -103,7 +104,7 @@ func fullBasis() *floodmark.Basis {
 			Sources: []floodmark.Source{{Kind: floodmark.NodeInput}},
 		}},
 		Destinations: []int{0}, URLs: []floodmark.Address{{Argument: 0, Host: "news.example", FromHost: true}},
-		SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true,
+		SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true, Gates: []string{"webhook"},
 	}
 }
 
@@ -149,8 +150,8 @@ func TestFactsGoThereAndBack(t *testing.T) {
 			seen[kind] = true
 		}
 	}
-	if len(seen) != 28 {
-		t.Errorf("%d kinds of facts have an example, want 28", len(seen))
+	if len(seen) != 29 {
+		t.Errorf("%d kinds of facts have an example, want 29", len(seen))
 	}
 }
 

@@ -15,34 +15,35 @@ const MaxFactBytes = 4 << 20
 // usualFactBytes is what most facts have room in.
 const usualFactBytes = 768
 
-func (SessionOpened) factKind() string   { return "session-opened" }
-func (SessionForked) factKind() string   { return "session-forked" }
-func (SessionClosed) factKind() string   { return "session-closed" }
-func (RulesLoaded) factKind() string     { return "rules-loaded" }
-func (ContextCleared) factKind() string  { return "context-cleared" }
-func (TurnOpened) factKind() string      { return "turn-opened" }
-func (TurnClosed) factKind() string      { return "turn-closed" }
-func (IterationOpened) factKind() string { return "iteration-opened" }
-func (ContentSeen) factKind() string     { return "content-seen" }
-func (ContentArrived) factKind() string  { return "content-arrived" }
-func (ModelAnswered) factKind() string   { return "model-answered" }
-func (ActionDecided) factKind() string   { return "action-decided" }
-func (OpinionGiven) factKind() string    { return "opinion-given" }
-func (ChildSpawned) factKind() string    { return "child-spawned" }
-func (ChildEnded) factKind() string      { return "child-ended" }
-func (ArtifactRead) factKind() string    { return "artifact-read" }
-func (ArtifactWritten) factKind() string { return "artifact-written" }
-func (ArtifactSettled) factKind() string { return "artifact-settled" }
-func (Endorsed) factKind() string        { return "endorsed" }
-func (Withdrawn) factKind() string       { return "withdrawn" }
-func (IncidentSeen) factKind() string    { return "incident-seen" }
-func (TicketOpened) factKind() string    { return "ticket-opened" }
-func (TicketExtended) factKind() string  { return "ticket-extended" }
-func (TicketRefused) factKind() string   { return "ticket-refused" }
-func (TicketAnswered) factKind() string  { return "ticket-answered" }
-func (GrantGiven) factKind() string      { return "grant-given" }
-func (GrantUsed) factKind() string       { return "grant-used" }
-func (GrantEnded) factKind() string      { return "grant-ended" }
+func (SessionOpened) factKind() string    { return "session-opened" }
+func (SessionForked) factKind() string    { return "session-forked" }
+func (SessionClosed) factKind() string    { return "session-closed" }
+func (RulesLoaded) factKind() string      { return "rules-loaded" }
+func (ContextCleared) factKind() string   { return "context-cleared" }
+func (TurnOpened) factKind() string       { return "turn-opened" }
+func (TurnClosed) factKind() string       { return "turn-closed" }
+func (IterationOpened) factKind() string  { return "iteration-opened" }
+func (ContentSeen) factKind() string      { return "content-seen" }
+func (ContentArrived) factKind() string   { return "content-arrived" }
+func (ModelAnswered) factKind() string    { return "model-answered" }
+func (ActionDecided) factKind() string    { return "action-decided" }
+func (OpinionGiven) factKind() string     { return "opinion-given" }
+func (VerifierAnswered) factKind() string { return "verifier-answered" }
+func (ChildSpawned) factKind() string     { return "child-spawned" }
+func (ChildEnded) factKind() string       { return "child-ended" }
+func (ArtifactRead) factKind() string     { return "artifact-read" }
+func (ArtifactWritten) factKind() string  { return "artifact-written" }
+func (ArtifactSettled) factKind() string  { return "artifact-settled" }
+func (Endorsed) factKind() string         { return "endorsed" }
+func (Withdrawn) factKind() string        { return "withdrawn" }
+func (IncidentSeen) factKind() string     { return "incident-seen" }
+func (TicketOpened) factKind() string     { return "ticket-opened" }
+func (TicketExtended) factKind() string   { return "ticket-extended" }
+func (TicketRefused) factKind() string    { return "ticket-refused" }
+func (TicketAnswered) factKind() string   { return "ticket-answered" }
+func (GrantGiven) factKind() string       { return "grant-given" }
+func (GrantUsed) factKind() string        { return "grant-used" }
+func (GrantEnded) factKind() string       { return "grant-ended" }
 
 // KindOf returns the word that stands for f's kind on disk.
 func KindOf(f Fact) string {
@@ -153,6 +154,8 @@ func read(kind string, body []byte) (f Fact, known bool, err error) {
 func readAsked(kind string, body []byte) (f Fact, known bool, err error) {
 	known = true
 	switch kind {
+	case "verifier-answered":
+		f, err = decode[VerifierAnswered](body)
 	case "incident-seen":
 		f, err = decode[IncidentSeen](body)
 	case "ticket-opened":

@@ -65,11 +65,14 @@ func (v warrant) because() string {
 	return "something you named vouches for it (" + string(v) + ")"
 }
 
+// besideVerifiers reports whether a reason is one of the policy or of a person.
+func besideVerifiers(r floodmark.Reason) bool { return r.Code != floodmark.Verified }
+
 // Spared says why a call was let through without a question that the mark alone
 // would have been reason for, or nothing.
 func Spared(f floodmark.ActionDecided) string {
 	b := f.Basis
-	if b == nil || f.Decision.Verdict != floodmark.Allow || len(f.Decision.Reasons) > 0 || f.Mark.Trust >= floodmark.Local {
+	if b == nil || f.Decision.Verdict != floodmark.Allow || slices.ContainsFunc(f.Decision.Reasons, besideVerifiers) || f.Mark.Trust >= floodmark.Local {
 		return ""
 	}
 	var why []string

@@ -60,6 +60,7 @@ func (st *step) judge(c hook.Call, in *Context) judged {
 	st.ground(&j, tr, ctx)
 	st.loads(&j, ctx.Mark)
 	j.basis.Hinted = c.Hints != nil
+	j.basis.Gates = st.r.Gates.For(ref.Agent, ref)
 	j.returns = st.placed(ref, j.basis.Returns, j.basis.Location, j.use.Place)
 	st.rule(&j, ctx)
 	return j
@@ -192,7 +193,7 @@ func (st *step) authorise(j *judged) {
 // an auditor may give one, and a person's earlier yes where it still covers
 // what is asked.
 func (st *step) conclude(j *judged) {
-	d := floodmark.Decision{Verdict: j.ruling.Verdict, Reasons: j.ruling.Reasons, Verifiers: j.ruling.Verifiers}
+	d := floodmark.Decision{Verdict: j.ruling.Verdict, Reasons: j.ruling.Reasons, Verifiers: gates(j)}
 	if d.Verdict == floodmark.Audit && !st.auditable(j) {
 		d.Verdict = floodmark.Confirm
 	}

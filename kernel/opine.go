@@ -97,6 +97,13 @@ func Opine(s *State, r Rules, in Input, o audit.Opinion) (Output, error) {
 }
 
 func (st *step) opinion(j *judged, o audit.Opinion) {
+	f := st.opinionGiven(j, o)
+	st.keep(f)
+	st.opined(j, f)
+}
+
+// opinionGiven is what an opinion, or none, comes to.
+func (st *step) opinionGiven(j *judged, o audit.Opinion) floodmark.OpinionGiven {
 	f := floodmark.OpinionGiven{Call: j.action.Call, ArgsDigest: j.action.ArgsDigest, Verdict: floodmark.Confirm, Says: o.Says.String()}
 	said := ""
 	if o.Reason != "" {
@@ -116,8 +123,7 @@ func (st *step) opinion(j *judged, o audit.Opinion) {
 		}
 		st.unheard(j, &f)
 	}
-	st.keep(f)
-	st.opined(j, f)
+	return f
 }
 
 // unheard lets a call through that an auditor said nothing about, if the policy

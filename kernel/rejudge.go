@@ -14,7 +14,7 @@ const noBasis = "it was recorded without what it followed from"
 //
 // What was not kept is guessed twice, for the worst and for the best: if both
 // ways lead to the same answer, that is the answer.
-func (t *trial) again(st *step, f floodmark.ActionDecided, o *floodmark.OpinionGiven) (judged, string) {
+func (t *trial) again(st *step, f floodmark.ActionDecided, h heard) (judged, string) {
 	t.doubt = ""
 	if f.Action.Kind == floodmark.SendReply && f.Action.Audience == string(hook.ToOwner) {
 		return judged{action: f.Action, mark: st.mark, decision: floodmark.Decision{Verdict: floodmark.Allow}}, ""
@@ -27,11 +27,11 @@ func (t *trial) again(st *step, f floodmark.ActionDecided, o *floodmark.OpinionG
 	case f.Action.Kind == floodmark.CallModel:
 		return t.model(st, f)
 	}
-	worst, why := t.once(st, f, o, true)
+	worst, why := t.once(st, f, h, true)
 	if why != "" || t.doubt == "" {
 		return worst, why
 	}
-	best, why := t.once(st, f, o, false)
+	best, why := t.once(st, f, h, false)
 	if why == "" && !alike(worst.decision, best.decision) {
 		why = t.doubt
 	}
@@ -81,7 +81,7 @@ func (t *trial) model(st *step, f floodmark.ActionDecided) (judged, string) {
 
 // once judges a call or an answer with the worst or the best guess where
 // something was not kept.
-func (t *trial) once(st *step, f floodmark.ActionDecided, o *floodmark.OpinionGiven, worst bool) (judged, string) {
+func (t *trial) once(st *step, f floodmark.ActionDecided, h heard, worst bool) (judged, string) {
 	j := judged{action: f.Action, basis: *f.Basis}
 	j.action.Arguments = slices.Clone(f.Action.Arguments)
 	if f.Basis.Unreadable {
@@ -103,8 +103,11 @@ func (t *trial) once(st *step, f floodmark.ActionDecided, o *floodmark.OpinionGi
 	} else {
 		st.rule(&j, st.authority(j.action))
 	}
-	if o != nil && j.decision.Verdict == floodmark.Audit {
-		st.recalled(&j, *o)
+	if h.opinion != nil && j.decision.Verdict == floodmark.Audit {
+		st.recalled(&j, *h.opinion)
+	}
+	if waits(j.decision) {
+		st.tally(&j, h.answers)
 	}
 	st.enforce(&j.decision)
 	return j, ""

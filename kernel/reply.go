@@ -54,6 +54,7 @@ func (st *step) beforeReply() {
 // ruleReply is rule for an answer to others.
 func (st *step) ruleReply(j *judged) {
 	st.rule(j, st.now())
+	j.decision.Verifiers = nil // they are asked about calls of tools
 	if j.decision.Verdict == floodmark.Audit {
 		j.decision.Verdict = floodmark.Confirm // there is no call to show an auditor
 		st.remedy(&j.decision, j.mark.Trust)

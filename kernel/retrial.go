@@ -138,7 +138,7 @@ func (t *trial) judge(facts []Recorded, from, at int) {
 	t.under(facts[from:at])
 	st := t.step(f, facts[from:at], facts[at].At)
 	st.in.Ticket = ticketOf(facts, at)
-	j, why := t.again(st, f, opinionIn(facts[from:at]))
+	j, why := t.again(st, f, heardIn(facts, from, at))
 	out := Rejudged{
 		Index: at, At: facts[at].At, Turn: st.turn(), Action: f.Action, Outcome: Unchanged,
 		Was: f.Decision, WasMark: f.Mark, Would: j.decision, WouldMark: j.mark,
@@ -215,15 +215,6 @@ func ticketOf(facts []Recorded, at int) floodmark.TicketID {
 		}
 	}
 	return floodmark.TicketID(fmt.Sprint("would-be-", at))
-}
-
-func opinionIn(before []Recorded) *floodmark.OpinionGiven {
-	for _, f := range before {
-		if o, ok := f.Fact.(floodmark.OpinionGiven); ok {
-			return &o
-		}
-	}
-	return nil
 }
 
 // Title names the action in a few words.

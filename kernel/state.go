@@ -120,7 +120,7 @@ func (s *State) Apply(f floodmark.Fact) error {
 	switch f := f.(type) {
 	case floodmark.SessionOpened, floodmark.SessionForked:
 		return s.open(f)
-	case floodmark.SessionClosed, floodmark.OpinionGiven:
+	case floodmark.SessionClosed, floodmark.OpinionGiven, floodmark.VerifierAnswered:
 		return nil // kept for the reader of the journal
 	case floodmark.IncidentSeen:
 		s.Unseen = s.Unseen || ranUnseen(f.Kind)
@@ -264,14 +264,16 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		s.Proposed = nil
 	case floodmark.CallTool:
 		s.offer(f)
-		s.Proposed = slices.DeleteFunc(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
+		if !waits(f.Decision) { // else it is judged once more, by the same right
+			s.Proposed = slices.DeleteFunc(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
+		}
 		if len(s.Proposed) == 0 {
 			s.Proposed = nil
 		}
 		r := Refused{Call: f.Action.Call, Tool: f.Action.Tool, Args: f.Action.ArgsDigest}
 		same := func(o Refused) bool { return o.Call == r.Call || o.Tool == r.Tool && o.Args == r.Args }
 		s.Refused = slices.DeleteFunc(s.Refused, same)
-		if f.Decision.Verdict < floodmark.Allow {
+		if f.Decision.Verdict < floodmark.Allow || waits(f.Decision) {
 			s.Refused = last(append(s.Refused, r), maxRefused)
 		}
 		if len(s.Refused) == 0 {

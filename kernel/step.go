@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // Rules are what decisions follow from. They never change while in use. They
@@ -19,6 +20,8 @@ import (
 type Rules struct {
 	Policy  *policy.Policy
 	Catalog *catalog.Catalog
+	// Gates are the verifiers of the program's settings, beside the policy's.
+	Gates verify.Gates
 	// secrets finds secrets in text. Without it every text is one.
 	secrets *redact.Detector
 	// words are those with which owners ask. Without them nobody asks.
@@ -65,6 +68,9 @@ type Output struct {
 	// Case is set with an Audit verdict: what to ask the auditor. The answer
 	// comes back through [Opine].
 	Case *audit.Case
+	// Verify is set with an allowed call that gates outside must agree to
+	// first: it may not proceed yet. Their answers come back through [Verify].
+	Verify *Asking
 	// Indexed is content whose tokens belong into the index, in one commit with
 	// the facts.
 	Indexed []Indexed

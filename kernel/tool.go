@@ -29,12 +29,16 @@ func (st *step) authority(a floodmark.Action) Context {
 func (st *step) now() Context { return Context{Mark: st.mark, Levels: st.more, Nodes: st.node} }
 
 // finish writes a judgement down, asks whoever has to be asked, and announces
-// the result of a call that may run.
+// the result of a call that may run. A grant is used by a call that proceeds, not
+// by one that waits for verifiers or that they refused.
 func (st *step) finish(j judged) {
-	if j.grant != nil {
+	st.enforce(&j.decision)
+	if waits(j.decision) && st.verify(&j) {
+		return
+	}
+	if j.grant != nil && j.decision.Verdict == floodmark.Allow {
 		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Call: j.action.Call, Tool: j.action.Tool})
 	}
-	st.enforce(&j.decision)
 	st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
 	switch j.decision.Verdict {
 	case floodmark.Allow:

@@ -47,11 +47,19 @@ func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) 
 	}
 	defer m.done()
 	w, err := m.write(ctx, job{session: s, event: ev, judge: kernel.Step, altered: m.altered(ctx, s, ev)})
-	for n := 1; err == nil && w.out.Case != nil; n++ {
-		w, err = m.consult(ctx, s, ev, *w.out.Case, n == maxAudits)
-	}
-	if err != nil {
-		return written{}, err
+	var said kernel.Hearing
+	for round := 1; ; round++ {
+		for n := 1; err == nil && w.out.Case != nil; n++ {
+			w, err = m.consult(ctx, s, ev, *w.out.Case, n == maxAudits, &said)
+		}
+		if err != nil {
+			return written{}, err
+		}
+		if w.out.Verify == nil || round > maxVerifies {
+			break
+		}
+		said.Last = round == maxVerifies
+		w, err = m.verify(ctx, s, ev, *w.out.Verify, said)
 	}
 	if w.out.Ask != nil {
 		m.ask(s, *w.out.Ask)
@@ -62,9 +70,10 @@ func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) 
 // consult asks the auditor, while others may write to the session, and judges
 // the call again with the opinion. An opinion holds only for the very case that
 // was shown: if that is another one by now it is asked about anew, the last
-// time a person is.
-func (m *Monitor) consult(ctx context.Context, s journal.Session, ev hook.Event, shown audit.Case, last bool) (written, error) {
+// time a person is. What was said is kept for a later round about the same call.
+func (m *Monitor) consult(ctx context.Context, s journal.Session, ev hook.Event, shown audit.Case, last bool, said *kernel.Hearing) (written, error) {
 	opinion := m.opinion(ctx, s, ev, shown)
+	said.Case, said.Opinion = &shown, opinion
 	return m.write(ctx, job{session: s, event: ev, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
 		now, err := kernel.Step(st, r, in)
 		if err != nil || now.Case == nil {

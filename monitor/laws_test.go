@@ -217,7 +217,7 @@ func replay(t *rapid.T, rec *recorder, events []hook.Event, replies []hook.Reply
 		if err != nil {
 			t.Fatal(err)
 		}
-		verify(t, rec, head.Session)
+		proved(t, rec, head.Session)
 	}
 }
 
@@ -229,7 +229,7 @@ func texts(entries []journal.Entry) []string {
 	return list
 }
 
-func verify(t *rapid.T, j journal.Journal, s journal.Session) []journal.Entry {
+func proved(t *rapid.T, j journal.Journal, s journal.Session) []journal.Entry {
 	var prev journal.Link
 	var list []journal.Entry
 	for e, err := range j.Read(context.Background(), s, 0) {
@@ -281,7 +281,7 @@ func TestRestartChangesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, b := verify(t, steady, head.Session), verify(t, other, head.Session)
+			a, b := proved(t, steady, head.Session), proved(t, other, head.Session)
 			if diff := cmp.Diff(texts(a), texts(b)); diff != "" {
 				t.Fatalf("session %s:\n%s", head.Session, diff)
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // A Config is all a monitor is made of. What is not said to be optional must
@@ -34,6 +35,11 @@ type Config struct {
 	Approvers []approval.Approver
 	// Auditor is optional: without one a person is asked instead.
 	Auditor audit.Auditor
+	// Verifiers are the gates that calls may have to pass. A gate that the rules
+	// ask for and that is not here refuses.
+	Verifiers []verify.Verifier
+	// NewRequest names one asking of verifiers; needed where there are some.
+	NewRequest func() string
 	// Erased is optional: it checks the proof of a tombstone before its mark is
 	// believed. With an error the session is refused.
 	Erased func(journal.Tombstone) error
@@ -73,6 +79,8 @@ const (
 	maxIncidentBytes = 4096     // of an incident's text: it is a sentence
 	maxSnapshotBytes = 16 << 20 // a batch takes 64 MiB in all
 	maxAudits        = 3        // opinions asked on one call whose session keeps moving
+	maxVerifies      = 3        // and as many rounds of verifiers
+	maxFlights       = 1024     // askings whose caller could not wait for the answer
 	postingsAtOnce   = 512      // contents asked of the journal in one call
 )
 
@@ -119,6 +127,7 @@ type Monitor struct {
 	asked    *questions
 	news     *news
 	watches  *watches
+	flights  *flights
 	slots    chan struct{} // one for every event being worked on
 	waits    chan struct{} // one for everybody who waits for an answer
 
@@ -143,6 +152,7 @@ func New(c Config) (*Monitor, error) {
 		{"Now", c.Now != nil},
 		{"NewCode", c.NewCode != nil},
 		{"NewTicket", c.NewTicket != nil},
+		{"NewRequest", c.NewRequest != nil || len(c.Verifiers) == 0},
 	} {
 		if !f.here {
 			missing = append(missing, f.name)
@@ -162,6 +172,7 @@ func New(c Config) (*Monitor, error) {
 		asked:    newQuestions(),
 		news:     newNews(),
 		watches:  newWatches(),
+		flights:  newFlights(),
 		slots:    make(chan struct{}, c.Limits.InFlight),
 		waits:    make(chan struct{}, c.Limits.InFlight),
 	}

@@ -100,7 +100,8 @@ func (b *builder) output(f floodmark.ActionDecided) *GraphNode {
 
 // decision adds what we answered. In a dry run nothing was blocked.
 func (b *builder) decision(n *GraphNode, f floodmark.ActionDecided) {
-	if f.Decision.Verdict == floodmark.Allow && f.Decision.Would == "" {
+	waits := len(f.Decision.Verifiers) > 0
+	if f.Decision.Verdict == floodmark.Allow && f.Decision.Would == "" && !waits {
 		return
 	}
 	t := b.turn()
@@ -113,7 +114,10 @@ func (b *builder) decision(n *GraphNode, f floodmark.ActionDecided) {
 	if f.Decision.Would != "" {
 		m["would"] = f.Decision.Would
 	}
-	n.Blocked = f.Decision.Verdict != floodmark.Allow
+	if waits && f.Decision.Verdict == floodmark.Allow {
+		m["verifiers"], reason = strings.Join(f.Decision.Verifiers, ", "), "verifiers must agree first"
+	}
+	n.Blocked = f.Decision.Verdict != floodmark.Allow || waits
 	if n.Blocked {
 		n.BlockReason = reason
 	}
@@ -144,6 +148,8 @@ func (b *builder) asked(fact floodmark.Fact) {
 	switch f := fact.(type) {
 	case floodmark.OpinionGiven:
 		b.note(f.ArgsDigest, "auditor", f.Verdict.String(), "opinion", f.Text)
+	case floodmark.VerifierAnswered:
+		b.note(f.ArgsDigest, "verifier "+f.Verifier, f.Verdict.String(), "reason of "+f.Verifier, f.Text)
 	case floodmark.TicketOpened:
 		for _, s := range f.Shown {
 			b.ticket(f.Ticket, s.ArgsDigest)

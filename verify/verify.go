@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
 )
 
 // A Request is all a gate is shown of a call that is about to proceed. It has
@@ -26,6 +28,9 @@ type Request struct {
 	Tool                     string
 	// Params are the arguments as one JSON object.
 	Params []byte
+	// Digest is that of the exact arguments. It binds an answer to them and is
+	// never sent: whoever has it could try what they are.
+	Digest floodmark.Digest
 	// Lines are the call for people, a few short lines without control
 	// characters.
 	Lines []string
@@ -34,7 +39,7 @@ type Request struct {
 // Same reports whether two requests show the same call: an answer to one is an
 // answer to the other. Their names and times may differ.
 func (r Request) Same(o Request) bool {
-	return r.Session == o.Session && r.Agent == o.Agent && r.Provider == o.Provider && r.Tool == o.Tool && string(r.Params) == string(o.Params)
+	return r.Session == o.Session && r.Agent == o.Agent && r.Provider == o.Provider && r.Tool == o.Tool && r.Digest == o.Digest && string(r.Params) == string(o.Params)
 }
 
 // An Answer is what a gate said. The zero Answer refuses.

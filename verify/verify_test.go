@@ -163,6 +163,7 @@ func TestSame(t *testing.T) {
 		"agent":    func(r *verify.Request) { r.Agent = "b" },
 		"provider": func(r *verify.Request) { r.Provider = "" },
 		"tool":     func(r *verify.Request) { r.Tool = "read" },
+		"digest":   func(r *verify.Request) { r.Digest[0] = 1 },
 		"params":   func(r *verify.Request) { r.Params = []byte(`{"a":2}`) },
 	} {
 		o := r

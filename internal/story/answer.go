@@ -33,7 +33,7 @@ func cutAnswer(verb, line string) (said, want string, asked bool, err error) {
 // checkAnswer refuses what verdict never writes.
 func checkAnswer(verb, want string) error {
 	switch verb {
-	case "agent", "session", "wait", "restart", "auditor":
+	case "agent", "session", "wait", "restart", "auditor", "verifier":
 		return misused(verb, fmt.Errorf("%s gets no answer, so nothing can stand behind « -> »", verb))
 	}
 	if want == "" {
@@ -89,7 +89,7 @@ func reasons() []floodmark.Code {
 	return []floodmark.Code{
 		floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
 		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
-		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Iterations,
+		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Verified, floodmark.Iterations,
 		floodmark.DryRun, floodmark.Unjudged,
 	}
 }
@@ -102,7 +102,7 @@ func verdict(d floodmark.Decision) string {
 		words = append(words, "hiding")
 		words = append(words, d.Hidden...)
 	} else if len(d.Reasons) > 0 && (d.Verdict != floodmark.Allow || d.Reasons[0].Code == floodmark.Granted ||
-		d.Reasons[0].Code == floodmark.Audited || d.Reasons[0].Code == floodmark.DryRun) {
+		d.Reasons[0].Code == floodmark.Audited || d.Reasons[0].Code == floodmark.Verified || d.Reasons[0].Code == floodmark.DryRun) {
 		words = append(words, string(d.Reasons[0].Code))
 	}
 	if len(d.Verifiers) > 0 {

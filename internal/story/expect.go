@@ -16,6 +16,7 @@ import (
 //	expect line TEXT           the refusal's one line contains TEXT
 //	expect footer|notice|text|warning TEXT
 //	expect case TEXT           the auditor is shown TEXT
+//	expect request TEXT        verifiers are shown TEXT
 //	expect warning-of policy TEXT   loading the policy said TEXT
 //	expect no line [TEXT]      there is none, or TEXT is not in it (also footer, …)
 //	expect ticket / expect consumed / expect no ticket / expect no consumed
@@ -63,7 +64,7 @@ func (w *world) expect(verb, rest string) (got string, ok bool, err error) {
 
 // texts are the texts of an answer that a statement can look into.
 func texts() []string {
-	return []string{"line", "footer", "notice", "text", "warning", "case", "warning-of"}
+	return []string{"line", "footer", "notice", "text", "warning", "case", "request", "warning-of"}
 }
 
 func statements() []string {
@@ -174,6 +175,8 @@ func (w *world) part(what string) string {
 		return w.reply.Warning
 	case "case":
 		return w.asked
+	case "request":
+		return w.shown
 	case "warning-of":
 		return w.warnings
 	}

@@ -38,6 +38,7 @@ func forms() []form {
 		{"endorse", "endorse TEXT", "endorse All is well."},
 		{"withdraw", "withdraw TEXT", "withdraw All is well."},
 		{"auditor", "auditor allow | auditor block [REASON] | auditor unsure | auditor silent", "auditor block nobody asked for this"},
+		{"verifier", "verifier NAME allow | verifier NAME deny [REASON] | verifier NAME fails [WHY]", "verifier webhook deny not on a Friday"},
 		{"checkout", "checkout DIR own | checkout DIR REMOTE COMMIT", "checkout /work/lib https://git.example/lib 1f2e3d4c"},
 		{"changed", "changed PATH… [… if that may not be all]", "changed /work/a.txt /work/b.txt"},
 		{"wait", "wait DURATION", "wait 90s"},

@@ -64,6 +64,12 @@ func Describe(f floodmark.Fact) string {
 		return fmt.Sprintf("%s %s to %s by %s", kind, f.Digest.Short(), f.Trust, f.By) + where(f.Session)
 	case floodmark.Withdrawn:
 		return fmt.Sprintf("%s %s by %s", kind, f.Digest.Short(), f.By) + where(f.Session)
+	case floodmark.VerifierAnswered:
+		s := fmt.Sprintf("%s %s %s", kind, f.Verifier, f.Verdict)
+		if f.Failure != "" {
+			s += " " + f.Failure
+		}
+		return s + fmt.Sprintf(" %q", f.Text)
 	case floodmark.OpinionGiven:
 		return fmt.Sprintf("%s %s %q", kind, f.Verdict, f.Text)
 	default:

@@ -40,8 +40,8 @@ const (
 	orRaw         = ` (behind «!» they are passed on as they stand)`
 	howExpect     = `; write «expect NAME [TEXT] | expect no NAME [TEXT]», such as «expect notice Approved: exec.»`
 	differs       = `this verb is written differently`
-	textNames     = `line, footer, notice, text, warning, case, warning-of, `
-	knownReasons  = ` (known: taint-escalation, rule, tool-override, self-protection, interactive, flow-secret, flow-private, flow-fetch, active-content, owner-stated, grant, denied, audit, max-iterations, dry-run, unjudged)`
+	textNames     = `line, footer, notice, text, warning, case, request, warning-of, `
+	knownReasons  = ` (known: taint-escalation, rule, tool-override, self-protection, interactive, flow-secret, flow-private, flow-fetch, active-content, owner-stated, grant, denied, audit, verifier, max-iterations, dry-run, unjudged)`
 	knownVerdicts = ` (known: restrict, confirm, audit, allow)`
 	lastArrow     = `; the last « -> » of a line parts it: behind a text with one in it, write the answer too`
 )
@@ -139,12 +139,13 @@ func TestOtherLinesThatMustBeRefused(t *testing.T) {
 		{`owner .approve exec $code`, `nobody was asked anything yet, so there is no $code`},
 		{asking + `deny t9`, `"t9" is no question that was asked; did you mean t1? (known: t1); write «deny [TICKET]», such as «deny $ticket»`},
 		{`auditor alow`, differs + `; write «auditor allow | auditor block [REASON] | auditor unsure | auditor silent», such as «auditor block nobody asked for this»`},
+		{`verifier webhook maybe`, differs + `; write «verifier NAME allow | verifier NAME deny [REASON] | verifier NAME fails [WHY]», such as «verifier webhook deny not on a Friday»`},
 		{`wait long`, `time: invalid duration "long"; write «wait DURATION», such as «wait 90s»`},
 		{`wait -1s`, `time only goes forward; write «wait DURATION», such as «wait 90s»`},
 		{`iteration 1x`, `"1x" is no number of a round; write «iteration N», such as «iteration 0»`},
 		{`end now`, differs + `; write «end», such as «end»`},
 		{`cal read {}`, `unknown verb "cal"; did you mean call?` + howCall},
-		{`reports x`, `unknown verb "reports" (known: agent, session, start, end, owner, typed, from, assembled, returns, fails, result, iteration, model, proposes, call, reply, publish, spawn, ended, approve, deny, endorse, withdraw, auditor, checkout, changed, wait, restart, hook, mark, expect)`},
+		{`reports x`, `unknown verb "reports" (known: agent, session, start, end, owner, typed, from, assembled, returns, fails, result, iteration, model, proposes, call, reply, publish, spawn, ended, approve, deny, endorse, withdraw, auditor, verifier, checkout, changed, wait, restart, hook, mark, expect)`},
 	})
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // act plays one verb and returns the answer as stories write it.
@@ -37,13 +39,14 @@ import (
 //	end                              session_end
 //	approve / deny [TICKET] / endorse TEXT / withdraw TEXT   on a proved channel
 //	auditor allow|block|unsure|silent [REASON]
+//	verifier NAME allow|deny|fails [REASON]                  what a gate answers
 //	checkout DIR own | checkout DIR REMOTE COMMIT            what git says of a folder
 //	changed PATH… [… if that may not be all]                 what the next result finds changed
 //	wait DURATION / restart
 //	hook JSON                        any event, as on the wire
 func (w *world) act(verb, rest string) (string, error) {
 	switch verb {
-	case "agent", "session", "wait", "restart", "auditor":
+	case "agent", "session", "wait", "restart", "auditor", "verifier":
 		return "", w.around(verb, rest)
 	case "checkout", "changed":
 		return "", w.store.disk(verb, rest)
@@ -80,6 +83,8 @@ func (w *world) around(verb, rest string) error {
 		w.now = w.now.Add(d)
 	case verb == "restart":
 		return w.restart()
+	case verb == "verifier":
+		return w.setVerifier(rest)
 	default:
 		return w.setAuditor(rest)
 	}
@@ -371,6 +376,25 @@ func (w *world) setAuditor(rest string) error {
 	default:
 		return misused("auditor", errUsage)
 	}
+	return nil
+}
+
+// setVerifier says what a gate answers from here on.
+func (w *world) setVerifier(rest string) error {
+	name, rest, _ := strings.Cut(rest, " ")
+	word, reason, _ := strings.Cut(rest, " ")
+	a := kernel.GateAnswer{Gate: name}
+	switch {
+	case rest == "allow":
+		a.Answer.Allow = true
+	case word == "deny":
+		a.Answer.Reason = lines(reason)
+	case word == "fails":
+		a.Failure = &verify.Failure{Kind: verify.Broken, Text: lines(reason)}
+	default:
+		return misused("verifier", errUsage)
+	}
+	w.gates[name] = a
 	return nil
 }
 

@@ -35,10 +35,12 @@ type world struct {
 	ticket    floodmark.TicketID         // the last question
 	questions map[floodmark.TicketID]int // every question, and how many calls it shows
 
-	opinion audit.Opinion // what the auditor says
-	reply   hook.Reply    // the last answer
-	out     kernel.Output // all that came with it
-	asked   string        // what the auditor was last shown
+	opinion audit.Opinion                // what the auditor says
+	reply   hook.Reply                   // the last answer
+	out     kernel.Output                // all that came with it
+	asked   string                       // what the auditor was last shown
+	gates   map[string]kernel.GateAnswer // what verifiers answer; without one nobody is asked
+	shown   string                       // what verifiers were last shown
 
 	warnings string // what loading the policy said
 }
@@ -58,6 +60,7 @@ func newWorld(rules kernel.Rules) *world {
 		key: provenance.Key{1}, sessions: map[floodmark.SessionID]*session{},
 		contents:  map[floodmark.Digest]provenance.Postings{},
 		questions: map[floodmark.TicketID]int{},
+		gates:     map[string]kernel.GateAnswer{},
 		store:     newStore(),
 		agent:     "openclaw", current: "s",
 	}
@@ -174,17 +177,41 @@ func (w *world) event(ev hook.Event) (string, error) {
 	if err := w.take(out); err != nil {
 		return "", err
 	}
-	if out.Case == nil {
-		return verdict(w.reply.Decision), nil
+	h := kernel.Hearing{Case: out.Case, Opinion: w.opinion}
+	if out.Case != nil {
+		out, err = kernel.Opine(w.session().state, w.rules, w.input(ev), w.opinion)
+		if err != nil {
+			return "", err
+		}
+		if err := w.take(out); err != nil {
+			return "", err
+		}
 	}
-	out, err = kernel.Opine(w.session().state, w.rules, w.input(ev), w.opinion)
-	if err != nil {
-		return "", err
-	}
-	if err := w.take(out); err != nil {
+	if err := w.verify(ev, out.Verify, h); err != nil {
 		return "", err
 	}
 	return verdict(w.reply.Decision), nil
+}
+
+// verify asks the story's verifiers about a call that waits for them, if it has
+// all of them.
+func (w *world) verify(ev hook.Event, asking *kernel.Asking, h kernel.Hearing) error {
+	if asking == nil {
+		return nil
+	}
+	h.Asked, w.shown = *asking, string(asking.Request.Params)
+	for _, g := range asking.Gates {
+		a, ok := w.gates[g.Name]
+		if !ok {
+			return nil
+		}
+		h.Answers = append(h.Answers, a)
+	}
+	out, err := kernel.Verify(w.session().state, w.rules, w.input(ev), h)
+	if err != nil {
+		return err
+	}
+	return w.take(out)
 }
 
 // command is what the owner does on a channel that has proved who speaks.

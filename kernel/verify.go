@@ -1,0 +1,271 @@
+package kernel
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/verify"
+)
+
+// An Asking is a call that gates outside must agree to before it proceeds.
+type Asking struct {
+	// Request is what each is shown. It has no ID yet.
+	Request verify.Request
+	// Gates are who is asked: each must allow it.
+	Gates []verify.Gate
+}
+
+// A Hearing is what came of an [Asking].
+type Hearing struct {
+	Asked Asking
+	// Answers are those of the gates, in their order. One that is missing has
+	// not agreed.
+	Answers []GateAnswer
+	// Case and Opinion are what an auditor was shown and said of the same call
+	// before, if one was asked.
+	Case    *audit.Case
+	Opinion audit.Opinion
+	// Last says that nobody is asked anew, whatever changed meanwhile.
+	Last bool
+}
+
+// A GateAnswer is what one gate said, or why it did not. The zero GateAnswer
+// refuses.
+type GateAnswer struct {
+	Gate string
+	// Request is what the asking was called there; empty if nobody was asked.
+	Request string
+	Answer  verify.Answer
+	Failure *verify.Failure
+}
+
+// waits reports whether a decision allows a call that verifiers must agree to
+// first.
+func waits(d floodmark.Decision) bool { return d.Verdict == floodmark.Allow && len(d.Verifiers) > 0 }
+
+// gates are those a call has to pass unless it is refused: the policy's and the
+// settings'.
+func gates(j *judged) []string {
+	if j.ruling.Verdict == floodmark.Restrict {
+		return nil
+	}
+	list := j.ruling.Verifiers
+	for _, name := range j.basis.Gates {
+		if !slices.Contains(list, name) {
+			list = append(slices.Clip(list), name)
+		}
+	}
+	return list
+}
+
+// verify writes down that a call waits for verifiers, and asks them. It reports
+// whether they can be asked: a call too large to be shown is refused.
+func (st *step) verify(j *judged) bool {
+	asking, ok := st.asking(j)
+	if ok {
+		st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
+		st.out.Verify = &asking
+		return true
+	}
+	var answers []GateAnswer
+	for _, g := range asking.Gates {
+		answers = append(answers, GateAnswer{Gate: g.Name, Failure: &verify.Failure{
+			Kind: verify.Unshowable, Text: fmt.Sprintf("the call is too large to be shown to it (at most %d KB)", verify.MaxParamsBytes>>10),
+		}})
+	}
+	st.tally(j, st.answers(j, Hearing{Asked: asking, Answers: answers}))
+	return false
+}
+
+// asking is what is asked about a call, and whether it can be shown.
+func (st *step) asking(j *judged) (Asking, bool) {
+	params, ok := st.params(j)
+	tool := j.action.Tool
+	a := Asking{Request: verify.Request{
+		At: st.in.At, Session: string(st.ev.Session), Agent: tool.Agent, Provider: st.provider(),
+		Tool: tool.String(), Params: params, Digest: j.action.ArgsDigest, Lines: st.requestLines(j),
+	}}
+	for _, name := range j.decision.Verifiers {
+		a.Gates = append(a.Gates, st.gate(tool.Agent, name))
+	}
+	return a, ok
+}
+
+// gate is how a gate is dealt with: the strictest of what the settings and the
+// policy say.
+func (st *step) gate(agent, name string) verify.Gate {
+	g, set := st.r.Gates.Gate(agent, name)
+	for _, v := range st.r.Policy.Verifiers(agent) {
+		if v.Name != name {
+			continue
+		}
+		said := verify.Gate{Name: name, Timeout: v.Timeout}
+		if v.FailMode == policy.FailAllow {
+			said.FailMode = verify.FailAllow
+		}
+		if !set {
+			g, set = said, true
+			continue
+		}
+		g = g.Join(said)
+	}
+	g.Name, g.Agent, g.Scope = name, "", verify.Scope{}
+	return g
+}
+
+// Verify takes in what the gates answered about a call that waited for them. The
+// call is judged anew: what changed meanwhile counts. The answers hold for the
+// very request that was shown and for those who were asked: if it is another one
+// by now they are asked anew, the last time it is refused.
+func Verify(s *State, r Rules, in Input, h Hearing) (Output, error) {
+	st := newStep(s, r, in)
+	if err := st.heed(); err != nil {
+		return Output{}, err
+	}
+	st.ensureOpen()
+	st.ensureRules()
+	st.openTurn()
+	j := st.judge(in.Event.Call, nil)
+	if j.decision.Verdict == floodmark.Audit && h.Case != nil && sameCase(st.auditCase(&j), *h.Case) {
+		st.opined(&j, st.opinionGiven(&j, h.Opinion))
+	}
+	answers := st.answers(&j, h)
+	if waits(j.decision) && st.settings().Enforce {
+		switch now, _ := st.asking(&j); {
+		case h.covers(now):
+			st.tally(&j, answers)
+		case h.Last:
+			st.refuse(&j, floodmark.Reason{
+				Code: floodmark.Verified, Rule: j.decision.Verifiers[0],
+				Text: "the session kept changing while verifiers were asked about this call",
+			}, "Try the same call again when nothing else is going on.")
+		}
+	}
+	st.finish(j)
+	return st.out, nil
+}
+
+// sameCase reports whether an auditor would be shown the same again.
+func sameCase(a, b audit.Case) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// covers reports whether the answers are to what would be asked now.
+func (h Hearing) covers(now Asking) bool {
+	if !h.Asked.Request.Same(now.Request) {
+		return false
+	}
+	for _, g := range now.Gates {
+		if !slices.ContainsFunc(h.Answers, func(a GateAnswer) bool { return a.Gate == g.Name }) {
+			return false
+		}
+	}
+	return true
+}
+
+// answers writes down what the gates answered. How one that gave no answer counts
+// is decided here, by its failMode.
+func (st *step) answers(j *judged, h Hearing) []floodmark.VerifierAnswered {
+	var list []floodmark.VerifierAnswered
+	for _, a := range h.Answers {
+		f := floodmark.VerifierAnswered{
+			Verifier: a.Gate, Request: a.Request, Call: j.action.Call, ArgsDigest: j.action.ArgsDigest, Text: verify.Clean(a.Answer.Reason),
+		}
+		switch {
+		case a.Failure != nil:
+			f.Failure, f.Text = string(a.Failure.Kind), verify.Clean(a.Failure.Text)
+			if a.Failure.Kind.Excusable() && st.gate(j.action.Tool.Agent, a.Gate).FailMode == verify.FailAllow {
+				f.Verdict = floodmark.Allow
+			}
+		case a.Answer.Allow:
+			f.Verdict = floodmark.Allow
+		}
+		st.keep(f)
+		list = append(list, f)
+	}
+	return list
+}
+
+// tally takes the answers into a decision that waits for them: every one must be
+// a yes. Whoever gave none must still agree.
+func (st *step) tally(j *judged, answers []floodmark.VerifierAnswered) {
+	var silent []string
+	for _, name := range j.decision.Verifiers {
+		at := slices.IndexFunc(answers, func(a floodmark.VerifierAnswered) bool { return a.Verifier == name })
+		if at < 0 {
+			silent = append(silent, name)
+			continue
+		}
+		a := answers[at]
+		reason := floodmark.Reason{Code: floodmark.Verified, Rule: name, Text: answerText(a), Verdict: a.Verdict}
+		if a.Verdict != floodmark.Allow {
+			st.refuse(j, reason, failureRemedy(a))
+			return
+		}
+		j.decision.Reasons = append(slices.Clip(j.decision.Reasons), reason)
+	}
+	j.decision.Verifiers = silent
+}
+
+// refuse turns a decision that waits for verifiers into a refusal.
+func (st *step) refuse(j *judged, reason floodmark.Reason, agent string) {
+	d := &j.decision
+	d.Verdict, d.Verifiers, d.Blame = floodmark.Restrict, nil, nil
+	d.Reasons = append([]floodmark.Reason{reason}, d.Reasons...)
+	d.Remedy = floodmark.Remedy{
+		Agent:  agent,
+		Person: "It is for whoever runs that verifier to allow it. «floodmark why» shows what it was asked.",
+	}
+}
+
+// answerText is an answer in words. What a gate says is quoted: it is data.
+func answerText(a floodmark.VerifierAnswered) string {
+	name := "the verifier " + visible(a.Verifier)
+	switch {
+	case a.Failure != "" && a.Verdict == floodmark.Allow:
+		return name + " gave no answer (" + a.Text + "), and failMode lets the call pass then"
+	case a.Failure != "":
+		return name + " gave no answer: " + a.Text
+	case a.Verdict == floodmark.Allow:
+		return name + " allowed it"
+	case a.Text == "":
+		return name + " refused it"
+	}
+	return name + " refused it and said " + strconv.Quote(a.Text)
+}
+
+// failureRemedy is what the agent can do.
+func failureRemedy(a floodmark.VerifierAnswered) string {
+	switch verify.FailureKind(a.Failure) {
+	case "":
+		return "Do not try this again; finish the task without it and say what was left out."
+	case verify.Deadline:
+		return "It is still being asked: try the same call again in a minute, and tell the owner that it takes long."
+	case verify.Unshowable:
+		return "Make the call smaller: put less into its arguments."
+	default:
+		return "Tell the owner that the verifier gave no answer, go on with what needs none, and try the same call again later."
+	}
+}
+
+// provider is how the owner talks to the agent: where he last wrote.
+func (st *step) provider() string {
+	name := ""
+	for src := range st.s.Ledger.Sources() {
+		if src.Origin.Kind == floodmark.FromSender && src.Origin.IsOwner {
+			name = src.Origin.Name
+		}
+	}
+	return name
+}
+
+// GateTime is how long a gate may take that no time was set for (seed 3).
+const GateTime = 30 * time.Second

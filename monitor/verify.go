@@ -1,0 +1,196 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/verify"
+)
+
+// verify asks the gates about a call, while others may write to the session, and
+// judges the call again with their answers. That it waits for them is durable
+// before anybody outside learns of it.
+func (m *Monitor) verify(ctx context.Context, s journal.Session, ev hook.Event, asking kernel.Asking, h kernel.Hearing) (written, error) {
+	h.Asked, h.Answers = asking, m.gather(ctx, s, asking)
+	return m.write(ctx, job{session: s, event: ev, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
+		return kernel.Verify(st, r, in, h)
+	}})
+}
+
+// gather asks all gates at once and returns their answers, in their order. It
+// leaves time to write them down before ctx ends: an agent whose hook had to
+// answer meanwhile would learn nothing.
+func (m *Monitor) gather(ctx context.Context, s journal.Session, asking kernel.Asking) []kernel.GateAnswer {
+	began := m.cfg.Now()
+	wait := ctx
+	if until, ok := ctx.Deadline(); ok {
+		left := time.Until(until)
+		var cancel context.CancelFunc
+		wait, cancel = context.WithTimeout(ctx, left-min(left/4, timeToWrite))
+		defer cancel()
+	}
+	if m.cfg.NewRequest != nil {
+		asking.Request.ID = m.cfg.NewRequest()
+	}
+	list := make([]*flight, len(asking.Gates))
+	for i, g := range asking.Gates {
+		list[i] = m.fly(s, g, asking.Request)
+	}
+	answers := make([]kernel.GateAnswer, len(list))
+	for i, f := range list {
+		select {
+		case <-f.done:
+			answers[i] = f.answer
+		case <-wait.Done():
+			answers[i] = kernel.GateAnswer{Gate: f.key.gate, Request: f.request.ID, Failure: &verify.Failure{
+				Kind: verify.Deadline,
+				Text: fmt.Sprintf("it had not answered after %s, when the agent had to be told; its answer will count for the same call if it is tried again", short(m.cfg.Now().Sub(began))),
+			}}
+			m.flights.leave(f, m.cfg.Now())
+		}
+	}
+	return answers
+}
+
+// timeToWrite is what is kept back of an agent's time for writing the answers
+// down.
+const timeToWrite = time.Second
+
+// short is a duration as people write it.
+func short(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
+}
+
+// A flight is one gate being asked. It goes on if whoever asked could not wait:
+// then its answer counts once, for the same call tried again.
+type flight struct {
+	key     flightKey
+	request verify.Request
+	done    chan struct{} // closed when answer is there
+	answer  kernel.GateAnswer
+	stop    context.CancelFunc
+	left    time.Time // when nobody waited any more
+}
+
+// A flightKey is whom an answer can be for: one session's call with exactly
+// these arguments.
+type flightKey struct {
+	session journal.Session
+	gate    string
+	tool    string
+	args    floodmark.Digest
+}
+
+// fly asks a gate, or joins the asking about the same call that nobody waits for
+// any more.
+func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *flight {
+	key := flightKey{session: s, gate: g.Name, tool: r.Tool, args: r.Digest}
+	if f := m.flights.take(key, r, m.cfg.Now()); f != nil {
+		return f
+	}
+	f := &flight{key: key, request: r, done: make(chan struct{}), answer: kernel.GateAnswer{Gate: g.Name, Request: r.ID}}
+	at := slices.IndexFunc(m.cfg.Verifiers, func(v verify.Verifier) bool { return v.Name() == g.Name })
+	if at < 0 {
+		f.answer.Request = ""
+		f.fail(&verify.Failure{Kind: verify.Unconfigured, Text: "service.yaml does not say how to reach it"})
+		return f
+	}
+	if err := m.join(); err != nil {
+		f.fail(&verify.Failure{Kind: verify.Broken, Text: "the monitor is being stopped"})
+		return f
+	}
+	if g.Timeout <= 0 {
+		g.Timeout = kernel.GateTime
+	}
+	ctx, stop := context.WithTimeout(m.life, g.Timeout)
+	f.stop = stop
+	go func() {
+		defer m.work.Done()
+		defer stop()
+		f.ask(ctx, m.cfg.Verifiers[at], g.Timeout)
+	}()
+	return f
+}
+
+// ask waits for the answer. A yes that comes too late is none.
+func (f *flight) ask(ctx context.Context, v verify.Verifier, limit time.Duration) {
+	defer func() {
+		if recover() != nil {
+			f.fail(&verify.Failure{Kind: verify.Broken, Text: "asking it went wrong inside the monitor"})
+		}
+	}()
+	answer, err := v.Verify(ctx, f.request)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		f.fail(verify.AsFailure(err))
+	case ctx.Err() != nil:
+		f.fail(&verify.Failure{Kind: verify.TimedOut, Text: "it did not answer within " + short(limit)})
+	default:
+		f.answer.Answer = answer
+		close(f.done)
+	}
+}
+
+func (f *flight) fail(why *verify.Failure) {
+	f.answer.Answer, f.answer.Failure = verify.Answer{}, why
+	close(f.done)
+}
+
+// flights are the askings nobody waits for.
+type flights struct {
+	mu   sync.Mutex // guards the map
+	open map[flightKey]*flight
+}
+
+func newFlights() *flights { return &flights{open: map[flightKey]*flight{}} }
+
+// lateFor is how long the answer to a call that was refused meanwhile may be
+// used by the same call tried again.
+const lateFor = 10 * time.Minute
+
+// take returns the asking about exactly this, once.
+func (fs *flights) take(key flightKey, r verify.Request, now time.Time) *flight {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f := fs.open[key]
+	if f == nil {
+		return nil
+	}
+	delete(fs.open, key)
+	if !f.request.Same(r) || now.Sub(f.left) > lateFor {
+		f.stop()
+		return nil
+	}
+	return f
+}
+
+// leave keeps an asking for whoever comes again. There is one of a kind, and not
+// too many in all: others are given up.
+func (fs *flights) leave(f *flight, now time.Time) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	f.left = now
+	if len(fs.open) >= maxFlights {
+		for key, old := range fs.open {
+			if now.Sub(old.left) > lateFor {
+				old.stop()
+				delete(fs.open, key)
+			}
+		}
+	}
+	if _, taken := fs.open[f.key]; taken || len(fs.open) >= maxFlights {
+		f.stop()
+		return
+	}
+	fs.open[f.key] = f
+}
