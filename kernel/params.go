@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/verify"
 )
@@ -29,7 +30,7 @@ func (st *step) params(j *judged) ([]byte, bool) {
 	v := st.newVeil(j)
 	out := map[string]any{}
 	for name, value := range fields {
-		if v.content(name) {
+		if v.content(name) || v.secret(name) {
 			out[v.text(name)] = redacted(value)
 			continue
 		}
@@ -99,6 +100,11 @@ func (v *veiling) content(name string) bool {
 	return slices.Contains(writtenArguments(), name)
 }
 
+// secret reports whether an argument is one by its name or by the catalog.
+func (v *veiling) secret(name string) bool {
+	return secretName(name) || argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is == catalog.IsSecret
+}
+
 // writtenArguments are what agents call the content of a file they write.
 func writtenArguments() []string {
 	return []string{
@@ -124,6 +130,9 @@ func (v *veiling) value(value any) any {
 		out := make(map[string]any, len(x))
 		for name, inner := range x {
 			key := v.text(name)
+			if secretName(name) {
+				inner = redacted(inner)
+			}
 			for _, taken := out[key]; taken; _, taken = out[key] {
 				key += "'" // two names that differ in a secret alone
 			}
@@ -161,7 +170,7 @@ func (st *step) requestLines(j *judged) []string {
 	left := 0
 	for _, leaf := range j.leaves {
 		switch {
-		case v.content(leaf.Top) || leaf.Top == urlOfCommand:
+		case v.content(leaf.Top) || v.secret(leaf.Top) || secretName(leaf.Path) || leaf.Top == urlOfCommand:
 		case len(lines) > maxRequestLines:
 			left++
 		default:
