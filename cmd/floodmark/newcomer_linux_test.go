@@ -82,11 +82,13 @@ func newNewcomer(t *testing.T) *newcomer {
 	t.Cleanup(n.llm.Close)
 	t.Cleanup(n.web.Close)
 	n.write("project/notes.txt", "Costs\nrent: 30\nfood: 12\n")
-	n.write(".codex/config.toml", fmt.Sprintf("# mine\nmodel = %q\nmodel_provider = \"scripted\"\napproval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n"+
-		"[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"%s/v1\"\nwire_api = \"responses\"\nenv_key = \"SCRIPTED_KEY\"\n[analytics]\nenabled = false\n", testmodel.Name, n.llm.URL))
-	n.write(".pi/agent/models.json", fmt.Sprintf(`{"providers":{"scripted":{"baseUrl":"%s/v1","api":"openai-completions","apiKey":"none",
-"models":[{"id":%q,"name":"Scripted","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":8000,
-"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, n.llm.URL, testmodel.Name))
+	for _, agent := range []string{"codex", "pi"} {
+		settings, _ := testmodel.SettingsOf(agent, n.llm.URL)
+		if agent == "codex" {
+			settings.Text = "# mine\n" + settings.Text
+		}
+		n.write(settings.File, settings.Text)
+	}
 	n.as(time.Minute, "true") // the home exists
 	if out, err := exec.CommandContext(t.Context(), "chroot", *newcomerRoot, "chown", "-R", "anna:", "/home/anna").CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)

@@ -179,25 +179,13 @@ func (m claudeMessage) call() (hook.Call, error) {
 
 // The answers of a hook.
 type (
-	claudeDecision struct {
-		Specific claudePermission `json:"hookSpecificOutput"`
-	}
-	claudePermission struct {
-		Event    string `json:"hookEventName"`
-		Decision string `json:"permissionDecision"`
-		Reason   string `json:"permissionDecisionReason"`
-	}
-	claudeBlock struct {
-		Decision string `json:"decision"`
-		Reason   string `json:"reason"`
-	}
 	claudeStopped struct {
 		Continue bool   `json:"continue"`
 		Stop     string `json:"stopReason"`
-		claudeBlock
+		said
 	}
 	claudeWithheld struct {
-		claudeBlock
+		said
 		Specific claudeOutput `json:"hookSpecificOutput"`
 	}
 	claudeOutput struct {
@@ -211,14 +199,14 @@ func (claude) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
 	case a.why == "" && event == claudePrompt && a.reply.Consumed:
-		ok.Stdout = object(claudeBlock{Decision: "block", Reason: a.notice()})
+		ok.Stdout = object(said{Decision: "block", Reason: a.notice()})
 	case a.why == "":
 	case event == claudePreToolUse && a.ask:
-		ok.Stdout = object(claudeDecision{claudePermission{Event: event, Decision: "ask", Reason: a.question()}})
+		ok.Stdout = object(permitted{permission{Event: event, Decision: "ask", Reason: a.question()}})
 	case event == claudePreToolUse:
-		ok.Stdout = object(claudeDecision{claudePermission{Event: event, Decision: "deny", Reason: a.reason()}})
+		ok.Stdout = object(permitted{permission{Event: event, Decision: "deny", Reason: a.reason()}})
 	case event == claudePrompt, event == claudeExpansion:
-		ok.Stdout = object(claudeBlock{Decision: "block", Reason: a.reason()})
+		ok.Stdout = object(said{Decision: "block", Reason: a.reason()})
 	case event == claudePostToolUse:
 		ok.Stdout = object(claudeKept(a))
 	case event == claudeStop, event == claudeSubagentStop:
@@ -233,10 +221,10 @@ func (claude) write(event string, a answer) hookframe.Response {
 // claudeKept keeps a result from the model. Of one that cannot be written anew
 // the turn ends instead.
 func claudeKept(a answer) any {
-	block := claudeBlock{Decision: "block", Reason: a.reason()}
+	block := said{Decision: "block", Reason: a.reason()}
 	out, ok := emptied(a.about, a.reason())
 	if !ok {
-		return claudeStopped{Stop: a.reason(), claudeBlock: block}
+		return claudeStopped{Stop: a.reason(), said: block}
 	}
-	return claudeWithheld{claudeBlock: block, Specific: claudeOutput{Event: claudePostToolUse, Output: out}}
+	return claudeWithheld{said: block, Specific: claudeOutput{Event: claudePostToolUse, Output: out}}
 }

@@ -151,37 +151,20 @@ func (m codexMessage) call() (hook.Call, error) {
 	return c, nil
 }
 
-// The answers of a hook, field by field: Codex drops an answer with any other
-// field in it, and lets the call run.
-type (
-	codexDecision struct {
-		Specific codexPermission `json:"hookSpecificOutput"`
-	}
-	codexPermission struct {
-		Event    string `json:"hookEventName"`
-		Decision string `json:"permissionDecision"`
-		Reason   string `json:"permissionDecisionReason"`
-	}
-	codexBlock struct {
-		Decision string `json:"decision"`
-		Reason   string `json:"reason"`
-	}
-)
-
 // write: silence with status 0 is a yes, everything else is said.
 func (codex) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
 	case a.why == "" && event == codexPrompt && a.reply.Consumed:
-		ok.Stdout = object(codexBlock{Decision: "block", Reason: a.notice()})
+		ok.Stdout = object(said{Decision: "block", Reason: a.notice()})
 	case a.why == "":
 	case event == codexPreToolUse:
 		// Codex puts a full stop of its own behind it.
-		ok.Stdout = object(codexDecision{codexPermission{Event: event, Decision: "deny", Reason: strings.TrimSuffix(a.reason(), ".")}})
+		ok.Stdout = object(permitted{permission{Event: event, Decision: "deny", Reason: strings.TrimSuffix(a.reason(), ".")}})
 	case event == codexPostToolUse, event == codexPrompt:
 		// After a tool this takes the place of what the tool gave; at a prompt
 		// the model is not called.
-		ok.Stdout = object(codexBlock{Decision: "block", Reason: a.reason()})
+		ok.Stdout = object(said{Decision: "block", Reason: a.reason()})
 	case event == codexStop, event == codexSubagentStop:
 		// Here a no would mean: go on. Stopping is the safe thing.
 		ok.Stderr, ok.Exit = a.reason()+"\n", 1

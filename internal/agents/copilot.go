@@ -202,10 +202,6 @@ type (
 		Behavior string `json:"behavior"`
 		Message  string `json:"message"`
 	}
-	copilotBlock struct {
-		Decision string `json:"decision"`
-		Reason   string `json:"reason"`
-	}
 	copilotWithheld struct {
 		Result copilotResult `json:"modifiedResult"`
 	}
@@ -220,14 +216,14 @@ func (copilot) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
 	case a.why == "" && event == copilotPrompt && a.reply.Consumed:
-		ok.Stdout = object(copilotBlock{Decision: "block", Reason: a.notice()})
+		ok.Stdout = object(said{Decision: "block", Reason: a.notice()})
 	case a.why == "":
 	case event == copilotPreToolUse:
 		ok.Stdout = object(copilotDecision{Decision: "deny", Reason: a.reason()})
 	case event == copilotPermission:
 		ok.Stdout = object(copilotBehavior{Behavior: "deny", Message: a.reason()})
 	case event == copilotPrompt:
-		ok.Stdout = object(copilotBlock{Decision: "block", Reason: a.reason()})
+		ok.Stdout = object(said{Decision: "block", Reason: a.reason()})
 	case event == copilotPostToolUse:
 		ok.Stdout = object(copilotWithheld{copilotResult{Type: "failure", Text: a.reason()}})
 	case event == copilotStop, event == copilotSubagentStop:

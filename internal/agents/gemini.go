@@ -157,10 +157,6 @@ func (m geminiMessage) result() hook.Result {
 
 // The answers of a hook.
 type (
-	geminiDeny struct {
-		Decision string `json:"decision"`
-		Reason   string `json:"reason"`
-	}
 	geminiStop struct {
 		Continue bool   `json:"continue"`
 		Reason   string `json:"stopReason"`
@@ -172,12 +168,12 @@ func (gemini) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
 	case a.why == "" && event == geminiBeforeAgent && a.reply.Consumed:
-		ok.Stdout = object(geminiDeny{Decision: "deny", Reason: a.notice()})
+		ok.Stdout = object(said{Decision: "deny", Reason: a.notice()})
 	case a.why == "":
 	case event == geminiBeforeTool, event == geminiAfterTool, event == geminiBeforeAgent:
 		// After a tool this takes the place of what the tool gave; at a prompt
 		// the model is not called.
-		ok.Stdout = object(geminiDeny{Decision: "deny", Reason: a.reason()})
+		ok.Stdout = object(said{Decision: "deny", Reason: a.reason()})
 	case event == geminiAfterAgent:
 		// Here a no would mean: go on. Stopping is the safe thing.
 		ok.Stdout = object(geminiStop{Reason: a.reason()})

@@ -88,21 +88,8 @@ func runCodex(r *recorder, s Session) error {
 		return err
 	}
 	folder := filepath.Join(w.home, ".codex")
-	w.write(filepath.Join(folder, "config.toml"), string(features)+fmt.Sprintf(`
-model = %q
-model_provider = "scripted"
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-[model_providers.scripted]
-name = "scripted"
-base_url = "%s/v1"
-wire_api = "responses"
-env_key = "SCRIPTED_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-[analytics]
-enabled = false
-`, testmodel.Name, r.llm.URL), 0o600)
+	settings, _ := testmodel.SettingsOf("codex", r.llm.URL)
+	w.write(filepath.Join(w.home, settings.File), string(features)+"\n"+settings.Text, 0o600)
 	w.write(filepath.Join(folder, "hooks.json"), string(hooks), 0o600)
 	program := filepath.Join(r.installed, "codex-"+codexVersion, "node_modules", ".bin", "codex")
 	for i, p := range s.Prompts {
@@ -111,7 +98,7 @@ enabled = false
 			args = append(args, "resume", "--last")
 		}
 		args = append(args, "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", p.Text)
-		out, err := w.run([]string{"CODEX_HOME=" + folder, "SCRIPTED_KEY=none"}, program, args...)
+		out, err := w.run(append(settings.Env, "CODEX_HOME="+folder), program, args...)
 		if err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
 		}
@@ -121,9 +108,8 @@ enabled = false
 
 func runPi(r *recorder, s Session) error {
 	w := r.world
-	w.write(filepath.Join(w.home, ".pi", "agent", "models.json"), fmt.Sprintf(`{"providers":{"scripted":{"baseUrl":"%s/v1","api":"openai-completions","apiKey":"none",
-"models":[{"id":%q,"name":"Scripted","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":8000,
-"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, r.llm.URL, testmodel.Name), 0o600)
+	settings, _ := testmodel.SettingsOf("pi", r.llm.URL)
+	w.write(filepath.Join(w.home, settings.File), settings.Text, 0o600)
 	shim, err := filepath.Abs("../../integrations/pi/floodmark.ts")
 	if err != nil {
 		return err
@@ -135,7 +121,7 @@ func runPi(r *recorder, s Session) error {
 	for _, p := range s.Prompts {
 		args = append(args, p.Text)
 	}
-	if out, err := w.run([]string{"PI_OFFLINE=1"}, "node", args...); err != nil {
+	if out, err := w.run(settings.Env, "node", args...); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	return nil

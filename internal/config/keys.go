@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/floodmark/floodmark/internal/wholefile"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -86,13 +87,5 @@ func writeKey(file string, data []byte) error {
 	if err == nil {
 		err = os.Link(f.Name(), file) // never over one that is there
 	}
-	return errors.Join(err, os.Remove(f.Name()), syncDir(filepath.Dir(file)))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(err, os.Remove(f.Name()), wholefile.SyncFolder(filepath.Dir(file)))
 }

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // maxTokenFile bounds the file: MaxTokens of the longest, with room.
@@ -111,7 +113,7 @@ func (t *Tokens) change(to func([]Token) ([]Token, error)) error {
 	if err := t.write(f, to); err != nil {
 		return errors.Join(err, f.Close(), os.Remove(next))
 	}
-	if err := errors.Join(f.Close(), os.Rename(next, t.path), syncDir(filepath.Dir(t.path))); err != nil {
+	if err := errors.Join(f.Close(), os.Rename(next, t.path), wholefile.SyncFolder(filepath.Dir(t.path))); err != nil {
 		return fmt.Errorf("change tokens: %w", err)
 	}
 	return t.refresh()
@@ -136,14 +138,4 @@ func (t *Tokens) write(f *os.File, to func([]Token) ([]Token, error)) error {
 		return fmt.Errorf("change tokens: %w", err)
 	}
 	return f.Sync()
-}
-
-// syncDir makes the new name durable: a revoked token must not come back after
-// a power cut.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

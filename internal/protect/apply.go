@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // ErrMeanwhile means that a file is no longer what it was when the plan was
@@ -83,7 +85,7 @@ func (p *Plan) write(c Change) error {
 		if err := os.Remove(c.target); err != nil {
 			return err
 		}
-		return syncFolder(filepath.Dir(c.target))
+		return wholefile.SyncFolder(filepath.Dir(c.target))
 	}
 	mode := fs.FileMode(0o700)
 	if p.machine.System {
@@ -92,7 +94,7 @@ func (p *Plan) write(c Change) error {
 	if err := os.MkdirAll(filepath.Dir(c.target), mode); err != nil {
 		return err
 	}
-	return writeWhole(c.target, c.After, c.mode)
+	return wholefile.Replace(c.target, c.After, c.mode)
 }
 
 // rescue keeps a copy of a file that is not as we wrote it.
@@ -101,7 +103,7 @@ func (p *Plan) rescue(c Change) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return writeWhole(filepath.Join(dir, c.Agent+"-"+filepath.Base(c.Path)), c.Before, 0o600)
+	return wholefile.Replace(filepath.Join(dir, c.Agent+"-"+filepath.Base(c.Path)), c.Before, 0o600)
 }
 
 // forget clears away what is left when all files are as they were.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // errKilled stands for kill -9: nothing runs after it.
@@ -145,9 +147,9 @@ func TestHalfAFileIsCleared(t *testing.T) {
 	b := newBench(t)
 	path := b.have("gemini-cli")[0].path
 	b.write(path, "{}")
-	b.write(path+freshSuffix, "{\"ha")
+	b.write(path+wholefile.FreshSuffix, "{\"ha")
 	b.apply(b.protect())
-	if _, err := os.Stat(path + freshSuffix); err == nil {
+	if _, err := os.Stat(path + wholefile.FreshSuffix); err == nil {
 		t.Error("it is still there")
 	}
 	b.apply(b.unprotect())

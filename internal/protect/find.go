@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // versionTime is how long an agent may take to say its version. It takes a
@@ -104,7 +106,7 @@ func (m Machine) offline() []string {
 }
 
 func packageVersion(file string, names []string) string {
-	data, err := readLimited(file, maxPackage)
+	data, err := wholefile.Read(file, maxPackage)
 	if err != nil {
 		return ""
 	}

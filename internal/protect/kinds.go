@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/integrations"
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // A kind is what is known of one agent. To add an agent, add a row to kinds,
@@ -249,7 +250,7 @@ func managedSettings(m Machine, folder string) string {
 func opencodeSettings(_ Machine, folder string) string {
 	plain, commented := filepath.Join(folder, "opencode.json"), filepath.Join(folder, "opencode.jsonc")
 	for _, path := range []string{commented, plain} {
-		if data, err := readLimited(path, maxSettings); err == nil && bytes.Contains(data, []byte(lockList)) {
+		if data, err := wholefile.Read(path, maxSettings); err == nil && bytes.Contains(data, []byte(lockList)) {
 			return path
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // A record keeps what the settings of one agent were before ours came. It is
@@ -90,7 +90,7 @@ func (m Machine) recordFile(agent string) string { return filepath.Join(m.Record
 // record reads that of an agent; an empty one if there is none.
 func (m Machine) record(agent string) (*record, error) {
 	r := &record{V: recordVersion, Agent: agent}
-	data, err := readLimited(m.recordFile(agent), maxRecord)
+	data, err := wholefile.Read(m.recordFile(agent), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
@@ -111,19 +111,5 @@ func (m Machine) writeRecord(r *record) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(m.recordFile(r.Agent), data, 0o600)
-}
-
-// readLimited reads a plain file.
-func readLimited(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("larger than %d bytes", limit)
-	}
-	return data, err
+	return wholefile.Replace(m.recordFile(r.Agent), data, 0o600)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // A turn is a place in a settings file that can switch all hooks off, ours with
@@ -67,7 +69,7 @@ func (f file) onTOML(data []byte) error {
 // leaves out what its list of extensions names behind a - or an !.
 func piLoads(folder string) error {
 	file := filepath.Join(folder, "settings.json")
-	data, err := readLimited(file, maxSettings)
+	data, err := wholefile.Read(file, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

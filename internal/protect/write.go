@@ -6,10 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-)
 
-// freshSuffix is that of a file being written. No agent reads files that end so.
-const freshSuffix = ".floodmark-new"
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
 
 // maxLinks is how many links are followed, as many as the system follows.
 const maxLinks = 40
@@ -48,7 +47,7 @@ func readContent(path string) (content, fs.FileMode, error) {
 	case !info.Mode().IsRegular():
 		return content{}, 0, errors.New("it is not a plain file")
 	}
-	data, err := readLimited(path, maxSettings)
+	data, err := wholefile.Read(path, maxSettings)
 	return content{true, data}, info.Mode().Perm(), err
 }
 
@@ -69,36 +68,6 @@ func mayWrite(target string, mode fs.FileMode, there bool) error {
 		return &wrongFile{text: "you may not write to " + dir, hint: "check whose it is; settings of the whole machine are root's"}
 	}
 	return nil
-}
-
-// writeWhole replaces a file by one that is whole and on disk. Whoever reads it
-// meanwhile, or after a crash, sees the old or the new one.
-func writeWhole(target string, data []byte, mode fs.FileMode) error {
-	fresh := target + freshSuffix
-	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := os.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(mode), keepOwner(f, target), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(fresh, target)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(fresh))
-	}
-	return syncFolder(filepath.Dir(target))
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // lock keeps others from changing settings at the same time.

@@ -14,5 +14,3 @@ var errSystem = errors.New("this system is not supported")
 func writable(string) bool { return false }
 
 func lockFile(*os.File) error { return errSystem }
-
-func keepOwner(*os.File, string) error { return errSystem }

@@ -79,7 +79,11 @@ func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (err 
 		return err
 	}
 	defer stopModel()
-	if err := writeBelow(home, h.file, h.settings(url)); err != nil {
+	settings, known := testmodel.SettingsOf(f.Name, url)
+	if !known {
+		return fmt.Errorf("%s cannot be run with a scripted model", f.Title)
+	}
+	if err := writeBelow(home, settings.File, settings.Text); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(home, workFolder), 0o700); err != nil {
@@ -104,7 +108,7 @@ func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (err 
 		return err
 	}
 	defer stopJudge()
-	said, err := h.run(ctx, own, f.Program, url)
+	said, err := h.run(ctx, own, f.Program, append(settings.Env, h.env...))
 	return h.verdict(home, j, model, said, err)
 }
 
@@ -116,7 +120,7 @@ func (h host) script(home string) func(testmodel.Turn) testmodel.Step {
 	return testmodel.Script(touch(allowedFile), touch(refusedFile), testmodel.Step{Text: "Done."})
 }
 
-func (h host) run(ctx context.Context, m protect.Machine, program, url string) (said string, err error) {
+func (h host) run(ctx context.Context, m protect.Machine, program string, env []string) (said string, err error) {
 	nowhere := "http://127.0.0.1:9"
 	home := m.Getenv("HOME")
 	cmd := exec.CommandContext(ctx, program, h.args...)
@@ -124,7 +128,7 @@ func (h host) run(ctx context.Context, m protect.Machine, program, url string) (
 	cmd.Env = append([]string{
 		"HOME=" + home, "PATH=" + m.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1",
 		"http_proxy=" + nowhere, "https_proxy=" + nowhere, "no_proxy=127.0.0.1", "NO_PROXY=127.0.0.1",
-	}, h.env(url)...)
+	}, env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	// A wrapper hands this on to what it started; it would not hand on a kill.

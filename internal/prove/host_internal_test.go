@@ -27,11 +27,11 @@ func TestHosts(t *testing.T) {
 			continue
 		}
 		const url = "http://127.0.0.1:1"
-		text := h.settings(url)
-		if strings.HasSuffix(h.file, ".json") && !json.Valid([]byte(text)) {
-			t.Errorf("%s: %s", a.Name, text)
+		s, known := testmodel.SettingsOf(a.Name, url)
+		if !known || strings.HasSuffix(s.File, ".json") && !json.Valid([]byte(s.Text)) {
+			t.Errorf("%s: %s", a.Name, s.Text)
 		}
-		if !strings.Contains(text+strings.Join(h.env(url), " "), url) {
+		if !strings.Contains(s.Text+strings.Join(s.Env, " "), url) {
 			t.Errorf("%s does not know where the model is", a.Name)
 		}
 		if h.tool == "" || h.line == "" || !strings.Contains(strings.Join(h.args, " "), prompt) {

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // A Proof is what is kept of a result. Fields are only added.
@@ -87,20 +88,12 @@ func Keep(path string, list []Result) error {
 
 // readJSON reads a small file, if it is there.
 func readJSON(path string, v any) (there bool, err error) {
-	f, err := os.Open(path)
+	data, err := wholefile.Read(path, maxProofs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxProofs+1))
-	if err != nil {
-		return false, err
-	}
-	if len(data) > maxProofs {
-		return false, fmt.Errorf("%s is too long", path)
 	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return false, fmt.Errorf("read %s: %w", path, err)
@@ -117,16 +110,5 @@ func writeJSON(path string, v any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	fresh, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	_, err = fresh.Write(append(data, '\n'))
-	if err = errors.Join(err, fresh.Close()); err == nil {
-		err = os.Rename(fresh.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(fresh.Name()))
-	}
-	return nil
+	return wholefile.Replace(path, append(data, '\n'), 0o600)
 }

@@ -86,6 +86,26 @@ func (w *world) merge(settings map[string]any, name string) {
 	maps.Copy(settings, ours)
 }
 
+// scripted are the settings by which an agent takes our model for its own, and
+// its variables.
+func (w *world) scripted(agent string) testmodel.Settings {
+	w.t.Helper()
+	s, known := testmodel.SettingsOf(agent, w.llm.URL)
+	if !known {
+		w.t.Fatalf("%s cannot be run with a scripted model", agent)
+	}
+	return s
+}
+
+// parsed are settings in JSON, to be added to.
+func (w *world) parsed(s testmodel.Settings) (settings map[string]any) {
+	w.t.Helper()
+	if err := json.Unmarshal([]byte(s.Text), &settings); err != nil {
+		w.t.Fatal(err)
+	}
+	return settings
+}
+
 // shipped reads a file of integrations.
 func shipped(t *testing.T, name string) string {
 	t.Helper()

@@ -140,22 +140,8 @@ func (w *world) gateway(app *chatApp, done func() bool) {
 // gatewaySettings are OpenClaw's, for a gateway with a chat app whose
 // chatOwner is the owner.
 func (w *world) gatewaySettings(telegram string) map[string]any {
-	var settings map[string]any
-	if err := json.Unmarshal([]byte(shipped(w.t, "openclaw/settings.json")), &settings); err != nil {
-		w.t.Fatal(err)
-	}
-	name := "scripted/" + testmodel.Name
-	settings["agents"] = map[string]any{"defaults": map[string]any{
-		"model": map[string]any{"primary": name}, "models": map[string]any{name: map[string]any{}}, "workspace": w.project, "skipBootstrap": true,
-	}}
-	settings["models"] = map[string]any{"mode": "merge", "providers": map[string]any{"scripted": map[string]any{
-		"baseUrl": w.llm.URL + "/v1", "apiKey": "none", "api": "openai-completions",
-		"models": []any{map[string]any{
-			"id": testmodel.Name, "name": "Scripted", "reasoning": false, "input": []string{"text"}, "contextWindow": 196_608, "maxTokens": 8000,
-			"cost": map[string]int{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
-		}},
-	}}}
-	settings["tools"] = map[string]any{"profile": "coding", "exec": map[string]any{"security": "full", "ask": "off"}}
+	settings := w.openclawSettings()
+	w.merge(settings, "openclaw/settings.json")
 	settings["gateway"] = map[string]any{"mode": "local", "port": freePort(w.t), "bind": "loopback", "auth": map[string]any{"mode": "token", "token": random()}}
 	settings["commands"] = map[string]any{"ownerAllowFrom": []string{fmt.Sprint("telegram:", chatOwner)}}
 	settings["channels"] = map[string]any{"telegram": map[string]any{

@@ -39,26 +39,13 @@ func childID(result string) string {
 }
 
 func runCodex(w *world, h how) string {
-	settings := w.features + fmt.Sprintf(`
-model = %q
-model_provider = "scripted"
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-[model_providers.scripted]
-name = "scripted"
-base_url = "%s/v1"
-wire_api = "responses"
-env_key = "SCRIPTED_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-[analytics]
-enabled = false
-`, testmodel.Name, w.llm.URL)
+	scripted := w.scripted("codex")
+	settings := w.features + "\n" + scripted.Text
 	if w.tools {
 		name, args := w.mcpServer()
 		settings += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\n", mcpName, name, object(args))
 	}
-	w.write(".codex/config.toml", settings)
+	w.write(scripted.File, settings)
 	if h.protected {
 		w.hookProgram()
 		w.write(".codex/hooks.json", w.settings("codex/hooks.json"))
@@ -72,6 +59,6 @@ enabled = false
 		args = append(args, "--dangerously-bypass-hook-trust")
 	}
 	args = append(args, prompt())
-	return w.run([]string{"CODEX_HOME=" + filepath.Join(w.home, ".codex"), "SCRIPTED_KEY=none"},
+	return w.run(append(scripted.Env, "CODEX_HOME="+filepath.Join(w.home, ".codex")),
 		tool(w.t, "codex-"+codexVersion, "node_modules", ".bin", "codex"), args...)
 }

@@ -38,8 +38,6 @@ func runCopilot(w *world, h how) string {
 	if h.again {
 		args = append(args, "--continue")
 	}
-	return w.run([]string{
-		"COPILOT_HOME=" + filepath.Join(w.home, ".copilot"), "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false",
-		"COPILOT_PROVIDER_BASE_URL=" + w.llm.URL + "/v1", "COPILOT_PROVIDER_API_KEY=none", "COPILOT_MODEL=" + testmodel.Name,
-	}, tool(w.t, "copilot-cli-"+copilotVersion, "node_modules", ".bin", "copilot"), args...)
+	return w.run(append(w.scripted("copilot-cli").Env, "COPILOT_HOME="+filepath.Join(w.home, ".copilot")),
+		tool(w.t, "copilot-cli-"+copilotVersion, "node_modules", ".bin", "copilot"), args...)
 }

@@ -20,13 +20,8 @@ func geminiAgent() agent {
 }
 
 func runGemini(w *world, h how) string {
-	settings := map[string]any{
-		"security":  map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}},
-		"telemetry": map[string]any{"enabled": false},
-		"privacy":   map[string]any{"usageStatisticsEnabled": false},
-		"general":   map[string]any{"enableAutoUpdate": false},
-		"model":     map[string]any{"name": "gemini-2.5-flash"},
-	}
+	scripted := w.scripted("gemini-cli")
+	settings := w.parsed(scripted)
 	if w.tools {
 		name, args := w.mcpServer()
 		settings["mcpServers"] = map[string]any{mcpName: map[string]any{"command": name, "args": args, "trust": true}}
@@ -35,11 +30,11 @@ func runGemini(w *world, h how) string {
 		w.hookProgram()
 		w.merge(settings, "gemini-cli/settings.json")
 	}
-	w.write(".gemini/settings.json", object(settings))
+	w.write(scripted.File, object(settings))
 	args := []string{"-p", prompt(), "--yolo", "--skip-trust", "-o", "stream-json"}
 	if h.again {
 		args = append(args, "--resume", "latest")
 	}
-	return w.run([]string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + w.llm.URL, "GEMINI_CLI_TRUST_WORKSPACE=true"},
+	return w.run(scripted.Env,
 		tool(w.t, "gemini-cli-"+geminiVersion, "node_modules", ".bin", "gemini"), args...)
 }

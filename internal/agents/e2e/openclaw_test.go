@@ -34,22 +34,15 @@ func openclawHidden(name string, args any) testmodel.Call {
 	return testmodel.Call{Name: "tool_call", Args: map[string]any{"id": name, "args": args}}
 }
 
+// openclawSettings are OpenClaw's, for our model and the project.
+func (w *world) openclawSettings() map[string]any {
+	settings := w.parsed(w.scripted("openclaw"))
+	settings["agents"].(map[string]any)["defaults"].(map[string]any)["workspace"] = w.project
+	return settings
+}
+
 func runOpenclaw(w *world, h how) string {
-	name := "scripted/" + testmodel.Name
-	settings := map[string]any{
-		"agents": map[string]any{"defaults": map[string]any{
-			"model": map[string]any{"primary": name}, "models": map[string]any{name: map[string]any{}},
-			"workspace": w.project, "skipBootstrap": true,
-		}},
-		"models": map[string]any{"mode": "merge", "providers": map[string]any{"scripted": map[string]any{
-			"baseUrl": w.llm.URL + "/v1", "apiKey": "none", "api": "openai-completions",
-			"models": []any{map[string]any{
-				"id": testmodel.Name, "name": "Scripted", "reasoning": false, "input": []string{"text"}, "contextWindow": 196_608, "maxTokens": 8000,
-				"cost": map[string]int{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
-			}},
-		}}},
-		"tools": map[string]any{"profile": "coding", "exec": map[string]any{"security": "full", "ask": "off"}},
-	}
+	settings := w.openclawSettings()
 	if w.tools {
 		name, args := w.mcpServer()
 		settings["mcp"] = map[string]any{"servers": map[string]any{mcpName: map[string]any{"command": name, "args": args}}}

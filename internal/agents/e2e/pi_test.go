@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"fmt"
-
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -20,9 +18,8 @@ func piAgent() agent {
 }
 
 func runPi(w *world, h how) string {
-	w.write(".pi/agent/models.json", fmt.Sprintf(`{"providers":{"scripted":{"baseUrl":"%s/v1","api":"openai-completions","apiKey":"none",
-"models":[{"id":%q,"name":"Scripted","reasoning":false,"input":["text"],"contextWindow":128000,"maxTokens":8000,
-"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0}}]}}}`, w.llm.URL, testmodel.Name))
+	scripted := w.scripted("pi")
+	w.write(scripted.File, scripted.Text)
 	args := []string{tool(w.t, "pi-"+piVersion, "node_modules", "@mariozechner", "pi-coding-agent", "dist", "cli.js"), "-p", "--mode", "json", "--model", "scripted/" + testmodel.Name}
 	if h.protected {
 		args = append(args, "-e", w.write("floodmark.ts", w.settings("pi/floodmark.ts")))
@@ -30,5 +27,5 @@ func runPi(w *world, h how) string {
 	if h.again {
 		args = append(args, "--continue")
 	}
-	return w.run([]string{"PI_OFFLINE=1"}, "node", append(args, prompt())...)
+	return w.run(scripted.Env, "node", append(args, prompt())...)
 }
