@@ -188,13 +188,13 @@ func (n *newcomer) follow(sh *terminalShell) {
 		for _, p := range strings.Split("\n"+f.text, "\n$ ")[1:] {
 			command, want, _ := strings.Cut(p, "\n")
 			commands++
-			typed := command
+			var answers []string
 			if strings.Contains(want, "[y/N] y") {
 				questions++
-				typed += "\ny"
+				answers = append(answers, "y")
 			}
 			began := time.Now()
-			printed := sh.run(typed)
+			printed := sh.run(command, answers...)
 			n.t.Logf("$ %s (%.1f s)\n%s", command, time.Since(began).Seconds(), printed)
 			if err := sameOutput(strings.TrimSpace(strings.Replace(want, "[y/N] y", "[y/N]", 1)), strings.TrimSpace(printed)); want != "" && err != nil {
 				n.t.Errorf("line %d: %s\n%v", f.line, command, err)

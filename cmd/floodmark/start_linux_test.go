@@ -152,13 +152,23 @@ type terminalShell struct {
 	n     int
 }
 
-// run types a command and returns what was printed.
-func (s *terminalShell) run(command string) string {
+// run types a command, with what it will ask for, and returns what was printed.
+func (s *terminalShell) run(command string, answers ...string) string {
 	s.t.Helper()
 	s.n++
 	end := fmt.Sprintf("end-of-command-%d", s.n)
-	fmt.Fprintf(s.in, "%s\n", command)
-	fmt.Fprintf(s.in, "echo %s-of-command-%d\n", "end", s.n)
+	mark := fmt.Sprintf("echo %s-of-command-%d", "end", s.n)
+	switch {
+	case strings.Contains(command, "\n"):
+		command += "\n" + mark
+	case strings.HasSuffix(command, "&"):
+		command += " " + mark
+	default: // programs such as sudo take in what is typed ahead
+		command += "; " + mark
+	}
+	for _, line := range append([]string{command}, answers...) {
+		fmt.Fprintln(s.in, line)
+	}
 	var got []string
 	for {
 		select {
