@@ -1,0 +1,259 @@
+package telegram
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Options are what a bot is made of.
+type Options struct {
+	Client *Client
+	// Key proves buttons. Nobody outside has it, and it stays the same.
+	Key []byte
+	// File is where the bot remembers over restarts which message shows which
+	// question; empty: nowhere.
+	File string
+	Now  func() time.Time
+	// Incident hears what should not happen: a stranger at a button, a button
+	// nobody made. It is optional.
+	Incident func(kind, text string)
+}
+
+// A Bot is one bot of Telegram: what it sends, what it hears, and what is wrong
+// with either. A [Channel] and a [Gate] can share one.
+type Bot struct {
+	opts    Options
+	client  *Client
+	key     []byte
+	memo    *memo
+	sender  *sender
+	poller  *poller
+	started time.Time
+
+	mu      sync.Mutex // guards what is below
+	channel *Channel
+	gate    *Gate
+	wrong   map[string]trouble // what is wrong, by what was tried
+}
+
+type trouble struct {
+	text  string
+	since time.Time
+}
+
+// Open builds a bot. It says and hears nothing before Run.
+func Open(o Options) (*Bot, error) {
+	if o.Client == nil || len(o.Key) == 0 || o.Now == nil {
+		return nil, errors.New("telegram: a bot needs a client, a key and a clock")
+	}
+	if o.Incident == nil {
+		o.Incident = func(string, string) {}
+	}
+	m, err := openMemo(o.File)
+	if err != nil {
+		return nil, fmt.Errorf("telegram: %w", err)
+	}
+	mac := hmac.New(sha256.New, o.Key)
+	mac.Write([]byte("telegram buttons"))
+	b := &Bot{
+		opts: o, client: o.Client, key: mac.Sum(nil), memo: m, sender: newSender(o.Now),
+		started: o.Now(), wrong: map[string]trouble{},
+	}
+	b.poller = newPoller(b)
+	return b, nil
+}
+
+// Close lets go of what Open opened. Run must have ended.
+func (b *Bot) Close() error {
+	b.client.Close()
+	return b.memo.close()
+}
+
+// Run sends and listens until ctx ends. Nothing that goes wrong with Telegram
+// ends it: [Bot.Problems] says what does.
+func (b *Bot) Run(ctx context.Context) error {
+	var work sync.WaitGroup
+	work.Go(func() { b.sender.run(ctx) })
+	work.Go(func() { b.poller.run(ctx) })
+	work.Go(func() { b.tidy(ctx) })
+	work.Wait()
+	return nil
+}
+
+// How often cards are looked at that may be over, and how long after a start
+// questions may still be asked again.
+const (
+	tidyEvery = time.Second
+	settleIn  = 30 * time.Second
+)
+
+// tidy says on cards that they are over.
+func (b *Bot) tidy(ctx context.Context) {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		channel, gate := b.parts()
+		if channel != nil {
+			channel.expire()
+		}
+		if !b.young() {
+			b.forget(channel, gate)
+		}
+	}
+}
+
+// young says that open questions may not all have been asked again yet.
+func (b *Bot) young() bool { return b.opts.Now().Sub(b.started) < settleIn }
+
+func (b *Bot) parts() (*Channel, *Gate) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.channel, b.gate
+}
+
+// forget ends the cards of a former life that nobody asked again.
+func (b *Bot) forget(channel *Channel, gate *Gate) {
+	for _, n := range b.memo.all() {
+		switch {
+		case n.Kind == kindQuestion && channel != nil && channel.has(n.Ticket):
+		case n.Kind == kindGate && gate != nil && gate.has(n.Ticket):
+		default:
+			b.over(n)
+		}
+	}
+}
+
+// over says on a card of a former life that nothing waits for it.
+func (b *Bot) over(n noted) {
+	_ = b.memo.note(noted{Kind: n.Kind, Ticket: n.Ticket, Over: true}) // at worst it is said again after the next start
+	b.edit(n.Chat, n.Message, closedCard("This question is over", "It was answered elsewhere, or its time ran out while the monitor was away."))
+}
+
+// edit changes a card, when there is time for it.
+func (b *Bot) edit(chat, message int64, t Text) {
+	if message == 0 {
+		return
+	}
+	now := b.opts.Now()
+	err := b.sender.add(&errand{
+		urgency: oldCard, by: now, until: now.Add(editWorthIt),
+		do: func(ctx context.Context) error { return b.client.Edit(ctx, chat, message, t) },
+		done: func(err error) {
+			if said, ok := errors.AsType[*Error](err); ok && said.Status == 400 {
+				err = nil // it says that already, or somebody deleted it
+			}
+			b.note("change a card", err)
+		},
+	})
+	b.note("queue", err)
+}
+
+// note keeps what is wrong, until the same thing works again.
+func (b *Bot) note(what string, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err == nil {
+		delete(b.wrong, what)
+		return
+	}
+	t := b.wrong[what]
+	if t.since.IsZero() {
+		t.since = b.opts.Now()
+	}
+	t.text = err.Error()
+	b.wrong[what] = t
+}
+
+// Problems says, for people, what keeps the bot from asking or hearing; nothing
+// if all is well.
+func (b *Bot) Problems() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var list []string
+	for _, t := range b.wrong {
+		list = append(list, fmt.Sprintf("%s (since %s)", t.text, t.since.UTC().Format("15:04 UTC")))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// An Audience is who is asked, and where.
+type Audience struct {
+	// Chat is a person's own chat with the bot, or a group.
+	Chat int64
+	// Users are those who may answer. Nobody else may, wherever the card is.
+	Users []int64
+}
+
+// Check refuses an audience nobody could answer in, or anybody could.
+func (a Audience) Check() error {
+	switch {
+	case a.Chat == 0:
+		return errors.New("chatId: say where to ask (your own number asks in your chat with the bot)")
+	case len(a.Users) == 0:
+		return errors.New("allowedUserIds: say who may answer; without it anybody in the chat could")
+	case slices.ContainsFunc(a.Users, func(u int64) bool { return u <= 0 }):
+		return errors.New("allowedUserIds: a user's number is above 0 (a group is not a user)")
+	case a.Chat > 0 && !slices.Contains(a.Users, a.Chat):
+		return errors.New("chatId: this person is asked but may not answer (add the number to allowedUserIds)")
+	}
+	return nil
+}
+
+// may reports whether a touch comes from somebody who may answer, in the place
+// where was asked.
+func (a Audience) may(p Press) bool {
+	return !p.From.IsBot && slices.Contains(a.Users, p.From.ID) && p.Message != nil && p.Message.Chat.ID == a.Chat
+}
+
+// heed deals with a touch on one of our buttons. It reports false if it may
+// mean something later.
+func (b *Bot) heed(ctx context.Context, p Press, s sealed) bool {
+	channel, gate := b.parts()
+	var who Audience
+	switch {
+	case s.kind == kindQuestion && channel != nil:
+		who = channel.who
+	case s.kind == kindGate && gate != nil:
+		who = gate.who
+	default:
+		b.tell(ctx, p, "Nothing waits for this button any more.", true)
+		return true
+	}
+	if !who.may(p) {
+		b.opts.Incident("telegram-stranger", fmt.Sprintf("user %d, who may not answer, touched a button in Telegram", p.From.ID))
+		b.tell(ctx, p, "You are not authorised to answer this question.", true)
+		return true
+	}
+	if s.kind == kindQuestion {
+		return channel.press(ctx, p, s)
+	}
+	return gate.press(ctx, p, s)
+}
+
+// tell tells whoever touched a button what came of it. Telegram forgets a touch
+// after a while, so that this may fail, and nothing depends on it.
+func (b *Bot) tell(ctx context.Context, p Press, text string, alert bool) {
+	err := b.client.Reply(ctx, p.ID, text, alert)
+	if said, ok := errors.AsType[*Error](err); ok && said.Status == 400 {
+		err = nil
+	}
+	b.note("answer a button", err)
+}
+
+// forged tells somebody that a button proves nothing.
+func (b *Bot) forged(ctx context.Context, p Press) {
+	b.opts.Incident("telegram-button", fmt.Sprintf("user %d touched a button in Telegram that does not belong to its question", p.From.ID))
+	b.tell(ctx, p, "This button is out of date. Use the newest card of this question.", true)
+}

@@ -1,0 +1,219 @@
+package telegram
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+)
+
+// What fits on a phone's screen at once.
+const (
+	maxMessageUnits = 4096 // Telegram takes no more
+	maxValueRunes   = 160
+	maxLineRunes    = 240
+	maxNameRunes    = 60
+	maxArguments    = 4
+	maxCardCalls    = 4
+	maxButtonRunes  = 60 // of a button's words
+	wholeButton     = 30 // that a phone shows for certain
+)
+
+// questionCard writes what a person reads before touching a button. The calls
+// are all that the question holds.
+func questionCard(head string, calls []approval.Question, choices []choice) Text {
+	var t Text
+	t.head(head)
+	for i, q := range calls {
+		if i == maxCardCalls {
+			fmt.Fprintf(sayer{&t}, "\n\nand %d more", len(calls)-i)
+			break
+		}
+		t.say("\n\n")
+		if len(calls) > 1 {
+			t.say(strconv.Itoa(i+1) + ". ")
+		}
+		callLines(&t, q, len(calls) > 1)
+	}
+	for _, c := range choices {
+		if c.spelled != "" {
+			t.say("\n" + c.label + ": ")
+			t.quote(c.spelled, maxLineRunes)
+		}
+	}
+	return t
+}
+
+// headOf says in one line who wants what.
+func headOf(calls []approval.Question) string {
+	agent := "An agent"
+	if len(calls) > 0 && calls[0].Action.Tool.Agent != "" {
+		agent = cutRunes(visible(calls[0].Action.Tool.Agent), maxNameRunes)
+	}
+	if len(calls) > 1 {
+		return fmt.Sprintf("%s wants to do %d things", agent, len(calls))
+	}
+	if len(calls) == 0 {
+		return agent + " asks"
+	}
+	return agent + " wants to " + deed(calls[0].Action.Effects)
+}
+
+// deed says what a call does, by the gravest thing it does.
+func deed(effects []floodmark.Effect) string {
+	if len(effects) == 0 {
+		return "use a tool nobody has described"
+	}
+	switch slices.Min(effects) {
+	case floodmark.Admin:
+		return "change what it may do or obey"
+	case floodmark.Run:
+		return "run a program"
+	case floodmark.Send:
+		return "send something to others"
+	case floodmark.Change:
+		return "delete or change something"
+	case floodmark.Write:
+		return "write a file or note"
+	case floodmark.Fetch:
+		return "fetch something from the internet"
+	case floodmark.Observe:
+	}
+	return "look something up"
+}
+
+// callLines writes one call: action, arguments, source, consequence.
+func callLines(t *Text, q approval.Question, brief bool) {
+	t.say("With ")
+	t.quote(q.Action.Tool.String(), maxNameRunes)
+	args := worstFirst(q.Action.Arguments)
+	most, room := maxArguments, 1
+	if brief {
+		most, room = 1, 2
+	}
+	for _, a := range args[:min(len(args), most)] {
+		argumentLine(t, a, q.Pick, maxValueRunes/room)
+	}
+	if more := len(args) - most; more > 0 {
+		fmt.Fprintf(sayer{t}, "\n(%d more not shown here)", more)
+	}
+	if q.Source != "" {
+		t.say("\nBecause of: ")
+		t.quote(q.Source, maxLineRunes/room)
+	} else if q.Consequence == "" && q.Line != "" {
+		t.say("\n")
+		t.quote(q.Line, maxLineRunes/room)
+	}
+	if q.Consequence != "" {
+		t.say("\nIf you allow it: ")
+		t.quote(q.Consequence, maxLineRunes/room)
+	}
+}
+
+// worstFirst puts what a person should look at first: what is believed least.
+// What is long text, or a secret, is not shown.
+func worstFirst(args []floodmark.Argument) []floodmark.Argument {
+	shown := slices.DeleteFunc(slices.Clone(args), func(a floodmark.Argument) bool { return a.Shown == "" })
+	slices.SortStableFunc(shown, func(a, b floodmark.Argument) int {
+		return cmp.Or(
+			cmp.Compare(rank(a.Role == floodmark.Content), rank(b.Role == floodmark.Content)),
+			cmp.Compare(rank(a.Whence == floodmark.Stated), rank(b.Whence == floodmark.Stated)),
+			cmp.Compare(a.Trust, b.Trust),
+		)
+	})
+	return shown
+}
+
+func rank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+func argumentLine(t *Text, a floodmark.Argument, pick *approval.Pick, most int) {
+	t.say("\n")
+	t.quote(a.Path, maxNameRunes)
+	t.say(": ")
+	if pick != nil && pick.Argument == a.Path && len(pick.Among) > 0 {
+		t.say("choose the right one below")
+		return
+	}
+	t.quote(a.Shown, most)
+	switch {
+	case mixed(a.Shown):
+		t.say("\n   (!) has look-alike letters of another alphabet")
+	case strings.HasSuffix(a.Shown, "…"):
+		t.say("\n   (!) only its beginning")
+	}
+	switch a.Whence {
+	case floodmark.Seen:
+		t.say("\n   not your words: found in what it read")
+	case floodmark.Nowhere:
+		t.say("\n   not your words: made up by the agent")
+	case floodmark.Stated:
+		t.say("\n   your own words")
+	}
+}
+
+// lastLine says how long there is, and what silence means.
+func lastLine(t *Text, left time.Duration, silence string) {
+	fmt.Fprintf(sayer{t}, "\n\nAnswer within %s. %s", span(left), silence)
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d seconds", max(int(d/time.Second), 1))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes", int(d/time.Minute))
+	}
+	return fmt.Sprintf("%d hours", int(d/time.Hour))
+}
+
+// ending says how a question ended.
+func ending(o approval.Outcome) string {
+	at := ""
+	if !o.At.IsZero() {
+		at = " at " + o.At.UTC().Format("15:04 UTC")
+	}
+	by := cutRunes(visible(o.By), maxNameRunes)
+	if id, ok := strings.CutPrefix(o.By, byPrefix); ok {
+		by = "user " + cutRunes(visible(id), maxNameRunes) + " in Telegram"
+	} else if by != "" && o.Channel != "" {
+		by += " (" + cutRunes(visible(o.Channel), maxNameRunes) + ")"
+	}
+	switch {
+	case o.Verdict == floodmark.Allow:
+		return "Allowed by " + cmp.Or(by, "the owner") + at
+	case o.Verdict == floodmark.Restrict:
+		return "Denied by " + cmp.Or(by, "the owner") + at
+	case o.Expired:
+		return "Time ran out: not done"
+	}
+	return "Closed without an answer: " + cmp.Or(cutRunes(visible(o.By), maxLineRunes), "not done")
+}
+
+// closedCard is what is left of a card that is over.
+func closedCard(head, why string) Text {
+	var t Text
+	t.head(head)
+	if why != "" {
+		t.say("\n\n" + why)
+	}
+	return t
+}
+
+// A sayer lets formatted words of ours be said.
+type sayer struct{ t *Text }
+
+// Write implements [io.Writer].
+func (s sayer) Write(p []byte) (int, error) {
+	s.t.say(string(p))
+	return len(p), nil
+}

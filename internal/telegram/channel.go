@@ -1,0 +1,280 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// Answer takes in an owner's command; [monitor.Monitor.Answer] is one.
+type Answer func(context.Context, journal.Session, approval.Command) (monitor.Answered, error)
+
+// A Channel carries questions to people in Telegram and their answers back.
+type Channel struct {
+	bot    *Bot
+	who    Audience
+	tenant string
+	answer Answer
+
+	mu    sync.Mutex // guards what is below, and the cards
+	cards map[floodmark.TicketID]*card
+}
+
+var (
+	_ approval.Approver = (*Channel)(nil)
+	_ approval.Closer   = (*Channel)(nil)
+)
+
+// A card is one question as it is shown.
+type card struct {
+	ticket  approval.Ticket
+	calls   []approval.Question
+	choices []choice
+	version int   // grows with each call that is added
+	message int64 // shows the newest version; 0 until one was sent
+	over    bool
+}
+
+// maxCards bounds the questions that are open at once.
+const maxCards = 4096
+
+// Channel makes the bot ask the questions of one tenant. A bot has one channel.
+func (b *Bot) Channel(who Audience, tenant string, answer Answer) (*Channel, error) {
+	if err := who.Check(); err != nil {
+		return nil, err
+	}
+	ch := &Channel{bot: b, who: who, tenant: tenant, answer: answer, cards: map[floodmark.TicketID]*card{}}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.channel = ch
+	return ch, nil
+}
+
+// Ask implements [approval.Approver]. It returns when the card is sent, or as
+// soon as it is clear that it cannot be; while Telegram is only slow it is
+// tried until the question expires.
+func (ch *Channel) Ask(ctx context.Context, t approval.Ticket) error {
+	if t.Tenant != ch.tenant {
+		return nil
+	}
+	if !fits(t.ID) {
+		return errors.New("telegram: the question's name does not fit into a button")
+	}
+	c, version, err := ch.take(t)
+	if err != nil || version == 0 {
+		return err
+	}
+	sent := make(chan error, 1)
+	err = ch.bot.sender.add(&errand{
+		urgency: newCard, by: t.Expires, until: t.Expires,
+		moot: func() bool { return ch.stale(c, version) },
+		do:   func(ctx context.Context) error { return ch.send(ctx, c, version) },
+		done: func(err error) { sent <- err },
+	})
+	if err != nil {
+		ch.bot.note("ask", err)
+		return err
+	}
+	select {
+	case err = <-sent:
+		ch.bot.note("ask", err)
+		return err
+	case <-ctx.Done():
+		return errors.New("telegram: the question is not sent yet; it is tried until it expires")
+	}
+}
+
+// take notes a question, or one more call of one, and returns the version to be
+// sent; zero if there is nothing new to see.
+func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	c := ch.cards[t.ID]
+	if c == nil {
+		if len(ch.cards) >= maxCards {
+			return nil, 0, fmt.Errorf("telegram: more than %d questions are open", maxCards)
+		}
+		c = &card{}
+		ch.cards[t.ID] = c
+	}
+	same := func(q approval.Question) bool {
+		return q.Action.Tool == t.Call.Action.Tool && q.Action.ArgsDigest == t.Call.Action.ArgsDigest
+	}
+	t.Code = "" // it is not for this channel
+	if i := slices.IndexFunc(c.calls, same); i >= 0 {
+		c.calls[i] = t.Call
+	} else {
+		c.calls = append(c.calls, t.Call)
+	}
+	c.ticket = t
+	c.choices = choicesOf(t, c.calls)
+	if n, ok := ch.bot.memo.card(kindQuestion, string(t.ID)); ok && t.Again && c.version == 0 && n.Session == t.Session && n.Chat == ch.who.Chat {
+		c.message = n.Message
+		if n.Calls == t.Calls {
+			return c, 0, nil // it is on the phone already
+		}
+	}
+	if t.Again && len(c.calls) < t.Calls {
+		return c, 0, nil // the others follow
+	}
+	c.version++
+	return c, c.version, nil
+}
+
+// stale says that a card need not be sent any more.
+func (ch *Channel) stale(c *card, version int) bool {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return c.over || c.version != version || !ch.bot.opts.Now().Before(c.ticket.Expires)
+}
+
+// send sends a card, and points from an older one to it.
+func (ch *Channel) send(ctx context.Context, c *card, version int) error {
+	ch.mu.Lock()
+	t := c.ticket
+	text := questionCard(headOf(c.calls), c.calls, c.choices)
+	if len(c.choices) == 1 {
+		text.say("\n\nIt can be allowed only at your terminal: floodmark pending")
+	}
+	lastLine(&text, t.Expires.Sub(ch.bot.opts.Now()), "No answer means no.")
+	rows := keyboardOf(ch.bot.key, ch.bot.memo.tag, kindQuestion, string(t.ID), c.choices)
+	ch.mu.Unlock()
+	id, err := ch.bot.client.Send(ctx, ch.who.Chat, text, rows)
+	if err != nil {
+		return err
+	}
+	ch.mu.Lock()
+	older, over, current := c.message, c.over, c.version == version
+	if current {
+		c.message = id
+	}
+	ch.mu.Unlock()
+	switch {
+	case over || !current:
+		// It ended, or grew, while this was on its way.
+		ch.bot.edit(ch.who.Chat, id, closedCard("This question has changed or ended", "If it is still open there is a newer card."))
+		return nil
+	case older != 0:
+		ch.bot.edit(ch.who.Chat, older, closedCard("This question has grown", "Answer the newer card."))
+	}
+	// At worst it is asked twice after a restart.
+	_ = ch.bot.memo.note(noted{
+		Kind: kindQuestion, Ticket: string(t.ID), Session: t.Session, Tenant: t.Tenant,
+		Chat: ch.who.Chat, Message: id, Calls: t.Calls, Expires: t.Expires,
+	})
+	return nil
+}
+
+// Closed implements [approval.Closer].
+func (ch *Channel) Closed(_ context.Context, s floodmark.SessionID, t floodmark.TicketID, o approval.Outcome) error {
+	ch.mu.Lock()
+	c := ch.cards[t]
+	if c != nil && c.ticket.Session != s {
+		ch.mu.Unlock()
+		return nil
+	}
+	ch.mu.Unlock()
+	if c == nil {
+		if n, ok := ch.bot.memo.card(kindQuestion, string(t)); ok && n.Session == s {
+			_ = ch.bot.memo.note(noted{Kind: kindQuestion, Ticket: string(t), Over: true}) // as in over
+			ch.bot.edit(n.Chat, n.Message, closedCard(ending(o), ""))
+		}
+		return nil
+	}
+	ch.end(c, o)
+	return nil
+}
+
+// end says on a card how its question ended, once.
+func (ch *Channel) end(c *card, o approval.Outcome) {
+	ch.mu.Lock()
+	if c.over {
+		ch.mu.Unlock()
+		return
+	}
+	c.over = true
+	delete(ch.cards, c.ticket.ID)
+	message := c.message
+	text := questionCard(ending(o), c.calls, nil)
+	ch.mu.Unlock()
+	_ = ch.bot.memo.note(noted{Kind: kindQuestion, Ticket: string(c.ticket.ID), Over: true}) // as in over
+	ch.bot.edit(ch.who.Chat, message, text)
+}
+
+// expire ends the cards whose time ran out.
+func (ch *Channel) expire() {
+	now := ch.bot.opts.Now()
+	ch.mu.Lock()
+	var list []*card
+	for _, c := range ch.cards {
+		if !now.Before(c.ticket.Expires) {
+			list = append(list, c)
+		}
+	}
+	ch.mu.Unlock()
+	for _, c := range list {
+		ch.end(c, approval.Outcome{Verdict: floodmark.Confirm, Expired: true, At: now})
+	}
+}
+
+func (ch *Channel) has(ticket string) bool {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	return ch.cards[floodmark.TicketID(ticket)] != nil
+}
+
+// answerTime bounds how long taking in one answer may take.
+const answerTime = 15 * time.Second
+
+// press takes in a touch of somebody who may answer. It reports false if the
+// question may be asked again shortly, after a restart.
+func (ch *Channel) press(ctx context.Context, p Press, s sealed) bool {
+	ch.mu.Lock()
+	c := ch.cards[floodmark.TicketID(s.ticket)]
+	var list []choice
+	var session floodmark.SessionID
+	if c != nil {
+		list, session = c.choices, c.ticket.Session
+	}
+	ch.mu.Unlock()
+	if c == nil {
+		if ch.bot.young() {
+			return false
+		}
+		ch.bot.tell(ctx, p, "This question is over: it was answered already, or its time ran out.", true)
+		if err := ch.bot.client.Strip(ctx, p.Message.Chat.ID, p.Message.ID); err != nil {
+			return true // the buttons stay, and do nothing
+		}
+		return true
+	}
+	chosen, ok := s.stands(ch.bot.key, list)
+	if !ok {
+		ch.bot.forged(ctx, p)
+		return true
+	}
+	cmd := chosen.cmd
+	cmd.By = byPrefix + strconv.FormatInt(p.From.ID, 10)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	defer cancel()
+	did, err := ch.answer(bounded, journal.Session{Tenant: ch.tenant, ID: session}, cmd)
+	if err != nil {
+		ch.bot.tell(ctx, p, "Your answer could not be recorded, so it does not count. Touch the button again.", true)
+		return true
+	}
+	for _, f := range did.Facts {
+		if a, is := f.(floodmark.TicketAnswered); is && a.Ticket == cmd.Ticket {
+			ch.end(c, approval.Outcome{Verdict: a.Verdict, By: a.By, Channel: a.Channel, At: ch.bot.opts.Now()})
+		}
+	}
+	ch.bot.tell(ctx, p, did.Notice, false)
+	return true
+}

@@ -1,0 +1,110 @@
+package telegram
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+)
+
+// byPrefix begins the name under which a person of Telegram answers.
+const byPrefix = "telegram:"
+
+// choicesOf are the answers a question has, deny first, then the narrowest. A
+// card that cannot show all of a question has only deny.
+func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
+	list := []choice{{label: "Deny", cmd: approval.Command{Verb: approval.Deny}}}
+	switch {
+	case len(calls) == 0 || len(calls) != max(t.Calls, 1) || len(calls) > maxCardCalls:
+	case len(calls) > 1:
+		if !slices.ContainsFunc(calls, func(q approval.Question) bool { return q.Pick != nil }) {
+			list = append(list, choice{label: fmt.Sprintf("Allow all %d, once", len(calls)), cmd: approval.Command{Verb: approval.Approve, Offer: firstOffer(calls[0])}})
+		}
+	case calls[0].Pick != nil:
+		list = append(list, picks(calls[0])...)
+	default:
+		list = append(list, offers(calls[0])...)
+	}
+	for i := range list {
+		c := &list[i]
+		c.cmd.Tool, c.cmd.Ticket, c.cmd.Calls, c.cmd.Channel = approval.All, t.ID, max(t.Calls, 1), "telegram"
+		c.bound = append(c.bound, string(t.Session), strconv.Itoa(c.cmd.Calls), string(c.cmd.Verb), strconv.Itoa(c.cmd.Offer), c.cmd.Picked)
+		for _, q := range calls {
+			c.bound = append(c.bound, q.Action.Tool.Agent, q.Action.Tool.Server, q.Action.Tool.Name, q.Action.ArgsDigest.String())
+		}
+	}
+	return list
+}
+
+func firstOffer(q approval.Question) int { return min(len(q.Offers), 1) }
+
+// offers are the approvals a call offers.
+func offers(q approval.Question) []choice {
+	if len(q.Offers) == 0 {
+		return []choice{{label: "Allow once", cmd: approval.Command{Verb: approval.Approve}}}
+	}
+	var list []choice
+	for i, o := range q.Offers {
+		if i == approval.MaxOffers {
+			break
+		}
+		c := choice{
+			label: "Allow once", cmd: approval.Command{Verb: approval.Approve, Offer: i + 1},
+			bound: []string{string(o.Scope), o.Pattern, o.For.String(), o.Words},
+		}
+		if o.Scope != floodmark.GrantOnce {
+			c = c.named("Allow "+offerWords(o), fmt.Sprintf("Allow more (%d)", i), offerWords(o))
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// offerWords say what an offer lets through, and how long.
+func offerWords(o approval.Offer) string {
+	if o.For > 0 {
+		return o.Words + ", for " + span(o.For)
+	}
+	return o.Words
+}
+
+// picks are the values one of which is the real one.
+func picks(q approval.Question) []choice {
+	if slices.Contains(q.Pick.Among, "") {
+		return nil
+	}
+	list := make([]choice, 0, len(q.Pick.Among))
+	labels := map[string]bool{}
+	for i, value := range q.Pick.Among {
+		c := choice{cmd: approval.Command{Verb: approval.Approve, Offer: firstOffer(q), Picked: value}}
+		c = c.named(value, fmt.Sprintf("Choice %d", i+1), value)
+		labels[shorten(visible(value), maxLineRunes)] = true
+		list = append(list, c)
+	}
+	if len(labels) != len(q.Pick.Among) {
+		return nil // two look the same: nobody could choose
+	}
+	return list
+}
+
+// named gives a choice its button. Words that a button would cut stand in the
+// text instead, under a short name.
+func (c choice) named(words, short, spelled string) choice {
+	if words = visible(words); len([]rune(words)) <= wholeButton {
+		c.label = words
+		return c
+	}
+	c.label, c.spelled = short, spelled
+	return c
+}
+
+// keyboardOf puts each answer in a row of its own, so that no thumb hits two.
+func keyboardOf(key []byte, tag, kind, ticket string, list []choice) [][]Button {
+	rows := make([][]Button, len(list))
+	for i, c := range list {
+		rows[i] = []Button{{Text: cutRunes(c.label, maxButtonRunes), Data: seal(key, tag, kind, ticket, c.bound)}}
+	}
+	return rows
+}

@@ -1,0 +1,235 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/verify"
+)
+
+// Server is where bots talk to Telegram, unless they are told of another.
+const Server = "https://api.telegram.org"
+
+// The limits of one call. Telegram's own answers are far smaller: a hundred
+// button presses with their messages are below a megabyte.
+const (
+	maxAnswerBytes = 64 << 10         // of what a call answers
+	maxUpdateBytes = 4 << 20          // of one batch of updates
+	callTime       = 10 * time.Second // for a call, its answer read to the end
+	pollTime       = 25 * time.Second // how long Telegram holds a poll open
+	maxErrorRunes  = 200              // of what Telegram says went wrong
+	maxTokenBytes  = 128              // a real one has 46
+)
+
+// A Client calls the Bot API. Its token is part of every address it calls, so
+// no error of it ever shows an address. It is safe for concurrent use.
+type Client struct {
+	base, token, host string
+	web               *http.Client
+	time              time.Duration // for one call
+}
+
+// ClientOptions are what a client is made of.
+type ClientOptions struct {
+	// Base is the server; empty means [Server]. A server of one's own may be
+	// spoken to in the clear only on this machine.
+	Base string
+	// Token is the bot's.
+	Token string
+	// Time bounds one call; zero means the usual.
+	Time time.Duration
+}
+
+// NewClient returns a client. It calls nobody yet.
+func NewClient(o ClientOptions) (*Client, error) {
+	if o.Base == "" {
+		o.Base = Server
+	}
+	if o.Time == 0 {
+		o.Time = callTime
+	}
+	if err := CheckServer(o.Base); err != nil {
+		return nil, err
+	}
+	if err := CheckToken(o.Token); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(o.Base)
+	if err != nil {
+		return nil, errors.New("the server's address is not one")
+	}
+	transport := &http.Transport{
+		// No proxy of the environment: what the daemon reads is in its settings.
+		DialContext:         (&net.Dialer{Timeout: o.Time}).DialContext,
+		TLSHandshakeTimeout: o.Time, ForceAttemptHTTP2: true,
+		MaxIdleConnsPerHost: maxSenders + 2, IdleConnTimeout: 2 * pollTime,
+		MaxResponseHeaderBytes: maxAnswerBytes,
+	}
+	return &Client{
+		base: strings.TrimRight(o.Base, "/"), token: o.Token, host: u.Host, time: o.Time,
+		web: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil
+}
+
+// Close lets idle connections go.
+func (c *Client) Close() { c.web.CloseIdleConnections() }
+
+// CheckServer refuses an address to which a bot's token must not be sent.
+func CheckServer(base string) error {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("the server's address is not one (write https://host)")
+	}
+	ip := net.ParseIP(u.Hostname())
+	local := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	if u.Scheme != "https" && (u.Scheme != "http" || !local) {
+		return errors.New("the server must be https: anybody on the way could answer instead of you (http is for this machine only)")
+	}
+	return nil
+}
+
+// CheckToken refuses what no bot's token looks like. It never repeats it.
+func CheckToken(token string) error {
+	if len(token) > maxTokenBytes || !regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`).MatchString(token) {
+		return errors.New("the bot token does not look like one (@BotFather gives it: digits, a colon, letters)")
+	}
+	return nil
+}
+
+// An Error is what came of a call that did not succeed. It holds no address
+// and no token.
+type Error struct {
+	// Method is what was called, Status what HTTP said; zero if nobody answered.
+	Method string
+	Status int
+	// Text says it to people.
+	Text string
+	// RetryAfter is how long Telegram wants to be left alone.
+	RetryAfter time.Duration
+	// Kind is a word for it.
+	Kind verify.FailureKind
+}
+
+// Error implements error.
+func (e *Error) Error() string { return "telegram " + e.Method + ": " + e.Text }
+
+// final reports whether trying again cannot help.
+func (e *Error) final() bool {
+	return e.Status >= 400 && e.Status < 500 && e.Status != http.StatusTooManyRequests && e.Status != http.StatusConflict
+}
+
+// answer is the envelope of everything Telegram says.
+type answer struct {
+	OK          bool            `json:"ok"`
+	Result      json.RawMessage `json:"result"`
+	ErrorCode   int             `json:"error_code"`
+	Description string          `json:"description"`
+	Parameters  struct {
+		RetryAfter int `json:"retry_after"`
+	} `json:"parameters"`
+}
+
+// maxRetryAfter bounds how long we stay silent because we were told to.
+const maxRetryAfter = time.Hour
+
+// call calls one method. The time is for all of it, so that an answer which
+// drips in byte by byte ends too.
+func (c *Client) call(ctx context.Context, method string, in, out any, most int64, limit time.Duration) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return &Error{Method: method, Kind: verify.Broken, Text: "the request cannot be written"}
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(bounded, http.MethodPost, c.base+"/bot"+c.token+"/"+method, bytes.NewReader(body))
+	if err != nil {
+		return &Error{Method: method, Kind: verify.Broken, Text: "the request cannot be written"}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.web.Do(req)
+	if err != nil {
+		return c.unreached(ctx, bounded, method, err, limit)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if err != nil {
+		return c.unreached(ctx, bounded, method, err, limit)
+	}
+	if int64(len(data)) > most {
+		return &Error{Method: method, Kind: verify.TooLarge, Text: fmt.Sprintf("the answer is larger than %d bytes", most)}
+	}
+	return c.read(method, resp.StatusCode, data, out)
+}
+
+// read makes sense of an answer.
+func (c *Client) read(method string, status int, data []byte, out any) error {
+	if status >= 300 && status < 400 {
+		return &Error{Method: method, Status: status, Kind: verify.Redirected, Text: fmt.Sprintf("the server points elsewhere (%d), which is not followed", status)}
+	}
+	var a answer
+	wrong := json.Unmarshal(data, &a)
+	if wrong == nil && a.OK && status == http.StatusOK {
+		if out == nil {
+			return nil
+		}
+		if json.Unmarshal(a.Result, out) == nil {
+			return nil
+		}
+	}
+	e := &Error{Method: method, Status: status, Kind: verify.Status}
+	switch {
+	case status == http.StatusOK && (wrong != nil || a.OK):
+		e.Status, e.Kind, e.Text = 0, verify.Malformed, "the answer is not one of Telegram's"
+	case status == http.StatusUnauthorized, status == http.StatusNotFound && a.ErrorCode == http.StatusNotFound:
+		e.Status, e.Text = http.StatusUnauthorized, "the bot token is not accepted (@BotFather shows it, or makes a new one)"
+	case status == http.StatusTooManyRequests:
+		// Bounded before it is multiplied: a huge number would turn negative.
+		e.RetryAfter = time.Duration(min(max(a.Parameters.RetryAfter, 1), int(maxRetryAfter/time.Second))) * time.Second
+		e.Text = fmt.Sprintf("too many messages at once; it wants to be left alone for %s", e.RetryAfter)
+	case status >= 500:
+		e.Text = fmt.Sprintf("the server is in trouble (%d)", status)
+	default:
+		e.Text = fmt.Sprintf("refused (%d)", status)
+		if said := c.said(a.Description); said != "" {
+			e.Text += ": " + said
+		}
+	}
+	return e
+}
+
+// said is what Telegram says, fit to be shown.
+func (c *Client) said(text string) string {
+	text = strings.ReplaceAll(text, c.token, "[secret]")
+	return cutRunes(visible(text), maxErrorRunes)
+}
+
+// unreached words why nobody answered. What the library says begins with the
+// address, and the address holds the token: only the innermost part is used.
+func (c *Client) unreached(ctx, bounded context.Context, method string, err error, limit time.Duration) error {
+	if ctx.Err() != nil {
+		return &Error{Method: method, Kind: verify.Broken, Text: "given up"}
+	}
+	if timeout := net.Error(nil); bounded.Err() != nil || errors.As(err, &timeout) && timeout.Timeout() {
+		return &Error{Method: method, Kind: verify.TimedOut, Text: fmt.Sprintf("no answer within %s", limit)}
+	}
+	if inner := (*url.Error)(nil); errors.As(err, &inner) {
+		err = inner.Err
+	}
+	kind := verify.Unreachable
+	certificate, record := (*tls.CertificateVerificationError)(nil), tls.RecordHeaderError{}
+	if errors.As(err, &certificate) || errors.As(err, &record) {
+		kind = verify.Untrusted
+	}
+	return &Error{Method: method, Kind: kind, Text: "cannot talk to " + c.host + ": " + c.said(err.Error())}
+}

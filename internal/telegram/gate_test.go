@@ -1,0 +1,215 @@
+package telegram_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/telegram"
+	"github.com/floodmark/floodmark/internal/telegram/bottest"
+	"github.com/floodmark/floodmark/verify"
+)
+
+func request() verify.Request {
+	return verify.Request{
+		ID: "r-1", Session: "agent:main:main", Agent: "main", Tool: "exec", Params: []byte(`{"command":"curl https://news.example","workdir":"/w"}`),
+	}
+}
+
+func newGate(t *testing.T, d *desk, wait time.Duration) *telegram.Gate {
+	t.Helper()
+	g, err := d.bot.Gate(telegram.Audience{Chat: anna, Users: []int64{anna}}, wait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// verdict is what a gate said.
+type verdict struct {
+	answer verify.Answer
+	err    error
+}
+
+func begin(ctx context.Context, g *telegram.Gate, r verify.Request) <-chan verdict {
+	done := make(chan verdict, 1)
+	go func() {
+		a, err := g.Verify(ctx, r)
+		done <- verdict{a, err}
+	}()
+	return done
+}
+
+func (d *desk) shown(t *testing.T, n int) bottest.Message {
+	t.Helper()
+	d.until(t, "a card", func() bool { return len(d.server.Messages()) >= n })
+	return d.card(t)
+}
+
+func TestTheGateWaitsForATouch(t *testing.T) {
+	for label, allow := range map[string]bool{"Allow": true, "Deny": false} {
+		d := newDesk(t, setup{})
+		g := newGate(t, d, 0)
+		done := begin(t.Context(), g, request())
+		card := d.shown(t, 1)
+		if !slices.Equal(card.Labels, []string{"Deny", "Allow"}) {
+			t.Errorf("buttons %q", card.Labels)
+		}
+		for _, want := range []string{"main is about to use exec", "Tool: exec", "command: curl https://news.example", "workdir: /w", "Conversation: agent:main:main", "Answer within 2 minutes."} {
+			if !strings.Contains(card.Text, want) {
+				t.Errorf("the card lacks %q: %s", want, card.Text)
+			}
+		}
+		d.press(t, anna, label)
+		got := <-done
+		if got.err != nil || got.answer.Allow != allow || !allow && got.answer.Reason != "denied in Telegram" {
+			t.Errorf("%s: %+v", label, got)
+		}
+		d.until(t, "the card to say so", func() bool {
+			c := d.card(t)
+			return strings.Contains(c.Text, "by user 4711 in Telegram") && len(c.Labels) == 0
+		})
+		if told := d.told(t, d.server.PressData(anna, anna, card.ID, card.Data[1])); !strings.Contains(told.Text, "no longer waits") {
+			t.Errorf("afterwards: told %+v", told)
+		}
+		d.stop()
+	}
+}
+
+// The first touch counts, of eight at the same moment; strangers' and forged
+// ones never do.
+func TestOnlyTheFirstTouchCounts(t *testing.T) {
+	d := newDesk(t, setup{})
+	g := newGate(t, d, 0)
+	done := begin(t.Context(), g, request())
+	card := d.shown(t, 1)
+	if told := d.told(t, d.server.PressData(mallory, anna, card.ID, card.Data[1])); !strings.Contains(told.Text, "not authorised") {
+		t.Errorf("a stranger is told %+v", told)
+	}
+	forged := []byte(card.Data[0])
+	forged[len(forged)-1] ^= 1
+	d.told(t, d.server.PressData(anna, anna, card.ID, string(forged)))
+	select {
+	case got := <-done:
+		t.Fatalf("answered by a stranger: %+v", got)
+	default:
+	}
+	first := d.server.PressData(anna, anna, card.ID, card.Data[0])
+	for range 7 {
+		d.server.PressData(anna, anna, card.ID, card.Data[1])
+	}
+	d.told(t, first)
+	got := <-done
+	d.until(t, "all presses to be answered", func() bool { return len(d.server.Pending()) == 0 })
+	winners := 0
+	for _, r := range d.server.Replies() {
+		if strings.HasPrefix(r.Text, "Allowed by") || strings.HasPrefix(r.Text, "Denied by") {
+			winners++
+			if strings.HasPrefix(r.Text, "Allowed") != got.answer.Allow {
+				t.Errorf("told %q, answered %+v", r.Text, got)
+			}
+		}
+	}
+	if winners != 1 {
+		t.Errorf("%d were told that they decided", winners)
+	}
+}
+
+func TestTheGateEndsInTime(t *testing.T) {
+	d := newDesk(t, setup{})
+	g := newGate(t, d, 200*time.Millisecond)
+	_, err := g.Verify(t.Context(), request())
+	checkGate(t, err, verify.TimedOut, "nobody answered in Telegram within 200ms")
+	d.until(t, "the card to say so", func() bool { c := d.card(t); return strings.HasPrefix(c.Text, "Time ran out") && len(c.Labels) == 0 })
+	ctx, cancel := context.WithCancel(t.Context())
+	g = newGate(t, d, 0)
+	done := begin(ctx, g, request())
+	d.shown(t, 2)
+	cancel()
+	checkGate(t, (<-done).err, verify.Deadline, "stopped waiting")
+	d.until(t, "the card to say so", func() bool { return strings.HasPrefix(d.card(t).Text, "The call no longer waits") })
+}
+
+func checkGate(t *testing.T, err error, kind verify.FailureKind, says string) {
+	t.Helper()
+	f, ok := errors.AsType[*verify.Failure](err)
+	if !ok || f.Kind != kind || !strings.Contains(f.Text, says) {
+		t.Errorf("got %v (%+v), want %s: %s", err, f, kind, says)
+	}
+	if strings.Contains(fmt.Sprintf("%v %+v", err, f), "not-a-token") {
+		t.Errorf("the token is in %v", err)
+	}
+}
+
+// Issue 6: failMode x failure. A gate never makes a failure a yes by itself: it
+// says how it failed, and every kind it can fail with is one that failMode
+// decides, except that the agent gave up first.
+func TestTheGatesFailures(t *testing.T) {
+	for name, row := range failures() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t, setup{})
+			g := newGate(t, d, 700*time.Millisecond)
+			fault := *row.fault
+			if name == "timeout" || name == "slow drip" {
+				fault.Delay = 3 * time.Second
+			}
+			d.server.Break(sends(&fault, 1000))
+			begin := time.Now()
+			answer, err := g.Verify(t.Context(), request())
+			if answer.Allow || err == nil {
+				t.Fatalf("got %+v, %v", answer, err)
+			}
+			if took := time.Since(begin); took > 5*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			f, ok := errors.AsType[*verify.Failure](err)
+			if !ok || f.Text == "" || strings.Contains(f.Text, "not-a-token") || !f.Kind.Excusable() {
+				t.Errorf("got %+v", err)
+			}
+			checkGate(t, err, row.kind, strings.NewReplacer("no answer within 300ms", "within", "7s", "").Replace(row.says))
+		})
+	}
+}
+
+// A call that waited for a monitor which ended waits no more: its card says so.
+func TestTheGateAfterARestart(t *testing.T) {
+	file := t.TempDir() + "/telegram.jsonl"
+	d := newDesk(t, setup{file: file})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := begin(ctx, newGate(t, d, 0), request())
+	card := d.shown(t, 1)
+	d.stop()
+	cancel()
+	if got := <-done; got.answer.Allow || got.err == nil {
+		t.Errorf("got %+v", got)
+	}
+	d3 := newDesk(t, setup{server: d.server, file: file, clock: d.clock})
+	newGate(t, d3, 0)
+	told := d3.told(t, d.server.PressData(anna, anna, card.ID, card.Data[1]))
+	if !strings.Contains(told.Text, "no longer waits") {
+		t.Errorf("told %+v", told)
+	}
+	d3.until(t, "the card to lose its buttons", func() bool { return len(d3.card(t).Labels) == 0 })
+}
+
+// A thousand calls and one more.
+func TestTheGateIsBounded(t *testing.T) {
+	d := newDesk(t, setup{})
+	g := newGate(t, d, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	for range 1024 {
+		work.Go(func() { _, _ = g.Verify(ctx, request()) })
+	}
+	d.until(t, "all cards", func() bool { return len(d.server.Messages()) == 1024 })
+	_, err := g.Verify(ctx, request())
+	checkGate(t, err, verify.Broken, "too many calls wait")
+	cancel()
+	work.Wait()
+}

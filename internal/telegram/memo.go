@@ -1,0 +1,189 @@
+package telegram
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A memo remembers on disk which message shows which question, and the name
+// under which this daemon's buttons go. It holds nothing of what was asked.
+// Losing it loses no question: those that are open are asked again.
+type memo struct {
+	file string
+
+	mu    sync.Mutex // guards what is below
+	out   *os.File
+	tag   string
+	cards map[string]noted // by kind and ticket
+	lines int
+}
+
+// noted is one line: a card that is shown, or one that is over.
+type noted struct {
+	Tag     string              `json:"tag,omitempty"`
+	Kind    string              `json:"kind,omitempty"`
+	Ticket  string              `json:"ticket,omitempty"`
+	Session floodmark.SessionID `json:"session,omitempty"`
+	Tenant  string              `json:"tenant,omitempty"`
+	Chat    int64               `json:"chat,omitempty"`
+	Message int64               `json:"message,omitempty"`
+	Calls   int                 `json:"calls,omitempty"`
+	Expires time.Time           `json:"expires,omitzero"`
+	Over    bool                `json:"over,omitempty"`
+}
+
+// The limits of the file.
+const (
+	maxMemoBytes = 8 << 20
+	maxMemoLines = 16 << 10 // then it is written anew
+	maxMemoCards = 4096
+)
+
+// openMemo reads the file, or begins one. Without a name it is kept nowhere.
+func openMemo(file string) (*memo, error) {
+	m := &memo{file: file, cards: map[string]noted{}}
+	if file != "" {
+		if err := m.read(); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.tag) != tagBytes {
+		m.tag = rand.Text()[:tagBytes]
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m, m.rewrite()
+}
+
+// read takes in what stands there. A line that makes no sense was being written
+// when the power went: it is left out.
+func (m *memo) read() error {
+	data, err := os.ReadFile(m.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the notes of sent cards: %w", err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(data[:min(len(data), maxMemoBytes)]))
+	for lines.Scan() {
+		var n noted
+		if json.Unmarshal(lines.Bytes(), &n) != nil {
+			continue
+		}
+		if n.Tag != "" {
+			m.tag = n.Tag
+		}
+		m.take(n)
+	}
+	return nil
+}
+
+func (m *memo) take(n noted) {
+	if n.Ticket == "" {
+		return
+	}
+	if n.Over || len(m.cards) >= maxMemoCards {
+		delete(m.cards, n.Kind+n.Ticket)
+		return
+	}
+	m.cards[n.Kind+n.Ticket] = n
+}
+
+// note writes a line. What cannot be written is not remembered after a restart,
+// and nothing else depends on it.
+func (m *memo) note(n noted) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, known := m.cards[n.Kind+n.Ticket]; n.Over && !known {
+		return nil
+	}
+	m.take(n)
+	if m.file == "" {
+		return nil
+	}
+	if m.lines >= maxMemoLines {
+		return m.rewrite()
+	}
+	return m.write(m.out, n)
+}
+
+func (m *memo) write(f *os.File, n noted) error {
+	line, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	m.lines++
+	_, err = f.Write(append(line, '\n'))
+	return err
+}
+
+// rewrite puts a new file in the place of the old one, with what still holds.
+func (m *memo) rewrite() error {
+	if m.file == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(m.file), 0o700); err != nil {
+		return fmt.Errorf("keep notes of sent cards: %w", err)
+	}
+	f, err := os.OpenFile(m.file+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep notes of sent cards: %w", err)
+	}
+	m.lines = 0
+	err = m.write(f, noted{Tag: m.tag})
+	for _, n := range m.cards {
+		err = errors.Join(err, m.write(f, n))
+	}
+	if err == nil {
+		err = os.Rename(m.file+".new", m.file)
+	}
+	if err != nil {
+		return fmt.Errorf("keep notes of sent cards: %w", errors.Join(err, f.Close()))
+	}
+	old := m.out
+	m.out = f
+	if old != nil {
+		return old.Close()
+	}
+	return nil
+}
+
+// card returns what is remembered of a card.
+func (m *memo) card(kind, ticket string) (noted, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, ok := m.cards[kind+ticket]
+	return n, ok
+}
+
+// all returns every card that is not over.
+func (m *memo) all() []noted {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]noted, 0, len(m.cards))
+	for _, n := range m.cards {
+		list = append(list, n)
+	}
+	return list
+}
+
+func (m *memo) close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.out == nil {
+		return nil
+	}
+	return m.out.Close()
+}

@@ -1,0 +1,187 @@
+package telegram
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// A User is a person or a bot.
+type User struct {
+	ID       int64  `json:"id"`
+	IsBot    bool   `json:"is_bot"`
+	Name     string `json:"first_name"`
+	Username string `json:"username"`
+}
+
+// A Chat is where messages stand. A private one has its person's number.
+type Chat struct {
+	ID    int64  `json:"id"`
+	Type  string `json:"type"`
+	Title string `json:"title"`
+}
+
+// A Message is one that was sent.
+type Message struct {
+	ID   int64 `json:"message_id"`
+	Chat Chat  `json:"chat"`
+}
+
+// A Press is somebody touching a button. Message is nil for buttons of
+// messages that no bot may see.
+type Press struct {
+	ID      string   `json:"id"`
+	From    User     `json:"from"`
+	Message *Message `json:"message"`
+	Data    string   `json:"data"`
+}
+
+// An Update is one thing that happened.
+type Update struct {
+	ID    int64  `json:"update_id"`
+	Press *Press `json:"callback_query"`
+	// Wrote is only looked at when somebody sets a bot up.
+	Wrote *struct {
+		From User `json:"from"`
+		Chat Chat `json:"chat"`
+	} `json:"message"`
+}
+
+// An Entity marks a part of a text, counted in UTF-16. With entities nothing in
+// the text itself is ever read as formatting.
+type Entity struct {
+	Type   string `json:"type"`
+	Offset int    `json:"offset"`
+	Length int    `json:"length"`
+}
+
+// A Button is one below a message.
+type Button struct {
+	Text string `json:"text"`
+	Data string `json:"callback_data"`
+}
+
+type keyboard struct {
+	Rows [][]Button `json:"inline_keyboard"`
+}
+
+type previews struct {
+	Off bool `json:"is_disabled"`
+}
+
+type outgoing struct {
+	Chat     int64     `json:"chat_id"`
+	Message  int64     `json:"message_id,omitempty"`
+	Text     string    `json:"text"`
+	Entities []Entity  `json:"entities,omitempty"`
+	Keyboard *keyboard `json:"reply_markup,omitempty"`
+	Previews previews  `json:"link_preview_options"`
+}
+
+// Me returns who the bot is.
+func (c *Client) Me(ctx context.Context) (User, error) {
+	var u User
+	err := c.call(ctx, "getMe", struct{}{}, &u, maxAnswerBytes, c.time)
+	return u, err
+}
+
+// Webhook returns where Telegram delivers what happens instead of keeping it to
+// be fetched; empty if nowhere. While there is one, nobody can fetch.
+func (c *Client) Webhook(ctx context.Context) (string, error) {
+	var w struct {
+		URL string `json:"url"`
+	}
+	err := c.call(ctx, "getWebhookInfo", struct{}{}, &w, maxAnswerBytes, c.time)
+	return w.URL, err
+}
+
+// Chat returns what a chat is.
+func (c *Client) Chat(ctx context.Context, id int64) (Chat, error) {
+	var chat Chat
+	err := c.call(ctx, "getChat", map[string]int64{"chat_id": id}, &chat, maxAnswerBytes, c.time)
+	return chat, err
+}
+
+// Send sends a message and returns its number. Links are not looked up: that
+// would tell whoever wrote them that somebody was asked.
+func (c *Client) Send(ctx context.Context, chat int64, t Text, rows [][]Button) (int64, error) {
+	out := outgoing{Chat: chat, Text: t.String(), Entities: t.entities, Previews: previews{Off: true}}
+	if len(rows) > 0 {
+		out.Keyboard = &keyboard{Rows: rows}
+	}
+	var m Message
+	err := c.call(ctx, "sendMessage", out, &m, maxAnswerBytes, c.time)
+	return m.ID, err
+}
+
+// Edit puts another text in the place of a message and takes its buttons away.
+func (c *Client) Edit(ctx context.Context, chat, message int64, t Text) error {
+	out := outgoing{Chat: chat, Message: message, Text: t.String(), Entities: t.entities, Previews: previews{Off: true}}
+	return c.call(ctx, "editMessageText", out, nil, maxAnswerBytes, c.time)
+}
+
+// Strip takes the buttons of a message away.
+func (c *Client) Strip(ctx context.Context, chat, message int64) error {
+	in := map[string]int64{"chat_id": chat, "message_id": message}
+	return c.call(ctx, "editMessageReplyMarkup", in, nil, maxAnswerBytes, c.time)
+}
+
+// maxAlertRunes is how much Telegram shows to somebody who touched a button.
+const maxAlertRunes = 200
+
+// Reply tells whoever touched a button what came of it; an alert has to be
+// closed by hand.
+func (c *Client) Reply(ctx context.Context, press, text string, alert bool) error {
+	in := struct {
+		ID    string `json:"callback_query_id"`
+		Text  string `json:"text,omitempty"`
+		Alert bool   `json:"show_alert,omitempty"`
+	}{press, cutRunes(visible(text), maxAlertRunes), alert}
+	return c.call(ctx, "answerCallbackQuery", in, nil, maxAnswerBytes, c.time)
+}
+
+// maxUpdates is how many updates Telegram hands out at once.
+const maxUpdates = 100
+
+// Updates returns what happened, from an update on, and lets Telegram forget
+// all before it. With zero it forgets nothing. It waits until there is
+// something, or the time is over.
+func (c *Client) Updates(ctx context.Context, from int64, wait time.Duration, kinds ...string) ([]Update, error) {
+	in := struct {
+		Offset  int64    `json:"offset,omitempty"`
+		Limit   int      `json:"limit"`
+		Timeout int      `json:"timeout"`
+		Kinds   []string `json:"allowed_updates,omitempty"`
+	}{from, maxUpdates, int(wait / time.Second), kinds}
+	var list []json.RawMessage
+	if err := c.call(ctx, "getUpdates", in, &list, maxUpdateBytes, c.time+wait); err != nil {
+		return nil, err
+	}
+	return readUpdates(list[:min(len(list), maxUpdates)]), nil
+}
+
+// readUpdates reads what can be read. One update that makes no sense must not
+// hide the others, nor come again for ever: it keeps its number and nothing
+// else.
+func readUpdates(list []json.RawMessage) []Update {
+	out := make([]Update, 0, len(list))
+	for _, one := range list {
+		var u Update
+		if json.Unmarshal(one, &u) != nil {
+			var bare struct {
+				ID int64 `json:"update_id"`
+			}
+			if json.Unmarshal(one, &bare) != nil {
+				continue
+			}
+			u = Update{ID: bare.ID}
+		}
+		if u.ID > 0 { // or nobody could say that it was dealt with
+			out = append(out, u)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Update) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(out, func(a, b Update) bool { return a.ID == b.ID })
+}
