@@ -35,6 +35,8 @@ type Service struct {
 	Owners []string `yaml:"owners"`
 	// Agents are settings of single agents, by name.
 	Agents map[string]Agent `yaml:"agents"`
+	// Telegram is the bot that asks on the phone; nil: none.
+	Telegram *Telegram `yaml:"telegram"`
 }
 
 // An Agent is how one agent is dealt with.
@@ -157,6 +159,11 @@ func (s Service) check() error {
 			return fmt.Errorf("agents.%s.ask: %q is not known (write ask: native, or leave it out)", name, a.Ask)
 		case a.Ask == AskNative && !agents.CanAsk(name):
 			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
+		}
+	}
+	if s.Telegram != nil {
+		if err := s.Telegram.check(); err != nil {
+			return fmt.Errorf("telegram.%w", err)
 		}
 	}
 	if s.Metrics != "" && !loopback(s.Metrics) {

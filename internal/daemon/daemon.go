@@ -24,6 +24,7 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/telegram"
 	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
@@ -73,6 +74,9 @@ type Daemon struct {
 	metrics   net.Listener
 	// notes are what status says that a person should look at.
 	notes *notes
+	// approvers carry questions to people; bots are those of Telegram.
+	approvers []approval.Approver
+	bots      []*telegram.Bot
 
 	hooks, owners net.Listener
 	network       []remote
@@ -124,11 +128,15 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 
 func (d *Daemon) openMonitor() error {
 	d.desk, d.hub = newDesk(d.opts.Now), owner.NewHub()
-	var err error
+	d.approvers = append(d.approvers, d.desk)
+	err := d.openTelegram()
+	if err != nil {
+		return err
+	}
 	d.monitor, err = monitor.New(monitor.Config{
 		Disk:    d.disk(),
 		Journal: d.store, Rules: d.live.rules, Key: d.key,
-		Approvers: []approval.Approver{d.desk}, Erased: d.erased,
+		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
 		Observe: d.observe,
 	})
@@ -214,6 +222,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	begin("watch the policy", func(ctx context.Context) error { return d.live.watch(ctx, d.opts.Log) }, beside)
 	begin("sign the journal", d.proof.run, beside)
+	for _, bot := range d.bots {
+		begin("talk to Telegram", bot.Run, beside)
+	}
 	begin("check the agents", d.selfChecks, beside)
 	d.tell(sd.SdNotifyReady)
 	if d.opts.Ready != nil {

@@ -16,7 +16,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
 		Rules:  func() owner.Rules { return d.live.current().forOwner() },
 		Reload: func() owner.Rules { return d.live.reload().forOwner() },
-		Notes:  d.notes.list, Now: d.opts.Now,
+		Notes:  d.noted, Now: d.opts.Now,
 		Incident: d.note,
 	}
 }

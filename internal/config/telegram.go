@@ -1,0 +1,72 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark/internal/telegram"
+)
+
+// A Telegram is the bot that asks the owner on the phone.
+type Telegram struct {
+	BotToken Secret `yaml:"botToken"`
+	// ChatID is where is asked, AllowedUserIDs who may answer there.
+	ChatID         ChatID  `yaml:"chatId"`
+	AllowedUserIDs []int64 `yaml:"allowedUserIds"`
+	// Server is a Bot API server of one's own; empty: Telegram's.
+	Server string `yaml:"server"`
+	// Tenant is whose questions are asked; on a laptop there is only the empty
+	// one.
+	Tenant string `yaml:"tenant"`
+}
+
+// A ChatID is a chat's number, with or without quotes.
+type ChatID int64
+
+// UnmarshalYAML reads it.
+func (c *ChatID) UnmarshalYAML(n *yaml.Node) error {
+	id, err := strconv.ParseInt(n.Value, 10, 64)
+	if n.Kind != yaml.ScalarNode || err != nil || id == 0 {
+		return fmt.Errorf("line %d: chatId: %.40q is no chat's number («floodmark doctor telegram --who» shows yours)", n.Line, n.Value)
+	}
+	*c = ChatID(id)
+	return nil
+}
+
+const maxAllowedUsers = 100
+
+// Audience is who is asked, and where.
+func (t Telegram) Audience() telegram.Audience {
+	return telegram.Audience{Chat: int64(t.ChatID), Users: t.AllowedUserIDs}
+}
+
+// Client returns what talks to the bot's server. No error shows the token.
+func (t Telegram) Client() (*telegram.Client, error) {
+	token, err := t.BotToken.Reveal()
+	if err != nil {
+		return nil, fmt.Errorf("telegram.botToken: %w", err)
+	}
+	c, err := telegram.NewClient(telegram.ClientOptions{Base: t.Server, Token: token})
+	if err != nil {
+		return nil, fmt.Errorf("telegram.botToken: %w", err)
+	}
+	return c, nil
+}
+
+func (t Telegram) check() error {
+	if t.BotToken.IsZero() {
+		return errors.New("botToken: is missing (write ${TELEGRAM_BOT_TOKEN} and set that variable where floodmark runs)")
+	}
+	if t.Server != "" {
+		if err := telegram.CheckServer(t.Server); err != nil {
+			return fmt.Errorf("server: %w", err)
+		}
+	}
+	if len(t.AllowedUserIDs) > maxAllowedUsers {
+		return fmt.Errorf("allowedUserIds: %d people, at most %d", len(t.AllowedUserIDs), maxAllowedUsers)
+	}
+	return t.Audience().Check()
+}

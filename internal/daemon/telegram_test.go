@@ -1,0 +1,151 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/telegram/bottest"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/wire"
+)
+
+const anna = int64(4711)
+
+func withBot(server *bottest.Server) func(*Options) {
+	return func(o *Options) {
+		o.Service.Telegram = &config.Telegram{
+			BotToken: config.NewSecret(bottest.Token), ChatID: config.ChatID(anna), AllowedUserIDs: []int64{anna}, Server: server.URL,
+		}
+	}
+}
+
+// A question of a real session goes to the phone, the touch there comes back,
+// and the same call then passes once.
+func TestAskedOnThePhone(t *testing.T) {
+	server := bottest.New()
+	t.Cleanup(server.Close)
+	r := startWith(t, t.TempDir(), true, withBot(server))
+	c := r.hooks(t)
+	poison(t, c, "s")
+	reply := tell(t, c, run("s"))
+	if v := reply.Decision.Verdict; v != floodmark.Confirm {
+		t.Fatalf("got %v", v)
+	}
+	wait(t, "the card", func() bool { return len(server.Messages()) == 1 })
+	card := server.Messages()[0]
+	code, known := r.d.desk.Code(journal.Session{ID: "s"}, reply.Ticket)
+	if !known || strings.Contains(card.Body, code) || card.Labels[0] != "Deny" {
+		t.Errorf("code %q (%v), buttons %q: %s", code, known, card.Labels, card.Body)
+	}
+	server.PressData(anna+1, anna, card.ID, card.Data[1])
+	wait(t, "the stranger to be told", func() bool { return len(server.Replies()) == 1 })
+	if v := tell(t, c, run("s")).Decision.Verdict; v != floodmark.Confirm {
+		t.Fatalf("after a stranger's touch: %v", v)
+	}
+	press(t, server, card)
+	wait(t, "the owner to be told", func() bool { return len(server.Replies()) == 2 })
+	if v := tell(t, c, run("s")).Decision.Verdict; v != floodmark.Allow {
+		t.Fatalf("after the owner's touch: %v; told %+v", v, server.Replies())
+	}
+	wait(t, "the card to say so", func() bool { return strings.HasPrefix(server.Messages()[0].Text, "Allowed by user 4711") })
+	status, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
+	if err != nil || !strings.Contains(strings.Join(status.GetWarnings(), "\n"), fmt.Sprintf("telegram-stranger: user %d", anna+1)) {
+		t.Errorf("status says %q, %v", status.GetWarnings(), err)
+	}
+	if strings.Contains(r.log.String(), "not-a-token") {
+		t.Errorf("the token is in the log: %s", r.log)
+	}
+}
+
+// press touches the second button: the narrowest yes, or the first choice.
+func press(t *testing.T, server *bottest.Server, card bottest.Message) {
+	t.Helper()
+	if len(card.Data) < 2 {
+		t.Fatalf("only %q below %s", card.Labels, card.Text)
+	}
+	server.PressData(anna, anna, card.ID, card.Data[1])
+}
+
+// What keeps the bot from working stands in status, without its token, and
+// hinders nobody: there are other ways to answer.
+func TestAPhoneThatCannotBeReached(t *testing.T) {
+	server := bottest.New()
+	t.Cleanup(server.Close)
+	server.Break(func(string, int) *bottest.Fault {
+		return &bottest.Fault{Status: 403, Body: `{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}`}
+	})
+	r := startWith(t, t.TempDir(), true, withBot(server))
+	c := r.hooks(t)
+	poison(t, c, "s")
+	if v := tell(t, c, run("s")).Decision.Verdict; v != floodmark.Confirm {
+		t.Fatalf("got %v", v)
+	}
+	owner := r.owner(t).Owner()
+	wait(t, "status to say so", func() bool {
+		status, err := owner.Status(t.Context(), &wire.StatusRequest{})
+		text := strings.Join(status.GetWarnings(), "\n")
+		return err == nil && strings.Contains(text, "telegram sendMessage: refused (403): Forbidden: bot was blocked by the user") && !strings.Contains(text, "not-a-token")
+	})
+	pending, err := owner.Pending(t.Context(), &wire.PendingRequest{})
+	if err != nil || len(pending.GetQuestions()) != 1 {
+		t.Errorf("%d questions wait, %v", len(pending.GetQuestions()), err)
+	}
+}
+
+// A thousand sessions ask at the same time: from decision to card.
+func TestAThousandDecisions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a thousand sessions")
+	}
+	server := bottest.New()
+	t.Cleanup(server.Close)
+	r := startWith(t, t.TempDir(), true, withBot(server))
+	c := r.hooks(t)
+	const sessions = 1000
+	var work sync.WaitGroup
+	decided := make(map[string]time.Time, sessions)
+	var mu sync.Mutex
+	turn := make(chan struct{}, 8)
+	for i := range sessions {
+		turn <- struct{}{}
+		work.Go(func() {
+			defer func() { <-turn }()
+			s := floodmark.SessionID(fmt.Sprintf("s-%04d", i))
+			poison(t, c, s)
+			ticket := tell(t, c, run(s)).Ticket
+			mu.Lock()
+			defer mu.Unlock()
+			decided[string(ticket)] = time.Now()
+		})
+	}
+	work.Wait()
+	wait(t, "all cards", func() bool { return len(server.Messages()) == sessions })
+	var late []time.Duration
+	for _, m := range server.Messages() {
+		for ticket, at := range decided {
+			if strings.Contains(m.Data[0], ticket) {
+				late = append(late, m.At.Sub(at))
+			}
+		}
+	}
+	report(t, late, sessions)
+}
+
+func report(t *testing.T, late []time.Duration, want int) {
+	t.Helper()
+	slices.Sort(late)
+	if len(late) != want {
+		t.Fatalf("%d cards belong to a decision, want %d", len(late), want)
+	}
+	p99 := late[want*99/100]
+	t.Logf("%d questions: p50 %s, p99 %s, last %s after the decision", want, late[want/2], p99, late[want-1])
+	if p99 > 200*time.Millisecond {
+		t.Errorf("p99 is %s, want at most 200ms", p99)
+	}
+}
