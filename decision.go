@@ -52,6 +52,7 @@ const (
 	Verified        Code = "verifier"         // a gate outside answered, or did not
 	Iterations      Code = "max-iterations"   // the loop ran too long
 	DryRun          Code = "dry-run"          // decided, not enforced
+	Paused          Code = "paused"           // the owner paused: decided, not enforced
 	Unjudged        Code = "unjudged"         // something was missing, so we restrict
 )
 

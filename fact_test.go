@@ -29,7 +29,8 @@ func examples() []floodmark.Fact {
 			Stated: []string{"x"}, Asked: 1, Endorsed: []floodmark.Endorsed{endorsed},
 		},
 		floodmark.RulesLoaded{Policy: digest, Catalog: digest},
-		floodmark.ContextCleared{}, floodmark.SessionClosed{},
+		floodmark.ContextCleared{},
+		floodmark.SessionClosed{},
 		floodmark.TurnOpened{Turn: 1},
 		floodmark.TurnClosed{Turn: 1},
 		floodmark.IterationOpened{Iteration: 2},
@@ -68,6 +69,8 @@ func examples() []floodmark.Fact {
 		floodmark.GrantGiven{Ticket: "t", Scope: floodmark.GrantTurn, Shown: shown, Turn: 1, Until: at},
 		floodmark.GrantUsed{Ticket: "t", Call: "c", Tool: tool},
 		floodmark.GrantEnded{Ticket: "t", Why: "w"},
+		floodmark.PauseBegan{Pause: floodmark.Pause{Session: "s", From: at, Until: at, By: "b", Channel: "c"}},
+		floodmark.PauseEnded{Session: "s", Why: "w", By: "b", Asked: 1, Refused: 2},
 	}...)
 }
 
@@ -149,8 +152,8 @@ func TestFactsGoThereAndBack(t *testing.T) {
 			seen[kind] = true
 		}
 	}
-	if len(seen) != 29 {
-		t.Errorf("%d kinds of facts have an example, want 29", len(seen))
+	if len(seen) != 31 {
+		t.Errorf("%d kinds of facts have an example, want 31", len(seen))
 	}
 }
 

@@ -44,6 +44,8 @@ func (TicketAnswered) factKind() string   { return "ticket-answered" }
 func (GrantGiven) factKind() string       { return "grant-given" }
 func (GrantUsed) factKind() string        { return "grant-used" }
 func (GrantEnded) factKind() string       { return "grant-ended" }
+func (PauseBegan) factKind() string       { return "pause-began" }
+func (PauseEnded) factKind() string       { return "pause-ended" }
 
 // KindOf returns the word that stands for f's kind on disk.
 func KindOf(f Fact) string {
@@ -172,6 +174,10 @@ func readAsked(kind string, body []byte) (f Fact, known bool, err error) {
 		f, err = decode[GrantUsed](body)
 	case "grant-ended":
 		f, err = decode[GrantEnded](body)
+	case "pause-began":
+		f, err = decode[PauseBegan](body)
+	case "pause-ended":
+		f, err = decode[PauseEnded](body)
 	default:
 		known = false
 	}

@@ -212,6 +212,9 @@ func (st *step) revoke(cmd approval.Command) {
 func (st *step) status() string {
 	mark := st.s.Mark()
 	lines := []string{fmt.Sprintf("Mark: %s. Open questions: %d. Grants: %d.", mark, st.s.Book.Waiting(st.in.At), len(st.s.Book.Grants))}
+	if st.pause != (floodmark.Pause{}) {
+		lines = append(lines, "- "+st.pausedNotice())
+	}
 	if mark.Trust < floodmark.Owner {
 		for _, n := range st.s.Ledger.Blame(mark.Trust) {
 			src, _ := st.s.Ledger.Source(n)

@@ -96,25 +96,6 @@ func (st *step) sources() iter.Seq[policy.Source] {
 	}
 }
 
-// enforce turns every answer into Allow where the policy only watches.
-func (st *step) enforce(d *floodmark.Decision) {
-	if st.settings().Enforce {
-		return
-	}
-	d.Verifiers = nil
-	if d.Verdict == floodmark.Allow && len(d.Hidden) == 0 {
-		return
-	}
-	d.Would = d.Verdict.String()
-	if len(d.Hidden) > 0 {
-		d.Would += " hiding " + strings.Join(d.Hidden, " ")
-	}
-	d.Verdict, d.Hidden = floodmark.Allow, nil
-	d.Reasons = append([]floodmark.Reason{{
-		Code: floodmark.DryRun, Text: "only watched: it would have been " + d.Would, Verdict: floodmark.Allow,
-	}}, d.Reasons...)
-}
-
 // callID names a call of an agent that gives none, by what it does.
 func callID(c hook.Call) floodmark.CallID {
 	if c.ID != "" {

@@ -36,6 +36,9 @@ func (st *step) messageReceived() error {
 			return nil
 		}
 		st.openTurn()
+		if st.pause != (floodmark.Pause{}) {
+			st.out.Reply.Notice = st.pausedNotice()
+		}
 		st.ownerSays(o, label)
 		st.parts()
 		return nil

@@ -29,7 +29,7 @@ func (st *step) beforeModel() {
 	}
 	st.out.Reply.BlockTurn = ruling.BlockTurn
 	st.out.PersistGraph, st.out.LogFullContext = ruling.PersistGraph, ruling.LogFullContext
-	st.enforce(&d)
+	st.enforce(&d, nil)
 	st.decide(action, st.mark, st.mark.Trust, d, st.modelBasis(action))
 	if d.Would != "" {
 		st.out.Reply.BlockTurn = false
@@ -95,7 +95,7 @@ func (st *step) iterationStart() {
 		return
 	}
 	st.out.Reply.Line = reasonLine("The turn was ended", d)
-	st.enforce(&d)
+	st.enforce(&d, nil)
 	st.out.Reply.BlockTurn = ruling.BlockTurn && d.Would == ""
 	st.decide(action, st.mark, st.mark.Trust, d, st.modelBasis(action))
 }

@@ -69,7 +69,7 @@ func (t *trial) model(st *step, f floodmark.ActionDecided) (judged, string) {
 	j := judged{action: f.Action, mark: st.mark}
 	j.question.Trust = st.mark.Trust
 	_, j.decision = st.ruleModel(f.Action.Iteration, tools)
-	st.enforce(&j.decision)
+	st.enforce(&j.decision, nil)
 	if f.Basis.Unreadable && (t.then() != &t.Now || st.mark != f.Mark) {
 		return j, "the offered tools cannot be told from their names"
 	}
@@ -87,7 +87,7 @@ func (t *trial) once(st *step, f floodmark.ActionDecided, h heard, worst bool) (
 	if f.Basis.Unreadable {
 		j.mark = st.mark
 		st.unreadable(&j)
-		st.enforce(&j.decision)
+		st.enforce(&j.decision, &j)
 		return j, ""
 	}
 	g := guess{trial: t, st: st, worst: worst}
@@ -109,7 +109,7 @@ func (t *trial) once(st *step, f floodmark.ActionDecided, h heard, worst bool) (
 	if waits(j.decision) {
 		st.tally(&j, h.answers)
 	}
-	st.enforce(&j.decision)
+	st.enforce(&j.decision, &j)
 	return j, ""
 }
 

@@ -38,7 +38,7 @@ func (st *step) beforeReply() {
 	if j.grant != nil {
 		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Tool: j.action.Tool})
 	}
-	st.enforce(&j.decision)
+	st.enforce(&j.decision, &j)
 	st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
 	if j.decision.Verdict == floodmark.Confirm {
 		st.out.Reply.Line = st.line(j)
@@ -77,6 +77,9 @@ func (st *step) footer(d drawing) string {
 	}
 	if slices.Sort(blocked); len(blocked) > 0 {
 		parts = append(parts, "blocked: "+strings.Join(slices.Compact(blocked), ", "))
+	}
+	if st.pause != (floodmark.Pause{}) {
+		parts = append(parts, st.pausedNotice())
 	}
 	return strings.Join(parts, "; ")
 }

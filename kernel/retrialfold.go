@@ -20,8 +20,17 @@ func (t *trial) step(f floodmark.ActionDecided, before []Recorded, at time.Time)
 		}
 	}
 	st := newStep(t.would, t.Now, Input{At: at, Event: hook.Event{Agent: agent}})
+	for _, p := range t.would.Pauses {
+		if p.Holds(at) {
+			st.pause = p
+		}
+	}
 	for _, b := range before {
 		switch f := b.Fact.(type) {
+		case floodmark.PauseBegan:
+			st.pause = f.Pause
+		case floodmark.PauseEnded:
+			st.pause = floodmark.Pause{}
 		case floodmark.ContentSeen:
 			f.Label = t.relabel(f.Source)
 			st.seeAs(f, "")

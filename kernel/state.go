@@ -64,6 +64,10 @@ type State struct {
 
 	Book approval.Book `json:"book"`
 
+	// Pauses are those this session was told of. In the monitor's own session
+	// they are all that the owner wants, one for each session and one for all.
+	Pauses []floodmark.Pause `json:"pauses,omitempty"`
+
 	stated provenance.Stated // folded from Owner
 }
 
@@ -188,6 +192,11 @@ func (s *State) applyBook(f floodmark.Fact) error {
 		s.Book.Use(f, floodmark.NodeID(s.Ledger.Len()))
 	case floodmark.GrantEnded:
 		s.Book.End(f.Ticket)
+	case floodmark.PauseBegan:
+		s.endPause(f.Session)
+		s.Pauses = append(s.Pauses, f.Pause)
+	case floodmark.PauseEnded:
+		s.endPause(f.Session)
 	default:
 		return fmt.Errorf("kernel: no rule for fact %T", f)
 	}

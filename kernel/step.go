@@ -57,6 +57,9 @@ type Input struct {
 	Altered *Altered
 	// Disk is that of the machine the agent runs on; nil if nobody can look.
 	Disk Disk
+	// Pause is the one the owner wants to hold for this session now. The zero
+	// Pause is none, and everything is enforced.
+	Pause floodmark.Pause
 }
 
 // An Output is what must be written down, then what may be answered.
@@ -136,6 +139,10 @@ type step struct {
 	heeded  int
 	brought map[floodmark.NodeID]floodmark.Label
 	loading bool // the call being judged would load what the owner may vouch for
+	// pause is the one that holds at this event, zero if none does; paused says
+	// that the facts say so.
+	pause  floodmark.Pause
+	paused bool
 }
 
 func newStep(s *State, r Rules, in Input) *step {
@@ -143,6 +150,7 @@ func newStep(s *State, r Rules, in Input) *step {
 	st.ev = &st.in.Event
 	st.node = floodmark.NodeID(s.Ledger.Len())
 	st.mark, st.more = s.Ledger.Mark(), s.Ledger.Levels()
+	st.pause = st.wantedPause()
 	return st
 }
 
@@ -213,6 +221,7 @@ func (st *step) seeAs(f floodmark.ContentSeen, text string) floodmark.NodeID {
 
 // decide notes and answers an action.
 func (st *step) decide(a floodmark.Action, mark floodmark.Label, trust floodmark.Trust, d floodmark.Decision, b floodmark.Basis) {
+	st.notePause()
 	b.Before = len(st.out.Facts) - st.heeded
 	st.keep(floodmark.ActionDecided{Action: a, Mark: mark, Trust: trust, Decision: d, Basis: &b})
 	st.out.Reply.Decision = d

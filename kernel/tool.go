@@ -32,7 +32,7 @@ func (st *step) now() Context { return Context{Mark: st.mark, Levels: st.more, N
 // the result of a call that may run. A grant is used by a call that proceeds, not
 // by one that waits for verifiers or that they refused.
 func (st *step) finish(j judged) {
-	st.enforce(&j.decision)
+	st.enforce(&j.decision, &j)
 	if waits(j.decision) && st.verify(&j) {
 		return
 	}

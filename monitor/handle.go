@@ -169,8 +169,10 @@ func checkNames(s journal.Session, child floodmark.SessionID) error {
 			return misread(fmt.Errorf("the name %q is not text", name))
 		}
 	}
-	if s.ID == Incidents || child == Incidents {
-		return misread(fmt.Errorf("the session %q is the monitor's own", Incidents))
+	for _, own := range []floodmark.SessionID{Incidents, Pauses} {
+		if s.ID == own || child == own {
+			return misread(fmt.Errorf("the session %q is the monitor's own", own))
+		}
 	}
 	return nil
 }

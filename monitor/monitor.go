@@ -128,6 +128,7 @@ type Monitor struct {
 	news     *news
 	watches  *watches
 	flights  *flights
+	pauses   *pauses
 	slots    chan struct{} // one for every event being worked on
 	waits    chan struct{} // one for everybody who waits for an answer
 
@@ -173,6 +174,7 @@ func New(c Config) (*Monitor, error) {
 		news:     newNews(),
 		watches:  newWatches(),
 		flights:  newFlights(),
+		pauses:   newPauses(),
 		slots:    make(chan struct{}, c.Limits.InFlight),
 		waits:    make(chan struct{}, c.Limits.InFlight),
 	}

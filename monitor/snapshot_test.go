@@ -68,7 +68,9 @@ func TestChangedSnapshotIsNotUsed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mem := snapshotted(t, "s")
 			d := newDesk(t, &faulty{Journal: mem, begin: func(s journal.Start, err error) (journal.Start, error) {
-				s.Snapshot = change(bytes.Clone(s.Snapshot))
+				if len(s.Snapshot) > 0 {
+					s.Snapshot = change(bytes.Clone(s.Snapshot))
+				}
 				return s, err
 			}})
 			if got := d.tell(t, mail("s", "c1")).Decision.Verdict; got != floodmark.Confirm {

@@ -150,6 +150,9 @@ func (m *Monitor) judge(ctx context.Context, s *seat, j job, key provenance.Key,
 	if m.cfg.Disk != nil {
 		in.Disk = m.cfg.Disk
 	}
+	if !j.ruleless {
+		in.Pause = m.pauseOf(ctx, s.session, key, at)
+	}
 	if j.event.Point == hook.SubagentEnded && j.event.Child != "" {
 		child, err := m.read(ctx, journal.Session{Tenant: s.session.Tenant, ID: j.event.Child}, key)
 		if err != nil {

@@ -33,7 +33,7 @@ func cutAnswer(verb, line string) (said, want string, asked bool, err error) {
 // checkAnswer refuses what verdict never writes.
 func checkAnswer(verb, want string) error {
 	switch verb {
-	case "agent", "session", "wait", "restart", "auditor", "verifier":
+	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "resume":
 		return misused(verb, fmt.Errorf("%s gets no answer, so nothing can stand behind « -> »", verb))
 	}
 	if want == "" {
@@ -90,7 +90,7 @@ func reasons() []floodmark.Code {
 		floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
 		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
 		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Verified, floodmark.Iterations,
-		floodmark.DryRun, floodmark.Unjudged,
+		floodmark.DryRun, floodmark.Paused, floodmark.Unjudged,
 	}
 }
 
@@ -102,7 +102,8 @@ func verdict(d floodmark.Decision) string {
 		words = append(words, "hiding")
 		words = append(words, d.Hidden...)
 	} else if len(d.Reasons) > 0 && (d.Verdict != floodmark.Allow || d.Reasons[0].Code == floodmark.Granted ||
-		d.Reasons[0].Code == floodmark.Audited || d.Reasons[0].Code == floodmark.Verified || d.Reasons[0].Code == floodmark.DryRun) {
+		d.Reasons[0].Code == floodmark.Audited || d.Reasons[0].Code == floodmark.Verified || d.Reasons[0].Code == floodmark.DryRun ||
+		d.Reasons[0].Code == floodmark.Paused) {
 		words = append(words, string(d.Reasons[0].Code))
 	}
 	if len(d.Verifiers) > 0 {

@@ -41,6 +41,8 @@ func forms() []form {
 		{"verifier", "verifier NAME allow | verifier NAME deny [REASON] | verifier NAME fails [WHY]", "verifier webhook deny not on a Friday"},
 		{"checkout", "checkout DIR own | checkout DIR REMOTE COMMIT", "checkout /work/lib https://git.example/lib 1f2e3d4c"},
 		{"changed", "changed PATH… [… if that may not be all]", "changed /work/a.txt /work/b.txt"},
+		{"pause", "pause DURATION [SESSION]", "pause 15m"},
+		{"resume", "resume [SESSION]", "resume"},
 		{"wait", "wait DURATION", "wait 90s"},
 		{"restart", "restart", "restart"},
 		{"hook", "hook EVENT -> ANSWER", `hook {"point":"loop_iteration_end","iteration":0} -> allow`},

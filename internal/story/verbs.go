@@ -42,11 +42,12 @@ import (
 //	verifier NAME allow|deny|fails [REASON]                  what a gate answers
 //	checkout DIR own | checkout DIR REMOTE COMMIT            what git says of a folder
 //	changed PATH… [… if that may not be all]                 what the next result finds changed
+//	pause DURATION [SESSION] / resume [SESSION]              what the owner wants
 //	wait DURATION / restart
 //	hook JSON                        any event, as on the wire
 func (w *world) act(verb, rest string) (string, error) {
 	switch verb {
-	case "agent", "session", "wait", "restart", "auditor", "verifier":
+	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "resume":
 		return "", w.around(verb, rest)
 	case "checkout", "changed":
 		return "", w.store.disk(verb, rest)
@@ -85,6 +86,8 @@ func (w *world) around(verb, rest string) error {
 		return w.restart()
 	case verb == "verifier":
 		return w.setVerifier(rest)
+	case verb == "pause" || verb == "resume":
+		return w.pause(verb, strings.Fields(rest))
 	default:
 		return w.setAuditor(rest)
 	}

@@ -42,7 +42,8 @@ type world struct {
 	gates   map[string]kernel.GateAnswer // what verifiers answer; without one nobody is asked
 	shown   string                       // what verifiers were last shown
 
-	warnings string // what loading the policy said
+	pauses   map[floodmark.SessionID]floodmark.Pause // of a session; of all behind the empty name
+	warnings string                                  // what loading the policy said
 }
 
 // A session is one session's facts and what follows from them.
@@ -62,6 +63,7 @@ func newWorld(rules kernel.Rules) *world {
 		questions: map[floodmark.TicketID]int{},
 		gates:     map[string]kernel.GateAnswer{},
 		store:     newStore(),
+		pauses:    map[floodmark.SessionID]floodmark.Pause{},
 		agent:     "openclaw", current: "s",
 	}
 }
@@ -154,6 +156,7 @@ func (w *world) input(ev hook.Event) kernel.Input {
 		Ticket: floodmark.TicketID("t" + strconv.Itoa(w.tickets+1)),
 
 		Artifacts: w.store, Disk: w.store,
+		Pause: w.paused(),
 	}
 	if ev.Point == hook.AfterToolCall {
 		in.Altered, w.store.altered = w.store.altered, nil

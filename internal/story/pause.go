@@ -1,0 +1,50 @@
+package story
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/floodmark/floodmark"
+)
+
+// pause notes what the owner said at a socket of his own.
+func (w *world) pause(verb string, words []string) error {
+	if verb == "resume" {
+		if len(words) > 1 {
+			return misused(verb, errUsage)
+		}
+		delete(w.pauses, floodmark.SessionID(wordAt(words, 0)))
+		return nil
+	}
+	if len(words) < 1 || len(words) > 2 {
+		return misused(verb, errUsage)
+	}
+	d, err := time.ParseDuration(words[0])
+	if err == nil && (d <= 0 || d > floodmark.MaxPause) {
+		err = fmt.Errorf("a pause is at most %s long", floodmark.MaxPause)
+	}
+	if err != nil {
+		return misused(verb, err)
+	}
+	of := floodmark.SessionID(wordAt(words, 1))
+	w.pauses[of] = floodmark.Pause{Session: of, From: w.now, Until: w.now.Add(d), By: "owner"}
+	return nil
+}
+
+func wordAt(words []string, i int) string {
+	if i < len(words) {
+		return words[i]
+	}
+	return ""
+}
+
+// paused is the pause that holds longest for the current session.
+func (w *world) paused() floodmark.Pause {
+	var longest floodmark.Pause
+	for _, of := range []floodmark.SessionID{"", w.current} {
+		if p := w.pauses[of]; p.Holds(w.now) && p.Until.After(longest.Until) {
+			longest = p
+		}
+	}
+	return longest
+}

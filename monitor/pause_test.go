@@ -1,0 +1,148 @@
+package monitor_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// enforced reports whether a mail after a page is asked about.
+func (d *desk) enforced(tb testing.TB, id, call string) bool {
+	tb.Helper()
+	got := d.tell(tb, mail(id, call)).Decision
+	if got.Verdict != floodmark.Confirm && got.Verdict != floodmark.Allow {
+		tb.Fatalf("%+v", got)
+	}
+	return got.Verdict == floodmark.Confirm
+}
+
+func (d *desk) pause(tb testing.TB, id string, length time.Duration) floodmark.Pause {
+	tb.Helper()
+	p, err := d.Pause(tb.Context(), session(id), length, "olga", "owner.sock")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+func (d *desk) move(by time.Duration) { d.clock.Add(int64(by)) }
+
+// A pause holds at once, for its sessions, survives a restart, ends by itself,
+// and is not begun again by a clock that goes back.
+func TestPause(t *testing.T) {
+	mem := journal.NewMemory()
+	d := newDesk(t, mem)
+	poisoned(t, d, "s")
+	poisoned(t, d, "other")
+	if !d.enforced(t, "s", "c1") {
+		t.Error("nobody paused")
+	}
+	d.pause(t, "s", 10*time.Minute)
+	if d.enforced(t, "s", "c2") || !d.enforced(t, "other", "c2") {
+		t.Error("a pause is for its session")
+	}
+	d.pause(t, "", time.Minute)
+	if d.enforced(t, "other", "c3") {
+		t.Error("a pause of all is for all")
+	}
+	d.move(time.Minute)
+	if d.enforced(t, "s", "c4") || !d.enforced(t, "other", "c4") {
+		t.Error("the longer one holds, the shorter one ended")
+	}
+	d.move(-30 * time.Second)
+	if !d.enforced(t, "other", "c5") {
+		t.Error("what is over is over")
+	}
+
+	next := newDesk(t, mem) // killed and started again
+	next.clock.Store(d.clock.Load())
+	if next.enforced(t, "s", "c6") {
+		t.Error("a restart ends no pause")
+	}
+	next.move(-time.Hour)
+	if !next.enforced(t, "s", "c7") {
+		t.Error("a clock before the beginning ends the pause")
+	}
+	next.move(time.Hour)
+	if !next.enforced(t, "s", "c8") {
+		t.Error("and it stays over")
+	}
+}
+
+// Resuming holds at once here, and soon at another monitor of the same journal.
+func TestResume(t *testing.T) {
+	mem := journal.NewMemory()
+	d, beside := newDesk(t, mem), newDesk(t, mem)
+	poisoned(t, d, "s")
+	poisoned(t, beside, "t")
+	d.pause(t, "", time.Hour)
+	if beside.move(time.Second); beside.enforced(t, "t", "c1") {
+		t.Error("a pause is known everywhere")
+	}
+	was, err := d.Resume(t.Context(), "", floodmark.PauseEnded{Why: "enough", By: "olga"})
+	if !was || err != nil || !d.enforced(t, "s", "c2") {
+		t.Errorf("%v %v", was, err)
+	}
+	if was, err := d.Resume(t.Context(), "", floodmark.PauseEnded{Why: "enough"}); was || err != nil {
+		t.Errorf("twice: %v %v", was, err)
+	}
+	if beside.move(time.Second); !beside.enforced(t, "t", "c3") {
+		t.Error("and its end is, too")
+	}
+	if list, err := d.Paused(t.Context(), ""); len(list) != 0 || err != nil {
+		t.Errorf("%v %v", list, err)
+	}
+}
+
+// The limits of a pause, at them and one beyond, and whose it is.
+func TestPausesHaveLimits(t *testing.T) {
+	d := newDesk(t, journal.NewMemory())
+	for length, ok := range map[time.Duration]bool{0: false, -1: false, 1: true, floodmark.MaxPause: true, floodmark.MaxPause + 1: false} {
+		if _, err := d.Pause(t.Context(), session(""), length, "", ""); (err == nil) != ok || err != nil && !errors.Is(err, monitor.ErrPause) {
+			t.Errorf("%s: %v", length, err)
+		}
+	}
+	for n := 1; n <= 256; n++ { // with that of all, 257
+		_, err := d.Pause(t.Context(), session(fmt.Sprint("s", n)), time.Minute, "", "")
+		if (err == nil) != (n < 256) {
+			t.Fatalf("%d: %v", n, err)
+		}
+	}
+	d.pause(t, "s7", time.Minute) // again is no further one
+	if _, err := d.Pause(t.Context(), session(string(monitor.Pauses)), time.Minute, "", ""); err == nil {
+		t.Error("the monitor's own session was paused")
+	}
+	if _, err := d.Handle(t.Context(), "", says(string(monitor.Pauses), "hello")); err == nil {
+		t.Error("an agent wrote to the session of pauses")
+	}
+	if _, err := d.Pause(t.Context(), journal.Session{Tenant: "b"}, time.Minute, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.PausedTenants(); len(got) != 0 {
+		if list, err := d.Paused(t.Context(), "b"); len(list) != 1 || err != nil {
+			t.Errorf("%v %v %v", got, list, err)
+		}
+	}
+}
+
+// A pause that cannot be read does not hold.
+func TestAnUnreadablePauseDoesNotHold(t *testing.T) {
+	mem := journal.NewMemory()
+	d := newDesk(t, mem)
+	poisoned(t, d, "s")
+	d.pause(t, "", time.Hour)
+	broken := newDesk(t, &faulty{Journal: mem, entry: func(e journal.Entry) (journal.Entry, error) {
+		if e.Kind == "pause-began" {
+			e.Body = append([]byte(nil), `{"from":"2026-01-01T00:00:00Z","until":"2026-01-01T07:00:00Z"}`...)
+		}
+		return e, nil
+	}})
+	if !broken.enforced(t, "s", "c1") {
+		t.Error("a changed pause holds")
+	}
+}
