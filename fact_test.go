@@ -22,7 +22,7 @@ func examples() []floodmark.Fact {
 	shown := fullShown(tool, label, digest)
 	endorsed := floodmark.Endorsed{Digest: digest, Trust: floodmark.Local, By: "o", Session: "s"}
 	src.Via = []floodmark.Passage{{Artifact: fileRef(), Session: "s"}}
-	return append(artifactExamples(src, digest), []floodmark.Fact{
+	return append(append(artifactExamples(src, digest), pauseExamples(at)...), []floodmark.Fact{
 		floodmark.SessionOpened{Agent: "a", Project: "/p", Home: "/h"},
 		floodmark.SessionForked{
 			Agent: "a", Project: "/p", Home: "/h", Parent: "p", Sources: []floodmark.Source{src},
@@ -69,8 +69,6 @@ func examples() []floodmark.Fact {
 		floodmark.GrantGiven{Ticket: "t", Scope: floodmark.GrantTurn, Shown: shown, Turn: 1, Until: at},
 		floodmark.GrantUsed{Ticket: "t", Call: "c", Tool: tool},
 		floodmark.GrantEnded{Ticket: "t", Why: "w"},
-		floodmark.PauseBegan{Pause: floodmark.Pause{Session: "s", From: at, Until: at, By: "b", Channel: "c"}},
-		floodmark.PauseEnded{Session: "s", Why: "w", By: "b", Asked: 1, Refused: 2},
 	}...)
 }
 
@@ -83,6 +81,13 @@ func fullShown(tool floodmark.ToolRef, label floodmark.Label, digest floodmark.D
 
 func fileRef() floodmark.ArtifactRef {
 	return floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: "/p/f"}
+}
+
+func pauseExamples(at time.Time) []floodmark.Fact {
+	return []floodmark.Fact{
+		floodmark.PauseBegan{Pause: floodmark.Pause{Session: "s", From: at, Until: at, By: "b", Channel: "c"}},
+		floodmark.PauseEnded{Session: "s", Why: "w", By: "b", Asked: 1, Refused: 2},
+	}
 }
 
 func artifactExamples(src floodmark.Source, digest floodmark.Digest) []floodmark.Fact {

@@ -71,13 +71,12 @@ func (m *Monitor) notePause(ctx context.Context, tenant string, what func(*kerne
 		return refuse(err)
 	}
 	defer m.done()
-	var refused error
 	judge := func(st *kernel.State, _ kernel.Rules, in kernel.Input) (kernel.Output, error) {
 		facts, err := what(st, in.At)
-		if refused = err; err != nil || len(facts) == 0 {
-			return kernel.Output{}, nil
+		if err != nil {
+			return kernel.Output{}, err
 		}
-		if !st.Opened {
+		if len(facts) > 0 && !st.Opened {
 			facts = append([]floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark"}}, facts...)
 		}
 		return kernel.Output{Facts: facts}, nil
@@ -85,7 +84,7 @@ func (m *Monitor) notePause(ctx context.Context, tenant string, what func(*kerne
 	s := journal.Session{Tenant: tenant, ID: Pauses}
 	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: judge, ruleless: true})
 	m.pauses.forget(tenant)
-	return errors.Join(refused, err)
+	return err
 }
 
 // Paused returns the pauses of a tenant that were not ended, those that are over
@@ -242,17 +241,17 @@ func (ps *pauses) holds(tenant string, p floodmark.Pause, at, now time.Time) boo
 	defer ps.mu.Unlock()
 	k := ps.known[tenant]
 	if k == nil {
-		return false
+		return p.Holds(at)
 	}
 	key := keyOf(p)
-	first, seen := k.first[key]
-	if !seen || k.over[key] {
+	if k.over[key] {
 		return false
 	}
-	if p.Holds(at) && now.Sub(first) < p.Until.Sub(p.From) {
+	first, seen := k.first[key]
+	if p.Holds(at) && (!seen || now.Sub(first) < p.Until.Sub(p.From)) {
 		return true
 	}
-	k.over[key] = true
+	k.over[key] = seen
 	return false
 }
 

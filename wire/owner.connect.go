@@ -7,11 +7,12 @@
 package wire
 
 import (
-	connect "connectrpc.com/connect"
 	context "context"
 	errors "errors"
 	http "net/http"
 	strings "strings"
+
+	connect "connectrpc.com/connect"
 )
 
 // This is a compile-time assertion to ensure that this generated file and the connect package are
@@ -56,6 +57,10 @@ const (
 	OwnerServiceGrantsProcedure = "/floodmark.v1.OwnerService/Grants"
 	// OwnerServiceEndGrantProcedure is the fully-qualified name of the OwnerService's EndGrant RPC.
 	OwnerServiceEndGrantProcedure = "/floodmark.v1.OwnerService/EndGrant"
+	// OwnerServicePauseProcedure is the fully-qualified name of the OwnerService's Pause RPC.
+	OwnerServicePauseProcedure = "/floodmark.v1.OwnerService/Pause"
+	// OwnerServiceResumeProcedure is the fully-qualified name of the OwnerService's Resume RPC.
+	OwnerServiceResumeProcedure = "/floodmark.v1.OwnerService/Resume"
 	// OwnerServiceWatchProcedure is the fully-qualified name of the OwnerService's Watch RPC.
 	OwnerServiceWatchProcedure = "/floodmark.v1.OwnerService/Watch"
 	// OwnerServiceVerifyProcedure is the fully-qualified name of the OwnerService's Verify RPC.
@@ -99,6 +104,11 @@ type OwnerServiceClient interface {
 	Grants(context.Context, *GrantsRequest) (*GrantsResponse, error)
 	// EndGrant takes an approval back.
 	EndGrant(context.Context, *EndGrantRequest) (*EndGrantResponse, error)
+	// Pause leaves decisions unenforced for a while, besides what no pause lifts.
+	// Only a person at a terminal, at the owner's own socket, is heard.
+	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
+	// Resume ends pauses and says what they let through.
+	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
 	// Watch tells what happens as it happens, until the caller hangs up.
 	Watch(context.Context, *WatchRequest) (*connect.ServerStreamForClient[WatchResponse], error)
 	// Verify checks the hash chains. It tells how far it is, then what it found.
@@ -194,6 +204,18 @@ func NewOwnerServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(ownerServiceMethods.ByName("EndGrant")),
 			connect.WithClientOptions(opts...),
 		),
+		pause: connect.NewClient[PauseRequest, PauseResponse](
+			httpClient,
+			baseURL+OwnerServicePauseProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Pause")),
+			connect.WithClientOptions(opts...),
+		),
+		resume: connect.NewClient[ResumeRequest, ResumeResponse](
+			httpClient,
+			baseURL+OwnerServiceResumeProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Resume")),
+			connect.WithClientOptions(opts...),
+		),
 		watch: connect.NewClient[WatchRequest, WatchResponse](
 			httpClient,
 			baseURL+OwnerServiceWatchProcedure,
@@ -246,6 +268,8 @@ type ownerServiceClient struct {
 	withdraw     *connect.Client[WithdrawRequest, WithdrawResponse]
 	grants       *connect.Client[GrantsRequest, GrantsResponse]
 	endGrant     *connect.Client[EndGrantRequest, EndGrantResponse]
+	pause        *connect.Client[PauseRequest, PauseResponse]
+	resume       *connect.Client[ResumeRequest, ResumeResponse]
 	watch        *connect.Client[WatchRequest, WatchResponse]
 	verify       *connect.Client[VerifyRequest, VerifyResponse]
 	reloadPolicy *connect.Client[ReloadPolicyRequest, ReloadPolicyResponse]
@@ -353,6 +377,24 @@ func (c *ownerServiceClient) EndGrant(ctx context.Context, req *EndGrantRequest)
 	return nil, err
 }
 
+// Pause calls floodmark.v1.OwnerService.Pause.
+func (c *ownerServiceClient) Pause(ctx context.Context, req *PauseRequest) (*PauseResponse, error) {
+	response, err := c.pause.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Resume calls floodmark.v1.OwnerService.Resume.
+func (c *ownerServiceClient) Resume(ctx context.Context, req *ResumeRequest) (*ResumeResponse, error) {
+	response, err := c.resume.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Watch calls floodmark.v1.OwnerService.Watch.
 func (c *ownerServiceClient) Watch(ctx context.Context, req *WatchRequest) (*connect.ServerStreamForClient[WatchResponse], error) {
 	return c.watch.CallServerStream(ctx, connect.NewRequest(req))
@@ -423,6 +465,11 @@ type OwnerServiceHandler interface {
 	Grants(context.Context, *GrantsRequest) (*GrantsResponse, error)
 	// EndGrant takes an approval back.
 	EndGrant(context.Context, *EndGrantRequest) (*EndGrantResponse, error)
+	// Pause leaves decisions unenforced for a while, besides what no pause lifts.
+	// Only a person at a terminal, at the owner's own socket, is heard.
+	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
+	// Resume ends pauses and says what they let through.
+	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
 	// Watch tells what happens as it happens, until the caller hangs up.
 	Watch(context.Context, *WatchRequest, *connect.ServerStream[WatchResponse]) error
 	// Verify checks the hash chains. It tells how far it is, then what it found.
@@ -514,6 +561,18 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(ownerServiceMethods.ByName("EndGrant")),
 		connect.WithHandlerOptions(opts...),
 	)
+	ownerServicePauseHandler := connect.NewUnaryHandlerSimple(
+		OwnerServicePauseProcedure,
+		svc.Pause,
+		connect.WithSchema(ownerServiceMethods.ByName("Pause")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServiceResumeHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceResumeProcedure,
+		svc.Resume,
+		connect.WithSchema(ownerServiceMethods.ByName("Resume")),
+		connect.WithHandlerOptions(opts...),
+	)
 	ownerServiceWatchHandler := connect.NewServerStreamHandlerSimple(
 		OwnerServiceWatchProcedure,
 		svc.Watch,
@@ -574,6 +633,10 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 			ownerServiceGrantsHandler.ServeHTTP(w, r)
 		case OwnerServiceEndGrantProcedure:
 			ownerServiceEndGrantHandler.ServeHTTP(w, r)
+		case OwnerServicePauseProcedure:
+			ownerServicePauseHandler.ServeHTTP(w, r)
+		case OwnerServiceResumeProcedure:
+			ownerServiceResumeHandler.ServeHTTP(w, r)
 		case OwnerServiceWatchProcedure:
 			ownerServiceWatchHandler.ServeHTTP(w, r)
 		case OwnerServiceVerifyProcedure:
@@ -637,6 +700,14 @@ func (UnimplementedOwnerServiceHandler) Grants(context.Context, *GrantsRequest) 
 
 func (UnimplementedOwnerServiceHandler) EndGrant(context.Context, *EndGrantRequest) (*EndGrantResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.EndGrant is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Pause(context.Context, *PauseRequest) (*PauseResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Pause is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Resume(context.Context, *ResumeRequest) (*ResumeResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Resume is not implemented"))
 }
 
 func (UnimplementedOwnerServiceHandler) Watch(context.Context, *WatchRequest, *connect.ServerStream[WatchResponse]) error {

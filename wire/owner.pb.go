@@ -9,12 +9,13 @@
 package wire
 
 import (
-	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
-	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
+
+	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
+	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 )
 
 const (
@@ -87,7 +88,9 @@ type StatusResponse struct {
 	// What a person should look at, one sentence each.
 	Warnings []string `protobuf:"bytes,11,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// The tenant the caller belongs to; empty on a laptop.
-	Tenant        string `protobuf:"bytes,12,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	Tenant string `protobuf:"bytes,12,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// The pauses that hold.
+	Pauses        []*Pause `protobuf:"bytes,13,rep,name=pauses,proto3" json:"pauses,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -206,6 +209,370 @@ func (x *StatusResponse) GetTenant() string {
 	return ""
 }
 
+func (x *StatusResponse) GetPauses() []*Pause {
+	if x != nil {
+		return x.Pauses
+	}
+	return nil
+}
+
+// A time in which decisions are made and not enforced.
+type Pause struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The only session it is for; empty means all.
+	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// Since when.
+	From *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	// It ends by itself then.
+	Until *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=until,proto3" json:"until,omitempty"`
+	// Who paused.
+	By            string `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pause) Reset() {
+	*x = Pause{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pause) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pause) ProtoMessage() {}
+
+func (x *Pause) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pause.ProtoReflect.Descriptor instead.
+func (*Pause) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Pause) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *Pause) GetFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *Pause) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *Pause) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+// What a pause let through.
+type PauseSummary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pause.
+	Pause *Pause `protobuf:"bytes,1,opt,name=pause,proto3" json:"pause,omitempty"`
+	// Why it is over.
+	Why string `protobuf:"bytes,2,opt,name=why,proto3" json:"why,omitempty"`
+	// So many questions would have been asked; the same call counts once.
+	Asked int64 `protobuf:"varint,3,opt,name=asked,proto3" json:"asked,omitempty"`
+	// So many calls would have been refused.
+	Refused int64 `protobuf:"varint,4,opt,name=refused,proto3" json:"refused,omitempty"`
+	// The calls, the most frequent first, one line each.
+	Lines         []string `protobuf:"bytes,5,rep,name=lines,proto3" json:"lines,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseSummary) Reset() {
+	*x = PauseSummary{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseSummary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseSummary) ProtoMessage() {}
+
+func (x *PauseSummary) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseSummary.ProtoReflect.Descriptor instead.
+func (*PauseSummary) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PauseSummary) GetPause() *Pause {
+	if x != nil {
+		return x.Pause
+	}
+	return nil
+}
+
+func (x *PauseSummary) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *PauseSummary) GetAsked() int64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *PauseSummary) GetRefused() int64 {
+	if x != nil {
+		return x.Refused
+	}
+	return 0
+}
+
+func (x *PauseSummary) GetLines() []string {
+	if x != nil {
+		return x.Lines
+	}
+	return nil
+}
+
+// Asks to be left alone for a while.
+type PauseRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The only session; empty means all.
+	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// For how long: more than nothing, at most eight hours.
+	Seconds       int64 `protobuf:"varint,2,opt,name=seconds,proto3" json:"seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseRequest) Reset() {
+	*x = PauseRequest{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseRequest) ProtoMessage() {}
+
+func (x *PauseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
+func (*PauseRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PauseRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *PauseRequest) GetSeconds() int64 {
+	if x != nil {
+		return x.Seconds
+	}
+	return 0
+}
+
+// The pause that holds now.
+type PauseResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pause.
+	Pause *Pause `protobuf:"bytes,1,opt,name=pause,proto3" json:"pause,omitempty"`
+	// What became of the pause it replaces.
+	Replaced      *PauseSummary `protobuf:"bytes,2,opt,name=replaced,proto3" json:"replaced,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PauseResponse) Reset() {
+	*x = PauseResponse{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PauseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PauseResponse) ProtoMessage() {}
+
+func (x *PauseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
+func (*PauseResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PauseResponse) GetPause() *Pause {
+	if x != nil {
+		return x.Pause
+	}
+	return nil
+}
+
+func (x *PauseResponse) GetReplaced() *PauseSummary {
+	if x != nil {
+		return x.Replaced
+	}
+	return nil
+}
+
+// Asks to end pauses.
+type ResumeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pause of this session; empty means all pauses there are.
+	Session       string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeRequest) Reset() {
+	*x = ResumeRequest{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeRequest) ProtoMessage() {}
+
+func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
+func (*ResumeRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ResumeRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+// What was ended.
+type ResumeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What each let through.
+	Ended         []*PauseSummary `protobuf:"bytes,1,rep,name=ended,proto3" json:"ended,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeResponse) Reset() {
+	*x = ResumeResponse{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeResponse) ProtoMessage() {}
+
+func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
+func (*ResumeResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ResumeResponse) GetEnded() []*PauseSummary {
+	if x != nil {
+		return x.Ended
+	}
+	return nil
+}
+
 // The policy decisions are made under.
 type PolicyStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -227,7 +594,7 @@ type PolicyStatus struct {
 
 func (x *PolicyStatus) Reset() {
 	*x = PolicyStatus{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[2]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -239,7 +606,7 @@ func (x *PolicyStatus) String() string {
 func (*PolicyStatus) ProtoMessage() {}
 
 func (x *PolicyStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[2]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -252,7 +619,7 @@ func (x *PolicyStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyStatus.ProtoReflect.Descriptor instead.
 func (*PolicyStatus) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{2}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PolicyStatus) GetProfile() string {
@@ -320,7 +687,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[3]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -332,7 +699,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[3]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -345,7 +712,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{3}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Problem) GetFile() string {
@@ -412,7 +779,7 @@ type SessionsRequest struct {
 
 func (x *SessionsRequest) Reset() {
 	*x = SessionsRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[4]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -424,7 +791,7 @@ func (x *SessionsRequest) String() string {
 func (*SessionsRequest) ProtoMessage() {}
 
 func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[4]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -437,7 +804,7 @@ func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsRequest.ProtoReflect.Descriptor instead.
 func (*SessionsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{4}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SessionsRequest) GetLimit() int32 {
@@ -474,7 +841,7 @@ type SessionsResponse struct {
 
 func (x *SessionsResponse) Reset() {
 	*x = SessionsResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[5]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -486,7 +853,7 @@ func (x *SessionsResponse) String() string {
 func (*SessionsResponse) ProtoMessage() {}
 
 func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[5]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -499,7 +866,7 @@ func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsResponse.ProtoReflect.Descriptor instead.
 func (*SessionsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{5}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SessionsResponse) GetSessions() []*Session {
@@ -529,7 +896,7 @@ type ShowRequest struct {
 
 func (x *ShowRequest) Reset() {
 	*x = ShowRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[6]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +908,7 @@ func (x *ShowRequest) String() string {
 func (*ShowRequest) ProtoMessage() {}
 
 func (x *ShowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[6]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +921,7 @@ func (x *ShowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShowRequest.ProtoReflect.Descriptor instead.
 func (*ShowRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{6}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ShowRequest) GetSession() string {
@@ -598,7 +965,7 @@ type ShowResponse struct {
 
 func (x *ShowResponse) Reset() {
 	*x = ShowResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[7]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -610,7 +977,7 @@ func (x *ShowResponse) String() string {
 func (*ShowResponse) ProtoMessage() {}
 
 func (x *ShowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[7]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -623,7 +990,7 @@ func (x *ShowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShowResponse.ProtoReflect.Descriptor instead.
 func (*ShowResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{7}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ShowResponse) GetSession() *Session {
@@ -700,7 +1067,7 @@ type WhyRequest struct {
 
 func (x *WhyRequest) Reset() {
 	*x = WhyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[8]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +1079,7 @@ func (x *WhyRequest) String() string {
 func (*WhyRequest) ProtoMessage() {}
 
 func (x *WhyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[8]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +1092,7 @@ func (x *WhyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WhyRequest.ProtoReflect.Descriptor instead.
 func (*WhyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{8}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *WhyRequest) GetOf() string {
@@ -746,7 +1113,7 @@ type WhyResponse struct {
 
 func (x *WhyResponse) Reset() {
 	*x = WhyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[9]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -758,7 +1125,7 @@ func (x *WhyResponse) String() string {
 func (*WhyResponse) ProtoMessage() {}
 
 func (x *WhyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[9]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -771,7 +1138,7 @@ func (x *WhyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WhyResponse.ProtoReflect.Descriptor instead.
 func (*WhyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{9}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WhyResponse) GetExplanations() []*Explanation {
@@ -794,7 +1161,7 @@ type GraphRequest struct {
 
 func (x *GraphRequest) Reset() {
 	*x = GraphRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[10]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +1173,7 @@ func (x *GraphRequest) String() string {
 func (*GraphRequest) ProtoMessage() {}
 
 func (x *GraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[10]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +1186,7 @@ func (x *GraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GraphRequest.ProtoReflect.Descriptor instead.
 func (*GraphRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{10}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GraphRequest) GetSession() string {
@@ -849,7 +1216,7 @@ type GraphResponse struct {
 
 func (x *GraphResponse) Reset() {
 	*x = GraphResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[11]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -861,7 +1228,7 @@ func (x *GraphResponse) String() string {
 func (*GraphResponse) ProtoMessage() {}
 
 func (x *GraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[11]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -874,7 +1241,7 @@ func (x *GraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GraphResponse.ProtoReflect.Descriptor instead.
 func (*GraphResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{11}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GraphResponse) GetMediaType() string {
@@ -902,7 +1269,7 @@ type PendingRequest struct {
 
 func (x *PendingRequest) Reset() {
 	*x = PendingRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[12]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +1281,7 @@ func (x *PendingRequest) String() string {
 func (*PendingRequest) ProtoMessage() {}
 
 func (x *PendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[12]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +1294,7 @@ func (x *PendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingRequest.ProtoReflect.Descriptor instead.
 func (*PendingRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{12}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PendingRequest) GetSession() string {
@@ -948,7 +1315,7 @@ type PendingResponse struct {
 
 func (x *PendingResponse) Reset() {
 	*x = PendingResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[13]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -960,7 +1327,7 @@ func (x *PendingResponse) String() string {
 func (*PendingResponse) ProtoMessage() {}
 
 func (x *PendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[13]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -973,7 +1340,7 @@ func (x *PendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingResponse.ProtoReflect.Descriptor instead.
 func (*PendingResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{13}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PendingResponse) GetQuestions() []*Question {
@@ -1007,7 +1374,7 @@ type AnswerRequest struct {
 
 func (x *AnswerRequest) Reset() {
 	*x = AnswerRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[14]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1019,7 +1386,7 @@ func (x *AnswerRequest) String() string {
 func (*AnswerRequest) ProtoMessage() {}
 
 func (x *AnswerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[14]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1032,7 +1399,7 @@ func (x *AnswerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerRequest.ProtoReflect.Descriptor instead.
 func (*AnswerRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{14}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *AnswerRequest) GetVerb() string {
@@ -1097,7 +1464,7 @@ type AnswerResponse struct {
 
 func (x *AnswerResponse) Reset() {
 	*x = AnswerResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[15]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1109,7 +1476,7 @@ func (x *AnswerResponse) String() string {
 func (*AnswerResponse) ProtoMessage() {}
 
 func (x *AnswerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[15]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1122,7 +1489,7 @@ func (x *AnswerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerResponse.ProtoReflect.Descriptor instead.
 func (*AnswerResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{15}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *AnswerResponse) GetAnswered() bool {
@@ -1152,7 +1519,7 @@ type EndorseRequest struct {
 
 func (x *EndorseRequest) Reset() {
 	*x = EndorseRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[16]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1164,7 +1531,7 @@ func (x *EndorseRequest) String() string {
 func (*EndorseRequest) ProtoMessage() {}
 
 func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[16]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1177,7 +1544,7 @@ func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseRequest.ProtoReflect.Descriptor instead.
 func (*EndorseRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{16}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *EndorseRequest) GetSession() string {
@@ -1209,7 +1576,7 @@ type EndorseResponse struct {
 
 func (x *EndorseResponse) Reset() {
 	*x = EndorseResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[17]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1221,7 +1588,7 @@ func (x *EndorseResponse) String() string {
 func (*EndorseResponse) ProtoMessage() {}
 
 func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[17]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1234,7 +1601,7 @@ func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseResponse.ProtoReflect.Descriptor instead.
 func (*EndorseResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{17}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *EndorseResponse) GetDone() bool {
@@ -1271,7 +1638,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1283,7 +1650,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1296,7 +1663,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{18}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WithdrawRequest) GetSession() string {
@@ -1328,7 +1695,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1340,7 +1707,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1353,7 +1720,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{19}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *WithdrawResponse) GetDone() bool {
@@ -1388,7 +1755,7 @@ type GrantsRequest struct {
 
 func (x *GrantsRequest) Reset() {
 	*x = GrantsRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1400,7 +1767,7 @@ func (x *GrantsRequest) String() string {
 func (*GrantsRequest) ProtoMessage() {}
 
 func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1413,7 +1780,7 @@ func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsRequest.ProtoReflect.Descriptor instead.
 func (*GrantsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{20}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GrantsRequest) GetSession() string {
@@ -1434,7 +1801,7 @@ type GrantsResponse struct {
 
 func (x *GrantsResponse) Reset() {
 	*x = GrantsResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1813,7 @@ func (x *GrantsResponse) String() string {
 func (*GrantsResponse) ProtoMessage() {}
 
 func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1826,7 @@ func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsResponse.ProtoReflect.Descriptor instead.
 func (*GrantsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{21}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GrantsResponse) GetGrants() []*Grant {
@@ -1482,7 +1849,7 @@ type EndGrantRequest struct {
 
 func (x *EndGrantRequest) Reset() {
 	*x = EndGrantRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1861,7 @@ func (x *EndGrantRequest) String() string {
 func (*EndGrantRequest) ProtoMessage() {}
 
 func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1874,7 @@ func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantRequest.ProtoReflect.Descriptor instead.
 func (*EndGrantRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{22}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EndGrantRequest) GetSession() string {
@@ -1537,7 +1904,7 @@ type EndGrantResponse struct {
 
 func (x *EndGrantResponse) Reset() {
 	*x = EndGrantResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1549,7 +1916,7 @@ func (x *EndGrantResponse) String() string {
 func (*EndGrantResponse) ProtoMessage() {}
 
 func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1562,7 +1929,7 @@ func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantResponse.ProtoReflect.Descriptor instead.
 func (*EndGrantResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{23}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EndGrantResponse) GetDone() bool {
@@ -1590,7 +1957,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1602,7 +1969,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1615,7 +1982,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{24}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WatchRequest) GetSession() string {
@@ -1642,6 +2009,8 @@ type WatchResponse struct {
 	//	*WatchResponse_Asked
 	//	*WatchResponse_Answered
 	//	*WatchResponse_Incident
+	//	*WatchResponse_Paused
+	//	*WatchResponse_Resumed
 	What isWatchResponse_What `protobuf_oneof:"what"`
 	// So many observations were left out because the caller read too slowly.
 	Missed        int64 `protobuf:"varint,8,opt,name=missed,proto3" json:"missed,omitempty"`
@@ -1651,7 +2020,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1663,7 +2032,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1676,7 +2045,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{25}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *WatchResponse) GetAt() *timestamppb.Timestamp {
@@ -1743,6 +2112,24 @@ func (x *WatchResponse) GetIncident() *Incident {
 	return nil
 }
 
+func (x *WatchResponse) GetPaused() *Pause {
+	if x != nil {
+		if x, ok := x.What.(*WatchResponse_Paused); ok {
+			return x.Paused
+		}
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetResumed() *PauseSummary {
+	if x != nil {
+		if x, ok := x.What.(*WatchResponse_Resumed); ok {
+			return x.Resumed
+		}
+	}
+	return nil
+}
+
 func (x *WatchResponse) GetMissed() int64 {
 	if x != nil {
 		return x.Missed
@@ -1774,6 +2161,16 @@ type WatchResponse_Incident struct {
 	Incident *Incident `protobuf:"bytes,7,opt,name=incident,proto3,oneof"`
 }
 
+type WatchResponse_Paused struct {
+	// The owner paused.
+	Paused *Pause `protobuf:"bytes,9,opt,name=paused,proto3,oneof"`
+}
+
+type WatchResponse_Resumed struct {
+	// A pause is over.
+	Resumed *PauseSummary `protobuf:"bytes,10,opt,name=resumed,proto3,oneof"`
+}
+
 func (*WatchResponse_Decided) isWatchResponse_What() {}
 
 func (*WatchResponse_Asked) isWatchResponse_What() {}
@@ -1781,6 +2178,10 @@ func (*WatchResponse_Asked) isWatchResponse_What() {}
 func (*WatchResponse_Answered) isWatchResponse_What() {}
 
 func (*WatchResponse_Incident) isWatchResponse_What() {}
+
+func (*WatchResponse_Paused) isWatchResponse_What() {}
+
+func (*WatchResponse_Resumed) isWatchResponse_What() {}
 
 // Asks for a check of the journal.
 type VerifyRequest struct {
@@ -1793,7 +2194,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1805,7 +2206,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1818,7 +2219,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{26}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *VerifyRequest) GetSession() string {
@@ -1844,7 +2245,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1856,7 +2257,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1869,7 +2270,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *VerifyResponse) GetWhat() isVerifyResponse_What {
@@ -1928,7 +2329,7 @@ type VerifyProgress struct {
 
 func (x *VerifyProgress) Reset() {
 	*x = VerifyProgress{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1940,7 +2341,7 @@ func (x *VerifyProgress) String() string {
 func (*VerifyProgress) ProtoMessage() {}
 
 func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1953,7 +2354,7 @@ func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyProgress.ProtoReflect.Descriptor instead.
 func (*VerifyProgress) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *VerifyProgress) GetSessions() int64 {
@@ -1993,7 +2394,7 @@ type VerifyReport struct {
 
 func (x *VerifyReport) Reset() {
 	*x = VerifyReport{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2005,7 +2406,7 @@ func (x *VerifyReport) String() string {
 func (*VerifyReport) ProtoMessage() {}
 
 func (x *VerifyReport) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2018,7 +2419,7 @@ func (x *VerifyReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReport.ProtoReflect.Descriptor instead.
 func (*VerifyReport) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *VerifyReport) GetOk() bool {
@@ -2079,7 +2480,7 @@ type ReloadPolicyRequest struct {
 
 func (x *ReloadPolicyRequest) Reset() {
 	*x = ReloadPolicyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2091,7 +2492,7 @@ func (x *ReloadPolicyRequest) String() string {
 func (*ReloadPolicyRequest) ProtoMessage() {}
 
 func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2104,7 +2505,7 @@ func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyRequest.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
 }
 
 // What became of it.
@@ -2120,7 +2521,7 @@ type ReloadPolicyResponse struct {
 
 func (x *ReloadPolicyResponse) Reset() {
 	*x = ReloadPolicyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2132,7 +2533,7 @@ func (x *ReloadPolicyResponse) String() string {
 func (*ReloadPolicyResponse) ProtoMessage() {}
 
 func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2145,7 +2546,7 @@ func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyResponse.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ReloadPolicyResponse) GetLoaded() bool {
@@ -2175,7 +2576,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2187,7 +2588,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2200,7 +2601,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ForgetRequest) GetSession() string {
@@ -2228,7 +2629,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2240,7 +2641,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2253,7 +2654,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ForgetResponse) GetTombstone() *Tombstone {
@@ -2276,7 +2677,7 @@ type ReportRequest struct {
 
 func (x *ReportRequest) Reset() {
 	*x = ReportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +2689,7 @@ func (x *ReportRequest) String() string {
 func (*ReportRequest) ProtoMessage() {}
 
 func (x *ReportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +2702,7 @@ func (x *ReportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
 func (*ReportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ReportRequest) GetSession() string {
@@ -2329,7 +2730,7 @@ type ReportResponse struct {
 
 func (x *ReportResponse) Reset() {
 	*x = ReportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2341,7 +2742,7 @@ func (x *ReportResponse) String() string {
 func (*ReportResponse) ProtoMessage() {}
 
 func (x *ReportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2354,7 +2755,7 @@ func (x *ReportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
 func (*ReportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ReportResponse) GetWritten() int64 {
@@ -2377,7 +2778,7 @@ type ExportRequest struct {
 
 func (x *ExportRequest) Reset() {
 	*x = ExportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2389,7 +2790,7 @@ func (x *ExportRequest) String() string {
 func (*ExportRequest) ProtoMessage() {}
 
 func (x *ExportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2402,7 +2803,7 @@ func (x *ExportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
 func (*ExportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ExportRequest) GetSession() string {
@@ -2435,7 +2836,7 @@ type ExportResponse struct {
 
 func (x *ExportResponse) Reset() {
 	*x = ExportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2447,7 +2848,7 @@ func (x *ExportResponse) String() string {
 func (*ExportResponse) ProtoMessage() {}
 
 func (x *ExportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2460,7 +2861,7 @@ func (x *ExportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
 func (*ExportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ExportResponse) GetWhat() isExportResponse_What {
@@ -2511,7 +2912,7 @@ var File_floodmark_v1_owner_proto protoreflect.FileDescriptor
 const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\n" +
 	"\x18floodmark/v1/owner.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/state.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
-	"\rStatusRequest\"\xf2\x02\n" +
+	"\rStatusRequest\"\x9f\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x124\n" +
 	"\astarted\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x122\n" +
@@ -2525,7 +2926,29 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x04mode\x18\n" +
 	" \x01(\tR\x04mode\x12\x1a\n" +
 	"\bwarnings\x18\v \x03(\tR\bwarnings\x12\x16\n" +
-	"\x06tenant\x18\f \x01(\tR\x06tenant\"\xd6\x01\n" +
+	"\x06tenant\x18\f \x01(\tR\x06tenant\x12+\n" +
+	"\x06pauses\x18\r \x03(\v2\x13.floodmark.v1.PauseR\x06pauses\"\x93\x01\n" +
+	"\x05Pause\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12.\n" +
+	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x120\n" +
+	"\x05until\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x0e\n" +
+	"\x02by\x18\x04 \x01(\tR\x02by\"\x91\x01\n" +
+	"\fPauseSummary\x12)\n" +
+	"\x05pause\x18\x01 \x01(\v2\x13.floodmark.v1.PauseR\x05pause\x12\x10\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why\x12\x14\n" +
+	"\x05asked\x18\x03 \x01(\x03R\x05asked\x12\x18\n" +
+	"\arefused\x18\x04 \x01(\x03R\arefused\x12\x14\n" +
+	"\x05lines\x18\x05 \x03(\tR\x05lines\"B\n" +
+	"\fPauseRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x18\n" +
+	"\aseconds\x18\x02 \x01(\x03R\aseconds\"r\n" +
+	"\rPauseResponse\x12)\n" +
+	"\x05pause\x18\x01 \x01(\v2\x13.floodmark.v1.PauseR\x05pause\x126\n" +
+	"\breplaced\x18\x02 \x01(\v2\x1a.floodmark.v1.PauseSummaryR\breplaced\")\n" +
+	"\rResumeRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"B\n" +
+	"\x0eResumeResponse\x120\n" +
+	"\x05ended\x18\x01 \x03(\v2\x1a.floodmark.v1.PauseSummaryR\x05ended\"\xd6\x01\n" +
 	"\fPolicyStatus\x12\x18\n" +
 	"\aprofile\x18\x01 \x01(\tR\aprofile\x12\x14\n" +
 	"\x05files\x18\x02 \x03(\tR\x05files\x12\x16\n" +
@@ -2613,7 +3036,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x04done\x18\x01 \x01(\bR\x04done\x12\x16\n" +
 	"\x06notice\x18\x02 \x01(\tR\x06notice\"(\n" +
 	"\fWatchRequest\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\"\xda\x02\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"\xc1\x03\n" +
 	"\rWatchResponse\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
@@ -2621,7 +3044,10 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\adecided\x18\x04 \x01(\v2\x15.floodmark.v1.DecidedH\x00R\adecided\x12.\n" +
 	"\x05asked\x18\x05 \x01(\v2\x16.floodmark.v1.QuestionH\x00R\x05asked\x124\n" +
 	"\banswered\x18\x06 \x01(\v2\x16.floodmark.v1.AnsweredH\x00R\banswered\x124\n" +
-	"\bincident\x18\a \x01(\v2\x16.floodmark.v1.IncidentH\x00R\bincident\x12\x16\n" +
+	"\bincident\x18\a \x01(\v2\x16.floodmark.v1.IncidentH\x00R\bincident\x12-\n" +
+	"\x06paused\x18\t \x01(\v2\x13.floodmark.v1.PauseH\x00R\x06paused\x126\n" +
+	"\aresumed\x18\n" +
+	" \x01(\v2\x1a.floodmark.v1.PauseSummaryH\x00R\aresumed\x12\x16\n" +
 	"\x06missed\x18\b \x01(\x03R\x06missedB\x06\n" +
 	"\x04what\")\n" +
 	"\rVerifyRequest\x12\x18\n" +
@@ -2661,8 +3087,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x0eExportResponse\x12+\n" +
 	"\x05entry\x18\x01 \x01(\v2\x13.floodmark.v1.EntryH\x00R\x05entry\x127\n" +
 	"\ttombstone\x18\x02 \x01(\v2\x17.floodmark.v1.TombstoneH\x00R\ttombstoneB\x06\n" +
-	"\x04what2\xf9\n" +
-	"\n" +
+	"\x04what2\x98\f\n" +
 	"\fOwnerService\x12M\n" +
 	"\x06Status\x12\x1b.floodmark.v1.StatusRequest\x1a\x1c.floodmark.v1.StatusResponse\"\b\xba\xdb\x18\x04view\x12S\n" +
 	"\bSessions\x12\x1d.floodmark.v1.SessionsRequest\x1a\x1e.floodmark.v1.SessionsResponse\"\b\xba\xdb\x18\x04view\x12G\n" +
@@ -2674,7 +3099,9 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\aEndorse\x12\x1c.floodmark.v1.EndorseRequest\x1a\x1d.floodmark.v1.EndorseResponse\"\v\xba\xdb\x18\aapprove\x12V\n" +
 	"\bWithdraw\x12\x1d.floodmark.v1.WithdrawRequest\x1a\x1e.floodmark.v1.WithdrawResponse\"\v\xba\xdb\x18\aapprove\x12M\n" +
 	"\x06Grants\x12\x1b.floodmark.v1.GrantsRequest\x1a\x1c.floodmark.v1.GrantsResponse\"\b\xba\xdb\x18\x04view\x12V\n" +
-	"\bEndGrant\x12\x1d.floodmark.v1.EndGrantRequest\x1a\x1e.floodmark.v1.EndGrantResponse\"\v\xba\xdb\x18\aapprove\x12L\n" +
+	"\bEndGrant\x12\x1d.floodmark.v1.EndGrantRequest\x1a\x1e.floodmark.v1.EndGrantResponse\"\v\xba\xdb\x18\aapprove\x12K\n" +
+	"\x05Pause\x12\x1a.floodmark.v1.PauseRequest\x1a\x1b.floodmark.v1.PauseResponse\"\t\xba\xdb\x18\x05admin\x12P\n" +
+	"\x06Resume\x12\x1b.floodmark.v1.ResumeRequest\x1a\x1c.floodmark.v1.ResumeResponse\"\v\xba\xdb\x18\aapprove\x12L\n" +
 	"\x05Watch\x12\x1a.floodmark.v1.WatchRequest\x1a\x1b.floodmark.v1.WatchResponse\"\b\xba\xdb\x18\x04view0\x01\x12O\n" +
 	"\x06Verify\x12\x1b.floodmark.v1.VerifyRequest\x1a\x1c.floodmark.v1.VerifyResponse\"\b\xba\xdb\x18\x04view0\x01\x12a\n" +
 	"\fReloadPolicy\x12!.floodmark.v1.ReloadPolicyRequest\x1a\".floodmark.v1.ReloadPolicyResponse\"\n" +
@@ -2695,131 +3122,153 @@ func file_floodmark_v1_owner_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_owner_proto_rawDescData
 }
 
-var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
-var file_floodmark_v1_owner_proto_goTypes = []any{
-	(*StatusRequest)(nil),         // 0: floodmark.v1.StatusRequest
-	(*StatusResponse)(nil),        // 1: floodmark.v1.StatusResponse
-	(*PolicyStatus)(nil),          // 2: floodmark.v1.PolicyStatus
-	(*Problem)(nil),               // 3: floodmark.v1.Problem
-	(*SessionsRequest)(nil),       // 4: floodmark.v1.SessionsRequest
-	(*SessionsResponse)(nil),      // 5: floodmark.v1.SessionsResponse
-	(*ShowRequest)(nil),           // 6: floodmark.v1.ShowRequest
-	(*ShowResponse)(nil),          // 7: floodmark.v1.ShowResponse
-	(*WhyRequest)(nil),            // 8: floodmark.v1.WhyRequest
-	(*WhyResponse)(nil),           // 9: floodmark.v1.WhyResponse
-	(*GraphRequest)(nil),          // 10: floodmark.v1.GraphRequest
-	(*GraphResponse)(nil),         // 11: floodmark.v1.GraphResponse
-	(*PendingRequest)(nil),        // 12: floodmark.v1.PendingRequest
-	(*PendingResponse)(nil),       // 13: floodmark.v1.PendingResponse
-	(*AnswerRequest)(nil),         // 14: floodmark.v1.AnswerRequest
-	(*AnswerResponse)(nil),        // 15: floodmark.v1.AnswerResponse
-	(*EndorseRequest)(nil),        // 16: floodmark.v1.EndorseRequest
-	(*EndorseResponse)(nil),       // 17: floodmark.v1.EndorseResponse
-	(*WithdrawRequest)(nil),       // 18: floodmark.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),      // 19: floodmark.v1.WithdrawResponse
-	(*GrantsRequest)(nil),         // 20: floodmark.v1.GrantsRequest
-	(*GrantsResponse)(nil),        // 21: floodmark.v1.GrantsResponse
-	(*EndGrantRequest)(nil),       // 22: floodmark.v1.EndGrantRequest
-	(*EndGrantResponse)(nil),      // 23: floodmark.v1.EndGrantResponse
-	(*WatchRequest)(nil),          // 24: floodmark.v1.WatchRequest
-	(*WatchResponse)(nil),         // 25: floodmark.v1.WatchResponse
-	(*VerifyRequest)(nil),         // 26: floodmark.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 27: floodmark.v1.VerifyResponse
-	(*VerifyProgress)(nil),        // 28: floodmark.v1.VerifyProgress
-	(*VerifyReport)(nil),          // 29: floodmark.v1.VerifyReport
-	(*ReloadPolicyRequest)(nil),   // 30: floodmark.v1.ReloadPolicyRequest
-	(*ReloadPolicyResponse)(nil),  // 31: floodmark.v1.ReloadPolicyResponse
-	(*ForgetRequest)(nil),         // 32: floodmark.v1.ForgetRequest
-	(*ForgetResponse)(nil),        // 33: floodmark.v1.ForgetResponse
-	(*ReportRequest)(nil),         // 34: floodmark.v1.ReportRequest
-	(*ReportResponse)(nil),        // 35: floodmark.v1.ReportResponse
-	(*ExportRequest)(nil),         // 36: floodmark.v1.ExportRequest
-	(*ExportResponse)(nil),        // 37: floodmark.v1.ExportResponse
-	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
-	(*Session)(nil),               // 39: floodmark.v1.Session
-	(*Source)(nil),                // 40: floodmark.v1.Source
-	(*Decided)(nil),               // 41: floodmark.v1.Decided
-	(*Question)(nil),              // 42: floodmark.v1.Question
-	(*Grant)(nil),                 // 43: floodmark.v1.Grant
-	(*Endorsement)(nil),           // 44: floodmark.v1.Endorsement
-	(*Incident)(nil),              // 45: floodmark.v1.Incident
-	(*Entry)(nil),                 // 46: floodmark.v1.Entry
-	(*Tombstone)(nil),             // 47: floodmark.v1.Tombstone
-	(*Explanation)(nil),           // 48: floodmark.v1.Explanation
-	(*Label)(nil),                 // 49: floodmark.v1.Label
-	(*Answered)(nil),              // 50: floodmark.v1.Answered
-}
+var (
+	file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+	file_floodmark_v1_owner_proto_goTypes  = []any{
+		(*StatusRequest)(nil),         // 0: floodmark.v1.StatusRequest
+		(*StatusResponse)(nil),        // 1: floodmark.v1.StatusResponse
+		(*Pause)(nil),                 // 2: floodmark.v1.Pause
+		(*PauseSummary)(nil),          // 3: floodmark.v1.PauseSummary
+		(*PauseRequest)(nil),          // 4: floodmark.v1.PauseRequest
+		(*PauseResponse)(nil),         // 5: floodmark.v1.PauseResponse
+		(*ResumeRequest)(nil),         // 6: floodmark.v1.ResumeRequest
+		(*ResumeResponse)(nil),        // 7: floodmark.v1.ResumeResponse
+		(*PolicyStatus)(nil),          // 8: floodmark.v1.PolicyStatus
+		(*Problem)(nil),               // 9: floodmark.v1.Problem
+		(*SessionsRequest)(nil),       // 10: floodmark.v1.SessionsRequest
+		(*SessionsResponse)(nil),      // 11: floodmark.v1.SessionsResponse
+		(*ShowRequest)(nil),           // 12: floodmark.v1.ShowRequest
+		(*ShowResponse)(nil),          // 13: floodmark.v1.ShowResponse
+		(*WhyRequest)(nil),            // 14: floodmark.v1.WhyRequest
+		(*WhyResponse)(nil),           // 15: floodmark.v1.WhyResponse
+		(*GraphRequest)(nil),          // 16: floodmark.v1.GraphRequest
+		(*GraphResponse)(nil),         // 17: floodmark.v1.GraphResponse
+		(*PendingRequest)(nil),        // 18: floodmark.v1.PendingRequest
+		(*PendingResponse)(nil),       // 19: floodmark.v1.PendingResponse
+		(*AnswerRequest)(nil),         // 20: floodmark.v1.AnswerRequest
+		(*AnswerResponse)(nil),        // 21: floodmark.v1.AnswerResponse
+		(*EndorseRequest)(nil),        // 22: floodmark.v1.EndorseRequest
+		(*EndorseResponse)(nil),       // 23: floodmark.v1.EndorseResponse
+		(*WithdrawRequest)(nil),       // 24: floodmark.v1.WithdrawRequest
+		(*WithdrawResponse)(nil),      // 25: floodmark.v1.WithdrawResponse
+		(*GrantsRequest)(nil),         // 26: floodmark.v1.GrantsRequest
+		(*GrantsResponse)(nil),        // 27: floodmark.v1.GrantsResponse
+		(*EndGrantRequest)(nil),       // 28: floodmark.v1.EndGrantRequest
+		(*EndGrantResponse)(nil),      // 29: floodmark.v1.EndGrantResponse
+		(*WatchRequest)(nil),          // 30: floodmark.v1.WatchRequest
+		(*WatchResponse)(nil),         // 31: floodmark.v1.WatchResponse
+		(*VerifyRequest)(nil),         // 32: floodmark.v1.VerifyRequest
+		(*VerifyResponse)(nil),        // 33: floodmark.v1.VerifyResponse
+		(*VerifyProgress)(nil),        // 34: floodmark.v1.VerifyProgress
+		(*VerifyReport)(nil),          // 35: floodmark.v1.VerifyReport
+		(*ReloadPolicyRequest)(nil),   // 36: floodmark.v1.ReloadPolicyRequest
+		(*ReloadPolicyResponse)(nil),  // 37: floodmark.v1.ReloadPolicyResponse
+		(*ForgetRequest)(nil),         // 38: floodmark.v1.ForgetRequest
+		(*ForgetResponse)(nil),        // 39: floodmark.v1.ForgetResponse
+		(*ReportRequest)(nil),         // 40: floodmark.v1.ReportRequest
+		(*ReportResponse)(nil),        // 41: floodmark.v1.ReportResponse
+		(*ExportRequest)(nil),         // 42: floodmark.v1.ExportRequest
+		(*ExportResponse)(nil),        // 43: floodmark.v1.ExportResponse
+		(*timestamppb.Timestamp)(nil), // 44: google.protobuf.Timestamp
+		(*Session)(nil),               // 45: floodmark.v1.Session
+		(*Source)(nil),                // 46: floodmark.v1.Source
+		(*Decided)(nil),               // 47: floodmark.v1.Decided
+		(*Question)(nil),              // 48: floodmark.v1.Question
+		(*Grant)(nil),                 // 49: floodmark.v1.Grant
+		(*Endorsement)(nil),           // 50: floodmark.v1.Endorsement
+		(*Incident)(nil),              // 51: floodmark.v1.Incident
+		(*Entry)(nil),                 // 52: floodmark.v1.Entry
+		(*Tombstone)(nil),             // 53: floodmark.v1.Tombstone
+		(*Explanation)(nil),           // 54: floodmark.v1.Explanation
+		(*Label)(nil),                 // 55: floodmark.v1.Label
+		(*Answered)(nil),              // 56: floodmark.v1.Answered
+	}
+)
+
 var file_floodmark_v1_owner_proto_depIdxs = []int32{
-	38, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
-	2,  // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	38, // 2: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
-	3,  // 3: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
-	39, // 4: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
-	39, // 5: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
-	40, // 6: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
-	41, // 7: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
-	42, // 8: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
-	43, // 9: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
-	44, // 10: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
-	45, // 11: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
-	46, // 12: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
-	47, // 13: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	48, // 14: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
-	42, // 15: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
-	49, // 16: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
-	49, // 17: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
-	43, // 18: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
-	38, // 19: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	41, // 20: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
-	42, // 21: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
-	50, // 22: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
-	45, // 23: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
-	28, // 24: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
-	29, // 25: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
-	2,  // 26: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	47, // 27: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	45, // 28: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
-	46, // 29: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
-	47, // 30: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	0,  // 31: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
-	4,  // 32: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
-	6,  // 33: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
-	8,  // 34: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
-	10, // 35: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
-	12, // 36: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
-	14, // 37: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
-	16, // 38: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
-	18, // 39: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
-	20, // 40: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
-	22, // 41: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
-	24, // 42: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
-	26, // 43: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
-	30, // 44: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
-	32, // 45: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	34, // 46: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
-	36, // 47: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 48: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	5,  // 49: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	7,  // 50: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	9,  // 51: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	11, // 52: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	13, // 53: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	15, // 54: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	17, // 55: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	19, // 56: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	21, // 57: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	23, // 58: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	25, // 59: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	27, // 60: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	31, // 61: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	33, // 62: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	35, // 63: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
-	37, // 64: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	48, // [48:65] is the sub-list for method output_type
-	31, // [31:48] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	44, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
+	8,  // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	2,  // 2: floodmark.v1.StatusResponse.pauses:type_name -> floodmark.v1.Pause
+	44, // 3: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
+	44, // 4: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	2,  // 5: floodmark.v1.PauseSummary.pause:type_name -> floodmark.v1.Pause
+	2,  // 6: floodmark.v1.PauseResponse.pause:type_name -> floodmark.v1.Pause
+	3,  // 7: floodmark.v1.PauseResponse.replaced:type_name -> floodmark.v1.PauseSummary
+	3,  // 8: floodmark.v1.ResumeResponse.ended:type_name -> floodmark.v1.PauseSummary
+	44, // 9: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
+	9,  // 10: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
+	45, // 11: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
+	45, // 12: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
+	46, // 13: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
+	47, // 14: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
+	48, // 15: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
+	49, // 16: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
+	50, // 17: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
+	51, // 18: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
+	52, // 19: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
+	53, // 20: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	54, // 21: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
+	48, // 22: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
+	55, // 23: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
+	55, // 24: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
+	49, // 25: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
+	44, // 26: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	47, // 27: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
+	48, // 28: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
+	56, // 29: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
+	51, // 30: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
+	2,  // 31: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
+	3,  // 32: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
+	34, // 33: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
+	35, // 34: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
+	8,  // 35: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	53, // 36: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	51, // 37: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
+	52, // 38: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
+	53, // 39: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	0,  // 40: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
+	10, // 41: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
+	12, // 42: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
+	14, // 43: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
+	16, // 44: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
+	18, // 45: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
+	20, // 46: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
+	22, // 47: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
+	24, // 48: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
+	26, // 49: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
+	28, // 50: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
+	4,  // 51: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
+	6,  // 52: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
+	30, // 53: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
+	32, // 54: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
+	36, // 55: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
+	38, // 56: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	40, // 57: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	42, // 58: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 59: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	11, // 60: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	13, // 61: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	15, // 62: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	17, // 63: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	19, // 64: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	21, // 65: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	23, // 66: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	25, // 67: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	27, // 68: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	29, // 69: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	5,  // 70: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
+	7,  // 71: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
+	31, // 72: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	33, // 73: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	37, // 74: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	39, // 75: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	41, // 76: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	43, // 77: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	59, // [59:78] is the sub-list for method output_type
+	40, // [40:59] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_owner_proto_init() }
@@ -2829,17 +3278,19 @@ func file_floodmark_v1_owner_proto_init() {
 	}
 	file_floodmark_v1_state_proto_init()
 	file_floodmark_v1_words_proto_init()
-	file_floodmark_v1_owner_proto_msgTypes[25].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[31].OneofWrappers = []any{
 		(*WatchResponse_Decided)(nil),
 		(*WatchResponse_Asked)(nil),
 		(*WatchResponse_Answered)(nil),
 		(*WatchResponse_Incident)(nil),
+		(*WatchResponse_Paused)(nil),
+		(*WatchResponse_Resumed)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[27].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[33].OneofWrappers = []any{
 		(*VerifyResponse_Progress)(nil),
 		(*VerifyResponse_Report)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[37].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[43].OneofWrappers = []any{
 		(*ExportResponse_Entry)(nil),
 		(*ExportResponse_Tombstone)(nil),
 	}
@@ -2849,7 +3300,7 @@ func file_floodmark_v1_owner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_owner_proto_rawDesc), len(file_floodmark_v1_owner_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   38,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -92,6 +92,9 @@ func (c *console) statusJSON(d *desk, s *wire.StatusResponse, agents []agentRepo
 // statusText is the answer for people.
 func statusText(p *sheet, s *wire.StatusResponse, now time.Time) {
 	p.title("Floodmark runs, for " + span(now.Sub(s.GetStarted().AsTime())) + " now.")
+	for _, one := range s.GetPauses() {
+		p.painted(0, pauseText(one)+".", p.st.yellow)
+	}
 	questions := cell{text: count(int(s.GetPending()), "question waits", "questions wait") + " for you"}
 	if s.GetPending() > 0 {
 		questions.text, questions.paint = questions.text+": floodmark pending", p.st.yellow

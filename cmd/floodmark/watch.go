@@ -115,6 +115,10 @@ func eventLine(st style, r *wire.WatchResponse) string {
 		return at + st.bold("answered") + plain(" "+w.Answered.GetTicket()+", "+r.GetSession()+": "+answerWord(w.Answered.GetVerdict())+" by "+w.Answered.GetBy()+" ("+w.Answered.GetChannel()+")")
 	case *wire.WatchResponse_Incident:
 		return at + st.red("incident") + plain(" "+w.Incident.GetKind()+", "+r.GetSession()+": "+w.Incident.GetText())
+	case *wire.WatchResponse_Paused:
+		return at + st.yellow("paused  ") + plain(" "+pausedWhat(w.Paused)+" until "+stamp(w.Paused.GetUntil())+" by "+w.Paused.GetBy())
+	case *wire.WatchResponse_Resumed:
+		return at + st.bold("resumed ") + plain(fmt.Sprintf(" %s, %s: not asked %d, not refused %d", pausedWhat(w.Resumed.GetPause()), w.Resumed.GetWhy(), w.Resumed.GetAsked(), w.Resumed.GetRefused()))
 	}
 	return at + "(something this program does not know)"
 }

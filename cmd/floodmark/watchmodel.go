@@ -29,8 +29,9 @@ type watcher struct {
 	width, height int
 	events        []string
 	open          []*wire.Question
-	chosen        string // the ticket that is shown
-	typing        bool   // the code of the chosen one is being typed
+	pauses        []*wire.Pause // those that were not ended
+	chosen        string        // the ticket that is shown
+	typing        bool          // the code of the chosen one is being typed
 	typed         string
 	notice        string
 	err           error // why it ended
@@ -83,6 +84,14 @@ func (w *watcher) take(r *wire.WatchResponse) {
 	w.events = w.events[max(0, len(w.events)-maxEvents):]
 	if q := r.GetAsked(); q != nil {
 		w.put(q)
+	}
+	for _, p := range []*wire.Pause{r.GetPaused(), r.GetResumed().GetPause()} {
+		if p != nil {
+			w.pauses = slices.DeleteFunc(w.pauses, func(o *wire.Pause) bool { return o.GetSession() == p.GetSession() })
+		}
+	}
+	if p := r.GetPaused(); p != nil {
+		w.pauses = append(w.pauses, p)
 	}
 	if a := r.GetAnswered(); a != nil {
 		w.drop(func(q *wire.Question) bool { return q.GetTicket() == a.GetTicket() && q.GetSession() == r.GetSession() })

@@ -17,11 +17,12 @@ import (
 
 // watchScreen runs the screen until somebody ends it or the monitor stops.
 func (c *console) watchScreen(ctx context.Context, d *desk, q *wire.WatchRequest) error {
-	if _, err := d.Status(ctx, &wire.StatusRequest{}); err != nil {
+	s, err := d.Status(ctx, &wire.StatusRequest{})
+	if err != nil {
 		return d.unanswered(err) // before the screen is taken
 	}
 	ctx, stop := context.WithCancel(ctx)
-	w := &watcher{st: c.outStyle(), now: c.clock, answer: answerBy(ctx, d), pending: pendingBy(ctx, d, q.GetSession())}
+	w := &watcher{pauses: s.GetPauses(), st: c.outStyle(), now: c.clock, answer: answerBy(ctx, d), pending: pendingBy(ctx, d, q.GetSession())}
 	screen := tea.NewProgram(w, tea.WithContext(ctx), tea.WithInput(c.stdin), tea.WithOutput(c.screen()))
 	var stream sync.WaitGroup
 	stream.Go(func() {
@@ -31,7 +32,7 @@ func (c *console) watchScreen(ctx context.Context, d *desk, q *wire.WatchRequest
 		})
 		screen.Send(ended{err})
 	})
-	_, err := screen.Run()
+	_, err = screen.Run()
 	stop()
 	stream.Wait()
 	if err != nil && !errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrInterrupted) {
@@ -67,6 +68,11 @@ func (w *watcher) text() string {
 		return ""
 	}
 	below := strings.Split(strings.TrimSuffix(w.below(width), "\n"), "\n")
+	for _, p := range w.pauses {
+		if p.GetUntil().AsTime().After(w.now()) {
+			below = append([]string{w.st.yellow(cut(plain(pauseText(p)), width))}, below...)
+		}
+	}
 	room := max(0, height-1-len(below))
 	events := w.events[max(0, len(w.events)-room):]
 	list := []string{w.st.bold(cut("Floodmark watches. "+count(len(w.open), "question waits", "questions wait")+" for you.", width))}

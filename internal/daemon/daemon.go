@@ -226,6 +226,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		begin("talk to Telegram", bot.Run, beside)
 	}
 	begin("check the agents", d.selfChecks, beside)
+	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)
 	d.tell(sd.SdNotifyReady)
 	if d.opts.Ready != nil {
 		d.opts.Ready()

@@ -14,11 +14,15 @@ type notes struct {
 	mu    sync.Mutex // guards what is below
 	lines []string
 	count int64
+	told  []string                 // the newest of what is no incident
 	pace  map[string]*rate.Limiter // by kind, of what is written down
 }
 
 // maxNotes bounds what status lists; all are counted.
 const maxNotes = 20
+
+// maxTold bounds what is told beside incidents: the newest are kept.
+const maxTold = 5
 
 // What is written down of one kind: many at once, then one a second. Whoever
 // knocks all day must not fill the disk.
@@ -50,6 +54,13 @@ func (n *notes) add(kind, text string, now time.Time) bool {
 	return pace.AllowN(now, 1)
 }
 
+// tell notes what is no incident.
+func (n *notes) tell(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.told = append(n.told[max(0, len(n.told)+1-maxTold):], text)
+}
+
 func (n *notes) list() (lines []string, count int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -57,5 +68,5 @@ func (n *notes) list() (lines []string, count int64) {
 	if more := n.count - int64(len(lines)); more > 0 {
 		lines = append(lines, strconv.FormatInt(more, 10)+" more incidents: «floodmark show floodmark/incidents» lists what was written down")
 	}
-	return lines, n.count
+	return append(lines, n.told...), n.count
 }

@@ -54,6 +54,14 @@ func (f fakeOwner) Grants(_ context.Context, who httpapi.Identity, _ *wire.Grant
 	return &wire.GrantsResponse{}, f.called("Grants", who)
 }
 
+func (f fakeOwner) Pause(_ context.Context, who httpapi.Identity, _ *wire.PauseRequest) (*wire.PauseResponse, error) {
+	return &wire.PauseResponse{}, f.called("Pause", who)
+}
+
+func (f fakeOwner) Resume(_ context.Context, who httpapi.Identity, _ *wire.ResumeRequest) (*wire.ResumeResponse, error) {
+	return &wire.ResumeResponse{}, f.called("Resume", who)
+}
+
 func (f fakeOwner) EndGrant(_ context.Context, who httpapi.Identity, _ *wire.EndGrantRequest) (*wire.EndGrantResponse, error) {
 	return &wire.EndGrantResponse{}, f.called("EndGrant", who)
 }

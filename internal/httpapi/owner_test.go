@@ -99,9 +99,9 @@ func codeOf(t testing.TB, protocol string, streams bool, resp *http.Response, an
 func TestEveryMethodNeedsItsPermission(t *testing.T) {
 	needs := map[httpapi.May]string{
 		httpapi.MayView:    " Status Sessions Show Why Graph Pending Grants Watch Verify ",
-		httpapi.MayApprove: " Answer Endorse Withdraw EndGrant ",
+		httpapi.MayApprove: " Answer Endorse Withdraw EndGrant Resume ",
 		httpapi.MayPolicy:  " ReloadPolicy ",
-		httpapi.MayAdmin:   " Forget Report Export ",
+		httpapi.MayAdmin:   " Pause Forget Report Export ",
 		httpapi.MayEvents:  "",
 		0:                  "",
 	}

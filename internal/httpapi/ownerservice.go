@@ -64,6 +64,14 @@ func (s ownerService) EndGrant(ctx context.Context, r *wire.EndGrantRequest) (*w
 	return s.owner.EndGrant(ctx, IdentityOf(ctx), r)
 }
 
+func (s ownerService) Pause(ctx context.Context, r *wire.PauseRequest) (*wire.PauseResponse, error) {
+	return s.owner.Pause(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Resume(ctx context.Context, r *wire.ResumeRequest) (*wire.ResumeResponse, error) {
+	return s.owner.Resume(ctx, IdentityOf(ctx), r)
+}
+
 func (s ownerService) ReloadPolicy(ctx context.Context, r *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
 	return s.owner.ReloadPolicy(ctx, IdentityOf(ctx), r)
 }

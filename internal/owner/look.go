@@ -43,7 +43,7 @@ func (d *Desk) Sessions(ctx context.Context, who httpapi.Identity, r *wire.Sessi
 		if err != nil {
 			return nil, err
 		}
-		if h.Session.ID == monitor.Incidents {
+		if h.Session.ID == monitor.Incidents || h.Session.ID == monitor.Pauses {
 			continue
 		}
 		t, err := d.tell(ctx, h.Session, nil, nil)
@@ -252,6 +252,10 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 		Version: d.Version, Started: timestamppb.New(d.Started), Policy: d.policy(d.Rules()), Engine: d.Engine, Place: d.Place,
 		Pending: int64(len(d.Monitor.Pending(who.Tenant))), Incidents: incidents, Mode: d.Mode, Tenant: who.Tenant,
 		Warnings: append(lines, d.standing()...),
+	}
+	var err error
+	if out.Pauses, err = d.pauses(ctx, who.Tenant); err != nil {
+		return nil, err
 	}
 	for _, err := range d.Journal.Recent(ctx, who.Tenant) {
 		if err != nil {

@@ -88,7 +88,7 @@ func (d *Desk) happened(ctx context.Context, o monitor.Observation, e journal.En
 			Kind: f.Kind, Call: string(f.Call), Tool: wire.FromToolRef(f.Tool), Text: f.Text, At: timestamppb.New(e.Time()),
 		}}
 	default:
-		return false
+		return pausing(o, f, out)
 	}
 	return true
 }

@@ -1,0 +1,45 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/owner"
+)
+
+// pauseLook is how often it is looked whether a pause is over. It ends without
+// that; this says what it let through.
+const pauseLook = time.Second
+
+// endPauses says what pauses let through as soon as they are over. One that was
+// over before this start is told of first.
+func (d *Daemon) endPauses(ctx context.Context, desk *owner.Desk) error {
+	look := time.NewTicker(pauseLook)
+	defer look.Stop()
+	told := "" // so that a fault that lasts does not fill the log
+	first := []string{""}
+	for {
+		ended, err := desk.EndPauses(ctx, first...)
+		for _, sum := range ended {
+			of := "all sessions"
+			if s := sum.GetPause().GetSession(); s != "" {
+				of = "session " + s
+			}
+			text := fmt.Sprintf("the pause of %s is over: questions it saved %d, calls it let through that are refused otherwise %d; «floodmark show floodmark/pauses --facts» has it", of, sum.GetAsked(), sum.GetRefused())
+			d.notes.tell(text)
+			d.opts.Log.Info("a pause is over", "asked", sum.GetAsked(), "refused", sum.GetRefused())
+		}
+		if err == nil {
+			first, told = nil, ""
+		} else if ctx.Err() == nil && err.Error() != told {
+			d.opts.Log.Error("say what a pause let through", "error", err)
+			told = err.Error()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package owner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Pause implements [httpapi.Owner]. Only a person at a terminal pauses, and only
+// at the owner's own socket: neither a script nor somebody on the network does.
+func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseRequest) (*wire.PauseResponse, error) {
+	if who.Channel != httpapi.OwnerSocket || !atTerminal(ctx) {
+		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; nobody else can pause", httpapi.ErrInvalid)
+	}
+	if r.GetSeconds() <= 0 || r.GetSeconds() > int64(floodmark.MaxPause/time.Second) {
+		return nil, fmt.Errorf("%w: a pause takes more than nothing and at most %d hours", httpapi.ErrInvalid, int(floodmark.MaxPause.Hours()))
+	}
+	s := journal.Session{Tenant: who.Tenant}
+	if r.GetSession() != "" {
+		var err error
+		if s, err = d.named(ctx, who.Tenant, r.GetSession()); err != nil {
+			return nil, err
+		}
+	}
+	out := &wire.PauseResponse{}
+	old, err := d.end(ctx, who.Tenant, func(p floodmark.Pause) bool { return p.Session == s.ID }, "another pause replaces it", who.Name)
+	if err != nil {
+		return nil, err
+	}
+	if len(old) > 0 {
+		out.Replaced = old[0]
+	}
+	p, err := d.Monitor.Pause(ctx, s, time.Duration(r.GetSeconds())*time.Second, who.Name, who.Channel)
+	if errors.Is(err, monitor.ErrPause) {
+		return nil, fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Pause = paused(p)
+	return out, nil
+}
+
+// Resume implements [httpapi.Owner].
+func (d *Desk) Resume(ctx context.Context, who httpapi.Identity, r *wire.ResumeRequest) (*wire.ResumeResponse, error) {
+	which := func(floodmark.Pause) bool { return true }
+	if r.GetSession() != "" {
+		s, err := d.named(ctx, who.Tenant, r.GetSession())
+		if err != nil {
+			return nil, err
+		}
+		which = func(p floodmark.Pause) bool { return p.Session == s.ID }
+	}
+	ended, err := d.end(ctx, who.Tenant, which, "ended by the owner", who.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &wire.ResumeResponse{Ended: ended}, nil
+}
+
+// EndPauses ends the pauses whose time is over and says what they let through.
+// Somebody calls it every moment: a pause ends without that, its account is
+// written by it. A pause that began before a restart is found, too.
+func (d *Desk) EndPauses(ctx context.Context, tenants ...string) ([]*wire.PauseSummary, error) {
+	var all []*wire.PauseSummary
+	for _, tenant := range slices.Compact(slices.Sorted(slices.Values(append(d.Monitor.PausedTenants(), tenants...)))) {
+		over := func(p floodmark.Pause) bool { return !d.Monitor.PauseHolds(tenant, p) }
+		ended, err := d.end(ctx, tenant, over, "its time is over", "")
+		if err != nil {
+			return all, err
+		}
+		all = append(all, ended...)
+	}
+	return all, nil
+}
+
+// end ends some pauses of a tenant, each with its account.
+func (d *Desk) end(ctx context.Context, tenant string, which func(floodmark.Pause) bool, why, by string) ([]*wire.PauseSummary, error) {
+	list, err := d.Monitor.Paused(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	var all []*wire.PauseSummary
+	for _, p := range list {
+		if !which(p) {
+			continue
+		}
+		sum, err := d.account(ctx, tenant, p)
+		if err != nil {
+			return all, err
+		}
+		sum.Why = why
+		f := floodmark.PauseEnded{Session: p.Session, Why: why, By: by, Asked: int(sum.GetAsked()), Refused: int(sum.GetRefused())}
+		was, err := d.Monitor.Resume(ctx, tenant, f)
+		if err != nil {
+			return all, err
+		}
+		if was {
+			all = append(all, sum)
+		}
+	}
+	return all, nil
+}
+
+// maxPausedLines bounds the calls that an account names.
+const maxPausedLines = 20
+
+// account counts what a pause let through.
+func (d *Desk) account(ctx context.Context, tenant string, p floodmark.Pause) (*wire.PauseSummary, error) {
+	sum := &pausedSum{calls: map[string]int{}, out: &wire.PauseSummary{Pause: paused(p)}}
+	if p.Session != "" {
+		t, err := d.tell(ctx, journal.Session{Tenant: tenant, ID: p.Session}, nil, nil)
+		if err != nil && !errors.Is(err, httpapi.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil {
+			sum.add(t, p)
+		}
+		return sum.done(), nil
+	}
+	for h, err := range d.Journal.Recent(ctx, tenant) {
+		if err != nil {
+			return nil, err
+		}
+		if h.At < p.From.UnixNano() {
+			break
+		}
+		t, err := d.tell(ctx, h.Session, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		sum.add(t, p)
+	}
+	return sum.done(), nil
+}
+
+// A pausedSum is an account while it is made.
+type pausedSum struct {
+	calls map[string]int
+	out   *wire.PauseSummary
+}
+
+// add counts what was decided in a session under a pause. The same call would
+// have been asked about once.
+func (s *pausedSum) add(t *tale, p floodmark.Pause) {
+	type call struct {
+		tool floodmark.ToolRef
+		args floodmark.Digest
+	}
+	seen := map[call]bool{}
+	for _, one := range t.decisions {
+		f := one.fact
+		if one.at.Before(p.From) || len(f.Decision.Reasons) == 0 || f.Decision.Reasons[0].Code != floodmark.Paused || f.Action.Kind == floodmark.CallModel {
+			continue
+		}
+		word := "asked"
+		if f.Decision.Would == floodmark.Restrict.String() {
+			word = "refused"
+			s.out.Refused++
+		} else if c := (call{f.Action.Tool, f.Action.ArgsDigest}); !seen[c] {
+			seen[c] = true
+			s.out.Asked++
+		}
+		rule := ""
+		if len(f.Decision.Reasons) > 1 {
+			rule = cmp.Or(f.Decision.Reasons[1].Rule, string(f.Decision.Reasons[1].Code))
+		}
+		s.calls[fmt.Sprintf("%s in %s would have been %s (%s)", f.Action.Tool, t.session.ID, word, rule)]++
+	}
+}
+
+// done lists the calls, the most frequent first.
+func (s *pausedSum) done() *wire.PauseSummary {
+	names := make([]string, 0, len(s.calls))
+	for name := range s.calls {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(s.calls[b], s.calls[a]), cmp.Compare(a, b)) })
+	for i, name := range names {
+		if i == maxPausedLines {
+			s.out.Lines = append(s.out.Lines, fmt.Sprintf("%d more", len(names)-i))
+			break
+		}
+		if n := s.calls[name]; n > 1 {
+			name = fmt.Sprintf("%s, %d times", name, n)
+		}
+		s.out.Lines = append(s.out.Lines, name)
+	}
+	return s.out
+}
+
+// pauses are those of a tenant that hold.
+func (d *Desk) pauses(ctx context.Context, tenant string) ([]*wire.Pause, error) {
+	list, err := d.Monitor.Paused(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	var out []*wire.Pause
+	for _, p := range list {
+		if d.Monitor.PauseHolds(tenant, p) {
+			out = append(out, paused(p))
+		}
+	}
+	return out, nil
+}
+
+func paused(p floodmark.Pause) *wire.Pause {
+	return &wire.Pause{Session: string(p.Session), From: timestamppb.New(p.From), Until: timestamppb.New(p.Until), By: p.By}
+}
+
+// pausing tells whoever watches of pauses. Sessions only repeat what the
+// monitor's own facts say.
+func pausing(o monitor.Observation, f floodmark.Fact, out *wire.WatchResponse) bool {
+	if o.Session.ID != monitor.Pauses {
+		return false
+	}
+	switch f := f.(type) {
+	case floodmark.PauseBegan:
+		out.Session = string(f.Session)
+		out.What = &wire.WatchResponse_Paused{Paused: paused(f.Pause)}
+	case floodmark.PauseEnded:
+		out.Session = string(f.Session)
+		out.What = &wire.WatchResponse_Resumed{Resumed: &wire.PauseSummary{
+			Pause: &wire.Pause{Session: string(f.Session)}, Why: f.Why, Asked: int64(f.Asked), Refused: int64(f.Refused),
+		}}
+	default:
+		return false
+	}
+	return true
+}
