@@ -63,6 +63,10 @@ func actions() map[string]func(ctx context.Context, p config.Paths) error {
 			_, err := o.ReloadPolicy(ctx, &wire.ReloadPolicyRequest{})
 			return err
 		}),
+		"pause": owner(func(ctx context.Context, o wire.OwnerServiceClient) error {
+			_, err := o.Pause(ctx, &wire.PauseRequest{Seconds: 60})
+			return err
+		}),
 		"read codes": owner(func(ctx context.Context, o wire.OwnerServiceClient) error {
 			_, err := codeOf(ctx, o)
 			return err

@@ -130,7 +130,13 @@ func (s *shown) playVouching(t *testing.T, o wire.OwnerServiceClient) {
 	if _, err := o.EndGrant(t.Context(), &wire.EndGrantRequest{Session: "s1", Ticket: g.GetGrants()[0].GetTicket()}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Endorse", "Withdraw", "Grants", "EndGrant"} {
+	if _, err := o.Pause(t.Context(), &wire.PauseRequest{Session: "s1", Seconds: 60}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.Resume(t.Context(), &wire.ResumeRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Endorse", "Withdraw", "Grants", "EndGrant", "Pause", "Resume"} {
 		s.called[name] = true
 	}
 }

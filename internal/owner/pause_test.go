@@ -1,0 +1,71 @@
+package owner
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Nobody pauses but a person at a terminal, at the owner's own socket.
+func TestWhoMayPause(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("s1")
+	q := &wire.PauseRequest{Seconds: 60}
+	if _, err := r.Pause(t.Context(), me(), q); !errors.Is(err, httpapi.ErrInvalid) {
+		t.Errorf("a script paused: %v", err)
+	}
+	for _, who := range []httpapi.Identity{away(), stranger(), {Channel: httpapi.HookSocket}, {}} {
+		if _, err := r.Pause(AtTerminal(t.Context()), who, q); !errors.Is(err, httpapi.ErrInvalid) {
+			t.Errorf("%+v paused: %v", who, err)
+		}
+	}
+	if got := r.tell("s1", r.install()).Decision.Verdict; got != floodmark.Confirm {
+		t.Errorf("got %v", got)
+	}
+	for seconds, ok := range map[int64]bool{-1: false, 0: false, 1: true, 8 * 3600: true, 8*3600 + 1: false, 1 << 60: false} {
+		if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: seconds}); (err == nil) != ok {
+			t.Errorf("%d seconds: %v", seconds, err)
+		}
+	}
+	if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: 1, Session: "floodmark/pauses"}); err == nil {
+		t.Error("the monitor's own session was paused")
+	}
+}
+
+// What a pause let through is counted once it is over: the same call once.
+func TestAccountOfAPause(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("s1")
+	if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: 600}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := r.tell("s1", r.install()).Decision; got.Verdict != floodmark.Allow || got.Would != "confirm" {
+			t.Fatalf("%+v", got)
+		}
+	}
+	if s, err := r.Status(t.Context(), me(), &wire.StatusRequest{}); err != nil || len(s.GetPauses()) != 1 {
+		t.Errorf("%v %v", s.GetPauses(), err)
+	}
+	if ended, err := r.EndPauses(t.Context(), ""); err != nil || len(ended) != 0 {
+		t.Fatalf("%v %v", ended, err)
+	}
+	r.later(11 * time.Minute)
+	if got := r.tell("s1", r.install()).Decision.Verdict; got != floodmark.Confirm {
+		t.Errorf("got %v", got)
+	}
+	ended, err := r.EndPauses(t.Context(), "")
+	if err != nil || len(ended) != 1 || ended[0].GetAsked() != 1 || ended[0].GetRefused() != 0 || len(ended[0].GetLines()) != 2 {
+		t.Errorf("%v %v", ended, err)
+	}
+	if again, err := r.EndPauses(t.Context(), ""); err != nil || len(again) != 0 {
+		t.Errorf("told twice: %v %v", again, err)
+	}
+	if s, err := r.Status(t.Context(), me(), &wire.StatusRequest{}); err != nil || len(s.GetPauses()) != 0 {
+		t.Errorf("%v %v", s.GetPauses(), err)
+	}
+}
