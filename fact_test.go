@@ -22,7 +22,7 @@ func examples() []floodmark.Fact {
 	shown := fullShown(tool, label, digest)
 	endorsed := floodmark.Endorsed{Digest: digest, Trust: floodmark.Local, By: "o", Session: "s"}
 	src.Via = []floodmark.Passage{{Artifact: fileRef(), Session: "s"}}
-	return append(append(artifactExamples(src, digest), pauseExamples(at)...), []floodmark.Fact{
+	return append(append(artifactExamples(src, digest), shortExamples(at)...), []floodmark.Fact{
 		floodmark.SessionOpened{Agent: "a", Project: "/p", Home: "/h"},
 		floodmark.SessionForked{
 			Agent: "a", Project: "/p", Home: "/h", Parent: "p", Sources: []floodmark.Source{src},
@@ -57,7 +57,6 @@ func examples() []floodmark.Fact {
 		},
 		floodmark.OpinionGiven{Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Text: "t", Says: "allow"},
 		floodmark.VerifierAnswered{Verifier: "v", Request: "r", Call: "c", ArgsDigest: digest, Verdict: floodmark.Allow, Failure: "timeout", Text: "t"},
-		floodmark.ChildSpawned{Child: "k"},
 		floodmark.ChildEnded{Child: "k", Sources: []floodmark.Source{src}},
 		endorsed,
 		floodmark.Withdrawn{Digest: digest, By: "o", Session: "s"},
@@ -83,8 +82,9 @@ func fileRef() floodmark.ArtifactRef {
 	return floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: "/p/f"}
 }
 
-func pauseExamples(at time.Time) []floodmark.Fact {
+func shortExamples(at time.Time) []floodmark.Fact {
 	return []floodmark.Fact{
+		floodmark.ChildSpawned{Child: "k"},
 		floodmark.PauseBegan{Pause: floodmark.Pause{Session: "s", From: at, Until: at, By: "b", Channel: "c"}},
 		floodmark.PauseEnded{Session: "s", Why: "w", By: "b", Asked: 1, Refused: 2},
 	}

@@ -50,8 +50,8 @@ func (st *step) notePause() {
 }
 
 // enforce turns an answer into Allow where the policy only watches, and, unless
-// it is among what no pause lifts, while the owner has paused. A call is nil for
-// a model call.
+// it is among what no pause lifts, while the owner has paused: then verifiers
+// are still asked. A call is nil for a model call.
 func (st *step) enforce(d *floodmark.Decision, call *judged) {
 	watched := !st.settings().Enforce
 	if watched {
@@ -61,6 +61,9 @@ func (st *step) enforce(d *floodmark.Decision, call *judged) {
 	}
 	if d.Verdict == floodmark.Allow && len(d.Hidden) == 0 {
 		return
+	}
+	if !watched && call != nil && call.action.Kind == floodmark.CallTool {
+		d.Verifiers = allGates(call) // those outside did not pause
 	}
 	d.Would = d.Verdict.String()
 	if len(d.Hidden) > 0 {
@@ -87,7 +90,7 @@ func (st *step) pausedNotice() string {
 // unpausable reports whether a call is enforced whatever the owner paused: what
 // changes the agent or the monitor outlives every pause, and so does a shell
 // whose commands nobody sees; a secret that left does not come back; what cannot
-// be read may be any of these; and what he refused, he refused.
+// be read may be any of these; and what he, or a verifier, refused is refused.
 func unpausable(j *judged) bool {
 	b := &j.basis
 	if b.Unreadable || b.SelfProtected || b.Interactive || b.SecretInArgs || b.SecretPath && b.Network || len(b.Carried) > 0 {
@@ -100,6 +103,8 @@ func unpausable(j *judged) bool {
 		switch r.Code {
 		case floodmark.FlowSecret, floodmark.SelfProtection, floodmark.Interactive, floodmark.Unjudged, floodmark.Denied:
 			return true
+		case floodmark.Verified:
+			return r.Verdict < floodmark.Allow
 		default:
 			return false
 		}

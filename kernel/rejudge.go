@@ -106,10 +106,10 @@ func (t *trial) once(st *step, f floodmark.ActionDecided, h heard, worst bool) (
 	if h.opinion != nil && j.decision.Verdict == floodmark.Audit {
 		st.recalled(&j, *h.opinion)
 	}
+	st.enforce(&j.decision, &j)
 	if waits(j.decision) {
 		st.tally(&j, h.answers)
 	}
-	st.enforce(&j.decision, &j)
 	return j, ""
 }
 

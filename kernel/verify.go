@@ -55,6 +55,11 @@ func gates(j *judged) []string {
 	if j.ruling.Verdict == floodmark.Restrict {
 		return nil
 	}
+	return allGates(j)
+}
+
+// allGates are the gates a call has to pass if it proceeds, whatever lets it.
+func allGates(j *judged) []string {
 	list := j.ruling.Verifiers
 	for _, name := range j.basis.Gates {
 		if !slices.Contains(list, name) {
@@ -135,8 +140,9 @@ func Verify(s *State, r Rules, in Input, h Hearing) (Output, error) {
 	if j.decision.Verdict == floodmark.Audit && h.Case != nil && sameCase(st.auditCase(&j), *h.Case) {
 		st.opined(&j, st.opinionGiven(&j, h.Opinion))
 	}
+	st.enforce(&j.decision, &j) // a call that only a pause lets through waits for them, too
 	answers := st.answers(&j, h)
-	if waits(j.decision) && st.settings().Enforce {
+	if waits(j.decision) {
 		switch now, _ := st.asking(&j); {
 		case h.covers(now):
 			st.tally(&j, answers)

@@ -56,7 +56,7 @@ func (v *view) decide(q *Question) Ruling {
 	if relaxed && out.Verdict == floodmark.Allow {
 		out.Reasons = []floodmark.Reason{v.flows.stated}
 	}
-	if out.Verdict != floodmark.Restrict && len(v.verifiers) > 0 {
+	if len(v.verifiers) > 0 {
 		out.Verifiers = v.gates(q.Tool)
 	}
 	return out

@@ -161,7 +161,8 @@ func (s *pausedSum) add(t *tale, p floodmark.Pause) {
 	seen := map[call]bool{}
 	for _, one := range t.decisions {
 		f := one.fact
-		if one.at.Before(p.From) || len(f.Decision.Reasons) == 0 || f.Decision.Reasons[0].Code != floodmark.Paused || f.Action.Kind == floodmark.CallModel {
+		if one.at.Before(p.From) || len(f.Decision.Reasons) == 0 || f.Decision.Reasons[0].Code != floodmark.Paused || f.Action.Kind == floodmark.CallModel ||
+			len(f.Decision.Verifiers) > 0 { // it only waited for verifiers
 			continue
 		}
 		word := "asked"
