@@ -35,12 +35,12 @@ func TestNewcomer(t *testing.T) {
 		t.Skip("a fresh machine is made by .ci/newcomer")
 	}
 	n := newNewcomer(t)
-	before := n.settings()
 	for _, agent := range []string{"codex", "pi"} {
 		if answer := n.work(agent); !n.leaked() {
 			t.Fatalf("%s without a monitor: the attack came to nothing, so nothing is shown\n%s", agent, answer)
 		}
 	}
+	before := n.settings() // the agents write some of their own when they first run
 	sh := terminalOf(t, "/", "chroot --userspec=anna:anna "+*newcomerRoot+" env -i -C /home/anna HOME=/home/anna USER=anna PATH=/usr/local/bin:/usr/bin:/bin PS1= PS2= TERM=dumb NO_COLOR=1 HISTFILE=/dev/null COLUMNS=100 bash --norc --noprofile")
 	n.follow(sh)
 	for _, agent := range []string{"codex", "pi"} {
