@@ -196,7 +196,7 @@ func (n *newcomer) follow(sh *terminalShell) {
 			began := time.Now()
 			printed := sh.run(command, answers...)
 			n.t.Logf("$ %s (%.1f s)\n%s", command, time.Since(began).Seconds(), printed)
-			if err := sameOutput(strings.TrimSpace(strings.Replace(want, "[y/N] y", "[y/N]", 1)), strings.TrimSpace(printed)); want != "" && err != nil {
+			if err := sameOutput(strings.TrimSpace(strings.Replace(want, "[y/N] y\n", "[y/N] ", 1)), strings.TrimSpace(printed)); want != "" && err != nil {
 				n.t.Errorf("line %d: %s\n%v", f.line, command, err)
 			}
 		}
