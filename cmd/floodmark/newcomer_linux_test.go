@@ -201,6 +201,7 @@ func (n *newcomer) follow(sh *terminalShell) {
 			}
 		}
 	}
+	n.t.Logf("typed: %d commands, %d questions", commands, questions)
 	if commands == 0 || commands > newcomerCommands || questions > newcomerQuestions {
 		n.t.Errorf("%d commands and %d questions", commands, questions)
 	}
