@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/url"
 	"regexp"
@@ -33,6 +34,8 @@ type Service struct {
 	Events string `yaml:"events"`
 	// Owners are the users whose agents may report in system mode.
 	Owners []string `yaml:"owners"`
+	// Verifier are gates outside that calls have to pass.
+	Verifier *Verifier `yaml:"verifier"`
 	// Agents are settings of single agents, by name.
 	Agents map[string]Agent `yaml:"agents"`
 	// Telegram is the bot that asks on the phone; nil: none.
@@ -44,6 +47,8 @@ type Agent struct {
 	// Ask says where its owner is asked: empty for our own channels, or
 	// [AskNative].
 	Ask string `yaml:"ask"`
+	// Verifier tightens what holds for all.
+	Verifier *Verifier `yaml:"verifier"`
 }
 
 // AskNative means the agent's own window. Its owner has seen that it asks there,
@@ -61,6 +66,9 @@ func (s Service) Native() []string {
 	slices.Sort(list)
 	return list
 }
+
+// agentNames are the agents with settings of their own, in order.
+func (s Service) agentNames() []string { return slices.Sorted(maps.Keys(s.Agents)) }
 
 // Journal says where facts are kept and how long.
 type Journal struct {
@@ -126,6 +134,13 @@ func ParseService(name string, data []byte) (Service, error) {
 		return Service{}, fmt.Errorf("%s: more than one document", name)
 	}
 	if err := s.check(); err != nil {
+		return Service{}, fmt.Errorf("%s: %w", name, err)
+	}
+	var root yaml.Node
+	if err := yaml.Unmarshal(data, &root); err != nil {
+		return Service{}, fmt.Errorf("%s: %s", name, plain(err))
+	}
+	if err := s.checkVerifiers(&root); err != nil {
 		return Service{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil

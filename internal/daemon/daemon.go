@@ -129,7 +129,11 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 func (d *Daemon) openMonitor() error {
 	d.desk, d.hub = newDesk(d.opts.Now), owner.NewHub()
 	d.approvers = append(d.approvers, d.desk)
-	err := d.openTelegram()
+	d.live.gates = d.opts.Service.Gates()
+	gates, err := d.openVerifiers()
+	if err == nil {
+		err = d.openTelegram()
+	}
 	if err != nil {
 		return err
 	}
@@ -138,7 +142,7 @@ func (d *Daemon) openMonitor() error {
 		Journal: d.store, Rules: d.live.rules, Key: d.key,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
-		Observe: d.observe,
+		Observe: d.observe, Verifiers: gates, NewRequest: newRequest,
 	})
 	if err != nil {
 		return err

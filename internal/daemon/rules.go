@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // live are the rules in force. A file that is wrong changes nothing: the old
@@ -24,6 +25,8 @@ type live struct {
 	file string
 	own  func() (*catalog.File, error) // where this installation lies
 	now  func() time.Time
+	// gates are those of service.yaml, which holds until the daemon ends.
+	gates verify.Gates
 	// changed is told of every try, after it.
 	changed func(rulesStatus)
 
@@ -64,7 +67,9 @@ func loadRules(file string, own func() (*catalog.File, error)) (config.Rules, er
 func (l *live) rules() kernel.Rules {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.status.rules.Rules
+	r := l.status.rules.Rules
+	r.Gates = l.gates
+	return r
 }
 
 func (l *live) current() rulesStatus {

@@ -42,6 +42,7 @@ func (d *Daemon) openTelemetry(ctx context.Context) error {
 // observe hands what happened to whoever watches.
 func (d *Daemon) observe(o monitor.Observation) {
 	d.hub.Tell(o)
+	d.gateFailures(o.Entries)
 	if d.telemetry != nil {
 		d.telemetry.Observe(o)
 	}

@@ -1,0 +1,337 @@
+package config
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark/internal/webhook"
+	"github.com/floodmark/floodmark/verify"
+)
+
+// A Verifier is the section «verifier»: gates outside that must agree before a
+// call proceeds (seed 3, by its words). An agent's own section only tightens.
+type Verifier struct {
+	// Enabled is on unless it says false.
+	Enabled *bool         `yaml:"enabled"`
+	Scope   VerifierScope `yaml:"scope"`
+	// FailMode is deny or allow: what a gate's silence means. Deny is usual.
+	FailMode string            `yaml:"failMode"`
+	Webhook  *Webhook          `yaml:"webhook"`
+	Telegram *VerifierTelegram `yaml:"telegram"`
+}
+
+// A VerifierScope says which tools the gates concern, by one of its lists.
+type VerifierScope struct {
+	Include []string `yaml:"include"`
+	Exclude []string `yaml:"exclude"`
+}
+
+// A Webhook is how another system is asked.
+type Webhook struct {
+	URL     string            `yaml:"url"`
+	Timeout Seconds           `yaml:"timeout"`
+	Headers map[string]Secret `yaml:"headers"`
+	// Secret signs requests.
+	Secret Secret `yaml:"secret"`
+	// CA is a file with the certificates of those who may sign the other
+	// side's; empty: those the machine trusts.
+	CA string `yaml:"ca"`
+}
+
+// A VerifierTelegram is a person asked by a bot, as a gate.
+type VerifierTelegram struct {
+	Enabled  *bool   `yaml:"enabled"`
+	BotToken Secret  `yaml:"botToken"`
+	ChatID   string  `yaml:"chatId"`
+	Timeout  Seconds `yaml:"timeout"`
+	// AllowedUserIDs are who may answer; nobody else's tap counts.
+	AllowedUserIDs []int64 `yaml:"allowedUserIds"`
+}
+
+// Seconds is a duration written as seed 3 does, 30, or as 30s.
+type Seconds time.Duration
+
+// UnmarshalYAML reads it.
+func (s *Seconds) UnmarshalYAML(n *yaml.Node) error {
+	d, err := time.ParseDuration(n.Value)
+	if whole, failed := strconv.Atoi(n.Value); failed == nil && whole >= 0 && whole <= int(maxGateTime/time.Second) {
+		d, err = time.Duration(whole)*time.Second, nil
+	}
+	if err != nil || d < minGateTime || d > maxGateTime {
+		return fmt.Errorf("line %d: %q is no number of seconds between 1 and %d (write 30, or 30s)", n.Line, n.Value, int(maxGateTime.Seconds()))
+	}
+	*s = Seconds(d)
+	return nil
+}
+
+// The names of the gates, in the policy and in the journal, and their times.
+const (
+	WebhookGate  = "webhook"
+	TelegramGate = "telegram"
+
+	webhookTime  = 30 * time.Second
+	telegramTime = 120 * time.Second
+	minGateTime  = time.Second
+	maxGateTime  = 10 * time.Minute
+	maxScope     = 256
+	maxHeaders   = 32
+)
+
+// on reports whether a switch is on: it is unless it says false.
+func on(enabled *bool) bool { return enabled == nil || *enabled }
+
+// AgentGate is the name of a gate that one agent has to itself.
+func AgentGate(gate, agent string) string { return gate + " of " + agent }
+
+// Gates are what the settings ask of calls, for the rules.
+func (s Service) Gates() verify.Gates {
+	list := verify.Gates{}
+	if s.Verifier.isOn() {
+		for _, name := range s.Verifier.asked() {
+			list = append(list, s.Verifier.gate(name, "", s.Verifier))
+		}
+	}
+	for _, agent := range s.agentNames() {
+		v := s.Agents[agent].Verifier
+		if !v.isOn() {
+			continue
+		}
+		for _, name := range s.Verifier.asked() { // what holds for all, by these words too
+			list = append(list, s.Verifier.gate(name, agent, v))
+		}
+		for _, name := range v.asked() {
+			g := v.gate(name, agent, v.over(s.Verifier))
+			g.Name = AgentGate(name, agent)
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+func (v *Verifier) isOn() bool { return v != nil && on(v.Enabled) }
+
+func (t *VerifierTelegram) asks() bool { return t != nil && on(t.Enabled) }
+
+// asked are the gates of a section.
+func (v *Verifier) asked() []string {
+	var list []string
+	if v != nil && v.Webhook != nil {
+		list = append(list, WebhookGate)
+	}
+	if v != nil && v.Telegram.asks() {
+		list = append(list, TelegramGate)
+	}
+	return list
+}
+
+// over is an agent's section with what it leaves out filled in from the one for
+// all.
+func (v *Verifier) over(all *Verifier) *Verifier {
+	out := *v
+	if all == nil {
+		return &out
+	}
+	if len(out.Scope.Include) == 0 && len(out.Scope.Exclude) == 0 {
+		out.Scope = all.Scope
+	}
+	if out.FailMode == "" {
+		out.FailMode = all.FailMode
+	}
+	return &out
+}
+
+// gate is one gate of a section as the words of another describe it.
+func (v *Verifier) gate(name, agent string, by *Verifier) verify.Gate {
+	by = by.over(v)
+	g := verify.Gate{Name: name, Agent: agent, Scope: verify.Scope(by.Scope), Timeout: v.time(name)}
+	if by.FailMode == verify.FailAllow.String() {
+		g.FailMode = verify.FailAllow
+	}
+	return g
+}
+
+// time is how long a gate may take.
+func (v *Verifier) time(gate string) time.Duration {
+	if gate == TelegramGate {
+		if v.Telegram != nil && v.Telegram.Timeout > 0 {
+			return time.Duration(v.Telegram.Timeout)
+		}
+		return telegramTime
+	}
+	if v.Webhook != nil && v.Webhook.Timeout > 0 {
+		return time.Duration(v.Webhook.Timeout)
+	}
+	return webhookTime
+}
+
+// checkVerifiers refuses what is wrong in the sections, with the line it stands
+// in.
+func (s Service) checkVerifiers(root *yaml.Node) error {
+	if s.Verifier != nil {
+		if err := s.Verifier.check(root, "verifier"); err != nil {
+			return err
+		}
+		if s.Verifier.isOn() && len(s.Verifier.asked()) == 0 {
+			return at(root, errors.New("there is nobody to ask (write webhook: or telegram: below it, or enabled: false)"), "verifier")
+		}
+	}
+	for _, name := range s.agentNames() {
+		v := s.Agents[name].Verifier
+		if v == nil {
+			continue
+		}
+		if !v.isOn() && s.Verifier.isOn() {
+			return at(root, errors.New("an agent cannot be taken out: what is said of one agent only tightens (leave it out)"), "agents", name, "verifier", "enabled")
+		}
+		if v.isOn() && len(v.asked()) == 0 && len(s.Verifier.asked()) == 0 {
+			return at(root, errors.New("there is nobody to ask (write webhook: or telegram: here or in «verifier:» for all)"), "agents", name, "verifier")
+		}
+		if err := v.check(root, "agents", name, "verifier"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *Verifier) check(root *yaml.Node, path ...string) error {
+	wrong := func(err error, more ...string) error {
+		return at(root, err, append(slices.Clip(path), more...)...)
+	}
+	switch {
+	case len(v.Scope.Include) > 0 && len(v.Scope.Exclude) > 0:
+		return wrong(errors.New("include and exclude are both given (keep one of them)"), "scope", "exclude")
+	case len(v.Scope.Include) > maxScope || len(v.Scope.Exclude) > maxScope:
+		return wrong(fmt.Errorf("more than %d tools", maxScope), "scope")
+	case v.FailMode != "" && v.FailMode != "deny" && v.FailMode != "allow":
+		return wrong(fmt.Errorf("%.40q is not known (write deny or allow)", v.FailMode), "failMode")
+	}
+	for key, names := range map[string][]string{"include": v.Scope.Include, "exclude": v.Scope.Exclude} {
+		for _, name := range names {
+			if strings.TrimSpace(name) == "" || strings.Count(name, "/") > 1 {
+				return wrong(fmt.Errorf("%.40q names no tool (write exec, or server/tool)", name), "scope", key)
+			}
+		}
+		if names != nil && len(names) == 0 {
+			return wrong(errors.New("the list is empty (name a tool, or leave it out: then every tool is verified)"), "scope", key)
+		}
+	}
+	if v.Webhook != nil {
+		if err := v.Webhook.check(); err != nil {
+			return wrong(err.error, append([]string{"webhook"}, err.path...)...)
+		}
+	}
+	if t := v.Telegram; t.asks() {
+		switch {
+		case t.BotToken.IsZero():
+			return wrong(errors.New("there is none (write botToken: ${TELEGRAM_BOT_TOKEN})"), "telegram", "botToken")
+		case t.ChatID == "":
+			return wrong(errors.New("there is none (write the number of the chat the bot asks in)"), "telegram", "chatId")
+		case len(t.AllowedUserIDs) == 0:
+			return wrong(errors.New("name who may answer: without it anybody in the chat could"), "telegram", "allowedUserIds")
+		}
+	}
+	return nil
+}
+
+// A misplaced is an error below a section.
+type misplaced struct {
+	error
+	path []string
+}
+
+func (w *Webhook) check() *misplaced {
+	if _, err := webhook.CheckURL(w.URL); err != nil {
+		return &misplaced{err, []string{"url"}}
+	}
+	if len(w.Headers) > maxHeaders {
+		return &misplaced{fmt.Errorf("more than %d", maxHeaders), []string{"headers"}}
+	}
+	for name := range w.Headers {
+		if err := webhook.CheckHeader(name); err != nil {
+			return &misplaced{err, []string{"headers", name}}
+		}
+	}
+	return nil
+}
+
+// at says where in the file something is wrong: at the last key of the path that
+// is there.
+func at(root *yaml.Node, err error, path ...string) error {
+	line, n := 0, root
+	for _, key := range path {
+		if n = below(n, key, &line); n == nil {
+			break
+		}
+	}
+	where := strings.Join(path, ".")
+	if line == 0 {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	return fmt.Errorf("line %d: %s: %w", line, where, err)
+}
+
+// below returns what stands below a key and notes the key's line.
+func below(n *yaml.Node, key string, line *int) *yaml.Node {
+	if n != nil && n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
+		n = n.Content[0]
+	}
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			*line = n.Content[i].Line
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// maxCertificates bounds the file of those who may sign.
+const maxCertificates = 1 << 20
+
+// Options are what the webhook is built from, with its secrets revealed.
+func (w *Webhook) Options(name string) (webhook.Options, error) {
+	o := webhook.Options{Name: name, URL: w.URL, Timeout: time.Duration(w.Timeout), Headers: map[string]string{}}
+	var err error
+	if o.Secret, err = w.Secret.Reveal(); err != nil {
+		return webhook.Options{}, fmt.Errorf("the webhook's secret: %w", err)
+	}
+	for key, value := range w.Headers {
+		if o.Headers[key], err = value.Reveal(); err != nil {
+			return webhook.Options{}, fmt.Errorf("the webhook's header %s: %w", key, err)
+		}
+	}
+	if w.CA == "" {
+		return o, nil
+	}
+	data, err := readFile(w.CA, maxCertificates)
+	if err != nil {
+		return webhook.Options{}, fmt.Errorf("read who may sign the webhook's certificate: %w", err)
+	}
+	if o.Roots = x509.NewCertPool(); !o.Roots.AppendCertsFromPEM(data) {
+		return webhook.Options{}, fmt.Errorf("%s holds no certificate in PEM", w.CA)
+	}
+	return o, nil
+}
+
+// Webhooks are those of the settings, each with the name of its gate.
+func (s Service) Webhooks() (names []string, hooks []*Webhook) {
+	add := func(name string, v *Verifier) {
+		if v != nil && v.Webhook != nil {
+			names, hooks = append(names, name), append(hooks, v.Webhook)
+		}
+	}
+	add(WebhookGate, s.Verifier)
+	for _, agent := range s.agentNames() {
+		add(AgentGate(WebhookGate, agent), s.Agents[agent].Verifier)
+	}
+	return names, hooks
+}

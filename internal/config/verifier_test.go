@@ -1,0 +1,175 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+const seedThree = `version: 1
+verifier:
+  enabled: true
+  scope:
+    include: ["exec", "write", "edit", "apply_patch"]
+  failMode: deny
+  webhook:
+    url: "https://my-verifier.example/verify"
+    timeout: 30
+    headers:
+      Authorization: "Bearer ${VERIFIER_TOKEN}"
+    secret: "${VERIFIER_HMAC_SECRET}"
+  telegram:
+    enabled: false
+    botToken: "${TELEGRAM_VERIFIER_BOT_TOKEN}"
+    chatId: "123456789"
+    timeout: 120
+    allowedUserIds: [123456789]
+`
+
+// Seed 3's own example is read as it stands, with the keys' words.
+func TestVerifierOfSeedThree(t *testing.T) {
+	s, err := ParseService("service.yaml", []byte(seedThree))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(s.Gates()); got != "[{webhook  {[exec write edit apply_patch] []} deny 30s}]" {
+		t.Error(got)
+	}
+	names, hooks := s.Webhooks()
+	if len(names) != 1 || names[0] != "webhook" {
+		t.Fatal(names)
+	}
+	if _, err := hooks[0].Options("webhook"); err == nil || !strings.Contains(err.Error(), "VERIFIER_HMAC_SECRET is not set") {
+		t.Errorf("without its variables: %v", err)
+	}
+	t.Setenv("VERIFIER_TOKEN", "abc")
+	t.Setenv("VERIFIER_HMAC_SECRET", "0123456789abcdef")
+	o, err := hooks[0].Options("webhook")
+	if err != nil || o.Headers["Authorization"] != "Bearer abc" || o.Secret != "0123456789abcdef" || o.Timeout.Seconds() != 30 {
+		t.Errorf("%v", err)
+	}
+	if text := fmt.Sprintf("%v %+v", s.Verifier.Webhook, *s.Verifier.Webhook); strings.Contains(text, "abc") {
+		t.Error(text)
+	}
+	hooks[0].CA = filepath.Join(t.TempDir(), "ca.pem")
+	if _, err := hooks[0].Options("webhook"); err == nil {
+		t.Error("a file that is not there is read")
+	}
+	if err := os.WriteFile(hooks[0].CA, []byte("nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hooks[0].Options("webhook"); err == nil || !strings.Contains(err.Error(), "holds no certificate") {
+		t.Error(err)
+	}
+}
+
+// What is said of one agent makes the gates of all wider and stricter for it,
+// and adds gates.
+func TestVerifierOfAgents(t *testing.T) {
+	const all = "verifier: {failMode: allow, scope: {include: [exec]}, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {%s}}}\n"
+	for _, c := range []struct{ text, tool, want string }{
+		{"failMode: deny", "exec", "webhook deny"},
+		{"failMode: deny", "read", ""},
+		{"failMode: allow", "exec", "webhook allow"},
+		{"scope: {include: [read]}", "read", "webhook allow"},
+		{"scope: {include: [read]}", "exec", "webhook allow"},
+		{"scope: {exclude: [read]}", "read", ""},
+		{"scope: {exclude: [read]}", "ls", "webhook allow"},
+		{"failMode: deny, webhook: {url: 'https://b.example', timeout: 5}", "exec", "webhook deny, webhook of codex deny"},
+		{"webhook: {url: 'https://b.example'}, scope: {include: [ls]}", "ls", "webhook allow, webhook of codex allow"},
+		{"telegram: {botToken: x, chatId: '1', allowedUserIds: [1]}", "exec", "webhook allow, telegram of codex allow"},
+	} {
+		s, err := ParseService("s", fmt.Appendf(nil, all, c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		g := s.Gates()
+		var got []string
+		for _, name := range g.For("codex", floodmark.ToolRef{Agent: "codex", Name: c.tool}) {
+			gate, _ := g.Gate("codex", name)
+			got = append(got, name+" "+gate.FailMode.String())
+		}
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.text, c.tool, text, c.want)
+		}
+		if other := g.For("gemini", floodmark.ToolRef{Agent: "gemini", Name: "ls"}); len(other) > 0 {
+			t.Errorf("%s: another agent has to pass %v", c.text, other)
+		}
+	}
+	s, err := ParseService("s", []byte("verifier: {enabled: false, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {enabled: true}}}\n"))
+	if err != nil || len(s.Gates().For("", floodmark.ToolRef{Name: "x"})) != 0 || len(s.Gates().For("codex", floodmark.ToolRef{Name: "x"})) != 1 {
+		t.Errorf("%v %v", s.Gates(), err)
+	}
+	s, err = ParseService("s", []byte("verifier: {webhook: {url: 'https://a.example'}, telegram: {botToken: x, chatId: '1', allowedUserIds: [1]}}"))
+	if err != nil || fmt.Sprint(s.Gates()) != "[{webhook  {[] []} deny 30s} {telegram  {[] []} deny 2m0s}]" {
+		t.Errorf("%v %v", s.Gates(), err)
+	}
+}
+
+// Every mistake is told with its line and what to do, and without what it holds.
+func TestVerifierMistakes(t *testing.T) {
+	const hook = "verifier:\n  webhook:\n    url: https://a.example\n"
+	for text, want := range map[string]string{
+		"verifier:\n  webhok: {}\n":                                         "line 2: there is no key webhok here",
+		"verifier:\n  enabled: true\n":                                      "line 1: verifier: there is nobody to ask",
+		"verifier:\n  telegram: {enabled: false}\n":                         "line 1: verifier: there is nobody to ask",
+		"verifier:\n  webhook:\n    timeout: 5\n":                           "line 2: verifier.webhook.url: there is no address",
+		"verifier:\n  webhook:\n    url: http://a.example/\n":               "line 3: verifier.webhook.url: http goes only to this machine",
+		"verifier:\n  webhook:\n    url: ftp://a.example/\n":                `"ftp" is neither https nor http`,
+		"verifier:\n  webhook:\n    url: https://u:hunter2@a.example/\n":    "holds a name or a password",
+		"verifier:\n  webhook:\n    url: https:///x\n":                      "the address has no host",
+		"verifier:\n  webhook:\n    url: 'https://a b'\n":                   "this is no address",
+		"verifier:\n  webhook:\n    url: 'https://a.example/#x'\n":          "behind # is never sent",
+		hook + "    timeout: 0\n":                                           `line 4: "0" is no number of seconds between 1 and 600`,
+		hook + "    timeout: 601\n":                                         `line 4: "601" is no number of seconds`,
+		hook + "    timeout: 10m1s\n":                                       `line 4: "10m1s" is no number of seconds`,
+		hook + "    timeout: soon\n":                                        `line 4: "soon" is no number of seconds`,
+		hook + "    headers:\n      Webhook-Id: x\n":                        "line 5: verifier.webhook.headers.Webhook-Id: the header Webhook-Id is set by floodmark itself",
+		hook + "    headers:\n      'a b': x\n":                             `"a b" is no name of a header`,
+		hook + "    secret: ${A\n":                                          "line 4: ${ begins the name of a variable",
+		hook + "    other: x\n":                                             "line 4: there is no key other here",
+		hook + "  failMode: warn\n":                                         `line 4: verifier.failMode: "warn" is not known (write deny or allow)`,
+		hook + "  scope:\n    include: [a]\n    exclude: [b]\n":             "line 6: verifier.scope.exclude: include and exclude are both given",
+		hook + "  scope:\n    include: ['']\n":                              `line 5: verifier.scope.include: "" names no tool`,
+		hook + "  scope:\n    exclude: [a/b/c]\n":                           `line 5: verifier.scope.exclude: "a/b/c" names no tool`,
+		hook + "  scope:\n    include: []\n":                                "line 5: verifier.scope.include: the list is empty",
+		hook + "agents:\n  codex:\n    verifier:\n      enabled: false\n":   "line 7: agents.codex.verifier.enabled: an agent cannot be taken out",
+		hook + "agents:\n  codex:\n    verifier:\n      failMode: no\n":     `line 7: agents.codex.verifier.failMode: "no" is not known`,
+		"agents:\n  codex:\n    verifier:\n      failMode: deny\n":          "line 3: agents.codex.verifier: there is nobody to ask",
+		"verifier:\n  telegram:\n    botToken: x\n    chatId: 1\n":          "line 2: verifier.telegram.allowedUserIds: name who may answer",
+		"verifier:\n  telegram:\n    botToken: x\n":                         "line 2: verifier.telegram.chatId: there is none",
+		"verifier:\n  telegram:\n    chatId: 1\n":                           "line 2: verifier.telegram.botToken: there is none",
+		hook + "    headers: {" + manyHeaders(33) + "}\n":                   "line 4: verifier.webhook.headers: more than 32",
+		hook + "  scope:\n    include: [" + strings.Repeat("a,", 257) + "]": "line 4: verifier.scope: more than 256 tools",
+	} {
+		_, err := ParseService("service.yaml", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.120s\ngot  %v\nwant %s", text, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("the error shows a password: %v", err)
+		}
+	}
+	for _, text := range []string{
+		hook + "    timeout: 600\n", hook + "    timeout: 1\n", hook + "    timeout: 90s\n", hook + "    headers: {" + manyHeaders(32) + "}\n",
+		"verifier: {webhook: {url: 'http://127.0.0.1:8080/v'}}", "verifier: {webhook: {url: 'http://[::1]:8080/v'}}", "verifier: {webhook: {url: 'http://LocalHost/v'}}",
+		hook + "  scope:\n    include: [" + strings.Repeat("a,", 256) + "]",
+	} {
+		if _, err := ParseService("service.yaml", []byte(text)); err != nil {
+			t.Errorf("%.80s: %v", text, err)
+		}
+	}
+}
+
+func manyHeaders(n int) string {
+	var list []string
+	for i := range n {
+		list = append(list, fmt.Sprintf("X-A%d: x", i))
+	}
+	return strings.Join(list, ", ")
+}

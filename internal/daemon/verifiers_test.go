@@ -1,0 +1,115 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// verified runs a daemon whose calls pass a webhook of this test.
+func verified(t *testing.T, more string, answer http.HandlerFunc) *runner {
+	t.Helper()
+	receiver := httptest.NewServer(answer)
+	t.Cleanup(receiver.Close)
+	s, err := config.ParseService("service.yaml", []byte("verifier:\n  webhook:\n    url: "+receiver.URL+"\n    secret: ${FLOODMARK_TEST_HMAC}\n"+more))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("FLOODMARK_TEST_HMAC", "correct horse battery staple")
+	return startWith(t, t.TempDir(), true, func(o *Options) { o.Service = s })
+}
+
+func ask(t *testing.T, r *runner, ctx context.Context, args string) (hook.Reply, error) { //nolint:revive // t first, as everywhere here
+	t.Helper()
+	c := r.hooks(t)
+	if _, err := c.Handle(ctx, hook.Event{Agent: "pi", Session: "s", Point: hook.SessionStart}); err != nil {
+		t.Fatal(err)
+	}
+	return c.Handle(ctx, hook.Event{Agent: "pi", Session: "s", Point: hook.BeforeToolCall, Call: hook.Call{ID: "c1", Name: "write", Args: json.RawMessage(args)}})
+}
+
+// From service.yaml to the other system and back, with what must not leave left
+// out, and a refusal that says who refused.
+func TestWebhookOfTheDaemon(t *testing.T) {
+	var body string
+	r := verified(t, "", func(w http.ResponseWriter, q *http.Request) {
+		b, _ := io.ReadAll(q.Body)
+		body = string(b)
+		if q.Header.Get("X-Openclaw-Signature") == "" || q.Header.Get("Webhook-Signature") == "" {
+			t.Error("it is not signed")
+		}
+		_, _ = io.WriteString(w, `{"decision":"deny","reason":"not on a Friday"}`)
+	})
+	reply, err := ask(t, r, t.Context(), `{"path":"/work/a.txt","content":"the quick brown fox"}`)
+	if err != nil || reply.Decision.Verdict != floodmark.Restrict || !strings.Contains(reply.Line, `the verifier webhook refused it and said "not on a Friday"`) {
+		t.Errorf("%+v %v", reply, err)
+	}
+	if !strings.Contains(body, `"params":{"content":"[REDACTED: 19 chars]","path":"/work/a.txt"}`) || strings.Contains(body, "quick") {
+		t.Error(body)
+	}
+	if log := r.log.String(); strings.Contains(log, "battery") {
+		t.Error(log)
+	}
+}
+
+// What failed is shown in status, also where failMode let the call pass.
+func TestWebhookFailuresAreInStatus(t *testing.T) {
+	for mode, want := range map[string]floodmark.Verdict{"allow": floodmark.Allow, "deny": floodmark.Restrict} {
+		r := verified(t, "  failMode: "+mode+"\n", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+		if reply, err := ask(t, r, t.Context(), `{"path":"/work/a.txt","content":"x"}`); err != nil || reply.Decision.Verdict != want {
+			t.Errorf("%+v %v", reply, err)
+		}
+		s, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
+		if err != nil || !strings.Contains(strings.Join(s.GetWarnings(), "\n"), "verifier-failed: webhook gave no answer (it answered 418 I'm a teapot)") {
+			t.Errorf("%v %v", s.GetWarnings(), err)
+		}
+		if err := r.stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An agent that cannot wait is told so in time.
+func TestWebhookSlowerThanTheAgent(t *testing.T) {
+	r := verified(t, "  failMode: allow\n", func(_ http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(io.Discard, q.Body)
+		<-q.Context().Done()
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	reply, err := ask(t, r, ctx, `{"path":"/work/a.txt","content":"x"}`)
+	if err != nil || reply.Decision.Verdict != floodmark.Restrict || !strings.Contains(reply.Line, "when the agent had to be told") {
+		t.Errorf("%+v %v", reply, err)
+	}
+}
+
+// Without its secret there is no daemon, and nobody is told what it is.
+func TestWebhookWithoutItsSecret(t *testing.T) {
+	s, err := config.ParseService("service.yaml", []byte("verifier: {webhook: {url: 'https://verifier.example', secret: '${FLOODMARK_TEST_NONE}'}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]string{"": "FLOODMARK_TEST_NONE is not set", "hunter2": "shorter than 16 bytes"} {
+		t.Setenv("FLOODMARK_TEST_NONE", value)
+		o := options(t.TempDir(), &lockedBuffer{})
+		o.Service = s
+		d, err := Open(t.Context(), o)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%v %v", d, err)
+		}
+	}
+	if err := os.Unsetenv("FLOODMARK_TEST_NONE"); err != nil {
+		t.Fatal(err)
+	}
+}

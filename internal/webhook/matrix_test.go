@@ -1,0 +1,195 @@
+package webhook_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/webhook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/verify"
+)
+
+// A cell is one way in which a receiver fails.
+type cell struct {
+	name, url string
+	kind      verify.FailureKind
+	text      string // what a person reads
+	tries     int
+}
+
+// cells are all ways in which a receiver fails.
+func cells(t *testing.T, m maker) []cell {
+	t.Helper()
+	good := m.sign(t, nil)
+	yes := says(`{"decision":"allow"}`)
+	elsewhere := inClear(t, func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") })
+	moved := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere, code) }
+	}
+	plain := inClear(t, yes)
+	list := []cell{
+		{"timeout", inClear(t, silent), verify.TimedOut, "it did not answer within 400 ms", 1},
+		{"slow drip", inClear(t, drip), verify.TimedOut, "it did not answer within 400 ms", 1},
+		{"refused", closed(t), verify.Unreachable, "nothing listens at 127.0.0.1:", 2},
+		{"hangs up", inClear(t, hang), verify.Unreachable, "broke off", 2},
+		{"cut in the middle", inClear(t, cut), verify.Unreachable, "broke off", 1},
+		{"signed by nobody known", secure(t, yes, newMaker(t).sign(t, nil), nil), verify.Untrusted, "signed by nobody this machine trusts", 1},
+		{"another host's certificate", secure(t, yes, m.sign(t, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"other.example"} }), nil), verify.Untrusted, "its certificate is for another host", 1},
+		{"expired certificate", secure(t, yes, m.sign(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }), nil), verify.Untrusted, "its certificate has expired", 1},
+		{"not for servers", secure(t, yes, m.sign(t, func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} }), nil), verify.Untrusted, "its certificate is not valid", 1},
+		{"old TLS", secure(t, yes, good, func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }), verify.Untrusted, "no encrypted connection came about", 1},
+		{"no TLS", "https" + strings.TrimPrefix(plain, "http"), verify.Untrusted, "it does not speak TLS there", 1},
+		{"not HTTP", inClear(t, garbage), verify.Malformed, "it is not HTTP", 1},
+		{"204", inClear(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }), verify.Malformed, "it is not a JSON object", 1},
+		{"a page", inClear(t, says("<html>Welcome to our network</html>")), verify.Malformed, "its answer was not understood", 1},
+		{"packed", inClear(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			fmt.Fprint(w, "\x1f\x8b\x08\x00")
+		}), verify.Malformed, "its answer was not understood", 1},
+		{"replayed", inClear(t, says(`{"decision":"allow","requestId":"of-yesterday"}`)), verify.Malformed, "it is the answer to another request", 1},
+		{"both ways", inClear(t, says(`{"decision":"deny","decision":"allow"}`)), verify.Malformed, "it says decision twice", 1},
+		{"too large", inClear(t, says(`{"decision":"allow"}`+strings.Repeat(" ", verify.MaxAnswerBytes))), verify.TooLarge, "longer than 64 KB", 1},
+		{"endless", inClear(t, endless), verify.TooLarge, "longer than 64 KB", 1},
+		{"large headers", inClear(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Fill", strings.Repeat("x", 20<<10))
+		}), verify.TooLarge, "headers of its answer are longer than 16 KB", 1},
+	}
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		list = append(list, cell{fmt.Sprint(code), inClear(t, moved(code)), verify.Redirected, fmt.Sprintf("it answered %d", code), 1})
+	}
+	for code, tries := range map[int]int{400: 1, 401: 1, 403: 1, 404: 1, 413: 1, 429: 2, 500: 1, 502: 2, 503: 2, 504: 2, 599: 1} {
+		list = append(list, cell{fmt.Sprint(code), inClear(t, fails(code)), verify.Status, fmt.Sprintf("it answered %d", code), tries})
+	}
+	return list
+}
+
+func endless(w http.ResponseWriter, _ *http.Request) {
+	chunk := []byte(strings.Repeat(" ", 4096))
+	for {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+	}
+}
+
+// Each way to fail, with failMode deny and with allow: the call is refused or
+// let through, the journal says why, and the agent reads a sentence.
+func TestFailureMatrix(t *testing.T) {
+	m := newMaker(t)
+	for _, c := range cells(t, m) {
+		for _, mode := range []verify.FailMode{verify.FailDeny, verify.FailAllow} {
+			t.Run(c.name+"/"+mode.String(), func(t *testing.T) {
+				t.Parallel()
+				h, err := webhook.New(webhook.Options{Name: "webhook", URL: c.url, Secret: "sixteen letters!", Timeout: 400 * time.Millisecond, Roots: m.pool(), Now: time.Now})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { h.Close() })
+				reply, answer := judge(t, h, mode)
+				want := floodmark.Restrict
+				if mode == verify.FailAllow {
+					want = floodmark.Allow
+				}
+				if reply.Decision.Verdict != want || len(reply.Decision.Verifiers) > 0 || answer.Verdict != want {
+					t.Errorf("got %+v", reply.Decision)
+				}
+				if answer.Failure != string(c.kind) || !strings.Contains(answer.Text, c.text) {
+					t.Errorf("written down: %s %q, want %s %q", answer.Failure, answer.Text, c.kind, c.text)
+				}
+				if want == floodmark.Restrict && (!strings.Contains(reply.Line, "the verifier webhook gave no answer: ") || !strings.Contains(reply.Line, c.text)) {
+					t.Errorf("the agent reads %q", reply.Line)
+				}
+				if want == floodmark.Allow && !strings.Contains(reply.Decision.Reasons[0].Text, "failMode lets the call pass") {
+					t.Errorf("nobody is told that it passed unverified: %+v", reply.Decision.Reasons)
+				}
+			})
+		}
+	}
+}
+
+// How often each is tried.
+func TestTries(t *testing.T) {
+	m := newMaker(t)
+	for _, c := range cells(t, m) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h, err := webhook.New(webhook.Options{Name: "webhook", URL: c.url, Timeout: 400 * time.Millisecond, Roots: m.pool(), Now: time.Now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { h.Close() })
+			if r := h.Try(t.Context(), request()); r.Tries != c.tries || r.Failure == nil || r.Answer.Allow {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func request() verify.Request {
+	return verify.Request{ID: "r1", At: time.Unix(1000, 0), Session: "s", Agent: "openclaw", Tool: "ls", Params: []byte(`{"path":"/work"}`)}
+}
+
+// judge lets a monitor decide about one call that has to pass a webhook.
+func judge(t *testing.T, h verify.Verifier, mode verify.FailMode) (hook.Reply, floodmark.VerifierAnswered) {
+	t.Helper()
+	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\n")})
+	if problems.Failed() {
+		t.Fatal(problems)
+	}
+	tools, err := catalog.Parse("tools", []byte("agent: a\nabout: tests\ntools:\n  - {tool: ls, about: lists, effect: observe, returns: {trust: local, secrecy: internal}, args: {path: {role: critical, is: path}}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := kernel.NewRules(p, catalog.New([]*catalog.File{tools}, nil))
+	rules.Gates = verify.Gates{{Name: "webhook", FailMode: mode, Timeout: time.Minute}}
+	var n atomic.Int64
+	kept := journal.NewMemory()
+	m, err := monitor.New(monitor.Config{
+		Journal: kept, Rules: func() kernel.Rules { return rules }, Verifiers: []verify.Verifier{h},
+		Key: func(string) (provenance.Key, error) { return provenance.Key{7}, nil }, Now: time.Now,
+		NewCode: func() string { return "c0de0000" }, NewTicket: func() floodmark.TicketID { return floodmark.TicketID(fmt.Sprint("t", n.Add(1))) },
+		NewRequest: func() string { return fmt.Sprint("r", n.Add(1)) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var reply hook.Reply
+	for _, ev := range []hook.Event{
+		{Point: hook.SessionStart},
+		{Point: hook.BeforeToolCall, Call: hook.Call{ID: "c", Name: "ls", Args: json.RawMessage(`{"path":"/work"}`)}},
+	} {
+		ev.Agent, ev.Session = "a", "s"
+		if reply, err = m.Handle(t.Context(), "", ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var answer floodmark.VerifierAnswered
+	for e, err := range kept.Read(t.Context(), journal.Session{ID: "s"}, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := e.Fact()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, ok := f.(floodmark.VerifierAnswered); ok {
+			answer = a
+		}
+	}
+	return reply, answer
+}

@@ -1,0 +1,242 @@
+// Package webhook asks another system over HTTP whether a call may proceed: it
+// signs the request, sends it to one address and nowhere else, and reads the
+// answer as foreign bytes. It decides nothing: whatever is not a clear answer is
+// a failure, and what that means is for the rules to say.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/floodmark/floodmark/verify"
+)
+
+// Options are how a webhook is reached.
+type Options struct {
+	// Name is what the settings and the journal call it.
+	Name string
+	// URL is https, or http to this very machine.
+	URL string
+	// Headers are sent along.
+	Headers map[string]string
+	// Secret signs requests; empty: they are not signed.
+	Secret string
+	// Timeout bounds one asking with all its tries; zero: 30 s.
+	Timeout time.Duration
+	// Roots are whom its certificate may be signed by; nil: whom the machine
+	// trusts.
+	Roots *x509.CertPool
+	// Version is the program's, for the User-Agent.
+	Version string
+	Now     func() time.Time
+}
+
+// A Hook is one webhook. It is safe for concurrent use.
+type Hook struct {
+	name    string
+	url     *url.URL
+	headers http.Header
+	sign    signer
+	limit   time.Duration
+	now     func() time.Time
+	client  *http.Client
+}
+
+var _ verify.Verifier = (*Hook)(nil)
+
+// The bounds of one asking.
+const (
+	usualTimeout   = 30 * time.Second
+	maxHeaderBytes = 16 << 10
+	dialTime       = 10 * time.Second
+	maxTries       = 3
+	firstPause     = 200 * time.Millisecond // between tries, then four times as long
+	idle           = 90 * time.Second
+)
+
+// New returns a webhook, or says what is wrong with its settings. No error holds
+// a secret.
+func New(o Options) (*Hook, error) {
+	u, err := CheckURL(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	sign, err := newSigner(o.Secret)
+	if err != nil {
+		return nil, err
+	}
+	h := &Hook{name: o.Name, url: u, headers: http.Header{}, sign: sign, limit: o.Timeout, now: o.Now}
+	if h.limit <= 0 {
+		h.limit = usualTimeout
+	}
+	for name, value := range o.Headers {
+		if err := CheckHeader(name); err != nil {
+			return nil, err
+		}
+		h.headers.Set(name, value)
+	}
+	h.headers.Set("User-Agent", "floodmark/"+o.Version)
+	h.client = &http.Client{
+		Transport: transport(u.Scheme == "http", o.Roots),
+		// An answer from elsewhere is nobody's answer, and the request would go
+		// there with its headers.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return h, nil
+}
+
+// transport speaks to whom it was told to and proves it. It uses no proxy: the
+// environment of a daemon is not where that is decided.
+func transport(unsealed bool, roots *x509.CertPool) *http.Transport {
+	dial := &net.Dialer{Timeout: dialTime}
+	return &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial.DialContext(ctx, network, address)
+			if err == nil && unsealed && !onThisMachine(conn.RemoteAddr()) {
+				return nil, errors.Join(errNotHere, conn.Close())
+			}
+			return conn, err
+		},
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+		TLSHandshakeTimeout:    dialTime,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		MaxIdleConnsPerHost:    8,
+		IdleConnTimeout:        idle,
+		DisableCompression:     true, // what is counted is what was sent
+	}
+}
+
+var errNotHere = errors.New("the address is not on this machine, and http goes no further")
+
+func onThisMachine(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// Name implements [verify.Verifier].
+func (h *Hook) Name() string { return h.name }
+
+// Close lets idle connections go.
+func (h *Hook) Close() error {
+	h.client.CloseIdleConnections()
+	return nil
+}
+
+// Verify implements [verify.Verifier].
+func (h *Hook) Verify(ctx context.Context, r verify.Request) (verify.Answer, error) {
+	report := h.Try(ctx, r)
+	if report.Failure != nil {
+		return verify.Answer{}, report.Failure
+	}
+	return report.Answer, nil
+}
+
+// A Report is what came of one asking, for people who look into it.
+type Report struct {
+	Answer  verify.Answer
+	Failure *verify.Failure
+	// Tries is how often it was sent, Took how long all of it lasted.
+	Tries int
+	Took  time.Duration
+	// Status is the last answer's, such as «200 OK»; empty if there was none.
+	Status string
+	// TLS is the version the connection had; empty in the clear.
+	TLS string
+}
+
+// Try asks and reports. What fails in a way that may pass is tried again, with
+// the same id and a new signature, as long as there is time.
+func (h *Hook) Try(ctx context.Context, r verify.Request) (out Report) {
+	began := h.now()
+	defer func() { out.Took = h.now().Sub(began) }()
+	ctx, cancel := context.WithTimeout(ctx, h.limit)
+	defer cancel()
+	body, err := encode(r)
+	if err != nil {
+		out.Failure = &verify.Failure{Kind: verify.Unshowable, Text: "the call cannot be written down for it"}
+		return out
+	}
+	for pause := firstPause; ; pause *= 4 {
+		out.Tries++
+		again := h.once(ctx, r.ID, body, &out)
+		if !again || out.Tries == maxTries || !sleep(ctx, pause) {
+			return out
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// once sends the request and reports whether it is worth another try.
+func (h *Hook) once(ctx context.Context, id string, body []byte, out *Report) (again bool) {
+	out.Status, out.TLS, out.Failure = "", "", nil
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url.String(), bytes.NewReader(body))
+	if err != nil {
+		out.Failure = &verify.Failure{Kind: verify.Broken, Text: "the request could not be made"}
+		return false
+	}
+	req.Header = h.headers.Clone()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	h.sign.headers(req.Header, id, h.now(), body)
+	res, err := h.client.Do(req)
+	if err != nil {
+		out.Failure, again = h.failure(ctx, err)
+		return again
+	}
+	defer res.Body.Close()
+	out.Status = status(res.StatusCode)
+	if res.TLS != nil {
+		out.TLS = tls.VersionName(res.TLS.Version)
+	}
+	switch {
+	case res.StatusCode >= 300 && res.StatusCode < 400:
+		out.Failure = &verify.Failure{Kind: verify.Redirected, Text: fmt.Sprintf("it answered %s and pointed elsewhere, which is not followed", out.Status)}
+		return false
+	case res.StatusCode < 200 || res.StatusCode > 299:
+		out.Failure = &verify.Failure{Kind: verify.Status, Text: "it answered " + out.Status}
+		return passing(res.StatusCode)
+	}
+	data, err := io.ReadAll(io.LimitReader(res.Body, verify.MaxAnswerBytes+1))
+	if err != nil {
+		out.Failure, _ = h.failure(ctx, err)
+		return false // it may have decided: asking twice is no better
+	}
+	out.Answer, out.Failure = read(data, id)
+	return false
+}
+
+// passing reports whether an answer says that it may be another one soon.
+func passing(code int) bool {
+	switch code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// status is a status in our own words: a server may write any text there.
+func status(code int) string {
+	if text := http.StatusText(code); text != "" {
+		return fmt.Sprintf("%d %s", code, text)
+	}
+	return fmt.Sprint(code)
+}
