@@ -49,7 +49,7 @@ type Webhook struct {
 type VerifierTelegram struct {
 	Enabled  *bool   `yaml:"enabled"`
 	BotToken Secret  `yaml:"botToken"`
-	ChatID   string  `yaml:"chatId"`
+	ChatID   ChatID  `yaml:"chatId"`
 	Timeout  Seconds `yaml:"timeout"`
 	// AllowedUserIDs are who may answer; nobody else's tap counts.
 	AllowedUserIDs []int64 `yaml:"allowedUserIds"`
@@ -231,7 +231,7 @@ func (v *Verifier) check(root *yaml.Node, path ...string) error {
 		switch {
 		case t.BotToken.IsZero():
 			return wrong(errors.New("there is none (write botToken: ${TELEGRAM_BOT_TOKEN})"), "telegram", "botToken")
-		case t.ChatID == "":
+		case t.ChatID == 0:
 			return wrong(errors.New("there is none (write the number of the chat the bot asks in)"), "telegram", "chatId")
 		case len(t.AllowedUserIDs) == 0:
 			return wrong(errors.New("name who may answer: without it anybody in the chat could"), "telegram", "allowedUserIds")
