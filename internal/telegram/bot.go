@@ -38,7 +38,8 @@ type Bot struct {
 
 	mu      sync.Mutex // guards what is below
 	channel *Channel
-	gate    *Gate
+	gates   []*Gate
+	next    uint64             // names the cards of gates
 	wrong   map[string]trouble // what is wrong, by what was tried
 }
 
@@ -103,12 +104,12 @@ func (b *Bot) tidy(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		channel, gate := b.parts()
+		channel, gates := b.parts()
 		if channel != nil {
 			channel.expire()
 		}
 		if !b.young() {
-			b.forget(channel, gate)
+			b.forget(channel, gates)
 		}
 	}
 }
@@ -116,18 +117,18 @@ func (b *Bot) tidy(ctx context.Context) {
 // young says that open questions may not all have been asked again yet.
 func (b *Bot) young() bool { return b.opts.Now().Sub(b.started) < settleIn }
 
-func (b *Bot) parts() (*Channel, *Gate) {
+func (b *Bot) parts() (*Channel, []*Gate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.channel, b.gate
+	return b.channel, b.gates[:len(b.gates):len(b.gates)]
 }
 
 // forget ends the cards of a former life that nobody asked again.
-func (b *Bot) forget(channel *Channel, gate *Gate) {
+func (b *Bot) forget(channel *Channel, gates []*Gate) {
 	for _, n := range b.memo.all() {
 		switch {
 		case n.Kind == kindQuestion && channel != nil && channel.has(n.Ticket):
-		case n.Kind == kindGate && gate != nil && gate.has(n.Ticket):
+		case n.Kind == kindGate && slices.ContainsFunc(gates, func(g *Gate) bool { return g.has(n.Ticket) }):
 		default:
 			b.over(n)
 		}
@@ -217,29 +218,51 @@ func (a Audience) may(p Press) bool {
 	return !p.From.IsBot && slices.Contains(a.Users, p.From.ID) && p.Message != nil && p.Message.Chat.ID == a.Chat
 }
 
+// A part of a bot asks somebody, and hears what was touched.
+type part interface {
+	audience() Audience
+	has(ticket string) bool
+	// press takes in a touch of somebody who may answer. It reports false if it
+	// may mean something later.
+	press(ctx context.Context, p Press, s sealed) bool
+}
+
 // heed deals with a touch on one of our buttons. It reports false if it may
 // mean something later.
 func (b *Bot) heed(ctx context.Context, p Press, s sealed) bool {
-	channel, gate := b.parts()
-	var who Audience
-	switch {
-	case s.kind == kindQuestion && channel != nil:
-		who = channel.who
-	case s.kind == kindGate && gate != nil:
-		who = gate.who
-	default:
+	one := b.asks(p, s)
+	if one == nil {
 		b.tell(ctx, p, "Nothing waits for this button any more.", true)
 		return true
 	}
-	if !who.may(p) {
+	if !one.audience().may(p) {
 		b.opts.Incident("telegram-stranger", fmt.Sprintf("user %d, who may not answer, touched a button in Telegram", p.From.ID))
 		b.tell(ctx, p, "You are not authorised to answer this question.", true)
 		return true
 	}
+	return one.press(ctx, p, s)
+}
+
+// asks finds who asked: of several gates the one whose call it is. If that call
+// is over, one whose people the toucher belongs to says so.
+func (b *Bot) asks(p Press, s sealed) part {
+	channel, gates := b.parts()
 	if s.kind == kindQuestion {
-		return channel.press(ctx, p, s)
+		if channel == nil {
+			return nil
+		}
+		return channel
 	}
-	return gate.press(ctx, p, s)
+	if i := slices.IndexFunc(gates, func(g *Gate) bool { return g.has(s.ticket) }); i >= 0 {
+		return gates[i]
+	}
+	if i := slices.IndexFunc(gates, func(g *Gate) bool { return g.who.may(p) }); i >= 0 {
+		return gates[i]
+	}
+	if len(gates) == 0 {
+		return nil
+	}
+	return gates[0]
 }
 
 // tell tells whoever touched a button what came of it. Telegram forgets a touch

@@ -226,6 +226,8 @@ func (ch *Channel) expire() {
 	}
 }
 
+func (ch *Channel) audience() Audience { return ch.who }
+
 func (ch *Channel) has(ticket string) bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()

@@ -21,12 +21,12 @@ import (
 // belongs to one call that waits: after a restart nothing waits any more.
 type Gate struct {
 	bot  *Bot
+	name string
 	who  Audience
 	time time.Duration
 
 	mu      sync.Mutex // guards what is below
 	waiting map[string]*waiting
-	next    uint64
 }
 
 var _ verify.Verifier = (*Gate)(nil)
@@ -52,23 +52,25 @@ const (
 	maxWaiting   = 1024
 )
 
-// Gate makes the bot a gate. Zero waits as long as seed 3 says. A bot has one.
-func (b *Bot) Gate(who Audience, wait time.Duration) (*Gate, error) {
+// Gate makes the bot a gate of some name. Zero waits as long as seed 3 says.
+func (b *Bot) Gate(name string, who Audience, wait time.Duration) (*Gate, error) {
 	if err := who.Check(); err != nil {
 		return nil, err
 	}
 	if wait <= 0 {
 		wait = GateTime
 	}
-	g := &Gate{bot: b, who: who, time: wait, waiting: map[string]*waiting{}}
+	g := &Gate{bot: b, name: name, who: who, time: wait, waiting: map[string]*waiting{}}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.gate = g
+	b.gates = append(b.gates, g)
 	return g, nil
 }
 
 // Name implements [verify.Verifier].
-func (*Gate) Name() string { return "telegram" }
+func (g *Gate) Name() string { return g.name }
+
+func (g *Gate) audience() Audience { return g.who }
 
 // Verify implements [verify.Verifier].
 func (g *Gate) Verify(ctx context.Context, r verify.Request) (verify.Answer, error) {
@@ -130,9 +132,8 @@ func (g *Gate) begin(r verify.Request) (string, *waiting, error) {
 	if len(g.waiting) >= maxWaiting {
 		return "", nil, &verify.Failure{Kind: verify.Broken, Text: "too many calls wait for an answer in Telegram"}
 	}
-	g.next++
 	// Not the request's own name: what is tried again is shown again.
-	id := strconv.FormatInt(g.bot.started.UnixMilli(), 36) + "-" + strconv.FormatUint(g.next, 36)
+	id := g.bot.newName()
 	w := &waiting{request: r, said: make(chan touched, 1)}
 	for _, c := range []choice{
 		{label: "Deny", cmd: approval.Command{Verb: approval.Deny}},
@@ -143,6 +144,14 @@ func (g *Gate) begin(r verify.Request) (string, *waiting, error) {
 	}
 	g.waiting[id] = w
 	return id, w, nil
+}
+
+// newName names a card of a gate. No other has it, also not after a restart.
+func (b *Bot) newName() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next++
+	return strconv.FormatInt(b.started.UnixMilli(), 36) + "-" + strconv.FormatUint(b.next, 36)
 }
 
 // show sends the card, and returns when it is on its way or cannot be.

@@ -23,7 +23,7 @@ func request() verify.Request {
 
 func newGate(t *testing.T, d *desk, wait time.Duration) *telegram.Gate {
 	t.Helper()
-	g, err := d.bot.Gate(telegram.Audience{Chat: anna, Users: []int64{anna}}, wait)
+	g, err := d.bot.Gate("telegram", telegram.Audience{Chat: anna, Users: []int64{anna}}, wait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,4 +212,61 @@ func TestTheGateIsBounded(t *testing.T) {
 	checkGate(t, err, verify.Broken, "too many calls wait")
 	cancel()
 	work.Wait()
+}
+
+// Two gates with one bot: each has its own people.
+func TestTwoGates(t *testing.T) {
+	d := newDesk(t, setup{})
+	mine := newGate(t, d, 0)
+	theirs, err := d.bot.Gate("telegram of codex", telegram.Audience{Chat: group, Users: []int64{mallory}}, 0)
+	if err != nil || theirs.Name() != "telegram of codex" || mine.Name() != "telegram" {
+		t.Fatal(theirs.Name(), mine.Name(), err)
+	}
+	one := begin(t.Context(), mine, request())
+	first := d.shown(t, 1)
+	two := begin(t.Context(), theirs, request())
+	second := d.shown(t, 2)
+	for _, press := range []string{
+		d.server.PressData(mallory, anna, first.ID, first.Data[1]), d.server.PressData(mallory, group, first.ID, first.Data[1]),
+		d.server.PressData(anna, group, second.ID, second.Data[1]), d.server.PressData(anna, anna, second.ID, second.Data[1]),
+	} {
+		if told := d.told(t, press); !strings.Contains(told.Text, "not authorised") {
+			t.Errorf("told %+v", told)
+		}
+	}
+	d.told(t, d.server.PressData(mallory, group, second.ID, second.Data[0]))
+	d.told(t, d.server.PressData(anna, anna, first.ID, first.Data[1]))
+	if got := <-one; !got.answer.Allow || got.err != nil {
+		t.Errorf("mine: %+v", got)
+	}
+	if got := <-two; got.answer.Allow || got.err != nil {
+		t.Errorf("theirs: %+v", got)
+	}
+	if told := d.told(t, d.server.PressData(mallory, group, second.ID, "f1"+second.Data[0][2:])); !strings.Contains(told.Text, "no longer waits") {
+		t.Errorf("afterwards: told %+v", told)
+	}
+}
+
+// Nobody there, and somebody else there.
+func TestTheGateWithoutAServer(t *testing.T) {
+	closed := bottest.New()
+	closed.Close()
+	liar := bottest.NewTLS()
+	defer liar.Close()
+	for url, want := range map[string]verify.FailureKind{closed.URL: verify.Unreachable, liar.URL: verify.Untrusted} {
+		c := client(t, url)
+		bot, err := telegram.Open(telegram.Options{Client: c, Key: []byte("k"), Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &desk{bot: bot, clock: &clock{}}
+		d.run(t)
+		g, err := bot.Gate("telegram", telegram.Audience{Chat: anna, Users: []int64{anna}}, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = g.Verify(t.Context(), request())
+		checkGate(t, err, want, "cannot talk to 127.0.0.1")
+		d.stop()
+	}
 }
