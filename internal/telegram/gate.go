@@ -24,6 +24,8 @@ type Gate struct {
 	name string
 	who  Audience
 	time time.Duration
+	// silence is what no answer means for an agent; nil if nobody knows.
+	silence func(agent string) verify.FailMode
 
 	mu      sync.Mutex // guards what is below
 	waiting map[string]*waiting
@@ -52,15 +54,29 @@ const (
 	maxWaiting   = 1024
 )
 
-// Gate makes the bot a gate of some name. Zero waits as long as seed 3 says.
-func (b *Bot) Gate(name string, who Audience, wait time.Duration) (*Gate, error) {
-	if err := who.Check(); err != nil {
+// GateOptions are what a gate is made of.
+type GateOptions struct {
+	Name string
+	Who  Audience
+	// Wait is for how long; zero means as long as seed 3 says.
+	Wait time.Duration
+	// Silence says what no answer means for an agent, so that the card can. It
+	// is optional.
+	Silence func(agent string) verify.FailMode
+}
+
+// Gate makes the bot a gate.
+func (b *Bot) Gate(o GateOptions) (*Gate, error) {
+	if err := o.Who.Check(); err != nil {
 		return nil, err
 	}
-	if wait <= 0 {
-		wait = GateTime
+	if o.Wait <= 0 {
+		o.Wait = GateTime
 	}
-	g := &Gate{bot: b, name: name, who: who, time: wait, waiting: map[string]*waiting{}}
+	// Whoever asks stops waiting at that time: a yes must not come so late that
+	// it does not count although the card says that it did.
+	o.Wait -= min(time.Second, o.Wait/10)
+	g := &Gate{bot: b, name: o.Name, who: o.Who, time: o.Wait, silence: o.Silence, waiting: map[string]*waiting{}}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.gates = append(b.gates, g)
@@ -94,7 +110,7 @@ func (g *Gate) Verify(ctx context.Context, r verify.Request) (verify.Answer, err
 	case <-timer.C:
 		head, err = "Time ran out", &verify.Failure{Kind: verify.TimedOut, Text: fmt.Sprintf("nobody answered in Telegram within %s", g.time)}
 	case <-ctx.Done():
-		head, err = "The call no longer waits", deadline()
+		head, err = "The call no longer waits", gaveUp(ctx)
 	}
 	if g.close(id, w) && err != nil {
 		// Somebody was faster than the end of the time.
@@ -106,7 +122,11 @@ func (g *Gate) Verify(ctx context.Context, r verify.Request) (verify.Answer, err
 	return out, err
 }
 
-func deadline() error {
+// gaveUp words why nobody waits any more.
+func gaveUp(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &verify.Failure{Kind: verify.TimedOut, Text: "nobody answered in Telegram in time"}
+	}
 	return &verify.Failure{Kind: verify.Deadline, Text: "the agent stopped waiting before anybody answered in Telegram"}
 }
 
@@ -139,7 +159,7 @@ func (g *Gate) begin(r verify.Request) (string, *waiting, error) {
 		{label: "Deny", cmd: approval.Command{Verb: approval.Deny}},
 		{label: "Allow", cmd: approval.Command{Verb: approval.Approve}},
 	} {
-		c.bound = []string{string(c.cmd.Verb), r.ID, r.Session, r.Agent, r.Tool, string(r.Params)}
+		c.bound = []string{string(c.cmd.Verb), r.ID, r.Session, r.Agent, r.Tool, r.Digest.String(), string(r.Params)}
 		w.choices = append(w.choices, c)
 	}
 	g.waiting[id] = w
@@ -157,7 +177,7 @@ func (b *Bot) newName() string {
 // show sends the card, and returns when it is on its way or cannot be.
 func (g *Gate) show(ctx context.Context, id string, w *waiting, late <-chan time.Time) (int64, error) {
 	text := gateCard(gateHead(w.request), w.request)
-	lastLine(&text, g.time, "No answer: the settings decide.")
+	lastLine(&text, g.time, g.otherwise(w.request.Agent))
 	rows := keyboardOf(g.bot.key, g.bot.memo.tag, kindGate, id, w.choices)
 	now := g.bot.opts.Now()
 	type result struct {
@@ -198,8 +218,16 @@ func (g *Gate) show(ctx context.Context, id string, w *waiting, late <-chan time
 		}
 		return 0, &verify.Failure{Kind: verify.TimedOut, Text: fmt.Sprintf("the card could not be sent to Telegram within %s", g.time)}
 	case <-ctx.Done():
-		return 0, deadline()
+		return 0, gaveUp(ctx)
 	}
+}
+
+// otherwise says what no answer means.
+func (g *Gate) otherwise(agent string) string {
+	if g.silence == nil || g.silence(agent) != verify.FailAllow {
+		return "No answer means no."
+	}
+	return "Without an answer it happens."
 }
 
 // failure words why the card was not sent.

@@ -23,7 +23,7 @@ func request() verify.Request {
 
 func newGate(t *testing.T, d *desk, wait time.Duration) *telegram.Gate {
 	t.Helper()
-	g, err := d.bot.Gate("telegram", telegram.Audience{Chat: anna, Users: []int64{anna}}, wait)
+	g, err := d.bot.Gate(telegram.GateOptions{Name: "telegram", Who: telegram.Audience{Chat: anna, Users: []int64{anna}}, Wait: wait})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestTheGateWaitsForATouch(t *testing.T) {
 		if !slices.Equal(card.Labels, []string{"Deny", "Allow"}) {
 			t.Errorf("buttons %q", card.Labels)
 		}
-		for _, want := range []string{"main is about to use exec", "Tool: exec", "command: curl https://news.example", "workdir: /w", "Conversation: agent:main:main", "Answer within 2 minutes."} {
+		for _, want := range []string{"main is about to use exec", "Tool: exec", "command: curl https://news.example", "workdir: /w", "Conversation: agent:main:main", "Answer within 119 seconds. No answer means no."} {
 			if !strings.Contains(card.Text, want) {
 				t.Errorf("the card lacks %q: %s", want, card.Text)
 			}
@@ -124,7 +124,7 @@ func TestTheGateEndsInTime(t *testing.T) {
 	d := newDesk(t, setup{})
 	g := newGate(t, d, 200*time.Millisecond)
 	_, err := g.Verify(t.Context(), request())
-	checkGate(t, err, verify.TimedOut, "nobody answered in Telegram within 200ms")
+	checkGate(t, err, verify.TimedOut, "nobody answered in Telegram within 180ms")
 	d.until(t, "the card to say so", func() bool { c := d.card(t); return strings.HasPrefix(c.Text, "Time ran out") && len(c.Labels) == 0 })
 	ctx, cancel := context.WithCancel(t.Context())
 	g = newGate(t, d, 0)
@@ -218,7 +218,10 @@ func TestTheGateIsBounded(t *testing.T) {
 func TestTwoGates(t *testing.T) {
 	d := newDesk(t, setup{})
 	mine := newGate(t, d, 0)
-	theirs, err := d.bot.Gate("telegram of codex", telegram.Audience{Chat: group, Users: []int64{mallory}}, 0)
+	theirs, err := d.bot.Gate(telegram.GateOptions{
+		Name: "telegram of codex", Who: telegram.Audience{Chat: group, Users: []int64{mallory}},
+		Silence: func(agent string) verify.FailMode { return map[string]verify.FailMode{"main": verify.FailAllow}[agent] },
+	})
 	if err != nil || theirs.Name() != "telegram of codex" || mine.Name() != "telegram" {
 		t.Fatal(theirs.Name(), mine.Name(), err)
 	}
@@ -226,6 +229,9 @@ func TestTwoGates(t *testing.T) {
 	first := d.shown(t, 1)
 	two := begin(t.Context(), theirs, request())
 	second := d.shown(t, 2)
+	if !strings.HasSuffix(second.Text, "Without an answer it happens.") {
+		t.Errorf("the card hides what silence means: %s", second.Text)
+	}
 	for _, press := range []string{
 		d.server.PressData(mallory, anna, first.ID, first.Data[1]), d.server.PressData(mallory, group, first.ID, first.Data[1]),
 		d.server.PressData(anna, group, second.ID, second.Data[1]), d.server.PressData(anna, anna, second.ID, second.Data[1]),
@@ -261,7 +267,7 @@ func TestTheGateWithoutAServer(t *testing.T) {
 		}
 		d := &desk{bot: bot, clock: &clock{}}
 		d.run(t)
-		g, err := bot.Gate("telegram", telegram.Audience{Chat: anna, Users: []int64{anna}}, time.Second)
+		g, err := bot.Gate(telegram.GateOptions{Name: "telegram", Who: telegram.Audience{Chat: anna, Users: []int64{anna}}, Wait: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
