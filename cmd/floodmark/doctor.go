@@ -27,6 +27,7 @@ sent something that must be refused, which proves that somebody answers.`,
 		}),
 	}
 	addPlace(cmd, &p)
+	cmd.AddCommand(newDoctorTelegram(c))
 	return cmd
 }
 
@@ -73,7 +74,7 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		return err
 	}
 	defer d.end()
-	found := diagnosis{OK: true}
+	var list []finding
 	for _, check := range []func() []finding{
 		func() []finding { return checkFolders(paths) },
 		func() []finding { return checkSettings(paths) },
@@ -86,20 +87,28 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		func() []finding { return checkClock(ctx, d, c.clock()) },
 		func() []finding { return checkRoom(paths) },
 	} {
-		found.Checks = append(found.Checks, check()...)
+		list = append(list, check()...)
 	}
-	for _, f := range found.Checks {
-		found.OK = found.OK && f.State != problem
+	return c.tell(list, form)
+}
+
+// tell says what was found.
+func (c *console) tell(list []finding, form string) error {
+	found := diagnosis{OK: true, Checks: list}
+	for _, one := range list {
+		found.OK = found.OK && one.State != problem
 	}
 	if form == asJSON {
-		err = c.json(found)
+		if err := c.json(found); err != nil {
+			return err
+		}
 	} else {
 		fmt.Fprint(c.stdout, doctorText(c.outStyle(), found))
 	}
-	if err == nil && !found.OK {
-		err = errNo
+	if !found.OK {
+		return errNo
 	}
-	return err
+	return nil
 }
 
 // doctorText lists what was found, a line each: paths stay whole.

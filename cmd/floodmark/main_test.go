@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/floodmark/floodmark/internal/telegram/bottest"
 )
 
 var update = flag.Bool("update", false, "rewrite the pages and scripts that are generated")
@@ -31,6 +33,7 @@ var update = flag.Bool("update", false, "rewrite the pages and scripts that are 
 //	follow NAME ARG…     run a command beside the script until
 //	followed NAME REGEXP that was printed; then end it
 //	capture NAME REGEXP  set the variable to what the brackets match in stdout
+//	bot VERB …           a server that speaks Telegram's Bot API; see bot_test.go
 //
 // and as programs, with exec: floodmark-real, which is floodmark itself; «post SOCKET FILE», which sends
 // one event a line as an agent would; «agent SOCKET FILE ARG…», which does the
@@ -44,6 +47,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Values[lastKey{}] = &last{}
+			env.Values[botKey{}] = new(*bottest.Server)
 			env.Values[followersKey{}] = map[string]*follower{}
 			env.Setenv("HOME", env.WorkDir+"/home")
 			return nil
@@ -51,7 +55,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"floodmark": s.floodmark(false), "terminal": s.floodmark(true),
 			"answers": s.answers, "tty": s.tty, "capture": s.capture,
-			"follow": s.follow, "followed": s.followed,
+			"follow": s.follow, "followed": s.followed, "bot": s.bot,
 			"code": s.code, "stdout2file": s.toFile, "get": s.get, "absent": s.absent,
 		},
 	})

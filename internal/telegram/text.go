@@ -16,6 +16,13 @@ type Text struct {
 	entities []Entity
 }
 
+// Plain is a text of ours.
+func Plain(words string) Text {
+	var t Text
+	t.say(words)
+	return t
+}
+
 // String is the text without its marks.
 func (t Text) String() string { return string(t.b) }
 

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/floodmark/floodmark/internal/telegram/bottest"
+)
+
+type botKey struct{}
+
+// bot plays Telegram for a script:
+//
+//	bot start [DIR]         BOT_URL and BOT_TOKEN name a server, and so do the settings below DIR
+//	bot cards N             waits for N cards and prints the last
+//	bot press USER LABEL    touches a button
+//	bot told TEXT           waits until somebody was told something like it
+//	bot says TEXT           waits until a card says something like it
+//	bot wrote USER NAME     somebody writes to the bot
+//	bot webhook URL         something else takes what it hears
+//	bot refuses STATUS TEXT from now on
+func (s *scripts) bot(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: bot VERB …")
+	}
+	if args[0] == "start" {
+		server := bottest.New()
+		ts.Defer(server.Close)
+		*ts.Value(botKey{}).(**bottest.Server) = server
+		ts.Setenv("BOT_URL", server.URL)
+		ts.Setenv("BOT_TOKEN", bottest.Token)
+		if len(args) > 1 {
+			file := filepath.Join(ts.MkAbs(args[1]), "config", "service.yaml")
+			ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
+			text := fmt.Sprintf("telegram:\n  botToken: ${BOT_TOKEN}\n  chatId: 4711\n  allowedUserIds: [4711]\n  server: %s\n", server.URL)
+			ts.Check(os.WriteFile(file, []byte(text), 0o600))
+		}
+		return
+	}
+	server := *ts.Value(botKey{}).(**bottest.Server)
+	ctx, cancel := context.WithTimeout(s.ctx, 40*time.Second)
+	defer cancel()
+	until := func(so func() bool) {
+		if err := server.Wait(ctx, so); err != nil {
+			ts.Fatalf("waited in vain: %+v, %+v", server.Messages(), server.Replies())
+		}
+	}
+	switch verb, args := args[0], append(args[1:], "", ""); verb {
+	case "cards":
+		n, err := strconv.Atoi(args[0])
+		ts.Check(err)
+		until(func() bool { return len(server.Messages()) >= n })
+		m := server.Messages()[n-1]
+		l := ts.Value(lastKey{}).(*last)
+		l.stdout.Reset()
+		fmt.Fprintf(&l.stdout, "%s\n[%s]\n", m.Text, strings.Join(m.Labels, "] ["))
+		fmt.Fprint(ts.Stdout(), l.stdout.String())
+	case "press":
+		user, err := strconv.ParseInt(args[0], 10, 64)
+		ts.Check(err)
+		_, err = server.Press(user, args[1])
+		ts.Check(err)
+	case "told":
+		until(func() bool {
+			return slices.ContainsFunc(server.Replies(), func(r bottest.Reply) bool { return strings.Contains(r.Text, args[0]) })
+		})
+	case "says":
+		until(func() bool {
+			return slices.ContainsFunc(server.Messages(), func(m bottest.Message) bool { return strings.Contains(m.Text, args[0]) })
+		})
+	case "wrote":
+		server.Push(1, fmt.Sprintf(`{"update_id":1,"message":{"from":{"id":%s,"first_name":%q},"chat":{"id":%s,"type":"private"}}}`, args[0], args[1], args[0]))
+	case "webhook":
+		server.SetWebhook(args[0])
+	case "refuses":
+		status, err := strconv.Atoi(args[0])
+		ts.Check(err)
+		server.Break(func(string, int) *bottest.Fault {
+			return &bottest.Fault{Status: status, Body: fmt.Sprintf(`{"ok":false,"error_code":%d,"description":%q}`, status, args[1])}
+		})
+	default:
+		ts.Fatalf("bot %s?", verb)
+	}
+}

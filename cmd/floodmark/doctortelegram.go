@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/telegram"
+	"github.com/floodmark/floodmark/wire"
+)
+
+type telegramFlags struct {
+	place
+	send, who        bool
+	variable, server string
+}
+
+func newDoctorTelegram(c *console) *cobra.Command {
+	var f telegramFlags
+	cmd := &cobra.Command{
+		Use:   "telegram",
+		Short: "Find out whether you can be asked in Telegram",
+		Long: `Look at the bot that service.yaml names under «telegram»: whether its token is
+accepted, whether something else takes what it hears, whether it may write to the
+chat, and what a running monitor says about it. Nothing is sent, unless --send asks
+for a message that needs no answer.
+
+--who is for setting a bot up, before service.yaml names it: it waits half a minute
+for somebody to write to the bot and shows their number, for chatId and
+allowedUserIds. The token is read from a variable, so that it stands in no history.`,
+		Example: `  floodmark doctor telegram
+  floodmark doctor telegram --send
+  TELEGRAM_BOT_TOKEN=… floodmark doctor telegram --who`,
+		Annotations: exits("no problem was found", "a problem was found"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			return c.doctorTelegram(cmd.Context(), f, format(cmd))
+		}),
+	}
+	addPlace(cmd, &f.place)
+	cmd.Flags().BoolVar(&f.send, "send", false, "send a message to the chat")
+	cmd.Flags().BoolVar(&f.who, "who", false, "show who writes to the bot")
+	cmd.Flags().StringVar(&f.variable, "token-from", "TELEGRAM_BOT_TOKEN", "with --who: the `VARIABLE` that holds the token")
+	cmd.Flags().StringVar(&f.server, "server", "", "with --who: a Bot API server of your own at this `URL`")
+	return cmd
+}
+
+// whoTime is how long somebody has to write to the bot.
+const whoTime = 25 * time.Second
+
+func (c *console) doctorTelegram(ctx context.Context, f telegramFlags, form string) error {
+	if f.who {
+		return c.tell(c.whoWrites(ctx, f), form)
+	}
+	paths, err := c.paths(f.place)
+	if err != nil {
+		return err
+	}
+	s, err := config.LoadService(paths.Service)
+	if err != nil {
+		return c.tell([]finding{wrong("settings", "mend the file", "%s", err)}, form)
+	}
+	if s.Telegram == nil {
+		return c.tell([]finding{wrong("settings", "the guide says how: docs/guide/asking.md", "%s names no bot under «telegram»", paths.Service)}, form)
+	}
+	list := checkBot(ctx, *s.Telegram, f.send)
+	return c.tell(append(list, c.checkListening(ctx, f.place)...), form)
+}
+
+// checkBot looks at a bot as far as that changes nothing.
+func checkBot(ctx context.Context, t config.Telegram, send bool) []finding {
+	bot, err := t.Client()
+	if err != nil {
+		return []finding{wrong("bot token", "set it where this command and the monitor run", "%s", err)}
+	}
+	defer bot.Close()
+	me, err := bot.Me(ctx)
+	if err != nil {
+		return []finding{wrong("bot", "check the token and the way to the network", "%s", err)}
+	}
+	list := []finding{ok("bot", "it is @%s", me.Username)}
+	switch hook, err := bot.Webhook(ctx); {
+	case err != nil:
+		list = append(list, wrong("bot hears", "try again", "%s", err))
+	case hook != "":
+		list = append(list, wrong("bot hears", "call deleteWebhook for this bot, or make a bot of its own with @BotFather", "what it hears is delivered to %s, so nothing arrives here", hostOf(hook)))
+	default:
+		list = append(list, ok("bot hears", "nothing else takes what it hears"))
+	}
+	list = append(list, checkChat(ctx, bot, t))
+	if send && list[len(list)-1].State != problem {
+		list = append(list, sendNote(ctx, bot, int64(t.ChatID)))
+	}
+	return list
+}
+
+// checkChat looks where the bot would ask.
+func checkChat(ctx context.Context, bot *telegram.Client, t config.Telegram) finding {
+	chat, err := bot.Chat(ctx, int64(t.ChatID))
+	said, isSaid := errors.AsType[*telegram.Error](err)
+	switch {
+	case isSaid && (said.Status == http.StatusBadRequest || said.Status == http.StatusForbidden):
+		return wrong("chat", "write /start to the bot in Telegram, or add it to the group; then check chatId", "%s", err)
+	case err != nil:
+		return wrong("chat", "try again", "%s", err)
+	case chat.Type == "private":
+		return ok("chat", "you are asked in your own chat with the bot; %s may answer", count(len(t.AllowedUserIDs), "person", "people"))
+	case chat.Type == "channel":
+		return wrong("chat", "use your own chat with the bot, or a group", "it is a channel: whoever follows it reads every question")
+	}
+	return note("chat", "", "it is a group: all members read what your agents ask; %s may answer", count(len(t.AllowedUserIDs), "person", "people"))
+}
+
+func sendNote(ctx context.Context, bot *telegram.Client, chat int64) finding {
+	if _, err := bot.Send(ctx, chat, telegram.Plain("Floodmark can ask you here. This message needs no answer."), nil); err != nil {
+		return wrong("message", "write /start to the bot in Telegram, or add it to the group", "%s", err)
+	}
+	return ok("message", "sent: look at your phone")
+}
+
+// checkListening asks a running monitor what it says about its bot.
+func (c *console) checkListening(ctx context.Context, p place) []finding {
+	d, err := c.desk(p)
+	if err != nil {
+		return nil
+	}
+	defer d.end()
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	s, err := d.Status(ctx, &wire.StatusRequest{})
+	if err != nil {
+		return []finding{note("monitor", "start it: nobody is asked while it does not run", "no monitor answers here")}
+	}
+	var list []finding
+	fails := false
+	for _, line := range s.GetWarnings() {
+		switch {
+		case strings.HasPrefix(line, "telegram-"): // an incident
+			list = append(list, note("monitor", "", "%s", line))
+		case strings.HasPrefix(line, "telegram"):
+			list, fails = append(list, wrong("monitor", "what to do stands in the line, or look at the way to the network", "%s", line)), true
+		}
+	}
+	if !fails {
+		list = append(list, ok("monitor", "it runs and says nothing is wrong with its bot"))
+	}
+	return list
+}
+
+// whoWrites shows the numbers of those who write to a bot. It confirms nothing,
+// so that whoever else listens misses nothing.
+func (c *console) whoWrites(ctx context.Context, f telegramFlags) []finding {
+	bot, err := telegram.NewClient(telegram.ClientOptions{Base: f.server, Token: c.getenv(f.variable)})
+	if err != nil {
+		return []finding{wrong("bot token", "put it into the variable "+f.variable, "%s", err)}
+	}
+	defer bot.Close()
+	me, err := bot.Me(ctx)
+	if err != nil {
+		return []finding{wrong("bot", "check the token and the way to the network", "%s", err)}
+	}
+	c.say("write something to @%s in Telegram now", plain(me.Username))
+	updates, err := bot.Updates(ctx, 0, whoTime, "message", "callback_query")
+	if err != nil {
+		return []finding{wrong("bot hears", "stop what else uses this bot, then try again", "%s", err)}
+	}
+	var list []finding
+	seen := map[int64]bool{}
+	for _, u := range updates {
+		if u.Wrote == nil || u.Wrote.From.IsBot || seen[u.Wrote.From.ID] {
+			continue
+		}
+		seen[u.Wrote.From.ID] = true
+		where := ""
+		if u.Wrote.Chat.ID != u.Wrote.From.ID {
+			where = fmt.Sprintf(", in the group %d", u.Wrote.Chat.ID)
+		}
+		list = append(list, ok("who", "user %d calls themselves %q%s", u.Wrote.From.ID, u.Wrote.From.Name, where))
+	}
+	if len(list) == 0 {
+		return []finding{wrong("who", "write something to @"+me.Username+" and try again", "nobody wrote to the bot")}
+	}
+	return list
+}
+
+// hostOf is the host of an address; the rest of one may be secret.
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "another place"
+}
