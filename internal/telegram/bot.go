@@ -120,7 +120,7 @@ func (b *Bot) young() bool { return b.opts.Now().Sub(b.started) < settleIn }
 func (b *Bot) parts() (*Channel, []*Gate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.channel, b.gates[:len(b.gates):len(b.gates)]
+	return b.channel, slices.Clip(b.gates)
 }
 
 // forget ends the cards of a former life that nobody asked again.
