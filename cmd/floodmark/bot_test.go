@@ -32,17 +32,7 @@ func (s *scripts) bot(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: bot VERB …")
 	}
 	if args[0] == "start" {
-		server := bottest.New()
-		ts.Defer(server.Close)
-		*ts.Value(botKey{}).(**bottest.Server) = server
-		ts.Setenv("BOT_URL", server.URL)
-		ts.Setenv("BOT_TOKEN", bottest.Token)
-		if len(args) > 1 {
-			file := filepath.Join(ts.MkAbs(args[1]), "config", "service.yaml")
-			ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
-			text := fmt.Sprintf("telegram:\n  botToken: ${BOT_TOKEN}\n  chatId: 4711\n  allowedUserIds: [4711]\n  server: %s\n", server.URL)
-			ts.Check(os.WriteFile(file, []byte(text), 0o600))
-		}
+		startBot(ts, args[1:])
 		return
 	}
 	server := *ts.Value(botKey{}).(**bottest.Server)
@@ -88,5 +78,19 @@ func (s *scripts) bot(ts *testscript.TestScript, neg bool, args []string) {
 		})
 	default:
 		ts.Fatalf("bot %s?", verb)
+	}
+}
+
+func startBot(ts *testscript.TestScript, dirs []string) {
+	server := bottest.New()
+	ts.Defer(server.Close)
+	*ts.Value(botKey{}).(**bottest.Server) = server
+	ts.Setenv("BOT_URL", server.URL)
+	ts.Setenv("BOT_TOKEN", bottest.Token)
+	for _, dir := range dirs {
+		file := filepath.Join(ts.MkAbs(dir), "config", "service.yaml")
+		ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
+		text := fmt.Sprintf("telegram:\n  botToken: ${BOT_TOKEN}\n  chatId: 4711\n  allowedUserIds: [4711]\n  server: %s\n", server.URL)
+		ts.Check(os.WriteFile(file, []byte(text), 0o600))
 	}
 }
