@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
@@ -40,6 +41,9 @@ func (p *Plan) Apply() error {
 			return &FileError{Path: c.Path, Text: err.Error(), Hint: "run the command again"}
 		}
 	}
+	if err := p.clear(); err != nil {
+		return err
+	}
 	if !p.undo {
 		if err := p.keep(); err != nil {
 			return err
@@ -60,6 +64,39 @@ func (p *Plan) Apply() error {
 		}
 	}
 	return p.keep()
+}
+
+// clear takes away what a run that was killed left beside a file.
+func (p *Plan) clear() error {
+	var paths []string
+	for _, r := range p.records {
+		for _, one := range r.Files {
+			paths = append(paths, one.Path)
+		}
+	}
+	for _, a := range p.Agents {
+		k, err := kindOf(a.Name)
+		if err != nil {
+			return err
+		}
+		files, err := k.files(p.machine)
+		if err != nil {
+			return err
+		}
+		for _, one := range files {
+			paths = append(paths, one.path)
+		}
+	}
+	for _, path := range paths {
+		target, err := behind(path)
+		if err == nil {
+			err = os.Remove(target + wholefile.FreshSuffix)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return fileError(path, err)
+		}
+	}
+	return nil
 }
 
 // keep writes the originals.
@@ -94,7 +131,7 @@ func (p *Plan) write(c Change) error {
 	if err := os.MkdirAll(filepath.Dir(c.target), mode); err != nil {
 		return err
 	}
-	return wholefile.Replace(c.target, c.After, c.mode)
+	return wholefile.ReplaceWhen(c.target, c.After, c.mode, func() { p.step("rename " + c.Path) })
 }
 
 // rescue keeps a copy of a file that is not as we wrote it.
@@ -103,7 +140,7 @@ func (p *Plan) rescue(c Change) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return wholefile.Replace(filepath.Join(dir, c.Agent+"-"+filepath.Base(c.Path)), c.Before, 0o600)
+	return wholefile.ReplaceWhen(filepath.Join(dir, c.Agent+"-"+filepath.Base(c.Path)), c.Before, 0o600, func() { p.step("rename what was removed") })
 }
 
 // forget clears away what is left when all files are as they were.

@@ -15,7 +15,12 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	dir := t.TempDir()
+	return benchIn(t, t.TempDir())
+}
+
+// benchIn is one in a folder, which may hold what another one left.
+func benchIn(t testing.TB, dir string) *bench {
+	t.Helper()
 	b := &bench{t: t, env: map[string]string{"HOME": filepath.Join(dir, "home"), "PATH": filepath.Join(dir, "bin")}}
 	b.Machine = Machine{
 		Getenv: func(name string) string { return b.env[name] },

@@ -31,6 +31,12 @@ func Read(path string, limit int64) ([]byte, error) {
 // Replace writes a file as a whole, and returns when it is on disk. What root
 // replaces stays its owner's.
 func Replace(path string, data []byte, mode fs.FileMode) error {
+	return ReplaceWhen(path, data, mode, func() {})
+}
+
+// ReplaceWhen does so, and calls ready when the new file lies beside the old one,
+// whole, under its name with [FreshSuffix].
+func ReplaceWhen(path string, data []byte, mode fs.FileMode, ready func()) error {
 	fresh := path + FreshSuffix
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -42,6 +48,7 @@ func Replace(path string, data []byte, mode fs.FileMode) error {
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Chmod(mode), keepOwner(f, path), f.Sync(), f.Close())
 	if err == nil {
+		ready()
 		err = os.Rename(fresh, path)
 	}
 	if err != nil {

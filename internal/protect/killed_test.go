@@ -1,0 +1,111 @@
+package protect
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+var (
+	victim     = flag.String("victim", "", "be killed while changing the settings below this folder")
+	victimStep = flag.Int("victim-step", 0, "where: before so many files take the place of the old ones")
+	victimUndo = flag.Bool("victim-undo", false, "while taking it back")
+)
+
+// TestBeKilled is not a test: another one starts it and looks at what is left.
+func TestBeKilled(t *testing.T) {
+	if *victim == "" {
+		t.Skip("TestKilledBeforeTheRename starts it")
+	}
+	b := benchIn(t, *victim)
+	plan, n := b.protect(), 0
+	if *victimUndo {
+		plan = b.unprotect()
+	}
+	plan.step = func(what string) {
+		if !strings.HasPrefix(what, "rename ") {
+			return
+		}
+		if n++; n > *victimStep {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // it has not arrived yet
+		}
+	}
+	b.apply(plan)
+}
+
+// A process that is killed with kill -9 when the new file lies beside the old one
+// leaves the old one or the new one, for every file; then protect finishes it, and
+// unprotect leaves nothing behind.
+func TestKilledBeforeTheRename(t *testing.T) {
+	whole := everySort(t)
+	before := whole.tree()
+	whole.apply(whole.protect())
+	after := whole.tree()
+	kills := 0
+	for _, undo := range []bool{false, true} {
+		for n := 0; ; n++ {
+			dir, what := t.TempDir(), fmt.Sprintf("undo %v, killed at file %d", undo, n)
+			b := everySortIn(t, dir)
+			old, fresh := relocated(b, whole, before), relocated(b, whole, after)
+			if undo {
+				b.apply(b.protect())
+			}
+			if !killedIn(t, dir, n, undo) {
+				break
+			}
+			kills++
+			b.oldOrNew(old, fresh, what)
+			if left := leftovers(b); left != 1 {
+				t.Fatalf("%s: %d files lie beside others: it was not killed there", what, left)
+			}
+			if n%2 == 0 {
+				b.apply(b.protect())
+				b.like(fresh, what+", protected")
+			}
+			b.apply(b.unprotect())
+			b.like(old, what+", undone")
+		}
+	}
+	if kills < 8 {
+		t.Errorf("killed only %d times", kills)
+	}
+}
+
+func leftovers(b *bench) (n int) {
+	for path := range b.tree() {
+		if strings.HasSuffix(path, wholefile.FreshSuffix) {
+			n++
+		}
+	}
+	return n
+}
+
+// killedIn runs a process that is to be killed, and reports whether it was.
+func killedIn(t *testing.T, dir string, step int, undo bool) bool {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestBeKilled$", "-victim", dir, fmt.Sprint("-victim-step=", step), fmt.Sprint("-victim-undo=", undo))
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return false
+	}
+	died, is := errors.AsType[*exec.ExitError](err)
+	if !is {
+		t.Fatal(err)
+	}
+	if status, is := died.Sys().(syscall.WaitStatus); !is || !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return true
+}
