@@ -1,6 +1,11 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -33,9 +38,51 @@ func runOpencode(w *world, h how) string {
 		w.write(".config/opencode/plugins/floodmark.ts", w.settings("opencode/floodmark.ts"))
 	}
 	w.write(scripted.File, object(settings))
-	args := []string{"run", "--format", "json", "--auto"}
+	return opencodeAsIs(w, h)
+}
+
+// opencodeAsIs runs opencode with the settings it has.
+func opencodeAsIs(w *world, h how, more ...string) string {
+	args := append([]string{"run", "--format", "json", "--auto"}, more...)
 	if h.again {
 		args = append(args, "--continue")
 	}
-	return w.run(scripted.Env, tool(w.t, "opencode-"+opencodeVersion, "node_modules", "opencode-linux-x64", "bin", "opencode"), append(args, prompt())...)
+	return w.run(w.scripted("opencode").Env, tool(w.t, "opencode-"+opencodeVersion, "node_modules", "opencode-linux-x64", "bin", "opencode"), append(args, prompt())...)
+}
+
+// opencode goes on without a plugin that it cannot load. With our lock it has no
+// model then; with the plugin it has.
+func TestOpencodeIsLockedWithoutThePlugin(t *testing.T) {
+	if *gateOnly {
+		t.Skip("make soak SUITE=agents tries it")
+	}
+	w := newWorld(t)
+	w.daemon()
+	w.calls(opencodeAgent(), nil, work)
+	output := runOpencode(w, how{protected: true})
+	before := len(w.model.Turns())
+	if before == 0 {
+		t.Fatalf("with the plugin the model was not called: %s", tail(output))
+	}
+	spoilt := func(text string) func(string) error {
+		return func(plugin string) error { return os.WriteFile(plugin, []byte(text), 0o600) }
+	}
+	for name, c := range map[string]struct {
+		spoil func(plugin string) error
+		args  []string
+	}{
+		"gone":      {spoil: os.Remove},
+		"broken":    {spoil: spoilt("export const = 1")},
+		"throws":    {spoil: spoilt("throw new Error('no')")},
+		"forbidden": {spoil: spoilt(shipped(t, "opencode/floodmark.ts")), args: []string{"--pure"}},
+	} {
+		if err := c.spoil(filepath.Join(w.home, ".config/opencode/plugins/floodmark.ts")); err != nil {
+			t.Fatal(name, err)
+		}
+		output := opencodeAsIs(w, how{}, c.args...)
+		if after := len(w.model.Turns()); after != before || !strings.Contains(output, "error") {
+			t.Errorf("%s: the model was called %d times: %s", name, after-before, tail(output))
+		}
+		w.write(".config/opencode/plugins/floodmark.ts", shipped(t, "opencode/floodmark.ts"))
+	}
 }
