@@ -115,13 +115,15 @@ function memory() {
     sessions: new Kept<string>(), // the id of the session a key stands for now
     parents: new Kept<string>(), // by the key of a sub-agent's session
     tools: new Kept<string[]>(), // what a session was offered last
+    inner: new Kept<string[]>(), // the calls inside others, of a session
   };
 }
 
 // OpenClaw loads a plugin more than once into one process, and asks now this
-// copy, now that one.
-const shared = Symbol.for("floodmark");
-const { conversations, turns, sessions, parents, tools }: ReturnType<typeof memory> = ((globalThis as any)[shared] ??= memory());
+// copy, now that one. The number counts what is kept: a copy of another version
+// has a memory of its own.
+const shared = Symbol.for("floodmark 2");
+const { conversations, turns, sessions, parents, tools, inner }: ReturnType<typeof memory> = ((globalThis as any)[shared] ??= memory());
 
 const where = (sessionKey?: string, channel?: string, chat?: string) => JSON.stringify([sessionKey, channel, chat]);
 
@@ -231,11 +233,31 @@ const plugin = {
       }
     });
 
+    // Without an answer OpenClaw runs nothing. It is asked for less time than the
+    // daemon keeps its question.
+    const asking = ({ title, description }: any, call: object) => ({
+      requireApproval: {
+        title: String(title),
+        description: String(description),
+        allowedDecisions: ["allow-once", "deny"],
+        timeoutMs: 100_000,
+        onResolution: (decision: string) => tell("approval_ended", { ...call, decision }),
+      },
+    });
+
     api.on("before_tool_call", async (event: any, ctx: any) => {
       const { toolName, params, toolCallId, toolKind } = event;
+      const { channel, senderId, senderIsOwner } = ctx.requester ?? {};
+      const call = { ...about(ctx), toolName, args: params, toolCallId, toolKind };
+      if (String(toolCallId).startsWith("tool_search_code:")) {
+        const key = where(ctx.sessionKey, ctx.sessionId);
+        inner.set(key, [...(inner.get(key) ?? []), toolCallId].slice(-64));
+      }
       try {
-        const todo = await ask("before_tool_call", { ...about(ctx), toolName, args: params, toolCallId, toolKind });
+        const told = { ...call, channelId: ctx.channelId, requester: { channel, senderId, senderIsOwner: senderIsOwner === true } };
+        const todo = await ask("before_tool_call", told);
         if (todo.block === false) return undefined;
+        if (todo.ask) return asking(todo.ask, call);
         return { block: true, blockReason: String(todo.reason ?? NO_ANSWER) };
       } catch (err) {
         return { block: true, blockReason: because(err) };
@@ -248,7 +270,15 @@ const plugin = {
         const { toolName, args, toolCallId, isError, result } = event;
         let text: string;
         try {
-          const told = { ...about(ctx), toolName, args, toolCallId, isError: isError === true, result: result?.content };
+          const told = {
+            ...about(ctx),
+            toolName,
+            args,
+            toolCallId,
+            isError: isError === true,
+            result: result?.content,
+            inner: toolName === "tool_call" ? inner.get(where(ctx.sessionKey, ctx.sessionId)) : undefined,
+          };
           const todo = await ask("tool_result", told);
           if (todo.keep === true) return undefined;
           text = String(todo.withhold ?? NO_ANSWER);
@@ -283,6 +313,7 @@ const plugin = {
 
     api.on("session_end", async (_event: any, ctx: any) => {
       tools.delete(where(ctx.sessionKey, ctx.sessionId));
+      inner.delete(where(ctx.sessionKey, ctx.sessionId));
       await tell("session_end", about(ctx));
     });
   },

@@ -74,6 +74,8 @@ type asked struct {
 	// window says that the agent would ask the person now if it were told to,
 	// and that nothing but the person answers.
 	window bool
+	// ended says how a question in the agent's window ended, if it tells.
+	ended windowEnd
 	// result is what a tool gave, as the agent wrote it.
 	result json.RawMessage
 }
@@ -126,6 +128,8 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 		return lang.write(req.Event, answer{})
 	case err != nil:
 		return lang.write(req.Event, answer{why: "the hook's message was not understood, so nothing is allowed: " + err.Error() + ". Ask the person to compare the versions of the agent and of floodmark.", about: about})
+	case about.ended != windowOpen:
+		return lang.write(req.Event, d.windowEnded(ctx, about))
 	case about.second && d.Doubles.take(about):
 		return lang.write(req.Event, answer{about: about})
 	}

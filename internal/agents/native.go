@@ -42,9 +42,10 @@ type opened struct {
 const maxNative = 4096
 
 // CanAsk reports whether an agent may be told to ask in its own window. Cursor
-// obeys that at some events only and does not say in which mode it is; OpenClaw
-// was not seen to get an answer.
-func CanAsk(agent string) bool { return agent == claudeName }
+// obeys that at some events only and does not say in which mode it is. OpenClaw
+// was seen to ask in a chat, to take the owner's answer and nobody else's, and to
+// run nothing without one.
+func CanAsk(agent string) bool { return agent == claudeName || agent == openclawName }
 
 // NewNative returns one for the agents that are named. Answer closes a question
 // of a session as the person did in that window.
@@ -95,6 +96,46 @@ func (n *Native) take(s floodmark.SessionID) (handed, bool) {
 	return h, open
 }
 
+// A windowEnd is how a question in an agent's window ended, if the agent tells.
+type windowEnd uint8
+
+const (
+	windowOpen       windowEnd = iota // it tells nothing
+	windowAgreed                      // the result of the call is to come
+	windowDenied                      // the person said no
+	windowUnanswered                  // nobody said anything, and the call did not run
+)
+
+// windowEnded takes note of how a question ended. It can only close one: that the
+// person agreed shows when the result arrives.
+func (d Door) windowEnded(ctx context.Context, about asked) answer {
+	ev := about.event
+	h, open := d.Native.take(ev.Session)
+	if !open {
+		return answer{}
+	}
+	if h.event.Call.ID != ev.Call.ID || about.ended == windowAgreed {
+		d.Native.keep(ev.Session, h)
+		return answer{}
+	}
+	if about.ended == windowUnanswered {
+		return answer{} // it stays open elsewhere as long as any other
+	}
+	s := journal.Session{Tenant: d.Tenant, ID: ev.Session}
+	if err := d.Native.answer(ctx, s, h.ticket, floodmark.Restrict, "window of "+h.event.Agent); err != nil {
+		d.Native.keep(ev.Session, h)
+		return answer{why: sorry(err)}
+	}
+	return answer{}
+}
+
+// keep leaves a question open.
+func (n *Native) keep(s floodmark.SessionID, h handed) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.handed[s] = h
+}
+
 // settle closes the question that is open in the window of an event's session.
 // What cannot be written down stays open, and the event is refused.
 func (d Door) settle(ctx context.Context, ev hook.Event) error {
@@ -104,9 +145,7 @@ func (d Door) settle(ctx context.Context, ev hook.Event) error {
 	}
 	err := d.close(ctx, ev, h)
 	if err != nil {
-		d.Native.mu.Lock()
-		defer d.Native.mu.Unlock()
-		d.Native.handed[ev.Session] = h
+		d.Native.keep(ev.Session, h)
 	}
 	return err
 }

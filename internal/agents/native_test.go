@@ -150,7 +150,7 @@ func TestOnlyAWindowWithAPersonAsks(t *testing.T) {
 	if try(on(claude), strings.Replace(raw, `{"s`, `{"agent_id":"a","s`, 1), "cli") || try(on(claude), strings.Replace(raw, `"c"`, `""`, 1), "cli") {
 		t.Error("it asks for a sub-agent, or for a call without a name")
 	}
-	for _, agent := range []string{"codex", "cursor", "gemini-cli", "copilot-cli", "opencode", "openclaw", "pi", ""} {
+	for _, agent := range []string{"codex", "cursor", "gemini-cli", "copilot-cli", "opencode", "pi", ""} {
 		if agents.CanAsk(agent) {
 			t.Errorf("%s can ask", agent)
 		}

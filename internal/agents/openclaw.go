@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,8 @@ import (
 const openclawName = "openclaw"
 
 // The plugin hooks of OpenClaw 2026.9 that our shim sends on. tool_result is
-// its middleware for results.
+// its middleware for results; approval_ended is our own word for the end of a
+// question that OpenClaw asked.
 const (
 	openclawPrompt    = "before_prompt_build"
 	openclawRun       = "before_agent_run"
@@ -24,6 +26,7 @@ const (
 	openclawResult    = "tool_result"
 	openclawChildEnd  = "subagent_ended"
 	openclawCompacted = "after_compaction"
+	openclawAnswer    = "approval_ended"
 	openclawRunEnd    = "agent_end"
 	openclawEnd       = "session_end"
 )
@@ -62,6 +65,19 @@ type openclawSays struct {
 	Args   json.RawMessage `json:"args"`
 	Result json.RawMessage `json:"result"`
 	Error  bool            `json:"isError"`
+	// Decision is the end of a question.
+	Decision string `json:"decision"`
+	// Inner are the names of the calls that came inside others of late.
+	Inner []string `json:"inner"`
+	// Place is the conversation of a call's run, Requester who wrote there.
+	Place     string            `json:"channelId"`
+	Requester openclawRequester `json:"requester"`
+}
+
+type openclawRequester struct {
+	Channel string `json:"channel"`
+	ID      string `json:"senderId"`
+	Owner   bool   `json:"senderIsOwner"`
 }
 
 type openclawQuote struct {
@@ -106,6 +122,9 @@ func (openclaw) read(req hookframe.Request) (asked, error) {
 	case openclawResult:
 		ev.Point, ev.Result = hook.AfterToolCall, hook.Result{Text: m.text(), Error: m.Error}
 		ev.Call, err = m.call()
+	case openclawAnswer:
+		ev.Point = hook.AfterToolCall
+		ev.Call, err = m.call()
 	case openclawChildEnd:
 		ev.Point = hook.SubagentEnded
 		ev.Child, err = m.Child.name()
@@ -120,7 +139,29 @@ func (openclaw) read(req hookframe.Request) (asked, error) {
 	default:
 		err = fmt.Errorf("the event %q of OpenClaw is not known", plain(req.Event, hookframe.MaxName))
 	}
-	return asked{event: ev}, err
+	return asked{event: ev, window: m.asks(), ended: m.ended(req.Event)}, err
+}
+
+// asks reports whether the owner wrote what this run works on, alone with the
+// agent: there OpenClaw asks, and takes an answer of those it counts as owners.
+// Elsewhere it may ask where others see it, or nobody.
+func (m openclawSays) asks() bool {
+	r := m.Requester
+	return r.Owner && r.Channel != "" && r.ID != "" && m.Place == r.Channel+":"+r.ID && !m.isChild()
+}
+
+// ended is how a question in the chat ended. The result of the call says yes, not
+// this: whoever can write to the socket could say it.
+func (m openclawSays) ended(event string) windowEnd {
+	switch {
+	case event != openclawAnswer:
+		return windowOpen
+	case m.Decision == "allow-once":
+		return windowAgreed
+	case m.Decision == "deny":
+		return windowDenied
+	}
+	return windowUnanswered // in time, or nobody could be asked
 }
 
 // compacted is a session that goes on under another id: its new history was
@@ -236,8 +277,8 @@ func (m openclawSays) offered() (tools []hook.Tool) {
 const openclawWrapper = "tool_call"
 
 // call is the call itself, also if it comes inside the wrapper. Before it
-// runs OpenClaw tells of both, and of the inner one under an id made of the
-// outer one's; afterwards of the outer one only. If that id were another, the
+// runs OpenClaw tells of both, and of the inner one under a name made of the
+// outer one's; afterwards of the outer one only. If the name were another, the
 // result would be one that nobody decided on, which is an incident.
 func (m openclawSays) call() (hook.Call, error) {
 	name, args, id := m.Tool, m.Args, m.CallID
@@ -246,7 +287,7 @@ func (m openclawSays) call() (hook.Call, error) {
 		if name, args, err = unwrapped(m.Args); err != nil {
 			return hook.Call{}, err
 		}
-		id = "tool_search_code:" + id + ":" + name + ":1"
+		id = m.inside(name)
 	}
 	if m.Kind != "" {
 		name = m.Kind // a tool that only shares the name of another
@@ -257,6 +298,20 @@ func (m openclawSays) call() (hook.Call, error) {
 	c := hook.Call{ID: floodmark.CallID(id), Args: args}
 	c.Server, c.Name = openclawTool(name)
 	return c, nil
+}
+
+// inside is the name of the call of a tool inside this one: OpenClaw puts its own
+// name, the tool and a number together, which counts all such calls of a run. The
+// shim knows those of late; the first one can be told without.
+func (m openclawSays) inside(tool string) string {
+	outer := regexp.MustCompile(`[^A-Za-z0-9_.:-]+`).ReplaceAllString(strings.TrimSpace(m.CallID), "_")
+	begin := "tool_search_code:" + outer[:min(len(outer), 120)] + ":" + tool + ":"
+	for _, id := range slices.Backward(m.Inner) {
+		if n, is := strings.CutPrefix(id, begin); is && n != "" && strings.Trim(n, "0123456789") == "" {
+			return id
+		}
+	}
+	return begin + "1"
 }
 
 // unwrapped takes the wrapper's arguments apart: the name of a tool and its
@@ -326,10 +381,38 @@ type openclawTools struct {
 	Hidden []string `json:"hidden"`
 }
 
+// openclawAsks answers a call about which OpenClaw asks the owner. A shim that
+// does not know how blocks it.
+type openclawAsks struct {
+	shimCall
+
+	Ask openclawQuestion `json:"ask"`
+}
+
+type openclawQuestion struct {
+	Title string `json:"title"`
+	Text  string `json:"description"`
+}
+
+// What OpenClaw shows of a question, in characters: beyond it, it refuses to ask.
+const (
+	openclawTitle = 80
+	openclawText  = 512
+)
+
+func (a answer) asking() any {
+	if !a.ask {
+		return a.call()
+	}
+	return openclawAsks{a.call(), openclawQuestion{
+		Title: plain("floodmark: may "+a.about.event.Call.Name+" run?", openclawTitle), Text: plain(a.question(), openclawText),
+	}}
+}
+
 func (openclaw) write(event string, a answer) hookframe.Response {
 	switch event {
 	case openclawCall:
-		return tells(a.call())
+		return tells(a.asking())
 	case openclawRun:
 		return tells(a.said())
 	case openclawResult:

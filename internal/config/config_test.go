@@ -248,8 +248,8 @@ func TestGuarded(t *testing.T) {
 
 // Only an agent that is known to ask and to wait may be told to.
 func TestAgentsThatAskThemselves(t *testing.T) {
-	s, err := ParseService("service.yaml", []byte("agents:\n  claude-code: {ask: native}\n  codex: {}\n"))
-	if err != nil || !slices.Equal(s.Native(), []string{"claude-code"}) {
+	s, err := ParseService("service.yaml", []byte("agents:\n  openclaw: {ask: native}\n  claude-code: {ask: native}\n  codex: {}\n"))
+	if err != nil || !slices.Equal(s.Native(), []string{"claude-code", "openclaw"}) {
 		t.Errorf("%v, %v", s.Native(), err)
 	}
 	for text, want := range map[string]string{

@@ -181,6 +181,9 @@ func mcpGated(w *world, a agent) error {
 	if err != nil || !strings.Contains(string(sent), w.secret) {
 		return fmt.Errorf("the server's tool was not called when that was approved, so nothing is shown: %q, %w", sent, err)
 	}
+	if got := w.incidents(); len(got) > 0 {
+		return fmt.Errorf("what was judged is taken for what was not: %v", got)
+	}
 	return w.has("News", waits, "dispatched")
 }
 

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -46,6 +47,18 @@ type chatApp struct {
 
 	mu   sync.Mutex
 	told int
+	last time.Time // when the last one was told
+	// asked are the questions that came, by the name OpenClaw gave them.
+	asked []string
+}
+
+// noteAsked keeps the name of a question in a message to somebody.
+func (c *chatApp) noteAsked(body []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id := regexp.MustCompile(`plugin:[0-9a-f-]{36}`).FindString(string(body)); id != "" && !slices.Contains(c.asked, id) {
+		c.asked = append(c.asked, id)
+	}
 }
 
 // The owner's number in the chat app, and that of a group.
@@ -53,6 +66,9 @@ const (
 	chatOwner = 111
 	groupChat = -100500
 )
+
+// newestQuestion stands in a message for the name of the last question.
+const newestQuestion = "THE-QUESTION"
 
 func (c *chatApp) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a lost request is asked again
@@ -63,6 +79,7 @@ func (c *chatApp) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case method == "getUpdates":
 		result = c.update(body)
 	case method == "sendMessage":
+		c.noteAsked(body)
 		result = map[string]any{"message_id": 1000, "date": 1, "chat": map[string]any{"id": 1, "type": "private"}, "text": "x"}
 	case strings.HasPrefix(method, "get"):
 		result = map[string]any{"id": 1, "type": "private", "url": "", "pending_update_count": 0}
@@ -82,8 +99,11 @@ func (c *chatApp) update(body []byte) any {
 		time.Sleep(200 * time.Millisecond)
 		return []any{}
 	}
-	c.told = n + 1
+	c.told, c.last = n+1, time.Now()
 	m := c.messages[n]
+	if len(c.asked) > 0 {
+		m.text = strings.ReplaceAll(m.text, newestQuestion, c.asked[len(c.asked)-1])
+	}
 	chat := map[string]any{"id": m.from, "type": "private", "first_name": "P"}
 	if m.group {
 		chat = map[string]any{"id": groupChat, "type": "supergroup", "title": "Team"}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/hookframe"
@@ -94,7 +95,7 @@ func (w *world) inMemory() (kill func()) {
 		w.t.Fatal(err)
 	}
 	w.monitor = m
-	door := agents.Door{Hooks: m}
+	door := agents.Door{Hooks: m, Native: agents.NewNative(w.native, w.inWindow)}
 	frames, web := hookframe.Split(listen(w.t, w.memorySocket()))
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
@@ -109,6 +110,19 @@ func (w *world) inMemory() (kill func()) {
 	})
 	w.t.Cleanup(kill)
 	return kill
+}
+
+// inWindow takes over what the owner answered to the agent itself.
+func (w *world) inWindow(ctx context.Context, s journal.Session, t floodmark.TicketID, v floodmark.Verdict, channel string) error {
+	verb := approval.Deny
+	if v == floodmark.Allow {
+		verb = approval.Approve
+	}
+	w.mu.Lock()
+	w.answers = append(w.answers, v)
+	w.mu.Unlock()
+	_, err := w.monitor.Answer(ctx, s, approval.Command{Verb: verb, Tool: approval.All, Ticket: t, By: "owner", Channel: channel})
+	return err
 }
 
 // noting keeps what the agent told us.
@@ -133,6 +147,29 @@ func (w *world) events() (list []string) {
 		}
 	}
 	return list
+}
+
+// incidents are the kinds of what a monitor in memory wrote down.
+func (w *world) incidents() (kinds []string) {
+	w.t.Helper()
+	for head, err := range w.journal.Recent(w.t.Context(), "") {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for entry, err := range w.journal.Read(w.t.Context(), head.Session, 0) {
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			fact, err := entry.Fact()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if seen, is := fact.(floodmark.IncidentSeen); is {
+				kinds = append(kinds, seen.Kind+": "+seen.Text)
+			}
+		}
+	}
+	return kinds
 }
 
 func random() string {

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/internal/testmodel"
 	"github.com/floodmark/floodmark/journal"
@@ -49,6 +50,7 @@ type world struct {
 	edit     func(string) string // changes the settings, if not nil
 	reading  func()              // happens while the page is read, if not nil
 	env      []string            // more of the agent's environment
+	native   []string            // the agents that ask by themselves
 	monitor  *monitor.Monitor    // nil unless it runs in memory, over the journal
 	journal  *journal.Memory
 	stop     func() // ends the monitor
@@ -63,6 +65,8 @@ type world struct {
 	mu    sync.Mutex
 	taken []string // what arrived at the attacker's
 	told  []told   // what arrived at the daemon
+	// answers are what the owner said to the agent itself.
+	answers []floodmark.Verdict
 }
 
 // told is one question of an agent's hook, and our answer.

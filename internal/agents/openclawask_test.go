@@ -1,0 +1,186 @@
+package agents_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/journal"
+)
+
+const openclaw = "openclaw"
+
+// chats makes OpenClaw's owner write in a direct chat.
+func chats(before [2]string) [2]string {
+	return [2]string{before[0], strings.Replace(before[1], `{`, `{"channelId":"telegram:111","requester":{"channel":"telegram","senderId":"111","senderIsOwner":true},`, 1)}
+}
+
+func asksInChat(resp hookframe.Response) bool {
+	return resp.Exit == 0 && strings.Contains(resp.Stdout, `"ask":{"title":"floodmark: may exec run?","description":"floodmark: exec `)
+}
+
+func openclawDesk(t *testing.T) *desk {
+	t.Helper()
+	d := newDesk(t, openclaw, openclaw)
+	d.speech.before = chats(d.speech.before)
+	d.read()
+	return d
+}
+
+// ended is what our shim says when a question ended.
+func ended(decision string) [2]string {
+	return [2]string{"approval_ended", `{"sessionKey":"s","sessionId":"s","toolName":"exec","args":{"command":TEXT},"toolCallId":CALL,"decision":"` + decision + `"}`}
+}
+
+// Where it was switched on, OpenClaw asks in the chat. The result says that the
+// owner agreed; a shim that cannot ask blocks.
+func TestOpenclawAsksInTheChat(t *testing.T) {
+	d := openclawDesk(t)
+	runs, resp := d.runs(outward, "c2")
+	if runs || !asksInChat(resp) || !strings.Contains(resp.Stdout, `"block":true,"reason":"floodmark: `) {
+		t.Fatalf("%v %+v", runs, resp)
+	}
+	d.shown()
+	if _, resp := d.says(ended("allow-once"), outward, "c2", ""); resp.Exit != 0 || len(d.answers()) > 0 {
+		t.Errorf("only the result says yes: %+v, %v", resp, d.answers())
+	}
+	if resp := d.gave(outward, "c2", "thanks"); resp.Stdout != `{"keep":true}` {
+		t.Errorf("the result: %+v", resp)
+	}
+	if got := d.answers(); !slices.Equal(got, []string{"allow window of openclaw"}) || len(d.incidents()) > 0 || d.unread() > 0 {
+		t.Errorf("answers %v, incidents %v, unread %d", got, d.incidents(), d.unread())
+	}
+	if _, resp := d.runs(orders, "c4"); asksInChat(resp) {
+		t.Errorf("what is refused is not asked about: %+v", resp)
+	}
+	d.secretive()
+}
+
+// A no in the chat closes the question, and the session counts with nothing that
+// it did not read. If the call ran all the same, that is an incident.
+func TestOpenclawSaysNoInTheChat(t *testing.T) {
+	d := openclawDesk(t)
+	d.runs(outward, "c2")
+	d.shown()
+	if _, resp := d.says(ended("deny"), outward, "c9", ""); resp.Exit != 0 || len(d.answers()) > 0 {
+		t.Errorf("news of another call closed it: %+v, %v", resp, d.answers())
+	}
+	if _, resp := d.says(ended("deny"), outward, "c2", ""); resp.Exit != 0 {
+		t.Errorf("%+v", resp)
+	}
+	if got := d.answers(); !slices.Equal(got, []string{"restrict window of openclaw"}) || len(d.incidents()) > 0 || d.unread() > 0 {
+		t.Errorf("answers %v, incidents %v, unread %d", got, d.incidents(), d.unread())
+	}
+	if _, resp := d.says(ended("deny"), outward, "c2", ""); resp.Exit != 0 || len(d.answers()) != 1 {
+		t.Errorf("it is closed already: %+v", resp)
+	}
+	d.gave(outward, "c2", "thanks")
+	if got := d.incidents(); len(got) != 1 {
+		t.Errorf("incidents %v", got)
+	}
+}
+
+// Whoever says nothing has not said no: the question can be answered elsewhere,
+// and is asked again.
+func TestOpenclawNobodyAnswersInTheChat(t *testing.T) {
+	for _, decision := range []string{"timeout", "cancelled", ""} {
+		d := openclawDesk(t)
+		d.runs(outward, "c2")
+		d.shown()
+		if _, resp := d.says(ended(decision), outward, "c2", ""); resp.Exit != 0 {
+			t.Errorf("%q: %+v", decision, resp)
+		}
+		if runs, resp := d.runs("ls", "c3"); !runs {
+			t.Errorf("%q: %+v", decision, resp)
+		}
+		if len(d.answers()) > 0 || len(d.incidents()) > 0 || d.unread() > 0 {
+			t.Errorf("%q: answers %v, incidents %v, unread %d", decision, d.answers(), d.incidents(), d.unread())
+		}
+		if runs, _ := d.runs(outward, "c4"); runs {
+			t.Errorf("%q: it runs", decision)
+		}
+	}
+}
+
+// Only the owner, alone with the agent, is asked there.
+func TestOpenclawAsksTheOwnerAlone(t *testing.T) {
+	for name, change := range map[string][2]string{
+		"somebody else":         {`"senderIsOwner":true`, `"senderIsOwner":false`},
+		"a group":               {`"telegram:111"`, `"telegram:-100500"`},
+		"no place":              {`"telegram:111"`, `""`},
+		"no channel":            {`"channel":"telegram"`, `"channel":""`},
+		"no sender":             {`"senderId":"111"`, `"senderId":""`},
+		"nobody, and nowhere":   {`"telegram:111","requester":{"channel":"telegram","senderId":"111"`, `":","requester":{"channel":"","senderId":""`},
+		"a sub-agent":           {`"sessionKey":"s"`, `"sessionKey":"agent:main:subagent:s"`},
+		"a call without a name": {`"toolCallId":CALL`, `"toolCallId":""`},
+	} {
+		d := openclawDesk(t)
+		d.speech.before[1] = strings.Replace(d.speech.before[1], change[0], change[1], 1)
+		if runs, resp := d.runs(outward, "c2"); runs || asksInChat(resp) {
+			t.Errorf("%s: %+v", name, resp)
+		}
+	}
+	d := newDesk(t, openclaw) // not switched on
+	d.speech.before = chats(d.speech.before)
+	d.read()
+	if runs, resp := d.runs(outward, "c2"); runs || asksInChat(resp) {
+		t.Errorf("%+v", resp)
+	}
+	if _, resp := d.says(ended("deny"), outward, "c2", ""); resp.Exit != 0 || len(d.answers()) > 0 {
+		t.Errorf("our own question was closed: %+v", resp)
+	}
+}
+
+// A question is never longer than OpenClaw takes.
+func TestOpenclawQuestionFits(t *testing.T) {
+	d := openclawDesk(t)
+	_, resp := d.runs(outward+"?"+strings.Repeat("ä", 2000), "c2")
+	_, rest, ok := strings.Cut(resp.Stdout, `"description":"`)
+	if n := utf8.RuneCountInString(strings.TrimSuffix(rest, `"}}`)); !ok || n > 530 { // some are written with a stroke before them
+		t.Errorf("%d: %s", n, resp.Stdout)
+	}
+}
+
+// If it cannot be written down that nobody said yes, the question stays, and
+// nothing goes on.
+func TestOpenclawNoIsLost(t *testing.T) {
+	d := openclawDesk(t)
+	d.door.Native = agents.NewNative([]string{openclaw}, func(context.Context, journal.Session, floodmark.TicketID, floodmark.Verdict, string) error {
+		return errors.New("disk full")
+	})
+	d.runs(outward, "c2")
+	if _, resp := d.says(ended("deny"), outward, "c2", ""); resp.Exit == 0 || !strings.Contains(resp.Stderr, "disk full") {
+		t.Errorf("%+v", resp)
+	}
+	if ok, resp := d.runs("ls", "c3"); ok || !strings.Contains(resp.Stdout, "disk full") {
+		t.Errorf("%+v", resp)
+	}
+}
+
+// OpenClaw counts the calls inside others for a whole run: the shim knows their
+// names, and only one that was made of this call counts.
+func TestOpenclawCallsInsideAreKnownAgain(t *testing.T) {
+	for name, c := range map[string]struct{ outer, inner, want string }{
+		"the first, by itself": {"c1", `null`, "tool_search_code:c1:web_fetch:1"},
+		"the second":           {"c2", `["tool_search_code:c1:web_fetch:1","tool_search_code:c2:web_fetch:2"]`, "tool_search_code:c2:web_fetch:2"},
+		"the name comes again": {"c1", `["tool_search_code:c1:web_fetch:1","tool_search_code:c1:web_fetch:12"]`, "tool_search_code:c1:web_fetch:12"},
+		"another tool's":       {"c1", `["tool_search_code:c1:exec:2"]`, "tool_search_code:c1:web_fetch:1"},
+		"a longer name":        {"c1", `["tool_search_code:c1:web_fetch:2:web_fetch:3"]`, "tool_search_code:c1:web_fetch:1"},
+		"no number":            {"c1", `["tool_search_code:c1:web_fetch:"]`, "tool_search_code:c1:web_fetch:1"},
+		"what OpenClaw cleans": {" c/1 ", `["tool_search_code:c_1:web_fetch:4"]`, "tool_search_code:c_1:web_fetch:4"},
+		"what OpenClaw cuts":   {strings.Repeat("x", 121), `["tool_search_code:` + strings.Repeat("x", 120) + `:web_fetch:5"]`, "tool_search_code:" + strings.Repeat("x", 120) + ":web_fetch:5"},
+		"what OpenClaw leaves": {strings.Repeat("x", 120), `[]`, "tool_search_code:" + strings.Repeat("x", 120) + ":web_fetch:1"},
+	} {
+		j := &judge{reply: allowed()}
+		ask(t, agents.Door{Hooks: j}, openclaw, "tool_result", `{"sessionKey":"k","sessionId":"s","toolName":"tool_call","toolCallId":"`+c.outer+`","inner":`+c.inner+`,"args":{"id":"web_fetch","args":{}},"result":[]}`)
+		if len(j.saw) != 1 || string(j.saw[0].Call.ID) != c.want {
+			t.Errorf("%s: %+v", name, j.saw)
+		}
+	}
+}
