@@ -116,6 +116,9 @@ func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o 
 	if o, err = m.cfg.Auditor.Audit(ctx, from, c); err == nil {
 		err = ctx.Err()
 	}
+	if o.Says == audit.Silent {
+		o.Reason = "" // whose words they are is not known
+	}
 	return o, err
 }
 

@@ -1,0 +1,181 @@
+// Package auditor asks a model for its opinion on a call: any service that
+// speaks chat completions or Anthropic's messages, far away or on this machine.
+//
+// It sends an [audit.Case] and nothing else, so what tools gave and what the
+// agent wrote cannot get into it. It refuses to follow a redirect, to speak in
+// the clear beyond this machine, to wait for ever, and to read without end.
+// Whatever is not a clear answer is none.
+package auditor
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/floodmark/floodmark/audit"
+)
+
+// A Config says whom to ask and how much of it.
+type Config struct {
+	// Endpoint is the address of the service: https, or http on this machine.
+	Endpoint string
+	Kind     Kind
+	Model    string
+	// Key returns what proves who asks; nil or empty without one. It is called
+	// at every question, and its value is kept nowhere.
+	Key func() (string, error)
+	// Timeout is for one case, with both of its questions.
+	Timeout time.Duration
+	// Content says that the service may see what files are to hold.
+	Content bool
+	Budget  Budget
+	// Now is the clock; Transport is another way there, for tests.
+	Now       func() time.Time
+	Transport http.RoundTripper
+}
+
+// The usual settings, and how far they go.
+const (
+	DefaultTimeout = 5 * time.Second
+	MaxTimeout     = 30 * time.Second // the monitor waits no longer
+)
+
+// An Auditor asks one service. It is safe for use by many at once.
+type Auditor struct {
+	cfg     Config
+	url     string
+	client  *http.Client
+	secret  [sha256.Size]byte // of this process: names cases in the cache
+	cache   cache
+	budget  ledger
+	breaker breaker
+	seats   chan struct{}
+	health  health
+}
+
+// maxAtOnce bounds the cases that are with the service at one time. Others wait
+// for their turn within their own time.
+const maxAtOnce = 8
+
+// New returns an auditor. It calls nobody yet.
+func New(c Config) (*Auditor, error) {
+	if c.Model == "" {
+		return nil, errors.New("the auditor needs the name of a model")
+	}
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	if c.Timeout < 0 || c.Timeout > MaxTimeout {
+		return nil, fmt.Errorf("the auditor's timeout is %s: want at most %s", c.Timeout, MaxTimeout)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	to, err := address(c.Endpoint, c.Kind)
+	if err != nil {
+		return nil, err
+	}
+	if c.Transport == nil {
+		c.Transport = transport(Local(c.Endpoint))
+	}
+	a := &Auditor{cfg: c, url: to, client: newClient(c.Transport), seats: make(chan struct{}, maxAtOnce)}
+	a.budget.limit = c.Budget.orUsual()
+	if _, err := rand.Read(a.secret[:]); err != nil {
+		return nil, fmt.Errorf("draw a key for the auditor: %w", err)
+	}
+	return a, nil
+}
+
+// Audit gives an opinion on a case. What it has said clearly about the very same
+// case it says again without asking; repeats count against the budget too.
+func (a *Auditor) Audit(ctx context.Context, from audit.Asker, c audit.Case) (audit.Opinion, error) {
+	if !c.Fits() {
+		return a.note(audit.Opinion{Says: audit.Unsure, Reason: "it was not asked: the call is too large to be shown as a whole"}, nil)
+	}
+	name, err := a.name(from.Tenant, c)
+	if err != nil {
+		return a.note(audit.Opinion{}, &audit.Failure{Words: "could not be shown the call", Err: err})
+	}
+	if spent := a.budget.take(from); spent != "" {
+		return a.note(audit.Opinion{Says: audit.Unsure, Reason: "it was not asked: " + spent}, nil)
+	}
+	if o, ok := a.cache.get(name, a.cfg.Now()); ok {
+		return a.note(o, nil)
+	}
+	began := a.cfg.Now()
+	o, err := a.guarded(ctx, c)
+	a.budget.spend(from, a.cfg.Now().Sub(began))
+	if err == nil {
+		a.cache.put(name, o, a.cfg.Now())
+	}
+	return a.note(o, err)
+}
+
+// name is a digest of exactly this case, with everything it holds. It means
+// nothing outside this process.
+func (a *Auditor) name(tenant string, c audit.Case) (caseName, error) {
+	data, err := json.Marshal([]any{tenant, c})
+	if err != nil {
+		return caseName{}, err
+	}
+	mac := hmac.New(sha256.New, a.secret[:])
+	mac.Write(data)
+	return caseName(mac.Sum(nil)), nil
+}
+
+// guarded asks unless the service failed too often, in turn, and in time.
+func (a *Auditor) guarded(ctx context.Context, c audit.Case) (o audit.Opinion, err error) {
+	v, ok := a.breaker.enter(a.cfg.Now())
+	if !ok {
+		return audit.Opinion{}, &audit.Failure{Words: fmt.Sprintf("failed %d times in a row and is left alone for another %s", maxFailures, v.wait.Round(time.Second))}
+	}
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
+	defer cancel()
+	result := failed // also if something panics
+	defer func() { a.breaker.leave(v, a.cfg.Now(), result) }()
+	select {
+	case a.seats <- struct{}{}:
+		defer func() { <-a.seats }()
+	case <-ctx.Done():
+		result = unknown // others are being answered: the service is not at fault
+		return audit.Opinion{}, &audit.Failure{Words: "has too much to do", Err: ctx.Err()}
+	}
+	if !a.cfg.Content {
+		c = c.WithoutFiles()
+	}
+	o, err = a.ask(ctx, c.Prompt())
+	switch {
+	case err == nil:
+		result = worked
+	case caller.Err() != nil:
+		result = unknown // whoever asked has gone
+	}
+	return o, err
+}
+
+// ask puts the question, and a second one if the answer is «block»: why. The
+// second answer changes nothing but what a person reads.
+func (a *Auditor) ask(ctx context.Context, p audit.Prompt) (audit.Opinion, error) {
+	text, err := a.complete(ctx, question{Prompt: p, tokens: answerTokens})
+	if err != nil {
+		return audit.Opinion{}, err
+	}
+	o, err := audit.ParseOpinion(text)
+	if errors.Is(err, audit.ErrNoOpinion) {
+		o, err = audit.Opinion{Says: audit.Unsure, Reason: "its answer was none of allow, block and unsure"}, nil
+	}
+	if err != nil || o.Says != audit.Block || o.Reason != "" {
+		return o, err
+	}
+	if text, err = a.complete(ctx, question{Prompt: p, said: o.Says.String(), tokens: reasonTokens}); err == nil {
+		o.Reason = audit.ParseReason(text)
+	}
+	return o, nil
+}

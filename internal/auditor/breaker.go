@@ -1,0 +1,80 @@
+package auditor
+
+import (
+	"sync"
+	"time"
+)
+
+// When a service is left alone, and for how long: after so many failures in a
+// row, first for a while, then twice as long each time up to the limit.
+const (
+	maxFailures = 5
+	firstRest   = 30 * time.Second
+	longestRest = 5 * time.Minute
+)
+
+// How a visit to the service ended.
+const (
+	failed  = iota
+	unknown // nothing was learnt about the service
+	worked
+)
+
+// A breaker keeps everybody from waiting for a service that does not answer.
+// After a rest one visitor is let in alone, to try.
+type breaker struct {
+	mu       sync.Mutex // guards what is below
+	failures int
+	rest     time.Duration // zero: the door is open
+	until    time.Time
+	trying   bool
+}
+
+// A visit says how somebody went in.
+type visit struct {
+	alone bool          // to try
+	wait  time.Duration // not at all: how long the rest still is
+}
+
+// enter reports whether a visitor may go in.
+func (b *breaker) enter(now time.Time) (v visit, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rest == 0 {
+		return visit{}, true
+	}
+	if b.trying || now.Before(b.until) {
+		return visit{wait: max(b.until.Sub(now), time.Second)}, false
+	}
+	b.trying = true
+	return visit{alone: true}, true
+}
+
+// leave tells how a visit ended.
+func (b *breaker) leave(v visit, now time.Time, result int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if v.alone {
+		b.trying = false
+	}
+	switch result {
+	case worked:
+		b.failures, b.rest = 0, 0
+	case failed:
+		b.failures++
+		switch {
+		case b.rest == 0 && b.failures >= maxFailures:
+			b.rest, b.until = firstRest, now.Add(firstRest)
+		case b.rest > 0 && v.alone:
+			b.rest = min(2*b.rest, longestRest)
+			b.until = now.Add(b.rest)
+		}
+	}
+}
+
+// resting reports whether nobody is let in.
+func (b *breaker) resting(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rest > 0 && now.Before(b.until)
+}
