@@ -88,21 +88,24 @@ func faults() []fault {
 		{"too large", "the auditor answered with more than 64 KB", 0, handled(func(w http.ResponseWriter, _ *http.Request, agrees []byte) {
 			_, _ = w.Write(append(agrees, strings.Repeat(" ", auditor.MaxAnswerBytes+1-len(agrees))...))
 		})},
-		{"slow drip", "the auditor did not answer within 150ms", soon, handled(func(w http.ResponseWriter, r *http.Request, agrees []byte) {
-			for _, b := range agrees {
-				_, _ = w.Write([]byte{b})
-				_ = http.NewResponseController(w).Flush()
-				select {
-				case <-r.Context().Done():
-					return
-				case <-time.After(20 * time.Millisecond):
-				}
-			}
-		})},
+		{"slow drip", "the auditor did not answer within 150ms", soon, handled(drip)},
 		{"broken off", "the auditor broke off before its answer was complete", 0, handled(func(w http.ResponseWriter, _ *http.Request, agrees []byte) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(agrees)+9))
 			_, _ = w.Write(agrees)
 		})},
+	}
+}
+
+// drip is an answer that comes letter by letter.
+func drip(w http.ResponseWriter, r *http.Request, agrees []byte) {
+	for _, b := range agrees {
+		_, _ = w.Write([]byte{b})
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 

@@ -40,6 +40,8 @@ type Service struct {
 	Agents map[string]Agent `yaml:"agents"`
 	// Telegram is the bot that asks on the phone; nil: none.
 	Telegram *Telegram `yaml:"telegram"`
+	// Auditor is the model that is asked for a second opinion; nil: none.
+	Auditor *Auditor `yaml:"auditor"`
 }
 
 // An Agent is how one agent is dealt with.
@@ -174,6 +176,11 @@ func (s Service) check() error {
 			return fmt.Errorf("agents.%s.ask: %q is not known (write ask: native, or leave it out)", name, a.Ask)
 		case a.Ask == AskNative && !agents.CanAsk(name):
 			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
+		}
+	}
+	if s.Auditor != nil {
+		if err := s.Auditor.check(); err != nil {
+			return fmt.Errorf("auditor: %w", err)
 		}
 	}
 	if s.Telegram != nil {

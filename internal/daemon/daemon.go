@@ -20,6 +20,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/agents"
+	"github.com/floodmark/floodmark/internal/auditor"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/owner"
@@ -77,6 +78,7 @@ type Daemon struct {
 	// approvers carry questions to people; bots are those of Telegram.
 	approvers []approval.Approver
 	bots      []*telegram.Bot
+	auditor   *auditor.Auditor // nil: there is none
 
 	hooks, owners net.Listener
 	network       []remote
@@ -132,7 +134,7 @@ func (d *Daemon) openMonitor() error {
 	d.live.gates = d.opts.Service.Gates()
 	gates, err := d.openVerifiers()
 	if err == nil {
-		err = d.openTelegram()
+		err = errors.Join(d.openTelegram(), d.openAuditor())
 	}
 	if err != nil {
 		return err
@@ -142,7 +144,7 @@ func (d *Daemon) openMonitor() error {
 		Journal: d.store, Rules: d.live.rules, Key: d.key,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
-		Observe: d.observe, Verifiers: gates, NewRequest: newRequest,
+		Observe: d.observe, Auditor: d.auditing(), Verifiers: gates, NewRequest: newRequest,
 	})
 	if err != nil {
 		return err

@@ -55,5 +55,6 @@ func (d *Daemon) noted() (lines []string, incidents int64) {
 	for _, bot := range d.bots {
 		lines = append(lines, bot.Problems()...)
 	}
+	lines = append(lines, d.auditorNotes()...)
 	return lines, incidents
 }
