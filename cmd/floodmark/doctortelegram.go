@@ -27,8 +27,8 @@ func newDoctorTelegram(c *console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "telegram",
 		Short: "Find out whether you can be asked in Telegram",
-		Long: `Look at the bot that service.yaml names under «telegram»: whether its token is
-accepted, whether something else takes what it hears, whether it may write to the
+		Long: `Look at the bots that service.yaml names under «telegram», where questions are
+asked, and under «verifier», where calls wait: whether the token is accepted, whether something else takes what it hears, whether it may write to the
 chat, and what a running monitor says about it. Nothing is sent, unless --send asks
 for a message that needs no answer.
 
@@ -67,10 +67,20 @@ func (c *console) doctorTelegram(ctx context.Context, f telegramFlags, form stri
 	if err != nil {
 		return c.tell([]finding{wrong("settings", "mend the file", "%s", err)}, form)
 	}
-	if s.Telegram == nil {
+	var list []finding
+	if s.Telegram != nil {
+		list = checkBot(ctx, *s.Telegram, f.send)
+	}
+	names, gates := s.TelegramGates()
+	for i, set := range gates {
+		for _, one := range checkBot(ctx, set.Bot(), f.send) {
+			one.Check += " (verifier " + names[i] + ")"
+			list = append(list, one)
+		}
+	}
+	if len(list) == 0 {
 		return c.tell([]finding{wrong("settings", "the guide says how: docs/guide/asking.md", "%s names no bot under «telegram»", paths.Service)}, form)
 	}
-	list := checkBot(ctx, *s.Telegram, f.send)
 	return c.tell(append(list, c.checkListening(ctx, f.place)...), form)
 }
 

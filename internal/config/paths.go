@@ -33,7 +33,8 @@ type Paths struct {
 	Proofs string
 	// Checked is what the monitor's own check of every day found last.
 	Checked string
-	// Cards is which messages in Telegram show which questions.
+	// Cards is which messages in Telegram show which questions; a bot's number
+	// stands behind it.
 	Cards string
 	// Running says who holds the store, and that it was not let go yet.
 	Running string
@@ -95,7 +96,7 @@ func under(config, data, state, runtime string) Paths {
 		Originals:   filepath.Join(state, "originals"),
 		Proofs:      filepath.Join(state, "proofs.json"),
 		Checked:     filepath.Join(state, "checked.json"),
-		Cards:       filepath.Join(state, "telegram.jsonl"),
+		Cards:       filepath.Join(state, "telegram"),
 		Running:     filepath.Join(state, "running"),
 		HookSocket:  filepath.Join(runtime, "hook.sock"),
 		OwnerSocket: filepath.Join(runtime, "owner.sock"),

@@ -70,3 +70,23 @@ func (t Telegram) check() error {
 	}
 	return t.Audience().Check()
 }
+
+// Bot is the bot of a gate.
+func (t *VerifierTelegram) Bot() Telegram {
+	return Telegram{BotToken: t.BotToken, ChatID: t.ChatID, AllowedUserIDs: t.AllowedUserIDs, Server: t.Server}
+}
+
+// TelegramGates are the gates where a person is asked by a bot, each with its
+// name.
+func (s Service) TelegramGates() (names []string, gates []*VerifierTelegram) {
+	add := func(name string, v *Verifier) {
+		if v != nil && v.Telegram.asks() {
+			names, gates = append(names, name), append(gates, v.Telegram)
+		}
+	}
+	add(TelegramGate, s.Verifier)
+	for _, agent := range s.agentNames() {
+		add(AgentGate(TelegramGate, agent), s.Agents[agent].Verifier)
+	}
+	return names, gates
+}

@@ -62,3 +62,28 @@ func TestWrongTelegramSettings(t *testing.T) {
 		t.Errorf("100 people: %v", err)
 	}
 }
+
+func TestTelegramGates(t *testing.T) {
+	s, err := config.ParseService("service.yaml", []byte(`
+verifier:
+  telegram: {botToken: "1:a", chatId: "-5", timeout: 60, allowedUserIds: [7]}
+agents:
+  codex: {verifier: {telegram: {botToken: "2:b", chatId: 8, allowedUserIds: [8], server: "http://127.0.0.1:1"}}}
+  pi: {verifier: {telegram: {enabled: false, botToken: "3:c"}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, gates := s.TelegramGates()
+	if len(names) != 2 || names[0] != "telegram" || names[1] != "telegram of codex" || gates[0].Bot().ChatID != -5 || gates[1].Bot().Server != "http://127.0.0.1:1" {
+		t.Errorf("gates %q", names)
+	}
+	for text, want := range map[string]string{
+		"{botToken: '1:a', chatId: 5, allowedUserIds: [7]}":                             "line 2: verifier.telegram: chatId: this person is asked but may not answer",
+		"{botToken: '1:a', chatId: 7, allowedUserIds: [7], server: 'http://a.example'}": "line 2: verifier.telegram: server: the server must be https",
+	} {
+		if _, err := config.ParseService("s", []byte("verifier:\n  telegram: "+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+}

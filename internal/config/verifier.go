@@ -53,6 +53,8 @@ type VerifierTelegram struct {
 	Timeout  Seconds `yaml:"timeout"`
 	// AllowedUserIDs are who may answer; nobody else's tap counts.
 	AllowedUserIDs []int64 `yaml:"allowedUserIds"`
+	// Server is a Bot API server of one's own; empty: Telegram's.
+	Server string `yaml:"server"`
 }
 
 // Seconds is a duration written as seed 3 does, 30, or as 30s.
@@ -235,6 +237,9 @@ func (v *Verifier) check(root *yaml.Node, path ...string) error {
 			return wrong(errors.New("there is none (write the number of the chat the bot asks in)"), "telegram", "chatId")
 		case len(t.AllowedUserIDs) == 0:
 			return wrong(errors.New("name who may answer: without it anybody in the chat could"), "telegram", "allowedUserIds")
+		}
+		if err := t.Bot().check(); err != nil {
+			return wrong(err, "telegram")
 		}
 	}
 	return nil

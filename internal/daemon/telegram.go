@@ -2,11 +2,16 @@ package daemon
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/telegram"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // openTelegram makes the bot that asks on the phone, if service.yaml names one.
@@ -16,11 +21,7 @@ func (d *Daemon) openTelegram() error {
 	if set == nil {
 		return nil
 	}
-	client, err := set.Client()
-	if err != nil {
-		return err
-	}
-	bot, err := d.openBot(client, d.opts.Paths.Cards)
+	bot, err := d.openBot(*set)
 	if err != nil {
 		return err
 	}
@@ -34,10 +35,42 @@ func (d *Daemon) openTelegram() error {
 	return nil
 }
 
-// openBot opens a bot that runs with the daemon.
-func (d *Daemon) openBot(client *telegram.Client, cards string) (*telegram.Bot, error) {
+// openGates makes the gates where a person is asked by a bot.
+func (d *Daemon) openGates() ([]verify.Verifier, error) {
+	var list []verify.Verifier
+	names, gates := d.opts.Service.TelegramGates()
+	for i, set := range gates {
+		bot, err := d.openBot(set.Bot())
+		if err != nil {
+			return nil, fmt.Errorf("%s: verifier.%w", d.opts.Paths.Service, err)
+		}
+		g, err := bot.Gate(telegram.GateOptions{
+			Name: names[i], Who: set.Bot().Audience(), Wait: time.Duration(set.Timeout),
+			Silence: func(agent string) verify.FailMode {
+				gate, _ := d.live.gates.Gate(agent, names[i])
+				return gate.FailMode
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, g)
+	}
+	return list, nil
+}
+
+// openBot opens a bot that runs with the daemon, or returns the one that has
+// this token already: what it hears is heard once.
+func (d *Daemon) openBot(set config.Telegram) (*telegram.Bot, error) {
+	client, err := set.Client()
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(d.bots, func(b *telegram.Bot) bool { return b.Uses(client) }); i >= 0 {
+		return d.bots[i], nil
+	}
 	bot, err := telegram.Open(telegram.Options{
-		Client: client, Key: d.keys.Index[:], File: cards, Now: d.opts.Now,
+		Client: client, Key: d.keys.Index[:], File: d.opts.Paths.Cards + "." + client.ID(), Now: d.opts.Now,
 		Incident: func(kind, text string) { d.incident(context.Background(), kind, text) },
 	})
 	if err != nil {

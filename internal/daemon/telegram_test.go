@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/telegram/bottest"
 	"github.com/floodmark/floodmark/journal"
@@ -147,5 +149,96 @@ func report(t *testing.T, late []time.Duration, want int) {
 	t.Logf("%d questions: p50 %s, p99 %s, last %s after the decision", want, late[want/2], p99, late[want-1])
 	if p99 > 200*time.Millisecond {
 		t.Errorf("p99 is %s, want at most 200ms", p99)
+	}
+}
+
+// gated is a daemon whose every call a person has to allow.
+func gated(t *testing.T, server *bottest.Server, failMode string, also ...func(*Options)) *runner {
+	t.Helper()
+	return startWith(t, t.TempDir(), true, func(o *Options) {
+		o.Service.Verifier = &config.Verifier{
+			FailMode: failMode, Scope: config.VerifierScope{Include: []string{"exec"}},
+			Telegram: &config.VerifierTelegram{
+				BotToken: config.NewSecret(bottest.Token), ChatID: config.ChatID(anna), AllowedUserIDs: []int64{anna}, Server: server.URL,
+				Timeout: config.Seconds(2 * time.Second),
+			},
+		}
+		for _, f := range also {
+			f(o)
+		}
+	})
+}
+
+// clean is a session that read nothing, so that only the gate stands before it.
+func clean(t *testing.T, c *client.Client, s floodmark.SessionID) {
+	t.Helper()
+	tell(t, c, hook.Event{Point: hook.SessionStart, Session: s})
+	tell(t, c, hook.Event{Point: hook.MessageReceived, Session: s, Text: "please run make install", Origin: floodmark.Origin{Kind: floodmark.FromSender, Sender: "me", IsOwner: true}})
+}
+
+// Seed 3: each call in scope is shown and waits for a touch.
+func TestThePhoneAsAGate(t *testing.T) {
+	for label, want := range map[string]floodmark.Verdict{"Allow": floodmark.Allow, "Deny": floodmark.Restrict} {
+		server := bottest.New()
+		t.Cleanup(server.Close)
+		// The same bot asks questions, too: what it hears is heard once.
+		r := gated(t, server, "deny", withBot(server))
+		c := r.hooks(t)
+		clean(t, c, "s")
+		said := make(chan floodmark.Verdict, 1)
+		go func() { said <- tell(t, c, run("s")).Decision.Verdict }()
+		wait(t, "the card", func() bool { return len(server.Messages()) == 1 })
+		card := server.Messages()[0]
+		if !strings.Contains(card.Text, "openclaw is about to use exec") || !strings.Contains(card.Text, "make install") || !strings.Contains(card.Text, "No answer means no.") {
+			t.Errorf("the card says %s", card.Text)
+		}
+		if _, err := server.Press(anna, label); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-said; got != want {
+			t.Errorf("%s: %v, want %v", label, got, want)
+		}
+		if len(r.d.bots) != 1 {
+			t.Errorf("%d bots with one token", len(r.d.bots))
+		}
+		if err := r.stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Issue 6: failMode x failure, through the daemon: deny refuses, allow lets
+// pass, and status names the gate, in readable words and without its token.
+func TestThePhonesFailures(t *testing.T) {
+	for name, fault := range map[string]*bottest.Fault{
+		"timeout": {Delay: time.Minute, Status: 200}, "connection lost": {}, "3xx": {Status: 302, Location: "https://evil.example"},
+		"4xx": {Status: 403, Body: `{"ok":false,"description":"Forbidden"}`}, "5xx": {Status: 500}, "malformed": {Status: 200, Body: "<html>"},
+		"too large": {Status: 200, Body: strings.Repeat(" ", 64<<10+1)}, "slow drip": {Status: 200, Body: strings.Repeat(" ", 1000), Drip: 50 * time.Millisecond},
+		"nobody touches": nil,
+	} {
+		for mode, want := range map[string]floodmark.Verdict{"deny": floodmark.Restrict, "allow": floodmark.Allow} {
+			t.Run(name+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				server := bottest.New()
+				t.Cleanup(server.Close)
+				server.Break(func(method string, _ int) *bottest.Fault {
+					if method != "sendMessage" {
+						return nil
+					}
+					return fault
+				})
+				r := gated(t, server, mode)
+				c := r.hooks(t)
+				clean(t, c, "s")
+				if got := tell(t, c, run("s")).Decision.Verdict; got != want {
+					t.Errorf("%v, want %v", got, want)
+				}
+				status, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
+				text := strings.Join(status.GetWarnings(), "\n")
+				if err != nil || !strings.Contains(text, "verifier-failed: telegram gave no answer (") || strings.Contains(text, "not-a-token") || strings.Contains(text, "evil.example") {
+					t.Errorf("status says %q, %v", text, err)
+				}
+			})
+		}
 	}
 }

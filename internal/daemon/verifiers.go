@@ -29,7 +29,8 @@ func (d *Daemon) openVerifiers() ([]verify.Verifier, error) {
 		d.closers = append(d.closers, h.Close)
 		list = append(list, h)
 	}
-	return list, nil
+	people, err := d.openGates()
+	return append(list, people...), err
 }
 
 func newRequest() string { return uuid.NewString() }

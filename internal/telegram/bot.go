@@ -76,6 +76,10 @@ func (b *Bot) Close() error {
 	return b.memo.close()
 }
 
+// Uses reports whether the bot talks through such a client: two bots with one
+// token would take each other's presses.
+func (b *Bot) Uses(c *Client) bool { return b.client.base == c.base && b.client.token == c.token }
+
 // Run sends and listens until ctx ends. Nothing that goes wrong with Telegram
 // ends it: [Bot.Problems] says what does.
 func (b *Bot) Run(ctx context.Context) error {

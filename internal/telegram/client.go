@@ -82,6 +82,12 @@ func NewClient(o ClientOptions) (*Client, error) {
 	}, nil
 }
 
+// ID is the bot's number, which is no secret.
+func (c *Client) ID() string {
+	id, _, _ := strings.Cut(c.token, ":")
+	return id
+}
+
 // Close lets idle connections go.
 func (c *Client) Close() { c.web.CloseIdleConnections() }
 
