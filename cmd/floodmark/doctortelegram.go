@@ -28,9 +28,10 @@ func newDoctorTelegram(c *console) *cobra.Command {
 		Use:   "telegram",
 		Short: "Find out whether you can be asked in Telegram",
 		Long: `Look at the bots that service.yaml names under «telegram», where questions are
-asked, and under «verifier», where calls wait: whether the token is accepted, whether something else takes what it hears, whether it may write to the
-chat, and what a running monitor says about it. Nothing is sent, unless --send asks
-for a message that needs no answer.
+asked, and under «verifier», where calls wait: whether the token is accepted,
+whether something else takes what it hears, whether it may write to the chat, and
+what a running monitor says about it. Nothing is sent, unless --send asks for a
+message that needs no answer.
 
 --who is for setting a bot up, before service.yaml names it: it waits half a minute
 for somebody to write to the bot and shows their number, for chatId and
