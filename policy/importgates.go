@@ -188,7 +188,7 @@ func (m *importer) webhook(v *jvalue, where string, g gate) gate {
 	if url != nil && url.kind == jstring && strings.HasPrefix(strings.ToLower(strings.TrimSpace(url.text)), "http:") {
 		m.note(url, "%s.webhook.url is http: anybody on the way could answer allow; outside development only https is used", where)
 	}
-	m.note(v, "the webhook's url, headers and secret belong into the program's configuration, not into the policy; they were left out")
+	m.note(v, "the webhook's url, headers and secret belong into service.yaml, under verifier.webhook and by the same names, not into the policy; they were left out")
 	return g
 }
 
@@ -201,6 +201,6 @@ func (m *importer) telegram(v *jvalue, where string, g gate) gate {
 	if ids := v.get("allowedUserIds"); ids == nil || ids.kind != jlist || len(ids.list) == 0 {
 		m.note(v, "%s.telegram has no allowedUserIds: anybody in the chat could answer; now they must be named, and without them nobody can say yes", where)
 	}
-	m.note(v, "telegram's botToken, chatId and allowedUserIds belong into the program's configuration, not into the policy; they were left out")
+	m.note(v, "telegram's botToken, chatId and allowedUserIds belong into service.yaml, under verifier.telegram and by the same names, not into the policy; they were left out")
 	return g
 }

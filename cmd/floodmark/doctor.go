@@ -27,7 +27,7 @@ sent something that must be refused, which proves that somebody answers.`,
 		}),
 	}
 	addPlace(cmd, &p)
-	cmd.AddCommand(newDoctorTelegram(c))
+	cmd.AddCommand(newDoctorTelegram(c), newDoctorWebhook(c))
 	return cmd
 }
 

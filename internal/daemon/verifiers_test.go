@@ -30,7 +30,7 @@ func verified(t *testing.T, more string, answer http.HandlerFunc) *runner {
 	return startWith(t, t.TempDir(), true, func(o *Options) { o.Service = s })
 }
 
-func ask(t *testing.T, r *runner, ctx context.Context, args string) (hook.Reply, error) { //nolint:revive // t first, as everywhere here
+func ask(t *testing.T, r *runner, ctx context.Context, args string) (hook.Reply, error) {
 	t.Helper()
 	c := r.hooks(t)
 	if _, err := c.Handle(ctx, hook.Event{Agent: "pi", Session: "s", Point: hook.SessionStart}); err != nil {
