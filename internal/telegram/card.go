@@ -21,7 +21,7 @@ const (
 	maxArguments    = 4
 	maxCardCalls    = 4
 	maxButtonRunes  = 60 // of a button's words
-	wholeButton     = 30 // that a phone shows for certain
+	wholeButton     = 40 // that a phone shows whole
 )
 
 // questionCard writes what a person reads before touching a button. The calls
@@ -39,6 +39,9 @@ func questionCard(head string, calls []approval.Question, choices []choice) Text
 			t.say(strconv.Itoa(i+1) + ". ")
 		}
 		callLines(&t, q, len(calls) > 1)
+	}
+	if slices.ContainsFunc(choices, func(c choice) bool { return c.cmd.Picked != "" }) {
+		t.say("\n\nWhere should it go? Only the right choice lets it happen. If you do not know, deny.")
 	}
 	for _, c := range choices {
 		if c.spelled != "" {
@@ -89,9 +92,10 @@ func deed(effects []floodmark.Effect) string {
 
 // callLines writes one call: action, arguments, source, consequence.
 func callLines(t *Text, q approval.Question, brief bool) {
+	q = unpicked(q)
 	t.say("With ")
 	t.quote(q.Action.Tool.String(), maxNameRunes)
-	args := worstFirst(q.Action.Arguments)
+	args := worstFirst(q)
 	most, room := maxArguments, 1
 	if brief {
 		most, room = 1, 2
@@ -103,7 +107,7 @@ func callLines(t *Text, q approval.Question, brief bool) {
 		fmt.Fprintf(sayer{t}, "\n(%d more not shown here)", more)
 	}
 	if q.Source != "" {
-		t.say("\nBecause of: ")
+		t.say("\nAfter reading: ")
 		t.quote(q.Source, maxLineRunes/room)
 	} else if q.Consequence == "" && q.Line != "" {
 		t.say("\n")
@@ -115,12 +119,36 @@ func callLines(t *Text, q approval.Question, brief bool) {
 	}
 }
 
+// unpicked takes what has to be picked out of everything else that is shown, or
+// nobody would have to know it.
+func unpicked(q approval.Question) approval.Question {
+	if q.Pick == nil {
+		return q
+	}
+	hide := func(text string) string {
+		for _, value := range q.Pick.Among {
+			if value != "" {
+				text = strings.ReplaceAll(text, value, "(one of these below)")
+			}
+		}
+		return text
+	}
+	q.Source, q.Consequence, q.Line = hide(q.Source), hide(q.Consequence), hide(q.Line)
+	q.Action.Arguments = slices.Clone(q.Action.Arguments)
+	for i := range q.Action.Arguments {
+		q.Action.Arguments[i].Shown = hide(q.Action.Arguments[i].Shown)
+	}
+	return q
+}
+
 // worstFirst puts what a person should look at first: what is believed least.
 // What is long text, or a secret, is not shown.
-func worstFirst(args []floodmark.Argument) []floodmark.Argument {
-	shown := slices.DeleteFunc(slices.Clone(args), func(a floodmark.Argument) bool { return a.Shown == "" })
+func worstFirst(q approval.Question) []floodmark.Argument {
+	picked := func(a floodmark.Argument) bool { return q.Pick != nil && q.Pick.Argument == a.Path }
+	shown := slices.DeleteFunc(slices.Clone(q.Action.Arguments), func(a floodmark.Argument) bool { return a.Shown == "" })
 	slices.SortStableFunc(shown, func(a, b floodmark.Argument) int {
 		return cmp.Or(
+			cmp.Compare(rank(!picked(a)), rank(!picked(b))),
 			cmp.Compare(rank(a.Role == floodmark.Content), rank(b.Role == floodmark.Content)),
 			cmp.Compare(rank(a.Whence == floodmark.Stated), rank(b.Whence == floodmark.Stated)),
 			cmp.Compare(a.Trust, b.Trust),
@@ -141,10 +169,10 @@ func argumentLine(t *Text, a floodmark.Argument, pick *approval.Pick, most int) 
 	t.quote(a.Path, maxNameRunes)
 	t.say(": ")
 	if pick != nil && pick.Argument == a.Path && len(pick.Among) > 0 {
-		t.say("choose the right one below")
-		return
+		t.say("choose below")
+	} else {
+		t.quote(a.Shown, most)
 	}
-	t.quote(a.Shown, most)
 	switch {
 	case mixed(a.Shown):
 		t.say("\n   (!) has look-alike letters of another alphabet")
@@ -153,9 +181,9 @@ func argumentLine(t *Text, a floodmark.Argument, pick *approval.Pick, most int) 
 	}
 	switch a.Whence {
 	case floodmark.Seen:
-		t.say("\n   not your words: found in what it read")
+		t.say("\n   taken from what it read, not from you")
 	case floodmark.Nowhere:
-		t.say("\n   not your words: made up by the agent")
+		t.say("\n   written by the agent, not by you")
 	case floodmark.Stated:
 		t.say("\n   your own words")
 	}
@@ -163,7 +191,7 @@ func argumentLine(t *Text, a floodmark.Argument, pick *approval.Pick, most int) 
 
 // lastLine says how long there is, and what silence means.
 func lastLine(t *Text, left time.Duration, silence string) {
-	fmt.Fprintf(sayer{t}, "\n\nAnswer within %s. %s", span(left), silence)
+	fmt.Fprintf(sayer{t}, "\n\nAnswer within %s. %s", span(left.Round(5*time.Second)), silence)
 }
 
 func span(d time.Duration) string {

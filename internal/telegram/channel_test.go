@@ -119,6 +119,8 @@ func TestAPick(t *testing.T) {
 	q := d.ticket("t-1")
 	q.Call.Pick = &approval.Pick{Argument: "command", Among: []string{"wrong@a.example", "right@b.example", "wrong@c.example"}}
 	q.Call.Action.Arguments[0].Shown = "right@b.example"
+	q.Call.Action.Arguments = append(q.Call.Action.Arguments, floodmark.Argument{Path: "cc", Shown: "also right@b.example"})
+	q.Call.Consequence = `It goes out to "right@b.example" and cannot be called back.`
 	d.ask(t, q)
 	card := d.card(t)
 	if !slices.Equal(card.Labels, []string{"Deny", "wrong@a.example", "right@b.example", "wrong@c.example"}) {

@@ -2,6 +2,7 @@ package telegram
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -64,7 +65,7 @@ func offers(q approval.Question) []choice {
 
 // offerWords say what an offer lets through, and how long.
 func offerWords(o approval.Offer) string {
-	if o.For > 0 {
+	if o.For > 0 && !regexp.MustCompile(`\d+ ?(h|min)\b`).MatchString(o.Words) {
 		return o.Words + ", for " + span(o.For)
 	}
 	return o.Words

@@ -60,7 +60,7 @@ func TestTheGateWaitsForATouch(t *testing.T) {
 		if !slices.Equal(card.Labels, []string{"Deny", "Allow"}) {
 			t.Errorf("buttons %q", card.Labels)
 		}
-		for _, want := range []string{"main is about to use exec", "Tool: exec", "command: curl https://news.example", "workdir: /w", "Conversation: agent:main:main", "Answer within 119 seconds. No answer means no."} {
+		for _, want := range []string{"main is about to use exec", "Tool: exec", "command: curl https://news.example", "workdir: /w", "Conversation: agent:main:main", "Answer within 2 minutes. No answer means no."} {
 			if !strings.Contains(card.Text, want) {
 				t.Errorf("the card lacks %q: %s", want, card.Text)
 			}
