@@ -29,6 +29,9 @@ their settings so that they ask the monitor before they act. You are asked once;
 then it is written. Hooks, comments and everything else of yours stay as they are,
 and «floodmark unprotect» gives every file back byte for byte.
 
+If there is no policy file and only agents that work on code are here, one is written
+with the profile coding; it is shown, too. A file of yours is never touched.
+
 With --system the settings for all users of the machine are written; that has to be
 run by root, and only Codex, Claude Code, Cursor and Gemini CLI have such settings.`,
 		Example: `  floodmark protect
@@ -107,18 +110,22 @@ func (c *console) protect(ctx context.Context, f protectFlags, names []string) e
 	if err != nil {
 		return protectError(err)
 	}
-	yes, err := c.agreed(f, plan)
+	rules, err := c.rulesFor(ctx, m, f, plan)
+	if err != nil {
+		return protectError(err)
+	}
+	yes, err := c.agreed(f, plan, rules)
 	if err != nil {
 		return err
 	}
 	if yes {
-		if err := plan.Apply(); err != nil {
+		if err := applied(plan, rules); err != nil {
 			return protectError(err)
 		}
 		c.remember(ctx, f, m, plan)
 	}
 	if f.form == asJSON {
-		err = c.json(planReport(plan, yes))
+		err = c.json(planReport(plan, rules, yes))
 	} else if yes {
 		c.sayApplied(ctx, f, plan)
 	}
@@ -126,6 +133,18 @@ func (c *console) protect(ctx context.Context, f protectFlags, names []string) e
 		err = errNo
 	}
 	return err
+}
+
+// applied changes the settings and the rules. Rules become stricter before an agent
+// is connected, and looser after.
+func applied(plan *protect.Plan, rules *rulesChange) error {
+	if rules != nil && rules.What == rulesRemoved {
+		return errors.Join(rules.apply(), plan.Apply())
+	}
+	if err := plan.Apply(); err != nil {
+		return err
+	}
+	return rules.apply()
 }
 
 func (c *console) planned(ctx context.Context, m protect.Machine, f protectFlags, names []string) (*protect.Plan, error) {
@@ -205,7 +224,7 @@ func protectError(err error) error {
 }
 
 // agreed shows the plan and asks. Programs are not asked.
-func (c *console) agreed(f protectFlags, plan *protect.Plan) (bool, error) {
+func (c *console) agreed(f protectFlags, plan *protect.Plan, rules *rulesChange) (bool, error) {
 	if f.form == asJSON {
 		return f.yes && !plan.Nothing(), nil
 	}
@@ -213,7 +232,8 @@ func (c *console) agreed(f protectFlags, plan *protect.Plan) (bool, error) {
 		c.sayNothing(f, plan)
 		return false, nil
 	}
-	fmt.Fprint(c.stdout, planText(c.outStyle(), plan, c.getenv("HOME")))
+	home := c.getenv("HOME")
+	fmt.Fprint(c.stdout, planText(c.outStyle(), plan, home)+rules.text(c.outStyle(), home))
 	for _, n := range plan.Notes {
 		c.say("%s", n)
 	}
@@ -247,6 +267,7 @@ func (c *console) sayNothing(f protectFlags, plan *protect.Plan) {
 		c.say("nothing to do: no agent was found here that we know (%s)", agentNames())
 	default:
 		c.say("nothing to do: protected already: %s", titles(plan))
+		c.sayRules(f, plan)
 	}
 }
 
@@ -274,6 +295,7 @@ func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.
 	}
 	c.say("protected: %s. What runs already has to be started anew", titles(plan))
 	c.say("take it back with «floodmark unprotect%s»", f.flags())
+	c.sayRules(f, plan)
 	d, err := c.desk(f.place)
 	if err != nil {
 		return

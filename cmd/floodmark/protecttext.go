@@ -13,6 +13,8 @@ type protectReport struct {
 	Agents  []string        `json:"agents"`
 	Changes []protectChange `json:"changes"`
 	Notes   []string        `json:"notes"`
+	// Rules is what becomes of the policy file; missing if it stays.
+	Rules *rulesChange `json:"rules,omitempty"`
 }
 
 type protectChange struct {
@@ -24,8 +26,8 @@ type protectChange struct {
 	Diff []string `json:"diff"`
 }
 
-func planReport(plan *protect.Plan, applied bool) protectReport {
-	r := protectReport{Applied: applied, Agents: []string{}, Changes: []protectChange{}, Notes: append([]string{}, plan.Notes...)}
+func planReport(plan *protect.Plan, rules *rulesChange, applied bool) protectReport {
+	r := protectReport{Applied: applied, Rules: rules, Agents: []string{}, Changes: []protectChange{}, Notes: append([]string{}, plan.Notes...)}
 	for _, a := range plan.Agents {
 		r.Agents = append(r.Agents, a.Name)
 	}

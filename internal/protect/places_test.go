@@ -256,3 +256,12 @@ func TestWhatConnectsIsGuarded(t *testing.T) {
 		}
 	}
 }
+
+// An agent nobody thought of is not taken for one that only works on code.
+func TestWhichAgentsCode(t *testing.T) {
+	for _, a := range append(Agents(), Agent{Name: "another"}, Agent{}) {
+		if want := a.Title != "" && a.Name != "openclaw"; a.Codes() != want {
+			t.Errorf("%q: %v", a.Name, a.Codes())
+		}
+	}
+}

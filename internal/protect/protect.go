@@ -43,6 +43,16 @@ type Agent struct {
 	Title string
 }
 
+// Codes reports whether an agent only works on its owner's code. OpenClaw answers
+// whoever writes to it.
+func (a Agent) Codes() bool {
+	switch a.Name {
+	case "claude-code", "codex", "copilot-cli", "cursor", "gemini-cli", "opencode", "pi":
+		return true
+	}
+	return false
+}
+
 // A State says whether an agent is connected.
 type State string
 

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// codingPolicy are the rules protect writes where there are none and only agents
+// that work on code. As long as they stay so they are ours to take back.
+const codingPolicy = `# Written by «floodmark protect», because only agents that work on code were found.
+# Edit it as you like. Left as it is, «floodmark unprotect» takes it away again.
+version: 1
+profile: coding
+`
+
+// A rulesChange is what is to become of the owner's rules.
+type rulesChange struct {
+	// Path is the policy file.
+	Path string `json:"path"`
+	// What is made or removed.
+	What string `json:"what"`
+	// Why is for the person.
+	Why string `json:"why"`
+}
+
+const (
+	rulesMade    = "made"
+	rulesRemoved = "removed"
+)
+
+// rulesFor says what a plan means for the rules; nil if they stay. Rules that the
+// owner wrote always stay, and so do those of the whole machine.
+func (c *console) rulesFor(ctx context.Context, m protect.Machine, f protectFlags, plan *protect.Plan) (*rulesChange, error) {
+	if f.system || plan.Nothing() {
+		return nil, nil //nolint:nilnil // nothing is to be done, and nothing is wrong
+	}
+	paths, err := c.paths(f.place)
+	if err != nil {
+		return nil, err
+	}
+	there, ours, err := rulesAt(paths.Policy)
+	if err != nil {
+		return nil, err
+	}
+	m.Still = true
+	found := m.List(ctx)
+	assistant := slices.ContainsFunc(found, func(a protect.Found) bool { return !a.Codes() })
+	switch {
+	case f.undo && ours && !othersStay(found, plan):
+		return &rulesChange{paths.Policy, rulesRemoved, "no agent is protected any more"}, nil
+	case f.undo:
+	case ours && assistant:
+		return &rulesChange{paths.Policy, rulesRemoved, "not every agent here only works on code, so the profile assistant holds again"}, nil
+	case !there && !assistant && len(found) > 0:
+		return &rulesChange{paths.Policy, rulesMade, "only agents that work on code are here; the profile assistant would ask more"}, nil
+	}
+	return nil, nil //nolint:nilnil // as above
+}
+
+// rulesAt reports whether there is a policy file, and whether it is as we write it.
+func rulesAt(path string) (there, ours bool, err error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, false, nil
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, false, nil // a link that leads nowhere is somebody's
+	}
+	return true, string(text) == codingPolicy, err
+}
+
+// othersStay reports whether an agent stays protected that a plan is not about.
+func othersStay(found []protect.Found, plan *protect.Plan) bool {
+	return slices.ContainsFunc(found, func(a protect.Found) bool {
+		return a.State != protect.Open && !slices.ContainsFunc(plan.Agents, func(p protect.Found) bool { return p.Name == a.Name })
+	})
+}
+
+// apply does it. The monitor notices by itself.
+func (r *rulesChange) apply() error {
+	switch {
+	case r == nil:
+		return nil
+	case r.What == rulesRemoved:
+		if _, ours, err := rulesAt(r.Path); err != nil || !ours {
+			return err // it was edited meanwhile
+		}
+		return errors.Join(os.Remove(r.Path), wholefile.SyncFolder(filepath.Dir(r.Path)))
+	}
+	if err := os.MkdirAll(filepath.Dir(r.Path), 0o700); err != nil {
+		return err
+	}
+	if there, _, err := rulesAt(r.Path); err != nil || there {
+		return err // somebody wrote rules meanwhile
+	}
+	return wholefile.Replace(r.Path, []byte(codingPolicy), 0o600)
+}
+
+// text shows it as the rest of the plan is shown.
+func (r *rulesChange) text(st style, home string) string {
+	if r == nil {
+		return ""
+	}
+	p := &sheet{st: st}
+	sign, paint, head := "+ ", st.green, "Rules: "+fromHome(r.Path, home)+", a new file"
+	if r.What == rulesRemoved {
+		sign, paint, head = "- ", st.red, "Rules: "+fromHome(r.Path, home)+" is removed"
+	}
+	p.title(head)
+	p.line(2, r.Why)
+	for _, line := range []string{"version: 1", "profile: coding"} {
+		p.painted(2, sign+line, paint)
+	}
+	p.b.WriteByte('\n')
+	return p.String()
+}
+
+// sayRules says which rules hold, where nobody wrote any and some agent here works
+// on code: that is worth a thought.
+func (c *console) sayRules(f protectFlags, plan *protect.Plan) {
+	paths, err := c.paths(f.place)
+	if err != nil {
+		return
+	}
+	there, _, err := rulesAt(paths.Policy)
+	if err != nil || there || !slices.ContainsFunc(plan.Agents, func(a protect.Found) bool { return a.Codes() }) {
+		return
+	}
+	c.say("the profile assistant holds, which asks more than work on code needs: «profile: coding» in %s asks less (docs/guide/coding-agents.md)", paths.Policy)
+}
