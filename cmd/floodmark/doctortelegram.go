@@ -97,6 +97,9 @@ func checkBot(ctx context.Context, t config.Telegram, send bool) []finding {
 		return []finding{wrong("bot", "check the token and the way to the network", "%s", err)}
 	}
 	list := []finding{ok("bot", "it is @%s", me.Username)}
+	if strings.HasPrefix(t.Server, "http:") {
+		list = append(list, note("server", "use https where agents run as your own user", "whoever can listen at %s reads the token and can answer for you", hostOf(t.Server)))
+	}
 	switch hook, err := bot.Webhook(ctx); {
 	case err != nil:
 		list = append(list, wrong("bot hears", "try again", "%s", err))

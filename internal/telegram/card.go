@@ -18,7 +18,8 @@ const (
 	maxValueRunes   = 160
 	maxLineRunes    = 240
 	maxNameRunes    = 60
-	maxArguments    = 4
+	maxArguments    = 6
+	briefArguments  = 2 // of each call, if there are several
 	maxCardCalls    = 4
 	maxButtonRunes  = 60 // of a button's words
 	wholeButton     = 40 // that a phone shows whole
@@ -98,7 +99,7 @@ func callLines(t *Text, q approval.Question, brief bool) {
 	args := worstFirst(q)
 	most, room := maxArguments, 1
 	if brief {
-		most, room = 1, 2
+		most, room = briefArguments, 2
 	}
 	for _, a := range args[:min(len(args), most)] {
 		argumentLine(t, a, q.Pick, maxValueRunes/room)
@@ -142,10 +143,10 @@ func unpicked(q approval.Question) approval.Question {
 }
 
 // worstFirst puts what a person should look at first: what is believed least.
-// What is long text, or a secret, is not shown.
+// What is long text is not shown.
 func worstFirst(q approval.Question) []floodmark.Argument {
 	picked := func(a floodmark.Argument) bool { return q.Pick != nil && q.Pick.Argument == a.Path }
-	shown := slices.DeleteFunc(slices.Clone(q.Action.Arguments), func(a floodmark.Argument) bool { return a.Shown == "" })
+	shown := slices.DeleteFunc(slices.Clone(q.Action.Arguments), func(a floodmark.Argument) bool { return a.Shown == "" && a.Role == floodmark.Content })
 	slices.SortStableFunc(shown, func(a, b floodmark.Argument) int {
 		return cmp.Or(
 			cmp.Compare(rank(!picked(a)), rank(!picked(b))),
@@ -155,6 +156,15 @@ func worstFirst(q approval.Question) []floodmark.Argument {
 		)
 	})
 	return shown
+}
+
+// hides reports whether a card leaves out an argument that matters and that the
+// owner did not state: then nobody can say yes to it there.
+func hides(q approval.Question, most int) bool {
+	args := worstFirst(q)
+	return slices.ContainsFunc(args[min(len(args), most):], func(a floodmark.Argument) bool {
+		return a.Role != floodmark.Content && a.Whence != floodmark.Stated
+	})
 }
 
 func rank(last bool) int {
@@ -170,6 +180,8 @@ func argumentLine(t *Text, a floodmark.Argument, pick *approval.Pick, most int) 
 	t.say(": ")
 	if pick != nil && pick.Argument == a.Path && len(pick.Among) > 0 {
 		t.say("choose below")
+	} else if a.Shown == "" {
+		t.say("not shown, it may be a secret")
 	} else {
 		t.quote(a.Shown, most)
 	}

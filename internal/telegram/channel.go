@@ -27,6 +27,7 @@ type Channel struct {
 
 	mu    sync.Mutex // guards what is below, and the cards
 	cards map[floodmark.TicketID]*card
+	ended []floodmark.TicketID // the last that ended, for a question that is overtaken by its answer
 }
 
 var (
@@ -44,8 +45,12 @@ type card struct {
 	over    bool
 }
 
-// maxCards bounds the questions that are open at once.
-const maxCards = 4096
+// maxCards bounds the questions that are open at once, keptEnded those that are
+// remembered for a while.
+const (
+	maxCards  = 4096
+	keptEnded = 1024
+)
 
 // Channel makes the bot ask the questions of one tenant. A bot has one channel.
 func (b *Bot) Channel(who Audience, tenant string, answer Answer) (*Channel, error) {
@@ -99,6 +104,9 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	c := ch.cards[t.ID]
+	if c == nil && slices.Contains(ch.ended, t.ID) {
+		return nil, 0, nil
+	}
 	if c == nil {
 		if len(ch.cards) >= maxCards {
 			return nil, 0, fmt.Errorf("telegram: more than %d questions are open", maxCards)
@@ -182,6 +190,7 @@ func (ch *Channel) Closed(_ context.Context, s floodmark.SessionID, t floodmark.
 		ch.mu.Unlock()
 		return nil
 	}
+	ch.remember(t)
 	ch.mu.Unlock()
 	if c == nil {
 		if n, ok := ch.bot.memo.card(kindQuestion, string(t)); ok && n.Session == s {
@@ -194,6 +203,13 @@ func (ch *Channel) Closed(_ context.Context, s floodmark.SessionID, t floodmark.
 	return nil
 }
 
+// remember notes that a question ended. The lock is held.
+func (ch *Channel) remember(t floodmark.TicketID) {
+	if ch.ended = append(ch.ended, t); len(ch.ended) > keptEnded {
+		ch.ended = slices.Delete(ch.ended, 0, len(ch.ended)-keptEnded)
+	}
+}
+
 // end says on a card how its question ended, once.
 func (ch *Channel) end(c *card, o approval.Outcome) {
 	ch.mu.Lock()
@@ -203,6 +219,7 @@ func (ch *Channel) end(c *card, o approval.Outcome) {
 	}
 	c.over = true
 	delete(ch.cards, c.ticket.ID)
+	ch.remember(c.ticket.ID)
 	message := c.message
 	text := questionCard(ending(o), c.calls, nil)
 	ch.mu.Unlock()

@@ -147,6 +147,11 @@ func TestWhatCannotBeShownCannotBeAllowed(t *testing.T) {
 		"two that look the same":    func(q *approval.Ticket) { q.Call.Pick = &approval.Pick{Among: []string{"a", "a", "b"}} },
 		"a call that was not shown": func(q *approval.Ticket) { q.Calls = 2 },
 		"an empty destination":      func(q *approval.Ticket) { q.Call.Pick = &approval.Pick{Among: []string{"", "a", "b"}} },
+		"an argument too many": func(q *approval.Ticket) {
+			for range 6 {
+				q.Call.Action.Arguments = append(q.Call.Action.Arguments, floodmark.Argument{Path: "bcc", Shown: "x", Role: floodmark.Critical, Whence: floodmark.Nowhere})
+			}
+		},
 		"two alike but for their middle": func(q *approval.Ticket) {
 			long := strings.Repeat("x", 400)
 			q.Call.Pick = &approval.Pick{Among: []string{long + "1" + long, long + "2" + long, "c"}}
@@ -280,5 +285,35 @@ func TestWhoseQuestions(t *testing.T) {
 	}
 	if err := d.channel.Ask(t.Context(), d.ticket(strings.Repeat("t", 39))); err == nil {
 		t.Error("a name of 39 bytes was taken")
+	}
+}
+
+// What the owner stated, and long text, may be left out; a secret is named and
+// not shown.
+func TestWhatMayBeLeftOut(t *testing.T) {
+	d := newDesk(t, setup{})
+	q := d.ticket("t-1")
+	for range 6 {
+		q.Call.Action.Arguments = append(q.Call.Action.Arguments, floodmark.Argument{Path: "mine", Shown: "x", Role: floodmark.Critical, Whence: floodmark.Stated},
+			floodmark.Argument{Path: "body", Role: floodmark.Content, Whence: floodmark.Nowhere})
+	}
+	q.Call.Action.Arguments = append(q.Call.Action.Arguments, floodmark.Argument{Path: "token", Role: floodmark.Critical, Whence: floodmark.Nowhere})
+	d.ask(t, q)
+	card := d.card(t)
+	if len(card.Labels) != 3 || !strings.Contains(card.Text, "token: not shown, it may be a secret") || !strings.Contains(card.Text, "(2 more not shown here)") || strings.Contains(card.Text, "body") {
+		t.Errorf("buttons %q below %s", card.Labels, card.Text)
+	}
+}
+
+// An answer that overtakes its question leaves no card that waits.
+func TestAnAnswerOvertakesItsQuestion(t *testing.T) {
+	d := newDesk(t, setup{})
+	q := d.ticket("t-1")
+	if err := d.channel.Closed(t.Context(), q.Session, q.ID, approval.Outcome{Verdict: floodmark.Allow}); err != nil {
+		t.Fatal(err)
+	}
+	d.ask(t, q)
+	if n := len(d.server.Messages()); n != 0 {
+		t.Errorf("%d cards", n)
 	}
 }

@@ -17,8 +17,13 @@ const byPrefix = "telegram:"
 // card that cannot show all of a question has only deny.
 func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 	list := []choice{{label: "Deny", cmd: approval.Command{Verb: approval.Deny}}}
+	most := maxArguments
+	if len(calls) > 1 {
+		most = briefArguments
+	}
 	switch {
 	case len(calls) == 0 || len(calls) != max(t.Calls, 1) || len(calls) > maxCardCalls:
+	case slices.ContainsFunc(calls, func(q approval.Question) bool { return hides(q, most) }):
 	case len(calls) > 1:
 		if !slices.ContainsFunc(calls, func(q approval.Question) bool { return q.Pick != nil }) {
 			list = append(list, choice{label: fmt.Sprintf("Allow all %d, once", len(calls)), cmd: approval.Command{Verb: approval.Approve, Offer: firstOffer(calls[0])}})

@@ -86,6 +86,7 @@ func newDesk(t *testing.T, s setup) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
+	telegram.Hasten(d.bot)
 	if !s.young {
 		d.skip(time.Minute)
 	}
