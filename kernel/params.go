@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
@@ -28,16 +31,21 @@ func (st *step) params(j *judged) ([]byte, bool) {
 		fields = map[string]any{"value": all}
 	}
 	v := st.newVeil(j)
+	if v.size() > verify.MaxParamsBytes {
+		return []byte("{}"), false
+	}
 	out := map[string]any{}
-	for name, value := range fields {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		value := fields[name]
+		key := v.key(out, name)
 		if v.content(name) || v.secret(name) {
-			out[v.text(name)] = redacted(value)
+			out[key] = redacted(value)
 			continue
 		}
-		out[v.text(name)] = v.value(value)
+		out[key] = v.value(value)
 	}
 	data, err := json.Marshal(out)
-	if err != nil || len(data) > verify.MaxParamsBytes || len(out) != len(fields) {
+	if err != nil || len(data) > verify.MaxParamsBytes {
 		return []byte("{}"), false
 	}
 	return data, true
@@ -92,12 +100,28 @@ func (v *veiling) content(name string) bool {
 	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Role == floodmark.Content {
 		return true
 	}
+	return v.written(name)
+}
+
+// written reports whether a tool for writing files has its content under a name.
+func (v *veiling) written(name string) bool {
 	switch verify.Normal(v.j.action.Tool.Name) {
-	case "write", "edit", "multiedit", "multi_edit", "apply_patch", "write_file", "edit_file", "str_replace", "replace", "notebookedit":
-	default:
-		return false
+	case "write", "edit", "multiedit", "multi_edit", "apply_patch", "patch", "create", "replace", "str_replace", "insert", "notebookedit", "notebook_edit",
+		"write_file", "edit_file", "create_file", "append_file", "save_file", "str_replace_editor", "str_replace_based_edit_tool":
+		return slices.Contains(writtenArguments(), name)
 	}
-	return slices.Contains(writtenArguments(), name)
+	return false
+}
+
+// size is how much of the call is not content.
+func (v *veiling) size() int {
+	n := 0
+	for _, leaf := range v.j.leaves {
+		if !v.content(leaf.Top) && leaf.Top != urlOfCommand {
+			n += len(leaf.Path) + len(leaf.Value)
+		}
+	}
+	return n
 }
 
 // secret reports whether an argument is one by its name or by the catalog.
@@ -128,19 +152,30 @@ func (v *veiling) value(value any) any {
 		}
 	case map[string]any:
 		out := make(map[string]any, len(x))
-		for name, inner := range x {
-			key := v.text(name)
-			if secretName(name) {
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			inner := x[name]
+			key := v.key(out, name)
+			if secretName(name) || v.written(name) {
 				inner = redacted(inner)
-			}
-			for _, taken := out[key]; taken; _, taken = out[key] {
-				key += "'" // two names that differ in a secret alone
 			}
 			out[key] = v.value(inner)
 		}
 		return out
 	}
 	return value
+}
+
+// key is an argument's name without the secrets in it, one that is free yet: two
+// may differ in a secret alone.
+func (v *veiling) key(taken map[string]any, name string) string {
+	key := v.st.veiled(name)
+	if v.holds(name) {
+		key = redactedText(name)
+	}
+	for _, is := taken[key]; is; _, is = taken[key] {
+		key = fmt.Sprintf("%s (%d)", key, len(taken))
+	}
+	return key
 }
 
 // text is a text without the secrets in it: what has the shape of one is hidden,
@@ -174,11 +209,43 @@ func (st *step) requestLines(j *judged) []string {
 		case len(lines) > maxRequestLines:
 			left++
 		default:
-			lines = append(lines, visible(leaf.Path)+": "+visible(v.text(leaf.Value)))
+			lines = append(lines, visible(leaf.Path)+": "+ends(v.text(leaf.Value[:min(len(leaf.Value), verify.MaxParamsBytes)])))
 		}
 	}
 	if left > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more arguments", left))
 	}
 	return append(lines, "Agent: "+visible(j.action.Tool.Agent), "Session: "+visible(string(st.ev.Session)))
+}
+
+// What a person is shown of a long value: a line that hides its end is no
+// question.
+const (
+	maxHead = 300
+	maxTail = 100
+)
+
+// ends is a value on one line, in the middle of which something may be left out.
+func ends(value string) string {
+	runes := []rune(oneLine(value))
+	if left := len(runes) - maxHead - maxTail; left > 0 {
+		return string(runes[:maxHead]) + fmt.Sprintf(" […%d characters…] ", left) + string(runes[len(runes)-maxTail:])
+	}
+	return string(runes)
+}
+
+// oneLine is a value with all that a person can see in it: also the signs that
+// make two commands of one line.
+func oneLine(value string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r':
+			return '⏎'
+		case r == '\t':
+			return ' '
+		case r == utf8.RuneError || !unicode.IsPrint(r) || unicode.In(r, unicode.Cf, unicode.Co):
+			return '·'
+		}
+		return r
+	}, value)
 }

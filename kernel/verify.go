@@ -150,7 +150,10 @@ func Verify(s *State, r Rules, in Input, h Hearing) (Output, error) {
 			st.refuse(&j, floodmark.Reason{
 				Code: floodmark.Verified, Rule: j.decision.Verifiers[0],
 				Text: "the session kept changing while verifiers were asked about this call",
-			}, "Try the same call again when nothing else is going on.")
+			}, floodmark.Remedy{
+				Agent:  "Try the same call again when nothing else is going on.",
+				Person: "There is nothing for you to do here.",
+			})
 		}
 	}
 	st.finish(j)
@@ -213,7 +216,7 @@ func (st *step) tally(j *judged, answers []floodmark.VerifierAnswered) {
 		a := answers[at]
 		reason := floodmark.Reason{Code: floodmark.Verified, Rule: name, Text: answerText(a), Verdict: a.Verdict}
 		if a.Verdict != floodmark.Allow {
-			st.refuse(j, reason, failureRemedy(a))
+			st.refuse(j, reason, floodmark.Remedy{Agent: failureRemedy(a), Person: personsRemedy(a)})
 			return
 		}
 		j.decision.Reasons = append(slices.Clip(j.decision.Reasons), reason)
@@ -222,13 +225,24 @@ func (st *step) tally(j *judged, answers []floodmark.VerifierAnswered) {
 }
 
 // refuse turns a decision that waits for verifiers into a refusal.
-func (st *step) refuse(j *judged, reason floodmark.Reason, agent string) {
+func (st *step) refuse(j *judged, reason floodmark.Reason, todo floodmark.Remedy) {
 	d := &j.decision
 	d.Verdict, d.Verifiers, d.Blame = floodmark.Restrict, nil, nil
 	d.Reasons = append([]floodmark.Reason{reason}, d.Reasons...)
-	d.Remedy = floodmark.Remedy{
-		Agent:  agent,
-		Person: "It is for whoever runs that verifier to allow it. «floodmark why» shows what it was asked.",
+	d.Remedy = todo
+}
+
+// personsRemedy is what the owner can do.
+func personsRemedy(a floodmark.VerifierAnswered) string {
+	switch verify.FailureKind(a.Failure) {
+	case "":
+		return "It is for whoever runs that verifier to allow it."
+	case verify.Unconfigured:
+		return "Describe it in service.yaml under «verifier», or take it out of the policy."
+	case verify.Deadline, verify.Stopped, verify.Unshowable:
+		return "There is nothing for you to do here."
+	default:
+		return "«floodmark doctor webhook» and «floodmark doctor telegram» show what is wrong."
 	}
 }
 

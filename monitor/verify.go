@@ -106,7 +106,7 @@ func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *fligh
 		return f
 	}
 	if err := m.join(); err != nil {
-		f.fail(&verify.Failure{Kind: verify.Broken, Text: "the monitor is being stopped"})
+		f.fail(stopped())
 		return f
 	}
 	if g.Timeout <= 0 {
@@ -117,13 +117,13 @@ func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *fligh
 	go func() {
 		defer m.work.Done()
 		defer stop()
-		f.ask(ctx, m.cfg.Verifiers[at], g.Timeout)
+		f.ask(ctx, m.life, m.cfg.Verifiers[at], g.Timeout)
 	}()
 	return f
 }
 
 // ask waits for the answer. A yes that comes too late is none.
-func (f *flight) ask(ctx context.Context, v verify.Verifier, limit time.Duration) {
+func (f *flight) ask(ctx, life context.Context, v verify.Verifier, limit time.Duration) {
 	defer func() {
 		if recover() != nil {
 			f.fail(&verify.Failure{Kind: verify.Broken, Text: "asking it went wrong inside the monitor"})
@@ -131,6 +131,8 @@ func (f *flight) ask(ctx context.Context, v verify.Verifier, limit time.Duration
 	}()
 	answer, err := v.Verify(ctx, f.request)
 	switch {
+	case life.Err() != nil:
+		f.fail(stopped())
 	case err != nil && ctx.Err() == nil:
 		f.fail(verify.AsFailure(err))
 	case ctx.Err() != nil:
@@ -139,6 +141,12 @@ func (f *flight) ask(ctx context.Context, v verify.Verifier, limit time.Duration
 		f.answer.Answer = answer
 		close(f.done)
 	}
+}
+
+// stopped is no answer that failMode may excuse: whoever can stop the monitor
+// could get everything past it.
+func stopped() *verify.Failure {
+	return &verify.Failure{Kind: verify.Stopped, Text: "the monitor is being stopped"}
 }
 
 func (f *flight) fail(why *verify.Failure) {

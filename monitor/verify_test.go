@@ -344,7 +344,7 @@ func TestVerifiersOfTheSettings(t *testing.T) {
 // Whoever is asked ends when the monitor does.
 func TestCloseEndsAsking(t *testing.T) {
 	began := make(chan struct{})
-	d := gated(t, "verifiers: [{name: webhook}]\n", nil, webgate{"webhook", func(ctx context.Context, _ verify.Request) (verify.Answer, error) {
+	d := gated(t, "verifiers: [{name: webhook, failMode: allow}]\n", nil, webgate{"webhook", func(ctx context.Context, _ verify.Request) (verify.Answer, error) {
 		close(began)
 		<-ctx.Done()
 		return verify.Answer{Allow: true}, nil
@@ -356,7 +356,7 @@ func TestCloseEndsAsking(t *testing.T) {
 	}()
 	<-began
 	go d.Close()
-	if reply := <-got; reply.Decision.Verdict != floodmark.Restrict {
+	if reply := <-got; reply.Decision.Verdict != floodmark.Restrict || !strings.Contains(reply.Line, "the monitor is being stopped") {
 		t.Errorf("%+v", reply)
 	}
 }

@@ -111,6 +111,7 @@ type FailureKind string
 const (
 	TimedOut     FailureKind = "timeout"        // it did not answer within its own time
 	Deadline     FailureKind = "deadline"       // the agent's hook had to answer earlier
+	Stopped      FailureKind = "stopped"        // the monitor was being stopped meanwhile
 	Unreachable  FailureKind = "unreachable"    // no connection
 	Untrusted    FailureKind = "tls"            // the connection could not be trusted
 	Redirected   FailureKind = "redirect"       // it pointed elsewhere
@@ -124,10 +125,11 @@ const (
 
 // Excusable reports whether failMode allow may apply. It may not where the
 // settings are wrong, or where whoever makes the call decides how it fails: the
-// agent chooses how long its hook waits, and how long its arguments are.
+// agent chooses how long its hook waits, and how long its arguments are, and what
+// it runs may be able to stop us.
 func (k FailureKind) Excusable() bool {
 	switch k {
-	case Deadline, Unconfigured, Unshowable:
+	case Deadline, Stopped, Unconfigured, Unshowable:
 		return false
 	case TimedOut, Unreachable, Untrusted, Redirected, Status, Malformed, TooLarge, Broken:
 		return true

@@ -76,9 +76,10 @@ func (c *console) checkWebhook(ctx context.Context, name string, s config.Servic
 		signed = "it is not signed, so that the receiver cannot know who asks"
 	}
 	gate, _ := s.Gates().Gate("", name)
-	list := []finding{ok(name, "a test goes to %s; %s; without an answer failMode says %s", o.URL, signed, gate.FailMode)}
+	where, _, _ := strings.Cut(o.URL, "?") // what stands there may be a token
+	list := []finding{ok(name, "a test goes to %s; %s; without an answer failMode says %s", where, signed, gate.FailMode)}
 	if o.Secret == "" {
-		list[0] = note(name, "set «secret: ${VERIFIER_HMAC_SECRET}»", "a test goes to %s; %s", o.URL, signed)
+		list[0] = note(name, "set «secret: ${VERIFIER_HMAC_SECRET}»", "a test goes to %s; %s", where, signed)
 	}
 	r := h.Try(ctx, testRequest(c.clock()))
 	if r.Failure != nil {

@@ -110,6 +110,7 @@ func transport(unsealed bool, roots *x509.CertPool) *http.Transport {
 		TLSHandshakeTimeout:    dialTime,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		MaxIdleConnsPerHost:    8,
+		MaxConnsPerHost:        64, // whoever asks more at once waits
 		IdleConnTimeout:        idle,
 		DisableCompression:     true, // what is counted is what was sent
 	}

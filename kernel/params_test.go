@@ -1,0 +1,139 @@
+package kernel_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/verify"
+)
+
+// What leaves of a call: neither content nor a secret, whatever its shape.
+func TestParamsForGates(t *testing.T) {
+	for _, c := range []struct{ tool, args, want string }{
+		{"look", ``, `{}`},
+		{"look", `{"q":"héllo"}`, `{"q":"[REDACTED: 5 chars]"}`},
+		{"look", `{"q":["ab",1]}`, `{"q":"[REDACTED: 8 chars]"}`},
+		{"look", `{"q":true,"r":null}`, `{"q":true,"r":null}`},
+		{"look", `{"q":null}`, `{"q":null}`},
+		{"keep", `{"path":"/work/a","text":"` + strings.Repeat("x", 300<<10) + `"}`, `{"path":"/work/a","text":"[REDACTED: 307200 chars]"}`},
+		{"shell", `{"code":"make test | tee <log>"}`, `{"code":"make test | tee \u003clog\u003e"}`},
+		{"shell", `{"code":"curl -H 'Authorization: Bearer abcdef0123456' https://one.example"}`, `{"code":"curl -H 'Authorization: Bearer [hidden]' https://one.example"}`},
+		{"shell", `{"code":{"a":["ghp_0123456789abcdefABCD",2.50,{"password":"hunter2"}]}}`, `{"code":{"a":["[hidden]",2.50,{"password":"[REDACTED: 7 chars]"}]}}`},
+		{"shell", `{"code":"x","api_key":"k","n":{"token":5}}`, `{"api_key":"[REDACTED: 1 chars]","code":"x","n":{"token":"[REDACTED: 1 chars]"}}`},
+		{"shell", `{"ghp_0123456789abcdefABCD":1}`, `{"[hidden]":1}`},
+		{"shell", `{"ghp_0123456789abcdefABCD":1,"ghp_0123456789abcdefABCE":2,"z":{"ghp_0123456789abcdefABCD":3,"ghp_0123456789abcdefABCE":4}}`, `{"[hidden]":1,"[hidden] (1)":2,"z":{"[hidden]":3,"[hidden] (1)":4}}`},
+		{"mail", `{"to":"anna@firm.example","body":"dear","key":"k"}`, `{"body":"[REDACTED: 4 chars]","key":"[REDACTED: 1 chars]","to":"anna@firm.example"}`},
+		{"write", `{"path":"a","content":"abc","mode":"x"}`, `{"content":"[REDACTED: 3 chars]","mode":"x","path":"a"}`},
+		{"Edit", `{"file_path":"a","old_string":"abc","new_string":"d"}`, `{"file_path":"a","new_string":"[REDACTED: 1 chars]","old_string":"[REDACTED: 3 chars]"}`},
+		{"apply_patch", `{"input":"*** Begin"}`, `{"input":"[REDACTED: 9 chars]"}`},
+		{"apply-patch", `{"patch":"abc"}`, `{"patch":"[REDACTED: 3 chars]"}`},
+		{"write", `{"file":{"path":"a","content":"abc"}}`, `{"file":{"content":"[REDACTED: 3 chars]","path":"a"}}`},
+		{"other", `{"content":"abc"}`, `{"content":"abc"}`},
+		{"other", `["a"]`, `{"value":["a"]}`},
+		{"other", `"a"`, `{"value":"a"}`},
+	} {
+		d := newDesk(t, oneGate)
+		d.owner("do as you like")
+		out := d.call(c.tool, c.args)
+		if out.Verify == nil {
+			d.answerAll(out.Reply)
+			out = d.call(c.tool, c.args)
+		}
+		if out.Verify == nil {
+			t.Errorf("%s %.60s: nobody is asked: %+v", c.tool, c.args, out.Reply.Decision)
+			continue
+		}
+		if got := string(out.Verify.Request.Params); got != c.want {
+			t.Errorf("%s %.80s\ngot  %s\nwant %s", c.tool, c.args, got, c.want)
+		}
+	}
+}
+
+// A secret that was read in the session leaves in no form, whatever it looks
+// like: whole, encoded, or in pieces.
+func TestKnownSecretsDoNotLeave(t *testing.T) {
+	const key = "AKIAIOSFODNN7QWERTYU"
+	for _, args := range []string{
+		`{"code":"echo ` + key + `"}`,
+		`{"code":"echo AKIAIOSF-ODNN7-QWERTYU"}`,
+		`{"code":"echo QUtJQUlPU0ZPRE5ON1FXRVJUWVU="}`,
+		`{"code":"echo AKIAIOSFOD","more":"NN7QWERTYU"}`,
+	} {
+		d := newDesk(t, oneGate)
+		out := d.call("vault", `{"q":"x"}`)
+		d.verified("vault", `{"q":"x"}`, out.Verify, false, yes("webhook"))
+		d.tell(hook.Event{Point: hook.AfterToolCall, Call: toolCall("vault", `{"q":"x"}`), Result: hook.Result{Text: "aws_access_key_id = " + key}})
+		out = d.call("shell", args)
+		if out.Verify == nil {
+			d.answerAll(out.Reply)
+			out = d.call("shell", args)
+		}
+		if out.Verify == nil {
+			t.Errorf("%s: nobody is asked: %+v", args, out.Reply.Decision)
+			continue
+		}
+		sent := string(out.Verify.Request.Params) + strings.Join(out.Verify.Request.Lines, "\n")
+		for _, piece := range []string{"AKIA", "QUtJ", "QWERTYU", "NN7"} {
+			if strings.Contains(sent, piece) {
+				t.Errorf("%s: sent %s", args, sent)
+			}
+		}
+	}
+}
+
+// A call is shown as a whole or refused.
+func TestParamsLimit(t *testing.T) {
+	for n, want := range map[int]bool{verify.MaxParamsBytes - len(`{"code":""}`): true, verify.MaxParamsBytes - len(`{"code":""}`) + 1: false, verify.MaxParamsBytes + 1: false} {
+		d := newDesk(t, "verifiers: [{name: webhook, failMode: allow}]\n")
+		d.owner("go on")
+		code := strings.Repeat("make ", n/5) + strings.Repeat("x", n%5)
+		args, err := json.Marshal(map[string]string{"code": code})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := d.call("shell", string(args))
+		if asked := out.Verify != nil; asked != want {
+			t.Errorf("%d bytes: asked %v", n, asked)
+		}
+		if !want && (!strings.Contains(out.Reply.Line, "too large to be shown") || !strings.Contains(decided(t, out).Decision.Remedy.Agent, "smaller")) {
+			t.Errorf("%d bytes: %s", n, out.Reply.Line)
+		}
+	}
+}
+
+// The lines for people show both ends of a long value, and the signs that make
+// two commands of one.
+func TestRequestLines(t *testing.T) {
+	d := newDesk(t, oneGate)
+	d.owner("go on")
+	args := `{"code":"a | b > c\nd\u202e","long":"` + strings.Repeat("x", 300) + strings.Repeat("y", 50) + strings.Repeat("z", 100) + `","p1":1,"p2":2,"p3":3,"p4":4,"p5":5,"p6":6}`
+	out := d.call("shell", args)
+	got := strings.Join(out.Verify.Request.Lines, "\n")
+	want := "Tool: shell\ncode: a | b > c⏎d·\nlong: " + strings.Repeat("x", 300) + " […50 characters…] " + strings.Repeat("z", 100) +
+		"\np1: 1\np2: 2\np3: 3\np4: 4\nand 2 more arguments\nAgent: a\nSession: s"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if r := out.Verify.Request; r.Provider != "chat" || r.Session != "s" || r.Agent != "a" || r.Digest.IsZero() || !r.At.Equal(d.at) || r.ID != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// As many names as there may be, all of them secrets.
+func TestParamsOfManyNames(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"code":"x"`)
+	for i := range hook.MaxLeaves - 1 {
+		b.WriteString(`,"ghp_0123456789abcdef` + strconv.Itoa(i) + `":{}`)
+	}
+	b.WriteString("}")
+	d := newDesk(t, oneGate)
+	d.owner("go on")
+	out := d.call("shell", b.String())
+	if out.Verify == nil || strings.Contains(string(out.Verify.Request.Params), "ghp_") || strings.Count(string(out.Verify.Request.Params), "[hidden]") != hook.MaxLeaves-1 {
+		t.Errorf("%.300s", out.Reply.Line)
+	}
+}

@@ -1,0 +1,274 @@
+package kernel_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/verify"
+)
+
+const oneGate = "verifiers: [{name: webhook}]\n"
+
+func yes(gate string) kernel.GateAnswer {
+	return kernel.GateAnswer{Gate: gate, Request: "r", Answer: verify.Answer{Allow: true}}
+}
+
+func no(gate, reason string) kernel.GateAnswer {
+	return kernel.GateAnswer{Gate: gate, Request: "r", Answer: verify.Answer{Reason: reason}}
+}
+
+func silent(gate string, k verify.FailureKind) kernel.GateAnswer {
+	return kernel.GateAnswer{Gate: gate, Request: "r", Failure: &verify.Failure{Kind: k, Text: "no answer"}}
+}
+
+// verified lets gates answer what they were asked.
+func (d *desk) verified(tool, args string, asked *kernel.Asking, last bool, answers ...kernel.GateAnswer) kernel.Output {
+	d.t.Helper()
+	if asked == nil {
+		d.t.Fatal("nobody was asked")
+	}
+	h := kernel.Hearing{Asked: *asked, Answers: answers, Last: last}
+	return d.take(kernel.Verify(d.state, d.rules, d.input(hook.Event{Point: hook.BeforeToolCall, Call: toolCall(tool, args)}), h))
+}
+
+// A call that waits has not run: nothing is announced, nothing is used up, and a
+// result that arrives all the same is an incident.
+func TestACallThatWaitsDoesNotRun(t *testing.T) {
+	d := newDesk(t, oneGate)
+	out := d.call("look", `{"q":"x"}`)
+	if f := decided(t, out); f.Decision.Verdict != floodmark.Allow || fmt.Sprint(f.Decision.Verifiers) != "[webhook]" || out.Verify == nil || len(kept[floodmark.ContentSeen](out)) > 0 {
+		t.Errorf("%+v", out)
+	}
+	if len(d.state.Refused) != 1 {
+		t.Errorf("refused so far: %v", d.state.Refused)
+	}
+	ran := d.tell(hook.Event{Point: hook.AfterToolCall, Call: toolCall("look", `{"q":"x"}`), Result: hook.Result{Text: "y"}})
+	if list := kept[floodmark.IncidentSeen](ran); len(list) != 1 || list[0].Kind != "refused-call-ran" {
+		t.Errorf("%+v", list)
+	}
+	d = newDesk(t, oneGate)
+	out = d.call("look", `{"q":"x"}`)
+	out = d.verified("look", `{"q":"x"}`, out.Verify, false, yes("webhook"))
+	if f := decided(t, out); f.Decision.Verdict != floodmark.Allow || len(f.Decision.Verifiers) > 0 || len(kept[floodmark.ContentSeen](out)) != 1 || out.Verify != nil {
+		t.Errorf("%+v", out)
+	}
+	if len(d.state.Refused) != 0 {
+		t.Errorf("refused in the end: %v", d.state.Refused)
+	}
+}
+
+// What each answer comes to.
+func TestAnswersOfGates(t *testing.T) {
+	const open = "verifiers: [{name: webhook, failMode: allow}]\n"
+	for name, c := range map[string]struct {
+		policy string
+		answer kernel.GateAnswer
+		want   floodmark.Verdict
+		text   string
+	}{
+		"yes":                 {oneGate, yes("webhook"), floodmark.Allow, "the verifier webhook allowed it"},
+		"no":                  {oneGate, no("webhook", ""), floodmark.Restrict, "the verifier webhook refused it"},
+		"no, for a reason":    {open, no("webhook", "a\x1b[1m\n b"), floodmark.Restrict, `the verifier webhook refused it and said "a[1m b"`},
+		"zero":                {open, kernel.GateAnswer{Gate: "webhook"}, floodmark.Restrict, "the verifier webhook refused it"},
+		"silence":             {oneGate, silent("webhook", verify.TimedOut), floodmark.Restrict, "the verifier webhook gave no answer: no answer"},
+		"excused":             {open, silent("webhook", verify.TimedOut), floodmark.Allow, "gave no answer (no answer), and failMode lets the call pass then"},
+		"deadline":            {open, silent("webhook", verify.Deadline), floodmark.Restrict, "gave no answer: no answer"},
+		"stopped":             {open, silent("webhook", verify.Stopped), floodmark.Restrict, "gave no answer: no answer"},
+		"not set":             {open, silent("webhook", verify.Unconfigured), floodmark.Restrict, "gave no answer: no answer"},
+		"a yes that failed":   {oneGate, kernel.GateAnswer{Gate: "webhook", Answer: verify.Answer{Allow: true}, Failure: &verify.Failure{Kind: verify.Malformed, Text: "odd"}}, floodmark.Restrict, "gave no answer: odd"},
+		"warn is no failMode": {"verifiers: [{name: webhook}]\n", silent("webhook", verify.Status), floodmark.Restrict, "gave no answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, c.policy)
+			out := d.verified("look", `{"q":"x"}`, d.call("look", `{"q":"x"}`).Verify, false, c.answer)
+			f, facts := decided(t, out), kept[floodmark.VerifierAnswered](out)
+			if f.Decision.Verdict != c.want || len(facts) != 1 || facts[0].Verdict != c.want || !strings.Contains(f.Decision.Reasons[0].Text, c.text) {
+				t.Errorf("%+v %+v", f.Decision, facts)
+			}
+			if r := f.Decision.Reasons[0]; r.Code != floodmark.Verified || r.Rule != "webhook" || r.Verdict != c.want {
+				t.Errorf("%+v", r)
+			}
+			if refused := c.want == floodmark.Restrict; refused != (out.Reply.Line != "") || refused != (f.Decision.Remedy.Agent != "") || refused != (f.Decision.Remedy.Person != "") {
+				t.Errorf("%q %+v", out.Reply.Line, f.Decision.Remedy)
+			}
+			if facts[0].Call == "" || facts[0].ArgsDigest.IsZero() || facts[0].ArgsDigest != f.Action.ArgsDigest {
+				t.Errorf("%+v", facts[0])
+			}
+		})
+	}
+}
+
+// Answers hold for what was shown to those who were asked. Everything else is
+// asked anew, and refused the last time.
+func TestAnswersAreBound(t *testing.T) {
+	two := deskRules(t, "verifiers: [{name: webhook}, {name: phone}]\n")
+	for name, change := range map[string]func(*desk, *kernel.Hearing){
+		"another call":    func(_ *desk, h *kernel.Hearing) { h.Asked.Request.Digest[0]++ },
+		"other params":    func(_ *desk, h *kernel.Hearing) { h.Asked.Request.Params = []byte("{}") },
+		"another tool":    func(_ *desk, h *kernel.Hearing) { h.Asked.Request.Tool = "read" },
+		"another session": func(_ *desk, h *kernel.Hearing) { h.Asked.Request.Session = "t" },
+		"nobody answered": func(_ *desk, h *kernel.Hearing) { h.Answers = nil },
+		"somebody else":   func(_ *desk, h *kernel.Hearing) { h.Answers[0].Gate = "phone" },
+		"a gate more":     func(d *desk, _ *kernel.Hearing) { d.rules = two },
+	} {
+		for _, last := range []bool{false, true} {
+			d := newDesk(t, oneGate)
+			asked := d.call("look", `{"q":"x"}`).Verify
+			h := kernel.Hearing{Asked: *asked, Answers: []kernel.GateAnswer{yes("webhook")}, Last: last}
+			change(d, &h)
+			out := d.take(kernel.Verify(d.state, d.rules, d.input(hook.Event{Point: hook.BeforeToolCall, Call: toolCall("look", `{"q":"x"}`)}), h))
+			f := decided(t, out)
+			if last && (f.Decision.Verdict != floodmark.Restrict || out.Verify != nil || !strings.Contains(out.Reply.Line, "kept changing")) {
+				t.Errorf("%s, the last time: %+v", name, f.Decision)
+			}
+			if !last && (f.Decision.Verdict != floodmark.Allow || len(f.Decision.Verifiers) == 0 || out.Verify == nil || len(kept[floodmark.ContentSeen](out)) > 0) {
+				t.Errorf("%s: %+v", name, f.Decision)
+			}
+		}
+	}
+}
+
+// Both must allow, in whatever order they answer.
+func TestEveryGateMustAllow(t *testing.T) {
+	const two = "verifiers: [{name: webhook}, {name: phone}]\n"
+	for _, c := range []struct {
+		answers []kernel.GateAnswer
+		want    floodmark.Verdict
+	}{
+		{[]kernel.GateAnswer{yes("webhook"), yes("phone")}, floodmark.Allow},
+		{[]kernel.GateAnswer{yes("phone"), yes("webhook")}, floodmark.Allow},
+		{[]kernel.GateAnswer{yes("webhook"), no("phone", "x")}, floodmark.Restrict},
+		{[]kernel.GateAnswer{no("webhook", "x"), yes("phone")}, floodmark.Restrict},
+		{[]kernel.GateAnswer{yes("webhook"), silent("phone", verify.Status)}, floodmark.Restrict},
+	} {
+		d := newDesk(t, two)
+		out := d.verified("look", `{"q":"x"}`, d.call("look", `{"q":"x"}`).Verify, false, c.answers...)
+		if got := decided(t, out).Decision; got.Verdict != c.want || len(got.Verifiers) > 0 || len(kept[floodmark.VerifierAnswered](out)) != 2 {
+			t.Errorf("%+v: %+v", c.answers, got)
+		}
+	}
+}
+
+// What changed meanwhile counts: here a page was read, and now a person has to be
+// asked first. The answers are written down all the same.
+func TestACallIsJudgedAgain(t *testing.T) {
+	d := newDesk(t, "verifiers: [{name: webhook, include: [shell]}]\n")
+	d.owner("go on")
+	asked := d.call("shell", `{"code":"x"}`).Verify
+	d.reads("page", `{"url":"https://news.example"}`, "text")
+	out := d.verified("shell", `{"code":"x"}`, asked, false, yes("webhook"))
+	if f := decided(t, out); f.Decision.Verdict != floodmark.Confirm || out.Ask == nil || len(kept[floodmark.VerifierAnswered](out)) != 1 {
+		t.Errorf("%+v", f.Decision)
+	}
+	d.answer(approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: d.ticket})
+	out = d.call("shell", `{"code":"x"}`)
+	if out.Verify == nil || len(kept[floodmark.GrantUsed](out)) > 0 {
+		t.Fatalf("the former yes counts again, or the grant is used: %+v", out.Facts)
+	}
+	out = d.verified("shell", `{"code":"x"}`, out.Verify, false, no("webhook", ""))
+	if len(kept[floodmark.GrantUsed](out)) > 0 || decided(t, out).Decision.Verdict != floodmark.Restrict {
+		t.Errorf("%+v", out.Facts)
+	}
+	out = d.call("shell", `{"code":"x"}`)
+	out = d.verified("shell", `{"code":"x"}`, out.Verify, false, yes("webhook"))
+	if len(kept[floodmark.GrantUsed](out)) != 1 || decided(t, out).Decision.Verdict != floodmark.Allow {
+		t.Errorf("%+v", out.Facts)
+	}
+}
+
+// The context that proposed a call counts for both judgements of it.
+func TestWaitingKeepsTheProposedContext(t *testing.T) {
+	d := newDesk(t, "verifiers: [{name: webhook, include: [shell]}]\n")
+	d.owner("go on")
+	d.tell(hook.Event{Point: hook.BeforeLLMCall})
+	c, other := toolCall("shell", `{"code":"x"}`), toolCall("page", `{"url":"https://news.example"}`)
+	d.tell(hook.Event{Point: hook.AfterLLMCall, Calls: []hook.Call{other, c}})
+	d.tell(hook.Event{Point: hook.BeforeToolCall, Call: other})
+	d.tell(hook.Event{Point: hook.AfterToolCall, Call: other, Result: hook.Result{Text: "text"}})
+	out := d.tell(hook.Event{Point: hook.BeforeToolCall, Call: c})
+	before := decided(t, out)
+	out = d.verified("shell", `{"code":"x"}`, out.Verify, false, yes("webhook"))
+	if after := decided(t, out); after.Mark != before.Mark || after.Decision.Verdict != floodmark.Allow {
+		t.Errorf("first at %v, then at %v: %+v", before.Mark, after.Mark, after.Decision)
+	}
+	if len(d.state.Proposed) > 0 {
+		t.Errorf("it may be proposed again: %v", d.state.Proposed)
+	}
+}
+
+// The settings' gates stand in the basis, so that replay knows them; the
+// strictest of settings and policy counts.
+func TestGatesOfTheSettings(t *testing.T) {
+	d := newDesk(t, "verifiers: [{name: webhook, failMode: allow, timeout: 5s}]\n")
+	d.rules.Gates = verify.Gates{
+		{Name: "phone", Scope: verify.Scope{Include: []string{"look"}}, Timeout: time.Minute, FailMode: verify.FailAllow},
+		{Name: "webhook", FailMode: verify.FailAllow, Timeout: 9 * time.Second},
+		{Name: "webhook", Agent: "a"},
+		{Name: "other", Agent: "b"},
+	}
+	out := d.call("look", `{"q":"x"}`)
+	if f := decided(t, out); fmt.Sprint(f.Decision.Verifiers, f.Basis.Gates) != "[webhook phone] [phone webhook]" {
+		t.Errorf("%v %v", f.Decision.Verifiers, f.Basis.Gates)
+	}
+	if got := fmt.Sprint(out.Verify.Gates); got != "[{webhook  {[] []} deny 5s} {phone  {[] []} allow 1m0s}]" {
+		t.Error(got)
+	}
+	out = d.call("diary", `{"q":"x"}`)
+	if f := decided(t, out); fmt.Sprint(f.Decision.Verifiers, f.Basis.Gates) != "[webhook] [webhook]" {
+		t.Errorf("%v %v", f.Decision.Verifiers, f.Basis.Gates)
+	}
+}
+
+// An answer to others passes no gate: verifiers are asked about tools.
+func TestAnswersPassNoGate(t *testing.T) {
+	d := newDesk(t, oneGate)
+	d.owner("say hello")
+	if r := d.reply("hello", hook.ToOthers); len(r.Decision.Verifiers) > 0 {
+		t.Errorf("%+v", r.Decision)
+	}
+}
+
+// Judged again by the same rules, nothing differs; without the gate, a refusal of
+// its own is gone.
+func TestReplayOfVerifiedCalls(t *testing.T) {
+	d := newDesk(t, oneGate)
+	d.rules.Gates = verify.Gates{{Name: "phone"}}
+	for _, answer := range []kernel.GateAnswer{yes("webhook"), no("webhook", "x"), silent("webhook", verify.Status)} {
+		out := d.call("look", `{"q":"x"}`)
+		d.verified("look", `{"q":"x"}`, out.Verify, false, answer, yes("phone"))
+	}
+	var facts []kernel.Recorded
+	for _, f := range d.facts {
+		facts = append(facts, kernel.Recorded{At: d.at, Fact: f})
+	}
+	for name, c := range map[string]struct{ policy, want string }{
+		"the same":         {oneGate, "[same same same same same same]"},
+		"without the gate": {"maxIterations: 20\n", "[changed same changed changed changed changed]"},
+	} {
+		a, err := kernel.Retrial{Now: deskRules(t, c.policy)}.Session(facts, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []kernel.Outcome
+		for _, r := range a.Decisions {
+			got = append(got, r.Outcome)
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// answerAll approves the question a reply waits for.
+func (d *desk) answerAll(r hook.Reply) {
+	d.t.Helper()
+	if r.Ticket != "" {
+		d.answer(approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: r.Ticket})
+	}
+}
