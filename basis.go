@@ -87,6 +87,20 @@ type Basis struct {
 	// Gates are the verifiers that the program's settings ask for, beside those
 	// of the policy.
 	Gates []string `json:"gates,omitempty"`
+	// Check is set if all it does is one test, build or check of the project.
+	Check *Check `json:"check,omitempty"`
+}
+
+// A Check is a test, build or check of the project, the only code that may be
+// approved in general.
+type Check struct {
+	// Name is what the catalog calls it: «go test».
+	Name string `json:"name"`
+	// Arguments are those that say so: the others must be the same.
+	Arguments []int `json:"arguments,omitempty"`
+	// Others stands for what other sessions, below Local, have left where it
+	// loads its files from.
+	Others Digest `json:"others"`
 }
 
 // A Carried is a secret in the arguments of a call: the rule that knows it, and

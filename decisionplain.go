@@ -120,6 +120,20 @@ func (c *plain) basis(b *Basis) {
 	list(c, "grounds", &b.Grounds, (*plain).ground)
 	c.flag("licensed", &b.Licensed)
 	list(c, "gates", &b.Gates, textValue[string])
+	if c.field("check", b.Check == nil) {
+		if c.reading {
+			b.Check = new(Check)
+		}
+		c.check(b.Check)
+	}
+	c.shut('}')
+}
+
+func (c *plain) check(k *Check) {
+	c.open('{')
+	text(c, "name", &k.Name)
+	list(c, "arguments", &k.Arguments, numberValue[int])
+	c.digest("others", &k.Others, false)
 	c.shut('}')
 }
 

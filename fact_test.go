@@ -74,7 +74,7 @@ func examples() []floodmark.Fact {
 func fullShown(tool floodmark.ToolRef, label floodmark.Label, digest floodmark.Digest) floodmark.Shown {
 	return floodmark.Shown{
 		Tool: tool, ArgsDigest: digest, Pattern: "p", Mark: label, Codes: []floodmark.Code{floodmark.FlowSecret}, Node: 4,
-		Offers: []floodmark.Offer{{Words: "w", Scope: floodmark.GrantPattern, Pattern: "p", For: time.Hour}}, Pick: digest, PickEnd: digest,
+		Offers: []floodmark.Offer{{Words: "w", Scope: floodmark.GrantPattern, Pattern: "p", For: time.Hour}}, Others: digest, Pick: digest, PickEnd: digest,
 	}
 }
 
@@ -112,6 +112,7 @@ func fullBasis() *floodmark.Basis {
 		}},
 		Destinations: []int{0}, URLs: []floodmark.Address{{Argument: 0, Host: "news.example", FromHost: true}},
 		SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true, Gates: []string{"webhook"},
+		Check: &floodmark.Check{Name: "go test", Arguments: []int{0}},
 	}
 }
 

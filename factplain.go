@@ -221,6 +221,7 @@ func (c *plain) shown(s *Shown) {
 	list(c, "codes", &s.Codes, textValue[Code])
 	number(c, "node", &s.Node)
 	list(c, "offers", &s.Offers, (*plain).offer)
+	c.digest("others", &s.Others, s.Others.IsZero())
 	c.digest("pick", &s.Pick, s.Pick.IsZero())
 	c.digest("pickEnd", &s.PickEnd, s.PickEnd.IsZero())
 	c.shut('}')

@@ -8,7 +8,12 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net/url"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
 )
@@ -65,11 +70,14 @@ type Pick struct {
 	// Argument names it, as in [floodmark.Argument.Path].
 	Argument string
 	// Among are three values in random order, one of them the real one. If it
-	// is empty the person types the last [PickEnd] characters of the value.
+	// is empty the person types the end of the value, see [Tail].
 	Among []string
+	// Words say what to do, such as «type what stands behind the @».
+	Words string
 }
 
-// PickEnd is how many characters a person types of a value.
+// PickEnd is how many characters a person types of a value that has no better
+// end.
 const PickEnd = 6
 
 // An Approver carries a ticket to a person. The answer comes back later, as a
@@ -109,5 +117,86 @@ func CodeMAC(key []byte, s floodmark.SessionID, t floodmark.TicketID, code strin
 	return floodmark.Digest(m.Sum(b[:0]))
 }
 
-// sameCode compares in constant time.
-func sameCode(a, b floodmark.Digest) bool { return hmac.Equal(a[:], b[:]) }
+// PickMAC is what the journal keeps of a value that has to be picked, or of its
+// end: enough to prove a picked one. Case and spaces around it do not count.
+func PickMAC(key []byte, s floodmark.SessionID, args floodmark.Digest, what, value string) floodmark.Digest {
+	m := hmac.New(sha256.New, key)
+	b := make([]byte, 0, 256)
+	for _, part := range [...]string{"picked " + what, string(s), args.String(), strings.ToLower(strings.TrimSpace(value))} {
+		b = append(append(b, part...), 0)
+	}
+	m.Write(b)
+	return floodmark.Digest(m.Sum(b[:0]))
+}
+
+// The two things a person can say of a value.
+const (
+	PickWhole = "whole"
+	PickTail  = "end"
+)
+
+// Place is the part of a value that a person reads: of an address in the net its
+// host, of anything else as much as is shown.
+func Place(shown string) string {
+	if u, err := url.Parse(shown); err == nil && u.Hostname() != "" {
+		return strings.ToLower(u.Hostname())
+	}
+	return strings.TrimSpace(strings.TrimSuffix(shown, "…"))
+}
+
+// Place is what has to be picked, as the question shows it. It is for those who
+// draw a card; whoever fills it in for a person has asked nobody.
+func (q Question) Place() string {
+	for _, a := range q.Action.Arguments {
+		if q.Pick != nil && a.Path == q.Pick.Argument {
+			return Place(a.Shown)
+		}
+	}
+	return ""
+}
+
+// Tail is the end of a value that a person types: of a mail address what stands
+// behind the @, of a host the name that somebody registered, as far as one can
+// tell, of anything else its last [PickEnd] characters.
+func Tail(value string) string {
+	value = strings.TrimSpace(value)
+	if _, domain, ok := strings.Cut(value, "@"); ok && strings.Contains(domain, ".") {
+		return domain
+	}
+	labels := strings.Split(value, ".")
+	if n := len(labels); n > 1 && !strings.ContainsAny(value, " /\\:=\"'") {
+		keep := 2
+		if len(labels[n-2]) <= 3 { // as in co.uk
+			keep = 3
+		}
+		return strings.Join(labels[max(0, n-keep):], ".")
+	}
+	r := []rune(value)
+	return strings.TrimSpace(string(r[max(0, len(r)-PickEnd):]))
+}
+
+// TailWords say to a person what [Tail] wants to hear.
+func TailWords(value string) string {
+	switch tail := Tail(value); {
+	case strings.HasSuffix(value, "@"+tail):
+		return "type what stands behind the @"
+	case strings.Contains(tail, ".") && utf8.RuneCountInString(tail) != PickEnd:
+		return "type the name of the site, with its ending"
+	}
+	return fmt.Sprintf("type its last %d characters", PickEnd)
+}
+
+// Picks reports whether what a person said proves the value of a call that was
+// shown. A call that needs no pick is proved by anything.
+func Picks(key []byte, s floodmark.SessionID, shown floodmark.Shown, said string) bool {
+	if shown.Pick.IsZero() {
+		return true
+	}
+	whole := SameDigest(PickMAC(key, s, shown.ArgsDigest, PickWhole, said), shown.Pick)
+	tail := SameDigest(PickMAC(key, s, shown.ArgsDigest, PickTail, said), shown.PickEnd)
+	return said != "" && (whole || tail && !shown.PickEnd.IsZero())
+}
+
+// SameDigest compares two digests in constant time. Codes and picks are compared
+// by nothing else, and never as they were typed.
+func SameDigest(a, b floodmark.Digest) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }

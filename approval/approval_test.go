@@ -19,6 +19,10 @@ func TestParseCommand(t *testing.T) {
 		".approve exec bf619df9 1440":       {Verb: approval.Approve, Tool: "exec", Code: "bf619df9", For: 24 * time.Hour},
 		".approve exec bf619df9 1441":       {Verb: approval.Approve, Tool: "exec", Code: "bf619df9", For: 24 * time.Hour},
 		".approve exec bf619df9 4294967295": {Verb: approval.Approve, Tool: "exec", Code: "bf619df9", For: 24 * time.Hour},
+		".approve exec bf619df9 #2":         {Verb: approval.Approve, Tool: "exec", Code: "bf619df9", Offer: 2},
+		".approve exec bf619df9 5 #3":       {Verb: approval.Approve, Tool: "exec", Code: "bf619df9", Offer: 3, For: 5 * time.Minute},
+		".approve exec bf619df9 =a b =c ":   {Verb: approval.Approve, Tool: "exec", Code: "bf619df9", Picked: "a b =c"},
+		".approve exec bf619df9 #1 5 =123":  {Verb: approval.Approve, Tool: "exec", Code: "bf619df9", Offer: 1, For: 5 * time.Minute, Picked: "123"},
 		"  .deny\texec  bf619df9 ":          {Verb: approval.Deny, Tool: "exec", Code: "bf619df9"},
 		".endorse 0123ABCD":                 {Verb: approval.Endorse, Digest: "0123abcd"},
 		".withdraw 0123abcd":                {Verb: approval.Withdraw, Digest: "0123abcd"},
@@ -33,6 +37,7 @@ func TestParseCommand(t *testing.T) {
 func TestParseCommandRefuses(t *testing.T) {
 	for _, text := range []string{
 		".approve", ".approve exec", ".approve exec bf619df", ".approve exec bf619df9x", ".approve exec bf619dfg",
+		".approve exec bf619df9 #0", ".approve exec bf619df9 #4", ".approve exec bf619df9 #x", ".approve exec bf619df9 #1 #2", ".approve exec =bf619df9", ".deny exec bf619df9 =x", ".deny exec bf619df9 #1",
 		".approve exec bf619df9 0", ".approve exec bf619df9 -1", ".approve exec bf619df9 ever", ".approve exec bf619df9 1 2",
 		".approve exec bf619df9 4294967296", ".deny exec bf619df9 5", ".deny exec", ".endorse", ".endorse 0123abc", ".endorse xyzxyzxy",
 		".endorse " + strings.Repeat("a", 65), ".endorse a b", ".status now",

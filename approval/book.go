@@ -35,7 +35,12 @@ type Grant struct {
 	Shown  floodmark.Shown      `json:"shown"`
 	Turn   int                  `json:"turn"`
 	Until  time.Time            `json:"until,omitzero"`
+	// Used is the last call that it let through.
+	Used floodmark.CallID `json:"used,omitempty"`
 }
+
+// checks reports a grant for tests, builds or checks of a project.
+func (g Grant) checks() bool { return g.Scope == floodmark.GrantPattern && !g.Shown.Others.IsZero() }
 
 // A Denial is a call a person refused. The same call is not asked about again
 // in that turn.
@@ -125,12 +130,16 @@ func (b *Book) Give(f floodmark.GrantGiven) {
 // Use takes in that a grant let a call through: one for a single call is gone,
 // and one for exactly this call is not silenced by the result, which becomes
 // the given node. What a pattern lets through is not known beforehand, so there
-// a result that is not believed does silence it.
+// a result that is not believed does silence it; but a test of the project says
+// what the files say that were shown.
 func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 	for i := range b.Grants {
 		g := &b.Grants[i]
 		exact := g.Scope == floodmark.GrantTurn || g.Scope == floodmark.GrantMinutes
-		if exact && g.Ticket == f.Ticket && g.Shown.Tool == f.Tool {
+		if g.Ticket != f.Ticket || g.Shown.Tool != f.Tool {
+			continue
+		}
+		if g.Used = f.Call; exact || g.checks() {
 			g.Shown.Node = result + 1
 		}
 	}
@@ -143,6 +152,29 @@ func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 // End takes in that the grants of a ticket are over.
 func (b *Book) End(t floodmark.TicketID) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.Ticket == t }))
+}
+
+// Wrote takes in that a call wrote a file while the session was believed too
+// little: a test of the project would run it, so approvals of tests are over,
+// but for what the test itself writes.
+func (b *Book) Wrote(call floodmark.CallID) {
+	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.checks() && (call == "" || g.Used != call) }))
+}
+
+// Ran takes in that a call was let through, by the grants of a ticket or by none.
+// One that borrows the name of a test is not that test.
+func (b *Book) Ran(call floodmark.CallID, by floodmark.TicketID) {
+	for i := range b.Grants {
+		if b.Grants[i].Used == call && b.Grants[i].Ticket != by {
+			b.Grants[i].Used = ""
+		}
+	}
+}
+
+// Sink takes in how low the session's mark is. A grant that was given above it
+// is over, also when the mark rises again.
+func (b *Book) Sink(mark floodmark.Label) {
+	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return sunk(g.Shown.Mark, mark) }))
 }
 
 // CloseTurn ends everything that was given or asked for one turn.

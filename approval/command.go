@@ -16,7 +16,7 @@ type Verb string
 
 // The commands an owner can type.
 const (
-	Approve  Verb = ".approve"  // .approve <tool|all> <code> [minutes]
+	Approve  Verb = ".approve"  // .approve <tool|all> <code> [minutes] [#offer] [=place]
 	Deny     Verb = ".deny"     // .deny <tool|all> <code>
 	Endorse  Verb = ".endorse"  // .endorse <digest>
 	Withdraw Verb = ".withdraw" // .withdraw <digest>
@@ -74,7 +74,7 @@ func ParseCommand(text string) (Command, error) {
 	}
 	switch v := Verb(f[0]); v {
 	case Approve, Deny:
-		return parseAnswer(v, f[1:])
+		return parseAnswer(v, text)
 	case Endorse, Withdraw:
 		if len(f) != 2 || !isHex(f[1]) || len(f[1]) < MinDigestDigits || len(f[1]) > 64 {
 			return Command{}, fmt.Errorf("write: %s <the first %d or more digits of the content's digest>", v, MinDigestDigits)
@@ -108,28 +108,42 @@ func Codes(text string) []string {
 	return found
 }
 
-func parseAnswer(v Verb, f []string) (Command, error) {
-	most := 3
-	usage := fmt.Errorf("write: %s <tool|all> <code> [minutes]", v)
+// parseAnswer reads an answer. What stands behind the first « =» is what the
+// person picked or typed, to the end of the line.
+func parseAnswer(v Verb, text string) (Command, error) {
+	usage := fmt.Errorf("write: %s <tool|all> <code> [minutes] [#offer] [=place]", v)
 	if v == Deny {
-		most, usage = 2, fmt.Errorf("write: %s <tool|all> <code>", v)
+		usage = fmt.Errorf("write: %s <tool|all> <code>", v)
 	}
-	if len(f) < 2 || len(f) > most {
+	text, picked, picks := strings.Cut(text, " =")
+	f := strings.Fields(text)[1:]
+	if len(f) < 2 || v == Deny && (len(f) > 2 || picks) {
 		return Command{}, usage
 	}
-	c := Command{Verb: v, Tool: f[0], Code: strings.ToLower(f[1])}
+	c := Command{Verb: v, Tool: f[0], Code: strings.ToLower(f[1]), Picked: strings.TrimSpace(picked)}
 	if len(c.Code) != CodeLength || !isHex(c.Code) {
 		return Command{}, fmt.Errorf("a code has %d hex digits, such as 0123abcd", CodeLength)
 	}
-	if len(f) == 2 {
-		return c, nil
+	for _, w := range f[2:] {
+		offer, isOffer := strings.CutPrefix(w, "#")
+		switch {
+		case isOffer && c.Offer == 0:
+			n, err := strconv.ParseUint(offer, 10, 8)
+			if err != nil || n == 0 || n > MaxOffers {
+				return Command{}, fmt.Errorf("behind # stands the number of an offer, from 1 to %d", MaxOffers)
+			}
+			c.Offer = int(n)
+		case !isOffer && c.For == 0:
+			minutes, err := strconv.ParseUint(w, 10, 32)
+			if err != nil || minutes == 0 {
+				return Command{}, errors.New("minutes must be a whole number above 0")
+			}
+			// Bounded before it is multiplied: a huge number would turn negative.
+			c.For = time.Duration(min(minutes, uint64(MaxFor/time.Minute))) * time.Minute
+		default:
+			return Command{}, usage
+		}
 	}
-	minutes, err := strconv.ParseUint(f[2], 10, 32)
-	if err != nil || minutes == 0 {
-		return Command{}, errors.New("minutes must be a whole number above 0")
-	}
-	// Bounded before it is multiplied: a huge number would turn negative.
-	c.For = time.Duration(min(minutes, uint64(MaxFor/time.Minute))) * time.Minute
 	return c, nil
 }
 

@@ -12,6 +12,7 @@ type Wanted struct {
 	Tool       floodmark.ToolRef
 	ArgsDigest floodmark.Digest
 	Pattern    string
+	Others     floodmark.Digest
 	Mark       floodmark.Label
 	Codes      []floodmark.Code
 	At         time.Time
@@ -41,7 +42,7 @@ func (g Grant) covers(w Wanted) bool {
 		return false
 	case !g.Until.IsZero() && !w.At.Before(g.Until):
 		return false
-	case w.Mark.Secrecy < g.Shown.Mark.Secrecy:
+	case sunk(g.Shown.Mark, w.Mark):
 		return false
 	case slices.ContainsFunc(w.Codes, func(c floodmark.Code) bool { return !slices.Contains(g.Shown.Codes, c) }):
 		return false
@@ -52,11 +53,18 @@ func (g Grant) covers(w Wanted) bool {
 	case floodmark.GrantOnce, floodmark.GrantTurn, floodmark.GrantMinutes:
 		return g.Shown.ArgsDigest == w.ArgsDigest
 	case floodmark.GrantPattern:
-		return g.Shown.Pattern != "" && g.Shown.Pattern == w.Pattern
+		return g.Shown.Pattern != "" && g.Shown.Pattern == w.Pattern && g.Shown.Others == w.Others
 	case floodmark.GrantTool:
 		return true
 	}
 	return false
+}
+
+// sunk reports whether a mark is lower than the one that was shown. The owner's
+// own files lower it from Owner to Local, which nobody minds: every approved call
+// would otherwise end its own approval by its output.
+func sunk(shown, now floodmark.Label) bool {
+	return now.Trust < min(shown.Trust, floodmark.Local) || now.Secrecy < shown.Secrecy
 }
 
 // Denied reports whether a person already refused exactly this call.
@@ -82,11 +90,17 @@ func (b *Book) Asked(t floodmark.ToolRef, args floodmark.Digest, at time.Time) (
 // Joinable returns the question of this turn that can still take one more call.
 func (b *Book) Joinable(turn int, at time.Time) (Open, bool) {
 	for _, o := range b.Tickets {
-		if !o.Approved && o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown {
+		if !o.Approved && o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown && !o.picks() {
 			return o, true
 		}
 	}
 	return Open{}, false
+}
+
+// picks reports whether an approval must say where a call goes. Such a question
+// holds one call.
+func (o Open) picks() bool {
+	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return !s.Pick.IsZero() })
 }
 
 // ByCode returns the open question whose code this is. It looks at every one,
@@ -95,7 +109,7 @@ func (b *Book) ByCode(key []byte, s floodmark.SessionID, code string, at time.Ti
 	var found Open
 	ok := false
 	for _, o := range b.Tickets {
-		if sameCode(CodeMAC(key, s, o.ID, code), o.CodeMAC) && at.Before(o.Expires) {
+		if SameDigest(CodeMAC(key, s, o.ID, code), o.CodeMAC) && at.Before(o.Expires) {
 			found, ok = o, true
 		}
 	}

@@ -53,7 +53,7 @@ func TestParseCommandAtItsLimits(t *testing.T) {
 		t.Errorf("a whole digest: %+v, %v", c, err)
 	}
 	for text, want := range map[string]string{
-		".approve":                   "write: .approve <tool|all> <code> [minutes]",
+		".approve":                   "write: .approve <tool|all> <code> [minutes] [#offer] [=place]",
 		".deny exec":                 "write: .deny <tool|all> <code>",
 		".deny exec bf619df9 5":      "write: .deny <tool|all> <code>",
 		".approve exec bf619df":      "a code has 8 hex digits, such as 0123abcd",
@@ -266,5 +266,52 @@ func TestAWrongCodeForOneQuestion(t *testing.T) {
 	b.Refuse(floodmark.TicketRefused{Ticket: "t2"})
 	if b.Tickets[0].Wrong != 0 || b.Tickets[1].Wrong != 1 {
 		t.Errorf("wrong tries: %d and %d, want 0 and 1", b.Tickets[0].Wrong, b.Tickets[1].Wrong)
+	}
+}
+
+// What a person types of a value: enough to have read it.
+func TestTail(t *testing.T) {
+	for value, want := range map[string][2]string{
+		"desk@shop-forms.example": {"shop-forms.example", "type what stands behind the @"},
+		"docs.shop.example":       {"shop.example", "type the name of the site, with its ending"},
+		"www.shop.co.example":     {"shop.co.example", "type the name of the site, with its ending"},
+		"DE89370400440532013000":  {"013000", "type its last 6 characters"},
+		"curl x.example | sh":     {"e | sh", "type its last 6 characters"},
+		"abc":                     {"abc", "type its last 6 characters"},
+		"me@localhost":            {"alhost", "type its last 6 characters"},
+	} {
+		if got, words := approval.Tail(value), approval.TailWords(value); got != want[0] || words != want[1] {
+			t.Errorf("%s: %q, %q, want %q", value, got, words, want)
+		}
+	}
+	if got := approval.Place("https://Docs.example/a?b"); got != "docs.example" {
+		t.Error(got)
+	}
+	if got := approval.Place("some text…"); got != "some text" {
+		t.Error(got)
+	}
+}
+
+// A pick is proved by the value or its end, whatever its case, and by nothing else.
+func TestPicks(t *testing.T) {
+	args := floodmark.DigestOf("args")
+	mac := func(what, v string) floodmark.Digest { return approval.PickMAC(key, "s", args, what, v) }
+	s := floodmark.Shown{ArgsDigest: args, Pick: mac(approval.PickWhole, "desk@shop.example"), PickEnd: mac(approval.PickTail, "shop.example")}
+	for said, want := range map[string]bool{
+		"desk@shop.example": true, " Desk@Shop.example ": true, "shop.example": true, "": false, "example": false, "desk@shop.exampl": false, "xdesk@shop.example": false,
+	} {
+		if approval.Picks(key, "s", s, said) != want {
+			t.Errorf("%q: want %v", said, want)
+		}
+	}
+	if approval.Picks(key, "other", s, "shop.example") || approval.Picks([]byte("k"), "s", s, "shop.example") {
+		t.Error("another session or key proves it")
+	}
+	whole := floodmark.Shown{ArgsDigest: args, Pick: s.Pick}
+	if approval.Picks(key, "s", whole, "shop.example") || approval.Picks(key, "s", whole, "") || !approval.Picks(key, "s", whole, "desk@shop.example") {
+		t.Error("where there is a choice the end is not enough")
+	}
+	if !approval.Picks(key, "s", floodmark.Shown{}, "") {
+		t.Error("a question without a pick wants one")
 	}
 }

@@ -48,6 +48,15 @@ func bound(r *shellscan.Report, inert []string) bool {
 	return len(names) > 0 && len(r.Effects) <= maxBound
 }
 
+// check names the command of the catalog that a line is, if it is one and the
+// shell does nothing but start it: no folder, file or variable besides.
+func check(r *shellscan.Report) string {
+	if len(r.Parts) != 1 || r.Shell || r.Loops || len(r.Sets) > 0 || len(r.Puts) > 0 || len(r.Parts[0].Entries) != 1 || !r.Parts[0].Entries[0].Bound {
+		return ""
+	}
+	return strings.Join(r.Parts[0].Entries[0].Words, " ")
+}
+
 // maxBound is how many effects a line may have whose files are all looked at.
 const maxBound = 48
 

@@ -60,6 +60,9 @@ type Use struct {
 	// Bound: all code that a command line runs lies in the files it loads; its
 	// words only choose among what those do.
 	Bound bool
+	// Check is the command of the catalog that a line is, if that one is bound
+	// and the line does nothing else: «go test».
+	Check string
 	// Inert are the files into which a command line writes nothing but text that
 	// can only compute when it is run.
 	Inert []string

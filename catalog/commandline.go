@@ -50,6 +50,10 @@ func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Packages = packages(&r)
 	j.use.Inert = inertPuts(&r)
 	j.use.Bound = !j.use.Opaque && bound(&r, j.use.Inert)
+	j.use.Check = ""
+	if j.use.Bound {
+		j.use.Check = check(&r)
+	}
 	j.use.Branch, j.use.Pushes = pushes(&r, j.at.Project)
 	j.use.Pushes = j.use.Pushes && !j.use.Opaque
 	j.use.Wipes = wipes(&r)

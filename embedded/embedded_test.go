@@ -92,7 +92,7 @@ func TestTheOwnerApproves(t *testing.T) {
 	if attack(t, s) == nil {
 		t.Error("a wrong code let it pass")
 	}
-	if said, err := g.Approve(t.Context(), "s1", strings.ToUpper(asked.Code)); err != nil || said != "Approved: send_email." {
+	if said, err := g.ApproveTo(t.Context(), "s1", strings.ToUpper(asked.Code), "evil.example"); err != nil || said != "Approved: send_email." {
 		t.Errorf("got %q, %v", said, err)
 	}
 	if err := attack(t, s); err != nil {
@@ -104,7 +104,7 @@ func TestACallWaitsForTheOwner(t *testing.T) {
 	for verb, passes := range map[approval.Verb]bool{approval.Approve: true, approval.Deny: false} {
 		var g *embedded.Guard
 		g = open(t, t.TempDir(), embedded.AskBy(func(ctx context.Context, k approval.Ticket) error {
-			_, err := g.Answer(ctx, k.Session, approval.Command{Verb: verb, Tool: approval.All, Code: k.Code})
+			_, err := g.Answer(ctx, k.Session, approval.Command{Verb: verb, Tool: approval.All, Code: k.Code, Picked: k.Call.Place()})
 			return err
 		}))
 		s := poisoned(t, g, guard.Options{Wait: 5 * time.Second})

@@ -22,6 +22,10 @@ func ExampleAskBy() {
 	ask := func(ctx context.Context, t approval.Ticket) error {
 		// Show t.Call.Line where only the owner reads, and take the answer there.
 		fmt.Println("the owner is asked about", t.Call.Action.Tool.Name)
+		if t.Call.Pick != nil { // only others named the place, so a nod is not enough
+			_, err := g.ApproveTo(ctx, t.Session, t.Code, "evil.example") // typed by the owner
+			return err
+		}
 		_, err := g.Approve(ctx, t.Session, t.Code)
 		return err
 	}

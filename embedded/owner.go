@@ -24,6 +24,13 @@ func (g *Guard) Approve(ctx context.Context, s floodmark.SessionID, code string)
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code})
 }
 
+// ApproveTo is [Guard.Approve] for a question that also wants to hear where the
+// call goes, because only others named that place (see [approval.Pick]): what the
+// owner picked or typed. A wrong one counts like a wrong code.
+func (g *Guard) ApproveTo(ctx context.Context, s floodmark.SessionID, code, place string) (string, error) {
+	return g.Answer(ctx, s, approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code, Picked: place})
+}
+
 // Deny says no to all calls of the question with this code.
 func (g *Guard) Deny(ctx context.Context, s floodmark.SessionID, code string) (string, error) {
 	return g.Answer(ctx, s, approval.Command{Verb: approval.Deny, Tool: approval.All, Code: code})

@@ -78,9 +78,12 @@ func (st *step) answer(cmd approval.Command) {
 		st.out.Reply.Notice = "That question has no such offer. Look at it again."
 		return
 	}
+	if !st.picked(cmd, open) {
+		return
+	}
 	var given []floodmark.Shown
 	for _, shown := range open.Shown {
-		if cmd.Tool == approval.All || cmd.Tool == shown.Tool.String() {
+		if approves(cmd, shown) {
 			given = append(given, shown)
 			st.keep(st.grant(cmd, open.ID, shown))
 		}
@@ -92,7 +95,7 @@ func (st *step) answer(cmd approval.Command) {
 	if len(given) == len(open.Shown) {
 		st.keep(floodmark.TicketAnswered{Ticket: open.ID, Verdict: floodmark.Allow, By: cmd.By, Channel: cmd.Channel})
 	}
-	st.out.Reply.Notice = "Approved: " + names(given) + "."
+	st.out.Reply.Notice = approved(cmd, given)
 }
 
 func (st *step) ticket(cmd approval.Command) (approval.Open, bool) {
@@ -133,35 +136,6 @@ func (st *step) burn(text string) bool {
 		}
 	}
 	return burnt
-}
-
-// grant is what an approval of one shown call allows, never wider than shown.
-func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmark.Shown) floodmark.GrantGiven {
-	g := floodmark.GrantGiven{Ticket: t, Scope: floodmark.GrantTurn, Shown: shown, Turn: st.turn()}
-	g.Shown.Offers = nil // the question has them
-	if cmd.Offer > 0 {
-		return st.taken(g, shown.Offers[cmd.Offer-1])
-	}
-	if cmd.For > 0 {
-		g.Until = st.in.At.Add(min(cmd.For, approval.MaxFor))
-		g.Scope = floodmark.GrantMinutes
-		if shown.Pattern != "" {
-			g.Scope = floodmark.GrantPattern
-		}
-	} else if cmd.Ticket != "" {
-		g.Scope, g.Until = floodmark.GrantOnce, st.in.At.Add(onceFor)
-	}
-	if st.settings().ToolWide && !flowed(shown.Codes) {
-		g.Scope = floodmark.GrantTool
-	}
-	return g
-}
-
-// flowed reports whether data leaving was among the reasons.
-func flowed(codes []floodmark.Code) bool {
-	return slices.ContainsFunc(codes, func(c floodmark.Code) bool {
-		return c == floodmark.FlowSecret || c == floodmark.FlowPrivate || c == floodmark.FlowFetch || c == floodmark.ActiveContent
-	})
 }
 
 // endorse lets the owner vouch for one content. It raises trust to Local at

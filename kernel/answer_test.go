@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // tainted is a desk that has read a page: running and sending are questions.
@@ -180,10 +181,15 @@ func TestQuestionsOfAClearedContext(t *testing.T) {
 func TestToolWideNeverForFlows(t *testing.T) {
 	for _, code := range []floodmark.Code{floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent, floodmark.TaintEscalation} {
 		d := newDesk(t, "approvals: {toolWide: true}")
-		shown := floodmark.Shown{Tool: floodmark.ToolRef{Agent: "a", Name: "mail"}, Codes: []floodmark.Code{floodmark.RuleMatched, code}}
-		d.apply(floodmark.TicketOpened{Ticket: "t", Shown: []floodmark.Shown{shown}, Expires: d.at.Add(time.Minute)})
-		got := kept[floodmark.GrantGiven](d.answer(approval.Command{Verb: approval.Approve, Tool: "all", Ticket: "t"}))
-		want := floodmark.GrantOnce
+		shown := floodmark.Shown{
+			Tool: floodmark.ToolRef{Agent: "a", Name: "mail"}, Codes: []floodmark.Code{floodmark.RuleMatched, code},
+			Offers: []floodmark.Offer{{Scope: floodmark.GrantOnce}, {Scope: floodmark.GrantTool}},
+		}
+		key := provenance.Key{7}
+		mac := approval.CodeMAC(key[:], d.id, "t", "c0de0001")
+		d.apply(floodmark.TicketOpened{Ticket: "t", CodeMAC: mac, Shown: []floodmark.Shown{shown}, Expires: d.at.Add(time.Minute)})
+		got := kept[floodmark.GrantGiven](d.answer(approval.Command{Verb: approval.Approve, Tool: "all", Code: "c0de0001"}))
+		want := floodmark.GrantTurn
 		if code == floodmark.TaintEscalation {
 			want = floodmark.GrantTool
 		}

@@ -157,6 +157,9 @@ func (s *State) artifact(f floodmark.Fact) error {
 		}
 		s.carry(f.Sources)
 	case floodmark.ArtifactWritten:
+		if s.Mark().Trust < floodmark.Local && !f.Inert && onDisk(f.Artifact.Kind) {
+			s.Book.Wrote(f.Call)
+		}
 		if f.Whole {
 			s.Written = last(append(s.Written, f), maxWritten)
 		}
@@ -170,6 +173,11 @@ func (s *State) artifact(f floodmark.Fact) error {
 	default:
 	}
 	return nil
+}
+
+// onDisk reports artifacts that a program could load.
+func onDisk(k floodmark.ArtifactKind) bool {
+	return k == floodmark.FileArtifact || k == floodmark.TreeArtifact || k == floodmark.FolderArtifact
 }
 
 // carry remembers contents whose endorsement elsewhere counts here.

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"iter"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -149,48 +148,4 @@ func secretName(path string) bool {
 		}
 	}
 	return false
-}
-
-// pattern is the wider approval a question may offer: the same tool with the
-// same values in every argument that matters, whatever the content. Code and
-// what changes the agent never get one.
-func pattern(j judged) string {
-	if j.basis.Undescribed {
-		return ""
-	}
-	effects := j.action.Effects
-	for _, e := range effects {
-		if e == floodmark.Run || e == floodmark.Admin {
-			return ""
-		}
-	}
-	if n := len(j.action.Arguments); n > 0 && j.action.Arguments[n-1].Path == urlOfCommand {
-		return "" // a command line has more to say than its addresses
-	}
-	if len(effects) == 1 && effects[0] == floodmark.Fetch && j.question.Reach.URLArg >= 0 {
-		return hostPattern(j)
-	}
-	if len(j.basis.Cut) > 0 {
-		return "" // not shown in full, so not approved in general
-	}
-	var parts []string
-	for _, a := range j.action.Arguments {
-		if a.Role == floodmark.Content {
-			continue
-		}
-		parts = append(parts, a.Path+"="+a.Shown)
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return j.action.Tool.String() + " " + strings.Join(parts, " ")
-}
-
-// hostPattern is the wider approval of a network read: anything at that host.
-func hostPattern(j judged) string {
-	u, err := url.Parse(j.leaves[j.question.Reach.URLArg].Value)
-	if err != nil || u.Hostname() == "" || j.action.Arguments[j.question.Reach.URLArg].Shown == "" {
-		return ""
-	}
-	return j.action.Tool.String() + " host=" + strings.ToLower(u.Hostname())
 }

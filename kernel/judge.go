@@ -59,6 +59,7 @@ func (st *step) judge(c hook.Call, in *Context) judged {
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	st.ground(&j, tr, ctx)
 	st.loads(&j, ctx.Mark)
+	st.checks(&j)
 	j.basis.Hinted = c.Hints != nil
 	j.basis.Gates = st.r.Gates.For(ref.Agent, ref)
 	j.returns = st.placed(ref, j.basis.Returns, j.basis.Location, j.use.Place)
@@ -88,7 +89,7 @@ func (st *step) rule(j *judged, ctx Context) {
 	st.authorise(j)
 	j.ruling = st.r.Policy.Decide(&j.question)
 	st.nameSecrets(j)
-	j.pattern = pattern(*j)
+	j.pattern = pattern(j)
 	st.conclude(j)
 }
 
@@ -222,7 +223,7 @@ func (st *step) conclude(j *judged) {
 
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
-		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern,
+		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: others(&j.basis),
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
 		// A grant is silent once content below Local came in that the person
 		// had not seen. The owner's own files do not silence it: every approved

@@ -4,32 +4,141 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 )
 
-// offers are the approvals a question offers, the narrowest first. They are
-// computed from the call and written down with it.
+// How long the wider offers hold: the same call, the same sort of call, and what
+// is said to hold for the session.
+const (
+	offerAgain   = 30 * time.Minute
+	offerHours   = 2 * time.Hour
+	offerSession = approval.MaxFor
+)
+
+// offers are the approvals a question offers, the narrowest first: at most
+// [approval.MaxOffers]. They are computed from the call and written down with
+// the question, so that no grant is wider than what was shown.
 func (st *step) offers(j *judged) []floodmark.Offer {
 	list := []floodmark.Offer{{Words: "this call, once", Scope: floodmark.GrantOnce}}
+	if !widens(j) {
+		return list
+	}
+	tool := visible(j.action.Tool.String())
+	switch {
+	case st.settings().ToolWide && !flowed(j.codes()):
+		list = append(list, floodmark.Offer{Words: "any call of " + tool + " until the turn ends", Scope: floodmark.GrantTool})
+	case !slices.Contains(j.action.Effects, floodmark.Send):
+		list = append(list, floodmark.Offer{Words: "exactly this call, again and again for 30 min", Scope: floodmark.GrantMinutes, For: offerAgain})
+	}
 	if j.pattern != "" {
-		list = append(list, floodmark.Offer{Words: j.pattern, Scope: floodmark.GrantPattern, Pattern: j.pattern, For: approval.MaxFor})
+		list = append(list, patternOffer(j, tool))
 	}
 	return list
+}
+
+// patternOffer says in words what a pattern lets through, and for how long.
+func patternOffer(j *judged, tool string) floodmark.Offer {
+	o := floodmark.Offer{Scope: floodmark.GrantPattern, Pattern: j.pattern, For: offerHours}
+	switch {
+	case j.basis.Check != nil:
+		o.Words = "`" + j.basis.Check.Name + "` in this project for 2 h"
+	case slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}):
+		o.Words = visible(strings.TrimPrefix(j.pattern, j.action.Tool.String()+" ")) + ": whatever " + tool + " reads there, for 2 h"
+	case slices.Contains(j.action.Effects, floodmark.Send):
+		o.Words, o.For = tool+" to "+goesTo(j)+" in this session, whatever it says (24 h at most)", offerSession
+	default:
+		o.Words = visible(j.pattern) + ", whatever the text, for 2 h"
+	}
+	return o
+}
+
+// goesTo names where a call goes.
+func goesTo(j *judged) string {
+	var list []string
+	for i, a := range j.action.Arguments {
+		if a.Role != floodmark.Content && a.Shown != "" && (len(j.basis.Destinations) == 0 || slices.Contains(j.basis.Destinations, i)) {
+			list = append(list, visible(a.Shown))
+		}
+	}
+	if len(list) == 0 {
+		return visible(j.pattern)
+	}
+	return strings.Join(list, ", ")
+}
+
+// widens reports whether a question may offer more than the one call it shows.
+// What changes the agent, could let out a secret or what was steered from
+// outside is asked about each time.
+func widens(j *judged) bool {
+	if slices.Contains(j.action.Effects, floodmark.Admin) || j.basis.SelfProtected {
+		return false
+	}
+	for _, c := range j.codes() {
+		switch c {
+		case floodmark.FlowSecret, floodmark.ActiveContent, floodmark.SelfProtection, floodmark.Interactive:
+			return false
+		default:
+		}
+	}
+	return reads(j) || !slices.ContainsFunc(j.action.Arguments, fromOutside)
+}
+
+// reads reports a call that does nothing but read over the network while there
+// is nothing private that it could tell.
+func reads(j *judged) bool {
+	return slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}) && j.mark.Secrecy > floodmark.Private
+}
+
+// fromOutside reports an argument that matters and was seen only in content that
+// others wrote.
+func fromOutside(a floodmark.Argument) bool {
+	return a.Role != floodmark.Content && a.Whence == floodmark.Seen && a.Trust < floodmark.Shared
 }
 
 // hasOffer reports whether every call that a command approves has the offer that
 // it takes.
 func hasOffer(cmd approval.Command, shown []floodmark.Shown) bool {
 	return cmd.Offer >= 0 && !slices.ContainsFunc(shown, func(s floodmark.Shown) bool {
-		return speaksOfCall(cmd, s) && cmd.Offer > len(s.Offers)
+		return approves(cmd, s) && cmd.Offer > len(s.Offers)
 	})
 }
 
-// speaksOfCall reports whether a command speaks of a call.
-func speaksOfCall(cmd approval.Command, s floodmark.Shown) bool {
+// approves reports whether a command speaks of a call.
+func approves(cmd approval.Command, s floodmark.Shown) bool {
 	return cmd.Tool == approval.All || cmd.Tool == s.Tool.String()
+}
+
+// grant is what an approval of one shown call allows, never wider than shown.
+// Without minutes a code holds for the turn and a click once; with minutes it is
+// the pattern that was printed, or else the same call.
+func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmark.Shown) floodmark.GrantGiven {
+	g := floodmark.GrantGiven{Ticket: t, Scope: floodmark.GrantTurn, Shown: shown, Turn: st.turn()}
+	g.Shown.Offers, g.Shown.Pick, g.Shown.PickEnd = nil, floodmark.Digest{}, floodmark.Digest{} // the question has them
+	if cmd.Offer > 0 {
+		return st.taken(g, shown.Offers[cmd.Offer-1])
+	}
+	has := func(s floodmark.GrantScope) bool {
+		return slices.ContainsFunc(shown.Offers, func(o floodmark.Offer) bool { return o.Scope == s })
+	}
+	minutes := cmd.For > 0 && (len(shown.Offers) != 1 || shown.Offers[0].Scope != floodmark.GrantOnce)
+	switch {
+	case minutes && shown.Pattern != "":
+		g.Scope, g.Until = floodmark.GrantPattern, st.in.At.Add(min(cmd.For, approval.MaxFor))
+	case minutes:
+		g.Scope, g.Until = floodmark.GrantMinutes, st.in.At.Add(min(cmd.For, approval.MaxFor))
+	case cmd.Ticket != "":
+		g.Scope, g.Until = floodmark.GrantOnce, st.in.At.Add(onceFor)
+	}
+	if cmd.Code != "" && has(floodmark.GrantTool) && !flowed(shown.Codes) {
+		g.Scope = floodmark.GrantTool
+	}
+	if g.Scope != floodmark.GrantPattern {
+		g.Shown.Pattern = ""
+	}
+	return g
 }
 
 // taken is the grant of an offer: exactly as wide as it was shown.
@@ -44,69 +153,21 @@ func (st *step) taken(g floodmark.GrantGiven, o floodmark.Offer) floodmark.Grant
 	return g
 }
 
-// writer says in plain words who wrote what led to a question.
-func (st *step) writer(j *judged) string {
-	a, _ := culprit(j.action.Arguments)
-	nodes := slices.Clone(j.decision.Blame)
-	if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
-		nodes = append([]floodmark.NodeID{a.Spans[0].Node}, nodes...)
-	}
-	for _, n := range nodes {
-		if src, ok := st.s.Ledger.Source(n); ok {
-			return author(src, st.s.Ledger.Effective(n).Trust)
-		}
-	}
-	for _, src := range loadedFrom(&j.basis) {
-		return author(src, src.Label.Trust)
-	}
-	return "the agent itself"
+// flowed reports whether data leaving was among the reasons.
+func flowed(codes []floodmark.Code) bool {
+	return slices.ContainsFunc(codes, func(c floodmark.Code) bool {
+		return c == floodmark.FlowSecret || c == floodmark.FlowPrivate || c == floodmark.FlowFetch || c == floodmark.ActiveContent
+	})
 }
 
-// author says who may have written a source.
-func author(s floodmark.Source, t floodmark.Trust) string {
-	name, _, _ := strings.Cut(sourceName(s, t), " ("+t.String()+")")
-	switch t {
-	case floodmark.Untrusted:
-		return name + ", which anybody can have written"
-	case floodmark.External:
-		return name + ", written by others"
-	case floodmark.Shared:
-		return name + ", shared with others"
-	case floodmark.Local, floodmark.Owner, floodmark.System:
+// approved says what was approved.
+func approved(cmd approval.Command, given []floodmark.Shown) string {
+	if cmd.Offer > 1 && len(given) == 1 {
+		return "Approved: " + given[0].Offers[cmd.Offer-1].Words + "."
 	}
-	return name
-}
-
-// consequence says in plain words what happens after a yes.
-func consequence(j *judged) string {
-	tool := visible(j.action.Tool.String())
-	to := ""
-	for _, i := range j.basis.Destinations {
-		if i < len(j.action.Arguments) && j.action.Arguments[i].Shown != "" {
-			to = " " + strconv.Quote(visible(j.action.Arguments[i].Shown))
-			break
-		}
+	text := "Approved: " + names(given) + "."
+	if cmd.For > 0 && slices.ContainsFunc(given, func(s floodmark.Shown) bool { return len(s.Offers) == 1 }) {
+		text += " Only this time: the question offered no more, so the " + strconv.Itoa(int(cmd.For/time.Minute)) + " minutes do not count."
 	}
-	if len(j.action.Effects) == 0 {
-		return tool + " does what nobody has described."
-	}
-	switch slices.Min(j.action.Effects) {
-	case floodmark.Admin:
-		return "It changes the agent itself, what it obeys, or this monitor."
-	case floodmark.Run:
-		return "Code runs on your machine with your rights."
-	case floodmark.Send:
-		if to != "" {
-			return "It goes out to" + to + " and cannot be called back."
-		}
-		return "It goes out to others and cannot be called back."
-	case floodmark.Change:
-		return "Something is deleted or altered that others may rely on."
-	case floodmark.Write:
-		return "A file or note is written."
-	case floodmark.Fetch:
-		return "What is asked for leaves your machine, and a stranger's text comes in."
-	case floodmark.Observe:
-	}
-	return "Nothing leaves and nothing changes."
+	return text
 }

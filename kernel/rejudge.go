@@ -52,7 +52,11 @@ func sound(b *floodmark.Basis, arguments int) bool {
 			return false
 		}
 	}
-	for _, i := range slices.Concat(b.Destinations, b.Paths, b.Cut, b.Long) {
+	var check []int
+	if b.Check != nil {
+		check = b.Check.Arguments
+	}
+	for _, i := range slices.Concat(b.Destinations, b.Paths, b.Cut, b.Long, check) {
 		if !at(i) {
 			return false
 		}

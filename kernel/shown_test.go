@@ -59,9 +59,23 @@ func TestPatterns(t *testing.T) {
 		{"", "setup", `{"key":"x"}`, ""},
 		{"", "odd", `{"x":"y"}`, ""},
 		{"hub", "post", `{"x":"y"}`, ""},
-		{"", "page", `{"url":"https://Two.example:8080/a?b"}`, "page host=two.example"},
+		{"", "page", `{"url":"https://Two.example:8080/a?b"}`, "page host=two.example:8080"},
 		{"", "page", `{"url":"https://two.example/a","note":"x"}`, "page host=two.example"},
-		{"", "page", `{"other":"https://two.example/b","url":"https://three.example/"}`, "page host=two.example"},
+		{"", "page", `{"other":"https://two.example/b","url":"https://three.example/"}`, "page other.host=two.example url=https://three.example/"},
+		{"", "page", `{"url":"http://two.example/a"}`, "page host=http://two.example"},
+		{"", "page", `{"url":"https://me@two.example/a"}`, ""},
+		{"", "mail", `{"to":"a b","body":"x"}`, `mail to="a b"`},
+		{"", "mail", `{"to":"a=b"}`, `mail to="a=b"`},
+		{"", "mail", `{"to":"7"}`, `mail to="7"`},
+		{"", "mail", `{"to":7}`, `mail to=7`},
+		{"", "mail", `{"to":"true"}`, `mail to="true"`},
+		{"", "mail", `{"to":true}`, `mail to=true`},
+		{"", "mail", `{"to":""}`, `mail to=""`},
+		{"", "mail", `{"to":"*@x.example"}`, ""},
+		{"", "mail", `{"to":"@everyone"}`, ""},
+		{"", "mail", `{"to":"everyone@x.example"}`, "mail to=everyone@x.example"},
+		{"", "mail", `{"to":"https://x.example/?a"}`, `mail to=https://x.example/?a`},
+		{"", "mail", `{"to":"https://x.example/*"}`, ""},
 		{"", "page", `{"url":"nowhere"}`, ""},
 		{"", "page", `{"url":"https://x.example/%zz"}`, ""},
 		{"", "page", `{"note":"x"}`, ""},
@@ -90,11 +104,12 @@ func TestPatternOfTheWorstAddress(t *testing.T) {
 	}})
 	d.index.Add(1, provenance.Key{7}.Postings("see https://two.example/b"))
 	d.index.Add(2, provenance.Key{7}.Postings("see https://three.example/c"))
-	for _, args := range []string{
-		`{"url":"https://two.example/b","other":"https://three.example/c"}`, `{"url":"https://three.example/c","other":"https://two.example/b"}`,
+	for args, want := range map[string]string{
+		`{"url":"https://two.example/b","other":"https://three.example/c"}`: "page other.host=three.example url=https://two.example/b",
+		`{"url":"https://three.example/c","other":"https://two.example/b"}`: "page host=three.example other=https://two.example/b",
 	} {
 		out := d.call("page", args)
-		if out.Ask == nil || out.Ask.Call.Pattern != "page host=three.example" {
+		if out.Ask == nil || out.Ask.Call.Pattern != want {
 			t.Errorf("%s: %+v", args, out.Ask)
 		}
 	}

@@ -114,6 +114,16 @@ func (s *State) Mark() floodmark.Label { return s.Ledger.Mark() }
 
 // Apply takes one more fact into account. On error s is unchanged.
 func (s *State) Apply(f floodmark.Fact) error {
+	if err := s.apply(f); err != nil {
+		return err
+	}
+	if len(s.Book.Grants) > 0 {
+		s.Book.Sink(s.Mark())
+	}
+	return nil
+}
+
+func (s *State) apply(f floodmark.Fact) error {
 	if !s.Opened {
 		switch f.(type) {
 		case floodmark.SessionOpened, floodmark.SessionForked:
@@ -276,6 +286,9 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		if !waits(f.Decision) { // else it is judged once more, by the same right
 			s.Proposed = slices.DeleteFunc(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
 		}
+		if f.Decision.Verdict == floodmark.Allow {
+			s.Book.Ran(f.Action.Call, grantedBy(f.Decision))
+		}
 		if len(s.Proposed) == 0 {
 			s.Proposed = nil
 		}
@@ -290,6 +303,16 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		}
 	case floodmark.SendReply, floodmark.SpawnAgent:
 	}
+}
+
+// grantedBy is the question whose approval let a call through.
+func grantedBy(d floodmark.Decision) floodmark.TicketID {
+	for _, r := range d.Reasons {
+		if r.Code == floodmark.Granted {
+			return floodmark.TicketID(r.Rule)
+		}
+	}
+	return ""
 }
 
 func (s *State) context(mark floodmark.Label) *Context {

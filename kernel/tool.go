@@ -128,20 +128,18 @@ func (st *step) indexResult(n floodmark.NodeID, d floodmark.Digest) {
 // ask opens a question, or joins an open one, unless this very call is being
 // asked about already.
 func (st *step) ask(j judged) {
-	shown := floodmark.Shown{
-		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern,
-		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(&j),
-	}
+	shown := st.shows(&j)
 	open, asked := st.s.Book.Asked(shown.Tool, shown.ArgsDigest, st.in.At)
 	if asked && st.current(open, shown) {
 		st.out.Reply.Ticket = open.ID
 		return
 	}
 	q := approval.Question{
-		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: j.pattern,
+		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
 		Offers: shown.Offers, Source: st.writer(&j), Consequence: consequence(&j),
 	}
-	if !asked {
+	shown.Pick, shown.PickEnd, q.Pick = st.pick(&j)
+	if !asked && q.Pick == nil { // what has to be picked is asked alone
 		open, asked = st.s.Book.Joinable(st.turn(), st.in.At)
 	}
 	t := approval.Ticket{ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Call: q, Calls: 1}
@@ -158,6 +156,18 @@ func (st *step) ask(j judged) {
 		st.keep(floodmark.TicketOpened{Ticket: t.ID, CodeMAC: st.codeMAC(t.ID), Shown: []floodmark.Shown{shown}, Expires: t.Expires})
 	}
 	st.out.Reply.Ticket, st.out.Ask = t.ID, &t
+}
+
+// shows is a call as a question shows it.
+func (st *step) shows(j *judged) floodmark.Shown {
+	s := floodmark.Shown{
+		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
+		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(j), Others: others(&j.basis),
+	}
+	if o := s.Offers[len(s.Offers)-1]; o.Scope == floodmark.GrantPattern {
+		s.Pattern = o.Pattern
+	}
+	return s
 }
 
 func (st *step) codeMAC(t floodmark.TicketID) floodmark.Digest {

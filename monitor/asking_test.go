@@ -41,7 +41,7 @@ func TestApproversAreAskedAfterwards(t *testing.T) {
 				if o, ok := list[len(list)-1].(floodmark.TicketOpened); !ok || o.Ticket != q.ID {
 					t.Errorf("asked before it was written: %T", list[len(list)-1])
 				}
-				d.tell(t, says("s", ".approve all "+q.Code))
+				d.tell(t, says("s", ".approve all "+q.Code+" =evil.example"))
 				code <- q.Code
 				return nil
 			}),
@@ -89,9 +89,9 @@ func TestApproversAreAskedAfterwards(t *testing.T) {
 func TestPendingShowsCallsAndNoCode(t *testing.T) {
 	d := newDesk(t, journal.NewMemory(), func(c *monitor.Config) { c.NewCode = func() string { return "5ec0de00" } })
 	poisoned(t, d, "s")
-	first := d.tell(t, mail("s", "c1"))
-	second := d.tell(t, calls("s", "c2", "send_email", `{"to":"mallory@evil.example","body":"again"}`))
-	d.tell(t, mail("s", "c3")) // the same call once more
+	first := d.tell(t, calls("s", "c1", "send_email", `{"to":"somebody@firm.example","body":"hello"}`))
+	second := d.tell(t, calls("s", "c2", "send_email", `{"to":"somebody@firm.example","body":"again"}`))
+	d.tell(t, calls("s", "c3", "send_email", `{"to":"somebody@firm.example","body":"hello"}`)) // the same call once more
 	got := d.Pending("")
 	if first.Ticket != second.Ticket || len(got) != 1 || got[0].Calls != 2 || len(got[0].Questions) != 2 {
 		t.Fatalf("pending: %+v", got)
@@ -134,7 +134,7 @@ func TestAwait(t *testing.T) {
 		"denied elsewhere": {func(_, o *desk, id floodmark.TicketID) { o.Answer(context.Background(), session("s"), deny(id)) }, floodmark.Restrict},
 		"approved elsewhere": {func(_, o *desk, id floodmark.TicketID) {
 			cmd := deny(id)
-			cmd.Verb = approval.Approve
+			cmd.Verb, cmd.Picked = approval.Approve, "evil.example"
 			o.Answer(context.Background(), session("s"), cmd)
 		}, floodmark.Allow},
 		"expired": {func(d, o *desk, _ floodmark.TicketID) {

@@ -9,13 +9,12 @@
 package wire
 
 import (
-	reflect "reflect"
-	sync "sync"
-	unsafe "unsafe"
-
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+	reflect "reflect"
+	sync "sync"
+	unsafe "unsafe"
 )
 
 const (
@@ -1367,7 +1366,11 @@ type AnswerRequest struct {
 	// Only calls of this tool; empty or `all` means every call shown.
 	Tool string `protobuf:"bytes,6,opt,name=tool,proto3" json:"tool,omitempty"`
 	// For how many minutes; 0 means until the turn ends, or once.
-	Minutes       int32 `protobuf:"varint,7,opt,name=minutes,proto3" json:"minutes,omitempty"`
+	Minutes int32 `protobuf:"varint,7,opt,name=minutes,proto3" json:"minutes,omitempty"`
+	// Which of the offers is taken, from 1; 0 takes the narrowest.
+	Offer int32 `protobuf:"varint,8,opt,name=offer,proto3" json:"offer,omitempty"`
+	// What was picked or typed, where the question has a pick.
+	Picked        string `protobuf:"bytes,9,opt,name=picked,proto3" json:"picked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1449,6 +1452,20 @@ func (x *AnswerRequest) GetMinutes() int32 {
 		return x.Minutes
 	}
 	return 0
+}
+
+func (x *AnswerRequest) GetOffer() int32 {
+	if x != nil {
+		return x.Offer
+	}
+	return 0
+}
+
+func (x *AnswerRequest) GetPicked() string {
+	if x != nil {
+		return x.Picked
+	}
+	return ""
 }
 
 // How an answer was taken.
@@ -2999,7 +3016,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x0ePendingRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\"G\n" +
 	"\x0fPendingResponse\x124\n" +
-	"\tquestions\x18\x01 \x03(\v2\x16.floodmark.v1.QuestionR\tquestions\"\xad\x01\n" +
+	"\tquestions\x18\x01 \x03(\v2\x16.floodmark.v1.QuestionR\tquestions\"\xdb\x01\n" +
 	"\rAnswerRequest\x12\x12\n" +
 	"\x04verb\x18\x01 \x01(\tR\x04verb\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x16\n" +
@@ -3007,7 +3024,9 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x05calls\x18\x04 \x01(\x05R\x05calls\x12\x12\n" +
 	"\x04code\x18\x05 \x01(\tR\x04code\x12\x12\n" +
 	"\x04tool\x18\x06 \x01(\tR\x04tool\x12\x18\n" +
-	"\aminutes\x18\a \x01(\x05R\aminutes\"D\n" +
+	"\aminutes\x18\a \x01(\x05R\aminutes\x12\x14\n" +
+	"\x05offer\x18\b \x01(\x05R\x05offer\x12\x16\n" +
+	"\x06picked\x18\t \x01(\tR\x06picked\"D\n" +
 	"\x0eAnswerResponse\x12\x1a\n" +
 	"\banswered\x18\x01 \x01(\bR\banswered\x12\x16\n" +
 	"\x06notice\x18\x02 \x01(\tR\x06notice\"B\n" +
@@ -3122,69 +3141,66 @@ func file_floodmark_v1_owner_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_owner_proto_rawDescData
 }
 
-var (
-	file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
-	file_floodmark_v1_owner_proto_goTypes  = []any{
-		(*StatusRequest)(nil),         // 0: floodmark.v1.StatusRequest
-		(*StatusResponse)(nil),        // 1: floodmark.v1.StatusResponse
-		(*Pause)(nil),                 // 2: floodmark.v1.Pause
-		(*PauseSummary)(nil),          // 3: floodmark.v1.PauseSummary
-		(*PauseRequest)(nil),          // 4: floodmark.v1.PauseRequest
-		(*PauseResponse)(nil),         // 5: floodmark.v1.PauseResponse
-		(*ResumeRequest)(nil),         // 6: floodmark.v1.ResumeRequest
-		(*ResumeResponse)(nil),        // 7: floodmark.v1.ResumeResponse
-		(*PolicyStatus)(nil),          // 8: floodmark.v1.PolicyStatus
-		(*Problem)(nil),               // 9: floodmark.v1.Problem
-		(*SessionsRequest)(nil),       // 10: floodmark.v1.SessionsRequest
-		(*SessionsResponse)(nil),      // 11: floodmark.v1.SessionsResponse
-		(*ShowRequest)(nil),           // 12: floodmark.v1.ShowRequest
-		(*ShowResponse)(nil),          // 13: floodmark.v1.ShowResponse
-		(*WhyRequest)(nil),            // 14: floodmark.v1.WhyRequest
-		(*WhyResponse)(nil),           // 15: floodmark.v1.WhyResponse
-		(*GraphRequest)(nil),          // 16: floodmark.v1.GraphRequest
-		(*GraphResponse)(nil),         // 17: floodmark.v1.GraphResponse
-		(*PendingRequest)(nil),        // 18: floodmark.v1.PendingRequest
-		(*PendingResponse)(nil),       // 19: floodmark.v1.PendingResponse
-		(*AnswerRequest)(nil),         // 20: floodmark.v1.AnswerRequest
-		(*AnswerResponse)(nil),        // 21: floodmark.v1.AnswerResponse
-		(*EndorseRequest)(nil),        // 22: floodmark.v1.EndorseRequest
-		(*EndorseResponse)(nil),       // 23: floodmark.v1.EndorseResponse
-		(*WithdrawRequest)(nil),       // 24: floodmark.v1.WithdrawRequest
-		(*WithdrawResponse)(nil),      // 25: floodmark.v1.WithdrawResponse
-		(*GrantsRequest)(nil),         // 26: floodmark.v1.GrantsRequest
-		(*GrantsResponse)(nil),        // 27: floodmark.v1.GrantsResponse
-		(*EndGrantRequest)(nil),       // 28: floodmark.v1.EndGrantRequest
-		(*EndGrantResponse)(nil),      // 29: floodmark.v1.EndGrantResponse
-		(*WatchRequest)(nil),          // 30: floodmark.v1.WatchRequest
-		(*WatchResponse)(nil),         // 31: floodmark.v1.WatchResponse
-		(*VerifyRequest)(nil),         // 32: floodmark.v1.VerifyRequest
-		(*VerifyResponse)(nil),        // 33: floodmark.v1.VerifyResponse
-		(*VerifyProgress)(nil),        // 34: floodmark.v1.VerifyProgress
-		(*VerifyReport)(nil),          // 35: floodmark.v1.VerifyReport
-		(*ReloadPolicyRequest)(nil),   // 36: floodmark.v1.ReloadPolicyRequest
-		(*ReloadPolicyResponse)(nil),  // 37: floodmark.v1.ReloadPolicyResponse
-		(*ForgetRequest)(nil),         // 38: floodmark.v1.ForgetRequest
-		(*ForgetResponse)(nil),        // 39: floodmark.v1.ForgetResponse
-		(*ReportRequest)(nil),         // 40: floodmark.v1.ReportRequest
-		(*ReportResponse)(nil),        // 41: floodmark.v1.ReportResponse
-		(*ExportRequest)(nil),         // 42: floodmark.v1.ExportRequest
-		(*ExportResponse)(nil),        // 43: floodmark.v1.ExportResponse
-		(*timestamppb.Timestamp)(nil), // 44: google.protobuf.Timestamp
-		(*Session)(nil),               // 45: floodmark.v1.Session
-		(*Source)(nil),                // 46: floodmark.v1.Source
-		(*Decided)(nil),               // 47: floodmark.v1.Decided
-		(*Question)(nil),              // 48: floodmark.v1.Question
-		(*Grant)(nil),                 // 49: floodmark.v1.Grant
-		(*Endorsement)(nil),           // 50: floodmark.v1.Endorsement
-		(*Incident)(nil),              // 51: floodmark.v1.Incident
-		(*Entry)(nil),                 // 52: floodmark.v1.Entry
-		(*Tombstone)(nil),             // 53: floodmark.v1.Tombstone
-		(*Explanation)(nil),           // 54: floodmark.v1.Explanation
-		(*Label)(nil),                 // 55: floodmark.v1.Label
-		(*Answered)(nil),              // 56: floodmark.v1.Answered
-	}
-)
-
+var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_floodmark_v1_owner_proto_goTypes = []any{
+	(*StatusRequest)(nil),         // 0: floodmark.v1.StatusRequest
+	(*StatusResponse)(nil),        // 1: floodmark.v1.StatusResponse
+	(*Pause)(nil),                 // 2: floodmark.v1.Pause
+	(*PauseSummary)(nil),          // 3: floodmark.v1.PauseSummary
+	(*PauseRequest)(nil),          // 4: floodmark.v1.PauseRequest
+	(*PauseResponse)(nil),         // 5: floodmark.v1.PauseResponse
+	(*ResumeRequest)(nil),         // 6: floodmark.v1.ResumeRequest
+	(*ResumeResponse)(nil),        // 7: floodmark.v1.ResumeResponse
+	(*PolicyStatus)(nil),          // 8: floodmark.v1.PolicyStatus
+	(*Problem)(nil),               // 9: floodmark.v1.Problem
+	(*SessionsRequest)(nil),       // 10: floodmark.v1.SessionsRequest
+	(*SessionsResponse)(nil),      // 11: floodmark.v1.SessionsResponse
+	(*ShowRequest)(nil),           // 12: floodmark.v1.ShowRequest
+	(*ShowResponse)(nil),          // 13: floodmark.v1.ShowResponse
+	(*WhyRequest)(nil),            // 14: floodmark.v1.WhyRequest
+	(*WhyResponse)(nil),           // 15: floodmark.v1.WhyResponse
+	(*GraphRequest)(nil),          // 16: floodmark.v1.GraphRequest
+	(*GraphResponse)(nil),         // 17: floodmark.v1.GraphResponse
+	(*PendingRequest)(nil),        // 18: floodmark.v1.PendingRequest
+	(*PendingResponse)(nil),       // 19: floodmark.v1.PendingResponse
+	(*AnswerRequest)(nil),         // 20: floodmark.v1.AnswerRequest
+	(*AnswerResponse)(nil),        // 21: floodmark.v1.AnswerResponse
+	(*EndorseRequest)(nil),        // 22: floodmark.v1.EndorseRequest
+	(*EndorseResponse)(nil),       // 23: floodmark.v1.EndorseResponse
+	(*WithdrawRequest)(nil),       // 24: floodmark.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),      // 25: floodmark.v1.WithdrawResponse
+	(*GrantsRequest)(nil),         // 26: floodmark.v1.GrantsRequest
+	(*GrantsResponse)(nil),        // 27: floodmark.v1.GrantsResponse
+	(*EndGrantRequest)(nil),       // 28: floodmark.v1.EndGrantRequest
+	(*EndGrantResponse)(nil),      // 29: floodmark.v1.EndGrantResponse
+	(*WatchRequest)(nil),          // 30: floodmark.v1.WatchRequest
+	(*WatchResponse)(nil),         // 31: floodmark.v1.WatchResponse
+	(*VerifyRequest)(nil),         // 32: floodmark.v1.VerifyRequest
+	(*VerifyResponse)(nil),        // 33: floodmark.v1.VerifyResponse
+	(*VerifyProgress)(nil),        // 34: floodmark.v1.VerifyProgress
+	(*VerifyReport)(nil),          // 35: floodmark.v1.VerifyReport
+	(*ReloadPolicyRequest)(nil),   // 36: floodmark.v1.ReloadPolicyRequest
+	(*ReloadPolicyResponse)(nil),  // 37: floodmark.v1.ReloadPolicyResponse
+	(*ForgetRequest)(nil),         // 38: floodmark.v1.ForgetRequest
+	(*ForgetResponse)(nil),        // 39: floodmark.v1.ForgetResponse
+	(*ReportRequest)(nil),         // 40: floodmark.v1.ReportRequest
+	(*ReportResponse)(nil),        // 41: floodmark.v1.ReportResponse
+	(*ExportRequest)(nil),         // 42: floodmark.v1.ExportRequest
+	(*ExportResponse)(nil),        // 43: floodmark.v1.ExportResponse
+	(*timestamppb.Timestamp)(nil), // 44: google.protobuf.Timestamp
+	(*Session)(nil),               // 45: floodmark.v1.Session
+	(*Source)(nil),                // 46: floodmark.v1.Source
+	(*Decided)(nil),               // 47: floodmark.v1.Decided
+	(*Question)(nil),              // 48: floodmark.v1.Question
+	(*Grant)(nil),                 // 49: floodmark.v1.Grant
+	(*Endorsement)(nil),           // 50: floodmark.v1.Endorsement
+	(*Incident)(nil),              // 51: floodmark.v1.Incident
+	(*Entry)(nil),                 // 52: floodmark.v1.Entry
+	(*Tombstone)(nil),             // 53: floodmark.v1.Tombstone
+	(*Explanation)(nil),           // 54: floodmark.v1.Explanation
+	(*Label)(nil),                 // 55: floodmark.v1.Label
+	(*Answered)(nil),              // 56: floodmark.v1.Answered
+}
 var file_floodmark_v1_owner_proto_depIdxs = []int32{
 	44, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
 	8,  // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus

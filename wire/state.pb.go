@@ -289,7 +289,10 @@ type Explanation struct {
 	// Which rules decided.
 	Reasons []string `protobuf:"bytes,8,rep,name=reasons,proto3" json:"reasons,omitempty"`
 	// What the agent or the person can do.
-	Remedies      []string `protobuf:"bytes,9,rep,name=remedies,proto3" json:"remedies,omitempty"`
+	Remedies []string `protobuf:"bytes,9,rep,name=remedies,proto3" json:"remedies,omitempty"`
+	// What followed from an approval: the calls it let through, with what they
+	// wrote and where they went.
+	Followed      []string `protobuf:"bytes,10,rep,name=followed,proto3" json:"followed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -383,6 +386,13 @@ func (x *Explanation) GetReasons() []string {
 func (x *Explanation) GetRemedies() []string {
 	if x != nil {
 		return x.Remedies
+	}
+	return nil
+}
+
+func (x *Explanation) GetFollowed() []string {
+	if x != nil {
+		return x.Followed
 	}
 	return nil
 }
@@ -502,7 +512,16 @@ type AskedCall struct {
 	// The mark it was judged at.
 	Mark *Label `protobuf:"bytes,5,opt,name=mark,proto3" json:"mark,omitempty"`
 	// Why it is asked.
-	Codes         []string `protobuf:"bytes,6,rep,name=codes,proto3" json:"codes,omitempty"`
+	Codes []string `protobuf:"bytes,6,rep,name=codes,proto3" json:"codes,omitempty"`
+	// The approvals to choose from, the narrowest first: the first is this call
+	// alone.
+	Offers []*Offer `protobuf:"bytes,7,rep,name=offers,proto3" json:"offers,omitempty"`
+	// Set if an approval must also say where the call goes.
+	Pick *Pick `protobuf:"bytes,8,opt,name=pick,proto3" json:"pick,omitempty"`
+	// Who wrote what led to it, in plain words.
+	Source string `protobuf:"bytes,9,opt,name=source,proto3" json:"source,omitempty"`
+	// What happens after a yes, in plain words.
+	Consequence   string `protobuf:"bytes,10,opt,name=consequence,proto3" json:"consequence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -579,6 +598,172 @@ func (x *AskedCall) GetCodes() []string {
 	return nil
 }
 
+func (x *AskedCall) GetOffers() []*Offer {
+	if x != nil {
+		return x.Offers
+	}
+	return nil
+}
+
+func (x *AskedCall) GetPick() *Pick {
+	if x != nil {
+		return x.Pick
+	}
+	return nil
+}
+
+func (x *AskedCall) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *AskedCall) GetConsequence() string {
+	if x != nil {
+		return x.Consequence
+	}
+	return ""
+}
+
+// One approval that a question offers. No grant is wider than what was shown.
+type Offer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it lets through, for people.
+	Words string `protobuf:"bytes,1,opt,name=words,proto3" json:"words,omitempty"`
+	// `once`, `turn`, `minutes`, `pattern` or `tool`.
+	Scope string `protobuf:"bytes,2,opt,name=scope,proto3" json:"scope,omitempty"`
+	// What is matched, for `pattern`.
+	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
+	// How many minutes it holds; 0 means that it ends with its use or turn.
+	Minutes       int32 `protobuf:"varint,4,opt,name=minutes,proto3" json:"minutes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Offer) Reset() {
+	*x = Offer{}
+	mi := &file_floodmark_v1_state_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Offer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Offer) ProtoMessage() {}
+
+func (x *Offer) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_state_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Offer.ProtoReflect.Descriptor instead.
+func (*Offer) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Offer) GetWords() string {
+	if x != nil {
+		return x.Words
+	}
+	return ""
+}
+
+func (x *Offer) GetScope() string {
+	if x != nil {
+		return x.Scope
+	}
+	return ""
+}
+
+func (x *Offer) GetPattern() string {
+	if x != nil {
+		return x.Pattern
+	}
+	return ""
+}
+
+func (x *Offer) GetMinutes() int32 {
+	if x != nil {
+		return x.Minutes
+	}
+	return 0
+}
+
+// What a person must say besides yes, because only others named it.
+type Pick struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The argument, such as `to`.
+	Argument string `protobuf:"bytes,1,opt,name=argument,proto3" json:"argument,omitempty"`
+	// Three values, one of them the real one. If it is empty, the end of the value
+	// is typed.
+	Among []string `protobuf:"bytes,2,rep,name=among,proto3" json:"among,omitempty"`
+	// What to do, for people.
+	Words         string `protobuf:"bytes,3,opt,name=words,proto3" json:"words,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pick) Reset() {
+	*x = Pick{}
+	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pick) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pick) ProtoMessage() {}
+
+func (x *Pick) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pick.ProtoReflect.Descriptor instead.
+func (*Pick) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Pick) GetArgument() string {
+	if x != nil {
+		return x.Argument
+	}
+	return ""
+}
+
+func (x *Pick) GetAmong() []string {
+	if x != nil {
+		return x.Among
+	}
+	return nil
+}
+
+func (x *Pick) GetWords() string {
+	if x != nil {
+		return x.Words
+	}
+	return ""
+}
+
 // A person's answer.
 type Answered struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -596,7 +781,7 @@ type Answered struct {
 
 func (x *Answered) Reset() {
 	*x = Answered{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[5]
+	mi := &file_floodmark_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -608,7 +793,7 @@ func (x *Answered) String() string {
 func (*Answered) ProtoMessage() {}
 
 func (x *Answered) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[5]
+	mi := &file_floodmark_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -621,7 +806,7 @@ func (x *Answered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answered.ProtoReflect.Descriptor instead.
 func (*Answered) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Answered) GetTicket() string {
@@ -679,7 +864,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	mi := &file_floodmark_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -691,7 +876,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	mi := &file_floodmark_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -704,7 +889,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Grant) GetTicket() string {
@@ -785,7 +970,7 @@ type Endorsement struct {
 
 func (x *Endorsement) Reset() {
 	*x = Endorsement{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[7]
+	mi := &file_floodmark_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -797,7 +982,7 @@ func (x *Endorsement) String() string {
 func (*Endorsement) ProtoMessage() {}
 
 func (x *Endorsement) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[7]
+	mi := &file_floodmark_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -810,7 +995,7 @@ func (x *Endorsement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endorsement.ProtoReflect.Descriptor instead.
 func (*Endorsement) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Endorsement) GetDigest() string {
@@ -853,7 +1038,7 @@ type Incident struct {
 
 func (x *Incident) Reset() {
 	*x = Incident{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[8]
+	mi := &file_floodmark_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -865,7 +1050,7 @@ func (x *Incident) String() string {
 func (*Incident) ProtoMessage() {}
 
 func (x *Incident) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[8]
+	mi := &file_floodmark_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -878,7 +1063,7 @@ func (x *Incident) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Incident.ProtoReflect.Descriptor instead.
 func (*Incident) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Incident) GetKind() string {
@@ -939,7 +1124,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[9]
+	mi := &file_floodmark_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1136,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[9]
+	mi := &file_floodmark_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1149,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Entry) GetSession() string {
@@ -1039,7 +1224,7 @@ type Tombstone struct {
 
 func (x *Tombstone) Reset() {
 	*x = Tombstone{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[10]
+	mi := &file_floodmark_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1051,7 +1236,7 @@ func (x *Tombstone) String() string {
 func (*Tombstone) ProtoMessage() {}
 
 func (x *Tombstone) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[10]
+	mi := &file_floodmark_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1064,7 +1249,7 @@ func (x *Tombstone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tombstone.ProtoReflect.Descriptor instead.
 func (*Tombstone) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Tombstone) GetSession() string {
@@ -1142,7 +1327,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x06action\x18\x03 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12'\n" +
 	"\x04mark\x18\x04 \x01(\v2\x13.floodmark.v1.LabelR\x04mark\x12\x14\n" +
 	"\x05trust\x18\x05 \x01(\tR\x05trust\x122\n" +
-	"\bdecision\x18\x06 \x01(\v2\x16.floodmark.v1.DecisionR\bdecision\"\x8b\x02\n" +
+	"\bdecision\x18\x06 \x01(\v2\x16.floodmark.v1.DecisionR\bdecision\"\xa7\x02\n" +
 	"\vExplanation\x12\x1a\n" +
 	"\bdecision\x18\x01 \x01(\tR\bdecision\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x18\n" +
@@ -1152,7 +1337,9 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\targuments\x18\x06 \x03(\tR\targuments\x12\x18\n" +
 	"\aactions\x18\a \x03(\tR\aactions\x12\x18\n" +
 	"\areasons\x18\b \x03(\tR\areasons\x12\x1a\n" +
-	"\bremedies\x18\t \x03(\tR\bremedies\"\xfd\x01\n" +
+	"\bremedies\x18\t \x03(\tR\bremedies\x12\x1a\n" +
+	"\bfollowed\x18\n" +
+	" \x03(\tR\bfollowed\"\xfd\x01\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
@@ -1160,14 +1347,28 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x05asked\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05asked\x124\n" +
 	"\aexpires\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12-\n" +
 	"\x05calls\x18\x06 \x03(\v2\x17.floodmark.v1.AskedCallR\x05calls\x12\x12\n" +
-	"\x04code\x18\a \x01(\tR\x04code\"\xd6\x01\n" +
+	"\x04code\x18\a \x01(\tR\x04code\"\xe5\x02\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +
 	"\asources\x18\x03 \x03(\v2\x14.floodmark.v1.SourceR\asources\x12\x18\n" +
 	"\apattern\x18\x04 \x01(\tR\apattern\x12'\n" +
 	"\x04mark\x18\x05 \x01(\v2\x13.floodmark.v1.LabelR\x04mark\x12\x14\n" +
-	"\x05codes\x18\x06 \x03(\tR\x05codes\"f\n" +
+	"\x05codes\x18\x06 \x03(\tR\x05codes\x12+\n" +
+	"\x06offers\x18\a \x03(\v2\x13.floodmark.v1.OfferR\x06offers\x12&\n" +
+	"\x04pick\x18\b \x01(\v2\x12.floodmark.v1.PickR\x04pick\x12\x16\n" +
+	"\x06source\x18\t \x01(\tR\x06source\x12 \n" +
+	"\vconsequence\x18\n" +
+	" \x01(\tR\vconsequence\"g\n" +
+	"\x05Offer\x12\x14\n" +
+	"\x05words\x18\x01 \x01(\tR\x05words\x12\x14\n" +
+	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x18\n" +
+	"\apattern\x18\x03 \x01(\tR\apattern\x12\x18\n" +
+	"\aminutes\x18\x04 \x01(\x05R\aminutes\"N\n" +
+	"\x04Pick\x12\x1a\n" +
+	"\bargument\x18\x01 \x01(\tR\bargument\x12\x14\n" +
+	"\x05among\x18\x02 \x03(\tR\x05among\x12\x14\n" +
+	"\x05words\x18\x03 \x01(\tR\x05words\"f\n" +
 	"\bAnswered\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\averdict\x18\x02 \x01(\tR\averdict\x12\x0e\n" +
@@ -1223,52 +1424,56 @@ func file_floodmark_v1_state_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_state_proto_rawDescData
 }
 
-var file_floodmark_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_floodmark_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_floodmark_v1_state_proto_goTypes = []any{
 	(*Session)(nil),               // 0: floodmark.v1.Session
 	(*Decided)(nil),               // 1: floodmark.v1.Decided
 	(*Explanation)(nil),           // 2: floodmark.v1.Explanation
 	(*Question)(nil),              // 3: floodmark.v1.Question
 	(*AskedCall)(nil),             // 4: floodmark.v1.AskedCall
-	(*Answered)(nil),              // 5: floodmark.v1.Answered
-	(*Grant)(nil),                 // 6: floodmark.v1.Grant
-	(*Endorsement)(nil),           // 7: floodmark.v1.Endorsement
-	(*Incident)(nil),              // 8: floodmark.v1.Incident
-	(*Entry)(nil),                 // 9: floodmark.v1.Entry
-	(*Tombstone)(nil),             // 10: floodmark.v1.Tombstone
-	(*Label)(nil),                 // 11: floodmark.v1.Label
-	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
-	(*Action)(nil),                // 13: floodmark.v1.Action
-	(*Decision)(nil),              // 14: floodmark.v1.Decision
-	(*Source)(nil),                // 15: floodmark.v1.Source
-	(*ToolRef)(nil),               // 16: floodmark.v1.ToolRef
+	(*Offer)(nil),                 // 5: floodmark.v1.Offer
+	(*Pick)(nil),                  // 6: floodmark.v1.Pick
+	(*Answered)(nil),              // 7: floodmark.v1.Answered
+	(*Grant)(nil),                 // 8: floodmark.v1.Grant
+	(*Endorsement)(nil),           // 9: floodmark.v1.Endorsement
+	(*Incident)(nil),              // 10: floodmark.v1.Incident
+	(*Entry)(nil),                 // 11: floodmark.v1.Entry
+	(*Tombstone)(nil),             // 12: floodmark.v1.Tombstone
+	(*Label)(nil),                 // 13: floodmark.v1.Label
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*Action)(nil),                // 15: floodmark.v1.Action
+	(*Decision)(nil),              // 16: floodmark.v1.Decision
+	(*Source)(nil),                // 17: floodmark.v1.Source
+	(*ToolRef)(nil),               // 18: floodmark.v1.ToolRef
 }
 var file_floodmark_v1_state_proto_depIdxs = []int32{
-	11, // 0: floodmark.v1.Session.mark:type_name -> floodmark.v1.Label
-	12, // 1: floodmark.v1.Session.opened:type_name -> google.protobuf.Timestamp
-	12, // 2: floodmark.v1.Session.written:type_name -> google.protobuf.Timestamp
-	12, // 3: floodmark.v1.Decided.at:type_name -> google.protobuf.Timestamp
-	13, // 4: floodmark.v1.Decided.action:type_name -> floodmark.v1.Action
-	11, // 5: floodmark.v1.Decided.mark:type_name -> floodmark.v1.Label
-	14, // 6: floodmark.v1.Decided.decision:type_name -> floodmark.v1.Decision
-	12, // 7: floodmark.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	12, // 8: floodmark.v1.Question.asked:type_name -> google.protobuf.Timestamp
-	12, // 9: floodmark.v1.Question.expires:type_name -> google.protobuf.Timestamp
+	13, // 0: floodmark.v1.Session.mark:type_name -> floodmark.v1.Label
+	14, // 1: floodmark.v1.Session.opened:type_name -> google.protobuf.Timestamp
+	14, // 2: floodmark.v1.Session.written:type_name -> google.protobuf.Timestamp
+	14, // 3: floodmark.v1.Decided.at:type_name -> google.protobuf.Timestamp
+	15, // 4: floodmark.v1.Decided.action:type_name -> floodmark.v1.Action
+	13, // 5: floodmark.v1.Decided.mark:type_name -> floodmark.v1.Label
+	16, // 6: floodmark.v1.Decided.decision:type_name -> floodmark.v1.Decision
+	14, // 7: floodmark.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	14, // 8: floodmark.v1.Question.asked:type_name -> google.protobuf.Timestamp
+	14, // 9: floodmark.v1.Question.expires:type_name -> google.protobuf.Timestamp
 	4,  // 10: floodmark.v1.Question.calls:type_name -> floodmark.v1.AskedCall
-	13, // 11: floodmark.v1.AskedCall.action:type_name -> floodmark.v1.Action
-	15, // 12: floodmark.v1.AskedCall.sources:type_name -> floodmark.v1.Source
-	11, // 13: floodmark.v1.AskedCall.mark:type_name -> floodmark.v1.Label
-	16, // 14: floodmark.v1.Grant.tool:type_name -> floodmark.v1.ToolRef
-	11, // 15: floodmark.v1.Grant.mark:type_name -> floodmark.v1.Label
-	12, // 16: floodmark.v1.Grant.until:type_name -> google.protobuf.Timestamp
-	16, // 17: floodmark.v1.Incident.tool:type_name -> floodmark.v1.ToolRef
-	12, // 18: floodmark.v1.Incident.at:type_name -> google.protobuf.Timestamp
-	11, // 19: floodmark.v1.Tombstone.mark:type_name -> floodmark.v1.Label
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	15, // 11: floodmark.v1.AskedCall.action:type_name -> floodmark.v1.Action
+	17, // 12: floodmark.v1.AskedCall.sources:type_name -> floodmark.v1.Source
+	13, // 13: floodmark.v1.AskedCall.mark:type_name -> floodmark.v1.Label
+	5,  // 14: floodmark.v1.AskedCall.offers:type_name -> floodmark.v1.Offer
+	6,  // 15: floodmark.v1.AskedCall.pick:type_name -> floodmark.v1.Pick
+	18, // 16: floodmark.v1.Grant.tool:type_name -> floodmark.v1.ToolRef
+	13, // 17: floodmark.v1.Grant.mark:type_name -> floodmark.v1.Label
+	14, // 18: floodmark.v1.Grant.until:type_name -> google.protobuf.Timestamp
+	18, // 19: floodmark.v1.Incident.tool:type_name -> floodmark.v1.ToolRef
+	14, // 20: floodmark.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	13, // 21: floodmark.v1.Tombstone.mark:type_name -> floodmark.v1.Label
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_state_proto_init() }
@@ -1283,7 +1488,7 @@ func file_floodmark_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_state_proto_rawDesc), len(file_floodmark_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

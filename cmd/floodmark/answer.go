@@ -15,7 +15,8 @@ import (
 
 func newApprove(c *console) *cobra.Command {
 	var p place
-	var tool string
+	var tool, picked string
+	var offer int32
 	var during time.Duration
 	cmd := &cobra.Command{
 		Use:   "approve CODE",
@@ -24,9 +25,16 @@ func newApprove(c *console) *cobra.Command {
 «floodmark watch» shows at your terminal. The approval covers exactly what was
 shown, until the agent's turn ends. The agent then tries the same call again.
 
-With --for it holds so long, and for the wider pattern that the question printed,
-if it printed one. It ends earlier if new content lowers the session's mark.`,
+With --offer it is one of the wider approvals that the question lists, exactly as
+it is written there. With --for it holds so long, and for the pattern that the
+question printed, if it printed one. It ends earlier if new content lowers the
+session's mark.
+
+A question about a place that only others named also wants to hear that place: give
+it with --place.`,
 		Example: `  floodmark approve 0123abcd
+  floodmark approve 0123abcd --offer 2
+  floodmark approve 0123abcd --place shop.example
   floodmark approve 0123abcd --for 30m
   floodmark approve 0123abcd --tool send_email`,
 		Annotations: exits("it is approved", "it is not approved: the code is wrong, or the question has ended"),
@@ -39,13 +47,15 @@ if it printed one. It ends earlier if new content lowers the session's mark.`,
 			if err != nil {
 				return err
 			}
-			q := &wire.AnswerRequest{Verb: "approve", Code: args[0], Tool: tool, Minutes: minutes}
+			q := &wire.AnswerRequest{Verb: "approve", Code: args[0], Tool: tool, Minutes: minutes, Offer: offer, Picked: picked}
 			return c.answer(cmd.Context(), p, q, format(cmd))
 		}),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	addPlace(cmd, &p)
 	cmd.Flags().DurationVar(&during, "for", 0, "how long it holds, such as `30m`; at most 24h (default: until the turn ends)")
+	cmd.Flags().Int32Var(&offer, "offer", 0, "take the offer with this `NUMBER`, from 1 (default: the narrowest)")
+	cmd.Flags().StringVar(&picked, "place", "", "the `PLACE` it goes to, or its end, where the question asks for it")
 	cmd.Flags().StringVar(&tool, "tool", "", "only the shown calls of this `TOOL`")
 	return cmd
 }
@@ -111,6 +121,8 @@ func whatFollows(q *wire.AnswerRequest, answered bool) string {
 	switch {
 	case !answered || q.GetVerb() != "approve":
 		return ""
+	case q.GetOffer() > 0:
+		return " The agent has to try the call again."
 	case q.GetMinutes() > 0:
 		return " It holds for " + span(time.Duration(q.GetMinutes())*time.Minute) + "; the agent has to try the call again."
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,15 +73,54 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 		p.painted(2, fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)), p.st.yellow)
 		for _, call := range q.GetCalls() {
 			p.line(4, call.GetLine())
-			if call.GetPattern() != "" {
-				p.line(6, "with --for this pattern would be allowed: "+call.GetPattern())
-			}
+			askedText(p, call)
 		}
 		approve := "the code to approve it is shown at a terminal only"
 		if q.GetCode() != "" {
 			approve = "floodmark approve " + q.GetCode() + where.flags()
+			if picks(q) {
+				approve += " --place …"
+			}
 		}
 		p.line(4, "to deny:    floodmark deny "+shellWord(q.GetTicket())+where.flags())
 		p.line(4, "to approve: "+approve)
 	}
+}
+
+// askedText is what a person can choose from, and what has to be said.
+func askedText(p *sheet, call *wire.AskedCall) {
+	if call.GetSource() != "" {
+		p.line(6, "led here by: "+call.GetSource())
+	}
+	if call.GetConsequence() != "" {
+		p.line(6, "after a yes: "+call.GetConsequence())
+	}
+	for i, o := range call.GetOffers() {
+		if i > 0 {
+			p.line(6, fmt.Sprintf("with --offer %d: %s", i+1, o.GetWords()))
+		}
+	}
+	if call.GetPattern() != "" {
+		p.line(6, "with --for this pattern would be allowed: "+call.GetPattern())
+	}
+	if k := call.GetPick(); k != nil {
+		p.line(6, pickText(k))
+	}
+}
+
+// pickText says what has to be said besides yes.
+func pickText(k *wire.Pick) string {
+	text := "where does it go? " + k.GetWords()
+	if k.GetArgument() != "" {
+		text = "only others named " + k.GetArgument() + ": " + text
+	}
+	if len(k.GetAmong()) > 0 {
+		text += ": " + strings.Join(k.GetAmong(), " · ")
+	}
+	return text
+}
+
+// picks reports whether an approval has to say where a call goes.
+func picks(q *wire.Question) bool {
+	return slices.ContainsFunc(q.GetCalls(), func(c *wire.AskedCall) bool { return c.GetPick() != nil })
 }

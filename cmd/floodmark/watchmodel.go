@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -32,7 +33,9 @@ type watcher struct {
 	pauses        []*wire.Pause // those that were not ended
 	chosen        string        // the ticket that is shown
 	typing        bool          // the code of the chosen one is being typed
+	placing       bool          // the code was right, and now the place is being typed
 	typed         string
+	offer         int // which offer is taken, from 1; 0 is the narrowest
 	notice        string
 	err           error // why it ended
 	// answer sends an answer and comes back with answered.
@@ -141,7 +144,15 @@ func (w *watcher) question() *wire.Question {
 	return nil
 }
 
-func (w *watcher) stopTyping(notice string) { w.typing, w.typed, w.notice = false, "", notice }
+func (w *watcher) stopTyping(notice string) {
+	w.typing, w.placing, w.typed, w.notice = false, false, "", notice
+}
+
+// offers reports whether a question has an offer of that number. One with several
+// calls has none: it is not said of which.
+func offers(q *wire.Question, number int) bool {
+	return len(q.GetCalls()) == 1 && number <= len(q.GetCalls()[0].GetOffers())
+}
 
 // key does what a key says.
 func (w *watcher) key(name string) tea.Cmd {
@@ -159,7 +170,13 @@ func (w *watcher) key(name string) tea.Cmd {
 		if q != nil {
 			return w.answer(&wire.AnswerRequest{Verb: "deny", Session: q.GetSession(), Ticket: q.GetTicket()})
 		}
-	case "a":
+	case "a", "2", "3":
+		w.offer = 0
+		if name != "a" {
+			if w.offer = int(name[0] - '0'); !offers(q, w.offer) {
+				return nil
+			}
+		}
 		switch {
 		case q == nil:
 		case q.GetCode() == "":
@@ -184,17 +201,33 @@ func (w *watcher) typeCode(name string) tea.Cmd {
 	case name == "backspace":
 		w.typed = w.typed[:max(0, len(w.typed)-1)]
 	case name == "enter":
-		q := w.question()
-		if q == nil || w.typed == "" || w.typed != q.GetCode() {
-			w.stopTyping("That is not the code; nothing was approved.")
-			return nil
-		}
-		w.stopTyping("")
-		return w.answer(&wire.AnswerRequest{Verb: "approve", Session: q.GetSession(), Code: q.GetCode()})
-	case len(name) == 1 && len(w.typed) < approval.CodeLength:
+		return w.typedAll()
+	case name == "space" && w.placing:
+		w.typed += " "
+	case utf8.RuneCountInString(name) == 1 && (len(w.typed) < approval.CodeLength || w.placing && len(w.typed) < approval.MaxCommandBytes):
 		w.typed += name
 	}
 	return nil
+}
+
+// typedAll takes what was typed: the code, and then the place if the question
+// wants to hear it.
+func (w *watcher) typedAll() tea.Cmd {
+	q := w.question()
+	if q == nil || !w.placing && (w.typed == "" || w.typed != q.GetCode()) {
+		w.stopTyping("That is not the code; nothing was approved.")
+		return nil
+	}
+	if picks(q) && !w.placing {
+		w.placing, w.typed = true, ""
+		return nil
+	}
+	r := &wire.AnswerRequest{Verb: "approve", Session: q.GetSession(), Code: q.GetCode(), Offer: int32(w.offer)}
+	if w.placing {
+		r.Picked = w.typed
+	}
+	w.stopTyping("")
+	return w.answer(r)
 }
 
 // move chooses another question.

@@ -108,16 +108,29 @@ func (w *watcher) below(width int) string {
 	put(w.st.yellow, "", fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)))
 	for _, call := range q.GetCalls() {
 		put(nil, "  ", call.GetLine())
+		if call.GetConsequence() != "" {
+			put(nil, "  ", "after a yes: "+call.GetConsequence())
+		}
+		if call.GetPick() != nil {
+			put(nil, "  ", pickText(call.GetPick()))
+		}
 	}
 	if q.GetCode() != "" {
 		put(nil, "  ", "code "+q.GetCode())
 	}
 	put(nil, "", w.notice)
+	if w.placing {
+		put(w.st.bold, "", "Now say where it goes, then enter: "+w.typed+"_ · esc: do not approve")
+		return b.String()
+	}
 	if w.typing {
 		put(w.st.bold, "", "Type the code to approve, then enter: "+w.typed+"_ · esc: do not approve")
 		return b.String()
 	}
 	keys := "d or enter: deny · a: approve"
+	for n := 2; offers(q, n); n++ {
+		keys += fmt.Sprintf(" · %d: approve %s", n, q.GetCalls()[0].GetOffers()[n-1].GetWords())
+	}
 	if len(w.open) > 1 {
 		keys += " · up, down: another question"
 	}

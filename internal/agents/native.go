@@ -19,6 +19,8 @@ import (
 type Native struct {
 	on     []string
 	answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error
+	// Picks is optional: it reports a question that wants to hear more than yes.
+	Picks func(s floodmark.SessionID, ticket floodmark.TicketID) bool
 
 	mu sync.Mutex // guards what is below
 	// handed are the questions that are open in a window, at most one a session.
@@ -60,12 +62,15 @@ func (n *Native) asks(about asked) bool {
 }
 
 // hand hands a question on, if it holds this call alone: in the window the
-// person sees no other.
+// person sees no other. Nor can a place be picked there.
 func (n *Native) hand(about asked, reply hook.Reply) bool {
 	if n == nil || reply.Ticket == "" || reply.Decision.Verdict != floodmark.Confirm || len(reply.Decision.Verifiers) > 0 || reply.BlockTurn {
 		return false
 	}
 	ev := about.event
+	if n.Picks != nil && n.Picks(ev.Session, reply.Ticket) {
+		return false
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.asked) >= maxNative || len(n.handed) >= maxNative {

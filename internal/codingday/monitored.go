@@ -123,6 +123,11 @@ func (w *watcher) Handle(ctx context.Context, tenant string, ev hook.Event) (hoo
 // approve says yes to one question and asks about the call again.
 func (w *watcher) approve(ctx context.Context, tenant string, ev hook.Event, ticket floodmark.TicketID) (hook.Reply, error) {
 	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, By: "owner"}
+	for _, p := range w.monitor.Pending(tenant) {
+		if p.Ticket == ticket {
+			cmd.Picked = p.Questions[len(p.Questions)-1].Place()
+		}
+	}
 	if _, err := w.monitor.Answer(ctx, journal.Session{Tenant: tenant, ID: ev.Session}, cmd); err != nil {
 		w.err = fmt.Errorf("approve: %w", err)
 		return hook.Reply{}, err

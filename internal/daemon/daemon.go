@@ -157,6 +157,7 @@ func (d *Daemon) openMonitor() error {
 		Hooks: d.hooksDoor(), Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
 		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow),
 	}
+	d.door.Native.Picks = d.picks
 	d.live.changed = d.rulesChanged
 	return nil
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"crypto/subtle"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +21,10 @@ type desk struct {
 	open []approval.Ticket
 }
 
-var _ approval.Approver = (*desk)(nil)
+var (
+	_ approval.Approver = (*desk)(nil)
+	_ approval.Closer   = (*desk)(nil)
+)
 
 // maxOpen bounds the questions held. The oldest is let go: it can still be
 // asked again.
@@ -57,19 +59,41 @@ func (d *desk) Code(s journal.Session, t floodmark.TicketID) (string, bool) {
 }
 
 // Named returns the open question with a code. The kernel proves the code
-// against what the journal keeps; this only finds the session to ask.
+// against what the journal keeps; this only finds the session to ask. Digests of
+// one length are compared, all of them, so that the time it takes tells nothing.
 func (d *desk) Named(code string) (journal.Session, floodmark.TicketID, bool) {
+	typed := floodmark.DigestOf(code)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tidy()
 	var found approval.Ticket
 	ok := false
 	for _, o := range d.open {
-		if subtle.ConstantTimeCompare([]byte(o.Code), []byte(code)) == 1 {
+		if approval.SameDigest(floodmark.DigestOf(o.Code), typed) && o.Code != "" {
 			found, ok = o, true
 		}
 	}
 	return journal.Session{ID: found.Session}, found.ID, ok
+}
+
+// Closed implements [approval.Closer]: the code of a question that has ended is
+// not kept.
+func (d *desk) Closed(_ context.Context, s floodmark.SessionID, t floodmark.TicketID, _ approval.Outcome) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open = slices.DeleteFunc(d.open, func(o approval.Ticket) bool { return o.ID == t && o.Session == s })
+	return nil
+}
+
+// picks reports a question that wants to hear where a call goes: an agent's own
+// window cannot ask that.
+func (d *Daemon) picks(s floodmark.SessionID, t floodmark.TicketID) bool {
+	for _, p := range d.monitor.Pending("") {
+		if p.Ticket == t && p.Session.ID == s {
+			return slices.ContainsFunc(p.Questions, func(q approval.Question) bool { return q.Pick != nil })
+		}
+	}
+	return true // it cannot be looked at
 }
 
 func (d *desk) tidy() {

@@ -42,6 +42,10 @@ func (d *Desk) open(ctx context.Context, t *tale) []*wire.Question {
 			call := &wire.AskedCall{
 				Action: wire.FromAction(floodmark.Action{Kind: floodmark.CallTool, Tool: shown.Tool, ArgsDigest: shown.ArgsDigest}),
 				Line:   shown.Tool.String(), Pattern: shown.Pattern, Mark: wire.FromLabel(shown.Mark), Codes: codes(shown.Codes),
+				Offers: offers(shown.Offers),
+			}
+			if !shown.Pick.IsZero() {
+				call.Pick = &wire.Pick{Words: "say where it goes; the agent has to ask again to show it"}
 			}
 			if i >= 0 && n < len(asked[i].Questions) {
 				fill(call, asked[i].Questions[n])
@@ -60,9 +64,21 @@ func (d *Desk) open(ctx context.Context, t *tale) []*wire.Question {
 
 func fill(call *wire.AskedCall, q approval.Question) {
 	call.Action, call.Line, call.Pattern = wire.FromAction(q.Action), q.Line, q.Pattern
+	call.Source, call.Consequence = q.Source, q.Consequence
+	if q.Pick != nil {
+		call.Pick = &wire.Pick{Argument: q.Pick.Argument, Among: q.Pick.Among, Words: q.Pick.Words}
+	}
 	for _, src := range q.Sources {
 		call.Sources = append(call.Sources, wire.FromSource(src))
 	}
+}
+
+func offers(list []floodmark.Offer) []*wire.Offer {
+	out := make([]*wire.Offer, len(list))
+	for i, o := range list {
+		out[i] = &wire.Offer{Words: o.Words, Scope: string(o.Scope), Pattern: o.Pattern, Minutes: int32(min(o.For, approval.MaxFor) / time.Minute)}
+	}
+	return out
 }
 
 func codes(list []floodmark.Code) []string {
@@ -79,6 +95,7 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 	cmd := approval.Command{
 		Code: strings.ToLower(strings.TrimSpace(r.GetCode())), Ticket: floodmark.TicketID(r.GetTicket()), Calls: int(r.GetCalls()),
 		Tool: r.GetTool(), For: time.Duration(r.GetMinutes()) * time.Minute, By: who.Name, Channel: who.Channel,
+		Offer: int(r.GetOffer()), Picked: r.GetPicked(),
 	}
 	if cmd.Tool == "" {
 		cmd.Tool = approval.All
@@ -93,6 +110,9 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 	}
 	if cmd.For < 0 || cmd.For > approval.MaxFor {
 		return nil, fmt.Errorf("%w: minutes: want 0 to %d", httpapi.ErrInvalid, int(approval.MaxFor.Minutes()))
+	}
+	if cmd.Offer < 0 || cmd.Offer > approval.MaxOffers || len(cmd.Picked) > approval.MaxCommandBytes {
+		return nil, fmt.Errorf("%w: offer: want 0 to %d; picked: at most %d bytes", httpapi.ErrInvalid, approval.MaxOffers, approval.MaxCommandBytes)
 	}
 	s, err := d.asked(ctx, who, r, &cmd)
 	if err != nil {

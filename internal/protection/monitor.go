@@ -89,7 +89,7 @@ const agent = "recorded"
 func (m *monitor) Begin(t *Trace) (Run, error) {
 	r := &monitorRun{
 		monitor: m, trace: t, server: t.Server(), state: kernel.NewState(),
-		index: index{monitor: m}, asked: map[floodmark.CallID]floodmark.TicketID{},
+		index: index{monitor: m}, asked: map[floodmark.CallID]floodmark.TicketID{}, places: map[floodmark.TicketID]string{},
 	}
 	if _, err := r.step(hook.Event{Point: hook.SessionStart, Cause: hook.Startup}); err != nil {
 		return nil, err
@@ -117,7 +117,8 @@ type monitorRun struct {
 	hidden   []string // tools the model was not offered
 	blocked  bool     // the model was not called at all
 	asked    map[floodmark.CallID]floodmark.TicketID
-	decided  floodmark.ActionDecided // the newest decision
+	places   map[floodmark.TicketID]string // what an owner has to pick
+	decided  floodmark.ActionDecided       // the newest decision
 }
 
 // start is when every recorded session takes place. Nothing in a replay
@@ -154,6 +155,9 @@ func (r *monitorRun) apply(out kernel.Output) error {
 	}
 	for _, x := range out.Indexed {
 		r.index.add(x)
+	}
+	if out.Ask != nil {
+		r.places[out.Ask.ID] = out.Ask.Call.Place()
 	}
 	return nil
 }
@@ -276,7 +280,7 @@ func (r *monitorRun) Answer(text string) (marked, placed bool, err error) {
 // approve answers the question for this one call and tries it again. Calls of
 // one step share a question, so it may be answered already.
 func (r *monitorRun) approve(call hook.Call, ticket floodmark.TicketID) error {
-	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, By: "owner"}
+	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, By: "owner", Picked: r.places[ticket]}
 	out, err := kernel.Answer(r.state, r.rules, r.input(hook.Event{}), cmd)
 	if err != nil {
 		return err

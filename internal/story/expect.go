@@ -17,6 +17,7 @@ import (
 //	expect footer|notice|text|warning TEXT
 //	expect case TEXT           the auditor is shown TEXT
 //	expect request TEXT        verifiers are shown TEXT
+//	expect offers TEXT         the approvals the question offers contain TEXT
 //	expect warning-of policy TEXT   loading the policy said TEXT
 //	expect no line [TEXT]      there is none, or TEXT is not in it (also footer, …)
 //	expect ticket / expect consumed / expect no ticket / expect no consumed
@@ -64,7 +65,7 @@ func (w *world) expect(verb, rest string) (got string, ok bool, err error) {
 
 // texts are the texts of an answer that a statement can look into.
 func texts() []string {
-	return []string{"line", "footer", "notice", "text", "warning", "case", "request", "warning-of"}
+	return []string{"line", "footer", "notice", "text", "warning", "case", "request", "offers", "warning-of"}
 }
 
 func statements() []string {
@@ -177,8 +178,22 @@ func (w *world) part(what string) string {
 		return w.asked
 	case "request":
 		return w.shown
+	case "offers":
+		return w.offers()
 	case "warning-of":
 		return w.warnings
 	}
 	return ""
+}
+
+// offers are the approvals that the last question offers, in words.
+func (w *world) offers() string {
+	if w.out.Ask == nil {
+		return ""
+	}
+	var list []string
+	for _, o := range w.out.Ask.Call.Offers {
+		list = append(list, o.Words)
+	}
+	return strings.Join(list, "; ")
 }

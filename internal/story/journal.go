@@ -209,6 +209,9 @@ func shown(all ...floodmark.Shown) string {
 		if s.Pattern != "" {
 			words[i] += fmt.Sprintf(" pattern %q", s.Pattern)
 		}
+		if !s.Pick.IsZero() {
+			words[i] += " to be picked"
+		}
 	}
 	return strings.Join(words, ", ")
 }

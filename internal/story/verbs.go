@@ -361,7 +361,7 @@ func (w *world) owner(verb, rest string) (string, error) {
 		}
 		return "", misused(verb, unknown("question that was asked", rest, known))
 	}
-	cmd.Calls = calls
+	cmd.Calls, cmd.Picked = calls, w.places[cmd.Ticket]
 	return w.command(cmd)
 }
 

@@ -31,9 +31,10 @@ type world struct {
 	current  floodmark.SessionID
 
 	tickets   int
-	code      string                     // the last code the owner's channel got
-	ticket    floodmark.TicketID         // the last question
-	questions map[floodmark.TicketID]int // every question, and how many calls it shows
+	code      string                        // the last code the owner's channel got
+	ticket    floodmark.TicketID            // the last question
+	questions map[floodmark.TicketID]int    // every question, and how many calls it shows
+	places    map[floodmark.TicketID]string // what has to be picked in those that want it
 
 	opinion audit.Opinion                // what the auditor says
 	reply   hook.Reply                   // the last answer
@@ -64,6 +65,7 @@ func newWorld(rules kernel.Rules) *world {
 		gates:     map[string]kernel.GateAnswer{},
 		store:     newStore(),
 		pauses:    map[floodmark.SessionID]floodmark.Pause{},
+		places:    map[floodmark.TicketID]string{},
 		agent:     "openclaw", current: "s",
 	}
 }
@@ -124,12 +126,12 @@ func (w *world) detail() string {
 
 // fill puts in what only the owner's channel knows.
 func (w *world) fill(rest string) (string, error) {
-	for _, name := range []string{"$code", "$ticket"} {
+	for _, name := range []string{"$code", "$ticket", "$place"} {
 		if w.ticket == "" && strings.Contains(rest, name) {
 			return "", fmt.Errorf("nobody was asked anything yet, so there is no %s", name)
 		}
 	}
-	return strings.NewReplacer("$code", w.code, "$ticket", string(w.ticket)).Replace(rest), nil
+	return strings.NewReplacer("$code", w.code, "$ticket", string(w.ticket), "$place", w.places[w.ticket]).Replace(rest), nil
 }
 
 // session returns the current session, made on first use.
@@ -259,6 +261,7 @@ func (w *world) take(out kernel.Output) error {
 	}
 	if out.Ask != nil {
 		w.ticket, w.code, w.questions[out.Ask.ID] = out.Ask.ID, out.Ask.Code, out.Ask.Calls
+		w.places[out.Ask.ID] = out.Ask.Call.Place()
 		w.tickets++
 	}
 	return nil

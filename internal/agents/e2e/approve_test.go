@@ -7,6 +7,7 @@ func (w *world) approve() {
 	for _, p := range w.monitor.Pending("") {
 		got, err := w.monitor.Answer(w.t.Context(), p.Session, approval.Command{
 			Verb: approval.Approve, Tool: approval.All, Ticket: p.Ticket, Calls: p.Calls, By: "owner", Channel: "test",
+			Picked: p.Questions[len(p.Questions)-1].Place(),
 		})
 		if w.t.Logf("%s", got.Notice); err != nil {
 			w.t.Error(err)

@@ -1,0 +1,176 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+)
+
+// pattern is the wider approval a question may offer: the same tool with the
+// same values in every argument that matters, whatever the content. What
+// changes the agent never gets one, nor does code, unless it is a test, build or
+// check of the project; nor what names many things at once. Two calls have the
+// same pattern only if every byte of it is the same.
+func pattern(j *judged) string {
+	if j.basis.Undescribed {
+		return ""
+	}
+	effects := j.action.Effects
+	if k := j.basis.Check; k != nil && slices.Equal(effects, []floodmark.Effect{floodmark.Run}) {
+		return spelled(j, "runs="+word(k.Name), k.Arguments)
+	}
+	for _, e := range effects {
+		if e == floodmark.Run || e == floodmark.Admin {
+			return ""
+		}
+	}
+	if n := len(j.action.Arguments); n > 0 && j.action.Arguments[n-1].Path == urlOfCommand {
+		return "" // a command line has more to say than its addresses
+	}
+	if len(effects) == 1 && effects[0] == floodmark.Fetch && j.question.Reach.URLArg >= 0 {
+		return hostPattern(j)
+	}
+	return spelled(j, "", nil)
+}
+
+// spelled writes down every argument that matters, but for some. If one cannot
+// be written as it is there is no pattern: not shown in full, so not approved
+// in general.
+func spelled(j *judged, first string, but []int) string {
+	parts := []string{j.action.Tool.String()}
+	if first != "" {
+		parts = append(parts, first)
+	}
+	for i, a := range j.action.Arguments {
+		if a.Role == floodmark.Content || slices.Contains(but, i) {
+			continue
+		}
+		if slices.Contains(j.basis.Cut, i) || wild(a.Shown) {
+			return ""
+		}
+		value := a.Shown
+		if kind := kindAt(&j.basis, i); kind == floodmark.TextValue || kind == floodmark.NoText {
+			value = word(value)
+		}
+		parts = append(parts, word(a.Path)+"="+value)
+	}
+	if len(parts) == 1 {
+		return ""
+	}
+	return strings.Join(parts, " ")
+}
+
+func kindAt(b *floodmark.Basis, i int) floodmark.ValueKind {
+	if i < len(b.Kinds) {
+		return b.Kinds[i]
+	}
+	return floodmark.TextValue
+}
+
+// word is a text as it stands in a pattern: in quotes if it could be taken for
+// something else.
+func word(text string) string {
+	_, err := strconv.ParseFloat(text, 64)
+	odd := err == nil || text == "" || text == "true" || text == "false" || text == "null" ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '=' || r == '"' || r == '\\' || !strconv.IsPrint(r) })
+	if odd {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// wild reports a value that names many things at once.
+func wild(value string) bool {
+	if strings.Contains(value, "://") {
+		return strings.Contains(value, "*")
+	}
+	switch strings.ToLower(strings.TrimLeft(value, "@#")) {
+	case "all", "everyone", "everybody", "channel", "here", "any":
+		return true
+	}
+	return strings.ContainsAny(value, "*?{}")
+}
+
+// hostPattern is the wider approval of a network read: anything at that host.
+// Whatever else could lead elsewhere must be the same. With private data in context there is
+// none: what is asked of a host is told to it.
+func hostPattern(j *judged) string {
+	at := j.question.Reach.URLArg
+	u, err := url.Parse(j.leaves[at].Value)
+	if err != nil || u.Hostname() == "" || u.User != nil || j.action.Arguments[at].Shown == "" || j.mark.Secrecy <= floodmark.Private {
+		return ""
+	}
+	host := strings.ToLower(u.Hostname())
+	if p := u.Port(); p != "" {
+		host += ":" + p
+	}
+	if u.Scheme != "https" {
+		host = strings.ToLower(u.Scheme) + "://" + host
+	}
+	name := "host"
+	if p := j.action.Arguments[at].Path; p != "url" {
+		name = word(p) + ".host"
+	}
+	but := []int{at}
+	for i := range j.action.Arguments { // what only says how to read it, such as a prompt
+		if kindAt(&j.basis, i) == floodmark.TextValue && !slices.Contains(j.basis.Destinations, i) && !slices.Contains(j.basis.Paths, i) {
+			but = append(but, i)
+		}
+	}
+	return spelled(j, name+"="+word(host), but)
+}
+
+// checks notes that a call does nothing but test, build or check the project.
+// Whatever it loads must lie there.
+func (st *step) checks(j *judged) {
+	project := st.s.Project
+	if j.use.Check == "" || !j.basis.Bound || project == "" || len(j.use.Writes) > 0 || len(j.use.Loads) == 0 {
+		return
+	}
+	k := floodmark.Check{Name: j.use.Check}
+	base := project
+	for i, leaf := range j.leaves {
+		switch argument(j.use, leaf).Is {
+		case catalog.IsCommand:
+			k.Arguments = append(k.Arguments, i)
+		case catalog.IsPath:
+			base = st.places().Clean(leaf.Value, "")
+		}
+	}
+	loads := st.cleaned(j.use.Loads, base)
+	for _, p := range slices.Concat(loads, st.resolved(loads)) {
+		if p = strings.TrimSuffix(p, "/**"); !path.IsAbs(p) || p != project && !strings.HasPrefix(p, strings.TrimSuffix(project, "/")+"/") {
+			return
+		}
+	}
+	k.Others = st.leftByOthers(st.resolved(loads))
+	j.basis.Check = &k
+}
+
+// leftByOthers stands for what other sessions, below Local, have left on paths.
+func (st *step) leftByOthers(paths []string) floodmark.Digest {
+	var list []string
+	for _, p := range paths {
+		for _, k := range st.acting(p) {
+			if k.Version.Session != st.ev.Session && st.weigh([]Kept{k}).label().Trust < floodmark.Local {
+				list = append(list, string(k.Version.Session)+"\x00"+k.Ref.String()+"\x00"+string(binary.BigEndian.AppendUint64(nil, k.Version.Seq)))
+			}
+		}
+	}
+	slices.Sort(list)
+	return floodmark.DigestOf("left by others\x00" + strings.Join(slices.Compact(list), "\x00"))
+}
+
+// others is what a grant of a check is bound to; zero for other calls.
+func others(b *floodmark.Basis) floodmark.Digest {
+	if b.Check == nil {
+		return floodmark.Digest{}
+	}
+	return b.Check.Others
+}

@@ -1,0 +1,76 @@
+package kernel
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// writer says in plain words who wrote what led to a question.
+func (st *step) writer(j *judged) string {
+	a, _ := culprit(j.action.Arguments)
+	nodes := slices.Clone(j.decision.Blame)
+	if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
+		nodes = append([]floodmark.NodeID{a.Spans[0].Node}, nodes...)
+	}
+	for _, n := range nodes {
+		if src, ok := st.s.Ledger.Source(n); ok {
+			return author(src, st.s.Ledger.Effective(n).Trust)
+		}
+	}
+	for _, src := range loadedFrom(&j.basis) {
+		return author(src, src.Label.Trust)
+	}
+	return "the agent itself"
+}
+
+// author says who may have written a source.
+func author(s floodmark.Source, t floodmark.Trust) string {
+	name, _, _ := strings.Cut(sourceName(s, t), " ("+t.String()+")")
+	switch t {
+	case floodmark.Untrusted:
+		return name + ", which anybody can have written"
+	case floodmark.External:
+		return name + ", written by others"
+	case floodmark.Shared:
+		return name + ", shared with others"
+	case floodmark.Local, floodmark.Owner, floodmark.System:
+	}
+	return name
+}
+
+// consequence says in plain words what happens after a yes.
+func consequence(j *judged) string {
+	tool := visible(j.action.Tool.String())
+	to := ""
+	for _, i := range j.basis.Destinations {
+		if i < len(j.action.Arguments) && j.action.Arguments[i].Shown != "" {
+			to = " " + strconv.Quote(visible(j.action.Arguments[i].Shown))
+			break
+		}
+	}
+	if len(j.action.Effects) == 0 {
+		return tool + " does what nobody has described."
+	}
+	switch slices.Min(j.action.Effects) {
+	case floodmark.Admin:
+		return "It changes the agent itself, what it obeys, or this monitor."
+	case floodmark.Run:
+		return "Code runs on your machine with your rights."
+	case floodmark.Send:
+		if to != "" {
+			return "It goes out to" + to + " and cannot be called back."
+		}
+		return "It goes out to others and cannot be called back."
+	case floodmark.Change:
+		return "Something is deleted or altered that others may rely on."
+	case floodmark.Write:
+		return "A file or note is written."
+	case floodmark.Fetch:
+		return "What is asked for leaves your machine, and a stranger's text comes in."
+	case floodmark.Observe:
+	}
+	return "Nothing leaves and nothing changes."
+}
