@@ -65,6 +65,14 @@ func (p *Policy) pathTrust(place string, kind catalog.PathKind, projectKnown boo
 	return floodmark.External
 }
 
+// HostTrust is the standing trust the policy gives a host, if it speaks of it.
+func (p *Policy) HostTrust(host string) (floodmark.Trust, bool) {
+	if p == nil || p.base == nil {
+		return floodmark.Untrusted, false
+	}
+	return p.places.host(host)
+}
+
 // ListsHost reports whether the policy gives the host standing trust of
 // Shared, so that reading there is not reaching into the unknown.
 func (p *Policy) ListsHost(host string) bool {

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/tally"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/wire"
@@ -31,6 +32,8 @@ type replay struct {
 	erased *floodmark.Label
 
 	sum replaySum
+	// keep takes the sessions as they are, instead of having them judged.
+	keep func(tally.Session) error
 }
 
 // replayLive reads the journal of the running monitor.
@@ -136,6 +139,9 @@ func (r *replay) end() error {
 	r.facts, r.erased = nil, nil
 	if len(facts) == 0 {
 		return nil
+	}
+	if r.keep != nil {
+		return r.keep(tally.Session{Name: r.name, Facts: facts, Erased: erased})
 	}
 	trial := r.trial
 	trial.Endorse, trial.Disown = r.contents(r.endorse, facts), r.contents(r.withdraw, facts)

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/tally"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// journalFlags say which part of which journal a command looks at.
+type journalFlags struct {
+	place
+	from, session, since string
+}
+
+func (c *console) addJournal(cmd *cobra.Command, f *journalFlags, since string) {
+	addPlace(cmd, &f.place)
+	cmd.Flags().StringVar(&f.from, "from", "", "read this `FILE`, written by «floodmark journal export», instead of asking the monitor")
+	cmd.Flags().StringVar(&f.session, "session", "", "only this `SESSION`")
+	cmd.Flags().StringVar(&f.since, "since", since, "only what was asked in this `TIME`, such as 7d or 12h; 0 means from the beginning")
+	c.completeSession(cmd, &f.place)
+}
+
+func newStats(c *console) *cobra.Command {
+	var f journalFlags
+	var with, data string
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Say what asking cost you, and what would spare questions",
+		Long: `Count what the journal says of the last week: tasks, questions for each, calls that
+came again, who resolved what needed an answer, how fast you answered, and how
+often faster than anybody reads. Then the five rules behind most questions, each
+with the one endorsement, approval or line of your policy that would have spared
+most of them, judged by the recorded sessions; nothing is changed.
+
+With --policy it says what that policy would have cost in the same time, as
+«floodmark replay» does. With the recorded attacks of --data, or of
+$` + dataEnv + `, it says what each line would let through there, and what
+switching off its rule would.
+
+A task is a turn in which something was decided. A question is a call put before
+a person: while it waits there, the same call is no second one. Nobody reads more
+than 50 letters a second; an answer that came faster, for the length of the line
+shown, counts as not read.`,
+		Example: `  floodmark stats
+  floodmark stats --since 30d --output json
+  floodmark stats --policy new.yaml
+  floodmark stats --data protection`,
+		Annotations: exits("the figures are shown", "no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			return c.stats(cmd.Context(), f, with, data, format(cmd))
+		}),
+	}
+	c.addJournal(cmd, &f, "7d")
+	cmd.Flags().StringVar(&with, "policy", "", "also say what this policy `FILE` would have cost")
+	cmd.Flags().StringVar(&data, "data", "", "the `FOLDER` with recorded attacks")
+	return cmd
+}
+
+// A statsReport is the answer for programs: fields are only added.
+type statsReport struct {
+	tally.Figures
+	Rules []ruleReport `json:"rules"`
+	// Policy is what another one would have cost.
+	Policy *policyCost `json:"policy,omitempty"`
+}
+
+// A ruleReport is a rule with what would have spared its questions.
+type ruleReport struct {
+	Rule      string `json:"rule"`
+	Questions int    `json:"questions"`
+	Sessions  int    `json:"sessions"`
+	// Line would have spared Saves questions; without one, Why says why.
+	Line *lineReport `json:"line,omitempty"`
+	Why  string      `json:"why,omitempty"`
+	// Off is what switching the whole rule off would let through.
+	Off *benchCost `json:"ruleOff,omitempty"`
+}
+
+// A lineReport is one endorsement, grant or line.
+type lineReport struct {
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`
+	Key   string `json:"key,omitempty"` // of the policy
+	Saves int    `json:"saves"`
+	// Behind is whose text it would believe, or stood in the context.
+	Behind []string `json:"behind,omitempty"`
+	// Benchmark is what it would let through of recorded attacks.
+	Benchmark *benchCost `json:"benchmark"`
+}
+
+// A policyCost is what another policy would have cost.
+type policyCost struct {
+	File       string `json:"file"`
+	Was        int    `json:"questionsWas"`
+	Would      int    `json:"questionsWould"`
+	Changed    int    `json:"changed"`
+	CannotTell int    `json:"cannotTell"`
+	Looser     int    `json:"looser"` // decisions that would have been allowed and were not
+}
+
+// topRules is how many rules are named.
+const topRules = 5
+
+func (c *console) stats(ctx context.Context, f journalFlags, with, data, form string) error {
+	if f.since == "0" {
+		f.since = ""
+	}
+	since, err := sinceTime(f.since, c.clock())
+	if err != nil {
+		return err
+	}
+	j, err := c.judge(f.place, since)
+	if err != nil {
+		return err
+	}
+	sessions, err := c.sessionsIn(ctx, f)
+	if err != nil {
+		return err
+	}
+	a, err := tally.Count(sessions, since, c.clock())
+	if err != nil {
+		return refuse("check the journal with «floodmark journal verify»", "%s", err)
+	}
+	report := statsReport{Figures: a.Figures(), Rules: []ruleReport{}}
+	j.sessions = sessions
+	for _, behind := range a.Rules(topRules) {
+		one, err := j.rule(behind)
+		if err != nil {
+			return err
+		}
+		report.Rules = append(report.Rules, one)
+	}
+	if with != "" {
+		if report.Policy, err = j.cost(with); err != nil {
+			return err
+		}
+	}
+	if err := c.benchLines(ctx, data, j.rules.Policy.Profile(), report.Rules); err != nil {
+		return err
+	}
+	if form == asJSON {
+		return c.json(report)
+	}
+	return c.statsText(&report)
+}
+
+// sessionsIn reads the sessions of a journal, all of each: what is too old to be
+// counted still says what a session is.
+func (c *console) sessionsIn(ctx context.Context, f journalFlags) ([]tally.Session, error) {
+	var list []tally.Session
+	r := &replay{session: f.session, keep: func(s tally.Session) error {
+		if s.Name != string(monitor.Incidents) && s.Name != string(monitor.Pauses) {
+			list = append(list, s)
+		}
+		return nil
+	}}
+	var err error
+	if f.from != "" {
+		err = c.replayFile(r, f.from)
+	} else {
+		err = c.replayLive(ctx, r, replayFlags{place: f.place, session: f.session})
+	}
+	return list, errors.Join(err, r.end())
+}
+
+// policyFile is the owner's own policy: where it is, and what it says.
+func (c *console) policyFile(p place) ownPolicy {
+	paths, err := c.paths(p)
+	if err != nil {
+		return ownPolicy{}
+	}
+	own := ownPolicy{path: paths.Policy, name: filepath.Base(paths.Policy)}
+	text, err := os.ReadFile(paths.Policy)
+	own.there = err == nil
+	own.unread = err != nil && !errors.Is(err, fs.ErrNotExist)
+	own.text = string(text)
+	return own
+}
+
+// A judge says what a line would have spared.
+type judge struct {
+	c        *console
+	sessions []tally.Session
+	since    time.Time
+	shipped  *catalog.Catalog // one for all: a tool that no line changes is seen to be the same
+	rules    kernel.Rules
+	policy   ownPolicy
+}
+
+func (c *console) judge(p place, since time.Time) (*judge, error) {
+	shipped, err := catalog.Shipped()
+	if err != nil {
+		return nil, err
+	}
+	j := &judge{c: c, since: since, shipped: shipped, policy: c.policyFile(p)}
+	if j.policy.unread {
+		return nil, refuse("check who may read it", "the policy %s cannot be read", j.policy.path)
+	}
+	name := ""
+	if j.policy.there {
+		name = j.policy.path
+	}
+	j.rules, err = c.rulesIn(name, shipped)
+	return j, err
+}
+
+// triedLines bounds the lines of a rule that are judged: each is a replay.
+const triedLines = 4
+
+// rule finds the line that would have spared most questions of a rule.
+func (j *judge) rule(b tally.Behind) (ruleReport, error) {
+	out := ruleReport{Rule: b.Rule, Questions: len(b.Questions)}
+	names := map[string]bool{}
+	for _, q := range b.Questions {
+		names[q.Session] = true
+	}
+	out.Sessions = len(names)
+	lines := tally.Lines(b.Questions, j.rules.Policy)
+	for _, l := range lines[:min(triedLines, len(lines))] {
+		saves, err := j.saves(l)
+		if err != nil {
+			return out, err
+		}
+		if saves <= 0 || out.Line != nil && out.Line.Saves >= saves {
+			continue
+		}
+		out.Line = &lineReport{Kind: l.Kind, Text: l.Text, Key: l.Key, Saves: saves, Behind: tally.Whose(l.About)}
+	}
+	if out.Line == nil {
+		out.Why = "no single line spares them"
+		if why := tally.Why(b.Questions[0]); why != "" {
+			out.Why += ": " + why
+		}
+	}
+	return out, nil
+}
+
+// saves is how many questions a line would have spared.
+func (j *judge) saves(l tally.Line) (int, error) {
+	trial := kernel.Retrial{Now: j.rules, Then: &j.rules, Since: j.since}
+	switch l.Kind {
+	case tally.Grant:
+		return l.Saves, nil
+	case tally.Endorsement:
+		trial.Endorse = append(trial.Endorse, l.Digest)
+	default:
+		rules, _, err := j.with([]tally.Line{l})
+		if err != nil {
+			return 0, nil //nolint:nilerr // a line that cannot be loaded spares nothing
+		}
+		trial.Now = rules
+	}
+	saved := 0
+	for _, s := range j.sessions {
+		if l.Kind == tally.Endorsement && s.Name != l.Session {
+			continue
+		}
+		a, err := trial.Session(s.Facts, s.Erased)
+		if err != nil {
+			return 0, refuse("check the journal with «floodmark journal verify»", "judge %s again: %s", s.Name, err)
+		}
+		saved += a.Asked - a.WouldAsk
+	}
+	return saved, nil
+}
+
+// with loads the owner's policy with some lines in it.
+func (j *judge) with(lines []tally.Line) (kernel.Rules, string, error) {
+	text := j.policy.text
+	for _, l := range lines {
+		var ok bool
+		if text, ok = withLine(text, l.Key, l.Text, ""); !ok {
+			return kernel.Rules{}, "", errors.New("the file writes " + l.Key + " on one line")
+		}
+	}
+	p, problems := policy.Load(policy.Layer{Name: j.policy.name, Data: []byte(text)})
+	if problems.Failed() {
+		return kernel.Rules{}, "", problems
+	}
+	return kernel.NewRules(p, catalog.New(p.Tools(), j.shipped)), text, nil
+}
+
+// cost says what another policy would have cost.
+func (j *judge) cost(file string) (*policyCost, error) {
+	rules, err := j.c.rulesIn(file, j.shipped)
+	if err != nil {
+		return nil, err
+	}
+	trial := kernel.Retrial{Now: rules, Then: &j.rules, Since: j.since}
+	out := &policyCost{File: file}
+	for _, s := range j.sessions {
+		a, err := trial.Session(s.Facts, s.Erased)
+		if err != nil {
+			return nil, refuse("check the journal with «floodmark journal verify»", "judge %s again: %s", s.Name, err)
+		}
+		out.Was, out.Would = out.Was+a.Asked, out.Would+a.WouldAsk
+		for _, d := range a.Decisions {
+			switch d.Outcome {
+			case kernel.Changed:
+				if out.Changed++; d.Would.Verdict > d.Was.Verdict {
+					out.Looser++
+				}
+			case kernel.Untold:
+				out.CannotTell++
+			case kernel.Unchanged:
+			}
+		}
+	}
+	return out, nil
+}

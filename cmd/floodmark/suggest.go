@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/tally"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/policy"
+)
+
+func newSuggest(c *console) *cobra.Command {
+	var f journalFlags
+	cmd := &cobra.Command{
+		Use:   "suggest",
+		Short: "Propose lines for your policy, from what you were asked",
+		Long: `Propose lines for your policy and for your own tools that would have spared
+questions, each with the evidence, as a patch. Nothing is changed: read it, take
+out what you do not want, and apply it yourself with «patch» or «git apply».
+
+A line needs three calls that you read and approved, in two sessions; the same
+call in one session counts once, and an answer that came faster than anybody reads
+counts for nothing. One no to anything the line concerns, whenever you said it,
+and it is not proposed; nor is it if text of others had steered one of the calls.
+
+Nothing is ever proposed for what changes an agent or the monitor, runs code,
+touches secrets, or was asked because data could leave; for values seen only in
+text of others; with wildcards; or for hosts where strangers write.`,
+		Example: `  floodmark suggest
+  floodmark suggest --since 30d > lines.patch
+  patch -p1 -d ~/.config/floodmark < lines.patch
+  floodmark policy reload`,
+		Annotations: exits("something is proposed", "nothing is, or no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			return c.suggest(cmd.Context(), f, format(cmd))
+		}),
+	}
+	c.addJournal(cmd, &f, "30d")
+	return cmd
+}
+
+// A suggestReport is the answer for programs: fields are only added.
+type suggestReport struct {
+	File        string          `json:"file"`
+	Suggestions []suggestedLine `json:"suggestions"`
+	Not         []notSuggested  `json:"notSuggested"`
+	Patch       string          `json:"patch"`
+}
+
+// A suggestedLine is a line with its evidence.
+type suggestedLine struct {
+	Key      string    `json:"key"`
+	Line     string    `json:"line"`
+	Saves    int       `json:"saves"`
+	Asked    int       `json:"asked"`
+	Yes      int       `json:"yes"`
+	Unread   int       `json:"notRead"`
+	Sessions []string  `json:"sessions"`
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
+	Behind   []string  `json:"behind"` // whose text stood in the context
+}
+
+// A notSuggested is a line that is not proposed, and why.
+type notSuggested struct {
+	Key  string `json:"key"`
+	Line string `json:"line"`
+	Why  string `json:"why"`
+}
+
+func (c *console) suggest(ctx context.Context, f journalFlags, form string) error {
+	if f.since == "0" {
+		f.since = ""
+	}
+	since, err := sinceTime(f.since, c.clock())
+	if err != nil {
+		return err
+	}
+	j, err := c.judge(f.place, since)
+	if err != nil {
+		return err
+	}
+	if j.sessions, err = c.sessionsIn(ctx, f); err != nil {
+		return err
+	}
+	// All there is: a no counts whenever it was said.
+	a, err := tally.Count(j.sessions, time.Time{}, c.clock())
+	if err != nil {
+		return refuse("check the journal with «floodmark journal verify»", "%s", err)
+	}
+	report, err := j.propose(a)
+	if err != nil {
+		return err
+	}
+	if form == asJSON {
+		if err := c.json(report); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprint(c.stdout, suggestText(c.outStyle(), report))
+	}
+	if len(report.Suggestions) == 0 {
+		return errNo
+	}
+	return nil
+}
+
+// propose keeps the lines that load, spare something, and loosen nothing else.
+func (j *judge) propose(a *tally.Account) (*suggestReport, error) {
+	out := &suggestReport{File: j.policy.path, Suggestions: []suggestedLine{}, Not: []notSuggested{}}
+	good, not := a.Suggestions(j.rules.Policy, j.since)
+	for _, d := range not {
+		out.Not = append(out.Not, notSuggested{d.Key, d.Text, d.Why})
+	}
+	text := j.policy.text
+	for _, s := range good {
+		why, saves, err := j.check(s.Line)
+		if err != nil {
+			return nil, err
+		}
+		next, ok := withLine(text, s.Key, s.Text, comment(s))
+		switch {
+		case why != "":
+		case !ok:
+			why = "your policy writes " + s.Key + " on one line: add it yourself"
+		default:
+			why = j.faulty(next)
+		}
+		if why != "" {
+			out.Not = append(out.Not, notSuggested{s.Key, s.Text, why})
+			continue
+		}
+		text = next
+		out.Suggestions = append(out.Suggestions, suggestedLine{
+			Key: s.Key, Line: s.Text, Saves: saves, Asked: s.Asked, Yes: s.Yes, Unread: s.Unread, Sessions: s.Sessions,
+			First: s.First, Last: s.Last, Behind: s.Behind,
+		})
+	}
+	out.Patch = patch(j.policy.name, j.policy.text, text, j.policy.there)
+	return out, nil
+}
+
+// comment is what stands above a line in the file. Names of others are not in
+// it: they could end a comment, or a patch.
+func comment(s tally.Suggestion) string {
+	return fmt.Sprintf("# %d questions in %d sessions, read and approved, never denied (%s to %s)",
+		s.Yes, len(s.Sessions), s.First.UTC().Format(time.DateOnly), s.Last.UTC().Format(time.DateOnly))
+}
+
+// faulty loads a policy as it would be and says what is wrong with it. It must
+// not even bring new warnings.
+func (j *judge) faulty(text string) string {
+	_, before := policy.Load(policy.Layer{Name: j.policy.name, Data: []byte(j.policy.text)})
+	if !j.policy.there {
+		before = nil
+	}
+	_, after := policy.Load(policy.Layer{Name: j.policy.name, Data: []byte(text)})
+	if after.Failed() || len(after) > len(before) {
+		return "your policy would not be sound with it: " + after.Error()
+	}
+	return ""
+}
+
+// check judges everything again as if a line had been there: it must spare
+// questions, and loosen nothing that no line may.
+func (j *judge) check(l tally.Line) (why string, saves int, err error) {
+	rules, _, failed := j.with([]tally.Line{l})
+	if failed != nil {
+		return "it cannot be loaded: " + failed.Error(), 0, nil //nolint:nilerr // it is said
+	}
+	trial := kernel.Retrial{Now: rules, Then: &j.rules}
+	for _, s := range j.sessions {
+		a, err := trial.Session(s.Facts, s.Erased)
+		if err != nil {
+			return "", 0, refuse("check the journal with «floodmark journal verify»", "judge %s again: %s", s.Name, err)
+		}
+		saves += a.Asked - a.WouldAsk
+		for _, d := range a.Decisions {
+			if d.Outcome == kernel.Changed && d.Would.Verdict > d.Was.Verdict && guarded(d) {
+				return "it would also have loosened what no line may, in " + s.Name, 0, nil
+			}
+		}
+	}
+	if saves <= 0 {
+		return "it would have spared nothing", 0, nil
+	}
+	return "", saves, nil
+}
+
+// guarded reports whether a decision is one that no proposed line may loosen.
+func guarded(d kernel.Rejudged) bool {
+	if d.Was.Verdict == floodmark.Restrict || slices.Contains(d.Action.Effects, floodmark.Admin) {
+		return true
+	}
+	if slices.Contains(d.Action.Effects, floodmark.Run) && d.Action.Tool.Server == "" {
+		return true
+	}
+	return slices.ContainsFunc(d.Was.Reasons, func(r floodmark.Reason) bool {
+		switch r.Code {
+		case floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent, floodmark.SelfProtection, floodmark.Interactive, floodmark.RuleMatched:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// suggestText is the evidence, then the patch.
+func suggestText(st style, r *suggestReport) string {
+	p := &sheet{st: st}
+	for _, s := range r.Suggestions {
+		p.line(0, fmt.Sprintf("Proposed for %s: %s", s.Key, s.Line))
+		p.line(2, fmt.Sprintf("it would have spared %d of %s; %d read and approved, %d not read, none denied, from %s to %s",
+			s.Saves, count(s.Asked, "question", "questions"), s.Yes, s.Unread, s.First.Local().Format(time.DateOnly), s.Last.Local().Format(time.DateOnly)))
+		p.line(2, "sessions: "+strings.Join(s.Sessions, ", "))
+		whose := strings.Join(s.Behind, "; ")
+		if whose == "" {
+			whose = "nobody else's"
+		}
+		p.line(2, "whose text stood in the context: "+whose)
+	}
+	for _, n := range r.Not {
+		p.line(0, fmt.Sprintf("Not proposed for %s: %s, because: %s", n.Key, n.Line, n.Why))
+	}
+	if len(r.Suggestions) == 0 {
+		p.line(0, "Nothing is proposed.")
+		return remarks(p.String())
+	}
+	p.line(0, "Read it, then apply it yourself, in the folder of "+r.File+": patch -p1")
+	return remarks(p.String()) + r.Patch
+}
+
+// remarks makes a remark of every line. «patch» also takes what is indented for a
+// patch, and a session or a page may have any name.
+func remarks(text string) string {
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		b.WriteString("# " + l)
+	}
+	return b.String()
+}

@@ -1,0 +1,147 @@
+package tally
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// LettersPerSecond is how fast nobody reads: 50 letters a second are 600 words a
+// minute, twice what people do who read carefully. An answer that came faster,
+// for the length of the line that was shown, was given without reading it.
+const LettersPerSecond = 50
+
+// Figures are what asking cost, in numbers. Programs read their JSON: fields are
+// only added, never renamed.
+type Figures struct {
+	Since     time.Time `json:"since,omitzero"`
+	Sessions  int       `json:"sessions"`
+	Decisions int       `json:"decisions"`
+	// Tasks are turns in which something was decided.
+	Tasks            int     `json:"tasks"`
+	Questions        int     `json:"questions"`
+	QuestionsPerTask float64 `json:"questionsPerTask"`
+	// Repeats are questions about a call that was asked about before in the same
+	// session, and calls that joined a question that was still open.
+	Repeats struct {
+		Asked  int `json:"asked"`
+		Joined int `json:"joined"`
+	} `json:"repeats"`
+	// Resolved says who answered what needed an answer.
+	Resolved []Share `json:"resolved"`
+	// Paused are calls that only a pause let through.
+	Paused int `json:"paused"`
+	// Answers say how fast a person was.
+	Answers Answers `json:"answers"`
+}
+
+// A Share is one way in which calls were resolved.
+type Share struct {
+	By    string  `json:"by"` // grant, auditor, verifier, person, expired, voided, waiting
+	Count int     `json:"count"`
+	Share float64 `json:"share"`
+}
+
+// Answers say how fast people answered.
+type Answers struct {
+	Count         int     `json:"count"`
+	Yes           int     `json:"yes"`
+	No            int     `json:"no"`
+	MedianSeconds float64 `json:"medianSeconds"`
+	P90Seconds    float64 `json:"p90Seconds"`
+	// Unread were given faster than anybody can read what was shown.
+	Unread     int    `json:"fasterThanReading"`
+	Assumption string `json:"assumption"`
+}
+
+// Unread reports whether a question was answered faster than anybody can read
+// it.
+func (q *Question) Unread() bool {
+	return (q.Outcome == Approved || q.Outcome == Denied) && q.Glance < time.Duration(q.Letters)*time.Second/LettersPerSecond
+}
+
+// Figures counts.
+func (a *Account) Figures() Figures {
+	f := Figures{
+		Since: a.Since, Sessions: a.Sessions, Decisions: a.Decisions, Tasks: a.Tasks, Questions: len(a.Questions), Paused: a.Paused,
+		QuestionsPerTask: ratio(len(a.Questions), a.Tasks),
+	}
+	f.Repeats.Joined = a.Joined
+	f.Answers.Assumption = "nobody reads more than 50 letters a second; the length is that of the line that says what is asked"
+	by := map[Outcome]int{}
+	var took []time.Duration
+	for _, q := range a.Questions {
+		by[q.Outcome]++
+		if q.Again {
+			f.Repeats.Asked++
+		}
+		if q.Outcome == Approved || q.Outcome == Denied {
+			took = append(took, q.Took)
+		}
+		if q.Unread() {
+			f.Answers.Unread++
+		}
+	}
+	f.Answers.Count, f.Answers.Yes, f.Answers.No = len(took), by[Approved], by[Denied]
+	slices.Sort(took)
+	f.Answers.MedianSeconds, f.Answers.P90Seconds = rank(took, 50).Seconds(), rank(took, 90).Seconds()
+	list := []Share{
+		{By: "grant", Count: a.Granted},
+		{By: "auditor", Count: a.Audited},
+		{By: "verifier", Count: a.Verified},
+		{By: "person", Count: by[Approved] + by[Denied]},
+		{By: "expired", Count: by[Expired]},
+		{By: "voided", Count: by[Voided]},
+		{By: "waiting", Count: by[Waiting]},
+	}
+	all := 0
+	for _, s := range list {
+		all += s.Count
+	}
+	for i := range list {
+		list[i].Share = ratio(list[i].Count, all)
+	}
+	f.Resolved = list
+	return f
+}
+
+func ratio(n, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+// rank is the smallest value that so many percent do not exceed.
+func rank(sorted []time.Duration, percent int) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[(len(sorted)*percent+99)/100-1]
+}
+
+// A Behind is a rule with the questions it was behind.
+type Behind struct {
+	Rule      string
+	Questions []*Question
+}
+
+// Rules are the rules behind most questions, at most n.
+func (a *Account) Rules(n int) []Behind {
+	at := map[string]int{}
+	var list []Behind
+	for _, q := range a.Questions {
+		rule := q.Rule()
+		i, ok := at[rule]
+		if !ok {
+			i = len(list)
+			at[rule] = i
+			list = append(list, Behind{Rule: rule})
+		}
+		list[i].Questions = append(list[i].Questions, q)
+	}
+	slices.SortStableFunc(list, func(x, y Behind) int {
+		return cmp.Or(cmp.Compare(len(y.Questions), len(x.Questions)), cmp.Compare(x.Rule, y.Rule))
+	})
+	return list[:min(n, len(list))]
+}

@@ -1,0 +1,232 @@
+package tally
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// The kinds of lines, from the narrowest.
+const (
+	Endorsement = "endorsement" // of one content
+	Grant       = "grant"       // one yes for what the question printed
+	PolicyLine  = "policy"
+	CatalogLine = "catalog"
+)
+
+// A Line is what an owner could say or write so that he is not asked again.
+type Line struct {
+	Kind string
+	// Text is what is typed, or written into the policy below Key.
+	Text string
+	Key  string
+	// Session and Digest name the content of an endorsement.
+	Session string
+	Digest  floodmark.Digest
+	// About are the questions it is about, and Saves how many it would have
+	// spared, as far as that needs no judging again.
+	About []*Question
+	Saves int
+
+	// place or tool is what it is about, name what makes it one of its kind.
+	place string
+	tool  floodmark.ToolRef
+	name  string
+}
+
+// Lines are what could have spared some of these questions: at most one of each
+// kind and name, those about most questions first. Endorsements and grants are
+// the owner's own words of a moment; lines for the policy are only what [Why]
+// has nothing against.
+func Lines(list []*Question, p *policy.Policy) []Line {
+	found := map[string]*Line{}
+	add := func(l Line, q *Question) {
+		name := l.Kind + "\x00" + l.name
+		if found[name] == nil {
+			found[name] = &l
+		}
+		found[name].About = append(found[name].About, q)
+	}
+	for _, q := range list {
+		for _, l := range spoken(q) {
+			add(l, q)
+		}
+		for _, l := range written(q, p) {
+			add(l, q)
+		}
+	}
+	var lines []Line
+	for _, l := range found {
+		if l.Kind == Grant {
+			if l.Saves = len(l.About) - 1; l.Saves == 0 {
+				continue
+			}
+		}
+		lines = append(lines, *l)
+	}
+	slices.SortFunc(lines, func(a, b Line) int {
+		return cmp.Or(cmp.Compare(len(b.About), len(a.About)), cmp.Compare(order(a.Kind), order(b.Kind)), cmp.Compare(a.name, b.name))
+	})
+	return lines
+}
+
+func order(kind string) int {
+	return slices.Index([]string{Endorsement, Grant, PolicyLine, CatalogLine}, kind)
+}
+
+// spoken are what the owner could have said.
+func spoken(q *Question) []Line {
+	var lines []Line
+	if slices.ContainsFunc(q.Fact.Action.Effects, func(e floodmark.Effect) bool { return e == floodmark.Admin }) || slices.Contains(q.Codes(), floodmark.FlowSecret) {
+		return nil
+	}
+	for _, src := range q.Blamed {
+		if !src.Digest.IsZero() {
+			lines = append(lines, Line{
+				Kind: Endorsement, Session: q.Session, Digest: src.Digest, name: q.Session + " " + src.Digest.String(),
+				Text: "floodmark endorse " + q.Session + " " + src.Digest.Short(),
+			})
+		}
+	}
+	if q.Shown.Pattern != "" {
+		lines = append(lines, Line{
+			Kind: Grant, Session: q.Session, name: q.Session + " " + q.Shown.Pattern,
+			Text: "one yes for a while, as the question offers it: " + q.Shown.Pattern,
+		})
+	}
+	return lines
+}
+
+// written are lines for the policy.
+func written(q *Question, p *policy.Policy) []Line {
+	if q.Fact.Basis != nil && q.Fact.Basis.Undescribed {
+		return describing(q)
+	}
+	if Why(q) != "" {
+		return nil
+	}
+	var lines []Line
+	for i, src := range q.Blamed {
+		lines = append(lines, trusting(src, q.Read[i], p)...)
+	}
+	return append(lines, overriding(q)...)
+}
+
+// Why says why no line of a policy is proposed that would have spared a
+// question; empty if nothing speaks against one.
+func Why(q *Question) string {
+	b, a := q.Fact.Basis, &q.Fact.Action
+	switch {
+	case b == nil || b.Unreadable:
+		return "what it followed from was not kept"
+	case len(a.Effects) == 0 || slices.Contains(a.Effects, floodmark.Admin) || b.SelfProtected || b.Instructs:
+		return "it changes the agent or the monitor"
+	case slices.Contains(a.Effects, floodmark.Run) || b.Interactive || b.Strange:
+		return "it runs code"
+	case b.SecretInArgs || b.SecretPath || len(b.Carried) > 0:
+		return "it touches secrets"
+	case b.Wipes:
+		return "it deletes a whole folder"
+	}
+	for _, c := range q.Codes() {
+		if c != floodmark.TaintEscalation {
+			return "not only the table asked: " + string(c)
+		}
+	}
+	if path, ok := steered(q); ok {
+		return "its argument " + path + " was seen only in text of others"
+	}
+	return ""
+}
+
+// steered names an argument that decides and was seen only in text of others.
+func steered(q *Question) (path string, ok bool) {
+	for _, arg := range q.Fact.Action.Arguments {
+		if arg.Role != floodmark.Content && arg.Whence == floodmark.Seen && arg.Trust < floodmark.Local {
+			return arg.Path, true
+		}
+	}
+	return "", false
+}
+
+// trusting is standing trust in the place a source came from: one host or one
+// path that the owner named himself.
+func trusting(src floodmark.Source, read floodmark.ActionDecided, p *policy.Policy) []Line {
+	if src.Origin.Kind != floodmark.FromTool || !namedByOwner(read) {
+		return nil
+	}
+	place := src.Origin.Place
+	switch {
+	case plainHost(place) && !policy.OpenHost(place) && !known(p, place):
+		return []Line{{Kind: PolicyLine, Key: "sources", Text: fmt.Sprintf("- {host: %s, trust: shared}", place), name: "host " + place, place: place}}
+	case plainPath(place):
+		return []Line{{Kind: PolicyLine, Key: "workspace", Text: "- " + place, name: "path " + place, place: place}}
+	}
+	return nil
+}
+
+// known reports whether the policy says something of a host already.
+func known(p *policy.Policy, host string) bool {
+	_, ok := p.HostTrust(host)
+	return ok
+}
+
+// namedByOwner reports whether a call read what the owner named: every argument
+// that says where was typed by him.
+func namedByOwner(read floodmark.ActionDecided) bool {
+	typed := false
+	for _, a := range read.Action.Arguments {
+		if a.Role == floodmark.Content {
+			continue
+		}
+		if a.Whence == floodmark.Seen && a.Trust < floodmark.Owner {
+			return false
+		}
+		typed = typed || a.Whence == floodmark.Stated
+	}
+	return typed
+}
+
+// overriding is a verdict for one tool at one level: never for untrusted
+// content, and never for what reaches others.
+func overriding(q *Question) []Line {
+	tool, level := q.Fact.Action.Tool, q.Fact.Trust
+	name := tool.Name
+	if tool.Server != "" {
+		name = tool.Server + "/" + tool.Name
+	}
+	if level < floodmark.External || level > floodmark.Shared || !plainTool(name) || slices.Contains(q.Fact.Action.Effects, floodmark.Send) || codeLike(name) {
+		return nil
+	}
+	return []Line{{Kind: PolicyLine, Key: "toolOverrides", Text: fmt.Sprintf("%s: {%s: allow}", name, level), name: "tool " + name + " " + level.String(), tool: tool}}
+}
+
+// describing is a line for a tool of a server that nobody described, so that it
+// counts as arbitrary code: it is said to send. Its results stay as they are.
+func describing(q *Question) []Line {
+	a, b := &q.Fact.Action, q.Fact.Basis
+	if a.Tool.Server == "" || !plainTool(a.Tool.Server+"/"+a.Tool.Name) || codeLike(a.Tool.Name) ||
+		b.Unreadable || b.SelfProtected || b.Instructs || b.Interactive || b.SecretInArgs || len(b.Carried) > 0 {
+		return nil
+	}
+	for _, c := range q.Codes() {
+		if c != floodmark.TaintEscalation {
+			return nil
+		}
+	}
+	for _, arg := range a.Arguments {
+		if codeLike(arg.Path) {
+			return nil
+		}
+	}
+	if _, ok := steered(q); ok {
+		return nil
+	}
+	return []Line{{
+		Kind: CatalogLine, Key: "tools", name: a.Tool.Server + "/" + a.Tool.Name, tool: a.Tool,
+		Text: fmt.Sprintf("- {server: %s, tool: %s, about: check this yourself, effect: send, remote: true}", a.Tool.Server, a.Tool.Name),
+	}}
+}

@@ -1,0 +1,138 @@
+package tally
+
+import (
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// What a suggestion needs: so many calls that a person read and approved, in so
+// many sessions. A session that asks the same ten times asked once.
+const (
+	LeastYes      = 3
+	LeastSessions = 2
+)
+
+// A Suggestion is a line for the policy, with the evidence.
+type Suggestion struct {
+	Line
+	// Yes are the different calls that were read and approved, Asked all
+	// questions it is about, Unread those that were answered unread.
+	Yes, Asked, Unread int
+	Sessions           []string
+	First, Last        time.Time
+	// Behind is whose text stood in the context when it was asked.
+	Behind []string
+}
+
+// A Dismissed is a line that is not suggested, and why.
+type Dismissed struct {
+	Line
+	Why string
+}
+
+// Suggestions are lines for the policy that would have spared questions since a
+// time. The account must hold all there is: a no counts whenever it was said.
+func (a *Account) Suggestions(p *policy.Policy, since time.Time) (good []Suggestion, not []Dismissed) {
+	for _, l := range Lines(a.Questions, p) {
+		if l.Kind != PolicyLine && l.Kind != CatalogLine {
+			continue
+		}
+		s := evidence(l, since)
+		why := a.against(l)
+		switch {
+		case why != "":
+		case s.Yes < LeastYes:
+			why = "too few different calls were read and approved"
+		case len(s.Sessions) < LeastSessions:
+			why = "all of it happened in one session"
+		case 2*s.Unread >= s.Asked:
+			why = "most answers came faster than anybody can read"
+		}
+		if why != "" {
+			not = append(not, Dismissed{Line: l, Why: why})
+			continue
+		}
+		good = append(good, s)
+	}
+	return good, not
+}
+
+// evidence counts what speaks for a line.
+func evidence(l Line, since time.Time) Suggestion {
+	s := Suggestion{Line: l}
+	type one struct {
+		session string
+		call    callKey
+	}
+	seen := map[one]bool{}
+	for _, q := range l.About {
+		if q.At.Before(since) {
+			continue
+		}
+		if s.Asked++; s.First.IsZero() {
+			s.First = q.At
+		}
+		s.Last = q.At
+		for _, name := range q.Sources {
+			if !slices.Contains(s.Behind, name) {
+				s.Behind = append(s.Behind, name)
+			}
+		}
+		key := one{q.Session, callKey{q.Shown.Tool, q.Shown.ArgsDigest}}
+		switch {
+		case q.Outcome != Approved:
+		case q.Unread():
+			s.Unread++
+		case !seen[key]:
+			seen[key] = true
+			s.Yes++
+			if !slices.Contains(s.Sessions, q.Session) {
+				s.Sessions = append(s.Sessions, q.Session)
+			}
+		}
+	}
+	slices.Sort(s.Sessions)
+	return s
+}
+
+// against says what speaks against a line: a no to anything it concerns, or a
+// call that text of others had steered, whatever the answer was.
+func (a *Account) against(l Line) string {
+	for _, q := range a.Questions {
+		if !l.concerns(q) {
+			continue
+		}
+		if q.Outcome == Denied || q.Outcome == Voided {
+			return "you said no to it, or it was voided, in " + q.Session
+		}
+		if path, ok := steered(q); ok {
+			return "its argument " + path + " came from text of others in " + q.Session
+		}
+	}
+	return ""
+}
+
+// concerns reports whether a line would change the answer to a question like
+// this one.
+func (l *Line) concerns(q *Question) bool {
+	if l.place != "" {
+		return slices.ContainsFunc(q.Blamed, func(s floodmark.Source) bool { return s.Origin.Place == l.place })
+	}
+	return q.Fact.Action.Tool == l.tool
+}
+
+// Whose is whose text stood in the context when something was asked, each once.
+func Whose(list []*Question) []string {
+	var names []string
+	for _, q := range list {
+		for _, name := range q.Sources {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}

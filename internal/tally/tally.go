@@ -1,0 +1,273 @@
+// Package tally counts what asking cost a person, from the facts of sessions:
+// how many questions, who answered them, how fast, and which rules were behind
+// them. It also says which line of a policy, which approval or which endorsement
+// would have spared questions, and with what evidence. It changes nothing and
+// decides nothing.
+package tally
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// A Session is one session as its journal tells it.
+type Session struct {
+	Name  string
+	Facts []kernel.Recorded
+	// Erased is the mark of one whose earlier facts were erased.
+	Erased *floodmark.Label
+}
+
+// An Outcome says what became of a question.
+type Outcome string
+
+// The outcomes.
+const (
+	Waiting  Outcome = "waiting"
+	Approved Outcome = "approved"
+	Denied   Outcome = "denied"
+	Voided   Outcome = "voided" // closed without an answer
+	Expired  Outcome = "expired"
+)
+
+// A Question is a call that was put before a person. While it waits there, the
+// same call is no second one.
+type Question struct {
+	Session string
+	Ticket  floodmark.TicketID
+	At      time.Time
+	Turn    int
+	Fact    floodmark.ActionDecided
+	// Shown is what the person was asked about, Letters how long the line was
+	// that said so.
+	Shown   floodmark.Shown
+	Letters int
+	// Sources are whose text stood behind it, in words and as they are; Read are
+	// the calls that brought them.
+	Sources []string
+	Blamed  []floodmark.Source
+	Read    []floodmark.ActionDecided
+	Outcome Outcome
+	// Took is the time to the answer, and Glance that since the last call was
+	// added to the question.
+	Took, Glance time.Duration
+	// Again says that the same call was asked about before in this session.
+	Again bool
+
+	expires time.Time
+	changed time.Time
+}
+
+// Rule is what decided that it was asked.
+func (q *Question) Rule() string {
+	for _, r := range q.Fact.Decision.Reasons {
+		if r.Code != floodmark.Audited {
+			return cmp.Or(r.Rule, string(r.Code))
+		}
+	}
+	return "unknown"
+}
+
+// Codes are the reasons it was asked for.
+func (q *Question) Codes() []floodmark.Code { return q.Shown.Codes }
+
+// An Account is what was found in some sessions.
+type Account struct {
+	Since     time.Time
+	Now       time.Time
+	Sessions  int
+	Tasks     int // turns in which something was decided
+	Decisions int
+	Questions []*Question
+	// Joined are calls that were tried again while the same was asked about.
+	Joined int
+	// Granted are calls that an earlier yes let through, besides those it was
+	// given for; Audited those an auditor did; Verified those that a verifier
+	// answered about; Paused those that only a pause let through.
+	Granted, Audited, Verified, Paused int
+}
+
+// Count reads sessions. What happened before since is taken into account and not
+// counted.
+func Count(sessions []Session, since, now time.Time) (*Account, error) {
+	a := &Account{Since: since, Now: now}
+	for _, s := range sessions {
+		if err := a.add(s); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(a.Questions, func(x, y *Question) int { return x.At.Compare(y.At) })
+	return a, nil
+}
+
+// A reader goes through one session.
+type reader struct {
+	*Account
+	name    string
+	state   *kernel.State
+	tasks   map[int]bool
+	last    floodmark.ActionDecided // the newest decision
+	lastLen int
+	behind  []string
+	calls   map[floodmark.CallID]floodmark.ActionDecided
+	brought map[floodmark.NodeID]floodmark.ActionDecided // by which call a source came
+	asked   map[callKey]bool
+	open    map[floodmark.TicketID][]*Question
+	uses    map[floodmark.TicketID]int // how often an approval may still be used for what it was given for
+	counted bool                       // something of it is not too old
+}
+
+type callKey struct {
+	tool floodmark.ToolRef
+	args floodmark.Digest
+}
+
+func (a *Account) add(s Session) error {
+	r := &reader{
+		Account: a, name: s.Name, state: kernel.NewState(), tasks: map[int]bool{}, calls: map[floodmark.CallID]floodmark.ActionDecided{},
+		brought: map[floodmark.NodeID]floodmark.ActionDecided{},
+		asked:   map[callKey]bool{}, open: map[floodmark.TicketID][]*Question{}, uses: map[floodmark.TicketID]int{},
+	}
+	if s.Erased != nil {
+		r.state = kernel.Forgotten(*s.Erased)
+	}
+	for _, f := range s.Facts {
+		r.take(f.At, f.Fact)
+		if err := r.state.Apply(f.Fact); err != nil {
+			return err
+		}
+	}
+	for _, list := range r.open {
+		for _, q := range list {
+			if q.Outcome == Waiting && !q.expires.After(a.Now) {
+				q.Outcome = Expired
+			}
+		}
+	}
+	a.Tasks += len(r.tasks)
+	if r.counted {
+		a.Sessions++
+	}
+	return nil
+}
+
+func (r *reader) take(at time.Time, f floodmark.Fact) {
+	counts := !at.Before(r.Since)
+	switch f := f.(type) {
+	case floodmark.ActionDecided:
+		r.decided(at, f, counts)
+	case floodmark.ContentSeen:
+		if d, ok := r.calls[f.Call]; ok && f.Call != "" {
+			r.brought[f.Node] = d
+		}
+	case floodmark.TicketOpened:
+		for _, shown := range f.Shown {
+			r.ask(at, f.Ticket, shown, f.Expires)
+		}
+	case floodmark.TicketExtended:
+		r.extend(at, f)
+	case floodmark.TicketAnswered:
+		r.answered(at, f)
+	case floodmark.GrantGiven:
+		r.uses[f.Ticket]++
+	case floodmark.GrantUsed:
+		if r.uses[f.Ticket]--; r.uses[f.Ticket] < 0 && counts {
+			r.Granted++
+		}
+	case floodmark.GrantEnded:
+		for _, q := range r.open[f.Ticket] {
+			if q.Outcome == Approved && strings.HasPrefix(f.Why, "taken back") {
+				q.Outcome = Denied // who takes a yes back has said no
+			}
+		}
+	case floodmark.OpinionGiven:
+		if f.Verdict == floodmark.Allow && counts {
+			r.Audited++
+		}
+	default:
+	}
+}
+
+func (r *reader) decided(at time.Time, f floodmark.ActionDecided, counts bool) {
+	r.last, r.lastLen, r.behind = f, 0, nil
+	r.calls[f.Action.Call] = f
+	if counts {
+		r.counted = true
+		r.Decisions++
+		r.tasks[r.state.Turn] = true
+		for _, reason := range f.Decision.Reasons {
+			if reason.Code == floodmark.Verified {
+				r.Verified++
+				break
+			}
+		}
+		if len(f.Decision.Reasons) > 0 && f.Decision.Reasons[0].Code == floodmark.Paused && f.Action.Kind != floodmark.CallModel && len(f.Decision.Verifiers) == 0 {
+			r.Paused++
+		}
+	}
+	if f.Decision.Verdict != floodmark.Confirm {
+		return
+	}
+	why := kernel.Retell(r.state, f)
+	r.lastLen, r.behind = len([]rune(why.Line)), why.Sources
+	if _, waits := r.state.Book.Asked(f.Action.Tool, f.Action.ArgsDigest, at); waits && counts {
+		r.Joined++
+	}
+}
+
+// ask notes a question about the newest decision.
+func (r *reader) ask(at time.Time, t floodmark.TicketID, shown floodmark.Shown, expires time.Time) {
+	key := callKey{shown.Tool, shown.ArgsDigest}
+	q := &Question{
+		Session: r.name, Ticket: t, At: at, Turn: r.state.Turn, Fact: r.last, Shown: shown, Letters: r.lastLen,
+		Sources: r.behind, Outcome: Waiting, Again: r.asked[key], expires: expires, changed: at,
+	}
+	for _, n := range r.last.Decision.Blame {
+		if src, ok := r.state.Ledger.Source(n); ok {
+			q.Blamed = append(q.Blamed, src)
+			q.Read = append(q.Read, r.brought[n])
+		}
+	}
+	r.asked[key] = true
+	r.open[t] = append(r.open[t], q)
+	if !at.Before(r.Since) {
+		r.counted = true
+		r.Questions = append(r.Questions, q)
+	}
+}
+
+// extend notes one more call of a question, or the same once more.
+func (r *reader) extend(at time.Time, f floodmark.TicketExtended) {
+	expires := at
+	known := false
+	for _, q := range r.open[f.Ticket] {
+		expires = q.expires
+		q.changed = at
+		known = known || q.Shown.Tool == f.Shown.Tool && q.Shown.ArgsDigest == f.Shown.ArgsDigest
+	}
+	if !known {
+		r.ask(at, f.Ticket, f.Shown, expires)
+	}
+}
+
+func (r *reader) answered(at time.Time, f floodmark.TicketAnswered) {
+	for _, q := range r.open[f.Ticket] {
+		if q.Outcome != Waiting && (q.Outcome != Approved || f.Verdict != floodmark.Restrict) {
+			continue
+		}
+		q.Took, q.Glance = at.Sub(q.At), at.Sub(q.changed)
+		switch f.Verdict {
+		case floodmark.Allow:
+			q.Outcome = Approved
+		case floodmark.Restrict:
+			q.Outcome = Denied
+		case floodmark.Confirm, floodmark.Audit:
+			q.Outcome = Voided
+		}
+	}
+}
