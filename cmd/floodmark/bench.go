@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -23,7 +22,7 @@ func newBench(c *console) *cobra.Command {
 		Long:    "Measure what the monitor is worth. Figures are printed with the hashes of the rules\nthey were made with.",
 		Example: "  floodmark bench protection --data protection",
 	}
-	cmd.AddCommand(newBenchProtection(c), newBenchCoding(c))
+	cmd.AddCommand(newBenchProtection(c), newBenchAuditor(c), newBenchCoding(c))
 	return cmd
 }
 
@@ -53,6 +52,10 @@ The policies are: none (no monitor), A (every consequential call asks once conte
 of others was seen), B (so, unless each argument that matters was seen in trusted
 text) and floodmark (the shipped rules). The sets whose names end in -test are
 held out: rules are written without looking into them.
+
+Only if they are named: floodmark with an auditor that is played, one that knows the
+recording (perfect), one that never can tell (unsure), one that never answers (down),
+and that with failMode: warn (down-warn).
 
 The sets mutation-1 to mutation-5 are the attacks that succeeded, written again as
 an attacker would who knows the rules: he owns the sender field (1), copies the
@@ -84,7 +87,7 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
 	f.IntVar(&opt.sample, "sample", quickSample, "mutate one in `N` traces; 1 is all of them")
 	f.StringVar(&opt.report, "report", "", "write a page with pictures and tables to this `FILE` too (.svg: the first picture alone)")
 	complete(cmd, "set", setNames())
-	complete(cmd, "policy", policyNames())
+	complete(cmd, "policy", allPolicyNames())
 	complete(cmd, "profile", profiles())
 	return cmd
 }
@@ -94,6 +97,12 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
 const quickSample = 16
 
 func policyNames() []string { return []string{"none", "A", "B", "floodmark"} }
+
+// auditedNames are floodmark with an auditor that is only played: not measured
+// unless they are named.
+func auditedNames() []string { return []string{"perfect", "unsure", "down", "down-warn"} }
+
+func allPolicyNames() []string { return append(policyNames(), auditedNames()...) }
 
 func setNames() []string {
 	var names []string
@@ -107,19 +116,15 @@ func (c *console) bench(ctx context.Context, opt benchOptions, form string) erro
 	if err := oneOf("--set", opt.sets, setNames()); err != nil {
 		return err
 	}
-	if err := oneOf("--policy", opt.policies, policyNames()); err != nil {
+	if err := oneOf("--policy", opt.policies, allPolicyNames()); err != nil {
 		return err
 	}
 	if err := oneOf("--profile", []string{opt.profile}, profiles()); err != nil {
 		return err
 	}
-	folder := cmp.Or(opt.data, c.getenv(dataEnv))
-	if folder == "" {
-		return refuse("name its folder with --data or in "+dataEnv, "it is not said where the recorded data is")
-	}
-	data, err := protection.Load(c.path(folder))
+	data, err := c.recordings(opt.data)
 	if err != nil {
-		return refuse("check that the folder holds the whole data set", "recorded data in %s: %s", folder, err)
+		return err
 	}
 	sets := protection.AllSets()
 	if len(opt.sets) > 0 {
@@ -212,7 +217,31 @@ func newDeciders(data *protection.Data, names []string, profile string) ([]prote
 				return nil, err
 			}
 			list = append(list, m)
+		default:
+			m, err := newAudited(name, profile)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, m)
 		}
 	}
 	return list, nil
+}
+
+// newAudited is the policy floodmark with an auditor that is only played.
+func newAudited(name, profile string) (protection.Decider, error) {
+	says, mode := protection.Simulated(protection.Down), "block"
+	switch name {
+	case "perfect":
+		says = protection.Perfect
+	case "unsure":
+		says = protection.AlwaysUnsure
+	case "down-warn":
+		mode = "warn"
+	}
+	rules, err := protection.AuditedRules(profile, mode)
+	if err != nil {
+		return nil, err
+	}
+	return protection.Audited(name, rules, says)
 }

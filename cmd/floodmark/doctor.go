@@ -27,7 +27,7 @@ sent something that must be refused, which proves that somebody answers.`,
 		}),
 	}
 	addPlace(cmd, &p)
-	cmd.AddCommand(newDoctorTelegram(c), newDoctorWebhook(c))
+	cmd.AddCommand(newDoctorTelegram(c), newDoctorWebhook(c), newDoctorAuditor(c))
 	return cmd
 }
 
@@ -79,6 +79,7 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		func() []finding { return checkFolders(paths) },
 		func() []finding { return checkSettings(paths) },
 		func() []finding { return checkPolicy(paths) },
+		func() []finding { return checkAuditor(paths) },
 		func() []finding { return checkKeys(paths) },
 		func() []finding { return checkOwnerSocket(ctx, d, c.build) },
 		func() []finding { return checkHookSocket(ctx, paths, p) },

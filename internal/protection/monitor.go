@@ -62,6 +62,7 @@ func Monitor(name string, rules kernel.Rules) (Decider, error) {
 type monitor struct {
 	name  string
 	rules kernel.Rules
+	says  Simulated              // the auditor; nil: there is none
 	tools map[string][]hook.Tool // by server
 	// postings keeps the index of each text: the same results stand in many
 	// traces, and hashing them would take longer than everything else.
@@ -216,7 +217,11 @@ func (r *monitorRun) call(c *Call) hook.Call {
 // Ask is the decision that is measured.
 func (r *monitorRun) Ask(c *Call) (bool, error) {
 	call := r.call(c)
-	reply, err := r.step(hook.Event{Point: hook.BeforeToolCall, Call: call})
+	ev := hook.Event{Point: hook.BeforeToolCall, Call: call}
+	reply, err := r.step(ev)
+	if err == nil && reply.Decision.Verdict == floodmark.Audit && r.says != nil {
+		reply, err = r.opine(ev, r.says(r.trace, c))
+	}
 	if refused(err) {
 		r.decided = floodmark.ActionDecided{}
 		return true, nil

@@ -24,6 +24,8 @@ type Result struct {
 type Score struct {
 	Set    Set    `json:"set"`
 	Policy string `json:"policy"`
+	// PolicyHash is set where it is another than that of the whole result.
+	PolicyHash string `json:"policy_hash,omitempty"`
 	Counts
 	// P50 and P99 are how long one decision took, in microseconds.
 	P50 float64 `json:"p50_us"`
@@ -167,10 +169,20 @@ func (p *player) result() *Result {
 		}
 	}
 	for _, d := range p.deciders {
-		if h, ok := d.(interface {
+		h, ok := d.(interface {
 			Hashes() (policy, catalog string)
-		}); ok && r.PolicyHash == "" {
-			r.PolicyHash, r.CatalogHash = h.Hashes()
+		})
+		if !ok {
+			continue
+		}
+		policy, catalog := h.Hashes()
+		if r.PolicyHash == "" {
+			r.PolicyHash, r.CatalogHash = policy, catalog
+		}
+		for i := range r.Sets {
+			if r.Sets[i].Policy == d.Name() && policy != r.PolicyHash {
+				r.Sets[i].PolicyHash = policy
+			}
 		}
 	}
 	return r
