@@ -46,16 +46,6 @@ func AuditedRules(profile, failMode string) (kernel.Rules, error) {
 	return kernel.NewRules(p, r.Catalog), nil
 }
 
-// Audited is [Monitor] with an auditor.
-func Audited(name string, rules kernel.Rules, says Simulated) (Decider, error) {
-	d, err := Monitor(name, rules)
-	if err != nil {
-		return nil, err
-	}
-	d.(*monitor).says = says
-	return d, nil
-}
-
 // opine tells what the auditor said.
 func (r *monitorRun) opine(ev hook.Event, o audit.Opinion) (hook.Reply, error) {
 	out, err := kernel.Opine(r.state, r.rules, r.input(ev), o)

@@ -41,8 +41,11 @@ func Rules(profile string) (kernel.Rules, error) {
 // Monitor is the real thing: every event of the recording goes through the
 // kernel under the given rules, as it would from an agent whose model calls
 // and tool calls are both seen.
-func Monitor(name string, rules kernel.Rules) (Decider, error) {
-	m := &monitor{name: name, rules: rules, tools: map[string][]hook.Tool{}}
+func Monitor(name string, rules kernel.Rules) (Decider, error) { return Audited(name, rules, nil) }
+
+// Audited is [Monitor] with an auditor.
+func Audited(name string, rules kernel.Rules, says Simulated) (Decider, error) {
+	m := &monitor{name: name, rules: rules, says: says, tools: map[string][]hook.Tool{}}
 	files, err := SuiteFiles()
 	if err != nil {
 		return nil, err
