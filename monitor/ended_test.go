@@ -36,8 +36,7 @@ func TestChannelsHearHowQuestionsEnd(t *testing.T) {
 	mem := journal.NewMemory()
 	heard := make(chan ended, 10)
 	silent := approver(func(context.Context, approval.Ticket) error { return nil })
-	var d *desk
-	d = newDesk(t, mem, func(c *monitor.Config) {
+	d := newDesk(t, mem, func(c *monitor.Config) {
 		c.Approvers = []approval.Approver{
 			silent,
 			closer{silent, func(s floodmark.SessionID, q floodmark.TicketID, o approval.Outcome) error {
