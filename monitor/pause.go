@@ -112,6 +112,19 @@ func (m *Monitor) PauseHolds(tenant string, p floodmark.Pause) bool {
 	return m.pauses.holds(tenant, p, now.Round(0).UTC(), now)
 }
 
+// Pausing is how many pauses hold of those that were read here.
+func (m *Monitor) Pausing() int {
+	n := 0
+	for _, tenant := range m.pauses.tenants() {
+		for _, p := range m.pauses.of(tenant) {
+			if m.PauseHolds(tenant, p) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // PausedTenants are those some pause was read of that is not ended.
 func (m *Monitor) PausedTenants() []string { return m.pauses.tenants() }
 

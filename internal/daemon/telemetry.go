@@ -24,6 +24,7 @@ func (d *Daemon) openTelemetry(ctx context.Context) error {
 		Catalog:    func() *catalog.Catalog { return d.live.rules().Catalog },
 		Occupancy:  func() monitor.Occupancy { return d.monitor.Occupancy() }, // it is opened after this
 		Checkpoint: d.proof.lastSigned(d.started),
+		Paused:     func() int { return d.monitor.Pausing() },
 	})
 	if err != nil {
 		return err

@@ -74,6 +74,15 @@ type (
 		Ticket  floodmark.TicketID `json:"ticket"`
 		Verdict floodmark.Verdict  `json:"verdict"`
 	}
+	granted struct {
+		Ticket floodmark.TicketID `json:"ticket"`
+	}
+	used struct { // an approval
+		Ticket floodmark.TicketID `json:"ticket"`
+	}
+	opined struct { // an auditor
+		Verdict floodmark.Verdict `json:"verdict"`
+	}
 	vouched struct {
 		Digest floodmark.Digest `json:"digest"`
 		back   bool             // it was withdrawn
@@ -92,6 +101,9 @@ func (*incident) agent() string  { return "" }
 func (*asked) agent() string     { return "" }
 func (*guessed) agent() string   { return "" }
 func (*replied) agent() string   { return "" }
+func (*granted) agent() string   { return "" }
+func (*used) agent() string      { return "" }
+func (*opined) agent() string    { return "" }
 func (*vouched) agent() string   { return "" }
 
 // readFact reads what may be shown of a fact; nil if nothing of it is told.
@@ -124,6 +136,12 @@ func readFact(kind string, body []byte) (told, error) {
 		return &guessed{}, nil
 	case "ticket-answered":
 		f = &replied{}
+	case "grant-given":
+		f = &granted{}
+	case "grant-used":
+		f = &used{}
+	case "opinion-given":
+		f = &opined{}
 	case "endorsed":
 		f = &vouched{}
 	case "withdrawn":

@@ -28,6 +28,10 @@ func allMetrics() []metric {
 		{"floodmark_reasons_total", "counter", "Actions that were not simply allowed, by the deciding reason.", []string{"reason", "verdict"}},
 		{"floodmark_questions_total", "counter", "Questions to a person: opened, approved, denied, voided or expired.", []string{"state"}},
 		{"floodmark_questions_open", "gauge", "Questions asked by this process that wait for an answer.", nil},
+		{"floodmark_tasks_total", "counter", "Turns in which something was decided.", nil},
+		{"floodmark_resolved_total", "counter", "What needed an answer, by who gave it: an earlier grant, the auditor, a verifier, a person; or nobody: voided, expired.", []string{"by"}},
+		{"floodmark_answer_seconds", "histogram", "How long a person took to answer a question.", nil},
+		{"floodmark_paused", "gauge", "Pauses that hold: what is decided under one is not enforced.", nil},
 		{"floodmark_wrong_codes_total", "counter", "Typed codes that answered no question.", nil},
 		{"floodmark_endorsements_total", "counter", "Content the owner vouched for, or no longer does.", []string{"change"}},
 		{"floodmark_incidents_total", "counter", "What should not have been possible, by kind.", []string{"kind"}},
@@ -68,7 +72,8 @@ type metrics struct {
 	appendTime, judgeTime, allTime, waiting prometheus.Histogram
 	openGauge                               prometheus.Gauge
 
-	open map[floodmark.TicketID]time.Time // until when; belongs to the worker
+	open   map[floodmark.TicketID]time.Time // until when; belongs to the worker
+	asking *asking
 }
 
 func newMetrics(o Options) *metrics {
@@ -89,6 +94,7 @@ func newMetrics(o Options) *metrics {
 	m.appendTime, m.judgeTime = f.histogram("floodmark_append_seconds"), f.histogram("floodmark_judge_seconds")
 	m.allTime, m.waiting = f.histogram("floodmark_decision_seconds"), f.histogram("floodmark_wait_seconds")
 	m.openGauge = f.gauge("floodmark_questions_open")
+	m.asking = newAsking(f)
 	f.gauges("floodmark_build_info").WithLabelValues(o.Version, runtime.Version()).Set(1)
 	m.begin()
 	f.watch(o)
@@ -142,7 +148,8 @@ func (m *metrics) observe(o *monitor.Observation) {
 }
 
 // fact counts one fact.
-func (m *metrics) fact(f told, w who) {
+func (m *metrics) fact(f told, w who, at time.Time) {
+	m.asking.fact(f, w, at)
 	switch f := f.(type) {
 	case *decided:
 		verdict := f.Decision.Verdict.String()
@@ -170,7 +177,7 @@ func (m *metrics) fact(f told, w who) {
 			change = "withdrawn"
 		}
 		m.endorsements.WithLabelValues(change).Inc()
-	case *opened, *closed, *turn, *answer, *spawned, *announced, *arrived:
+	case *opened, *closed, *turn, *answer, *spawned, *announced, *arrived, *granted, *used, *opined:
 	}
 }
 
@@ -188,6 +195,7 @@ func (m *metrics) expire(now time.Time) {
 		if !until.After(now) {
 			delete(m.open, t)
 			m.questions.WithLabelValues("expired").Inc()
+			m.asking.expired(t)
 		}
 	}
 	m.openGauge.Set(float64(len(m.open)))
@@ -255,6 +263,9 @@ func (f factory) watch(o Options) {
 		show("floodmark_waiters", func() float64 { return float64(full().Waiters) })
 		show("floodmark_cached_sessions", func() float64 { return float64(full().Sessions) })
 		show("floodmark_cached_bytes", func() float64 { return float64(full().Bytes) })
+	}
+	if held := o.Paused; held != nil {
+		show("floodmark_paused", func() float64 { return float64(held()) })
 	}
 	if signed := o.Checkpoint; signed != nil {
 		show("floodmark_checkpoint_age_seconds", func() float64 { return o.Now().Sub(signed()).Seconds() })

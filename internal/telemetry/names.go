@@ -79,7 +79,7 @@ func (n *names) bound(f told) {
 	case *incident:
 		n.tool(&f.Tool)
 		f.Call, f.Kind = n.id(f.Call), knownIncident(f.Kind)
-	case *closed, *turn, *answer, *spawned, *arrived, *asked, *guessed, *replied, *vouched:
+	case *closed, *turn, *answer, *spawned, *arrived, *asked, *guessed, *replied, *vouched, *granted, *used, *opined:
 	}
 }
 
@@ -124,7 +124,7 @@ func knownCode(c floodmark.Code) floodmark.Code {
 	switch c {
 	case floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
 		floodmark.FlowSecret, floodmark.FlowPrivate, floodmark.FlowFetch, floodmark.ActiveContent,
-		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Iterations,
+		floodmark.OwnerStated, floodmark.Granted, floodmark.Denied, floodmark.Audited, floodmark.Verified, floodmark.Iterations,
 		floodmark.DryRun, floodmark.Paused, floodmark.Unjudged:
 		return c
 	}

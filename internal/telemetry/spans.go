@@ -125,7 +125,7 @@ func (s *spans) fact(o *seen, at time.Time, f told, w who) {
 		}
 	case *closed:
 		s.drop(s.of(o.session), at, "session")
-	case *opened, *asked, *guessed, *replied, *vouched:
+	case *opened, *asked, *guessed, *replied, *vouched, *granted, *used, *opined:
 	}
 }
 

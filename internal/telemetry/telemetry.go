@@ -43,10 +43,11 @@ type Options struct {
 	Traces, Events string
 	// Catalog returns the tools and agents whose names may be shown.
 	Catalog func() *catalog.Catalog
-	// Occupancy and Checkpoint are optional: how full the monitor is, and when
-	// the journal's heads were last signed.
+	// Occupancy, Checkpoint and Paused are optional: how full the monitor is, when
+	// the journal's heads were last signed, and how many pauses hold.
 	Occupancy  func() monitor.Occupancy
 	Checkpoint func() time.Time
+	Paused     func() int
 	Now        func() time.Time
 	// Log says that telemetry itself is in trouble; optional.
 	Log *slog.Logger
@@ -214,7 +215,7 @@ func (t *Telemetry) tellSeen(s *seen) {
 		if who.agent == "" {
 			who.agent = f.agent()
 		}
-		t.metrics.fact(f, who)
+		t.metrics.fact(f, who, e.Time())
 		if t.spans != nil {
 			t.spans.fact(s, e.Time(), f, who)
 		}

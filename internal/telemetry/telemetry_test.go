@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
@@ -29,7 +31,7 @@ func wants(t *testing.T, text string, lines ...string) {
 
 // What happens is counted, at the latest when somebody looks.
 func TestMetricsCountWhatHappens(t *testing.T) {
-	s := newStage(t, Options{Checkpoint: func() time.Time { return time.Date(2025, 12, 31, 23, 59, 0, 0, time.UTC) }})
+	s := newStage(t, Options{Paused: func() int { return 2 }, Checkpoint: func() time.Time { return time.Date(2025, 12, 31, 23, 59, 0, 0, time.UTC) }})
 	s.play(t)
 	wants(t, s.scrape(t),
 		`floodmark_decisions_total{agent="openclaw",effect="fetch",verdict="allow"} 1`,
@@ -38,6 +40,7 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 		`floodmark_questions_total{state="opened"} 1`, `floodmark_questions_open 1`,
 		`floodmark_reasons_total{reason="taint-escalation",verdict="confirm"} 1`,
 		`floodmark_events_total{point="before_tool_call"} 2`,
+		`floodmark_tasks_total 1`, `floodmark_resolved_total{by="person"} 0`, `floodmark_answer_seconds_count 0`, `floodmark_paused 2`,
 		`floodmark_cold_loads_total 1`, `floodmark_cached_sessions 1`, `floodmark_in_flight 0`,
 		`floodmark_decision_seconds_count 7`, `floodmark_telemetry_lost_total 0`, `floodmark_telemetry_unread_total 0`,
 	)
@@ -58,7 +61,7 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 		`floodmark_incidents_total{kind="unmediated-call"} 1`, `floodmark_incidents_total{kind="other"} 0`,
 		`floodmark_policy_reloads_total{result="ok"} 1`, `floodmark_policy_reloads_total{result="refused"} 1`,
 		`floodmark_errors_total{class="busy"} 1`, `floodmark_errors_total{class="other"} 1`, `floodmark_conflicts_total 2`,
-		`floodmark_warnings_total 1`,
+		`floodmark_warnings_total 1`, `floodmark_resolved_total{by="person"} 1`, `floodmark_answer_seconds_count 1`,
 	)
 	if !strings.Contains(s.scrape(t), "floodmark_checkpoint_age_seconds 60.") {
 		t.Error("the age of the checkpoint")
@@ -70,7 +73,37 @@ func TestQuestionsExpire(t *testing.T) {
 	s := newStage(t, Options{})
 	s.play(t)
 	s.clock.Add(int64(time.Hour))
-	wants(t, s.scrape(t), `floodmark_questions_total{state="expired"} 1`, `floodmark_questions_open 0`)
+	wants(t, s.scrape(t), `floodmark_questions_total{state="expired"} 1`, `floodmark_questions_open 0`, `floodmark_resolved_total{by="expired"} 1`)
+}
+
+// Who resolved what: an approval is the person's the first time it is used, and
+// its own afterwards; and a task is counted once, however much it decides.
+func TestWhoResolvedIt(t *testing.T) {
+	m := newMetrics(Options{Now: time.Now})
+	at, w := time.Unix(100, 0), who{session: "s"}
+	later := at.Add(3 * time.Second)
+	verified := &decided{}
+	verified.Decision.Reasons = append(verified.Decision.Reasons, struct {
+		Code floodmark.Code `json:"code"`
+		Rule string         `json:"rule"`
+	}{floodmark.Verified, "webhook"})
+	for _, f := range []told{
+		&turn{open: true}, &decided{}, &decided{}, &asked{Ticket: "t"}, &granted{Ticket: "t"}, &replied{Ticket: "t", Verdict: floodmark.Allow},
+		&used{Ticket: "t"}, &used{Ticket: "t"}, &used{Ticket: "t"}, &replied{Ticket: "u", Verdict: floodmark.Confirm},
+		&opined{Verdict: floodmark.Allow}, &opined{Verdict: floodmark.Confirm}, &turn{}, verified,
+	} {
+		if _, answered := f.(*replied); answered {
+			m.fact(f, w, later)
+			continue
+		}
+		m.fact(f, w, at)
+	}
+	page := httptest.NewRecorder()
+	promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	wants(t, page.Body.String(),
+		`floodmark_tasks_total 2`, `floodmark_resolved_total{by="grant"} 2`, `floodmark_resolved_total{by="person"} 1`, `floodmark_resolved_total{by="voided"} 1`,
+		`floodmark_resolved_total{by="auditor"} 1`, `floodmark_resolved_total{by="verifier"} 1`, `floodmark_answer_seconds_sum 3`,
+	)
 }
 
 // Names that strangers make up become one: there may be endlessly many, and
