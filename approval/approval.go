@@ -52,6 +52,9 @@ type Question struct {
 	// Pick is set if an argument that matters was seen only in content from
 	// outside: then an approval must also say what that argument is.
 	Pick *Pick
+	// Asked is how the owner's last message begins: a question hours later is
+	// read by somebody who thinks of other things.
+	Asked string
 	// Source says who wrote what led here, Consequence what happens after a
 	// yes, both in plain words.
 	Source, Consequence string

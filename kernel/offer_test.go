@@ -193,3 +193,24 @@ func TestQuestionsInPlainWords(t *testing.T) {
 		}
 	}
 }
+
+// A question repeats how the owner's last message began, on one line, without
+// what he would not want to read on a phone.
+func TestAQuestionRepeatsTheOwner(t *testing.T) {
+	long := strings.Repeat("word ", 40)
+	for said, want := range map[string]string{
+		"hello":                             "hello",
+		"mail\n\tit   now\x1b[2J\u202e":     "mail it now·2J",
+		"use password=hunter2hunter2 there": "use password=·hidden· there",
+		long[:160]:                          strings.TrimSpace(long[:160]),
+		long[:159] + "xy":                   long[:159] + "x…",
+	} {
+		d := newDesk(t, "")
+		d.owner("first")
+		d.owner(said)
+		d.call("page", `{"url":"https://one.example/"}`)
+		if got := d.call("mail", `{"to":"bob@firm.example"}`).Ask.Call.Asked; got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}

@@ -26,6 +26,20 @@ func (st *step) writer(j *judged) string {
 	return "the agent itself"
 }
 
+// maxLastWords bounds what a question repeats of the owner's own message: two
+// lines on a phone.
+const maxLastWords = 160
+
+// lastWords is how the owner's last message begins, without what he would not
+// want to read on a phone.
+func (st *step) lastWords() string {
+	if len(st.s.Owner) == 0 {
+		return ""
+	}
+	said := st.veiled(st.s.Owner[len(st.s.Owner)-1])
+	return visibleUpTo(strings.Join(strings.Fields(said), " "), maxLastWords)
+}
+
 // author says who may have written a source.
 func author(s floodmark.Source, t floodmark.Trust) string {
 	name, _, _ := strings.Cut(sourceName(s, t), " ("+t.String()+")")

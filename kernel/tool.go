@@ -136,7 +136,7 @@ func (st *step) ask(j judged) {
 	}
 	q := approval.Question{
 		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
-		Offers: shown.Offers, Source: st.writer(&j), Consequence: consequence(&j),
+		Offers: shown.Offers, Asked: st.lastWords(), Source: st.writer(&j), Consequence: consequence(&j),
 	}
 	shown.Pick, shown.PickEnd, q.Pick = st.pick(&j)
 	if !asked && q.Pick == nil { // what has to be picked is asked alone

@@ -12,7 +12,9 @@ const maxVisible = 80
 // visible is a foreign name as a person may safely be shown it: on one line,
 // without characters that are not seen, that turn the direction of writing, or
 // that a program would take for a link, a picture or an element.
-func visible(name string) string {
+func visible(name string) string { return visibleUpTo(name, maxVisible) }
+
+func visibleUpTo(name string, limit int) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
@@ -24,8 +26,8 @@ func visible(name string) string {
 		}
 		return r
 	}, name)
-	if utf8.RuneCountInString(name) > maxVisible {
-		name = string([]rune(name)[:maxVisible]) + "…"
+	if utf8.RuneCountInString(name) > limit {
+		name = string([]rune(name)[:limit]) + "…"
 	}
 	return name
 }

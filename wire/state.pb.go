@@ -521,7 +521,9 @@ type AskedCall struct {
 	// Who wrote what led to it, in plain words.
 	Source string `protobuf:"bytes,9,opt,name=source,proto3" json:"source,omitempty"`
 	// What happens after a yes, in plain words.
-	Consequence   string `protobuf:"bytes,10,opt,name=consequence,proto3" json:"consequence,omitempty"`
+	Consequence string `protobuf:"bytes,10,opt,name=consequence,proto3" json:"consequence,omitempty"`
+	// How the owner's last message before it began.
+	Asked         string `protobuf:"bytes,11,opt,name=asked,proto3" json:"asked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -622,6 +624,13 @@ func (x *AskedCall) GetSource() string {
 func (x *AskedCall) GetConsequence() string {
 	if x != nil {
 		return x.Consequence
+	}
+	return ""
+}
+
+func (x *AskedCall) GetAsked() string {
+	if x != nil {
+		return x.Asked
 	}
 	return ""
 }
@@ -1347,7 +1356,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x05asked\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05asked\x124\n" +
 	"\aexpires\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12-\n" +
 	"\x05calls\x18\x06 \x03(\v2\x17.floodmark.v1.AskedCallR\x05calls\x12\x12\n" +
-	"\x04code\x18\a \x01(\tR\x04code\"\xe5\x02\n" +
+	"\x04code\x18\a \x01(\tR\x04code\"\xfb\x02\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +
@@ -1359,7 +1368,8 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x04pick\x18\b \x01(\v2\x12.floodmark.v1.PickR\x04pick\x12\x16\n" +
 	"\x06source\x18\t \x01(\tR\x06source\x12 \n" +
 	"\vconsequence\x18\n" +
-	" \x01(\tR\vconsequence\"g\n" +
+	" \x01(\tR\vconsequence\x12\x14\n" +
+	"\x05asked\x18\v \x01(\tR\x05asked\"g\n" +
 	"\x05Offer\x12\x14\n" +
 	"\x05words\x18\x01 \x01(\tR\x05words\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x18\n" +

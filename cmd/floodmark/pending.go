@@ -89,6 +89,9 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 
 // askedText is what a person can choose from, and what has to be said.
 func askedText(p *sheet, call *wire.AskedCall) {
+	if call.GetAsked() != "" {
+		p.line(6, "you had said: «"+call.GetAsked()+"»")
+	}
 	if call.GetSource() != "" {
 		p.line(6, "led here by: "+call.GetSource())
 	}

@@ -108,6 +108,9 @@ func (w *watcher) below(width int) string {
 	put(w.st.yellow, "", fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)))
 	for _, call := range q.GetCalls() {
 		put(nil, "  ", call.GetLine())
+		if call.GetAsked() != "" {
+			put(nil, "  ", "you had said: «"+call.GetAsked()+"»")
+		}
 		if call.GetConsequence() != "" {
 			put(nil, "  ", "after a yes: "+call.GetConsequence())
 		}

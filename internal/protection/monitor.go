@@ -123,6 +123,7 @@ type monitorRun struct {
 	asked    map[floodmark.CallID]floodmark.TicketID
 	places   map[floodmark.TicketID]string // what an owner has to pick
 	decided  floodmark.ActionDecided       // the newest decision
+	newest   *approval.Ticket              // the newest question
 }
 
 // start is when every recorded session takes place. Nothing in a replay
@@ -162,6 +163,7 @@ func (r *monitorRun) apply(out kernel.Output) error {
 	}
 	if out.Ask != nil {
 		r.places[out.Ask.ID] = out.Ask.Call.Place()
+		r.newest = out.Ask
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ const (
 	maxValueRunes   = 160
 	maxLineRunes    = 240
 	maxNameRunes    = 60
+	maxAskedRunes   = 150 // of the owner's own words
 	maxArguments    = 6
 	briefArguments  = 2 // of each call, if there are several
 	maxCardCalls    = 4
@@ -30,12 +31,19 @@ const (
 func questionCard(head string, calls []approval.Question, choices []choice) Text {
 	var t Text
 	t.head(head)
+	if len(calls) > 0 && calls[0].Asked != "" {
+		t.say("\n\nYou had said: ")
+		t.quote(calls[0].Asked, maxAskedRunes)
+	}
 	for i, q := range calls {
 		if i == maxCardCalls {
 			fmt.Fprintf(sayer{&t}, "\n\nand %d more", len(calls)-i)
 			break
 		}
-		t.say("\n\n")
+		if i > 0 || q.Asked == "" {
+			t.say("\n")
+		}
+		t.say("\n")
 		if len(calls) > 1 {
 			t.say(strconv.Itoa(i+1) + ". ")
 		}
@@ -129,7 +137,7 @@ func unpicked(q approval.Question) approval.Question {
 	hide := func(text string) string {
 		for _, value := range q.Pick.Among {
 			if value != "" {
-				text = strings.ReplaceAll(text, value, "(one of these below)")
+				text = strings.ReplaceAll(text, value, "(see below)")
 			}
 		}
 		return text

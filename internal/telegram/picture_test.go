@@ -61,6 +61,7 @@ func steered() approval.Question {
 				{Path: "subject", Role: floodmark.Critical, Whence: floodmark.Nowhere, Shown: "Your invoices"},
 			},
 		},
+		Asked:  "Read https://news.example/today and tell me what is new",
 		Source: "web_fetch https://news.example/today, written by others", Consequence: "It goes out to \"billing@payments-desk.example\" and cannot be called back.",
 		Offers: []approval.Offer{{Words: "this call, once", Scope: floodmark.GrantOnce}},
 		Pick:   &approval.Pick{Argument: "to", Among: []string{"anna@firm.example", "billing@payments-desk.example", "tax@office.example"}},
@@ -74,6 +75,7 @@ func routine() approval.Question {
 			Kind: floodmark.CallTool, Tool: floodmark.ToolRef{Agent: "codex", Name: "shell"}, Effects: []floodmark.Effect{floodmark.Run},
 			Arguments: []floodmark.Argument{{Path: "command", Role: floodmark.Critical, Whence: floodmark.Nowhere, Shown: "go test ./parser"}},
 		},
+		Asked:  "Look up how the parser of pkg.example reads dates, fix ours, and run its tests",
 		Source: "web_fetch https://pkg.example/parser, written by others", Consequence: "Code runs on your machine with your rights.",
 		Offers: []approval.Offer{
 			{Words: "this call, once", Scope: floodmark.GrantOnce},
