@@ -44,8 +44,8 @@ type PauseEnded struct {
 	Session SessionID `json:"session,omitempty"`
 	Why     string    `json:"why"`
 	By      string    `json:"by,omitempty"`
-	// Asked and Refused are counted over all its sessions, and only by the facts
-	// of the monitor itself.
+	// Asked and Refused are counted over all its sessions, in the monitor's own
+	// session and only of a pause whose time was over.
 	Asked   int `json:"asked,omitempty"`
 	Refused int `json:"refused,omitempty"`
 }

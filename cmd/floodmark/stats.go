@@ -236,6 +236,9 @@ func (j *judge) rule(b tally.Behind) (ruleReport, error) {
 		if saves <= 0 || out.Line != nil && out.Line.Saves >= saves {
 			continue
 		}
+		if l.Kind == tally.Endorsement {
+			l.Text = "floodmark endorse " + shellWord(l.Session) + " " + l.Digest.Short()
+		}
 		out.Line = &lineReport{Kind: l.Kind, Text: l.Text, Key: l.Key, Saves: saves, Behind: tally.Whose(l.About)}
 	}
 	if out.Line == nil {

@@ -183,7 +183,7 @@ func (j *judge) check(l tally.Line) (why string, saves int, err error) {
 		}
 		saves += a.Asked - a.WouldAsk
 		for _, d := range a.Decisions {
-			if d.Outcome == kernel.Changed && d.Would.Verdict > d.Was.Verdict && guarded(d) {
+			if d.Outcome == kernel.Changed && d.Would.Verdict > d.Was.Verdict && guarded(d, &l) {
 				return "it would also have loosened what no line may, in " + s.Name, 0, nil
 			}
 		}
@@ -194,12 +194,12 @@ func (j *judge) check(l tally.Line) (why string, saves int, err error) {
 	return "", saves, nil
 }
 
-// guarded reports whether a decision is one that no proposed line may loosen.
-func guarded(d kernel.Rejudged) bool {
+// guarded reports whether a decision is one that a proposed line may not loosen.
+func guarded(d kernel.Rejudged, l *tally.Line) bool {
 	if d.Was.Verdict == floodmark.Restrict || slices.Contains(d.Action.Effects, floodmark.Admin) {
 		return true
 	}
-	if slices.Contains(d.Action.Effects, floodmark.Run) && d.Action.Tool.Server == "" {
+	if slices.Contains(d.Action.Effects, floodmark.Run) && !l.Describes(d.Action.Tool) {
 		return true
 	}
 	return slices.ContainsFunc(d.Was.Reasons, func(r floodmark.Reason) bool {

@@ -85,7 +85,8 @@ func (d *Desk) EndPauses(ctx context.Context, tenants ...string) ([]*wire.PauseS
 	return all, nil
 }
 
-// end ends some pauses of a tenant, each with its account.
+// end ends some pauses of a tenant, each with its account. One that still holds
+// is ended first: nothing that goes wrong with counting keeps it up.
 func (d *Desk) end(ctx context.Context, tenant string, which func(floodmark.Pause) bool, why, by string) ([]*wire.PauseSummary, error) {
 	list, err := d.Monitor.Paused(ctx, tenant)
 	if err != nil {
@@ -96,17 +97,27 @@ func (d *Desk) end(ctx context.Context, tenant string, which func(floodmark.Paus
 		if !which(p) {
 			continue
 		}
+		f := floodmark.PauseEnded{Session: p.Session, Why: why, By: by}
+		ended := d.Monitor.PauseHolds(tenant, p)
+		if ended {
+			if ended, err = d.Monitor.Resume(ctx, tenant, f); err != nil {
+				return all, err
+			}
+			if !ended {
+				continue // somebody else was faster
+			}
+		}
 		sum, err := d.account(ctx, tenant, p)
 		if err != nil {
 			return all, err
 		}
-		sum.Why = why
-		f := floodmark.PauseEnded{Session: p.Session, Why: why, By: by, Asked: int(sum.GetAsked()), Refused: int(sum.GetRefused())}
-		was, err := d.Monitor.Resume(ctx, tenant, f)
-		if err != nil {
-			return all, err
+		if sum.Why = why; !ended {
+			f.Asked, f.Refused = int(sum.GetAsked()), int(sum.GetRefused())
+			if ended, err = d.Monitor.Resume(ctx, tenant, f); err != nil {
+				return all, err
+			}
 		}
-		if was {
+		if ended {
 			all = append(all, sum)
 		}
 	}
@@ -120,14 +131,8 @@ const maxPausedLines = 20
 func (d *Desk) account(ctx context.Context, tenant string, p floodmark.Pause) (*wire.PauseSummary, error) {
 	sum := &pausedSum{calls: map[string]int{}, out: &wire.PauseSummary{Pause: paused(p)}}
 	if p.Session != "" {
-		t, err := d.tell(ctx, journal.Session{Tenant: tenant, ID: p.Session}, nil, nil)
-		if err != nil && !errors.Is(err, httpapi.ErrNotFound) {
-			return nil, err
-		}
-		if err == nil {
-			sum.add(t, p)
-		}
-		return sum.done(), nil
+		err := sum.tell(ctx, d, journal.Session{Tenant: tenant, ID: p.Session}, p)
+		return sum.done(), err
 	}
 	for h, err := range d.Journal.Recent(ctx, tenant) {
 		if err != nil {
@@ -136,13 +141,25 @@ func (d *Desk) account(ctx context.Context, tenant string, p floodmark.Pause) (*
 		if h.At < p.From.UnixNano() {
 			break
 		}
-		t, err := d.tell(ctx, h.Session, nil, nil)
-		if err != nil {
+		if err := sum.tell(ctx, d, h.Session, p); err != nil {
 			return nil, err
 		}
-		sum.add(t, p)
 	}
 	return sum.done(), nil
+}
+
+// tell counts one session. One that cannot be read is named instead.
+func (s *pausedSum) tell(ctx context.Context, d *Desk, of journal.Session, p floodmark.Pause) error {
+	t, err := d.tell(ctx, of, nil, nil)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		s.calls["session "+string(of.ID)+" cannot be read"]++
+	default:
+		s.add(t, p)
+	}
+	return nil
 }
 
 // A pausedSum is an account while it is made.

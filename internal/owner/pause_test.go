@@ -1,12 +1,16 @@
 package owner
 
 import (
+	"context"
 	"errors"
+	"iter"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -67,5 +71,41 @@ func TestAccountOfAPause(t *testing.T) {
 	}
 	if s, err := r.Status(t.Context(), me(), &wire.StatusRequest{}); err != nil || len(s.GetPauses()) != 0 {
 		t.Errorf("%v %v", s.GetPauses(), err)
+	}
+}
+
+// A cracked journal has a session that is not what was written.
+type cracked struct{ journal.Journal }
+
+func (c cracked) Read(ctx context.Context, s journal.Session, after uint64) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for e, err := range c.Journal.Read(ctx, s, after) {
+			if s.ID == "s2" {
+				e.Body = []byte(`{"agent":"other"}`)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// A session that cannot be read keeps no pause up.
+func TestResumeWhateverCannotBeCounted(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("s1")
+	r.poisoned("s2")
+	if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: 600}); err != nil {
+		t.Fatal(err)
+	}
+	r.tell("s1", r.install())
+	r.tell("s2", r.install())
+	r.Journal = cracked{r.Journal}
+	got, err := r.Resume(t.Context(), away(), &wire.ResumeRequest{})
+	if err != nil || len(got.GetEnded()) != 1 || got.GetEnded()[0].GetAsked() != 1 || !slices.Contains(got.GetEnded()[0].GetLines(), "session s2 cannot be read") {
+		t.Errorf("%v %v", got, err)
+	}
+	if d := r.tell("s1", r.install()).Decision; d.Verdict != floodmark.Confirm {
+		t.Errorf("still paused: %v", d)
 	}
 }

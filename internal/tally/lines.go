@@ -87,7 +87,7 @@ func spoken(q *Question) []Line {
 		if !src.Digest.IsZero() {
 			lines = append(lines, Line{
 				Kind: Endorsement, Session: q.Session, Digest: src.Digest, name: q.Session + " " + src.Digest.String(),
-				Text: "floodmark endorse " + q.Session + " " + src.Digest.Short(),
+				Text: "endorse " + src.Digest.Short(),
 			})
 		}
 	}
@@ -191,14 +191,16 @@ func namedByOwner(read floodmark.ActionDecided) bool {
 }
 
 // overriding is a verdict for one tool at one level: never for untrusted
-// content, and never for what reaches others.
+// content, and only for what can be undone and reaches nobody, because it is for
+// all arguments there may be.
 func overriding(q *Question) []Line {
 	tool, level := q.Fact.Action.Tool, q.Fact.Trust
 	name := tool.Name
 	if tool.Server != "" {
 		name = tool.Server + "/" + tool.Name
 	}
-	if level < floodmark.External || level > floodmark.Shared || !plainTool(name) || slices.Contains(q.Fact.Action.Effects, floodmark.Send) || codeLike(name) {
+	if level < floodmark.External || level > floodmark.Shared || !plainTool(name) || codeLike(name) ||
+		slices.ContainsFunc(q.Fact.Action.Effects, func(e floodmark.Effect) bool { return e < floodmark.Write }) {
 		return nil
 	}
 	return []Line{{Kind: PolicyLine, Key: "toolOverrides", Text: fmt.Sprintf("%s: {%s: allow}", name, level), name: "tool " + name + " " + level.String(), tool: tool}}
@@ -230,3 +232,6 @@ func describing(q *Question) []Line {
 		Text: fmt.Sprintf("- {server: %s, tool: %s, about: check this yourself, effect: send, remote: true}", a.Tool.Server, a.Tool.Name),
 	}}
 }
+
+// Describes reports whether a line says what this very tool is.
+func (l *Line) Describes(tool floodmark.ToolRef) bool { return l.Kind == CatalogLine && l.tool == tool }

@@ -1,0 +1,123 @@
+package tally
+
+import (
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+func TestNamesThatMayStandInALine(t *testing.T) {
+	for text, want := range map[string]bool{
+		"docs.news.example": true, "a-b.example": true, "example": false, "": false, "*.example": false, "192.0.2.7": false, "-a.example": false,
+		"a..example": false, "A.example": false, "a.example/x": false, "a.example, trust: shared}": false, "a.example\n": false, "x@a.example": false,
+	} {
+		if plainHost(text) != want {
+			t.Errorf("host %q: %v", text, !want)
+		}
+	}
+	for text, want := range map[string]bool{
+		"/home/anna/notes.md": true, "/home/anna": false, "/": false, "home/anna/x": false, "/home/anna/**": false, "/home/anna/../x": false,
+		"/home//anna/x": false, "/home/anna/a b": false, "/home/anna/\"x": false, "/home/anna/x#y": false,
+	} {
+		if plainPath(text) != want {
+			t.Errorf("path %q: %v", text, !want)
+		}
+	}
+	for text, want := range map[string]bool{"write": true, "crm/update": true, "crm/*": false, "a/b/c": false, "": false, "a b": false, "/x": false, "x/": false, "x: {untrusted": false} {
+		if plainTool(text) != want {
+			t.Errorf("tool %q: %v", text, !want)
+		}
+	}
+	for text, want := range map[string]bool{"run_notebook": true, "Execute": true, "SQL": true, "update_contact": false} {
+		if codeLike(text) != want {
+			t.Errorf("code %q: %v", text, !want)
+		}
+	}
+}
+
+// harmless is a question a line may be proposed for.
+func harmless() *Question {
+	return &Question{
+		Shown: floodmark.Shown{Codes: []floodmark.Code{floodmark.TaintEscalation}},
+		Fact: floodmark.ActionDecided{
+			Trust: floodmark.External, Basis: &floodmark.Basis{},
+			Action: floodmark.Action{
+				Tool: floodmark.ToolRef{Name: "write"}, Effects: []floodmark.Effect{floodmark.Write},
+				Arguments: []floodmark.Argument{{Path: "path", Role: floodmark.Critical, Whence: floodmark.Stated, Trust: floodmark.Owner}},
+			},
+		},
+	}
+}
+
+// Each of these alone ends it: no line of a policy is proposed.
+func TestWhyNothingIsProposed(t *testing.T) {
+	if why := Why(harmless()); why != "" || len(written(harmless(), nil)) != 1 {
+		t.Fatalf("%q %v", why, written(harmless(), nil))
+	}
+	for name, change := range map[string]func(q *Question){
+		"no basis":       func(q *Question) { q.Fact.Basis = nil },
+		"unreadable":     func(q *Question) { q.Fact.Basis.Unreadable = true },
+		"no effect":      func(q *Question) { q.Fact.Action.Effects = nil },
+		"admin":          func(q *Question) { q.Fact.Action.Effects = append(q.Fact.Action.Effects, floodmark.Admin) },
+		"protected":      func(q *Question) { q.Fact.Basis.SelfProtected = true },
+		"instructs":      func(q *Question) { q.Fact.Basis.Instructs = true },
+		"code":           func(q *Question) { q.Fact.Action.Effects = append(q.Fact.Action.Effects, floodmark.Run) },
+		"interactive":    func(q *Question) { q.Fact.Basis.Interactive = true },
+		"a package":      func(q *Question) { q.Fact.Basis.Strange = true },
+		"a secret":       func(q *Question) { q.Fact.Basis.SecretInArgs = true },
+		"a secret file":  func(q *Question) { q.Fact.Basis.SecretPath = true },
+		"a known secret": func(q *Question) { q.Fact.Basis.Carried = []floodmark.Carried{{Rule: "key"}} },
+		"a folder":       func(q *Question) { q.Fact.Basis.Wipes = true },
+		"a flow":         func(q *Question) { q.Shown.Codes = append(q.Shown.Codes, floodmark.FlowPrivate) },
+		"a rule":         func(q *Question) { q.Shown.Codes = append(q.Shown.Codes, floodmark.RuleMatched) },
+		"steered": func(q *Question) {
+			q.Fact.Action.Arguments[0] = floodmark.Argument{Whence: floodmark.Seen, Trust: floodmark.External}
+		},
+	} {
+		q := harmless()
+		change(q)
+		if Why(q) == "" || len(written(q, nil)) != 0 {
+			t.Errorf("%s: %v", name, written(q, nil))
+		}
+	}
+	for name, change := range map[string]func(q *Question){
+		"untrusted": func(q *Question) { q.Fact.Trust = floodmark.Untrusted },
+		"sends":     func(q *Question) { q.Fact.Action.Effects = []floodmark.Effect{floodmark.Send} },
+		"changes":   func(q *Question) { q.Fact.Action.Effects = []floodmark.Effect{floodmark.Change} },
+		"wildcard":  func(q *Question) { q.Fact.Action.Tool.Name = "*" },
+	} {
+		q := harmless()
+		if change(q); len(written(q, nil)) != 0 {
+			t.Errorf("%s: %v", name, written(q, nil))
+		}
+	}
+}
+
+func TestFasterThanReading(t *testing.T) {
+	q := &Question{Outcome: Approved, Letters: 100, Glance: 2 * time.Second}
+	if q.Unread() {
+		t.Error("two seconds for a hundred letters")
+	}
+	if q.Glance--; !q.Unread() {
+		t.Error("a moment less")
+	}
+	if q.Outcome = Expired; q.Unread() {
+		t.Error("nobody answered")
+	}
+	if rank(nil, 50) != 0 || rank([]time.Duration{1, 2, 3}, 50) != 2 || rank([]time.Duration{1, 2, 3}, 90) != 3 || rank([]time.Duration{7}, 90) != 7 {
+		t.Error("ranks")
+	}
+}
+
+// What cannot follow from what came before is refused, not guessed at.
+func TestFactsThatDoNotFit(t *testing.T) {
+	if _, err := Count([]Session{{Name: "s", Facts: []kernel.Recorded{{Fact: floodmark.TurnOpened{}}}}}, time.Time{}, time.Time{}); err == nil {
+		t.Error("a session that nobody opened")
+	}
+	a, err := Count(nil, time.Time{}, time.Time{})
+	if f := a.Figures(); err != nil || f.QuestionsPerTask != 0 || len(f.Resolved) != 7 || len(a.Rules(5)) != 0 {
+		t.Errorf("%+v %v", f, err)
+	}
+}
