@@ -22,11 +22,12 @@ type botKey struct{}
 //	bot start [DIR]         BOT_URL and BOT_TOKEN name a server, and so do the settings below DIR
 //	bot cards N             waits for N cards and prints the last
 //	bot press USER LABEL    touches a button
-//	bot told TEXT           waits until somebody was told something like it
+//	bot told TEXT [..]      waits until somebody was told something like it, once for each dot
 //	bot says TEXT           waits until a card says something like it
 //	bot wrote USER NAME     somebody writes to the bot
 //	bot webhook URL         something else takes what it hears
 //	bot refuses STATUS TEXT from now on
+//	bot away, bot back      nothing gets through, and again
 func (s *scripts) bot(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: bot VERB …")
@@ -60,7 +61,8 @@ func (s *scripts) bot(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	case "told":
 		until(func() bool {
-			return slices.ContainsFunc(server.Replies(), func(r bottest.Reply) bool { return strings.Contains(r.Text, args[0]) })
+			others := slices.DeleteFunc(server.Replies(), func(r bottest.Reply) bool { return !strings.Contains(r.Text, args[0]) })
+			return len(others) >= max(1, len(args[1]))
 		})
 	case "says":
 		until(func() bool {
@@ -76,6 +78,10 @@ func (s *scripts) bot(ts *testscript.TestScript, neg bool, args []string) {
 		server.Break(func(string, int) *bottest.Fault {
 			return &bottest.Fault{Status: status, Body: fmt.Sprintf(`{"ok":false,"error_code":%d,"description":%q}`, status, args[1])}
 		})
+	case "away":
+		server.Break(func(string, int) *bottest.Fault { return &bottest.Fault{} })
+	case "back":
+		server.Break(nil)
 	default:
 		ts.Fatalf("bot %s?", verb)
 	}

@@ -31,7 +31,7 @@ func (d *Daemon) openTelegram() error {
 	if err != nil {
 		return err
 	}
-	d.approvers = append(d.approvers, channel)
+	d.approvers, d.again = append(d.approvers, channel), append(d.again, channel)
 	return nil
 }
 

@@ -142,7 +142,7 @@ func (b *Bot) forget(channel *Channel, gates []*Gate) {
 // over says on a card of a former life that nothing waits for it.
 func (b *Bot) over(n noted) {
 	_ = b.memo.note(noted{Kind: n.Kind, Ticket: n.Ticket, Over: true}) // at worst it is said again after the next start
-	b.edit(n.Chat, n.Message, closedCard("This question is over", "It was answered elsewhere, or its time ran out while the monitor was away."))
+	b.edit(n.Chat, n.Message, overCard())
 }
 
 // edit changes a card, when there is time for it.

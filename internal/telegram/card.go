@@ -257,6 +257,11 @@ func closedCard(head, why string) Text {
 	return t
 }
 
+// overCard is what is left of a card whose end nobody saw.
+func overCard() Text {
+	return closedCard("This question is over", "It was answered elsewhere, or its time ran out while the monitor was away.")
+}
+
 // A sayer lets formatted words of ours be said.
 type sayer struct{ t *Text }
 

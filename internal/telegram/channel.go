@@ -43,6 +43,9 @@ type card struct {
 	version int   // grows with each call that is added
 	message int64 // shows the newest version; 0 until one was sent
 	over    bool
+	// former says that the message was sent by a former life, so that what its
+	// buttons stand for is known and what it says is not.
+	former bool
 }
 
 // maxCards bounds the questions that are open at once, keptEnded those that are
@@ -58,10 +61,22 @@ func (b *Bot) Channel(who Audience, tenant string, answer Answer) (*Channel, err
 		return nil, err
 	}
 	ch := &Channel{bot: b, who: who, tenant: tenant, answer: answer, cards: map[floodmark.TicketID]*card{}}
+	ch.recall()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.channel = ch
 	return ch, nil
+}
+
+// recall takes up the cards that a former life left on the phone.
+func (ch *Channel) recall() {
+	for _, n := range ch.bot.memo.all() {
+		if n.Kind != kindQuestion || n.Chat != ch.who.Chat || n.Tenant != ch.tenant || !ch.bot.opts.Now().Before(n.Expires) || !fits(floodmark.TicketID(n.Ticket)) {
+			continue
+		}
+		t := approval.Ticket{ID: floodmark.TicketID(n.Ticket), Tenant: n.Tenant, Session: n.Session, Calls: n.Calls, Expires: n.Expires}
+		ch.cards[t.ID] = &card{ticket: t, choices: restored(n), message: n.Message, former: true}
+	}
 }
 
 // Ask implements [approval.Approver]. It returns when the card is sent, or as
@@ -123,14 +138,12 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	} else {
 		c.calls = append(c.calls, t.Call)
 	}
+	there := c.former && t.Again && c.ticket.Session == t.Session && c.ticket.Calls == t.Calls
 	c.ticket = t
-	c.choices = choicesOf(t, c.calls)
-	if n, ok := ch.bot.memo.card(kindQuestion, string(t.ID)); ok && t.Again && c.version == 0 && n.Session == t.Session && n.Chat == ch.who.Chat {
-		c.message = n.Message
-		if n.Calls == t.Calls {
-			return c, 0, nil // it is on the phone already
-		}
+	if there {
+		return c, 0, nil // it is on the phone already
 	}
+	c.former, c.choices = false, choicesOf(t, c.calls)
 	if t.Again && len(c.calls) < t.Calls {
 		return c, 0, nil // the others follow
 	}
@@ -155,6 +168,10 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	}
 	lastLine(&text, t.Expires.Sub(ch.bot.opts.Now()), "No answer means no.")
 	rows := keyboardOf(ch.bot.key, ch.bot.memo.tag, kindQuestion, string(t.ID), c.choices)
+	var bound [][]string
+	for _, one := range c.choices {
+		bound = append(bound, one.bound)
+	}
 	ch.mu.Unlock()
 	id, err := ch.bot.client.Send(ctx, ch.who.Chat, text, rows)
 	if err != nil {
@@ -177,7 +194,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	// At worst it is asked twice after a restart.
 	_ = ch.bot.memo.note(noted{
 		Kind: kindQuestion, Ticket: string(t.ID), Session: t.Session, Tenant: t.Tenant,
-		Chat: ch.who.Chat, Message: id, Calls: t.Calls, Expires: t.Expires,
+		Chat: ch.who.Chat, Message: id, Calls: t.Calls, Expires: t.Expires, Bound: bound,
 	})
 	return nil
 }
@@ -222,6 +239,9 @@ func (ch *Channel) end(c *card, o approval.Outcome) {
 	ch.remember(c.ticket.ID)
 	message := c.message
 	text := questionCard(ending(o), c.calls, nil)
+	if c.former && o.Expired {
+		text = overCard() // it may have been answered while nobody was here
+	}
 	ch.mu.Unlock()
 	_ = ch.bot.memo.note(noted{Kind: kindQuestion, Ticket: string(c.ticket.ID), Over: true}) // as in over
 	ch.bot.edit(ch.who.Chat, message, text)

@@ -36,10 +36,32 @@ func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 	for i := range list {
 		c := &list[i]
 		c.cmd.Tool, c.cmd.Ticket, c.cmd.Calls, c.cmd.Channel = approval.All, t.ID, max(t.Calls, 1), "telegram"
-		c.bound = append(c.bound, string(t.Session), strconv.Itoa(c.cmd.Calls), string(c.cmd.Verb), strconv.Itoa(c.cmd.Offer), c.cmd.Picked)
+		c.bound = append([]string{string(t.Session), strconv.Itoa(c.cmd.Calls), string(c.cmd.Verb), strconv.Itoa(c.cmd.Offer), c.cmd.Picked}, c.bound...)
 		for _, q := range calls {
 			c.bound = append(c.bound, q.Action.Tool.Agent, q.Action.Tool.Server, q.Action.Tool.Name, q.Action.ArgsDigest.String())
 		}
+	}
+	return list
+}
+
+// restored are the answers of a card of a former life, from what its buttons are
+// bound to. A file that somebody changed gives nobody anything: the button itself
+// must prove every word of it.
+func restored(n noted) []choice {
+	var list []choice
+	for _, b := range n.Bound {
+		if len(b) < 5 || b[0] != string(n.Session) {
+			continue
+		}
+		calls, err := strconv.Atoi(b[1])
+		offer, wrong := strconv.Atoi(b[3])
+		verb := approval.Verb(b[2])
+		if err != nil || wrong != nil || verb != approval.Approve && verb != approval.Deny {
+			continue
+		}
+		list = append(list, choice{bound: b, cmd: approval.Command{
+			Verb: verb, Tool: approval.All, Ticket: floodmark.TicketID(n.Ticket), Calls: calls, Offer: offer, Picked: b[4], Channel: "telegram",
+		}})
 	}
 	return list
 }

@@ -17,8 +17,9 @@ import (
 )
 
 // A memo remembers on disk which message shows which question, and the name
-// under which this daemon's buttons go. It holds nothing of what was asked.
-// Losing it loses no question: those that are open are asked again.
+// under which this daemon's buttons go. Of what was asked it holds what the
+// buttons stand for, as the journal does. Losing it loses no question: those
+// that are open are asked again.
 type memo struct {
 	file string
 
@@ -40,12 +41,15 @@ type noted struct {
 	Message int64               `json:"message,omitempty"`
 	Calls   int                 `json:"calls,omitempty"`
 	Expires time.Time           `json:"expires,omitzero"`
-	Over    bool                `json:"over,omitempty"`
+	// Bound is what each button stands for.
+	Bound [][]string `json:"bound,omitempty"`
+	Over  bool       `json:"over,omitempty"`
 }
 
 // The limits of the file.
 const (
-	maxMemoBytes = 8 << 20
+	maxMemoBytes = 32 << 20
+	maxMemoLine  = 256 << 10
 	maxMemoLines = 16 << 10 // then it is written anew
 	maxMemoCards = 4096
 )
@@ -77,6 +81,7 @@ func (m *memo) read() error {
 		return fmt.Errorf("read the notes of sent cards: %w", err)
 	}
 	lines := bufio.NewScanner(bytes.NewReader(data[:min(len(data), maxMemoBytes)]))
+	lines.Buffer(nil, maxMemoLine)
 	for lines.Scan() {
 		var n noted
 		if json.Unmarshal(lines.Bytes(), &n) != nil {

@@ -3,6 +3,7 @@ package telegram_test
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -182,14 +183,6 @@ func TestARestartInTheMiddle(t *testing.T) {
 	press := d.server.PressData(anna, anna, card.ID, card.Data[2]) // while nobody listens
 
 	d2 := newDesk(t, setup{server: d.server, file: file, young: true, clock: d.clock})
-	polls := d.server.Calls("getUpdates")
-	d2.until(t, "a poll", func() bool { return d.server.Calls("getUpdates") > polls+1 })
-	if len(d.server.Pending()) != 1 || len(d.server.Replies()) != 0 {
-		t.Errorf("a press for a question that is not asked again yet was thrown away: %+v", d.server.Replies())
-	}
-	again := open
-	again.Again, again.Code = true, "another0"
-	d2.ask(t, again)
 	if told := d2.told(t, press); told.Text != "Approved." {
 		t.Errorf("told %+v", told)
 	}
@@ -200,8 +193,66 @@ func TestARestartInTheMiddle(t *testing.T) {
 		t.Errorf("%d cards were sent, want 2", n)
 	}
 	d2.until(t, "the card to say so", func() bool { return strings.HasPrefix(d.server.Messages()[0].Text, "Allowed by") })
-	d2.skip(31 * time.Second)
+	again := gone
+	again.Again, again.Code = true, "another0"
+	d2.ask(t, again)
+	d2.skip(3 * time.Minute)
 	d2.until(t, "the other card to say that it is over", func() bool { return strings.HasPrefix(d.server.Messages()[1].Text, "This question is over") })
+}
+
+// A press for a question that is not asked again yet waits for it.
+func TestAPressBeforeItsQuestion(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "telegram")
+	d := newDesk(t, setup{file: file})
+	q := d.ticket("t-1")
+	d.ask(t, q)
+	card := d.card(t)
+	d.stop()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(data), "\n") // all but its name is lost
+	if err := os.WriteFile(file, []byte(first+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	press := d.server.PressData(anna, anna, card.ID, card.Data[0])
+	d2 := newDesk(t, setup{server: d.server, file: file, young: true, clock: d.clock})
+	polls := d.server.Calls("getUpdates")
+	d2.until(t, "two polls", func() bool { return d.server.Calls("getUpdates") > polls+1 })
+	if len(d.server.Pending()) != 1 || len(d.server.Replies()) != 0 {
+		t.Errorf("it was thrown away: %+v", d.server.Replies())
+	}
+	q.Again = true
+	d2.ask(t, q)
+	if told := d2.told(t, press); told.Text != "Denied." {
+		t.Errorf("told %+v", told)
+	}
+}
+
+// Whoever changes the notes makes no button stand for something else.
+func TestChangedNotes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "telegram")
+	d := newDesk(t, setup{file: file})
+	d.ask(t, d.ticket("t-1"))
+	card := d.card(t)
+	d.stop()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turned := strings.ReplaceAll(string(data), `".deny"`, `".approve"`)
+	if turned == string(data) {
+		t.Fatalf("nothing to change in %s", data)
+	}
+	if err := os.WriteFile(file, []byte(turned), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d2 := newDesk(t, setup{server: d.server, file: file, young: true, clock: d.clock})
+	told := d2.told(t, d.server.PressData(anna, anna, card.ID, card.Data[0]))
+	if !strings.Contains(told.Text, "out of date") || len(d2.answered()) != 0 {
+		t.Errorf("told %+v, answered %+v", told, d2.answered())
+	}
 }
 
 // The notes are lost: questions are asked again, and the old cards do nothing.
