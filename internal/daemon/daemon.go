@@ -69,7 +69,9 @@ type Daemon struct {
 	table   peer.Table
 	guarded *peer.Guarded
 	voices  *voices
-	door    agents.Door
+	// branches knows which agents other agents started.
+	branches *branches
+	door     agents.Door
 	// telemetry is nil, and so is metrics, unless service.yaml asks for it.
 	telemetry *telemetry.Telemetry
 	metrics   net.Listener
@@ -152,6 +154,7 @@ func (d *Daemon) openMonitor() error {
 	}
 	d.closers = append(d.closers, d.monitor.Close)
 	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
+	d.branches = newBranches(d.table, d.guarded, peer.Now())
 	d.voices.native = d.opts.Service.Native()
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.door = agents.Door{

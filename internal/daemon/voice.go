@@ -69,6 +69,12 @@ func (d *Daemon) hear(s speaker, ev hook.Event) error {
 	return nil
 }
 
+// descends reports whether a speaker is below another guarded agent than its own.
+func (d *Daemon) descends(s speaker) bool {
+	_, below := d.guarded.Below(s.Peer, s.agent)
+	return below
+}
+
 // heard are the monitor's hooks behind that.
 type heard struct {
 	watchedHooks
@@ -88,6 +94,16 @@ func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 		// such words are anybody's.
 		ev.Origin.IsOwner, ev.ByPerson = false, false
 	}
+	if s.framed && s.PID != 0 {
+		reply, done, err := h.branch(ctx, tenant, s, ev)
+		h.d.branches.heard(s, ev)
+		if done || err != nil {
+			return reply, err
+		}
+		if ev.Point == hook.SessionStart && ev.Cause == hook.Startup && h.d.descends(s) {
+			ev.Cause = hook.Resume // a model began it, and nobody knows what that had read
+		}
+	}
 	if err := h.d.hear(s, ev); err != nil {
 		h.d.incident(ctx, "not-the-owners-voice", err.Error())
 		return hook.Reply{}, &monitor.Refusal{Reason: errNotItsVoice.Error(), Hint: "Only the agent itself reports what its owner says.", Err: err}
@@ -104,4 +120,44 @@ func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 		h.d.voices.note(s, ev, reply.Decision.Verdict)
 	}
 	return reply, err
+}
+
+// branch judges what has to do with an agent that another one started; done says
+// that nothing is left to judge.
+func (h heard) branch(ctx context.Context, tenant string, s speaker, ev hook.Event) (reply hook.Reply, done bool, err error) {
+	b := h.d.branches
+	switch {
+	case b.begins(s, ev):
+		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, true, nil
+	case loosens(ev) && ev.Point == hook.MessageReceived:
+		br, is := b.prompted(s, ev)
+		if !is {
+			return hook.Reply{}, false, nil
+		}
+		reply, err := h.watchedHooks.Handle(ctx, tenant, hook.Event{
+			Point: hook.SubagentSpawned, Session: br.parent, Agent: br.agent, Child: ev.Session, Text: ev.Text,
+		})
+		if err != nil {
+			return hook.Reply{}, false, nil //nolint:nilerr // then it is refused like any other's
+		}
+		b.begun(ev.Session, br.parent)
+		return reply, true, nil
+	case ev.Point == hook.AfterToolCall:
+		return hook.Reply{}, false, h.gather(ctx, tenant, ev)
+	}
+	return hook.Reply{}, false, nil
+}
+
+// gather makes what the branches of a session have read count for it, before the
+// result of a call does that may hold their words.
+func (h heard) gather(ctx context.Context, tenant string, ev hook.Event) error {
+	list := h.d.branches.told(ev.Session)
+	for i, child := range list {
+		_, err := h.watchedHooks.Handle(ctx, tenant, hook.Event{Point: hook.SubagentEnded, Session: ev.Session, Agent: ev.Agent, Child: child})
+		if err != nil {
+			h.d.branches.untold(ev.Session, list[i:])
+			return err
+		}
+	}
+	return nil
 }

@@ -92,6 +92,19 @@ func (g *Guarded) Below(p Peer, but string) (name string, below bool) {
 	return "", false
 }
 
+// Among returns which of these processes are guarded agents, leaving out those of
+// one name.
+func (g *Guarded) Among(list []Info, but string) (found []Process) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, p := range list {
+		if slices.ContainsFunc(g.last, func(a agent) bool { return a.Process == p.Process && (but == "" || a.name != but) }) {
+			found = append(found, p.Process)
+		}
+	}
+	return found
+}
+
 // Above returns the guarded agent that p is or descends from.
 func (g *Guarded) Above(p Peer) (name string, guarded bool) {
 	g.mu.Lock()

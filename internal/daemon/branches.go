@@ -1,0 +1,199 @@
+package daemon
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/peer"
+)
+
+// An agent that another agent starts is a branch of it: its prompt was written by
+// a model that had read all the other one has. Whose branch it is the processes
+// tell, and only where nobody below can make it look otherwise. The one that
+// starts it must report by itself, so that nothing it runs can speak in its name;
+// it must have begun under our eyes, below no other agent, and have had one
+// session in all its life, so that whatever is below it comes from that session.
+// Nothing else that speaks may stand between the two. In every other case nobody
+// knows, and the new agent's prompt is refused.
+
+// branches knows the processes that spoke, and which sessions began below them. It
+// is in memory only: after a restart nobody began under our eyes. It is safe for
+// concurrent use.
+type branches struct {
+	table   peer.Table
+	guarded *peer.Guarded
+	// since is when this began to watch.
+	since uint64
+
+	mu       sync.Mutex // guards what is below
+	speakers map[peer.Process]*spoke
+	pending  map[floodmark.SessionID]branch
+	parents  map[floodmark.SessionID]floodmark.SessionID // of branches
+	// news are the branches of a session that did something since it was told.
+	news map[floodmark.SessionID][]floodmark.SessionID
+	full bool // there were too many to follow
+}
+
+// spoke is what a process said first, and whether that was all.
+type spoke struct {
+	session        floodmark.SessionID
+	agent, project string
+	// root says that a branch may hang on it.
+	root bool
+}
+
+// A branch is a session that began below another one and was not prompted yet.
+type branch struct {
+	own    peer.Process
+	parent floodmark.SessionID
+	agent  string // of the parent
+}
+
+// maxBranches bounds what is remembered of each kind. Beyond it nothing is a branch
+// any more until the monitor starts anew.
+const maxBranches = 1 << 14
+
+func newBranches(t peer.Table, g *peer.Guarded, since uint64) *branches {
+	return &branches{
+		table: t, guarded: g, since: since, speakers: map[peer.Process]*spoke{}, pending: map[floodmark.SessionID]branch{},
+		parents: map[floodmark.SessionID]floodmark.SessionID{}, news: map[floodmark.SessionID][]floodmark.SessionID{},
+	}
+}
+
+// own is the process of the agent that speaks, and those above it. Without one
+// nobody knows.
+func own(s speaker) (agent peer.Process, above []peer.Info, ok bool) {
+	if s.agent == "" {
+		return s.Process, s.Ancestors, true
+	}
+	if agent, ok = peer.Starter(s.agent, s.Peer); !ok {
+		return peer.Process{}, nil, false
+	}
+	i := slices.IndexFunc(s.Ancestors, func(up peer.Info) bool { return up.Process == agent })
+	return agent, s.Ancestors[i+1:], true
+}
+
+// begins reports whether a session that starts is a branch. It is not told to the
+// monitor then: the prompt begins it.
+func (b *branches) begins(s speaker, ev hook.Event) bool {
+	agent, above, ok := own(s)
+	if !ok || ev.Point != hook.SessionStart || ev.Cause != hook.Startup {
+		return false
+	}
+	guarded := b.guarded.Among(above, s.agent)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.full || b.speakers[agent] != nil || len(guarded) != 1 {
+		return false
+	}
+	var parent *spoke
+	for _, up := range above {
+		if was := b.speakers[up.Process]; was != nil {
+			if parent != nil || up.Process != guarded[0] {
+				return false
+			}
+			parent = was
+		}
+	}
+	if parent == nil || !parent.root || ev.Project == "" || filepath.Clean(ev.Project) != filepath.Clean(parent.project) {
+		return false
+	}
+	b.pending[ev.Session] = branch{agent, parent.session, parent.agent}
+	return true
+}
+
+// prompted returns whose branch a session is that is prompted for the first time.
+func (b *branches) prompted(s speaker, ev hook.Event) (branch, bool) {
+	agent, _, ok := own(s)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	br, waits := b.pending[ev.Session]
+	if !ok || !waits || br.own != agent || len(ev.Parts) > 0 {
+		return branch{}, false
+	}
+	delete(b.pending, ev.Session)
+	parent := b.root(br.parent)
+	return br, parent && !b.full
+}
+
+// root reports whether a session is still the only one of its process.
+func (b *branches) root(session floodmark.SessionID) bool {
+	for _, was := range b.speakers {
+		if was.root && was.session == session {
+			return true
+		}
+	}
+	return false
+}
+
+// begun takes note of a branch.
+func (b *branches) begun(child, parent floodmark.SessionID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.parents[child] = parent
+	b.news[parent] = append(b.news[parent], child)
+}
+
+// heard takes note of who speaks, before anything is answered.
+func (b *branches) heard(s speaker, ev hook.Event) {
+	agent, above, ok := own(s)
+	if !ok {
+		return
+	}
+	guarded := b.guarded.Among(above, "")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if parent, is := b.parents[ev.Session]; is && !slices.Contains(b.news[parent], ev.Session) {
+		b.news[parent] = append(b.news[parent], ev.Session)
+	}
+	if was := b.speakers[agent]; was != nil {
+		was.root = was.root && was.session == ev.Session
+		return
+	}
+	if b.crowded() {
+		b.sweep()
+	}
+	if b.crowded() {
+		b.full = true
+		return
+	}
+	alone := len(guarded) == 0 && !slices.ContainsFunc(above, func(up peer.Info) bool { return b.speakers[up.Process] != nil })
+	b.speakers[agent] = &spoke{
+		session: ev.Session, agent: ev.Agent, project: ev.Project,
+		root: alone && s.agent == "" && agent.Start >= b.since && ev.Point == hook.SessionStart && ev.Cause == hook.Startup,
+	}
+}
+
+func (b *branches) crowded() bool {
+	return len(b.speakers) >= maxBranches || len(b.parents) >= maxBranches || len(b.pending) >= maxBranches
+}
+
+// sweep forgets processes that have ended: nothing that runs is below them.
+func (b *branches) sweep() {
+	ended := func(p peer.Process) bool {
+		now, err := b.table.Look(p.PID)
+		return err != nil || now.Process != p
+	}
+	maps.DeleteFunc(b.speakers, func(p peer.Process, _ *spoke) bool { return ended(p) })
+	maps.DeleteFunc(b.pending, func(_ floodmark.SessionID, br branch) bool { return ended(br.own) })
+}
+
+// told returns the branches of a session that did something since it was told.
+func (b *branches) told(session floodmark.SessionID) []floodmark.SessionID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := b.news[session]
+	delete(b.news, session)
+	return list
+}
+
+// untold takes that back.
+func (b *branches) untold(session floodmark.SessionID, list []floodmark.SessionID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.news[session] = append(list, b.news[session]...)
+}
