@@ -26,9 +26,9 @@ func (st *step) writer(j *judged) string {
 	return "the agent itself"
 }
 
-// maxLastWords bounds what a question repeats of the owner's own message: two
+// maxLastWords bounds what a question repeats of the owner's own message: some
 // lines on a phone.
-const maxLastWords = 160
+const maxLastWords = 300
 
 // lastWords is how the owner's last message begins, without what he would not
 // want to read on a phone.
@@ -79,11 +79,11 @@ func consequence(j *judged) string {
 		}
 		return "It goes out to others and cannot be called back."
 	case floodmark.Change:
-		return "Something is deleted or altered that others may rely on."
+		return "Something others may rely on is made, changed or deleted."
 	case floodmark.Write:
 		return "A file or note is written."
 	case floodmark.Fetch:
-		return "What is asked for leaves your machine, and a stranger's text comes in."
+		return "That place learns what is asked for, and the agent reads what it answers."
 	case floodmark.Observe:
 	}
 	return "Nothing leaves and nothing changes."

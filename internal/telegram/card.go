@@ -18,7 +18,7 @@ const (
 	maxValueRunes   = 160
 	maxLineRunes    = 240
 	maxNameRunes    = 60
-	maxAskedRunes   = 150 // of the owner's own words
+	maxAskedRunes   = 200 // of the owner's own words
 	maxArguments    = 6
 	briefArguments  = 2 // of each call, if there are several
 	maxCardCalls    = 4
@@ -89,7 +89,7 @@ func deed(effects []floodmark.Effect) string {
 	case floodmark.Send:
 		return "send something to others"
 	case floodmark.Change:
-		return "delete or change something"
+		return "create, change or delete something"
 	case floodmark.Write:
 		return "write a file or note"
 	case floodmark.Fetch:

@@ -164,7 +164,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	t := c.ticket
 	text := questionCard(headOf(c.calls), c.calls, c.choices)
 	if len(c.choices) == 1 {
-		text.say("\n\nIt can be allowed only at your terminal: floodmark pending")
+		text.say("\n\nTo allow it, type «floodmark pending» at your computer.")
 	}
 	lastLine(&text, t.Expires.Sub(ch.bot.opts.Now()), "No answer means no.")
 	rows := keyboardOf(ch.bot.key, ch.bot.memo.tag, kindQuestion, string(t.ID), c.choices)

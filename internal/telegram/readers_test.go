@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,9 @@ func TestCardsForReaders(t *testing.T) {
 		q.Ticket.Call.Action.Tool.Agent, q.Ticket.Call.Action.Tool.Server = "Your assistant", ""
 		d.ask(t, q.Ticket)
 		m := d.server.Messages()[len(d.server.Messages())-1]
-		fmt.Fprintf(&cards, "===== card %d =====\n%s\n\n[%s]\n\n", i+1, m.Text, strings.Join(m.Labels, "]  ["))
+		// What the recordings call their services is no name a person has.
+		shown := regexp.MustCompile(`agentdojo-\w+/`).ReplaceAllString(m.Text, "")
+		fmt.Fprintf(&cards, "===== card %d =====\n%s\n\n[%s]\n\n", i+1, shown, strings.Join(m.Labels, "]  ["))
 		right := "honest"
 		if q.Attack {
 			right = "attack"

@@ -139,7 +139,7 @@ func shorten(text string, most int) string {
 	}
 	tail := most / 3
 	gone := len(runes) - (most - tail) - tail
-	return fmt.Sprintf("%s⟨… %d more …⟩%s", string(runes[:most-tail]), gone, string(runes[len(runes)-tail:]))
+	return fmt.Sprintf("%s⟨… %d letters …⟩%s", string(runes[:most-tail]), gone, string(runes[len(runes)-tail:]))
 }
 
 // cutRunes keeps the beginning of a text.

@@ -43,7 +43,7 @@ func TestShorten(t *testing.T) {
 	if got := shorten(strings.Repeat("a", 12), 12); got != strings.Repeat("a", 12) {
 		t.Errorf("at the limit: %q", got)
 	}
-	if got := shorten("123456789abcd", 12); got != "12345678⟨… 1 more …⟩abcd" {
+	if got := shorten("123456789abcd", 12); got != "12345678⟨… 1 letters …⟩abcd" {
 		t.Errorf("one beyond: %q", got)
 	}
 	if got := cutRunes("日本語", 3); got != "日本語" {
