@@ -91,13 +91,24 @@ func spoken(q *Question) []Line {
 			})
 		}
 	}
-	if q.Shown.Pattern != "" {
-		lines = append(lines, Line{
-			Kind: Grant, Session: q.Session, name: q.Session + " " + q.Shown.Pattern,
-			Text: "one yes for a while, as the question offers it: " + q.Shown.Pattern,
-		})
+	for _, o := range offers(q) {
+		lines = append(lines, Line{Kind: Grant, Session: q.Session, name: q.Session + " " + o.Pattern, Text: "approve what the question offers: " + o.Words})
 	}
 	return lines
+}
+
+// offers are the approvals that a question offered for more than one call.
+func offers(q *Question) []floodmark.Offer {
+	if len(q.Shown.Offers) == 0 && q.Shown.Pattern != "" {
+		return []floodmark.Offer{{Words: q.Shown.Pattern, Pattern: q.Shown.Pattern}}
+	}
+	var list []floodmark.Offer
+	for _, o := range q.Shown.Offers {
+		if o.Pattern != "" {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // written are lines for the policy.

@@ -121,3 +121,23 @@ func TestFactsThatDoNotFit(t *testing.T) {
 		t.Errorf("%+v %v", f, err)
 	}
 }
+
+// One approval of what was offered spares the others of its pattern, and none
+// if there are no others.
+func TestGrantsThatSpare(t *testing.T) {
+	a, b, c := harmless(), harmless(), harmless()
+	for _, q := range []*Question{a, b, c} {
+		q.Session, q.Fact.Basis.Strange = "s", true
+	}
+	a.Shown.Offers = []floodmark.Offer{{Words: "this call"}, {Words: "writes to notes", Pattern: "write path=/n"}}
+	b.Shown.Offers = a.Shown.Offers
+	c.Shown.Pattern = "other"
+	lines := Lines([]*Question{a, b, c}, nil)
+	if len(lines) != 1 || lines[0].Kind != Grant || lines[0].Saves != 1 || lines[0].Text != "approve what the question offers: writes to notes" {
+		t.Errorf("%+v", lines)
+	}
+	a.Fact.Action.Effects = []floodmark.Effect{floodmark.Admin}
+	if lines := Lines([]*Question{a, b, c}, nil); len(lines) != 0 {
+		t.Errorf("%+v", lines)
+	}
+}
