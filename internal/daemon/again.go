@@ -72,7 +72,7 @@ func (d *Daemon) question(ctx context.Context, s journal.Session, last journal.L
 		Action: floodmark.Action{Kind: floodmark.CallTool, Tool: shown.Tool, ArgsDigest: shown.ArgsDigest}, Pattern: shown.Pattern, Offers: slices.Clone(shown.Offers),
 	}
 	if !shown.Pick.IsZero() {
-		q.Pick = &approval.Pick{} // among what is known to nobody any more
+		q.Pick = &approval.Pick{Words: "type where it goes, in full"} // what there was to choose from was not written down
 	}
 	after := uint64(0)
 	if last.Seq > lastEntries {

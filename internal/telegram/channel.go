@@ -164,7 +164,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	t := c.ticket
 	text := questionCard(headOf(c.calls), c.calls, c.choices)
 	if len(c.choices) == 1 {
-		text.say("\n\nTo allow it, type «floodmark pending» at your computer.")
+		text.say("\n\n" + howTo(t, c.calls))
 	}
 	lastLine(&text, t.Expires.Sub(ch.bot.opts.Now()), "No answer means no.")
 	rows := keyboardOf(ch.bot.key, ch.bot.memo.tag, kindQuestion, string(t.ID), c.choices)
@@ -300,20 +300,28 @@ func (ch *Channel) press(ctx context.Context, p Press, s sealed) bool {
 		ch.bot.forged(ctx, p)
 		return true
 	}
-	cmd := chosen.cmd
-	cmd.By = byPrefix + strconv.FormatInt(p.From.ID, 10)
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
-	defer cancel()
-	did, err := ch.answer(bounded, journal.Session{Tenant: ch.tenant, ID: session}, cmd)
+	notice, err := ch.give(ctx, c, session, chosen.cmd, p.From.ID)
 	if err != nil {
 		ch.bot.tell(ctx, p, "Your answer could not be recorded, so it does not count. Touch the button again.", true)
 		return true
+	}
+	ch.bot.tell(ctx, p, notice, false)
+	return true
+}
+
+// give gives an answer to the monitor, and says on the card how it ended.
+func (ch *Channel) give(ctx context.Context, c *card, s floodmark.SessionID, cmd approval.Command, user int64) (string, error) {
+	cmd.By = byPrefix + strconv.FormatInt(user, 10)
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	defer cancel()
+	did, err := ch.answer(bounded, journal.Session{Tenant: ch.tenant, ID: s}, cmd)
+	if err != nil {
+		return "", err
 	}
 	for _, f := range did.Facts {
 		if a, is := f.(floodmark.TicketAnswered); is && a.Ticket == cmd.Ticket {
 			ch.end(c, approval.Outcome{Verdict: a.Verdict, By: a.By, Channel: a.Channel, At: ch.bot.opts.Now()})
 		}
 	}
-	ch.bot.tell(ctx, p, did.Notice, false)
-	return true
+	return did.Notice, nil
 }

@@ -4,5 +4,6 @@
 //
 // It answers nothing itself: a touch becomes a command to the monitor, which
 // proves and records it. It sends no code anywhere, it believes nobody but the
-// users it was told of, and it reads no text that people write to the bot.
+// users it was told of, and of what people write to the bot it reads nothing but
+// replies to a card that wants to hear a place.
 package telegram

@@ -42,11 +42,16 @@ type Press struct {
 type Update struct {
 	ID    int64  `json:"update_id"`
 	Press *Press `json:"callback_query"`
-	// Wrote is only looked at when somebody sets a bot up.
-	Wrote *struct {
-		From User `json:"from"`
-		Chat Chat `json:"chat"`
-	} `json:"message"`
+	// Wrote is looked at if it replies to a card, or when somebody sets a bot up.
+	Wrote *Wrote `json:"message"`
+}
+
+// A Wrote is what somebody wrote to the bot, and what it replies to.
+type Wrote struct {
+	From User     `json:"from"`
+	Chat Chat     `json:"chat"`
+	Text string   `json:"text"`
+	To   *Message `json:"reply_to_message"`
 }
 
 // An Entity marks a part of a text, counted in UTF-16. With entities nothing in

@@ -78,7 +78,7 @@ func (p *poller) once(ctx context.Context) time.Duration {
 	if now.Before(p.shared) || len(p.left) > 0 || p.failed > 0 {
 		wait = 0
 	}
-	list, err := p.bot.client.Updates(ctx, p.from, wait, "callback_query")
+	list, err := p.bot.client.Updates(ctx, p.from, wait, "callback_query", "message")
 	if ctx.Err() != nil {
 		return 0
 	}
@@ -141,7 +141,7 @@ func (p *poller) deal(ctx context.Context, list []Update) {
 			continue
 		}
 		if u.Press == nil || u.Press.Data == "" || p.again(u.Press.ID) {
-			ours[i] = true
+			ours[i] = u.Wrote == nil || p.wrote(ctx, *u.Wrote)
 			continue
 		}
 		s, ok := open(u.Press.Data)
@@ -172,6 +172,18 @@ func (p *poller) deal(ctx context.Context, list []Update) {
 			p.hear(u.Press, true)
 		}
 	}
+}
+
+// wrote deals with what somebody wrote. A reply to what we did not send may be
+// for another, if there is one; everything else is nobody's.
+func (p *poller) wrote(ctx context.Context, w Wrote) (dealt bool) {
+	defer func() {
+		if recover() != nil { // what it said may be content
+			dealt = true
+			p.bot.note("listen", errFault)
+		}
+	}()
+	return p.bot.hear(ctx, w) || w.To == nil || !p.bot.opts.Now().Before(p.shared)
 }
 
 // keptHeard is how many presses are remembered by name: one may come under two

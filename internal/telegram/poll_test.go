@@ -19,7 +19,7 @@ import (
 func TestLongPolling(t *testing.T) {
 	d := newDesk(t, setup{})
 	d.until(t, "a poll", func() bool { return d.server.Calls("getUpdates") > 0 })
-	if got := d.server.Last("getUpdates"); got != `{"limit":100,"timeout":25,"allowed_updates":["callback_query"]}` {
+	if got := d.server.Last("getUpdates"); got != `{"limit":100,"timeout":25,"allowed_updates":["callback_query","message"]}` {
 		t.Errorf("polled with %s", got)
 	}
 	d.ask(t, d.ticket("t-1"))

@@ -183,6 +183,21 @@ func (s *Server) press(user, chat, message int64, data string) string {
 	return id
 }
 
+// Reply writes a reply to a message.
+func (s *Server) Reply(user, chat, message int64, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nextID++
+	body, _ := json.Marshal(map[string]any{ // it holds nothing that cannot be written
+		"update_id": s.nextID,
+		"message": map[string]any{
+			"message_id": s.nextID, "date": 1, "text": text, "from": map[string]any{"id": user, "first_name": "Someone"},
+			"chat": map[string]any{"id": chat, "type": "private"}, "reply_to_message": map[string]any{"message_id": message, "date": 1, "chat": map[string]any{"id": chat}},
+		},
+	})
+	s.push(update{s.nextID, string(body)})
+}
+
 // Push adds an update as it stands. An update may come twice, and late.
 func (s *Server) Push(id int64, body string) {
 	s.mu.Lock()

@@ -1,0 +1,97 @@
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark/approval"
+)
+
+// A question may want to hear where a call goes without having anything to
+// choose from. Then the person replies to the card, in words. It is the only
+// text of people that is read, and only as what was picked: the monitor proves
+// it, and counts wrong ones.
+
+// maxTypedBytes bounds what a person types.
+const maxTypedBytes = 512
+
+// typed returns the answer that a reply gives; false if a card takes none.
+func typed(t approval.Ticket, calls []approval.Question) (choice, bool) {
+	if len(calls) != 1 || max(t.Calls, 1) != 1 || hides(calls[0], maxArguments) {
+		return choice{}, false
+	}
+	p := calls[0].Pick
+	if p == nil || len(p.Among) > 0 || p.Words == "" {
+		return choice{}, false
+	}
+	return choice{cmd: approval.Command{
+		Verb: approval.Approve, Tool: approval.All, Ticket: t.ID, Calls: 1, Offer: firstOffer(calls[0]), Channel: "telegram",
+	}}, true
+}
+
+// howTo says how a question can be allowed that has no button for it.
+func howTo(t approval.Ticket, calls []approval.Question) string {
+	if _, ok := typed(t, calls); ok {
+		return "To allow it, reply to this message: " + cutRunes(visible(calls[0].Pick.Words), maxLineRunes) + "."
+	}
+	return "To allow it, type «floodmark pending» at your computer."
+}
+
+// hear takes in what somebody wrote, if it is a reply to one of our cards. It
+// reports whether it was.
+func (b *Bot) hear(ctx context.Context, w Wrote) bool {
+	channel, _ := b.parts()
+	if channel == nil || w.To == nil || w.Chat.ID != channel.who.Chat {
+		return false
+	}
+	c := channel.shownBy(w.To.ID)
+	if c == nil {
+		return false
+	}
+	if w.From.IsBot || !slices.Contains(channel.who.Users, w.From.ID) {
+		b.opts.Incident("telegram-stranger", fmt.Sprintf("user %d, who may not answer, replied to a question in Telegram", w.From.ID))
+		return true
+	}
+	channel.reply(ctx, c, w)
+	return true
+}
+
+// shownBy finds the open question that a message shows.
+func (ch *Channel) shownBy(message int64) *card {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	for _, c := range ch.cards {
+		if c.message == message && message != 0 {
+			return c
+		}
+	}
+	return nil
+}
+
+// reply takes in what a person who may answer typed.
+func (ch *Channel) reply(ctx context.Context, c *card, w Wrote) {
+	ch.mu.Lock()
+	chosen, ok := typed(c.ticket, c.calls)
+	session := c.ticket.Session
+	ch.mu.Unlock()
+	said := strings.TrimSpace(w.Text)
+	if !ok || said == "" || len(said) > maxTypedBytes {
+		ch.say(ctx, "This question is answered by its buttons.")
+		return
+	}
+	cmd := chosen.cmd
+	cmd.Picked = said
+	notice, err := ch.give(ctx, c, session, cmd, w.From.ID)
+	if err != nil {
+		notice = "Your answer could not be recorded, so it does not count. Reply again."
+	}
+	ch.say(ctx, notice)
+}
+
+// say sends a line to the chat. Nothing depends on it.
+func (ch *Channel) say(ctx context.Context, words string) {
+	_, err := ch.bot.client.Send(ctx, ch.who.Chat, Plain(cutRunes(visible(words), maxLineRunes)), nil)
+	ch.bot.note("answer a reply", err)
+}

@@ -1,0 +1,80 @@
+package telegram_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/telegram"
+	"github.com/floodmark/floodmark/internal/telegram/bottest"
+)
+
+func (d *desk) said(t *testing.T, want string) {
+	t.Helper()
+	d.until(t, want, func() bool {
+		return slices.ContainsFunc(d.server.Messages(), func(m bottest.Message) bool { return m.Text == want })
+	})
+}
+
+// Where there is nothing to choose from, a person types the place as a reply.
+func TestATypedPlace(t *testing.T) {
+	d := newDesk(t, setup{who: telegram.Audience{Chat: group, Users: []int64{anna}}})
+	q := d.ticket("t-1")
+	q.Call.Pick = &approval.Pick{Argument: "command", Words: "type what stands behind the @"}
+	d.ask(t, q)
+	card := d.card(t)
+	if len(card.Labels) != 1 || !strings.Contains(card.Text, "To allow it, reply to this message: type what stands behind the @.") {
+		t.Fatalf("buttons %q below %s", card.Labels, card.Text)
+	}
+	d.server.Reply(mallory, group, card.ID, "right.example")
+	if got := <-d.incidents; !strings.Contains(got, "telegram-stranger: user 666") {
+		t.Errorf("incident %q", got)
+	}
+	d.server.Reply(anna, anna, card.ID, "right.example")           // another chat
+	d.server.Reply(anna, group, card.ID+1000, "right.example")     // another message
+	d.server.Reply(anna, group, card.ID, " ")                      // nothing
+	d.server.Reply(anna, group, card.ID, strings.Repeat("x", 513)) // too much
+	d.said(t, "This question is answered by its buttons.")
+	d.until(t, "all to be dealt with", func() bool { return len(d.server.Pending()) == 0 })
+	if list := d.answered(); len(list) != 0 {
+		t.Errorf("answered %+v", list)
+	}
+	d.server.Reply(anna, group, card.ID, "wrong.example")
+	d.said(t, "That is not where it goes.")
+	d.server.Reply(anna, group, card.ID, " right.example ")
+	d.said(t, "Approved.")
+	got := d.answered()[1]
+	if got.Picked != "right.example" || got.Verb != approval.Approve || got.Offer != 1 || got.Calls != 1 || got.Ticket != "t-1" || got.By != "telegram:4711" || got.Code != "" {
+		t.Errorf("answered %+v", got)
+	}
+	d.until(t, "the card to say so", func() bool { return strings.HasPrefix(d.server.Messages()[0].Text, "Allowed by user 4711") })
+	d.server.Reply(anna, group, card.ID, "right.example")
+	d.until(t, "it to be dealt with", func() bool { return len(d.server.Pending()) == 0 })
+	if n := len(d.answered()); n != 2 {
+		t.Errorf("answered %d times", n)
+	}
+}
+
+// A reply to a card that has buttons answers nothing.
+func TestAReplyIsNoYes(t *testing.T) {
+	for name, change := range map[string]func(*approval.Ticket){
+		"an ordinary card": func(*approval.Ticket) {},
+		"one to choose on": func(q *approval.Ticket) {
+			q.Call.Pick = &approval.Pick{Argument: "command", Words: "pick", Among: []string{"right.example", "b", "c"}}
+		},
+		"one not shown whole":    func(q *approval.Ticket) { q.Calls, q.Call.Pick = 2, &approval.Pick{Words: "type"} },
+		"one that says no words": func(q *approval.Ticket) { q.Call.Pick = &approval.Pick{} },
+	} {
+		d := newDesk(t, setup{})
+		q := d.ticket("t-1")
+		change(&q)
+		d.ask(t, q)
+		d.server.Reply(anna, anna, d.card(t).ID, "right.example")
+		d.said(t, "This question is answered by its buttons.")
+		if list := d.answered(); len(list) != 0 {
+			t.Errorf("%s: answered %+v", name, list)
+		}
+		d.stop()
+	}
+}
