@@ -33,7 +33,7 @@ type Scope struct {
 // Concerns includes widely and excludes narrowly: a bare name includes a
 // server's tool of that name, but excludes only one of the agent's own.
 func (s Scope) Concerns(t floodmark.ToolRef) bool {
-	if len(s.Include) > 0 && slices.ContainsFunc(s.Include, func(n string) bool { return includes(n, t) }) {
+	if slices.ContainsFunc(s.Include, func(n string) bool { return includes(n, t) }) {
 		return true
 	}
 	if len(s.Include) > 0 && len(s.Exclude) == 0 {
