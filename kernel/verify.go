@@ -114,11 +114,10 @@ func (st *step) gate(agent, name string) verify.Gate {
 		if v.FailMode == policy.FailAllow {
 			said.FailMode = verify.FailAllow
 		}
-		if !set {
-			g, set = said, true
-			continue
+		if set {
+			said = g.Join(said)
 		}
-		g = g.Join(said)
+		g, set = said, true
 	}
 	g.Name, g.Agent, g.Scope = name, "", verify.Scope{}
 	return g

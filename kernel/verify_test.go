@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/verify"
@@ -270,5 +271,47 @@ func (d *desk) answerAll(r hook.Reply) {
 	d.t.Helper()
 	if r.Ticket != "" {
 		d.answer(approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: r.Ticket})
+	}
+}
+
+// The auditor's opinion holds in the round with the verifiers for the case that
+// was shown, and for no other one; it is written down once.
+func TestTheOpinionHoldsForItsCase(t *testing.T) {
+	const args = `{"path":"/work/a","text":"x"}`
+	for name, c := range map[string]struct {
+		between func(*desk)
+		change  func(*kernel.Hearing)
+		want    floodmark.Verdict
+	}{
+		"the same case":    {nil, nil, floodmark.Allow},
+		"another case":     {func(d *desk) { d.owner("and be quick") }, nil, floodmark.Audit},
+		"no case":          {nil, func(h *kernel.Hearing) { h.Case = nil }, floodmark.Audit},
+		"the auditor's no": {nil, func(h *kernel.Hearing) { h.Opinion = audit.Opinion{Says: audit.Block} }, floodmark.Confirm},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, "auditor: {on: true}\nverifiers: [{name: webhook, include: [keep]}]\n")
+			d.owner("read https://news.example and take notes")
+			d.reads("page", `{"url":"https://news.example"}`, "text")
+			out := d.call("keep", args)
+			if out.Case == nil {
+				t.Fatalf("%+v", out.Reply.Decision)
+			}
+			h := kernel.Hearing{Case: out.Case, Opinion: audit.Opinion{Says: audit.Allow}}
+			out = d.opine("keep", args, h.Opinion)
+			if out.Verify == nil {
+				t.Fatalf("%+v", out.Reply.Decision)
+			}
+			h.Asked, h.Answers = *out.Verify, []kernel.GateAnswer{yes("webhook")}
+			if c.between != nil {
+				c.between(d)
+			}
+			if c.change != nil {
+				c.change(&h)
+			}
+			out = d.take(kernel.Verify(d.state, d.rules, d.input(hook.Event{Point: hook.BeforeToolCall, Call: toolCall("keep", args)}), h))
+			if got := out.Reply.Decision; got.Verdict != c.want || (out.Case != nil) != (c.want == floodmark.Audit) || len(kept[floodmark.OpinionGiven](out)) > 0 {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
