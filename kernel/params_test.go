@@ -55,13 +55,13 @@ func TestParamsForGates(t *testing.T) {
 // A secret that was read in the session leaves in no form, whatever it looks
 // like: whole, encoded, or in pieces.
 func TestKnownSecretsDoNotLeave(t *testing.T) {
-	const key = "AKIAIOSFODNN71234567"
+	const key = "AKIAIOSFODNN72647352"
 	for _, args := range []string{
 		`{"code":"echo ` + key + `"}`,
-		`{"code":"echo AKIAIOSF-ODNN7-1234567"}`,
-		`{"code":"echo QUtJQUlPU0ZPRE5ONzEyMzQ1Njc="}`,
-		`{"code":"echo AKIAIOSFOD","more":"NN71234567"}`,
-		`{"code":"echo AKIAIOSFODNN7","more":1234567}`,
+		`{"code":"echo AKIAIOSF-ODNN7-2647352"}`,
+		`{"code":"echo QUtJQUlPU0ZPRE5ONzI2NDczNTI="}`,
+		`{"code":"echo AKIAIOSFOD","more":"NN72647352"}`,
+		`{"code":"echo AKIAIOSFODNN","more":72647352}`,
 	} {
 		d := newDesk(t, oneGate)
 		out := d.call("vault", `{"q":"x"}`)
@@ -77,7 +77,7 @@ func TestKnownSecretsDoNotLeave(t *testing.T) {
 			continue
 		}
 		sent := string(out.Verify.Request.Params) + strings.Join(out.Verify.Request.Lines, "\n")
-		for _, piece := range []string{"AKIA", "QUtJ", "1234567", "NN7"} {
+		for _, piece := range []string{"AKIA", "QUtJ", "647352", "NN7"} {
 			if strings.Contains(sent, piece) {
 				t.Errorf("%s: sent %s", args, sent)
 			}
