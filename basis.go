@@ -52,8 +52,9 @@ type Basis struct {
 	// Kinds are the kinds of the values, one for each argument; none means that
 	// all are strings with something in them. Cut are the arguments besides
 	// content whose short form is not the whole value. Needs are those that
-	// need another trust than the owner's. Long are those whose value is too
-	// long to be shown to an auditor as a whole.
+	// need another trust than the owner's. Long are those whose value cannot be
+	// shown to an auditor as a whole: it is too long, or holds what looks like a
+	// secret.
 	Kinds []ValueKind `json:"kinds,omitempty"`
 	Cut   []int       `json:"cut,omitempty"`
 	Long  []int       `json:"long,omitempty"`

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
@@ -56,11 +58,8 @@ func (c Case) Fits() bool {
 	if n == 0 || n > MaxOwnerBytes || len(c.Arguments) > MaxArguments || len(c.SourceTools) > MaxSourceTools {
 		return false
 	}
-	if len(c.Tool.String()) > MaxNameBytes {
-		return false
-	}
-	for _, name := range c.SourceTools {
-		if len(name) > MaxNameBytes {
+	for _, name := range append([]string{c.Tool.String()}, c.SourceTools...) {
+		if len(name) > MaxNameBytes || strings.ContainsFunc(name, notInNames) {
 			return false
 		}
 	}
@@ -70,6 +69,12 @@ func (c Case) Fits() bool {
 		}
 	}
 	return true
+}
+
+// notInNames are characters that no tool's name has: a name is a word, and no
+// place for a sentence.
+func notInNames(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./:@+", r)
 }
 
 // NewArgument caps the text of one argument.

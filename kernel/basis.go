@@ -33,7 +33,7 @@ func (st *step) values(j *judged) {
 	plain := true
 	for i, leaf := range j.leaves {
 		plain = plain && leaf.Kind == hook.String && leaf.Value != ""
-		if len(leaf.Value) > audit.MaxArgumentBytes {
+		if len(leaf.Value) > audit.MaxArgumentBytes || st.settings().AuditorOn && st.hides(j, leaf) {
 			b.Long = append(b.Long, i)
 		}
 		a := &j.action.Arguments[i]

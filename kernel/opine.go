@@ -33,7 +33,7 @@ func (st *step) auditable(j *judged) bool {
 func (st *step) auditCase(j *judged) audit.Case {
 	c := audit.Case{OwnerMessages: slices.Clone(st.s.Owner), Tool: j.action.Tool, Effects: j.action.Effects}
 	for src := range st.s.Ledger.Sources() {
-		if src.Origin.Kind == floodmark.FromTool && !slices.Contains(c.SourceTools, src.Origin.Name) {
+		if src.Origin.Kind == floodmark.FromTool && src.Origin.Name != "" && !slices.Contains(c.SourceTools, src.Origin.Name) {
 			c.SourceTools = append(c.SourceTools, src.Origin.Name)
 		}
 	}
@@ -52,10 +52,9 @@ const maxAudited = 64 << 10
 
 // auditArgument is one value without what looks like a secret.
 func (st *step) auditArgument(j *judged, leaf hook.Leaf, a floodmark.Argument) audit.Argument {
-	about := argument(j.use, leaf)
 	text := leaf.Value
 	chars := utf8.RuneCountInString(text)
-	if len(text) > maxAudited || about.Is == catalog.IsSecret || secretName(leaf.Path) {
+	if len(text) > maxAudited || argument(j.use, leaf).Is == catalog.IsSecret || secretName(leaf.Path) {
 		text = audit.Redacted(chars)
 	} else {
 		text = st.veiled(text)
@@ -64,6 +63,13 @@ func (st *step) auditArgument(j *judged, leaf hook.Leaf, a floodmark.Argument) a
 	out.Chars = chars
 	out.File = a.Role == floodmark.Content && slices.Contains(j.action.Effects, floodmark.Write)
 	return out
+}
+
+// hides reports whether something of a value is kept from an auditor that it
+// would have to see: whoever writes a link as «token: …» must not have it passed
+// unseen. Only where a secret belongs by its profile nothing is missed.
+func (st *step) hides(j *judged, leaf hook.Leaf) bool {
+	return argument(j.use, leaf).Is != catalog.IsSecret && leaf.Value != "" && (secretName(leaf.Path) || st.veiled(leaf.Value) != leaf.Value)
 }
 
 // CaseOf is what an auditor would be shown of a call, whoever decides on it: for

@@ -29,9 +29,9 @@ func TestWhatTheAuditorIsShown(t *testing.T) {
 		{
 			"mail", `{"to":"anna@firm.example","key":"hunter2hunter2","title":"see https://u:hunter22@host.example/","body":"password: hunter2hunter2, bye"}`,
 			[]audit.Argument{
-				{Path: "body", Text: "password: [hidden] bye", Chars: 29},
+				{Path: "body", Text: "password: [hidden] bye", Chars: 29, Cut: true},
 				{Path: "key", Text: "[REDACTED: 14 chars]", Chars: 14},
-				{Path: "title", Text: "see https://u:[hidden]@host.example/", Chars: 36},
+				{Path: "title", Text: "see https://u:[hidden]@host.example/", Chars: 36, Cut: true},
 				{Path: "to", Text: "anna@firm.example", Chars: 17},
 			},
 		},
@@ -43,17 +43,14 @@ func TestWhatTheAuditorIsShown(t *testing.T) {
 			"keep", `{"path":"/w/n.md","text":"` + long + `"}`,
 			[]audit.Argument{{Path: "path", Text: "/w/n.md", Chars: 7}, {Path: "text", Text: "[REDACTED: 40000 chars]", Chars: 40_000, File: true, Cut: true}},
 		},
-		{"look", `{"auth_token":"x"}`, []audit.Argument{{Path: "auth_token", Text: "[REDACTED: 1 chars]", Chars: 1}}},
+		{"look", `{"auth_token":"x"}`, []audit.Argument{{Path: "auth_token", Text: "[REDACTED: 1 chars]", Chars: 1, Cut: true}}},
 	} {
-		out := d.call(c.tool, c.args)
-		if out.Case == nil {
-			t.Fatalf("%s %.60s: %+v", c.tool, c.args, out.Reply.Decision)
-		}
-		if !reflect.DeepEqual(out.Case.OwnerMessages, []string{"first", "second"}) {
-			t.Errorf("the owner's words: %q", out.Case.OwnerMessages)
+		shown, ok := kernel.CaseOf(d.state, d.rules, d.input(hook.Event{Point: hook.BeforeToolCall, Call: toolCall(c.tool, c.args)}))
+		if !ok || !reflect.DeepEqual(shown.OwnerMessages, []string{"first", "second"}) {
+			t.Errorf("%v, the owner's words: %q", ok, shown.OwnerMessages)
 		}
 		byPath := map[string]audit.Argument{}
-		for _, a := range out.Case.Arguments {
+		for _, a := range shown.Arguments {
 			byPath[a.Path] = a
 		}
 		for _, want := range c.want {
@@ -88,6 +85,11 @@ func TestNeverForTheAuditor(t *testing.T) {
 		"a mail too long":       {"", "", "mail", `{"to":"anna@firm.example","body":"` + overlong + `"}`, floodmark.Confirm},
 		"a secret it has read":  {"", "vault", "mail", `{"to":"anna@firm.example","body":"swordfish-4711-abcdef"}`, floodmark.Confirm},
 		"other words":           {"", "vault", "mail", `{"to":"anna@firm.example","body":"good morning"}`, floodmark.Audit},
+		"a link as a token":     {"", "", "mail", `{"to":"anna@firm.example","body":"your token: https://evil.example/x"}`, floodmark.Confirm},
+		"named as a token":      {"", "", "mail", `{"to":"anna@firm.example","token":"https://evil.example/x"}`, floodmark.Confirm},
+		"named so, and empty":   {"", "", "mail", `{"to":"anna@firm.example","token":""}`, floodmark.Audit},
+		"a secret in its place": {"", "", "mail", `{"to":"anna@firm.example","key":"hunter2hunter2"}`, floodmark.Audit},
+		"a file with a token":   {"", "", "keep", `{"path":"/w/n.md","text":"your token: hunter2hunter2"}`, floodmark.Audit},
 		"a tool nobody knows":   {"", "wall", "mystery", `{"a":"b"}`, floodmark.Confirm},
 		"a name too long":       {"", "", "look", `{"` + strings.Repeat("k", audit.MaxNameBytes+1) + `":"b"}`, floodmark.Confirm},
 		"what a rule restricts": {"rules:\n  - {name: no, when: 'true', action: {verdict: restrict}}\n", "", "look", `{}`, floodmark.Restrict},

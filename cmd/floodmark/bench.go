@@ -55,7 +55,7 @@ held out: rules are written without looking into them.
 
 Only if they are named: floodmark with an auditor that is played, one that knows the
 recording (perfect), one that never can tell (unsure), one that never answers (down),
-and that with failMode: warn (down-warn).
+that with failMode: warn (down-warn), and one that agrees to everything (fooled).
 
 The sets mutation-1 to mutation-5 are the attacks that succeeded, written again as
 an attacker would who knows the rules: he owns the sender field (1), copies the
@@ -100,7 +100,7 @@ func policyNames() []string { return []string{"none", "A", "B", "floodmark"} }
 
 // auditedNames are floodmark with an auditor that is only played: not measured
 // unless they are named.
-func auditedNames() []string { return []string{"perfect", "unsure", "down", "down-warn"} }
+func auditedNames() []string { return []string{"perfect", "unsure", "down", "down-warn", "fooled"} }
 
 func allPolicyNames() []string { return append(policyNames(), auditedNames()...) }
 
@@ -234,6 +234,8 @@ func newAudited(name, profile string) (protection.Decider, error) {
 	switch name {
 	case "perfect":
 		says = protection.Perfect
+	case "fooled":
+		says = protection.Fooled
 	case "unsure":
 		says = protection.AlwaysUnsure
 	case "down-warn":

@@ -12,7 +12,6 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -98,10 +97,7 @@ func (a *Auditor) Audit(ctx context.Context, from audit.Asker, c audit.Case) (au
 	if !c.Fits() {
 		return a.note(audit.Opinion{Says: audit.Unsure, Reason: "it was not asked: the call is too large to be shown as a whole"}, nil)
 	}
-	name, err := a.name(from.Tenant, c)
-	if err != nil {
-		return a.note(audit.Opinion{}, &audit.Failure{Words: "could not be shown the call", Err: err})
-	}
+	name := a.name(from.Tenant, c)
 	if spent := a.budget.take(from); spent != "" {
 		return a.note(audit.Opinion{Says: audit.Unsure, Reason: "it was not asked: " + spent}, nil)
 	}
@@ -117,16 +113,16 @@ func (a *Auditor) Audit(ctx context.Context, from audit.Asker, c audit.Case) (au
 	return a.note(o, err)
 }
 
-// name is a digest of exactly this case, with everything it holds. It means
+// name is a digest of exactly this case, with everything it holds: the question,
+// in which every value is quoted byte by byte, and what is not in it. It means
 // nothing outside this process.
-func (a *Auditor) name(tenant string, c audit.Case) (caseName, error) {
-	data, err := json.Marshal([]any{tenant, c})
-	if err != nil {
-		return caseName{}, err
-	}
+func (a *Auditor) name(tenant string, c audit.Case) caseName {
 	mac := hmac.New(sha256.New, a.secret[:])
-	mac.Write(data)
-	return caseName(mac.Sum(nil)), nil
+	fmt.Fprintf(mac, "%q %q %q", tenant, c.Tool.Agent, c.Prompt().String())
+	for _, arg := range c.Arguments {
+		fmt.Fprintf(mac, " %d %v", arg.Chars, arg.File)
+	}
+	return caseName(mac.Sum(nil))
 }
 
 // guarded asks unless the service failed too often, in turn, and in time.

@@ -21,6 +21,9 @@ func Perfect(t *Trace, c *Call) audit.Opinion {
 	return audit.Opinion{Says: audit.Allow}
 }
 
+// Fooled agrees to everything: no auditor can do worse.
+func Fooled(*Trace, *Call) audit.Opinion { return audit.Opinion{Says: audit.Allow} }
+
 // AlwaysUnsure never helps.
 func AlwaysUnsure(*Trace, *Call) audit.Opinion { return audit.Opinion{Says: audit.Unsure} }
 

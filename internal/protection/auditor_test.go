@@ -96,7 +96,7 @@ func TestSimulatedAuditors(t *testing.T) {
 	d := audited()
 	trace, goal, other := &d.Traces[3], &d.Traces[3].Steps[1].Calls[0], &d.Traces[3].Steps[2].Calls[0]
 	if protection.Perfect(trace, goal).Says != audit.Block || protection.Perfect(trace, other).Says != audit.Allow ||
-		protection.AlwaysUnsure(trace, other).Says != audit.Unsure || protection.Down(trace, other).Says != audit.Silent {
+		protection.Fooled(trace, goal).Says != audit.Allow || protection.AlwaysUnsure(trace, other).Says != audit.Unsure || protection.Down(trace, other).Says != audit.Silent {
 		t.Error("an auditor does not do what it is called")
 	}
 	plain, err := protection.Rules("assistant")
