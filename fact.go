@@ -284,6 +284,10 @@ type TicketExtended struct {
 type TicketRefused struct {
 	Ticket TicketID `json:"ticket,omitempty"`
 	Why    string   `json:"why"`
+	// Channel is where it was typed. Until is set if there were too many there:
+	// no code that is typed there is looked at before.
+	Channel string    `json:"channel,omitempty"`
+	Until   time.Time `json:"until,omitzero"`
 }
 
 // TicketAnswered says how a person answered. The first answer wins.

@@ -63,7 +63,7 @@ func examples() []floodmark.Fact {
 		floodmark.IncidentSeen{Kind: "k", Call: "c", Tool: tool, Text: "t"},
 		floodmark.TicketOpened{Ticket: "t", CodeMAC: digest, Shown: []floodmark.Shown{shown}, Expires: at},
 		floodmark.TicketExtended{Ticket: "t", Shown: shown, CodeMAC: digest},
-		floodmark.TicketRefused{Ticket: "t", Why: "w"},
+		floodmark.TicketRefused{Ticket: "t", Why: "w", Channel: "c", Until: at},
 		floodmark.TicketAnswered{Ticket: "t", Verdict: floodmark.Allow, By: "b", Channel: "c"},
 		floodmark.GrantGiven{Ticket: "t", Scope: floodmark.GrantTurn, Shown: shown, Turn: 1, Until: at},
 		floodmark.GrantUsed{Ticket: "t", Call: "c", Tool: tool},

@@ -13,6 +13,27 @@ type Book struct {
 	Tickets []Open   `json:"tickets,omitempty"`
 	Grants  []Grant  `json:"grants,omitempty"`
 	Denials []Denial `json:"denials,omitempty"`
+	// Closed are the last questions that have ended, and Guesses how often a wrong
+	// code was typed where.
+	Closed  []Closed `json:"closed,omitempty"`
+	Guesses []Guess  `json:"guesses,omitempty"`
+}
+
+// A Closed is a question that has ended: whoever answers late is told how.
+type Closed struct {
+	ID      floodmark.TicketID `json:"id"`
+	CodeMAC floodmark.Digest   `json:"codeMac"`
+	Verdict floodmark.Verdict  `json:"verdict"`
+	By      string             `json:"by,omitempty"`
+	Channel string             `json:"channel,omitempty"`
+}
+
+// A Guess is how often a wrong code was typed through one channel since a right
+// one, and until when none is looked at there.
+type Guess struct {
+	Channel string    `json:"channel,omitempty"`
+	Wrong   int       `json:"wrong,omitempty"`
+	Until   time.Time `json:"until,omitzero"`
 }
 
 // An Open is a question that was asked and not yet answered.
@@ -26,6 +47,9 @@ type Open struct {
 	// Approved says that it was answered with yes. It is kept until it expires:
 	// a deny that arrives before the call runs still wins.
 	Approved bool `json:"approved,omitempty"`
+	// By and Channel say who approved it, and where.
+	By      string `json:"by,omitempty"`
+	Channel string `json:"channel,omitempty"`
 }
 
 // A Grant is what an approval allows.
@@ -54,6 +78,8 @@ const (
 	MaxShown   = 16 // calls under one code: more cannot be read
 	MaxTickets = 32
 	MaxGrants  = 64
+	MaxClosed  = 32
+	MaxGuesses = 16 // channels; more are one
 )
 
 // Open takes in a new question.
@@ -85,6 +111,42 @@ func (b *Book) Refuse(f floodmark.TicketRefused) {
 			b.Tickets[i].Wrong++
 		}
 	}
+	if f.Ticket != "" {
+		return
+	}
+	g := b.guess(f.Channel)
+	if g == nil {
+		channel := f.Channel
+		if len(b.Guesses) >= MaxGuesses-1 {
+			channel = ""
+		}
+		b.Guesses = append(b.Guesses, Guess{Channel: channel})
+		g = &b.Guesses[len(b.Guesses)-1]
+	}
+	if g.Wrong++; !f.Until.IsZero() {
+		g.Wrong, g.Until = 0, f.Until
+	}
+}
+
+// guess finds the wrong codes of a channel. When there are too many channels all
+// others count as the one without a name.
+func (b *Book) guess(channel string) *Guess {
+	if i := slices.IndexFunc(b.Guesses, func(g Guess) bool { return g.Channel == channel }); i >= 0 {
+		return &b.Guesses[i]
+	}
+	if len(b.Guesses) < MaxGuesses {
+		return nil
+	}
+	return &b.Guesses[slices.IndexFunc(b.Guesses, func(g Guess) bool { return g.Channel == "" })]
+}
+
+// Guessed returns how often a wrong code was typed through a channel, and until
+// when none is looked at there.
+func (b *Book) Guessed(channel string) (wrong int, until time.Time) {
+	if g := b.guess(channel); g != nil {
+		return g.Wrong, g.Until
+	}
+	return 0, time.Time{}
 }
 
 // Answer takes in how a person answered: the question is closed, and a refusal
@@ -97,9 +159,12 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 			b.Denials = append(b.Denials, Denial{Tool: s.Tool, ArgsDigest: s.ArgsDigest})
 		}
 	}
+	if g := b.guess(f.Channel); g != nil && f.Verdict != floodmark.Confirm {
+		g.Wrong = 0
+	}
 	if f.Verdict == floodmark.Allow {
 		if i >= 0 {
-			b.Tickets[i].Approved = true
+			b.Tickets[i].Approved, b.Tickets[i].By, b.Tickets[i].Channel = true, f.By, f.Channel
 		}
 		return
 	}
@@ -110,6 +175,10 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 	}
 	b.End(f.Ticket)
 	if i >= 0 {
+		b.Closed = append(b.Closed, Closed{ID: f.Ticket, CodeMAC: b.Tickets[i].CodeMAC, Verdict: f.Verdict, By: f.By, Channel: f.Channel})
+		if extra := len(b.Closed) - MaxClosed; extra > 0 {
+			b.Closed = slices.Delete(b.Closed, 0, extra)
+		}
 		b.Tickets = orNil(slices.Delete(b.Tickets, i, i+1))
 	}
 }
@@ -185,7 +254,7 @@ func (b *Book) CloseTurn() {
 
 // Void ends every question and every grant: after a cleared context, nothing
 // that was shown describes the session any more.
-func (b *Book) Void() { *b = Book{} }
+func (b *Book) Void() { *b = Book{Guesses: b.Guesses} }
 
 func (b *Book) find(t floodmark.TicketID) int {
 	return slices.IndexFunc(b.Tickets, func(o Open) bool { return o.ID == t })

@@ -116,6 +116,33 @@ func (b *Book) ByCode(key []byte, s floodmark.SessionID, code string, at time.Ti
 	return found, ok
 }
 
+// Ended returns how a question ended that somebody answers late: by its name, or
+// by its code. One that nobody answered in time has the verdict Confirm.
+func (b *Book) Ended(key []byte, s floodmark.SessionID, t floodmark.TicketID, code string, at time.Time) (Closed, bool) {
+	var found Closed
+	ok := false
+	is := func(id floodmark.TicketID, mac floodmark.Digest) bool {
+		if code == "" {
+			return t != "" && id == t
+		}
+		return SameDigest(CodeMAC(key, s, id, code), mac)
+	}
+	for _, c := range b.Closed {
+		if is(c.ID, c.CodeMAC) {
+			found, ok = c, true
+		}
+	}
+	for _, o := range b.Tickets {
+		if !at.Before(o.Expires) && is(o.ID, o.CodeMAC) {
+			found, ok = Closed{ID: o.ID, Verdict: floodmark.Confirm, By: "its time ran out"}, true
+			if o.Approved {
+				found.Verdict, found.By, found.Channel = floodmark.Allow, o.By, o.Channel
+			}
+		}
+	}
+	return found, ok
+}
+
 // ByID returns an open question by its name, for channels that proved the owner.
 func (b *Book) ByID(t floodmark.TicketID, at time.Time) (Open, bool) {
 	if i := b.find(t); i >= 0 && at.Before(b.Tickets[i].Expires) {

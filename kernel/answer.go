@@ -53,17 +53,20 @@ func (st *step) command(cmd approval.Command) error {
 
 // answer closes a question. The first answer wins: a later one finds nothing.
 func (st *step) answer(cmd approval.Command) {
+	if cmd.Verb == approval.Approve && cmd.Code != "" && st.lockedOut(cmd) {
+		return
+	}
 	open, ok := st.ticket(cmd)
 	if !ok {
-		st.wrongCode()
+		st.unanswerable(cmd)
 		return
 	}
 	if cmd.Verb == approval.Approve && cmd.Code == "" && max(cmd.Calls, 1) != len(open.Shown) && !open.Approved {
 		st.out.Reply.Notice = "That question has changed since it was shown. Look at it again."
 		return
 	}
-	if open.Approved && cmd.Verb == approval.Approve {
-		st.out.Reply.Notice = "That question was answered already."
+	if open.Approved && (cmd.Verb == approval.Approve || !st.holds(open.ID)) {
+		st.answeredBefore(approval.Closed{ID: open.ID, Verdict: floodmark.Allow, By: open.By, Channel: open.Channel})
 		return
 	}
 	if cmd.Verb == approval.Deny {
@@ -103,18 +106,6 @@ func (st *step) ticket(cmd approval.Command) (approval.Open, bool) {
 		return st.s.Book.ByID(cmd.Ticket, st.in.At)
 	}
 	return st.s.Book.ByCode(st.in.Key[:], st.ev.Session, cmd.Code, st.in.At)
-}
-
-// wrongCode counts a guess against every open question and voids those that
-// were guessed at too often.
-func (st *step) wrongCode() {
-	st.keep(floodmark.TicketRefused{Why: "no open question has this code"})
-	st.out.Reply.Notice = "No open question has this code: it is wrong, has expired, or was answered already."
-	for _, o := range st.s.Book.Tickets {
-		if st.in.At.Before(o.Expires) && o.Wrong+1 >= st.settings().MaxTries {
-			st.void(o.ID, "too many wrong codes")
-		}
-	}
 }
 
 // void closes a question without an answer: the call still needs one.

@@ -80,7 +80,7 @@ func TestAnswerTwice(t *testing.T) {
 	d.call("shell", `{"code":"x"}`)
 	yes := approval.Command{Verb: approval.Approve, Tool: "all", Ticket: d.ticket}
 	d.answer(yes)
-	if out := d.answer(yes); out.Reply.Notice != "That question was answered already." || len(out.Facts) != 0 {
+	if out := d.answer(yes); out.Reply.Notice != "That question was answered already: approved by olga." || len(out.Facts) != 0 {
 		t.Errorf("again: %q %+v", out.Reply.Notice, out.Facts)
 	}
 	no := approval.Command{Verb: approval.Deny, Tool: "all", Ticket: d.ticket, Channel: "phone"}

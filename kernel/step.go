@@ -68,6 +68,8 @@ type Output struct {
 	Reply hook.Reply
 	// Ask is the question that goes to the owner's channels.
 	Ask *approval.Ticket
+	// Late is set if somebody answered a question that was answered before.
+	Late floodmark.TicketID
 	// Case is set with an Audit verdict: what to ask the auditor. The answer
 	// comes back through [Opine].
 	Case *audit.Case

@@ -47,7 +47,7 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 	if err != nil {
 		return Answered{}, err
 	}
-	return Answered{Notice: w.out.Reply.Notice, Facts: w.out.Facts, Link: w.state.link}, nil
+	return Answered{Notice: m.told(ctx, s, w.out.Late, w.out.Reply.Notice), Facts: w.out.Facts, Link: w.state.link}, nil
 }
 
 // Note writes an incident down: in the session it belongs to, or in

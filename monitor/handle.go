@@ -64,6 +64,7 @@ func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) 
 	if w.out.Ask != nil {
 		m.ask(s, *w.out.Ask)
 	}
+	w.out.Reply.Notice = m.told(ctx, s, w.out.Late, w.out.Reply.Notice)
 	return w, nil
 }
 

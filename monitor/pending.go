@@ -38,8 +38,8 @@ type questions struct {
 
 func newQuestions() *questions { return &questions{open: map[journal.Session][]Pending{}} }
 
-// add notes a question, or one more call of one.
-func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) {
+// add notes a question, or one more call of one, and reports whether it is new.
+func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	list := q.open[s]
@@ -53,13 +53,30 @@ func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) {
 		}
 		p.Questions = append(slices.DeleteFunc(p.Questions, same), t.Call) // nobody else has this list
 		p.Calls, p.Expires = t.Calls, t.Expires
-		return
+		return false
 	}
 	if q.count >= maxPending {
 		q.makeRoom(at)
 	}
 	q.open[s] = append(q.open[s], Pending{Session: s, Ticket: t.ID, Questions: []approval.Question{t.Call}, Calls: t.Calls, Expires: t.Expires})
 	q.count++
+	return true
+}
+
+// has reports whether a question was asked here.
+func (q *questions) has(s journal.Session, t floodmark.TicketID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.ContainsFunc(q.open[s], func(p Pending) bool { return p.Ticket == t })
+}
+
+// expire forgets a question whose time is over, and reports whether it was there.
+func (q *questions) expire(s journal.Session, t floodmark.TicketID, at time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	before := q.count
+	q.keep(s, func(p Pending) bool { return p.Ticket != t || at.Before(p.Expires) })
+	return q.count < before
 }
 
 // makeRoom forgets what has expired, or else those that expire first, an eighth
@@ -87,17 +104,23 @@ func (q *questions) forgetUntil(t time.Time) {
 	}
 }
 
-// settle forgets the questions of a session that its book has closed.
-func (q *questions) settle(s journal.Session, book *approval.Book, at time.Time) {
+// settle forgets the questions of a session that its book has closed, and
+// returns them.
+func (q *questions) settle(s journal.Session, book *approval.Book, at time.Time) (gone []Pending) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.open[s]) == 0 {
-		return
+		return nil
 	}
 	q.keep(s, func(p Pending) bool {
 		open, ok := book.ByID(p.Ticket, at)
-		return ok && !open.Approved
+		if ok && !open.Approved {
+			return true
+		}
+		gone = append(gone, p)
+		return false
 	})
+	return gone
 }
 
 func (q *questions) keep(s journal.Session, wanted func(Pending) bool) {

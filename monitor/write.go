@@ -124,10 +124,10 @@ func (m *Monitor) try(ctx context.Context, s *seat, j job, key provenance.Key, o
 	view := seatView{link: s.link}
 	if s.state != nil {
 		view.mark = s.state.Mark()
-		m.asked.settle(s.session, &s.state.Book, at)
+		m.closing(s.session, out.Facts, m.asked.settle(s.session, &s.state.Book, at), at)
 	}
-	if out.Ask != nil {
-		m.asked.add(s.session, *out.Ask, at)
+	if out.Ask != nil && m.asked.add(s.session, *out.Ask, at) {
+		m.outlives(s.session, *out.Ask)
 	}
 	if out.Watch != "" && m.cfg.Disk != nil {
 		m.watches.begin(s.session, kernel.CallID(j.event.Call), out.Watch, at)

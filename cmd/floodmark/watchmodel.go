@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -214,7 +215,7 @@ func (w *watcher) typeCode(name string) tea.Cmd {
 // wants to hear it.
 func (w *watcher) typedAll() tea.Cmd {
 	q := w.question()
-	if q == nil || !w.placing && (w.typed == "" || w.typed != q.GetCode()) {
+	if q == nil || !w.placing && (w.typed == "" || !approval.SameDigest(floodmark.DigestOf(w.typed), floodmark.DigestOf(q.GetCode()))) {
 		w.stopTyping("That is not the code; nothing was approved.")
 		return nil
 	}

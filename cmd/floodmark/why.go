@@ -18,6 +18,9 @@ func newWhy(c *console) *cobra.Command {
 		Long: `Explain why something was refused or asked about: what came in, where each
 argument came from, what the agent wanted, what decided, and what you can do.
 
+Where you approved it, what followed is told too: the calls that the approval let
+through, where they went and what they wrote.
+
 DECISION is a session and a number, SESSION#7; «floodmark show SESSION» lists
 them. With a SESSION alone, all that was not allowed is explained, the newest
 first.`,
@@ -65,6 +68,7 @@ func whyText(st style, a *wire.WhyResponse) string {
 			{"What the agent wanted", e.GetActions()},
 			{"What decided", e.GetReasons()},
 			{"What can be done", remedies(e.GetRemedies())},
+			{"What followed from the approval", e.GetFollowed()},
 		} {
 			if len(part.lines) == 0 {
 				continue

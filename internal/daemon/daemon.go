@@ -239,6 +239,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	begin("ask again", d.askAgain, beside)
 	begin("check the agents", d.selfChecks, beside)
 	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)
+	begin("ask again", d.askAgain, beside)
 	d.tell(sd.SdNotifyReady)
 	if d.opts.Ready != nil {
 		d.opts.Ready()

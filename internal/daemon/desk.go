@@ -100,3 +100,16 @@ func (d *desk) tidy() {
 	now := d.now()
 	d.open = slices.DeleteFunc(d.open, func(o approval.Ticket) bool { return !o.Expires.After(now) })
 }
+
+// askAgain asks what was open when this service last ended: its codes were in
+// memory only. A session that cannot be read stays as it is, and is an incident.
+func (d *Daemon) askAgain(ctx context.Context) error {
+	asked, err := d.monitor.AskAgain(ctx, "")
+	if err != nil && ctx.Err() == nil {
+		d.incident(ctx, "not-asked-again", err.Error())
+	}
+	if asked > 0 {
+		d.opts.Log.Info("open questions were asked again", "questions", asked)
+	}
+	return nil
+}

@@ -134,6 +134,7 @@ func (d *Desk) asked(ctx context.Context, who httpapi.Identity, r *wire.AnswerRe
 			return s, nil
 		}
 		if r.GetSession() == "" {
+			d.guessed(ctx, who, *cmd)
 			return journal.Session{}, fmt.Errorf("%w: no open question has that code; «floodmark pending» lists them", httpapi.ErrNotFound)
 		}
 		return d.named(ctx, who.Tenant, r.GetSession())
@@ -147,6 +148,27 @@ func (d *Desk) asked(ctx context.Context, who httpapi.Identity, r *wire.AnswerRe
 		}
 	}
 	return d.named(ctx, who.Tenant, r.GetSession())
+}
+
+// maxGuessed bounds the sessions a guess is counted in.
+const maxGuessed = 64
+
+// guessed counts a code that nobody has in every session that waits for an
+// answer: a guesser does not say at which question he guesses. The sessions void
+// what is guessed at too often, and then look at no more codes for a while, so
+// few facts are written.
+func (d *Desk) guessed(ctx context.Context, who httpapi.Identity, cmd approval.Command) {
+	if len(cmd.Code) != approval.CodeLength {
+		return
+	}
+	counted := map[journal.Session]bool{}
+	for _, p := range d.Monitor.Pending(who.Tenant) {
+		if counted[p.Session] || len(counted) >= maxGuessed {
+			continue
+		}
+		counted[p.Session] = true
+		_, _ = d.Monitor.Answer(ctx, p.Session, cmd) // what is not counted there is refused here
+	}
 }
 
 // Endorse implements [httpapi.Owner].

@@ -119,16 +119,19 @@ func (d *Desk) Why(ctx context.Context, who httpapi.Identity, r *wire.WhyRequest
 	if err != nil {
 		return nil, err
 	}
+	after := newTrail(s)
 	t, err := d.tell(ctx, s, func(at uint64, f floodmark.ActionDecided) bool {
 		return one && at == seq || !one && f.Decision.Verdict < floodmark.Allow
-	}, nil)
+	}, after.see)
 	if err != nil {
 		return nil, err
 	}
 	out := &wire.WhyResponse{}
 	for _, dec := range slices.Backward(t.decisions) {
 		if dec.why != nil {
-			out.Explanations = append(out.Explanations, explained(s, dec))
+			e := explained(s, dec)
+			e.Followed = after.followed(dec.seq)
+			out.Explanations = append(out.Explanations, e)
 		}
 	}
 	if one && len(out.Explanations) == 0 {

@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+)
+
+// Again asks an open question once more, with a new code: the old one was known
+// only to a monitor that has ended. The decisions are those of the session that
+// led to questions, in order. It returns one ticket for each call of the question;
+// without any it has ended.
+func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodmark.ActionDecided) (Output, []approval.Ticket, error) {
+	if !s.Opened {
+		return Output{}, nil, errors.New("no such session")
+	}
+	st := newStep(s, r, in)
+	st.out.Reply.Decision.Verdict = floodmark.Allow
+	open, ok := s.Book.ByID(id, in.At)
+	if !ok || open.Approved {
+		return st.out, nil, nil
+	}
+	var asked []approval.Ticket
+	for i, shown := range open.Shown {
+		st.keep(floodmark.TicketExtended{Ticket: id, Shown: shown, CodeMAC: st.codeMAC(id)})
+		q, err := st.questionAgain(shown, decided)
+		if err != nil {
+			return Output{}, nil, fmt.Errorf("ask %s again: %w", id, err)
+		}
+		asked = append(asked, approval.Ticket{
+			ID: id, Session: in.Event.Session, Code: in.Code, Call: q, Calls: i + 1, Expires: open.Expires, Again: true,
+		})
+	}
+	for i := range asked {
+		asked[i].Calls = len(asked)
+	}
+	return st.out, asked, nil
+}
+
+// questionAgain is a call as it was shown before, from what was written down.
+func (st *step) questionAgain(shown floodmark.Shown, decided []floodmark.ActionDecided) (approval.Question, error) {
+	for i := len(decided) - 1; i >= 0; i-- {
+		f := decided[i]
+		if f.Action.Tool != shown.Tool || f.Action.ArgsDigest != shown.ArgsDigest || f.Decision.Verdict != floodmark.Confirm {
+			continue
+		}
+		j := judged{action: f.Action, decision: f.Decision, mark: f.Mark}
+		if f.Basis != nil && sound(f.Basis, len(f.Action.Arguments)) {
+			j.basis = *f.Basis
+		}
+		j.leaves, _ = keptLeaves(&j)
+		q := approval.Question{
+			Action: f.Action, Line: retoldLine(st, j), Sources: append(loadedFrom(&j.basis), st.blamed(f.Decision)...),
+			Pattern: shown.Pattern, Offers: shown.Offers, Source: st.writer(&j), Consequence: consequence(&j),
+		}
+		if !shown.Pick.IsZero() {
+			_, _, q.Pick = st.pick(&j)
+		}
+		return q, nil
+	}
+	return approval.Question{}, errors.New("the decision that led to it was not found")
+}
