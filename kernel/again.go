@@ -3,6 +3,7 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -41,8 +42,7 @@ func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodma
 
 // questionAgain is a call as it was shown before, from what was written down.
 func (st *step) questionAgain(shown floodmark.Shown, decided []floodmark.ActionDecided) (approval.Question, error) {
-	for i := len(decided) - 1; i >= 0; i-- {
-		f := decided[i]
+	for _, f := range slices.Backward(decided) {
 		if f.Action.Tool != shown.Tool || f.Action.ArgsDigest != shown.ArgsDigest || f.Decision.Verdict != floodmark.Confirm {
 			continue
 		}
