@@ -52,9 +52,6 @@ func (m *Monitor) write(ctx context.Context, j job) (written, error) {
 	o.Entries, o.Verdict, o.Ticket = w.entries, w.out.Reply.Decision.Verdict, w.out.Reply.Ticket
 	o.Mark, o.Link = w.state.mark, w.state.link
 	m.observe(o)
-	if err == nil {
-		m.tellEnded(j.session, w.out.Facts, m.cfg.Now())
-	}
 	return w, err
 }
 
