@@ -134,7 +134,7 @@ func (b *Book) Ended(key []byte, s floodmark.SessionID, t floodmark.TicketID, co
 	}
 	for _, o := range b.Tickets {
 		if !at.Before(o.Expires) && is(o.ID, o.CodeMAC) {
-			found, ok = Closed{ID: o.ID, Verdict: floodmark.Confirm, By: "its time ran out"}, true
+			found, ok = Closed{ID: o.ID, Verdict: floodmark.Confirm, By: "it has expired"}, true
 			if o.Approved {
 				found.Verdict, found.By, found.Channel = floodmark.Allow, o.By, o.Channel
 			}
