@@ -80,8 +80,7 @@ type Daemon struct {
 	// approvers carry questions to people; bots are those of Telegram.
 	approvers []approval.Approver
 	bots      []*telegram.Bot
-	again     []approval.Approver // those that can ask again after a restart
-	auditor   *auditor.Auditor    // nil: there is none
+	auditor   *auditor.Auditor // nil: there is none
 
 	hooks, owners net.Listener
 	network       []remote
@@ -236,7 +235,6 @@ func (d *Daemon) Run(ctx context.Context) error {
 	for _, bot := range d.bots {
 		begin("talk to Telegram", bot.Run, beside)
 	}
-	begin("ask again", d.askAgain, beside)
 	begin("check the agents", d.selfChecks, beside)
 	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)
 	begin("ask again", d.askAgain, beside)

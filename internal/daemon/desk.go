@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -105,6 +106,10 @@ func (d *desk) tidy() {
 // memory only. A session that cannot be read stays as it is, and is an incident.
 func (d *Daemon) askAgain(ctx context.Context) error {
 	asked, err := d.monitor.AskAgain(ctx, "")
+	if tg := d.opts.Service.Telegram; tg != nil && tg.Tenant != "" {
+		more, failed := d.monitor.AskAgain(ctx, tg.Tenant)
+		asked, err = asked+more, errors.Join(err, failed)
+	}
 	if err != nil && ctx.Err() == nil {
 		d.incident(ctx, "not-asked-again", err.Error())
 	}

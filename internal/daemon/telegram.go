@@ -31,7 +31,7 @@ func (d *Daemon) openTelegram() error {
 	if err != nil {
 		return err
 	}
-	d.approvers, d.again = append(d.approvers, channel), append(d.again, channel)
+	d.approvers = append(d.approvers, channel)
 	return nil
 }
 
