@@ -70,7 +70,10 @@ func retoldLine(st *step, j judged) string {
 		what = "sub-agent " + visible(string(j.action.Child))
 	case floodmark.CallTool:
 	}
-	if j.decision.Verdict == floodmark.Allow {
+	switch {
+	case waits(j.decision):
+		return what + ": waits for the verifiers " + visible(strings.Join(j.decision.Verifiers, ", "))
+	case j.decision.Verdict == floodmark.Allow:
 		return what + ": allowed"
 	}
 	return reasonLine(what, j.decision)

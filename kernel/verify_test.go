@@ -49,6 +49,9 @@ func TestACallThatWaitsDoesNotRun(t *testing.T) {
 	if len(d.state.Refused) != 1 {
 		t.Errorf("refused so far: %v", d.state.Refused)
 	}
+	if line := kernel.Retell(d.state, decided(t, out)).Line; line != "look: waits for the verifiers webhook" {
+		t.Error(line)
+	}
 	ran := d.tell(hook.Event{Point: hook.AfterToolCall, Call: toolCall("look", `{"q":"x"}`), Result: hook.Result{Text: "y"}})
 	if list := kept[floodmark.IncidentSeen](ran); len(list) != 1 || list[0].Kind != "refused-call-ran" {
 		t.Errorf("%+v", list)

@@ -241,9 +241,11 @@ func TestLateAnswers(t *testing.T) {
 					t.Fatalf("%+v %s", reply.Decision, reply.Line)
 				}
 			}
+			mu.Lock()
 			if asked != 1 {
 				t.Errorf("asked %d times about one call", asked)
 			}
+			mu.Unlock()
 			answer <- verify.Answer{Allow: true}
 			if reply := tell(calls("s", "c9", "ls", `{"path":"/other"}`)); reply.Decision.Verdict != floodmark.Restrict {
 				t.Errorf("another call got the answer: %+v", reply.Decision)

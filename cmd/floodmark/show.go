@@ -132,6 +132,9 @@ func number(id string) string { return id[strings.LastIndexByte(id, '#')+1:] }
 // verdictCell is a verdict in its colour.
 func verdictCell(st style, d *wire.Decision) cell {
 	text := d.GetVerdict()
+	if len(d.GetVerifiers()) > 0 {
+		text += " (if " + strings.Join(d.GetVerifiers(), ", ") + " agrees)"
+	}
 	if d.GetWould() != "" {
 		text += " (would: " + d.GetWould() + ")"
 	}
