@@ -260,14 +260,14 @@ func TestTheGateWithoutAServer(t *testing.T) {
 	liar := bottest.NewTLS()
 	defer liar.Close()
 	for url, want := range map[string]verify.FailureKind{closed.URL: verify.Unreachable, liar.URL: verify.Untrusted} {
-		c := client(t, url)
+		c := patient(t, url)
 		bot, err := telegram.Open(telegram.Options{Client: c, Key: []byte("k"), Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := &desk{bot: bot, clock: &clock{}}
 		d.run(t)
-		g, err := bot.Gate(telegram.GateOptions{Name: "telegram", Who: telegram.Audience{Chat: anna, Users: []int64{anna}}, Wait: time.Second})
+		g, err := bot.Gate(telegram.GateOptions{Name: "telegram", Who: telegram.Audience{Chat: anna, Users: []int64{anna}}, Wait: 3 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,6 +83,11 @@ func visible(text string) string {
 			continue
 		}
 		flushSpaces(&b, &spaces)
+		if r > ' ' && r < 0x7f { // nearly everything
+			b.WriteByte(byte(r))
+			marks = 0
+			continue
+		}
 		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
 			marks++
 		} else {
