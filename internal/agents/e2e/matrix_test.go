@@ -38,6 +38,7 @@ func TestMatrix(t *testing.T) {
 			defer mu.Unlock()
 			m.add(row)
 			if *evidence != "" && !t.Failed() {
+				row.Commit = ourCommit(t)
 				kept := readMatrix(t, *evidence)
 				kept.add(row)
 				kept.keep(t, *evidence)

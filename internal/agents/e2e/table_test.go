@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ type matrix struct {
 type agentRow struct {
 	Agent   string          `json:"agent"`
 	Version string          `json:"version"`
+	Commit  string          `json:"commit,omitempty"` // of ours, when it was measured last
 	Cells   map[string]cell `json:"cells"`
 }
 
@@ -40,6 +42,16 @@ type cell struct {
 	Result  string  `json:"result"`
 	Note    string  `json:"note,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// ourCommit is which state of the project was measured.
+func ourCommit(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // table is the matrix for people: one column for each agent, below it what the
