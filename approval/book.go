@@ -17,6 +17,8 @@ type Book struct {
 	// code was typed where.
 	Closed  []Closed `json:"closed,omitempty"`
 	Guesses []Guess  `json:"guesses,omitempty"`
+	// Waits are until when the last questions were to wait, oldest first.
+	Waits []time.Time `json:"waits,omitempty"`
 }
 
 // A Closed is a question that has ended: whoever answers late is told how.
@@ -79,6 +81,7 @@ const (
 	MaxTickets = 32
 	MaxGrants  = 64
 	MaxClosed  = 32
+	MaxAsked   = 256
 	MaxGuesses = 16 // channels; more are one
 )
 
@@ -88,6 +91,21 @@ func (b *Book) Open(f floodmark.TicketOpened, turn int) {
 	if extra := len(b.Tickets) - MaxTickets; extra > 0 {
 		b.Tickets = slices.Delete(b.Tickets, 0, extra)
 	}
+	b.Waits = append(b.Waits, f.Expires)
+	if extra := len(b.Waits) - MaxAsked; extra > 0 {
+		b.Waits = slices.Delete(b.Waits, 0, extra)
+	}
+}
+
+// AskedSince counts the questions that were to wait beyond a time.
+func (b *Book) AskedSince(t time.Time) int {
+	n := 0
+	for _, until := range b.Waits {
+		if until.After(t) {
+			n++
+		}
+	}
+	return n
 }
 
 // Extend takes in one more call under an open question, or the same call as
@@ -254,7 +272,7 @@ func (b *Book) CloseTurn() {
 
 // Void ends every question and every grant: after a cleared context, nothing
 // that was shown describes the session any more.
-func (b *Book) Void() { *b = Book{Guesses: b.Guesses} }
+func (b *Book) Void() { *b = Book{Guesses: b.Guesses, Waits: b.Waits} }
 
 func (b *Book) find(t floodmark.TicketID) int {
 	return slices.IndexFunc(b.Tickets, func(o Open) bool { return o.ID == t })

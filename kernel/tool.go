@@ -36,6 +36,7 @@ func (st *step) finish(j judged) {
 	if waits(j.decision) && st.verify(&j) {
 		return
 	}
+	st.tooMany(&j)
 	if j.grant != nil && j.decision.Verdict == floodmark.Allow {
 		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Call: j.action.Call, Tool: j.action.Tool})
 	}

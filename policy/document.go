@@ -187,6 +187,7 @@ func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
 		set(value(approvals, "ttl"), func(n *yaml.Node) { s.TicketTTL = duration(n) })
 		set(value(approvals, "toolWide"), func(n *yaml.Node) { s.ToolWide = yes(n, "true") })
 		set(value(approvals, "maxTries"), func(n *yaml.Node) { s.MaxTries = number(n) })
+		set(value(approvals, "perHour"), func(n *yaml.Node) { s.PerHour = number(n) })
 		set(value(auditor, "on"), func(n *yaml.Node) { s.AuditorOn = yes(n, "true") })
 		set(value(auditor, "failMode"), func(n *yaml.Node) { s.AuditorFailMode = failMode(n) })
 	}

@@ -20,10 +20,12 @@ type Settings struct {
 	// MaxIterations ends a runaway turn.
 	MaxIterations int
 	// TicketTTL is how long a question waits, ToolWide whether an approval may
-	// cover a whole tool, MaxTries how many wrong codes void a question.
+	// cover a whole tool, MaxTries how many wrong codes void a question, PerHour
+	// how many questions a session may ask in an hour; zero means [UsualPerHour].
 	TicketTTL time.Duration
 	ToolWide  bool
 	MaxTries  int
+	PerHour   int
 	// AuditorOn says that an auditor is configured, AuditorFailMode what its
 	// silence means.
 	AuditorOn       bool
@@ -36,6 +38,10 @@ type Settings struct {
 	// files, counts as those files and not as the session that starts it.
 	ChecksAsFiles bool
 }
+
+// UsualPerHour is how many questions a session may ask in an hour if the policy
+// does not say: nobody reads more than one a minute.
+const UsualPerHour = 60
 
 // A FailMode says what follows when an auditor or a verifier does not answer.
 // Smaller is safer: the zero value is [FailBlock].
