@@ -113,31 +113,55 @@ func roleName(a catalog.Arg, l hook.Leaf) string {
 	return l.Top
 }
 
-// maxShown bounds what is kept of an argument for a person to read; maxVeiled
-// what is looked at for it, so that a secret is not cut in two before it is
-// found.
+// maxShown bounds what is kept of an argument for a person to read, of which
+// maxShownTail is its end; maxHost how much more may be needed to show a host;
+// maxVeiled what is looked at for it at either end, so that a secret is not cut
+// in two before it is found.
 const (
-	maxShown  = 120
-	maxVeiled = 4096
+	maxShown     = 120
+	maxShownTail = 40
+	maxHost      = 300
+	maxVeiled    = 4096
 )
 
 // shown is what a person may read of an argument: never content, never what
-// is called a secret or has the shape of one.
+// is called a secret or has the shape of one. A line that breaks is seen to.
 func (st *step) shown(a catalog.Arg, l hook.Leaf) string {
 	if a.Role == floodmark.Content || a.Is == "secret" || secretName(l.Path) {
 		return ""
 	}
+	value := l.Value
+	if len(value) > 2*maxVeiled {
+		value = value[:maxVeiled] + "…" + value[len(value)-maxVeiled:]
+	}
 	text := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.In(r, unicode.Cf) {
+		if unicode.In(r, unicode.Cf) || unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(l.Value[:min(len(l.Value), maxVeiled)], "?"))
-	text = st.veiled(text)
-	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
+	}, strings.ToValidUTF8(value, "?"))
+	breaks := strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "⏎", "\t", " ")
+	if a.Is == catalog.IsCommand {
+		text = breaks.Replace(st.veiledLine(text))
+	} else {
+		text = st.veiled(breaks.Replace(text))
 	}
-	return text
+	return bothEnds(text)
+}
+
+// bothEnds is a text of which the middle may be left out: an end that nobody
+// sees is where an attack stands. The host of an address stays whole.
+func bothEnds(text string) string {
+	head := maxShown - maxShownTail
+	if at := strings.Index(text, "://"); at >= 0 && at < head {
+		if host := strings.IndexAny(text[at+3:], "/?# "); host >= 0 {
+			head = max(head, min(at+3+host, maxHost))
+		}
+	}
+	if len(text) <= max(maxShown, head+maxShownTail) {
+		return text
+	}
+	return strings.ToValidUTF8(text[:head], "") + "…" + strings.ToValidUTF8(text[len(text)-maxShownTail:], "")
 }
 
 func secretName(path string) bool {

