@@ -112,8 +112,9 @@ func approves(cmd approval.Command, s floodmark.Shown) bool {
 }
 
 // grant is what an approval of one shown call allows, never wider than shown.
-// Without minutes a code holds for the turn and a click once; with minutes it is
-// the pattern that was printed, or else the same call.
+// Without minutes a code holds for the turn, unless no more than once was offered,
+// and a click once; with minutes it is the pattern that was printed, or else the
+// same call.
 func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmark.Shown) floodmark.GrantGiven {
 	g := floodmark.GrantGiven{Ticket: t, Scope: floodmark.GrantTurn, Shown: shown, Turn: st.turn()}
 	g.Shown.Offers, g.Shown.Pick, g.Shown.PickEnd = nil, floodmark.Digest{}, floodmark.Digest{} // the question has them
@@ -123,13 +124,14 @@ func (st *step) grant(cmd approval.Command, t floodmark.TicketID, shown floodmar
 	has := func(s floodmark.GrantScope) bool {
 		return slices.ContainsFunc(shown.Offers, func(o floodmark.Offer) bool { return o.Scope == s })
 	}
-	minutes := cmd.For > 0 && (len(shown.Offers) != 1 || shown.Offers[0].Scope != floodmark.GrantOnce)
+	once := len(shown.Offers) == 1 && shown.Offers[0].Scope == floodmark.GrantOnce
+	minutes := cmd.For > 0 && !once
 	switch {
 	case minutes && shown.Pattern != "":
 		g.Scope, g.Until = floodmark.GrantPattern, st.in.At.Add(min(cmd.For, approval.MaxFor))
 	case minutes:
 		g.Scope, g.Until = floodmark.GrantMinutes, st.in.At.Add(min(cmd.For, approval.MaxFor))
-	case cmd.Ticket != "":
+	case cmd.Ticket != "" || once:
 		g.Scope, g.Until = floodmark.GrantOnce, st.in.At.Add(onceFor)
 	}
 	if cmd.Code != "" && has(floodmark.GrantTool) && !flowed(shown.Codes) {

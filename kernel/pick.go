@@ -119,7 +119,7 @@ func alikePlace(value, w string) bool {
 }
 
 // picked reports whether a command says what the question wants to hear. A wrong
-// pick counts like a wrong code.
+// end counts like a wrong code; a wrong choice closes the question.
 func (st *step) picked(cmd approval.Command, open approval.Open) bool {
 	for _, s := range open.Shown {
 		if !approves(cmd, s) || approval.Picks(st.in.Key[:], st.ev.Session, s, cmd.Picked) {
@@ -131,7 +131,11 @@ func (st *step) picked(cmd approval.Command, open approval.Open) bool {
 		}
 		st.keep(floodmark.TicketRefused{Ticket: open.ID, Why: "another place was picked"})
 		st.out.Reply.Notice = "That is not where it goes. Nothing was approved; look at the question again."
-		if open.Wrong+1 >= st.settings().MaxTries {
+		switch {
+		case s.PickEnd.IsZero(): // of three, whoever may try again needs not read
+			st.out.Reply.Notice = "That is not where it goes. Nothing was approved, and the question is closed."
+			st.void(open.ID, "another place was picked")
+		case open.Wrong+1 >= st.settings().MaxTries:
 			st.void(open.ID, "too many wrong picks")
 		}
 		return false

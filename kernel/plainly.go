@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,12 +59,17 @@ func author(s floodmark.Source, t floodmark.Trust) string {
 // consequence says in plain words what happens after a yes.
 func consequence(j *judged) string {
 	tool := visible(j.action.Tool.String())
-	to := ""
-	for _, i := range j.basis.Destinations {
-		if i < len(j.action.Arguments) && j.action.Arguments[i].Shown != "" {
-			to = " " + strconv.Quote(visible(j.action.Arguments[i].Shown))
-			break
+	to, more := "", 0
+	for _, i := range j.basis.Destinations { // whoever is left out must be counted
+		switch shown := j.action.Arguments[i].Shown; {
+		case shown != "" && to == "":
+			to = " " + strconv.Quote(visible(shown))
+		case j.leaves[i].Value != "" && argument(j.use, j.leaves[i]).Role != floodmark.Undeclared:
+			more++
 		}
+	}
+	if to != "" && more > 0 {
+		to += fmt.Sprintf(" and to %d more", more)
 	}
 	if len(j.action.Effects) == 0 {
 		return tool + " does what nobody has described."
