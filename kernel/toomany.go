@@ -22,7 +22,8 @@ func (st *step) tooMany(j *judged) {
 	if _, asked := st.s.Book.Asked(j.action.Tool, j.action.ArgsDigest, st.in.At); asked {
 		return
 	}
-	if _, joins := st.s.Book.Joinable(st.turn(), st.in.At); joins {
+	_, alone := steered(j) // what has to be picked joins nothing
+	if _, joins := st.s.Book.Joinable(st.turn(), st.in.At); joins && !alone {
 		return
 	}
 	if st.s.Book.AskedSince(st.in.At.Add(st.settings().TicketTTL-time.Hour)) < most {
