@@ -238,7 +238,7 @@ func personsRemedy(a floodmark.VerifierAnswered) string {
 		return "It is for whoever runs that verifier to allow it."
 	case verify.Unconfigured:
 		return "Describe it in service.yaml under «verifier», or take it out of the policy."
-	case verify.Deadline, verify.Stopped, verify.Unshowable:
+	case verify.Deadline, verify.Stopped, verify.Unshowable, verify.Crowded:
 		return "There is nothing for you to do here."
 	default:
 		return "«floodmark doctor webhook» and «floodmark doctor telegram» show what is wrong."

@@ -120,16 +120,17 @@ const (
 	TooLarge     FailureKind = "too-large"      // its answer was too long
 	Unconfigured FailureKind = "not-configured" // nobody said how to reach it
 	Unshowable   FailureKind = "unshowable"     // the call is too large to be shown
+	Crowded      FailureKind = "crowded"        // too many others are asked about already
 	Broken       FailureKind = "error"          // anything else
 )
 
 // Excusable reports whether failMode allow may apply. It may not where the
 // settings are wrong, or where whoever makes the call decides how it fails: the
-// agent chooses how long its hook waits, and how long its arguments are, and what
-// it runs may be able to stop us.
+// agent chooses how long its hook waits, how long its arguments are and how much
+// it does at once, and what it runs may be able to stop us.
 func (k FailureKind) Excusable() bool {
 	switch k {
-	case Deadline, Stopped, Unconfigured, Unshowable:
+	case Deadline, Stopped, Unconfigured, Unshowable, Crowded:
 		return false
 	case TimedOut, Unreachable, Untrusted, Redirected, Status, Malformed, TooLarge, Broken:
 		return true

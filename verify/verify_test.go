@@ -128,7 +128,7 @@ func TestFailures(t *testing.T) {
 	excusable := map[verify.FailureKind]bool{
 		verify.TimedOut: true, verify.Unreachable: true, verify.Untrusted: true, verify.Redirected: true, verify.Status: true,
 		verify.Malformed: true, verify.TooLarge: true, verify.Broken: true,
-		verify.Deadline: false, verify.Stopped: false, verify.Unconfigured: false, verify.Unshowable: false, "": false, "other": false,
+		verify.Deadline: false, verify.Stopped: false, verify.Unconfigured: false, verify.Unshowable: false, verify.Crowded: false, "": false, "other": false,
 	}
 	for kind, want := range excusable {
 		if kind.Excusable() != want {

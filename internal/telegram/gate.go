@@ -150,7 +150,7 @@ func (g *Gate) begin(r verify.Request) (string, *waiting, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.waiting) >= maxWaiting {
-		return "", nil, &verify.Failure{Kind: verify.Broken, Text: "too many calls wait for an answer in Telegram"}
+		return "", nil, &verify.Failure{Kind: verify.Crowded, Text: "too many calls wait for an answer in Telegram"}
 	}
 	// Not the request's own name: what is tried again is shown again.
 	id := g.bot.newName()
@@ -201,7 +201,7 @@ func (g *Gate) show(ctx context.Context, id string, w *waiting, late <-chan time
 		done: func(err error) { sent <- result{message, err} },
 	})
 	if err != nil {
-		return 0, &verify.Failure{Kind: verify.Broken, Text: err.Error()}
+		return 0, &verify.Failure{Kind: verify.Crowded, Text: err.Error()}
 	}
 	select {
 	case r := <-sent:

@@ -209,7 +209,7 @@ func TestTheGateIsBounded(t *testing.T) {
 	}
 	d.until(t, "all cards", func() bool { return len(d.server.Messages()) == 1024 })
 	_, err := g.Verify(ctx, request())
-	checkGate(t, err, verify.Broken, "too many calls wait")
+	checkGate(t, err, verify.Crowded, "too many calls wait")
 	cancel()
 	work.Wait()
 }
