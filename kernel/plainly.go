@@ -61,10 +61,10 @@ func consequence(j *judged) string {
 	tool := visible(j.action.Tool.String())
 	to, more := "", 0
 	for _, i := range j.basis.Destinations { // whoever is left out must be counted
-		switch shown := j.action.Arguments[i].Shown; {
-		case shown != "" && to == "":
-			to = " " + strconv.Quote(visible(shown))
-		case j.leaves[i].Value != "" && argument(j.use, j.leaves[i]).Role != floodmark.Undeclared:
+		switch a := j.action.Arguments[i]; {
+		case a.Shown != "" && to == "":
+			to = " " + strconv.Quote(visible(a.Shown))
+		case a.Role != floodmark.Undeclared && (a.Shown != "" || slices.Contains(j.basis.Cut, i)):
 			more++
 		}
 	}
