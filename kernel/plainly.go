@@ -64,7 +64,8 @@ func consequence(j *judged) string {
 		switch a := j.action.Arguments[i]; {
 		case a.Shown != "" && to == "":
 			to = " " + strconv.Quote(visible(a.Shown))
-		case a.Role != floodmark.Undeclared && (a.Shown != "" || slices.Contains(j.basis.Cut, i)):
+		case a.Role == floodmark.Undeclared && !strings.Contains(a.Shown, "@") && !strings.Contains(a.Shown, "://"):
+		case a.Shown != "" || slices.Contains(j.basis.Cut, i):
 			more++
 		}
 	}
