@@ -23,7 +23,8 @@ func newApprove(c *console) *cobra.Command {
 		Short: "Say yes to what a question asks",
 		Long: `Approve the calls that a question shows, with the code that «floodmark pending» or
 «floodmark watch» shows at your terminal. The approval covers exactly what was
-shown, until the agent's turn ends. The agent then tries the same call again.
+shown, once or until the agent's turn ends, as the question says. The agent then
+tries the same call again.
 
 With --offer it is one of the wider approvals that the question lists, exactly as
 it is written there. With --for it holds so long, and for the pattern that the
@@ -118,15 +119,10 @@ func (c *console) answer(ctx context.Context, p place, q *wire.AnswerRequest, fo
 
 // whatFollows says what a yes does by itself, which is nothing yet.
 func whatFollows(q *wire.AnswerRequest, answered bool) string {
-	switch {
-	case !answered || q.GetVerb() != "approve":
+	if !answered || q.GetVerb() != "approve" {
 		return ""
-	case q.GetOffer() > 0:
-		return " The agent has to try the call again."
-	case q.GetMinutes() > 0:
-		return " It holds for " + span(time.Duration(q.GetMinutes())*time.Minute) + "; the agent has to try the call again."
 	}
-	return " It holds until the agent's turn ends; the agent has to try the same call again."
+	return " The agent has to try the call again; «floodmark grants» says how long it may."
 }
 
 // outcome tells how an order was taken. The notice is the answer, so it is

@@ -36,8 +36,8 @@ func TestAYesSaysWhatFollows(t *testing.T) {
 		answered bool
 		want     string
 	}{
-		"for the turn": {&wire.AnswerRequest{Verb: "approve"}, true, "until the agent's turn ends"},
-		"for a time":   {&wire.AnswerRequest{Verb: "approve", Minutes: 30}, true, "for 30 minutes"},
+		"for the turn": {&wire.AnswerRequest{Verb: "approve"}, true, "try the call again"},
+		"for a time":   {&wire.AnswerRequest{Verb: "approve", Minutes: 30}, true, "floodmark grants"},
 		"in vain":      {&wire.AnswerRequest{Verb: "approve"}, false, ""},
 		"a no":         {&wire.AnswerRequest{Verb: "deny"}, true, ""},
 	} {
