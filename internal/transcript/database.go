@@ -96,10 +96,10 @@ func openclawDB(path string, changed time.Time) ([]Session, error) {
 	list, err := rows(path, query, changed, func(g *gather, r row) error { return piLine(g, []byte(r.data.String), openclawOutcome) })
 	for _, s := range list {
 		for i := range s.Calls {
-			// Refusals are short. A result that is too long to be read as it
-			// stands is that of a call that ran.
+			// A result that is too long to be read as it stands is that of a
+			// call that ran, or a refusal inside tool_call.
 			if s.Unread > 0 && s.Calls[i].Outcome == Unknown {
-				s.Calls[i].Outcome = Ran
+				s.Calls[i].Outcome, s.Calls[i].Unread = Ran, true
 			}
 		}
 	}

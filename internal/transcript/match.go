@@ -95,8 +95,9 @@ func Match(s Session, known []*Record, began time.Time) Report {
 			ran = append(ran, c)
 		}
 	}
-	judged, wrong := settle(s, ran, all.Decisions)
+	judged, unread, wrong := settle(s, ran, all.Decisions)
 	r.Judged = judged
+	r.Ran, r.Unknown = r.Ran-unread, r.Unknown+unread
 	r.keep(wrong, from, all.Erased, len(all.Decisions) == 0)
 	return r
 }
@@ -127,8 +128,9 @@ type key struct {
 	tool string
 }
 
-// settle finds for every call that ran a decision that allowed it.
-func settle(s Session, ran []Call, decisions []Decision) (judged int, wrong []Finding) {
+// settle finds for every call that ran a decision that allowed it. Of those that
+// were refused, and whose results cannot be read, nobody can say that they ran.
+func settle(s Session, ran []Call, decisions []Decision) (judged, unread int, wrong []Finding) {
 	byArgs := !tellsCalls(s.Agent)
 	allowed, others := map[key]int{}, map[key]int{}
 	seen := map[key]map[floodmark.Digest]bool{}
@@ -165,6 +167,9 @@ func settle(s Session, ran []Call, decisions []Decision) (judged int, wrong []Fi
 		case allowed[k] > 0:
 			allowed[k]--
 			judged++
+		case others[k] > 0 && c.Unread:
+			others[k]--
+			unread++
 		case others[k] > 0:
 			others[k]--
 			wrong = append(wrong, Finding{Kind: RefusedRan, Call: c, Calls: 1})
@@ -172,7 +177,7 @@ func settle(s Session, ran []Call, decisions []Decision) (judged int, wrong []Fi
 			wrong = append(wrong, Finding{Kind: Unmediated, Call: c, Calls: 1})
 		}
 	}
-	return judged, wrong
+	return judged, unread, wrong
 }
 
 // tellsCalls reports whether an agent's hooks name the call they ask about.

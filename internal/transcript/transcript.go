@@ -61,6 +61,9 @@ type Call struct {
 	Outcome Outcome
 	// Hosted says that the model's own service ran it: no hook can see it.
 	Hosted bool
+	// Unread says that its result could not be read. It ran, unless it was
+	// refused: what we say then may be what was too long.
+	Unread bool
 }
 
 // A Session is one conversation as its agent wrote it down.

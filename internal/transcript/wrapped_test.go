@@ -7,6 +7,26 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
+// Of a refused call whose result cannot be read nobody can say that it ran; one
+// that nobody judged is an incident all the same.
+func TestUnreadResults(t *testing.T) {
+	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	s := Session{Agent: openclawName, Names: []string{"s"}, Calls: []Call{{ID: "call_1", Tool: "tool_call", Outcome: Ran, Unread: true, At: at}}}
+	for name, c := range map[string]struct {
+		judged Decision
+		want   [4]int // ran, judged, unknown, findings
+	}{
+		"refused":    {Decision{Call: "call_1"}, [4]int{0, 0, 1, 0}},
+		"allowed":    {Decision{Call: "call_1", Allowed: true}, [4]int{1, 1, 0, 0}},
+		"not judged": {Decision{Call: "call_2", Allowed: true}, [4]int{1, 0, 0, 1}},
+	} {
+		r := Match(s, []*Record{{Opened: at.Add(-time.Hour), Decisions: []Decision{c.judged}}}, at.Add(-time.Hour))
+		if got := [4]int{r.Ran, r.Judged, r.Unknown, len(r.Findings)}; got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // A call that OpenClaw ran inside another was judged under a name of its own; the
 // transcript knows the outer one.
 func TestWrappedCallsWereJudged(t *testing.T) {
