@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -219,8 +220,10 @@ func (h *history) codeStaysSecret(in kernel.Input, out kernel.Output) error {
 		}
 		text += string(body)
 	}
+	// Among so many hashes one holds it by chance.
+	text = regexp.MustCompile(`\b[0-9a-f]{64}\b`).ReplaceAllString(text, "")
 	if strings.Contains(text, in.Code) {
-		return fmt.Errorf("the code is in a reply or a fact: %s", text)
+		return fmt.Errorf("the code %s is in a reply or a fact: %s", in.Code, text)
 	}
 	return nil
 }
