@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/config"
 )
 
 func newDoctor(c *console) *cobra.Command {
@@ -91,6 +93,24 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		list = append(list, check()...)
 	}
 	return c.tell(list, form)
+}
+
+// lookAtService says what a look at service.yaml finds.
+func (c *console) lookAtService(p place, form string, look func(config.Paths, config.Service) []finding) error {
+	paths, err := c.paths(p)
+	if err != nil {
+		return err
+	}
+	s, err := config.LoadService(paths.Service)
+	if err != nil {
+		return c.tell([]finding{wrong("settings", "mend the file", "%s", err)}, form)
+	}
+	return c.tell(look(paths, s), form)
+}
+
+// unset says that service.yaml lacks what was to be looked at.
+func unset(p config.Paths, what string) finding {
+	return wrong("settings", "the guide says how: docs/guide/asking.md", "%s names %s", p.Service, what)
 }
 
 // tell says what was found.

@@ -37,18 +37,12 @@ good it is: «floodmark bench auditor» measures that.`,
 }
 
 func (c *console) doctorAuditor(ctx context.Context, p place, form string) error {
-	paths, err := c.paths(p)
-	if err != nil {
-		return err
-	}
-	s, err := config.LoadService(paths.Service)
-	if err != nil {
-		return c.tell([]finding{wrong("settings", "mend the file", "%s", err)}, form)
-	}
-	if s.Auditor == nil {
-		return c.tell([]finding{wrong("settings", "the guide says how: docs/guide/asking.md", "%s names no model under «auditor»", paths.Service)}, form)
-	}
-	return c.tell(append(checkAuditor(paths), c.askAuditor(ctx, *s.Auditor)...), form)
+	return c.lookAtService(p, form, func(paths config.Paths, s config.Service) []finding {
+		if s.Auditor == nil {
+			return []finding{unset(paths, "no model under «auditor»")}
+		}
+		return append(checkAuditor(paths), c.askAuditor(ctx, *s.Auditor)...)
+	})
 }
 
 // checkAuditor looks whether policy and settings fit together. It calls nobody.

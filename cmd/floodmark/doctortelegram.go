@@ -60,29 +60,23 @@ func (c *console) doctorTelegram(ctx context.Context, f telegramFlags, form stri
 	if f.who {
 		return c.tell(c.whoWrites(ctx, f), form)
 	}
-	paths, err := c.paths(f.place)
-	if err != nil {
-		return err
-	}
-	s, err := config.LoadService(paths.Service)
-	if err != nil {
-		return c.tell([]finding{wrong("settings", "mend the file", "%s", err)}, form)
-	}
-	var list []finding
-	if s.Telegram != nil {
-		list = checkBot(ctx, *s.Telegram, f.send)
-	}
-	names, gates := s.TelegramGates()
-	for i, set := range gates {
-		for _, one := range checkBot(ctx, set.Bot(), f.send) {
-			one.Check += " (verifier " + names[i] + ")"
-			list = append(list, one)
+	return c.lookAtService(f.place, form, func(paths config.Paths, s config.Service) []finding {
+		var list []finding
+		if s.Telegram != nil {
+			list = checkBot(ctx, *s.Telegram, f.send)
 		}
-	}
-	if len(list) == 0 {
-		return c.tell([]finding{wrong("settings", "the guide says how: docs/guide/asking.md", "%s names no bot under «telegram»", paths.Service)}, form)
-	}
-	return c.tell(append(list, c.checkListening(ctx, f.place)...), form)
+		names, gates := s.TelegramGates()
+		for i, set := range gates {
+			for _, one := range checkBot(ctx, set.Bot(), f.send) {
+				one.Check += " (verifier " + names[i] + ")"
+				list = append(list, one)
+			}
+		}
+		if len(list) == 0 {
+			return []finding{unset(paths, "no bot under «telegram»")}
+		}
+		return append(list, c.checkListening(ctx, f.place)...)
+	})
 }
 
 // checkBot looks at a bot as far as that changes nothing.

@@ -40,23 +40,17 @@ found as well.`,
 }
 
 func (c *console) doctorWebhook(ctx context.Context, p place, form string) error {
-	paths, err := c.paths(p)
-	if err != nil {
-		return err
-	}
-	s, err := config.LoadService(paths.Service)
-	if err != nil {
-		return c.tell([]finding{wrong("settings", "mend the file", "%s", err)}, form)
-	}
-	names, hooks := s.Webhooks()
-	list := checkNamedGates(paths, s)
-	if len(hooks) == 0 && len(list) == 0 {
-		list = append(list, wrong("settings", "the guide says how: docs/guide/asking.md", "%s names no webhook under «verifier»", paths.Service))
-	}
-	for i, h := range hooks {
-		list = append(list, c.checkWebhook(ctx, names[i], s, h)...)
-	}
-	return c.tell(list, form)
+	return c.lookAtService(p, form, func(paths config.Paths, s config.Service) []finding {
+		names, hooks := s.Webhooks()
+		list := checkNamedGates(paths, s)
+		if len(hooks) == 0 && len(list) == 0 {
+			list = append(list, unset(paths, "no webhook under «verifier»"))
+		}
+		for i, h := range hooks {
+			list = append(list, c.checkWebhook(ctx, names[i], s, h)...)
+		}
+		return list
+	})
 }
 
 // checkWebhook sends a test.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/internal/outward"
 )
 
 // A Config says whom to ask and how much of it.
@@ -80,10 +81,13 @@ func New(c Config) (*Auditor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Transport == nil {
-		c.Transport = transport(Local(c.Endpoint))
+	client := outward.Client(outward.Options{
+		Here: Local(c.Endpoint), DialTime: MaxTimeout, HeaderBytes: maxHeaderBytes, Idle: maxAtOnce, IdleTime: idle, HTTP2: true,
+	})
+	if c.Transport != nil {
+		client.Transport = c.Transport
 	}
-	a := &Auditor{cfg: c, url: to, client: newClient(c.Transport), seats: make(chan struct{}, maxAtOnce)}
+	a := &Auditor{cfg: c, url: to, client: client, seats: make(chan struct{}, maxAtOnce)}
 	a.budget.limit = c.Budget.orUsual()
 	if _, err := rand.Read(a.secret[:]); err != nil {
 		return nil, fmt.Errorf("draw a key for the auditor: %w", err)

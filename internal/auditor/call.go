@@ -13,7 +13,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/floodmark/floodmark/audit"
@@ -24,6 +23,7 @@ import (
 const (
 	MaxAnswerBytes = 64 << 10
 	maxHeaderBytes = 16 << 10
+	idle           = 90 * time.Second
 	maxExcerpt     = 200 // of an error, for whoever runs the program
 )
 
@@ -69,29 +69,6 @@ func address(endpoint string, k Kind) (string, error) {
 	}
 	u.Path, u.RawPath = base, ""
 	return u.String(), nil
-}
-
-// transport reaches a service, by no proxy: the environment has no say in it.
-// One on this machine is reached there or not at all, whatever names mean.
-func transport(local bool) *http.Transport {
-	dialer := &net.Dialer{Timeout: MaxTimeout}
-	if local {
-		dialer.Control = func(_, address string, _ syscall.RawConn) error {
-			if to, err := netip.ParseAddrPort(address); err != nil || !to.Addr().Unmap().IsLoopback() {
-				return fmt.Errorf("%s is not this machine", address)
-			}
-			return nil
-		}
-	}
-	return &http.Transport{
-		DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeaderBytes,
-		MaxIdleConnsPerHost: maxAtOnce, IdleConnTimeout: 90 * time.Second,
-	}
-}
-
-func newClient(by http.RoundTripper) *http.Client {
-	return &http.Client{Transport: by, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // Close lets go of idle connections.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -69,16 +70,11 @@ func NewClient(o ClientOptions) (*Client, error) {
 	if err != nil {
 		return nil, errors.New("the server's address is not one")
 	}
-	transport := &http.Transport{
-		// No proxy of the environment: what the daemon reads is in its settings.
-		DialContext:         (&net.Dialer{Timeout: o.Time}).DialContext,
-		TLSHandshakeTimeout: o.Time, ForceAttemptHTTP2: true,
-		MaxIdleConnsPerHost: maxSenders + 2, IdleConnTimeout: 2 * pollTime,
-		MaxResponseHeaderBytes: maxAnswerBytes,
-	}
 	return &Client{
 		base: strings.TrimRight(o.Base, "/"), token: o.Token, host: u.Host, time: o.Time,
-		web: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		web: outward.Client(outward.Options{
+			Here: u.Scheme == "http", DialTime: o.Time, HeaderBytes: maxAnswerBytes, Idle: maxSenders + 2, IdleTime: 2 * pollTime, HTTP2: true,
+		}),
 	}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -21,7 +22,7 @@ func (h *Hook) failure(ctx context.Context, err error) (_ *verify.Failure, again
 	switch {
 	case ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded):
 		return &verify.Failure{Kind: verify.TimedOut, Text: "it did not answer within " + seconds(h.limit)}, false
-	case errors.Is(err, errNotHere):
+	case errors.Is(err, outward.ErrNotHere):
 		return &verify.Failure{Kind: verify.Unreachable, Text: h.url.Host + " is not on this machine, and http goes no further"}, false
 	}
 	if text := distrust(err); text != "" {

@@ -9,14 +9,13 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -85,42 +84,10 @@ func New(o Options) (*Hook, error) {
 		h.headers.Set(name, value)
 	}
 	h.headers.Set("User-Agent", "floodmark/"+o.Version)
-	h.client = &http.Client{
-		Transport: transport(u.Scheme == "http", o.Roots),
-		// An answer from elsewhere is nobody's answer, and the request would go
-		// there with its headers.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	h.client = outward.Client(outward.Options{
+		Here: u.Scheme == "http", Roots: o.Roots, DialTime: dialTime, HeaderBytes: maxHeaderBytes, Idle: 8, AtOnce: 64, IdleTime: idle,
+	})
 	return h, nil
-}
-
-// transport speaks to whom it was told to and proves it. It uses no proxy: the
-// environment of a daemon is not where that is decided.
-func transport(unsealed bool, roots *x509.CertPool) *http.Transport {
-	dial := &net.Dialer{Timeout: dialTime}
-	return &http.Transport{
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dial.DialContext(ctx, network, address)
-			if err == nil && unsealed && !onThisMachine(conn.RemoteAddr()) {
-				return nil, errors.Join(errNotHere, conn.Close())
-			}
-			return conn, err
-		},
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
-		TLSHandshakeTimeout:    dialTime,
-		MaxResponseHeaderBytes: maxHeaderBytes,
-		MaxIdleConnsPerHost:    8,
-		MaxConnsPerHost:        64, // whoever asks more at once waits
-		IdleConnTimeout:        idle,
-		DisableCompression:     true, // what is counted is what was sent
-	}
-}
-
-var errNotHere = errors.New("the address is not on this machine, and http goes no further")
-
-func onThisMachine(a net.Addr) bool {
-	tcp, ok := a.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback()
 }
 
 // Name implements [verify.Verifier].
