@@ -13,7 +13,8 @@ type ownPolicy struct {
 
 // withLine puts a line, and a comment above it, into the text of a policy, below
 // a key; everything else stays as it is, byte for byte. It fails where the key's
-// value stands on the key's own line: that is for a person to change.
+// value stands on the key's own line: that is for a person to change. Nothing but
+// blanks counts as no policy yet.
 func withLine(text, key, line, comment string) (string, bool) {
 	if strings.TrimSpace(text) == "" {
 		text = "version: 1\n"
