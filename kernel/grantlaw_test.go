@@ -1,134 +1,74 @@
 package kernel_test
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/kernel"
 )
 
 // full runs the long form of a law: go test ./kernel -run Law -full.
 var full = flag.Bool("full", false, "run the long forms of laws")
 
-// grantCase is a call with arguments that matter, any of them odd.
-func grantCase(r *rand.Rand) (tool string, args map[string]any) {
-	text := func() string {
-		odd := []string{"a@x.example", "#team", "to=b", `q"uote`, "a b", "7", "true", "null", "", "x\\y", "é", "a\u200bb", "http://x.example/a?b=c", "cc=d to=e", "*"}
-		s := odd[r.IntN(len(odd))]
-		for range r.IntN(3) {
-			s += string(rune('a' + r.IntN(26)))
-		}
-		return s
-	}
-	switch r.IntN(3) {
-	case 0:
-		args = map[string]any{"to": text(), "body": text()}
-		if r.IntN(2) == 0 {
-			args["id"] = text()
-		}
-		if r.IntN(3) == 0 {
-			args["amount"] = r.IntN(1000)
-		}
-		if r.IntN(3) == 0 {
-			args["cc"] = text()
-		}
-		return "mail", args
-	case 1:
-		return "shell", map[string]any{"code": text()}
-	}
-	return "keep", map[string]any{"path": "/w/" + text(), "text": text()}
-}
-
-// changed changes one byte of one argument that matters, its sort, or adds one.
-func changed(r *rand.Rand, args map[string]any) map[string]any {
-	out := map[string]any{}
-	var critical []string
-	for k, v := range args {
-		out[k] = v
-		if k != "body" && k != "text" {
-			critical = append(critical, k)
-		}
-	}
-	k := critical[r.IntN(len(critical))]
-	switch v := out[k].(type) {
-	case string:
-		switch n := r.IntN(5); {
-		case n == 0 && v != "":
-			at := r.IntN(len(v))
-			out[k] = v[:at] + v[at+1:]
-		case n == 1:
-			out[k] = v + string(rune('a'+r.IntN(26)))
-		case n == 2 && v != "":
-			b := []byte(v)
-			b[r.IntN(len(b))] ^= 1
-			out[k] = string(b)
-		case n == 3:
-			out[fmt.Sprint("more", r.IntN(9))] = "x"
-		default:
-			out[k] = v + " " + k + "=x"
-		}
-	case int:
-		out[k] = fmt.Sprint(v)
-	}
-	return out
-}
-
 // A grant of any width never lets a call through that differs by one byte in an
-// argument that matters, and none is left when the mark sinks.
+// argument that matters, and none is left when the mark sinks. Every sort of offer
+// that there is was really tried.
 func TestLawAGrantIsForWhatWasShown(t *testing.T) {
 	cases := 3000
 	if *full {
 		cases = 100_000
 	} else if testing.Short() {
-		cases = 500
+		cases = 1000
 	}
 	r := rand.New(rand.NewPCG(6, 1))
-	asked, sunk := 0, 0
+	rules := map[bool]kernel.Rules{false: lawRules(t, false), true: lawRules(t, true)}
+	tried, sunk := map[string]int{}, 0
 	for n := range cases {
-		d := newDesk(t, "relax: false\nrules:\n  - {name: ask, when: 'true', action: {verdict: confirm}}\n")
-		d.owner("hello")
-		tool, args := grantCase(r)
-		data, _ := json.Marshal(args)
-		out := d.call(tool, string(data))
-		if out.Ask == nil {
+		wide := n%20 == 19
+		d := lawDesk(t, rules[wide])
+		c := grantCases[r.IntN(len(grantCases))](r)
+		grant, ok := d.approves(r, c)
+		if !ok {
 			continue
 		}
-		offer := 1 + r.IntN(len(out.Ask.Call.Offers))
-		given := d.answer(approval.Command{
-			Verb: approval.Approve, Tool: "all", Ticket: out.Ask.ID, Calls: out.Ask.Calls, Offer: offer, Picked: out.Ask.Call.Place(),
-		})
-		grants := kept[floodmark.GrantGiven](given)
-		if len(grants) == 0 {
-			continue
-		}
-		asked++
-		other := changed(r, args)
-		more, _ := json.Marshal(other)
-		again := d.call(tool, string(more))
-		same := decided(t, again).Action.ArgsDigest == grants[len(grants)-1].Shown.ArgsDigest
-		if v := again.Reply.Decision; v.Verdict == floodmark.Allow && !same {
-			t.Fatalf("case %d: %s %s was approved as %+v, and %s was let through", n, tool, data, grants, more)
+		tried[offerKind(c.kind, grant)]++
+		other := c.other(r, grant.Scope == floodmark.GrantTool)
+		again := d.call(other.tool, other.json())
+		same := decided(t, again).Action.ArgsDigest == grant.Shown.ArgsDigest && other.tool == c.tool
+		if again.Reply.Decision.Verdict == floodmark.Allow && !same && !(grant.Scope == floodmark.GrantPattern && c.within(other)) {
+			t.Fatalf("case %d: %s %s was approved as %+v, and %s %s was let through", n, c.tool, c.json(), grant, other.tool, other.json())
 		}
 		if n%10 == 9 { // something from outside comes in
 			sunk++
-			d.apply(floodmark.ContentSeen{Source: floodmark.Source{
-				Node: floodmark.NodeID(d.state.Ledger.Len()), Kind: floodmark.NodeToolResult, Digest: floodmark.DigestOf(fmt.Sprint(n)),
-				Label: floodmark.Label{Trust: floodmark.Trust(r.IntN(int(floodmark.Local))), Secrecy: floodmark.Internal},
-			}})
-			if len(d.state.Book.Grants) != 0 {
-				t.Fatalf("case %d: the mark sank to %s, and %+v still hold", n, d.state.Mark(), d.state.Book.Grants)
-			}
-			if v := d.call(tool, string(data)).Reply.Decision.Verdict; v == floodmark.Allow {
-				t.Fatalf("case %d: the mark sank, and %s is let through", n, data)
-			}
+			d.sinks(r, n, c)
 		}
 	}
-	if asked < cases/3 || sunk < cases/50 {
-		t.Errorf("only %d of %d were approved, %d sank", asked, cases, sunk)
+	for _, k := range offerKinds() {
+		if tried[k] < cases/200 {
+			t.Errorf("the offer %q was tried %d times in %d cases", k, tried[k], cases)
+		}
 	}
-	t.Logf("%d approvals, %d times the mark sank", asked, sunk)
+	if len(tried) != len(offerKinds()) || sunk < cases/50 {
+		t.Errorf("tried %v, the mark sank %d times", tried, sunk)
+	}
+	t.Logf("approvals by kind %v, %d times the mark sank", tried, sunk)
+}
+
+// sinks takes in something from outside: no grant is left, and what was approved is
+// asked about again.
+func (d *desk) sinks(r *rand.Rand, n int, c grantCase) {
+	d.t.Helper()
+	d.apply(floodmark.ContentSeen{Source: floodmark.Source{
+		Node: floodmark.NodeID(d.state.Ledger.Len()), Kind: floodmark.NodeToolResult, Digest: floodmark.DigestOf(fmt.Sprint(n)),
+		Label: floodmark.Label{Trust: floodmark.Trust(r.IntN(int(floodmark.Local))), Secrecy: floodmark.Internal},
+	}})
+	if len(d.state.Book.Grants) != 0 {
+		d.t.Fatalf("case %d: the mark sank to %s, and %+v still hold", n, d.state.Mark(), d.state.Book.Grants)
+	}
+	if v := d.call(c.tool, c.json()).Reply.Decision.Verdict; v == floodmark.Allow {
+		d.t.Fatalf("case %d: the mark sank, and %s is let through", n, c.json())
+	}
 }

@@ -104,3 +104,20 @@ func TestUnknownPlaces(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Some programs read a text to its NUL byte, others leave that out: nobody knows
+// which command it is.
+func TestANulIsNotUnderstood(t *testing.T) {
+	c := commands(t)
+	for _, line := range []string{"ls\x00", "l\x00s", "\x00ls", "bash -c 'l\x00s'"} {
+		if r := shellscan.Scan(line, shellscan.Place{}, c); r.Understood || !slices.Contains(r.Why, "it has a NUL byte") {
+			t.Errorf("%q: %v %v", line, r.Understood, r.Why)
+		}
+		if r := shellscan.ScanWords([]string{"ls", line}, shellscan.Place{}, c); r.Understood {
+			t.Errorf("words %q are understood", line)
+		}
+	}
+	if r := shellscan.ScanWords([]string{"ls", "x"}, shellscan.Place{}, c); !r.Understood {
+		t.Errorf("without one: %v", r.Why)
+	}
+}

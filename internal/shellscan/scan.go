@@ -44,6 +44,9 @@ func ScanWords(words []string, at Place, c *Commands) Report {
 	list := make([]word, len(words))
 	for i, w := range words {
 		list[i] = literal(w)
+		if strings.IndexByte(w, 0) >= 0 {
+			s.doubt(aNul)
+		}
 	}
 	s.call(list, newState(at), feed{}, 0)
 	return s.report()
@@ -130,10 +133,16 @@ func (s *scanner) text(line string, st *state, in feed, depth int) feed {
 	return s.stmts(file.Stmts, st, in, depth)
 }
 
+// aNul says that some programs read a line to there, and others leave it out.
+const aNul = "it has a NUL byte"
+
 // differs finds what shells and our parser read differently.
 func differs(line string) string {
 	if strings.IndexByte(line, '\r') >= 0 {
 		return "it has a carriage return"
+	}
+	if strings.IndexByte(line, 0) >= 0 {
+		return aNul
 	}
 	for l := range strings.Lines(line) {
 		if strings.Contains(l, "#") && strings.HasSuffix(strings.TrimSuffix(l, "\n"), `\`) {

@@ -1,0 +1,307 @@
+package kernel_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// lawTools are the desk's tools, and a shell whose lines the shipped catalog reads.
+const lawTools = deskTools + `
+  - {tool: bash, about: runs a command line, effect: run, returns: {trust: local, secrecy: internal}, args: {command: {role: critical, is: command}, cwd: {role: critical, is: path}, root: {role: critical, is: flag}, note: {role: content, is: text}}}
+`
+
+// lawRules ask about everything.
+func lawRules(t *testing.T, toolWide bool) kernel.Rules {
+	t.Helper()
+	p, problems := policy.Load(policy.Layer{Name: "user", Data: fmt.Appendf(nil,
+		"version: 1\nrelax: false\napprovals: {toolWide: %v}\nrules:\n  - {name: ask, when: 'true', action: {verdict: confirm}}\n", toolWide)})
+	tools, err := catalog.Parse("tools", []byte(lawTools))
+	shipped, shipErr := catalog.Shipped()
+	if problems.Failed() || err != nil || shipErr != nil {
+		t.Fatal(problems, err, shipErr)
+	}
+	return kernel.NewRules(p, catalog.New([]*catalog.File{tools}, shipped))
+}
+
+// lawDesk is a session in a project.
+func lawDesk(t *testing.T, rules kernel.Rules) *desk {
+	t.Helper()
+	d := &desk{t: t, rules: rules, state: kernel.NewState(), index: provenance.NewMemoryIndex(), id: "s", at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	d.tell(hook.Event{Point: hook.SessionStart, Project: "/w"})
+	d.owner("hello")
+	return d
+}
+
+// A grantCase is a call with arguments that matter, any of them odd.
+type grantCase struct {
+	kind string // what a pattern of it is about
+	tool string
+	args map[string]any
+	// within reports whether a pattern of this call was said to let another one
+	// through, judged without the code that is tried here.
+	within func(other grantCase) bool
+}
+
+func (c grantCase) json() string {
+	data, err := json.Marshal(c.args)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+// grantCases make one call of each sort that gets an offer of its own.
+var grantCases = []func(r *rand.Rand) grantCase{sendCase, codeCase, keepCase, hostCase, checkCase}
+
+// offerKinds are all the offers there are: a scope, and of a pattern what it spans.
+func offerKinds() []string {
+	return []string{"once", "turn", "minutes", "tool", "pattern send", "pattern keep", "pattern host", "pattern check"}
+}
+
+func offerKind(kind string, g floodmark.GrantGiven) string {
+	if g.Scope == floodmark.GrantPattern {
+		return "pattern " + kind
+	}
+	return string(g.Scope)
+}
+
+func oddText(r *rand.Rand) string {
+	odd := []string{"a@x.example", "#team", "to=b", `q"uote`, "a b", "7", "true", "null", "", "x\\y", "é", "a\u200bb", "http://x.example/a?b=c", "cc=d to=e", "*"}
+	s := odd[r.IntN(len(odd))]
+	for range r.IntN(3) {
+		s += string(rune('a' + r.IntN(26)))
+	}
+	return s
+}
+
+// sameButText is what a pattern spans that spells out every argument that matters.
+func sameButText(args map[string]any) func(grantCase) bool {
+	return func(other grantCase) bool {
+		a, b := map[string]any{}, map[string]any{}
+		for to, from := range map[*map[string]any]map[string]any{&a: args, &b: other.args} {
+			for k, v := range from {
+				if !isText(k) {
+					(*to)[k] = v
+				}
+			}
+		}
+		return (grantCase{args: a}).json() == (grantCase{args: b}).json()
+	}
+}
+
+func isText(name string) bool { return name == "body" || name == "text" || name == "note" }
+
+func sendCase(r *rand.Rand) grantCase {
+	args := map[string]any{"to": oddText(r), "body": oddText(r)}
+	if r.IntN(2) == 0 {
+		args["id"] = oddText(r)
+	}
+	if r.IntN(3) == 0 {
+		args["amount"] = r.IntN(1000)
+	}
+	if r.IntN(3) == 0 {
+		args["cc"] = oddText(r)
+	}
+	return grantCase{"send", "mail", args, sameButText(args)}
+}
+
+func codeCase(r *rand.Rand) grantCase {
+	args := map[string]any{"code": oddText(r)}
+	return grantCase{"code", "shell", args, sameButText(args)}
+}
+
+func keepCase(r *rand.Rand) grantCase {
+	args := map[string]any{"path": "/w/" + oddText(r), "text": oddText(r)}
+	return grantCase{"keep", "keep", args, sameButText(args)}
+}
+
+// hostCase reads an address: what was approved is its scheme, host and port, and
+// whatever else says where to go. Below them it may be anything.
+func hostCase(r *rand.Rand) grantCase {
+	one := func(list ...string) string { return list[r.IntN(len(list))] }
+	args := map[string]any{"url": one("https", "https", "http", "HTTPS") + "://" + one("two.example", "Two.example", "a.two.example", "xn--tw-fka.example", "[::1]", "192.0.2.7") +
+		one("", "", ":8443", ":443") + one("", "/", "/a", "/a?b=c", "/a@b.example", "?u=x.example", "#f", "/a//b.example")}
+	if r.IntN(3) == 0 {
+		args["other"] = "https://" + one("three.example", "two.example") + "/x"
+	}
+	if r.IntN(3) == 0 {
+		args["note"] = oddText(r)
+	}
+	return grantCase{"host", "page", args, func(other grantCase) bool {
+		changed := 0
+		for _, k := range []string{"url", "other"} {
+			a, ok := authority(args[k])
+			b, also := authority(other.args[k])
+			if ok != also || a != b {
+				return false
+			}
+			if args[k] != other.args[k] {
+				changed++
+			}
+		}
+		return changed <= 1 && len(other.args) == len(args) // one host was named, the other address in full
+	}}
+}
+
+// authority is an address up to where its path begins, as plain text.
+func authority(v any) (string, bool) {
+	text, _ := v.(string)
+	scheme, rest, ok := strings.Cut(text, "://")
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.ToLower(scheme + "://" + rest), ok && rest != ""
+}
+
+// checkCase tests, builds or checks the project. What was approved is the name of
+// the check with whatever chooses among the project's own files.
+func checkCase(r *rand.Rand) grantCase {
+	lines := []string{"go test ./...", "go test", "go test -v ./a/b", "go test -run X ./...", "go test -count=1 .", "go vet ./...", "go build ./a", "pytest -q tests", "cargo test", "make test -j 4", "npm test"}
+	line := lines[r.IntN(len(lines))]
+	args := map[string]any{"command": line}
+	if r.IntN(3) == 0 {
+		args["cwd"] = []string{"/w", "/w/a", "/w/b c"}[r.IntN(3)]
+	}
+	if r.IntN(4) == 0 {
+		args["root"] = r.IntN(2) == 0
+	}
+	if r.IntN(4) == 0 {
+		args["note"] = oddText(r)
+	}
+	return grantCase{"check", "bash", args, func(other grantCase) bool {
+		a, b := maps.Clone(args), maps.Clone(other.args)
+		delete(a, "command")
+		delete(b, "command")
+		text, _ := other.args["command"].(string)
+		cwd, _ := args["cwd"].(string)
+		return sameButText(a)(grantCase{args: b}) && sameCheck(line, text, cwd)
+	}}
+}
+
+// checkLine is a line that is one command of plain words: nothing that a shell reads
+// as a second command, a file to write, or another program's output. A dot that stands
+// alone reads nothing.
+var (
+	checkLine   = regexp.MustCompile("^\\s*((?:[^\\s;&|<>\"'`()\\x00$]|[$](?:[^\\w{(]|$)|[ \\t])*?)(?:;|[|\\n][.])?\\s*$")
+	checkOption = regexp.MustCompile(`^-+[0-9]*([A-Za-z]*)`)
+)
+
+// checkOptions are the options that only choose among what the project has.
+var checkOptions = map[string]string{
+	"go test": "v x n a c i j p run count", "go vet": "v x n a c j p", "go build": "v x n a c i j p", "pytest": "q v x s l k m n",
+	"cargo test": "q v r p j", "make test": "j k s n B", "npm test": "",
+}
+
+// sameCheck reports whether two lines are the same check of what lies below /w,
+// judged by their letters alone.
+func sameCheck(line, other, cwd string) bool {
+	found := checkLine.FindStringSubmatch(strings.ReplaceAll(other, `\`, ""))
+	if found == nil {
+		return false
+	}
+	name, words := "", strings.Fields(found[1])
+	for k := range checkOptions {
+		if n := len(strings.Fields(k)); strings.HasPrefix(line, k) && len(words) >= n && strings.Join(words[:n], " ") == k {
+			name, words = k, words[n:]
+		}
+	}
+	for _, w := range words {
+		option := checkOption.FindStringSubmatch(w)
+		if option != nil && option[1] != "" && !slices.Contains(strings.Fields(checkOptions[name]), option[1]) {
+			return false
+		}
+		if at := path.Join("/w", strings.TrimPrefix(cwd, "/w"), w); option == nil && (path.IsAbs(w) || at != "/w" && !strings.HasPrefix(at, "/w/")) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// approves asks about a call and takes one of its offers, by a click or by its code.
+func (d *desk) approves(r *rand.Rand, c grantCase) (floodmark.GrantGiven, bool) {
+	d.t.Helper()
+	ask := d.call(c.tool, c.json()).Ask
+	if ask == nil {
+		return floodmark.GrantGiven{}, false
+	}
+	cmd := approval.Command{Verb: approval.Approve, Tool: "all", Ticket: ask.ID, Calls: ask.Calls, Offer: 1 + r.IntN(len(ask.Call.Offers)), Picked: ask.Call.Place()}
+	if r.IntN(4) == 0 { // typed
+		cmd = approval.Command{Verb: approval.Approve, Tool: "all", Code: ask.Code, Picked: ask.Call.Place(), For: time.Duration(r.IntN(2)) * time.Hour}
+	}
+	grants := kept[floodmark.GrantGiven](d.answer(cmd))
+	if len(grants) == 0 {
+		return floodmark.GrantGiven{}, false
+	}
+	return grants[len(grants)-1], true
+}
+
+// other is a call that differs in an argument that matters: by one byte, in its
+// sort, or by one more. Where any call of the tool was approved it is another tool.
+func (c grantCase) other(r *rand.Rand, wide bool) grantCase {
+	if wide {
+		o := c
+		for o.tool == c.tool {
+			o = grantCases[r.IntN(len(grantCases))](r)
+		}
+		return o
+	}
+	out := grantCase{c.kind, c.tool, map[string]any{}, nil}
+	var critical []string
+	for k, v := range c.args {
+		out.args[k] = v
+		if !isText(k) {
+			critical = append(critical, k)
+		}
+	}
+	slices.Sort(critical) // a map has no order, and a case must be found again
+	k := critical[r.IntN(len(critical))]
+	switch v := out.args[k].(type) {
+	case string:
+		if r.IntN(8) == 0 {
+			out.args[fmt.Sprint("more", r.IntN(9))] = "x"
+			break
+		}
+		out.args[k] = oneByte(r, k, v)
+	case int:
+		out.args[k] = fmt.Sprint(v)
+	case bool:
+		out.args[k] = !v
+	}
+	return out
+}
+
+// oneByte changes a text by one byte: away, one more, another one. Now and then more.
+func oneByte(r *rand.Rand, name, v string) string {
+	const odd = "abz019 /\\.:;@?#&|<>$`'\"*~!(){}[]=,-_\n\t\x00%+"
+	b := []byte(v)
+	at := r.IntN(len(b) + 1)
+	switch n := r.IntN(5); {
+	case n == 0 && at < len(b):
+		b = append(b[:at:at], b[at+1:]...)
+	case n == 1 && at < len(b):
+		b[at] ^= 1
+	case n == 2 && at < len(b):
+		b[at] = odd[r.IntN(len(odd))]
+	case n == 3:
+		return v + " " + name + "=x"
+	default:
+		b = append(b[:at:at], append([]byte{odd[r.IntN(len(odd))]}, b[at:]...)...)
+	}
+	return string(b)
+}
