@@ -298,6 +298,15 @@ type TicketAnswered struct {
 	Channel string   `json:"channel,omitempty"`
 }
 
+// CallFollowed says that a gateway met a call that the agent's own hook had told
+// of: it was decided then, and is the same call.
+type CallFollowed struct {
+	Call CallID `json:"call"`
+	// Gateway is what the gateway calls it.
+	Gateway CallID  `json:"gateway"`
+	Tool    ToolRef `json:"tool"`
+}
+
 // GrantGiven says that the owner approved calls like the shown one.
 type GrantGiven struct {
 	Ticket TicketID   `json:"ticket"`

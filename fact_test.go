@@ -84,6 +84,7 @@ func fileRef() floodmark.ArtifactRef {
 
 func shortExamples(at time.Time) []floodmark.Fact {
 	return []floodmark.Fact{
+		floodmark.CallFollowed{Call: "c", Gateway: "g", Tool: floodmark.ToolRef{Agent: "a", Server: "s", Name: "n"}},
 		floodmark.ChildSpawned{Child: "k"},
 		floodmark.PauseBegan{Pause: floodmark.Pause{Session: "s", From: at, Until: at, By: "b", Channel: "c"}},
 		floodmark.PauseEnded{Session: "s", Why: "w", By: "b", Asked: 1, Refused: 2},
@@ -158,8 +159,8 @@ func TestFactsGoThereAndBack(t *testing.T) {
 			seen[kind] = true
 		}
 	}
-	if len(seen) != 31 {
-		t.Errorf("%d kinds of facts have an example, want 31", len(seen))
+	if len(seen) != 32 {
+		t.Errorf("%d kinds of facts have an example, want 32", len(seen))
 	}
 }
 

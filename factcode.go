@@ -29,6 +29,7 @@ func (ModelAnswered) factKind() string    { return "model-answered" }
 func (ActionDecided) factKind() string    { return "action-decided" }
 func (OpinionGiven) factKind() string     { return "opinion-given" }
 func (VerifierAnswered) factKind() string { return "verifier-answered" }
+func (CallFollowed) factKind() string     { return "call-followed" }
 func (ChildSpawned) factKind() string     { return "child-spawned" }
 func (ChildEnded) factKind() string       { return "child-ended" }
 func (ArtifactRead) factKind() string     { return "artifact-read" }
@@ -132,6 +133,8 @@ func read(kind string, body []byte) (f Fact, known bool, err error) {
 		f, err = decode[ActionDecided](body)
 	case "opinion-given":
 		f, err = decode[OpinionGiven](body)
+	case "call-followed":
+		f, err = decode[CallFollowed](body)
 	case "child-spawned":
 		f, err = decode[ChildSpawned](body)
 	case "child-ended":

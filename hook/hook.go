@@ -99,6 +99,10 @@ type Event struct {
 	// Audience says who will read the answer at before_response_emit.
 	Audience Audience `json:"audience,omitempty"`
 
+	// Gateway says that it is told by somebody between the agent and a server of
+	// tools: the agent's own hook may have told of the same call before.
+	Gateway bool `json:"gateway,omitempty"`
+
 	// Child is the sub-agent's session.
 	Child floodmark.SessionID `json:"child,omitempty"`
 }

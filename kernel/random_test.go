@@ -53,9 +53,10 @@ func (h *history) event() hook.Event {
 			ev.Sources = h.contents()
 		}
 	case hook.BeforeToolCall:
-		ev.Call = h.call()
+		ev.Call, ev.Gateway = h.call(), h.rng.IntN(5) == 0
 	case hook.AfterToolCall:
 		ev.Call, ev.Result = h.call(), hook.Result{Text: h.text(), Error: h.rng.IntN(4) == 0}
+		ev.Gateway = h.rng.IntN(5) == 0
 	case hook.BeforeResponseEmit:
 		ev.Text, ev.Audience = h.text(), pick(h, hook.ToOwner, hook.ToOthers)
 	case hook.SubagentSpawned, hook.SubagentEnded:

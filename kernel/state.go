@@ -61,6 +61,9 @@ type State struct {
 
 	// Refused are the calls of this turn that were not let through.
 	Refused []Refused `json:"refused,omitempty"`
+	// Running are calls of servers' tools that were let through and gave no result
+	// yet, and those that a gateway met.
+	Running []Running `json:"running,omitempty"`
 
 	Book approval.Book `json:"book"`
 
@@ -156,7 +159,10 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ContentSeen:
 		return s.see(f)
 	case floodmark.ContentArrived:
+		s.ranOut(f.Node)
 		return s.Ledger.Arrive(f)
+	case floodmark.CallFollowed:
+		s.follow(f)
 	case floodmark.ModelAnswered:
 		s.answered(f)
 	case floodmark.ActionDecided:
@@ -288,6 +294,7 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		}
 		if f.Decision.Verdict == floodmark.Allow {
 			s.Book.Ran(f.Action.Call, grantedBy(f.Decision))
+			s.runs(f.Action)
 		}
 		if len(s.Proposed) == 0 {
 			s.Proposed = nil
@@ -323,12 +330,13 @@ func (s *State) clear() {
 	s.Ledger.Clear()
 	s.Book.Void()
 	s.Context, s.Proposed, s.Refused = nil, nil, nil
-	s.Written, s.Offered = nil, nil
+	s.Written, s.Offered, s.Running = nil, nil, nil
 }
 
 func (s *State) closeTurn() {
 	s.InTurn, s.Iteration, s.Stopped = false, 0, false
 	s.Context, s.Proposed, s.Refused = nil, nil, nil
+	s.keepRunning(func(r Running) bool { return r.Met != "" })
 	s.Book.CloseTurn()
 }
 

@@ -12,6 +12,9 @@ import (
 // it is going to bring back: we do not depend on an after-hook arriving.
 func (st *step) beforeTool() {
 	st.openTurn()
+	if st.followed() {
+		return
+	}
 	st.finish(st.judge(st.ev.Call, nil))
 }
 
@@ -74,6 +77,9 @@ func (st *step) afterTool() {
 	c := st.ev.Call
 	st.burn(st.ev.Result.Text)
 	id := callID(c)
+	if st.ev.Gateway && st.s.hasMet(id) {
+		return // the agent's own hook tells what it gave
+	}
 	digest := st.ev.Result.ContentDigest()
 	if n, ok := st.s.Ledger.Pending(id); ok {
 		label := st.arrived(c, n).Join(st.late(c))

@@ -42,8 +42,8 @@ type branches struct {
 type spoke struct {
 	session        floodmark.SessionID
 	agent, project string
-	// root says that a branch may hang on it.
-	root bool
+	// root says that a branch may hang on it, many that it had another session too.
+	root, many bool
 }
 
 // A branch is a session that began below another one and was not prompted yet.
@@ -152,6 +152,7 @@ func (b *branches) heard(s speaker, ev hook.Event) {
 	}
 	if was := b.speakers[agent]; was != nil {
 		was.root = was.root && was.session == ev.Session
+		was.many = was.many || was.session != ev.Session
 		return
 	}
 	if b.crowded() {

@@ -89,6 +89,12 @@ func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 		return hook.Reply{Decision: yes, Consumed: true, Notice: "Vouch for content at your own terminal: «floodmark endorse», «floodmark withdraw»."}, nil
 	}
 	s, _ := ctx.Value(speakerKey{}).(speaker)
+	if ev.Gateway {
+		var done bool
+		if ev, done = h.d.branches.join(s, ev); done {
+			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+		}
+	}
 	if s.local && s.PID == 0 {
 		// The system does not say who speaks, as for somebody in a container:
 		// such words are anybody's.

@@ -1,0 +1,84 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A gateway between an agent and its servers sees calls that the agent's own
+// hooks told of before. Such a call is one call: it was decided once, is asked
+// about once, and its result is taken in once, from the hook. The gateway only
+// meets it, and each decision can be met once: a second call like it is judged.
+
+// A Running is a call of a server's tool that was let through.
+type Running struct {
+	Call floodmark.CallID  `json:"call"`
+	Tool floodmark.ToolRef `json:"tool"`
+	Args floodmark.Digest  `json:"args"`
+	// Met is what the gateway calls it; empty as long as no gateway met it.
+	Met floodmark.CallID `json:"met,omitempty"`
+}
+
+// maxRunning bounds what a gateway can find again; older calls are judged anew.
+const maxRunning = 64
+
+// followed reports whether this is a call that was let through already, told by
+// a gateway, and writes down that it met it.
+func (st *step) followed() bool {
+	c := st.ev.Call
+	leaves, err := c.Leaves()
+	if !st.ev.Gateway || err != nil {
+		return false
+	}
+	id, ref, args := callID(c), st.ref(c.Server, c.Name), argsDigest(leaves)
+	at := slices.IndexFunc(st.s.Running, func(r Running) bool {
+		return r.Met == "" && r.Call != id && r.Tool == ref && r.Args == args
+	})
+	if at < 0 || st.s.hasMet(id) {
+		return false
+	}
+	st.keep(floodmark.CallFollowed{Call: st.s.Running[at].Call, Gateway: id, Tool: ref})
+	return true
+}
+
+// runs takes note of a call that was let through.
+func (s *State) runs(a floodmark.Action) {
+	if a.Tool.Server == "" {
+		return // no gateway stands before an agent's own tool
+	}
+	s.Running = last(append(s.Running, Running{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest}), maxRunning)
+}
+
+// ranOut forgets the call whose result is here, unless a gateway met it: that
+// may tell of the result later.
+func (s *State) ranOut(n floodmark.NodeID) {
+	src, ok := s.Ledger.Source(n)
+	if !ok || src.Call == "" {
+		return
+	}
+	s.keepRunning(func(r Running) bool { return r.Call != src.Call || r.Met != "" })
+}
+
+// follow takes note of what a gateway met.
+func (s *State) follow(f floodmark.CallFollowed) {
+	for i := range s.Running {
+		if r := &s.Running[i]; r.Call == f.Call && r.Tool == f.Tool && r.Met == "" {
+			r.Met = f.Gateway
+			return
+		}
+	}
+}
+
+// hasMet reports whether a gateway's name for a call stands for one that the
+// agent's hook told of.
+func (s *State) hasMet(gateway floodmark.CallID) bool {
+	return slices.ContainsFunc(s.Running, func(r Running) bool { return r.Met == gateway && gateway != "" })
+}
+
+func (s *State) keepRunning(keep func(Running) bool) {
+	s.Running = slices.DeleteFunc(s.Running, func(r Running) bool { return !keep(r) })
+	if len(s.Running) == 0 {
+		s.Running = nil
+	}
+}

@@ -1,0 +1,148 @@
+package kernel_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+const trackerTools = `
+server: tracker
+about: a server of tools
+tools:
+  - {tool: list, about: lists, effect: fetch, remote: true, own: true, returns: {trust: external, secrecy: internal}, args: {q: {role: content, is: text}}}
+`
+
+// newTracked is a desk with a server of tools.
+func newTracked(t testing.TB) *desk {
+	d := newDesk(t, "")
+	d.rules.Catalog = deskCatalog(t, trackerTools)
+	d.owner("What is open?")
+	return d
+}
+
+func tracked(id, args string) hook.Call {
+	return hook.Call{ID: floodmark.CallID(id), Server: "tracker", Name: "list", Args: []byte(args)}
+}
+
+func (d *desk) before(c hook.Call, gateway bool) kernel.Output {
+	d.t.Helper()
+	return d.tell(hook.Event{Point: hook.BeforeToolCall, Call: c, Gateway: gateway})
+}
+
+func (d *desk) after(c hook.Call, text string, gateway bool) kernel.Output {
+	d.t.Helper()
+	return d.tell(hook.Event{Point: hook.AfterToolCall, Call: c, Result: hook.Result{Text: text}, Gateway: gateway})
+}
+
+func allowed(out kernel.Output) bool { return out.Reply.Decision.Verdict == floodmark.Allow }
+
+// A call that the hook told of and the gateway meets is one call: decided once,
+// its result taken in once, without an incident in any order.
+func TestAGatewayMeetsACall(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		d := newTracked(t)
+		if out := d.before(tracked("h1", `{"q":"open"}`), false); !allowed(out) {
+			t.Fatal(out.Reply)
+		}
+		out := d.before(tracked("g1", `{ "q" : "open" }`), true)
+		want := []floodmark.Fact{floodmark.CallFollowed{Call: "h1", Gateway: "g1", Tool: floodmark.ToolRef{Agent: "a", Server: "tracker", Name: "list"}}}
+		if !allowed(out) || !cmp.Equal(out.Facts, want) {
+			t.Fatal(out.Facts, out.Reply)
+		}
+		tell := []func() kernel.Output{
+			func() kernel.Output { return d.after(tracked("g1", `{"q":"open"}`), "one", true) },
+			func() kernel.Output { return d.after(tracked("h1", `{"q":"open"}`), "one", false) },
+		}
+		if late { // the agent did not wait for the gateway
+			tell[0], tell[1] = tell[1], tell[0]
+		}
+		var arrived, seen int
+		for _, f := range tell {
+			out := f()
+			arrived += len(kept[floodmark.ContentArrived](out))
+			seen += len(kept[floodmark.IncidentSeen](out))
+		}
+		if arrived != 1 || seen != 0 {
+			t.Errorf("late %v: %d results, %d incidents", late, arrived, seen)
+		}
+	}
+}
+
+// Each decision is met once, by the same call, told by a gateway, while it runs.
+// Everything else is judged.
+func TestAGatewayIsJudged(t *testing.T) {
+	for name, c := range map[string]struct {
+		play    func(d *desk)
+		call    hook.Call
+		gateway bool
+	}{
+		"no hook":       {func(*desk) {}, tracked("g1", `{"q":"open"}`), true},
+		"not a gateway": {func(d *desk) { d.before(tracked("h1", `{"q":"open"}`), false) }, tracked("h2", `{"q":"open"}`), false},
+		"another value": {func(d *desk) { d.before(tracked("h1", `{"q":"open"}`), false) }, tracked("g1", `{"q":"opem"}`), true},
+		"another tool": {
+			func(d *desk) { d.before(tracked("h1", `{"q":"open"}`), false) },
+			hook.Call{ID: "g1", Server: "tracker", Name: "drop", Args: []byte(`{"q":"open"}`)},
+			true,
+		},
+		"its own call again": {func(d *desk) { d.before(tracked("g1", `{"q":"open"}`), true) }, tracked("g1", `{"q":"open"}`), true},
+		"met already": {func(d *desk) {
+			d.before(tracked("h1", `{"q":"open"}`), false)
+			d.before(tracked("g1", `{"q":"open"}`), true)
+		}, tracked("g2", `{"q":"open"}`), true},
+		"met under this name": {func(d *desk) {
+			d.before(tracked("h1", `{"q":"open"}`), false)
+			d.before(tracked("g1", `{"q":"open"}`), true)
+			d.before(tracked("h2", `{"q":"open"}`), false)
+		}, tracked("g1", `{"q":"open"}`), true},
+		"over": {func(d *desk) {
+			d.before(tracked("h1", `{"q":"open"}`), false)
+			d.after(tracked("h1", `{"q":"open"}`), "none", false)
+		}, tracked("g1", `{"q":"open"}`), true},
+		"another turn": {func(d *desk) {
+			d.before(tracked("h1", `{"q":"open"}`), false)
+			d.reply("Nothing.", hook.ToOwner)
+		}, tracked("g1", `{"q":"open"}`), true},
+		"cleared": {func(d *desk) {
+			d.before(tracked("h1", `{"q":"open"}`), false)
+			d.apply(floodmark.ContextCleared{})
+		}, tracked("g1", `{"q":"open"}`), true},
+		"too many since": {func(d *desk) {
+			d.before(tracked("h1", `{"q":"open"}`), false)
+			for i := range 64 {
+				d.before(tracked(fmt.Sprint("x", i), `{"q":"more"}`), false)
+			}
+		}, tracked("g1", `{"q":"open"}`), true},
+	} {
+		d := newTracked(t)
+		c.play(d)
+		out := d.before(c.call, c.gateway)
+		if len(kept[floodmark.ActionDecided](out)) != 1 || len(kept[floodmark.CallFollowed](out)) != 0 {
+			t.Errorf("%s: %v", name, out.Facts)
+		}
+	}
+}
+
+// One of many is found, and what was met is known in the next turn.
+func TestAGatewayMeetsOneOfMany(t *testing.T) {
+	d := newTracked(t)
+	d.before(tracked("h1", `{"q":"open"}`), false)
+	for i := range 63 {
+		d.before(tracked(fmt.Sprint("x", i), `{"q":"more"}`), false)
+	}
+	if out := d.before(tracked("g1", `{"q":"open"}`), true); len(kept[floodmark.CallFollowed](out)) != 1 {
+		t.Fatal(out.Facts)
+	}
+	d.reply("One.", hook.ToOwner)
+	if out := d.after(tracked("g1", `{"q":"open"}`), "one", true); len(out.Facts) != 0 {
+		t.Error(out.Facts)
+	}
+	if out := d.after(tracked("g2", `{"q":"open"}`), "one", true); len(kept[floodmark.IncidentSeen](out)) != 1 {
+		t.Error("a result that nobody announced:", out.Facts)
+	}
+}
