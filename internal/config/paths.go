@@ -31,6 +31,8 @@ type Paths struct {
 	Originals string
 	// Proofs is what «floodmark prove» saw last.
 	Proofs string
+	// Pins are the definitions of MCP servers as the owner saw them.
+	Pins string
 	// Checked is what the monitor's own check of every day found last.
 	Checked string
 	// Cards is which messages in Telegram show which questions; a bot's number
@@ -95,6 +97,7 @@ func under(config, data, state, runtime string) Paths {
 		Witness:     filepath.Join(state, "witness"),
 		Originals:   filepath.Join(state, "originals"),
 		Proofs:      filepath.Join(state, "proofs.json"),
+		Pins:        filepath.Join(state, "mcp-pins.json"),
 		Checked:     filepath.Join(state, "checked.json"),
 		Cards:       filepath.Join(state, "telegram"),
 		Running:     filepath.Join(state, "running"),

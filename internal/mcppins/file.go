@@ -1,0 +1,235 @@
+package mcppins
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// format is the version of the file. A reader refuses others: fields are added
+// with a new number, and the reader of the new number reads the old one too.
+const format = 1
+
+// file is what lies on disk.
+type file struct {
+	Format  int                `json:"format"`
+	Servers map[string]*server `json:"servers"`
+}
+
+// server is all that is known of one.
+type server struct {
+	// Identities are those the owner saw: the first, and the accepted ones.
+	Identities []identity `json:"identities"`
+	// Waiting is another one that came under the same name.
+	Waiting *identity `json:"waiting,omitempty"`
+	// Refused are the hashes of identities that the owner rejected.
+	Refused []string `json:"refused,omitempty"`
+	// Entries are the definitions, by kind and name.
+	Entries map[string]*entry `json:"definitions"`
+}
+
+// identity is how a server is reached. The text is for people and has no secrets.
+type identity struct {
+	Hash string    `json:"hash"`
+	Text string    `json:"text"`
+	Seen time.Time `json:"seen"`
+}
+
+// entry is one definition: what is shown, and what is held.
+type entry struct {
+	Pinned *pin `json:"pinned,omitempty"`
+	Held   *pin `json:"held,omitempty"`
+	// Rejected are the hashes of versions that the owner rejected.
+	Rejected []string `json:"rejected,omitempty"`
+}
+
+// pin is one version of a definition.
+type pin struct {
+	Hash string `json:"hash"`
+	// Body is canonical; empty if it could not be read.
+	Body string    `json:"body,omitempty"`
+	Seen time.Time `json:"seen"`
+	// Looked says that the owner accepted it.
+	Looked   bool      `json:"looked,omitempty"`
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// A Finding is a reason to hold a definition, with what was found.
+type Finding struct {
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+}
+
+// maxRejected bounds the versions of one definition that are remembered as
+// rejected; with none pinned, others are held all the same.
+const maxRejected = 16
+
+// keyOf names a definition within its server. Kinds have no slash.
+func keyOf(kind, name string) string { return kind + "/" + name }
+
+func splitKey(key string) (kind, name string) {
+	kind, name, _ = strings.Cut(key, "/")
+	return kind, name
+}
+
+// costOf is about what an entry takes in the file, without escapes.
+func costOf(key string, e *entry) int {
+	const overhead = 512 // times, hashes and findings
+	n := len(key) + overhead
+	for _, p := range []*pin{e.Pinned, e.Held} {
+		if p != nil {
+			n += len(p.Body)
+		}
+	}
+	return n
+}
+
+func (s *server) cost() int {
+	n := 0
+	for key, e := range s.Entries {
+		n += costOf(key, e)
+	}
+	return n
+}
+
+// read reads the file. One that is not there is empty.
+func (b *Book) read() (*file, error) {
+	data, err := wholefile.Read(b.path, MaxFileBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &file{Format: format, Servers: map[string]*server{}}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the pins of MCP servers: %w", err)
+	}
+	f, err := parseFile(data)
+	if err != nil {
+		return nil, fmt.Errorf("read the pins of MCP servers: the file is damaged: %w", err)
+	}
+	return f, nil
+}
+
+func parseFile(data []byte) (*file, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	f := &file{}
+	if err := dec.Decode(f); err != nil {
+		return nil, errors.New("it is not what we wrote")
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows its end")
+	}
+	if f.Format != format {
+		return nil, fmt.Errorf("it has format %d, and this program reads %d", f.Format, format)
+	}
+	if f.Servers == nil || len(f.Servers) > MaxServers {
+		return nil, errors.New("it has no list of servers, or too many")
+	}
+	for name, s := range f.Servers {
+		if s == nil || s.Entries == nil || len(s.Identities) == 0 {
+			return nil, fmt.Errorf("the server %q is incomplete", shown(name))
+		}
+		for key, e := range s.Entries {
+			if e == nil || !sound(e.Pinned, true) || !sound(e.Held, false) {
+				return nil, fmt.Errorf("a definition of the server %q (%q) is not what was hashed", shown(name), shown(key))
+			}
+		}
+	}
+	return f, nil
+}
+
+// sound reports a version whose body is the one that was hashed. What is pinned
+// has a body.
+func sound(p *pin, pinned bool) bool {
+	if p == nil {
+		return true
+	}
+	if p.Body == "" {
+		return !pinned
+	}
+	return p.Hash == hashOf(p.Body)
+}
+
+func hashOf(canonical string) string { return floodmark.DigestOf(canonical).String() }
+
+// change changes the file while no other process does. Whoever is killed
+// meanwhile leaves the old file or the new one.
+func (b *Book) change(ctx context.Context, with func(*file) error) (err error) {
+	dir := filepath.Dir(b.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write the pins of MCP servers: %w", err)
+	}
+	free, err := b.lock(ctx)
+	if err != nil {
+		return fmt.Errorf("wait for the pins of MCP servers: %w", err)
+	}
+	defer func() { err = errors.Join(err, free()) }()
+	f, err := b.read()
+	if err != nil {
+		return err
+	}
+	if err := with(f); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(f); err != nil {
+		return fmt.Errorf("write the pins of MCP servers: %w", err)
+	}
+	if out.Len() > MaxFileBytes {
+		return fmt.Errorf("write the pins of MCP servers: they would be larger than %d bytes", MaxFileBytes)
+	}
+	if err := wholefile.Replace(b.path, out.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("write the pins of MCP servers: %w", err)
+	}
+	return nil
+}
+
+// lock waits until no other process changes the file.
+func (b *Book) lock(ctx context.Context) (free func() error, err error) {
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
+	f, err := os.OpenFile(b.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	const pace = 5 * time.Millisecond
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		taken, err := tryLock(f)
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if taken {
+			return f.Close, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(errors.New("others are writing them"), f.Close())
+		case <-tick.C:
+		}
+	}
+}
+
+// remember adds a hash to a list of at most limit, of which the oldest goes.
+func remember(list []string, hash string, limit int) []string {
+	if slices.Contains(list, hash) {
+		return list
+	}
+	list = append(list, hash)
+	return list[max(0, len(list)-limit):]
+}

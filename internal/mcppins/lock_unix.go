@@ -1,0 +1,20 @@
+//go:build unix
+
+package mcppins
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// tryLock locks a file until it is closed, or says that somebody else has. The
+// system lets go of the lock when the process ends, however it ends.
+func tryLock(f *os.File) (taken bool, err error) {
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR) {
+		return false, nil
+	}
+	return err == nil, err
+}

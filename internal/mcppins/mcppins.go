@@ -1,0 +1,148 @@
+// Package mcppins keeps what MCP servers said of themselves as the owner first
+// saw it: tools, prompts, templates and instructions. A definition that changed,
+// that imitates another, that hides characters, or that cannot be read is held
+// until the owner looks.
+//
+// It judges texts and never calls a server. Whatever goes wrong with its file
+// holds everything: nobody can say then what the owner saw.
+package mcppins
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/redact"
+)
+
+// The kinds of definitions.
+const (
+	Tool             = "tool"
+	Prompt           = "prompt"
+	Instructions     = "instructions"
+	ResourceTemplate = "resource-template"
+)
+
+// A Definition is one tool, prompt or instruction text as a server gave it.
+type Definition struct {
+	// Server is the name the owner gave.
+	Server string
+	// Kind is one of the kinds above.
+	Kind string
+	// Name is the name within the server; instructions have none.
+	Name string
+	// Body is the definition as it came.
+	Body json.RawMessage
+}
+
+// The reasons to hold a definition. They are words that programs may test for:
+// new ones are only added.
+const (
+	Changed    = "changed"
+	Shadow     = "shadow"
+	Invisible  = "invisible"
+	NewCommand = "new-server-command"
+	Oversized  = "oversized"
+	Malformed  = "malformed"
+	Rejected   = "rejected"
+	Unreadable = "unreadable-pins"
+)
+
+// A Verdict says whether a definition may be shown to a model. Hold it unless
+// Held is false and the error beside it is nil.
+type Verdict struct {
+	Held bool
+	// Reason is one of the words above; empty if it is not held.
+	Reason string
+	// Line says it for people, with what to do.
+	Line string
+	// Accepted says that the owner looked at exactly this version and accepted
+	// it. What was only seen first is shown, and is not accepted.
+	Accepted bool
+}
+
+// The limits on what a server says of itself. The largest real definitions we
+// know have some 30 kB; a body of MaxBodyBytes is no description.
+const (
+	MaxNameBytes     = 256
+	MaxBodyBytes     = 256 << 10
+	MaxBodyDepth     = 64
+	MaxDefinitions   = 4096    // of one server
+	MaxServerBytes   = 4 << 20 // of what is kept of one server
+	MaxIdentityBytes = 64 << 10
+	MaxIdentities    = 16 // accepted for one server, and refused
+)
+
+// The limits on the file. A server that says as much as it may leaves room for
+// others.
+const (
+	MaxServers   = 256
+	MaxKeptBytes = 24 << 20 // of all servers
+	MaxFileBytes = 72 << 20 // what is kept, as text within text
+)
+
+// maxWait bounds how long one waits for other processes at the file. Each of
+// them holds it for one write.
+const maxWait = 10 * time.Second
+
+// A Book holds the pins of one owner. It is safe for use by many goroutines, and
+// by many processes at the same file.
+type Book struct {
+	path     string
+	now      func() time.Time
+	secrets  *redact.Detector         // for command lines that people are shown
+	builtins func() (builtins, error) // read when a tool is seen first: it takes a while
+}
+
+// Open returns the book that lies at path. It may not exist yet. A book that is
+// there and cannot be read is an error, and the Book beside it holds everything:
+// the owner may mend the file meanwhile.
+func Open(path string) (*Book, error) {
+	b := &Book{path: path, now: time.Now, secrets: redact.New(), builtins: knownBuiltins()}
+	_, err := b.read()
+	return b, err
+}
+
+// See compares definitions of one server with what was pinned. Unknown ones are
+// pinned at once, unless a finding holds them. identity is the command line or
+// URL of the server: a changed one under the same name holds everything of it.
+//
+// There is one verdict for each definition, also beside an error: then all are
+// held.
+func (b *Book) See(ctx context.Context, server, identity string, defs []Definition) ([]Verdict, error) {
+	// Most of the time nothing is new, and nobody needs to wait for a lock.
+	book, err := b.read()
+	if err != nil {
+		return allHeld(defs, Unreadable, b.damaged(err)), err
+	}
+	look := func(f *file) ([]Verdict, bool) {
+		j := judge{file: f, server: server, builtins: b.builtins, secrets: b.secrets, now: b.now().UTC().Truncate(time.Second)}
+		return j.see(identity, defs), j.changed
+	}
+	if verdicts, changed := look(book); !changed {
+		return verdicts, nil
+	}
+	var verdicts []Verdict
+	err = b.change(ctx, func(f *file) error {
+		verdicts, _ = look(f)
+		return nil
+	})
+	if err != nil {
+		return allHeld(defs, Unreadable, b.damaged(err)), err
+	}
+	return verdicts, nil
+}
+
+func allHeld(defs []Definition, reason, line string) []Verdict {
+	out := make([]Verdict, len(defs))
+	for i := range out {
+		out[i] = Verdict{Held: true, Reason: reason, Line: line}
+	}
+	return out
+}
+
+// damaged says that the file cannot be used, and what to do.
+func (b *Book) damaged(err error) string {
+	return "nothing of this server is shown: " + err.Error() + " (look at the file " + b.path +
+		"; if it is lost, move it away, and all definitions are seen for the first time again)"
+}

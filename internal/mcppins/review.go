@@ -1,0 +1,268 @@
+package mcppins
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Server is the kind of an [Entry] that is a server itself, with its command or
+// address.
+const Server = "server"
+
+// An Entry is something that was seen, for the owner to look at.
+type Entry struct {
+	Server, Kind, Name string
+	// Ref is how the owner names it: SERVER, SERVER/TOOL, SERVER/prompt:NAME.
+	// Nothing in it is hidden.
+	Ref string
+	// Seen is when this version was seen first.
+	Seen time.Time
+	// Held says that it is not shown to models. Then Findings say why, and Line
+	// says so for people.
+	Held     bool
+	Findings []Finding
+	Line     string
+	// Looked says that the owner accepted it.
+	Looked bool
+	// Hash names this version.
+	Hash string
+	// Old is what is pinned, New what is held; either may be missing. Both are
+	// canonical JSON.
+	Old, New json.RawMessage
+}
+
+// The errors of a review.
+var (
+	ErrUnknown   = errors.New("nothing of this name was seen")
+	ErrAmbiguous = errors.New("several things have this name")
+	ErrNobody    = errors.New("nobody can read it, so nobody can accept it")
+	ErrMoved     = errors.New("it is another version now")
+)
+
+// Entries returns all that was seen, what is held first, then by name.
+func (b *Book) Entries() ([]Entry, error) {
+	f, err := b.read()
+	if err != nil {
+		return nil, err
+	}
+	list := f.entries()
+	slices.SortStableFunc(list, func(x, y Entry) int {
+		if x.Held != y.Held {
+			if x.Held {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(x.Ref, y.Ref)
+	})
+	return list, nil
+}
+
+func (f *file) entries() (list []Entry) {
+	for _, name := range slices.Sorted(maps.Keys(f.Servers)) {
+		s := f.Servers[name]
+		list = append(list, s.own(name)...)
+		for _, key := range slices.Sorted(maps.Keys(s.Entries)) {
+			list = append(list, s.Entries[key].shown(name, key)...)
+		}
+	}
+	return list
+}
+
+// own are the entries of the server itself.
+func (s *server) own(name string) (list []Entry) {
+	last := s.Identities[len(s.Identities)-1]
+	as := func(i identity) Entry {
+		return Entry{Server: name, Kind: Server, Ref: Visible(name), Seen: i.Seen, Hash: i.Hash}
+	}
+	if s.Waiting != nil {
+		e := as(*s.Waiting)
+		e.Held, e.Old, e.New = true, quoted(last.Text), quoted(s.Waiting.Text)
+		e.Findings = []Finding{{NewCommand, "another command or address came under its name"}}
+		e.Line = lineFor(Server, name, "", e.Findings)
+		return []Entry{e}
+	}
+	e := as(last)
+	e.Old, e.Looked = quoted(last.Text), s.looked()
+	return []Entry{e}
+}
+
+// looked reports that the owner accepted all that is shown.
+func (s *server) looked() bool {
+	for _, e := range s.Entries {
+		if e.Pinned != nil && !e.Pinned.Looked {
+			return false
+		}
+	}
+	return true
+}
+
+func quoted(s string) json.RawMessage {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return nil // no text fails
+	}
+	return data
+}
+
+// shown is one definition, as pinned or as held; one that is pinned with another
+// version held is one entry.
+func (e *entry) shown(server, key string) []Entry {
+	kind, name := splitKey(key)
+	out := Entry{Server: server, Kind: kind, Name: name, Ref: refOf(server, kind, name)}
+	if e.Pinned != nil {
+		out.Old, out.Hash, out.Seen, out.Looked = json.RawMessage(e.Pinned.Body), e.Pinned.Hash, e.Pinned.Seen, e.Pinned.Looked
+	}
+	if e.Held != nil {
+		out.Held, out.Findings, out.Hash, out.Seen, out.Looked = true, e.Held.Findings, e.Held.Hash, e.Held.Seen, false
+		out.Line = lineFor(kind, server, name, e.Held.Findings)
+		if e.Held.Body != "" {
+			out.New = json.RawMessage(e.Held.Body)
+		}
+	}
+	if e.Pinned == nil && e.Held == nil {
+		return nil // rejected, and nothing came since
+	}
+	return []Entry{out}
+}
+
+func refOf(server, kind, name string) string {
+	switch kind {
+	case Tool:
+		return Visible(server) + "/" + Visible(name)
+	case Instructions:
+		return Visible(server) + "/" + kind + ":"
+	}
+	return Visible(server) + "/" + kind + ":" + Visible(name)
+}
+
+// Accept shows from now on what is held under a reference, which may end in @ and
+// the beginning of the version's hash: then no other version is accepted. What
+// is not held is accepted as it is pinned; a whole server is its other command
+// if one waits, else all that is shown of it.
+func (b *Book) Accept(ctx context.Context, ref string) (Entry, error) {
+	return b.settle(ctx, ref, (*file).accept)
+}
+
+// Reject keeps what is held under a reference from being shown, also when it
+// comes again. What is shown is held from now on.
+func (b *Book) Reject(ctx context.Context, ref string) (Entry, error) {
+	return b.settle(ctx, ref, (*file).reject)
+}
+
+// Forget drops all that is known of a server: it is seen for the first time
+// again.
+func (b *Book) Forget(ctx context.Context, server string) error {
+	return b.change(ctx, func(f *file) error {
+		for name := range f.Servers {
+			if name == server || Visible(name) == server {
+				delete(f.Servers, name)
+				return nil
+			}
+		}
+		return fmt.Errorf("forget %s: %w", shown(server), ErrUnknown)
+	})
+}
+
+func (b *Book) settle(ctx context.Context, ref string, do func(*file, Entry) error) (Entry, error) {
+	var found Entry
+	err := b.change(ctx, func(f *file) error {
+		var err error
+		if found, err = f.find(ref); err == nil {
+			err = do(f, found)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", shown(ref), err)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// minHash is how much of a hash names a version.
+const minHash = 8
+
+// find finds what a reference means.
+func (f *file) find(ref string) (Entry, error) {
+	var hits []Entry
+	moved := false
+	for _, e := range f.entries() {
+		at, versioned := strings.CutPrefix(ref, e.Ref+"@")
+		switch {
+		case ref == e.Ref, versioned && len(at) >= minHash && strings.HasPrefix(e.Hash, at):
+			hits = append(hits, e)
+		case versioned && len(at) >= minHash:
+			moved = true
+		}
+	}
+	switch {
+	case len(hits) == 1:
+		return hits[0], nil
+	case len(hits) > 1:
+		return Entry{}, ErrAmbiguous
+	case moved:
+		return Entry{}, ErrMoved
+	}
+	return Entry{}, ErrUnknown
+}
+
+func (f *file) accept(e Entry) error {
+	s := f.Servers[e.Server]
+	if e.Kind == Server {
+		s.accept()
+		return nil
+	}
+	d := s.Entries[keyOf(e.Kind, e.Name)]
+	if d.Held == nil {
+		d.Pinned.Looked = true
+		return nil
+	}
+	if d.Held.Body == "" || slices.ContainsFunc(d.Held.Findings, func(f Finding) bool { return f.Reason == Malformed || f.Reason == Oversized }) {
+		return ErrNobody
+	}
+	d.Pinned, d.Held = d.Held, nil
+	d.Pinned.Looked, d.Pinned.Findings = true, nil
+	return nil
+}
+
+// accept takes another command that waits. If none does, it takes all that is
+// shown of the server; what is held stays held.
+func (s *server) accept() {
+	if s.Waiting != nil {
+		s.Identities = append(s.Identities, *s.Waiting)
+		s.Identities = s.Identities[max(0, len(s.Identities)-MaxIdentities):]
+		s.Waiting = nil
+		return
+	}
+	for _, e := range s.Entries {
+		if e.Pinned != nil {
+			e.Pinned.Looked = true
+		}
+	}
+}
+
+func (f *file) reject(e Entry) error {
+	s := f.Servers[e.Server]
+	if e.Kind == Server {
+		if s.Waiting == nil {
+			return errors.New("it is the one you saw first; «floodmark mcp review --forget» drops it")
+		}
+		s.Refused = remember(s.Refused, s.Waiting.Hash, MaxIdentities)
+		s.Waiting = nil
+		return nil
+	}
+	d := s.Entries[keyOf(e.Kind, e.Name)]
+	d.Rejected = remember(d.Rejected, e.Hash, maxRejected)
+	if d.Held != nil {
+		d.Held = nil
+		return nil
+	}
+	d.Pinned = nil
+	return nil
+}
