@@ -236,6 +236,8 @@ type TicketOpened struct {
 	CodeMAC Digest    `json:"codeMac"`
 	Shown   []Shown   `json:"shown"`
 	Expires time.Time `json:"expires"`
+	// Held is set if it was quiet: nobody was told of it before then.
+	Held time.Time `json:"held,omitzero"`
 }
 
 // A Shown is one call printed in a question, with all a grant is bound to.

@@ -61,7 +61,7 @@ func examples() []floodmark.Fact {
 		endorsed,
 		floodmark.Withdrawn{Digest: digest, By: "o", Session: "s"},
 		floodmark.IncidentSeen{Kind: "k", Call: "c", Tool: tool, Text: "t"},
-		floodmark.TicketOpened{Ticket: "t", CodeMAC: digest, Shown: []floodmark.Shown{shown}, Expires: at},
+		floodmark.TicketOpened{Ticket: "t", CodeMAC: digest, Shown: []floodmark.Shown{shown}, Expires: at, Held: at},
 		floodmark.TicketExtended{Ticket: "t", Shown: shown, CodeMAC: digest},
 		floodmark.TicketRefused{Ticket: "t", Why: "w", Channel: "c", Until: at},
 		floodmark.TicketAnswered{Ticket: "t", Verdict: floodmark.Allow, By: "b", Channel: "c"},

@@ -198,7 +198,8 @@ func (c *plain) ticketOpened(f *TicketOpened) {
 	c.digest("codeMac", &f.CodeMAC, false)
 	c.odd = c.odd || !c.reading && len(f.Shown) == 0 // it is never left out
 	list(c, "shown", &f.Shown, (*plain).shown)
-	c.time("expires", &f.Expires)
+	c.time("expires", &f.Expires, false)
+	c.time("held", &f.Held, true)
 	c.shut('}')
 }
 

@@ -22,13 +22,14 @@ const (
 // import their package. The empty key is for names the language brings.
 func impure() map[string][]string {
 	return map[string][]string{
-		"context": {"WithCancel", "WithCancelCause", "WithDeadline", "WithDeadlineCause", "WithTimeout", "WithTimeoutCause", "AfterFunc"},
-		"time":    {"Now", "Since", "Until", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Sleep", "Local", "LoadLocation"},
-		"fmt":     {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
-		"io":      {"Pipe"},
-		"sync":    {"Mutex", "RWMutex", "Locker", "Cond", "NewCond", "WaitGroup", "Pool", "Map", "Once"}, // OnceValue and its kin are left
-		"mime":    {"TypeByExtension", "ExtensionsByType", "AddExtensionType"},                           // these read the disk
-		"":        {"print", "println"},
+		"archive/zip": {"OpenReader"},
+		"context":     {"WithCancel", "WithCancelCause", "WithDeadline", "WithDeadlineCause", "WithTimeout", "WithTimeoutCause", "AfterFunc"},
+		"time":        {"Now", "Since", "Until", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Sleep", "Local", "LoadLocation"},
+		"fmt":         {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
+		"io":          {"Pipe"},
+		"sync":        {"Mutex", "RWMutex", "Locker", "Cond", "NewCond", "WaitGroup", "Pool", "Map", "Once"}, // OnceValue and its kin are left
+		"mime":        {"TypeByExtension", "ExtensionsByType", "AddExtensionType"},                           // these read the disk
+		"":            {"print", "println"},
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 // house_rules_test.go.
 func pureImports() []string {
 	return []string{
-		"bytes", "cmp", "container/heap", "context", "crypto/hmac", "crypto/sha256", "crypto/subtle", "embed",
+		"archive/zip", "bytes", "cmp", "container/heap", "context", "crypto/hmac", "crypto/sha256", "crypto/subtle", "embed",
 		"encoding", "encoding/base32", "encoding/base64", "encoding/binary", "encoding/hex", "encoding/json",
 		"errors", "fmt", "go/scanner", "go/token", "hash", "hash/fnv", "html", "io", "iter", "maps", "math", "math/bits", "mime",
 		"net/netip", "net/url", "path", "regexp", "regexp/syntax", "slices", "sort", "strconv", "strings",

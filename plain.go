@@ -243,8 +243,8 @@ func (c *plain) digestValue(v *Digest) {
 	c.odd = c.odd || v.UnmarshalText(quoted[min(1, len(quoted)):max(0, len(quoted)-1)]) != nil
 }
 
-func (c *plain) time(name string, v *time.Time) {
-	if !c.field(name, false) {
+func (c *plain) time(name string, v *time.Time, omitZero bool) {
+	if !c.field(name, omitZero && v.IsZero()) {
 		return
 	}
 	if !c.reading {

@@ -32,6 +32,9 @@ type Ticket struct {
 	Call    Question
 	Calls   int
 	Expires time.Time
+	// Held is set in quiet hours: nobody is told of it before then. Whoever gets
+	// it through [Approver.Ask] may show it, unless he is a [Keeper].
+	Held time.Time
 	// Again says that it was asked before, by a monitor that has ended since.
 	// It comes with a new code, and with one Ticket for each of its calls.
 	Again bool
@@ -87,6 +90,13 @@ const PickEnd = 6
 // message or a click, so Ask returns as soon as the question is on its way.
 type Approver interface {
 	Ask(ctx context.Context, t Ticket) error
+}
+
+// A Keeper is an [Approver] that rings nobody: it keeps questions for whoever
+// comes and looks. It gets those of quiet hours at once.
+type Keeper interface {
+	Approver
+	Keeps()
 }
 
 // A Closer is an [Approver] that also wants to know how its questions ended, so

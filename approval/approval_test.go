@@ -181,13 +181,13 @@ func TestBookLifecycle(t *testing.T) {
 	one, two := shownCall("exec", "1"), shownCall("send", "2")
 	var b approval.Book
 	b.Open(opened("t1", "00000001", one), 4)
-	if _, ok := b.Joinable(4, at(2)); ok {
+	if _, ok := b.Joinable(4, at(2), time.Time{}); ok {
 		t.Error("an expired question takes no more calls")
 	}
-	if _, ok := b.Joinable(3, at(0)); ok {
+	if _, ok := b.Joinable(3, at(0), time.Time{}); ok {
 		t.Error("a question of another turn takes no more calls")
 	}
-	if o, ok := b.Joinable(4, at(1)); !ok || o.ID != "t1" {
+	if o, ok := b.Joinable(4, at(1), time.Time{}); !ok || o.ID != "t1" {
 		t.Error("an open question of this turn takes one more call")
 	}
 	b.Extend(floodmark.TicketExtended{Ticket: "t1", Shown: two})
@@ -270,7 +270,7 @@ func TestBookIsBounded(t *testing.T) {
 	if n := len(b.Tickets[1].Shown); n != 2 {
 		t.Errorf("the same call stands %d times under one question", n-1)
 	}
-	if o, ok := b.Joinable(1, at(0)); !ok || o.ID == b.Tickets[0].ID {
+	if o, ok := b.Joinable(1, at(0), time.Time{}); !ok || o.ID == b.Tickets[0].ID {
 		t.Error("a full question takes one more call")
 	}
 }

@@ -44,8 +44,10 @@ type Open struct {
 	CodeMAC floodmark.Digest   `json:"codeMac"`
 	Shown   []floodmark.Shown  `json:"shown"`
 	Expires time.Time          `json:"expires"`
-	Turn    int                `json:"turn"`
-	Wrong   int                `json:"wrong,omitempty"`
+	// Held is until when nobody is told of it; zero if everybody was at once.
+	Held  time.Time `json:"held,omitzero"`
+	Turn  int       `json:"turn"`
+	Wrong int       `json:"wrong,omitempty"`
 	// Approved says that it was answered with yes. It is kept until it expires:
 	// a deny that arrives before the call runs still wins.
 	Approved bool `json:"approved,omitempty"`
@@ -87,7 +89,7 @@ const (
 
 // Open takes in a new question.
 func (b *Book) Open(f floodmark.TicketOpened, turn int) {
-	b.Tickets = append(b.Tickets, Open{ID: f.Ticket, CodeMAC: f.CodeMAC, Shown: slices.Clone(f.Shown), Expires: f.Expires, Turn: turn})
+	b.Tickets = append(b.Tickets, Open{ID: f.Ticket, CodeMAC: f.CodeMAC, Shown: slices.Clone(f.Shown), Expires: f.Expires, Held: f.Held, Turn: turn})
 	if extra := len(b.Tickets) - MaxTickets; extra > 0 {
 		b.Tickets = slices.Delete(b.Tickets, 0, extra)
 	}

@@ -87,10 +87,12 @@ func (b *Book) Asked(t floodmark.ToolRef, args floodmark.Digest, at time.Time) (
 	return Open{}, false
 }
 
-// Joinable returns the question of this turn that can still take one more call.
-func (b *Book) Joinable(turn int, at time.Time) (Open, bool) {
+// Joinable returns the question of this turn that can still take one more call,
+// and that people are told of when they would be told of that: held is as in
+// [floodmark.TicketOpened].
+func (b *Book) Joinable(turn int, at, held time.Time) (Open, bool) {
 	for _, o := range b.Tickets {
-		if !o.Approved && o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown && !o.picks() {
+		if !o.Approved && o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown && !o.picks() && o.Held.Equal(held) {
 			return o, true
 		}
 	}

@@ -115,7 +115,7 @@ func TestAnApprovedQuestion(t *testing.T) {
 	if o, ok := b.Asked(two.Tool, two.ArgsDigest, at(1)); !ok || o.ID != "t1" {
 		t.Error("the question after an answered one does not count as asked")
 	}
-	if o, ok := b.Joinable(1, at(1)); !ok || o.ID != "t1" {
+	if o, ok := b.Joinable(1, at(1), time.Time{}); !ok || o.ID != "t1" {
 		t.Errorf("joined %q, want the question nobody answered", o.ID)
 	}
 	if o, ok := b.ByID("t0", at(1)); !ok || !o.Approved {
@@ -228,12 +228,12 @@ func TestBookAtItsLimits(t *testing.T) {
 	b = approval.Book{}
 	b.Open(opened("t", "00000001", shownCall("x", "0")), 1)
 	for i := 1; i < approval.MaxShown; i++ {
-		if _, ok := b.Joinable(1, at(0)); !ok {
+		if _, ok := b.Joinable(1, at(0), time.Time{}); !ok {
 			t.Fatalf("a question with %d calls takes no more", i)
 		}
 		b.Extend(floodmark.TicketExtended{Ticket: "t", Shown: shownCall("x", strconv.Itoa(i))})
 	}
-	if _, ok := b.Joinable(1, at(0)); ok {
+	if _, ok := b.Joinable(1, at(0), time.Time{}); ok {
 		t.Errorf("a question with %d calls takes one more", len(b.Tickets[0].Shown))
 	}
 	b.Extend(floodmark.TicketExtended{Ticket: "unknown", Shown: shownCall("x", "y")})

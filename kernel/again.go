@@ -31,7 +31,7 @@ func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodma
 			return Output{}, nil, fmt.Errorf("ask %s again: %w", id, err)
 		}
 		asked = append(asked, approval.Ticket{
-			ID: id, Session: in.Event.Session, Code: in.Code, Call: q, Calls: i + 1, Expires: open.Expires, Again: true,
+			ID: id, Session: in.Event.Session, Code: in.Code, Call: q, Calls: i + 1, Expires: open.Expires, Held: open.Held, Again: true,
 		})
 	}
 	for i := range asked {

@@ -180,6 +180,9 @@ func (st *step) status() string {
 	if st.pause != (floodmark.Pause{}) {
 		lines = append(lines, "- "+st.pausedNotice())
 	}
+	if line := st.settings().Quiet.Line(st.in.At); line != "" {
+		lines = append(lines, "- "+line)
+	}
 	if mark.Trust < floodmark.Owner {
 		for _, n := range st.s.Ledger.Blame(mark.Trust) {
 			src, _ := st.s.Ledger.Source(n)

@@ -114,6 +114,7 @@ func (t *trial) once(st *step, f floodmark.ActionDecided, h heard, worst bool) (
 	if waits(j.decision) {
 		st.tally(&j, h.answers)
 	}
+	st.quiet(&j)
 	return j, ""
 }
 

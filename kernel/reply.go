@@ -39,6 +39,7 @@ func (st *step) beforeReply() {
 		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Tool: j.action.Tool})
 	}
 	st.enforce(&j.decision, &j)
+	st.quiet(&j)
 	st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
 	if j.decision.Verdict == floodmark.Confirm {
 		st.out.Reply.Line = st.line(j)

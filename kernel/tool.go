@@ -40,6 +40,7 @@ func (st *step) finish(j judged) {
 		return
 	}
 	st.tooMany(&j)
+	st.quiet(&j)
 	if j.grant != nil && j.decision.Verdict == floodmark.Allow {
 		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Call: j.action.Call, Tool: j.action.Tool})
 	}
@@ -141,17 +142,22 @@ func (st *step) ask(j judged) {
 		st.out.Reply.Ticket = open.ID
 		return
 	}
+	held := st.heldUntil()
+	if asked && !held.IsZero() && !open.Held.Equal(held) { // to show it as it stands now would ring
+		st.void(open.ID, "it became quiet, and the call is not the same any more")
+		asked = false
+	}
 	q := approval.Question{
 		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
 		Offers: shown.Offers, Asked: st.lastWords(), Source: st.writer(&j), Consequence: consequence(&j),
 	}
 	shown.Pick, shown.PickEnd, q.Pick = st.pick(&j)
 	if !asked && q.Pick == nil { // what has to be picked is asked alone
-		open, asked = st.s.Book.Joinable(st.turn(), st.in.At)
+		open, asked = st.s.Book.Joinable(st.turn(), st.in.At, held)
 	}
 	t := approval.Ticket{ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Call: q, Calls: 1}
 	if asked {
-		t.ID, t.Expires = open.ID, open.Expires
+		t.ID, t.Expires, t.Held = open.ID, open.Expires, open.Held
 		same := func(s floodmark.Shown) bool { return s.Tool == shown.Tool && s.ArgsDigest == shown.ArgsDigest }
 		t.Calls = len(open.Shown)
 		if !slices.ContainsFunc(open.Shown, same) {
@@ -159,8 +165,14 @@ func (st *step) ask(j judged) {
 		}
 		st.keep(floodmark.TicketExtended{Ticket: t.ID, Shown: shown, CodeMAC: st.codeMAC(t.ID)})
 	} else {
-		t.Expires = st.in.At.Add(st.settings().TicketTTL)
-		st.keep(floodmark.TicketOpened{Ticket: t.ID, CodeMAC: st.codeMAC(t.ID), Shown: []floodmark.Shown{shown}, Expires: t.Expires})
+		t.Expires, t.Held = st.in.At.Add(st.settings().TicketTTL), held
+		if !held.IsZero() {
+			t.Expires = held.Add(st.settings().TicketTTL)
+		}
+		st.keep(floodmark.TicketOpened{Ticket: t.ID, CodeMAC: st.codeMAC(t.ID), Shown: []floodmark.Shown{shown}, Expires: t.Expires, Held: held})
+	}
+	if st.in.At.Before(t.Held) {
+		st.out.Reply.Line += " " + st.heldLine(t.Held)
 	}
 	st.out.Reply.Ticket, st.out.Ask = t.ID, &t
 }

@@ -23,7 +23,7 @@ func (st *step) tooMany(j *judged) {
 		return
 	}
 	_, alone := steered(j) // what has to be picked joins nothing
-	if _, joins := st.s.Book.Joinable(st.turn(), st.in.At); joins && !alone {
+	if _, joins := st.s.Book.Joinable(st.turn(), st.in.At, st.heldUntil()); joins && !alone {
 		return
 	}
 	if st.s.Book.AskedSince(st.in.At.Add(st.settings().TicketTTL-time.Hour)) < most {

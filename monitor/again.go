@@ -12,8 +12,9 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// maxTicketTime is longer than any question waits: policies allow a day.
-const maxTicketTime = 25 * time.Hour
+// maxTicketTime is longer than any question waits: policies allow a day, and
+// quiet hours that may take about as long before it.
+const maxTicketTime = 51 * time.Hour
 
 // askSession asks the open questions of one session again.
 func (m *Monitor) askSession(ctx context.Context, s journal.Session) (asked int, err error) {

@@ -126,24 +126,35 @@ func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o 
 // ask sends a question on its way. The reply does not wait for it, and a
 // channel that fails changes nothing: the question stands in the journal.
 func (m *Monitor) ask(s journal.Session, t approval.Ticket) {
-	if len(m.cfg.Approvers) == 0 || m.join() != nil {
+	t.Tenant = s.Tenant // the kernel knows of none
+	if !m.holds(s, t) {
+		m.send(s, t, m.cfg.Approvers)
+	}
+}
+
+func (m *Monitor) send(s journal.Session, t approval.Ticket, to []approval.Approver) {
+	if len(to) == 0 || m.join() != nil {
 		return
 	}
-	t.Tenant = s.Tenant // the kernel knows of none
 	go func() {
 		defer m.work.Done()
-		results := make(chan error, len(m.cfg.Approvers))
-		for _, a := range m.cfg.Approvers {
-			go func() { results <- m.askOne(a, t) }()
-		}
-		var failed []error
-		for range m.cfg.Approvers {
-			failed = append(failed, <-results)
-		}
-		if err := errors.Join(failed...); err != nil {
-			m.observe(Observation{Session: s, Ticket: t.ID, Verdict: floodmark.Confirm, Warning: err})
-		}
+		m.tell(s, t, to)
 	}()
+}
+
+// tell waits until all approvers were told.
+func (m *Monitor) tell(s journal.Session, t approval.Ticket, to []approval.Approver) {
+	results := make(chan error, len(to))
+	for _, a := range to {
+		go func() { results <- m.askOne(a, t) }()
+	}
+	var failed []error
+	for range to {
+		failed = append(failed, <-results)
+	}
+	if err := errors.Join(failed...); err != nil {
+		m.observe(Observation{Session: s, Ticket: t.ID, Verdict: floodmark.Confirm, Warning: err})
+	}
 }
 
 func (m *Monitor) askOne(a approval.Approver, t approval.Ticket) (err error) {

@@ -129,6 +129,7 @@ type Monitor struct {
 	watches  *watches
 	flights  *flights
 	pauses   *pauses
+	held     *held
 	slots    chan struct{} // one for every event being worked on
 	waits    chan struct{} // one for everybody who waits for an answer
 
@@ -175,6 +176,7 @@ func New(c Config) (*Monitor, error) {
 		watches:  newWatches(),
 		flights:  newFlights(),
 		pauses:   newPauses(),
+		held:     newHeld(),
 		slots:    make(chan struct{}, c.Limits.InFlight),
 		waits:    make(chan struct{}, c.Limits.InFlight),
 	}

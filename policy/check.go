@@ -177,6 +177,11 @@ func (r *reader) checkScalar(n *yaml.Node, s *shape) bool {
 				fmt.Sprintf("write a number and s, m or h, from %s to %s", short(s.shortest), short(s.longest)))
 			return false
 		}
+	case clock:
+		if _, err := time.Parse("15:04", n.Value); err != nil || len(n.Value) != len("15:04") {
+			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun), "write hours and minutes, from 00:00 to 23:59")
+			return false
+		}
 	}
 	return true
 }
@@ -266,6 +271,8 @@ func example(s *shape) string {
 		return "true"
 	case span:
 		return short(s.shortest)
+	case clock:
+		return "22:00"
 	default:
 		return "…"
 	}

@@ -172,6 +172,7 @@ func (r *reader) caution(n *yaml.Node) map[toolName]bool {
 
 func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
 	approvals, auditor := value(root, "approvals"), value(root, "auditor")
+	quiet := r.quiet(value(approvals, "quiet"))
 	return func(s *Settings) {
 		set(value(root, "enforce"), func(n *yaml.Node) { s.Enforce = yes(n, "true") })
 		set(value(root, "relax"), func(n *yaml.Node) { s.Relax = yes(n, "true") })
@@ -188,6 +189,7 @@ func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
 		set(value(approvals, "toolWide"), func(n *yaml.Node) { s.ToolWide = yes(n, "true") })
 		set(value(approvals, "maxTries"), func(n *yaml.Node) { s.MaxTries = number(n) })
 		set(value(approvals, "perHour"), func(n *yaml.Node) { s.PerHour = number(n) })
+		set(value(approvals, "quiet"), func(*yaml.Node) { s.Quiet = quiet })
 		set(value(auditor, "on"), func(n *yaml.Node) { s.AuditorOn = yes(n, "true") })
 		set(value(auditor, "failMode"), func(n *yaml.Node) { s.AuditorFailMode = failMode(n) })
 	}

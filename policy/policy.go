@@ -7,7 +7,7 @@
 // Read the files in this order:
 //
 //	question.go   what is asked and what is answered
-//	settings.go   what a policy says besides its rules
+//	settings.go   what a policy says besides its rules; quiet.go when nobody is asked
 //	decide.go     the answer to a tool call
 //	flow.go       what must not leave together with what
 //	model.go      the answer to a model call

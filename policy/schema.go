@@ -138,6 +138,8 @@ func (s *shape) scalarSchema() object {
 		return object{{"type", "integer"}, {"minimum", s.low}, {"maximum", s.high}}
 	case flag:
 		return object{{"type", "boolean"}}
+	case clock:
+		return object{{"type", "string"}, {"pattern", `^([01][0-9]|2[0-3]):[0-5][0-9]$`}, {"examples", []string{"22:00", "07:00"}}}
 	case span:
 		return object{{"type", "string"}, {"pattern", `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`}, {"examples", []string{short(s.shortest), short(max(s.shortest, 2*time.Minute))}}}
 	default:

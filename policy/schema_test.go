@@ -58,7 +58,7 @@ func TestSchemaAcceptsGoodPolicies(t *testing.T) {
 func beyondSchema() []string {
 	return []string{
 		"anchor", "cel-", "control", "duplicate-", "key-list", "merge", "not-text", "override-empty", "override-star",
-		"project-", "rule-does-nothing", "rule-other-tools", "rule-twice", "several-documents", "source-both", "source-hosts", "source-paths",
+		"project-", "quiet-never", "quiet-zone", "rule-does-nothing", "rule-other-tools", "rule-twice", "several-documents", "source-both", "source-hosts", "source-paths",
 		"source-strangers", "source-url", "syntax-", "tab", "tag", "tool-unknown-key", "ttl-long", "verifier-both-", "verifier-twice",
 		"workspace-wide",
 	}

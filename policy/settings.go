@@ -26,6 +26,8 @@ type Settings struct {
 	ToolWide  bool
 	MaxTries  int
 	PerHour   int
+	// Quiet are the hours in which nobody is asked.
+	Quiet Quiet
 	// AuditorOn says that an auditor is configured, AuditorFailMode what its
 	// silence means.
 	AuditorOn       bool

@@ -36,7 +36,8 @@ const (
 	text
 	whole // a whole number
 	flag
-	span // a length of time: 30s, 5m
+	span  // a length of time: 30s, 5m
+	clock // a time of day: 22:00
 	either
 	foreign // a list whose items another package reads
 )

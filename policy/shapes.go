@@ -85,6 +85,7 @@ func approvalsShape() *shape {
 		{name: "toolWide", shape: &shape{kind: flag, about: "Whether an approval may cover every call of a tool."}},
 		{name: "maxTries", shape: &shape{kind: whole, noun: "a number of tries", about: "Wrong codes that void a question.", low: 1, high: 10}},
 		{name: "perHour", shape: &shape{kind: whole, noun: "a number of questions", about: "Questions that one session may ask in an hour; more are refused.", low: 1, high: 240}},
+		{name: "quiet", shape: quietShape()},
 	}}
 }
 

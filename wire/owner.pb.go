@@ -89,7 +89,9 @@ type StatusResponse struct {
 	// The tenant the caller belongs to; empty on a laptop.
 	Tenant string `protobuf:"bytes,12,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	// The pauses that hold.
-	Pauses        []*Pause `protobuf:"bytes,13,rep,name=pauses,proto3" json:"pauses,omitempty"`
+	Pauses []*Pause `protobuf:"bytes,13,rep,name=pauses,proto3" json:"pauses,omitempty"`
+	// What quiet hours do now, in one sentence; empty if it is not quiet.
+	Quiet         string `protobuf:"bytes,14,opt,name=quiet,proto3" json:"quiet,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -213,6 +215,13 @@ func (x *StatusResponse) GetPauses() []*Pause {
 		return x.Pauses
 	}
 	return nil
+}
+
+func (x *StatusResponse) GetQuiet() string {
+	if x != nil {
+		return x.Quiet
+	}
+	return ""
 }
 
 // A time in which decisions are made and not enforced.
@@ -2929,7 +2938,7 @@ var File_floodmark_v1_owner_proto protoreflect.FileDescriptor
 const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\n" +
 	"\x18floodmark/v1/owner.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/state.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
-	"\rStatusRequest\"\x9f\x03\n" +
+	"\rStatusRequest\"\xb5\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x124\n" +
 	"\astarted\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x122\n" +
@@ -2944,7 +2953,8 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	" \x01(\tR\x04mode\x12\x1a\n" +
 	"\bwarnings\x18\v \x03(\tR\bwarnings\x12\x16\n" +
 	"\x06tenant\x18\f \x01(\tR\x06tenant\x12+\n" +
-	"\x06pauses\x18\r \x03(\v2\x13.floodmark.v1.PauseR\x06pauses\"\x93\x01\n" +
+	"\x06pauses\x18\r \x03(\v2\x13.floodmark.v1.PauseR\x06pauses\x12\x14\n" +
+	"\x05quiet\x18\x0e \x01(\tR\x05quiet\"\x93\x01\n" +
 	"\x05Pause\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12.\n" +
 	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x120\n" +

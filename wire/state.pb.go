@@ -414,7 +414,10 @@ type Question struct {
 	Calls []*AskedCall `protobuf:"bytes,6,rep,name=calls,proto3" json:"calls,omitempty"`
 	// The code that answers it. Only a person at a terminal on the owner's own
 	// socket is told; everywhere else it is empty.
-	Code          string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
+	Code string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
+	// Until when nobody is told of it, because it was asked in quiet hours;
+	// missing for others.
+	Held          *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=held,proto3" json:"held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -496,6 +499,13 @@ func (x *Question) GetCode() string {
 		return x.Code
 	}
 	return ""
+}
+
+func (x *Question) GetHeld() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Held
+	}
+	return nil
 }
 
 // One call a person is asked about.
@@ -1348,7 +1358,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\areasons\x18\b \x03(\tR\areasons\x12\x1a\n" +
 	"\bremedies\x18\t \x03(\tR\bremedies\x12\x1a\n" +
 	"\bfollowed\x18\n" +
-	" \x03(\tR\bfollowed\"\xfd\x01\n" +
+	" \x03(\tR\bfollowed\"\xad\x02\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
@@ -1356,7 +1366,8 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x05asked\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05asked\x124\n" +
 	"\aexpires\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12-\n" +
 	"\x05calls\x18\x06 \x03(\v2\x17.floodmark.v1.AskedCallR\x05calls\x12\x12\n" +
-	"\x04code\x18\a \x01(\tR\x04code\"\xfb\x02\n" +
+	"\x04code\x18\a \x01(\tR\x04code\x12.\n" +
+	"\x04held\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x04held\"\xfb\x02\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +
@@ -1468,22 +1479,23 @@ var file_floodmark_v1_state_proto_depIdxs = []int32{
 	14, // 8: floodmark.v1.Question.asked:type_name -> google.protobuf.Timestamp
 	14, // 9: floodmark.v1.Question.expires:type_name -> google.protobuf.Timestamp
 	4,  // 10: floodmark.v1.Question.calls:type_name -> floodmark.v1.AskedCall
-	15, // 11: floodmark.v1.AskedCall.action:type_name -> floodmark.v1.Action
-	17, // 12: floodmark.v1.AskedCall.sources:type_name -> floodmark.v1.Source
-	13, // 13: floodmark.v1.AskedCall.mark:type_name -> floodmark.v1.Label
-	5,  // 14: floodmark.v1.AskedCall.offers:type_name -> floodmark.v1.Offer
-	6,  // 15: floodmark.v1.AskedCall.pick:type_name -> floodmark.v1.Pick
-	18, // 16: floodmark.v1.Grant.tool:type_name -> floodmark.v1.ToolRef
-	13, // 17: floodmark.v1.Grant.mark:type_name -> floodmark.v1.Label
-	14, // 18: floodmark.v1.Grant.until:type_name -> google.protobuf.Timestamp
-	18, // 19: floodmark.v1.Incident.tool:type_name -> floodmark.v1.ToolRef
-	14, // 20: floodmark.v1.Incident.at:type_name -> google.protobuf.Timestamp
-	13, // 21: floodmark.v1.Tombstone.mark:type_name -> floodmark.v1.Label
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	14, // 11: floodmark.v1.Question.held:type_name -> google.protobuf.Timestamp
+	15, // 12: floodmark.v1.AskedCall.action:type_name -> floodmark.v1.Action
+	17, // 13: floodmark.v1.AskedCall.sources:type_name -> floodmark.v1.Source
+	13, // 14: floodmark.v1.AskedCall.mark:type_name -> floodmark.v1.Label
+	5,  // 15: floodmark.v1.AskedCall.offers:type_name -> floodmark.v1.Offer
+	6,  // 16: floodmark.v1.AskedCall.pick:type_name -> floodmark.v1.Pick
+	18, // 17: floodmark.v1.Grant.tool:type_name -> floodmark.v1.ToolRef
+	13, // 18: floodmark.v1.Grant.mark:type_name -> floodmark.v1.Label
+	14, // 19: floodmark.v1.Grant.until:type_name -> google.protobuf.Timestamp
+	18, // 20: floodmark.v1.Incident.tool:type_name -> floodmark.v1.ToolRef
+	14, // 21: floodmark.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	13, // 22: floodmark.v1.Tombstone.mark:type_name -> floodmark.v1.Label
+	23, // [23:23] is the sub-list for method output_type
+	23, // [23:23] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_state_proto_init() }

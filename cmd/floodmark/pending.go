@@ -71,6 +71,9 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 		}
 		left := q.GetExpires().AsTime().Sub(now)
 		p.painted(2, fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)), p.st.yellow)
+		if h := q.GetHeld(); h != nil {
+			p.line(4, "it is quiet: nobody is told of this before "+stamp(h)+"; you can answer it all the same")
+		}
 		for _, call := range q.GetCalls() {
 			p.line(4, call.GetLine())
 			askedText(p, call)

@@ -95,6 +95,9 @@ func statusText(p *sheet, s *wire.StatusResponse, now time.Time) {
 	for _, one := range s.GetPauses() {
 		p.painted(0, pauseText(one)+".", p.st.yellow)
 	}
+	if s.GetQuiet() != "" {
+		p.painted(0, "It is "+s.GetQuiet()+".", p.st.yellow)
+	}
 	questions := cell{text: count(int(s.GetPending()), "question waits", "questions wait") + " for you"}
 	if s.GetPending() > 0 {
 		questions.text, questions.paint = questions.text+": floodmark pending", p.st.yellow

@@ -25,6 +25,7 @@ type desk struct {
 var (
 	_ approval.Approver = (*desk)(nil)
 	_ approval.Closer   = (*desk)(nil)
+	_ approval.Keeper   = (*desk)(nil)
 )
 
 // maxOpen bounds the questions held. The oldest is let go: it can still be
@@ -45,6 +46,9 @@ func (d *desk) Ask(_ context.Context, t approval.Ticket) error {
 	d.open = append(d.open, t)
 	return nil
 }
+
+// Keeps implements [approval.Keeper]: nobody is rung here.
+func (d *desk) Keeps() {}
 
 // Code returns the code of an open question.
 func (d *desk) Code(s journal.Session, t floodmark.TicketID) (string, bool) {

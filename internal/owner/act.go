@@ -37,6 +37,9 @@ func (d *Desk) open(ctx context.Context, t *tale) []*wire.Question {
 			continue
 		}
 		q := &wire.Question{Ticket: string(o.ID), Session: string(t.session.ID), Agent: t.state.Agent, Expires: timestamppb.New(o.Expires)}
+		if o.Held.After(d.Now()) {
+			q.Held = timestamppb.New(o.Held)
+		}
 		i := slices.IndexFunc(asked, func(p monitor.Pending) bool { return p.Session == t.session && p.Ticket == o.ID })
 		for n, shown := range o.Shown {
 			call := &wire.AskedCall{

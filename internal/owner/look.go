@@ -186,9 +186,9 @@ func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsR
 	return out, nil
 }
 
-// recentDays is how far back open questions and grants can lie: approvals end
-// after a day at the latest.
-const recentTime = 48 * time.Hour
+// recentTime is how far back open questions and grants can lie: approvals end
+// after a day at the latest, questions of quiet hours after two.
+const recentTime = 51 * time.Hour
 
 // each tells a session, or all that were written to lately.
 func (d *Desk) each(ctx context.Context, tenant, name string, see func(*tale)) error {
@@ -254,7 +254,7 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 	out := &wire.StatusResponse{
 		Version: d.Version, Started: timestamppb.New(d.Started), Policy: d.policy(d.Rules()), Engine: d.Engine, Place: d.Place,
 		Pending: int64(len(d.Monitor.Pending(who.Tenant))), Incidents: incidents, Mode: d.Mode, Tenant: who.Tenant,
-		Warnings: append(lines, d.standing()...),
+		Warnings: append(lines, d.standing()...), Quiet: d.Rules().Policy.Settings("").Quiet.Line(d.Now()),
 	}
 	var err error
 	if out.Pauses, err = d.pauses(ctx, who.Tenant); err != nil {

@@ -61,6 +61,8 @@ type Question struct {
 
 	expires time.Time
 	changed time.Time
+	// held is when people were told of it, if it was asked in quiet hours.
+	held time.Time
 }
 
 // Rule is what decided that it was asked.
@@ -169,6 +171,9 @@ func (r *reader) take(at time.Time, f floodmark.Fact) {
 		for _, shown := range f.Shown {
 			r.ask(at, f.Ticket, shown, f.Expires)
 		}
+		for _, q := range r.open[f.Ticket] {
+			q.held = f.Held
+		}
 	case floodmark.TicketExtended:
 		r.extend(at, f)
 	case floodmark.TicketAnswered:
@@ -261,6 +266,9 @@ func (r *reader) answered(at time.Time, f floodmark.TicketAnswered) {
 			continue
 		}
 		q.Took, q.Glance = at.Sub(q.At), at.Sub(q.changed)
+		if at.After(q.held) && q.held.After(q.changed) { // nobody could look before
+			q.Took, q.Glance = at.Sub(q.held), at.Sub(q.held)
+		}
 		switch f.Verdict {
 		case floodmark.Allow:
 			q.Outcome = Approved

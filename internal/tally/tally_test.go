@@ -141,3 +141,30 @@ func TestGrantsThatSpare(t *testing.T) {
 		t.Errorf("%+v", lines)
 	}
 }
+
+// Nobody is slow who could not look: the time to an answer counts from the end of
+// the quiet hours, unless somebody answered before.
+func TestTimeToAnswerInQuietHours(t *testing.T) {
+	asked := time.Date(2026, 1, 1, 23, 0, 0, 0, time.UTC)
+	morning := asked.Add(8 * time.Hour)
+	for name, c := range map[string]struct {
+		held, answered time.Time
+		want           time.Duration
+	}{
+		"in the morning":   {morning, morning.Add(time.Minute), time.Minute},
+		"at night":         {morning, asked.Add(time.Hour), time.Hour},
+		"never held":       {time.Time{}, asked.Add(time.Hour), time.Hour},
+		"at its end, once": {morning, morning, 8 * time.Hour},
+	} {
+		facts := []kernel.Recorded{
+			{At: asked, Fact: floodmark.SessionOpened{Agent: "a"}},
+			{At: asked, Fact: floodmark.ActionDecided{}},
+			{At: asked, Fact: floodmark.TicketOpened{Ticket: "t", Shown: []floodmark.Shown{{}}, Expires: morning.Add(time.Hour), Held: c.held}},
+			{At: c.answered, Fact: floodmark.TicketAnswered{Ticket: "t", Verdict: floodmark.Restrict}},
+		}
+		a, err := Count([]Session{{Name: "s", Facts: facts}}, time.Time{}, morning)
+		if err != nil || len(a.Questions) != 1 || a.Questions[0].Took != c.want || a.Questions[0].Glance != c.want {
+			t.Errorf("%s: %+v, %v", name, a.Questions, err)
+		}
+	}
+}

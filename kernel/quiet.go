@@ -1,0 +1,56 @@
+package kernel
+
+import (
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// In quiet hours nobody is asked: what would be asked is refused, or its question
+// is written down and people are told of it when the hours are over. Nothing is
+// let through that would not be at noon.
+
+// quiet refuses a call that would ask somebody in quiet hours, if the policy wants
+// that, or tells the agent when the owner will be asked. A question that is open
+// already, about the very same call, stays.
+func (st *step) quiet(j *judged) {
+	q := st.settings().Quiet
+	end, now := q.Until(st.in.At)
+	if j.decision.Verdict != floodmark.Confirm || !now {
+		return
+	}
+	when := policy.ClockTime(end)
+	if q.Hold {
+		j.decision.Remedy.Agent = "The owner is not asked before " + when + ". Go on with what needs no approval, and try the same call again once it is approved."
+		return
+	}
+	shown := st.shows(j)
+	if open, asked := st.s.Book.Asked(shown.Tool, shown.ArgsDigest, st.in.At); asked && st.current(open, shown) {
+		return
+	}
+	st.refuse(j, floodmark.Reason{
+		Code: floodmark.RuleMatched, Rule: "approvals.quiet", Text: "it is quiet until " + when + ", and nobody is asked before",
+	}, floodmark.Remedy{
+		Agent:  "Do not try this before " + when + ": go on with what needs no approval, and say what was left out.",
+		Person: "Have it tried again after " + when + ", or change approvals.quiet in the policy.",
+	})
+}
+
+// heldUntil is when people are told of a question that is asked now; zero means
+// at once.
+func (st *step) heldUntil() time.Time {
+	q := st.settings().Quiet
+	if end, quiet := q.Until(st.in.At); quiet && q.Hold {
+		return end.UTC()
+	}
+	return time.Time{}
+}
+
+// heldLine says that nobody is told before a time.
+func (st *step) heldLine(until time.Time) string {
+	if z := st.settings().Quiet.Zone; z != nil {
+		until = until.In(z)
+	}
+	return "It is quiet: nobody is asked before " + policy.ClockTime(until) + "."
+}
