@@ -149,9 +149,22 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-// startLoad starts the agents: this program once more, under another name, so
-// that nobody takes this process for one of them.
+// startLoad starts the agents.
 func startLoad(t *testing.T, seed uint64, take func(told)) io.Writer {
+	t.Helper()
+	return asAgent(t, fmt.Sprintf("%s=%d", loadVariable, seed), func(d *json.Decoder) error {
+		var line told
+		err := d.Decode(&line)
+		if err == nil {
+			take(line)
+		}
+		return err
+	})
+}
+
+// asAgent starts this program once more, under another name, so that nobody takes
+// this process for an agent. next reads what it prints, until it ends.
+func asAgent(t *testing.T, variable string, next func(*json.Decoder) error) io.Writer {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -166,7 +179,7 @@ func startLoad(t *testing.T, seed uint64, take func(told)) io.Writer {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(agent)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", loadVariable, seed))
+	cmd.Env = append(os.Environ(), variable)
 	cmd.Stderr = os.Stderr
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
@@ -176,12 +189,7 @@ func startLoad(t *testing.T, seed uint64, take func(told)) io.Writer {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for dec := json.NewDecoder(bufio.NewReader(out)); ; {
-			var line told
-			if dec.Decode(&line) != nil {
-				return // it ended
-			}
-			take(line)
+		for d := json.NewDecoder(bufio.NewReader(out)); next(d) == nil; {
 		}
 	}()
 	t.Cleanup(func() {

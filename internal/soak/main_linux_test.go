@@ -15,6 +15,7 @@ var (
 	kills    = flag.Int("kills", 24, "how often the monitor is killed in all")
 	each     = flag.Int("each", 1, "how often at each named point")
 	cuts     = flag.Int("cuts", 2, "how often the power is cut")
+	tickets  = flag.Int("tickets", 100, "how many questions are open at once")
 	seed     = flag.Uint64("seed", 1, "chooses what happens when")
 	evidence = flag.String("evidence", "", "write what was measured into this `FOLDER`")
 )
@@ -25,6 +26,10 @@ const loadVariable = "FLOODMARK_SOAK_LOAD"
 func TestMain(m *testing.M) {
 	if from := os.Getenv(loadVariable); from != "" {
 		runLoad(from)
+		return
+	}
+	if socket := os.Getenv(relayVariable); socket != "" {
+		runRelay(socket)
 		return
 	}
 	flag.Parse()
