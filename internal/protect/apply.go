@@ -19,7 +19,7 @@ var ErrMeanwhile = errors.New("it was changed meanwhile")
 // Nothing reports whether the plan changes no file and leaves nothing to clear
 // away.
 func (p *Plan) Nothing() bool {
-	return len(p.Changes) == 0 && (!p.undo || len(p.records) == 0)
+	return len(p.Changes) == 0 && (!p.undo && !p.back || len(p.records) == 0)
 }
 
 // Apply does what the plan says. Each file is the old or the new one at every
@@ -54,10 +54,17 @@ func (p *Plan) Apply() error {
 			return fileError(c.Path, err)
 		}
 	}
-	if p.undo {
+	switch {
+	case p.undo:
 		return p.forget()
+	case p.back:
+		return p.settle()
 	}
-	// From now on only what is there now is as we left it.
+	return p.keepLast()
+}
+
+// keepLast writes down that from now on only what is there now is as we left it.
+func (p *Plan) keepLast() error {
 	for _, r := range p.records {
 		for i := range r.Files {
 			r.Files[i].Left = r.Files[i].Left[max(0, len(r.Files[i].Left)-1):]
@@ -68,23 +75,10 @@ func (p *Plan) Apply() error {
 
 // clear takes away what a run that was killed left beside a file.
 func (p *Plan) clear() error {
-	var paths []string
+	paths := slices.Clone(p.looked)
 	for _, r := range p.records {
 		for _, one := range r.Files {
 			paths = append(paths, one.Path)
-		}
-	}
-	for _, a := range p.Agents {
-		k, err := kindOf(a.Name)
-		if err != nil {
-			return err
-		}
-		files, err := k.files(p.machine)
-		if err != nil {
-			return err
-		}
-		for _, one := range files {
-			paths = append(paths, one.path)
 		}
 	}
 	for _, path := range paths {

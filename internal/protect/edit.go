@@ -32,6 +32,8 @@ func (f file) with(old content) (content, error) {
 	case lockPart:
 		data, err := f.locked(old.data)
 		return content{true, data}, err
+	case serversPart:
+		return old, nil // no hook goes into it
 	case whole:
 	}
 	if old.there && !f.recognised(old.data) {
@@ -40,9 +42,35 @@ func (f file) with(old content) (content, error) {
 	return content{true, f.text}, nil
 }
 
-// without is the file with nothing of ours in it. Before is what it was before
-// ours came; nil if nobody knows.
+// wrapped is the file with its tool servers behind the gateway.
+func (f file) wrapped(old content) (content, error) {
+	if f.servers == nil {
+		return old, nil
+	}
+	return f.servers.wrap(old)
+}
+
+// unwrapped is the file with its tool servers as they were. Before is what it
+// was before ours came; nil if nobody knows.
+func (f file) unwrapped(old content, before *content) (content, error) {
+	if f.servers == nil {
+		return old, nil
+	}
+	return f.servers.unwrap(old, before)
+}
+
+// without is the file with nothing of ours in it, neither hooks nor gateway.
 func (f file) without(old content, before *content) (content, error) {
+	direct, err := f.unwrapped(old, before)
+	if err != nil {
+		return old, err
+	}
+	return f.unhooked(direct, before)
+}
+
+// unhooked is the file with no hooks of ours in it. Before is what it was before
+// ours came; nil if nobody knows.
+func (f file) unhooked(old content, before *content) (content, error) {
 	if !old.there {
 		return old, nil
 	}
@@ -61,6 +89,8 @@ func (f file) without(old content, before *content) (content, error) {
 		return content{true, append(mark, data...)}, nil
 	case lockPart:
 		return f.unlocked(old, before)
+	case serversPart:
+		return old, nil
 	case whole:
 	}
 	if f.recognised(old.data) {

@@ -13,9 +13,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// The limits of a settings file. The largest we saw have a few hundred lines.
+// The limits of a settings file. Most have a few hundred lines; the one in which
+// Claude Code names its tool servers holds its history, too.
 const (
-	maxSettings = 1 << 20
+	maxSettings = 8 << 20
 	maxNesting  = 200
 )
 

@@ -20,10 +20,11 @@ type spot struct {
 	index         int
 }
 
-// without is a document with one element or member taken out. Comments around
-// it stay.
-func without(data []byte, s spot) []byte {
-	var edits []edit
+// without is a document with one element or member taken out.
+func without(data []byte, s spot) []byte { return edited(data, cuts(data, s)) }
+
+// cuts take one element or member out. Comments around it stay.
+func cuts(data []byte, s spot) (edits []edit) {
 	cut := func(from, to int) { edits = append(edits, edit{at: from, del: to - from}) }
 	start := s.start
 	if blank(s.before) {
@@ -48,7 +49,7 @@ func without(data []byte, s spot) []byte {
 	default:
 		cut(start, s.end)
 	}
-	return edited(data, edits)
+	return edits
 }
 
 func blank(e hujson.Extra) bool { return len(bytes.TrimSpace(e)) == 0 }

@@ -30,6 +30,11 @@ type kind struct {
 	// trust means that it runs hooks of the first file only if the second one
 	// says that they are trusted.
 	trust bool
+	// lists are the files of a person in which it names tool servers, shared
+	// those below a project; table is how they are written there.
+	lists  func(Machine) ([]string, error)
+	shared []string
+	table  serverTable
 }
 
 // A part is one file of an agent and what of ours goes into it.
@@ -61,6 +66,8 @@ const (
 	tomlPart
 	// lockPart is JSON with a list that is locked.
 	lockPart
+	// serversPart takes no hook: only the tool servers it names are ours.
+	serversPart
 )
 
 // kinds are all agents, by name.
@@ -82,6 +89,7 @@ func hookKinds() []kind {
 				name: "settings.json", shipped: "claude-code/settings.json", sort: jsonPart, at: managedSettings,
 				turns: []turn{{[]string{"disableAllHooks"}, "true"}},
 			}},
+			lists: claudeLists, shared: []string{".mcp.json"}, table: claudeTable(),
 		},
 		{
 			Agent:    Agent{"codex", "Codex"},
@@ -98,6 +106,7 @@ func hookKinds() []kind {
 				},
 			},
 			trust: true,
+			lists: codexLists, shared: []string{".codex/config.toml"}, table: codexTable(),
 		},
 		{
 			Agent:    Agent{"copilot-cli", "Copilot CLI"},
@@ -114,19 +123,18 @@ func hookKinds() []kind {
 			user:     func(m Machine) (string, error) { return m.home(".cursor") },
 			system:   func(m Machine) string { return m.etc("cursor") },
 			parts:    []part{{name: "hooks.json", shipped: "cursor/hooks.json", sort: jsonPart}},
+			lists:    cursorLists, shared: []string{".cursor/mcp.json"}, table: plainTable("mcpServers"),
 		},
 		{
 			Agent:    Agent{"gemini-cli", "Gemini CLI"},
 			programs: []string{"gemini"}, packages: []string{"@google/gemini-cli"},
-			user: func(m Machine) (string, error) {
-				home, err := m.folder("GEMINI_CLI_HOME")
-				return filepath.Join(home, ".gemini"), err
-			},
+			user:   geminiFolder,
 			system: func(m Machine) string { return m.etc("gemini-cli") },
 			parts: []part{{
 				name: "settings.json", shipped: "gemini-cli/settings.json", sort: jsonPart,
 				turns: []turn{{[]string{"hooksConfig", "enabled"}, "false"}, {[]string{"hooksConfig", "disabled"}, ""}},
 			}},
+			lists: geminiLists, shared: []string{".gemini/settings.json"}, table: geminiTable(),
 		},
 	}
 }
@@ -160,14 +168,12 @@ func pluginKinds() []kind {
 		{
 			Agent:    Agent{"opencode", "opencode"},
 			programs: []string{"opencode"}, packages: []string{"opencode-ai"},
-			user: func(m Machine) (string, error) {
-				config, err := m.folder("XDG_CONFIG_HOME", ".config")
-				return filepath.Join(config, "opencode"), err
-			},
+			user: opencodeFolder,
 			parts: []part{
 				{name: "plugins/floodmark.ts", shipped: "opencode/floodmark.ts"},
 				{name: "opencode.json", shipped: "opencode/opencode.json", sort: lockPart, at: opencodeSettings},
 			},
+			lists: opencodeLists, shared: opencodeShared(), table: opencodeTable(),
 		},
 		{
 			Agent:    Agent{"pi", "pi"},
@@ -185,6 +191,8 @@ type file struct {
 	part
 	text  []byte     // what is shipped, with the places of this machine in it
 	trust []tomlWant // the hooks this file has to trust
+	// servers are the tool servers it names; nil if it is no place for them.
+	servers *serverList
 }
 
 // settings is the agent's settings folder.
@@ -212,6 +220,9 @@ func (k kind) loadable(m Machine) error {
 
 // files are those of an agent that change.
 func (k kind) files(m Machine) ([]file, error) {
+	if len(k.parts) == 0 {
+		return nil, nil // it has no hooks
+	}
 	folder, err := k.settings(m)
 	if err != nil {
 		return nil, err
@@ -230,6 +241,9 @@ func (k kind) files(m Machine) ([]file, error) {
 			if f.text, err = m.placed(p.shipped, text); err != nil {
 				return nil, err
 			}
+		}
+		if slices.Contains(k.serverPaths(m), f.path) {
+			f.servers = k.serversIn(m)
 		}
 		list = append(list, f)
 	}

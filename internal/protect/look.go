@@ -21,7 +21,7 @@ func (m Machine) look(k kind, f *Found) {
 		return
 	}
 	f.Protected = rec.Version
-	whole, some := true, len(rec.Files) > 0
+	whole, some := true, rec.hooked()
 	var hooks content
 	for i, one := range files {
 		now, err := m.current(one)
@@ -36,7 +36,7 @@ func (m Machine) look(k kind, f *Found) {
 			fresh, err = one.with(now)
 		}
 		if err == nil {
-			bare, err = one.without(now, nil)
+			bare, err = one.unhooked(now, nil)
 		}
 		if err != nil {
 			f.State, f.Why = Unreadable, fileError(one.path, err).Error()

@@ -67,9 +67,13 @@ type Plan struct {
 	Changes []Change
 	// Notes are for the person, a sentence each.
 	Notes []string
+	// Uncovered are tool servers that stay beside the gateway.
+	Uncovered []Uncovered
 
 	machine Machine
-	undo    bool
+	undo    bool     // all is given back
+	back    bool     // tool servers are given back, hooks stay
+	looked  []string // the files that were looked at
 	records []*record
 	// step is called before each thing that is written.
 	step func(what string)
@@ -96,7 +100,7 @@ func (m Machine) Protect(ctx context.Context, names ...string) (*Plan, error) {
 // Unprotect plans to disconnect agents: those named, or all.
 func (m Machine) Unprotect(ctx context.Context, names ...string) (*Plan, error) {
 	p := &Plan{machine: m, undo: true, step: func(string) {}}
-	for _, k := range kinds() {
+	for _, k := range everybody() {
 		if len(names) > 0 && !slices.Contains(names, k.Name) {
 			continue
 		}
@@ -105,7 +109,7 @@ func (m Machine) Unprotect(ctx context.Context, names ...string) (*Plan, error) 
 		}
 	}
 	for _, name := range names {
-		if _, err := kindOf(name); err != nil {
+		if _, err := anyOf(name); err != nil {
 			return nil, err
 		}
 	}
@@ -156,7 +160,7 @@ func (p *Plan) protect(ctx context.Context, k kind, f Found) error {
 	if err := k.loadable(p.machine); err != nil {
 		return err
 	}
-	rec.Version = f.Version
+	rec.Version, rec.OnlyServers = f.Version, false
 	p.Agents = append(p.Agents, f)
 	already := len(p.Changes)
 	var done []content
@@ -166,7 +170,7 @@ func (p *Plan) protect(ctx context.Context, k kind, f Found) error {
 				return err
 			}
 		}
-		fresh, err := p.put(rec, k, one)
+		fresh, err := p.put(rec, k, one, one.with)
 		if err != nil {
 			return err
 		}
@@ -179,12 +183,12 @@ func (p *Plan) protect(ctx context.Context, k kind, f Found) error {
 }
 
 // put plans one file with ours in it.
-func (p *Plan) put(rec *record, k kind, one file) (content, error) {
+func (p *Plan) put(rec *record, k kind, one file, with func(content) (content, error)) (content, error) {
 	c, now, err := p.read(k, one)
 	if err != nil {
 		return now, err
 	}
-	fresh, err := one.with(now)
+	fresh, err := with(now)
 	if err != nil {
 		return now, fileError(one.path, err)
 	}
@@ -231,6 +235,7 @@ func (p *Plan) read(k kind, one file) (Change, content, error) {
 	if err != nil {
 		return Change{}, content{}, fileError(one.path, err)
 	}
+	p.looked = append(p.looked, one.path)
 	if !now.there {
 		mode = 0o600
 		if p.machine.System {
@@ -289,11 +294,15 @@ func (p *Plan) unprotect(k kind, named bool) error {
 	if err != nil {
 		return err
 	}
+	servers, err := k.serverFiles(p.machine, rec)
+	if err != nil {
+		return fmt.Errorf("%s: %w", k.Title, err)
+	}
 	if len(rec.Files) == 0 && len(rec.Folders) == 0 {
 		rec.Agent = "" // there is none to remove
 	}
 	seen := len(p.Changes)
-	for _, one := range recorded(k, files, rec) {
+	for _, one := range recorded(files, servers, rec) {
 		if err := p.takeOut(rec, k, one); err != nil {
 			return err
 		}
@@ -304,22 +313,33 @@ func (p *Plan) unprotect(k kind, named bool) error {
 	return nil
 }
 
-// recorded adds to an agent's files those that were changed where its settings
-// lay at another time.
-func recorded(k kind, files []file, rec *record) []file {
+// recorded are all files of an agent: those of now, and those that were changed
+// where its settings lay at another time.
+func recorded(hooks, servers []file, rec *record) []file {
+	list := slices.Clone(hooks)
+	for _, f := range servers {
+		if !slices.ContainsFunc(list, func(g file) bool { return g.path == f.path }) {
+			list = append(list, f)
+		}
+	}
 	for _, was := range rec.Files {
-		if slices.ContainsFunc(files, func(f file) bool { return f.path == was.Path }) {
+		at := slices.IndexFunc(list, func(f file) bool { return f.path == was.Path })
+		if at >= 0 && list[at].sort != serversPart {
 			continue
 		}
-		for _, f := range files {
-			if filepath.Base(f.path) == filepath.Base(was.Path) {
+		for _, f := range hooks {
+			if rec.hooked() && filepath.Base(f.path) == filepath.Base(was.Path) {
 				f.path = was.Path
-				files = append(files, f)
+				if at >= 0 {
+					f.servers = list[at].servers
+					list = slices.Delete(list, at, at+1)
+				}
+				list = append(list, f)
 				break
 			}
 		}
 	}
-	return files
+	return list
 }
 
 // takeOut plans one file without ours.

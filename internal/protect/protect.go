@@ -28,11 +28,14 @@ type Machine struct {
 	Still bool
 	// Records is the folder of the originals.
 	Records string
-	// Hook is the full path of floodmark-hook.
-	Hook string
+	// Hook is the full path of floodmark-hook, Program that of floodmark.
+	Hook, Program string
 	// Socket is the monitor's hook.sock, where it is not at its usual place;
 	// empty otherwise.
 	Socket string
+	// Projects are folders whose files are looked at, too, where clients name
+	// tool servers. They are shared with others, so they have to be named.
+	Projects []string
 }
 
 // An Agent is one program that can be protected.
@@ -123,11 +126,12 @@ func (m Machine) Find(ctx context.Context, name string) (Found, bool, error) {
 }
 
 // Paths are the files and folders whose content connects the agents to the
-// monitor, whether they are there or not: whoever writes to them can switch the
-// protection off.
+// monitor, or their tool servers to the gateway, whether they are there or not:
+// whoever writes to them can switch the protection off.
 func (m Machine) Paths() []string {
 	var list []string
-	for _, k := range kinds() {
+	for _, k := range everybody() {
+		list = append(list, k.serverPaths(m)...)
 		files, err := k.files(m)
 		if err != nil {
 			continue // it has no place on this machine

@@ -27,7 +27,16 @@ type record struct {
 	// Folders were made by us, outermost first.
 	Folders []string  `json:"folders,omitempty"`
 	Trust   []trusted `json:"trust,omitempty"`
+	// OnlyServers says that no hooks of ours were ever there: only the tool
+	// servers were led through the gateway.
+	OnlyServers bool `json:"onlyServers,omitempty"`
+
+	// left are files that are as they were when all is written: no longer ours.
+	left []string
 }
+
+// hooked reports whether hooks were written.
+func (r *record) hooked() bool { return len(r.Files) > 0 && !r.OnlyServers }
 
 // recordVersion changes when old records can no longer be read.
 const recordVersion = 1
@@ -42,6 +51,8 @@ type kept struct {
 	Data  []byte `json:"data,omitempty"`
 	// Left are the hashes of what we wrote: one, or two while writing.
 	Left []string `json:"left"`
+	// Servers says that only tool servers in it are ours to change.
+	Servers bool `json:"servers,omitempty"`
 }
 
 func (k kept) original() content { return content{k.There, k.Data} }
@@ -112,4 +123,14 @@ func (m Machine) writeRecord(r *record) error {
 		return err
 	}
 	return wholefile.Replace(m.recordFile(r.Agent), data, 0o600)
+}
+
+// serverFiles are the files that are here because of tool servers alone.
+func (r *record) serverFiles() (list []string) {
+	for _, f := range r.Files {
+		if f.Servers {
+			list = append(list, f.Path)
+		}
+	}
+	return list
 }

@@ -1,0 +1,247 @@
+package protect
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Clients are all programs whose tool servers (MCP) can be led through the
+// gateway, by name. Not all of them have hooks.
+func Clients() []Agent {
+	var list []Agent
+	for _, k := range clients() {
+		list = append(list, k.Agent)
+	}
+	return list
+}
+
+// clients are those that name tool servers in files.
+func clients() []kind {
+	list := slices.DeleteFunc(everybody(), func(k kind) bool { return k.lists == nil })
+	return list
+}
+
+// everybody are the agents, and the clients that have no hooks, by name.
+func everybody() []kind {
+	list := append(kinds(),
+		kind{
+			Agent: Agent{"claude-desktop", "Claude Desktop"},
+			lists: desktopLists, table: plainTable("mcpServers"),
+		},
+		kind{
+			Agent: Agent{"vscode", "VS Code"},
+			lists: codeLists, shared: []string{".vscode/mcp.json"}, table: plainTable("servers"),
+		},
+	)
+	slices.SortFunc(list, func(a, b kind) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// ErrNoClient means that there is no client of that name.
+var ErrNoClient = errors.New("no such client")
+
+func clientOf(name string) (kind, error) {
+	var names []string
+	for _, k := range clients() {
+		if k.Name == name {
+			return k, nil
+		}
+		names = append(names, k.Name)
+	}
+	return kind{}, fmt.Errorf("%w as %q (there are %s)", ErrNoClient, name, strings.Join(names, ", "))
+}
+
+// anyOf finds an agent or a client.
+func anyOf(name string) (kind, error) {
+	for _, k := range everybody() {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	return kindOf(name) // for its words
+}
+
+// serverPaths are the files of a person in which a client names tool servers,
+// and those in the projects that were named.
+func (k kind) serverPaths(m Machine) []string {
+	if k.lists == nil || m.System {
+		return nil
+	}
+	list, err := k.lists(m)
+	if err != nil {
+		return nil // it has no place on this machine
+	}
+	for _, dir := range m.Projects {
+		for _, name := range k.shared {
+			list = append(list, filepath.Join(dir, name))
+		}
+	}
+	var once []string
+	for _, path := range list {
+		if !slices.Contains(once, path) {
+			once = append(once, path)
+		}
+	}
+	return once
+}
+
+// serversIn is how a client's servers are read and written on this machine.
+func (k kind) serversIn(m Machine) *serverList {
+	return &serverList{serverTable: k.table, program: m.Program, socket: m.Socket}
+}
+
+// serverFiles are the files in which a client names tool servers: those of now,
+// and those that were changed at another time.
+func (k kind) serverFiles(m Machine, rec *record) ([]file, error) {
+	hooks, err := k.files(m)
+	if err != nil {
+		return nil, err
+	}
+	var list []file
+	for _, path := range append(k.serverPaths(m), rec.serverFiles()...) {
+		if slices.ContainsFunc(list, func(f file) bool { return f.path == path }) {
+			continue
+		}
+		one := file{path: path, part: part{sort: serversPart}, servers: k.serversIn(m)}
+		if at := slices.IndexFunc(hooks, func(f file) bool { return f.path == path }); at >= 0 {
+			one = hooks[at]
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// plainTable is one in which a server has a command and arguments.
+func plainTable(at ...string) serverTable {
+	return serverTable{at: [][]string{at}, name: func(key string) string { return key }}
+}
+
+// claudeTable: servers of the person, and of the person in one project.
+func claudeTable() serverTable {
+	t := plainTable("mcpServers")
+	t.at = append(t.at, []string{"projects", "*", "mcpServers"})
+	t.name = func(key string) string { return strings.Map(nameRune("_-"), key) }
+	return t
+}
+
+func codexTable() serverTable {
+	t := plainTable("mcp_servers")
+	t.toml = true
+	t.name = func(key string) string { return strings.Map(nameRune("_"), key) }
+	return t
+}
+
+func geminiTable() serverTable {
+	t := plainTable("mcpServers")
+	t.alone = []string{"mcp", "serverCommand"}
+	return t
+}
+
+// opencodeTable: in its second version the table is one deeper.
+func opencodeTable() serverTable {
+	t := plainTable("mcp")
+	t.argv, t.inner = true, "servers"
+	return t
+}
+
+// nameRune is how agents spell a server in the name of a tool: what is neither
+// letter nor digit nor among these is an underscore.
+func nameRune(also string) func(rune) rune {
+	return func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(also, r) {
+			return r
+		}
+		return '_'
+	}
+}
+
+func claudeLists(m Machine) ([]string, error) {
+	folder, err := m.folder("CLAUDE_CONFIG_DIR")
+	return []string{filepath.Join(folder, ".claude.json")}, err
+}
+
+func codexLists(m Machine) ([]string, error) {
+	folder, err := m.folder("CODEX_HOME", ".codex")
+	return []string{filepath.Join(folder, "config.toml")}, err
+}
+
+func cursorLists(m Machine) ([]string, error) {
+	file, err := m.home(".cursor", "mcp.json")
+	return []string{file}, err
+}
+
+func geminiFolder(m Machine) (string, error) {
+	home, err := m.folder("GEMINI_CLI_HOME")
+	return filepath.Join(home, ".gemini"), err
+}
+
+func geminiLists(m Machine) ([]string, error) {
+	folder, err := geminiFolder(m)
+	return []string{filepath.Join(folder, "settings.json")}, err
+}
+
+func opencodeFolder(m Machine) (string, error) {
+	config, err := m.folder("XDG_CONFIG_HOME", ".config")
+	return filepath.Join(config, "opencode"), err
+}
+
+// opencodeLists: it reads all of them, one after the other.
+func opencodeLists(m Machine) ([]string, error) {
+	folder, err := opencodeFolder(m)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, name := range []string{"opencode.json", "opencode.jsonc", "config.json"} {
+		list = append(list, filepath.Join(folder, name))
+	}
+	if more := m.Getenv("OPENCODE_CONFIG"); filepath.IsAbs(more) {
+		list = append(list, filepath.Clean(more))
+	}
+	return list, nil
+}
+
+func opencodeShared() []string {
+	return []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"}
+}
+
+// desktopLists: one of them is the place of Linux, the other that of macOS.
+func desktopLists(m Machine) ([]string, error) {
+	return m.applications(filepath.Join("Claude", "claude_desktop_config.json"))
+}
+
+// codeLists: each edition has its own, and each profile in it.
+func codeLists(m Machine) ([]string, error) {
+	var list []string
+	for _, edition := range []string{"Code", "Code - Insiders", "VSCodium"} {
+		user, err := m.applications(filepath.Join(edition, "User"))
+		if err != nil {
+			return nil, err
+		}
+		for _, folder := range user {
+			list = append(list, filepath.Join(folder, "mcp.json"))
+			// A name that is no pattern finds nothing, and that is right then.
+			profiles, _ := filepath.Glob(filepath.Join(plainGlob(folder), "profiles", "*", "mcp.json"))
+			list = append(list, profiles...)
+		}
+	}
+	return list, nil
+}
+
+// plainGlob is a folder whose own name is no pattern.
+func plainGlob(folder string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
+}
+
+// applications is where programs with windows keep a file, on Linux and on macOS.
+func (m Machine) applications(below string) ([]string, error) {
+	config, err := m.folder("XDG_CONFIG_HOME", ".config")
+	if err != nil {
+		return nil, err
+	}
+	library, err := m.home("Library", "Application Support")
+	return []string{filepath.Join(config, below), filepath.Join(library, below)}, err
+}

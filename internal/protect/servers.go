@@ -1,0 +1,330 @@
+package protect
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+// The words by which an entry of a client calls our gateway. What the entry
+// started before stands behind the dashes.
+const (
+	gatewayName   = "floodmark"
+	gatewayServer = "--server"
+	gatewaySocket = "--socket"
+	gatewayDashes = "--"
+)
+
+// gatewayWords are the command of our program that is the gateway.
+func gatewayWords() []string { return []string{"mcp", "wrap"} }
+
+// A serverList is how the tool servers (MCP) in one file are written down, and
+// how the gateway is called there.
+type serverList struct {
+	serverTable
+	program, socket string
+}
+
+// A serverTable is how a client writes down its tool servers.
+type serverTable struct {
+	// at are the ways to the tables whose members are servers; * is any name.
+	at [][]string
+	// inner is a member of such a table that may be another one.
+	inner string
+	// alone is a way to a command that stands by itself; nil if there is none.
+	alone []string
+	// toml says that it is TOML, argv that a command is the list of its words.
+	toml, argv bool
+	// name is the word by which this client's hooks call a server.
+	name func(key string) string
+}
+
+// An entry is one tool server in a file. Offsets are into that file.
+type entry struct {
+	id   string // with the way to it
+	key  string
+	odd  string // why it is not as we know entries; empty if it is
+	away bool   // it names an address
+	// command is what it starts; nil where that is the first of the words.
+	command *word
+	words   []word
+	// open is behind the bracket before the words; 0 if there is none yet. Then
+	// before and after go around a list that is put at add.
+	open          int
+	add           int
+	before, after string
+	// drop takes the words out with all that is around them; lone says that
+	// they are in the file because of us.
+	drop []edit
+	lone bool
+}
+
+// A word is a text as it stands in a file.
+type word struct {
+	text       string
+	start, end int
+}
+
+// all are the words an entry starts.
+func (e entry) all() []string {
+	var list []string
+	if e.command != nil {
+		list = append(list, e.command.text)
+	}
+	for _, w := range e.words {
+		list = append(list, w.text)
+	}
+	return list
+}
+
+// A call is how an entry calls the gateway.
+type call struct {
+	program, server, socket string
+	placed                  bool // it says itself where the monitor is
+	others                  []string
+	dashes                  int // which word they are
+}
+
+// gateway takes apart the words of an entry that calls the gateway; nil if it
+// does not.
+func (l serverList) gateway(words []string) *call {
+	ours := gatewayWords()
+	if len(words) < 1+len(ours) || !l.isGateway(words[0]) || !slices.Equal(words[1:1+len(ours)], ours) {
+		return nil
+	}
+	c := &call{program: words[0], dashes: slices.Index(words, gatewayDashes)}
+	if c.dashes < 0 {
+		return c
+	}
+	flags := words[1+len(ours) : c.dashes]
+	for i := 0; i < len(flags); i++ {
+		name, value, joined := strings.Cut(flags[i], "=")
+		known := name == gatewayServer || name == gatewaySocket
+		if known && !joined && i+1 < len(flags) {
+			i++
+			value = flags[i]
+		}
+		switch name {
+		case gatewayServer:
+			c.server = value
+		case gatewaySocket:
+			c.socket = value
+		default:
+			c.others = append(c.others, flags[i])
+			c.placed = c.placed || name == "--dir" || name == "--system"
+		}
+	}
+	return c
+}
+
+// isGateway reports whether a word is our program, at whatever place.
+func (l serverList) isGateway(word string) bool {
+	return filepath.Base(word) == gatewayName || l.sameProgram(word)
+}
+
+func (l serverList) sameProgram(word string) bool {
+	if word == l.program {
+		return true
+	}
+	if !filepath.IsAbs(word) {
+		return false // whoever sets PATH chooses it
+	}
+	ours, err := os.Stat(l.program)
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Stat(word)
+	return err == nil && os.SameFile(ours, theirs)
+}
+
+// prefix is what we write before the words of an entry, without the program.
+func (l serverList) prefix(e entry, others []string, placed bool) []string {
+	list := append(gatewayWords(), gatewayServer, l.called(e.key))
+	if l.socket != "" && !placed {
+		list = append(list, gatewaySocket, l.socket)
+	}
+	return append(append(list, others...), gatewayDashes)
+}
+
+// called is the name a server has for the monitor: the word that the client's
+// hooks use, as far as it can be one.
+func (l serverList) called(key string) string {
+	name := strings.Map(func(r rune) rune {
+		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
+			return '_'
+		}
+		return r
+	}, l.name(key))
+	for len(name) > hook.MaxNameBytes {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	if name == "" {
+		return "_"
+	}
+	return name
+}
+
+// wrapping are the edits by which an entry calls the gateway; none if it does so
+// already, or cannot.
+func (l serverList) wrapping(data []byte, e entry) []edit {
+	if e.odd != "" || len(e.all()) == 0 {
+		return nil
+	}
+	c := l.gateway(e.all())
+	switch {
+	case c == nil:
+		return l.wrapped(data, e)
+	case c.dashes < 0 || c.dashes == len(e.all())-1:
+		return nil // it starts nothing that we could find
+	case l.sameProgram(c.program) && c.server == l.called(e.key) && (c.placed || c.socket == l.socket):
+		return nil
+	}
+	prefix := l.prefix(e, c.others, c.placed)
+	if e.command == nil {
+		return []edit{{e.words[0].start, e.words[c.dashes].end - e.words[0].start, quotes(append([]string{l.program}, prefix...))}}
+	}
+	return []edit{
+		{e.command.start, e.command.end - e.command.start, quote(l.program)},
+		{e.words[0].start, e.words[c.dashes-1].end - e.words[0].start, quotes(prefix)},
+	}
+}
+
+// wrapped puts the gateway before what an entry starts. What a person wrote is
+// moved as it stands.
+func (l serverList) wrapped(data []byte, e entry) []edit {
+	text := quotes(l.prefix(e, nil, false))
+	if e.command == nil {
+		return []edit{{at: e.words[0].start, text: quote(l.program) + ", " + text + "," + e.gap(data)}}
+	}
+	text += ", " + string(data[e.command.start:e.command.end])
+	program := edit{e.command.start, e.command.end - e.command.start, quote(l.program)}
+	switch {
+	case len(e.words) > 0:
+		return []edit{program, {at: e.words[0].start, text: text + "," + e.gap(data)}}
+	case e.open > 0:
+		return []edit{program, {at: e.open, text: text}}
+	}
+	return []edit{program, {at: e.add, text: e.before + "[" + text + "]" + e.after}}
+}
+
+// gap is what stands before the first word.
+func (e entry) gap(data []byte) string {
+	gap := data[e.open:e.words[0].start]
+	if len(gap) == 0 || len(bytes.TrimSpace(gap)) > 0 {
+		return " "
+	}
+	return string(gap)
+}
+
+// unwrapping are the edits that take the gateway away. Before is the entry as it
+// was before ours came; nil if nobody knows.
+func (l serverList) unwrapping(data []byte, e entry, before *entry) []edit {
+	c := l.gateway(e.all())
+	if e.odd != "" || c == nil || c.dashes < 0 || c.dashes == len(e.all())-1 {
+		return nil
+	}
+	if before != nil && l.gateway(before.all()) != nil {
+		return nil // the person wrote it
+	}
+	if e.command == nil {
+		return []edit{{at: e.words[0].start, del: e.words[c.dashes+1].start - e.words[0].start}}
+	}
+	inner := e.words[c.dashes] // the program is not among the words
+	program := edit{e.command.start, e.command.end - e.command.start, string(data[inner.start:inner.end])}
+	if c.dashes+1 < len(e.words) {
+		return []edit{program, {at: e.words[0].start, del: e.words[c.dashes+1].start - e.words[0].start}}
+	}
+	if len(e.drop) > 0 && (e.lone || before != nil && before.open == 0) {
+		return append([]edit{program}, e.drop...)
+	}
+	return []edit{program, {at: e.words[0].start, del: inner.end - e.words[0].start}}
+}
+
+// entries are the tool servers in a file, in its order.
+func (l serverList) entries(data []byte) ([]entry, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, nil
+	}
+	read := l.jsonEntries
+	if l.toml {
+		read = l.tomlEntries
+	}
+	list, err := read(data)
+	// JSON may name one twice.
+	seen := map[string]int{}
+	for i := range list {
+		id := list[i].id
+		list[i].id = fmt.Sprint(seen[id], "\x00", id)
+		seen[id]++
+	}
+	return list, err
+}
+
+// wrap is a file whose entries call the gateway.
+func (l serverList) wrap(old content) (content, error) {
+	return l.changed(old, l.wrapping)
+}
+
+// unwrap is a file none of whose entries calls the gateway, but for those that
+// did before ours came.
+func (l serverList) unwrap(old content, before *content) (content, error) {
+	was := map[string]entry{}
+	if before != nil && before.there {
+		_, data := cutMark(before.data)
+		list, err := l.entries(data)
+		if err == nil { // otherwise nobody knows what was before
+			for _, e := range list {
+				was[e.id] = e
+			}
+		}
+	}
+	return l.changed(old, func(data []byte, e entry) []edit {
+		if known, is := was[e.id]; is {
+			return l.unwrapping(data, e, &known)
+		}
+		return l.unwrapping(data, e, nil)
+	})
+}
+
+func (l serverList) changed(old content, change func([]byte, entry) []edit) (content, error) {
+	if !old.there {
+		return old, nil
+	}
+	mark, data := cutMark(old.data)
+	list, err := l.entries(data)
+	if err != nil {
+		return old, err
+	}
+	var edits []edit
+	for _, e := range list {
+		edits = append(edits, change(data, e)...)
+	}
+	if len(edits) == 0 {
+		return old, nil
+	}
+	fresh := edited(data, edits)
+	if _, err := l.entries(fresh); err != nil {
+		return old, &wrongFile{text: "our words do not go with what is there: " + err.Error(), hint: fmt.Sprintf("put «%s %s -- » before the commands by hand", gatewayName, strings.Join(gatewayWords(), " "))}
+	}
+	return content{true, append(slices.Clone(mark), fresh...)}, nil
+}
+
+// quotes are texts of JSON or TOML, with commas between.
+func quotes(list []string) string {
+	var b strings.Builder
+	for i, s := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(s))
+	}
+	return b.String()
+}
