@@ -35,6 +35,8 @@ var update = flag.Bool("update", false, "rewrite the pages and scripts that are 
 //	capture NAME REGEXP  set the variable to what the brackets match in stdout
 //	receiver FILE STATUS TEXT [SETTING]…
 //	                     a server that answers webhooks, and its service.yaml
+//	pins DIR SERVER COMMAND FILE
+//	                     what a server says of itself; see mcpreview_test.go
 //	bot VERB …           a server that speaks Telegram's Bot API; see bot_test.go
 //
 // and as programs, with exec: floodmark-real, which is floodmark itself; «post SOCKET FILE», which sends
@@ -57,7 +59,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"floodmark": s.floodmark(false), "terminal": s.floodmark(true),
 			"answers": s.answers, "tty": s.tty, "capture": s.capture,
-			"follow": s.follow, "followed": s.followed, "bot": s.bot, "receiver": s.receiver,
+			"follow": s.follow, "pins": s.pins, "followed": s.followed, "bot": s.bot, "receiver": s.receiver,
 			"code": s.code, "stdout2file": s.toFile, "get": s.get, "absent": s.absent,
 		},
 	})

@@ -45,6 +45,8 @@ type statusReport struct {
 	Status json.RawMessage `json:"status,omitempty"`
 	// Agents are those on this machine.
 	Agents []agentReport `json:"agents"`
+	// MCP says what is held of MCP servers; missing if nothing is.
+	MCP string `json:"mcp,omitempty"`
 }
 
 func (c *console) status(ctx context.Context, p place, form string) error {
@@ -61,7 +63,7 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 	defer cancel()
 	s, err := d.Status(ctx, &wire.StatusRequest{})
 	if form == asJSON && (err == nil || absent(err)) {
-		return c.statusJSON(d, s, agents)
+		return c.statusJSON(d, s, agents, c.heldLine(p))
 	}
 	page := &sheet{st: c.outStyle()}
 	if err == nil {
@@ -69,6 +71,9 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 	}
 	if err == nil || absent(err) {
 		agentsText(page, agents, p)
+		if held := c.heldLine(p); held != "" {
+			page.painted(0, held+".", page.st.yellow)
+		}
 		fmt.Fprint(c.stdout, page.String())
 	}
 	if err != nil {
@@ -77,8 +82,8 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 	return nil
 }
 
-func (c *console) statusJSON(d *desk, s *wire.StatusResponse, agents []agentReport) error {
-	report := statusReport{Running: s != nil, Socket: d.socket, Agents: append([]agentReport{}, agents...)}
+func (c *console) statusJSON(d *desk, s *wire.StatusResponse, agents []agentReport, held string) error {
+	report := statusReport{Running: s != nil, Socket: d.socket, Agents: append([]agentReport{}, agents...), MCP: held}
 	if s == nil {
 		return errors.Join(c.json(report), errNo)
 	}

@@ -93,14 +93,16 @@ func (s *server) own(name string) (list []Entry) {
 	return []Entry{e}
 }
 
-// looked reports that the owner accepted all that is shown.
+// looked reports that something is shown, and that the owner accepted all of it.
 func (s *server) looked() bool {
+	shown := false
 	for _, e := range s.Entries {
 		if e.Pinned != nil && !e.Pinned.Looked {
 			return false
 		}
+		shown = shown || e.Pinned != nil
 	}
-	return true
+	return shown
 }
 
 func quoted(s string) json.RawMessage {

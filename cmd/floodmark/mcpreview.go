@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// A reviewing is what the owner wants of «mcp review».
+type reviewing struct {
+	place                  place
+	accept, reject, forget []string
+	only                   string
+}
+
+func newMCPReview(c *console) *cobra.Command {
+	r := &reviewing{}
+	cmd := &cobra.Command{
+		Use:   "review [SERVER or SERVER/TOOL]",
+		Short: "Look at what MCP servers say of themselves",
+		Long: `Show what is held of MCP servers and why, with what changed, and what was seen
+first and you did not look at yet. Whatever a reader would not see stands as
+\u{200b}. With the name of a server, all of it; with that of a tool, the whole of
+its definition.
+
+--accept shows to agents from now on what is held, exactly as it is shown here:
+behind @ stand the first digits of the version, and no other is accepted. With a
+server's name it accepts another command under that name if one waits; if none
+does, it accepts all of the server that is not held. What you accepted is your own
+word: it no longer counts as text that a stranger wrote, and does not lower the
+mark of sessions that read it. --reject keeps a version from being shown for good.
+--forget drops a server you no longer have.
+
+You must say these at a terminal that no agent was started from, and the monitor
+must run. Nothing is accepted by itself.`,
+		Example: `  floodmark mcp review
+  floodmark mcp review github/create_issue
+  floodmark mcp review --accept github
+  floodmark mcp review --accept mail/send_letter@1a2b3c4d`,
+		Annotations: exits("nothing is held, or your word was taken", "something is held"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return needs("SERVER")(cmd, args)
+			}
+			return nil
+		},
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				r.only = args[0]
+			}
+			return c.review(cmd.Context(), r, format(cmd))
+		}),
+	}
+	addPlace(cmd, &r.place)
+	cmd.Flags().StringArrayVar(&r.accept, "accept", nil, "accept `SERVER` or SERVER/TOOL[@VERSION]; several times for several")
+	cmd.Flags().StringArrayVar(&r.reject, "reject", nil, "reject `SERVER/TOOL`[@VERSION], or another command of SERVER")
+	cmd.Flags().StringArrayVar(&r.forget, "forget", nil, "forget all that is known of `SERVER`")
+	return cmd
+}
+
+// pinsPath is where the pins lie. MCP servers run as the owner's user, also
+// where the monitor has a user of its own.
+func (c *console) pinsPath(p place) (string, error) {
+	p.system = false
+	paths, err := c.paths(p)
+	return paths.Pins, err
+}
+
+// book opens the pins, also those that cannot be read: each use of them says so.
+func (c *console) book(p place) (*mcppins.Book, error) {
+	path, err := c.pinsPath(p)
+	if err != nil {
+		return nil, err
+	}
+	b, err := mcppins.Open(path)
+	if err != nil {
+		return nil, &failure{
+			code: exitNo, text: err.Error() + "; until then every definition is held",
+			hint: "look at " + path + "; if it is lost, move it away, and everything is seen for the first time again",
+		}
+	}
+	return b, nil
+}
+
+func (c *console) review(ctx context.Context, r *reviewing, form string) error {
+	if len(r.accept)+len(r.reject)+len(r.forget) > 0 {
+		return c.settle(ctx, r, form)
+	}
+	b, err := c.book(r.place)
+	if err != nil {
+		return err
+	}
+	list, err := b.Entries()
+	if err != nil {
+		return refuse("", "%s", err)
+	}
+	if list = chosen(list, r.only); len(list) == 0 && r.only != "" {
+		return refuse("«floodmark mcp review» lists what was seen", "nothing called %q was seen", shorten(r.only))
+	}
+	if form == asJSON {
+		err = c.reviewJSON(list)
+	} else {
+		out := &sheet{st: c.outStyle()}
+		reviewText(out, list, r)
+		fmt.Fprint(c.stdout, out)
+	}
+	if err == nil && heldCount(list) > 0 {
+		return errNo
+	}
+	return err
+}
+
+// chosen are the entries of one server, or one entry.
+func chosen(list []mcppins.Entry, only string) []mcppins.Entry {
+	if only == "" {
+		return list
+	}
+	var out []mcppins.Entry
+	for _, e := range list {
+		if e.Ref == only || e.Server == only || mcppins.Visible(e.Server) == only {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func heldCount(list []mcppins.Entry) (n int) {
+	for _, e := range list {
+		if e.Held {
+			n++
+		}
+	}
+	return n
+}
+
+// settle takes the owner's word. That it is the owner's, the monitor says: its
+// socket refuses whoever an agent started.
+func (c *console) settle(ctx context.Context, r *reviewing, form string) error {
+	if _, err := ask(ctx, c, r.place, (*desk).Status, &wire.StatusRequest{}); err != nil {
+		return err
+	}
+	if !c.stdinTerminal {
+		return refuse("use a terminal that no agent was started from", "a person at a terminal of this machine must say this")
+	}
+	b, err := c.book(r.place)
+	if err != nil {
+		return err
+	}
+	out := &sheet{st: c.outStyle()}
+	var done []mcppins.Entry
+	for _, one := range []struct {
+		refs []string
+		do   func(context.Context, string) (mcppins.Entry, error)
+		say  func(mcppins.Entry) string
+	}{
+		{r.accept, b.Accept, acceptedText},
+		{r.reject, b.Reject, rejectedText},
+		{r.forget, func(ctx context.Context, server string) (mcppins.Entry, error) {
+			return mcppins.Entry{Server: server, Kind: mcppins.Server, Ref: server}, b.Forget(ctx, server)
+		}, func(e mcppins.Entry) string { return e.Ref + " is forgotten: it is seen for the first time again." }},
+	} {
+		for _, ref := range one.refs {
+			e, err := one.do(ctx, ref)
+			if err != nil {
+				fmt.Fprint(c.stdout, out)
+				return unsettled(err)
+			}
+			done = append(done, e)
+			out.line(0, one.say(e))
+		}
+	}
+	if form == asJSON {
+		return c.reviewJSON(done)
+	}
+	fmt.Fprint(c.stdout, out)
+	return nil
+}
+
+// unsettled says why a word was not taken.
+func unsettled(err error) error {
+	hint := "«floodmark mcp review» lists what was seen"
+	switch {
+	case errors.Is(err, mcppins.ErrNobody):
+		hint = "ask the author of the server to mend it; --reject or --forget it meanwhile"
+	case errors.Is(err, mcppins.ErrMoved):
+		hint = "look at it again with «floodmark mcp review»: the server changed it meanwhile"
+	}
+	return refuse(hint, "%s", err)
+}
+
+func acceptedText(e mcppins.Entry) string {
+	switch {
+	case e.Kind == mcppins.Server && e.Held:
+		return e.Ref + ": its other command is accepted. What it says is compared with what was seen under this name."
+	case e.Kind == mcppins.Server:
+		return e.Ref + " is accepted with all that is not held of it. These texts no longer lower the mark of a session."
+	}
+	return e.Ref + " is accepted in version " + short(e.Hash) + ". Agents are shown it, and it no longer lowers the mark of a session."
+}
+
+func rejectedText(e mcppins.Entry) string {
+	if e.Held && e.Old != nil {
+		return e.Ref + " is rejected in version " + short(e.Hash) + "; the version before stays."
+	}
+	return e.Ref + " is rejected in version " + short(e.Hash) + "; agents are not shown it."
+}
+
+// A reviewEntry is an entry for programs: fields are only added.
+type reviewEntry struct {
+	Server   string            `json:"server"`
+	Kind     string            `json:"kind"`
+	Name     string            `json:"name"`
+	Ref      string            `json:"ref"`
+	Version  string            `json:"version"`
+	Seen     string            `json:"seen,omitempty"`
+	Held     bool              `json:"held"`
+	Accepted bool              `json:"accepted"`
+	Findings []mcppins.Finding `json:"findings"`
+	Line     string            `json:"line,omitempty"`
+	Old      json.RawMessage   `json:"old,omitempty"`
+	New      json.RawMessage   `json:"new,omitempty"`
+}
+
+func (c *console) reviewJSON(list []mcppins.Entry) error {
+	out := make([]reviewEntry, len(list))
+	for i, e := range list {
+		out[i] = reviewEntry{
+			Server: e.Server, Kind: e.Kind, Name: e.Name, Ref: e.Ref, Version: e.Hash, Held: e.Held, Accepted: e.Looked && !e.Held,
+			Findings: append([]mcppins.Finding{}, e.Findings...), Line: e.Line, Old: e.Old, New: e.New,
+		}
+		if !e.Seen.IsZero() {
+			out[i].Seen = e.Seen.UTC().Format(time.RFC3339)
+		}
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(map[string]any{"entries": out}); err != nil {
+		return err
+	}
+	// Line breaks stand between values, not in them.
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = string(escapeJSON([]byte(l)))
+	}
+	_, err := fmt.Fprintln(c.stdout, strings.Join(lines, "\n"))
+	return err
+}
+
+// heldLine names what is held of MCP servers in one line; empty if nothing is.
+func (c *console) heldLine(p place) string {
+	b, err := c.book(p)
+	if err != nil {
+		return "MCP servers: " + err.Error()
+	}
+	list, err := b.Entries()
+	if err != nil {
+		return "MCP servers: " + err.Error()
+	}
+	n := heldCount(list)
+	if n == 0 {
+		return ""
+	}
+	const most = 3
+	var names []string
+	for _, e := range list[:min(n, most)] {
+		names = append(names, cut(plain(e.Ref), maxCell))
+	}
+	text := count(n, "definition of an MCP server is held", "definitions of MCP servers are held") + ": " + strings.Join(names, ", ")
+	if n > most {
+		text += " …"
+	}
+	return text + " (floodmark mcp review" + p.flags() + ")"
+}

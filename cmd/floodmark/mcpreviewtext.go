@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/mcppins"
+)
+
+// maxReviewLines bounds one definition among others; alone it is shown whole.
+const maxReviewLines = 60
+
+// reviewText is the answer for people.
+func reviewText(out *sheet, list []mcppins.Entry, r *reviewing) {
+	if len(list) == 0 {
+		out.line(0, "No MCP server was seen yet.")
+		return
+	}
+	held := heldCount(list)
+	for _, e := range list[:held] {
+		heldText(out, e, r)
+	}
+	var fresh, known []mcppins.Entry
+	for _, e := range list[held:] {
+		if e.Looked {
+			known = append(known, e)
+		} else {
+			fresh = append(fresh, e)
+		}
+	}
+	seenText(out, "Seen first, shown to agents, and not looked at yet", fresh)
+	seenText(out, "Accepted", known)
+	if r.only != "" && held == 0 && len(list) == 1 {
+		bodyText(out, bodyLines(list[0].Old), 0)
+	}
+	if len(fresh) > 0 {
+		out.line(0, "")
+		out.line(0, "Accept all of a server that is not held with «floodmark mcp review --accept SERVER"+r.place.flags()+"».")
+	}
+}
+
+// heldText shows what is held, why, and what changed.
+func heldText(out *sheet, e mcppins.Entry, r *reviewing) {
+	out.title(e.Ref + ", held")
+	for _, f := range e.Findings {
+		out.painted(2, f.Reason+": "+f.Detail, out.st.yellow)
+	}
+	out.line(2, "seen "+e.Seen.UTC().Format(time.DateTime)+" UTC, version "+short(e.Hash))
+	most := maxReviewLines
+	if r.only == e.Ref {
+		most = 0
+	}
+	switch {
+	case e.New == nil:
+		out.line(2, "It cannot be shown. --reject it, or ask its author.")
+		return
+	case e.Old == nil:
+		bodyText(out, bodyLines(e.New), most)
+	default:
+		bodyText(out, diff(strings.Join(bodyLines(e.Old), "\n"), strings.Join(bodyLines(e.New), "\n")), most)
+	}
+	ref := shellWord(e.Ref+"@"+short(e.Hash)) + r.place.flags()
+	out.line(2, "floodmark mcp review --accept "+ref)
+	out.line(2, "floodmark mcp review --reject "+ref)
+}
+
+// bodyText writes lines of a definition or of a difference. Their indent stays.
+func bodyText(out *sheet, lines []string, most int) {
+	for i, l := range lines {
+		if most > 0 && i >= most {
+			out.line(4, "… "+count(len(lines)-most, "more line", "more lines")+"; name it alone to see all")
+			return
+		}
+		sign, text, paint := "", l, out.st.dim
+		if len(l) > 1 && strings.ContainsRune("+-@ ", rune(l[0])) && l[1] == ' ' {
+			sign, text = l[:2], l[2:]
+		}
+		switch sign {
+		case "- ":
+			paint = out.st.red
+		case "+ ":
+			paint = out.st.green
+		}
+		bare := strings.TrimLeft(text, " ")
+		lead := sign + text[:len(text)-len(bare)]
+		for _, part := range wrap(bare, out.st.columns()-4-len(lead), wholeWord) {
+			out.b.WriteString("    " + paint(lead+part) + "\n")
+		}
+	}
+}
+
+// seenText lists what is shown to agents.
+func seenText(out *sheet, title string, list []mcppins.Entry) {
+	if len(list) == 0 {
+		return
+	}
+	out.title(title)
+	rows := make([][]cell, len(list))
+	for i, e := range list {
+		rows[i] = cells(e.Ref, e.Seen.UTC().Format(time.DateOnly), short(e.Hash), cut(summaryOf(e.Old), maxCell))
+	}
+	out.table(2, rows)
+}
+
+// summaryOf is what a definition says first.
+func summaryOf(body json.RawMessage) string {
+	var text string
+	if json.Unmarshal(body, &text) != nil {
+		var d struct {
+			Title       string `json:"title"`
+			Description string `json:"description"`
+		}
+		if json.Unmarshal(body, &d) != nil {
+			return ""
+		}
+		if text = d.Description; text == "" {
+			text = d.Title
+		}
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return mcppins.Visible(first)
+}
+
+// bodyLines writes a definition for people: texts as they read, one sentence on a
+// line so that a difference is short, and the rest as JSON. Nothing is hidden.
+func bodyLines(body json.RawMessage) []string {
+	var text string
+	if json.Unmarshal(body, &text) == nil {
+		return sentences(text)
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return strings.Split(mcppins.Visible(string(body)), "\n")
+	}
+	var out []string
+	first := []string{"name", "title", "description"}
+	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(k string) bool { return slices.Contains(first, k) })
+	for _, key := range append(first, rest...) {
+		value, there := fields[key]
+		if !there {
+			continue
+		}
+		label := mcppins.Visible(strings.Join(strings.Fields(key), " ")) + ":"
+		var lines []string
+		if json.Unmarshal(value, &text) == nil && text != "" {
+			lines = sentences(text)
+		} else {
+			var b bytes.Buffer
+			if json.Indent(&b, value, "", "  ") != nil {
+				b.Reset()
+				b.Write(value)
+			}
+			lines = strings.Split(mcppins.Visible(b.String()), "\n")
+		}
+		if len(lines) == 1 {
+			out = append(out, label+" "+lines[0])
+			continue
+		}
+		out = append(out, label)
+		for _, l := range lines {
+			out = append(out, "  "+l)
+		}
+	}
+	return out
+}
+
+// sentences breaks a text at its lines and behind the ends of sentences.
+func sentences(text string) []string {
+	text = strings.NewReplacer(". ", ".\n", "! ", "!\n", "? ", "?\n", "; ", ";\n").Replace(text)
+	return strings.Split(strings.TrimRight(mcppins.Visible(text), "\n"), "\n")
+}
