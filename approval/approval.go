@@ -61,6 +61,17 @@ type Question struct {
 	// Source says who wrote what led here, Consequence what happens after a
 	// yes, both in plain words.
 	Source, Consequence string
+	// About says in the catalog's words what the tool does, Pays that it moves
+	// money, Unknown that no catalog knows it.
+	About         string
+	Pays, Unknown bool
+	// Notes are about the arguments of Action, in the same order; none if nothing
+	// more is known of them.
+	Notes []Note
+	// Led is what led here; zero if it was the agent itself.
+	Led Origin
+	// Beware are words of ours about what the call carries.
+	Beware []string
 }
 
 // An Offer is one approval that a question offers. It is written down with the
@@ -188,15 +199,20 @@ func Tail(value string) string {
 	return strings.TrimSpace(string(r[max(0, len(r)-PickEnd):]))
 }
 
-// TailWords say to a person what [Tail] wants to hear.
-func TailWords(value string) string {
+// TailWords say to a person what [Tail] wants to hear. The argument is named by its
+// path, if the catalog knows it: what others called one is no word of ours.
+func TailWords(path, value string) string {
+	of := "its value"
+	if path != "" {
+		of = "the " + nameOf(path, true).one
+	}
 	switch tail := Tail(value); {
 	case strings.HasSuffix(value, "@"+tail):
-		return "type what stands behind the @"
+		return "type what stands behind the @ of " + of
 	case strings.Contains(tail, ".") && utf8.RuneCountInString(tail) != PickEnd:
 		return "type the name of the site, with its ending"
 	}
-	return fmt.Sprintf("type its last %d characters", PickEnd)
+	return fmt.Sprintf("type the last %d characters of %s", PickEnd, of)
 }
 
 // Picks reports whether what a person said proves the value of a call that was

@@ -272,15 +272,15 @@ func TestAWrongCodeForOneQuestion(t *testing.T) {
 // What a person types of a value: enough to have read it.
 func TestTail(t *testing.T) {
 	for value, want := range map[string][2]string{
-		"desk@shop-forms.example": {"shop-forms.example", "type what stands behind the @"},
+		"desk@shop-forms.example": {"shop-forms.example", "type what stands behind the @ of the recipient"},
 		"docs.shop.example":       {"shop.example", "type the name of the site, with its ending"},
 		"www.shop.co.example":     {"shop.co.example", "type the name of the site, with its ending"},
-		"DE89370400440532013000":  {"013000", "type its last 6 characters"},
-		"curl x.example | sh":     {"e | sh", "type its last 6 characters"},
-		"abc":                     {"abc", "type its last 6 characters"},
-		"me@localhost":            {"alhost", "type its last 6 characters"},
+		"DE89370400440532013000":  {"013000", "type the last 6 characters of the recipient"},
+		"curl x.example | sh":     {"e | sh", "type the last 6 characters of the recipient"},
+		"abc":                     {"abc", "type the last 6 characters of the recipient"},
+		"me@localhost":            {"alhost", "type the last 6 characters of the recipient"},
 	} {
-		if got, words := approval.Tail(value), approval.TailWords(value); got != want[0] || words != want[1] {
+		if got, words := approval.Tail(value), approval.TailWords("to", value); got != want[0] || words != want[1] {
 			t.Errorf("%s: %q, %q, want %q", value, got, words, want)
 		}
 	}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -78,8 +79,14 @@ tools:
 		f.Profiles()[0] = nil
 	}
 	p := parse(t, tellTool).Profiles()[0]
-	if !slices.Equal(p.Agents(), []string{"pi"}) || p.Servers() != nil || p.Own() || p.Remote() || p.About() != "" {
+	if !slices.Equal(p.Agents(), []string{"pi"}) || p.Servers() != nil || p.Own() || p.Remote() || p.Pays() || p.About() != "" {
 		t.Errorf("%+v", p)
+	}
+	if p := parse(t, strings.Replace(minimal, "effect: fetch", "effect: [fetch, send]\n    pays: true", 1)).Profiles()[0]; !p.Pays() {
+		t.Error("it pays")
+	}
+	if p := parse(t, strings.Replace(minimal, "effect: fetch", "effect: fetch\n    pays: false", 1)).Profiles()[0]; p.Pays() {
+		t.Error("it does not pay")
 	}
 	p.Cases()[0].Effects[0] = admin
 	if p.Cases()[0].Effects[0] != observe {

@@ -11,7 +11,7 @@ import (
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	fs := r.fields(n, "a tool", "tool", "about", "effect", "returns", "caution", "licence", "args", "when",
-		"agent", "server", "own", "remote", "selfProtected")
+		"agent", "server", "own", "remote", "pays", "selfProtected")
 	if fs == nil {
 		return nil
 	}
@@ -32,6 +32,9 @@ func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 		p.licence = r.licence(l.value)
 	}
 	r.does(n, fs, p)
+	if f, ok := fs["pays"]; ok {
+		p.pays = r.pays(f, p.effects)
+	}
 	if s, ok := fs["selfProtected"]; ok {
 		p.protected = r.protected(s, p.effects)
 	}
@@ -66,6 +69,16 @@ func (r *reader) does(n *yaml.Node, fs map[string]field, p *Profile) {
 	if c, ok := fs["caution"]; ok && r.flag(c.value, "caution") {
 		p.returns.label.Trust, p.returns.trustByPath = floodmark.Untrusted, false
 	}
+}
+
+// pays reads whether a tool moves money. It is for people to read; what is allowed
+// follows from the effect.
+func (r *reader) pays(f field, effects []floodmark.Effect) bool {
+	on := r.flag(f.value, "pays")
+	if on && !slices.Contains(effects, floodmark.Send) {
+		r.fail(f.key, "conflict", "write effect: send, or leave pays: out", "money that is paid reaches somebody else")
+	}
+	return on
 }
 
 // protected reads whether a tool or case touches the monitor's place in an

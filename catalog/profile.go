@@ -21,6 +21,7 @@ type Profile struct {
 	names   []string // of args, as they were written
 	cases   []when
 	command bool // an argument is a command line
+	pays    bool // money moves, now or later
 	// protected: the tool changes how the agent is watched (its settings, hooks
 	// or plugins), whatever the arguments say. In YAML: selfProtected.
 	protected bool
@@ -49,6 +50,9 @@ func (p *Profile) Own() bool { return p.own }
 
 // Remote reports whether the tool talks to another machine.
 func (p *Profile) Remote() bool { return p.remote }
+
+// Pays reports whether the tool moves money, now or later.
+func (p *Profile) Pays() bool { return p.pays }
 
 // ArgNames returns the names of the top-level arguments, in the order in which
 // they were written.

@@ -53,12 +53,12 @@ func (st *step) questionAgain(shown floodmark.Shown, decided []floodmark.ActionD
 		j.leaves, _ = keptLeaves(&j)
 		q := approval.Question{
 			Action: f.Action, Line: retoldLine(st, j), Sources: append(loadedFrom(&j.basis), st.blamed(f.Decision)...),
-			Pattern: shown.Pattern, Offers: shown.Offers, Source: st.writer(&j), Consequence: consequence(&j),
+			Pattern: shown.Pattern, Offers: shown.Offers,
 		}
 		if !shown.Pick.IsZero() {
 			_, _, q.Pick = st.pick(&j)
 		}
-		return q, nil
+		return st.worded(q, &j), nil
 	}
 	return approval.Question{}, errors.New("the decision that led to it was not found")
 }

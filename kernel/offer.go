@@ -46,7 +46,12 @@ func patternOffer(j *judged, tool string) floodmark.Offer {
 	case j.basis.Check != nil:
 		o.Words = "`" + j.basis.Check.Name + "` in this project for 2 h"
 	case slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}):
-		o.Words = visible(strings.TrimPrefix(j.pattern, j.action.Tool.String()+" ")) + ": whatever " + tool + " reads there, for 2 h"
+		rest := strings.TrimPrefix(j.pattern, j.action.Tool.String()+" ")
+		if host, only := strings.CutPrefix(rest, "host="); only && !strings.Contains(host, " ") {
+			o.Words = "whatever " + tool + " reads at " + visible(host) + ", for 2 h"
+		} else {
+			o.Words = visible(rest) + ": whatever " + tool + " reads there, for 2 h"
+		}
 	case slices.Contains(j.action.Effects, floodmark.Send):
 		o.Words, o.For = tool+" to "+goesTo(j)+" in this session, whatever it says (24 h at most)", offerSession
 	default:

@@ -32,7 +32,11 @@ func (st *step) pick(j *judged) (whole, end floodmark.Digest, p *approval.Pick) 
 	p = &approval.Pick{Argument: j.action.Arguments[at].Path, Among: st.among(value), Words: "pick the right one"}
 	whole = mac(approval.PickWhole, value)
 	if len(p.Among) == 0 {
-		p.Words = approval.TailWords(value)
+		path := ""
+		if j.action.Arguments[at].Role != floodmark.Undeclared && !strings.ContainsAny(p.Argument, ".") {
+			path = p.Argument
+		}
+		p.Words = approval.TailWords(path, value)
 		end = mac(approval.PickTail, approval.Tail(value))
 	}
 	return whole, end, p

@@ -1,30 +1,92 @@
 package kernel
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 )
 
-// writer says in plain words who wrote what led to a question.
-func (st *step) writer(j *judged) string {
+// worded fills in what a card says of a call besides the call itself. The words
+// are of the catalog as it is now: they are for people and decide nothing.
+func (st *step) worded(q approval.Question, j *judged) approval.Question {
+	p, known := st.r.Catalog.Lookup(j.action.Tool)
+	q.Unknown = !known && j.action.Kind == floodmark.CallTool
+	if known {
+		q.About, q.Pays = p.About(), p.Pays()
+	}
+	q.Notes = make([]approval.Note, len(j.action.Arguments))
+	for i, a := range j.action.Arguments {
+		n := approval.Note{
+			Goes: slices.Contains(j.basis.Destinations, i), Cut: slices.Contains(j.basis.Cut, i),
+			Empty: kindAt(&j.basis, i) == floodmark.NoText || kindAt(&j.basis, i) == floodmark.NullValue,
+		}
+		if known {
+			top, _, _ := strings.Cut(a.Path, "[")
+			about, _ := p.Arg(strings.Split(top, ".")[0])
+			n.Is = about.Is
+		}
+		if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
+			n.From = st.originOf(a.Spans[0].Node)
+		}
+		q.Notes[i] = n
+	}
+	q.Led, q.Beware = st.led(j), beware(j)
+	q.Source, q.Consequence = q.SourceWords(), q.ConsequenceWords()
+	return q
+}
+
+// led is what led to a question: what the argument to look at was seen in, or
+// else what lowered the mark.
+func (st *step) led(j *judged) approval.Origin {
 	a, _ := culprit(j.action.Arguments)
 	nodes := slices.Clone(j.decision.Blame)
 	if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
 		nodes = append([]floodmark.NodeID{a.Spans[0].Node}, nodes...)
 	}
 	for _, n := range nodes {
-		if src, ok := st.s.Ledger.Source(n); ok {
-			return author(src, st.s.Ledger.Effective(n).Trust)
+		if o := st.originOf(n); o != (approval.Origin{}) {
+			return o
 		}
 	}
 	for _, src := range loadedFrom(&j.basis) {
-		return author(src, src.Label.Trust)
+		return origin(src, src.Label.Trust)
 	}
-	return "the agent itself"
+	return approval.Origin{}
+}
+
+func (st *step) originOf(n floodmark.NodeID) approval.Origin {
+	src, ok := st.s.Ledger.Source(n)
+	if !ok {
+		return approval.Origin{}
+	}
+	return origin(src, st.s.Ledger.Effective(n).Trust)
+}
+
+// origin names a source as a card does.
+func origin(s floodmark.Source, t floodmark.Trust) approval.Origin {
+	name := s.Origin.Name
+	if s.Origin.Kind != floodmark.FromTool {
+		s.Origin.Place = ""
+		name, _, _ = strings.Cut(sourceName(s, t), " ("+t.String()+")")
+	}
+	return approval.Origin{Name: visible(name), Place: visible(s.Origin.Place), Trust: t}
+}
+
+// beware says what a person does not see of what a call carries.
+func beware(j *judged) []string {
+	var list []string
+	for _, r := range j.decision.Reasons {
+		switch r.Code {
+		case floodmark.ActiveContent:
+			list = append(list, "Its text may hold a link, address or account that is not from you.")
+		case floodmark.FlowSecret:
+			list = append(list, "It may let out a password or key.")
+		default:
+		}
+	}
+	return list
 }
 
 // maxLastWords bounds what a question repeats of the owner's own message: some
@@ -39,59 +101,4 @@ func (st *step) lastWords() string {
 	}
 	said := st.veiled(st.s.Owner[len(st.s.Owner)-1])
 	return visibleUpTo(strings.Join(strings.Fields(said), " "), maxLastWords)
-}
-
-// author says who may have written a source.
-func author(s floodmark.Source, t floodmark.Trust) string {
-	name, _, _ := strings.Cut(sourceName(s, t), " ("+t.String()+")")
-	switch t {
-	case floodmark.Untrusted:
-		return name + ", which anybody can have written"
-	case floodmark.External:
-		return name + ", written by others"
-	case floodmark.Shared:
-		return name + ", shared with others"
-	case floodmark.Local, floodmark.Owner, floodmark.System:
-	}
-	return name
-}
-
-// consequence says in plain words what happens after a yes.
-func consequence(j *judged) string {
-	tool := visible(j.action.Tool.String())
-	to, more := "", 0
-	for _, i := range j.basis.Destinations { // whoever is left out must be counted
-		switch a := j.action.Arguments[i]; {
-		case a.Shown != "" && to == "":
-			to = " " + strconv.Quote(visible(a.Shown))
-		case a.Role == floodmark.Undeclared && !strings.Contains(a.Shown, "@") && !strings.Contains(a.Shown, "://"):
-		case a.Shown != "" || slices.Contains(j.basis.Cut, i):
-			more++
-		}
-	}
-	if to != "" && more > 0 {
-		to += fmt.Sprintf(" and to %d more", more)
-	}
-	if len(j.action.Effects) == 0 {
-		return tool + " does what nobody has described."
-	}
-	switch slices.Min(j.action.Effects) {
-	case floodmark.Admin:
-		return "It changes the agent itself, what it obeys, or this monitor."
-	case floodmark.Run:
-		return "Code runs on your machine with your rights."
-	case floodmark.Send:
-		if to != "" {
-			return "It goes out to" + to + " and cannot be called back."
-		}
-		return "It goes out to others and cannot be called back."
-	case floodmark.Change:
-		return "Something others may rely on is made, changed or deleted."
-	case floodmark.Write:
-		return "A file or note is written."
-	case floodmark.Fetch:
-		return "That place learns what is asked for, and the agent reads what it answers."
-	case floodmark.Observe:
-	}
-	return "Nothing leaves and nothing changes."
 }

@@ -149,9 +149,10 @@ func (st *step) ask(j judged) {
 	}
 	q := approval.Question{
 		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
-		Offers: shown.Offers, Asked: st.lastWords(), Source: st.writer(&j), Consequence: consequence(&j),
+		Offers: shown.Offers, Asked: st.lastWords(),
 	}
 	shown.Pick, shown.PickEnd, q.Pick = st.pick(&j)
+	q = st.worded(q, &j)
 	if !asked && q.Pick == nil { // what has to be picked is asked alone
 		open, asked = st.s.Book.Joinable(st.turn(), st.in.At, held)
 	}

@@ -162,7 +162,7 @@ func (ch *Channel) stale(c *card, version int) bool {
 func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	ch.mu.Lock()
 	t := c.ticket
-	text := questionCard(headOf(c.calls), c.calls, c.choices)
+	text := questionCard(approval.Head(c.calls), c.calls, c.choices)
 	if len(c.choices) == 1 {
 		text.say("\n\n" + howTo(t, c.calls))
 	}
@@ -212,7 +212,7 @@ func (ch *Channel) Closed(_ context.Context, s floodmark.SessionID, t floodmark.
 	if c == nil {
 		if n, ok := ch.bot.memo.card(kindQuestion, string(t)); ok && n.Session == s {
 			_ = ch.bot.memo.note(noted{Kind: kindQuestion, Ticket: string(t), Over: true}) // as in over
-			ch.bot.edit(n.Chat, n.Message, closedCard(ending(o), ""))
+			ch.bot.edit(n.Chat, n.Message, closedCard(endingWords(o), ""))
 		}
 		return nil
 	}

@@ -300,7 +300,7 @@ func TestWhatMayBeLeftOut(t *testing.T) {
 	q.Call.Action.Arguments = append(q.Call.Action.Arguments, floodmark.Argument{Path: "token", Role: floodmark.Critical, Whence: floodmark.Nowhere})
 	d.ask(t, q)
 	card := d.card(t)
-	if len(card.Labels) != 3 || !strings.Contains(card.Text, "token: not shown, it may be a secret") || !strings.Contains(card.Text, "(2 more not shown here)") || strings.Contains(card.Text, "body") {
+	if len(card.Labels) != 3 || !strings.Contains(card.Text, "Token: not shown, it may be a secret") || !strings.Contains(card.Text, "6 mine: x, x, x, x and 2 more (your own words)") || strings.Contains(card.Text, "body") {
 		t.Errorf("buttons %q below %s", card.Labels, card.Text)
 	}
 }

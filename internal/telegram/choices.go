@@ -17,13 +17,9 @@ const byPrefix = "telegram:"
 // card that cannot show all of a question has only deny.
 func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 	list := []choice{{label: "Deny", cmd: approval.Command{Verb: approval.Deny}}}
-	most := maxArguments
-	if len(calls) > 1 {
-		most = briefArguments
-	}
 	switch {
 	case len(calls) == 0 || len(calls) != max(t.Calls, 1) || len(calls) > maxCardCalls:
-	case slices.ContainsFunc(calls, func(q approval.Question) bool { return hides(q, most) }):
+	case slices.ContainsFunc(calls, func(q approval.Question) bool { return hides(q, len(calls) > 1) }):
 	case len(calls) > 1:
 		if !slices.ContainsFunc(calls, func(q approval.Question) bool { return q.Pick != nil }) {
 			list = append(list, choice{label: fmt.Sprintf("Allow all %d, once", len(calls)), cmd: approval.Command{Verb: approval.Approve, Offer: firstOffer(calls[0])}})
@@ -108,7 +104,7 @@ func picks(q approval.Question) []choice {
 	for i, value := range q.Pick.Among {
 		c := choice{cmd: approval.Command{Verb: approval.Approve, Offer: firstOffer(q), Picked: value}}
 		c = c.named(value, fmt.Sprintf("Choice %d", i+1), value)
-		labels[shorten(visible(value), maxLineRunes)] = true
+		labels[floodmark.Shorten(floodmark.Visible(value), maxLineRunes)] = true
 		list = append(list, c)
 	}
 	if len(labels) != len(q.Pick.Among) {
@@ -120,7 +116,7 @@ func picks(q approval.Question) []choice {
 // named gives a choice its button. Words that a button would cut stand in the
 // text instead, under a short name.
 func (c choice) named(words, short, spelled string) choice {
-	if words = visible(words); len([]rune(words)) <= wholeButton {
+	if words = floodmark.Visible(words); len([]rune(words)) <= wholeButton {
 		c.label = words
 		return c
 	}

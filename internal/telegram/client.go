@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/verify"
 )
@@ -213,7 +214,7 @@ func (c *Client) read(method string, status int, data []byte, out any) error {
 // said is what Telegram says, fit to be shown.
 func (c *Client) said(text string) string {
 	text = strings.ReplaceAll(text, c.token, "[secret]")
-	return cutRunes(visible(text), maxErrorRunes)
+	return cutRunes(floodmark.Visible(text), maxErrorRunes)
 }
 
 // unreached words why nobody answered. What the library says begins with the

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/verify"
 )
@@ -299,9 +300,9 @@ func (g *Gate) press(ctx context.Context, p Press, s sealed) bool {
 func gateHead(r verify.Request) string {
 	agent := "An agent"
 	if r.Agent != "" {
-		agent = cutRunes(visible(r.Agent), maxNameRunes)
+		agent = cutRunes(floodmark.Visible(r.Agent), maxNameRunes)
 	}
-	return agent + " is about to use " + cutRunes(visible(r.Tool), maxNameRunes)
+	return agent + " is about to use " + cutRunes(floodmark.Visible(r.Tool), maxNameRunes)
 }
 
 // gateCard shows a call: the lines that were made for people, or else its

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/floodmark/floodmark"
 )
 
 // A User is a person or a bot.
@@ -143,7 +145,7 @@ func (c *Client) Reply(ctx context.Context, press, text string, alert bool) erro
 		ID    string `json:"callback_query_id"`
 		Text  string `json:"text,omitempty"`
 		Alert bool   `json:"show_alert,omitempty"`
-	}{press, cutRunes(visible(text), maxAlertRunes), alert}
+	}{press, cutRunes(floodmark.Visible(text), maxAlertRunes), alert}
 	return c.call(ctx, "answerCallbackQuery", in, nil, maxAnswerBytes, c.time)
 }
 

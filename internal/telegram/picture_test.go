@@ -53,16 +53,18 @@ func TestThePicture(t *testing.T) {
 
 // steered is what an injected page leads to.
 func steered() approval.Question {
+	news := approval.Origin{Name: "web_fetch", Place: "news.example/today", Trust: floodmark.External}
 	return approval.Question{
 		Action: floodmark.Action{
 			Kind: floodmark.CallTool, Tool: floodmark.ToolRef{Agent: "openclaw", Name: "send_email"}, Effects: []floodmark.Effect{floodmark.Send},
 			Arguments: []floodmark.Argument{
 				{Path: "to", Role: floodmark.Critical, Whence: floodmark.Seen, Trust: floodmark.External, Shown: "billing@payments-desk.example"},
-				{Path: "subject", Role: floodmark.Critical, Whence: floodmark.Nowhere, Shown: "Your invoices"},
+				{Path: "attachments[0]", Role: floodmark.Critical, Whence: floodmark.Nowhere, Shown: "invoices.pdf"},
+				{Path: "body", Role: floodmark.Content, Whence: floodmark.Nowhere},
 			},
 		},
-		Asked:  "Read https://news.example/today and tell me what is new",
-		Source: "web_fetch https://news.example/today, written by others", Consequence: "It goes out to \"billing@payments-desk.example\" and cannot be called back.",
+		Asked: "Read https://news.example/today and tell me what is new", About: "sends a mail", Led: news,
+		Notes:  []approval.Note{{Is: "destination", Goes: true, From: news}, {Is: "path"}, {Is: "text"}},
 		Offers: []approval.Offer{{Words: "this call, once", Scope: floodmark.GrantOnce}},
 		Pick:   &approval.Pick{Argument: "to", Among: []string{"anna@firm.example", "billing@payments-desk.example", "tax@office.example"}},
 	}
@@ -75,8 +77,8 @@ func routine() approval.Question {
 			Kind: floodmark.CallTool, Tool: floodmark.ToolRef{Agent: "codex", Name: "shell"}, Effects: []floodmark.Effect{floodmark.Run},
 			Arguments: []floodmark.Argument{{Path: "command", Role: floodmark.Critical, Whence: floodmark.Nowhere, Shown: "go test ./parser"}},
 		},
-		Asked:  "Look up how the parser of pkg.example reads dates, fix ours, and run its tests",
-		Source: "web_fetch https://pkg.example/parser, written by others", Consequence: "Code runs on your machine with your rights.",
+		Asked: "Look up how the parser of pkg.example reads dates, fix ours, and run its tests", About: "runs a command",
+		Led: approval.Origin{Name: "web_fetch", Place: "pkg.example/parser", Trust: floodmark.External},
 		Offers: []approval.Offer{
 			{Words: "this call, once", Scope: floodmark.GrantOnce},
 			{Words: "`go test` in this project for 2 h", Scope: floodmark.GrantPattern, Pattern: "go test", For: 2 * time.Hour},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/telegram/bottest"
 )
 
 var (
@@ -44,7 +45,7 @@ func TestCardsForReaders(t *testing.T) {
 		d.ask(t, q.Ticket)
 		m := d.server.Messages()[len(d.server.Messages())-1]
 		// What the recordings call their services is no name a person has.
-		shown := regexp.MustCompile(`agentdojo-\w+/`).ReplaceAllString(m.Text, "")
+		shown := regexp.MustCompile(`agentdojo-\w+/`).ReplaceAllString(framed(m), "")
 		fmt.Fprintf(&cards, "===== card %d =====\n%s\n\n[%s]\n\n", i+1, shown, strings.Join(m.Labels, "]  ["))
 		right := "honest"
 		if q.Attack {
@@ -57,4 +58,22 @@ func TestCardsForReaders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// framed is a message as plain text, with what stands in a frame between
+// backquotes.
+func framed(m bottest.Message) string {
+	var b strings.Builder
+	in := ""
+	for _, g := range glyphs(m) {
+		if (g.kind == "code") != (in == "code") {
+			b.WriteByte('`')
+		}
+		in = g.kind
+		b.WriteRune(g.r)
+	}
+	if in == "code" {
+		b.WriteByte('`')
+	}
+	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 )
 
@@ -19,7 +20,7 @@ const maxTypedBytes = 512
 
 // typed returns the answer that a reply gives; false if a card takes none.
 func typed(t approval.Ticket, calls []approval.Question) (choice, bool) {
-	if len(calls) != 1 || max(t.Calls, 1) != 1 || hides(calls[0], maxArguments) {
+	if len(calls) != 1 || max(t.Calls, 1) != 1 || hides(calls[0], false) {
 		return choice{}, false
 	}
 	p := calls[0].Pick
@@ -34,7 +35,7 @@ func typed(t approval.Ticket, calls []approval.Question) (choice, bool) {
 // howTo says how a question can be allowed that has no button for it.
 func howTo(t approval.Ticket, calls []approval.Question) string {
 	if _, ok := typed(t, calls); ok {
-		return "To allow it, reply to this message: " + cutRunes(visible(calls[0].Pick.Words), maxLineRunes) + "."
+		return "To allow it, reply to this message: " + cutRunes(floodmark.Visible(calls[0].Pick.Words), maxLineRunes) + "."
 	}
 	return "To allow it, type «floodmark pending» at your computer."
 }
@@ -92,6 +93,6 @@ func (ch *Channel) reply(ctx context.Context, c *card, w Wrote) {
 
 // say sends a line to the chat. Nothing depends on it.
 func (ch *Channel) say(ctx context.Context, words string) {
-	_, err := ch.bot.client.Send(ctx, ch.who.Chat, Plain(cutRunes(visible(words), maxLineRunes)), nil)
+	_, err := ch.bot.client.Send(ctx, ch.who.Chat, Plain(cutRunes(floodmark.Visible(words), maxLineRunes)), nil)
 	ch.bot.note("answer a reply", err)
 }

@@ -1,10 +1,8 @@
 package telegram
 
 import (
-	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 )
 
 // A Text is what a message says, with the parts that others wrote set apart:
@@ -46,12 +44,27 @@ func (t *Text) mark(kind, words string) {
 // head writes a line that stands out.
 func (t *Text) head(words string) { t.mark("bold", words) }
 
+// phrase writes words of ours, shown in a way of their own if it has a name, and
+// what others chose in its frame.
+func (t *Text) phrase(kind string, p approval.Phrase) {
+	for _, part := range p {
+		switch {
+		case part.Foreign:
+			t.mark("code", part.Text)
+		case kind != "":
+			t.mark(kind, part.Text)
+		default:
+			t.say(part.Text)
+		}
+	}
+}
+
 // quote writes a value that somebody else chose, cut to a number of runes.
 func (t *Text) quote(value string, most int) {
 	if len(value) > maxQuoteBytes {
 		value = value[:maxQuoteBytes/2] + " … " + value[len(value)-maxQuoteBytes/2:]
 	}
-	if value = shorten(visible(value), most); value == "" {
+	if value = floodmark.Shorten(floodmark.Visible(value), most); value == "" {
 		value = "(empty)"
 	}
 	t.mark("code", value)
@@ -68,85 +81,6 @@ func units(r rune) int {
 	return 1
 }
 
-// maxMarks is how many marks may stand on one letter: more than people's
-// languages need, fewer than it takes to write over the lines above.
-const maxMarks = 3
-
-// visible makes what cannot be seen visible: characters that hide, turn round
-// or break a text become their names, and long runs of spaces a number.
-func visible(text string) string {
-	var b strings.Builder
-	spaces, marks := 0, 0
-	for i, r := range text {
-		if r == ' ' {
-			spaces++
-			continue
-		}
-		flushSpaces(&b, &spaces)
-		if r > ' ' && r < 0x7f { // nearly everything
-			b.WriteByte(byte(r))
-			marks = 0
-			continue
-		}
-		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
-			marks++
-		} else {
-			marks = 0
-		}
-		switch {
-		case r == '\n':
-			b.WriteString("⏎")
-		case r == '\t':
-			b.WriteString("⇥")
-		case r == utf8.RuneError:
-			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
-				fmt.Fprintf(&b, "⟨%02X⟩", text[i])
-			} else {
-				b.WriteRune(r)
-			}
-		case hidden(r) || marks > maxMarks:
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	flushSpaces(&b, &spaces)
-	return b.String()
-}
-
-// flushSpaces writes the spaces that were counted; more than a few as a number,
-// or they would push what follows off the screen.
-func flushSpaces(b *strings.Builder, n *int) {
-	if *n > 3 {
-		fmt.Fprintf(b, "⟨%d spaces⟩", *n)
-	} else {
-		b.WriteString(strings.Repeat(" ", *n))
-	}
-	*n = 0
-}
-
-// hidden reports whether a character shows nothing, or moves others about.
-func hidden(r rune) bool {
-	switch r {
-	case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0: // letters and marks that look like nothing
-		return true
-	}
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Variation_Selector) ||
-		unicode.Is(unicode.Zs, r) || !unicode.IsPrint(r) && !unicode.IsGraphic(r)
-}
-
-// shorten keeps the beginning and the end of a text: an address is told from
-// another by its end as often as by its beginning.
-func shorten(text string, most int) string {
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	tail := most / 3
-	gone := len(runes) - (most - tail) - tail
-	return fmt.Sprintf("%s⟨… %d letters …⟩%s", string(runes[:most-tail]), gone, string(runes[len(runes)-tail:]))
-}
-
 // cutRunes keeps the beginning of a text.
 func cutRunes(text string, most int) string {
 	runes := []rune(text)
@@ -154,26 +88,4 @@ func cutRunes(text string, most int) string {
 		return text
 	}
 	return string(runes[:most-1]) + "…"
-}
-
-// mixed reports whether a word is written in letters of two alphabets that look
-// alike, as a false address would be.
-func mixed(text string) bool {
-	latin, other := false, false
-	for _, r := range text {
-		switch {
-		case unicode.Is(unicode.Latin, r):
-			latin = true
-		case unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee):
-			other = true
-		case !unicode.IsLetter(r) && !unicode.IsMark(r):
-			if unicode.IsSpace(r) {
-				latin, other = false, false
-			}
-		}
-		if latin && other {
-			return true
-		}
-	}
-	return false
 }

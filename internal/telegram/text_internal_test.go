@@ -14,53 +14,12 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-func TestVisible(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                                "",
-		"plain text":                      "plain text",
-		"grüße 日本":                        "grüße 日本",
-		"a\nb\tc\rd":                      "a⏎b⇥c⟨U+000D⟩d",
-		"safe\u202egpj.exe":               "safe⟨U+202E⟩gpj.exe",
-		"an\u200bna@firm":                 "an⟨U+200B⟩na@firm",
-		"x\u00a0y\u3000z":                 "x⟨U+00A0⟩y⟨U+3000⟩z",
-		"\u3164\u115f\u2800":              "⟨U+3164⟩⟨U+115F⟩⟨U+2800⟩",
-		"\U000E0041\ufe0f":                "⟨U+E0041⟩⟨U+FE0F⟩",
-		"a   b":                           "a   b",
-		"a    b":                          "a⟨4 spaces⟩b",
-		"a     ":                          "a⟨5 spaces⟩",
-		"bad \xff byte \ufffd":            "bad ⟨FF⟩ byte \ufffd",
-		"e\u0301":                         "e\u0301",
-		"e\u0301\u0301\u0301":             "e\u0301\u0301\u0301",
-		"e" + strings.Repeat("\u0301", 4): "e\u0301\u0301\u0301⟨U+0301⟩",
-	} {
-		if got := visible(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestShorten(t *testing.T) {
-	if got := shorten(strings.Repeat("a", 12), 12); got != strings.Repeat("a", 12) {
-		t.Errorf("at the limit: %q", got)
-	}
-	if got := shorten("123456789abcd", 12); got != "12345678⟨… 1 letters …⟩abcd" {
-		t.Errorf("one beyond: %q", got)
-	}
+func TestCutRunes(t *testing.T) {
 	if got := cutRunes("日本語", 3); got != "日本語" {
 		t.Errorf("at the limit: %q", got)
 	}
 	if got := cutRunes("日本語!", 3); got != "日本…" {
 		t.Errorf("one beyond: %q", got)
-	}
-}
-
-func TestMixed(t *testing.T) {
-	for text, want := range map[string]bool{
-		"anna@firm.example": false, "аnna@firm.example": true, "привет": false, "hello привет": false, "日本 anna": false, "pαypal": true, "": false, "ru.почта": true,
-	} {
-		if mixed(text) != want {
-			t.Errorf("%q: %v", text, !want)
-		}
 	}
 }
 
@@ -83,8 +42,8 @@ func nastyCalls() []approval.Question {
 func TestWhatOthersWriteCannotLookLikeOurs(t *testing.T) {
 	calls := nastyCalls()
 	for name, card := range map[string]Text{
-		"question": questionCard(headOf(calls), calls, choicesOf(approval.Ticket{ID: "t", Calls: 1}, calls)),
-		"two":      questionCard(headOf(calls), append(calls, calls...), nil),
+		"question": questionCard(approval.Head(calls), calls, choicesOf(approval.Ticket{ID: "t", Calls: 1}, calls)),
+		"two":      questionCard(approval.Head(calls), append(calls, calls...), nil),
 		"closed":   questionCard(ending(approval.Outcome{Verdict: floodmark.Allow, By: nasty, Channel: nasty}), calls, nil),
 		"gate":     gateCard(gateHead(verify.Request{Agent: nasty, Tool: nasty}), verify.Request{Tool: nasty, Lines: []string{nasty}, Session: nasty}),
 		"params":   gateCard("h", verify.Request{Params: params(nasty)}),
@@ -144,7 +103,7 @@ func TestCardsFit(t *testing.T) {
 			calls = append(calls, q)
 		}
 		choices := choicesOf(approval.Ticket{ID: "t", Calls: n}, calls)
-		card := questionCard(headOf(calls), calls, choices)
+		card := questionCard(approval.Head(calls), calls, choices)
 		if card.units > maxMessageUnits-200 || card.units != len(utf16.Encode([]rune(card.String()))) {
 			t.Errorf("%d calls: %d units", n, card.units)
 		}
@@ -167,7 +126,7 @@ func FuzzCard(f *testing.F) {
 		for range n%5 + 1 {
 			calls = append(calls, q)
 		}
-		card := questionCard(headOf(calls), calls, choicesOf(approval.Ticket{ID: "t", Calls: len(calls)}, calls))
+		card := questionCard(approval.Head(calls), calls, choicesOf(approval.Ticket{ID: "t", Calls: len(calls)}, calls))
 		if !utf8.ValidString(card.String()) || card.units > maxMessageUnits-200 || card.units != len(utf16.Encode([]rune(card.String()))) {
 			t.Errorf("%d units of %q", card.units, card)
 		}

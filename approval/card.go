@@ -1,0 +1,267 @@
+package approval
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/floodmark/floodmark"
+)
+
+// What fits on a phone's screen at once, in characters and in values.
+const (
+	maxShownValue = 160
+	maxShownName  = 60
+	maxShownAsked = 160 // of the owner's own words
+	maxShownHead  = 40  // of a place in the first line
+	maxShownArgs  = 6
+	briefArgs     = 2 // of each call, if there are several
+)
+
+// A Card is a question in the words a person reads, whichever channel shows it.
+// It names what the agent wants, where each value that matters came from, and what
+// a yes does. What a card leaves out it counts.
+type Card struct {
+	// Deed says what the call does, after «wants to».
+	Deed Phrase
+	// Asked is how the owner's last message begins; empty if that is not known.
+	Asked Phrase
+	// Body is the rest, one line each. A line that begins with spaces belongs to
+	// the one above it.
+	Body []Phrase
+	// Hides says that a value that matters and that the owner did not state is
+	// left out: nobody can say yes to it here.
+	Hides bool
+}
+
+// A Note says more about an argument than is written down with it.
+type Note struct {
+	// Is names what the value stands for, in the catalog's words.
+	Is string
+	// Goes says that it tells where the call goes, Cut that it is not shown whole,
+	// Empty that there is nothing in it.
+	Goes, Cut, Empty bool
+	// From is where it was first seen.
+	From Origin
+}
+
+// An Origin is something that was read, as a person would call it. The zero Origin
+// is not known.
+type Origin struct {
+	// Name is what brought it, Place where it lies; one of them may be empty.
+	Name, Place string
+	Trust       floodmark.Trust
+}
+
+// Card words one call of a question. A brief one stands among others.
+func (q Question) Card(brief bool) Card {
+	q = q.unpicked()
+	c := Card{Deed: q.deed()}
+	room := 1
+	if brief {
+		room = 2
+	}
+	if q.Asked != "" {
+		c.Asked = Phrase{}.say("You had said: ").quote(q.Asked, maxShownAsked)
+	}
+	c.Body = append(c.Body, q.with())
+	rows, left, hides := q.rows(brief)
+	c.Hides = hides
+	c.Body = append(c.Body, q.lines(rows, maxShownValue/room)...)
+	if left > 0 {
+		c.Body = append(c.Body, Phrase{}.say(fmt.Sprintf("(%d more not shown here)", left)))
+	}
+	if i := q.text(); i >= 0 {
+		c.Body = append(c.Body, q.textLine(i, rows))
+	}
+	if p := q.led(); len(p) > 0 && !q.named(rows) {
+		c.Body = append(c.Body, p)
+	}
+	for _, b := range q.Beware {
+		c.Body = append(c.Body, Phrase{}.say("(!) "+b))
+	}
+	if q.Consequence != "" || len(q.Action.Effects) > 0 {
+		c.Body = append(c.Body, append(Phrase{}.say("If you allow it: "), q.consequence(false)...))
+	}
+	return c
+}
+
+// Head says in one line who wants what.
+func Head(calls []Question) Phrase {
+	agent := Phrase{}.say("An agent")
+	if len(calls) > 0 && calls[0].Action.Tool.Agent != "" {
+		name := calls[0].Action.Tool.Agent
+		if agent = (Phrase{}).say(name); len(name) > maxShownName || strings.ContainsFunc(name, odd) {
+			agent = Phrase{}.quote(name, maxShownName)
+		}
+	}
+	switch len(calls) {
+	case 0:
+		return agent.say(" asks")
+	case 1:
+		return append(agent.say(" wants to "), calls[0].unpicked().deed()...)
+	}
+	return agent.say(fmt.Sprintf(" wants to do %d things", len(calls)))
+}
+
+// odd reports what the name of an agent has no need of.
+func odd(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -_.", r)
+}
+
+// Lines is a card of one call as plain text.
+func (q Question) Lines() []string {
+	c := q.Card(false)
+	lines := []string{Head([]Question{q}).String()}
+	if len(c.Asked) > 0 {
+		lines = append(lines, c.Asked.String())
+	}
+	for _, p := range c.Body {
+		lines = append(lines, p.String())
+	}
+	return lines
+}
+
+// with names the tool.
+func (q Question) with() Phrase {
+	p := Phrase{}.say("With ").quote(inWords(q.Action.Tool.Name), maxShownName)
+	if q.Action.Tool.Server != "" {
+		p = p.say(" of ").quote(q.Action.Tool.Server, maxShownName)
+	}
+	switch {
+	case q.Unknown:
+		return p.say(" (nobody has described it)")
+	case q.About != "":
+		about, _, _ := strings.Cut(q.About, ";")
+		return p.say(" (" + floodmark.Shorten(floodmark.Visible(about), maxShownValue) + ")")
+	}
+	return p
+}
+
+// note is what is known besides of an argument.
+func (q Question) note(i int) Note {
+	if i < len(q.Notes) {
+		return q.Notes[i]
+	}
+	return Note{From: Origin{Trust: q.Action.Arguments[i].Trust}}
+}
+
+// named reports whether the lines of a card say already what led to the call.
+func (q Question) named(rows []row) bool {
+	says := func(i int) bool {
+		return q.Action.Arguments[i].Whence == floodmark.Seen && q.Led.known() && q.note(i).From == q.Led && q.Led.Trust == q.Action.Arguments[i].Trust
+	}
+	if i := q.text(); i >= 0 && says(i) {
+		return true
+	}
+	return slices.ContainsFunc(rows, func(r row) bool { return says(r.args[0]) })
+}
+
+// unpicked takes what has to be chosen out of everything else that is shown, or
+// nobody would have to know it.
+func (q Question) unpicked() Question {
+	if q.Pick == nil || len(q.Pick.Among) == 0 {
+		return q
+	}
+	hide := func(text string) string {
+		for _, value := range q.Pick.Among {
+			if value != "" {
+				text = strings.ReplaceAll(text, value, "(see below)")
+			}
+		}
+		return text
+	}
+	q.Source, q.Consequence, q.Line = hide(q.Source), hide(q.Consequence), hide(q.Line)
+	q.Led.Name, q.Led.Place = hide(q.Led.Name), hide(q.Led.Place)
+	q.Action.Arguments, q.Notes = slices.Clone(q.Action.Arguments), slices.Clone(q.Notes)
+	for i := range q.Action.Arguments {
+		q.Action.Arguments[i].Shown = hide(q.Action.Arguments[i].Shown)
+	}
+	for i := range q.Notes {
+		q.Notes[i].From.Name, q.Notes[i].From.Place = hide(q.Notes[i].From.Name), hide(q.Notes[i].From.Place)
+	}
+	return q
+}
+
+// chosen reports an argument that is chosen below the card.
+func (q Question) chosen(i int) bool {
+	return q.Pick != nil && len(q.Pick.Among) > 0 && q.Pick.Argument == q.Action.Arguments[i].Path
+}
+
+// A row is one line of a card: values of one argument, with the same history.
+type row struct {
+	args []int
+	more int // of the same list that are left out
+}
+
+// rows are the values that are shown: where it goes first, then those believed
+// least. It counts those that are left out, and says whether one of them matters.
+func (q Question) rows(brief bool) (list []row, left int, hides bool) {
+	args := q.Action.Arguments
+	var all []int
+	for i, a := range args {
+		if !(a.Shown == "" && a.Role == floodmark.Content) && !q.note(i).Empty {
+			all = append(all, i)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return q.worse(a, b) })
+	most := maxShownArgs
+	if brief {
+		most = briefArgs
+	}
+	shown := slices.Clone(all[:min(len(all), most)])
+	slices.SortStableFunc(shown, func(a, b int) int {
+		return cmp.Compare(first(q.note(a).Goes || q.chosen(a)), first(q.note(b).Goes || q.chosen(b)))
+	})
+	for _, i := range shown {
+		if n := len(list) - 1; n >= 0 && q.alike(list[n].args[0], i) {
+			list[n].args = append(list[n].args, i)
+			continue
+		}
+		list = append(list, row{args: []int{i}})
+	}
+	for _, i := range all[len(shown):] {
+		hides = hides || args[i].Role != floodmark.Content && args[i].Whence != floodmark.Stated
+		at := slices.IndexFunc(list, func(r row) bool { return q.alike(r.args[0], i) })
+		if at < 0 {
+			left++
+			continue
+		}
+		list[at].more++
+	}
+	return list, left, hides
+}
+
+// worse puts first what a person should look at first.
+func (q Question) worse(a, b int) int {
+	x, y := q.Action.Arguments[a], q.Action.Arguments[b]
+	picked := func(arg floodmark.Argument) bool { return q.Pick != nil && q.Pick.Argument == arg.Path }
+	return cmp.Or(
+		cmp.Compare(first(picked(x)), first(picked(y))),
+		cmp.Compare(first(x.Role != floodmark.Content), first(y.Role != floodmark.Content)),
+		cmp.Compare(first(x.Whence != floodmark.Stated), first(y.Whence != floodmark.Stated)),
+		cmp.Compare(first(x.Whence == floodmark.Seen), first(y.Whence == floodmark.Seen)),
+		cmp.Compare(x.Trust, y.Trust),
+	)
+}
+
+func first(yes bool) int {
+	if yes {
+		return 0
+	}
+	return 1
+}
+
+// alike reports whether two values can stand in one line: they are of one list,
+// came from the same place, and nothing has to be said of one alone.
+func (q Question) alike(a, b int) bool {
+	plain := func(i int) bool { return q.warning(i) == "" && q.Action.Arguments[i].Shown != "" && !q.chosen(i) }
+	return q.name(a).list == q.name(b).list && q.origin(a).String() == q.origin(b).String() && plain(a) && plain(b)
+}
+
+func (q Question) name(i int) named {
+	a := q.Action.Arguments[i]
+	return nameOf(a.Path, a.Role != floodmark.Undeclared)
+}

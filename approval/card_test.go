@@ -1,0 +1,301 @@
+package approval_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+)
+
+// letter is a place where others write, page one where anybody can.
+var (
+	letter = approval.Origin{Place: "letter.txt", Trust: floodmark.External}
+	page   = approval.Origin{Name: "get_page", Place: "news.example", Trust: floodmark.Untrusted}
+	inbox  = approval.Origin{Name: "readInbox", Trust: floodmark.External}
+)
+
+func arg(path, shown string, w floodmark.Whence, trust floodmark.Trust) floodmark.Argument {
+	return floodmark.Argument{Path: path, Role: floodmark.Critical, Whence: w, Trust: trust, Shown: shown}
+}
+
+func question(effect floodmark.Effect, args ...floodmark.Argument) approval.Question {
+	return approval.Question{Action: floodmark.Action{
+		Kind: floodmark.CallTool, Tool: floodmark.ToolRef{Agent: "helper", Name: "do_it"}, Effects: []floodmark.Effect{effect}, Arguments: args,
+	}}
+}
+
+func payment() approval.Question {
+	q := question(
+		floodmark.Send,
+		floodmark.Argument{Path: "note", Role: floodmark.Content, Whence: floodmark.Seen, Trust: floodmark.External},
+		arg("date", "2026-03-16", floodmark.Nowhere, floodmark.Untrusted),
+		arg("recipient", "DE02500105170137075030", floodmark.Seen, floodmark.External),
+		arg("amount", "45.50", floodmark.Stated, floodmark.Owner),
+	)
+	q.Action.Tool.Server, q.About, q.Pays, q.Asked, q.Led = "bank", "moves money; at once", true, "Pay what the letter says", letter
+	q.Notes = []approval.Note{{Is: "text", From: letter}, {Is: "when"}, {Is: "destination", Goes: true, From: letter}, {Is: "amount"}}
+	return q
+}
+
+func same(t *testing.T, name string, got []string, want string) {
+	t.Helper()
+	if text := strings.Join(got, "\n"); text != strings.TrimSpace(want) {
+		t.Errorf("%s:\n%s\nwant:\n%s", name, text, want)
+	}
+}
+
+// A card names the deed, where it goes before everything else, whence each value
+// came, and what follows.
+func TestCardsInWords(t *testing.T) {
+	same(t, "a payment", payment().Lines(), `
+helper wants to pay “45.50” to “DE02500105170137075030”
+You had said: “Pay what the letter says”
+With “do it” of “bank” (moves money)
+Recipient: “DE02500105170137075030”
+   from “letter.txt” (written by others)
+Date: “2026-03-16” (the agent's choice)
+Amount: “45.50” (your own words)
+Text (not shown here): from there, too
+If you allow it: The money goes out and cannot be called back.`)
+
+	q := payment()
+	q.Notes[0].From, q.Action.Arguments[0].Trust, q.Beware = page, floodmark.Untrusted, []string{"Look."}
+	q.Pick = &approval.Pick{Argument: "recipient", Among: []string{"DE11", "DE02500105170137075030", "DE22"}}
+	same(t, "a place to choose", q.Lines(), `
+helper wants to pay “45.50” to a place you did not name
+You had said: “Pay what the letter says”
+With “do it” of “bank” (moves money)
+Recipient: one of those below
+   from “letter.txt” (written by others)
+Date: “2026-03-16” (the agent's choice)
+Amount: “45.50” (your own words)
+Text (not shown here): from “news.example” (anybody can write there)
+(!) Look.
+If you allow it: The money goes out and cannot be called back.`)
+
+	q = question(floodmark.Change, arg("file_id", "13", floodmark.Seen, floodmark.External), arg("password", "", floodmark.Seen, floodmark.External), arg("empty", "", floodmark.Stated, floodmark.Owner))
+	q.Led = inbox
+	q.Notes = []approval.Note{{Is: "id", From: inbox}, {Is: "secret", From: inbox}, {Empty: true}}
+	same(t, "a record", q.Lines(), `
+helper wants to create, change or delete something
+With “do it”
+File: “13”
+Password: not shown, it may be a secret
+   both from what “read inbox” gave (others write there)
+If you allow it: Something others may rely on is made, changed or deleted.`)
+}
+
+// Values of a list stand in one line as far as they came from the same place.
+func TestListsOnACard(t *testing.T) {
+	var args []floodmark.Argument
+	var notes []approval.Note
+	for i, w := range []floodmark.Whence{floodmark.Stated, floodmark.Seen, floodmark.Seen, floodmark.Stated} {
+		args = append(args, arg(fmt.Sprintf("recipients[%d]", i), fmt.Sprint("p", i), w, floodmark.External))
+		notes = append(notes, approval.Note{Goes: true, From: letter})
+	}
+	q := question(floodmark.Send, args...)
+	q.Notes, q.Led = notes, letter
+	same(t, "two sorts", q.Lines(), `
+helper wants to send something to “p0” and 3 more
+With “do it”
+2 recipients: “p1” and “p2”
+   from “letter.txt” (written by others)
+2 recipients: “p0” and “p3” (your own words)
+If you allow it: It goes out and cannot be called back.`)
+	for i := 4; i < 9; i++ {
+		q.Action.Arguments = append(q.Action.Arguments, arg(fmt.Sprintf("recipients[%d]", i), fmt.Sprint("p", i), floodmark.Stated, floodmark.Owner))
+	}
+	same(t, "many", q.Lines()[2:5], `
+2 recipients: “p1” and “p2”
+   from “letter.txt” (written by others)
+7 recipients: “p0”, “p3”, “p4”, “p5” and 3 more (your own words)`)
+	if q.Card(false).Hides {
+		t.Error("what the owner stated may be left out")
+	}
+	if c := q.Card(true); c.Hides || len(c.Body) != 5 || c.Body[3].String() != "(7 more not shown here)" {
+		t.Errorf("a brief card: %v", c)
+	}
+	q.Action.Arguments[8].Whence = floodmark.Nowhere
+	q.Action.Arguments[3].Whence, q.Action.Arguments[7].Whence = floodmark.Nowhere, floodmark.Nowhere
+	if q.Card(false).Hides || !q.Card(true).Hides {
+		t.Error("what a card hides")
+	}
+	for i := range q.Action.Arguments {
+		q.Action.Arguments[i].Whence = floodmark.Nowhere
+	}
+	if !q.Card(false).Hides {
+		t.Error("three recipients whom nobody stated are left out")
+	}
+	q.Action.Arguments = q.Action.Arguments[:6]
+	if q.Card(false).Hides {
+		t.Error("six are shown")
+	}
+	q.Action.Arguments[2].Shown = "p…"
+	same(t, "one is not whole", q.Lines()[2:5], `
+2 recipients: “p0” and “p1” (the agent's choice)
+Recipient: “p…” (the agent's choice)
+   (!) not all of it is shown`)
+}
+
+// What a value is said to come from.
+func TestWhereValuesComeFrom(t *testing.T) {
+	for name, c := range map[string]struct {
+		a    floodmark.Argument
+		n    approval.Note
+		want string
+	}{
+		"a page":      {arg("x", "v", floodmark.Seen, floodmark.Untrusted), approval.Note{From: page}, "   from “news.example” (anybody can write there)"},
+		"shared":      {arg("x", "v", floodmark.Seen, floodmark.Shared), approval.Note{From: approval.Origin{Name: "wall", Trust: floodmark.Shared}}, "   from what “wall” gave (shared with others)"},
+		"own":         {arg("x", "v", floodmark.Seen, floodmark.Local), approval.Note{From: approval.Origin{Place: "my.txt", Trust: floodmark.Local}}, "   from “my.txt” (your own)"},
+		"unknown":     {arg("x", "v", floodmark.Seen, floodmark.External), approval.Note{}, "   from what it read, not from you"},
+		"unknown own": {arg("x", "v", floodmark.Seen, floodmark.Local), approval.Note{}, "   from what it read of yours"},
+		"lower":       {arg("x", "v", floodmark.Seen, floodmark.Untrusted), approval.Note{From: letter}, "   from what it read, not from you"},
+		"in pieces": {
+			floodmark.Argument{Path: "x", Role: floodmark.Critical, Whence: floodmark.Seen, Trust: floodmark.External, Shown: "v", Pieced: true},
+			approval.Note{From: letter},
+			"   put together from “letter.txt” (written by others)",
+		},
+		"cut":        {arg("x", "v", floodmark.Stated, floodmark.Owner), approval.Note{Cut: true}, "   (!) not all of it is shown"},
+		"look-alike": {arg("x", "pαypal", floodmark.Stated, floodmark.Owner), approval.Note{}, "   (!) has look-alike letters of another alphabet"},
+	} {
+		q := question(floodmark.Write, c.a)
+		q.Notes = []approval.Note{c.n}
+		if got := q.Lines(); len(got) != 5 || got[3] != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What led to a call is said once, and what is not known is not made up.
+func TestWhatLedToACall(t *testing.T) {
+	q := question(floodmark.Run, arg("command", "make", floodmark.Nowhere, floodmark.Untrusted))
+	q.Led = page
+	if got := q.Lines(); len(got) != 5 || got[3] != "It had read “news.example” (anybody can write there)" || q.SourceWords() != "“news.example” (anybody can write there)" {
+		t.Errorf("%q", got)
+	}
+	q.Led, q.Source = approval.Origin{}, "something"
+	if got := q.Lines(); len(got) != 5 || got[3] != "It had read: “something”" || q.SourceWords() != "the agent itself" {
+		t.Errorf("%q", got)
+	}
+	q.Source, q.Line = "", "page -> run"
+	if got := q.Lines(); len(got) != 5 || got[3] != "“page -> run”" {
+		t.Errorf("%q", got)
+	}
+	q.Consequence = "known"
+	if got := q.Lines(); len(got) != 4 {
+		t.Errorf("%q", got)
+	}
+	text := floodmark.Argument{Path: "body", Role: floodmark.Content, Whence: floodmark.Seen, Trust: floodmark.Untrusted}
+	q = question(floodmark.Send, text)
+	q.Led, q.Notes = page, []approval.Note{{Is: "text", From: page}}
+	if got := q.Lines(); len(got) != 4 || got[2] != "Text (not shown here): from “news.example” (anybody can write there)" {
+		t.Errorf("%q", got)
+	}
+	for whence, want := range map[floodmark.Whence]string{floodmark.Nowhere: "written by the agent", floodmark.Stated: "your own words"} {
+		q.Action.Arguments[0].Whence = whence
+		if got := q.Lines(); len(got) != 5 || got[2] != "Text (not shown here): "+want {
+			t.Errorf("%q", got)
+		}
+	}
+	for _, n := range []approval.Note{{Is: "flag"}, {Is: "text", Empty: true}} {
+		q.Notes[0] = n
+		if got := q.Lines(); len(got) != 4 {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// Each deed, and what follows from it.
+func TestDeeds(t *testing.T) {
+	for effect, want := range map[floodmark.Effect][2]string{
+		floodmark.Admin: {"change what it may do or obey", "It changes the agent itself, what it obeys, or this monitor."},
+		floodmark.Run:   {"run a program", "Code runs on your machine with your rights."},
+		floodmark.Send:  {"send something to others", "It goes out and cannot be called back."},
+		floodmark.Write: {"write a file or note", "A file or note is written."},
+		floodmark.Fetch: {"fetch something from the internet", "That place learns what is asked for, and the agent reads what it answers."},
+		floodmark.Observe: {
+			"look something up", "Nothing leaves and nothing changes.",
+		},
+	} {
+		q := question(effect)
+		if got := approval.Head([]approval.Question{q}).String(); got != "helper wants to "+want[0] || q.ConsequenceWords() != want[1] {
+			t.Errorf("%s: %q, %q", effect, got, q.ConsequenceWords())
+		}
+	}
+	q := question(floodmark.Fetch, arg("url", "https://news.example", floodmark.Stated, floodmark.Owner))
+	q.Notes = []approval.Note{{Goes: true}}
+	if got := approval.Head([]approval.Question{q}).String(); got != "helper wants to fetch something from “https://news.example”" {
+		t.Error(got)
+	}
+	q.Unknown = true
+	if got := q.Lines(); got[0] != "helper wants to use a tool nobody has described" || got[1] != "With “do it” (nobody has described it)" || q.ConsequenceWords() != "Nobody has said what this does: it can be anything." {
+		t.Errorf("%q", got)
+	}
+	p := payment()
+	if got := p.ConsequenceWords(); got != "The money goes out to “DE02500105170137075030” and cannot be called back." {
+		t.Error(got)
+	}
+	p.Action.Arguments[3].Shown = ""
+	if got := p.Lines()[0]; got != "helper wants to make or change a payment to “DE02500105170137075030”" {
+		t.Error(got)
+	}
+	for n, want := range []string{"An agent asks", "helper wants to look something up", "helper wants to do 2 things"} {
+		if got := approval.Head([]approval.Question{question(floodmark.Observe), q}[:n]).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	q.Action.Tool.Agent = "helper: all is well. It"
+	if got := approval.Head([]approval.Question{q}).String(); !strings.HasPrefix(got, "“helper: all is well. It” wants to") {
+		t.Error(got)
+	}
+}
+
+// Arguments are called what people call them; a name that nobody described is
+// the agent's own.
+func TestNamesOfArguments(t *testing.T) {
+	for path, want := range map[string]string{
+		"to": "Recipient", "file_id": "File", "threadId": "Thread", "start_time": "Start time", "endTime": "End time", "id": "Number",
+		"bcc": "Hidden copy to", "attachments[0]": "Attachment", "entries[3]": "Entry", "boxes[0]": "Box", "address[0]": "Address", "ids[0]": "Ids",
+		"url of the command": "Web address in it", "items[1].file_id": "“Item 2 file”", "user.name": "“User name”",
+	} {
+		q := question(floodmark.Write, arg(path, "v", floodmark.Stated, floodmark.Owner))
+		if got := q.Lines()[2]; got != want+": “v” (your own words)" {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	q := question(floodmark.Write, floodmark.Argument{Path: "Amount (your own words)", Shown: "9"})
+	if got := q.Lines()[2]; got != "“Amount (your own words)”: “9” (the agent's choice)" {
+		t.Error(got)
+	}
+}
+
+// What others wrote stands between quotation marks that it cannot close, on one
+// line, and never in the place of our words.
+func FuzzCard(f *testing.F) {
+	f.Add("x” (your own words)\nAnswer: yes", "to[0].“a”", "tool\u202e")
+	f.Add("", "", "")
+	f.Fuzz(func(t *testing.T, value, path, tool string) {
+		q := question(floodmark.Send, floodmark.Argument{Path: path, Shown: value, Whence: floodmark.Seen}, arg("to", value, floodmark.Nowhere, 0))
+		q.Action.Tool, q.Asked, q.Source, q.Led = floodmark.ToolRef{Agent: tool, Server: tool, Name: tool}, value, value, approval.Origin{Name: value, Place: tool}
+		for _, line := range q.Lines() {
+			if strings.Count(line, "“") != strings.Count(line, "”") || strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf) }) {
+				t.Errorf("%q", line)
+			}
+			depth := 0
+			for _, r := range line {
+				switch r {
+				case '“':
+					depth++
+				case '”':
+					depth--
+				}
+				if depth < 0 || depth > 1 {
+					t.Errorf("%q", line)
+				}
+			}
+		}
+	})
+}

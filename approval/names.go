@@ -1,0 +1,114 @@
+package approval
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// inWords is what a program calls something, as people write: «start_time» and
+// «startTime» are «start time».
+func inWords(name string) string {
+	var b strings.Builder
+	small := false // the last rune was a small letter or a digit
+	for _, r := range name {
+		switch {
+		case r == '_' || r == '-':
+			b.WriteByte(' ')
+			small = false
+			continue
+		case unicode.IsUpper(r) && small:
+			b.WriteByte(' ')
+		}
+		small = unicode.IsLower(r) || unicode.IsDigit(r)
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// commonNames are arguments whose usual names say little to people.
+func commonNames() map[string]string {
+	return map[string]string{
+		"to": "recipient", "cc": "copy to", "bcc": "hidden copy to", "url of the command": "web address in it", "url": "web address", "uri": "web address", "id": "number", "cmd": "command",
+		"path": "file", "file path": "file", "filename": "file", "file name": "file", "cwd": "folder", "msg": "message",
+	}
+}
+
+// A named is an argument's name in words. Its one is how one value of a list is
+// called; list tells values of the same list.
+type named struct {
+	one, many string
+	list      string
+	foreign   bool
+}
+
+// nameOf words the path of an argument. Of a list whose values stand alone the
+// numbers are left out; things in a list are counted from 1.
+func nameOf(path string, declared bool) named {
+	top, rest, inside := strings.Cut(path, "[")
+	number, below, _ := strings.Cut(rest, "]")
+	n := named{list: path, foreign: !declared}
+	words := person(top)
+	switch {
+	case inside && below == "":
+		n.list = top + "[]"
+		n.one, n.many = singular(words), words
+	case inside:
+		n.foreign = true // only the name of the list is described
+		n.one = singular(words)
+		if i, err := strconv.Atoi(number); err == nil {
+			n.one += " " + strconv.Itoa(i+1)
+		}
+		for _, w := range strings.FieldsFunc(below, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+			n.one += " " + person(w)
+		}
+	default:
+		var list []string
+		for i, w := range strings.Split(top, ".") {
+			n.foreign = n.foreign || i > 0
+			list = append(list, person(w))
+		}
+		n.one = strings.Join(list, " ")
+	}
+	if n.many == "" {
+		n.many = n.one
+	}
+	return n
+}
+
+// person words one name.
+func person(name string) string {
+	words := inWords(name)
+	if usual, ok := commonNames()[words]; ok {
+		return usual
+	}
+	for _, end := range []string{" id", " ids"} {
+		if record, ok := strings.CutSuffix(words, end); ok {
+			return record + strings.TrimPrefix(end, " id")
+		}
+	}
+	return words
+}
+
+// singular is one of many, as far as an ending tells.
+func singular(many string) string {
+	switch {
+	case strings.HasSuffix(many, "ss") || len(many) < 4:
+	case strings.HasSuffix(many, "ies"):
+		return strings.TrimSuffix(many, "ies") + "y"
+	case strings.HasSuffix(many, "sses") || strings.HasSuffix(many, "xes") || strings.HasSuffix(many, "ches"):
+		return strings.TrimSuffix(many, "es")
+	case strings.HasSuffix(many, "s"):
+		return strings.TrimSuffix(many, "s")
+	}
+	return many
+}
+
+// capital begins a line.
+func capital(words string) string {
+	r := []rune(words)
+	if len(r) == 0 {
+		return words
+	}
+	return string(unicode.ToUpper(r[0])) + string(r[1:])
+}

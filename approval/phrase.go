@@ -1,0 +1,49 @@
+package approval
+
+import (
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A Part is a piece of what a person reads. Foreign ones were chosen by somebody
+// else, an agent or a page: whoever draws them sets them apart from words of ours.
+type Part struct {
+	Text    string
+	Foreign bool
+}
+
+// A Phrase is a line of a card.
+type Phrase []Part
+
+// say adds words of ours.
+func (p Phrase) say(words string) Phrase { return append(p, Part{Text: words}) }
+
+// quote adds what somebody else chose, at most so many characters of it, and of
+// those that are left out how many.
+func (p Phrase) quote(value string, most int) Phrase {
+	if len(value) > maxQuoted {
+		value = value[:maxQuoted/2] + " … " + value[len(value)-maxQuoted/2:]
+	}
+	if value = floodmark.Shorten(floodmark.Visible(value), most); value == "" {
+		value = "(empty)"
+	}
+	return append(p, Part{Text: value, Foreign: true})
+}
+
+// maxQuoted is how many bytes of a value are looked at.
+const maxQuoted = 8 << 10
+
+// String is the phrase for a place that has no frames: what others chose stands
+// between quotation marks, which it cannot close.
+func (p Phrase) String() string {
+	var b strings.Builder
+	for _, part := range p {
+		if !part.Foreign {
+			b.WriteString(part.Text)
+			continue
+		}
+		b.WriteString("“" + strings.NewReplacer("“", `"`, "”", `"`).Replace(part.Text) + "”")
+	}
+	return b.String()
+}

@@ -1,0 +1,314 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+)
+
+// lines are the values of a call, each with where it came from. What stands below
+// several lines is said of all of them.
+func (q Question) lines(rows []row, most int) []Phrase {
+	var list []Phrase
+	same := 1
+	for n, r := range rows {
+		p, note := q.line(r, most), q.origin(r.args[0])
+		if q.Action.Arguments[r.args[0]].Whence != floodmark.Seen { // few words
+			p = append(p.say(" ("), append(note, Part{Text: ")"})...)
+			note = nil
+		}
+		list = append(list, p)
+		if w := q.warning(r.args[0]); w != "" {
+			list = append(list, Phrase{}.say("   (!) "+w))
+		}
+		if note == nil {
+			continue
+		}
+		if n+1 < len(rows) && note.String() == q.origin(rows[n+1].args[0]).String() {
+			same++
+			continue
+		}
+		under := Phrase{}.say("   ")
+		switch {
+		case same == 2:
+			under = under.say("both ")
+		case same > 2:
+			under = under.say("all ")
+		}
+		list, same = append(list, append(under, note...)), 1
+	}
+	return list
+}
+
+// line names values: «3 recipients: a, b and 1 more».
+func (q Question) line(r row, most int) Phrase {
+	name := q.name(r.args[0])
+	words := capital(name.one)
+	if count := len(r.args) + r.more; count > 1 {
+		words = fmt.Sprintf("%d %s", count, name.many)
+	}
+	var p Phrase
+	if name.foreign {
+		p = p.quote(words, maxShownName)
+	} else {
+		p = p.say(floodmark.Shorten(floodmark.Visible(words), maxShownName))
+	}
+	p = p.say(": ")
+	for n, i := range r.args {
+		switch {
+		case n > 0 && n == len(r.args)-1 && r.more == 0:
+			p = p.say(" and ")
+		case n > 0:
+			p = p.say(", ")
+		}
+		switch shown := q.Action.Arguments[i].Shown; {
+		case q.chosen(i):
+			p = p.say("one of those below")
+		case shown == "":
+			p = p.say("not shown, it may be a secret")
+		default:
+			p = p.quote(shown, most)
+		}
+	}
+	if r.more > 0 {
+		p = p.say(fmt.Sprintf(" and %d more", r.more))
+	}
+	return p
+}
+
+// warning is what has to be said of one value alone.
+func (q Question) warning(i int) string {
+	switch a := q.Action.Arguments[i]; {
+	case floodmark.LooksAlike(a.Shown):
+		return "has look-alike letters of another alphabet"
+	case a.Shown != "" && (strings.Contains(a.Shown, "…") || q.note(i).Cut):
+		return "not all of it is shown"
+	}
+	return ""
+}
+
+// origin says where a value came from.
+func (q Question) origin(i int) Phrase {
+	a, from := q.Action.Arguments[i], q.note(i).From
+	switch a.Whence {
+	case floodmark.Stated:
+		return Phrase{}.say("your own words")
+	case floodmark.Seen:
+		p := Phrase{}.say("from ")
+		if a.Pieced {
+			p = Phrase{}.say("put together from ")
+		}
+		switch {
+		case !from.known() && a.Trust >= floodmark.Local:
+			return p.say("what it read of yours")
+		case !from.known() || from.Trust != a.Trust:
+			return p.say("what it read, not from you")
+		}
+		return append(p, from.words()...)
+	case floodmark.Nowhere:
+	}
+	return Phrase{}.say("the agent's choice")
+}
+
+func (o Origin) known() bool { return o.Name != "" || o.Place != "" }
+
+// words name an origin, and who can have written it.
+func (o Origin) words() Phrase {
+	p, others := Phrase{}.quote(o.Place, maxShownName), " (written by others)"
+	if o.Place == "" {
+		p, others = Phrase{}.say("what ").quote(inWords(o.Name), maxShownName).say(" gave"), " (others write there)"
+	}
+	switch o.Trust {
+	case floodmark.Untrusted:
+		return p.say(" (anybody can write there)")
+	case floodmark.External:
+		return p.say(others)
+	case floodmark.Shared:
+		return p.say(" (shared with others)")
+	case floodmark.Local, floodmark.Owner, floodmark.System:
+	}
+	return p.say(" (your own)")
+}
+
+// text is the argument whose text a call carries, of several the one believed
+// least; -1 if there is none.
+func (q Question) text() int {
+	worst := -1
+	for i, a := range q.Action.Arguments {
+		n := q.note(i)
+		if a.Role != floodmark.Content || a.Shown != "" || n.Empty || n.Is != "" && n.Is != isText || i >= len(q.Notes) {
+			continue
+		}
+		if worst < 0 || q.worse(i, worst) < 0 {
+			worst = i
+		}
+	}
+	return worst
+}
+
+// textLine says where the text of a call comes from: it stands on no card.
+func (q Question) textLine(i int, rows []row) Phrase {
+	p := Phrase{}.say("Text (not shown here): ")
+	a, from := q.Action.Arguments[i], q.note(i).From
+	elsewhere := func(r row) bool {
+		b := q.Action.Arguments[r.args[0]]
+		return b.Whence == floodmark.Seen && (q.note(r.args[0]).From != from || b.Trust != from.Trust)
+	}
+	seen := func(r row) bool { return q.Action.Arguments[r.args[0]].Whence == floodmark.Seen }
+	switch {
+	case a.Whence == floodmark.Nowhere:
+		return p.say("written by the agent")
+	case a.Whence == floodmark.Seen && from.known() && from.Trust == a.Trust && slices.ContainsFunc(rows, seen) && !slices.ContainsFunc(rows, elsewhere):
+		return p.say("from there, too")
+	}
+	return append(p, q.origin(i)...)
+}
+
+// What the catalog calls a text and a sum.
+const (
+	isText   = "text"
+	isAmount = "amount"
+)
+
+// led says what led to the call.
+func (q Question) led() Phrase {
+	switch {
+	case q.Led.known():
+		return append(Phrase{}.say("It had read "), q.Led.words()...)
+	case q.Source != "":
+		return Phrase{}.say("It had read: ").quote(q.Source, maxShownValue)
+	case q.Consequence == "" && q.Line != "":
+		return Phrase{}.quote(q.Line, maxShownValue)
+	}
+	return nil
+}
+
+// SourceWords say who wrote what led here.
+func (q Question) SourceWords() string {
+	if !q.Led.known() {
+		return "the agent itself"
+	}
+	return q.Led.words().String()
+}
+
+// ConsequenceWords say what happens after a yes. Whoever gets something by it is
+// named or counted.
+func (q Question) ConsequenceWords() string { return q.consequence(true).String() }
+
+// places are where a call goes: the first, and how many more.
+func (q Question) places() (to, more int) {
+	to = -1
+	for i, a := range q.Action.Arguments {
+		n := q.note(i)
+		switch {
+		case !n.Goes:
+		case a.Shown != "" && to < 0:
+			to = i
+		case a.Role == floodmark.Undeclared && !strings.Contains(a.Shown, "@") && !strings.Contains(a.Shown, "://"):
+		case a.Shown != "" || n.Cut:
+			more++
+		}
+	}
+	return to, more
+}
+
+// to names where a call goes, after a verb.
+func (q Question) to(most int) Phrase {
+	to, more := q.places()
+	var p Phrase
+	switch {
+	case to < 0:
+		return nil
+	case q.chosen(to):
+		p = p.say(" to a place you did not name")
+	default:
+		p = p.say(" to ").quote(q.Action.Arguments[to].Shown, most)
+	}
+	if more > 0 {
+		p = p.say(fmt.Sprintf(" and %d more", more))
+	}
+	return p
+}
+
+// deed says what a call does, by the gravest thing it does.
+func (q Question) deed() Phrase {
+	p := Phrase{}
+	if q.Unknown || len(q.Action.Effects) == 0 {
+		return p.say("use a tool nobody has described")
+	}
+	switch slices.Min(q.Action.Effects) {
+	case floodmark.Admin:
+		return p.say("change what it may do or obey")
+	case floodmark.Run:
+		return p.say("run a program")
+	case floodmark.Send:
+		if q.Pays {
+			return append(q.sum(p), q.to(maxShownHead)...)
+		}
+		if to := q.to(maxShownHead); len(to) > 0 {
+			return append(p.say("send something"), to...)
+		}
+		return p.say("send something to others")
+	case floodmark.Change:
+		return p.say("create, change or delete something")
+	case floodmark.Write:
+		return p.say("write a file or note")
+	case floodmark.Fetch:
+		if to, _ := q.places(); to >= 0 && !q.chosen(to) {
+			return p.say("fetch something from ").quote(q.Action.Arguments[to].Shown, maxShownHead)
+		}
+		return p.say("fetch something from the internet")
+	case floodmark.Observe:
+	}
+	return p.say("look something up")
+}
+
+// sum says how much is paid.
+func (q Question) sum(p Phrase) Phrase {
+	var sums []string
+	for i, a := range q.Action.Arguments {
+		if q.note(i).Is == isAmount && a.Shown != "" {
+			sums = append(sums, a.Shown)
+		}
+	}
+	if len(sums) == 0 {
+		return p.say("make or change a payment")
+	}
+	return p.say("pay ").quote(strings.Join(sums, " "), maxShownHead)
+}
+
+// consequence says what happens after a yes, and where something goes if that is
+// not said elsewhere.
+func (q Question) consequence(named bool) Phrase {
+	p := Phrase{}
+	if q.Unknown || len(q.Action.Effects) == 0 {
+		return p.say("Nobody has said what this does: it can be anything.")
+	}
+	switch slices.Min(q.Action.Effects) {
+	case floodmark.Admin:
+		return p.say("It changes the agent itself, what it obeys, or this monitor.")
+	case floodmark.Run:
+		return p.say("Code runs on your machine with your rights.")
+	case floodmark.Send:
+		to := q.to(maxShownValue)
+		switch {
+		case q.Pays && named:
+			return append(p.say("The money goes out"), append(to, Part{Text: " and cannot be called back."})...)
+		case q.Pays:
+			return p.say("The money goes out and cannot be called back.")
+		case named && len(to) > 0:
+			return append(p.say("It goes out"), append(to, Part{Text: " and cannot be called back."})...)
+		}
+		return p.say("It goes out and cannot be called back.")
+	case floodmark.Change:
+		return p.say("Something others may rely on is made, changed or deleted.")
+	case floodmark.Write:
+		return p.say("A file or note is written.")
+	case floodmark.Fetch:
+		return p.say("That place learns what is asked for, and the agent reads what it answers.")
+	case floodmark.Observe:
+	}
+	return p.say("Nothing leaves and nothing changes.")
+}
