@@ -216,6 +216,12 @@ func (st *step) conclude(j *judged) {
 		}
 	}
 	j.decision = d
+	if d.Verdict == floodmark.Confirm || d.Verdict == floodmark.Audit {
+		if s, ok := st.standing(j); ok {
+			j.grant = stood(&d, s)
+			j.decision = d
+		}
+	}
 	if d.Verdict < floodmark.Allow {
 		st.remedy(&j.decision, min(j.mark.Trust, j.question.Trust))
 	}

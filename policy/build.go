@@ -9,7 +9,7 @@ import (
 // build joins the layers. Nothing in it can fail: the layers were checked.
 func build(name string, shipped, user *document, projects []*document) *Policy {
 	p := &Policy{
-		places: user.places, groups: user.groups, caution: user.caution, tools: user.tools,
+		places: user.places, groups: user.groups, caution: user.caution, tools: user.tools, standing: user.standing,
 		projectLocal: shipped.projectLocal,
 	}
 	settings := Settings{Profile: name}

@@ -177,6 +177,11 @@ func (r *reader) checkScalar(n *yaml.Node, s *shape) bool {
 				fmt.Sprintf("write a number and s, m or h, from %s to %s", short(s.shortest), short(s.longest)))
 			return false
 		}
+	case day:
+		if _, err := time.Parse(time.DateOnly, n.Value); err != nil {
+			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun), "write year, month and day: 2026-12-31")
+			return false
+		}
 	case clock:
 		if _, err := time.Parse("15:04", n.Value); err != nil || len(n.Value) != len("15:04") {
 			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun), "write hours and minutes, from 00:00 to 23:59")
@@ -273,6 +278,8 @@ func example(s *shape) string {
 		return short(s.shortest)
 	case clock:
 		return "22:00"
+	case day:
+		return "2026-12-31"
 	default:
 		return "…"
 	}

@@ -23,6 +23,7 @@ type document struct {
 	caution  map[toolName]bool
 	tools    []*catalog.File
 	agents   map[string]*section
+	standing []Standing
 	settings func(*Settings) // what the file changes
 	// projectLocal says that what lies in the project is the owner's own; only
 	// shipped profiles say it.
@@ -93,6 +94,7 @@ func (r *reader) read(in scope, conditions *conditions) *document {
 	d.groups = readGroups(value(root, "groups"))
 	d.caution = r.caution(value(root, "caution"))
 	d.tools = r.tools(value(root, "tools"))
+	d.standing = r.standing(value(root, "standing"))
 	d.settings = r.readSettings(root)
 	d.projectLocal = yes(value(root, "projectTrust"), "local")
 	keys, values := pairs(value(root, "agents"))

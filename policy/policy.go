@@ -8,6 +8,7 @@
 //
 //	question.go   what is asked and what is answered
 //	settings.go   what a policy says besides its rules; quiet.go when nobody is asked
+//	standing.go   what scheduled jobs may do without asking
 //	decide.go     the answer to a tool call
 //	flow.go       what must not leave together with what
 //	model.go      the answer to a model call
@@ -38,6 +39,7 @@ type Policy struct {
 	groups       map[string]floodmark.Trust
 	caution      map[toolName]bool
 	tools        []*catalog.File
+	standing     []Standing
 	projectLocal bool
 	named        []NamedTool
 }

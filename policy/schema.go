@@ -138,6 +138,8 @@ func (s *shape) scalarSchema() object {
 		return object{{"type", "integer"}, {"minimum", s.low}, {"maximum", s.high}}
 	case flag:
 		return object{{"type", "boolean"}}
+	case day:
+		return object{{"type", "string"}, {"pattern", `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`}, {"examples", []string{"2026-12-31"}}}
 	case clock:
 		return object{{"type", "string"}, {"pattern", `^([01][0-9]|2[0-3]):[0-5][0-9]$`}, {"examples", []string{"22:00", "07:00"}}}
 	case span:

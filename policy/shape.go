@@ -38,6 +38,7 @@ const (
 	flag
 	span  // a length of time: 30s, 5m
 	clock // a time of day: 22:00
+	day   // a day: 2026-12-31
 	either
 	foreign // a list whose items another package reads
 )
@@ -148,6 +149,7 @@ func policyShape() *shape {
 			item: &shape{kind: word, noun: "a trust level of at most shared", words: standingTrust()},
 		}},
 		{name: "approvals", in: owner, shape: approvalsShape()},
+		{name: "standing", in: inUser, shape: standingShape()},
 		{name: "relax", in: owner, shape: &shape{kind: flag, about: "Whether arguments the owner stated may raise a call's trust."}},
 		{name: "stopUnseen", in: owner, shape: &shape{
 			kind: flag, about: "Whether a session in which a call ran that nobody had allowed may call nothing any more; «floodmark coverage» finds such calls.",

@@ -863,7 +863,8 @@ type Grant struct {
 	Ticket string `protobuf:"bytes,1,opt,name=ticket,proto3" json:"ticket,omitempty"`
 	// The session it holds in.
 	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	// `once`, `turn`, `minutes`, `pattern` or `tool`.
+	// `once`, `turn`, `minutes`, `pattern` or `tool`; `standing` for what the
+	// policy allows a scheduled job in advance, which holds in no session.
 	Scope string `protobuf:"bytes,3,opt,name=scope,proto3" json:"scope,omitempty"`
 	// The tool.
 	Tool *ToolRef `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
@@ -876,7 +877,13 @@ type Grant struct {
 	// The turn it was given for.
 	Turn int32 `protobuf:"varint,8,opt,name=turn,proto3" json:"turn,omitempty"`
 	// When it ends; missing for one that ends with its turn.
-	Until         *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=until,proto3" json:"until,omitempty"`
+	Until *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=until,proto3" json:"until,omitempty"`
+	// The agent whose jobs it is for, for `standing`.
+	Agent string `protobuf:"bytes,10,opt,name=agent,proto3" json:"agent,omitempty"`
+	// What starts such a job, for `standing`: `cron`, `heartbeat`.
+	Trigger string `protobuf:"bytes,11,opt,name=trigger,proto3" json:"trigger,omitempty"`
+	// Which job, for `standing`; empty means any of that trigger.
+	Job           string `protobuf:"bytes,12,opt,name=job,proto3" json:"job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -972,6 +979,27 @@ func (x *Grant) GetUntil() *timestamppb.Timestamp {
 		return x.Until
 	}
 	return nil
+}
+
+func (x *Grant) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *Grant) GetTrigger() string {
+	if x != nil {
+		return x.Trigger
+	}
+	return ""
+}
+
+func (x *Grant) GetJob() string {
+	if x != nil {
+		return x.Job
+	}
+	return ""
 }
 
 // Content the owner vouches for.
@@ -1394,7 +1422,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\averdict\x18\x02 \x01(\tR\averdict\x12\x0e\n" +
 	"\x02by\x18\x03 \x01(\tR\x02by\x12\x18\n" +
-	"\achannel\x18\x04 \x01(\tR\achannel\"\xa4\x02\n" +
+	"\achannel\x18\x04 \x01(\tR\achannel\"\xe6\x02\n" +
 	"\x05Grant\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
@@ -1405,7 +1433,11 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\apattern\x18\x06 \x01(\tR\apattern\x12'\n" +
 	"\x04mark\x18\a \x01(\v2\x13.floodmark.v1.LabelR\x04mark\x12\x12\n" +
 	"\x04turn\x18\b \x01(\x05R\x04turn\x120\n" +
-	"\x05until\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"K\n" +
+	"\x05until\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x14\n" +
+	"\x05agent\x18\n" +
+	" \x01(\tR\x05agent\x12\x18\n" +
+	"\atrigger\x18\v \x01(\tR\atrigger\x12\x10\n" +
+	"\x03job\x18\f \x01(\tR\x03job\"K\n" +
 	"\vEndorsement\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12\x14\n" +
 	"\x05trust\x18\x02 \x01(\tR\x05trust\x12\x0e\n" +

@@ -16,10 +16,14 @@ func newGrants(c *console) *cobra.Command {
 		Short: "List what your approvals still allow",
 		Long: `List the approvals that still hold, the one that ends first at the top, and take
 one back with «floodmark grants end». An approval is bound to what was shown: it
-does not apply once new content or a new reason comes in.`,
+does not apply once new content or a new reason comes in.
+
+What your policy allows scheduled jobs in advance («standing») is listed too. It
+ends on its day, or when you take it out of the policy.`,
 		Example: `  floodmark grants
   floodmark grants --session codex:0199
-  floodmark grants end codex:0199 t-0199aabb-ccdd`,
+  floodmark grants end codex:0199 t-0199aabb-ccdd
+  floodmark grants add openclaw:cron t-0199aabb-ccdd --until 2026-12-31`,
 		Annotations: both(exits("they are listed, if there are any", "no monitor runs")),
 		Args:        groupArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
@@ -43,7 +47,7 @@ does not apply once new content or a new reason comes in.`,
 	addPlace(cmd, &p)
 	cmd.Flags().StringVar(&q.Session, "session", "", "only approvals in this `SESSION`")
 	c.completeSession(cmd, &p)
-	cmd.AddCommand(newGrantsEnd(c))
+	cmd.AddCommand(newGrantsAdd(c), newGrantsEnd(c))
 	return cmd
 }
 
@@ -70,12 +74,25 @@ func newGrantsEnd(c *console) *cobra.Command {
 	return cmd
 }
 
+// standingText is what the policy allows a job in advance.
+func standingText(g *wire.Grant) string {
+	job := g.GetTrigger() + " of " + g.GetAgent()
+	if g.GetJob() != "" {
+		job = g.GetJob() + " (" + job + ")"
+	}
+	return fmt.Sprintf("%s, for %s, until %s: %s; it stands in your policy", g.GetTicket(), job, stamp(g.GetUntil()), g.GetPattern())
+}
+
 // grantsText lists what approvals allow.
 func grantsText(p *sheet, list []*wire.Grant) {
 	for _, g := range list {
 		what := toolText(g.GetTool()) + ", with exactly the arguments shown (" + short(g.GetArgsDigest()) + ")"
 		if g.GetPattern() != "" && g.GetScope() == "pattern" {
 			what = g.GetPattern()
+		}
+		if g.GetScope() == "standing" {
+			p.line(2, standingText(g))
+			continue
 		}
 		until := "until the turn ends"
 		if g.GetUntil() != nil {

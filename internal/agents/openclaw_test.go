@@ -81,6 +81,15 @@ func TestOpenclawWhoSpeaks(t *testing.T) {
 	}
 }
 
+// A job is named where OpenClaw says which one it is.
+func TestOpenclawNamesJobs(t *testing.T) {
+	type fields = map[string]any
+	ev := spoken(t, ".cron", fields{"jobId": "nightly", "provenance": fields{"kind": "internal_system"}})
+	if want := (floodmark.Origin{Kind: floodmark.FromSystem, Name: "cron", Place: "nightly"}); ev.Origin != want {
+		t.Errorf("%+v", ev.Origin)
+	}
+}
+
 // A message of several is one text only if it is exactly what was sent.
 func TestOpenclawTakesNoMoreThanWasSent(t *testing.T) {
 	for prompt, foreign := range map[string]bool{"hello": false, "status": false, "hello and <file>": true, "": true} {

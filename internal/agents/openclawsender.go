@@ -13,6 +13,7 @@ import (
 // openclawSender is what is known about who began a run.
 type openclawSender struct {
 	Trigger  string `json:"trigger"`
+	JobID    string `json:"jobId"`
 	Channel  string `json:"channel"`
 	ChatID   string `json:"chatId"`
 	SenderID string `json:"senderId"`
@@ -47,7 +48,7 @@ func (m openclawSays) origin() floodmark.Origin {
 		// It is configuration only if no session wrote it.
 		p := m.Provenance
 		if p.Kind == openclawItself && p.Tool == "" && p.Origin == "" && p.Source == (openclawSession{}) {
-			return floodmark.Origin{Kind: floodmark.FromSystem, Name: m.Trigger}
+			return floodmark.Origin{Kind: floodmark.FromSystem, Name: m.Trigger, Place: plain(m.JobID, 128)}
 		}
 		return unknown
 	case m.Trigger != "user", m.Provenance.Kind != "" && m.Provenance.Kind != openclawPerson:

@@ -13,8 +13,9 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Most events can only tighten, so anybody may send them. Two kinds loosen: what
-// the owner says, and that a person emptied the context. An agent's own loop
+// Most events can only tighten, so anybody may send them. Three kinds loosen: what
+// the owner says, that a person emptied the context, and that a schedule began a
+// session, which may have been allowed something in advance. An agent's own loop
 // reports those; what its model runs must not, though it is the same user and
 // reaches the same socket.
 
@@ -37,7 +38,7 @@ func withSpeaker(ctx context.Context, s speaker) context.Context {
 
 // loosens reports whether a session may be less restricted after an event.
 func loosens(ev hook.Event) bool {
-	return ev.Point == hook.MessageReceived && ev.Origin.IsOwner ||
+	return ev.Point == hook.MessageReceived && (ev.Origin.IsOwner || ev.Origin.Kind == floodmark.FromSystem) ||
 		ev.Point == hook.SessionStart && ev.Cause == hook.Clear && ev.ByPerson
 }
 
@@ -98,7 +99,9 @@ func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	if s.local && s.PID == 0 {
 		// The system does not say who speaks, as for somebody in a container:
 		// such words are anybody's.
-		ev.Origin.IsOwner, ev.ByPerson = false, false
+		if ev.Origin.IsOwner, ev.ByPerson = false, false; ev.Origin.Kind == floodmark.FromSystem {
+			ev.Origin.Kind = floodmark.FromUnknown
+		}
 	}
 	if s.framed && s.PID != 0 {
 		reply, done, err := h.branch(ctx, tenant, s, ev)

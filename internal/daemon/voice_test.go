@@ -172,3 +172,23 @@ func TestWhatAnAgentRunsDoesNotSpeakForTheOwner(t *testing.T) {
 func cleared(s floodmark.SessionID) hook.Event {
 	return hook.Event{Point: hook.SessionStart, Session: s, Cause: hook.Clear, ByPerson: true}
 }
+
+// That a schedule began a session may let something through that was allowed in
+// advance, so it is believed of nobody whose words are not.
+func TestAScheduleLoosens(t *testing.T) {
+	ev := hook.Event{Point: hook.MessageReceived, Origin: floodmark.Origin{Kind: floodmark.FromSystem, Name: "cron"}}
+	if !loosens(ev) {
+		t.Error("anybody may say so")
+	}
+	ev.Point = hook.ContextAssembled
+	if loosens(ev) {
+		t.Error("a prompt loosens")
+	}
+	ev.Point, ev.Origin.Kind = hook.MessageReceived, floodmark.FromUnknown
+	if loosens(ev) {
+		t.Error("what nobody knows loosens")
+	}
+	if o := notTheOwners(hook.Event{Origin: floodmark.Origin{Kind: floodmark.FromSystem}}).Origin; o.Kind != floodmark.FromUnknown {
+		t.Errorf("%+v", o)
+	}
+}

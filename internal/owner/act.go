@@ -220,6 +220,9 @@ func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest 
 
 // EndGrant implements [httpapi.Owner].
 func (d *Desk) EndGrant(ctx context.Context, who httpapi.Identity, r *wire.EndGrantRequest) (*wire.EndGrantResponse, error) {
+	if name, ok := strings.CutPrefix(r.GetTicket(), standingName); ok {
+		return &wire.EndGrantResponse{Notice: "It stands in your policy, so it ends there: take «" + name + "» out of standing, then «floodmark policy reload»."}, nil
+	}
 	s, err := d.named(ctx, who.Tenant, r.GetSession())
 	if err != nil {
 		return nil, err

@@ -76,6 +76,9 @@ func (t *trail) decided(e journal.Entry, f floodmark.ActionDecided) {
 	}
 	id := floodmark.TicketID(f.Decision.Reasons[at].Rule)
 	t.of[e.Seq], t.ran[f.Action.Call] = id, id
+	if name, ok := strings.CutPrefix(string(id), standingName); ok && len(t.lines[id]) == 0 {
+		t.add(id, "allowed in advance by your policy: «"+name+"» under standing")
+	}
 	text := string(t.session.ID) + "#" + strconv.FormatUint(e.Seq, 10) + ": " + f.Action.Tool.String() + " was let through"
 	if to := goneTo(f); to != "" {
 		text += ", " + to

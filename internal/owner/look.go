@@ -182,6 +182,9 @@ func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsR
 	if err != nil {
 		return nil, err
 	}
+	if r.GetSession() == "" {
+		out.Grants = append(out.Grants, d.inAdvance()...)
+	}
 	slices.SortStableFunc(out.Grants, func(a, b *wire.Grant) int { return compareTimes(a.GetUntil(), b.GetUntil()) })
 	return out, nil
 }
@@ -234,6 +237,23 @@ func grants(t *tale) []*wire.Grant {
 	}
 	return list
 }
+
+// inAdvance are the standing approvals of the policy that are not over.
+func (d *Desk) inAdvance() []*wire.Grant {
+	var list []*wire.Grant
+	for _, s := range d.Rules().Policy.Standing() {
+		if d.Now().Before(s.Until) {
+			list = append(list, &wire.Grant{
+				Ticket: standingName + s.Name, Scope: "standing", Pattern: s.Call, Mark: wire.FromLabel(s.Mark), Until: timestamppb.New(s.Until),
+				Agent: s.Agent, Trigger: s.Trigger, Job: s.Job,
+			})
+		}
+	}
+	return list
+}
+
+// standingName begins the name of a standing approval.
+const standingName = "standing."
 
 // compareTimes puts what has no end last.
 func compareTimes(a, b *timestamppb.Timestamp) int {

@@ -1,0 +1,82 @@
+package kernel
+
+import (
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// A scheduled job runs when nobody sits before it. What its owner allowed it in
+// advance stands in the policy; it answers a question that would be asked, and
+// only there, only for that job, and only as far as the question itself would
+// have offered.
+
+// standingRule begins the name under which a use of one is written down.
+const standingRule = "standing."
+
+// standing returns what the owner allowed in advance, if it covers a call.
+func (st *step) standing(j *judged) (policy.Standing, bool) {
+	for _, s := range st.r.Policy.Standing() {
+		if st.stands(j, s) {
+			return s, true
+		}
+	}
+	return policy.Standing{}, false
+}
+
+// stands holds a call against one standing approval.
+func (st *step) stands(j *judged, s policy.Standing) bool {
+	mark := st.mark.Join(loaded(&j.basis))
+	switch {
+	case j.action.Kind != floodmark.CallTool || s.Agent == "" || j.action.Tool.Agent != s.Agent:
+		return false
+	case j.pattern == "" || j.pattern != s.Call:
+		return false
+	case !s.Holds(st.in.At):
+		return false
+	case mark.Trust < s.Mark.Trust || mark.Secrecy < s.Mark.Secrecy || mark.Secrecy == floodmark.Secret:
+		return false
+	case slices.Contains(j.action.Effects, floodmark.Run) || !widens(j) || unpausable(j):
+		return false
+	}
+	return st.scheduled(s)
+}
+
+// scheduled reports whether the session was begun by a schedule, as the agent's
+// door asserts, and nobody else has spoken in it: it is not somebody's branch, it
+// has no past that nobody knows, and no other message came in.
+func (st *step) scheduled(s policy.Standing) bool {
+	if st.s.Parent != "" || s.Trigger == "" {
+		return false
+	}
+	begun := false
+	for src := range st.s.Ledger.Sources() {
+		switch o := src.Origin; {
+		case o.Kind == floodmark.FromSystem && src.Kind == floodmark.NodeInput:
+			if o.Name != s.Trigger || s.Job != "" && o.Place != s.Job {
+				return false
+			}
+			begun = true
+		case o.Kind == floodmark.FromSystem, o.Kind == floodmark.FromTool, o.Kind == floodmark.FromFile,
+			o.Kind == floodmark.FromDefinition, o.Kind == floodmark.FromCheckout, o.Kind == floodmark.FromChild:
+		case o.Kind == floodmark.FromHistory && o.Group == "", o.Kind == floodmark.FromModel: // made from what is here
+		default:
+			return false
+		}
+	}
+	return begun
+}
+
+// stood turns a decision into that of a standing approval.
+func stood(d *floodmark.Decision, s policy.Standing) *approval.Grant {
+	name := standingRule + s.Name
+	d.Verdict = floodmark.Allow
+	d.Reasons = append([]floodmark.Reason{{
+		Code: floodmark.Granted, Rule: name, Verdict: floodmark.Allow,
+		Text: "the owner allowed it in advance to what " + visible(s.Trigger) + " starts, until " + s.Until.Add(-time.Second).Format(time.DateOnly),
+	}}, d.Reasons...)
+	return &approval.Grant{Ticket: floodmark.TicketID(name)}
+}
