@@ -3,8 +3,6 @@ package auditor
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +14,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/internal/outward"
 )
 
 // The limits of one request. An answer is a word or a line; what a service adds
@@ -121,19 +120,15 @@ func (a *Auditor) complete(ctx context.Context, q question) (string, error) {
 func (a *Auditor) unreached(err error) error {
 	f := &audit.Failure{Words: "cannot be reached", Err: err}
 	var (
-		certificate *tls.CertificateVerificationError
-		authority   x509.UnknownAuthorityError
-		record      tls.RecordHeaderError
-		alert       tls.AlertError
-		network     net.Error
-		dial        *net.OpError
+		network net.Error
+		dial    *net.OpError
 	)
 	switch {
 	case errors.Is(err, context.Canceled):
 		f.Words = "was not waited for"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		f.Words = fmt.Sprintf("did not answer within %s", a.cfg.Timeout)
-	case errors.As(err, &certificate), errors.As(err, &authority), errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
+	case outward.Distrust(err) != "":
 		f.Words = "could not prove who it is: no trusted connection"
 	case errors.As(err, &dial) && dial.Op == "dial":
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):

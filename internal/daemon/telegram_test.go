@@ -207,25 +207,49 @@ func TestThePhoneAsAGate(t *testing.T) {
 	}
 }
 
+// aPhone is a Bot API server with something wrong about it, and what people are told.
+type aPhone struct {
+	server func() *bottest.Server
+	fault  *bottest.Fault
+	says   string
+}
+
+func brokenPhones() map[string]aPhone {
+	gone := func() *bottest.Server {
+		s := bottest.New()
+		s.Close()
+		return s
+	}
+	return map[string]aPhone{
+		"timeout":         {bottest.New, &bottest.Fault{Delay: time.Minute, Status: 200}, "gave no answer (the card could not be sent to Telegram within "},
+		"refused":         {gone, nil, "gave no answer (telegram sendMessage: nothing listens at 127.0.0.1:"},
+		"TLS error":       {bottest.NewTLS, nil, "gave no answer (telegram sendMessage: the connection to 127.0.0.1:"},
+		"connection lost": {bottest.New, &bottest.Fault{}, "gave no answer (telegram sendMessage: the connection to 127.0.0.1:"},
+		"3xx":             {bottest.New, &bottest.Fault{Status: 302, Location: "https://evil.example"}, "gave no answer (telegram sendMessage: the server points elsewhere (302)"},
+		"4xx":             {bottest.New, &bottest.Fault{Status: 403, Body: `{"ok":false,"description":"Forbidden"}`}, "gave no answer (telegram sendMessage: refused (403): Forbidden"},
+		"5xx":             {bottest.New, &bottest.Fault{Status: 500}, "gave no answer (telegram sendMessage: the server is in trouble (500)"},
+		"malformed":       {bottest.New, &bottest.Fault{Status: 200, Body: "<html>"}, "gave no answer (telegram sendMessage: the answer is not one of Telegram's"},
+		"too large":       {bottest.New, &bottest.Fault{Status: 200, Body: strings.Repeat(" ", 64<<10+1)}, "gave no answer (telegram sendMessage: the answer is larger than 65536 bytes"},
+		"slow drip":       {bottest.New, &bottest.Fault{Status: 200, Body: strings.Repeat(" ", 1000), Drip: 50 * time.Millisecond}, "gave no answer (the card could not be sent to Telegram within "},
+		"nobody touches":  {bottest.New, nil, "gave no answer (nobody answered in Telegram within "},
+	}
+}
+
 // Issue 6: failMode x failure, through the daemon: deny refuses, allow lets
-// pass, and status names the gate, in readable words and without its token.
+// pass, and status names the gate and what is wrong with it, in readable words and
+// without its token.
 func TestThePhonesFailures(t *testing.T) {
-	for name, fault := range map[string]*bottest.Fault{
-		"timeout": {Delay: time.Minute, Status: 200}, "connection lost": {}, "3xx": {Status: 302, Location: "https://evil.example"},
-		"4xx": {Status: 403, Body: `{"ok":false,"description":"Forbidden"}`}, "5xx": {Status: 500}, "malformed": {Status: 200, Body: "<html>"},
-		"too large": {Status: 200, Body: strings.Repeat(" ", 64<<10+1)}, "slow drip": {Status: 200, Body: strings.Repeat(" ", 1000), Drip: 50 * time.Millisecond},
-		"nobody touches": nil,
-	} {
+	for name, phone := range brokenPhones() {
 		for mode, want := range map[string]floodmark.Verdict{"deny": floodmark.Restrict, "allow": floodmark.Allow} {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
-				server := bottest.New()
+				server := phone.server()
 				t.Cleanup(server.Close)
 				server.Break(func(method string, _ int) *bottest.Fault {
 					if method != "sendMessage" {
 						return nil
 					}
-					return fault
+					return phone.fault
 				})
 				r := gated(t, server, mode)
 				c := r.hooks(t)
@@ -235,7 +259,8 @@ func TestThePhonesFailures(t *testing.T) {
 				}
 				status, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
 				text := strings.Join(status.GetWarnings(), "\n")
-				if err != nil || !strings.Contains(text, "verifier-failed: telegram gave no answer (") || strings.Contains(text, "not-a-token") || strings.Contains(text, "evil.example") {
+				meant := map[string]string{"deny": "), and the call was refused\n", "allow": "), and failMode let the call pass\n"}[mode]
+				if err != nil || !strings.Contains(text, "verifier-failed: telegram "+phone.says) || !strings.Contains(text, meant) || strings.Contains(text, "not-a-token") || strings.Contains(text, "evil.example") {
 					t.Errorf("status says %q, %v", text, err)
 				}
 			})

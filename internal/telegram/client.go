@@ -3,7 +3,6 @@ package telegram
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -217,8 +216,8 @@ func (c *Client) said(text string) string {
 	return cutRunes(floodmark.Visible(text), maxErrorRunes)
 }
 
-// unreached words why nobody answered. What the library says begins with the
-// address, and the address holds the token: only the innermost part is used.
+// unreached words why nobody answered. What the library says is not shown: it begins
+// with the address, and the address holds the token.
 func (c *Client) unreached(ctx, bounded context.Context, method string, err error, limit time.Duration) error {
 	if ctx.Err() != nil {
 		return &Error{Method: method, Kind: verify.Broken, Text: "given up"}
@@ -226,13 +225,8 @@ func (c *Client) unreached(ctx, bounded context.Context, method string, err erro
 	if timeout := net.Error(nil); bounded.Err() != nil || errors.As(err, &timeout) && timeout.Timeout() {
 		return &Error{Method: method, Kind: verify.TimedOut, Text: fmt.Sprintf("no answer within %s", limit)}
 	}
-	if inner := (*url.Error)(nil); errors.As(err, &inner) {
-		err = inner.Err
+	if text := outward.Distrust(err); text != "" {
+		return &Error{Method: method, Kind: verify.Untrusted, Text: "the connection to " + c.host + " cannot be trusted: " + text}
 	}
-	kind := verify.Unreachable
-	certificate, record := (*tls.CertificateVerificationError)(nil), tls.RecordHeaderError{}
-	if errors.As(err, &certificate) || errors.As(err, &record) {
-		kind = verify.Untrusted
-	}
-	return &Error{Method: method, Kind: kind, Text: "cannot talk to " + c.host + ": " + c.said(err.Error())}
+	return &Error{Method: method, Kind: verify.Unreachable, Text: outward.Unreached(err, c.host)}
 }

@@ -27,7 +27,7 @@ func failures() map[string]struct {
 	}
 	return map[string]row{
 		"timeout":           {&bottest.Fault{Delay: time.Minute, Status: 200}, verify.TimedOut, "no answer within 300ms"},
-		"connection lost":   {&bottest.Fault{}, verify.Unreachable, "cannot talk to 127.0.0.1"},
+		"connection lost":   {&bottest.Fault{}, verify.Unreachable, "the connection to 127.0.0.1"},
 		"3xx":               {&bottest.Fault{Status: 302, Location: "https://evil.example/"}, verify.Redirected, "points elsewhere (302), which is not followed"},
 		"400":               {&bottest.Fault{Status: 400, Body: `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`}, verify.Status, "refused (400): Bad Request: chat not found"},
 		"401":               {&bottest.Fault{Status: 401, Body: `{"ok":false,"error_code":401,"description":"Unauthorized"}`}, verify.Status, "the bot token is not accepted"},
@@ -103,15 +103,15 @@ func TestNobodyThere(t *testing.T) {
 	}
 	l.Close()
 	_, err = patient(t, "http://"+l.Addr().String()).Me(t.Context())
-	checkFailure(t, err, verify.Unreachable, "cannot talk to "+l.Addr().String(), "connection refused")
+	checkFailure(t, err, verify.Unreachable, "nothing listens at "+l.Addr().String())
 	server := bottest.NewTLS()
 	defer server.Close()
 	_, err = patient(t, server.URL).Me(t.Context())
-	checkFailure(t, err, verify.Untrusted, "certificate")
+	checkFailure(t, err, verify.Untrusted, "cannot be trusted: its certificate is signed by nobody this machine trusts")
 	plain := bottest.New()
 	defer plain.Close()
 	_, err = patient(t, strings.Replace(plain.URL, "http:", "https:", 1)).Me(t.Context())
-	checkFailure(t, err, verify.Unreachable, "HTTP response to HTTPS client")
+	checkFailure(t, err, verify.Untrusted, "it does not speak TLS there")
 }
 
 // What Telegram says may hold the address it was asked at.
