@@ -79,6 +79,7 @@ func TestInvisibleEverywhere(t *testing.T) {
 	}
 	held(t, see(t, openBook(t), tool("s", "t\u200b", "x"))[0], Invisible, `the tool t\u{200b} of the server s`)
 	held(t, see(t, openBook(t), Definition{"s", Instructions, "", json.RawMessage(`"be\u202e good"`)})[0], Invisible, "the instructions of the server s")
+	held(t, see(t, openBook(t), Definition{"s", Instructions, Instructions, json.RawMessage(`"be good"`)})[0], "", "")
 	held(t, see(t, openBook(t), Definition{"s", Prompt, "p", json.RawMessage(`{"name":"p","description":"\u202e"}`)})[0], Invisible, "the prompt p")
 	held(t, see(t, openBook(t), Definition{"s", ResourceTemplate, "x://{y}", json.RawMessage(`{"uriTemplate":"x://{y}","name":"\u202e"}`)})[0], Invisible, "the resource-template x://{y}")
 }

@@ -128,6 +128,9 @@ func identityText(secrets *redact.Detector, id string) string {
 
 // read reads one definition and finds what nobody can accept.
 func (j *judge) read(d Definition) candidate {
+	if d.Kind == Instructions && d.Name == Instructions {
+		d.Name = "" // there is one text of a server, however it is called
+	}
 	c := candidate{Definition: d, key: keyOf(d.Kind, d.Name), hash: hashOf(string(d.Body))}
 	kinds := []string{Tool, Prompt, Instructions, ResourceTemplate}
 	switch {
