@@ -84,7 +84,8 @@ type Event struct {
 	Sources []Content `json:"sources,omitempty"`
 
 	// Messages are all that a model call would carry, Tools what it would
-	// offer, Iteration the round of the loop, from 0.
+	// offer, Iteration the round of the loop, from 0. A door that lists tools and
+	// sees no model call gives Tools at context_assembled.
 	Messages  []Content `json:"messages,omitempty"`
 	Tools     []Tool    `json:"tools,omitempty"`
 	Iteration int       `json:"iteration,omitempty"`

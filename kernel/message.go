@@ -150,12 +150,20 @@ func (st *step) groupHistory(o floodmark.Origin) {
 	st.see(floodmark.Source{Kind: floodmark.NodeHistory, Origin: origin, Label: st.r.Policy.Classify(origin)}, "")
 }
 
-// contextAssembled is the census before the first model call of a turn.
+// contextAssembled is the census before the first model call of a turn. A door
+// that lists tools, but sees no model call, learns here which to hide.
 func (st *step) contextAssembled() {
 	st.openTurn()
 	for _, c := range st.ev.Sources {
 		st.content(c)
 	}
+	if len(st.ev.Tools) == 0 {
+		return
+	}
+	d := floodmark.Decision{Verdict: floodmark.Allow}
+	d.Hidden, d.Reasons = st.hidden(st.modelQuestion(st.s.Iteration), st.tools())
+	st.enforce(&d, nil)
+	st.out.Reply.Decision = d
 }
 
 // known reports whether content is a node already. Content of a cleared

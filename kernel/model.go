@@ -47,10 +47,7 @@ func (st *step) tools() []floodmark.ToolRef {
 
 // ruleModel says what the policy answers to a model call, live or recorded.
 func (st *step) ruleModel(iteration int, tools []floodmark.ToolRef) (policy.Ruling, floodmark.Decision) {
-	q := policy.Question{
-		Agent: st.ev.Agent, Mark: st.mark, Trust: st.mark.Trust, Levels: st.more,
-		Iteration: iteration, Turn: st.turn(), Sources: st.sources(),
-	}
+	q := st.modelQuestion(iteration)
 	ruling := st.r.Policy.BeforeModel(&q)
 	d := floodmark.Decision{Verdict: ruling.Verdict, Reasons: ruling.Reasons}
 	if ruling.Verdict == floodmark.Allow {
@@ -59,6 +56,14 @@ func (st *step) ruleModel(iteration int, tools []floodmark.ToolRef) (policy.Ruli
 		st.remedy(&d, q.Mark.Trust)
 	}
 	return ruling, d
+}
+
+// modelQuestion is what the policy is asked about a model call at this mark.
+func (st *step) modelQuestion(iteration int) policy.Question {
+	return policy.Question{
+		Agent: st.ev.Agent, Mark: st.mark, Trust: st.mark.Trust, Levels: st.more,
+		Iteration: iteration, Turn: st.turn(), Sources: st.sources(),
+	}
 }
 
 // modelBasis notes who asked, if the session is not his, and that the offered

@@ -95,6 +95,33 @@ func TestBeforeModel(t *testing.T) {
 	}
 }
 
+// A door that lists tools without a model call learns which to hide, and no round
+// is counted.
+func TestToolsAreHiddenWhereNoModelIsCalled(t *testing.T) {
+	offer := []hook.Tool{{Name: "setup"}, {Name: "mail"}}
+	page := []hook.Content{{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromUnknown}, Text: "anything"}}
+	d := newDesk(t, "")
+	d.owner("Look at https://one.example/a")
+	if got := d.tell(hook.Event{Point: hook.ContextAssembled, Tools: offer}).Reply.Decision; got.Hidden != nil || got.Verdict != floodmark.Allow || got.Would != "" {
+		t.Errorf("clean: %+v", got)
+	}
+	out := d.tell(hook.Event{Point: hook.ContextAssembled, Tools: offer, Sources: page})
+	if got := out.Reply.Decision; !reflect.DeepEqual(got.Hidden, []string{"setup"}) || len(got.Reasons) != 1 || got.Verdict != floodmark.Allow {
+		t.Errorf("with what came in the same event: %+v", got)
+	}
+	if got := kept[floodmark.ActionDecided](out); len(got) != 0 {
+		t.Errorf("a model call was noted: %+v", got)
+	}
+	if got := d.tell(hook.Event{Point: hook.ContextAssembled}).Reply.Decision; got.Hidden != nil || got.Verdict != floodmark.Allow {
+		t.Errorf("nothing offered: %+v", got)
+	}
+	d = newDesk(t, "profile: dry-run\n")
+	got := d.tell(hook.Event{Point: hook.ContextAssembled, Tools: offer, Sources: page}).Reply.Decision
+	if got.Hidden != nil || got.Would != "allow hiding setup" || got.Verdict != floodmark.Allow {
+		t.Errorf("only watched: %+v", got)
+	}
+}
+
 // A rule that ends the turn: enforced, or only watched.
 func TestBlockedTurn(t *testing.T) {
 	for _, point := range []hook.Point{hook.BeforeLLMCall, hook.LoopIterationStart} {

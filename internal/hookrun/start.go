@@ -79,6 +79,22 @@ func nobodyListens(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 }
 
+// Wake makes sure that somebody listens at a monitor's socket: it starts the
+// daemon as a hook would if nobody does. It
+// waits as long as a hook does.
+func Wake(ctx context.Context, path string, env func(string) string) error {
+	ctx, cancel := context.WithTimeout(ctx, usualDeadline)
+	defer cancel()
+	conn, err := dial(ctx, path)
+	if err != nil && nobodyListens(err) {
+		conn, err = thisProcess().start(ctx, path, env)
+	}
+	if err != nil {
+		return fmt.Errorf("no daemon answers at %s (%w); start it with «floodmark serve»", path, err)
+	}
+	return conn.Close()
+}
+
 // How often is looked whether the daemon answers, and what is left of the
 // deadline for asking it.
 const (

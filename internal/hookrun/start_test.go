@@ -2,6 +2,7 @@ package hookrun
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,5 +135,22 @@ func TestFailedStartIsANo(t *testing.T) {
 		if got := (called{out.String(), errs.String(), exit}); !refused("codex", "PreToolUse", got) {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// Wake starts nothing where somebody listens, and nothing at an unusual place.
+func TestWake(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "hook.sock")
+	none := func(string) string { return "" }
+	if err := Wake(t.Context(), path, none); err == nil || !strings.Contains(err.Error(), "floodmark serve") || !strings.Contains(err.Error(), "not the usual place") {
+		t.Errorf("nobody listens: %v", err)
+	}
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := Wake(t.Context(), path, none); err != nil {
+		t.Errorf("somebody listens: %v", err)
 	}
 }

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/hookrun"
+	"github.com/floodmark/floodmark/internal/mcpgateway"
+)
+
+// maxServerName bounds the name of a server. Clients' settings have shorter ones.
+const maxServerName = 128
+
+type wrapFlags struct {
+	place
+	server, socket string
+}
+
+// newMCPWrap puts the monitor in front of one server.
+func newMCPWrap(c *console) *cobra.Command {
+	var f wrapFlags
+	cmd := &cobra.Command{
+		Use:   "wrap [--server NAME] -- COMMAND [ARGUMENT]...",
+		Short: "Start an MCP server with the monitor in front of it",
+		Long: `Start an MCP server and pass on what it and its client say to each other, on
+standard input and output. It is a prefix for any entry of a client's settings:
+where these say to run a command, let them run «floodmark mcp wrap -- COMMAND».
+
+A tool call reaches the server only after the monitor has allowed it. A refused
+one comes back as the tool's error, with a line that the model reads: what was
+refused, why, and what to do instead. If you have to be asked, the call is
+refused for now; approve it and the same call passes. What the server says
+(results, resources, prompts, its descriptions of tools, its instructions, its
+errors) is a source at the label of that server and tool, and is written down
+before the client sees it. Everything else passes as it is.
+
+Tools that could not be called at the session's mark, whatever their arguments,
+are not shown. A tool whose description changed since you saw it, or that hides
+characters, is held.
+
+NAME is your name for the server. The catalog knows tools by it («floodmark
+catalog show»), so use the usual one. Without it, it is made from the command:
+the package or program, without scope, version and «server-».
+
+The monitor is started if nobody listens at its usual place. While it does not
+answer, no call is made and no tool is shown, and the connection stays.
+
+What the server writes to standard error goes to standard error. It ends when
+the client closes standard input; a server that does not end by then is made to.`,
+		Example: `  floodmark mcp wrap -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  floodmark mcp wrap --server github -- docker run -i --rm ghcr.io/github/github-mcp-server
+  claude mcp add notes -- floodmark mcp wrap --server notes -- notes-mcp --stdio`,
+		Args:        cobra.ArbitraryArgs,
+		Annotations: exits("the client left", "the server ended, or said something that cannot be passed on"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return refuse("write it behind two dashes: floodmark mcp wrap -- COMMAND", "there is no command to start")
+			}
+			return c.mcpWrap(cmd.Context(), f, args)
+		}),
+	}
+	cmd.Flags().StringVar(&f.server, "server", "", "your `NAME` for the server, by which the catalog and the policy know its tools")
+	cmd.Flags().StringVar(&f.socket, "socket", "", "the monitor's hook.sock at this `PATH` instead of the usual one")
+	addPlace(cmd, &f.place)
+	return cmd
+}
+
+func (c *console) mcpWrap(ctx context.Context, f wrapFlags, args []string) error {
+	name := f.server
+	if name == "" {
+		name = serverName(args)
+	}
+	if err := checkServerName(name); err != nil {
+		return err
+	}
+	paths, err := c.paths(f.place)
+	if err != nil {
+		return err
+	}
+	if f.socket != "" {
+		paths.HookSocket = c.path(f.socket)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	judge, err := client.Dial(paths.HookSocket, client.Options{})
+	if err != nil {
+		return refuse("give the path of hook.sock", "%s", err)
+	}
+	defer judge.Close()
+	if err := hookrun.Wake(ctx, paths.HookSocket, c.getenv); err != nil {
+		c.say("floodmark: %s; until then no tool of %s is called or shown", err, name)
+	}
+	var talk sync.Mutex
+	note := func(line string) {
+		talk.Lock()
+		defer talk.Unlock()
+		c.say("floodmark: %s: %s", name, line)
+	}
+	server, err := mcpgateway.Start(mcpgateway.Command{Args: args, Dir: c.dir, Stderr: c.stderr, Skipped: note})
+	if err != nil {
+		return refuse("check the command behind the dashes", "%s", err)
+	}
+	session := mcpgateway.NewSession(judge, mcpgateway.Client{
+		Agent: c.getenv("FLOODMARK_AGENT"), ID: floodmark.SessionID(c.getenv("FLOODMARK_SESSION")),
+		Project: c.dir, Home: c.getenv("HOME"),
+	})
+	err = mcpgateway.Run(ctx, mcpgateway.Lines(c.stdin, c.stdout, closing(c.stdin), note), server, mcpgateway.Options{
+		Server: name, Identity: strings.Join(args, "\x00"), Session: session, Pins: c.pins(paths), Note: note,
+	})
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = session.End(last) // the monitor may be gone; then nothing is open there
+	if err != nil && ctx.Err() == nil {
+		c.say("floodmark: %s: %s", name, err)
+		return errNo
+	}
+	return nil
+}
+
+// closing closes a stream that can be.
+func closing(r io.Reader) func() error {
+	return func() error {
+		if f, ok := r.(io.Closer); ok {
+			return f.Close()
+		}
+		return nil
+	}
+}
+
+// checkServerName refuses names that cannot stand in a journal or a policy.
+func checkServerName(name string) error {
+	switch {
+	case name == "":
+		return refuse("give it one with --server", "no name for the server follows from the command")
+	case len(name) > maxServerName:
+		return refuse("give it a shorter one with --server", "the server's name has %d bytes, at most %d", len(name), maxServerName)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return refuse("give it another one with --server", "the server's name holds characters that cannot be printed")
+	}
+	return nil
+}
+
+// serverName makes a name from a command: npx -y @scope/server-files@1.2 is
+// «files».
+func serverName(args []string) string {
+	word := args[0]
+	launchers := []string{"npx", "bunx", "pnpx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "uv", "pnpm", "yarn", "docker", "podman", "env"}
+	if slices.Contains(launchers, filepath.Base(word)) {
+		for _, a := range args[1:] {
+			verb := slices.Contains([]string{"run", "exec", "dlx", "x", "tool"}, a)
+			if !verb && !strings.HasPrefix(a, "-") && !strings.Contains(a, "=") {
+				word = a
+				break
+			}
+		}
+	}
+	word = path.Base(filepath.ToSlash(word))
+	if i := strings.IndexAny(word[min(1, len(word)):], "@:"); i >= 0 {
+		word = word[:i+1]
+	}
+	for _, ext := range []string{".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".exe"} {
+		word = strings.TrimSuffix(word, ext)
+	}
+	for _, prefix := range []string{"mcp-server-", "server-", "mcp-"} {
+		if rest := strings.TrimPrefix(word, prefix); rest != "" && rest != word {
+			return rest
+		}
+	}
+	return word
+}
+
+// pins are the definitions that the owner has seen.
+func (c *console) pins(config.Paths) mcpgateway.Pins { return &sightings{} }
+
+// sightings remember what one connection has shown.
+type sightings struct {
+	mu   sync.Mutex // guards seen
+	seen map[string]string
+}
+
+// See holds what has changed since it was first seen.
+func (s *sightings) See(_ context.Context, _, _ string, defs []mcpgateway.Definition) ([]mcpgateway.Verdict, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen = map[string]string{}
+	}
+	if len(s.seen)+len(defs) > 2*mcpgateway.MaxTools {
+		return nil, errors.New("there are too many definitions")
+	}
+	out := make([]mcpgateway.Verdict, len(defs))
+	for i, d := range defs {
+		key := d.Kind + " " + d.Name
+		was, known := s.seen[key]
+		if !known {
+			s.seen[key] = string(d.Body)
+		}
+		if known && was != string(d.Body) {
+			out[i] = mcpgateway.Verdict{Held: true, Line: fmt.Sprintf("%s has changed since you saw it, so it is held.", d.Name)}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,233 @@
+package mcpgateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// A call is a request that is judged before it reaches the server.
+type call struct {
+	agent string // not empty: the catalog knows it as a tool of this agent
+	call  hook.Call
+}
+
+// The tools by which the catalog knows what a gateway reads without a call of a
+// tool. They are those of [Agent].
+const (
+	asResource = "read_resource"
+	asPrompt   = "get_prompt"
+	asList     = "list_resources"
+	asSampling = "sampling"
+	asOther    = "read_server"
+)
+
+// judge asks about a request and sends it on, or says why not.
+func (r *relay) judge(ctx context.Context, m *jsonrpc.Request, q *request) {
+	c, err := r.read(ctx, m)
+	if err == nil {
+		err = r.decide(ctx, c)
+	}
+	if ctx.Err() != nil {
+		return // it was taken back, or everything ends
+	}
+	if err != nil {
+		r.refuse(ctx, m, err)
+		return
+	}
+	r.mu.Lock()
+	q.call = c
+	r.mu.Unlock()
+	if err := r.forward(ctx, m); err != nil {
+		r.lost(ctx, c, "the call did not reach the server")
+		r.refuse(ctx, m, denied("floodmark: the server cannot be reached: "+plain(err.Error(), maxNote)))
+	}
+}
+
+// A denied is a refusal in words for a model.
+type denied string
+
+func (d denied) Error() string { return string(d) }
+
+// refuse answers a request that was not sent on. A model reads what a tool
+// answers, so a refused call is a tool's error where there is such a form.
+func (r *relay) refuse(ctx context.Context, m *jsonrpc.Request, err error) {
+	line, ok := errors.AsType[denied](err)
+	if !ok {
+		why := "floodmark: the request was not understood, so it was not made: " + plain(err.Error(), maxNote) + "."
+		r.reply(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeInvalidParams, why)})
+		return
+	}
+	if m.Method != callTool {
+		r.reply(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(codeRefused, string(line))})
+		return
+	}
+	r.reply(ctx, &jsonrpc.Response{ID: m.ID, Result: toolError(string(line))})
+}
+
+// read takes a request apart. What could be read in two ways is an error.
+func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
+	if !json.Valid(m.Params) {
+		return nil, errors.New("its parameters are not JSON")
+	}
+	list, err := members(m.Params)
+	if err != nil {
+		return nil, fmt.Errorf("its parameters: %w", err)
+	}
+	if err := apart(list, []string{"name", "arguments", "uri", "task", "inputResponses", "requestState", "_meta"}); err != nil {
+		return nil, err
+	}
+	switch m.Method {
+	case readResource:
+		uri, err := text(value(list, "uri"))
+		if err != nil || uri == "" {
+			return nil, errors.New("its uri is no text")
+		}
+		return r.ours(asResource, member{"uri", quoted(uri)}, list), nil
+	case getPrompt:
+		name, err := named(list)
+		if err != nil {
+			return nil, err
+		}
+		if why := r.known.isHeld("prompt", name); why != "" {
+			return nil, denied(why)
+		}
+		return r.ours(asPrompt, member{"name", quoted(name)}, list), nil
+	}
+	return r.readCall(ctx, list)
+}
+
+// ours is a request as a tool of the gateway.
+func (r *relay) ours(tool string, what member, list []member) *call {
+	args := []member{{"server", quoted(r.o.Server)}, what}
+	for _, key := range []string{"arguments", "inputResponses"} {
+		if v := value(list, key); !isNull(v) {
+			args = append(args, member{key, v})
+		}
+	}
+	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: tool, Args: object(args)}}
+}
+
+func newID() floodmark.CallID { return floodmark.CallID("mcp-" + rand.Text()) }
+
+func named(list []member) (string, error) {
+	name, err := text(value(list, "name"))
+	switch {
+	case err != nil || name == "":
+		return "", errors.New("its name is no text")
+	case len(name) > MaxName:
+		return "", fmt.Errorf("its name has %d bytes, at most %d", len(name), MaxName)
+	}
+	return name, nil
+}
+
+// readCall reads the call of a tool, with what its server has said about it.
+func (r *relay) readCall(ctx context.Context, list []member) (*call, error) {
+	name, err := named(list)
+	if err != nil {
+		return nil, err
+	}
+	var args []member
+	raw := value(list, "arguments")
+	if !isNull(raw) {
+		if args, err = members(raw); err != nil {
+			return nil, fmt.Errorf("its arguments: %w", err)
+		}
+	}
+	r.known.request(object(list))
+	if err := r.learn(ctx); err != nil {
+		return nil, err
+	}
+	t, _ := r.known.tool(name)
+	if t.held != "" {
+		return nil, denied(t.held)
+	}
+	if err := apart(args, t.arguments); err != nil {
+		return nil, fmt.Errorf("its arguments: %w", err)
+	}
+	// What the client answers to questions of the server goes to the server too,
+	// and so does a state that the server has not given.
+	extra := args
+	if v := value(list, "inputResponses"); !isNull(v) {
+		extra = append(slices.Clone(extra), member{"inputResponses", v})
+	}
+	if v := value(list, "requestState"); !isNull(v) && !r.known.isState(string(v)) {
+		extra = append(slices.Clone(extra), member{"requestState", v})
+	}
+	if len(extra) > len(args) {
+		if err := apart(extra, nil); err != nil {
+			return nil, err
+		}
+		raw = object(extra)
+	}
+	if isNull(raw) {
+		raw = nil
+	}
+	return &call{call: hook.Call{ID: newID(), Server: r.o.Server, Name: name, Args: raw, Hints: t.hints}}, nil
+}
+
+// decide asks the monitor. Nil is a yes; everything else is none.
+func (r *relay) decide(ctx context.Context, c *call) error {
+	if r.known.first() {
+		if err := r.tellDefinitions(ctx); err != nil {
+			return err
+		}
+	}
+	reply, err := r.o.Session.decide(ctx, hook.Event{Point: hook.BeforeToolCall, Agent: c.agent, Call: c.call})
+	if err == nil && allowed(reply) {
+		return nil
+	}
+	if err != nil {
+		r.o.Note("a call was not judged: " + plain(err.Error(), maxNote))
+	}
+	return denied(refusal(reply, err))
+}
+
+// lost tells the monitor that a call which may have run gave no result.
+func (r *relay) lost(ctx context.Context, c *call, why string) {
+	_ = r.after(ctx, c, hook.Result{Text: why, Error: true}, nil) // nothing depends on it: its label is known
+}
+
+// after tells the monitor what a call gave.
+func (r *relay) after(ctx context.Context, c *call, result hook.Result, more *hook.Hints) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
+	defer cancel()
+	told := c.call
+	told.Hints = tighter(told.Hints, more)
+	reply, err := r.o.Session.tell(ctx, hook.Event{Point: hook.AfterToolCall, Agent: c.agent, Call: told, Result: result})
+	if err == nil && !allowed(reply) {
+		err = errors.New(refusal(reply, nil))
+	}
+	if err != nil {
+		r.o.Note("a result was not taken in: " + plain(err.Error(), maxNote))
+		return err
+	}
+	r.o.Session.took()
+	return nil
+}
+
+// tighter joins two claims; the later one only where it says something lower.
+func tighter(a, b *hook.Hints) *hook.Hints {
+	if b == nil {
+		return a
+	}
+	h := hook.Hints{}
+	if a != nil {
+		h = *a
+	}
+	if b.Trust != "" {
+		h.Trust = b.Trust
+	}
+	if b.Secrecy != "" {
+		h.Secrecy = b.Secrecy
+	}
+	return &h
+}

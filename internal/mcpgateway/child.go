@@ -1,0 +1,91 @@
+package mcpgateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// How long a server that was told to end is waited for, before it is asked and
+// before it is made to.
+const (
+	endByItself = 2 * time.Second
+	endAsked    = 2 * time.Second
+)
+
+// A Command says how a server is started.
+type Command struct {
+	// Args are the program and its arguments. Env and Dir are what it gets; a
+	// nil Env is ours.
+	Args []string
+	Env  []string
+	Dir  string
+	// Stderr gets what it says to people.
+	Stderr io.Writer
+	// Skipped hears of lines that are no messages.
+	Skipped func(string)
+}
+
+// Start starts a server that speaks on its standard streams. Closing the
+// connection ends it: by the end of its input, then by a signal, at last by
+// force, with all that it started in its own group. It is always waited for.
+func Start(c Command) (mcp.Connection, error) {
+	if len(c.Args) == 0 {
+		return nil, errors.New("start a server: no command was given")
+	}
+	cmd := exec.CommandContext(context.Background(), c.Args[0], c.Args[1:]...) //nolint:gosec // the owner's own command
+	cmd.Env, cmd.Dir, cmd.Stderr = c.Env, c.Dir, c.Stderr
+	// Whoever inherited its streams must not keep us from seeing its end.
+	cmd.WaitDelay = endAsked
+	ownGroup(cmd)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the server: %w", err)
+	}
+	end := func() error {
+		_ = in.Close() // it may have closed its side
+		return reap(cmd)
+	}
+	return Lines(out, in, end, c.Skipped), nil
+}
+
+// reap waits for a server whose input has ended, and makes it end if it does
+// not. How it ended is no error of ours.
+func reap(cmd *exec.Cmd) error {
+	gone := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(gone)
+	}()
+	within := func(d time.Duration) bool {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-gone:
+			return true
+		case <-timer.C:
+			return false
+		}
+	}
+	if !within(endByItself) {
+		signalGroup(cmd, false)
+		if !within(endAsked) {
+			signalGroup(cmd, true)
+		}
+	}
+	<-gone
+	signalGroup(cmd, true) // what it left behind
+	return nil
+}

@@ -1,0 +1,125 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// The methods we know. All others pass.
+const (
+	callTool       = "tools/call"
+	listTools      = "tools/list"
+	listPrompts    = "prompts/list"
+	getPrompt      = "prompts/get"
+	listTemplates  = "resources/templates/list"
+	listResources  = "resources/list"
+	readResource   = "resources/read"
+	complete       = "completion/complete"
+	initialize     = "initialize"
+	discover       = "server/discover"
+	createMessage  = "sampling/createMessage"
+	elicit         = "elicitation/create"
+	cancelled      = "notifications/cancelled"
+	toolsChanged   = "notifications/tools/list_changed"
+	promptsChanged = "notifications/prompts/list_changed"
+)
+
+// request passes a request of the client on, or begins to judge it.
+func (r *relay) request(ctx context.Context, m *jsonrpc.Request, q *request) error {
+	switch near(m.Method) {
+	case "":
+	case m.Method:
+		r.begin(func() {
+			defer q.cancel()
+			r.judge(ctx, m, q)
+		})
+		return nil
+	default:
+		r.reply(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeMethodNotFound, "floodmark: this method could be taken for "+near(m.Method)+"; write it exactly so.")})
+		return nil
+	}
+	if m.Method == initialize {
+		r.known.client(m.Params)
+	}
+	err := r.forward(ctx, m)
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// near returns the method that has to be judged first which a lenient server
+// could take this one for; empty if there is none.
+func near(method string) string {
+	for _, known := range []string{callTool, readResource, getPrompt} {
+		if letters(method) == letters(known) {
+			return known
+		}
+	}
+	return ""
+}
+
+// letters is a method without case and without what is around its letters.
+func letters(method string) string {
+	return strings.Map(func(c rune) rune {
+		if c < 'A' || c > 'Z' {
+			return -1
+		}
+		return c
+	}, fold(method))
+}
+
+// told passes on what the client says without wanting an answer. A call that
+// wants none is not made: nobody would hear that it was refused.
+func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
+	if near(m.Method) != "" {
+		r.o.Note("a call without an id was left out")
+		return nil
+	}
+	if m.Method == cancelled && !r.takenBack(ctx, m.Params) {
+		return nil
+	}
+	return r.server.Write(ctx, m)
+}
+
+// takenBack ends a request that the client does not want any more. It reports
+// whether the server has to know.
+func (r *relay) takenBack(ctx context.Context, params json.RawMessage) bool {
+	id, ok := requestID(params)
+	if !ok {
+		return true // whatever the server makes of it
+	}
+	r.mu.Lock()
+	q := r.asked[id]
+	if q == nil || q.answer != nil {
+		r.mu.Unlock()
+		return q == nil
+	}
+	delete(r.asked, id)
+	judged := q.judged
+	r.mu.Unlock()
+	q.cancel()
+	r.done()
+	if q.call != nil && !judged {
+		r.begin(func() { r.lost(ctx, q.call, "the client took the call back") })
+	}
+	return !judged
+}
+
+// requestID reads which request a notification is about.
+func requestID(params json.RawMessage) (jsonrpc.ID, bool) {
+	list, err := members(params)
+	if err != nil {
+		return jsonrpc.ID{}, false
+	}
+	var v any
+	if json.Unmarshal(value(list, "requestId"), &v) != nil {
+		return jsonrpc.ID{}, false
+	}
+	id, err := jsonrpc.MakeID(v)
+	return id, err == nil && id.IsValid()
+}

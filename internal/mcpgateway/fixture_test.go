@@ -1,0 +1,226 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+func TestMain(m *testing.M) {
+	if beServer() {
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// A fakeJudge answers as a test wants and remembers what it was told.
+type fakeJudge struct {
+	mu     sync.Mutex
+	events []hook.Event
+	answer func(ctx context.Context, ev hook.Event) (hook.Reply, error)
+}
+
+func yes() hook.Reply { return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}} }
+
+func no(line string) hook.Reply { return hook.Reply{Line: line} }
+
+func (j *fakeJudge) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	if err := ev.Check(); err != nil && ev.Session != "" {
+		return hook.Reply{}, err
+	}
+	j.mu.Lock()
+	j.events = append(j.events, ev)
+	answer := j.answer
+	j.mu.Unlock()
+	if answer != nil {
+		return answer(ctx, ev)
+	}
+	return yes(), nil
+}
+
+// told returns the events of a point.
+func (j *fakeJudge) told(p hook.Point) []hook.Event {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var list []hook.Event
+	for _, ev := range j.events {
+		if ev.Point == p {
+			list = append(list, ev)
+		}
+	}
+	return list
+}
+
+// only refuses what a test names.
+func only(point hook.Point, reply hook.Reply, err error) func(context.Context, hook.Event) (hook.Reply, error) {
+	return func(_ context.Context, ev hook.Event) (hook.Reply, error) {
+		if ev.Point == point {
+			return reply, err
+		}
+		return yes(), nil
+	}
+}
+
+// seesAll is a book in which nothing is held, unless a test says so.
+type seesAll struct {
+	held     map[string]string
+	accepted bool
+}
+
+func (p seesAll) See(_ context.Context, _, _ string, defs []Definition) ([]Verdict, error) {
+	out := make([]Verdict, len(defs))
+	for i, d := range defs {
+		line := p.held[d.Kind+" "+d.Name]
+		out[i] = Verdict{Held: line != "", Line: line, Accepted: p.accepted}
+	}
+	return out, nil
+}
+
+// A side is one end of a relay as a test plays it, line by line.
+type side struct {
+	t    testing.TB
+	in   *io.PipeWriter
+	out  chan string
+	conn mcp.Connection
+}
+
+func newSide(t testing.TB) *side {
+	t.Helper()
+	toRelay, in := io.Pipe()
+	out, fromRelay := io.Pipe()
+	s := &side{t: t, in: in, out: make(chan string, 1024)}
+	s.conn = Lines(toRelay, fromRelay, func() error { return errors.Join(toRelay.Close(), fromRelay.Close()) }, nil)
+	go func() {
+		defer close(s.out)
+		d := json.NewDecoder(out)
+		for {
+			var raw json.RawMessage
+			if d.Decode(&raw) != nil {
+				return
+			}
+			s.out <- string(raw)
+		}
+	}()
+	return s
+}
+
+// say writes lines to the relay.
+func (s *side) say(lines ...string) {
+	s.t.Helper()
+	for _, l := range lines {
+		if _, err := io.WriteString(s.in, l+"\n"); err != nil {
+			s.t.Errorf("say %s: %v", l, err)
+		}
+	}
+}
+
+// hear returns the next line from the relay.
+func (s *side) hear() string {
+	s.t.Helper()
+	select {
+	case l, ok := <-s.out:
+		if !ok {
+			s.t.Fatal("the relay has ended")
+		}
+		return l
+	case <-time.After(5 * time.Second):
+		s.t.Fatal("nothing was said")
+	}
+	return ""
+}
+
+// wants compares the next line, whatever the order of its keys.
+func (s *side) wants(want string) {
+	s.t.Helper()
+	if got := s.hear(); !same(got, want) {
+		s.t.Fatalf("heard %s\nwant  %s", got, want)
+	}
+}
+
+// silent checks that nothing is said for a while.
+func (s *side) silent() {
+	s.t.Helper()
+	select {
+	case l, ok := <-s.out:
+		if ok {
+			s.t.Errorf("heard %s, want nothing", l)
+		}
+	case <-time.After(50 * time.Millisecond):
+	}
+}
+
+func same(a, b string) bool {
+	var x, y any
+	if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
+		return false
+	}
+	p, _ := json.Marshal(x)
+	q, _ := json.Marshal(y)
+	return string(p) == string(q)
+}
+
+// A stand is a relay between two sides that a test plays.
+type stand struct {
+	client, server *side
+	judge          *fakeJudge
+	ended          chan error
+}
+
+func newStand(t testing.TB, j *fakeJudge, pins Pins) *stand {
+	t.Helper()
+	if j == nil {
+		j = &fakeJudge{}
+	}
+	if pins == nil {
+		pins = seesAll{accepted: true}
+	}
+	s := &stand{client: newSide(t), server: newSide(t), judge: j, ended: make(chan error, 1)}
+	o := Options{Server: "files", Identity: "npx files", Session: NewSession(j, Client{}), Pins: pins, Note: func(l string) { t.Log(l) }}
+	ctx, cancel := context.WithCancel(context.Background())
+	var run sync.WaitGroup
+	run.Go(func() { s.ended <- Run(ctx, s.client.conn, s.server.conn, o) })
+	t.Cleanup(func() {
+		cancel()
+		_ = s.client.in.Close()
+		_ = s.server.in.Close()
+		run.Wait()
+	})
+	return s
+}
+
+const (
+	echoTool = `{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}},"annotations":{"readOnlyHint":true}}`
+	askTools = `{"jsonrpc":"2.0","id":100,"method":"tools/list"}`
+)
+
+// listed lets the client learn of tools.
+func (s *stand) listed(tools string) {
+	s.client.t.Helper()
+	s.client.say(askTools)
+	s.server.wants(askTools)
+	s.server.say(`{"jsonrpc":"2.0","id":100,"result":{"tools":[` + tools + `]}}`)
+	s.client.wants(`{"jsonrpc":"2.0","id":100,"result":{"tools":[` + tools + `]}}`)
+}
+
+func params(m jsonrpc.Message) json.RawMessage {
+	if r, ok := m.(*jsonrpc.Request); ok {
+		return r.Params
+	}
+	return nil
+}
+
+func ignoreTerm(c chan os.Signal) { signal.Notify(c, syscall.SIGTERM) }

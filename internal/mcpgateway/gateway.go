@@ -1,0 +1,93 @@
+// Package mcpgateway stands between one MCP client and one MCP server and
+// passes their messages on. It asks the monitor before a call reaches the
+// server and tells it what came back before the client sees that. It changes
+// nothing else: fields, methods and versions it does not know pass as they are.
+//
+// It judges nothing itself. Whatever goes wrong on the way to an answer is a no:
+// a call is forwarded only if the answer was exactly «allow», and what the
+// monitor has not taken in is kept back.
+package mcpgateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+// The limits on what one side may make the other side, or us, keep.
+const (
+	// MaxMessage bounds one message, as the SDK does.
+	MaxMessage = 16 << 20
+	// MaxOpen bounds the requests of one side that are not answered yet.
+	MaxOpen = 1024
+	// MaxTools bounds the tools, prompts or templates in one answer, and those
+	// that are remembered of a server.
+	MaxTools = 4096
+	// MaxName bounds the name of a tool, as hooks do.
+	MaxName = hook.MaxNameBytes
+	// MaxText bounds how much of one answer is looked through for values. What
+	// is longer gets the strictest label.
+	MaxText = 4 << 20
+)
+
+// How long things may take, unless [Options] say otherwise.
+const (
+	// judgeTime bounds one answer of the monitor, without waiting for people.
+	judgeTime = 15 * time.Second
+	// lastWords is how long the server has to answer what is open after the
+	// client has gone.
+	lastWords = 2 * time.Second
+)
+
+// A Judge answers what an agent may do. With an error nothing is allowed,
+// whatever the reply says.
+type Judge interface {
+	Handle(ctx context.Context, ev hook.Event) (hook.Reply, error)
+}
+
+// Options describe one server as the owner set it up.
+type Options struct {
+	// Server is the owner's name for the server. It must be there.
+	Server string
+	// Identity is the command line or the URL behind that name.
+	Identity string
+	// Session is the client's. Relays of one client share it. It must be there.
+	Session *Session
+	// Pins knows the definitions the owner saw. Nil knows none: everything is
+	// held.
+	Pins Pins
+	// Note hears what a person who looks for a fault would want to know; nil
+	// for nobody. It must be safe for concurrent use.
+	Note func(line string)
+}
+
+func (o *Options) check() error {
+	switch {
+	case o.Server == "" || len(o.Server) > MaxName:
+		return fmt.Errorf("a server needs a name of at most %d bytes", MaxName)
+	case o.Session == nil:
+		return errors.New("a relay needs a session")
+	}
+	if o.Pins == nil {
+		o.Pins = noPins{}
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	return nil
+}
+
+// Run passes messages on between a client and a server until one of them ends
+// or ctx does. It closes both and waits for everything it began. The error says
+// why it ended; it is nil if the client left.
+func Run(ctx context.Context, client, server mcp.Connection, o Options) error {
+	if err := o.check(); err != nil {
+		return errors.Join(err, client.Close(), server.Close())
+	}
+	return newRelay(client, server, o).run(ctx)
+}

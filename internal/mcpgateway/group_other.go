@@ -1,0 +1,11 @@
+//go:build !unix
+
+package mcpgateway
+
+import "os/exec"
+
+func ownGroup(*exec.Cmd) {}
+
+func signalGroup(cmd *exec.Cmd, _ bool) {
+	_ = cmd.Process.Kill() // it may be gone
+}

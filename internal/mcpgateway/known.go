@@ -1,0 +1,217 @@
+package mcpgateway
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+// known is what was learned of both sides so far. It is safe for concurrent use.
+type known struct {
+	mu sync.Mutex // guards what is below
+	// tools are those the server has listed, by name; listed says that they are
+	// all, as far as we know.
+	tools  map[string]tool
+	listed bool
+	// prompts and templates that are held, with the line that says why.
+	held map[string]string
+	// hidden are the tools that the client was not shown because of the mark.
+	hidden []string
+	// elicits says that the client can ask the person.
+	elicits bool
+	// texts are the definitions the client was shown and nobody accepted.
+	texts map[string]string
+	told  bool // they were told in this session before a call
+	tasks map[string]*call
+	// meta is what the client says of itself with every request, where nothing
+	// is said once for all.
+	meta json.RawMessage
+	// states are what the server gave the client to bring back.
+	states []string
+}
+
+// A tool is one that a server has listed.
+type tool struct {
+	hints *hook.Hints
+	// arguments are the names its schema declares.
+	arguments []string
+	// held is why it is not shown; empty if it is.
+	held string
+}
+
+func newKnown() known {
+	return known{tools: map[string]tool{}, held: map[string]string{}, texts: map[string]string{}, tasks: map[string]*call{}}
+}
+
+// client takes in what the client says of itself.
+func (k *known) client(params json.RawMessage) {
+	var p struct {
+		Capabilities map[string]json.RawMessage `json:"capabilities"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.elicits = !isNull(p.Capabilities["elicitation"])
+}
+
+// tool returns what is known of a tool.
+func (k *known) tool(name string) (tool, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, ok := k.tools[name]
+	return t, ok
+}
+
+// isListed reports whether the tools were listed, and nothing was said to have
+// changed since.
+func (k *known) isListed() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.listed
+}
+
+func (k *known) changed() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.listed = false
+}
+
+// isHeld returns why a prompt or template is held.
+func (k *known) isHeld(kind, name string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held[kind+" "+name]
+}
+
+// hide notes the hidden tools and reports whether they are others than before.
+func (k *known) hide(names []string) bool {
+	slices.Sort(names)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	other := !slices.Equal(k.hidden, names)
+	k.hidden = names
+	return other
+}
+
+// offered are the tools the client may know of.
+func (k *known) offered(server string) []hook.Tool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var list []hook.Tool
+	for name, t := range k.tools {
+		if t.held == "" && len(list) < hook.MaxTools {
+			list = append(list, hook.Tool{Server: server, Name: name, Hints: t.hints})
+		}
+	}
+	slices.SortFunc(list, func(a, b hook.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// definitions are the texts the client was shown that nobody accepted, as one.
+func (k *known) definitions() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	names := make([]string, 0, len(k.texts))
+	for name := range k.texts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString(k.texts[name])
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// show notes a definition the client is shown, or one that it is not any more.
+func (k *known) show(name, body string, accepted bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if accepted {
+		delete(k.texts, name)
+		return
+	}
+	if len(k.texts) < 2*MaxTools {
+		k.texts[name] = body
+	}
+}
+
+// first reports, once, that nothing was told before a call.
+func (k *known) first() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	was := k.told
+	k.told = true
+	return !was
+}
+
+// maxStates bounds what is remembered of calls that go on later.
+const maxStates = 1024
+
+// state remembers what the server gave the client to bring back.
+func (k *known) state(s string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.states) >= maxStates {
+		k.states = k.states[1:]
+	}
+	k.states = append(k.states, s)
+}
+
+func (k *known) isState(s string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Contains(k.states, s)
+}
+
+// task remembers whose result a task will have; the oldest are not kept apart
+// from others if there are too many.
+func (k *known) task(id string, c *call) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.tasks) < maxStates {
+		k.tasks[id] = c
+	}
+}
+
+func (k *known) ofTask(id string) *call {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.tasks[id]
+}
+
+// request takes in what the client says of itself with a request.
+func (k *known) request(params json.RawMessage) {
+	list, err := members(params)
+	if err != nil {
+		return
+	}
+	meta, err := members(value(list, "_meta"))
+	if err != nil {
+		return
+	}
+	var own []member
+	for _, m := range meta {
+		if strings.HasPrefix(m.key, "io.modelcontextprotocol/") {
+			own = append(own, m)
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(own) > 0 {
+		k.meta = object(own)
+	}
+}
+
+// perRequest is what has to stand in a request of ours, as in the client's.
+func (k *known) perRequest() json.RawMessage {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.meta
+}

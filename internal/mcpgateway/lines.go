@@ -1,0 +1,180 @@
+package mcpgateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// ErrTooLong says that a message was over [MaxMessage].
+var ErrTooLong = errors.New("a message is too long")
+
+// maxBatch bounds the messages in one batch.
+const maxBatch = 1024
+
+// lines is a connection with one message a line. It is more patient than the
+// SDK's own, as the clients and servers in other languages are: a line that is
+// no message is left out, not the end. A batch is taken apart, so that nothing
+// in it is less looked at than a message of its own.
+type lines struct {
+	write func([]byte) (int, error)
+	close func() error
+	// skipped hears why a line was left out.
+	skipped func(string)
+
+	in     chan incoming
+	queue  []jsonrpc.Message // of a batch; only Read touches it
+	closed chan struct{}
+	once   sync.Once
+	err    error      // of close; read after once
+	mu     sync.Mutex // one writer at a time
+}
+
+type incoming struct {
+	line []byte
+	err  error
+}
+
+// Lines returns a connection over two streams with one message a line. Closing
+// it calls done once. A read that does not end when done was called keeps a
+// goroutine; it ends with the stream.
+func Lines(r io.Reader, w io.Writer, done func() error, skipped func(string)) mcp.Connection {
+	if skipped == nil {
+		skipped = func(string) {}
+	}
+	l := &lines{write: w.Write, close: done, skipped: skipped, in: make(chan incoming), closed: make(chan struct{})}
+	go l.scan(bufio.NewReaderSize(r, 64<<10))
+	return l
+}
+
+// scan reads lines until there are no more or nobody wants them.
+func (l *lines) scan(r *bufio.Reader) {
+	for {
+		line, err := readLine(r, MaxMessage)
+		if line = bytes.TrimSpace(line); len(line) > 0 || err != nil {
+			select {
+			case l.in <- incoming{line, err}:
+			case <-l.closed:
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readLine reads up to a line's end. A line over the limit is an error: what
+// follows it is not looked for.
+func readLine(r *bufio.Reader, limit int) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > limit+1 {
+			return nil, ErrTooLong
+		}
+		line = append(line, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0:
+			return line, nil // the next read says so again
+		default:
+			return line, err
+		}
+	}
+}
+
+// Read returns the next message.
+func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(l.queue) > 0 {
+			m := l.queue[0]
+			l.queue = l.queue[1:]
+			return m, nil
+		}
+		select {
+		case got := <-l.in:
+			if got.err != nil {
+				return nil, got.err
+			}
+			l.take(got.line)
+		case <-l.closed:
+			return nil, io.EOF
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// take puts the messages of a line into the queue.
+func (l *lines) take(line []byte) {
+	parts := []json.RawMessage{line}
+	if line[0] == '[' {
+		if err := json.Unmarshal(line, &parts); err != nil || len(parts) > maxBatch {
+			l.skipped(fmt.Sprintf("a batch was left out: it is no list of at most %d messages", maxBatch))
+			return
+		}
+	}
+	for _, part := range parts {
+		m, err := decode(part)
+		if err != nil {
+			l.skipped("a line was left out because it is no message: " + plain(err.Error(), maxNote))
+			continue
+		}
+		l.queue = append(l.queue, m)
+	}
+}
+
+// decode reads one message. What two readers could read differently is none.
+func decode(data []byte) (jsonrpc.Message, error) {
+	if !json.Valid(data) {
+		return nil, errors.New("it is not JSON")
+	}
+	if err := distinct(data, "jsonrpc", "id", "method", "params", "result", "error"); err != nil {
+		return nil, err
+	}
+	return jsonrpc.DecodeMessage(data)
+}
+
+// Write sends one message.
+func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	data, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.closed:
+		return mcp.ErrConnectionClosed
+	default:
+	}
+	_, err = l.write(append(data, '\n'))
+	return err
+}
+
+// Close ends the connection.
+func (l *lines) Close() error {
+	l.once.Do(func() {
+		close(l.closed)
+		l.err = l.close()
+	})
+	return l.err
+}
+
+// SessionID is empty: a stream is one session.
+func (l *lines) SessionID() string { return "" }

@@ -1,0 +1,368 @@
+package mcpgateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// toolsListed takes in one page of the server's tools and returns it without
+// those that the client must not be shown.
+func (r *relay) toolsListed(ctx context.Context, q *request, list []member) json.RawMessage {
+	items, ok := array(value(list, "tools"))
+	if !ok {
+		return object(with(list, "tools", json.RawMessage("[]")))
+	}
+	shown := r.pinned(ctx, items, kindTool, "name")
+	if !paged(q.params) && isNull(value(list, "nextCursor")) || isNull(value(list, "nextCursor")) {
+		r.known.mu.Lock()
+		r.known.listed = true
+		r.known.mu.Unlock()
+	}
+	hidden, err := r.hidden(ctx)
+	if err != nil {
+		r.o.Note("no tools are shown because the monitor did not answer: " + plain(err.Error(), maxNote))
+		return object(with(list, "tools", json.RawMessage("[]")))
+	}
+	r.known.hide(hidden)
+	shown = slices.DeleteFunc(shown, func(d shownItem) bool {
+		return slices.Contains(hidden, floodmark.ToolRef{Server: r.o.Server, Name: d.name}.String())
+	})
+	if len(shown) == len(items) {
+		return object(list)
+	}
+	return object(with(list, "tools", joined(shown)))
+}
+
+// paged reports whether a list is asked for from somewhere on.
+func paged(params json.RawMessage) bool {
+	list, err := members(params)
+	return err == nil && !isNull(value(list, "cursor"))
+}
+
+// A shownItem is one definition that the client may be shown.
+type shownItem struct {
+	name string
+	body json.RawMessage
+}
+
+func joined(items []shownItem) json.RawMessage {
+	bodies := make([][]byte, len(items))
+	for i, it := range items {
+		bodies[i] = it.body
+	}
+	return append(append([]byte("["), bytes.Join(bodies, []byte(","))...), ']')
+}
+
+// pinned shows definitions to the book and returns those that are not held.
+func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key string) []shownItem {
+	if len(items) > MaxTools {
+		r.o.Note(fmt.Sprintf("the server lists %d definitions at once, at most %d are looked at", len(items), MaxTools))
+		items = items[:MaxTools]
+	}
+	defs := make([]Definition, 0, len(items))
+	for _, body := range items {
+		name, why := definitionName(body, key)
+		if why != nil {
+			r.o.Note("a definition was left out: " + plain(why.Error(), maxNote))
+			continue
+		}
+		defs = append(defs, Definition{Server: r.o.Server, Kind: kind, Name: name, Body: body})
+	}
+	verdicts, err := r.o.Pins.See(ctx, r.o.Server, r.o.Identity, defs)
+	if err == nil && len(verdicts) != len(defs) {
+		err = fmt.Errorf("%d definitions were shown and %d judged", len(defs), len(verdicts))
+	}
+	var shown []shownItem
+	for i, d := range defs {
+		v := Verdict{Held: true, Line: "the definitions that the owner has seen cannot be read, so everything is held."}
+		if err == nil {
+			v = verdicts[i]
+		}
+		r.note(d, v)
+		if !v.Held {
+			shown = append(shown, shownItem{d.Name, d.Body})
+		}
+	}
+	if err != nil {
+		r.o.Note("everything is held: " + plain(err.Error(), maxNote))
+	}
+	return shown
+}
+
+// definitionName reads what a definition is called. One that could be read in
+// two ways is refused.
+func definitionName(body json.RawMessage, key string) (string, error) {
+	list, err := members(body)
+	if err != nil {
+		return "", err
+	}
+	if err := apart(list, []string{key, "description", "inputSchema", "outputSchema", "annotations", "title"}); err != nil {
+		return "", err
+	}
+	name, err := text(value(list, key))
+	if err != nil || name == "" || len(name) > MaxName {
+		return "", fmt.Errorf("its name is no text of 1 to %d bytes", MaxName)
+	}
+	return name, nil
+}
+
+// note remembers what was said of a definition.
+func (r *relay) note(d Definition, v Verdict) {
+	line := ""
+	if v.Held {
+		line = "floodmark: " + plain(v.Line, maxReason)
+		r.o.Note(strconv.Quote(d.Name) + " is held: " + plain(v.Line, maxNote))
+	}
+	r.known.show(d.Kind+" "+d.Name, string(d.Body), v.Held || v.Accepted)
+	r.known.mu.Lock()
+	defer r.known.mu.Unlock()
+	if d.Kind != kindTool {
+		if v.Held && len(r.known.held) < MaxTools {
+			r.known.held[d.Kind+" "+d.Name] = line
+		} else {
+			delete(r.known.held, d.Kind+" "+d.Name)
+		}
+		return
+	}
+	if _, there := r.known.tools[d.Name]; !there && len(r.known.tools) >= MaxTools {
+		return
+	}
+	r.known.tools[d.Name] = tool{hints: annotations(d.Body), arguments: properties(d.Body), held: line}
+}
+
+// annotations are the server's claims on a tool.
+func annotations(body json.RawMessage) *hook.Hints {
+	list, err := members(body)
+	if err != nil {
+		return nil
+	}
+	claims, err := members(value(list, "annotations"))
+	if err != nil {
+		return nil
+	}
+	is := func(key string) *bool {
+		switch string(value(claims, key)) {
+		case "true":
+			return new(true)
+		case "false":
+			return new(false)
+		}
+		return nil
+	}
+	h := hook.Hints{ReadOnly: is("readOnlyHint"), Destructive: is("destructiveHint"), OpenWorld: is("openWorldHint")}
+	if h == (hook.Hints{}) {
+		return nil
+	}
+	return &h
+}
+
+// properties are the arguments that a tool's schema declares.
+func properties(body json.RawMessage) []string {
+	list, err := members(body)
+	if err != nil {
+		return nil
+	}
+	schema, err := members(value(list, "inputSchema"))
+	if err != nil {
+		return nil
+	}
+	props, err := members(value(schema, "properties"))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, p := range props {
+		names = append(names, p.key)
+	}
+	return names
+}
+
+// hidden tells the monitor which definitions the client is shown and returns
+// the tools that it must not be offered.
+func (r *relay) hidden(ctx context.Context) ([]string, error) {
+	if err := r.tellDefinitions(ctx); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
+	defer cancel()
+	reply, err := r.o.Session.tell(ctx, hook.Event{Point: hook.ContextAssembled, Tools: r.known.offered(r.o.Server)})
+	if err != nil {
+		return nil, err
+	}
+	if !allowed(reply) {
+		return nil, denied(refusal(reply, nil))
+	}
+	return reply.Decision.Hidden, nil
+}
+
+// relist looks whether other tools are hidden now, and says so to the client.
+func (r *relay) relist(ctx context.Context) {
+	r.mu.Lock()
+	again := r.relisting
+	r.relisting = true
+	r.relistAgain = again
+	r.mu.Unlock()
+	if again || !r.known.isListed() {
+		if !again {
+			r.relisted()
+		}
+		return
+	}
+	r.begin(func() {
+		for {
+			if hidden, err := r.hiddenNow(ctx); err == nil && r.known.hide(hidden) {
+				if err := r.client.Write(ctx, &jsonrpc.Request{Method: toolsChanged}); err != nil {
+					r.o.Note("the client was not told that tools changed: " + plain(err.Error(), maxNote))
+				}
+			}
+			if !r.relisted() {
+				return
+			}
+		}
+	})
+}
+
+// relisted ends one look and reports whether another is due.
+func (r *relay) relisted() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.relistAgain {
+		r.relistAgain = false
+		return true
+	}
+	r.relisting = false
+	return false
+}
+
+// hiddenNow asks which tools are hidden by what is known already.
+func (r *relay) hiddenNow(ctx context.Context) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, judgeTime)
+	defer cancel()
+	reply, err := r.o.Session.tell(ctx, hook.Event{Point: hook.ContextAssembled, Tools: r.known.offered(r.o.Server)})
+	if err != nil || !allowed(reply) {
+		return nil, denied(refusal(reply, err))
+	}
+	return reply.Decision.Hidden, nil
+}
+
+// definitionsListed is toolsListed for prompts and templates.
+func (r *relay) definitionsListed(ctx context.Context, list []member, key, kind, name string) json.RawMessage {
+	items, ok := array(value(list, key))
+	if !ok {
+		return object(with(list, key, json.RawMessage("[]")))
+	}
+	shown := r.pinned(ctx, items, kind, name)
+	if err := r.tellDefinitions(ctx); err != nil {
+		shown = nil
+	}
+	if len(shown) == len(items) {
+		return object(list)
+	}
+	return object(with(list, key, joined(shown)))
+}
+
+// introduced takes in what a server says of itself. Instructions that are held,
+// or that the monitor does not know of, are taken out.
+func (r *relay) introduced(ctx context.Context, list []member) json.RawMessage {
+	raw := value(list, "instructions")
+	if isNull(raw) {
+		return object(list)
+	}
+	def := Definition{Server: r.o.Server, Kind: kindInstructions, Name: kindInstructions, Body: raw}
+	verdicts, err := r.o.Pins.See(ctx, r.o.Server, r.o.Identity, []Definition{def})
+	if err != nil || len(verdicts) != 1 || verdicts[0].Held {
+		r.o.Note("the server's instructions are held: see «floodmark mcp review»")
+		return object(without(list, "instructions"))
+	}
+	r.note(def, verdicts[0])
+	if err := r.tellDefinitions(ctx); err != nil {
+		return object(without(list, "instructions"))
+	}
+	return object(list)
+}
+
+// The limits on asking the server for its tools ourselves.
+const (
+	learnTime  = 20 * time.Second
+	learnPages = 64
+)
+
+// learn asks the server for its tools if nobody has: what it says of a tool is
+// needed to judge a call of it.
+func (r *relay) learn(ctx context.Context) error {
+	if r.known.isListed() {
+		return nil
+	}
+	r.learning.Lock()
+	defer r.learning.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, learnTime)
+	defer cancel()
+	var cursor json.RawMessage
+	for range learnPages {
+		if r.known.isListed() {
+			return nil
+		}
+		m, err := r.askServer(ctx, listTools, cursor)
+		if err != nil {
+			return denied("floodmark: the server did not say which tools it has, so none is called: " + plain(err.Error(), maxNote))
+		}
+		list, err := members(m.Result)
+		if m.Error != nil || err != nil || apart(list, []string{"tools", "nextCursor"}) != nil {
+			break // it has no list: its tools are judged by their names
+		}
+		items, _ := array(value(list, "tools"))
+		r.pinned(ctx, items, kindTool, "name")
+		if cursor = value(list, "nextCursor"); isNull(cursor) {
+			break
+		}
+	}
+	r.known.mu.Lock()
+	defer r.known.mu.Unlock()
+	r.known.listed = true
+	return nil
+}
+
+// askServer asks the server something of our own.
+func (r *relay) askServer(ctx context.Context, method string, cursor json.RawMessage) (*jsonrpc.Response, error) {
+	params := []member{}
+	if r.known.perRequest() != nil {
+		params = append(params, member{"_meta", r.known.perRequest()})
+	}
+	if len(cursor) > 0 {
+		params = append(params, member{"cursor", cursor})
+	}
+	q := &request{method: method, answer: make(chan *jsonrpc.Response, 1)}
+	r.mu.Lock()
+	r.own++
+	id, err := jsonrpc.MakeID("floodmark-" + strconv.Itoa(r.own))
+	r.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if why := r.open(r.asked, id, q); why != "" {
+		return nil, denied(why)
+	}
+	defer r.take(r.asked, id)
+	if err := r.server.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: object(params)}); err != nil {
+		return nil, err
+	}
+	select {
+	case m, ok := <-q.answer:
+		if !ok {
+			return nil, errServer
+		}
+		return m, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

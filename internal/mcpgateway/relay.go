@@ -1,0 +1,312 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A relay is one client and one server while both are there. Each has a reader
+// that never waits for the monitor: what needs an answer is worked on beside it.
+type relay struct {
+	client, server mcp.Connection
+	o              Options
+	known          known
+	work           sync.WaitGroup
+	learning       sync.Mutex // one asks the server for its tools at a time
+
+	mu sync.Mutex // guards what is below
+	// asked are the client's requests that are not answered yet, and wanted
+	// the server's.
+	asked, wanted map[jsonrpc.ID]*request
+	own           int  // requests of ours to the server so far
+	busy          int  // the client's requests whose answer has not left yet
+	leaving       bool // nothing new is begun
+	idle          chan struct{}
+	// relisting says that somebody looks which tools are hidden, relistAgain
+	// that he has to look once more.
+	relisting, relistAgain bool
+}
+
+// A request is one that is not answered yet.
+type request struct {
+	method string
+	params json.RawMessage
+	// judged is true until a request of the client was sent on.
+	judged bool
+	cancel context.CancelFunc
+	call   *call
+	// answer gets what the server says to a request of ours.
+	answer chan *jsonrpc.Response
+}
+
+func newRelay(client, server mcp.Connection, o Options) *relay {
+	return &relay{
+		client: client, server: server, o: o, known: newKnown(),
+		asked: map[jsonrpc.ID]*request{}, wanted: map[jsonrpc.ID]*request{},
+	}
+}
+
+// errServer marks the end of the server.
+var errServer = errors.New("the server ended")
+
+func (r *relay) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := r.o.Session.watch(func() { r.relist(ctx) })
+	defer stop()
+	ended := make(chan error, 2)
+	var pumps sync.WaitGroup
+	pumps.Go(func() { ended <- r.pump(ctx, r.client, r.fromClient) })
+	pumps.Go(func() {
+		err := r.pump(ctx, r.server, r.fromServer)
+		if err == nil {
+			err = io.EOF
+		}
+		ended <- fmt.Errorf("%w: %w", errServer, err)
+	})
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil {
+		r.lastAnswers(ended)
+	}
+	r.leave(ctx, err)
+	r.settle()
+	cancel()
+	closed := errors.Join(r.client.Close(), r.server.Close())
+	pumps.Wait()
+	r.work.Wait()
+	if err != nil {
+		return err
+	}
+	return closed
+}
+
+// lastAnswers waits, for a little while, until all that the client asked before
+// it left is answered.
+func (r *relay) lastAnswers(ended <-chan error) {
+	r.mu.Lock()
+	r.idle = make(chan struct{})
+	if r.busy == 0 {
+		close(r.idle)
+	}
+	idle := r.idle
+	r.mu.Unlock()
+	timer := time.NewTimer(lastWords)
+	defer timer.Stop()
+	select {
+	case <-idle:
+	case <-timer.C:
+	case <-ended:
+	}
+}
+
+// settle gives what is being taken in the time to arrive. A client that does
+// not read must not keep us for ever.
+func (r *relay) settle() {
+	done := make(chan struct{})
+	go func() {
+		r.work.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(lastWords)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// leave answers what nobody will answer any more.
+func (r *relay) leave(ctx context.Context, why error) {
+	r.mu.Lock()
+	r.leaving = true
+	open := make(map[jsonrpc.ID]*request, len(r.asked))
+	for id, q := range r.asked {
+		open[id] = q
+		delete(r.asked, id)
+	}
+	r.mu.Unlock()
+	line := "floodmark: the server " + plain(r.o.Server, maxQuoted) + " is gone. Go on without it, or ask the owner to start it again."
+	for id, q := range open {
+		if q.answer != nil {
+			close(q.answer)
+			continue
+		}
+		if q.cancel != nil {
+			q.cancel()
+		}
+		if q.call != nil && !q.judged {
+			r.lost(ctx, q.call, "the server ended before it answered")
+		}
+		if errors.Is(why, errServer) {
+			_ = r.client.Write(ctx, &jsonrpc.Response{ID: id, Error: rpcError(codeGone, line)}) // it may be gone too
+		}
+	}
+}
+
+// pump hands on what one side says until it ends.
+func (r *relay) pump(ctx context.Context, from mcp.Connection, to func(context.Context, jsonrpc.Message) error) error {
+	for {
+		m, err := from.Read(ctx)
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrClosedPipe), errors.Is(err, mcp.ErrConnectionClosed):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := to(ctx, m); err != nil {
+			return err
+		}
+	}
+}
+
+// begin starts work that the reader must not wait for.
+func (r *relay) begin(work func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.leaving {
+		r.work.Go(work)
+	}
+}
+
+// fromClient passes on, or begins to judge, what the client says.
+func (r *relay) fromClient(ctx context.Context, m jsonrpc.Message) error {
+	switch m := m.(type) {
+	case *jsonrpc.Response:
+		q := r.take(r.wanted, m.ID)
+		if q == nil {
+			r.o.Note("the client answered a question that nobody asked; it was left out")
+			return nil
+		}
+		return r.answered(ctx, q, m)
+	case *jsonrpc.Request:
+		if !m.IsCall() {
+			return r.told(ctx, m)
+		}
+		q := &request{method: m.Method, params: m.Params, judged: true, cancel: func() {}}
+		judging := ctx
+		if near(m.Method) == m.Method {
+			judging, q.cancel = context.WithCancel(ctx)
+		}
+		if why := r.open(r.asked, m.ID, q); why != "" {
+			q.cancel()
+			return r.client.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeInvalidRequest, why)})
+		}
+		r.mu.Lock()
+		r.busy++
+		r.mu.Unlock()
+		return r.request(judging, m, q)
+	}
+	return nil
+}
+
+// open notes a request; it returns why it cannot be.
+func (r *relay) open(list map[jsonrpc.ID]*request, id jsonrpc.ID, q *request) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.leaving:
+		return "floodmark: the connection is being closed."
+	case len(list) >= MaxOpen:
+		return fmt.Sprintf("floodmark: more than %d requests are not answered yet; wait for some of them.", MaxOpen)
+	case list[id] != nil:
+		return "floodmark: a request with this id is not answered yet; use another."
+	}
+	list[id] = q
+	return ""
+}
+
+// take ends a request; nil if there is none.
+func (r *relay) take(list map[jsonrpc.ID]*request, id jsonrpc.ID) *request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	q := list[id]
+	delete(list, id)
+	return q
+}
+
+// reply answers a request of the client, once.
+func (r *relay) reply(ctx context.Context, m *jsonrpc.Response) {
+	if r.take(r.asked, m.ID) != nil {
+		r.deliver(ctx, m)
+	}
+}
+
+// deliver gives an answer to the client. What was asked last is answered even
+// if the client has gone by then.
+func (r *relay) deliver(ctx context.Context, m *jsonrpc.Response) {
+	if err := r.client.Write(context.WithoutCancel(ctx), m); err != nil {
+		r.o.Note("an answer did not reach the client: " + plain(err.Error(), maxNote))
+	}
+	r.done()
+}
+
+// done notes that one request of the client needs no answer any more.
+func (r *relay) done() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.busy--; r.busy == 0 && r.idle != nil {
+		close(r.idle)
+		r.idle = nil
+	}
+}
+
+// forward sends a request of the client on, unless it was taken back.
+func (r *relay) forward(ctx context.Context, m *jsonrpc.Request) error {
+	r.mu.Lock()
+	q := r.asked[m.ID]
+	if q != nil {
+		q.judged = false
+	}
+	r.mu.Unlock()
+	if q == nil || ctx.Err() != nil {
+		return context.Canceled
+	}
+	return r.server.Write(ctx, &jsonrpc.Request{ID: m.ID, Method: m.Method, Params: m.Params})
+}
+
+// fromServer passes on, or takes in first, what the server says.
+func (r *relay) fromServer(ctx context.Context, m jsonrpc.Message) error {
+	switch m := m.(type) {
+	case *jsonrpc.Response:
+		r.mu.Lock()
+		q := r.asked[m.ID]
+		if q != nil && q.judged {
+			q = nil // it was never sent
+		}
+		if q != nil {
+			delete(r.asked, m.ID)
+		}
+		r.mu.Unlock()
+		switch {
+		case q == nil:
+			r.o.Note("the server answered a question that nobody asked; it was left out")
+		case q.answer != nil:
+			q.answer <- m
+		default:
+			return r.result(ctx, q, m)
+		}
+	case *jsonrpc.Request:
+		if !m.IsCall() {
+			return r.announced(ctx, m)
+		}
+		q := &request{method: m.Method, params: m.Params}
+		if why := r.open(r.wanted, m.ID, q); why != "" {
+			return r.server.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeInvalidRequest, why)})
+		}
+		return r.wants(ctx, m, q)
+	}
+	return nil
+}

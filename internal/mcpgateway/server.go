@@ -1,0 +1,246 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+// result takes in an answer of the server, then gives it to the client.
+func (r *relay) result(ctx context.Context, q *request, m *jsonrpc.Response) error {
+	out := &jsonrpc.Response{ID: m.ID, Result: m.Result, Error: m.Error}
+	if out.Error != nil {
+		out.Result = nil // a client may read either
+	}
+	if q.call == nil && harmless(q.method, out) {
+		r.deliver(ctx, out)
+		return nil
+	}
+	r.begin(func() {
+		if err := r.arrive(ctx, q, out); err != nil {
+			line := "floodmark: the answer was not taken in, so it is kept back. Ask the owner to run «floodmark status»."
+			if why, ok := errors.AsType[denied](err); ok {
+				line = string(why)
+			}
+			out = &jsonrpc.Response{ID: m.ID, Error: rpcError(codeRefused, line)}
+			if q.method == callTool {
+				out.Error, out.Result = nil, toolError(line)
+			}
+		}
+		r.deliver(ctx, out)
+	})
+	return nil
+}
+
+// harmless reports whether an answer brings no text of the server.
+func harmless(method string, m *jsonrpc.Response) bool {
+	if m.Error != nil {
+		return false
+	}
+	switch method {
+	case "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+		words, _ := readable(m.Result)
+		return words == ""
+	}
+	return false
+}
+
+// arrive takes in one answer. It may change what the client gets.
+func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) error {
+	if m.Error != nil {
+		return r.failed(ctx, q, m)
+	}
+	if q.call != nil {
+		return r.gave(ctx, q, m)
+	}
+	list, err := members(m.Result)
+	if err == nil {
+		err = apart(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "_meta"})
+	}
+	if err != nil {
+		return denied("floodmark: the server's answer was not understood: " + plain(err.Error(), maxNote) + ".")
+	}
+	switch q.method {
+	case listTools:
+		m.Result = r.toolsListed(ctx, q, list)
+		return nil
+	case listPrompts:
+		m.Result = r.definitionsListed(ctx, list, "prompts", kindPrompt, "name")
+		return nil
+	case listTemplates:
+		m.Result = r.definitionsListed(ctx, list, "resourceTemplates", kindTemplate, "uriTemplate")
+		return nil
+	case initialize, discover:
+		m.Result = r.introduced(ctx, list)
+		return nil
+	case listResources:
+		return r.takeIn(ctx, content(asList, m.Result))
+	}
+	if strings.HasPrefix(q.method, "tasks/") {
+		if c := r.ofTask(q.params); c != nil {
+			return r.after(ctx, c, resultOf(m), ifc(m.Result))
+		}
+	}
+	return r.takeIn(ctx, content(asOther, m.Result))
+}
+
+// failed takes in an error of the server: its text is content like any other.
+func (r *relay) failed(ctx context.Context, q *request, m *jsonrpc.Response) error {
+	if q.call != nil {
+		return r.after(ctx, q.call, resultOf(m), nil)
+	}
+	return r.takeIn(ctx, content(asOther, errorText(m)))
+}
+
+func errorText(m *jsonrpc.Response) json.RawMessage {
+	wire, ok := errors.AsType[*jsonrpc.Error](m.Error)
+	if !ok {
+		return quoted(m.Error.Error())
+	}
+	list := []member{{"message", quoted(wire.Message)}}
+	if len(wire.Data) > 0 {
+		list = append(list, member{"data", wire.Data})
+	}
+	return object(list)
+}
+
+// resultOf is an answer as the monitor takes it in.
+func resultOf(m *jsonrpc.Response) hook.Result {
+	raw := m.Result
+	if m.Error != nil {
+		raw = errorText(m)
+	}
+	words, _ := readable(raw)
+	failed := m.Error != nil
+	if list, err := members(raw); err == nil && string(value(list, "isError")) == "true" {
+		failed = true
+	}
+	return hook.Result{Text: words, Error: failed}
+}
+
+// gave takes in the result of a call that was judged.
+func (r *relay) gave(ctx context.Context, q *request, m *jsonrpc.Response) error {
+	list, err := members(m.Result)
+	if err == nil {
+		err = apart(list, []string{"content", "structuredContent", "isError", "_meta", "contents", "messages", "task", "resultType", "requestState", "inputRequests"})
+	}
+	if err != nil {
+		r.lost(ctx, q.call, "the server's answer was not understood")
+		return denied("floodmark: the server's answer was not understood: " + plain(err.Error(), maxNote) + ".")
+	}
+	if v := value(list, "requestState"); !isNull(v) {
+		r.known.state(string(v))
+	}
+	if id := taskOf(value(list, "task")); id != "" {
+		r.known.task(id, q.call)
+	}
+	more := ifc(m.Result)
+	result := resultOf(m)
+	if _, whole := readable(m.Result); !whole {
+		more = &hook.Hints{Trust: "untrusted", Secrecy: "secret"}
+	}
+	return r.after(ctx, q.call, result, more)
+}
+
+// taskOf reads the name of a task that a server began instead of answering.
+func taskOf(v json.RawMessage) string {
+	list, err := members(v)
+	if err != nil {
+		return ""
+	}
+	id, _ := text(value(list, "taskId"))
+	return id
+}
+
+// ofTask is the call whose result a request is about.
+func (r *relay) ofTask(params json.RawMessage) *call {
+	list, err := members(params)
+	if err != nil {
+		return nil
+	}
+	id, err := text(value(list, "taskId"))
+	if err != nil {
+		return nil
+	}
+	return r.known.ofTask(id)
+}
+
+// announced passes on what the server says without wanting an answer.
+func (r *relay) announced(ctx context.Context, m *jsonrpc.Request) error {
+	switch m.Method {
+	case toolsChanged:
+		r.known.changed()
+	case cancelled:
+		if id, ok := requestID(m.Params); ok {
+			r.take(r.wanted, id)
+		}
+	}
+	return r.client.Write(ctx, m)
+}
+
+// wants passes on what the server wants of the client. What a model would read
+// is taken in before.
+func (r *relay) wants(ctx context.Context, m *jsonrpc.Request, q *request) error {
+	if m.Method == "ping" || m.Method == "roots/list" {
+		return r.client.Write(ctx, m)
+	}
+	r.begin(func() {
+		out := &jsonrpc.Request{ID: m.ID, Method: m.Method, Params: m.Params}
+		var err error
+		switch {
+		case !json.Valid(m.Params):
+		case m.Method == elicit:
+			out.Params = visible(m.Params)
+			err = r.takeIn(ctx, content(asOther, m.Params))
+		default:
+			err = r.takeIn(ctx, content(asSampling, m.Params))
+		}
+		if err == nil {
+			err = r.client.Write(ctx, out)
+		}
+		if err != nil && r.take(r.wanted, m.ID) == q {
+			why := rpcError(codeRefused, "floodmark: the request was not taken in, so it is kept back.")
+			if err := r.server.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: why}); err != nil {
+				r.o.Note("a refusal did not reach the server: " + plain(err.Error(), maxNote))
+			}
+		}
+	})
+	return nil
+}
+
+// answered gives the server what the client says to a request of it.
+func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) error {
+	out := &jsonrpc.Response{ID: m.ID, Result: m.Result, Error: m.Error}
+	if q.method != createMessage || m.Error != nil || !includesContext(q.params) {
+		return r.server.Write(ctx, out)
+	}
+	r.begin(func() {
+		args := object([]member{{"server", quoted(r.o.Server)}, {"text", m.Result}})
+		c := &call{agent: Agent, call: hook.Call{ID: newID(), Name: "answer_sampling", Args: args}}
+		if err := r.decide(ctx, c); err != nil {
+			out.Result, out.Error = nil, rpcError(codeRefused, err.Error())
+		} else {
+			r.lost(ctx, c, "sent")
+		}
+		if err := r.server.Write(ctx, out); err != nil {
+			r.o.Note("an answer did not reach the server: " + plain(err.Error(), maxNote))
+		}
+	})
+	return nil
+}
+
+// includesContext reports whether a model that answers the server reads more
+// than the server gave it.
+func includesContext(params json.RawMessage) bool {
+	list, err := members(params)
+	if err != nil {
+		return true
+	}
+	v := value(list, "includeContext")
+	return !isNull(v) && string(v) != `"none"`
+}

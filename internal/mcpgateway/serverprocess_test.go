@@ -1,0 +1,211 @@
+package mcpgateway
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+// asServer is the argument that makes this test program a server.
+const asServer = "-be-an-mcp-server"
+
+// beServer makes this test program a server of tools if it was started as one.
+func beServer() bool {
+	if len(os.Args) < 2 || os.Args[1] != asServer {
+		return false
+	}
+	if len(os.Args) > 2 && os.Args[2] == "stubborn" {
+		stubborn()
+		return true
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ServerOptions{Instructions: "Be kind."})
+	type in struct {
+		Text string `json:"text"`
+	}
+	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "Says it again."}, func(ctx context.Context, r *mcp.CallToolRequest, a in) (*mcp.CallToolResult, any, error) {
+		if token := r.Params.GetProgressToken(); token != nil {
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: 1})
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.Text}}}, nil, nil
+	})
+	mcp.AddTool(s, &mcp.Tool{Name: "pid", Description: "Its process."}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strconv.Itoa(os.Getpid())}}}, nil, nil
+	})
+	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return true
+}
+
+// stubborn neither reads nor ends, and leaves a child behind that does the same.
+func stubborn() {
+	if len(os.Args) == 3 {
+		c := exec.Command(os.Args[0], asServer, "stubborn", "child")
+		c.Stdout = os.Stdout
+		if c.Start() == nil {
+			fmt.Println(`{"jsonrpc":"2.0","method":"notifications/child","params":{"pid":` + strconv.Itoa(c.Process.Pid) + `}}`)
+		}
+	}
+	c := make(chan os.Signal, 1)
+	ignoreTerm(c)
+	time.Sleep(time.Minute)
+}
+
+// through connects an SDK client to a server process through a relay.
+func through(t *testing.T, j Judge, opts *mcp.ClientOptions) (*mcp.ClientSession, chan error) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := Start(Command{Args: []string{program, asServer}, Stderr: os.Stderr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, far := mcp.NewInMemoryTransports()
+	client, err := far.Connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(context.Background(), client, server, Options{Server: "test", Session: NewSession(j, Client{}), Pins: seesAll{}})
+	}()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, opts).Connect(t.Context(), near, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session, ended
+}
+
+func TestASDKClientAndAServerProcess(t *testing.T) {
+	progress := make(chan float64, 1)
+	j := &fakeJudge{}
+	session, ended := through(t, j, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { progress <- r.Params.Progress },
+	})
+	tools, err := session.ListTools(t.Context(), nil)
+	if err != nil || len(tools.Tools) != 2 {
+		t.Fatalf("tools %v, %v", tools, err)
+	}
+	params := &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "hello"}}
+	params.SetProgressToken("p")
+	res, err := session.CallTool(t.Context(), params)
+	if err != nil || res.IsError || res.Content[0].(*mcp.TextContent).Text != "hello" {
+		t.Fatalf("result %+v, %v", res, err)
+	}
+	if got := <-progress; got != 1 {
+		t.Errorf("progress %v", got)
+	}
+	pid := processOf(t, session)
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if err := syscall.Kill(pid, 0); err == nil {
+		t.Error("the server still runs")
+	}
+	said := j.told(hook.ContextAssembled)
+	if len(said) == 0 || !strings.Contains(said[0].Sources[0].Text, "Be kind.") {
+		t.Errorf("its instructions are no source: %+v", said)
+	}
+}
+
+func processOf(t *testing.T, s *mcp.ClientSession) int {
+	t.Helper()
+	res, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "pid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(res.Content[0].(*mcp.TextContent).Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func TestAServerThatIsKilled(t *testing.T) {
+	session, ended := through(t, &fakeJudge{}, nil)
+	pid := processOf(t, session)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the server ended") {
+		t.Errorf("ended with %v", err)
+	}
+	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "pid"}); err == nil {
+		t.Error("a call of a server that is gone worked")
+	}
+	_ = session.Close()
+}
+
+// A server that does not end is made to, with what it started.
+func TestAStubbornServerIsReaped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes the time a server is given to end")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := Start(Command{Args: []string{program, asServer, "stubborn"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := conn.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var child int
+	if _, err := fmt.Sscanf(string(params(m)), `{"pid":%d}`, &child); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Error(err)
+	}
+	for range 100 {
+		if !running(child) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("what the server started still runs")
+}
+
+// running reports whether a process runs; one that nobody waited for does not.
+func running(pid int) bool {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "State:") {
+			return !strings.Contains(lines.Text(), "Z")
+		}
+	}
+	return false
+}
+
+func TestACommandThatDoesNotExist(t *testing.T) {
+	for _, args := range [][]string{nil, {"/nowhere/at/all"}} {
+		if c, err := Start(Command{Args: args}); err == nil {
+			t.Errorf("%v started", args)
+			_ = c.Close()
+		}
+	}
+}

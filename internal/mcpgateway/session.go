@@ -1,0 +1,149 @@
+package mcpgateway
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// Agent is the name by which the monitor knows clients that say no other, and
+// by which the catalog knows what a gateway reads without a call.
+const Agent = "mcp"
+
+// A Session is one client as the monitor knows it. It is safe for concurrent
+// use.
+type Session struct {
+	judge Judge
+	who   Client
+
+	starting sync.Mutex // one start at a time
+	mu       sync.Mutex // guards what is below
+	started  bool
+	heard    map[int]func()
+	next     int
+}
+
+// A Client says whose session it is.
+type Client struct {
+	// Agent and ID name the agent and its session if the client is part of one
+	// that reports by hooks. Without them the session is a new one.
+	Agent string
+	ID    floodmark.SessionID
+	// Project is the folder the client works in and Home the owner's.
+	Project, Home string
+	// Wait is how long the judge may wait for a person besides.
+	Wait time.Duration
+}
+
+// NewSession returns the session of a client. Nothing is told to the monitor
+// before there is something to ask.
+func NewSession(j Judge, c Client) *Session {
+	s := &Session{judge: j, who: c, heard: map[int]func(){}}
+	if c.ID != "" {
+		s.started = true // by its hooks; a session that nobody began has an unknown past
+	} else {
+		s.who.ID = floodmark.SessionID("mcp-" + rand.Text())
+	}
+	if s.who.Agent == "" {
+		s.who.Agent = Agent
+	}
+	return s
+}
+
+// ID names the session in the journal.
+func (s *Session) ID() floodmark.SessionID { return s.who.ID }
+
+// tell asks about one event, after the start of the session was told.
+func (s *Session) tell(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	if err := s.start(ctx); err != nil {
+		return hook.Reply{}, err
+	}
+	return s.ask(ctx, ev)
+}
+
+func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	if ev.Agent == "" {
+		ev.Agent = s.who.Agent
+	}
+	ev.Session = s.who.ID
+	reply, err := s.judge.Handle(ctx, ev)
+	if err == nil {
+		err = ctx.Err() // an answer that comes too late is none
+	}
+	return reply, err
+}
+
+// decide asks about a call. A question to a person may take its time.
+func (s *Session) decide(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, judgeTime+s.who.Wait)
+	defer cancel()
+	return s.tell(ctx, ev)
+}
+
+func (s *Session) start(ctx context.Context) error {
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	s.mu.Lock()
+	done := s.started
+	s.mu.Unlock()
+	if done {
+		return nil
+	}
+	r, err := s.ask(ctx, hook.Event{Point: hook.SessionStart, Cause: hook.Startup, Project: s.who.Project, Home: s.who.Home})
+	if err == nil && !allowed(r) {
+		err = errNotBegun
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.started = true
+	s.mu.Unlock()
+	return nil
+}
+
+// End tells the monitor that the client has gone. A session that belongs to an
+// agent's hooks goes on.
+func (s *Session) End(ctx context.Context) error {
+	s.mu.Lock()
+	own := s.started && strings.HasPrefix(string(s.who.ID), "mcp-")
+	s.mu.Unlock()
+	if !own {
+		return nil
+	}
+	_, err := s.ask(ctx, hook.Event{Point: hook.SessionEnd})
+	return err
+}
+
+// watch calls f whenever something was taken in that may have lowered the mark.
+// The function it returns ends that.
+func (s *Session) watch(f func()) (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.next
+	s.next++
+	s.heard[id] = f
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.heard, id)
+	}
+}
+
+// took tells the watchers.
+func (s *Session) took() {
+	s.mu.Lock()
+	list := make([]func(), 0, len(s.heard))
+	for _, f := range s.heard {
+		list = append(list, f)
+	}
+	s.mu.Unlock()
+	for _, f := range list {
+		f()
+	}
+}

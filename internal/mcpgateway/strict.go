@@ -1,0 +1,208 @@
+package mcpgateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Readers of JSON differ. Of two equal keys most take the last, some the first;
+// readers written in Go take «NAME» for «name». What we judge must be what the
+// server reads, so an object that can be read in two ways is not passed on.
+
+// A member is one key of an object with its value as it was written.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+var errNotObject = errors.New("it is no JSON object")
+
+// members takes an object apart, in order. The data must be valid JSON.
+func members(data []byte) ([]member, error) {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || data[0] != '{' {
+		return nil, errNotObject
+	}
+	var list []member
+	i := 1
+	for {
+		for i < len(data) && (space(data[i]) || data[i] == ',') {
+			i++
+		}
+		if i >= len(data) || data[i] == '}' {
+			return list, nil
+		}
+		end := skipString(data, i)
+		var m member
+		if err := json.Unmarshal(data[i:end], &m.key); err != nil {
+			return nil, err
+		}
+		for i = end; i < len(data) && (space(data[i]) || data[i] == ':'); i++ {
+		}
+		end = skipValue(data, i)
+		m.value = json.RawMessage(data[i:end])
+		list = append(list, m)
+		i = end
+	}
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// skipString returns where the string that begins at i ends.
+func skipString(data []byte, i int) int {
+	for i++; i < len(data) && data[i] != '"'; i++ {
+		if data[i] == '\\' {
+			i++
+		}
+	}
+	return min(i+1, len(data))
+}
+
+// skipValue returns where the value that begins at i ends.
+func skipValue(data []byte, i int) int {
+	depth := 0
+	for i < len(data) {
+		switch c := data[i]; {
+		case c == '"':
+			i = skipString(data, i)
+		case c == '{' || c == '[':
+			depth++
+			i++
+		case c == '}' || c == ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case depth == 0 && (c == ',' || space(c)):
+			return i
+		default:
+			i++
+			continue
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+// distinct refuses an object in which a key stands twice, or in which one is
+// spelled almost like a known one.
+func distinct(data []byte, known ...string) error {
+	list, err := members(data)
+	if err != nil {
+		return err
+	}
+	return apart(list, known)
+}
+
+func apart(list []member, known []string) error {
+	seen := make(map[string]string, len(list))
+	for _, k := range known {
+		seen[fold(k)] = k
+	}
+	met := make(map[string]bool, len(list))
+	for _, m := range list {
+		f := fold(m.key)
+		switch as, ok := seen[f]; {
+		case met[f]:
+			return fmt.Errorf("the key %q is there twice", plain(m.key, maxQuoted))
+		case ok && as != m.key:
+			return fmt.Errorf("the key %q could be taken for %q", plain(m.key, maxQuoted), as)
+		}
+		met[f] = true
+	}
+	return nil
+}
+
+// fold is how a lenient reader would see a key, by the rule of Go's own: a rune
+// stands for all that differ from it by case only.
+func fold(key string) string {
+	return strings.Map(func(r rune) rune {
+		for {
+			next := unicode.SimpleFold(r)
+			if next <= r {
+				return next
+			}
+			r = next
+		}
+	}, key)
+}
+
+// value returns the value of a key, nil if it is not there.
+func value(list []member, key string) json.RawMessage {
+	if i := slices.IndexFunc(list, func(m member) bool { return m.key == key }); i >= 0 {
+		return list[i].value
+	}
+	return nil
+}
+
+// with returns the object with one value replaced, or added at its end.
+func with(list []member, key string, v json.RawMessage) []member {
+	out := slices.Clone(list)
+	if i := slices.IndexFunc(out, func(m member) bool { return m.key == key }); i >= 0 {
+		out[i].value = v
+		return out
+	}
+	return append(out, member{key, v})
+}
+
+// without returns the object without a key.
+func without(list []member, key string) []member {
+	return slices.DeleteFunc(slices.Clone(list), func(m member) bool { return m.key == key })
+}
+
+// object writes members down again.
+func object(list []member) json.RawMessage {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(quoted(m.key))
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// quoted is a string as JSON, without escapes for HTML.
+func quoted(s string) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can always be written
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// text reads a string; anything else is an error.
+func text(v json.RawMessage) (string, error) {
+	if len(v) == 0 || v[0] != '"' {
+		return "", errors.New("it is no string")
+	}
+	var s string
+	err := json.Unmarshal(v, &s)
+	return s, err
+}
+
+// array takes a list apart; nil if it is none.
+func array(v json.RawMessage) ([]json.RawMessage, bool) {
+	if len(v) == 0 || v[0] != '[' {
+		return nil, false
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(v, &list) != nil {
+		return nil, false
+	}
+	return list, true
+}
+
+func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }

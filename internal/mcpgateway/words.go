@@ -1,0 +1,90 @@
+package mcpgateway
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// The limits on what is said, in bytes. A refusal is one line that a model reads.
+const (
+	maxReason = 2000
+	maxNote   = 300
+	maxQuoted = 100
+)
+
+// The codes of our own errors, in the range that JSON-RPC leaves to servers.
+const (
+	codeRefused = -32050 // the monitor says no
+	codeGone    = -32051 // the server has ended
+)
+
+const noAnswer = "the monitor did not answer, so nothing is allowed. Ask the owner to run «floodmark status», and go on without this."
+
+var errNotBegun = errors.New("the session was not begun")
+
+// allowed reports whether a reply lets things go on. A verifier that nobody
+// asked has not agreed.
+func allowed(r hook.Reply) bool {
+	return r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn
+}
+
+// refusal is the line for a reply that does not let things go on. It never
+// holds a code: a reply has none.
+func refusal(r hook.Reply, err error) string {
+	line := r.Line
+	switch {
+	case line != "":
+	case err != nil:
+		line = noAnswer
+	case r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) > 0:
+		line = "refused because these must agree first and were not asked: " + strings.Join(r.Decision.Verifiers, ", ") + "."
+	case len(r.Decision.Reasons) > 0:
+		line = "refused because " + r.Decision.Reasons[0].Text + "."
+	default:
+		line = "refused."
+	}
+	if todo := r.Decision.Remedy.Agent; todo != "" && err == nil {
+		line += " " + todo
+	}
+	return "floodmark: " + plain(line, maxReason)
+}
+
+// toolError is a refusal in the form of a tool's result, which models read.
+func toolError(line string) json.RawMessage {
+	return object([]member{
+		{"content", append(append(json.RawMessage(`[{"type":"text","text":`), quoted(line)...), `}]`...)},
+		{"isError", json.RawMessage("true")},
+	})
+}
+
+func rpcError(code int64, line string) *jsonrpc.Error {
+	return &jsonrpc.Error{Code: code, Message: line}
+}
+
+// plain makes one line of at most limit bytes without anything a terminal
+// would obey.
+func plain(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit - len("…")
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}
