@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -20,7 +18,6 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
-	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/hookrun"
 	"github.com/floodmark/floodmark/internal/mcpgateway"
 )
@@ -97,6 +94,12 @@ func (c *console) mcpWrap(ctx context.Context, f wrapFlags, args []string) error
 	if f.socket != "" {
 		paths.HookSocket = c.path(f.socket)
 	}
+	var pins mcpgateway.Pins
+	if book, err := c.book(f.place); err == nil {
+		pins = book
+	} else {
+		c.say("floodmark: %s: %s", name, err)
+	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	judge, err := client.Dial(paths.HookSocket, client.Options{})
@@ -122,7 +125,7 @@ func (c *console) mcpWrap(ctx context.Context, f wrapFlags, args []string) error
 		Project: c.dir, Home: c.getenv("HOME"),
 	})
 	err = mcpgateway.Run(ctx, mcpgateway.Lines(c.stdin, c.stdout, closing(c.stdin), note), server, mcpgateway.Options{
-		Server: name, Identity: strings.Join(args, "\x00"), Session: session, Pins: c.pins(paths), Note: note,
+		Server: name, Identity: strings.Join(args, "\x00"), Session: session, Pins: pins, Note: note,
 	})
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -184,37 +187,4 @@ func serverName(args []string) string {
 		}
 	}
 	return word
-}
-
-// pins are the definitions that the owner has seen.
-func (c *console) pins(config.Paths) mcpgateway.Pins { return &sightings{} }
-
-// sightings remember what one connection has shown.
-type sightings struct {
-	mu   sync.Mutex // guards seen
-	seen map[string]string
-}
-
-// See holds what has changed since it was first seen.
-func (s *sightings) See(_ context.Context, _, _ string, defs []mcpgateway.Definition) ([]mcpgateway.Verdict, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.seen == nil {
-		s.seen = map[string]string{}
-	}
-	if len(s.seen)+len(defs) > 2*mcpgateway.MaxTools {
-		return nil, errors.New("there are too many definitions")
-	}
-	out := make([]mcpgateway.Verdict, len(defs))
-	for i, d := range defs {
-		key := d.Kind + " " + d.Name
-		was, known := s.seen[key]
-		if !known {
-			s.seen[key] = string(d.Body)
-		}
-		if known && was != string(d.Body) {
-			out[i] = mcpgateway.Verdict{Held: true, Line: fmt.Sprintf("%s has changed since you saw it, so it is held.", d.Name)}
-		}
-	}
-	return out, nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
 func TestMain(m *testing.M) {
@@ -81,11 +82,11 @@ type seesAll struct {
 	accepted bool
 }
 
-func (p seesAll) See(_ context.Context, _, _ string, defs []Definition) ([]Verdict, error) {
-	out := make([]Verdict, len(defs))
+func (p seesAll) See(_ context.Context, _, _ string, defs []mcppins.Definition) ([]mcppins.Verdict, error) {
+	out := make([]mcppins.Verdict, len(defs))
 	for i, d := range defs {
 		line := p.held[d.Kind+" "+d.Name]
-		out[i] = Verdict{Held: line != "", Line: line, Accepted: p.accepted}
+		out[i] = mcppins.Verdict{Held: line != "", Line: line, Accepted: p.accepted}
 	}
 	return out, nil
 }

@@ -16,6 +16,8 @@ type known struct {
 	// all, as far as we know.
 	tools  map[string]tool
 	listed bool
+	// round counts the lists that were begun from their first page.
+	round int
 	// prompts and templates that are held, with the line that says why.
 	held map[string]string
 	// hidden are the tools that the client was not shown because of the mark.
@@ -39,7 +41,8 @@ type tool struct {
 	// arguments are the names its schema declares.
 	arguments []string
 	// held is why it is not shown; empty if it is.
-	held string
+	held  string
+	round int // of the list it was last seen in
 }
 
 func newKnown() known {
@@ -79,6 +82,43 @@ func (k *known) changed() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.listed = false
+}
+
+// begin notes that a list begins anew.
+func (k *known) begin() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.round++
+}
+
+// all notes that the server has listed all its tools.
+func (k *known) all() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.listed = true
+}
+
+// learn notes a tool. One that is there twice in a list, and once held, is held.
+func (k *known) learn(name string, t tool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	was, there := k.tools[name]
+	if !there && len(k.tools) >= MaxTools {
+		return
+	}
+	if t.round = k.round; there && was.round == t.round && was.held != "" {
+		return
+	}
+	k.tools[name] = t
+}
+
+// hold notes whether a prompt or template is held, and why.
+func (k *known) hold(name, line string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if delete(k.held, name); line != "" && len(k.held) < MaxTools {
+		k.held[name] = line
+	}
 }
 
 // isHeld returns why a prompt or template is held.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
 // toolsListed takes in one page of the server's tools and returns it without
@@ -22,11 +23,12 @@ func (r *relay) toolsListed(ctx context.Context, q *request, list []member) json
 	if !ok {
 		return object(with(list, "tools", json.RawMessage("[]")))
 	}
-	shown := r.pinned(ctx, items, kindTool, "name")
-	if !paged(q.params) && isNull(value(list, "nextCursor")) || isNull(value(list, "nextCursor")) {
-		r.known.mu.Lock()
-		r.known.listed = true
-		r.known.mu.Unlock()
+	if !paged(q.params) {
+		r.known.begin()
+	}
+	shown := r.pinned(ctx, items, mcppins.Tool, "name")
+	if isNull(value(list, "nextCursor")) {
+		r.known.all()
 	}
 	hidden, err := r.hidden(ctx)
 	if err != nil {
@@ -69,14 +71,14 @@ func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key s
 		r.o.Note(fmt.Sprintf("the server lists %d definitions at once, at most %d are looked at", len(items), MaxTools))
 		items = items[:MaxTools]
 	}
-	defs := make([]Definition, 0, len(items))
+	defs := make([]mcppins.Definition, 0, len(items))
 	for _, body := range items {
 		name, why := definitionName(body, key)
 		if why != nil {
 			r.o.Note("a definition was left out: " + plain(why.Error(), maxNote))
 			continue
 		}
-		defs = append(defs, Definition{Server: r.o.Server, Kind: kind, Name: name, Body: body})
+		defs = append(defs, mcppins.Definition{Server: r.o.Server, Kind: kind, Name: name, Body: body})
 	}
 	verdicts, err := r.o.Pins.See(ctx, r.o.Server, r.o.Identity, defs)
 	if err == nil && len(verdicts) != len(defs) {
@@ -84,7 +86,7 @@ func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key s
 	}
 	var shown []shownItem
 	for i, d := range defs {
-		v := Verdict{Held: true, Line: "the definitions that the owner has seen cannot be read, so everything is held."}
+		v := mcppins.Verdict{Held: true, Line: "the definitions that the owner has seen cannot be read, so everything is held."}
 		if err == nil {
 			v = verdicts[i]
 		}
@@ -117,27 +119,18 @@ func definitionName(body json.RawMessage, key string) (string, error) {
 }
 
 // note remembers what was said of a definition.
-func (r *relay) note(d Definition, v Verdict) {
+func (r *relay) note(d mcppins.Definition, v mcppins.Verdict) {
 	line := ""
 	if v.Held {
 		line = "floodmark: " + plain(v.Line, maxReason)
 		r.o.Note(strconv.Quote(d.Name) + " is held: " + plain(v.Line, maxNote))
 	}
 	r.known.show(d.Kind+" "+d.Name, string(d.Body), v.Held || v.Accepted)
-	r.known.mu.Lock()
-	defer r.known.mu.Unlock()
-	if d.Kind != kindTool {
-		if v.Held && len(r.known.held) < MaxTools {
-			r.known.held[d.Kind+" "+d.Name] = line
-		} else {
-			delete(r.known.held, d.Kind+" "+d.Name)
-		}
+	if d.Kind != mcppins.Tool {
+		r.known.hold(d.Kind+" "+d.Name, line)
 		return
 	}
-	if _, there := r.known.tools[d.Name]; !there && len(r.known.tools) >= MaxTools {
-		return
-	}
-	r.known.tools[d.Name] = tool{hints: annotations(d.Body), arguments: properties(d.Body), held: line}
+	r.known.learn(d.Name, tool{hints: annotations(d.Body), arguments: properties(d.Body), held: line})
 }
 
 // annotations are the server's claims on a tool.
@@ -278,8 +271,8 @@ func (r *relay) introduced(ctx context.Context, list []member) json.RawMessage {
 	if isNull(raw) {
 		return object(list)
 	}
-	def := Definition{Server: r.o.Server, Kind: kindInstructions, Name: kindInstructions, Body: raw}
-	verdicts, err := r.o.Pins.See(ctx, r.o.Server, r.o.Identity, []Definition{def})
+	def := mcppins.Definition{Server: r.o.Server, Kind: mcppins.Instructions, Name: mcppins.Instructions, Body: raw}
+	verdicts, err := r.o.Pins.See(ctx, r.o.Server, r.o.Identity, []mcppins.Definition{def})
 	if err != nil || len(verdicts) != 1 || verdicts[0].Held {
 		r.o.Note("the server's instructions are held: see «floodmark mcp review»")
 		return object(without(list, "instructions"))
@@ -321,14 +314,15 @@ func (r *relay) learn(ctx context.Context) error {
 			break // it has no list: its tools are judged by their names
 		}
 		items, _ := array(value(list, "tools"))
-		r.pinned(ctx, items, kindTool, "name")
+		if len(cursor) == 0 {
+			r.known.begin()
+		}
+		r.pinned(ctx, items, mcppins.Tool, "name")
 		if cursor = value(list, "nextCursor"); isNull(cursor) {
 			break
 		}
 	}
-	r.known.mu.Lock()
-	defer r.known.mu.Unlock()
-	r.known.listed = true
+	r.known.all()
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
 // result takes in an answer of the server, then gives it to the client.
@@ -70,10 +71,10 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 		m.Result = r.toolsListed(ctx, q, list)
 		return nil
 	case listPrompts:
-		m.Result = r.definitionsListed(ctx, list, "prompts", kindPrompt, "name")
+		m.Result = r.definitionsListed(ctx, list, "prompts", mcppins.Prompt, "name")
 		return nil
 	case listTemplates:
-		m.Result = r.definitionsListed(ctx, list, "resourceTemplates", kindTemplate, "uriTemplate")
+		m.Result = r.definitionsListed(ctx, list, "resourceTemplates", mcppins.ResourceTemplate, "uriTemplate")
 		return nil
 	case initialize, discover:
 		m.Result = r.introduced(ctx, list)

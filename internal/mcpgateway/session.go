@@ -70,7 +70,7 @@ func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if ev.Agent == "" {
 		ev.Agent = s.who.Agent
 	}
-	ev.Session = s.who.ID
+	ev.Session, ev.Gateway = s.who.ID, true
 	reply, err := s.judge.Handle(ctx, ev)
 	if err == nil {
 		err = ctx.Err() // an answer that comes too late is none
