@@ -259,6 +259,8 @@ type Shown struct {
 	// picked value, and PickEnd a typed end of it. Neither says what it is.
 	Pick    Digest `json:"pick,omitzero"`
 	PickEnd Digest `json:"pickEnd,omitzero"`
+	// Two is set if two people must approve it.
+	Two bool `json:"two,omitempty"`
 }
 
 // An Offer is one approval that a question offers. A grant is never wider than
@@ -307,6 +309,16 @@ type CallFollowed struct {
 	// Gateway is what the gateway calls it.
 	Gateway CallID  `json:"gateway"`
 	Tool    ToolRef `json:"tool"`
+}
+
+// TicketCounted says that one of the two people whom a question needs has approved
+// it. It allows nothing yet.
+type TicketCounted struct {
+	Ticket TicketID `json:"ticket"`
+	// Person is who it is by the policy, By and Channel how that was proved.
+	Person  string `json:"person"`
+	By      string `json:"by,omitempty"`
+	Channel string `json:"channel,omitempty"`
 }
 
 // GrantGiven says that the owner approved calls like the shown one.

@@ -74,7 +74,7 @@ func examples() []floodmark.Fact {
 func fullShown(tool floodmark.ToolRef, label floodmark.Label, digest floodmark.Digest) floodmark.Shown {
 	return floodmark.Shown{
 		Tool: tool, ArgsDigest: digest, Pattern: "p", Mark: label, Codes: []floodmark.Code{floodmark.FlowSecret}, Node: 4,
-		Offers: []floodmark.Offer{{Words: "w", Scope: floodmark.GrantPattern, Pattern: "p", For: time.Hour}}, Others: digest, Pick: digest, PickEnd: digest,
+		Offers: []floodmark.Offer{{Words: "w", Scope: floodmark.GrantPattern, Pattern: "p", For: time.Hour}}, Others: digest, Pick: digest, PickEnd: digest, Two: true,
 	}
 }
 
@@ -86,6 +86,7 @@ func shortExamples(at time.Time) []floodmark.Fact {
 	return []floodmark.Fact{
 		floodmark.CallFollowed{Call: "c", Gateway: "g", Tool: floodmark.ToolRef{Agent: "a", Server: "s", Name: "n"}},
 		floodmark.ChildSpawned{Child: "k"},
+		floodmark.TicketCounted{Ticket: "t", Person: "p", By: "b", Channel: "c"},
 		floodmark.PauseBegan{Pause: floodmark.Pause{Session: "s", From: at, Until: at, By: "b", Channel: "c"}},
 		floodmark.PauseEnded{Session: "s", Why: "w", By: "b", Asked: 1, Refused: 2},
 	}
@@ -159,8 +160,8 @@ func TestFactsGoThereAndBack(t *testing.T) {
 			seen[kind] = true
 		}
 	}
-	if len(seen) != 32 {
-		t.Errorf("%d kinds of facts have an example, want 32", len(seen))
+	if len(seen) != 33 {
+		t.Errorf("%d kinds of facts have an example, want 33", len(seen))
 	}
 }
 

@@ -40,6 +40,7 @@ func (Withdrawn) factKind() string        { return "withdrawn" }
 func (IncidentSeen) factKind() string     { return "incident-seen" }
 func (TicketOpened) factKind() string     { return "ticket-opened" }
 func (TicketExtended) factKind() string   { return "ticket-extended" }
+func (TicketCounted) factKind() string    { return "ticket-counted" }
 func (TicketRefused) factKind() string    { return "ticket-refused" }
 func (TicketAnswered) factKind() string   { return "ticket-answered" }
 func (GrantGiven) factKind() string       { return "grant-given" }
@@ -167,6 +168,8 @@ func readAsked(kind string, body []byte) (f Fact, known bool, err error) {
 		f, err = decode[TicketOpened](body)
 	case "ticket-extended":
 		f, err = decode[TicketExtended](body)
+	case "ticket-counted":
+		f, err = decode[TicketCounted](body)
 	case "ticket-refused":
 		f, err = decode[TicketRefused](body)
 	case "ticket-answered":

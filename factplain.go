@@ -225,6 +225,7 @@ func (c *plain) shown(s *Shown) {
 	c.digest("others", &s.Others, s.Others.IsZero())
 	c.digest("pick", &s.Pick, s.Pick.IsZero())
 	c.digest("pickEnd", &s.PickEnd, s.PickEnd.IsZero())
+	c.flag("two", &s.Two)
 	c.shut('}')
 }
 

@@ -55,6 +55,8 @@ type Question struct {
 	// Pick is set if an argument that matters was seen only in content from
 	// outside: then an approval must also say what that argument is.
 	Pick *Pick
+	// Two says that two people must approve it.
+	Two bool
 	// Asked is how the owner's last message begins: a question hours later is
 	// read by somebody who thinks of other things.
 	Asked string

@@ -51,6 +51,8 @@ type Open struct {
 	// Approved says that it was answered with yes. It is kept until it expires:
 	// a deny that arrives before the call runs still wins.
 	Approved bool `json:"approved,omitempty"`
+	// First is the first of two people who approved it, where it takes two.
+	First string `json:"first,omitempty"`
 	// By and Channel say who approved it, and where.
 	By      string `json:"by,omitempty"`
 	Channel string `json:"channel,omitempty"`
@@ -119,8 +121,24 @@ func (b *Book) Extend(f floodmark.TicketExtended) {
 		return
 	}
 	same := func(s floodmark.Shown) bool { return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest }
+	if !slices.ContainsFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool { return same(s) && asItWas(s, f.Shown) }) {
+		b.Tickets[i].First = "" // who said yes has not seen this
+	}
 	b.Tickets[i].Shown = append(slices.DeleteFunc(b.Tickets[i].Shown, same), f.Shown)
 	b.Tickets[i].CodeMAC = f.CodeMAC
+}
+
+// asItWas reports whether a call is shown once more as it was before: with a new
+// code only.
+func asItWas(a, b floodmark.Shown) bool {
+	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && slices.Equal(a.Codes, b.Codes)
+}
+
+// Count takes in that the first of two people approved.
+func (b *Book) Count(f floodmark.TicketCounted) {
+	if i := b.find(f.Ticket); i >= 0 {
+		b.Tickets[i].First = f.Person
+	}
 }
 
 // Refuse takes in a wrong code. One that names no ticket counts against all

@@ -45,6 +45,9 @@ type Command struct {
 	Digest string // what to endorse: a digest or its beginning
 	// By and Channel say who answered, and where.
 	By, Channel string
+	// Typed says that it was typed into a conversation with the agent: who that
+	// was is the agent's word.
+	Typed bool
 }
 
 // All approves every call printed under the same code.

@@ -92,17 +92,22 @@ func (b *Book) Asked(t floodmark.ToolRef, args floodmark.Digest, at time.Time) (
 // [floodmark.TicketOpened].
 func (b *Book) Joinable(turn int, at, held time.Time) (Open, bool) {
 	for _, o := range b.Tickets {
-		if !o.Approved && o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown && !o.picks() && o.Held.Equal(held) {
+		if !o.Approved && o.Turn == turn && at.Before(o.Expires) && len(o.Shown) < MaxShown && !o.alone() && o.Held.Equal(held) {
 			return o, true
 		}
 	}
 	return Open{}, false
 }
 
-// picks reports whether an approval must say where a call goes. Such a question
-// holds one call.
-func (o Open) picks() bool {
-	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return !s.Pick.IsZero() })
+// alone reports whether an approval must say where a call goes, or takes two
+// people. Such a question holds one call.
+func (o Open) alone() bool {
+	return o.Two() || slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return !s.Pick.IsZero() })
+}
+
+// Two reports whether it takes two people to approve it.
+func (o Open) Two() bool {
+	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return s.Two })
 }
 
 // ByCode returns the open question whose code this is. It looks at every one,

@@ -53,7 +53,7 @@ func (st *step) questionAgain(shown floodmark.Shown, decided []floodmark.ActionD
 		j.leaves, _ = keptLeaves(&j)
 		q := approval.Question{
 			Action: f.Action, Line: retoldLine(st, j), Sources: append(loadedFrom(&j.basis), st.blamed(f.Decision)...),
-			Pattern: shown.Pattern, Offers: shown.Offers,
+			Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two,
 		}
 		if !shown.Pick.IsZero() {
 			_, _, q.Pick = st.pick(&j)

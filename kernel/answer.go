@@ -81,7 +81,7 @@ func (st *step) answer(cmd approval.Command) {
 		st.out.Reply.Notice = "That question has no such offer. Look at it again."
 		return
 	}
-	if !st.picked(cmd, open) {
+	if !st.picked(cmd, open) || !st.counted(&cmd, open) {
 		return
 	}
 	var given []floodmark.Shown

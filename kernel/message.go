@@ -26,7 +26,7 @@ func (st *step) messageReceived() error {
 	if label.Trust == floodmark.Owner && o.Kind == floodmark.FromSender && st.s.Parent == "" {
 		cmd, err := approval.ParseCommand(st.ev.Text)
 		if err == nil {
-			cmd.By, cmd.Channel = o.Sender, o.Name
+			cmd.By, cmd.Channel, cmd.Typed = o.Sender, o.Name, true
 			st.out.Reply.Consumed = true
 			return st.command(cmd)
 		}

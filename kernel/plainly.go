@@ -33,6 +33,9 @@ func (st *step) worded(q approval.Question, j *judged) approval.Question {
 		q.Notes[i] = n
 	}
 	q.Led, q.Beware = st.led(j), beware(j)
+	if q.Two {
+		q.Beware = append(q.Beware, "It takes two people to allow it.")
+	}
 	q.Source, q.Consequence = q.SourceWords(), q.ConsequenceWords()
 	return q
 }

@@ -198,6 +198,8 @@ func (s *State) applyBook(f floodmark.Fact) error {
 		s.Book.Open(f, s.Turn)
 	case floodmark.TicketExtended:
 		s.Book.Extend(f)
+	case floodmark.TicketCounted:
+		s.Book.Count(f)
 	case floodmark.TicketRefused:
 		s.Book.Refuse(f)
 	case floodmark.TicketAnswered:

@@ -149,11 +149,11 @@ func (st *step) ask(j judged) {
 	}
 	q := approval.Question{
 		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
-		Offers: shown.Offers, Asked: st.lastWords(),
+		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two,
 	}
 	shown.Pick, shown.PickEnd, q.Pick = st.pick(&j)
 	q = st.worded(q, &j)
-	if !asked && q.Pick == nil { // what has to be picked is asked alone
+	if !asked && q.Pick == nil && !q.Two { // what has to be picked, or takes two people, is asked alone
 		open, asked = st.s.Book.Joinable(st.turn(), st.in.At, held)
 	}
 	t := approval.Ticket{ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Call: q, Calls: 1}
@@ -183,6 +183,7 @@ func (st *step) shows(j *judged) floodmark.Shown {
 	s := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(j), Others: others(&j.basis),
+		Two: st.takesTwo(j),
 	}
 	if o := s.Offers[len(s.Offers)-1]; o.Scope == floodmark.GrantPattern {
 		s.Pattern = o.Pattern
@@ -198,7 +199,7 @@ func (st *step) codeMAC(t floodmark.TicketID) floodmark.Digest {
 // an approval of it would hold.
 func (st *step) current(o approval.Open, now floodmark.Shown) bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool {
-		return s.Tool == now.Tool && s.ArgsDigest == now.ArgsDigest && s.Mark == now.Mark &&
+		return s.Tool == now.Tool && s.ArgsDigest == now.ArgsDigest && s.Mark == now.Mark && s.Two == now.Two &&
 			slices.Equal(s.Codes, now.Codes) && !st.s.Ledger.NewBelow(s.Node, floodmark.Local)
 	})
 }

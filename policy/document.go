@@ -174,7 +174,7 @@ func (r *reader) caution(n *yaml.Node) map[toolName]bool {
 
 func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
 	approvals, auditor := value(root, "approvals"), value(root, "auditor")
-	quiet := r.quiet(value(approvals, "quiet"))
+	quiet, people := r.quiet(value(approvals, "quiet")), r.people(approvals)
 	return func(s *Settings) {
 		set(value(root, "enforce"), func(n *yaml.Node) { s.Enforce = yes(n, "true") })
 		set(value(root, "relax"), func(n *yaml.Node) { s.Relax = yes(n, "true") })
@@ -192,6 +192,8 @@ func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
 		set(value(approvals, "maxTries"), func(n *yaml.Node) { s.MaxTries = number(n) })
 		set(value(approvals, "perHour"), func(n *yaml.Node) { s.PerHour = number(n) })
 		set(value(approvals, "quiet"), func(*yaml.Node) { s.Quiet = quiet })
+		set(value(approvals, "admin"), func(n *yaml.Node) { s.AdminTwo = yes(n, "two") })
+		set(value(approvals, "people"), func(*yaml.Node) { s.People = people })
 		set(value(auditor, "on"), func(n *yaml.Node) { s.AuditorOn = yes(n, "true") })
 		set(value(auditor, "failMode"), func(n *yaml.Node) { s.AuditorFailMode = failMode(n) })
 	}

@@ -28,6 +28,10 @@ type Settings struct {
 	PerHour   int
 	// Quiet are the hours in which nobody is asked.
 	Quiet Quiet
+	// AdminTwo says that two of the People must approve what changes the agent or
+	// the monitor.
+	AdminTwo bool
+	People   People
 	// AuditorOn says that an auditor is configured, AuditorFailMode what its
 	// silence means.
 	AuditorOn       bool

@@ -86,6 +86,11 @@ func approvalsShape() *shape {
 		{name: "maxTries", shape: &shape{kind: whole, noun: "a number of tries", about: "Wrong codes that void a question.", low: 1, high: 10}},
 		{name: "perHour", shape: &shape{kind: whole, noun: "a number of questions", about: "Questions that one session may ask in an hour; more are refused.", low: 1, high: 240}},
 		{name: "quiet", shape: quietShape()},
+		{name: "admin", in: inUser, shape: &shape{
+			kind: word, noun: "number of people", words: []string{"one", "two"},
+			about: "How many people must approve what changes the agent or the monitor.",
+		}},
+		{name: "people", in: inUser, shape: peopleShape()},
 	}}
 }
 

@@ -417,7 +417,11 @@ type Question struct {
 	Code string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
 	// Until when nobody is told of it, because it was asked in quiet hours;
 	// missing for others.
-	Held          *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=held,proto3" json:"held,omitempty"`
+	Held *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=held,proto3" json:"held,omitempty"`
+	// It takes two people to approve it.
+	Two bool `protobuf:"varint,9,opt,name=two,proto3" json:"two,omitempty"`
+	// Who has approved it so far, where it takes two.
+	ApprovedBy    string `protobuf:"bytes,10,opt,name=approved_by,json=approvedBy,proto3" json:"approved_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -506,6 +510,20 @@ func (x *Question) GetHeld() *timestamppb.Timestamp {
 		return x.Held
 	}
 	return nil
+}
+
+func (x *Question) GetTwo() bool {
+	if x != nil {
+		return x.Two
+	}
+	return false
+}
+
+func (x *Question) GetApprovedBy() string {
+	if x != nil {
+		return x.ApprovedBy
+	}
+	return ""
 }
 
 // One call a person is asked about.
@@ -1386,7 +1404,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\areasons\x18\b \x03(\tR\areasons\x12\x1a\n" +
 	"\bremedies\x18\t \x03(\tR\bremedies\x12\x1a\n" +
 	"\bfollowed\x18\n" +
-	" \x03(\tR\bfollowed\"\xad\x02\n" +
+	" \x03(\tR\bfollowed\"\xe0\x02\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
@@ -1395,7 +1413,11 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\aexpires\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aexpires\x12-\n" +
 	"\x05calls\x18\x06 \x03(\v2\x17.floodmark.v1.AskedCallR\x05calls\x12\x12\n" +
 	"\x04code\x18\a \x01(\tR\x04code\x12.\n" +
-	"\x04held\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x04held\"\xfb\x02\n" +
+	"\x04held\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x04held\x12\x10\n" +
+	"\x03two\x18\t \x01(\bR\x03two\x12\x1f\n" +
+	"\vapproved_by\x18\n" +
+	" \x01(\tR\n" +
+	"approvedBy\"\xfb\x02\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +

@@ -74,6 +74,9 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 		if h := q.GetHeld(); h != nil {
 			p.line(4, "it is quiet: nobody is told of this before "+stamp(h)+"; you can answer it all the same")
 		}
+		if q.GetTwo() {
+			p.line(4, twoText(q))
+		}
 		for _, call := range q.GetCalls() {
 			p.line(4, call.GetLine())
 			askedText(p, call)
@@ -88,6 +91,14 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 		p.line(4, "to deny:    floodmark deny "+shellWord(q.GetTicket())+where.flags())
 		p.line(4, "to approve: "+approve)
 	}
+}
+
+// twoText says how many of the two people have approved a question.
+func twoText(q *wire.Question) string {
+	if q.GetApprovedBy() == "" {
+		return "it takes two people; nobody has approved it yet"
+	}
+	return "one of two: " + q.GetApprovedBy() + " has approved it, and another person has to"
 }
 
 // askedText is what a person can choose from, and what has to be said.

@@ -90,12 +90,12 @@ func (d *desk) Closed(_ context.Context, s floodmark.SessionID, t floodmark.Tick
 	return nil
 }
 
-// picks reports a question that wants to hear where a call goes: an agent's own
-// window cannot ask that.
+// picks reports a question that wants to hear where a call goes, or takes two
+// people: an agent's own window cannot ask that.
 func (d *Daemon) picks(s floodmark.SessionID, t floodmark.TicketID) bool {
 	for _, p := range d.monitor.Pending("") {
 		if p.Ticket == t && p.Session.ID == s {
-			return slices.ContainsFunc(p.Questions, func(q approval.Question) bool { return q.Pick != nil })
+			return slices.ContainsFunc(p.Questions, func(q approval.Question) bool { return q.Pick != nil || q.Two })
 		}
 	}
 	return true // it cannot be looked at

@@ -37,6 +37,7 @@ func (d *Desk) open(ctx context.Context, t *tale) []*wire.Question {
 			continue
 		}
 		q := &wire.Question{Ticket: string(o.ID), Session: string(t.session.ID), Agent: t.state.Agent, Expires: timestamppb.New(o.Expires)}
+		q.Two, q.ApprovedBy = o.Two(), o.First
 		if o.Held.After(d.Now()) {
 			q.Held = timestamppb.New(o.Held)
 		}
