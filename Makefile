@@ -9,7 +9,7 @@ BENCH    ?= .
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-hook mutate soak release docs stories tools proto
+.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-hook bench-mcp mutate soak release docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,12 @@ bench-hook: ## one hook call beside starting an empty program, and the first cal
 	@mkdir -p .cache/hook
 	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o .cache/hook/ ./cmd/floodmark ./cmd/floodmark-hook
 	@CGO_ENABLED=0 go -C bench run ./hook -seed $(SEED) -programs ../.cache/hook -json ../docs/evidence/hook.json
+
+bench-mcp: ## one call of a server's tool through the gateway beside the same call without it; renews docs/evidence/mcp-bench.json
+	@mkdir -p .cache/hook
+	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o .cache/hook/ ./cmd/floodmark
+	@CGO_ENABLED=0 go -C bench build -o ../.cache/hook/bench-mcp ./mcp
+	@.cache/hook/bench-mcp -seed $(SEED) -programs .cache/hook -json docs/evidence/mcp-bench.json
 
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// many is how many calls are under way at once.
+const many = 64
+
+// largeBytes is the size of the large result.
+const largeBytes = 10 << 20
+
+// A crowd is what many calls at once came to.
+type crowd struct {
+	AtOnce int     `json:"at_once"`
+	Bare   float64 `json:"bare_per_second"`
+	Wrap   float64 `json:"wrap_per_second"`
+	Share  float64 `json:"share"` // wrap of bare
+}
+
+// A large is what a large result came to.
+type large struct {
+	Bytes  int     `json:"bytes"`
+	Direct float64 `json:"direct_ms"`
+	Bare   float64 `json:"bare_ms"`
+	Wrap   float64 `json:"wrap_ms"`
+	// The most memory that stood between, in MiB.
+	BareMiB float64 `json:"bare_mib"`
+	WrapMiB float64 `json:"wrap_mib"`
+}
+
+// crowd calls from many sides at once, each way for a while, twice in turn.
+func (b *bench) crowd(ctx context.Context, o options, e *evidence) error {
+	var rates [2]float64
+	const turns = 2
+	for range turns {
+		for i, open := range []func(context.Context) (way, error){b.bare, b.wrap} {
+			w, err := open(ctx)
+			if err != nil {
+				return err
+			}
+			rate, err := w.rush(ctx, o.crowd/turns)
+			if err = errors.Join(err, w.Close()); err != nil {
+				return err
+			}
+			rates[i] += rate / turns
+		}
+	}
+	e.Crowd = crowd{AtOnce: many, Bare: rates[0], Wrap: rates[1], Share: rates[1] / rates[0]}
+	return nil
+}
+
+// rush returns how many calls were answered in a second.
+func (w way) rush(ctx context.Context, long time.Duration) (float64, error) {
+	var calls atomic.Int64
+	var wg sync.WaitGroup
+	failed := make(chan error, many)
+	began := time.Now()
+	for i := range many {
+		wg.Go(func() {
+			for n := 0; time.Since(began) < long; n++ {
+				text := fmt.Sprintf("%d says %d", i, n)
+				if _, err := w.call(ctx, "echo", echoArgs{text}, len(text)); err != nil {
+					failed <- err
+					return
+				}
+				calls.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	took := time.Since(began)
+	select {
+	case err := <-failed:
+		return 0, err
+	default:
+		return float64(calls.Load()) / took.Seconds(), nil
+	}
+}
+
+// large asks for a large result once each way.
+func (b *bench) large(ctx context.Context, _ options, e *evidence) error {
+	e.Large.Bytes = largeBytes
+	for i, open := range []func(context.Context) (way, error){b.direct, b.bare, b.wrap} {
+		w, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		took, err := w.call(ctx, "large", largeArgs{largeBytes}, largeBytes)
+		memory := w.memory()
+		if err = errors.Join(err, w.Close()); err != nil {
+			e.Notes = append(e.Notes, fmt.Sprintf("a result of %d bytes, way %d: %v", largeBytes, i, err))
+		}
+		switch i {
+		case 0:
+			e.Large.Direct = ms(took)
+		case 1:
+			e.Large.Bare, e.Large.BareMiB = ms(took), memory
+		case 2:
+			e.Large.Wrap, e.Large.WrapMiB = ms(took), memory
+		}
+	}
+	return nil
+}
+
+// memory is the most that what stands between ever held, in MiB.
+func (w way) memory() float64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(data) {
+		if rest, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
+			kib, _ := strconv.ParseFloat(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))), 64)
+			return kib / 1024
+		}
+	}
+	return 0
+}
