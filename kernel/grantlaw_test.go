@@ -54,7 +54,7 @@ func TestLawAGrantIsForWhatWasShown(t *testing.T) {
 	if len(tried) != len(offerKinds()) || sunk < cases/50 {
 		t.Errorf("tried %v, the mark sank %d times", tried, sunk)
 	}
-	t.Logf("approvals by kind %v, %d times the mark sank", tried, sunk)
+	t.Logf("%d cases, approvals by kind %v, %d times the mark sank", cases, tried, sunk)
 }
 
 // sinks takes in something from outside: no grant is left, and what was approved is

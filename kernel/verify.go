@@ -270,6 +270,8 @@ func failureRemedy(a floodmark.VerifierAnswered) string {
 		return "It is still being asked: try the same call again in a minute, and tell the owner that it takes long."
 	case verify.Unshowable:
 		return "Make the call smaller: put less into its arguments."
+	case verify.Crowded:
+		return "Make fewer calls at once: wait for those that are being asked about, then try this one again."
 	default:
 		return "Tell the owner that the verifier gave no answer, go on with what needs none, and try the same call again later."
 	}

@@ -168,6 +168,7 @@ func TestExactlyOneOfEightChannelsWins(t *testing.T) {
 			t.Fatalf("round %d: %d won, %d were told", n, won.Load(), late.Load())
 		}
 	}
+	t.Logf("%d times one of %d channels won", rounds(2000, 60), channels)
 }
 
 // A no among eight answers that comes before the call runs beats every yes.
@@ -195,6 +196,7 @@ func TestANoAmongEightBeatsTheYes(t *testing.T) {
 			t.Fatalf("round %d: %s", n, got)
 		}
 	}
+	t.Logf("%d times one no beat seven yes", rounds(500, 30))
 }
 
 // Ten thousand wrong codes: the question is void after five, few facts are
@@ -232,6 +234,7 @@ func TestGuessingCodes(t *testing.T) {
 		default:
 		}
 	}
+	t.Logf("%d wrong codes: %d counted, %d question voided, %d incident", rounds(10_000, 500), refused, void, incidents)
 	if refused != 5 || void != 1 || incidents != 1 {
 		t.Errorf("%d refused, %d void, %d incidents", refused, void, incidents)
 	}

@@ -81,6 +81,7 @@ const (
 	maxAudits        = 3        // opinions asked on one call whose session keeps moving
 	maxVerifies      = 3        // and as many rounds of verifiers
 	maxFlights       = 1024     // askings whose caller could not wait for the answer
+	maxGateAtOnce    = 8        // askings of one gate by one session: an agent has a few calls at once
 	postingsAtOnce   = 512      // contents asked of the journal in one call
 )
 

@@ -105,7 +105,13 @@ func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *fligh
 		f.fail(&verify.Failure{Kind: verify.Unconfigured, Text: "service.yaml does not say how to reach it"})
 		return f
 	}
+	if !m.flights.begin(key) {
+		f.answer.Request = ""
+		f.fail(&verify.Failure{Kind: verify.Crowded, Text: fmt.Sprintf("%d calls of this session wait for it already", maxGateAtOnce)})
+		return f
+	}
 	if err := m.join(); err != nil {
+		m.flights.end(key)
 		f.fail(stopped())
 		return f
 	}
@@ -116,6 +122,7 @@ func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *fligh
 	f.stop = stop
 	go func() {
 		defer m.work.Done()
+		defer m.flights.end(key)
 		defer stop()
 		f.ask(ctx, m.life, m.cfg.Verifiers[at], g.Timeout)
 	}()
@@ -154,13 +161,40 @@ func (f *flight) fail(why *verify.Failure) {
 	close(f.done)
 }
 
-// flights are the askings nobody waits for.
+// flights are the askings nobody waits for, and how many there are of each session
+// at each gate.
 type flights struct {
-	mu   sync.Mutex // guards the map
+	mu   sync.Mutex // guards the maps
 	open map[flightKey]*flight
+	busy map[flightKey]int // by session and gate
 }
 
-func newFlights() *flights { return &flights{open: map[flightKey]*flight{}} }
+func newFlights() *flights {
+	return &flights{open: map[flightKey]*flight{}, busy: map[flightKey]int{}}
+}
+
+// begin makes room for one more asking, if there is any: a gate that may be silent
+// is not to be drowned by whoever wants it to be.
+func (fs *flights) begin(key flightKey) bool {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	of := flightKey{session: key.session, gate: key.gate}
+	if fs.busy[of] >= maxGateAtOnce {
+		return false
+	}
+	fs.busy[of]++
+	return true
+}
+
+// end gives the room back.
+func (fs *flights) end(key flightKey) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	of := flightKey{session: key.session, gate: key.gate}
+	if fs.busy[of]--; fs.busy[of] == 0 {
+		delete(fs.busy, of)
+	}
+}
 
 // lateFor is how long the answer to a call that was refused meanwhile may be
 // used by the same call tried again.

@@ -362,3 +362,52 @@ func TestCloseEndsAsking(t *testing.T) {
 		t.Errorf("%+v", reply)
 	}
 }
+
+// A session that asks a gate too much at once is refused, also where silence would let
+// a call pass: nobody gets past a gate by drowning it. Others are not kept waiting.
+func TestAGateIsNotDrowned(t *testing.T) {
+	const most = 8
+	var in sync.WaitGroup
+	in.Add(most)
+	hold, asked := make(chan struct{}), 0
+	var mu sync.Mutex // guards asked
+	d := gated(t, "verifiers: [{name: webhook, failMode: allow}]\n", func(c *monitor.Config) { c.NewRequest = func() string { return "r" } }, webgate{"webhook", func(_ context.Context, r verify.Request) (verify.Answer, error) {
+		mu.Lock()
+		asked++
+		n := asked
+		mu.Unlock()
+		if r.Session != "s" || n > most {
+			return verify.Answer{Allow: true}, nil
+		}
+		in.Done()
+		<-hold
+		return verify.Answer{}, &verify.Failure{Kind: verify.TimedOut, Text: "too slow"}
+	}})
+	call := func(n int) hook.Event {
+		return calls("s", fmt.Sprint("c", n), "ls", fmt.Sprintf(`{"path":"/work/%d"}`, n))
+	}
+	var all sync.WaitGroup
+	for n := range most {
+		all.Go(func() {
+			if got := d.tell(t, call(n)).Decision.Verdict; got != floodmark.Allow {
+				t.Errorf("call %d: %s", n, got)
+			}
+		})
+	}
+	in.Wait()
+	for n := most; n < most+3; n++ {
+		got := d.tell(t, call(n)).Decision
+		if got.Verdict != floodmark.Restrict || !strings.Contains(got.Reasons[0].Text, "gave no answer: 8 calls of this session wait for it already") || !strings.HasPrefix(got.Remedy.Agent, "Make fewer calls at once") {
+			t.Errorf("one too many: %+v", got)
+		}
+	}
+	d.tell(t, at("other", hook.SessionStart))
+	if got := d.tell(t, calls("other", "c1", "ls", `{"path":"/work"}`)).Decision.Verdict; got != floodmark.Allow {
+		t.Errorf("another session: %s", got)
+	}
+	close(hold)
+	all.Wait()
+	if got := d.tell(t, call(0)).Decision.Verdict; got != floodmark.Allow {
+		t.Errorf("afterwards: %s", got)
+	}
+}
