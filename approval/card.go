@@ -14,10 +14,11 @@ import (
 const (
 	maxShownValue = 160
 	maxShownName  = 60
-	maxShownAsked = 160 // of the owner's own words
-	maxShownHead  = 40  // of a place in the first line
-	maxShownArgs  = 6
-	briefArgs     = 2 // of each call, if there are several
+	maxShownAsked = 140 // of the owner's own words
+	maxShownHead  = 40  // of a place in the first line, and of what the catalog says
+	maxShownRows  = 6
+	maxShownList  = 6 // of one row
+	briefRows     = 2 // of each call, if there are several
 )
 
 // A Card is a question in the words a person reads, whichever channel shows it.
@@ -76,14 +77,14 @@ func (q Question) Card(brief bool) Card {
 	if i := q.text(); i >= 0 {
 		c.Body = append(c.Body, q.textLine(i, rows))
 	}
-	if p := q.led(); len(p) > 0 && !q.named(rows) {
+	if p := q.led(); len(p) > 0 && (!q.Led.known() || !q.named(rows)) {
 		c.Body = append(c.Body, p)
 	}
 	for _, b := range q.Beware {
 		c.Body = append(c.Body, Phrase{}.say("(!) "+b))
 	}
 	if q.Consequence != "" || len(q.Action.Effects) > 0 {
-		c.Body = append(c.Body, append(Phrase{}.say("If you allow it: "), q.consequence(false)...))
+		c.Body = append(c.Body, append(Phrase{}.say("After a yes: "), q.consequence(false)...))
 	}
 	return c
 }
@@ -134,10 +135,26 @@ func (q Question) with() Phrase {
 	case q.Unknown:
 		return p.say(" (nobody has described it)")
 	case q.About != "":
-		about, _, _ := strings.Cut(q.About, ";")
-		return p.say(" (" + floodmark.Shorten(floodmark.Visible(about), maxShownValue) + ")")
+		return p.say(" (" + briefly(q.About) + ")")
 	}
 	return p
+}
+
+// briefly is the first clause of a description, as far as it fits.
+func briefly(about string) string {
+	about, _, _ = strings.Cut(floodmark.Visible(about), ";")
+	words := strings.Fields(about)
+	text := ""
+	for i, w := range words {
+		if len(text)+1+len(w) > maxShownHead {
+			return text + " …"
+		}
+		if i > 0 {
+			text += " "
+		}
+		text += w
+	}
+	return text
 }
 
 // note is what is known besides of an argument.
@@ -148,10 +165,12 @@ func (q Question) note(i int) Note {
 	return Note{From: Origin{Trust: q.Action.Arguments[i].Trust}}
 }
 
-// named reports whether the lines of a card say already what led to the call.
+// named reports whether the lines of a card name already what led to the call, or
+// something that is believed as little.
 func (q Question) named(rows []row) bool {
 	says := func(i int) bool {
-		return q.Action.Arguments[i].Whence == floodmark.Seen && q.Led.known() && q.note(i).From == q.Led && q.Led.Trust == q.Action.Arguments[i].Trust
+		a, from := q.Action.Arguments[i], q.note(i).From
+		return a.Whence == floodmark.Seen && from.known() && from.Trust == a.Trust && from.Trust <= q.Led.Trust
 	}
 	if i := q.text(); i >= 0 && says(i) {
 		return true
@@ -206,33 +225,33 @@ func (q Question) rows(brief bool) (list []row, left int, hides bool) {
 			all = append(all, i)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b int) int { return q.worse(a, b) })
-	most := maxShownArgs
+	slices.SortStableFunc(all, q.worse)
+	most, each := maxShownRows, maxShownList
 	if brief {
-		most = briefArgs
+		most, each = briefRows, briefRows
 	}
-	shown := slices.Clone(all[:min(len(all), most)])
-	slices.SortStableFunc(shown, func(a, b int) int {
-		return cmp.Compare(first(q.note(a).Goes || q.chosen(a)), first(q.note(b).Goes || q.chosen(b)))
-	})
-	for _, i := range shown {
-		if n := len(list) - 1; n >= 0 && q.alike(list[n].args[0], i) {
-			list[n].args = append(list[n].args, i)
-			continue
-		}
-		list = append(list, row{args: []int{i}})
-	}
-	for _, i := range all[len(shown):] {
-		hides = hides || args[i].Role != floodmark.Content && args[i].Whence != floodmark.Stated
+	for _, i := range all {
 		at := slices.IndexFunc(list, func(r row) bool { return q.alike(r.args[0], i) })
-		if at < 0 {
-			left++
+		switch {
+		case at < 0 && len(list) < most:
+			list = append(list, row{args: []int{i}})
 			continue
+		case at >= 0 && len(list[at].args) < each:
+			list[at].args = append(list[at].args, i)
+			continue
+		case at >= 0:
+			list[at].more++
+		default:
+			left++
 		}
-		list[at].more++
+		hides = hides || args[i].Role != floodmark.Content && args[i].Whence != floodmark.Stated
 	}
+	slices.SortStableFunc(list, func(a, b row) int { return cmp.Compare(first(q.goes(a.args[0])), first(q.goes(b.args[0]))) })
 	return list, left, hides
 }
+
+// goes reports an argument that says where the call goes.
+func (q Question) goes(i int) bool { return q.note(i).Goes || q.chosen(i) }
 
 // worse puts first what a person should look at first.
 func (q Question) worse(a, b int) int {

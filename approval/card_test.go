@@ -56,10 +56,10 @@ You had said: “Pay what the letter says”
 With “do it” of “bank” (moves money)
 Recipient: “DE02500105170137075030”
    from “letter.txt” (written by others)
-Date: “2026-03-16” (the agent's choice)
+Date: “2026-03-16” (agent's choice)
 Amount: “45.50” (your own words)
-Text (not shown here): from there, too
-If you allow it: The money goes out and cannot be called back.`)
+Text (not shown): from there, too
+After a yes: the money goes out and cannot be called back.`)
 
 	q := payment()
 	q.Notes[0].From, q.Action.Arguments[0].Trust, q.Beware = page, floodmark.Untrusted, []string{"Look."}
@@ -70,11 +70,11 @@ You had said: “Pay what the letter says”
 With “do it” of “bank” (moves money)
 Recipient: one of those below
    from “letter.txt” (written by others)
-Date: “2026-03-16” (the agent's choice)
+Date: “2026-03-16” (agent's choice)
 Amount: “45.50” (your own words)
-Text (not shown here): from “news.example” (anybody can write there)
+Text (not shown): from “news.example” (anybody writes there)
 (!) Look.
-If you allow it: The money goes out and cannot be called back.`)
+After a yes: the money goes out and cannot be called back.`)
 
 	q = question(floodmark.Change, arg("file_id", "13", floodmark.Seen, floodmark.External), arg("password", "", floodmark.Seen, floodmark.External), arg("empty", "", floodmark.Stated, floodmark.Owner))
 	q.Led = inbox
@@ -84,8 +84,8 @@ helper wants to create, change or delete something
 With “do it”
 File: “13”
 Password: not shown, it may be a secret
-   both from what “read inbox” gave (others write there)
-If you allow it: Something others may rely on is made, changed or deleted.`)
+   both from “read inbox” (others write there)
+After a yes: something others rely on is made, changed or deleted.`)
 }
 
 // Values of a list stand in one line as far as they came from the same place.
@@ -104,24 +104,16 @@ With “do it”
 2 recipients: “p1” and “p2”
    from “letter.txt” (written by others)
 2 recipients: “p0” and “p3” (your own words)
-If you allow it: It goes out and cannot be called back.`)
+After a yes: it goes out and cannot be called back.`)
 	for i := 4; i < 9; i++ {
 		q.Action.Arguments = append(q.Action.Arguments, arg(fmt.Sprintf("recipients[%d]", i), fmt.Sprint("p", i), floodmark.Stated, floodmark.Owner))
 	}
 	same(t, "many", q.Lines()[2:5], `
 2 recipients: “p1” and “p2”
    from “letter.txt” (written by others)
-7 recipients: “p0”, “p3”, “p4”, “p5” and 3 more (your own words)`)
+7 recipients: “p0”, “p3”, “p4”, “p5”, “p6”, “p7” and 1 more (your own words)`)
 	if q.Card(false).Hides {
 		t.Error("what the owner stated may be left out")
-	}
-	if c := q.Card(true); c.Hides || len(c.Body) != 5 || c.Body[3].String() != "(7 more not shown here)" {
-		t.Errorf("a brief card: %v", c)
-	}
-	q.Action.Arguments[8].Whence = floodmark.Nowhere
-	q.Action.Arguments[3].Whence, q.Action.Arguments[7].Whence = floodmark.Nowhere, floodmark.Nowhere
-	if q.Card(false).Hides || !q.Card(true).Hides {
-		t.Error("what a card hides")
 	}
 	for i := range q.Action.Arguments {
 		q.Action.Arguments[i].Whence = floodmark.Nowhere
@@ -135,9 +127,47 @@ If you allow it: It goes out and cannot be called back.`)
 	}
 	q.Action.Arguments[2].Shown = "p…"
 	same(t, "one is not whole", q.Lines()[2:5], `
-2 recipients: “p0” and “p1” (the agent's choice)
-Recipient: “p…” (the agent's choice)
+5 recipients: “p0”, “p1”, “p3”, “p4” and “p5” (agent's choice)
+Recipient: “p…” (agent's choice)
    (!) not all of it is shown`)
+	q = question(floodmark.Send, arg("files[0].file_id", "11", floodmark.Nowhere, 0), arg("files[0].type", "doc", floodmark.Nowhere, 0), arg("files[1].file_id", "7", floodmark.Nowhere, 0))
+	same(t, "the same", question(floodmark.Send, arg("x[0]", "v", floodmark.Nowhere, 0), arg("x[1]", "v", floodmark.Nowhere, 0)).Lines()[2:3], "2 x: each “v” (agent's choice)")
+	same(t, "things in a list", q.Lines()[2:4], `
+“2 file files”: “11” and “7” (agent's choice)
+“File 1 type”: “doc” (agent's choice)`)
+}
+
+// A card has room for six arguments, a brief one for two. Those believed least come
+// first, and one that matters is not left out without a word.
+func TestWhatACardLeavesOut(t *testing.T) {
+	var q approval.Question
+	for _, want := range []struct{ n, lines, brief int }{{2, 5, 4}, {3, 6, 5}, {6, 9, 5}, {7, 10, 5}} {
+		q = question(floodmark.Write)
+		for i := range want.n {
+			q.Action.Arguments = append(q.Action.Arguments, arg(fmt.Sprint("x", i), "v", floodmark.Stated, floodmark.Owner))
+		}
+		if c := q.Card(true); len(q.Lines()) != want.lines || len(c.Body) != want.brief || c.Hides {
+			t.Errorf("%+v: %q and %v", want, q.Lines(), c)
+		}
+	}
+	q.Action.Arguments[6].Whence, q.Action.Arguments[6].Trust = floodmark.Nowhere, floodmark.Untrusted
+	if got := q.Lines(); got[2] != "X6: “v” (agent's choice)" || got[8] != "(1 more not shown here)" || q.Card(false).Hides {
+		t.Errorf("%q", got)
+	}
+	for i := range q.Action.Arguments {
+		q.Action.Arguments[i].Whence = floodmark.Nowhere
+	}
+	if !q.Card(false).Hides {
+		t.Error("one that the agent chose is hidden")
+	}
+	q.Action.Arguments[0].Role = floodmark.Content
+	if q.Card(false).Hides {
+		t.Error("a text may be left out")
+	}
+	q.Pick = &approval.Pick{Argument: "x0", Words: "type"}
+	if got := q.Lines(); got[2] != "X0: “v” (agent's choice)" {
+		t.Errorf("what has to be typed comes first: %q", got)
+	}
 }
 
 // What a value is said to come from.
@@ -147,8 +177,8 @@ func TestWhereValuesComeFrom(t *testing.T) {
 		n    approval.Note
 		want string
 	}{
-		"a page":      {arg("x", "v", floodmark.Seen, floodmark.Untrusted), approval.Note{From: page}, "   from “news.example” (anybody can write there)"},
-		"shared":      {arg("x", "v", floodmark.Seen, floodmark.Shared), approval.Note{From: approval.Origin{Name: "wall", Trust: floodmark.Shared}}, "   from what “wall” gave (shared with others)"},
+		"a page":      {arg("x", "v", floodmark.Seen, floodmark.Untrusted), approval.Note{From: page}, "   from “news.example” (anybody writes there)"},
+		"shared":      {arg("x", "v", floodmark.Seen, floodmark.Shared), approval.Note{From: approval.Origin{Name: "wall", Trust: floodmark.Shared}}, "   from “wall” (shared with others)"},
 		"own":         {arg("x", "v", floodmark.Seen, floodmark.Local), approval.Note{From: approval.Origin{Place: "my.txt", Trust: floodmark.Local}}, "   from “my.txt” (your own)"},
 		"unknown":     {arg("x", "v", floodmark.Seen, floodmark.External), approval.Note{}, "   from what it read, not from you"},
 		"unknown own": {arg("x", "v", floodmark.Seen, floodmark.Local), approval.Note{}, "   from what it read of yours"},
@@ -156,7 +186,7 @@ func TestWhereValuesComeFrom(t *testing.T) {
 		"in pieces": {
 			floodmark.Argument{Path: "x", Role: floodmark.Critical, Whence: floodmark.Seen, Trust: floodmark.External, Shown: "v", Pieced: true},
 			approval.Note{From: letter},
-			"   put together from “letter.txt” (written by others)",
+			"   from parts of “letter.txt” (written by others)",
 		},
 		"cut":        {arg("x", "v", floodmark.Stated, floodmark.Owner), approval.Note{Cut: true}, "   (!) not all of it is shown"},
 		"look-alike": {arg("x", "pαypal", floodmark.Stated, floodmark.Owner), approval.Note{}, "   (!) has look-alike letters of another alphabet"},
@@ -173,7 +203,7 @@ func TestWhereValuesComeFrom(t *testing.T) {
 func TestWhatLedToACall(t *testing.T) {
 	q := question(floodmark.Run, arg("command", "make", floodmark.Nowhere, floodmark.Untrusted))
 	q.Led = page
-	if got := q.Lines(); len(got) != 5 || got[3] != "It had read “news.example” (anybody can write there)" || q.SourceWords() != "“news.example” (anybody can write there)" {
+	if got := q.Lines(); len(got) != 5 || got[3] != "It had read “news.example” (anybody writes there)" || q.SourceWords() != "“news.example” (anybody writes there)" {
 		t.Errorf("%q", got)
 	}
 	q.Led, q.Source = approval.Origin{}, "something"
@@ -191,12 +221,12 @@ func TestWhatLedToACall(t *testing.T) {
 	text := floodmark.Argument{Path: "body", Role: floodmark.Content, Whence: floodmark.Seen, Trust: floodmark.Untrusted}
 	q = question(floodmark.Send, text)
 	q.Led, q.Notes = page, []approval.Note{{Is: "text", From: page}}
-	if got := q.Lines(); len(got) != 4 || got[2] != "Text (not shown here): from “news.example” (anybody can write there)" {
+	if got := q.Lines(); len(got) != 4 || got[2] != "Text (not shown): from “news.example” (anybody writes there)" {
 		t.Errorf("%q", got)
 	}
 	for whence, want := range map[floodmark.Whence]string{floodmark.Nowhere: "written by the agent", floodmark.Stated: "your own words"} {
 		q.Action.Arguments[0].Whence = whence
-		if got := q.Lines(); len(got) != 5 || got[2] != "Text (not shown here): "+want {
+		if got := q.Lines(); len(got) != 5 || got[2] != "Text (not shown): "+want {
 			t.Errorf("%q", got)
 		}
 	}
@@ -215,7 +245,7 @@ func TestDeeds(t *testing.T) {
 		floodmark.Run:   {"run a program", "Code runs on your machine with your rights."},
 		floodmark.Send:  {"send something to others", "It goes out and cannot be called back."},
 		floodmark.Write: {"write a file or note", "A file or note is written."},
-		floodmark.Fetch: {"fetch something from the internet", "That place learns what is asked for, and the agent reads what it answers."},
+		floodmark.Fetch: {"fetch something from the internet", "That place is asked, and the agent reads its answer."},
 		floodmark.Observe: {
 			"look something up", "Nothing leaves and nothing changes.",
 		},
@@ -266,8 +296,14 @@ func TestNamesOfArguments(t *testing.T) {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
+	for n, want := range map[int]string{256: "“A a a", 257: "“a_a_a"} {
+		q := question(floodmark.Write, floodmark.Argument{Path: strings.Repeat("a_", 128)[:255] + strings.Repeat("x", n-255), Shown: "9"})
+		if got := q.Lines()[2]; !strings.HasPrefix(strings.ToLower(got), strings.ToLower(want)) {
+			t.Error(got)
+		}
+	}
 	q := question(floodmark.Write, floodmark.Argument{Path: "Amount (your own words)", Shown: "9"})
-	if got := q.Lines()[2]; got != "“Amount (your own words)”: “9” (the agent's choice)" {
+	if got := q.Lines()[2]; got != "“Amount (your own words)”: “9” (agent's choice)" {
 		t.Error(got)
 	}
 }

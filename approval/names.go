@@ -6,9 +6,15 @@ import (
 	"unicode"
 )
 
+// maxName is how long a name can be that people would read as one, in bytes.
+const maxName = 256
+
 // inWords is what a program calls something, as people write: «start_time» and
 // «startTime» are «start time».
 func inWords(name string) string {
+	if len(name) > maxName {
+		return name
+	}
 	var b strings.Builder
 	small := false // the last rune was a small letter or a digit
 	for _, r := range name {
@@ -45,6 +51,9 @@ type named struct {
 // nameOf words the path of an argument. Of a list whose values stand alone the
 // numbers are left out; things in a list are counted from 1.
 func nameOf(path string, declared bool) named {
+	if len(path) > maxName {
+		return named{one: path, many: path, list: path, foreign: true}
+	}
 	top, rest, inside := strings.Cut(path, "[")
 	number, below, _ := strings.Cut(rest, "]")
 	n := named{list: path, foreign: !declared}
@@ -55,13 +64,15 @@ func nameOf(path string, declared bool) named {
 		n.one, n.many = singular(words), words
 	case inside:
 		n.foreign = true // only the name of the list is described
-		n.one = singular(words)
+		n.list = top + "[]" + below
+		n.one, n.many = singular(words), singular(words)
 		if i, err := strconv.Atoi(number); err == nil {
 			n.one += " " + strconv.Itoa(i+1)
 		}
 		for _, w := range strings.FieldsFunc(below, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
-			n.one += " " + person(w)
+			n.one, n.many = n.one+" "+person(w), n.many+" "+person(w)
 		}
+		n.many += "s"
 	default:
 		var list []string
 		for i, w := range strings.Split(top, ".") {

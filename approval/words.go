@@ -56,6 +56,9 @@ func (q Question) line(r row, most int) Phrase {
 		p = p.say(floodmark.Shorten(floodmark.Visible(words), maxShownName))
 	}
 	p = p.say(": ")
+	if q.equal(r) {
+		return p.say("each ").quote(q.Action.Arguments[r.args[0]].Shown, most)
+	}
 	for n, i := range r.args {
 		switch {
 		case n > 0 && n == len(r.args)-1 && r.more == 0:
@@ -78,6 +81,12 @@ func (q Question) line(r row, most int) Phrase {
 	return p
 }
 
+// equal reports several values that are all the same.
+func (q Question) equal(r row) bool {
+	other := func(i int) bool { return q.Action.Arguments[i].Shown != q.Action.Arguments[r.args[0]].Shown }
+	return len(r.args) > 1 && r.more == 0 && !slices.ContainsFunc(r.args, other)
+}
+
 // warning is what has to be said of one value alone.
 func (q Question) warning(i int) string {
 	switch a := q.Action.Arguments[i]; {
@@ -98,7 +107,7 @@ func (q Question) origin(i int) Phrase {
 	case floodmark.Seen:
 		p := Phrase{}.say("from ")
 		if a.Pieced {
-			p = Phrase{}.say("put together from ")
+			p = Phrase{}.say("from parts of ")
 		}
 		switch {
 		case !from.known() && a.Trust >= floodmark.Local:
@@ -109,7 +118,7 @@ func (q Question) origin(i int) Phrase {
 		return append(p, from.words()...)
 	case floodmark.Nowhere:
 	}
-	return Phrase{}.say("the agent's choice")
+	return Phrase{}.say("agent's choice")
 }
 
 func (o Origin) known() bool { return o.Name != "" || o.Place != "" }
@@ -118,11 +127,11 @@ func (o Origin) known() bool { return o.Name != "" || o.Place != "" }
 func (o Origin) words() Phrase {
 	p, others := Phrase{}.quote(o.Place, maxShownName), " (written by others)"
 	if o.Place == "" {
-		p, others = Phrase{}.say("what ").quote(inWords(o.Name), maxShownName).say(" gave"), " (others write there)"
+		p, others = Phrase{}.quote(inWords(o.Name), maxShownName), " (others write there)"
 	}
 	switch o.Trust {
 	case floodmark.Untrusted:
-		return p.say(" (anybody can write there)")
+		return p.say(" (anybody writes there)")
 	case floodmark.External:
 		return p.say(others)
 	case floodmark.Shared:
@@ -150,7 +159,7 @@ func (q Question) text() int {
 
 // textLine says where the text of a call comes from: it stands on no card.
 func (q Question) textLine(i int, rows []row) Phrase {
-	p := Phrase{}.say("Text (not shown here): ")
+	p := Phrase{}.say("Text (not shown): ")
 	a, from := q.Action.Arguments[i], q.note(i).From
 	elsewhere := func(r row) bool {
 		b := q.Action.Arguments[r.args[0]]
@@ -195,7 +204,7 @@ func (q Question) SourceWords() string {
 
 // ConsequenceWords say what happens after a yes. Whoever gets something by it is
 // named or counted.
-func (q Question) ConsequenceWords() string { return q.consequence(true).String() }
+func (q Question) ConsequenceWords() string { return capital(q.consequence(true).String()) }
 
 // places are where a call goes: the first, and how many more.
 func (q Question) places() (to, more int) {
@@ -284,31 +293,31 @@ func (q Question) sum(p Phrase) Phrase {
 func (q Question) consequence(named bool) Phrase {
 	p := Phrase{}
 	if q.Unknown || len(q.Action.Effects) == 0 {
-		return p.say("Nobody has said what this does: it can be anything.")
+		return p.say("nobody has said what this does: it can be anything.")
 	}
 	switch slices.Min(q.Action.Effects) {
 	case floodmark.Admin:
-		return p.say("It changes the agent itself, what it obeys, or this monitor.")
+		return p.say("it changes the agent itself, what it obeys, or this monitor.")
 	case floodmark.Run:
-		return p.say("Code runs on your machine with your rights.")
+		return p.say("code runs on your machine with your rights.")
 	case floodmark.Send:
 		to := q.to(maxShownValue)
 		switch {
 		case q.Pays && named:
-			return append(p.say("The money goes out"), append(to, Part{Text: " and cannot be called back."})...)
+			return append(p.say("the money goes out"), append(to, Part{Text: " and cannot be called back."})...)
 		case q.Pays:
-			return p.say("The money goes out and cannot be called back.")
+			return p.say("the money goes out and cannot be called back.")
 		case named && len(to) > 0:
-			return append(p.say("It goes out"), append(to, Part{Text: " and cannot be called back."})...)
+			return append(p.say("it goes out"), append(to, Part{Text: " and cannot be called back."})...)
 		}
-		return p.say("It goes out and cannot be called back.")
+		return p.say("it goes out and cannot be called back.")
 	case floodmark.Change:
-		return p.say("Something others may rely on is made, changed or deleted.")
+		return p.say("something others rely on is made, changed or deleted.")
 	case floodmark.Write:
-		return p.say("A file or note is written.")
+		return p.say("a file or note is written.")
 	case floodmark.Fetch:
-		return p.say("That place learns what is asked for, and the agent reads what it answers.")
+		return p.say("that place is asked, and the agent reads its answer.")
 	case floodmark.Observe:
 	}
-	return p.say("Nothing leaves and nothing changes.")
+	return p.say("nothing leaves and nothing changes.")
 }

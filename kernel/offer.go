@@ -31,7 +31,7 @@ func (st *step) offers(j *judged) []floodmark.Offer {
 	case st.settings().ToolWide && !flowed(j.codes()):
 		list = append(list, floodmark.Offer{Words: "any call of " + tool + " until the turn ends", Scope: floodmark.GrantTool})
 	case !slices.Contains(j.action.Effects, floodmark.Send):
-		list = append(list, floodmark.Offer{Words: "exactly this call, again and again for 30 min", Scope: floodmark.GrantMinutes, For: offerAgain})
+		list = append(list, floodmark.Offer{Words: "exactly this call for 30 min", Scope: floodmark.GrantMinutes, For: offerAgain})
 	}
 	if j.pattern != "" {
 		list = append(list, patternOffer(j, tool))
@@ -55,7 +55,7 @@ func patternOffer(j *judged, tool string) floodmark.Offer {
 	case slices.Contains(j.action.Effects, floodmark.Send):
 		o.Words, o.For = tool+" to "+goesTo(j)+" in this session, whatever it says (24 h at most)", offerSession
 	default:
-		o.Words = visible(j.pattern) + ", whatever the text, for 2 h"
+		o.Words = "the same with any text, for 2 h"
 	}
 	return o
 }

@@ -70,6 +70,9 @@ func (st *step) originOf(n floodmark.NodeID) approval.Origin {
 // origin names a source as a card does.
 func origin(s floodmark.Source, t floodmark.Trust) approval.Origin {
 	name := s.Origin.Name
+	if s.Origin.Kind == floodmark.FromModel { // what it read before is named there
+		return approval.Origin{}
+	}
 	if s.Origin.Kind != floodmark.FromTool {
 		s.Origin.Place = ""
 		name, _, _ = strings.Cut(sourceName(s, t), " ("+t.String()+")")

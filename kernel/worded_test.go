@@ -45,7 +45,7 @@ func TestACardKnowsWhatTheCatalogKnows(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
-	if q.Led != page || q.Source != "“one.example” (anybody can write there)" {
+	if q.Led != page || q.Source != "“one.example” (anybody writes there)" {
 		t.Errorf("%+v, %q", q.Led, q.Source)
 	}
 	q = d.call("strange", `{"to":"me"}`).Ask.Call

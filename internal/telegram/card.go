@@ -69,8 +69,11 @@ func hides(q approval.Question, brief bool) bool { return q.Card(brief).Hides }
 
 // lastLine says how long there is, and what silence means.
 func lastLine(t *Text, left time.Duration, silence string) {
-	fmt.Fprintf(sayer{t}, "\n\nAnswer within %s. %s", span(left.Round(5*time.Second)), silence)
+	fmt.Fprintf(sayer{t}, "\n\nAnswer within %s. %s", until(left), silence)
 }
+
+// until says how long there is, as far as it matters.
+func until(left time.Duration) string { return span(left.Round(5 * time.Second)) }
 
 func span(d time.Duration) string {
 	switch {

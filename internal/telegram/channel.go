@@ -163,10 +163,11 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	ch.mu.Lock()
 	t := c.ticket
 	text := questionCard(approval.Head(c.calls), c.calls, c.choices)
+	text.say("\n\n")
 	if len(c.choices) == 1 {
-		text.say("\n\n" + howTo(t, c.calls))
+		text.say(howTo(t, c.calls) + "\n")
 	}
-	lastLine(&text, t.Expires.Sub(ch.bot.opts.Now()), "No answer means no.")
+	text.say("No answer within " + until(t.Expires.Sub(ch.bot.opts.Now())) + " means no.")
 	rows := keyboardOf(ch.bot.key, ch.bot.memo.tag, kindQuestion, string(t.ID), c.choices)
 	var bound [][]string
 	for _, one := range c.choices {

@@ -35,7 +35,7 @@ func typed(t approval.Ticket, calls []approval.Question) (choice, bool) {
 // howTo says how a question can be allowed that has no button for it.
 func howTo(t approval.Ticket, calls []approval.Question) string {
 	if _, ok := typed(t, calls); ok {
-		return "To allow it, reply to this message: " + cutRunes(floodmark.Visible(calls[0].Pick.Words), maxLineRunes) + "."
+		return "To allow it, reply: " + cutRunes(floodmark.Visible(calls[0].Pick.Words), maxLineRunes) + "."
 	}
 	return "To allow it, type «floodmark pending» at your computer."
 }

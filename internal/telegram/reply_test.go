@@ -24,7 +24,7 @@ func TestATypedPlace(t *testing.T) {
 	q.Call.Pick = &approval.Pick{Argument: "command", Words: "type what stands behind the @"}
 	d.ask(t, q)
 	card := d.card(t)
-	if len(card.Labels) != 1 || !strings.Contains(card.Text, "To allow it, reply to this message: type what stands behind the @.") {
+	if len(card.Labels) != 1 || !strings.Contains(card.Text, "To allow it, reply: type what stands behind the @.") {
 		t.Fatalf("buttons %q below %s", card.Labels, card.Text)
 	}
 	d.server.Reply(mallory, group, card.ID, "right.example")
