@@ -167,7 +167,7 @@ func (c *console) checkAgents(ctx context.Context, p place) []finding {
 	var list []finding
 	for _, f := range m.List(ctx) {
 		check, again := "agent "+f.Title, "floodmark protect "+f.Name+p.flags()
-		switch bad := checkWords(check, f.Hooks); {
+		switch bad := checkWords(check, "its hooks start", f.Hooks); {
 		case f.State == protect.Unreadable:
 			list = append(list, wrong(check, "mend it: then «"+again+"»", "%s", f.Why))
 		case bad != nil:
@@ -183,18 +183,18 @@ func (c *console) checkAgents(ctx context.Context, p place) []finding {
 	return list
 }
 
-// checkWords looks at the programs that settings start.
-func checkWords(check string, words []string) *finding {
+// checkWords looks at the programs that settings start; starts says what does.
+func checkWords(check, starts string, words []string) *finding {
 	for _, word := range words {
 		info, err := os.Stat(word)
 		var f finding
 		switch {
 		case !filepath.IsAbs(word):
-			f = wrong(check, "write its full path, or let «floodmark protect» do it", "its hooks start «%s», which is found by PATH: whoever sets it chooses the program", word)
+			f = wrong(check, "write its full path, or let «floodmark protect» do it", "%s «%s», which is found by PATH: whoever sets it chooses the program", starts, word)
 		case err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0:
-			f = wrong(check, "install it there, or let «floodmark protect» write where it is", "its hooks start %s, which is no program: everything is refused", word)
+			f = wrong(check, "install it there, or let «floodmark protect» write where it is", "%s %s, which is no program: everything is refused", starts, word)
 		case info.Mode().Perm()&0o022 != 0:
-			f = wrong(check, "chmod go-w "+shellWord(word), "others may write to %s, which its hooks start", word)
+			f = wrong(check, "chmod go-w "+shellWord(word), "%s %s, to which others may write", starts, word)
 		default:
 			continue
 		}

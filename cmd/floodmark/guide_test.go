@@ -35,9 +35,11 @@ func TestGuides(t *testing.T) {
 			}
 			commands := 0
 			dir := t.TempDir()
-			save(t, filepath.Join(dir, "bin", hookName), "#!/bin/sh\n")
-			if err := os.Chmod(filepath.Join(dir, "bin", hookName), 0o700); err != nil {
-				t.Fatal(err)
+			for _, program := range []string{hookName, "floodmark"} {
+				save(t, filepath.Join(dir, "bin", program), "#!/bin/sh\n")
+				if err := os.Chmod(filepath.Join(dir, "bin", program), 0o700); err != nil {
+					t.Fatal(err)
+				}
 			}
 			for _, f := range fences(string(text)) {
 				kind, name, _ := strings.Cut(f.info, " ")
@@ -124,7 +126,7 @@ func followGuide(t *testing.T, dir string, f fence) int {
 	return len(parts)
 }
 
-// guideEnvironment is a home of its own, with the hook program installed.
+// guideEnvironment is a home of its own, with the programs installed.
 func guideEnvironment(dir string) func(string) string {
 	return func(name string) string {
 		return map[string]string{"HOME": filepath.Join(dir, "home"), "PATH": filepath.Join(dir, "bin")}[name]

@@ -33,10 +33,19 @@ If there is no policy file and only agents that work on code are here, one is wr
 with the profile coding; it is shown, too. A file of yours is never touched.
 
 With --system the settings for all users of the machine are written; that has to be
-run by root, and only Codex, Claude Code, Cursor and Gemini CLI have such settings.`,
+run by root, and only Codex, Claude Code, Cursor and Gemini CLI have such settings.
+
+With --mcp no hooks are written. Instead the MCP servers that clients start are led
+through «floodmark mcp wrap», with the same care: for clients without hooks, and as a
+second line behind them. The clients are Claude Code, Claude Desktop, Codex, Cursor,
+Gemini CLI, opencode and VS Code. Servers that are reached by an address stay as they
+are, and are named as not covered. Files of a project are shared with others, so only
+those below --project are changed, and they then name the floodmark of this machine.`,
 		Example: `  floodmark protect
   floodmark protect codex pi --yes
   floodmark protect --dry-run
+  floodmark protect --mcp
+  floodmark protect --mcp cursor vscode --project ~/work/site
   sudo floodmark protect codex --system`,
 		Annotations:       exits("the agents are protected, or were already", "nothing was changed: you said no, or nobody could be asked"),
 		ValidArgsFunction: offerAgents,
@@ -58,9 +67,13 @@ func newUnprotect(c *console) *cobra.Command {
 changed since is given back byte for byte; of one that was edited only our part is
 taken out. You are shown what will change, and asked once.
 
-The agents then do what they like: nothing they do is judged any more.`,
+The agents then do what they like: nothing they do is judged any more.
+
+MCP servers that were led through the gateway are given back as well, and with --mcp
+only these: hooks stay.`,
 		Example: `  floodmark unprotect
   floodmark unprotect codex --yes
+  floodmark unprotect --mcp
   floodmark unprotect --dry-run`,
 		Annotations:       exits("nothing of ours is left in the settings", "nothing was changed: you said no, or nobody could be asked"),
 		ValidArgsFunction: offerAgents,
@@ -75,20 +88,28 @@ The agents then do what they like: nothing they do is judged any more.`,
 
 type protectFlags struct {
 	place
-	undo, yes, dry bool
-	form           string
+	undo, yes, dry, mcp bool
+	projects            []string
+	form                string
 }
 
 func addProtect(cmd *cobra.Command, f *protectFlags) {
 	addPlace(cmd, &f.place)
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVar(&f.mcp, "mcp", false, "the MCP servers of clients, not their hooks")
+	cmd.Flags().StringArrayVar(&f.projects, "project", nil, "with --mcp: also the files of the project in this `FOLDER`; may be given again")
 	cmd.MarkFlagsMutuallyExclusive("yes", "dry-run")
+	cmd.MarkFlagsMutuallyExclusive("mcp", "system")
 }
 
-func offerAgents(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func offerAgents(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var names []string
-	for _, a := range protect.Agents() {
+	list := protect.Agents()
+	if mcp, err := cmd.Flags().GetBool("mcp"); err == nil && mcp {
+		list = protect.Clients()
+	}
+	for _, a := range list {
 		names = append(names, a.Name+"\t"+a.Title)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
@@ -104,6 +125,9 @@ func (c *console) protect(ctx context.Context, f protectFlags, names []string) e
 	}
 	m, err := c.machine(f.place)
 	if err != nil {
+		return err
+	}
+	if m.Projects, err = c.projects(f); err != nil {
 		return err
 	}
 	plan, err := c.planned(ctx, m, f, names)
@@ -148,8 +172,13 @@ func applied(plan *protect.Plan, rules *rulesChange) error {
 }
 
 func (c *console) planned(ctx context.Context, m protect.Machine, f protectFlags, names []string) (*protect.Plan, error) {
-	if f.undo {
+	switch {
+	case f.undo && f.mcp:
+		return m.UnprotectServers(ctx, names...)
+	case f.undo:
 		return m.Unprotect(ctx, names...)
+	case f.mcp:
+		return m.ProtectServers(ctx, names...)
 	}
 	hook, err := c.hookProgram(m)
 	if err != nil {
@@ -163,7 +192,7 @@ func (c *console) planned(ctx context.Context, m protect.Machine, f protectFlags
 // lets go of it. Without it they are protected all the same.
 func (c *console) remember(ctx context.Context, f protectFlags, m protect.Machine, plan *protect.Plan) {
 	paths, err := c.paths(f.place)
-	if err == nil && !f.system {
+	if err == nil && !f.system && !f.mcp {
 		var names []string
 		for _, a := range plan.Agents {
 			names = append(names, a.Name)
@@ -187,7 +216,22 @@ func (c *console) machine(p place) (protect.Machine, error) {
 	}
 	m := protect.Machine{Getenv: c.getenv, System: p.system, Records: paths.Originals, Socket: paths.HookSocket}
 	m.Hook, _ = c.hookProgram(m) // without it nothing of ours is as it should be
+	m.Program = c.ownProgram(m)
 	return m, nil
+}
+
+// ownProgram is the full path by which clients shall start this program; empty
+// if the system does not say. A name on PATH outlives updates.
+func (c *console) ownProgram(m protect.Machine) string {
+	named := m.Lookup("floodmark")
+	there, err := filepath.EvalSymlinks(c.program)
+	if err != nil || c.program == "" {
+		return named
+	}
+	if same, err := filepath.EvalSymlinks(named); err == nil && same == there {
+		return named
+	}
+	return c.program
 }
 
 // hookProgram is the full path that agents shall start: the program beside this
@@ -233,7 +277,7 @@ func (c *console) agreed(f protectFlags, plan *protect.Plan, rules *rulesChange)
 		return false, nil
 	}
 	home := c.getenv("HOME")
-	fmt.Fprint(c.stdout, planText(c.outStyle(), plan, home)+rules.text(c.outStyle(), home))
+	fmt.Fprint(c.stdout, planText(c.outStyle(), plan, home)+uncoveredText(c.outStyle(), plan)+rules.text(c.outStyle(), home))
 	for _, n := range plan.Notes {
 		c.say("%s", n)
 	}
@@ -261,6 +305,8 @@ func (c *console) agreed(f protectFlags, plan *protect.Plan, rules *rulesChange)
 
 func (c *console) sayNothing(f protectFlags, plan *protect.Plan) {
 	switch {
+	case f.mcp:
+		c.sayNoServers(f, plan)
 	case f.undo:
 		c.say("nothing to do: nothing of ours is in the settings")
 	case len(plan.Agents) == 0:
@@ -289,13 +335,21 @@ func titles(plan *protect.Plan) string {
 
 // sayApplied says what was done, and what is left to do.
 func (c *console) sayApplied(ctx context.Context, f protectFlags, plan *protect.Plan) {
-	if f.undo {
+	switch {
+	case f.undo && f.mcp:
+		c.say("started by the client itself again: the MCP servers of %s", titles(plan))
+		return
+	case f.undo:
 		c.say("no longer protected: %s", titles(plan))
 		return
+	case f.mcp:
+		c.say("through the gateway: the MCP servers of %s. What runs already has to be started anew", titles(plan))
+		c.say("take it back with «floodmark unprotect --mcp%s»", f.flags())
+	default:
+		c.say("protected: %s. What runs already has to be started anew", titles(plan))
+		c.say("take it back with «floodmark unprotect%s»", f.flags())
+		c.sayRules(f, plan)
 	}
-	c.say("protected: %s. What runs already has to be started anew", titles(plan))
-	c.say("take it back with «floodmark unprotect%s»", f.flags())
-	c.sayRules(f, plan)
 	d, err := c.desk(f.place)
 	if err != nil {
 		return

@@ -38,7 +38,7 @@ const (
 // rulesFor says what a plan means for the rules; nil if they stay. Rules that the
 // owner wrote always stay, and so do those of the whole machine.
 func (c *console) rulesFor(ctx context.Context, m protect.Machine, f protectFlags, plan *protect.Plan) (*rulesChange, error) {
-	if f.system || plan.Nothing() {
+	if f.system || f.mcp || plan.Nothing() {
 		return nil, nil //nolint:nilnil // nothing is to be done, and nothing is wrong
 	}
 	paths, err := c.paths(f.place)

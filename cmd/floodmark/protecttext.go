@@ -13,6 +13,8 @@ type protectReport struct {
 	Agents  []string        `json:"agents"`
 	Changes []protectChange `json:"changes"`
 	Notes   []string        `json:"notes"`
+	// Uncovered are MCP servers that stay beside the gateway; missing without --mcp.
+	Uncovered []serverReport `json:"uncovered,omitempty"`
 	// Rules is what becomes of the policy file; missing if it stays.
 	Rules *rulesChange `json:"rules,omitempty"`
 }
@@ -30,6 +32,9 @@ func planReport(plan *protect.Plan, rules *rulesChange, applied bool) protectRep
 	r := protectReport{Applied: applied, Rules: rules, Agents: []string{}, Changes: []protectChange{}, Notes: append([]string{}, plan.Notes...)}
 	for _, a := range plan.Agents {
 		r.Agents = append(r.Agents, a.Name)
+	}
+	for _, u := range plan.Uncovered {
+		r.Uncovered = append(r.Uncovered, serverReportOf(u.Agent.Name, u.Server))
 	}
 	for _, ch := range plan.Changes {
 		r.Changes = append(r.Changes, protectChange{ch.Agent, ch.Path, whatChanges(ch), ch.Note, diff(string(ch.Before), string(ch.After))})
@@ -55,7 +60,7 @@ const maxShown = 12
 func planText(st style, plan *protect.Plan, home string) string {
 	p := &sheet{st: st}
 	title := map[string]string{}
-	for _, a := range protect.Agents() {
+	for _, a := range append(protect.Agents(), protect.Clients()...) {
 		title[a.Name] = a.Title
 	}
 	for _, ch := range plan.Changes {

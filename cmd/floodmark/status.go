@@ -22,7 +22,8 @@ func newStatus(c *console) *cobra.Command {
 		Long: `Say whether the monitor runs, since when, under which policy and with which
 journal, how many sessions it knows and how many questions wait, and what you
 should look at. Then the agents on this machine: which are protected, what is and
-what is not covered, and what changed since. If the policy file was changed and is
+what is not covered, and what changed since; and which MCP servers of which client
+go through the gateway, and which do not. If the policy file was changed and is
 wrong, the old rules stay; what is wrong with the new ones is shown here.`,
 		Example: `  floodmark status
   floodmark status --dir ./try
@@ -47,6 +48,8 @@ type statusReport struct {
 	Agents []agentReport `json:"agents"`
 	// MCP says what is held of MCP servers; missing if nothing is.
 	MCP string `json:"mcp,omitempty"`
+	// Clients are the programs here that use MCP servers, which may be agents.
+	Clients []clientReport `json:"clients"`
 }
 
 func (c *console) status(ctx context.Context, p place, form string) error {
@@ -62,8 +65,12 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	s, err := d.Status(ctx, &wire.StatusRequest{})
+	clients, looked := c.clients(p)
+	if looked != nil {
+		return looked
+	}
 	if form == asJSON && (err == nil || absent(err)) {
-		return c.statusJSON(d, s, agents, c.heldLine(p))
+		return c.statusJSON(d, s, statusReport{Agents: agents, MCP: c.heldLine(p), Clients: clients})
 	}
 	page := &sheet{st: c.outStyle()}
 	if err == nil {
@@ -71,6 +78,7 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 	}
 	if err == nil || absent(err) {
 		agentsText(page, agents, p)
+		clientsText(page, clients, p, c.getenv("HOME"))
 		if held := c.heldLine(p); held != "" {
 			page.painted(0, held+".", page.st.yellow)
 		}
@@ -82,8 +90,9 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 	return nil
 }
 
-func (c *console) statusJSON(d *desk, s *wire.StatusResponse, agents []agentReport, held string) error {
-	report := statusReport{Running: s != nil, Socket: d.socket, Agents: append([]agentReport{}, agents...), MCP: held}
+func (c *console) statusJSON(d *desk, s *wire.StatusResponse, report statusReport) error {
+	report.Running, report.Socket = s != nil, d.socket
+	report.Agents, report.Clients = append([]agentReport{}, report.Agents...), append([]clientReport{}, report.Clients...)
 	if s == nil {
 		return errors.Join(c.json(report), errNo)
 	}

@@ -129,7 +129,7 @@ func (m Machine) ProtectServers(_ context.Context, names ...string) (*Plan, erro
 		return nil, errors.New("tool servers are led through the gateway for each person, not for the whole machine")
 	}
 	if !filepath.IsAbs(m.Program) {
-		return nil, errors.New("the place of floodmark is not known")
+		return nil, errors.New("the place of floodmark is not known: there is no floodmark on PATH")
 	}
 	list, err := chosenClients(names)
 	if err != nil {

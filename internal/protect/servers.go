@@ -9,8 +9,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/floodmark/floodmark/hook"
 )
 
 // The words by which an entry of a client calls our gateway. What the entry
@@ -21,6 +19,9 @@ const (
 	gatewaySocket = "--socket"
 	gatewayDashes = "--"
 )
+
+// maxCalled is how long the name of a server may be there, in bytes.
+const maxCalled = 128
 
 // gatewayWords are the command of our program that is the gateway.
 func gatewayWords() []string { return []string{"mcp", "wrap"} }
@@ -162,7 +163,7 @@ func (l serverList) called(key string) string {
 		}
 		return r
 	}, l.name(key))
-	for len(name) > hook.MaxNameBytes {
+	for len(name) > maxCalled {
 		_, size := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-size]
 	}
@@ -231,9 +232,6 @@ func (l serverList) unwrapping(data []byte, e entry, before *entry) []edit {
 	if e.odd != "" || c == nil || c.dashes < 0 || c.dashes == len(e.all())-1 {
 		return nil
 	}
-	if before != nil && l.gateway(before.all()) != nil {
-		return nil // the person wrote it
-	}
 	if e.command == nil {
 		return []edit{{at: e.words[0].start, del: e.words[c.dashes+1].start - e.words[0].start}}
 	}
@@ -273,8 +271,8 @@ func (l serverList) wrap(old content) (content, error) {
 	return l.changed(old, l.wrapping)
 }
 
-// unwrap is a file none of whose entries calls the gateway, but for those that
-// did before ours came.
+// unwrap is a file none of whose entries calls the gateway. Whoever wrote it there,
+// it is of no use without us.
 func (l serverList) unwrap(old content, before *content) (content, error) {
 	was := map[string]entry{}
 	if before != nil && before.there {

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/floodmark/floodmark/hook"
 )
 
 const testProgram = "/opt/floodmark/bin/floodmark"
@@ -123,7 +121,7 @@ func checkServers(t fataler, l serverList, text string) {
 		t.Fatalf("the second time (%v)\n%s\nbecomes\n%s", err, with.data, again.data)
 	}
 	back, err := l.unwrap(with, &old)
-	byHand := slices.ContainsFunc(was, func(e entry) bool { return l.gateway(e.all()) != nil }) // what was mended there stays
+	byHand := slices.ContainsFunc(was, func(e entry) bool { return l.gateway(e.all()) != nil }) // it is taken out as well
 	if err != nil || !back.same(old) && !byHand {
 		t.Fatalf("taken back (%v):\n%q\nwas\n%q\nwith\n%q", err, back.data, old.data, with.data)
 	}
@@ -230,23 +228,6 @@ func TestEntriesThatCallTheGateway(t *testing.T) {
 	}
 }
 
-// What a person wrapped by hand before stays theirs.
-func TestWrappedByHandStays(t *testing.T) {
-	l := listOf(t, "cursor")
-	old := content{true, []byte(`{"mcpServers": {"a": {"command": "floodmark", "args": ["mcp", "wrap", "--", "srv"]}, "b": {"command": "x"}}}`)}
-	with, err := l.wrap(old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back, err := l.unwrap(old, &old); err != nil || !back.same(old) {
-		t.Errorf("%v: %s", err, back.data)
-	}
-	back, err := l.unwrap(with, &old)
-	if err != nil || strings.Contains(string(back.data), `"srv"`) && !strings.Contains(string(back.data), `"--", "srv"`) {
-		t.Errorf("%v: %s", err, back.data)
-	}
-}
-
 // A server is called by the word that the client's hooks use for it.
 func TestNamesOfServers(t *testing.T) {
 	for _, c := range []struct{ client, key, want string }{
@@ -261,8 +242,8 @@ func TestNamesOfServers(t *testing.T) {
 		{"vscode", "a\nb\u202ec", "a_b_c"},
 		{"claude-desktop", "", "_"},
 		{"cursor", "\xff", "_"},
-		{"cursor", strings.Repeat("x", hook.MaxNameBytes), strings.Repeat("x", hook.MaxNameBytes)},
-		{"cursor", strings.Repeat("x", hook.MaxNameBytes-1) + "ü", strings.Repeat("x", hook.MaxNameBytes-1)},
+		{"cursor", strings.Repeat("x", maxCalled), strings.Repeat("x", maxCalled)},
+		{"cursor", strings.Repeat("x", maxCalled-1) + "ü", strings.Repeat("x", maxCalled-1)},
 	} {
 		if got := listOf(t, c.client).called(c.key); got != c.want {
 			t.Errorf("%s: %q is called %q, want %q", c.client, c.key, got, c.want)
