@@ -1,0 +1,331 @@
+package mcpmux
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// A call is one open call of the client.
+type call struct {
+	id     jsonrpc.ID
+	ctx    context.Context // done when the client cancelled it
+	cancel context.CancelFunc
+	// line and sent are where it went, guarded by the lock of the Mux.
+	line *line
+	sent jsonrpc.ID
+}
+
+// CodeCancelled answers a call that the client itself cancelled, so that
+// whoever carries its answer may forget it.
+const CodeCancelled = -32800
+
+// called deals with a call of the client.
+func (m *Mux) called(req *jsonrpc.Request) {
+	c := &call{id: req.ID}
+	c.ctx, c.cancel = context.WithCancel(m.ctx)
+	m.mu.Lock()
+	_, twice := m.calls[req.ID]
+	full := len(m.calls) >= MaxOpen
+	begun := m.hello != nil
+	if !twice && !full {
+		m.calls[req.ID] = c
+	}
+	m.mu.Unlock()
+	switch {
+	case twice:
+		c.cancel()
+		m.tell(refuse(req.ID, jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %v is used by a call that is still open", req.ID.Raw())))
+	case full:
+		c.cancel()
+		m.tell(refuse(req.ID, jsonrpc.CodeInvalidRequest, fmt.Sprintf("%d calls are open; wait for one", MaxOpen)))
+	case req.Method == "ping":
+		m.reply(c, &jsonrpc.Response{Result: json.RawMessage("{}")})
+	case req.Method == "server/discover":
+		// The family without sessions: several servers with state of their own
+		// cannot be one of it, and every client knows the other.
+		m.reply(c, refuse(req.ID, jsonrpc.CodeMethodNotFound, "this server has sessions: say initialize"))
+	case req.Method == "initialize":
+		m.do(func() { m.initialize(c, req.Params) })
+	case !begun:
+		m.reply(c, refuse(req.ID, jsonrpc.CodeInvalidRequest, "say initialize first"))
+	case listed(req.Method) != (list{}):
+		m.do(func() { m.list(c, req.Method, req.Params) })
+	case req.Method == "logging/setLevel":
+		m.do(func() { m.setLevel(c, req.Params) })
+	default:
+		m.route(c, req)
+	}
+}
+
+// reply answers a call, unless it was cancelled.
+func (m *Mux) reply(c *call, answer *jsonrpc.Response) {
+	m.mu.Lock()
+	open := m.calls[c.id] == c
+	if open {
+		delete(m.calls, c.id)
+	}
+	m.mu.Unlock()
+	c.cancel()
+	if open {
+		m.tell(&jsonrpc.Response{ID: c.id, Result: answer.Result, Error: answer.Error})
+	}
+}
+
+func (m *Mux) fail(c *call, err error) {
+	var wire *jsonrpc.Error
+	if !errors.As(err, &wire) {
+		wire = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	}
+	m.reply(c, &jsonrpc.Response{Error: wire})
+}
+
+// route sends a call to the one server it is for.
+func (m *Mux) route(c *call, req *jsonrpc.Request) {
+	s, params, err := m.target(req)
+	if err != nil {
+		m.reply(c, &jsonrpc.Response{Error: err})
+		return
+	}
+	w := waiting{token: progressToken(params)}
+	w.done = func(answer *jsonrpc.Response) {
+		s.remember(req.Method, answer.Result)
+		m.reply(c, answer)
+	}
+	if l := s.live(); l != nil {
+		if _, err := l.askAs(req.Method, params, w, c); err != nil {
+			m.fail(c, err)
+		}
+		return
+	}
+	m.do(func() {
+		l, err := s.await(c.ctx)
+		if err == nil {
+			err = c.ctx.Err()
+		}
+		if err == nil {
+			_, err = l.askAs(req.Method, params, w, c)
+		}
+		if err != nil {
+			m.fail(c, err)
+		}
+	})
+}
+
+// noted deals with a notification of the client.
+func (m *Mux) noted(req *jsonrpc.Request) {
+	switch req.Method {
+	case "notifications/cancelled":
+		m.cancelled(req.Params)
+	case "notifications/progress":
+		m.progress(req.Params)
+	case "notifications/initialized":
+		m.mu.Lock()
+		twice := m.ready || m.hello == nil
+		m.ready = m.ready || !twice
+		m.mu.Unlock()
+		if !twice {
+			m.all(req)
+		}
+	default:
+		m.all(req)
+	}
+}
+
+// all sends a notification to every live server.
+func (m *Mux) all(req *jsonrpc.Request) {
+	for _, s := range m.servers {
+		if l := s.live(); l != nil {
+			_ = l.send(&jsonrpc.Request{Method: req.Method, Params: req.Params}) // one that does not read misses it
+		}
+	}
+}
+
+// cancelled ends a call of the client, at its server too.
+func (m *Mux) cancelled(params json.RawMessage) {
+	said, err := fields(params)
+	if err != nil {
+		return
+	}
+	id, ok := idOf(said["requestId"])
+	if !ok {
+		return
+	}
+	m.mu.Lock()
+	c := m.calls[id]
+	var l *line
+	var sent jsonrpc.ID
+	if c != nil {
+		l, sent = c.line, c.sent
+	}
+	m.mu.Unlock()
+	if c == nil {
+		return
+	}
+	c.cancel()
+	if l != nil {
+		if _, open := l.take(sent); open {
+			said["requestId"] = encode(sent.Raw())
+			_ = l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: encode(said)}) // one that does not read misses it
+		}
+	}
+	m.reply(c, refuse(id, CodeCancelled, "cancelled by the client"))
+}
+
+// progress passes what the client says about a server's call to that server.
+func (m *Mux) progress(params json.RawMessage) {
+	said, err := fields(params)
+	if err != nil {
+		return
+	}
+	m.mu.Lock()
+	q, ok := m.tokens[tokenKey(said["progressToken"])]
+	m.mu.Unlock()
+	if !ok {
+		return
+	}
+	said["progressToken"] = q.original
+	_ = q.line.send(&jsonrpc.Request{Method: "notifications/progress", Params: encode(said)}) // one that does not read misses it
+}
+
+// answered passes the client's answer to the server that asked.
+func (m *Mux) answered(answer *jsonrpc.Response) {
+	m.mu.Lock()
+	q, ok := m.asked[answer.ID]
+	delete(m.asked, answer.ID)
+	if q.token != "" {
+		delete(m.tokens, q.token)
+	}
+	m.mu.Unlock()
+	if ok {
+		_ = q.line.send(&jsonrpc.Response{ID: q.id, Result: answer.Result, Error: answer.Error}) // one that does not read misses it
+	}
+}
+
+// setLevel asks every server that logs for this level.
+func (m *Mux) setLevel(c *call, params json.RawMessage) {
+	m.mu.Lock()
+	m.level = params
+	m.mu.Unlock()
+	var lines []*line
+	for _, s := range m.servers {
+		if l := s.live(); l != nil && s.can("logging") {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) == 0 {
+		m.reply(c, refuse(c.id, jsonrpc.CodeMethodNotFound, "no server here logs"))
+		return
+	}
+	var first error
+	for _, answer := range m.gather(c.ctx, lines, "logging/setLevel", func(*line) json.RawMessage { return params }) {
+		if answer.Error == nil {
+			m.reply(c, answer)
+			return
+		}
+		first = errors.Join(first, answer.Error)
+	}
+	m.fail(c, first)
+}
+
+// gather asks several servers at once and waits for all, each at most as long
+// as a list may wait. Who does not answer gives an error.
+func (m *Mux) gather(ctx context.Context, lines []*line, method string, params func(*line) json.RawMessage) []*jsonrpc.Response {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.ListWait)
+	defer cancel()
+	answers := make([]chan *jsonrpc.Response, len(lines))
+	sent := make([]jsonrpc.ID, len(lines))
+	for i, l := range lines {
+		answer := make(chan *jsonrpc.Response, 1)
+		answers[i] = answer
+		p := params(l)
+		id, err := l.askAs(method, p, waiting{done: func(r *jsonrpc.Response) { answer <- r }, token: progressToken(p)}, nil)
+		if err != nil {
+			answer <- &jsonrpc.Response{Error: err}
+		}
+		sent[i] = id
+	}
+	all := make([]*jsonrpc.Response, len(lines))
+	for i, l := range lines {
+		select {
+		case all[i] = <-answers[i]:
+		case <-ctx.Done():
+			all[i] = &jsonrpc.Response{Error: l.s.stopped(fmt.Sprintf("server %q did not answer %s in time", l.s.name, method))}
+			if _, open := l.take(sent[i]); open {
+				_ = l.send(note("notifications/cancelled", map[string]any{"requestId": sent[i].Raw()})) // one that does not read misses it
+			}
+		}
+	}
+	return all
+}
+
+// notes passes a server's notification to the client.
+func (l *line) notes(req *jsonrpc.Request) {
+	m := l.s.m
+	m.mu.Lock()
+	ready := m.ready
+	m.mu.Unlock()
+	if !ready {
+		return // the client is told nothing before it is initialized
+	}
+	params := req.Params
+	switch req.Method {
+	case "notifications/progress":
+		if !l.reports(params) {
+			return
+		}
+	case "notifications/cancelled":
+		var ok bool
+		if params, ok = l.withdrawn(params); !ok {
+			return
+		}
+	case "notifications/message":
+		params = l.s.logger(params)
+	}
+	m.tell(&jsonrpc.Request{Method: req.Method, Params: params})
+}
+
+// reports says whether progress is about an open call of this very server.
+func (l *line) reports(params json.RawMessage) bool {
+	said, err := fields(params)
+	key := tokenKey(said["progressToken"])
+	if err != nil || key == "" {
+		return false
+	}
+	l.s.m.mu.Lock()
+	defer l.s.m.mu.Unlock()
+	for _, w := range l.pending {
+		if w.token == key {
+			return true
+		}
+	}
+	return false
+}
+
+// withdrawn turns the id of a server's cancelled call into the one the client
+// knows.
+func (l *line) withdrawn(params json.RawMessage) (json.RawMessage, bool) {
+	said, err := fields(params)
+	if err != nil {
+		return nil, false
+	}
+	id, ok := idOf(said["requestId"])
+	if !ok {
+		return nil, false
+	}
+	m := l.s.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for ours, q := range m.asked {
+		if q.line == l && q.id == id {
+			delete(m.asked, ours)
+			delete(m.tokens, q.token)
+			said["requestId"] = encode(ours.Raw())
+			return encode(said), true
+		}
+	}
+	return nil, false
+}

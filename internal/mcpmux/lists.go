@@ -1,0 +1,322 @@
+package mcpmux
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// A list is what is known about a method that lists things.
+type list struct {
+	key, needs string // of the result, and of the capabilities
+	named      bool   // its things have names that are prefixed
+	address    string // the field that says where a thing is
+}
+
+// listed returns what is known about a method, nothing for any other.
+func listed(method string) list {
+	switch method {
+	case "tools/list":
+		return list{key: "tools", needs: "tools", named: true}
+	case "prompts/list":
+		return list{key: "prompts", needs: "prompts", named: true}
+	case "resources/list":
+		return list{key: "resources", needs: "resources", address: "uri"}
+	case "resources/templates/list":
+		return list{key: "resourceTemplates", needs: "resources", address: "uriTemplate"}
+	case "tasks/list":
+		return list{key: "tasks", needs: "tasks", address: "taskId"}
+	}
+	return list{}
+}
+
+// list answers with one page of every server, in the owner's order. The cursor
+// says which servers have more, so that nobody's endless list is read here. A
+// server that fails is left out: its fault must not hide the others.
+func (m *Mux) list(c *call, method string, params json.RawMessage) {
+	what := listed(method)
+	said, err := fields(params)
+	if err != nil {
+		m.reply(c, refuse(c.id, jsonrpc.CodeInvalidParams, "params: "+err.Error()))
+		return
+	}
+	cursors, err := m.cursors(said["cursor"])
+	if err != nil {
+		m.reply(c, refuse(c.id, jsonrpc.CodeInvalidParams, "cursor: "+err.Error()))
+		return
+	}
+	lines := m.listing(c.ctx, what, cursors)
+	if len(lines) == 0 && what.needs != "tools" {
+		m.reply(c, refuse(c.id, jsonrpc.CodeMethodNotFound, "no server here has "+what.needs))
+		return
+	}
+	answers := m.gather(c.ctx, lines, method, func(l *line) json.RawMessage {
+		if cursors == nil {
+			return params
+		}
+		said["cursor"] = encode(cursors[l.s.name])
+		return encode(said)
+	})
+	result, err := merge(what, lines, answers, cursors == nil)
+	if err != nil {
+		m.fail(c, err)
+		return
+	}
+	m.reply(c, &jsonrpc.Response{Result: result})
+}
+
+// listing are the lines of the servers to be asked. Those that ended are
+// started again if their pause is over.
+func (m *Mux) listing(ctx context.Context, what list, cursors map[string]string) []*line {
+	ctx, cancel := context.WithTimeout(ctx, m.opts.ListWait)
+	defer cancel()
+	lines := make([]*line, len(m.servers))
+	var starts sync.WaitGroup
+	for i, s := range m.servers {
+		if _, more := cursors[s.name]; cursors != nil && !more {
+			continue
+		}
+		starts.Go(func() {
+			if l, err := s.await(ctx); err == nil && s.can(what.needs) {
+				lines[i] = l
+			}
+		})
+	}
+	starts.Wait()
+	return slices.DeleteFunc(lines, func(l *line) bool { return l == nil })
+}
+
+// merge makes one page out of many.
+func merge(what list, lines []*line, answers []*jsonrpc.Response, first bool) (json.RawMessage, error) {
+	items, more, metas := []json.RawMessage{}, map[string]string{}, map[string]json.RawMessage{}
+	var failed error
+	for i, l := range lines {
+		page, err := l.s.page(what, answers[i], first)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			l.s.m.opts.Report(l.s.name, err)
+			continue
+		}
+		items = append(items, page.items...)
+		if page.next != "" {
+			more[l.s.name] = page.next
+		}
+		if page.meta != nil {
+			metas[l.s.name] = page.meta
+		}
+	}
+	if len(lines) == 1 && failed != nil {
+		return nil, failed
+	}
+	result := map[string]any{what.key: items}
+	if len(more) > 0 {
+		result["nextCursor"] = base64.RawURLEncoding.EncodeToString(encode(more))
+	}
+	if len(metas) > 0 {
+		result["_meta"] = map[string]any{metaServers: metas}
+	}
+	return encode(result), nil
+}
+
+// metaServers holds what each server said of itself where one field has to do
+// for all.
+const metaServers = "dev.floodmark/servers"
+
+type page struct {
+	items []json.RawMessage
+	next  string
+	meta  json.RawMessage
+}
+
+// page reads one server's page and notes what it holds. A thing it cannot be
+// called by is left out.
+func (s *server) page(what list, answer *jsonrpc.Response, first bool) (page, error) {
+	if answer.Error != nil {
+		return page{}, answer.Error
+	}
+	said, err := fields(answer.Result)
+	if err != nil {
+		return page{}, fmt.Errorf("server %q: list: %w", s.name, err)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(said[what.key], &items); err != nil && said[what.key] != nil {
+		return page{}, fmt.Errorf("server %q: %s: not a list", s.name, what.key)
+	}
+	p := page{meta: said["_meta"]}
+	p.next, _ = text(said["nextCursor"])
+	var places []string
+	for _, item := range items {
+		if what.named {
+			if item, err = s.own(item); err != nil {
+				s.m.opts.Report(s.name, fmt.Errorf("%s: %w", what.key, err))
+				continue
+			}
+		}
+		if what.address != "" {
+			thing, _ := fields(item)
+			place, _ := text(thing[what.address])
+			places = append(places, place)
+		}
+		p.items = append(p.items, item)
+	}
+	s.note(what, places, first)
+	return p, nil
+}
+
+// note keeps where things are.
+func (s *server) note(what list, places []string, first bool) {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	set := map[string]*map[string]bool{"uri": &s.addresses, "uriTemplate": &s.templates, "taskId": &s.tasks}[what.address]
+	if set == nil {
+		return
+	}
+	if first {
+		*set = nil
+	}
+	for _, p := range places {
+		*set = keep(*set, p)
+	}
+}
+
+// cursors reads our own cursor: nil for none.
+func (m *Mux) cursors(raw json.RawMessage) (map[string]string, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	wrong := errors.New("it is none that was given out here")
+	coded, ok := text(raw)
+	if !ok || coded == "" || len(coded) > MaxCursor {
+		return nil, wrong
+	}
+	data, err := base64.RawURLEncoding.DecodeString(coded)
+	if err != nil {
+		return nil, wrong
+	}
+	var cursors map[string]string
+	if json.Unmarshal(data, &cursors) != nil || len(cursors) == 0 {
+		return nil, wrong
+	}
+	for name := range cursors {
+		if m.named(name) == nil {
+			return nil, wrong
+		}
+	}
+	return cursors, nil
+}
+
+// initialize starts all servers and answers with what they have together.
+func (m *Mux) initialize(c *call, params json.RawMessage) {
+	said, err := fields(params)
+	if err != nil {
+		m.reply(c, refuse(c.id, jsonrpc.CodeInvalidParams, "params: "+err.Error()))
+		return
+	}
+	m.mu.Lock()
+	twice := m.hello != nil
+	if !twice {
+		m.hello = encode(said)
+	}
+	m.mu.Unlock()
+	if twice {
+		m.reply(c, refuse(c.id, jsonrpc.CodeInvalidRequest, "initialize was said already"))
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, m.opts.StartWait)
+	defer cancel()
+	var starts sync.WaitGroup
+	for _, s := range m.servers {
+		starts.Go(func() { _, _ = s.await(ctx) }) // Report is told
+	}
+	starts.Wait()
+	asked, _ := text(said["protocolVersion"])
+	m.reply(c, &jsonrpc.Response{Result: m.welcome(asked)})
+}
+
+// usualVersion is what a client gets that asked for a protocol nobody here
+// answered to.
+const usualVersion = "2025-06-18"
+
+// welcome merges what the servers said. The version is the newest that one of
+// them agreed to: what an older one says is good in a newer one too.
+func (m *Mux) welcome(asked string) json.RawMessage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	version := ""
+	caps := map[string]json.RawMessage{"tools": json.RawMessage(`{"listChanged":true}`)}
+	var instructions []string
+	each := map[string]json.RawMessage{}
+	for _, s := range m.servers {
+		if s.line == nil || !s.line.alive {
+			continue
+		}
+		if v, _ := text(s.hello["protocolVersion"]); v > version {
+			version = v
+		}
+		for name, value := range s.caps {
+			caps[name] = union(caps[name], value, maxUnion)
+		}
+		if say, _ := text(s.hello["instructions"]); say != "" {
+			instructions = append(instructions, "# "+s.name+"\n\n"+say)
+		}
+		rest := map[string]json.RawMessage{}
+		for name, value := range s.hello {
+			if !slices.Contains([]string{"protocolVersion", "capabilities", "instructions"}, name) {
+				rest[name] = value
+			}
+		}
+		each[s.name] = encode(rest)
+	}
+	for _, name := range []string{"prompts", "resources"} {
+		if caps[name] != nil {
+			caps[name] = union(caps[name], json.RawMessage(`{"listChanged":true}`), maxUnion)
+		}
+	}
+	if version == "" && slices.Contains([]string{"2024-11-05", "2025-03-26", usualVersion, "2025-11-25"}, asked) {
+		version = asked
+	}
+	if version == "" {
+		version = usualVersion
+	}
+	result := map[string]any{
+		"protocolVersion": version, "capabilities": caps,
+		"serverInfo": map[string]string{"name": m.opts.Name, "version": m.opts.Version},
+	}
+	if len(instructions) > 0 {
+		result["instructions"] = strings.Join(instructions, "\n\n")
+	}
+	if len(each) > 0 {
+		result["_meta"] = map[string]any{metaServers: each}
+	}
+	return encode(result)
+}
+
+// maxUnion is how deep capabilities are merged; they are two deep.
+const maxUnion = 8
+
+// union merges two capabilities: objects by their fields, true over false, else
+// the first.
+func union(a, b json.RawMessage, deep int) json.RawMessage {
+	if len(a) == 0 || string(a) == "false" || string(a) == "null" {
+		return b
+	}
+	left, err := fields(a)
+	if err != nil || deep == 0 {
+		return a
+	}
+	right, err := fields(b)
+	if err != nil {
+		return a
+	}
+	for name, value := range right {
+		left[name] = union(left[name], value, deep-1)
+	}
+	return encode(left)
+}

@@ -1,0 +1,246 @@
+// Package mcpmux makes one MCP server out of several: a connection towards a
+// client behind which named servers stand. It routes messages, renames what has
+// a name (NAME__tool), merges lists and capabilities, and keeps servers apart:
+// one that dies, hangs or lies takes none of the others with it. It decides
+// nothing about calls, starts no program, opens no network.
+package mcpmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Limits of one client's connection. A person's agent has a handful of calls
+// open; the numbers are far above that and far below what hurts.
+const (
+	// MaxServers bounds the servers behind one client.
+	MaxServers = 64
+	// MaxOpen bounds calls that are open at once, in each direction.
+	MaxOpen = 1024
+	// MaxName bounds a server's name.
+	MaxName = 32
+	// MaxAddresses bounds the resources, templates and tasks remembered per server.
+	MaxAddresses = 4096
+	// MaxCursor bounds the cursor of a list, in bytes.
+	MaxCursor = 64 << 10
+	// maxQueue bounds messages that wait for a server or a client that does not read.
+	maxQueue = 256
+)
+
+// Separator stands between a server's name and the name it gave a thing.
+const Separator = "__"
+
+// CodeStopped is the code of an error that says a server is not there. It is
+// the one the other SDKs use for a closed connection.
+const CodeStopped = -32000
+
+// An Upstream is one server behind the connection.
+type Upstream struct {
+	// Name is the owner's name for it, see [CheckName].
+	Name string
+	// Dial reaches it, anew after each end. The connection is closed by the Mux.
+	Dial func(context.Context) (mcp.Connection, error)
+}
+
+// Options are what a Mux is made of. Zero values are replaced by usual ones.
+type Options struct {
+	// Name and Version are said to the client.
+	Name, Version string
+	Upstreams     []Upstream
+	// StartWait is how long the client's initialize waits for servers. Those
+	// that are later join when they are ready. StartLimit is when they are given up.
+	StartWait, StartLimit time.Duration
+	// ListWait is how long a list waits for a server.
+	ListWait time.Duration
+	// Backoff is the shortest pause before a server that ended is started again;
+	// it doubles with every end up to 64 times that.
+	Backoff time.Duration
+	// Now tells the time.
+	Now func() time.Time
+	// Report is told when a server ends or cannot be started; nil: nobody is.
+	Report func(server string, err error)
+}
+
+// A Mux is the connection. Its Write takes what the client says, its Read gives
+// what the client is told. Whoever makes one closes it.
+type Mux struct {
+	opts    Options
+	servers []*server // in the owner's order
+	out     chan jsonrpc.Message
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	once    sync.Once
+
+	// mu guards all below and the fields of servers that say so. It is never
+	// held while anybody is called.
+	mu     sync.Mutex
+	closed bool
+	// hello is what the client said in initialize; nil before that.
+	hello []byte
+	// ready is set when the client said that it is initialized.
+	ready bool
+	// level is the logging level the client asked for, for servers that start later.
+	level []byte
+	last  int64
+	// calls are the client's open calls by its id, asked those of servers by ours.
+	calls map[jsonrpc.ID]*call
+	asked map[jsonrpc.ID]question
+	// tokens are the progress tokens the client knows for servers' calls.
+	tokens map[string]question
+}
+
+var _ mcp.Connection = (*Mux)(nil)
+
+// New returns a connection over these servers. None is reached before the
+// client's initialize.
+func New(opts Options) (*Mux, error) {
+	if len(opts.Upstreams) > MaxServers {
+		return nil, fmt.Errorf("%d servers, at most %d", len(opts.Upstreams), MaxServers)
+	}
+	opts.StartWait = or(opts.StartWait, 25*time.Second)
+	opts.StartLimit = or(opts.StartLimit, 5*time.Minute)
+	opts.ListWait = or(opts.ListWait, 30*time.Second)
+	opts.Backoff = or(opts.Backoff, time.Second)
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Report == nil {
+		opts.Report = func(string, error) {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &Mux{
+		opts: opts, out: make(chan jsonrpc.Message, maxQueue), ctx: ctx, cancel: cancel,
+		calls: map[jsonrpc.ID]*call{}, asked: map[jsonrpc.ID]question{}, tokens: map[string]question{},
+	}
+	for _, u := range opts.Upstreams {
+		if err := CheckName(u.Name); err != nil {
+			cancel()
+			return nil, err
+		}
+		if m.named(u.Name) != nil {
+			cancel()
+			return nil, fmt.Errorf("two servers are called %q", u.Name)
+		}
+		m.servers = append(m.servers, &server{m: m, name: u.Name, dial: u.Dial})
+	}
+	return m, nil
+}
+
+// CheckName says whether a server may have this name: letters, digits, - and _,
+// so that clients take NAME__tool for a name, and no end in _ nor two in a row,
+// so that one name is read one way.
+func CheckName(name string) error {
+	fits := func(r rune) bool {
+		return r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	}
+	switch {
+	case name == "" || len(name) > MaxName:
+		return fmt.Errorf("server %q: a name has 1 to %d characters", name, MaxName)
+	case strings.ContainsFunc(name, func(r rune) bool { return !fits(r) }):
+		return fmt.Errorf("server %q: a name is made of letters, digits, - and _", name)
+	case strings.Contains(name, Separator) || strings.HasSuffix(name, "_"):
+		return fmt.Errorf("server %q: a name has no %s in it and no _ at its end", name, Separator)
+	}
+	return nil
+}
+
+func or(d, usual time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return usual
+}
+
+func (m *Mux) named(name string) *server {
+	i := slices.IndexFunc(m.servers, func(s *server) bool { return s.name == name })
+	if i < 0 {
+		return nil
+	}
+	return m.servers[i]
+}
+
+// SessionID implements [mcp.Connection]: there is none at this level.
+func (m *Mux) SessionID() string { return "" }
+
+// Read implements [mcp.Connection]: the next message for the client.
+func (m *Mux) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case msg := <-m.out:
+		return msg, nil
+	case <-m.ctx.Done():
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Write implements [mcp.Connection]: one message from the client. It does not
+// wait for servers. What cannot be routed is answered; only a closed connection
+// is an error.
+func (m *Mux) Write(_ context.Context, msg jsonrpc.Message) error {
+	if m.ctx.Err() != nil {
+		return mcp.ErrConnectionClosed
+	}
+	switch msg := msg.(type) {
+	case *jsonrpc.Response:
+		m.answered(msg)
+	case *jsonrpc.Request:
+		if msg.IsCall() {
+			m.called(msg)
+		} else {
+			m.noted(msg)
+		}
+	}
+	return nil
+}
+
+// Close implements [mcp.Connection]. It ends every server and waits for them.
+func (m *Mux) Close() error {
+	m.once.Do(func() {
+		m.mu.Lock()
+		m.closed = true
+		m.mu.Unlock()
+		m.cancel()
+	})
+	m.work.Wait()
+	return nil
+}
+
+// tell gives the client a message, unless the connection ends meanwhile.
+func (m *Mux) tell(msg jsonrpc.Message) {
+	select {
+	case m.out <- msg:
+	case <-m.ctx.Done():
+	}
+}
+
+// do runs a function of which Close waits for the end.
+func (m *Mux) do(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.closed {
+		m.work.Go(f)
+	}
+}
+
+// number returns an id nobody has. Its caller holds the lock.
+func (m *Mux) number() jsonrpc.ID {
+	m.last++
+	id, err := jsonrpc.MakeID(float64(m.last))
+	if err != nil {
+		panic(err) // a number is an id
+	}
+	return id
+}
+
+var errGone = errors.New("the connection was closed")

@@ -1,0 +1,309 @@
+package mcpmux
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// fields reads a JSON object. Nothing and null are an empty one. What is not
+// known here stays in it as it was.
+func fields(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	said := map[string]json.RawMessage{}
+	if len(raw) == 0 {
+		return said, nil
+	}
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return map[string]json.RawMessage{}, errors.New("not an object")
+	}
+	if said == nil {
+		said = map[string]json.RawMessage{}
+	}
+	return said, nil
+}
+
+// encode writes what fields read, or plain values. Text stays as it is: no
+// character is written in another way for the sake of web pages.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(fmt.Sprintf("encode: %v", err)) // raw values were read before
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func text(raw json.RawMessage) (string, bool) {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", false
+	}
+	return s, true
+}
+
+// idOf reads the id of a call.
+func idOf(raw json.RawMessage) (jsonrpc.ID, bool) {
+	var v any
+	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
+		return jsonrpc.ID{}, false
+	}
+	id, err := jsonrpc.MakeID(v)
+	return id, err == nil && id.IsValid()
+}
+
+func note(method string, params map[string]any) *jsonrpc.Request {
+	req := &jsonrpc.Request{Method: method}
+	if params != nil {
+		req.Params = encode(params)
+	}
+	return req
+}
+
+func refuse(id jsonrpc.ID, code int64, message string) *jsonrpc.Response {
+	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: code, Message: message}}
+}
+
+// tokenKey makes a progress token comparable: 1 is not "1". Empty is none.
+func tokenKey(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Compact(&b, raw) != nil || raw[0] == '{' || raw[0] == '[' || b.String() == "null" {
+		return ""
+	}
+	if s, ok := text(raw); ok {
+		return "s" + s
+	}
+	return "n" + b.String()
+}
+
+// progressToken returns the key of the token in a call's parameters.
+func progressToken(params json.RawMessage) string {
+	if !bytes.Contains(params, []byte("progressToken")) {
+		return ""
+	}
+	said, err := fields(params)
+	if err != nil {
+		return ""
+	}
+	meta, err := fields(said["_meta"])
+	if err != nil {
+		return ""
+	}
+	return tokenKey(meta["progressToken"])
+}
+
+// ownToken gives the progress token in a server's call a name that no other
+// server uses.
+func (s *server) ownToken(params json.RawMessage) (changed json.RawMessage, key string, original json.RawMessage) {
+	if progressToken(params) == "" {
+		return params, "", nil
+	}
+	said, err := fields(params)
+	if err != nil {
+		return params, "", nil
+	}
+	meta, err := fields(said["_meta"])
+	if err != nil {
+		return params, "", nil
+	}
+	original = meta["progressToken"]
+	token := encode(s.name + "/" + tokenKey(original))
+	meta["progressToken"] = token
+	said["_meta"] = encode(meta)
+	return encode(said), tokenKey(token), original
+}
+
+// logger says in a log message which server it is from.
+func (s *server) logger(params json.RawMessage) json.RawMessage {
+	said, err := fields(params)
+	if err != nil {
+		return params
+	}
+	name := s.name
+	if own, ok := text(said["logger"]); ok && own != "" {
+		name += "/" + own
+	}
+	said["logger"] = encode(name)
+	return encode(said)
+}
+
+// own puts the server's name before the name of one of its things.
+func (s *server) own(item json.RawMessage) (json.RawMessage, error) {
+	said, err := fields(item)
+	if err != nil {
+		return nil, err
+	}
+	name, ok := text(said["name"])
+	if !ok {
+		return nil, errors.New("it has no name")
+	}
+	said["name"] = encode(s.name + Separator + name)
+	return encode(said), nil
+}
+
+// split finds the server in the name of a thing.
+func (m *Mux) split(raw json.RawMessage) (*server, string, *jsonrpc.Error) {
+	name, ok := text(raw)
+	if !ok {
+		return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name: want a text"}
+	}
+	server, rest, ok := strings.Cut(name, Separator)
+	s := m.named(server)
+	if !ok || s == nil {
+		return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%q: no server here has such a name; names are as listed, SERVER%sNAME", name, Separator)}
+	}
+	return s, rest, nil
+}
+
+// target finds the server a call is for, with the parameters as that server
+// knows them.
+func (m *Mux) target(req *jsonrpc.Request) (*server, json.RawMessage, *jsonrpc.Error) {
+	said, err := fields(req.Params)
+	if err != nil {
+		return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "params: " + err.Error()}
+	}
+	switch req.Method {
+	case "tools/call", "prompts/get":
+		s, name, wrong := m.split(said["name"])
+		if wrong != nil {
+			return nil, nil, wrong
+		}
+		said["name"] = encode(name)
+		return s, encode(said), nil
+	case "resources/read", "resources/subscribe", "resources/unsubscribe":
+		s, wrong := m.holder(said["uri"])
+		return s, req.Params, wrong
+	case "completion/complete":
+		return m.completes(said)
+	}
+	if s := m.tasked(said["taskId"]); s != nil {
+		return s, req.Params, nil
+	}
+	if len(m.servers) == 1 {
+		return m.servers[0], req.Params, nil
+	}
+	return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("%q says not which server it is for", req.Method)}
+}
+
+// completes finds the server for a completion.
+func (m *Mux) completes(said map[string]json.RawMessage) (*server, json.RawMessage, *jsonrpc.Error) {
+	ref, err := fields(said["ref"])
+	if err != nil {
+		return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "ref: " + err.Error()}
+	}
+	if kind, _ := text(ref["type"]); kind != "ref/prompt" {
+		s, wrong := m.holder(ref["uri"])
+		return s, encode(said), wrong
+	}
+	s, name, wrong := m.split(ref["name"])
+	if wrong != nil {
+		return nil, nil, wrong
+	}
+	ref["name"] = encode(name)
+	said["ref"] = encode(ref)
+	return s, encode(said), nil
+}
+
+// holder finds the server of a resource: the first in the owner's order that
+// listed the address, then the one whose template begins most like it, then the
+// only one there is.
+func (m *Mux) holder(raw json.RawMessage) (*server, *jsonrpc.Error) {
+	uri, ok := text(raw)
+	if !ok {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "uri: want a text"}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var found, only *server
+	best, holders := 0, 0
+	for _, s := range m.servers {
+		if s.addresses[uri] || s.templates[uri] {
+			return s, nil
+		}
+		for template := range s.templates {
+			begin, _, _ := strings.Cut(template, "{")
+			if strings.Contains(begin, ":") && strings.HasPrefix(uri, begin) && len(begin) > best {
+				found, best = s, len(begin)
+			}
+		}
+		if s.caps["resources"] != nil {
+			only = s
+			holders++
+		}
+	}
+	if found == nil && holders == 1 {
+		found = only
+	}
+	if found == nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("no server here listed the resource %q; list resources first", uri)}
+	}
+	return found, nil
+}
+
+// tasked finds the server that runs a task.
+func (m *Mux) tasked(raw json.RawMessage) *server {
+	id, ok := text(raw)
+	if !ok {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.servers {
+		if s.tasks[id] {
+			return s
+		}
+	}
+	return nil
+}
+
+// can says whether the server has a capability.
+func (s *server) can(what string) bool {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	return s.caps[what] != nil
+}
+
+// remember keeps the addresses of resources and the tasks that a result names,
+// so that a later call for them finds its server.
+func (s *server) remember(method string, result json.RawMessage) {
+	if method != "tools/call" && method != "prompts/get" || !bytes.Contains(result, []byte(`"resource_link"`)) && !bytes.Contains(result, []byte(`"taskId"`)) {
+		return
+	}
+	var said struct {
+		Content []struct {
+			Type string `json:"type"`
+			URI  string `json:"uri"`
+		} `json:"content"`
+		Task struct {
+			ID string `json:"taskId"`
+		} `json:"task"`
+	}
+	if json.Unmarshal(result, &said) != nil {
+		return
+	}
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	for _, c := range said.Content {
+		if c.Type == "resource_link" {
+			s.addresses = keep(s.addresses, c.URI)
+		}
+	}
+	if said.Task.ID != "" {
+		s.tasks = keep(s.tasks, said.Task.ID)
+	}
+}
+
+// keep adds to a set as long as there is room.
+func keep(set map[string]bool, what string) map[string]bool {
+	if set == nil {
+		set = map[string]bool{}
+	}
+	if len(set) < MaxAddresses {
+		set[what] = true
+	}
+	return set
+}
