@@ -1,0 +1,295 @@
+package mcphttp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/internal/outward"
+)
+
+const (
+	// MaxAnswer bounds one message of a server, in bytes.
+	MaxAnswer = 16 << 20
+	// noteTime bounds the delivery of what needs no answer.
+	noteTime = 30 * time.Second
+	dialTime = 10 * time.Second
+	idleTime = 90 * time.Second
+	maxIdle  = 16
+	maxHead  = 64 << 10
+)
+
+// codeRejected is the SDK's own mark for what was not delivered. It looks like
+// an error of the server.
+const codeRejected = -32005
+
+const versionHeader = "Mcp-Protocol-Version"
+
+// A Server is one that is reached over HTTP.
+type Server struct {
+	// URL is where it is: https, or http on this machine.
+	URL string
+	// Headers are sent with every request, as credentials are. They are asked
+	// for once per connection and never shown.
+	Headers func() (http.Header, error)
+	// MaxAnswer replaces the constant, for tests.
+	MaxAnswer int64
+}
+
+// CheckURL says whether a server may be reached there.
+func CheckURL(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("want https://HOST/PATH, or http:// on this machine")
+	case u.User != nil:
+		return errors.New("a name or password in an address is shown in too many places; use headers")
+	}
+	return nil
+}
+
+// Dial returns a connection to a server. Nothing is sent before the first
+// message is.
+func Dial(ctx context.Context, s Server) (mcp.Connection, error) {
+	if err := CheckURL(s.URL); err != nil {
+		return nil, err
+	}
+	if s.MaxAnswer <= 0 {
+		s.MaxAnswer = MaxAnswer
+	}
+	var headers http.Header
+	if s.Headers != nil {
+		var err error
+		if headers, err = s.Headers(); err != nil {
+			return nil, err
+		}
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	client := outward.Client(outward.Options{
+		// In the clear nothing leaves this machine, whatever a name resolves to.
+		Here: u.Scheme == "http", DialTime: dialTime, HeaderBytes: maxHead, Idle: maxIdle, IdleTime: idleTime, HTTP2: true,
+	})
+	door := &door{next: client.Transport, headers: headers, max: s.MaxAnswer}
+	client.Transport = door
+	inner, err := (&mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: client, DisableStandaloneSSE: true, MaxEventSize: int(s.MaxAnswer)}).Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &remote{inner: inner, door: door, client: client, server: s, in: make(chan jsonrpc.Message), failed: make(chan struct{})}
+	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	r.work.Go(r.pump)
+	return r, nil
+}
+
+// A door adds what belongs to every request, and bounds every answer.
+type door struct {
+	next    http.RoundTripper
+	headers http.Header
+	max     int64
+
+	mu      sync.Mutex // guards version
+	version string     // of the protocol, once agreed on
+}
+
+func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	for name, values := range d.headers {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	d.mu.Lock()
+	version := d.version
+	d.mu.Unlock()
+	if version != "" && req.Header.Get(versionHeader) == "" {
+		req.Header.Set(versionHeader, version)
+	}
+	res, err := d.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" || res.StatusCode != http.StatusOK {
+		res.Body = &bounded{ReadCloser: res.Body, left: d.max}
+	}
+	return res, nil
+}
+
+// CloseIdleConnections lets go what is not in use; the client looks for it here.
+func (d *door) CloseIdleConnections() {
+	if c, ok := d.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// bounded is a body that fails where it is too long.
+type bounded struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		var one [1]byte
+		if n, err := b.ReadCloser.Read(one[:]); n == 0 {
+			return 0, err
+		}
+		return 0, errors.New("the server's answer is too large")
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// A remote is the connection to a server over HTTP.
+type remote struct {
+	inner  mcp.Connection
+	door   *door
+	client *http.Client
+	server Server
+	in     chan jsonrpc.Message
+	failed chan struct{}
+	ctx    context.Context
+	cancel context.CancelFunc
+	once   sync.Once
+	work   sync.WaitGroup
+
+	mu        sync.Mutex // guards all below
+	over      bool
+	err       error      // why it failed
+	hello     jsonrpc.ID // of initialize
+	listening bool
+}
+
+// SessionID implements [mcp.Connection].
+func (r *remote) SessionID() string { return r.inner.SessionID() }
+
+// Read implements [mcp.Connection].
+func (r *remote) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case msg := <-r.in:
+		return msg, nil
+	case <-r.failed:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return nil, r.err
+	case <-r.ctx.Done():
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// pump reads from the SDK's connection, and learns the version on the way.
+func (r *remote) pump() {
+	for {
+		msg, err := r.inner.Read(r.ctx)
+		if err != nil {
+			r.mu.Lock()
+			r.err = plain(err)
+			r.mu.Unlock()
+			close(r.failed)
+			return
+		}
+		if answer, ok := msg.(*jsonrpc.Response); ok && answer.Error == nil {
+			r.agreed(answer)
+		}
+		r.give(msg)
+	}
+}
+
+func (r *remote) give(msg jsonrpc.Message) {
+	select {
+	case r.in <- msg:
+	case <-r.ctx.Done():
+	}
+}
+
+// agreed takes the version out of the answer to initialize.
+func (r *remote) agreed(answer *jsonrpc.Response) {
+	r.mu.Lock()
+	ours := r.hello.IsValid() && r.hello == answer.ID
+	r.mu.Unlock()
+	var said struct {
+		Version string `json:"protocolVersion"`
+	}
+	if !ours || json.Unmarshal(answer.Result, &said) != nil {
+		return
+	}
+	r.door.mu.Lock()
+	r.door.version = said.Version
+	r.door.mu.Unlock()
+}
+
+// Write implements [mcp.Connection]. A call does not wait for its answer, and
+// one that cannot be delivered is answered with an error: the connection goes on.
+func (r *remote) Write(_ context.Context, msg jsonrpc.Message) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return mcp.ErrConnectionClosed
+	}
+	req, ok := msg.(*jsonrpc.Request)
+	if ok && req.IsCall() {
+		if req.Method == "initialize" {
+			r.hello = req.ID
+		}
+		r.work.Go(func() {
+			if err := r.inner.Write(r.ctx, msg); err != nil {
+				r.give(&jsonrpc.Response{ID: req.ID, Error: undelivered(err)})
+			}
+		})
+		return nil
+	}
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(r.ctx, noteTime)
+	err := r.inner.Write(ctx, msg) // one that is lost is lost, as on any network
+	cancel()
+	r.mu.Lock()
+	if ok && req.Method == "notifications/initialized" && err == nil && !r.listening && !r.over {
+		r.listening = true
+		r.work.Go(r.listen)
+	}
+	return nil
+}
+
+// undelivered keeps what a server said in its refusal, and no address.
+func undelivered(err error) error {
+	where, said := new(url.Error), new(jsonrpc.Error)
+	if !errors.As(err, &where) && errors.As(err, &said) && said.Code != codeRejected {
+		return said
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: plain(err).Error()}
+}
+
+// plain takes addresses out of an error: they may hold keys.
+func plain(err error) error {
+	if where := new(url.Error); errors.As(err, &where) {
+		return fmt.Errorf("reach the server: %w", where.Err)
+	}
+	return err
+}
+
+// Close implements [mcp.Connection]: it ends the session at the server too.
+func (r *remote) Close() error {
+	r.once.Do(func() {
+		r.mu.Lock()
+		r.over = true
+		r.mu.Unlock()
+		_ = r.inner.Close() // a server that does not hear it lets it expire
+		r.cancel()
+	})
+	r.work.Wait()
+	r.client.CloseIdleConnections()
+	return nil
+}

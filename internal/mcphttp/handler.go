@@ -1,0 +1,360 @@
+// Package mcphttp carries MCP over HTTP in both directions: [Handler] takes
+// clients in and makes one connection of each of their sessions, [Dial] reaches
+// a server. The SDK's transports speak the protocol; here stand the checks they
+// leave to others: who may come in, from where, with how much, for how long. It
+// reads no message beyond what it needs to carry it.
+package mcphttp
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Limits of the door. Clients send calls with arguments: 16 MiB is what the
+// SDK takes on stdio too.
+const (
+	// MaxBody bounds one message of a client, in bytes.
+	MaxBody = 16 << 20
+	// MaxBatch bounds the messages in one body.
+	MaxBatch = 64
+	// MaxSessions bounds open sessions, MaxClientSessions those of one client.
+	MaxSessions       = 1024
+	MaxClientSessions = 256
+	// MaxJoin bounds the headers [SessionHeader] and [AgentHeader].
+	MaxJoin = 256
+	// stall is how long a client may take none of what is written to it, or send
+	// its message.
+	stall = time.Minute
+)
+
+// SessionHeader and AgentHeader name the agent's session that a client's session
+// belongs to. They are a claim: whoever decides by it checks it.
+const (
+	SessionHeader = "Floodmark-Session"
+	AgentHeader   = "Floodmark-Agent"
+)
+
+const sessionIDHeader = "Mcp-Session-Id"
+
+// A Peer is who opened a session.
+type Peer struct {
+	// Client is whose token it showed, ID the session's own.
+	Client, ID string
+	// Join and Agent are what it said in [SessionHeader] and [AgentHeader];
+	// empty: nothing.
+	Join, Agent string
+}
+
+// Options are what a Handler is made of.
+type Options struct {
+	// Admit returns who shows this token. An error lets nobody in.
+	Admit func(token string) (client string, err error)
+	// Open returns the server for a session that begins. The Handler closes it.
+	Open func(context.Context, Peer) (mcp.Connection, error)
+	// Hosts are the names this door is reached by, besides those of the machine itself.
+	Hosts []string
+	// Idle ends a session of which nothing was heard for so long; zero: 30 minutes.
+	Idle time.Duration
+	// MaxBody replaces the constant, for tests.
+	MaxBody int64
+}
+
+// A Handler serves clients. Whoever makes one closes it; after that it begins no
+// session.
+type Handler struct {
+	opts    Options
+	origins *http.CrossOriginProtection
+	work    sync.WaitGroup
+
+	mu       sync.Mutex // guards all below
+	closed   bool
+	sessions map[string]*session
+}
+
+// NewHandler returns a door.
+func NewHandler(opts Options) *Handler {
+	if opts.Idle <= 0 {
+		opts.Idle = 30 * time.Minute
+	}
+	if opts.MaxBody <= 0 {
+		opts.MaxBody = MaxBody
+	}
+	return &Handler{opts: opts, origins: http.NewCrossOriginProtection(), sessions: map[string]*session{}}
+}
+
+// Close ends every session and waits until all that belonged to them has ended.
+func (h *Handler) Close() error {
+	h.mu.Lock()
+	h.closed = true
+	var all []*session
+	for _, s := range h.sessions {
+		all = append(all, s)
+	}
+	h.mu.Unlock()
+	for _, s := range all {
+		s.end()
+	}
+	h.work.Wait()
+	return nil
+}
+
+// Sessions returns how many are open.
+func (h *Handler) Sessions() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.sessions)
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.hosted(r.Host) {
+		http.Error(w, "this door is not reached by that name (a page on the web may be behind it)", http.StatusForbidden)
+		return
+	}
+	// A browser says where a page is from; no MCP client is a page elsewhere.
+	if err := h.origins.Check(r); err != nil || r.Header.Get("Origin") != "" && !h.origin(r.Header.Get("Origin")) {
+		http.Error(w, "pages of other places may not call this", http.StatusForbidden)
+		return
+	}
+	client, ok := h.admitted(r)
+	if !ok {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="floodmark"`)
+		http.Error(w, "show a token: «Authorization: Bearer …», made with «floodmark token create NAME»", http.StatusUnauthorized)
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r, client)
+	case http.MethodGet:
+		if !accepts(r, "text/event-stream") {
+			http.Error(w, "Accept must have text/event-stream", http.StatusNotAcceptable)
+			return
+		}
+		if s := h.known(w, r, client); s != nil {
+			defer s.use()()
+			s.transport.ServeHTTP(&patient{ResponseWriter: w, out: http.NewResponseController(w)}, r)
+		}
+	case http.MethodDelete:
+		if s := h.known(w, r, client); s != nil {
+			s.end()
+			w.WriteHeader(http.StatusNoContent)
+		}
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	}
+}
+
+// hosted says whether a request was meant for us: a page whose name was bound
+// to our address says its own name here.
+func (h *Handler) hosted(host string) bool {
+	name := host
+	if n, _, err := net.SplitHostPort(host); err == nil {
+		name = n
+	}
+	name = strings.Trim(name, "[]")
+	if ip := net.ParseIP(name); ip != nil && ip.IsLoopback() || strings.EqualFold(name, "localhost") {
+		return true
+	}
+	for _, ours := range h.opts.Hosts {
+		if strings.EqualFold(ours, name) || strings.EqualFold(ours, host) {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *Handler) origin(origin string) bool {
+	_, host, ok := strings.Cut(origin, "://")
+	return ok && h.hosted(host)
+}
+
+func (h *Handler) admitted(r *http.Request) (string, bool) {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return "", false
+	}
+	client, err := h.opts.Admit(token)
+	return client, err == nil && client != ""
+}
+
+// known finds the session of a request. Another client's is none.
+func (h *Handler) known(w http.ResponseWriter, r *http.Request, client string) *session {
+	id := r.Header.Get(sessionIDHeader)
+	if id == "" {
+		http.Error(w, "this needs the header "+sessionIDHeader, http.StatusBadRequest)
+		return nil
+	}
+	h.mu.Lock()
+	s := h.sessions[id]
+	h.mu.Unlock()
+	if s == nil || s.peer.Client != client {
+		http.Error(w, "no such session: say initialize again", http.StatusNotFound)
+		return nil
+	}
+	return s
+}
+
+func accepts(r *http.Request, kinds ...string) bool {
+	said := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
+	for _, kind := range kinds {
+		group, _, _ := strings.Cut(kind, "/")
+		if !strings.Contains(said, kind) && !strings.Contains(said, group+"/*") && !strings.Contains(said, "*/*") {
+			return false
+		}
+	}
+	return true
+}
+
+// post takes messages of a client in.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, client string) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	if !accepts(r, "application/json", "text/event-stream") {
+		http.Error(w, "Accept must have application/json and text/event-stream", http.StatusNotAcceptable)
+		return
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(stall)) // where there is none, there is none
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.opts.MaxBody))
+	_ = control.SetReadDeadline(time.Time{})
+	if err != nil {
+		status := http.StatusBadRequest
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		http.Error(w, "read the body: "+err.Error(), status)
+		return
+	}
+	mail, err := open(body)
+	if err != nil {
+		h.refuse(w, mail.first, http.StatusBadRequest, jsonrpc.CodeParseError, err.Error())
+		return
+	}
+	s := h.session(w, r, client, mail)
+	if s == nil {
+		return
+	}
+	defer s.use()()
+	r.Body = io.NopCloser(bytes.NewReader(mail.body))
+	s.transport.ServeHTTP(&patient{ResponseWriter: w, out: http.NewResponseController(w)}, r)
+	if mail.begins && !s.begun() {
+		s.end()
+	}
+}
+
+// session finds the session of messages, or begins one where they ask for it.
+func (h *Handler) session(w http.ResponseWriter, r *http.Request, client string, mail mail) *session {
+	if r.Header.Get(sessionIDHeader) != "" {
+		return h.known(w, r, client)
+	}
+	if !mail.begins {
+		// Clients of the family without sessions turn to initialize after this.
+		h.refuse(w, mail.first, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, "this server has sessions: say initialize first")
+		return nil
+	}
+	join, agent := r.Header.Get(SessionHeader), r.Header.Get(AgentHeader)
+	if len(join) > MaxJoin || len(agent) > MaxJoin {
+		h.refuse(w, mail.first, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, fmt.Sprintf("%s and %s have at most %d bytes", SessionHeader, AgentHeader, MaxJoin))
+		return nil
+	}
+	s, err := h.begin(r.Context(), Peer{Client: client, ID: rand.Text(), Join: join, Agent: agent})
+	if err != nil {
+		h.refuse(w, mail.first, http.StatusServiceUnavailable, jsonrpc.CodeInternalError, err.Error())
+		return nil
+	}
+	return s
+}
+
+func (h *Handler) refuse(w http.ResponseWriter, id jsonrpc.ID, status int, code int64, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	data, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: code, Message: message}})
+	if err == nil {
+		_, _ = w.Write(data) // whoever is gone needs no answer
+	}
+}
+
+// mail is what came in one body.
+type mail struct {
+	body   []byte     // for the SDK
+	begins bool       // one is initialize
+	first  jsonrpc.ID // of the first call
+}
+
+// open reads a body as far as it has to be: whether it begins a session, and
+// methods that the SDK does not know, which are wrapped so that it passes them.
+func open(body []byte) (mail, error) {
+	m := mail{body: body}
+	batch := []json.RawMessage{body}
+	isBatch := len(bytes.TrimSpace(body)) > 0 && bytes.TrimSpace(body)[0] == '['
+	if isBatch {
+		batch = nil
+		if err := json.Unmarshal(body, &batch); err != nil {
+			return m, errors.New("not JSON")
+		}
+	}
+	if len(batch) == 0 || len(batch) > MaxBatch {
+		return m, fmt.Errorf("%d messages in one body, want 1 to %d", len(batch), MaxBatch)
+	}
+	changed := false
+	for i, raw := range batch {
+		msg, err := jsonrpc.DecodeMessage(raw)
+		if err != nil {
+			return m, fmt.Errorf("not a message: %w", err)
+		}
+		req, ok := msg.(*jsonrpc.Request)
+		if !ok {
+			continue
+		}
+		if !m.first.IsValid() {
+			m.first = req.ID
+		}
+		m.begins = m.begins || req.Method == "initialize" && req.IsCall()
+		if !known(req) {
+			if batch[i], err = wrap(req); err != nil {
+				return m, err
+			}
+			changed = true
+		}
+	}
+	if changed && !isBatch {
+		m.body = batch[0]
+	} else if changed {
+		m.body, _ = json.Marshal(batch) // raw values that were read
+	}
+	return m, nil
+}
+
+// patient is a writer that gives a client so much time for each write.
+type patient struct {
+	http.ResponseWriter
+	out *http.ResponseController
+}
+
+func (p *patient) Write(data []byte) (int, error) {
+	_ = p.out.SetWriteDeadline(time.Now().Add(stall)) // where there is none, there is none
+	return p.ResponseWriter.Write(data)
+}
+
+// Flush sends what was written.
+func (p *patient) Flush() { _ = p.out.Flush() } // the next write says if it is gone
+
+// Unwrap is for the standard library.
+func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -1,0 +1,70 @@
+package mcphttp
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// The SDK's transport refuses methods it does not know before anybody sees
+// them. MCP grows by such methods, so they travel through it as a ping, or as a
+// notification, with the message itself inside, and are unwrapped behind it.
+const (
+	carriesCall = "ping"
+	carriesNote = "notifications/roots/list_changed"
+	carried     = "dev.floodmark/carried"
+)
+
+type letter struct {
+	Message *struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params,omitempty"`
+	} `json:"dev.floodmark/carried"`
+}
+
+// known says whether the SDK's transport passes a request by itself. One it
+// would pass and we wrap is no harm.
+func known(req *jsonrpc.Request) bool {
+	switch req.Method {
+	case "initialize", "ping", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover":
+		return req.IsCall()
+	case "tools/call", "prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe", "completion/complete", "logging/setLevel":
+		return req.IsCall() && len(req.Params) > 0
+	case "notifications/initialized", "notifications/roots/list_changed":
+		return !req.IsCall()
+	case "notifications/cancelled", "notifications/progress":
+		return !req.IsCall() && len(req.Params) > 0
+	}
+	return false
+}
+
+func wrap(req *jsonrpc.Request) (json.RawMessage, error) {
+	method := carriesNote
+	if req.IsCall() {
+		method = carriesCall
+	}
+	inside := map[string]any{"method": req.Method}
+	if len(req.Params) > 0 {
+		inside["params"] = req.Params
+	}
+	params, err := json.Marshal(map[string]any{carried: inside})
+	if err != nil {
+		return nil, fmt.Errorf("carry %q: %w", req.Method, err)
+	}
+	return jsonrpc.EncodeMessage(&jsonrpc.Request{ID: req.ID, Method: method, Params: params})
+}
+
+// unwrap takes out what wrap put in. A client that wraps by itself has only
+// taken a longer way.
+func unwrap(req *jsonrpc.Request) *jsonrpc.Request {
+	plain := &jsonrpc.Request{ID: req.ID, Method: req.Method, Params: req.Params}
+	if req.Method != carriesCall && req.Method != carriesNote || len(req.Params) == 0 {
+		return plain
+	}
+	var l letter
+	if json.Unmarshal(req.Params, &l) == nil && l.Message != nil {
+		plain.Method, plain.Params = l.Message.Method, l.Message.Params
+	}
+	return plain
+}
