@@ -13,8 +13,9 @@ import (
 
 // Paths are the folders and files of one installation.
 type Paths struct {
-	// Policy is the owner's policy, Service how the daemon is to run.
-	Policy, Service string
+	// Policy is the owner's policy, Service how the daemon is to run, Gateway
+	// which MCP servers stand behind one door.
+	Policy, Service, Gateway string
 	// Journal is the store, Keys the folder of its keys.
 	Journal, Keys string
 	// Witness is the folder of signed heads, apart from the store.
@@ -91,6 +92,7 @@ func under(config, data, state, runtime string) Paths {
 	return Paths{
 		Policy:      filepath.Join(config, "policy.yaml"),
 		Service:     filepath.Join(config, "service.yaml"),
+		Gateway:     filepath.Join(config, "gateway.yaml"),
 		Journal:     filepath.Join(data, "journal.db"),
 		Keys:        filepath.Join(data, "keys"),
 		Tokens:      filepath.Join(data, "tokens.json"),

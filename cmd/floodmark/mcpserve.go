@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/hookrun"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/mcpservice"
+)
+
+type mcpServeFlags struct {
+	place
+	config, listen string
+}
+
+// newMCPServe puts several servers behind one door.
+func newMCPServe(c *console) *cobra.Command {
+	var f mcpServeFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Put several MCP servers behind one address, with the monitor in front",
+		Long: `Answer MCP clients over Streamable HTTP on this machine, with the servers that
+gateway.yaml names behind one address. The tools of the server «files» are called
+files__read and so on; prompts are named alike, and resources keep their
+addresses. Every call is decided and every answer taken in as with «floodmark mcp
+wrap».
+
+A client shows a token that «floodmark token create NAME» made. Each of its
+sessions is a session of the monitor, and has servers of its own: what one client
+read cannot reach another through a server. A client that belongs to an agent
+with hooks says so with the headers Floodmark-Agent and Floodmark-Session, and
+then shares that agent's mark.
+
+gateway.yaml lies beside the policy and belongs to you alone (chmod 600). A server
+is a command or a url:
+
+  servers:
+    - name: files
+      command: npx
+      args: [-y, "@modelcontextprotocol/server-filesystem", /home/anna/notes]
+    - name: tracker
+      url: https://mcp.firm.example/v1
+      headers: {Authorization: "Bearer ${TRACKER_TOKEN}"}
+
+What ${NAME} stands for is taken from the gateway's own environment, which no
+server and no client sees: a command gets PATH, HOME and the like, and what its
+env says.
+
+A server that ends takes nobody with it: its open calls are answered with an
+error, its tools vanish, and the next call to one of them starts it again.`,
+		Example: `  floodmark mcp serve
+  floodmark mcp serve --config ./gateway.yaml --listen 127.0.0.1:9000`,
+		Args:        cobra.NoArgs,
+		Annotations: exits("it was stopped", "it could not go on"),
+		RunE:        guard(func(cmd *cobra.Command, _ []string) error { return c.mcpServe(cmd.Context(), f) }),
+	}
+	addPlace(cmd, &f.place)
+	cmd.Flags().StringVar(&f.config, "config", "", "the `FILE` that names the servers instead of the usual gateway.yaml")
+	cmd.Flags().StringVar(&f.listen, "listen", "", "the loopback `ADDRESS` to answer on instead of what the file says")
+	return cmd
+}
+
+func (c *console) mcpServe(ctx context.Context, f mcpServeFlags) error {
+	paths, err := c.paths(f.place)
+	if err != nil {
+		return err
+	}
+	if f.config != "" {
+		paths.Gateway = c.path(f.config)
+	}
+	gateway, err := config.ReadGateway(paths.Gateway)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return refuse("write one; «floodmark help mcp serve» shows how", "there is no %s", paths.Gateway)
+	case err != nil:
+		return refuse("mend the file", "%s", err)
+	}
+	if f.listen != "" {
+		if gateway, err = gateway.At(f.listen); err != nil {
+			return refuse("", "%s", err)
+		}
+	}
+	pins, err := c.book(f.place)
+	if err != nil {
+		return err
+	}
+	tokens, err := httpapi.OpenTokens(paths.Tokens, c.clock)
+	if err != nil {
+		return refuse("", "%s", err)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	judge, err := client.Dial(paths.HookSocket, client.Options{})
+	if err != nil {
+		return refuse("check where the monitor listens", "%s", err)
+	}
+	defer judge.Close()
+	if err := hookrun.Wake(ctx, paths.HookSocket, c.getenv); err != nil {
+		c.say("floodmark: %s; until then no tool is called or shown", err)
+	}
+	var listen net.ListenConfig
+	door, err := listen.Listen(ctx, "tcp", gateway.Listen)
+	if err != nil {
+		return refuse("choose another address with --listen", "listen on %s: %s", gateway.Listen, reason(err))
+	}
+	talk := &together{out: c.stderr}
+	service := mcpservice.New(mcpservice.Options{
+		Gateway: gateway, Judge: judge, Pins: pins, Admit: admitAgent(tokens),
+		Env: c.usualEnv(), Home: c.getenv("HOME"), Version: c.build.line(), Stderr: talk,
+		Note: func(server, line string) { talk.do(func() { c.say("floodmark: %s: %s", server, line) }) },
+	})
+	talk.do(func() { c.say("floodmark answers MCP clients on http://%s%s", door.Addr(), mcpservice.Path) })
+	if err := service.Serve(ctx, door); err != nil {
+		talk.do(func() { c.say("floodmark: %s", err) })
+		return errNo
+	}
+	return nil
+}
+
+// admitAgent lets in who shows an agent's token. An owner's is for other doors.
+func admitAgent(tokens *httpapi.Tokens) func(string) (string, error) {
+	return func(text string) (string, error) {
+		who, err := tokens.Find(text)
+		if err == nil && who.May != httpapi.MayEvents {
+			err = httpapi.ErrNoToken
+		}
+		return who.Name, err
+	}
+}
+
+// usualEnv are the variables a program needs to run at all. Everything else in
+// our environment may be a credential of another server.
+func (c *console) usualEnv() []string {
+	var env []string
+	for _, name := range []string{
+		"HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
+		"APPDATA", "LOCALAPPDATA", "PATHEXT", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE", // Windows
+	} {
+		if value := c.getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// together lets many write to one place, whole lines of ours among them.
+type together struct {
+	mu  sync.Mutex // guards out
+	out io.Writer
+}
+
+func (t *together) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.out.Write(p)
+}
+
+func (t *together) do(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f()
+}

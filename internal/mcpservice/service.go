@@ -1,0 +1,211 @@
+// Package mcpservice builds the MCP gateway that several clients share: the door
+// for clients, one monitor session and one set of servers for each of them, a
+// relay with the judge in it before every server. Nothing of one client's
+// servers is seen by another's.
+package mcpservice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/mcpgateway"
+	"github.com/floodmark/floodmark/internal/mcphttp"
+	"github.com/floodmark/floodmark/internal/mcpmux"
+)
+
+// Path is where clients find the gateway.
+const Path = "/mcp"
+
+const (
+	headTime = 10 * time.Second
+	idleTime = 2 * time.Minute
+	lastTime = 5 * time.Second // for what is said at the end
+	maxHead  = 64 << 10
+)
+
+// Options are what a Service is made of.
+type Options struct {
+	Gateway config.Gateway
+	Judge   mcpgateway.Judge
+	Pins    mcpgateway.Pins
+	// Admit returns whose token this is.
+	Admit func(token string) (client string, err error)
+	// Env are the variables every command gets, besides its own. The gateway's
+	// other variables are nobody's business: they hold credentials.
+	Env []string
+	// Home is the owner's folder, Version what clients are told.
+	Home, Version string
+	// Stderr gets what commands say to people. Note hears what a person who
+	// looks for a fault would want to know. Both are used by many at once.
+	Stderr io.Writer
+	Note   func(server, line string)
+}
+
+// A Service is the gateway.
+type Service struct {
+	o    Options
+	door *mcphttp.Handler
+}
+
+// New returns a gateway that nobody has reached yet.
+func New(o Options) *Service {
+	s := &Service{o: o}
+	s.door = mcphttp.NewHandler(mcphttp.Options{Admit: o.Admit, Open: s.open, Idle: time.Duration(o.Gateway.Idle)})
+	return s
+}
+
+// Sessions returns how many clients there are.
+func (s *Service) Sessions() int { return s.door.Sessions() }
+
+// Serve answers clients until ctx ends. Then it ends all sessions, and returns
+// when every server that was started has ended.
+func (s *Service) Serve(ctx context.Context, l net.Listener) error {
+	paths := http.NewServeMux()
+	paths.Handle(Path, s.door)
+	web := &http.Server{Handler: paths, ReadHeaderTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead}
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(l) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	closed := s.door.Close()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+	defer cancel()
+	if web.Shutdown(last) != nil {
+		_ = web.Close() // who still holds on after all that is let go
+	}
+	if err == nil {
+		err = <-served
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return errors.Join(err, closed)
+}
+
+// open is what a client that comes in gets: servers of its own behind one
+// connection, in one session of the monitor.
+func (s *Service) open(_ context.Context, p mcphttp.Peer) (mcp.Connection, error) {
+	session := mcpgateway.NewSession(s.o.Judge, mcpgateway.Client{Agent: p.Agent, ID: floodmark.SessionID(p.Join), Home: s.o.Home})
+	options := mcpmux.Options{
+		Name: "floodmark", Version: s.o.Version,
+		Report: func(server string, err error) { s.o.Note(server, fmt.Sprintf("%s: %v", p.Client, err)) },
+	}
+	for _, server := range s.o.Gateway.Servers {
+		options.Upstreams = append(options.Upstreams, mcpmux.Upstream{
+			Name: server.Name,
+			Dial: func(ctx context.Context) (mcp.Connection, error) { return s.dial(ctx, session, server) },
+		})
+	}
+	mux, err := mcpmux.New(options)
+	if err != nil {
+		return nil, err
+	}
+	return &client{Connection: mux, session: session}, nil
+}
+
+// A client is its servers and its session, which end together.
+type client struct {
+	mcp.Connection
+	session *mcpgateway.Session
+}
+
+// Close ends both.
+func (c *client) Close() error {
+	err := c.Connection.Close()
+	last, cancel := context.WithTimeout(context.Background(), lastTime)
+	defer cancel()
+	_ = c.session.End(last) // the monitor may be gone; then nothing is open there
+	return err
+}
+
+// dial reaches a server and puts a relay before it.
+func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server config.GatewayServer) (mcp.Connection, error) {
+	upstream, identity, err := s.reach(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	near, far := mcpmux.Pipe()
+	r := &relayed{Connection: near, done: make(chan struct{})}
+	go func() {
+		defer close(r.done)
+		r.err = mcpgateway.Run(context.WithoutCancel(ctx), far, upstream, mcpgateway.Options{
+			Server: server.Name, Identity: identity, Session: session, Pins: s.o.Pins,
+			Note: func(line string) { s.o.Note(server.Name, line) },
+		})
+	}()
+	return r, nil
+}
+
+// reach starts a command or turns to an address. What it returns besides is
+// what the owner's look at the server's definitions holds for.
+func (s *Service) reach(ctx context.Context, server config.GatewayServer) (mcp.Connection, string, error) {
+	if server.URL != "" {
+		conn, err := mcphttp.Dial(ctx, mcphttp.Server{URL: server.URL, Headers: func() (http.Header, error) {
+			headers := http.Header{}
+			for name, value := range server.Headers {
+				text, err := value.Reveal()
+				if err != nil {
+					return nil, fmt.Errorf("headers: %s: %w", name, err)
+				}
+				headers.Set(name, text)
+			}
+			return headers, nil
+		}})
+		return conn, server.URL, err
+	}
+	args := append([]string{server.Command}, server.Args...)
+	env := slices.Clone(s.o.Env)
+	for name, value := range server.Env {
+		text, err := value.Reveal()
+		if err != nil {
+			return nil, "", fmt.Errorf("env: %s: %w", name, err)
+		}
+		env = append(env, name+"="+text)
+	}
+	conn, err := mcpgateway.Start(mcpgateway.Command{
+		Args: args, Env: env, Dir: server.Dir, Stderr: s.o.Stderr,
+		Skipped: func(line string) { s.o.Note(server.Name, line) },
+	})
+	return conn, strings.Join(args, "\x00"), err
+}
+
+// relayed is a server with its relay.
+type relayed struct {
+	mcp.Connection
+	done chan struct{}
+	err  error // why the relay ended, once done is closed
+}
+
+// Read says why the relay ended, where a pipe would only say that it did.
+func (r *relayed) Read(ctx context.Context) (jsonrpc.Message, error) {
+	msg, err := r.Connection.Read(ctx)
+	if errors.Is(err, io.EOF) {
+		<-r.done
+		if r.err != nil {
+			err = r.err
+		}
+	}
+	return msg, err
+}
+
+// Close ends the relay and waits for it, and for the server behind.
+func (r *relayed) Close() error {
+	err := r.Connection.Close()
+	<-r.done
+	return err
+}
