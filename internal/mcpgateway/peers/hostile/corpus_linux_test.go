@@ -1,0 +1,187 @@
+package hostile
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A hostile is one case: what the server does, and how it must end.
+type hostile struct {
+	name string
+	// does and ends are for people: they make the table in the guide.
+	does, ends string
+	// begin is done before anything was asked; server answers.
+	begin  func(*server)
+	server methods
+	// stays says that the server does not end with its input.
+	stays bool
+	// play is what a client does, with what must come of it.
+	play func(*testing.T, *stand)
+}
+
+// A stand is the hostile server of a case beside an honest one.
+type stand struct {
+	*world
+	// bad speaks to the hostile server, good to the honest one.
+	bad, good *client
+	// plays is the case.
+	plays string
+}
+
+// A family is what several servers are after.
+type family struct {
+	name, about string
+	cases       []hostile
+}
+
+// families are all cases.
+func families() []family {
+	return []family{
+		{"poison", "They give orders to the model, wherever a server can put a text.", poison()},
+		{"rug pull", "They are nice when they are looked at, and change later.", rugPull()},
+		{"shadow", "Their tools look like somebody else's.", shadow()},
+		{"hidden text", "They write what people do not see and models read.", hiddenText()},
+		{"size", "They say more than anybody can keep.", slices.Concat(size(), sizeOfDefinitions())},
+		{"no end", "They never come to an end.", slices.Concat(noEnd(), silence())},
+		{"broken speech", "Their lines are no messages, or mean two things.", brokenSpeech()},
+		{"broken order", "They answer what nobody asked, or not what was asked.", slices.Concat(brokenOrder(), brokenEnds())},
+		{"abuse of the client", "They ask the client for what is not theirs.", slices.Concat(abuse(), abuseMore())},
+		{"false claims", "They say of themselves that they can be trusted.", claims()},
+	}
+}
+
+func find(name string) (hostile, bool) {
+	if name == honest {
+		return hostile{}, true
+	}
+	for _, f := range families() {
+		if i := slices.IndexFunc(f.cases, func(h hostile) bool { return h.name == name }); i >= 0 {
+			return f.cases[i], true
+		}
+	}
+	return hostile{}, false
+}
+
+// TestHostileServers plays every case behind the real wrapper: it must end as it
+// says, with the honest server unharmed and no process left.
+func TestHostileServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the real program for a while")
+	}
+	house := monitor(t)
+	// A group, so that the monitor ends after the last case.
+	t.Run("cases", func(t *testing.T) {
+		for _, f := range families() {
+			for _, h := range f.cases {
+				t.Run(strings.ReplaceAll(f.name, " ", "-")+"/"+h.name, func(t *testing.T) {
+					t.Parallel()
+					play(t, house, h)
+				})
+			}
+		}
+	})
+}
+
+// page is where people find the list.
+const page = "../../../../docs/reference/hostile-servers.md"
+
+// The page says what the cases do. With -update it is written.
+func TestPage(t *testing.T) {
+	var b strings.Builder
+	n := 0
+	for _, f := range families() {
+		fmt.Fprintf(&b, "\n## %s%s\n\n%s\n\n| case | the server | what comes of it |\n|---|---|---|\n", strings.ToUpper(f.name[:1]), f.name[1:], f.about)
+		for _, h := range f.cases {
+			n++
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", h.name, h.does, h.ends)
+		}
+	}
+	want := "# Servers that mean harm\n\n" +
+		fmt.Sprintf("These %d MCP servers are played behind the real `floodmark mcp wrap` by\n`internal/mcpgateway/peers/hostile`, from which this page is written. Each ends as the table\nsays, with a line that says so, while an honest server beside it goes on working; no process\nis left behind.\n", n) + b.String()
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil || string(got) != want {
+		t.Errorf("the page is another one; write it with: go test . -run TestPage -update (%v)", err)
+	}
+	if n < 30 {
+		t.Errorf("%d cases are too few", n)
+	}
+}
+
+func play(t *testing.T, house *world, h hostile) {
+	t.Helper()
+	s := &stand{world: house.apart(t), plays: h.name}
+	s.good = s.connect(t, honest, honest)
+	s.good.hello()
+	s.unharmed(t)
+	s.bad = s.connect(t, "hostile", h.name)
+	h.play(t, s)
+	s.unharmed(t)
+	s.bad.leave()
+	s.bad.reaped()
+	s.unharmed(t)
+	s.good.leave()
+	s.good.reaped()
+}
+
+// unharmed checks that the honest server is there, with all it has.
+func (s *stand) unharmed(t *testing.T) {
+	t.Helper()
+	if names := s.good.tools(); !slices.Equal(names, []string{"look_around", "post_letter"}) {
+		t.Errorf("the honest server's tools: %q\n%s", names, s.good.notes)
+	}
+	if text, failed := s.good.call("look_around", `{}`); failed || text != "a plain answer" {
+		t.Errorf("the honest server answers %q, %v", text, failed)
+	}
+}
+
+// holds checks that a tool is not shown, that no call of it is made, and that
+// both the model and the owner are told why.
+func (s *stand) holds(t *testing.T, tool, why string) {
+	t.Helper()
+	if names := s.bad.tools(); slices.Contains(names, tool) {
+		t.Errorf("%q is shown: %q", tool, names)
+	}
+	s.refused(t, tool, `{}`, "is held: "+why)
+	if held := s.held(t); len(held) == 0 {
+		t.Error("the owner is not told of anything")
+	}
+}
+
+// refused checks that a call comes back as a refusal that says so.
+func (s *stand) refused(t *testing.T, tool, args, line string) {
+	t.Helper()
+	if text, failed := s.bad.call(tool, args); !failed || !strings.Contains(text, line) {
+		t.Errorf("%s: %q, refused %v, want %q", tool, text, failed, line)
+	}
+}
+
+// works checks that a tool can be called.
+func (s *stand) works(t *testing.T, tool string) {
+	t.Helper()
+	if text, failed := s.bad.call(tool, `{}`); failed {
+		t.Errorf("%s: %s", tool, text)
+	}
+}
+
+// noLetter checks that what the server wrote does not make the client's agent
+// write to a stranger.
+func (s *stand) noLetter(t *testing.T) {
+	t.Helper()
+	s.refused(t, "mail_card", `{"to":"mallory@evil.example"}`, "mail_card")
+}
+
+// marked checks how low the session is after what the server said.
+func (s *stand) marked(t *testing.T, want string) {
+	t.Helper()
+	if got := s.mark(t, s.bad); got != want {
+		t.Errorf("the mark is %q, want %q", got, want)
+	}
+}

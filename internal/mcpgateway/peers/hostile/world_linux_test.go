@@ -1,0 +1,177 @@
+package hostile
+
+import (
+	"context"
+	"flag"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	floodmark "github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/wire"
+)
+
+var (
+	given  = flag.String("floodmark", "", "use this `PROGRAM` instead of building one")
+	update = flag.Bool("update", false, "write the page that is generated")
+)
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(serverVariable); name != "" {
+		serve(name)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// build builds the real program.
+func build(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "floodmark")
+	out, err := exec.Command("go", "build", "-o", path, "../../../../cmd/floodmark").CombinedOutput()
+	if err != nil {
+		t.Fatalf("build floodmark: %v\n%s", err, out)
+	}
+	return path
+}
+
+// A world is one owner's installation with a running monitor.
+type world struct {
+	program, dir, socket, owner string
+}
+
+// rules describe the tools of the servers: what looks around brings what a
+// stranger wrote, and letters leave the house.
+const rules = `version: 1
+profile: assistant
+tools:
+  - server: [honest, hostile]
+    tool: [look_around, peek_there]
+    effect: observe
+    returns: {trust: external, secrecy: public}
+  - server: [honest, hostile]
+    tool: [post_letter, mail_card]
+    effect: send
+    remote: true
+    returns: {trust: external, secrecy: public}
+    args:
+      to: {role: critical, is: destination}
+`
+
+// monitor starts the monitor that all cases share.
+func monitor(t *testing.T) *world {
+	t.Helper()
+	w := &world{program: *given}
+	if w.program == "" {
+		w.program = build(t)
+	}
+	w.dir = shortFolder(t)
+	w.socket, w.owner = filepath.Join(w.dir, "run", "hook.sock"), filepath.Join(w.dir, "run", "owner.sock")
+	if err := os.MkdirAll(filepath.Join(w.dir, "config"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "config", "policy.yaml"), []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := &buffer{}
+	cmd := exec.Command(w.program, "serve", "--dir", w.dir)
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the monitor ended badly: %v\n%s", err, said)
+		}
+	})
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		if c, err := net.Dial("unix", w.socket); err == nil {
+			_ = c.Close()
+			return w
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the monitor does not answer: %s", said)
+		}
+	}
+}
+
+// shortFolder has a name that fits into a socket's.
+func shortFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fmh") //nolint:usetesting // said above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// apart is the same monitor with a book of pins for one case.
+func (w *world) apart(t *testing.T) *world {
+	t.Helper()
+	own := *w
+	own.dir = shortFolder(t)
+	return &own
+}
+
+func (w *world) book(t *testing.T) *mcppins.Book {
+	t.Helper()
+	b, err := mcppins.Open(filepath.Join(w.dir, "state", "mcp-pins.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// accept is what the owner does after «floodmark mcp review».
+func (w *world) accept(t *testing.T, ref string) {
+	t.Helper()
+	if _, err := w.book(t).Accept(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// held lists what the owner is shown as held.
+func (w *world) held(t *testing.T) (refs []string) {
+	t.Helper()
+	list, err := w.book(t).Entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if e.Held {
+			refs = append(refs, e.Ref)
+		}
+	}
+	return refs
+}
+
+// mark is that of the session of one client: trust and secrecy.
+func (w *world) mark(t *testing.T, c *client) string {
+	t.Helper()
+	way, err := floodmark.Dial(w.owner, floodmark.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer way.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	all, err := way.Owner().Sessions(ctx, &wire.SessionsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Join(w.dir, c.server)
+	i := slices.IndexFunc(all.GetSessions(), func(s *wire.Session) bool { return strings.HasSuffix(s.GetProject(), project) })
+	if i < 0 {
+		return "no session"
+	}
+	m := all.GetSessions()[i].GetMark()
+	return m.GetTrust() + " " + m.GetSecrecy()
+}
