@@ -65,10 +65,12 @@ func abuseMore() []hostile {
 		{
 			name: "question-flood", does: "asks 3000 questions without waiting", ends: "at most 1024 are open; the others are refused",
 			server: methods{"tools/call": func(s *server, m message) {
-				for i := range 3000 {
-					s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"q%d","method":"roots/list"}`, i))
-				}
-				s.answer(m, textResult("a plain answer"))
+				go func() { // it hears the refusals meanwhile
+					for i := range 3000 {
+						s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"q%d","method":"roots/list"}`, i))
+					}
+					s.answer(m, textResult("a plain answer"))
+				}()
 			}},
 			play: func(t *testing.T, s *stand) {
 				s.bad.hello()

@@ -45,7 +45,7 @@ func families() []family {
 		{"shadow", "Their tools look like somebody else's.", shadow()},
 		{"hidden text", "They write what people do not see and models read.", hiddenText()},
 		{"size", "They say more than anybody can keep.", slices.Concat(size(), sizeOfDefinitions())},
-		{"no end", "They never come to an end.", slices.Concat(noEnd(), silence())},
+		{"no end", "They never come to an end.", slices.Concat(noEnd(), silence(), stays())},
 		{"broken speech", "Their lines are no messages, or mean two things.", brokenSpeech()},
 		{"broken order", "They answer what nobody asked, or not what was asked.", slices.Concat(brokenOrder(), brokenEnds())},
 		{"abuse of the client", "They ask the client for what is not theirs.", slices.Concat(abuse(), abuseMore())},

@@ -89,6 +89,18 @@ func silence() []hostile {
 			},
 		},
 		{
+			name: "deaf-asking", does: "asks without end and hears no answer", ends: "the client can leave at any time",
+			server: methods{"initialize": func(s *server, m message) {
+				s.answer(m, introduction(m, ""))
+				s.flood(func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`, i) })
+			}},
+			play: func(t *testing.T, s *stand) {
+				s.bad.hello()
+				s.bad.heard("roots/list")
+				s.unharmed(t)
+			},
+		},
+		{
 			name: "silent-list", does: "never says which tools it has", ends: "no call is made",
 			server: methods{"tools/list": func(*server, message) {}},
 			play: func(t *testing.T, s *stand) {
@@ -96,6 +108,12 @@ func silence() []hostile {
 				s.refused(t, "peek_there", `{}`, "did not say which tools it has, so none is called")
 			},
 		},
+	}
+}
+
+// stays are servers that do not end when they should.
+func stays() []hostile {
+	return []hostile{
 		{
 			name: "stays", does: "goes on when it is told to end, and ignores signals", ends: "is ended by force",
 			begin: func(*server) { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE) },
