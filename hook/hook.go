@@ -204,4 +204,8 @@ type Reply struct {
 	Notice   string `json:"notice,omitempty"`
 	// BlockTurn ends the agent's turn.
 	BlockTurn bool `json:"blockTurn,omitempty"`
+	// Label is what a result is worth, at after_tool_call, and Mark the session's
+	// from now on; both for a gateway, which passes the first on. Nil says nothing.
+	Label *floodmark.Label `json:"label,omitempty"`
+	Mark  *floodmark.Label `json:"mark,omitempty"`
 }

@@ -326,3 +326,28 @@ func TestChildEnds(t *testing.T) {
 		}
 	}
 }
+
+// A gateway hears what a result is worth, with the arguments it was given; an
+// agent does not.
+func TestAGatewayHearsLabels(t *testing.T) {
+	d := newDesk(t, "")
+	d.owner("Look at https://one.example/a")
+	call := hook.Call{ID: "c1", Name: "page", Args: []byte(`{"url":"https://one.example/a"}`)}
+	for _, gateway := range []bool{false, true} {
+		if out := d.tell(hook.Event{Point: hook.BeforeToolCall, Call: call, Gateway: gateway}); out.Reply.Label != nil || out.Reply.Mark != nil {
+			t.Errorf("before the call: %+v", out.Reply)
+		}
+		out := d.tell(hook.Event{Point: hook.AfterToolCall, Call: call, Gateway: gateway, Result: hook.Result{Text: "text"}})
+		if got := out.Reply; (got.Label != nil) != gateway || (got.Mark != nil) != gateway {
+			t.Errorf("gateway %v: %+v", gateway, got)
+		} else if gateway && (got.Label.Trust != floodmark.Untrusted || *got.Mark != d.state.Mark()) {
+			t.Errorf("label %v, mark %v, want untrusted and %v", got.Label, got.Mark, d.state.Mark())
+		}
+		call.ID = "c2"
+	}
+	call.ID = "never-asked"
+	out := d.tell(hook.Event{Point: hook.AfterToolCall, Call: call, Gateway: true, Result: hook.Result{Text: "more"}})
+	if out.Reply.Label == nil || out.Reply.Label.Trust != floodmark.Untrusted {
+		t.Errorf("of a call nobody decided: %+v", out.Reply)
+	}
+}

@@ -89,6 +89,7 @@ func (st *step) afterTool() {
 		st.mark = st.mark.Join((&floodmark.Source{Label: label, Secrets: found}).Own())
 		st.indexResult(n, digest)
 		st.settle(id)
+		st.worth(st.effective(n).Join(label), found)
 		return
 	}
 	refused := slices.ContainsFunc(st.s.Refused, func(r Refused) bool { return r.Call == id })
@@ -103,12 +104,25 @@ func (st *step) afterTool() {
 	st.keep(floodmark.IncidentSeen{Kind: kind, Call: id, Tool: ref, Text: text})
 	now := st.now()
 	j := st.judge(c, &now)
+	found := st.found(st.ev.Result.Text)
 	n := st.see(floodmark.Source{
 		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: st.withCarried(j), Digest: digest,
-		Secrets: st.found(st.ev.Result.Text),
+		Secrets: found,
 	}, "")
 	st.leave(j, n)
 	st.indexResult(n, digest)
+	st.worth(j.returns, found)
+}
+
+// worth tells a gateway what a result is worth, for clients that understand it,
+// and the mark, so that it knows when tools may have to be hidden.
+func (st *step) worth(l floodmark.Label, found []floodmark.SecretSpan) {
+	if !st.ev.Gateway {
+		return
+	}
+	l = (&floodmark.Source{Label: l, Secrets: found}).Own()
+	mark := st.mark
+	st.out.Reply.Label, st.out.Reply.Mark = &l, &mark
 }
 
 // arrived is the label of an announced result now that it is here. The call is

@@ -660,7 +660,11 @@ type Reply struct {
 	// The answer to that command, for the owner only.
 	Notice string `protobuf:"bytes,9,opt,name=notice,proto3" json:"notice,omitempty"`
 	// The agent's turn ends.
-	BlockTurn     bool `protobuf:"varint,10,opt,name=block_turn,json=blockTurn,proto3" json:"block_turn,omitempty"`
+	BlockTurn bool `protobuf:"varint,10,opt,name=block_turn,json=blockTurn,proto3" json:"block_turn,omitempty"`
+	// What came back is worth this, at `after_tool_call` of a gateway.
+	Label *Label `protobuf:"bytes,11,opt,name=label,proto3" json:"label,omitempty"`
+	// The session's mark from now on, to a gateway.
+	Mark          *Label `protobuf:"bytes,12,opt,name=mark,proto3" json:"mark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -765,6 +769,20 @@ func (x *Reply) GetBlockTurn() bool {
 	return false
 }
 
+func (x *Reply) GetLabel() *Label {
+	if x != nil {
+		return x.Label
+	}
+	return nil
+}
+
+func (x *Reply) GetMark() *Label {
+	if x != nil {
+		return x.Mark
+	}
+	return nil
+}
+
 var File_floodmark_v1_hook_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_hook_proto_rawDesc = "" +
@@ -823,7 +841,7 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\x06Result\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\bR\x05error\"\xae\x02\n" +
+	"\x05error\x18\x03 \x01(\bR\x05error\"\x82\x03\n" +
 	"\x05Reply\x122\n" +
 	"\bdecision\x18\x01 \x01(\v2\x16.floodmark.v1.DecisionR\bdecision\x12,\n" +
 	"\x05calls\x18\x02 \x03(\v2\x16.floodmark.v1.DecisionR\x05calls\x12\x12\n" +
@@ -836,7 +854,9 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\x06notice\x18\t \x01(\tR\x06notice\x12\x1d\n" +
 	"\n" +
 	"block_turn\x18\n" +
-	" \x01(\bR\tblockTurn2M\n" +
+	" \x01(\bR\tblockTurn\x12)\n" +
+	"\x05label\x18\v \x01(\v2\x13.floodmark.v1.LabelR\x05label\x12'\n" +
+	"\x04mark\x18\f \x01(\v2\x13.floodmark.v1.LabelR\x04mark2M\n" +
 	"\vHookService\x12>\n" +
 	"\x06Handle\x12\x13.floodmark.v1.Event\x1a\x13.floodmark.v1.Reply\"\n" +
 	"\xba\xdb\x18\x06eventsB%Z#github.com/floodmark/floodmark/wireb\x06proto3"
@@ -864,6 +884,7 @@ var file_floodmark_v1_hook_proto_goTypes = []any{
 	(*Reply)(nil),    // 6: floodmark.v1.Reply
 	(*Origin)(nil),   // 7: floodmark.v1.Origin
 	(*Decision)(nil), // 8: floodmark.v1.Decision
+	(*Label)(nil),    // 9: floodmark.v1.Label
 }
 var file_floodmark_v1_hook_proto_depIdxs = []int32{
 	7,  // 0: floodmark.v1.Event.origin:type_name -> floodmark.v1.Origin
@@ -879,13 +900,15 @@ var file_floodmark_v1_hook_proto_depIdxs = []int32{
 	3,  // 10: floodmark.v1.Call.hints:type_name -> floodmark.v1.Hints
 	8,  // 11: floodmark.v1.Reply.decision:type_name -> floodmark.v1.Decision
 	8,  // 12: floodmark.v1.Reply.calls:type_name -> floodmark.v1.Decision
-	0,  // 13: floodmark.v1.HookService.Handle:input_type -> floodmark.v1.Event
-	6,  // 14: floodmark.v1.HookService.Handle:output_type -> floodmark.v1.Reply
-	14, // [14:15] is the sub-list for method output_type
-	13, // [13:14] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	9,  // 13: floodmark.v1.Reply.label:type_name -> floodmark.v1.Label
+	9,  // 14: floodmark.v1.Reply.mark:type_name -> floodmark.v1.Label
+	0,  // 15: floodmark.v1.HookService.Handle:input_type -> floodmark.v1.Event
+	6,  // 16: floodmark.v1.HookService.Handle:output_type -> floodmark.v1.Reply
+	16, // [16:17] is the sub-list for method output_type
+	15, // [15:16] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_hook_proto_init() }

@@ -13,7 +13,27 @@ func FromReply(r hook.Reply) *Reply {
 		Decision: FromDecision(r.Decision), Calls: list(r.Calls, FromDecision),
 		Line: text(r.Line), Warning: text(r.Warning), Text: text(r.Text), Footer: text(r.Footer),
 		Ticket: text(string(r.Ticket)), Consumed: r.Consumed, Notice: text(r.Notice), BlockTurn: r.BlockTurn,
+		Label: fromLabel(r.Label), Mark: fromLabel(r.Mark),
 	}
+}
+
+func fromLabel(l *floodmark.Label) *Label {
+	if l == nil {
+		return nil
+	}
+	return &Label{Trust: l.Trust.String(), Secrecy: l.Secrecy.String()}
+}
+
+// label reads a label. A missing one says nothing; a word nobody knows is the
+// lowest.
+func (x *Label) label() *floodmark.Label {
+	if x == nil {
+		return nil
+	}
+	var l floodmark.Label
+	l.Trust, _ = floodmark.ParseTrust(x.GetTrust())
+	l.Secrecy, _ = floodmark.ParseSecrecy(x.GetSecrecy())
+	return &l
 }
 
 // Hook reads a reply off the wire. With an error it returns the zero reply,
@@ -23,6 +43,7 @@ func (x *Reply) Hook() (hook.Reply, error) {
 	r := hook.Reply{
 		Line: x.GetLine(), Warning: x.GetWarning(), Text: x.GetText(), Footer: x.GetFooter(),
 		Ticket: floodmark.TicketID(x.GetTicket()), Consumed: x.GetConsumed(), Notice: x.GetNotice(), BlockTurn: x.GetBlockTurn(),
+		Label: x.GetLabel().label(), Mark: x.GetMark().label(),
 	}
 	var err error
 	if r.Decision, err = x.GetDecision().floodmark(); err != nil {

@@ -193,11 +193,11 @@ func (r *relay) decide(ctx context.Context, c *call) error {
 
 // lost tells the monitor that a call which may have run gave no result.
 func (r *relay) lost(ctx context.Context, c *call, why string) {
-	_ = r.after(ctx, c, hook.Result{Text: why, Error: true}, nil) // nothing depends on it: its label is known
+	_, _ = r.after(ctx, c, hook.Result{Text: why, Error: true}, nil) // nothing depends on it: its label is known
 }
 
-// after tells the monitor what a call gave.
-func (r *relay) after(ctx context.Context, c *call, result hook.Result, more *hook.Hints) error {
+// after tells the monitor what a call gave and returns what that is worth.
+func (r *relay) after(ctx context.Context, c *call, result hook.Result, more *hook.Hints) (*floodmark.Label, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
 	defer cancel()
 	told := c.call
@@ -208,10 +208,10 @@ func (r *relay) after(ctx context.Context, c *call, result hook.Result, more *ho
 	}
 	if err != nil {
 		r.o.Note("a result was not taken in: " + plain(err.Error(), maxNote))
-		return err
+		return nil, err
 	}
-	r.o.Session.took()
-	return nil
+	r.o.Session.took(reply.Mark)
+	return reply.Label, nil
 }
 
 // tighter joins two claims; the later one only where it says something lower.

@@ -64,6 +64,9 @@ type Options struct {
 	// Note hears what a person who looks for a fault would want to know; nil
 	// for nobody. It must be safe for concurrent use.
 	Note func(line string)
+
+	// grace is lastWords unless a test has less time.
+	grace time.Duration
 }
 
 func (o *Options) check() error {
@@ -75,6 +78,9 @@ func (o *Options) check() error {
 	}
 	if o.Pins == nil {
 		o.Pins = noPins{}
+	}
+	if o.grace == 0 {
+		o.grace = lastWords
 	}
 	if o.Note == nil {
 		o.Note = func(string) {}

@@ -16,8 +16,10 @@ type known struct {
 	// all, as far as we know.
 	tools  map[string]tool
 	listed bool
-	// round counts the lists that were begun from their first page.
-	round int
+	// round counts the lists that were begun from their first page, changes how
+	// often the server said that its tools changed, and since how often it had
+	// when the list of this round came.
+	round, changes, since int
 	// prompts and templates that are held, with the line that says why.
 	held map[string]string
 	// hidden are the tools that the client was not shown because of the mark.
@@ -82,20 +84,30 @@ func (k *known) changed() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.listed = false
+	k.changes++
 }
 
-// begin notes that a list begins anew.
-func (k *known) begin() {
+// begin notes that a list begins anew, which came after so many changes.
+func (k *known) begin(changes int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.round++
+	k.since = changes
 }
 
-// all notes that the server has listed all its tools.
+// all notes that the server has listed all its tools, unless it said meanwhile
+// that they changed.
 func (k *known) all() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.listed = true
+	k.listed = k.changes == k.since
+}
+
+// soFar is how often the server said that its tools changed.
+func (k *known) soFar() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.changes
 }
 
 // learn notes a tool. One that is there twice in a list, and once held, is held.

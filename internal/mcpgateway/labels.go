@@ -44,6 +44,33 @@ func ifc(result json.RawMessage) *hook.Hints {
 	return &h
 }
 
+// LabelKey is where a result's label stands in its _meta, for clients that
+// understand it: {"trust": "external", "secrecy": "private"}.
+const LabelKey = "dev.floodmark/label"
+
+// labelled is a result with our label, and without one that the server wrote.
+func labelled(list []member, l *floodmark.Label) []member {
+	raw := value(list, "_meta")
+	meta, err := members(raw)
+	if err != nil && !isNull(raw) {
+		return list // it has no place for a label
+	}
+	meta = without(meta, LabelKey)
+	if l != nil {
+		meta = append(meta, member{LabelKey, object([]member{{"trust", quoted(l.Trust.String())}, {"secrecy", quoted(l.Secrecy.String())}})})
+	}
+	if len(meta) == 0 && isNull(raw) {
+		return list
+	}
+	return with(list, "_meta", object(meta))
+}
+
+// forged reports whether a server wrote a label as we do.
+func forged(list []member) bool {
+	meta, err := members(value(list, "_meta"))
+	return err == nil && value(meta, LabelKey) != nil
+}
+
 // words are the texts of a value that is one or a list of them.
 func words(v json.RawMessage) []string {
 	var list []string

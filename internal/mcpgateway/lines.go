@@ -130,9 +130,38 @@ func (l *lines) take(line []byte) {
 		m, err := decode(part)
 		if err != nil {
 			l.skipped("a line was left out because it is no message: " + plain(err.Error(), maxNote))
+			l.unreadable(part)
 			continue
 		}
 		l.queue = append(l.queue, m)
+	}
+}
+
+// unreadable makes an error of a message that cannot be read if it says what it
+// is about: nobody should wait for an answer that came.
+func (l *lines) unreadable(data []byte) {
+	if !json.Valid(data) {
+		return
+	}
+	list, err := members(data)
+	if err != nil {
+		return
+	}
+	var v any
+	if json.Unmarshal(value(list, "id"), &v) != nil {
+		return
+	}
+	id, err := jsonrpc.MakeID(v)
+	if err != nil || !id.IsValid() {
+		return
+	}
+	broken := &jsonrpc.Response{ID: id, Error: rpcError(jsonrpc.CodeInvalidRequest, "floodmark: the message cannot be read.")}
+	if value(list, "method") == nil {
+		l.queue = append(l.queue, broken)
+		return
+	}
+	if err := l.Write(context.Background(), broken); err != nil {
+		l.skipped("an error was not said: " + plain(err.Error(), maxNote))
 	}
 }
 

@@ -24,7 +24,7 @@ func (r *relay) toolsListed(ctx context.Context, q *request, list []member) json
 		return object(with(list, "tools", json.RawMessage("[]")))
 	}
 	if !paged(q.params) {
-		r.known.begin()
+		r.known.begin(q.changes)
 	}
 	shown := r.pinned(ctx, items, mcppins.Tool, "name")
 	if isNull(value(list, "nextCursor")) {
@@ -305,7 +305,7 @@ func (r *relay) learn(ctx context.Context) error {
 		if r.known.isListed() {
 			return nil
 		}
-		m, err := r.askServer(ctx, listTools, cursor)
+		m, changes, err := r.askServer(ctx, listTools, cursor)
 		if err != nil {
 			return denied("floodmark: the server did not say which tools it has, so none is called: " + plain(err.Error(), maxNote))
 		}
@@ -315,7 +315,7 @@ func (r *relay) learn(ctx context.Context) error {
 		}
 		items, _ := array(value(list, "tools"))
 		if len(cursor) == 0 {
-			r.known.begin()
+			r.known.begin(changes)
 		}
 		r.pinned(ctx, items, mcppins.Tool, "name")
 		if cursor = value(list, "nextCursor"); isNull(cursor) {
@@ -327,7 +327,7 @@ func (r *relay) learn(ctx context.Context) error {
 }
 
 // askServer asks the server something of our own.
-func (r *relay) askServer(ctx context.Context, method string, cursor json.RawMessage) (*jsonrpc.Response, error) {
+func (r *relay) askServer(ctx context.Context, method string, cursor json.RawMessage) (m *jsonrpc.Response, changes int, err error) {
 	params := []member{}
 	if r.known.perRequest() != nil {
 		params = append(params, member{"_meta", r.known.perRequest()})
@@ -341,22 +341,22 @@ func (r *relay) askServer(ctx context.Context, method string, cursor json.RawMes
 	id, err := jsonrpc.MakeID("floodmark-" + strconv.Itoa(r.own))
 	r.mu.Unlock()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if why := r.open(r.asked, id, q); why != "" {
-		return nil, denied(why)
+		return nil, 0, denied(why)
 	}
 	defer r.take(r.asked, id)
 	if err := r.server.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: object(params)}); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	select {
 	case m, ok := <-q.answer:
 		if !ok {
-			return nil, errServer
+			return nil, 0, errServer
 		}
-		return m, nil
+		return m, q.changes, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, 0, ctx.Err()
 	}
 }

@@ -45,6 +45,8 @@ type request struct {
 	call   *call
 	// answer gets what the server says to a request of ours.
 	answer chan *jsonrpc.Response
+	// changes is how often the server's tools had changed when it answered.
+	changes int
 }
 
 func newRelay(client, server mcp.Connection, o Options) *relay {
@@ -103,7 +105,7 @@ func (r *relay) lastAnswers(ended <-chan error) {
 	}
 	idle := r.idle
 	r.mu.Unlock()
-	timer := time.NewTimer(lastWords)
+	timer := time.NewTimer(r.o.grace)
 	defer timer.Stop()
 	select {
 	case <-idle:
@@ -120,7 +122,7 @@ func (r *relay) settle() {
 		r.work.Wait()
 		close(done)
 	}()
-	timer := time.NewTimer(lastWords)
+	timer := time.NewTimer(r.o.grace)
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -288,6 +290,7 @@ func (r *relay) fromServer(ctx context.Context, m jsonrpc.Message) error {
 		}
 		if q != nil {
 			delete(r.asked, m.ID)
+			q.changes = r.known.soFar()
 		}
 		r.mu.Unlock()
 		switch {

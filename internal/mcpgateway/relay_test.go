@@ -318,3 +318,51 @@ func TestAMessageThatIsTooLong(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// What cannot be read is answered if it says whom it is for.
+func TestAnswersThatCannotBeRead(t *testing.T) {
+	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
+	for _, answer := range []string{
+		`{"jsonrpc":"2.0","id":1,"result":` + deep + `}`,
+		`{"jsonrpc":"2.0","id":1,"result":{},"Result":{"x":1}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{},"result":{}}`,
+		`{"jsonrpc":"1.0","id":1,"result":{}}`,
+		`{"jsonrpc":"2.0","id":1,"error":{"code":"x"}}`,
+		`{"jsonrpc":"2.0","id":1,"result":"text"}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[],"content":[]}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"Content":[]}}`,
+		`{"jsonrpc":"2.0","id":1}`,
+	} {
+		s := newStand(t, nil, nil)
+		s.listed(echoTool)
+		s.client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
+		s.server.hear()
+		s.server.say(answer)
+		if got := s.client.hear(); !strings.Contains(got, `"error"`) && !strings.Contains(got, `"isError":true`) {
+			t.Errorf("%.80s: heard %s", answer, got)
+		}
+	}
+	s := newStand(t, nil, nil)
+	s.client.say(`{"jsonrpc":"2.0","id":4,"method":"ping","METHOD":"tools/call"}`)
+	if got := s.client.hear(); !strings.Contains(got, `"id":4`) || !strings.Contains(got, `"code":-32600`) {
+		t.Errorf("heard %s", got)
+	}
+	s.server.silent()
+}
+
+// Tools that change right behind the list are looked at again before a call.
+func TestToolsThatChangeBehindTheirList(t *testing.T) {
+	s := newStand(t, nil, seesAll{held: map[string]string{"tool rm": "rm is held."}})
+	s.client.say(askTools)
+	s.server.hear()
+	s.server.say(`{"jsonrpc":"2.0","id":100,"result":{"tools":[`+echoTool+`]}}`, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	s.client.hear()
+	s.client.hear()
+	s.client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}`)
+	s.server.wants(`{"jsonrpc":"2.0","id":"floodmark-1","method":"tools/list","params":{}}`)
+	s.server.say(`{"jsonrpc":"2.0","id":"floodmark-1","result":{"tools":[{"name":"rm"}]}}`)
+	if got := s.client.hear(); !strings.Contains(got, "rm is held.") || !strings.Contains(got, `"isError":true`) {
+		t.Errorf("heard %s", got)
+	}
+	s.server.silent()
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
@@ -60,6 +61,10 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 		return r.gave(ctx, q, m)
 	}
 	list, err := members(m.Result)
+	if forged(list) {
+		list = labelled(list, nil)
+		m.Result = object(list)
+	}
 	if err == nil {
 		err = apart(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "_meta"})
 	}
@@ -84,7 +89,7 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 	}
 	if strings.HasPrefix(q.method, "tasks/") {
 		if c := r.ofTask(q.params); c != nil {
-			return r.after(ctx, c, resultOf(m), ifc(m.Result))
+			return r.took(ctx, c, m, list)
 		}
 	}
 	return r.takeIn(ctx, content(asOther, m.Result))
@@ -93,7 +98,8 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 // failed takes in an error of the server: its text is content like any other.
 func (r *relay) failed(ctx context.Context, q *request, m *jsonrpc.Response) error {
 	if q.call != nil {
-		return r.after(ctx, q.call, resultOf(m), nil)
+		_, err := r.after(ctx, q.call, resultOf(m), nil)
+		return err
 	}
 	return r.takeIn(ctx, content(asOther, errorText(m)))
 }
@@ -140,12 +146,21 @@ func (r *relay) gave(ctx context.Context, q *request, m *jsonrpc.Response) error
 	if id := taskOf(value(list, "task")); id != "" {
 		r.known.task(id, q.call)
 	}
+	return r.took(ctx, q.call, m, list)
+}
+
+// took takes in what a call gave, and writes what it is worth into it.
+func (r *relay) took(ctx context.Context, c *call, m *jsonrpc.Response, list []member) error {
 	more := ifc(m.Result)
-	result := resultOf(m)
 	if _, whole := readable(m.Result); !whole {
-		more = &hook.Hints{Trust: "untrusted", Secrecy: "secret"}
+		more = &hook.Hints{Trust: floodmark.Untrusted.String(), Secrecy: floodmark.Secret.String()}
 	}
-	return r.after(ctx, q.call, result, more)
+	label, err := r.after(ctx, c, resultOf(m), more)
+	if err != nil {
+		return err
+	}
+	m.Result = object(labelled(list, label))
+	return nil
 }
 
 // taskOf reads the name of a task that a server began instead of answering.

@@ -24,6 +24,7 @@ type Session struct {
 	starting sync.Mutex // one start at a time
 	mu       sync.Mutex // guards what is below
 	started  bool
+	mark     *floodmark.Label // as it was last heard; nil if it is not known
 	heard    map[int]func()
 	next     int
 }
@@ -135,9 +136,15 @@ func (s *Session) watch(f func()) (stop func()) {
 	}
 }
 
-// took tells the watchers.
-func (s *Session) took() {
+// took tells the watchers that something was taken in, unless the mark is known
+// to be what it was.
+func (s *Session) took(mark *floodmark.Label) {
 	s.mu.Lock()
+	if mark != nil && s.mark != nil && *mark == *s.mark {
+		s.mu.Unlock()
+		return
+	}
+	s.mark = mark
 	list := make([]func(), 0, len(s.heard))
 	for _, f := range s.heard {
 		list = append(list, f)

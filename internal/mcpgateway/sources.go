@@ -24,7 +24,7 @@ func (r *relay) takeIn(ctx context.Context, list ...hook.Content) error {
 		r.o.Note("content was not taken in: " + plain(err.Error(), maxNote))
 		return err
 	}
-	r.o.Session.took()
+	r.o.Session.took(reply.Mark)
 	return nil
 }
 
