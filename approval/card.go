@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
 )
@@ -125,6 +126,28 @@ func (q Question) Lines() []string {
 	return lines
 }
 
+// Text is a card of one call for a place that takes at most so many characters: a
+// chat. What the owner had said goes first if there is no room; if more has to be
+// left out, it says so.
+func (q Question) Text(most int) string {
+	lines := q.Lines()
+	fits := func() bool { return utf8.RuneCountInString(strings.Join(lines, "\n")) <= most }
+	if !fits() && q.Asked != "" {
+		lines = slices.Delete(lines, 1, 2)
+	}
+	if fits() {
+		return strings.Join(lines, "\n")
+	}
+	const more = "(not all of it fits here: «floodmark pending» shows it)"
+	for lines = append(lines, more); len(lines) > 2 && !fits(); {
+		lines = slices.Delete(lines, len(lines)-2, len(lines)-1)
+	}
+	if !fits() {
+		return floodmark.Shorten(more, max(0, most))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // with names the tool.
 func (q Question) with() Phrase {
 	p := Phrase{}.say("With ").quote(inWords(q.Action.Tool.Name), maxShownName)
@@ -221,7 +244,7 @@ func (q Question) rows(brief bool) (list []row, left int, hides bool) {
 	args := q.Action.Arguments
 	var all []int
 	for i, a := range args {
-		if !(a.Shown == "" && a.Role == floodmark.Content) && !q.note(i).Empty {
+		if !(a.Shown == "" && a.Role == floodmark.Content) && !q.note(i).Empty && !q.within(i) {
 			all = append(all, i)
 		}
 	}
@@ -248,6 +271,15 @@ func (q Question) rows(brief bool) (list []row, left int, hides bool) {
 	}
 	slices.SortStableFunc(list, func(a, b row) int { return cmp.Compare(first(q.goes(a.args[0])), first(q.goes(b.args[0]))) })
 	return list, left, hides
+}
+
+// within reports an address that was found in a command line which is shown whole,
+// and of which nothing is known besides.
+func (q Question) within(i int) bool {
+	a := q.Action.Arguments[i]
+	return a.Path == urlOfCommand && a.Whence == floodmark.Nowhere && slices.ContainsFunc(q.Action.Arguments[:i], func(b floodmark.Argument) bool {
+		return b.Path != urlOfCommand && a.Shown != "" && strings.Contains(b.Shown, a.Shown)
+	})
 }
 
 // goes reports an argument that says where the call goes.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -199,6 +200,25 @@ func TestWhereValuesComeFrom(t *testing.T) {
 	}
 }
 
+// An address that the agent put into a command stands in the command; one that was
+// read elsewhere is named besides.
+func TestAddressesInACommand(t *testing.T) {
+	line, address := arg("command", "curl https://x.example/in", floodmark.Nowhere, 0), arg("url of the command", "https://x.example/in", floodmark.Nowhere, 0)
+	for want, args := range map[int][]floodmark.Argument{
+		4: {line, address},
+		5: {arg("command", "curl $(cat it)", floodmark.Nowhere, 0), address},
+		6: {line, arg("url of the command", "https://x.example/in", floodmark.Seen, floodmark.External)},
+		3: {{Path: "url of the command", Role: floodmark.Content}},
+	} {
+		if got := question(floodmark.Run, args...).Lines(); len(got) != want {
+			t.Errorf("%q, want %d lines", got, want)
+		}
+	}
+	if got := question(floodmark.Run, address, line, address, arg("url of the command", "", floodmark.Nowhere, 0)).Lines(); len(got) != 6 {
+		t.Errorf("%q", got)
+	}
+}
+
 // What led to a call is said once, and what is not known is not made up.
 func TestWhatLedToACall(t *testing.T) {
 	q := question(floodmark.Run, arg("command", "make", floodmark.Nowhere, floodmark.Untrusted))
@@ -334,4 +354,34 @@ func FuzzCard(f *testing.F) {
 			}
 		}
 	})
+}
+
+// In a chat there is little room: what the owner had said goes first, then the end,
+// and that is said.
+func TestTextForAChat(t *testing.T) {
+	q := payment()
+	all := strings.Join(q.Lines(), "\n")
+	whole := utf8.RuneCountInString(all)
+	if got := q.Text(whole); got != all {
+		t.Errorf("at the limit:\n%s", got)
+	}
+	without := strings.Replace(all, "You had said: “Pay what the letter says”\n", "", 1)
+	if got := q.Text(whole - 1); got != without {
+		t.Errorf("one beyond:\n%s", got)
+	}
+	n := utf8.RuneCountInString(without)
+	if got := q.Text(n); got != without {
+		t.Errorf("at the second limit:\n%s", got)
+	}
+	const more = "(not all of it fits here: «floodmark pending» shows it)"
+	if got := q.Text(n - 1); utf8.RuneCountInString(got) > n-1 || !strings.HasSuffix(got, "\n"+more) || !strings.HasPrefix(got, "helper wants to pay “45.50”") || strings.Contains(got, "You had said") {
+		t.Errorf("one beyond:\n%s", got)
+	}
+	if got := q.Text(60); got != more {
+		t.Errorf("no room: %s", got)
+	}
+	q.Asked = ""
+	if got := q.Text(n - 1); !strings.HasPrefix(got, strings.Join(q.Lines()[:2], "\n")) {
+		t.Errorf("nothing was said: %s", got)
+	}
 }

@@ -32,10 +32,13 @@ func inWords(name string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
+// urlOfCommand is what an address inside a command line is called.
+const urlOfCommand = "url of the command"
+
 // commonNames are arguments whose usual names say little to people.
 func commonNames() map[string]string {
 	return map[string]string{
-		"to": "recipient", "cc": "copy to", "bcc": "hidden copy to", "url of the command": "web address in it", "url": "web address", "uri": "web address", "id": "number", "cmd": "command",
+		"to": "recipient", "cc": "copy to", "bcc": "hidden copy to", urlOfCommand: "web address in it", "url": "web address", "uri": "web address", "id": "number", "cmd": "command",
 		"path": "file", "file path": "file", "filename": "file", "file name": "file", "cwd": "folder", "msg": "message",
 	}
 }

@@ -551,7 +551,10 @@ type AskedCall struct {
 	// What happens after a yes, in plain words.
 	Consequence string `protobuf:"bytes,10,opt,name=consequence,proto3" json:"consequence,omitempty"`
 	// How the owner's last message before it began.
-	Asked         string `protobuf:"bytes,11,opt,name=asked,proto3" json:"asked,omitempty"`
+	Asked string `protobuf:"bytes,11,opt,name=asked,proto3" json:"asked,omitempty"`
+	// The question as every channel words it, one line each. Values that others
+	// chose stand between quotation marks that they cannot close.
+	Card          []string `protobuf:"bytes,12,rep,name=card,proto3" json:"card,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -661,6 +664,13 @@ func (x *AskedCall) GetAsked() string {
 		return x.Asked
 	}
 	return ""
+}
+
+func (x *AskedCall) GetCard() []string {
+	if x != nil {
+		return x.Card
+	}
+	return nil
 }
 
 // One approval that a question offers. No grant is wider than what was shown.
@@ -1417,7 +1427,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x03two\x18\t \x01(\bR\x03two\x12\x1f\n" +
 	"\vapproved_by\x18\n" +
 	" \x01(\tR\n" +
-	"approvedBy\"\xfb\x02\n" +
+	"approvedBy\"\x8f\x03\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +
@@ -1430,7 +1440,8 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x06source\x18\t \x01(\tR\x06source\x12 \n" +
 	"\vconsequence\x18\n" +
 	" \x01(\tR\vconsequence\x12\x14\n" +
-	"\x05asked\x18\v \x01(\tR\x05asked\"g\n" +
+	"\x05asked\x18\v \x01(\tR\x05asked\x12\x12\n" +
+	"\x04card\x18\f \x03(\tR\x04card\"g\n" +
 	"\x05Offer\x12\x14\n" +
 	"\x05words\x18\x01 \x01(\tR\x05words\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x18\n" +

@@ -78,7 +78,9 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 			p.line(4, twoText(q))
 		}
 		for _, call := range q.GetCalls() {
-			p.line(4, call.GetLine())
+			for i, l := range cardLines(call) {
+				p.line(l.indent+4+2*min(i, 1), l.text)
+			}
 			askedText(p, call)
 		}
 		approve := "the code to approve it is shown at a terminal only"
@@ -103,15 +105,6 @@ func twoText(q *wire.Question) string {
 
 // askedText is what a person can choose from, and what has to be said.
 func askedText(p *sheet, call *wire.AskedCall) {
-	if call.GetAsked() != "" {
-		p.line(6, "you had said: «"+call.GetAsked()+"»")
-	}
-	if call.GetSource() != "" {
-		p.line(6, "led here by: "+call.GetSource())
-	}
-	if call.GetConsequence() != "" {
-		p.line(6, "after a yes: "+call.GetConsequence())
-	}
 	for i, o := range call.GetOffers() {
 		if i > 0 {
 			p.line(6, fmt.Sprintf("with --offer %d: %s", i+1, o.GetWords()))
@@ -125,11 +118,32 @@ func askedText(p *sheet, call *wire.AskedCall) {
 	}
 }
 
+// A cardLine is one line of a question.
+type cardLine struct {
+	indent int
+	text   string
+}
+
+// cardLines are a call as every channel words it. A monitor that was not there when
+// it was asked knows one line of it.
+func cardLines(call *wire.AskedCall) []cardLine {
+	if len(call.GetCard()) == 0 {
+		return []cardLine{{text: call.GetLine()}}
+	}
+	list := make([]cardLine, len(call.GetCard()))
+	for i, text := range call.GetCard() {
+		if list[i].text = text; strings.HasPrefix(text, " ") {
+			list[i].indent = 3
+		}
+	}
+	return list
+}
+
 // pickText says what has to be said besides yes.
 func pickText(k *wire.Pick) string {
-	text := "where does it go? " + k.GetWords()
+	text := "Where does it go? " + k.GetWords()
 	if k.GetArgument() != "" {
-		text = "only others named " + k.GetArgument() + ": " + text
+		text = "Where does it go? You did not name that place: " + k.GetWords()
 	}
 	if len(k.GetAmong()) > 0 {
 		text += ": " + strings.Join(k.GetAmong(), " · ")

@@ -107,12 +107,12 @@ func (w *watcher) below(width int) string {
 	left := max(0, q.GetExpires().AsTime().Sub(w.now()))
 	put(w.st.yellow, "", fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)))
 	for _, call := range q.GetCalls() {
-		put(nil, "  ", call.GetLine())
-		if call.GetAsked() != "" {
-			put(nil, "  ", "you had said: «"+call.GetAsked()+"»")
-		}
-		if call.GetConsequence() != "" {
-			put(nil, "  ", "after a yes: "+call.GetConsequence())
+		for i, l := range cardLines(call) {
+			paint := w.st.bold
+			if i > 0 || len(call.GetCard()) == 0 {
+				paint = nil
+			}
+			put(paint, strings.Repeat(" ", 2+l.indent), l.text)
 		}
 		if call.GetPick() != nil {
 			put(nil, "  ", pickText(call.GetPick()))

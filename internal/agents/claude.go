@@ -202,7 +202,7 @@ func (claude) write(event string, a answer) hookframe.Response {
 		ok.Stdout = object(said{Decision: "block", Reason: a.notice()})
 	case a.why == "":
 	case event == claudePreToolUse && a.ask:
-		ok.Stdout = object(permitted{permission{Event: event, Decision: "ask", Reason: a.question()}})
+		ok.Stdout = object(permitted{permission{Event: event, Decision: "ask", Reason: a.question(maxReason)}})
 	case event == claudePreToolUse:
 		ok.Stdout = object(permitted{permission{Event: event, Decision: "deny", Reason: a.reason()}})
 	case event == claudePrompt, event == claudeExpansion:

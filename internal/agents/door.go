@@ -87,8 +87,10 @@ var errNothing = errors.New("nothing is asked")
 type answer struct {
 	reply hook.Reply
 	why   string // not empty: a refusal, and its one line
-	// ask says that the agent asks the person in its own window, with that line.
+	// ask says that the agent asks the person in its own window; words is the
+	// question as other channels word it, for so many characters.
 	ask   bool
+	words func(most int) string
 	about asked
 }
 
@@ -168,7 +170,7 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 		return answer{why: sorry(err)}
 	}
 	if d.Native.hand(about, reply) {
-		return answer{reply: reply, why: refusal(reply), ask: true}
+		return answer{reply: reply, why: refusal(reply), ask: true, words: d.Native.words(about.event.Session, reply.Ticket)}
 	}
 	return answer{reply: reply, why: refusal(reply)}
 }
@@ -239,14 +241,32 @@ func refusal(r hook.Reply) string {
 // reason is what an agent is told, in one line that is never empty.
 func (a answer) reason() string { return "floodmark: " + plain(a.why, maxReason) }
 
-// question is what the person reads in the agent's own window, in one line. What
-// the agent could do instead is not for them.
-func (a answer) question() string {
+// question is what the person reads in the agent's own window, in at most so many
+// bytes. What the agent could do instead is not for them.
+func (a answer) question(most int) string {
+	if a.words != nil {
+		// Letters that take two bytes and more are few; if not, less is said.
+		for room := most; room > 0; room /= 2 {
+			if text := a.words(room); text != "" && len(text) <= most {
+				return printed(text)
+			}
+		}
+	}
 	line := a.reply.Line
 	if line == "" {
 		line = a.why
 	}
-	return "floodmark: " + plain(line, maxReason)
+	return plain("floodmark: "+line, most)
+}
+
+// printed is a text of ours in lines, without anything a terminal would obey.
+func printed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		indent := l[:len(l)-len(strings.TrimLeft(l, " "))]
+		lines[i] = indent + plain(l, maxReason)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // notice answers a command of the owner, in one line that is never empty.

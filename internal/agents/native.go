@@ -21,6 +21,9 @@ type Native struct {
 	answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error
 	// Picks is optional: it reports a question that wants to hear more than yes.
 	Picks func(s floodmark.SessionID, ticket floodmark.TicketID) bool
+	// Words is optional: it words a question of one call for a place that takes so
+	// many characters; empty if it cannot be looked at.
+	Words func(s floodmark.SessionID, t floodmark.TicketID, most int) string
 
 	mu sync.Mutex // guards what is below
 	// handed are the questions that are open in a window, at most one a session.
@@ -54,6 +57,14 @@ func CanAsk(agent string) bool { return agent == claudeName || agent == openclaw
 func NewNative(on []string, answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error) *Native {
 	on = slices.DeleteFunc(slices.Clone(on), func(agent string) bool { return !CanAsk(agent) })
 	return &Native{on: on, answer: answer, handed: map[floodmark.SessionID]handed{}, asked: map[floodmark.SessionID]opened{}}
+}
+
+// words are those of a question that is handed on; nil if it cannot be worded.
+func (n *Native) words(s floodmark.SessionID, t floodmark.TicketID) func(most int) string {
+	if n.Words == nil {
+		return nil
+	}
+	return func(most int) string { return n.Words(s, t, most) }
 }
 
 // asks reports whether the agent of a message asks in its own window.

@@ -405,7 +405,7 @@ func (a answer) asking() any {
 		return a.call()
 	}
 	return openclawAsks{a.call(), openclawQuestion{
-		Title: plain("floodmark: may "+a.about.event.Call.Name+" run?", openclawTitle), Text: plain(a.question(), openclawText),
+		Title: plain("floodmark: may "+a.about.event.Call.Name+" run?", openclawTitle), Text: a.question(openclawText),
 	}}
 }
 

@@ -184,3 +184,29 @@ func TestOpenclawCallsInsideAreKnownAgain(t *testing.T) {
 		}
 	}
 }
+
+// A question in the chat has the words of every other channel, in lines, as far as
+// OpenClaw takes them.
+func TestOpenclawQuestionInWords(t *testing.T) {
+	long := strings.Repeat("ä", 400)
+	for name, c := range map[string]struct {
+		words func(most int) string
+		want  string
+	}{
+		"lines":        {func(int) string { return "a wants x\n   from \x1b[2J“y”" }, `"description":"a wants x\n   from [2J“y”"`},
+		"too long":     {func(most int) string { return long[:min(len(long), 2*most)] }, `"description":"` + strings.Repeat("ä", 256) + `"`},
+		"nothing":      {func(int) string { return "" }, `"description":"floodmark: `},
+		"never enough": {func(int) string { return long }, `"description":"floodmark: `},
+	} {
+		d := openclawDesk(t)
+		d.door.Native.Words = func(s floodmark.SessionID, ticket floodmark.TicketID, most int) string {
+			if s == "" || ticket == "" {
+				t.Errorf("%s: asked for %q, %q", name, s, ticket)
+			}
+			return c.words(most)
+		}
+		if _, resp := d.runs(outward, "c2"); !strings.Contains(resp.Stdout, c.want) {
+			t.Errorf("%s: %s", name, resp.Stdout)
+		}
+	}
+}

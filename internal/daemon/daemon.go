@@ -160,7 +160,7 @@ func (d *Daemon) openMonitor() error {
 		Hooks: d.hooksDoor(), Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
 		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow),
 	}
-	d.door.Native.Picks = d.picks
+	d.door.Native.Picks, d.door.Native.Words = d.picks, d.words
 	d.live.changed = d.rulesChanged
 	return nil
 }

@@ -101,6 +101,16 @@ func (d *Daemon) picks(s floodmark.SessionID, t floodmark.TicketID) bool {
 	return true // it cannot be looked at
 }
 
+// words is a question as a chat or an agent's window shows it.
+func (d *Daemon) words(s floodmark.SessionID, t floodmark.TicketID, most int) string {
+	for _, p := range d.monitor.Pending("") {
+		if p.Ticket == t && p.Session.ID == s && len(p.Questions) == 1 {
+			return p.Questions[0].Text(most)
+		}
+	}
+	return ""
+}
+
 func (d *desk) tidy() {
 	now := d.now()
 	d.open = slices.DeleteFunc(d.open, func(o approval.Ticket) bool { return !o.Expires.After(now) })

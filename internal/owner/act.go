@@ -68,7 +68,7 @@ func (d *Desk) open(ctx context.Context, t *tale) []*wire.Question {
 
 func fill(call *wire.AskedCall, q approval.Question) {
 	call.Action, call.Line, call.Pattern = wire.FromAction(q.Action), q.Line, q.Pattern
-	call.Asked, call.Source, call.Consequence = q.Asked, q.Source, q.Consequence
+	call.Asked, call.Source, call.Consequence, call.Card = q.Asked, q.Source, q.Consequence, q.Lines()
 	if q.Pick != nil {
 		call.Pick = &wire.Pick{Argument: q.Pick.Argument, Among: q.Pick.Among, Words: q.Pick.Words}
 	}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// watchPicture is the question of «floodmark watch» in the guide.
+const watchPicture = "../../docs/images/watch-question.svg"
+
+// letterPays is what a letter leads to.
+func letterPays() *wire.Question {
+	letter := approval.Origin{Name: "read_file", Place: "letter.txt", Trust: floodmark.External}
+	q := approval.Question{
+		Action: floodmark.Action{
+			Kind: floodmark.CallTool, Tool: floodmark.ToolRef{Agent: "openclaw", Server: "bank", Name: "send_money"}, Effects: []floodmark.Effect{floodmark.Send},
+			Arguments: []floodmark.Argument{
+				{Path: "recipient", Role: floodmark.Critical, Whence: floodmark.Seen, Trust: floodmark.External, Shown: "DE02500105170137075030"},
+				{Path: "amount", Role: floodmark.Critical, Whence: floodmark.Nowhere, Shown: "45.50"},
+				{Path: "subject", Role: floodmark.Content, Whence: floodmark.Nowhere},
+			},
+		},
+		Asked: "What does the letter from the club say?", Pays: true, Led: letter,
+		Notes: []approval.Note{{Is: "destination", Goes: true, From: letter}, {Is: "amount"}, {Is: "text"}},
+	}
+	return &wire.Question{
+		Ticket: "t-0199aabb", Session: "openclaw:main", Code: "3f9c21aa", Expires: timestamppb.New(time.Unix(1100, 0)),
+		Calls: []*wire.AskedCall{{
+			Card: q.Lines(), Pick: &wire.Pick{Argument: "recipient", Words: approval.TailWords("recipient", "DE02500105170137075030")},
+			Offers: []*wire.Offer{{Words: "this call, once"}},
+		}},
+	}
+}
+
+// TestWatchPicture holds the picture in the guide against what the screen really
+// shows. With -update it draws it.
+func TestWatchPicture(t *testing.T) {
+	w, _ := newWatcher()
+	w.put(letterPays())
+	w.width, w.height = 36, 24
+	narrow := w.text()
+	if !strings.Contains(narrow, "code 3f9c21aa") || !strings.Contains(narrow, "d or enter: deny") {
+		t.Errorf("the question does not fit on a phone's screen:\n%s", narrow)
+	}
+	for line := range strings.SplitSeq(narrow, "\n") {
+		if lipgloss.Width(line) > w.width {
+			t.Errorf("too wide: %q", line)
+		}
+	}
+	w.width, w.height = 64, 17
+	want := screenPicture(strings.Split(w.text(), "\n"))
+	if *update {
+		if err := os.WriteFile(watchPicture, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(watchPicture); err != nil || string(got) != want {
+		t.Errorf("%s is not what is shown (%v); run go test ./cmd/floodmark -run WatchPicture -update\n%s", watchPicture, err, w.text())
+	}
+}
+
+// screenPicture draws a terminal.
+func screenPicture(lines []string) string {
+	const high, wide = 19, 565
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="560" role="img" aria-labelledby="t" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="13">`+"\n",
+		wide, len(lines)*high+40)
+	b.WriteString("<title id=\"t\">A question in floodmark watch: an agent wants to pay somebody whom only a letter named</title>\n")
+	b.WriteString("<style>text{fill:#e6edf3;white-space:pre}.h{font-weight:700}.y{fill:#d29922}.d{fill:#8b949e}</style>\n<rect width=\"100%\" height=\"100%\" rx=\"10\" fill=\"#0d1117\"/>\n")
+	for i, line := range lines {
+		class := ""
+		switch {
+		case i == 0 || strings.Contains(line, " wants to "):
+			class = ` class="h"`
+		case strings.Contains(line, ", session "):
+			class = ` class="y"`
+		case strings.HasPrefix(line, "d or enter"):
+			class = ` class="d"`
+		}
+		fmt.Fprintf(&b, `<text x="20" y="%d"%s xml:space="preserve">%s</text>`+"\n", 32+i*high, class, xmlText(line))
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
