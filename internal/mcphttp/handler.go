@@ -145,6 +145,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if s := h.known(w, r, client); s != nil {
+			s.listens()
 			defer s.use()()
 			s.transport.ServeHTTP(&patient{ResponseWriter: w, out: http.NewResponseController(w)}, r)
 		}

@@ -346,6 +346,23 @@ func TestIdleSessionsEnd(t *testing.T) {
 	until(t, "idle", func() bool { return g.Sessions() == 0 })
 }
 
+// A client that listened and hung up is waited for less long than one that never
+// listened.
+func TestPatience(t *testing.T) {
+	s := &session{h: NewHandler(Options{})}
+	if got := s.patience(); got != 30*time.Minute {
+		t.Error(got)
+	}
+	s.listens()
+	if got := s.patience(); got != hungUp {
+		t.Error(got)
+	}
+	s.h.opts.Idle = time.Minute
+	if got := s.patience(); got != time.Minute {
+		t.Error(got)
+	}
+}
+
 func TestSessionsAreBounded(t *testing.T) {
 	h := NewHandler(Options{})
 	for i := range MaxClientSessions {
@@ -392,4 +409,24 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("%s came out as %s", req.Method, back.Method)
 		}
 	})
+}
+
+// A server may ask before the client listens: it waits, and is not left waiting.
+func TestQuestionsBeforeTheClientListens(t *testing.T) {
+	g := newGate(t, Options{})
+	asked := make(chan error, 1)
+	g.server = mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, &mcp.ServerOptions{
+		InitializedHandler: func(ctx context.Context, r *mcp.InitializedRequest) {
+			go func() { asked <- r.Session.Ping(context.WithoutCancel(ctx), nil) }()
+		},
+	})
+	c := g.connect(t, "anna", nil, false)
+	if err := <-asked; err != nil {
+		t.Errorf("a client that listens soon: %v", err)
+	}
+	_ = c.Close()
+	g.begin(t, "bert")
+	if err := <-asked; err == nil || !strings.Contains(err.Error(), "not listening") {
+		t.Errorf("a client that never listens: %v", err)
+	}
 }

@@ -24,6 +24,7 @@ type session struct {
 	streams   *streams
 	once      sync.Once
 	stop      context.CancelFunc
+	tries     sync.WaitGroup // begun by the pump that tells
 
 	mu    sync.Mutex // guards all below
 	hello bool       // initialize was answered
@@ -31,6 +32,9 @@ type session struct {
 	idle  *time.Timer
 	over  bool
 	calls []openCall // those of the client, oldest first
+	// listened: it had its stream for news open
+	listened bool
+	late     int // messages that wait for a client to listen
 }
 
 // openCall is a call of the client whose stream is open.
@@ -108,6 +112,7 @@ func (s *session) run(ctx context.Context) {
 	_ = s.far.Close()
 	s.streams.close()
 	pumps.Wait()
+	s.tries.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
@@ -123,6 +128,13 @@ func (s *session) begun() bool {
 	return s.hello
 }
 
+// listens notes that the client opens its stream for news.
+func (s *session) listens() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listened = true
+}
+
 // use keeps the session from being idle until what it returns is called.
 func (s *session) use() func() {
 	s.mu.Lock()
@@ -136,9 +148,21 @@ func (s *session) use() func() {
 		defer s.mu.Unlock()
 		s.used--
 		if s.used == 0 && !s.over && s.idle != nil {
-			s.idle.Reset(s.h.opts.Idle)
+			s.idle.Reset(s.patience())
 		}
 	}
+}
+
+// hungUp is how long a client may be silent that listened and does no more: most
+// end without a word.
+const hungUp = 5 * time.Minute
+
+// patience is how long the session may be idle. Its caller holds the lock.
+func (s *session) patience() time.Duration {
+	if s.listened {
+		return min(hungUp, s.h.opts.Idle)
+	}
+	return s.h.opts.Idle
 }
 
 // up carries what the client says.
@@ -179,15 +203,58 @@ func (s *session) down(ctx context.Context) {
 			s.answered(msg)
 			_ = s.near.Write(ctx, msg) // a client that hung up gets no answer
 		case *jsonrpc.Request:
-			err := s.tell(ctx, msg)
-			if err != nil && msg.IsCall() {
-				// Whoever asked must not wait for a client that is not there.
-				_ = s.far.Write(ctx, &jsonrpc.Response{ID: msg.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client is not listening"}})
+			if s.tell(ctx, msg) != nil {
+				s.later(ctx, msg)
 			}
 		}
 		if ctx.Err() != nil {
 			return
 		}
+	}
+}
+
+// How long and how many messages wait for a client that listens nowhere, as one
+// does between initialize and its stream for news.
+const (
+	listenWait = 5 * time.Second
+	listenLook = 20 * time.Millisecond
+	maxLater   = 64
+)
+
+// later tries again until the client listens. Whoever asked must not wait for
+// one that never does.
+func (s *session) later(ctx context.Context, msg *jsonrpc.Request) {
+	s.mu.Lock()
+	room := s.late < maxLater
+	if room {
+		s.late++
+	}
+	s.mu.Unlock()
+	if !room {
+		s.unheard(ctx, msg)
+		return
+	}
+	s.tries.Go(func() {
+		defer func() { s.mu.Lock(); defer s.mu.Unlock(); s.late-- }()
+		look := time.NewTicker(listenLook)
+		defer look.Stop()
+		for range listenWait / listenLook {
+			select {
+			case <-look.C:
+			case <-ctx.Done():
+				return
+			}
+			if s.tell(ctx, msg) == nil {
+				return
+			}
+		}
+		s.unheard(ctx, msg)
+	})
+}
+
+func (s *session) unheard(ctx context.Context, msg *jsonrpc.Request) {
+	if msg.IsCall() {
+		_ = s.far.Write(ctx, &jsonrpc.Response{ID: msg.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client is not listening"}}) // one that ended asks nothing more
 	}
 }
 

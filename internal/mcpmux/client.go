@@ -86,17 +86,44 @@ func (m *Mux) fail(c *call, err error) {
 // route sends a call to the one server it is for.
 func (m *Mux) route(c *call, req *jsonrpc.Request) {
 	s, params, err := m.target(req)
-	if err != nil {
+	switch {
+	case err != nil && err.Code == codeUnlisted:
+		m.do(func() {
+			m.look(c.ctx)
+			if s, params, err = m.target(req); err != nil {
+				m.reply(c, refuse(c.id, jsonrpc.CodeInvalidParams, err.Message))
+				return
+			}
+			m.pass(c, s, req.Method, params)
+		})
+	case err != nil:
 		m.reply(c, &jsonrpc.Response{Error: err})
-		return
+	default:
+		m.pass(c, s, req.Method, params)
 	}
+}
+
+// look lists what has addresses, for a client that asks for one without having
+// listed any.
+func (m *Mux) look(ctx context.Context) {
+	for _, method := range []string{"resources/list", "resources/templates/list"} {
+		what := listed(method)
+		lines := m.listing(ctx, what, nil)
+		for i, answer := range m.gather(ctx, lines, method, func(*line) json.RawMessage { return nil }) {
+			_, _ = lines[i].s.page(what, answer, false) // one that fails has no addresses
+		}
+	}
+}
+
+// pass sends a call to a server, starting that where it has ended.
+func (m *Mux) pass(c *call, s *server, method string, params json.RawMessage) {
 	w := waiting{token: progressToken(params)}
 	w.done = func(answer *jsonrpc.Response) {
-		s.remember(req.Method, answer.Result)
+		s.remember(method, answer.Result)
 		m.reply(c, answer)
 	}
 	if l := s.live(); l != nil {
-		if _, err := l.askAs(req.Method, params, w, c); err != nil {
+		if _, err := l.askAs(method, params, w, c); err != nil {
 			m.fail(c, err)
 		}
 		return
@@ -107,7 +134,7 @@ func (m *Mux) route(c *call, req *jsonrpc.Request) {
 			err = c.ctx.Err()
 		}
 		if err == nil {
-			_, err = l.askAs(req.Method, params, w, c)
+			_, err = l.askAs(method, params, w, c)
 		}
 		if err != nil {
 			m.fail(c, err)

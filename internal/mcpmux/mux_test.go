@@ -230,8 +230,11 @@ func TestResourcesGoToWhoListedThem(t *testing.T) {
 		}
 		return got.Contents[0].Text
 	}
-	if got := read("b://own"); !strings.Contains(got, "list resources first") {
-		t.Errorf("before it was listed: %q", got)
+	if got := read("b://own"); got != "b" {
+		t.Errorf("before the client listed it: %q", got)
+	}
+	if got := read("c://own"); !strings.Contains(got, "no server here lists") {
+		t.Errorf("nobody's: %q", got)
 	}
 	count := 0
 	for _, err := range c.Resources(t.Context(), nil) {

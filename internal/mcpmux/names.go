@@ -239,10 +239,13 @@ func (m *Mux) holder(raw json.RawMessage) (*server, *jsonrpc.Error) {
 		found = only
 	}
 	if found == nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("no server here listed the resource %q; list resources first", uri)}
+		return nil, &jsonrpc.Error{Code: codeUnlisted, Message: fmt.Sprintf("no server here lists the resource %q", uri)}
 	}
 	return found, nil
 }
+
+// codeUnlisted marks, among us, an address that nobody has listed so far.
+const codeUnlisted = 0
 
 // tasked finds the server that runs a task.
 func (m *Mux) tasked(raw json.RawMessage) *server {
