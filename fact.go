@@ -261,6 +261,9 @@ type Shown struct {
 	PickEnd Digest `json:"pickEnd,omitzero"`
 	// Two is set if two people must approve it.
 	Two bool `json:"two,omitempty"`
+	// Vouch is set in a question that is about no call: whether the owner vouches
+	// for this content, as he said in a conversation.
+	Vouch Digest `json:"vouch,omitzero"`
 }
 
 // An Offer is one approval that a question offers. A grant is never wider than

@@ -74,7 +74,7 @@ func examples() []floodmark.Fact {
 func fullShown(tool floodmark.ToolRef, label floodmark.Label, digest floodmark.Digest) floodmark.Shown {
 	return floodmark.Shown{
 		Tool: tool, ArgsDigest: digest, Pattern: "p", Mark: label, Codes: []floodmark.Code{floodmark.FlowSecret}, Node: 4,
-		Offers: []floodmark.Offer{{Words: "w", Scope: floodmark.GrantPattern, Pattern: "p", For: time.Hour}}, Others: digest, Pick: digest, PickEnd: digest, Two: true,
+		Offers: []floodmark.Offer{{Words: "w", Scope: floodmark.GrantPattern, Pattern: "p", For: time.Hour}}, Others: digest, Pick: digest, PickEnd: digest, Two: true, Vouch: digest,
 	}
 }
 

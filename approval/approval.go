@@ -55,6 +55,9 @@ type Question struct {
 	// Pick is set if an argument that matters was seen only in content from
 	// outside: then an approval must also say what that argument is.
 	Pick *Pick
+	// Vouch is set if it is about no call: what the owner wants to vouch for, as a
+	// person would call it.
+	Vouch Origin
 	// Two says that two people must approve it.
 	Two bool
 	// Asked is how the owner's last message begins: a question hours later is

@@ -59,6 +59,9 @@ type Origin struct {
 
 // Card words one call of a question. A brief one stands among others.
 func (q Question) Card(brief bool) Card {
+	if q.Vouch != (Origin{}) {
+		return q.vouchCard()
+	}
 	q = q.unpicked()
 	c := Card{Deed: q.deed()}
 	room := 1
@@ -90,6 +93,17 @@ func (q Question) Card(brief bool) Card {
 	return c
 }
 
+// VouchConsequence is what happens after a yes to a question about content.
+const VouchConsequence = "It counts as a file of your own, in every session: the agent may do more after having read it. If you did not type this, deny."
+
+// vouchCard words a question that is about content, not about a call.
+func (q Question) vouchCard() Card {
+	c := Card{Deed: Phrase{}.say("have something believed")}
+	c.Body = append(c.Body, Phrase{}.say("It is: ").quote(strings.TrimSpace(q.Vouch.Name+" "+q.Vouch.Place), maxShownValue).say(" ("+q.Vouch.Trust.String()+")"))
+	c.Body = append(c.Body, Phrase{}.say("If you allow it: "+VouchConsequence))
+	return c
+}
+
 // Head says in one line who wants what.
 func Head(calls []Question) Phrase {
 	agent := Phrase{}.say("An agent")
@@ -98,6 +112,9 @@ func Head(calls []Question) Phrase {
 		if agent = (Phrase{}).say(name); len(name) > maxShownName || strings.ContainsFunc(name, odd) {
 			agent = Phrase{}.quote(name, maxShownName)
 		}
+	}
+	if len(calls) == 1 && calls[0].Vouch != (Origin{}) {
+		return Phrase{}.say("You typed that you vouch for something your agent has read")
 	}
 	switch len(calls) {
 	case 0:

@@ -18,7 +18,7 @@ type Verb string
 const (
 	Approve  Verb = ".approve"  // .approve <tool|all> <code> [minutes] [#offer] [=place]
 	Deny     Verb = ".deny"     // .deny <tool|all> <code>
-	Endorse  Verb = ".endorse"  // .endorse <digest>
+	Endorse  Verb = ".endorse"  // .endorse <digest> [code]
 	Withdraw Verb = ".withdraw" // .withdraw <digest>
 	Status   Verb = ".status"   // .status
 
@@ -79,10 +79,7 @@ func ParseCommand(text string) (Command, error) {
 	case Approve, Deny:
 		return parseAnswer(v, text)
 	case Endorse, Withdraw:
-		if len(f) != 2 || !isHex(f[1]) || len(f[1]) < MinDigestDigits || len(f[1]) > 64 {
-			return Command{}, fmt.Errorf("write: %s <the first %d or more digits of the content's digest>", v, MinDigestDigits)
-		}
-		return Command{Verb: v, Digest: strings.ToLower(f[1])}, nil
+		return parseVouch(v, f[1:])
 	case Status:
 		if len(f) != 1 {
 			return Command{}, fmt.Errorf("write: %s", Status)
@@ -92,6 +89,25 @@ func ParseCommand(text string) (Command, error) {
 	}
 	return Command{}, ErrNotCommand
 }
+
+// parseVouch reads which content the owner vouches for, or not any more.
+func parseVouch(v Verb, f []string) (Command, error) {
+	coded := v == Endorse && len(f) == 2
+	if len(f) != 1 && !coded || !isHex(f[0]) || len(f[0]) < MinDigestDigits || len(f[0]) > 64 {
+		return Command{}, fmt.Errorf("write: %s <the first %d or more digits of the content's digest>", v, MinDigestDigits)
+	}
+	c := Command{Verb: v, Digest: strings.ToLower(f[0])}
+	if !coded {
+		return c, nil
+	}
+	if c.Code = strings.ToLower(f[1]); len(c.Code) != CodeLength || !isHex(c.Code) {
+		return Command{}, errNoCode()
+	}
+	return c, nil
+}
+
+// errNoCode says what a code looks like.
+func errNoCode() error { return fmt.Errorf("a code has %d hex digits, such as 0123abcd", CodeLength) }
 
 // maxCodes bounds the codes looked for in one text.
 const maxCodes = 64
@@ -125,7 +141,7 @@ func parseAnswer(v Verb, text string) (Command, error) {
 	}
 	c := Command{Verb: v, Tool: f[0], Code: strings.ToLower(f[1]), Picked: strings.TrimSpace(picked)}
 	if len(c.Code) != CodeLength || !isHex(c.Code) {
-		return Command{}, fmt.Errorf("a code has %d hex digits, such as 0123abcd", CodeLength)
+		return Command{}, errNoCode()
 	}
 	for _, w := range f[2:] {
 		offer, isOffer := strings.CutPrefix(w, "#")

@@ -99,10 +99,18 @@ func (b *Book) Joinable(turn int, at, held time.Time) (Open, bool) {
 	return Open{}, false
 }
 
-// alone reports whether an approval must say where a call goes, or takes two
-// people. Such a question holds one call.
+// alone reports whether an approval must say where a call goes, takes two people,
+// or is about no call. Such a question holds one.
 func (o Open) alone() bool {
-	return o.Two() || slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return !s.Pick.IsZero() })
+	return o.Two() || !o.Vouch().IsZero() || slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return !s.Pick.IsZero() })
+}
+
+// Vouch is the content that the question is about; zero if it is about calls.
+func (o Open) Vouch() floodmark.Digest {
+	if len(o.Shown) == 0 {
+		return floodmark.Digest{}
+	}
+	return o.Shown[0].Vouch
 }
 
 // Two reports whether it takes two people to approve it.

@@ -27,6 +27,9 @@ func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodma
 	for i, shown := range open.Shown {
 		st.keep(floodmark.TicketExtended{Ticket: id, Shown: shown, CodeMAC: st.codeMAC(id)})
 		q, err := st.questionAgain(shown, decided)
+		if !shown.Vouch.IsZero() {
+			q, err = st.vouchAgain(shown)
+		}
 		if err != nil {
 			return Output{}, nil, fmt.Errorf("ask %s again: %w", id, err)
 		}

@@ -38,6 +38,10 @@ func (st *step) command(cmd approval.Command) error {
 	case approval.Approve, approval.Deny:
 		st.answer(cmd)
 	case approval.Endorse:
+		if cmd.Typed {
+			st.vouchInChat(cmd)
+			return nil
+		}
 		st.endorse(cmd)
 	case approval.Withdraw:
 		st.withdraw(cmd)
@@ -75,6 +79,10 @@ func (st *step) answer(cmd approval.Command) {
 		if len(open.Shown) > 0 {
 			st.out.Reply.Notice = "Denied: " + names(open.Shown) + "."
 		}
+		return
+	}
+	if !open.Vouch().IsZero() {
+		st.vouchAnswered(cmd, open)
 		return
 	}
 	if !hasOffer(cmd, open.Shown) {
@@ -132,23 +140,32 @@ func (st *step) burn(text string) bool {
 // endorse lets the owner vouch for one content. It raises trust to Local at
 // most and never makes a value owner-stated.
 func (st *step) endorse(cmd approval.Command) {
+	src, notice := st.contentOf(cmd.Digest)
+	if notice != "" {
+		st.out.Reply.Notice = notice
+		return
+	}
+	st.keep(floodmark.Endorsed{Digest: src.Digest, Trust: floodmark.Local, By: cmd.By})
+	st.say(src.Digest, floodmark.Local, cmd.By)
+	st.out.Reply.Notice = "Endorsed: " + sourceName(src, floodmark.Local) + "."
+}
+
+// contentOf finds the one content whose digest begins so, or says why there is none.
+func (st *step) contentOf(digits string) (src floodmark.Source, notice string) {
 	var found []floodmark.Source
 	for src := range st.endorsable() {
 		same := func(f floodmark.Source) bool { return f.Digest == src.Digest }
-		if !src.Digest.IsZero() && strings.HasPrefix(src.Digest.String(), cmd.Digest) && !slices.ContainsFunc(found, same) {
+		if !src.Digest.IsZero() && strings.HasPrefix(src.Digest.String(), digits) && !slices.ContainsFunc(found, same) {
 			found = append(found, src)
 		}
 	}
 	switch len(found) {
 	case 0:
-		st.out.Reply.Notice = "No content of this session has that digest."
+		return floodmark.Source{}, "No content of this session has that digest."
 	case 1:
-		st.keep(floodmark.Endorsed{Digest: found[0].Digest, Trust: floodmark.Local, By: cmd.By})
-		st.say(found[0].Digest, floodmark.Local, cmd.By)
-		st.out.Reply.Notice = "Endorsed: " + sourceName(found[0], floodmark.Local) + "."
-	default:
-		st.out.Reply.Notice = "Several contents begin with that digest: give more of its digits."
+		return found[0], ""
 	}
+	return floodmark.Source{}, "Several contents begin with that digest: give more of its digits."
 }
 
 func (st *step) withdraw(cmd approval.Command) {

@@ -27,7 +27,7 @@ func (st *step) tooMany(j *judged) {
 	if _, joins := st.s.Book.Joinable(st.turn(), st.in.At, st.heldUntil()); joins && !alone {
 		return
 	}
-	if st.s.Book.AskedSince(st.in.At.Add(st.settings().TicketTTL-time.Hour)) < most {
+	if st.askedInAnHour() < most {
 		return
 	}
 	j.decision.Verdict = floodmark.Restrict
@@ -36,4 +36,9 @@ func (st *step) tooMany(j *judged) {
 		Text: fmt.Sprintf("this session has asked %d questions within an hour, and may not ask more", most),
 	}}, j.decision.Reasons...)
 	st.remedy(&j.decision, min(j.mark.Trust, j.question.Trust))
+}
+
+// askedInAnHour counts the questions of the last hour.
+func (st *step) askedInAnHour() int {
+	return st.s.Book.AskedSince(st.in.At.Add(st.settings().TicketTTL - time.Hour))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/peer"
@@ -42,16 +41,6 @@ func loosens(ev hook.Event) bool {
 		ev.Point == hook.SessionStart && ev.Cause == hook.Clear && ev.ByPerson
 }
 
-// vouches reports whether an event is a command that needs no code. Whoever can
-// send events could send it, so the owner has to say it at the owner's socket.
-func vouches(ev hook.Event) bool {
-	if !loosens(ev) {
-		return false
-	}
-	cmd, err := approval.ParseCommand(ev.Text)
-	return err == nil && (cmd.Verb == approval.Endorse || cmd.Verb == approval.Withdraw)
-}
-
 var errNotItsVoice = errors.New("what an agent runs cannot speak for the owner")
 
 // hear refuses what loosens a session if it comes from below a guarded agent.
@@ -84,11 +73,6 @@ type heard struct {
 
 // Handle judges one event of whoever may send it.
 func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
-	if vouches(ev) {
-		h.d.incident(ctx, "not-permitted", fmt.Sprintf("an event of session %.100q tried to vouch for content", ev.Session))
-		yes := floodmark.Decision{Verdict: floodmark.Allow}
-		return hook.Reply{Decision: yes, Consumed: true, Notice: "Vouch for content at your own terminal: «floodmark endorse», «floodmark withdraw»."}, nil
-	}
 	s, _ := ctx.Value(speakerKey{}).(speaker)
 	if ev.Gateway {
 		var done bool

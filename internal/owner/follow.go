@@ -41,7 +41,9 @@ func (t *trail) see(e journal.Entry, f floodmark.Fact) {
 		t.last = e.Seq
 		t.decided(e, f)
 	case floodmark.TicketOpened:
-		t.of[t.last] = f.Ticket
+		if len(f.Shown) == 0 || f.Shown[0].Vouch.IsZero() {
+			t.of[t.last] = f.Ticket
+		}
 	case floodmark.TicketExtended:
 		if _, known := t.of[t.last]; !known {
 			t.of[t.last] = f.Ticket

@@ -169,7 +169,9 @@ func (r *reader) take(at time.Time, f floodmark.Fact) {
 		}
 	case floodmark.TicketOpened:
 		for _, shown := range f.Shown {
-			r.ask(at, f.Ticket, shown, f.Expires)
+			if shown.Vouch.IsZero() { // else it is about no call, and the owner wanted it
+				r.ask(at, f.Ticket, shown, f.Expires)
+			}
 		}
 		for _, q := range r.open[f.Ticket] {
 			q.held = f.Held

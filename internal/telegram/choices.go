@@ -78,6 +78,9 @@ func offers(q approval.Question) []choice {
 			label: "Allow once", cmd: approval.Command{Verb: approval.Approve, Offer: i + 1},
 			bound: []string{string(o.Scope), o.Pattern, o.For.String(), o.Words},
 		}
+		if q.Vouch != (approval.Origin{}) {
+			c.label = "I vouch for it"
+		}
 		if o.Scope != floodmark.GrantOnce {
 			c = c.named("Allow "+offerWords(o), fmt.Sprintf("Allow more (%d)", i), offerWords(o))
 		}
