@@ -81,6 +81,10 @@ func (c *console) book(p place) (*mcppins.Book, error) {
 	if err != nil {
 		return nil, err
 	}
+	return bookAt(path)
+}
+
+func bookAt(path string) (*mcppins.Book, error) {
 	b, err := mcppins.Open(path)
 	if err != nil {
 		return nil, &failure{

@@ -20,6 +20,7 @@ import (
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/internal/hookrun"
 	"github.com/floodmark/floodmark/internal/mcpgateway"
+	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
 // maxServerName bounds the name of a server. Clients' settings have shorter ones.
@@ -27,7 +28,7 @@ const maxServerName = 128
 
 type wrapFlags struct {
 	place
-	server, socket string
+	server, socket, pins string
 }
 
 // newMCPWrap puts the monitor in front of one server.
@@ -75,6 +76,7 @@ the client closes standard input; a server that does not end by then is made to.
 	}
 	cmd.Flags().StringVar(&f.server, "server", "", "your `NAME` for the server, by which the catalog and the policy know its tools")
 	cmd.Flags().StringVar(&f.socket, "socket", "", "the monitor's hook.sock at this `PATH` instead of the usual one")
+	cmd.Flags().StringVar(&f.pins, "pins", "", "what you have seen of servers, at this `PATH` instead of the usual one")
 	addPlace(cmd, &f.place)
 	return cmd
 }
@@ -95,7 +97,7 @@ func (c *console) mcpWrap(ctx context.Context, f wrapFlags, args []string) error
 		paths.HookSocket = c.path(f.socket)
 	}
 	var pins mcpgateway.Pins
-	if book, err := c.book(f.place); err == nil {
+	if book, err := c.wrapBook(f); err == nil {
 		pins = book
 	} else {
 		c.say("floodmark: %s: %s", name, err)
@@ -135,6 +137,14 @@ func (c *console) mcpWrap(ctx context.Context, f wrapFlags, args []string) error
 		return errNo
 	}
 	return nil
+}
+
+// wrapBook opens what the owner has seen of servers, where the entry says it is.
+func (c *console) wrapBook(f wrapFlags) (*mcppins.Book, error) {
+	if f.pins != "" {
+		return bookAt(c.path(f.pins))
+	}
+	return c.book(f.place)
 }
 
 // closing closes a stream that can be.

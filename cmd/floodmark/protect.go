@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/internal/prove"
 	"github.com/floodmark/floodmark/wire"
@@ -217,7 +218,32 @@ func (c *console) machine(p place) (protect.Machine, error) {
 	m := protect.Machine{Getenv: c.getenv, System: p.system, Records: paths.Originals, Socket: paths.HookSocket}
 	m.Hook, _ = c.hookProgram(m) // without it nothing of ours is as it should be
 	m.Program = c.ownProgram(m)
-	return m, nil
+	m.Gateway, err = c.gatewayFlags(p)
+	return m, err
+}
+
+// gatewayFlags say where the monitor and the pins are: clients start the gateway
+// with few variables but HOME.
+func (c *console) gatewayFlags(p place) ([]string, error) {
+	switch {
+	case p.dir != "":
+		return []string{"--dir", c.path(p.dir)}, nil
+	case p.system:
+		return nil, nil // servers are each person's own
+	}
+	paths, err := c.paths(p)
+	if err != nil {
+		return nil, err
+	}
+	flags := []string{"--socket", paths.HookSocket}
+	usual, err := config.UserPaths(func(string) string { return "" }, c.getenv("HOME"))
+	if err != nil {
+		return nil, refuse("", "%s", err)
+	}
+	if paths.Pins != usual.Pins {
+		flags = append(flags, "--pins", paths.Pins)
+	}
+	return flags, nil
 }
 
 // ownProgram is the full path by which clients shall start this program; empty

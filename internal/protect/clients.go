@@ -90,7 +90,7 @@ func (k kind) serverPaths(m Machine) []string {
 
 // serversIn is how a client's servers are read and written on this machine.
 func (k kind) serversIn(m Machine) *serverList {
-	return &serverList{serverTable: k.table, program: m.Program, socket: m.Socket}
+	return &serverList{serverTable: k.table, program: m.Program, place: m.Gateway}
 }
 
 // serverFiles are the files in which a client names tool servers: those of now,

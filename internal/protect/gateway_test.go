@@ -17,7 +17,7 @@ import (
 func everyClient(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
-	b.Program = testProgram
+	b.Program, b.Gateway = testProgram, []string{"--socket", "/run/user/1000/floodmark/hook.sock"}
 	b.write(filepath.Join(b.env["HOME"], ".config/Code/User/profiles/p1/mcp.json"), "{}")
 	for _, k := range clients() {
 		texts := nastyServers(k.Name)
@@ -191,7 +191,7 @@ func TestServersKilledAtEveryStep(t *testing.T) {
 func TestServersKilledBesideHooks(t *testing.T) {
 	set := func() *bench {
 		b := newBench(t)
-		b.Program = testProgram
+		b.Program, b.Gateway = testProgram, []string{"--socket", "/run/user/1000/floodmark/hook.sock"}
 		b.write(b.have("codex")[1].path, nastyServers("codex")["table"])
 		b.write(b.have("gemini-cli")[0].path, nastyServers("gemini-cli")["usual"])
 		return b
@@ -222,7 +222,7 @@ func TestServersKilledBesideHooks(t *testing.T) {
 // servers are led there the next time.
 func TestServersEditedMeanwhile(t *testing.T) {
 	b := newBench(t)
-	b.Program = testProgram
+	b.Program, b.Gateway = testProgram, []string{"--socket", "/run/user/1000/floodmark/hook.sock"}
 	path := filepath.Join(b.env["HOME"], ".cursor", "mcp.json")
 	b.write(path, `{"mcpServers": {"a": {"command": "x"}}}`)
 	b.apply(b.wrap())
@@ -252,7 +252,7 @@ func TestServersEditedMeanwhile(t *testing.T) {
 // without its name.
 func TestServersOfAProject(t *testing.T) {
 	b := newBench(t)
-	b.Program = testProgram
+	b.Program, b.Gateway = testProgram, []string{"--socket", "/run/user/1000/floodmark/hook.sock"}
 	project := filepath.Join(b.env["HOME"], "project")
 	var paths []string
 	for _, k := range clients() {
@@ -291,7 +291,7 @@ func TestServersOfAProject(t *testing.T) {
 // What is not behind the gateway is said, with why.
 func TestServersThatAreNotCovered(t *testing.T) {
 	b := newBench(t)
-	b.Program = testProgram
+	b.Program, b.Gateway = testProgram, []string{"--socket", "/run/user/1000/floodmark/hook.sock"}
 	b.write(filepath.Join(b.env["HOME"], ".gemini/settings.json"), `{"mcp": {"serverCommand": "run it"}, "mcpServers": {
 		"local": {"command": "x"}, "web": {"httpUrl": "https://mcp.example/"}, "both": {"command": "x", "url": "https://mcp.example/"}, "none": {}, "list": []}}`)
 	plan := b.wrap("gemini-cli")

@@ -33,6 +33,9 @@ type Machine struct {
 	// Socket is the monitor's hook.sock, where it is not at its usual place;
 	// empty otherwise.
 	Socket string
+	// Gateway are the flags by which the gateway finds the monitor and what the
+	// owner has seen of servers. Clients give it few of the person's variables.
+	Gateway []string
 	// Projects are folders whose files are looked at, too, where clients name
 	// tool servers. They are shared with others, so they have to be named.
 	Projects []string

@@ -16,7 +16,6 @@ import (
 const (
 	gatewayName   = "floodmark"
 	gatewayServer = "--server"
-	gatewaySocket = "--socket"
 	gatewayDashes = "--"
 )
 
@@ -26,11 +25,15 @@ const maxCalled = 128
 // gatewayWords are the command of our program that is the gateway.
 func gatewayWords() []string { return []string{"mcp", "wrap"} }
 
+// gatewayPlace are the flags that say where the monitor is, and what it keeps.
+func gatewayPlace() []string { return []string{"--socket", "--pins", "--dir"} }
+
 // A serverList is how the tool servers (MCP) in one file are written down, and
 // how the gateway is called there.
 type serverList struct {
 	serverTable
-	program, socket string
+	program string
+	place   []string // the flags by which the gateway finds the monitor
 }
 
 // A serverTable is how a client writes down its tool servers.
@@ -87,10 +90,9 @@ func (e entry) all() []string {
 
 // A call is how an entry calls the gateway.
 type call struct {
-	program, server, socket string
-	placed                  bool // it says itself where the monitor is
-	others                  []string
-	dashes                  int // which word they are
+	program, server string
+	place, others   []string
+	dashes          int // which word they are
 }
 
 // gateway takes apart the words of an entry that calls the gateway; nil if it
@@ -107,19 +109,18 @@ func (l serverList) gateway(words []string) *call {
 	flags := words[1+len(ours) : c.dashes]
 	for i := 0; i < len(flags); i++ {
 		name, value, joined := strings.Cut(flags[i], "=")
-		known := name == gatewayServer || name == gatewaySocket
-		if known && !joined && i+1 < len(flags) {
+		place := slices.Contains(gatewayPlace(), name)
+		if (place || name == gatewayServer) && !joined && i+1 < len(flags) {
 			i++
 			value = flags[i]
 		}
-		switch name {
-		case gatewayServer:
+		switch {
+		case name == gatewayServer:
 			c.server = value
-		case gatewaySocket:
-			c.socket = value
+		case place:
+			c.place = append(c.place, name, value)
 		default:
 			c.others = append(c.others, flags[i])
-			c.placed = c.placed || name == "--dir" || name == "--system"
 		}
 	}
 	return c
@@ -146,12 +147,9 @@ func (l serverList) sameProgram(word string) bool {
 }
 
 // prefix is what we write before the words of an entry, without the program.
-func (l serverList) prefix(e entry, others []string, placed bool) []string {
+func (l serverList) prefix(e entry, others []string) []string {
 	list := append(gatewayWords(), gatewayServer, l.called(e.key))
-	if l.socket != "" && !placed {
-		list = append(list, gatewaySocket, l.socket)
-	}
-	return append(append(list, others...), gatewayDashes)
+	return append(slices.Concat(list, l.place, others), gatewayDashes)
 }
 
 // called is the name a server has for the monitor: the word that the client's
@@ -185,10 +183,10 @@ func (l serverList) wrapping(data []byte, e entry) []edit {
 		return l.wrapped(data, e)
 	case c.dashes < 0 || c.dashes == len(e.all())-1:
 		return nil // it starts nothing that we could find
-	case l.sameProgram(c.program) && c.server == l.called(e.key) && (c.placed || c.socket == l.socket):
+	case l.sameProgram(c.program) && c.server == l.called(e.key) && slices.Equal(c.place, l.place):
 		return nil
 	}
-	prefix := l.prefix(e, c.others, c.placed)
+	prefix := l.prefix(e, c.others)
 	if e.command == nil {
 		return []edit{{e.words[0].start, e.words[c.dashes].end - e.words[0].start, quotes(append([]string{l.program}, prefix...))}}
 	}
@@ -201,7 +199,7 @@ func (l serverList) wrapping(data []byte, e entry) []edit {
 // wrapped puts the gateway before what an entry starts. What a person wrote is
 // moved as it stands.
 func (l serverList) wrapped(data []byte, e entry) []edit {
-	text := quotes(l.prefix(e, nil, false))
+	text := quotes(l.prefix(e, nil))
 	if e.command == nil {
 		return []edit{{at: e.words[0].start, text: quote(l.program) + ", " + text + "," + e.gap(data)}}
 	}

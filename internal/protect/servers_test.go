@@ -20,7 +20,7 @@ func listOf(t testing.TB, client string) serverList {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return *k.serversIn(Machine{Program: testProgram, Socket: "/run/user/1000/floodmark/hook.sock"})
+	return *k.serversIn(Machine{Program: testProgram, Gateway: []string{"--socket", "/run/user/1000/floodmark/hook.sock"}})
 }
 
 // nastyServers are files with tool servers as people have them.
@@ -112,7 +112,7 @@ func checkServers(t fataler, l serverList, text string) {
 		call := l.gateway(e.all())
 		switch {
 		case was[i].odd != "" || len(words) == 0 || l.gateway(words) != nil:
-		case call == nil || call.program != l.program || call.server != l.called(e.key) || call.socket != l.socket || !slices.Equal(e.all()[call.dashes+1:], words):
+		case call == nil || call.program != l.program || call.server != l.called(e.key) || !slices.Equal(call.place, l.place) || !slices.Equal(e.all()[call.dashes+1:], words):
 			t.Fatalf("%q calls %q, was %q", e.key, e.all(), words)
 		}
 	}
@@ -193,7 +193,7 @@ func TestEntriesThatCallTheGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := listOf(t, "cursor")
-	l.program, l.socket = program, "/s"
+	l.program, l.place = program, []string{"--socket", "/s"}
 	ours := []string{program, "mcp", "wrap", "--server", "a", "--socket", "/s", "--", "srv", "--", "x"}
 	for name, c := range map[string]struct{ words, want []string }{
 		"ours":         {ours, ours},
@@ -205,7 +205,8 @@ func TestEntriesThatCallTheGateway(t *testing.T) {
 		"joined":       {[]string{program, "mcp", "wrap", "--server=a", "--socket=/s", "--", "srv"}, []string{program, "mcp", "wrap", "--server=a", "--socket=/s", "--", "srv"}},
 		"no server":    {[]string{program, "mcp", "wrap", "--", "srv", "--", "x"}, ours},
 		"other socket": {[]string{program, "mcp", "wrap", "--server", "a", "--socket", "/t", "--", "srv", "--", "x"}, ours},
-		"with a dir":   {[]string{program, "mcp", "wrap", "--server", "a", "--dir", "/d", "--", "srv"}, []string{program, "mcp", "wrap", "--server", "a", "--dir", "/d", "--", "srv"}},
+		"with a dir":   {[]string{program, "mcp", "wrap", "--server", "a", "--dir", "/d", "--", "srv"}, []string{program, "mcp", "wrap", "--server", "a", "--socket", "/s", "--", "srv"}},
+		"with pins":    {[]string{program, "mcp", "wrap", "--server", "a", "--socket", "/s", "--pins", "/p", "--", "srv"}, []string{program, "mcp", "wrap", "--server", "a", "--socket", "/s", "--", "srv"}},
 		"more flags":   {[]string{program, "mcp", "wrap", "--more", "1", "--server", "b", "--", "srv"}, []string{program, "mcp", "wrap", "--server", "a", "--socket", "/s", "--more", "1", "--", "srv"}},
 		"nothing":      {[]string{program, "mcp", "wrap", "--server", "b", "--"}, []string{program, "mcp", "wrap", "--server", "b", "--"}},
 		"no dashes":    {[]string{program, "mcp", "wrap", "srv"}, []string{program, "mcp", "wrap", "srv"}},
