@@ -43,7 +43,7 @@ func runCodex(w *world, h how) string {
 	settings := w.features + "\n" + scripted.Text
 	if w.tools {
 		name, args := w.mcpServer()
-		settings += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\n", mcpName, name, object(args))
+		settings += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\n", w.serverName(), name, object(args))
 	}
 	w.write(scripted.File, settings)
 	if h.protected {

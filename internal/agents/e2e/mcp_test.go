@@ -3,11 +3,13 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -24,7 +26,11 @@ func TestMain(m *testing.M) {
 	if *serveTools == "" {
 		os.Exit(m.Run())
 	}
-	if err := serveMCP(os.Stdin, os.Stdout, *serveTools); err != nil {
+	offered := outboxTools()
+	if *serveHub {
+		offered = hubTools()
+	}
+	if err := serveMCP(os.Stdin, os.Stdout, *serveTools, offered); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -37,14 +43,33 @@ func (w *world) mcpServer() (name string, args []string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if w.hub {
+		return name, []string{"-hub", "-tools", w.dispatched()}
+	}
 	return name, []string{"-tools", w.dispatched()}
+}
+
+// serverName is what the owner calls the server.
+func (w *world) serverName() string {
+	if w.hub {
+		return hubName
+	}
+	return mcpName
+}
+
+// An offer is one tool of the server: its one argument, and what it gives.
+type offer struct{ name, about, arg, gives string }
+
+func outboxTools() []offer {
+	return []offer{{mcpTool, "Sends a text.", "text", "dispatched"}}
 }
 
 // dispatched is where the server writes what it was asked to send.
 func (w *world) dispatched() string { return filepath.Join(w.home, "dispatched") }
 
-// serveMCP speaks the model context protocol: one message a line.
-func serveMCP(in io.Reader, out io.Writer, path string) error {
+// serveMCP speaks the model context protocol: one message a line. What it is asked
+// to do it writes to a file, a line for each call.
+func serveMCP(in io.Reader, out io.Writer, path string, offered []offer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -53,6 +78,7 @@ func serveMCP(in io.Reader, out io.Writer, path string) error {
 			Method string          `json:"method"`
 			Params struct {
 				Version   string          `json:"protocolVersion"`
+				Name      string          `json:"name"`
 				Arguments json.RawMessage `json:"arguments"`
 			} `json:"params"`
 		}
@@ -70,21 +96,36 @@ func serveMCP(in io.Reader, out io.Writer, path string) error {
 				"serverInfo": map[string]string{"name": mcpName, "version": "1"},
 			}
 		case "tools/list":
-			result = map[string]any{"tools": []any{map[string]any{
-				"name": mcpTool, "description": "Sends a text.",
-				"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"text": map[string]string{"type": "string"}}},
-			}}}
+			var tools []any
+			for _, o := range offered {
+				tools = append(tools, map[string]any{
+					"name": o.name, "description": o.about,
+					"inputSchema": map[string]any{"type": "object", "properties": map[string]any{o.arg: map[string]string{"type": "string"}}},
+				})
+			}
+			result = map[string]any{"tools": tools}
 		case "tools/call":
-			if err := os.WriteFile(path, req.Params.Arguments, 0o600); err != nil {
+			if err := called(path, req.Params.Name, req.Params.Arguments); err != nil {
 				return err
 			}
-			result = map[string]any{"content": []any{map[string]string{"type": "text", "text": "dispatched"}}}
+			at := slices.IndexFunc(offered, func(o offer) bool { return o.name == req.Params.Name })
+			result = map[string]any{"content": []any{map[string]string{"type": "text", "text": offered[max(at, 0)].gives}}}
 		}
 		if err := json.NewEncoder(out).Encode(map[string]any{"jsonrpc": "2.0", "id": req.ID, "result": result}); err != nil {
 			return err
 		}
 	}
 	return lines.Err()
+}
+
+// called notes a call.
+func called(path, name string, args json.RawMessage) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%s %s\n", name, args)
+	return errors.Join(err, f.Close())
 }
 
 // object writes settings.

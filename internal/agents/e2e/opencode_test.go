@@ -31,7 +31,8 @@ func runOpencode(w *world, h how) string {
 	settings := w.parsed(scripted)
 	if w.tools {
 		name, args := w.mcpServer()
-		settings["mcp"] = map[string]any{mcpName: map[string]any{"type": "local", "command": append([]string{name}, args...), "enabled": true}}
+		settings["$schema"] = "https://opencode.ai/config.json" // otherwise it writes that itself
+		settings["mcp"] = map[string]any{w.serverName(): map[string]any{"type": "local", "command": append([]string{name}, args...), "enabled": true}}
 	}
 	if h.protected {
 		w.merge(settings, "opencode/opencode.json")

@@ -47,6 +47,7 @@ type world struct {
 	// features are more of Codex's settings: what ours add to the shipped ones.
 	features string
 	tools    bool                // the agent is given our server of tools
+	hub      bool                // which then is one the catalog knows
 	edit     func(string) string // changes the settings, if not nil
 	reading  func()              // happens while the page is read, if not nil
 	env      []string            // more of the agent's environment
