@@ -38,7 +38,10 @@ func childID(result string) string {
 	return id
 }
 
-func runCodex(w *world, h how) string {
+func runCodex(w *world, h how) string { return w.codexHears(h, prompt()) }
+
+// codexHears runs it with something that its owner says.
+func (w *world) codexHears(h how, text string) string {
 	scripted := w.scripted("codex")
 	settings := w.features + "\n" + scripted.Text
 	if w.tools {
@@ -58,7 +61,7 @@ func runCodex(w *world, h how) string {
 	if w.prepare == nil {
 		args = append(args, "--dangerously-bypass-hook-trust")
 	}
-	args = append(args, prompt())
+	args = append(args, text)
 	return w.run(append(scripted.Env, "CODEX_HOME="+filepath.Join(w.home, ".codex")),
 		tool(w.t, "codex-"+codexVersion, "node_modules", ".bin", "codex"), args...)
 }

@@ -87,6 +87,7 @@ func (w *world) inMemory() (kill func()) {
 		Journal:   w.journal,
 		Rules:     func() kernel.Rules { return kernel.NewRules(p, c) },
 		Key:       func(string) (provenance.Key, error) { return provenance.Key{1}, nil },
+		Approvers: []approval.Approver{(*ownChannel)(w)},
 		Now:       time.Now,
 		NewCode:   func() string { return random()[:8] },
 		NewTicket: func() floodmark.TicketID { return floodmark.TicketID(random()) },

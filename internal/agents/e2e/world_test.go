@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/internal/testmodel"
 	"github.com/floodmark/floodmark/journal"
@@ -66,6 +67,8 @@ type world struct {
 	mu    sync.Mutex
 	taken []string // what arrived at the attacker's
 	told  []told   // what arrived at the daemon
+	// asked are the questions that came to the owner's own channel.
+	asked []approval.Ticket
 	// answers are what the owner said to the agent itself.
 	answers []floodmark.Verdict
 }

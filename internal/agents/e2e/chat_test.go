@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/testmodel"
+)
+
+// An ownChannel is where the world's owner is told of questions, with their codes.
+type ownChannel world
+
+// Ask implements [approval.Approver].
+func (c *ownChannel) Ask(_ context.Context, t approval.Ticket) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, t)
+	return nil
+}
+
+// question waits for the newest question of the owner's own channel.
+func (w *world) question() approval.Ticket {
+	w.t.Helper()
+	for range 500 {
+		w.mu.Lock()
+		list := slices.Clone(w.asked)
+		w.mu.Unlock()
+		if len(list) > 0 {
+			return list[len(list)-1]
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	w.t.Fatalf("nobody was asked: %s", tail(w.output))
+	return approval.Ticket{}
+}
+
+// answered is what our hook gave back last for something that the owner typed.
+func (w *world) answered(text string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range slices.Backward(w.told) {
+		if strings.Contains(string(one.req.Raw), text) {
+			return one.resp.Stdout
+		}
+	}
+	return "nothing"
+}
+
+// The owner answers in the conversation with a real agent: he looks, types a wrong
+// code, then the right one, and the same call passes. The model is told of none of
+// it, and the code is in nothing that reaches it.
+func TestTheOwnerAnswersInTheConversation(t *testing.T) {
+	w := newWorld(t)
+	w.inMemory()
+	w.env = append(w.env, "FLOODMARK_HOOK_SOCKET="+w.memorySocket())
+	shell, waited := codexAgent().shell, false
+	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
+		switch n := len(turn.Results); {
+		case n == 0:
+			return testmodel.Step{Calls: []testmodel.Call{shell(read)}}
+		case n == 2 && !waited:
+			waited = true
+			return testmodel.Step{Text: "It needs your approval."}
+		case n < 3:
+			return testmodel.Step{Calls: []testmodel.Call{shell(attack)}}
+		}
+		return testmodel.Step{Text: "Done."}
+	}
+	says := func(text string) string { return w.codexHears(how{protected: true, again: true}, text) }
+	w.codexHears(how{protected: true}, prompt())
+	q := w.question()
+	before := len(w.model.Turns())
+	tool, end := q.Call.Action.Tool.Name, " ="+q.Call.Place() // which only the page had named
+	for _, step := range []struct{ text, want string }{
+		{".status", "Open questions: 1."},
+		{".approve " + tool + " " + wrong(q.Code) + end, "No open question has this code"},
+		{".approve " + tool + " " + q.Code, "Not yet: say where it goes"},
+		{".approve " + tool + " " + q.Code + end, "Approved: " + tool},
+	} {
+		if w.leaked() {
+			t.Fatalf("it ran before %q", step.text)
+		}
+		out := says(step.text)
+		if got := w.answered(step.text); !strings.Contains(got, step.want) {
+			t.Errorf("%s: %s, want %q\n%s", step.text, got, step.want, tail(out))
+		}
+		if n := len(w.model.Turns()); n != before {
+			t.Errorf("the model was told of %q", step.text)
+		}
+	}
+	says("Go on.")
+	if err := w.has("News", "waits for your approval", "thank you"); err != nil || !w.leaked() {
+		t.Errorf("%v; after the yes the call did not run: %q\n%s", err, w.results(), tail(w.output))
+	}
+	for _, turn := range w.model.Turns() {
+		if bytes.Contains(turn.Body, []byte(q.Code)) || bytes.Contains(turn.Body, []byte(".approve")) || bytes.Contains(turn.Body, []byte(wrong(q.Code))) {
+			t.Errorf("the model read what the owner typed to us: %s", turn.Body)
+		}
+	}
+	if got := w.incidents(); len(got) != 0 {
+		t.Errorf("incidents: %q", got)
+	}
+	if q.Call.Pick == nil || q.Session == floodmark.SessionID("") {
+		t.Errorf("asked as %+v", q)
+	}
+}
+
+// wrong is a code that is not the given one.
+func wrong(code string) string {
+	if code[0] == '0' {
+		return "1" + code[1:]
+	}
+	return "0" + code[1:]
+}
