@@ -11,8 +11,10 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
@@ -89,8 +91,10 @@ const MaxOffers = 3
 // A Pick is what a person must say besides yes, so that nobody approves a place
 // he has not read.
 type Pick struct {
-	// Argument names it, as in [floodmark.Argument.Path].
+	// Argument names it, as in [floodmark.Argument.Path]; Others are further ones, if
+	// more than one place was named by others alone. Then each has to be typed.
 	Argument string
+	Others   []string
 	// Among are three values in random order, one of them the real one. If it
 	// is empty the person types the end of the value, see [Tail].
 	Among []string
@@ -176,12 +180,54 @@ func Place(shown string) string {
 // Place is what has to be picked, as the question shows it. It is for those who
 // draw a card; whoever fills it in for a person has asked nobody.
 func (q Question) Place() string {
-	for _, a := range q.Action.Arguments {
-		if q.Pick != nil && a.Path == q.Pick.Argument {
-			return Place(a.Shown)
+	if q.Pick == nil {
+		return ""
+	}
+	var parts []string
+	for _, path := range append([]string{q.Pick.Argument}, q.Pick.Others...) {
+		for _, a := range q.Action.Arguments {
+			if a.Path == path {
+				parts = append(parts, Parts(a.Shown)...)
+			}
 		}
 	}
-	return ""
+	return strings.Join(Distinct(parts), " ")
+}
+
+// Parts are what a person proves of a value: the part of it that is read, see [Place],
+// and of an address that leads on behind its host also how it ends, because what
+// stands there can say anything.
+func Parts(shown string) []string {
+	place := Place(shown)
+	if u, err := url.Parse(shown); err == nil && u.Hostname() != "" && (strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
+		return []string{place, lastOf(shown)}
+	}
+	return []string{place}
+}
+
+// Distinct leaves out what stands there already, whatever its case.
+func Distinct(parts []string) []string {
+	var list []string
+	for _, p := range parts {
+		if !slices.ContainsFunc(list, func(o string) bool { return strings.EqualFold(o, p) }) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Together is what several parts are proved by: their words, in any order, with spaces
+// or commas between.
+func Together(said string) string {
+	words := strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+// lastOf is how a value ends.
+func lastOf(value string) string {
+	r := []rune(strings.TrimSpace(value))
+	return strings.TrimSpace(string(r[max(0, len(r)-PickEnd):]))
 }
 
 // Tail is the end of a value that a person types: of a mail address what stands
@@ -200,8 +246,7 @@ func Tail(value string) string {
 		}
 		return strings.Join(labels[max(0, n-keep):], ".")
 	}
-	r := []rune(value)
-	return strings.TrimSpace(string(r[max(0, len(r)-PickEnd):]))
+	return lastOf(value)
 }
 
 // TailWords say to a person what [Tail] wants to hear. The argument is named by its
@@ -226,9 +271,13 @@ func Picks(key []byte, s floodmark.SessionID, shown floodmark.Shown, said string
 	if shown.Pick.IsZero() {
 		return true
 	}
-	whole := SameDigest(PickMAC(key, s, shown.ArgsDigest, PickWhole, said), shown.Pick)
-	tail := SameDigest(PickMAC(key, s, shown.ArgsDigest, PickTail, said), shown.PickEnd)
-	return said != "" && (whole || tail && !shown.PickEnd.IsZero())
+	proved := false
+	for _, text := range []string{said, Together(said)} {
+		whole := SameDigest(PickMAC(key, s, shown.ArgsDigest, PickWhole, text), shown.Pick)
+		tail := SameDigest(PickMAC(key, s, shown.ArgsDigest, PickTail, text), shown.PickEnd)
+		proved = proved || whole || tail && !shown.PickEnd.IsZero()
+	}
+	return said != "" && proved
 }
 
 // SameDigest compares two digests in constant time. Codes and picks are compared

@@ -315,3 +315,22 @@ func TestPicks(t *testing.T) {
 		t.Error("a question without a pick wants one")
 	}
 }
+
+// What is proved of a value, and of several.
+func TestParts(t *testing.T) {
+	for shown, want := range map[string]string{
+		"https://Docs.example": "docs.example", "https://docs.example/": "docs.example", "https://docs.example/path": "docs.example|e/path",
+		"https://docs.example?q=12": "docs.example|e?q=12", "https://docs.example#top": "docs.example|le#top", "https://me@docs.example": "docs.example|xample",
+		"a@x.example": "a@x.example", "ab": "ab",
+	} {
+		if got := strings.Join(approval.Parts(shown), "|"); got != want {
+			t.Errorf("%s: %s, want %s", shown, got, want)
+		}
+	}
+	if got := strings.Join(approval.Distinct([]string{"a", "B", "A", "b", "c"}), "|"); got != "a|B|c" {
+		t.Error(got)
+	}
+	if got := approval.Together(" b.example,A.example\tc "); got != "a.example b.example c" {
+		t.Error(got)
+	}
+}

@@ -158,7 +158,8 @@ func (v *veiling) value(value any) any {
 			inner := x[name]
 			key := v.key(out, name)
 			if secretName(name) || v.written(name) {
-				inner = redacted(inner)
+				out[key] = redacted(inner)
+				continue
 			}
 			out[key] = v.value(inner)
 		}

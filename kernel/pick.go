@@ -19,42 +19,81 @@ import (
 const minPicked = 4
 
 // pick says what a person has to say besides yes, with what proves it. Without
-// it a nod is enough.
+// it a nod is enough. Where more than one thing has to be read, each has to be typed:
+// a choice among three would prove one of them.
 func (st *step) pick(j *judged) (whole, end floodmark.Digest, p *approval.Pick) {
-	at, ok := steered(j)
-	if !ok {
+	places := steered(j)
+	if len(places) == 0 {
 		return whole, end, nil
 	}
-	value := pickable(j, at)
 	mac := func(what, text string) floodmark.Digest {
 		return approval.PickMAC(st.in.Key[:], st.ev.Session, j.action.ArgsDigest, what, text)
 	}
-	p = &approval.Pick{Argument: j.action.Arguments[at].Path, Among: st.among(value), Words: "pick the right one"}
-	whole = mac(approval.PickWhole, value)
-	if len(p.Among) == 0 {
-		path := ""
-		if j.action.Arguments[at].Role != floodmark.Undeclared && !strings.ContainsAny(p.Argument, ".") {
-			path = p.Argument
+	p = &approval.Pick{}
+	var values, tails, words []string
+	for n, at := range places {
+		a := j.action.Arguments[at]
+		if n == 0 {
+			p.Argument = a.Path
+		} else {
+			p.Others = append(p.Others, a.Path)
 		}
-		p.Words = approval.TailWords(path, value)
-		end = mac(approval.PickTail, approval.Tail(value))
+		for k, part := range approval.Parts(a.Shown) {
+			if slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(v, part) }) {
+				continue
+			}
+			tail, say := approval.Tail(part), strings.TrimPrefix(approval.TailWords(known(a), part), "type ")
+			if k > 0 {
+				tail, say = part, fmt.Sprintf("the last %d characters of the address", approval.PickEnd)
+			}
+			values, tails, words = append(values, part), append(tails, tail), append(words, say)
+		}
+	}
+	if len(values) > 1 {
+		p.Words = eachOf(words)
+		return mac(approval.PickWhole, approval.Together(strings.Join(values, " "))), mac(approval.PickTail, approval.Together(strings.Join(tails, " "))), p
+	}
+	whole = mac(approval.PickWhole, values[0])
+	if p.Among, p.Words = st.among(values[0]), "pick the right one"; len(p.Among) == 0 {
+		p.Words = "type " + words[0]
+		end = mac(approval.PickTail, tails[0])
 	}
 	return whole, end, p
 }
 
-// steered returns the argument that has to be picked: where the call goes, if
-// only others said so, or else what decides most about it.
-func steered(j *judged) (int, bool) {
-	if reads(j) {
-		return 0, false
+// known is an argument's name where the catalog knows it: what others called one is no
+// word of ours.
+func known(a floodmark.Argument) string {
+	if a.Role == floodmark.Undeclared || strings.Contains(a.Path, ".") {
+		return ""
 	}
-	best, found := 0, false
+	return a.Path
+}
+
+// maxEach is how many things to type are named one by one.
+const maxEach = 3
+
+// eachOf says that several things have to be typed.
+func eachOf(words []string) string {
+	if len(words) > maxEach {
+		return fmt.Sprintf("type how each of the %d places ends, with spaces between: what stands behind an @, the name of a site with its ending, or else %d characters", len(words), approval.PickEnd)
+	}
+	return "type, with a space between: " + strings.Join(words, "; ")
+}
+
+// steered returns the arguments that have to be proved, because only others named
+// them: first where the call goes, then what else decides about it.
+func steered(j *judged) []int {
+	if reads(j) {
+		return nil
+	}
 	rank := func(i int) int { // smaller comes first
 		if slices.Contains(j.basis.Destinations, i) {
 			return int(j.action.Arguments[i].Trust)
 		}
 		return int(floodmark.System) + 1 + int(j.action.Arguments[i].Trust)
 	}
+	var list []int
 	for i, a := range j.action.Arguments {
 		if !fromOutside(a) || utf8.RuneCountInString(pickable(j, i)) < minPicked {
 			continue
@@ -62,11 +101,10 @@ func steered(j *judged) (int, bool) {
 		if a.Role == floodmark.Undeclared && !slices.Contains(j.basis.Destinations, i) {
 			continue
 		}
-		if !found || rank(i) < rank(best) {
-			best, found = i, true
-		}
+		list = append(list, i)
 	}
-	return best, found
+	slices.SortStableFunc(list, func(a, b int) int { return rank(a) - rank(b) })
+	return list
 }
 
 // pickable is the part of a value that a person reads: of an address in the net

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -26,12 +27,22 @@ type Rules struct {
 	secrets *redact.Detector
 	// words are those with which owners ask. Without them nobody asks.
 	words *provenance.Lexicon
+	// shapes are those of credentials, made when one is first looked for.
+	shapes func() *veils
 }
 
 // NewRules returns rules to decide by. Only these can tell a secret from other
 // text: for Rules made otherwise every text is a secret.
 func NewRules(p *policy.Policy, c *catalog.Catalog) Rules {
-	return Rules{Policy: p, Catalog: c, secrets: redact.New(), words: provenance.NewLexicon()}
+	return Rules{Policy: p, Catalog: c, secrets: redact.New(), words: provenance.NewLexicon(), shapes: sync.OnceValue(newVeils)}
+}
+
+// veils are what credentials look like.
+func (r Rules) veils() *veils {
+	if r.shapes == nil {
+		return newVeils()
+	}
+	return r.shapes()
 }
 
 // An Input is one hook event together with what the kernel may not fetch for

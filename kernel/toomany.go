@@ -22,8 +22,7 @@ func (st *step) tooMany(j *judged) {
 	if _, asked := st.s.Book.Asked(j.action.Tool, j.action.ArgsDigest, st.in.At); asked {
 		return
 	}
-	_, alone := steered(j) // what has to be picked joins nothing, nor what takes two people
-	alone = alone || st.takesTwo(j)
+	alone := len(steered(j)) > 0 || st.takesTwo(j) // what has to be picked joins nothing, nor what takes two people
 	if _, joins := st.s.Book.Joinable(st.turn(), st.in.At, st.heldUntil()); joins && !alone {
 		return
 	}

@@ -12,7 +12,7 @@ const veil = "[hidden]"
 // credentials are the shapes of what must not be written down or shown even
 // where a person may read the rest: keys of well-known makers, what follows a
 // word such as «password=», and the password inside an address. The first
-// group, if there is one, stays. They are compiled only where a sign of them is
+// group, if there is one, stays. They are looked for only where a sign of them is
 // there.
 const credentials = `(?i)\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_])?[a-z0-9][a-z0-9_-]{15,}` +
 	`|\b(?:ghp|gho|ghu|ghs|ghr|npm|hf|glpat|dop_v1|shpat|xox[abeoprs])[-_][a-z0-9][a-z0-9_-]{9,}` +
@@ -52,45 +52,109 @@ const (
 	insideAddressInLine = `(://[^/\s:@"'&;|<>()$\x60{}\\]*:)` + partInLine + `+(@)`
 )
 
+// veils are the shapes above, ready to be looked for. They are made once: a call may
+// have thousands of names and values.
+type veils struct {
+	text, line shapes
+	wholeKey   *regexp.Regexp // nothing but a private key
+}
+
+// shapes are those of one sort of text.
+type shapes struct{ keys, named, inAddress *regexp.Regexp }
+
+func newVeils() *veils {
+	shape := func(keys, named, inAddress string) shapes {
+		return shapes{regexp.MustCompile(keys), regexp.MustCompile(named), regexp.MustCompile(inAddress)}
+	}
+	return &veils{
+		text:     shape(credentials+wholeKey, assigned, insideAddress),
+		line:     shape(credentials+"|"+keyInLine, assignedInLine, insideAddressInLine),
+		wholeKey: regexp.MustCompile(`^(?:` + keyInLine + `)$`),
+	}
+}
+
 // veiled returns text without the credentials in it: what the detector finds,
 // and whatever else could be one.
 func (st *step) veiled(text string) string {
-	return covered(st.withoutSecrets(text), credentials+wholeKey, assigned, insideAddress)
+	return st.r.veils().text.cover(st.withoutSecrets(unforged(text)))
 }
 
 // veiledLine is the same for a command line: no command in it is ever hidden,
 // or nobody could say what he agrees to.
 func (st *step) veiledLine(text string) string {
-	whole := regexp.MustCompile(`^(?:` + keyInLine + `)$`)
+	text = unforged(text)
 	for _, s := range slices.Backward(st.r.secrets.Find(text)) {
-		if found := text[s.Start:s.End]; !strings.ContainsAny(found, " \t\r\n\"'&;|<>()$`{}\\") || whole.MatchString(found) {
+		found := text[s.Start:s.End]
+		if !inHost(text, s.Start, s.End) && (!strings.ContainsAny(found, " \t\r\n\"'&;|<>()$`{}\\") || st.r.veils().wholeKey.MatchString(found)) {
 			text = text[:s.Start] + veil + text[s.End:]
 		}
 	}
-	return covered(text, credentials+"|"+keyInLine, assignedInLine, insideAddressInLine)
+	return st.r.veils().line.cover(text)
 }
 
-// covered puts the veil where the patterns match, but for their groups.
-func covered(text, keys, named, inAddress string) string {
+// cover puts the veil where the shapes are found, but for their groups.
+func (s shapes) cover(text string) string {
 	lower := strings.ToLower(text)
 	holds := func(sign string) bool { return strings.Contains(lower, sign) }
 	if slices.ContainsFunc(keySigns(), holds) {
-		text = regexp.MustCompile(keys).ReplaceAllString(text, veil)
+		for _, at := range slices.Backward(s.keys.FindAllStringIndex(text, -1)) {
+			if !inHost(text, at[0], at[1]) {
+				text = text[:at[0]] + veil + text[at[1]:]
+			}
+		}
 	}
 	if slices.ContainsFunc(nameSigns(), holds) {
-		text = regexp.MustCompile(named).ReplaceAllString(text, "${1}"+veil)
+		text = s.named.ReplaceAllString(text, "${1}"+veil)
 	}
 	if strings.Contains(text, "://") && strings.Contains(text, "@") {
-		text = regexp.MustCompile(inAddress).ReplaceAllString(text, "${1}"+veil+"${2}")
+		text = s.inAddress.ReplaceAllString(text, "${1}"+veil+"${2}")
 	}
 	return text
 }
 
 // withoutSecrets returns text without the secrets the detector finds.
 func (st *step) withoutSecrets(text string) string {
-	spans := st.r.secrets.Find(text)
-	for _, s := range slices.Backward(spans) {
-		text = text[:s.Start] + veil + text[s.End:]
+	for _, s := range slices.Backward(st.r.secrets.Find(text)) {
+		if !inHost(text, s.Start, s.End) {
+			text = text[:s.Start] + veil + text[s.End:]
+		}
 	}
 	return text
+}
+
+// inHost reports whether a part of a text is one of a host's name, behind «://» or an
+// @: where something goes is never hidden, whatever it looks like.
+func inHost(text string, start, end int) bool {
+	begin := len(strings.TrimRightFunc(text[:start], hostRune))
+	rest := strings.TrimLeftFunc(text[end:], hostRune)
+	host := text[begin : len(text)-len(rest)]
+	if strings.ContainsFunc(host, func(r rune) bool { return !hostRune(r) }) || !strings.Contains(host, ".") {
+		return false
+	}
+	if stop := strings.IndexAny(rest, "/?# \t\r\n\"'"); stop >= 0 {
+		rest = rest[:stop]
+	}
+	// With an @ behind it, it is a name or a password in an address.
+	return (strings.HasSuffix(text[:begin], "://") || strings.HasSuffix(text[:begin], "@")) && !strings.Contains(rest, "@")
+}
+
+func hostRune(r rune) bool {
+	return r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+// unforged is a foreign text in which nothing looks like what stands where something
+// was left out: only we say that.
+func unforged(text string) string {
+	if !strings.Contains(text, "[") {
+		return text
+	}
+	b := []byte(text)
+	for at := range len(text) {
+		for _, mark := range []string{veil, "[redacted"} {
+			if end := at + len(mark); end <= len(text) && strings.EqualFold(text[at:end], mark) {
+				b[at] = '('
+			}
+		}
+	}
+	return string(b)
 }

@@ -70,7 +70,7 @@ func fill(call *wire.AskedCall, q approval.Question) {
 	call.Action, call.Line, call.Pattern = wire.FromAction(q.Action), q.Line, q.Pattern
 	call.Asked, call.Source, call.Consequence, call.Card = q.Asked, q.Source, q.Consequence, q.Lines()
 	if q.Pick != nil {
-		call.Pick = &wire.Pick{Argument: q.Pick.Argument, Among: q.Pick.Among, Words: q.Pick.Words}
+		call.Pick = &wire.Pick{Argument: strings.Join(append([]string{q.Pick.Argument}, q.Pick.Others...), ", "), Among: q.Pick.Among, Words: q.Pick.Words}
 	}
 	for _, src := range q.Sources {
 		call.Sources = append(call.Sources, wire.FromSource(src))

@@ -1,0 +1,60 @@
+package kernel
+
+import "testing"
+
+// A host is never hidden, whatever it looks like: nobody could say where it goes. A key
+// in another part of an address is.
+func TestAHostIsNotHidden(t *testing.T) {
+	st := &step{r: NewRules(nil, nil)}
+	const key = "sk-aaaaaaaaaaaaaaaaaaaa"
+	for _, veil := range []func(string) string{st.veiled, st.veiledLine} {
+		for text, want := range map[string]string{
+			"https://" + key + ".example/x":         "https://" + key + ".example/x",
+			"https://" + key + ".example:8443/x":    "https://" + key + ".example:8443/x",
+			"https://a." + key + ".example":         "https://a." + key + ".example",
+			"anna@" + key + ".example":              "anna@" + key + ".example",
+			"https://" + key + "/x":                 "https://[hidden]/x",
+			"https://" + key + ".example@x.example": "https://[hidden].example@x.example",
+			"https://" + key + ":x@x.example":       "https://[hidden]:[hidden]@x.example",
+			"https://x.example/" + key + ".txt":     "https://x.example/[hidden].txt",
+			key + ".example":                        "[hidden].example",
+			"use " + key + ". Now":                  "use [hidden]. Now",
+		} {
+			if got := veil(text); got != want {
+				t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
+			}
+		}
+	}
+}
+
+// What others wrote never looks like what stands where we left something out.
+func TestMarksAreNotForged(t *testing.T) {
+	st := &step{r: NewRules(nil, nil)}
+	for text, want := range map[string]string{
+		"[hidden].example": "(hidden].example", "a [HIDDEN] b": "a (HIDDEN] b", "[REDACTED: 12 chars]": "(REDACTED: 12 chars]", "[redacted": "(redacted",
+		"[hidde": "[hidde", "[hidden": "[hidden", "x[1] [hid]": "x[1] [hid]", "[[hidden]]": "[(hidden]]", "sk-aaaaaaaaaaaaaaaaaaaa [hidden]": "[hidden] (hidden]",
+	} {
+		if got := st.veiled(text); got != want {
+			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
+		}
+		if got := st.veiledLine(text); got != want {
+			t.Errorf("line %q\ngot  %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+// Rules that nobody made well hide all the same.
+func TestVeilsOfRulesMadeOtherwise(t *testing.T) {
+	if got := (Rules{}).veils().text.cover("password=hunter2hunter2"); got != "password=[hidden]" {
+		t.Error(got)
+	}
+}
+
+// A call may have thousands of names that look like those of keys: the shapes are made
+// once.
+func TestVeilsAreMadeOnce(t *testing.T) {
+	r := NewRules(nil, nil)
+	if first := r.veils(); first != r.veils() {
+		t.Error("the shapes of credentials are made anew for each text")
+	}
+}
