@@ -254,14 +254,21 @@ func TestThePhonesFailures(t *testing.T) {
 				r := gated(t, server, mode)
 				c := r.hooks(t)
 				clean(t, c, "s")
-				if got := tell(t, c, run("s")).Decision.Verdict; got != want {
-					t.Errorf("%v, want %v", got, want)
-				}
-				status, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
-				text := strings.Join(status.GetWarnings(), "\n")
 				meant := map[string]string{"deny": "), and the call was refused\n", "allow": "), and failMode let the call pass\n"}[mode]
-				if err != nil || !strings.Contains(text, "verifier-failed: telegram "+phone.says) || !strings.Contains(text, meant) || strings.Contains(text, "not-a-token") || strings.Contains(text, "evil.example") {
-					t.Errorf("status says %q, %v", text, err)
+				text := ""
+				// On a busy machine the gate's own words may come too late.
+				for tries := 0; tries < 5 && !strings.Contains(text, "verifier-failed: telegram "+phone.says); tries++ {
+					if got := tell(t, c, run("s")).Decision.Verdict; got != want {
+						t.Errorf("%v, want %v", got, want)
+					}
+					status, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					text = strings.Join(status.GetWarnings(), "\n")
+				}
+				if !strings.Contains(text, "verifier-failed: telegram "+phone.says) || !strings.Contains(text, meant) || strings.Contains(text, "not-a-token") || strings.Contains(text, "evil.example") {
+					t.Errorf("status says %q", text)
 				}
 			})
 		}
