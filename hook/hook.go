@@ -49,6 +49,10 @@ const (
 	Compact Cause = "compact" // the context was summarised
 )
 
+// GatewaySession begins the name of a session that a gateway made up because
+// nobody told it whose it is.
+const GatewaySession = "mcp-"
+
 // An Event is one stop of one agent. Fields that a point does not use are
 // ignored there.
 //

@@ -36,6 +36,8 @@ type branches struct {
 	// news are the branches of a session that did something since it was told.
 	news map[floodmark.SessionID][]floodmark.SessionID
 	full bool // there were too many to follow
+	// gateways are the sessions of gateways, by the process that started them.
+	gateways map[peer.Process]shared
 }
 
 // spoke is what a process said first, and whether that was all.
@@ -60,7 +62,8 @@ const maxBranches = 1 << 14
 func newBranches(t peer.Table, g *peer.Guarded, since uint64) *branches {
 	return &branches{
 		table: t, guarded: g, since: since, speakers: map[peer.Process]*spoke{}, pending: map[floodmark.SessionID]branch{},
-		parents: map[floodmark.SessionID]floodmark.SessionID{}, news: map[floodmark.SessionID][]floodmark.SessionID{},
+		gateways: map[peer.Process]shared{},
+		parents:  map[floodmark.SessionID]floodmark.SessionID{}, news: map[floodmark.SessionID][]floodmark.SessionID{},
 	}
 }
 
@@ -175,12 +178,13 @@ func (b *branches) crowded() bool {
 
 // sweep forgets processes that have ended: nothing that runs is below them.
 func (b *branches) sweep() {
-	ended := func(p peer.Process) bool {
-		now, err := b.table.Look(p.PID)
-		return err != nil || now.Process != p
-	}
-	maps.DeleteFunc(b.speakers, func(p peer.Process, _ *spoke) bool { return ended(p) })
-	maps.DeleteFunc(b.pending, func(_ floodmark.SessionID, br branch) bool { return ended(br.own) })
+	maps.DeleteFunc(b.speakers, func(p peer.Process, _ *spoke) bool { return b.ended(p) })
+	maps.DeleteFunc(b.pending, func(_ floodmark.SessionID, br branch) bool { return b.ended(br.own) })
+}
+
+func (b *branches) ended(p peer.Process) bool {
+	now, err := b.table.Look(p.PID)
+	return err != nil || now.Process != p
 }
 
 // told returns the branches of a session that did something since it was told.

@@ -75,9 +75,10 @@ type heard struct {
 func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	s, _ := ctx.Value(speakerKey{}).(speaker)
 	if ev.Gateway {
+		var answer hook.Reply
 		var done bool
-		if ev, done = h.d.branches.join(s, ev); done {
-			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+		if ev, answer, done = h.d.branches.join(s, ev); done {
+			return answer, nil
 		}
 	}
 	if s.local && s.PID == 0 {

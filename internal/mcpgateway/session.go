@@ -3,7 +3,6 @@ package mcpgateway
 import (
 	"context"
 	"crypto/rand"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +19,7 @@ const Agent = "mcp"
 type Session struct {
 	judge Judge
 	who   Client
+	own   bool // nobody else began it
 
 	starting sync.Mutex // one start at a time
 	mu       sync.Mutex // guards what is below
@@ -35,6 +35,9 @@ type Client struct {
 	// that reports by hooks. Without them the session is a new one.
 	Agent string
 	ID    floodmark.SessionID
+	// Apart says that the process speaks for several clients: the monitor must not
+	// join the session with others of the same process.
+	Apart bool
 	// Project is the folder the client works in and Home the owner's.
 	Project, Home string
 	// Wait is how long the judge may wait for a person besides.
@@ -48,7 +51,11 @@ func NewSession(j Judge, c Client) *Session {
 	if c.ID != "" {
 		s.started = true // by its hooks; a session that nobody began has an unknown past
 	} else {
-		s.who.ID = floodmark.SessionID("mcp-" + rand.Text())
+		s.own = true
+		s.who.ID = floodmark.SessionID(hook.GatewaySession + rand.Text())
+		if c.Apart {
+			s.who.ID = "apart-" + s.who.ID
+		}
 	}
 	if s.who.Agent == "" {
 		s.who.Agent = Agent
@@ -112,7 +119,7 @@ func (s *Session) start(ctx context.Context) error {
 // agent's hooks goes on.
 func (s *Session) End(ctx context.Context) error {
 	s.mu.Lock()
-	own := s.started && strings.HasPrefix(string(s.who.ID), "mcp-")
+	own := s.started && s.own
 	s.mu.Unlock()
 	if !own {
 		return nil
