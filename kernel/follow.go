@@ -10,6 +10,8 @@ import (
 // hooks told of before. Such a call is one call: it was decided once, is asked
 // about once, and its result is taken in once, from the hook. The gateway only
 // meets it, and each decision can be met once: a second call like it is judged.
+// So is one after something arrived that would lower the mark it was decided by,
+// or after a no to the same call: an old yes is no yes.
 
 // A Running is a call of a server's tool that was let through.
 type Running struct {
@@ -18,6 +20,8 @@ type Running struct {
 	Args floodmark.Digest  `json:"args"`
 	// Met is what the gateway calls it; empty as long as no gateway met it.
 	Met floodmark.CallID `json:"met,omitempty"`
+	// Mark is what it was judged by, at least.
+	Mark floodmark.Label `json:"mark"`
 }
 
 // maxRunning bounds what a gateway can find again; older calls are judged anew.
@@ -33,7 +37,7 @@ func (st *step) followed() bool {
 	}
 	id, ref, args := callID(c), st.ref(c.Server, c.Name), argsDigest(leaves)
 	at := slices.IndexFunc(st.s.Running, func(r Running) bool {
-		return r.Met == "" && r.Call != id && r.Tool == ref && r.Args == args
+		return r.Met == "" && r.Call != id && r.Tool == ref && r.Args == args && st.s.Ledger.Within(r.Mark)
 	})
 	if at < 0 || st.s.hasMet(id) {
 		return false
@@ -47,7 +51,12 @@ func (s *State) runs(a floodmark.Action) {
 	if a.Tool.Server == "" {
 		return // no gateway stands before an agent's own tool
 	}
-	s.Running = last(append(s.Running, Running{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest}), maxRunning)
+	s.Running = last(append(s.Running, Running{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest, Mark: s.Ledger.Mark()}), maxRunning)
+}
+
+// stopped forgets that a call was let through which was refused since.
+func (s *State) stopped(a floodmark.Action) {
+	s.keepRunning(func(r Running) bool { return r.Tool != a.Tool || r.Args != a.ArgsDigest || r.Met != "" })
 }
 
 // ranOut forgets the call whose result is here, unless a gateway met it: that

@@ -296,7 +296,11 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		}
 		if f.Decision.Verdict == floodmark.Allow {
 			s.Book.Ran(f.Action.Call, grantedBy(f.Decision))
+		}
+		if f.Decision.Verdict == floodmark.Allow && !waits(f.Decision) {
 			s.runs(f.Action)
+		} else {
+			s.stopped(f.Action)
 		}
 		if len(s.Proposed) == 0 {
 			s.Proposed = nil

@@ -94,6 +94,18 @@ func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust) bool {
 	return false
 }
 
+// Within reports whether nothing that is here would lower a mark. What was
+// announced and has not arrived is not here: nobody has read it.
+func (l *Ledger) Within(mark floodmark.Label) bool {
+	for i := range l.entries {
+		e := &l.entries[i]
+		if !e.dead && mark.Join(e.effective) != mark && !slices.Contains(l.pending, floodmark.NodeID(i)) {
+			return false
+		}
+	}
+	return true
+}
+
 // Export returns what another session must know to have the same mark: the
 // live sources and what they were made from, numbered from 0, each once.
 // Labels are the sources' own; [Ledger.Endorsements] go along with them.

@@ -199,3 +199,25 @@ func TestComebacksInSnapshots(t *testing.T) {
 		t.Errorf("two snapshots at once: %v", err)
 	}
 }
+
+// What would lower a mark is seen once it is here, and while it lives.
+func TestWithin(t *testing.T) {
+	var l Ledger
+	local := label(floodmark.Local, floodmark.Public)
+	coming := source(1, label(floodmark.External, floodmark.Public))
+	coming.Call = "c"
+	mustAdd(t, &l, source(0, local), coming)
+	if !l.Within(local) || l.Within(floodmark.Clean()) || !l.Within(floodmark.Label{}) {
+		t.Error("only what is here counts, and all of it")
+	}
+	if err := l.Arrive(floodmark.ContentArrived{Node: 1, Label: local}); err != nil {
+		t.Fatal(err)
+	}
+	if l.Within(local) || !l.Within(l.Mark()) {
+		t.Error("what arrived counts")
+	}
+	l.Clear()
+	if !l.Within(local) {
+		t.Error("what was cleared counts")
+	}
+}
