@@ -71,13 +71,14 @@ func sizeOfDefinitions() []hostile {
 		oneTool("size-definition", "describes a tool in 300 kB", `{"name":"tell_time","description":"`+strings.Repeat("x", 300<<10)+`"}`, "it is too large"),
 		oneTool("size-nesting", "nests a schema 500 deep", `{"name":"tell_time","inputSchema":`+strings.Repeat(`{"a":`, 500)+`1`+strings.Repeat(`}`, 500)+`}`, "it cannot be read: it is nested deeper than 64"),
 		{
-			name: "size-depth", does: "nests an answer 5000 deep", ends: "the answer is left out; the call can be taken back",
+			name: "size-depth", does: "nests an answer 5000 deep", ends: "the call is answered with an error",
 			server: methods{"tools/call": func(s *server, m message) {
 				s.answer(m, `{"content":[],"x":`+strings.Repeat("[", 5000)+strings.Repeat("]", 5000)+`}`)
 			}},
 			play: func(t *testing.T, s *stand) {
-				takesBack(t, s)
-				s.bad.noted("a line was left out because it is no message")
+				s.bad.hello()
+				s.bad.tools()
+				s.refused(t, "peek_there", `{}`, "the message cannot be read")
 			},
 		},
 		{
