@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -265,11 +266,14 @@ func (p *Plan) unwrap(k kind) error {
 
 // direct plans one file whose servers the client starts itself.
 func (p *Plan) direct(rec *record, k kind, one file) error {
+	was := rec.of(one.path)
+	if was == nil && p.unread(one) {
+		return nil
+	}
 	c, now, err := p.read(k, one)
 	if err != nil {
 		return err
 	}
-	was := rec.of(one.path)
 	hooks := one.sort != serversPart && rec.hooked()
 	asLeft := was != nil && (was.asLeft(now) || was.original().same(now))
 	var fresh content
@@ -305,6 +309,24 @@ func (p *Plan) direct(rec *record, k kind, one file) error {
 	c.After, c.Gone = fresh.data, !fresh.there
 	p.Changes = append(p.Changes, c)
 	return nil
+}
+
+// unread reports whether a file cannot be read in which nothing of ours is known
+// to be, and says so. It must not keep anything else from being given back.
+func (p *Plan) unread(one file) bool {
+	if one.sort != serversPart {
+		return false
+	}
+	now, err := p.machine.current(one)
+	if err == nil {
+		_, data := cutMark(now.data)
+		_, err = one.servers.entries(data)
+	}
+	if err == nil || bytes.Contains(now.data, []byte(gatewayName)) {
+		return false
+	}
+	p.Notes = append(p.Notes, fileError(one.path, err).Error()+"; nothing of ours was found in it, and it stays as it is")
+	return true
 }
 
 // settle writes what is still to be remembered when servers were given back.

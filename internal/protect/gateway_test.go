@@ -352,3 +352,30 @@ func TestServersThatCannotBeChanged(t *testing.T) {
 		t.Error("for the whole machine")
 	}
 }
+
+// A file that cannot be read and that we never changed keeps nothing else from
+// being given back. One with our name in it does: nobody knows what it would do.
+func TestOthersTornFilesKeepNothingBack(t *testing.T) {
+	b := newBench(t)
+	b.Program, b.Gateway = testProgram, []string{"--socket", "/s"}
+	torn, good := filepath.Join(b.env["HOME"], ".cursor", "mcp.json"), filepath.Join(b.env["HOME"], ".claude.json")
+	b.write(good, nastyServers("claude-code")["usual"])
+	b.apply(b.wrap("claude-code"))
+	for name, text := range map[string]string{"torn": "{ \"mcpServers\": {", "large": strings.Repeat(" ", maxSettings+1)} {
+		b.write(torn, text)
+		for _, plan := range []*Plan{b.unwrap(), b.unprotect()} {
+			if len(plan.Changes) != 1 || len(plan.Notes) != 1 || !strings.Contains(plan.Notes[0], torn) {
+				t.Errorf("%s: %d changes, %q", name, len(plan.Changes), plan.Notes)
+			}
+		}
+	}
+	b.write(torn, "{ \"mcpServers\": { \"a\": { \"command\": \"/usr/bin/floodmark\"")
+	if _, err := b.Unprotect(t.Context()); err == nil {
+		t.Error("what may be ours was passed over")
+	}
+	b.write(torn, "{")
+	b.apply(b.unprotect())
+	if got := b.read(good); got != nastyServers("claude-code")["usual"] {
+		t.Errorf("got %s", got)
+	}
+}

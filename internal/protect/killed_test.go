@@ -17,6 +17,7 @@ var (
 	victim     = flag.String("victim", "", "be killed while changing the settings below this folder")
 	victimStep = flag.Int("victim-step", 0, "where: before so many files take the place of the old ones")
 	victimUndo = flag.Bool("victim-undo", false, "while taking it back")
+	victimMCP  = flag.Bool("victim-servers", false, "those of tool servers")
 )
 
 // TestBeKilled is not a test: another one starts it and looks at what is left.
@@ -25,9 +26,18 @@ func TestBeKilled(t *testing.T) {
 		t.Skip("TestKilledBeforeTheRename starts it")
 	}
 	b := benchIn(t, *victim)
-	plan, n := b.protect(), 0
-	if *victimUndo {
+	n := 0
+	var plan *Plan
+	switch {
+	case *victimMCP && *victimUndo:
+		plan = b.unwrap()
+	case *victimMCP:
+		b.Program = testProgram
+		plan = b.wrap()
+	case *victimUndo:
 		plan = b.unprotect()
+	default:
+		plan = b.protect()
 	}
 	plan.step = func(what string) {
 		if !strings.HasPrefix(what, "rename ") {
@@ -79,6 +89,43 @@ func TestKilledBeforeTheRename(t *testing.T) {
 	}
 }
 
+// The same for tool servers, beside hooks: a real process, really killed.
+func TestServersKilledBeforeTheRename(t *testing.T) {
+	kills := 0
+	for _, undo := range []bool{false, true} {
+		for n := 0; ; n++ {
+			dir, what := t.TempDir(), fmt.Sprintf("undo %v, killed at file %d", undo, n)
+			b := benchIn(t, dir)
+			b.Program = testProgram
+			b.write(b.have("codex")[1].path, nastyServers("codex")["table"])
+			b.write(b.have("gemini-cli")[0].path, nastyServers("gemini-cli")["usual"])
+			before := b.tree()
+			b.apply(b.protect())
+			old := b.tree()
+			b.apply(b.wrap())
+			fresh := b.tree()
+			if !undo {
+				b.apply(b.unwrap())
+			}
+			if !killedIn(t, dir, n, undo, "-victim-servers") {
+				break
+			}
+			kills++
+			b.oldOrNew(old, fresh, what)
+			if n%2 == 0 {
+				b.apply(b.unwrap())
+				b.like(old, what+", given back")
+			}
+			b.apply(b.unprotect())
+			b.like(before, what+", all given back")
+			b.forgotten(what)
+		}
+	}
+	if kills < 4 {
+		t.Errorf("killed only %d times", kills)
+	}
+}
+
 func leftovers(b *bench) (n int) {
 	for path := range b.tree() {
 		if strings.HasSuffix(path, wholefile.FreshSuffix) {
@@ -89,13 +136,13 @@ func leftovers(b *bench) (n int) {
 }
 
 // killedIn runs a process that is to be killed, and reports whether it was.
-func killedIn(t *testing.T, dir string, step int, undo bool) bool {
+func killedIn(t *testing.T, dir string, step int, undo bool, more ...string) bool {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestBeKilled$", "-victim", dir, fmt.Sprint("-victim-step=", step), fmt.Sprint("-victim-undo=", undo))
+	cmd := exec.CommandContext(t.Context(), self, append([]string{"-test.run=^TestBeKilled$", "-victim", dir, fmt.Sprint("-victim-step=", step), fmt.Sprint("-victim-undo=", undo)}, more...)...)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return false

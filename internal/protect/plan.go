@@ -344,11 +344,14 @@ func recorded(hooks, servers []file, rec *record) []file {
 
 // takeOut plans one file without ours.
 func (p *Plan) takeOut(rec *record, k kind, one file) error {
+	was := rec.of(one.path)
+	if was == nil && p.unread(one) {
+		return nil
+	}
 	c, now, err := p.read(k, one)
 	if err != nil {
 		return err
 	}
-	was := rec.of(one.path)
 	var fresh content
 	switch {
 	case was != nil && (was.asLeft(now) || was.original().same(now)):
