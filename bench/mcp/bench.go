@@ -89,7 +89,23 @@ func (b *bench) monitor(ctx context.Context) error {
 // A way is a client with the server, and what stands between them.
 type way struct {
 	*mcp.ClientSession
-	cmd *exec.Cmd
+	cmd    *exec.Cmd
+	prefix string // before the names of tools
+	end    func() error
+}
+
+// Close ends the client, and what stands between where that does not end with it.
+func (w way) Close() error {
+	err := w.ClientSession.Close()
+	if w.end != nil {
+		err = errors.Join(err, w.end())
+	}
+	return err
+}
+
+// ways are all there are, in the order of the figures.
+func (b *bench) ways() []func(context.Context) (way, error) {
+	return []func(context.Context) (way, error){b.direct, b.bare, b.wrap, b.serve}
 }
 
 // direct, bare and wrap are the ways.
@@ -116,13 +132,13 @@ func (b *bench) way(ctx context.Context, name string, args ...string) (way, erro
 	if _, err := session.ListTools(ctx, nil); err != nil { // as every client does first
 		return way{}, errors.Join(err, session.Close())
 	}
-	return way{session, cmd}, nil
+	return way{ClientSession: session, cmd: cmd}, nil
 }
 
 // call calls a tool and wants its answer, not a refusal.
 func (w way) call(ctx context.Context, tool string, args any, size int) (time.Duration, error) {
 	began := time.Now()
-	res, err := w.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
+	res, err := w.CallTool(ctx, &mcp.CallToolParams{Name: w.prefix + tool, Arguments: args})
 	took := time.Since(began)
 	if err != nil {
 		return took, err
@@ -140,7 +156,7 @@ func (w way) call(ctx context.Context, tool string, args any, size int) (time.Du
 // pairs times one call after the other, each way in turn.
 func (b *bench) pairs(ctx context.Context, o options, e *evidence) error {
 	var ways []way
-	for _, open := range []func(context.Context) (way, error){b.direct, b.bare, b.wrap} {
+	for _, open := range b.ways() {
 		w, err := open(ctx)
 		if err != nil {
 			return err
@@ -150,10 +166,10 @@ func (b *bench) pairs(ctx context.Context, o options, e *evidence) error {
 	}
 	const warmUp = 20
 	random := rand.New(rand.NewPCG(o.seed, 0))
-	var times [3][]float64
-	var added, ratio, overBare []float64
+	var times [4][]float64
+	var added, ratio, overBare, serveAdded, serveRatio []float64
 	for n := range o.pairs + warmUp {
-		var took [3]float64
+		var took [4]float64
 		text := fmt.Sprintf("a word and %d more", n)
 		for _, which := range random.Perm(len(ways)) {
 			d, err := ways[which].call(ctx, "echo", echoArgs{text}, len(text))
@@ -169,8 +185,10 @@ func (b *bench) pairs(ctx context.Context, o options, e *evidence) error {
 			times[i] = append(times[i], took[i])
 		}
 		added, ratio, overBare = append(added, took[2]-took[0]), append(ratio, took[2]/took[0]), append(overBare, took[2]/took[1])
+		serveAdded, serveRatio = append(serveAdded, took[3]-took[0]), append(serveRatio, took[3]/took[0])
 	}
-	e.Direct, e.Bare, e.Wrap = spreadOf(times[0]), spreadOf(times[1]), spreadOf(times[2])
+	e.Direct, e.Bare, e.Wrap, e.Serve = spreadOf(times[0]), spreadOf(times[1]), spreadOf(times[2]), spreadOf(times[3])
+	e.ServeAdded, e.ServeRatio = spreadOf(serveAdded), spreadOf(serveRatio)
 	e.Added, e.Ratio, e.OverBare = spreadOf(added), spreadOf(ratio), spreadOf(overBare)
 	return nil
 }

@@ -24,6 +24,9 @@ type crowd struct {
 	Bare   float64 `json:"bare_per_second"`
 	Wrap   float64 `json:"wrap_per_second"`
 	Share  float64 `json:"share"` // wrap of bare
+	Serve  float64 `json:"serve_per_second"`
+	// ServeShare is serve, over HTTP, of bare, on standard streams.
+	ServeShare float64 `json:"serve_share"`
 }
 
 // A large is what a large result came to.
@@ -32,17 +35,19 @@ type large struct {
 	Direct float64 `json:"direct_ms"`
 	Bare   float64 `json:"bare_ms"`
 	Wrap   float64 `json:"wrap_ms"`
+	Serve  float64 `json:"serve_ms"`
 	// The most memory that stood between, in MiB.
-	BareMiB float64 `json:"bare_mib"`
-	WrapMiB float64 `json:"wrap_mib"`
+	BareMiB  float64 `json:"bare_mib"`
+	WrapMiB  float64 `json:"wrap_mib"`
+	ServeMiB float64 `json:"serve_mib"`
 }
 
 // crowd calls from many sides at once, each way for a while, twice in turn.
 func (b *bench) crowd(ctx context.Context, o options, e *evidence) error {
-	var rates [2]float64
+	var rates [3]float64
 	const turns = 2
 	for range turns {
-		for i, open := range []func(context.Context) (way, error){b.bare, b.wrap} {
+		for i, open := range b.ways()[1:] {
 			w, err := open(ctx)
 			if err != nil {
 				return err
@@ -54,7 +59,7 @@ func (b *bench) crowd(ctx context.Context, o options, e *evidence) error {
 			rates[i] += rate / turns
 		}
 	}
-	e.Crowd = crowd{AtOnce: many, Bare: rates[0], Wrap: rates[1], Share: rates[1] / rates[0]}
+	e.Crowd = crowd{AtOnce: many, Bare: rates[0], Wrap: rates[1], Share: rates[1] / rates[0], Serve: rates[2], ServeShare: rates[2] / rates[0]}
 	return nil
 }
 
@@ -89,7 +94,7 @@ func (w way) rush(ctx context.Context, long time.Duration) (float64, error) {
 // large asks for a large result once each way.
 func (b *bench) large(ctx context.Context, _ options, e *evidence) error {
 	e.Large.Bytes = largeBytes
-	for i, open := range []func(context.Context) (way, error){b.direct, b.bare, b.wrap} {
+	for i, open := range b.ways() {
 		w, err := open(ctx)
 		if err != nil {
 			return err
@@ -106,6 +111,8 @@ func (b *bench) large(ctx context.Context, _ options, e *evidence) error {
 			e.Large.Bare, e.Large.BareMiB = ms(took), memory
 		case 2:
 			e.Large.Wrap, e.Large.WrapMiB = ms(took), memory
+		case 3:
+			e.Large.Serve, e.Large.ServeMiB = ms(took), memory
 		}
 	}
 	return nil

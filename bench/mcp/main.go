@@ -51,6 +51,10 @@ type evidence struct {
 	// Ratio is wrap over direct, call by call, OverBare wrap over the bare proxy.
 	Ratio    spread `json:"ratio"`
 	OverBare spread `json:"over_bare"`
+	// Serve is over HTTP, beside the same server on standard streams.
+	Serve      spread `json:"serve_ms"`
+	ServeAdded spread `json:"serve_added_ms"`
+	ServeRatio spread `json:"serve_ratio"`
 
 	Crowd crowd    `json:"crowd"`
 	Large large    `json:"large"`
