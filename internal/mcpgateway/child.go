@@ -1,6 +1,7 @@
 package mcpgateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,9 @@ const (
 	endAsked    = 2 * time.Second
 )
 
+// maxDeaf is how long a server may leave a message unread.
+const maxDeaf = 20 * time.Second
+
 // A Command says how a server is started.
 type Command struct {
 	// Args are the program and its arguments. Env and Dir are what it gets; a
@@ -29,6 +33,9 @@ type Command struct {
 	Stderr io.Writer
 	// Skipped hears of lines that are no messages.
 	Skipped func(string)
+
+	// patience is maxDeaf unless a test has less time.
+	patience time.Duration
 }
 
 // Start starts a server that speaks on its standard streams. Closing the
@@ -58,7 +65,11 @@ func Start(c Command) (mcp.Connection, error) {
 		_ = in.Close() // it may have closed its side
 		return reap(cmd)
 	}
-	return Lines(out, in, end, c.Skipped), nil
+	skipped := c.Skipped
+	if skipped == nil {
+		skipped = func(string) {}
+	}
+	return newLines(out, in, end, skipped, cmp.Or(c.patience, maxDeaf)), nil
 }
 
 // reap waits for a server whose input has ended, and makes it end if it does

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,6 +17,8 @@ import (
 
 // ErrTooLong says that a message was over [MaxMessage].
 var ErrTooLong = errors.New("a message is too long")
+
+var errUnread = errors.New("it does not read what it is told")
 
 // maxBatch bounds the messages in one batch.
 const maxBatch = 1024
@@ -34,8 +37,14 @@ type lines struct {
 	queue  []jsonrpc.Message // of a batch; only Read touches it
 	closed chan struct{}
 	once   sync.Once
-	err    error      // of close; read after once
-	mu     sync.Mutex // one writer at a time
+	// dead is closed when something was written in part: nothing can follow it.
+	dead chan struct{}
+	// patience is how long the other side may leave a message unread, if the
+	// system can tell; zero for ever.
+	patience time.Duration
+	until    func(time.Time) error
+	err      error      // of close; read after once
+	mu       sync.Mutex // one writer at a time
 }
 
 type incoming struct {
@@ -50,7 +59,17 @@ func Lines(r io.Reader, w io.Writer, done func() error, skipped func(string)) mc
 	if skipped == nil {
 		skipped = func(string) {}
 	}
-	l := &lines{write: w.Write, close: done, skipped: skipped, in: make(chan incoming), closed: make(chan struct{})}
+	return newLines(r, w, done, skipped, 0)
+}
+
+func newLines(r io.Reader, w io.Writer, done func() error, skipped func(string), patience time.Duration) *lines {
+	l := &lines{
+		write: w.Write, close: done, skipped: skipped, patience: patience,
+		in: make(chan incoming), closed: make(chan struct{}), dead: make(chan struct{}),
+	}
+	if f, ok := w.(interface{ SetWriteDeadline(at time.Time) error }); ok && patience > 0 {
+		l.until = f.SetWriteDeadline
+	}
 	go l.scan(bufio.NewReaderSize(r, 64<<10))
 	return l
 }
@@ -111,6 +130,8 @@ func (l *lines) Read(ctx context.Context) (jsonrpc.Message, error) {
 			l.take(got.line)
 		case <-l.closed:
 			return nil, io.EOF
+		case <-l.dead:
+			return nil, errUnread
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -190,9 +211,16 @@ func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
 	select {
 	case <-l.closed:
 		return mcp.ErrConnectionClosed
+	case <-l.dead:
+		return errUnread
 	default:
 	}
-	_, err = l.write(append(data, '\n'))
+	if l.until != nil {
+		_ = l.until(time.Now().Add(l.patience)) // where it cannot be, we wait
+	}
+	if _, err = l.write(append(data, '\n')); err != nil {
+		close(l.dead)
+	}
 	return err
 }
 

@@ -185,6 +185,31 @@ func TestAStubbornServerIsReaped(t *testing.T) {
 	t.Error("what the server started still runs")
 }
 
+// A server that does not read must not keep the client.
+func TestADeafServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes the time a server is given to end")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := Start(Command{Args: []string{program, asServer, "stubborn"}, patience: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := newSide(t)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(context.Background(), client.conn, server, Options{Server: "deaf", Session: NewSession(&fakeJudge{}, Client{})})
+	}()
+	client.say(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 1<<20) + `"}}`)
+	if err := <-ended; err == nil {
+		t.Error("it went on")
+	}
+	_ = client.in.Close()
+}
+
 // running reports whether a process runs; one that nobody waited for does not.
 func running(pid int) bool {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/status")
