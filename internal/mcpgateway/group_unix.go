@@ -9,7 +9,10 @@ import (
 
 // ownGroup makes a server the first of a group, so that all it starts can be
 // reached together.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithUs(cmd.SysProcAttr)
+}
 
 // signalGroup asks a server's group to end, or makes it.
 func signalGroup(cmd *exec.Cmd, force bool) {

@@ -1,0 +1,6 @@
+package mcpgateway
+
+import "syscall"
+
+// endWithUs makes the system end a server when we are killed and cannot.
+func endWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
