@@ -52,7 +52,7 @@ func everything(t *testing.T) []string {
 // monitor starts a monitor with a policy and returns its folder.
 func monitor(t *testing.T, policy string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "mcp") // short: a socket lies in it
+	dir, err := os.MkdirTemp("", "mcp") //nolint:usetesting // short: a socket lies in it
 	if err != nil {
 		t.Fatal(err)
 	}
