@@ -52,6 +52,22 @@ type asked struct {
 	Params json.RawMessage `json:"params"`
 }
 
+// clientVariable makes this program one that starts the wrapper, as a client
+// does: what one program starts is one session of the monitor.
+const clientVariable = "HOSTILE_TEST_CLIENT"
+
+// start runs a command on our own streams.
+func start(args []string) {
+	if err := os.Unsetenv(clientVariable); err != nil {
+		os.Exit(2)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if cmd.Run() != nil {
+		os.Exit(1)
+	}
+}
+
 // buffer keeps what a process says to people.
 type buffer struct {
 	mu sync.Mutex // guards b
@@ -82,9 +98,10 @@ func (w *world) connect(t *testing.T, server, plays string, args ...string) *cli
 	if err := os.MkdirAll(project, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c.cmd = exec.Command(w.program, append([]string{"mcp", "wrap", "--dir", w.dir, "--socket", w.socket, "--server", server, "--", self}, args...)...)
+	c.cmd = exec.Command(self, append([]string{w.program, "mcp", "wrap", "--dir", w.dir, "--socket", w.socket, "--server", server, "--", self}, args...)...)
 	c.cmd.Dir, c.cmd.Stderr = project, c.notes
-	c.cmd.Env = append(os.Environ(), serverVariable+"="+plays, pidVariable+"="+c.pids)
+	c.cmd.Env = append(os.Environ(), clientVariable+"=1", serverVariable+"="+plays, pidVariable+"="+c.pids)
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if c.in, err = c.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +302,7 @@ func (c *client) leave() {
 	select {
 	case <-c.done:
 	case <-time.After(patience):
-		_ = c.cmd.Process.Kill()
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
 		c.t.Errorf("the wrapper did not end with its client: %s", c.notes)
 		<-c.done
 	}

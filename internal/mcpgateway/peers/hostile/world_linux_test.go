@@ -23,6 +23,10 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(clientVariable) != "" {
+		start(os.Args[1:])
+		return
+	}
 	if name := os.Getenv(serverVariable); name != "" {
 		serve(name)
 		return
