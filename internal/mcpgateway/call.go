@@ -146,7 +146,7 @@ func (r *relay) readCall(ctx context.Context, list []member) (*call, error) {
 	if err := r.learn(ctx); err != nil {
 		return nil, err
 	}
-	t, _ := r.known.tool(name)
+	t := r.known.tool(name)
 	if t.held != "" {
 		return nil, denied(t.held)
 	}
@@ -178,6 +178,7 @@ func (r *relay) readCall(ctx context.Context, list []member) (*call, error) {
 func (r *relay) decide(ctx context.Context, c *call) error {
 	if r.known.first() {
 		if err := r.tellDefinitions(ctx); err != nil {
+			r.known.untold()
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package mcpgateway
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ type known struct {
 	// all, as far as we know.
 	tools  map[string]tool
 	listed bool
+	more   bool // there were more than we keep
 	// round counts the lists that were begun from their first page, changes how
 	// often the server said that its tools changed, and since how often it had
 	// when the list of this round came.
@@ -64,12 +66,16 @@ func (k *known) client(params json.RawMessage) {
 	k.elicits = !isNull(p.Capabilities["elicitation"])
 }
 
-// tool returns what is known of a tool.
-func (k *known) tool(name string) (tool, bool) {
+// tool returns what is known of a tool. If the server has listed more than we
+// keep, nobody can say that one we do not know is not held.
+func (k *known) tool(name string) tool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t, ok := k.tools[name]
-	return t, ok
+	if !ok && k.more {
+		t.held = fmt.Sprintf("floodmark: the server has more than %d tools, and this is none of the first.", MaxTools)
+	}
+	return t
 }
 
 // isListed reports whether the tools were listed, and nothing was said to have
@@ -116,6 +122,7 @@ func (k *known) learn(name string, t tool) {
 	defer k.mu.Unlock()
 	was, there := k.tools[name]
 	if !there && len(k.tools) >= MaxTools {
+		k.more = true
 		return
 	}
 	if t.round = k.round; there && was.round == t.round && was.held != "" {
@@ -201,6 +208,13 @@ func (k *known) first() bool {
 	was := k.told
 	k.told = true
 	return !was
+}
+
+// untold says that they were not.
+func (k *known) untold() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.told = false
 }
 
 // maxStates bounds what is remembered of calls that go on later.

@@ -43,6 +43,8 @@ type request struct {
 	judged bool
 	cancel context.CancelFunc
 	call   *call
+	// withdrawn says that the server takes no answer any more.
+	withdrawn bool
 	// answer gets what the server says to a request of ours.
 	answer chan *jsonrpc.Response
 	// changes is how often the server's tools had changed when it answered.
@@ -188,7 +190,7 @@ func (r *relay) fromClient(ctx context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
 		q := r.take(r.wanted, m.ID)
-		if q == nil {
+		if q == nil || q.withdrawn {
 			r.o.Note("the client answered a question that nobody asked; it was left out")
 			return nil
 		}

@@ -193,10 +193,47 @@ func (r *relay) announced(ctx context.Context, m *jsonrpc.Request) error {
 		r.known.changed()
 	case cancelled:
 		if id, ok := requestID(m.Params); ok {
-			r.take(r.wanted, id)
+			r.withdraw(id)
 		}
 	}
-	return r.client.Write(ctx, m)
+	if words, _ := readable(m.Params); words == "" || unread(m.Method) {
+		return r.client.Write(ctx, m)
+	}
+	// Some clients put what a server announces before their model.
+	r.begin(func() {
+		err := r.takeIn(ctx, content(asOther, m.Params))
+		if err == nil {
+			err = r.client.Write(ctx, m)
+		}
+		if err != nil {
+			r.o.Note("a notification was left out: " + plain(err.Error(), maxNote))
+		}
+	})
+	return nil
+}
+
+// unread reports a notification that clients use themselves, or show to people,
+// and that no model reads.
+func unread(method string) bool {
+	switch method {
+	case cancelled, toolsChanged, promptsChanged, "notifications/resources/list_changed", "notifications/resources/updated",
+		"notifications/roots/list_changed", "notifications/progress", "notifications/message", "notifications/elicitation/complete":
+		return true
+	}
+	return false
+}
+
+// withdraw forgets a question of the server that it does not want answered any
+// more. One whose answer would have to be judged stays: a client may answer all
+// the same, and under its id no other question may wait for that.
+func (r *relay) withdraw(id jsonrpc.ID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if q := r.wanted[id]; q != nil && q.method == createMessage {
+		q.withdrawn = true
+		return
+	}
+	delete(r.wanted, id)
 }
 
 // wants passes on what the server wants of the client. What a model would read
@@ -255,6 +292,9 @@ func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) e
 func includesContext(params json.RawMessage) bool {
 	list, err := members(params)
 	if err != nil {
+		return true
+	}
+	if apart(list, []string{"includeContext"}) != nil {
 		return true
 	}
 	v := value(list, "includeContext")
