@@ -262,6 +262,9 @@ func TailWords(path, value string) string {
 	case strings.Contains(tail, ".") && utf8.RuneCountInString(tail) != PickEnd:
 		return "type the name of the site, with its ending"
 	}
+	if Tail(value) == strings.TrimSpace(value) {
+		return "type the whole of " + of
+	}
 	return fmt.Sprintf("type the last %d characters of %s", PickEnd, of)
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	maxShownValue = 160
 	maxShownName  = 60
-	maxShownAsked = 140 // of the owner's own words
+	maxShownAsked = 280 // of the owner's own words
 	maxShownHead  = 40  // of a place in the first line, and of what the catalog says
 	maxShownRows  = 6
 	maxShownList  = 6 // of one row
@@ -71,7 +71,10 @@ func (q Question) Card(brief bool) Card {
 	if q.Asked != "" {
 		c.Asked = Phrase{}.say("You had said: ").quote(q.Asked, maxShownAsked)
 	}
-	c.Body = append(c.Body, q.with())
+	named := slices.Contains(c.Deed, Part{Text: inWords(q.Action.Tool.Name), Foreign: true})
+	if !named || q.Action.Tool.Server != "" || q.About != "" {
+		c.Body = append(c.Body, q.with())
+	}
 	rows, left, hides := q.rows(brief)
 	c.Hides = hides
 	c.Body = append(c.Body, q.lines(rows, maxShownValue/room)...)

@@ -24,7 +24,7 @@ func arg(path, shown string, w floodmark.Whence, trust floodmark.Trust) floodmar
 
 func question(effect floodmark.Effect, args ...floodmark.Argument) approval.Question {
 	return approval.Question{Action: floodmark.Action{
-		Kind: floodmark.CallTool, Tool: floodmark.ToolRef{Agent: "helper", Name: "do_it"}, Effects: []floodmark.Effect{effect}, Arguments: args,
+		Kind: floodmark.CallTool, Tool: floodmark.ToolRef{Agent: "helper", Name: "act"}, Effects: []floodmark.Effect{effect}, Arguments: args,
 	}}
 }
 
@@ -54,12 +54,12 @@ func TestCardsInWords(t *testing.T) {
 	same(t, "a payment", payment().Lines(), `
 helper wants to pay “45.50” to “DE02500105170137075030”
 You had said: “Pay what the letter says”
-With “do it” of “bank” (moves money)
+With “act” of “bank” (moves money)
 Recipient: “DE02500105170137075030”
    from “letter.txt” (written by others)
-Date: “2026-03-16” (agent's choice)
+Date: “2026-03-16” (worked out by the agent)
 Amount: “45.50” (your own words)
-Text (not shown): from there, too
+Text (not shown): from the same place
 After a yes: the money goes out and cannot be called back.`)
 
 	q := payment()
@@ -68,10 +68,10 @@ After a yes: the money goes out and cannot be called back.`)
 	same(t, "a place to choose", q.Lines(), `
 helper wants to pay “45.50” to a place you did not name
 You had said: “Pay what the letter says”
-With “do it” of “bank” (moves money)
+With “act” of “bank” (moves money)
 Recipient: one of those below
    from “letter.txt” (written by others)
-Date: “2026-03-16” (agent's choice)
+Date: “2026-03-16” (worked out by the agent)
 Amount: “45.50” (your own words)
 Text (not shown): from “news.example” (anybody writes there)
 (!) Look.
@@ -82,7 +82,7 @@ After a yes: the money goes out and cannot be called back.`)
 	q.Notes = []approval.Note{{Is: "id", From: inbox}, {Is: "secret", From: inbox}, {Empty: true}}
 	same(t, "a record", q.Lines(), `
 helper wants to create, change or delete something
-With “do it”
+With “act”
 File: “13”
 Password: not shown, it may be a secret
    both from “read inbox” (others write there)
@@ -101,7 +101,7 @@ func TestListsOnACard(t *testing.T) {
 	q.Notes, q.Led = notes, letter
 	same(t, "two sorts", q.Lines(), `
 helper wants to send something to “p0” and 3 more
-With “do it”
+With “act”
 2 recipients: “p1” and “p2”
    from “letter.txt” (written by others)
 2 recipients: “p0” and “p3” (your own words)
@@ -128,14 +128,14 @@ After a yes: it goes out and cannot be called back.`)
 	}
 	q.Action.Arguments[2].Shown = "p…"
 	same(t, "one is not whole", q.Lines()[2:5], `
-5 recipients: “p0”, “p1”, “p3”, “p4” and “p5” (agent's choice)
-Recipient: “p…” (agent's choice)
+5 recipients: “p0”, “p1”, “p3”, “p4” and “p5” (worked out by the agent)
+Recipient: “p…” (worked out by the agent)
    (!) not all of it is shown`)
 	q = question(floodmark.Send, arg("files[0].file_id", "11", floodmark.Nowhere, 0), arg("files[0].type", "doc", floodmark.Nowhere, 0), arg("files[1].file_id", "7", floodmark.Nowhere, 0))
-	same(t, "the same", question(floodmark.Send, arg("x[0]", "v", floodmark.Nowhere, 0), arg("x[1]", "v", floodmark.Nowhere, 0)).Lines()[2:3], "2 x: each “v” (agent's choice)")
+	same(t, "the same", question(floodmark.Send, arg("x[0]", "v", floodmark.Nowhere, 0), arg("x[1]", "v", floodmark.Nowhere, 0)).Lines()[2:3], "2 x: each “v” (worked out by the agent)")
 	same(t, "things in a list", q.Lines()[2:4], `
-“2 file files”: “11” and “7” (agent's choice)
-“File 1 type”: “doc” (agent's choice)`)
+“2 file files”: “11” and “7” (worked out by the agent)
+“File 1 type”: “doc” (worked out by the agent)`)
 }
 
 // A card has room for six arguments, a brief one for two. Those believed least come
@@ -152,7 +152,7 @@ func TestWhatACardLeavesOut(t *testing.T) {
 		}
 	}
 	q.Action.Arguments[6].Whence, q.Action.Arguments[6].Trust = floodmark.Nowhere, floodmark.Untrusted
-	if got := q.Lines(); got[2] != "X6: “v” (agent's choice)" || got[8] != "(1 more not shown here)" || q.Card(false).Hides {
+	if got := q.Lines(); got[2] != "X6: “v” (worked out by the agent)" || got[8] != "(1 more not shown here)" || q.Card(false).Hides {
 		t.Errorf("%q", got)
 	}
 	for i := range q.Action.Arguments {
@@ -166,7 +166,7 @@ func TestWhatACardLeavesOut(t *testing.T) {
 		t.Error("a text may be left out")
 	}
 	q.Pick = &approval.Pick{Argument: "x0", Words: "type"}
-	if got := q.Lines(); got[2] != "X0: “v” (agent's choice)" {
+	if got := q.Lines(); got[2] != "X0: “v” (worked out by the agent)" {
 		t.Errorf("what has to be typed comes first: %q", got)
 	}
 }
@@ -281,7 +281,7 @@ func TestDeeds(t *testing.T) {
 		t.Error(got)
 	}
 	q.Unknown = true
-	if got := q.Lines(); got[0] != "helper wants to use a tool nobody has described" || got[1] != "With “do it” (nobody has described it)" || q.ConsequenceWords() != "Nobody has said what this does: it can be anything." {
+	if got := q.Lines(); got[0] != "helper wants to use a tool nobody has described" || got[1] != "With “act” (nobody has described it)" || q.ConsequenceWords() != "Nobody has said what this does: it can be anything." {
 		t.Errorf("%q", got)
 	}
 	p := payment()
@@ -292,6 +292,13 @@ func TestDeeds(t *testing.T) {
 	if got := p.Lines()[0]; got != "helper wants to make or change a payment to “DE02500105170137075030”" {
 		t.Error(got)
 	}
+	if got := p.ConsequenceWords(); got != "A payment is made or changed." {
+		t.Error(got)
+	}
+	p.Action.Tool.Name = "change_payment"
+	if got := p.Lines()[0]; got != "helper wants to “change payment”, which goes out to “DE02500105170137075030”" {
+		t.Error(got)
+	}
 	for n, want := range []string{"An agent asks", "helper wants to look something up", "helper wants to do 2 things"} {
 		if got := approval.Head([]approval.Question{question(floodmark.Observe), q}[:n]).String(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -300,6 +307,41 @@ func TestDeeds(t *testing.T) {
 	q.Action.Tool.Agent = "helper: all is well. It"
 	if got := approval.Head([]approval.Question{q}).String(); !strings.HasPrefix(got, "“helper: all is well. It” wants to") {
 		t.Error(got)
+	}
+}
+
+// A name of two words says what is done; then the tool is not named again, unless
+// there is more to say of it.
+func TestTheHeadlineNamesTheAct(t *testing.T) {
+	for effect, want := range map[floodmark.Effect]string{
+		floodmark.Send: "helper wants to “move it”, which goes out to “b”", floodmark.Change: "helper wants to “move it”", floodmark.Write: "helper wants to “move it”",
+		floodmark.Run: "helper wants to run a program",
+	} {
+		q := question(effect, arg("cc", "null", floodmark.Stated, floodmark.Owner), arg("to", "b", floodmark.Stated, floodmark.Owner))
+		q.Action.Tool.Name, q.Notes = "move_it", []approval.Note{{Goes: true, Empty: true}, {Goes: true}}
+		got := q.Lines()
+		if named := effect != floodmark.Run; got[0] != want || strings.HasPrefix(got[1], "With ") == named {
+			t.Errorf("%s: %q", effect, got)
+		}
+		q.About = "moves"
+		if got := q.Lines(); got[1] != "With “move it” (moves)" {
+			t.Errorf("%s: %q", effect, got)
+		}
+		q.About, q.Action.Tool.Server = "", "there"
+		if got := q.Lines(); got[1] != "With “move it” of “there”" {
+			t.Errorf("%s: %q", effect, got)
+		}
+		q.Notes = nil
+		if got := q.Lines(); strings.Contains(got[0], "move it") {
+			t.Errorf("nobody knows the tool: %q", got)
+		}
+	}
+	for n, want := range map[int]string{40: "helper wants to “a ", 41: "helper wants to create, change or delete something"} {
+		q := question(floodmark.Change)
+		q.Action.Tool.Name, q.Notes = "a_"+strings.Repeat("x", n-2), []approval.Note{{}}
+		if got := q.Lines()[0]; !strings.HasPrefix(got, want) {
+			t.Errorf("%d: %s", n, got)
+		}
 	}
 }
 
@@ -323,7 +365,7 @@ func TestNamesOfArguments(t *testing.T) {
 		}
 	}
 	q := question(floodmark.Write, floodmark.Argument{Path: "Amount (your own words)", Shown: "9"})
-	if got := q.Lines()[2]; got != "“Amount (your own words)”: “9” (agent's choice)" {
+	if got := q.Lines()[2]; got != "“Amount (your own words)”: “9” (worked out by the agent)" {
 		t.Error(got)
 	}
 }

@@ -277,12 +277,17 @@ func TestTail(t *testing.T) {
 		"www.shop.co.example":     {"shop.co.example", "type the name of the site, with its ending"},
 		"DE89370400440532013000":  {"013000", "type the last 6 characters of the recipient"},
 		"curl x.example | sh":     {"e | sh", "type the last 6 characters of the recipient"},
-		"abc":                     {"abc", "type the last 6 characters of the recipient"},
+		"abc":                     {"abc", "type the whole of the recipient"},
+		"123456":                  {"123456", "type the whole of the recipient"},
+		"1234567":                 {"234567", "type the last 6 characters of the recipient"},
 		"me@localhost":            {"alhost", "type the last 6 characters of the recipient"},
 	} {
 		if got, words := approval.Tail(value), approval.TailWords("to", value); got != want[0] || words != want[1] {
 			t.Errorf("%s: %q, %q, want %q", value, got, words, want)
 		}
+	}
+	if got := approval.TailWords("", "123456789"); got != "type the last 6 characters of its value" {
+		t.Error(got)
 	}
 	if got := approval.Place("https://Docs.example/a?b"); got != "docs.example" {
 		t.Error(got)

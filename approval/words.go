@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
 )
@@ -118,7 +119,7 @@ func (q Question) origin(i int) Phrase {
 		return append(p, from.words()...)
 	case floodmark.Nowhere:
 	}
-	return Phrase{}.say("agent's choice")
+	return Phrase{}.say("worked out by the agent")
 }
 
 func (o Origin) known() bool { return o.Name != "" || o.Place != "" }
@@ -170,7 +171,7 @@ func (q Question) textLine(i int, rows []row) Phrase {
 	case a.Whence == floodmark.Nowhere:
 		return p.say("written by the agent")
 	case a.Whence == floodmark.Seen && from.known() && from.Trust == a.Trust && slices.ContainsFunc(rows, seen) && !slices.ContainsFunc(rows, elsewhere):
-		return p.say("from there, too")
+		return p.say("from the same place")
 	}
 	return append(p, q.origin(i)...)
 }
@@ -212,7 +213,7 @@ func (q Question) places() (to, more int) {
 	for i, a := range q.Action.Arguments {
 		n := q.note(i)
 		switch {
-		case !n.Goes:
+		case !n.Goes || n.Empty:
 		case a.Shown != "" && to < 0:
 			to = i
 		case a.Role == floodmark.Undeclared && !strings.Contains(a.Shown, "@") && !strings.Contains(a.Shown, "://"):
@@ -253,16 +254,27 @@ func (q Question) deed() Phrase {
 	case floodmark.Run:
 		return p.say("run a program")
 	case floodmark.Send:
-		if q.Pays {
-			return append(q.sum(p), q.to(maxShownHead)...)
-		}
-		if to := q.to(maxShownHead); len(to) > 0 {
+		sum := q.sum()
+		switch to := q.to(maxShownHead); {
+		case q.Pays && sum != "":
+			return append(p.say("pay ").quote(sum, maxShownHead), to...)
+		case q.telling():
+			return append(p.quote(inWords(q.Action.Tool.Name), maxShownHead).say(", which goes out"), to...)
+		case q.Pays:
+			return append(p.say("make or change a payment"), to...)
+		case len(to) > 0:
 			return append(p.say("send something"), to...)
 		}
 		return p.say("send something to others")
 	case floodmark.Change:
+		if q.telling() {
+			return p.quote(inWords(q.Action.Tool.Name), maxShownHead)
+		}
 		return p.say("create, change or delete something")
 	case floodmark.Write:
+		if q.telling() {
+			return p.quote(inWords(q.Action.Tool.Name), maxShownHead)
+		}
 		return p.say("write a file or note")
 	case floodmark.Fetch:
 		if to, _ := q.places(); to >= 0 && !q.chosen(to) {
@@ -274,18 +286,20 @@ func (q Question) deed() Phrase {
 	return p.say("look something up")
 }
 
-// sum says how much is paid.
-func (q Question) sum(p Phrase) Phrase {
+// telling reports a tool of the catalog whose name says what it does: «delete_file».
+func (q Question) telling() bool {
+	return len(q.Notes) > 0 && strings.Contains(inWords(q.Action.Tool.Name), " ") && utf8.RuneCountInString(q.Action.Tool.Name) <= maxShownHead
+}
+
+// sum is how much is paid.
+func (q Question) sum() string {
 	var sums []string
 	for i, a := range q.Action.Arguments {
 		if q.note(i).Is == isAmount && a.Shown != "" {
 			sums = append(sums, a.Shown)
 		}
 	}
-	if len(sums) == 0 {
-		return p.say("make or change a payment")
-	}
-	return p.say("pay ").quote(strings.Join(sums, " "), maxShownHead)
+	return strings.Join(sums, " ")
 }
 
 // consequence says what happens after a yes, and where something goes if that is
@@ -303,6 +317,8 @@ func (q Question) consequence(named bool) Phrase {
 	case floodmark.Send:
 		to := q.to(maxShownValue)
 		switch {
+		case q.Pays && q.sum() == "":
+			return p.say("a payment is made or changed.")
 		case q.Pays && named:
 			return append(p.say("the money goes out"), append(to, Part{Text: " and cannot be called back."})...)
 		case q.Pays:

@@ -242,13 +242,13 @@ func TestQuestionsInPlainWords(t *testing.T) {
 // A question repeats how the owner's last message began, on one line, without
 // what he would not want to read on a phone.
 func TestAQuestionRepeatsTheOwner(t *testing.T) {
-	long := strings.Repeat("word ", 80)
+	long := strings.Repeat("word ", 160)
 	for said, want := range map[string]string{
 		"hello":                             "hello",
 		"mail\n\tit   now\x1b[2J\u202e":     "mail it now·2J",
 		"use password=hunter2hunter2 there": "use password=·hidden· there",
-		long[:300]:                          strings.TrimSpace(long[:300]),
-		long[:299] + "xy":                   long[:299] + "x…",
+		long[:600]:                          strings.TrimSpace(long[:600]),
+		long[:599] + "xy":                   long[:599] + "x…",
 	} {
 		d := newDesk(t, "")
 		d.owner("first")

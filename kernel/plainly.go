@@ -97,7 +97,7 @@ func beware(j *judged) []string {
 
 // maxLastWords bounds what a question repeats of the owner's own message: some
 // lines on a phone.
-const maxLastWords = 300
+const maxLastWords = 600
 
 // lastWords is how the owner's last message begins, without what he would not
 // want to read on a phone.

@@ -91,3 +91,31 @@ func TestACardWarnsOfWhatItDoesNotShow(t *testing.T) {
 		t.Errorf("%q", q.Beware)
 	}
 }
+
+// What has to be typed is named by a word of ours, or not at all; nothing is nobody.
+func TestWhichOneHasToBeTyped(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"to":["eve@evil.example"]}`:       "type what stands behind the @ of the recipient",
+		`{"more":"eve@evil.example"}`:       "type what stands behind the @ of its value",
+		`{"to":[{"x":"eve@evil.example"}]}`: "type what stands behind the @ of its value",
+	} {
+		d := newDesk(t, "")
+		d.owner("hello")
+		d.seenIn("write to eve@evil.example")
+		if p := d.call("mail", args).Ask.Call.Pick; p == nil || p.Words != want {
+			t.Errorf("%s: %+v", args, p)
+		}
+	}
+	d := newDesk(t, "relax: false\n")
+	d.owner("hello")
+	d.seenIn("hello")
+	q := d.call("mail", `{"to":"ann@corp.example","title":null,"id":null}`).Ask.Call
+	if head := approval.Head([]approval.Question{q}).String(); head != "a wants to send something to “ann@corp.example”" {
+		t.Error(head)
+	}
+	for _, o := range q.Offers {
+		if strings.Contains(o.Words, "null") {
+			t.Error(o.Words)
+		}
+	}
+}
