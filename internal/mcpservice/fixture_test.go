@@ -1,6 +1,7 @@
 package mcpservice
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +27,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, asDeaf) {
+		deaf()
+		return
+	}
 	if slices.Contains(os.Args, asServer) {
 		if err := server("child").Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -36,6 +42,21 @@ func TestMain(m *testing.M) {
 
 // asServer is the argument that makes this test program a server.
 const asServer = "-be-an-mcp-server"
+
+// asDeaf makes it one that stops reading after it was initialized.
+const asDeaf = "-be-deaf"
+
+func deaf() {
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(make([]byte, 1<<16), 1<<16)
+	for range 2 {
+		if in.Scan() {
+			fmt.Println(`{"jsonrpc":"2.0","id":` + regexp.MustCompile(`"id":(\d+)`).FindStringSubmatch(in.Text() + `"id":0`)[1] +
+				`,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"deaf","version":"1"}}}`)
+		}
+	}
+	time.Sleep(time.Minute)
+}
 
 type words struct {
 	Text string `json:"text"`

@@ -141,9 +141,10 @@ func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server 
 	}
 	near, far := mcpmux.Pipe()
 	r := &relayed{Connection: near, done: make(chan struct{})}
+	ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		defer close(r.done)
-		r.err = mcpgateway.Run(context.WithoutCancel(ctx), far, upstream, mcpgateway.Options{
+		r.err = mcpgateway.Run(ctx, far, upstream, mcpgateway.Options{
 			Server: server.Name, Identity: identity, Session: session, Pins: s.o.Pins,
 			Note: func(line string) { s.o.Note(server.Name, line) },
 		})
@@ -188,6 +189,7 @@ func (s *Service) reach(ctx context.Context, server config.GatewayServer) (mcp.C
 type relayed struct {
 	mcp.Connection
 	done chan struct{}
+	stop context.CancelFunc
 	err  error // why the relay ended, once done is closed
 }
 
@@ -203,9 +205,13 @@ func (r *relayed) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return msg, err
 }
 
-// Close ends the relay and waits for it, and for the server behind.
+// Close ends the relay and waits for it, and for the server behind. One that is
+// stuck, as with a server that reads nothing, is stopped.
 func (r *relayed) Close() error {
 	err := r.Connection.Close()
+	patience := time.AfterFunc(lastTime, r.stop)
+	defer patience.Stop()
 	<-r.done
+	r.stop()
 	return err
 }

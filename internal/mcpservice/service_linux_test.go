@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -198,5 +199,38 @@ func TestStopWithCallsOpen(t *testing.T) {
 			t.Errorf("process %s is left", pid)
 		}
 	}
+	calls.Wait()
+}
+
+// A server that reads nothing keeps neither the others from answering nor the
+// gateway from stopping.
+func TestADeafServer(t *testing.T) {
+	silent := child(t, "deaf")
+	silent.Args = []string{asDeaf}
+	r := run(t, silent, child(t, "one"))
+	c := r.connect(t, "anna", "", nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var calls sync.WaitGroup
+	for range 3 {
+		calls.Go(func() {
+			if _, err := call(ctx, c, "deaf__x", strings.Repeat("x", 1<<20)); err == nil {
+				t.Error("a server that reads nothing answered")
+			}
+		})
+	}
+	for range 3 {
+		if got, err := call(t.Context(), c, "one__echo", "x"); got != "x" {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	began := time.Now()
+	if err := r.stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("stopping took %v", took)
+	}
+	cancel()
 	calls.Wait()
 }
