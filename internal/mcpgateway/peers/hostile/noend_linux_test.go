@@ -89,14 +89,14 @@ func silence() []hostile {
 			},
 		},
 		{
-			name: "deaf-asking", does: "asks without end and hears no answer", ends: "the client can leave at any time",
+			name: "deaf", does: "reads nothing that it is told", ends: "the client can leave at any time",
 			server: methods{"initialize": func(s *server, m message) {
 				s.answer(m, introduction(m, ""))
-				s.flood(func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`, i) })
+				time.Sleep(time.Minute)
 			}},
 			play: func(t *testing.T, s *stand) {
 				s.bad.hello()
-				s.bad.heard("roots/list")
+				s.bad.begin("x/y", `{"z":"`+strings.Repeat("z", 1<<20)+`"}`)
 				s.unharmed(t)
 			},
 		},
@@ -111,9 +111,21 @@ func silence() []hostile {
 	}
 }
 
-// stays are servers that do not end when they should.
+// stays are servers that neither hear nor end when they should.
 func stays() []hostile {
 	return []hostile{
+		{
+			name: "deaf-asking", does: "asks without end and hears no answer", ends: "the client can leave at any time",
+			server: methods{"initialize": func(s *server, m message) {
+				s.answer(m, introduction(m, ""))
+				s.flood(func(i int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`, i) })
+			}},
+			play: func(t *testing.T, s *stand) {
+				s.bad.hello()
+				s.bad.heard("roots/list")
+				s.unharmed(t)
+			},
+		},
 		{
 			name: "stays", does: "goes on when it is told to end, and ignores signals", ends: "is ended by force",
 			begin: func(*server) { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE) },
