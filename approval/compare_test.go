@@ -16,8 +16,8 @@ import (
 var isCode = regexp.MustCompile(`(^|\.)(Code|GetCode\(\)|CodeMAC|GetCodeMac\(\)|code|Pick|\.PickEnd)$`)
 
 // harmless finds what codes of other sorts are compared with: words of ours,
-// exit codes, statuses, and nothing.
-var harmless = regexp.MustCompile(`^("|floodmark\.|http\.|connect\.|exit|nil$|[0-9])`)
+// exit codes, statuses, the numbers of JSON-RPC, and nothing.
+var harmless = regexp.MustCompile(`^("|floodmark\.|http\.|connect\.|exit|codeRejected$|codeUnlisted$|nil$|[0-9])`)
 
 // Codes are compared by crypto/subtle over digests of one length, in one place.
 // Whoever compares one otherwise finds its name here.
@@ -87,7 +87,7 @@ func comparison(n ast.Node) (bad string, subtle bool) {
 func TestComparisonsAreFound(t *testing.T) {
 	for text, want := range map[string]bool{
 		"t.Code == typed": true, "typed != q.GetCode()": true, "o.CodeMAC == mac": true, "strings.EqualFold(t.Code, x)": true, "hmac.Equal(a, t.Code)": true,
-		`t.Code == ""`: false, "r.Code == floodmark.Granted": false, "SameDigest(a, b)": false,
+		`t.Code == ""`: false, "r.Code == floodmark.Granted": false, "err.Code == codeUnlisted": false, "t.Code == codeTyped": true, "SameDigest(a, b)": false,
 	} {
 		e, err := parser.ParseExpr(text)
 		if err != nil {

@@ -292,7 +292,7 @@ func TestAPlaceTypedOnThePhone(t *testing.T) {
 	}
 	wait(t, "the card", func() bool { return len(server.Messages()) == 1 })
 	card := server.Messages()[0]
-	if len(card.Labels) != 1 || !strings.Contains(card.Text, "reply to this message: type what stands behind the @.") {
+	if len(card.Labels) != 1 || !strings.Contains(card.Text, "To allow it, reply: type what stands behind the @ of the recipient.") {
 		t.Fatalf("buttons %q below %s", card.Labels, card.Text)
 	}
 	server.Reply(anna, anna, card.ID, "firm.example")
