@@ -102,6 +102,16 @@ func TestWhoSpeaksInSecret(t *testing.T) {
 	}
 }
 
+// A tool has the names in a policy that it has in the settings of the program.
+func TestVerifiersOfAToolByAnotherName(t *testing.T) {
+	p := load(t, user("verifiers: [{name: v, include: [Bash]}, {name: w, exclude: [exec]}]"))
+	for tool, want := range map[string]string{"exec": "v", "bash": "v", "Exec": "v", "read": "w"} {
+		if got := strings.Join(p.Decide(ask(tool, floodmark.Observe, floodmark.Owner)).Verifiers, " "); got != want {
+			t.Errorf("%s is verified by %q, want %q", tool, got, want)
+		}
+	}
+}
+
 // The same verifier named twice fails as the stricter one does.
 func TestVerifiersAreJoined(t *testing.T) {
 	p := load(t, user(
@@ -126,6 +136,9 @@ func TestVerifiersAreJoined(t *testing.T) {
 		{"a", "mcp", "read", "phone hook"},
 		{"a", "git", "log", "phone own"},
 		{"a", "", "log", "phone hook"},
+		{"", "", "READ", "phone"}, // names are those of the program's settings: whatever their letters
+		{"a", "", "Read", "phone hook"},
+		{"a", "git", "Log", "phone own"},
 	} {
 		q := ask(c.tool, floodmark.Observe, floodmark.Owner)
 		q.Agent, q.Tool.Server = c.agent, c.server

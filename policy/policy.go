@@ -26,6 +26,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // A Policy is a checked set of rules. It never changes and is safe for use by
@@ -151,43 +152,26 @@ func (v *view) tightened(s *section, rules []*rule) *view {
 	return &out
 }
 
-// A scoped is a verifier that finds out quickly whom it concerns.
+// A scoped is a verifier that knows whom it concerns, by the rule that the settings of
+// the program have, too.
 type scoped struct {
 	Verifier
-	include map[toolName]bool
-	exclude map[toolName]bool
+	scope verify.Scope
 }
 
 func newScopes(vs []Verifier) []scoped {
 	out := make([]scoped, len(vs))
 	for i, v := range vs {
-		out[i] = scoped{Verifier: v, include: map[toolName]bool{}, exclude: map[toolName]bool{}}
-		for _, name := range v.Include {
-			out[i].include[parseTool(name)] = true
-		}
-		for _, name := range v.Exclude {
-			out[i].exclude[parseTool(name)] = true
-		}
+		out[i] = scoped{Verifier: v, scope: verify.Scope{Include: v.Include, Exclude: v.Exclude}}
 	}
 	return out
-}
-
-// concerns includes widely and excludes narrowly: a bare name includes a
-// server's tool of that name, but excludes only a built-in one.
-func (s *scoped) concerns(t floodmark.ToolRef) bool {
-	if len(s.include) > 0 {
-		_, named := find(s.include, t)
-		return named || s.include[toolName{name: t.Name}]
-	}
-	_, named := find(s.exclude, t)
-	return !named
 }
 
 // gates names the verifiers of a call, each once.
 func (v *view) gates(t floodmark.ToolRef) []string {
 	var names []string
 	for i := range v.verifiers {
-		if s := &v.verifiers[i]; s.concerns(t) && !slices.Contains(names, s.Name) {
+		if s := &v.verifiers[i]; s.scope.Concerns(t) && !slices.Contains(names, s.Name) {
 			names = append(names, s.Name)
 		}
 	}

@@ -44,10 +44,11 @@ func (s Scope) Concerns(t floodmark.ToolRef) bool {
 
 // names reports whether a written name means exactly this tool.
 func names(written string, t floodmark.ToolRef) bool {
-	server, tool, has := strings.Cut(written, "/")
-	if !has {
+	at := strings.LastIndexByte(written, '/') // a server's name may have one itself
+	if at < 0 {
 		return t.Server == "" && Normal(written) == Normal(t.Name)
 	}
+	server, tool := written[:at], written[at+1:]
 	return t.Server != "" && strings.TrimSpace(server) == t.Server && (strings.TrimSpace(tool) == "*" || Normal(tool) == Normal(t.Name))
 }
 

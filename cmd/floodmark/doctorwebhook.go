@@ -94,7 +94,12 @@ func (c *console) checkWebhook(ctx context.Context, name string, s config.Servic
 	if r.Answer.Reason != "" {
 		said += ", because «" + r.Answer.Reason + "»"
 	}
-	return append(list, ok(name+" answer", "%s", said))
+	list = append(list, ok(name+" answer", "%s", said))
+	if r.TLS == "" {
+		list = append(list, note(name+" receiver", "let it run as another user, or give it a certificate and write https (with «ca:» for one of your own)",
+			"whatever runs as your user could listen there while it does not run, and answer yes: only TLS proves who answers"))
+	}
+	return list
 }
 
 // slowAnswer is what most agents' hooks have no time for.
