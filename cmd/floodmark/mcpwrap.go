@@ -26,6 +26,10 @@ import (
 // maxServerName bounds the name of a server. Clients' settings have shorter ones.
 const maxServerName = 128
 
+// wrapWait is how long a call waits for a person, besides the time to judge it:
+// together half of the minute that clients usually give a call.
+const wrapWait = 15 * time.Second
+
 type wrapFlags struct {
 	place
 	server, socket, pins string
@@ -43,8 +47,9 @@ where these say to run a command, let them run «floodmark mcp wrap -- COMMAND»
 
 A tool call reaches the server only after the monitor has allowed it. A refused
 one comes back as the tool's error, with a line that the model reads: what was
-refused, why, and what to do instead. If you have to be asked, the call is
-refused for now; approve it and the same call passes. What the server says
+refused, why, and what to do instead. If you have to be asked and «floodmark watch»
+runs, the call waits half a minute for your answer; then, or if nobody watches, it
+is refused for now: approve it and the same call passes. What the server says
 (results, resources, prompts, its descriptions of tools, its instructions, its
 errors) is a source at the label of that server and tool, and is written down
 before the client sees it. Everything else passes as it is.
@@ -124,7 +129,7 @@ func (c *console) mcpWrap(ctx context.Context, f wrapFlags, args []string) error
 	}
 	session := mcpgateway.NewSession(judge, mcpgateway.Client{
 		Agent: c.getenv("FLOODMARK_AGENT"), ID: floodmark.SessionID(c.getenv("FLOODMARK_SESSION")),
-		Project: c.dir, Home: c.getenv("HOME"),
+		Project: c.dir, Home: c.getenv("HOME"), Wait: wrapWait,
 	})
 	err = mcpgateway.Run(ctx, mcpgateway.Lines(c.stdin, c.stdout, closing(c.stdin), note), server, mcpgateway.Options{
 		Server: name, Identity: strings.Join(args, "\x00"), Session: session, Pins: pins, Note: note,

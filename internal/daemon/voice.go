@@ -113,6 +113,9 @@ func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	if program && err == nil {
 		h.d.voices.note(s, ev, reply.Decision.Verdict)
 	}
+	if err == nil {
+		reply = h.held(ctx, tenant, ev, reply)
+	}
 	return reply, err
 }
 
