@@ -182,7 +182,7 @@ func serverName(args []string) string {
 	launchers := []string{"npx", "bunx", "pnpx", "uvx", "pipx", "node", "bun", "deno", "python", "python3", "uv", "pnpm", "yarn", "docker", "podman", "env"}
 	if slices.Contains(launchers, filepath.Base(word)) {
 		for _, a := range args[1:] {
-			verb := slices.Contains([]string{"run", "exec", "dlx", "x", "tool"}, a)
+			verb := slices.Contains([]string{"run", "exec", "dlx", "x", "tool"}, a) || slices.Contains(launchers, a)
 			if !verb && !strings.HasPrefix(a, "-") && !strings.Contains(a, "=") {
 				word = a
 				break

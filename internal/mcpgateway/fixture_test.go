@@ -138,7 +138,7 @@ func (s *side) hear() string {
 			s.t.Fatal("the relay has ended")
 		}
 		return l
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		s.t.Fatal("nothing was said")
 	}
 	return ""
@@ -190,7 +190,7 @@ func newStand(t testing.TB, j *fakeJudge, pins Pins) *stand {
 		pins = seesAll{accepted: true}
 	}
 	s := &stand{client: newSide(t), server: newSide(t), judge: j, ended: make(chan error, 1)}
-	o := Options{Server: "files", Identity: "npx files", Session: NewSession(j, Client{}), Pins: pins, Note: func(l string) { t.Log(l) }}
+	o := Options{Server: "files", Identity: "npx files", Session: NewSession(j, Client{}), Pins: pins, Note: func(l string) { t.Log(l) }, retry: 20 * time.Millisecond}
 	ctx, cancel := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() { s.ended <- Run(ctx, s.client.conn, s.server.conn, o) })

@@ -9,6 +9,7 @@
 package mcpgateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,8 @@ const (
 	// lastWords is how long the server has to answer what is open after the
 	// client has gone.
 	lastWords = 2 * time.Second
+	// retryEvery is how often a monitor that did not answer is asked again.
+	retryEvery = 3 * time.Second
 )
 
 // A Judge answers what an agent may do. With an error nothing is allowed,
@@ -65,8 +68,8 @@ type Options struct {
 	// for nobody. It must be safe for concurrent use.
 	Note func(line string)
 
-	// grace is lastWords unless a test has less time.
-	grace time.Duration
+	// grace is lastWords and retry retryEvery unless a test has less time.
+	grace, retry time.Duration
 }
 
 func (o *Options) check() error {
@@ -79,9 +82,7 @@ func (o *Options) check() error {
 	if o.Pins == nil {
 		o.Pins = noPins{}
 	}
-	if o.grace == 0 {
-		o.grace = lastWords
-	}
+	o.grace, o.retry = cmp.Or(o.grace, lastWords), cmp.Or(o.retry, retryEvery)
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}

@@ -26,8 +26,6 @@ type known struct {
 	held map[string]string
 	// hidden are the tools that the client was not shown because of the mark.
 	hidden []string
-	// elicits says that the client can ask the person.
-	elicits bool
 	// texts are the definitions the client was shown and nobody accepted.
 	texts map[string]string
 	told  bool // they were told in this session before a call
@@ -51,19 +49,6 @@ type tool struct {
 
 func newKnown() known {
 	return known{tools: map[string]tool{}, held: map[string]string{}, texts: map[string]string{}, tasks: map[string]*call{}}
-}
-
-// client takes in what the client says of itself.
-func (k *known) client(params json.RawMessage) {
-	var p struct {
-		Capabilities map[string]json.RawMessage `json:"capabilities"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.elicits = !isNull(p.Capabilities["elicitation"])
 }
 
 // tool returns what is known of a tool. If the server has listed more than we

@@ -33,6 +33,7 @@ func (r *relay) toolsListed(ctx context.Context, q *request, list []member) json
 	hidden, err := r.hidden(ctx)
 	if err != nil {
 		r.o.Note("no tools are shown because the monitor did not answer: " + plain(err.Error(), maxNote))
+		r.lookAgain(ctx)
 		return object(with(list, "tools", json.RawMessage("[]")))
 	}
 	r.known.hide(hidden)
@@ -196,6 +197,38 @@ func (r *relay) hidden(ctx context.Context) ([]string, error) {
 		return nil, denied(refusal(reply, nil))
 	}
 	return reply.Decision.Hidden, nil
+}
+
+// lookAgain tells the client to list the tools anew once the monitor answers.
+func (r *relay) lookAgain(ctx context.Context) {
+	r.mu.Lock()
+	looking := r.looking
+	r.looking = true
+	r.mu.Unlock()
+	if looking {
+		return
+	}
+	r.begin(func() {
+		tick := time.NewTicker(r.o.retry)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+			case <-r.gone:
+				return
+			}
+			if _, err := r.hiddenNow(ctx); err != nil {
+				continue
+			}
+			r.mu.Lock()
+			r.looking = false
+			r.mu.Unlock()
+			if err := r.client.Write(ctx, &jsonrpc.Request{Method: toolsChanged}); err != nil {
+				r.o.Note("the client was not told that tools changed: " + plain(err.Error(), maxNote))
+			}
+			return
+		}
+	})
 }
 
 // relist looks whether other tools are hidden now, and says so to the client.

@@ -67,6 +67,15 @@ func TestNoToolsWithoutTheMonitor(t *testing.T) {
 	}
 	s.client.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	s.server.wants(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	s.client.silent()
+	s.judge.mu.Lock()
+	s.judge.answer = nil // it is back
+	s.judge.mu.Unlock()
+	s.client.wants(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	if got := s.list(echoTool); !strings.Contains(got, "echo") {
+		t.Errorf("shown %s", got)
+	}
+	s.client.silent()
 }
 
 type brokenPins struct{ n int }

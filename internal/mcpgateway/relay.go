@@ -20,7 +20,8 @@ type relay struct {
 	o              Options
 	known          known
 	work           sync.WaitGroup
-	learning       sync.Mutex // one asks the server for its tools at a time
+	gone           chan struct{} // closed when the relay ends
+	learning       sync.Mutex    // one asks the server for its tools at a time
 
 	mu sync.Mutex // guards what is below
 	// asked are the client's requests that are not answered yet, and wanted
@@ -33,6 +34,8 @@ type relay struct {
 	// relisting says that somebody looks which tools are hidden, relistAgain
 	// that he has to look once more.
 	relisting, relistAgain bool
+	// looking says that tools were not shown because nobody could be asked.
+	looking bool
 }
 
 // A request is one that is not answered yet.
@@ -53,7 +56,7 @@ type request struct {
 
 func newRelay(client, server mcp.Connection, o Options) *relay {
 	return &relay{
-		client: client, server: server, o: o, known: newKnown(),
+		client: client, server: server, o: o, known: newKnown(), gone: make(chan struct{}),
 		asked: map[jsonrpc.ID]*request{}, wanted: map[jsonrpc.ID]*request{},
 	}
 }
@@ -136,6 +139,7 @@ func (r *relay) settle() {
 func (r *relay) leave(ctx context.Context, why error) {
 	r.mu.Lock()
 	r.leaving = true
+	close(r.gone)
 	open := make(map[jsonrpc.ID]*request, len(r.asked))
 	for id, q := range r.asked {
 		open[id] = q

@@ -98,7 +98,8 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 // failed takes in an error of the server: its text is content like any other.
 func (r *relay) failed(ctx context.Context, q *request, m *jsonrpc.Response) error {
 	if q.call != nil {
-		_, err := r.after(ctx, q.call, resultOf(m), nil)
+		result, _ := resultOf(m)
+		_, err := r.after(ctx, q.call, result, nil)
 		return err
 	}
 	return r.takeIn(ctx, content(asOther, errorText(m)))
@@ -116,18 +117,19 @@ func errorText(m *jsonrpc.Response) json.RawMessage {
 	return object(list)
 }
 
-// resultOf is an answer as the monitor takes it in.
-func resultOf(m *jsonrpc.Response) hook.Result {
+// resultOf is an answer as the monitor takes it in. It reports whether that is
+// all of it.
+func resultOf(m *jsonrpc.Response) (result hook.Result, whole bool) {
 	raw := m.Result
 	if m.Error != nil {
 		raw = errorText(m)
 	}
-	words, _ := readable(raw)
+	words, whole := readable(raw)
 	failed := m.Error != nil
 	if list, err := members(raw); err == nil && string(value(list, "isError")) == "true" {
 		failed = true
 	}
-	return hook.Result{Text: words, Error: failed}
+	return hook.Result{Text: words, Error: failed}, whole
 }
 
 // gave takes in the result of a call that was judged.
@@ -152,10 +154,11 @@ func (r *relay) gave(ctx context.Context, q *request, m *jsonrpc.Response) error
 // took takes in what a call gave, and writes what it is worth into it.
 func (r *relay) took(ctx context.Context, c *call, m *jsonrpc.Response, list []member) error {
 	more := ifc(m.Result)
-	if _, whole := readable(m.Result); !whole {
+	result, whole := resultOf(m)
+	if !whole {
 		more = &hook.Hints{Trust: floodmark.Untrusted.String(), Secrecy: floodmark.Secret.String()}
 	}
-	label, err := r.after(ctx, c, resultOf(m), more)
+	label, err := r.after(ctx, c, result, more)
 	if err != nil {
 		return err
 	}
