@@ -210,6 +210,20 @@ func TestNothingUnreadableIsAccepted(t *testing.T) {
 	}
 }
 
+// A version without a text is not accepted, whatever the file says of it.
+func TestNothingIsNotAccepted(t *testing.T) {
+	f := &file{Servers: map[string]*server{"s": {
+		Identities: []identity{{}}, Entries: map[string]*entry{keyOf(Tool, "t"): {Held: &pin{Hash: "x", Findings: []Finding{{Changed, "?"}}}}},
+	}}}
+	e, err := f.find("s/t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.accept(e); !errors.Is(err, ErrNobody) {
+		t.Error(err)
+	}
+}
+
 // A book that cannot be read or written holds everything, and says what to do.
 func TestDamagedBook(t *testing.T) {
 	good := openBook(t)
