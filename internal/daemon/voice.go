@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -49,6 +50,9 @@ var errNotItsVoice = errors.New("what an agent runs cannot speak for the owner")
 func (d *Daemon) hear(s speaker, ev hook.Event) error {
 	if !loosens(ev) {
 		return nil
+	}
+	if ev.Gateway || strings.HasPrefix(string(ev.Session), hook.GatewaySession) {
+		return fmt.Errorf("%w: a gateway hears no person, and %s speaks for %.100q", errNotItsVoice, place(s.PID), ev.Session)
 	}
 	if !s.framed && agents.Owns(ev.Session) {
 		return fmt.Errorf("%w: %.100q belongs to the hooks of its agent", errNotItsVoice, ev.Session)
