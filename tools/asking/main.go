@@ -9,6 +9,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -86,28 +87,28 @@ func main() {
 	seed := flag.Uint64("seed", 1, "chooses what happens when the monitor is killed")
 	tickets := flag.Int("tickets", 1000, "how many questions are open when the monitor is killed")
 	flag.Parse()
-	if err := all(*root, *file, *seed, *tickets); err != nil {
+	if err := all(context.Background(), *root, *file, *seed, *tickets); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func all(root, file string, seed uint64, tickets int) error {
-	commit, err := exec.Command("git", "-C", root, "rev-parse", "HEAD").Output()
+func all(ctx context.Context, root, file string, seed uint64, tickets int) error {
+	commit, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "HEAD").Output()
 	if err != nil {
 		return fmt.Errorf("name the commit: %w", err)
 	}
 	began := time.Now()
 	var list []shown
 	for _, r := range runs() {
-		s, err := r.run(root)
+		s, err := r.run(ctx, root)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.shows, err)
 		}
 		fmt.Printf("%-60s %6.1f s  %v cells %d\n", s.Shows, s.Seconds, s.Figures, s.Cells)
 		list = append(list, s)
 	}
-	killed, err := kill(root, seed, tickets)
+	killed, err := kill(ctx, root, seed, tickets)
 	if err != nil {
 		return fmt.Errorf("questions that outlive a kill: %w", err)
 	}
@@ -121,14 +122,14 @@ func all(root, file string, seed uint64, tickets int) error {
 }
 
 // kill runs the real program, which says itself what it counted.
-func kill(root string, seed uint64, tickets int) (json.RawMessage, error) {
+func kill(ctx context.Context, root string, seed uint64, tickets int) (json.RawMessage, error) {
 	dir, err := os.MkdirTemp("", "asking")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	r := run{pack: "./internal/soak", tests: "^TestTicketsSurviveKilling$", args: []string{"-tickets", strconv.Itoa(tickets), "-seed", strconv.FormatUint(seed, 10), "-evidence", dir}}
-	if _, err := r.run(root); err != nil {
+	if _, err := r.run(ctx, root); err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "asking.json"))
@@ -148,9 +149,9 @@ type event struct {
 }
 
 // run runs the tests, and fails where one fails, none ran, or a figure is missing.
-func (r run) run(root string) (shown, error) {
+func (r run) run(ctx context.Context, root string) (shown, error) {
 	s := shown{Shows: r.shows, Package: r.pack, Tests: strings.Trim(r.tests, "^$"), Figures: map[string]int{}}
-	cmd := exec.Command("go", append([]string{"test", "-json", "-count=1", "-timeout=30m", "-run", r.tests, r.pack}, r.args...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-timeout=30m", "-run", r.tests, r.pack}, r.args...)...)
 	cmd.Dir = root
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
