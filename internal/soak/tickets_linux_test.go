@@ -43,6 +43,7 @@ type ticketFigures struct {
 	Lost      int    `json:"lost"`
 	Doubled   int    `json:"doubled"`
 	Twice     int    `json:"cardsSentTwice"`
+	Left      int    `json:"cardsLeftWithButtons"`
 	Retried   int    `json:"approvedCallsThatPassed"`
 	// From when the agent heard the decision to when the card was there, and from
 	// when the agent began to ask.
@@ -339,30 +340,26 @@ func (d *desk) kill() {
 	d.figure.Kills++
 }
 
-// over waits until every card says how it ended. Of two that one question has, because
-// the monitor was killed before it could note the first, the first one says so when it
-// is touched.
+// over waits until every card says how it ended. One that was answered when the monitor
+// was killed, or that was sent and not yet noted, says so when it is touched.
 func (d *desk) over() {
 	d.t.Helper()
-	left := func(most int) func() bool {
-		return func() bool {
-			for t, list := range d.live() {
-				if d.asks[t] != nil && len(list) > min(most, d.cards(t)-1) { // others were asked for by nobody who heard of it
-					return false
-				}
-			}
-			return true
-		}
-	}
-	d.until("the cards to say how they ended", left(len(d.asks)))
-	for t, list := range d.live() {
-		for _, m := range list {
-			if d.asks[t] != nil {
-				d.server.PressData(anna, anna, m.ID, m.Data[0])
+	left := func() (list []bottest.Message) {
+		for t, cards := range d.live() {
+			if d.asks[t] != nil { // others were asked for by nobody who heard of it
+				list = append(list, cards...)
 			}
 		}
+		return list
 	}
-	d.until("older cards to say so when they are touched", left(0))
+	for end := time.Now().Add(10 * time.Second); len(left()) > 0 && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+	}
+	d.figure.Left = len(left())
+	for _, m := range left() {
+		d.server.PressData(anna, anna, m.ID, m.Data[0])
+	}
+	d.until("cards to say that they are over when they are touched", func() bool { return len(left()) == 0 })
 	for t := range d.asks {
 		d.figure.Twice += max(0, d.cards(t)-1)
 	}
