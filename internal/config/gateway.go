@@ -14,8 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/floodmark/floodmark/internal/mcphttp"
-	"github.com/floodmark/floodmark/internal/mcpmux"
+	"github.com/floodmark/floodmark/internal/upstream"
 )
 
 // A Gateway is how «floodmark mcp serve» is to run.
@@ -110,8 +109,8 @@ func (g Gateway) check() error {
 		return fmt.Errorf("listen: %q is not a loopback address (write %s; from elsewhere go through a tunnel)", g.Listen, GatewayAddress)
 	case len(g.Servers) == 0:
 		return errors.New("servers: there is none (write servers: [{name: files, command: npx, args: […]}])")
-	case len(g.Servers) > mcpmux.MaxServers:
-		return fmt.Errorf("servers: %d, at most %d", len(g.Servers), mcpmux.MaxServers)
+	case len(g.Servers) > upstream.MaxServers:
+		return fmt.Errorf("servers: %d, at most %d", len(g.Servers), upstream.MaxServers)
 	}
 	var names []string
 	for i, s := range g.Servers {
@@ -127,7 +126,7 @@ func (g Gateway) check() error {
 }
 
 func (s GatewayServer) check() error {
-	if err := mcpmux.CheckName(s.Name); err != nil {
+	if err := upstream.CheckName(s.Name); err != nil {
 		return fmt.Errorf("name: %w", err)
 	}
 	switch {
@@ -149,7 +148,7 @@ func (s GatewayServer) check() error {
 		return errors.New("command: no program takes a NUL")
 	}
 	if s.URL != "" {
-		if err := mcphttp.CheckURL(s.URL); err != nil {
+		if err := upstream.CheckURL(s.URL); err != nil {
 			return fmt.Errorf("url: %w", err)
 		}
 		if strings.HasPrefix(s.URL, "http:") && !localURL(s.URL) {

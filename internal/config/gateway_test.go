@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/mcpmux"
+	"github.com/floodmark/floodmark/internal/upstream"
 )
 
 const gatewayText = `version: 1
@@ -82,7 +82,7 @@ func TestGatewayRefuses(t *testing.T) {
 		}
 	}
 	many := "servers:\n"
-	for i := range mcpmux.MaxServers + 1 {
+	for i := range upstream.MaxServers + 1 {
 		many += fmt.Sprintf("  - {name: s%d, command: x}\n", i)
 	}
 	if _, err := ParseGateway("g", []byte(many)); err == nil {
@@ -121,7 +121,7 @@ func FuzzParseGateway(f *testing.F) {
 			t.Errorf("%+v", g)
 		}
 		for _, s := range g.Servers {
-			if s.Shared || mcpmux.CheckName(s.Name) != nil || (s.Command == "") == (s.URL == "") {
+			if s.Shared || upstream.CheckName(s.Name) != nil || (s.Command == "") == (s.URL == "") {
 				t.Errorf("%+v", s)
 			}
 		}

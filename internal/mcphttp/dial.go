@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/floodmark/floodmark/internal/outward"
+	"github.com/floodmark/floodmark/internal/upstream"
 )
 
 const (
@@ -46,22 +47,10 @@ type Server struct {
 	MaxAnswer int64
 }
 
-// CheckURL says whether a server may be reached there.
-func CheckURL(address string) error {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
-		return errors.New("want https://HOST/PATH, or http:// on this machine")
-	case u.User != nil:
-		return errors.New("a name or password in an address is shown in too many places; use headers")
-	}
-	return nil
-}
-
 // Dial returns a connection to a server. Nothing is sent before the first
 // message is.
 func Dial(ctx context.Context, s Server) (mcp.Connection, error) {
-	if err := CheckURL(s.URL); err != nil {
+	if err := upstream.CheckURL(s.URL); err != nil {
 		return nil, err
 	}
 	if s.MaxAnswer <= 0 {

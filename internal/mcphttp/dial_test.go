@@ -18,18 +18,18 @@ type given struct{ mcp.Connection }
 
 func (g given) Connect(context.Context) (mcp.Connection, error) { return g.Connection, nil }
 
-// upstream serves a real server over HTTP and keeps the headers it saw.
-type upstream struct {
+// farServer serves a real server over HTTP and keeps the headers it saw.
+type farServer struct {
 	url  string
 	mu   sync.Mutex
 	seen []http.Header
 	gets int
 }
 
-func newUpstream(t *testing.T, s *mcp.Server, opts *mcp.StreamableHTTPOptions) *upstream {
+func newUpstream(t *testing.T, s *mcp.Server, opts *mcp.StreamableHTTPOptions) *farServer {
 	t.Helper()
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, opts)
-	u := &upstream{}
+	u := &farServer{}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u.mu.Lock()
 		u.seen = append(u.seen, r.Header.Clone())
@@ -119,12 +119,8 @@ func TestAnswersAreBounded(t *testing.T) {
 }
 
 func TestWhereServersAre(t *testing.T) {
-	for url, ok := range map[string]bool{
-		"https://mcp.example/x": true, "http://127.0.0.1:1/x": true, "ftp://x": false, "x": false, "": false, "https://a:b@mcp.example": false, "https://": false,
-	} {
-		if err := CheckURL(url); (err == nil) != ok {
-			t.Errorf("%s: %v", url, err)
-		}
+	if _, err := Dial(t.Context(), Server{URL: "ftp://x"}); err == nil {
+		t.Error("an address that is none was taken")
 	}
 	conn, err := Dial(t.Context(), Server{URL: "http://192.0.2.1/secret-path"})
 	if err != nil {

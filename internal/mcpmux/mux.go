@@ -11,23 +11,20 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/internal/upstream"
 )
 
 // Limits of one client's connection. A person's agent has a handful of calls
 // open; the numbers are far above that and far below what hurts.
 const (
-	// MaxServers bounds the servers behind one client.
-	MaxServers = 64
 	// MaxOpen bounds calls that are open at once, in each direction.
 	MaxOpen = 1024
-	// MaxName bounds a server's name.
-	MaxName = 32
 	// MaxAddresses bounds the resources, templates and tasks remembered per server.
 	MaxAddresses = 4096
 	// MaxCursor bounds the cursor of a list, in bytes.
@@ -36,16 +33,13 @@ const (
 	maxQueue = 256
 )
 
-// Separator stands between a server's name and the name it gave a thing.
-const Separator = "__"
-
 // CodeStopped is the code of an error that says a server is not there. It is
 // the one the other SDKs use for a closed connection.
 const CodeStopped = -32000
 
 // An Upstream is one server behind the connection.
 type Upstream struct {
-	// Name is the owner's name for it, see [CheckName].
+	// Name is the owner's name for it, see [upstream.CheckName].
 	Name string
 	// Dial reaches it, anew after each end. The connection is closed by the Mux.
 	Dial func(context.Context) (mcp.Connection, error)
@@ -104,8 +98,8 @@ var _ mcp.Connection = (*Mux)(nil)
 // New returns a connection over these servers. None is reached before the
 // client's initialize.
 func New(opts Options) (*Mux, error) {
-	if len(opts.Upstreams) > MaxServers {
-		return nil, fmt.Errorf("%d servers, at most %d", len(opts.Upstreams), MaxServers)
+	if len(opts.Upstreams) > upstream.MaxServers {
+		return nil, fmt.Errorf("%d servers, at most %d", len(opts.Upstreams), upstream.MaxServers)
 	}
 	opts.StartWait = or(opts.StartWait, 25*time.Second)
 	opts.StartLimit = or(opts.StartLimit, 5*time.Minute)
@@ -123,7 +117,7 @@ func New(opts Options) (*Mux, error) {
 		calls: map[jsonrpc.ID]*call{}, asked: map[jsonrpc.ID]question{}, tokens: map[string]question{},
 	}
 	for _, u := range opts.Upstreams {
-		if err := CheckName(u.Name); err != nil {
+		if err := upstream.CheckName(u.Name); err != nil {
 			cancel()
 			return nil, err
 		}
@@ -134,24 +128,6 @@ func New(opts Options) (*Mux, error) {
 		m.servers = append(m.servers, &server{m: m, name: u.Name, dial: u.Dial})
 	}
 	return m, nil
-}
-
-// CheckName says whether a server may have this name: letters, digits, - and _,
-// so that clients take NAME__tool for a name, and no end in _ nor two in a row,
-// so that one name is read one way.
-func CheckName(name string) error {
-	fits := func(r rune) bool {
-		return r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-	}
-	switch {
-	case name == "" || len(name) > MaxName:
-		return fmt.Errorf("server %q: a name has 1 to %d characters", name, MaxName)
-	case strings.ContainsFunc(name, func(r rune) bool { return !fits(r) }):
-		return fmt.Errorf("server %q: a name is made of letters, digits, - and _", name)
-	case strings.Contains(name, Separator) || strings.HasSuffix(name, "_"):
-		return fmt.Errorf("server %q: a name has no %s in it and no _ at its end", name, Separator)
-	}
-	return nil
 }
 
 func or(d, usual time.Duration) time.Duration {

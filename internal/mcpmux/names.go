@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark/internal/upstream"
 )
 
 // fields reads a JSON object. Nothing and null are an empty one. What is not
@@ -141,7 +143,7 @@ func (s *server) own(item json.RawMessage) (json.RawMessage, error) {
 	if !ok {
 		return nil, errors.New("it has no name")
 	}
-	said["name"] = encode(s.name + Separator + name)
+	said["name"] = encode(s.name + upstream.Separator + name)
 	return encode(said), nil
 }
 
@@ -151,10 +153,10 @@ func (m *Mux) split(raw json.RawMessage) (*server, string, *jsonrpc.Error) {
 	if !ok {
 		return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name: want a text"}
 	}
-	server, rest, ok := strings.Cut(name, Separator)
+	server, rest, ok := strings.Cut(name, upstream.Separator)
 	s := m.named(server)
 	if !ok || s == nil {
-		return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%q: no server here has such a name; names are as listed, SERVER%sNAME", name, Separator)}
+		return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("%q: no server here has such a name; names are as listed, SERVER%sNAME", name, upstream.Separator)}
 	}
 	return s, rest, nil
 }
