@@ -89,6 +89,27 @@ func Shorten(text string, most int) string {
 	return fmt.Sprintf("%s⟨… %d letters …⟩%s", string(runes[:most-tail]), gone, string(runes[len(runes)-tail:]))
 }
 
+// OneLine makes one line of at most limit bytes out of a text, without anything
+// that a terminal would obey. It is for words of ours that hold some of
+// another's: nothing of those is to be compared with the original.
+func OneLine(text string, limit int) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= limit {
+		return text
+	}
+	cut := max(limit-len("…"), 0)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
 // LooksAlike reports whether a word is written in letters of two alphabets that
 // look alike, as a false address would be.
 func LooksAlike(text string) bool {

@@ -41,6 +41,25 @@ func TestShorten(t *testing.T) {
 	}
 }
 
+func TestOneLine(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		limit int
+		want  string
+	}{
+		{" two\n\twords\x1b[2J ", 99, "two words [2J"},
+		{"exactly", 7, "exactly"},
+		{"one more", 7, "one …"},
+		{"äöü", 5, "ä…"},
+		{"anything", 1, "…"},
+		{"", 0, ""},
+	} {
+		if got := floodmark.OneLine(c.in, c.limit); got != c.want {
+			t.Errorf("%q within %d: %q, want %q", c.in, c.limit, got, c.want)
+		}
+	}
+}
+
 func TestLooksAlike(t *testing.T) {
 	for text, want := range map[string]bool{
 		"anna@firm.example": false, "аnna@firm.example": true, "привет": false, "hello привет": false, "日本 anna": false, "pαypal": true, "": false, "ru.почта": true,

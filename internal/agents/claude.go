@@ -113,7 +113,7 @@ func (m claudeMessage) event(home string) (hook.Event, error) {
 	case claudeSessionEnd:
 		ev.Point = hook.SessionEnd
 	default:
-		err = fmt.Errorf("the event %q of Claude Code is not known", plain(m.Event, hookframe.MaxName))
+		err = fmt.Errorf("the event %q of Claude Code is not known", floodmark.OneLine(m.Event, hookframe.MaxName))
 	}
 	return ev, err
 }
@@ -150,7 +150,7 @@ func claudeCause(source string) (hook.Cause, error) {
 	case "compact":
 		return hook.Compact, nil
 	}
-	return "", fmt.Errorf("a session starts for the unknown reason %q", plain(source, hookframe.MaxName))
+	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
 // expanded is what a command that was typed brings in without a call: a skill,

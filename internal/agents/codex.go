@@ -92,7 +92,7 @@ func (m codexMessage) event(home string) (hook.Event, error) {
 	case codexSessionEnd:
 		ev.Point = hook.SessionEnd
 	default:
-		err = fmt.Errorf("the event %q of Codex is not known", plain(m.Event, hookframe.MaxName))
+		err = fmt.Errorf("the event %q of Codex is not known", floodmark.OneLine(m.Event, hookframe.MaxName))
 	}
 	return ev, err
 }
@@ -126,7 +126,7 @@ func codexCause(source string) (hook.Cause, error) {
 	case hook.Startup, hook.Resume, hook.Clear, hook.Compact:
 		return c, nil
 	}
-	return "", fmt.Errorf("a session starts for the unknown reason %q", plain(source, hookframe.MaxName))
+	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
 // codexSpawn is the tool that begins a sub-agent, codexAgents the group it is

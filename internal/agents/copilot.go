@@ -104,7 +104,7 @@ func (m copilotMessage) event(req hookframe.Request) (hook.Event, error) {
 	case copilotSessionEnd:
 		ev.Point = hook.SessionEnd
 	default:
-		err = fmt.Errorf("the event %q of Copilot CLI is not known", plain(req.Event, hookframe.MaxName))
+		err = fmt.Errorf("the event %q of Copilot CLI is not known", floodmark.OneLine(req.Event, hookframe.MaxName))
 	}
 	return ev, err
 }
@@ -150,7 +150,7 @@ func copilotCause(source string) (hook.Cause, error) {
 	case "resume":
 		return hook.Resume, nil
 	}
-	return "", fmt.Errorf("a session starts for the unknown reason %q", plain(source, hookframe.MaxName))
+	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
 // call is the same before and after the tool, because its name is made of it.

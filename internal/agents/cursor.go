@@ -118,7 +118,7 @@ func (m cursorMessage) event(home string) (hook.Event, error) {
 	case cursorSessionEnd:
 		ev.Point = hook.SessionEnd
 	default:
-		err = fmt.Errorf("the event %q of Cursor is not known", plain(m.Event, hookframe.MaxName))
+		err = fmt.Errorf("the event %q of Cursor is not known", floodmark.OneLine(m.Event, hookframe.MaxName))
 	}
 	return ev, err
 }

@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -122,7 +120,7 @@ func dialectOf(agent string) (dialect, bool) {
 func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Response {
 	lang, ok := dialectOf(req.Agent)
 	if !ok {
-		return hookframe.Refuse(fmt.Sprintf("the agent %q is not known; nothing it does is allowed.", plain(req.Agent, 40)))
+		return hookframe.Refuse(fmt.Sprintf("the agent %q is not known; nothing it does is allowed.", floodmark.OneLine(req.Agent, 40)))
 	}
 	about, err := lang.read(req)
 	switch {
@@ -239,7 +237,7 @@ func refusal(r hook.Reply) string {
 }
 
 // reason is what an agent is told, in one line that is never empty.
-func (a answer) reason() string { return "floodmark: " + plain(a.why, maxReason) }
+func (a answer) reason() string { return "floodmark: " + floodmark.OneLine(a.why, maxReason) }
 
 // question is what the person reads in the agent's own window, in at most so many
 // bytes. What the agent could do instead is not for them.
@@ -256,7 +254,7 @@ func (a answer) question(most int) string {
 	if line == "" {
 		line = a.why
 	}
-	return plain("floodmark: "+line, most)
+	return floodmark.OneLine("floodmark: "+line, most)
 }
 
 // printed is a text of ours in lines, without anything a terminal would obey.
@@ -264,35 +262,15 @@ func printed(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		indent := l[:len(l)-len(strings.TrimLeft(l, " "))]
-		lines[i] = indent + plain(l, maxReason)
+		lines[i] = indent + floodmark.OneLine(l, maxReason)
 	}
 	return strings.Join(lines, "\n")
 }
 
 // notice answers a command of the owner, in one line that is never empty.
 func (a answer) notice() string {
-	if notice := plain(a.reply.Notice, maxReason); notice != "" {
+	if notice := floodmark.OneLine(a.reply.Notice, maxReason); notice != "" {
 		return "floodmark: " + notice
 	}
 	return "floodmark: done."
-}
-
-// plain makes one line of at most limit bytes without anything a terminal
-// would obey.
-func plain(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= limit {
-		return s
-	}
-	cut := limit - len("…")
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
 }

@@ -85,7 +85,7 @@ func (gemini) read(req hookframe.Request) (asked, error) {
 	case geminiSessionEnd:
 		ev.Point = hook.SessionEnd
 	default:
-		err = fmt.Errorf("the event %q of Gemini CLI is not known", plain(m.Event, hookframe.MaxName))
+		err = fmt.Errorf("the event %q of Gemini CLI is not known", floodmark.OneLine(m.Event, hookframe.MaxName))
 	}
 	return asked{event: ev}, err
 }
@@ -101,7 +101,7 @@ func geminiCause(source string) (cause hook.Cause, byPerson bool, err error) {
 	case "clear":
 		return hook.Clear, true, nil
 	}
-	return "", false, fmt.Errorf("a session starts for the unknown reason %q", plain(source, hookframe.MaxName))
+	return "", false, fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
 // geminiFiles is the line behind which Gemini CLI puts what a prompt refers to

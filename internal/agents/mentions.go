@@ -26,7 +26,7 @@ func mentions(prompt string) ([]hook.Content, error) {
 // nobody's.
 func fileNamed(name string) hook.Content {
 	name = strings.TrimPrefix(name, "file://")
-	o := floodmark.Origin{Kind: floodmark.FromFile, Name: plain(name, hook.MaxNameBytes), Place: name}
+	o := floodmark.Origin{Kind: floodmark.FromFile, Name: floodmark.OneLine(name, hook.MaxNameBytes), Place: name}
 	if isResource(name) || len(name) > hook.MaxNameBytes {
 		o = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "what a prompt refers to"}
 	}

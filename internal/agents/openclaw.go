@@ -137,7 +137,7 @@ func (openclaw) read(req hookframe.Request) (asked, error) {
 	case openclawEnd:
 		ev.Point = hook.SessionEnd
 	default:
-		err = fmt.Errorf("the event %q of OpenClaw is not known", plain(req.Event, hookframe.MaxName))
+		err = fmt.Errorf("the event %q of OpenClaw is not known", floodmark.OneLine(req.Event, hookframe.MaxName))
 	}
 	return asked{event: ev, window: m.asks(), ended: m.ended(req.Event)}, err
 }
@@ -217,7 +217,7 @@ func (m openclawSays) quoted() (parts []hook.Content) {
 	for _, q := range m.Quotes {
 		parts = append(parts, hook.Content{
 			Kind: floodmark.NodeInput, Text: q.Text,
-			Origin: floodmark.Origin{Kind: floodmark.FromQuote, Name: m.Channel, Sender: plain(q.Sender, hookframe.MaxName), Group: m.group()},
+			Origin: floodmark.Origin{Kind: floodmark.FromQuote, Name: m.Channel, Sender: floodmark.OneLine(q.Sender, hookframe.MaxName), Group: m.group()},
 		})
 	}
 	return parts
@@ -405,7 +405,7 @@ func (a answer) asking() any {
 		return a.call()
 	}
 	return openclawAsks{a.call(), openclawQuestion{
-		Title: plain("floodmark: may "+a.about.event.Call.Name+" run?", openclawTitle), Text: a.question(openclawText),
+		Title: floodmark.OneLine("floodmark: may "+a.about.event.Call.Name+" run?", openclawTitle), Text: a.question(openclawText),
 	}}
 }
 

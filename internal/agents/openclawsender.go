@@ -42,13 +42,13 @@ const (
 // origin is the channel table: the owner alone with the agent, the owner among
 // others, somebody else, nobody known, and OpenClaw itself if it says so.
 func (m openclawSays) origin() floodmark.Origin {
-	unknown := floodmark.Origin{Kind: floodmark.FromUnknown, Name: plain(cmp.Or(m.Trigger, "a run"), 40) + " of unknown origin"}
+	unknown := floodmark.Origin{Kind: floodmark.FromUnknown, Name: floodmark.OneLine(cmp.Or(m.Trigger, "a run"), 40) + " of unknown origin"}
 	switch {
 	case slices.Contains([]string{"cron", "heartbeat"}, m.Trigger):
 		// It is configuration only if no session wrote it.
 		p := m.Provenance
 		if p.Kind == openclawItself && p.Tool == "" && p.Origin == "" && p.Source == (openclawSession{}) {
-			return floodmark.Origin{Kind: floodmark.FromSystem, Name: m.Trigger, Place: plain(m.JobID, 128)}
+			return floodmark.Origin{Kind: floodmark.FromSystem, Name: m.Trigger, Place: floodmark.OneLine(m.JobID, 128)}
 		}
 		return unknown
 	case m.Trigger != "user", m.Provenance.Kind != "" && m.Provenance.Kind != openclawPerson:
@@ -57,7 +57,7 @@ func (m openclawSays) origin() floodmark.Origin {
 		return theOwner(openclawName) // at a terminal of this machine
 	}
 	return floodmark.Origin{
-		Kind: floodmark.FromSender, Name: plain(cmp.Or(m.Channel, openclawName), 64), Sender: plain(m.SenderID, 128),
+		Kind: floodmark.FromSender, Name: floodmark.OneLine(cmp.Or(m.Channel, openclawName), 64), Sender: floodmark.OneLine(m.SenderID, 128),
 		IsOwner: m.IsOwner && m.SenderID != "", Group: m.group(),
 	}
 }
@@ -69,5 +69,5 @@ func (m openclawSays) group() string {
 	if m.IsGroup != nil && !*m.IsGroup && !shared {
 		return ""
 	}
-	return plain(cmp.Or(m.ChatID, "unknown"), 128)
+	return floodmark.OneLine(cmp.Or(m.ChatID, "unknown"), 128)
 }

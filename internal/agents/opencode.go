@@ -113,7 +113,7 @@ func (opencode) read(req hookframe.Request) (asked, error) {
 	case opencodeDeleted:
 		about.event.Point = hook.SessionEnd
 	default:
-		err = fmt.Errorf("the event %q of opencode is not known", plain(req.Event, hookframe.MaxName))
+		err = fmt.Errorf("the event %q of opencode is not known", floodmark.OneLine(req.Event, hookframe.MaxName))
 	}
 	return about, err
 }
@@ -131,7 +131,7 @@ func (m opencodeSays) message(ev hook.Event, home string) (asked, error) {
 		start.Point, start.Cause, start.Project, start.Home = hook.SessionStart, m.Session.Start, m.Session.Folder, home
 		about.first = []hook.Event{start}
 	default:
-		return asked{}, fmt.Errorf("a session starts for the unknown reason %q", plain(string(m.Session.Start), hookframe.MaxName))
+		return asked{}, fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(string(m.Session.Start), hookframe.MaxName))
 	}
 	ev.Point = hook.MessageReceived
 	var typed bool
@@ -195,7 +195,7 @@ func (m opencodeSays) said() (text string, parts []hook.Content, typed bool) {
 			typed = true // its content stands before it
 		default:
 			typed = typed || p.Type == "file"
-			parts = append(parts, p.content(floodmark.Origin{Kind: floodmark.FromPaste, Name: plain(p.Type, hookframe.MaxName)}))
+			parts = append(parts, p.content(floodmark.Origin{Kind: floodmark.FromPaste, Name: floodmark.OneLine(p.Type, hookframe.MaxName)}))
 		}
 	}
 	if m.Command != "" {

@@ -63,7 +63,7 @@ func (pi) read(req hookframe.Request) (asked, error) {
 		return asked{}, err
 	}
 	if m.Event.Type != req.Event {
-		return asked{}, fmt.Errorf("the shim sent %s as %s", plain(m.Event.Type, hookframe.MaxName), plain(req.Event, hookframe.MaxName))
+		return asked{}, fmt.Errorf("the shim sent %s as %s", floodmark.OneLine(m.Event.Type, hookframe.MaxName), floodmark.OneLine(req.Event, hookframe.MaxName))
 	}
 	ev := hook.Event{Agent: piName}
 	var err error
@@ -89,7 +89,7 @@ func (pi) read(req hookframe.Request) (asked, error) {
 	case piShutdown:
 		ev.Point = hook.SessionEnd
 	default:
-		err = fmt.Errorf("the event %q of pi is not known", plain(m.Event.Type, hookframe.MaxName))
+		err = fmt.Errorf("the event %q of pi is not known", floodmark.OneLine(m.Event.Type, hookframe.MaxName))
 	}
 	return asked{event: ev}, err
 }
@@ -106,7 +106,7 @@ func (m piMessage) cause() (hook.Cause, error) {
 	case "reload", "resume", "fork":
 		return hook.Resume, nil
 	}
-	return "", fmt.Errorf("a session starts for the unknown reason %q", plain(m.Event.Reason, hookframe.MaxName))
+	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(m.Event.Reason, hookframe.MaxName))
 }
 
 // piSettings are the entries that put nothing into the model's context.
@@ -117,7 +117,7 @@ func piSettings() []string { return []string{"model_change", "thinking_level_cha
 func (e piEvent) input(ev *hook.Event) error {
 	ev.Point, ev.Text, ev.Origin = hook.MessageReceived, e.Text, theOwner(piName)
 	if e.Source != "interactive" {
-		ev.Origin = floodmark.Origin{Kind: floodmark.FromSender, Name: piName, Sender: plain(e.Source, hookframe.MaxName)}
+		ev.Origin = floodmark.Origin{Kind: floodmark.FromSender, Name: piName, Sender: floodmark.OneLine(e.Source, hookframe.MaxName)}
 	}
 	if len(e.Images) > hook.MaxParts {
 		return fmt.Errorf("%w: %d pictures", hook.ErrTooLarge, len(e.Images))

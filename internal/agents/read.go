@@ -18,7 +18,7 @@ import (
 // business: a new version of it must not stop all work.
 func decode(req hookframe.Request, into any) error {
 	if err := json.Unmarshal(req.Raw, into); err != nil {
-		return fmt.Errorf("read %s %s: %w", req.Agent, plain(req.Event, hookframe.MaxName), err)
+		return fmt.Errorf("read %s %s: %w", req.Agent, floodmark.OneLine(req.Event, hookframe.MaxName), err)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func sameEvent(hook, message string) error {
 	if hook == message {
 		return nil
 	}
-	return fmt.Errorf("the hook was set up for %s and called for %s", plain(hook, hookframe.MaxName), plain(message, hookframe.MaxName))
+	return fmt.Errorf("the hook was set up for %s and called for %s", floodmark.OneLine(hook, hookframe.MaxName), floodmark.OneLine(message, hookframe.MaxName))
 }
 
 // begun is a prompt to a sub-agent: a model wrote it. The first one begins the

@@ -1,6 +1,9 @@
 package agents
 
-import "github.com/floodmark/floodmark/internal/hookframe"
+import (
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
 
 // The answers a shim inside an agent does as they stand. Every yes is said in
 // words, so that an empty answer is none.
@@ -40,7 +43,7 @@ func (a answer) said() shimSays {
 	case a.why != "":
 		return shimSays{Action: "handled", Notice: a.reason()}
 	case a.reply.Consumed:
-		return shimSays{Action: "handled", Notice: "floodmark: " + plain(a.reply.Notice, maxReason)}
+		return shimSays{Action: "handled", Notice: "floodmark: " + floodmark.OneLine(a.reply.Notice, maxReason)}
 	}
 	return shimSays{Action: "continue"}
 }

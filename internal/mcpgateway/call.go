@@ -48,7 +48,7 @@ func (r *relay) judge(ctx context.Context, m *jsonrpc.Request, q *request) {
 	r.mu.Unlock()
 	if err := r.forward(ctx, m); err != nil {
 		r.lost(ctx, c, "the call did not reach the server")
-		r.refuse(ctx, m, denied("floodmark: the server cannot be reached: "+plain(err.Error(), maxNote)))
+		r.refuse(ctx, m, denied("floodmark: the server cannot be reached: "+floodmark.OneLine(err.Error(), maxNote)))
 	}
 }
 
@@ -62,7 +62,7 @@ func (d denied) Error() string { return string(d) }
 func (r *relay) refuse(ctx context.Context, m *jsonrpc.Request, err error) {
 	line, ok := errors.AsType[denied](err)
 	if !ok {
-		why := "floodmark: the request was not understood, so it was not made: " + plain(err.Error(), maxNote) + "."
+		why := "floodmark: the request was not understood, so it was not made: " + floodmark.OneLine(err.Error(), maxNote) + "."
 		r.reply(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeInvalidParams, why)})
 		return
 	}
@@ -187,7 +187,7 @@ func (r *relay) decide(ctx context.Context, c *call) error {
 		return nil
 	}
 	if err != nil {
-		r.o.Note("a call was not judged: " + plain(err.Error(), maxNote))
+		r.o.Note("a call was not judged: " + floodmark.OneLine(err.Error(), maxNote))
 	}
 	return denied(refusal(reply, err))
 }
@@ -208,7 +208,7 @@ func (r *relay) after(ctx context.Context, c *call, result hook.Result, more *ho
 		err = errors.New(refusal(reply, nil))
 	}
 	if err != nil {
-		r.o.Note("a result was not taken in: " + plain(err.Error(), maxNote))
+		r.o.Note("a result was not taken in: " + floodmark.OneLine(err.Error(), maxNote))
 		return nil, err
 	}
 	r.o.Session.took(reply.Mark)

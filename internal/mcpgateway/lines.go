@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark"
 )
 
 // ErrTooLong says that a message was over [MaxMessage].
@@ -150,7 +152,7 @@ func (l *lines) take(line []byte) {
 	for _, part := range parts {
 		m, err := decode(part)
 		if err != nil {
-			l.skipped("a line was left out because it is no message: " + plain(err.Error(), maxNote))
+			l.skipped("a line was left out because it is no message: " + floodmark.OneLine(err.Error(), maxNote))
 			l.unreadable(part)
 			continue
 		}
@@ -182,7 +184,7 @@ func (l *lines) unreadable(data []byte) {
 		return
 	}
 	if err := l.Write(context.Background(), broken); err != nil {
-		l.skipped("an error was not said: " + plain(err.Error(), maxNote))
+		l.skipped("an error was not said: " + floodmark.OneLine(err.Error(), maxNote))
 	}
 }
 

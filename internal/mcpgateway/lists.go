@@ -32,7 +32,7 @@ func (r *relay) toolsListed(ctx context.Context, q *request, list []member) json
 	}
 	hidden, err := r.hidden(ctx)
 	if err != nil {
-		r.o.Note("no tools are shown because the monitor did not answer: " + plain(err.Error(), maxNote))
+		r.o.Note("no tools are shown because the monitor did not answer: " + floodmark.OneLine(err.Error(), maxNote))
 		r.lookAgain(ctx)
 		return object(with(list, "tools", json.RawMessage("[]")))
 	}
@@ -76,7 +76,7 @@ func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key s
 	for _, body := range items {
 		name, why := definitionName(body, key)
 		if why != nil {
-			r.o.Note("a definition was left out: " + plain(why.Error(), maxNote))
+			r.o.Note("a definition was left out: " + floodmark.OneLine(why.Error(), maxNote))
 			continue
 		}
 		defs = append(defs, mcppins.Definition{Server: r.o.Server, Kind: kind, Name: name, Body: body})
@@ -97,7 +97,7 @@ func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key s
 		}
 	}
 	if err != nil {
-		r.o.Note("everything is held: " + plain(err.Error(), maxNote))
+		r.o.Note("everything is held: " + floodmark.OneLine(err.Error(), maxNote))
 	}
 	return shown
 }
@@ -123,8 +123,8 @@ func definitionName(body json.RawMessage, key string) (string, error) {
 func (r *relay) note(d mcppins.Definition, v mcppins.Verdict) {
 	line := ""
 	if v.Held {
-		line = "floodmark: " + plain(v.Line, maxReason)
-		r.o.Note(strconv.Quote(d.Name) + " is held: " + plain(v.Line, maxNote))
+		line = "floodmark: " + floodmark.OneLine(v.Line, maxReason)
+		r.o.Note(strconv.Quote(d.Name) + " is held: " + floodmark.OneLine(v.Line, maxNote))
 	}
 	r.known.show(d.Kind+" "+d.Name, string(d.Body), v.Held || v.Accepted)
 	if d.Kind != mcppins.Tool {
@@ -224,7 +224,7 @@ func (r *relay) lookAgain(ctx context.Context) {
 			r.looking = false
 			r.mu.Unlock()
 			if err := r.client.Write(ctx, &jsonrpc.Request{Method: toolsChanged}); err != nil {
-				r.o.Note("the client was not told that tools changed: " + plain(err.Error(), maxNote))
+				r.o.Note("the client was not told that tools changed: " + floodmark.OneLine(err.Error(), maxNote))
 			}
 			return
 		}
@@ -248,7 +248,7 @@ func (r *relay) relist(ctx context.Context) {
 		for {
 			if hidden, err := r.hiddenNow(ctx); err == nil && r.known.hide(hidden) {
 				if err := r.client.Write(ctx, &jsonrpc.Request{Method: toolsChanged}); err != nil {
-					r.o.Note("the client was not told that tools changed: " + plain(err.Error(), maxNote))
+					r.o.Note("the client was not told that tools changed: " + floodmark.OneLine(err.Error(), maxNote))
 				}
 			}
 			if !r.relisted() {
@@ -340,7 +340,7 @@ func (r *relay) learn(ctx context.Context) error {
 		}
 		m, changes, err := r.askServer(ctx, listTools, cursor)
 		if err != nil {
-			return denied("floodmark: the server did not say which tools it has, so none is called: " + plain(err.Error(), maxNote))
+			return denied("floodmark: the server did not say which tools it has, so none is called: " + floodmark.OneLine(err.Error(), maxNote))
 		}
 		list, err := members(m.Result)
 		if m.Error != nil || err != nil || apart(list, []string{"tools", "nextCursor"}) != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark"
 )
 
 // A relay is one client and one server while both are there. Each has a reader
@@ -146,7 +148,7 @@ func (r *relay) leave(ctx context.Context, why error) {
 		delete(r.asked, id)
 	}
 	r.mu.Unlock()
-	line := "floodmark: the server " + plain(r.o.Server, maxQuoted) + " is gone. Go on without it, or ask the owner to start it again."
+	line := "floodmark: the server " + floodmark.OneLine(r.o.Server, maxQuoted) + " is gone. Go on without it, or ask the owner to start it again."
 	for id, q := range open {
 		if q.answer != nil {
 			close(q.answer)
@@ -256,7 +258,7 @@ func (r *relay) reply(ctx context.Context, m *jsonrpc.Response) {
 // if the client has gone by then.
 func (r *relay) deliver(ctx context.Context, m *jsonrpc.Response) {
 	if err := r.client.Write(context.WithoutCancel(ctx), m); err != nil {
-		r.o.Note("an answer did not reach the client: " + plain(err.Error(), maxNote))
+		r.o.Note("an answer did not reach the client: " + floodmark.OneLine(err.Error(), maxNote))
 	}
 	r.done()
 }

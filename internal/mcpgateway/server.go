@@ -69,7 +69,7 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 		err = apart(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "_meta"})
 	}
 	if err != nil {
-		return denied("floodmark: the server's answer was not understood: " + plain(err.Error(), maxNote) + ".")
+		return denied("floodmark: the server's answer was not understood: " + floodmark.OneLine(err.Error(), maxNote) + ".")
 	}
 	switch q.method {
 	case listTools:
@@ -140,7 +140,7 @@ func (r *relay) gave(ctx context.Context, q *request, m *jsonrpc.Response) error
 	}
 	if err != nil {
 		r.lost(ctx, q.call, "the server's answer was not understood")
-		return denied("floodmark: the server's answer was not understood: " + plain(err.Error(), maxNote) + ".")
+		return denied("floodmark: the server's answer was not understood: " + floodmark.OneLine(err.Error(), maxNote) + ".")
 	}
 	if v := value(list, "requestState"); !isNull(v) {
 		r.known.state(string(v))
@@ -209,7 +209,7 @@ func (r *relay) announced(ctx context.Context, m *jsonrpc.Request) error {
 			err = r.client.Write(ctx, m)
 		}
 		if err != nil {
-			r.o.Note("a notification was left out: " + plain(err.Error(), maxNote))
+			r.o.Note("a notification was left out: " + floodmark.OneLine(err.Error(), maxNote))
 		}
 	})
 	return nil
@@ -262,7 +262,7 @@ func (r *relay) wants(ctx context.Context, m *jsonrpc.Request, q *request) error
 		if err != nil && r.take(r.wanted, m.ID) == q {
 			why := rpcError(codeRefused, "floodmark: the request was not taken in, so it is kept back.")
 			if err := r.server.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: why}); err != nil {
-				r.o.Note("a refusal did not reach the server: " + plain(err.Error(), maxNote))
+				r.o.Note("a refusal did not reach the server: " + floodmark.OneLine(err.Error(), maxNote))
 			}
 		}
 	})
@@ -284,7 +284,7 @@ func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) e
 			r.lost(ctx, c, "sent")
 		}
 		if err := r.server.Write(ctx, out); err != nil {
-			r.o.Note("an answer did not reach the server: " + plain(err.Error(), maxNote))
+			r.o.Note("an answer did not reach the server: " + floodmark.OneLine(err.Error(), maxNote))
 		}
 	})
 	return nil

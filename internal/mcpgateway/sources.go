@@ -21,7 +21,7 @@ func (r *relay) takeIn(ctx context.Context, list ...hook.Content) error {
 		err = errors.New(refusal(reply, nil))
 	}
 	if err != nil {
-		r.o.Note("content was not taken in: " + plain(err.Error(), maxNote))
+		r.o.Note("content was not taken in: " + floodmark.OneLine(err.Error(), maxNote))
 		return err
 	}
 	r.o.Session.took(reply.Mark)

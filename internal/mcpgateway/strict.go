@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/floodmark/floodmark"
 )
 
 // Readers of JSON differ. Of two equal keys most take the last, some the first;
@@ -112,9 +114,9 @@ func apart(list []member, known []string) error {
 		f := fold(m.key)
 		switch as, ok := seen[f]; {
 		case met[f]:
-			return fmt.Errorf("the key %q is there twice", plain(m.key, maxQuoted))
+			return fmt.Errorf("the key %q is there twice", floodmark.OneLine(m.key, maxQuoted))
 		case ok && as != m.key:
-			return fmt.Errorf("the key %q could be taken for %q", plain(m.key, maxQuoted), as)
+			return fmt.Errorf("the key %q could be taken for %q", floodmark.OneLine(m.key, maxQuoted), as)
 		}
 		met[f] = true
 	}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -54,7 +52,7 @@ func refusal(r hook.Reply, err error) string {
 	if todo := r.Decision.Remedy.Agent; todo != "" && err == nil {
 		line += " " + todo
 	}
-	return "floodmark: " + plain(line, maxReason)
+	return "floodmark: " + floodmark.OneLine(line, maxReason)
 }
 
 // toolError is a refusal in the form of a tool's result, which models read.
@@ -67,24 +65,4 @@ func toolError(line string) json.RawMessage {
 
 func rpcError(code int64, line string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: code, Message: line}
-}
-
-// plain makes one line of at most limit bytes without anything a terminal
-// would obey.
-func plain(s string, limit int) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= limit {
-		return s
-	}
-	cut := limit - len("…")
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
 }
