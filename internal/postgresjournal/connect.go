@@ -32,12 +32,12 @@ func openPool(ctx context.Context, base *pgxpool.Config, p *primary, opts Option
 	}
 	config.MinConns = 0
 	config.MaxConns = int32(size)
-	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error { return check(ctx, c, opts.Schema) }
+	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error { return checkAll(ctx, c, opts.Schema) }
 	config.PrepareConn = func(ctx context.Context, c *pgx.Conn) (bool, error) {
 		if time.Since(noticesOf(c.PgConn()).checked) < checkEvery {
 			return true, nil
 		}
-		if err := check(ctx, c, opts.Schema); err != nil {
+		if err := checkAll(ctx, c, opts.Schema); err != nil {
 			return false, err
 		}
 		return true, nil
@@ -113,6 +113,23 @@ SELECT current_setting('fsync'), current_setting('full_page_writes'),
     set_config('enable_bitmapscan', 'off', false), set_config('enable_mergejoin', 'off', false),
     set_config('enable_nestloop', 'off', false), -- a LATERAL still is one
     set_config('plan_cache_mode', 'force_generic_plan', false)`
+
+// checkAll is check for a connection that is going to be used. A newer program
+// may have changed the tables since this one started.
+func checkAll(ctx context.Context, c *pgx.Conn, schema string) error {
+	if err := check(ctx, c, schema); err != nil {
+		return err
+	}
+	all, err := steps()
+	if err != nil {
+		return err
+	}
+	v, err := (&migration{c: c}).version(ctx)
+	if err == nil && v.needs > len(all) {
+		err = errNewerTables
+	}
+	return err
+}
 
 // check refuses a server that may lose what it acknowledged.
 func check(ctx context.Context, c *pgx.Conn, schema string) error {

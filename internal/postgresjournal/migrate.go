@@ -2,57 +2,34 @@ package postgresjournal
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strconv"
-	"strings"
+	"hash/fnv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Migrations only go forward. One that was released never changes; the next
-// step is the next file.
-//
-//go:embed migrations/*.sql
-var migrations embed.FS
-
-// migrationLock is the advisory lock under which nodes take turns: «floodmar»
-// as a number.
+// migrationLock is the advisory lock under which nodes take turns, together with
+// the schema's name: «floodmar» as a number.
 const migrationLock = 0x666c6f6f646d6172
 
-// A step is one migration.
-type step struct {
-	version int
-	name    string
-	text    string
-}
+// Migrations run beside nodes that answer. A statement that would have to wait
+// for a lock gives up, because everybody else would wait behind it, and is tried
+// again.
+const (
+	migrationLockTimeout = "1s"
+	migrationPause       = 100 * time.Millisecond
+)
 
-func steps() ([]step, error) {
-	files, err := fs.Glob(migrations, "migrations/*.sql") // sorted by name
-	if err != nil {
-		return nil, err
-	}
-	all := make([]step, len(files))
-	for i, f := range files {
-		text, err := migrations.ReadFile(f)
-		if err != nil {
-			return nil, err
-		}
-		name := strings.TrimSuffix(strings.TrimPrefix(f, "migrations/"), ".sql")
-		number, _, _ := strings.Cut(name, "_")
-		v, err := strconv.Atoi(number)
-		if err != nil || v != i+1 {
-			return nil, fmt.Errorf("migration %s: want number %d", name, i+1)
-		}
-		all[i] = step{v, name, string(text)}
-	}
-	return all, nil
-}
-
-// migrate brings the tables up to date, each step as a whole.
+// migrate brings the tables up to date if this role may, each step as a whole,
+// and refuses tables this program does not know.
 func migrate(ctx context.Context, base *pgx.ConnConfig, p *primary, opts Options) error {
+	all, err := steps()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, MaxTimeout)
 	defer cancel()
 	config := base.Copy()
@@ -65,50 +42,166 @@ func migrate(ctx context.Context, base *pgx.ConnConfig, p *primary, opts Options
 	if err := check(ctx, c, opts.Schema); err != nil {
 		return err
 	}
-	all, err := steps()
+	m := migration{c: c, schema: opts.Schema, all: all}
+	return m.run(ctx)
+}
+
+// A migration is one program's look at the tables, and what it does about it.
+type migration struct {
+	c      *pgx.Conn
+	schema string
+	all    []step
+}
+
+// A version is where tables are: the last step, and which step a program must
+// know.
+type version struct{ at, needs int }
+
+// run does nothing if there is nothing to do, without a lock: nodes start often,
+// migrations are rare.
+func (m *migration) run(ctx context.Context) error {
+	v, err := m.version(ctx)
 	if err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return migrateTo(ctx, tx, opts.Schema, all) })
+	if v.needs > len(m.all) {
+		return errNewerTables
+	}
+	if v.at >= len(m.all) {
+		return nil
+	}
+	may, err := m.may(ctx)
+	if err != nil {
+		return err
+	}
+	if !may {
+		return fmt.Errorf("the tables are at step %d and this program needs step %d: run «floodmark journal init» as their owner", v.at, len(m.all))
+	}
+	return m.locked(ctx, func() error { return m.forward(ctx) })
 }
 
-func migrateTo(ctx context.Context, tx pgx.Tx, schema string, all []step) error {
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
-		return fmt.Errorf("wait for another node's migration: %w", err)
-	}
+// errNewerTables says that tables were changed beyond what this program can do.
+var errNewerTables = errors.New("a newer Floodmark has changed the tables: this one does not know them, so run the newer one")
+
+// versionSQL is read only where the table is: see hasTable.
+const versionSQL = `SELECT coalesce(max(version), 0), coalesce(max(coalesce((to_jsonb(m) ->> 'needs')::int, version)), 0) FROM migrations m`
+
+func (m *migration) version(ctx context.Context) (v version, err error) {
 	var there bool
-	if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", schema).Scan(&there); err != nil {
-		return err
+	if err := m.c.QueryRow(ctx, "SELECT to_regclass('migrations') IS NOT NULL").Scan(&there); err != nil || !there {
+		return v, err
 	}
-	if !there {
-		if _, err := tx.Exec(ctx, "CREATE SCHEMA "+pgx.Identifier{schema}.Sanitize()); err != nil {
-			return fmt.Errorf("make schema %s: %w", schema, err)
-		}
-	}
-	var at int
-	const table = `CREATE TABLE IF NOT EXISTS migrations (version int PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now())`
-	if err := tx.QueryRow(ctx, "SELECT to_regclass('migrations') IS NOT NULL").Scan(&there); err != nil {
-		return err
-	}
-	if !there {
-		if _, err := tx.Exec(ctx, table); err != nil {
+	err = m.c.QueryRow(ctx, versionSQL).Scan(&v.at, &v.needs)
+	return v, err
+}
+
+// may reports whether this role may change tables: whoever can make some in the
+// schema, or make the schema.
+func (m *migration) may(ctx context.Context) (may bool, err error) {
+	err = m.c.QueryRow(ctx, `SELECT coalesce((SELECT has_schema_privilege(n.oid, 'CREATE') FROM pg_namespace n WHERE n.nspname = $1),
+		has_database_privilege(current_database(), 'CREATE'))`, m.schema).Scan(&may)
+	return may, err
+}
+
+// locked runs f while no other node migrates. Whoever waits asks again and again
+// instead of standing in a queue: a waiting statement is one that CREATE INDEX
+// CONCURRENTLY waits for.
+func (m *migration) locked(ctx context.Context, f func() error) error {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(m.schema))
+	key := int64(migrationLock ^ h.Sum64())
+	for {
+		var ours bool
+		if err := m.c.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", key).Scan(&ours); err != nil {
 			return err
 		}
+		if ours {
+			break
+		}
+		if err := sleep(ctx, migrationPause); err != nil {
+			return fmt.Errorf("wait for another node's migration: %w", err)
+		}
 	}
-	if err := tx.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM migrations").Scan(&at); err != nil {
+	err := f()
+	_, unlock := m.c.Exec(ctx, "SELECT pg_advisory_unlock($1)", key)
+	if err == nil {
+		err = unlock
+	}
+	return err
+}
+
+// forward takes the steps that are missing. Another node may have taken some
+// while this one waited.
+func (m *migration) forward(ctx context.Context) error {
+	if err := m.begin(ctx); err != nil {
 		return err
 	}
-	if at > len(all) {
-		return errors.New("a newer Floodmark has changed the tables: this one does not know them, so run the newer one")
+	v, err := m.version(ctx)
+	if err != nil {
+		return err
 	}
-	for _, m := range all[at:] {
-		// Several commands in one text need the simple protocol.
-		if _, err := tx.Exec(ctx, m.text, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return fmt.Errorf("migration %s: %w", m.name, err)
-		}
-		if _, err := tx.Exec(ctx, "INSERT INTO migrations (version, name) VALUES ($1, $2)", m.version, m.name); err != nil {
-			return err
+	for _, s := range m.all[min(v.at, len(m.all)):] {
+		for {
+			err := m.take(ctx, s)
+			if err == nil {
+				break
+			}
+			if pg := (*pgconn.PgError)(nil); !errors.As(err, &pg) || pg.Code != "55P03" && pg.Code != "40P01" {
+				return fmt.Errorf("migration %s: %w", s.name, err)
+			}
+			if late := sleep(ctx, migrationPause); late != nil {
+				return fmt.Errorf("migration %s: %w", s.name, err)
+			}
 		}
 	}
 	return nil
+}
+
+// begin makes what migrations themselves need.
+func (m *migration) begin(ctx context.Context) error {
+	var there bool
+	if err := m.c.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)", m.schema).Scan(&there); err != nil {
+		return err
+	}
+	if !there {
+		if _, err := m.c.Exec(ctx, "CREATE SCHEMA "+pgx.Identifier{m.schema}.Sanitize()); err != nil {
+			return fmt.Errorf("make schema %s: %w", m.schema, err)
+		}
+	}
+	_, err := m.c.Exec(ctx, `
+		SET client_min_messages = error; SET lock_timeout = '`+migrationLockTimeout+`';
+		CREATE TABLE IF NOT EXISTS migrations (version int PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now());
+		ALTER TABLE migrations ADD COLUMN IF NOT EXISTS needs int`, pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+// take takes one step and writes down that it did.
+func (m *migration) take(ctx context.Context, s step) error {
+	const done = "INSERT INTO migrations (version, name, needs) VALUES ($1, $2, $3)"
+	if s.oneByOne {
+		for _, sql := range s.statements() {
+			if _, err := m.c.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+				return err
+			}
+		}
+		_, err := m.c.Exec(ctx, done, s.version, s.name, s.needs)
+		return err
+	}
+	return pgx.BeginFunc(ctx, m.c, func(tx pgx.Tx) error {
+		// Several commands in one text need the simple protocol.
+		if _, err := tx.Exec(ctx, s.text, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, done, s.version, s.name, s.needs)
+		return err
+	})
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
