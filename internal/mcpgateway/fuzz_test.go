@@ -13,26 +13,26 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// fuzzed runs a relay over bytes of one side until it ends, and returns what
-// reached the server and the client.
-func fuzzed(t *testing.T, client, server io.Reader, j Judge) (toServer, toClient string) {
-	var s, c guarded
+// fuzzed runs a relay over bytes of one side until it ends, and returns what the
+// client was told.
+func fuzzed(t *testing.T, client io.Reader, server *answering, j Judge, pins Pins) (toClient string) {
+	var c guarded
 	none := func() error { return nil }
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 40*time.Second)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = Run(ctx, Lines(client, &c, none, nil), Lines(server, &s, none, nil), Options{
-			Server: "files", Session: NewSession(j, Client{}), Pins: seesAll{}, grace: 2 * time.Millisecond,
+		_ = Run(ctx, Lines(client, &c, none, nil), Lines(server, server, server.end, nil), Options{
+			Server: "files", Session: NewSession(j, Client{}), Pins: pins, grace: 5 * time.Second,
 		})
 	}()
 	select {
 	case <-done:
-	case <-time.After(15 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("it hangs")
 	}
-	return s.String(), c.String()
+	return c.String()
 }
 
 type guarded struct {
@@ -66,8 +66,76 @@ func (l leftover) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// refusing refuses every call, so that none may reach the server.
-func refusing() *fakeJudge { return &fakeJudge{answer: only(hook.BeforeToolCall, no("no."), nil)} }
+// An answering server lists its tools when the relay asks for them. What else it
+// is asked it answers with nothing, or not at all if it has lines of its own:
+// those it says once it has been asked often enough, and ends.
+type answering struct {
+	mu    sync.Mutex
+	more  *sync.Cond
+	heard bytes.Buffer // all that reached it
+	out   bytes.Buffer // what it has to say
+	own   []byte
+	after int // requests, before it says that
+	ended bool
+}
+
+func newAnswering(own []byte, after int) *answering {
+	a := &answering{own: own, after: after}
+	a.more = sync.NewCond(&a.mu)
+	return a
+}
+
+const fuzzTools = `{"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}},{"name":"held"}]}`
+
+// Write hears one line.
+func (a *answering) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	defer a.more.Broadcast()
+	a.heard.Write(p)
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	if json.Unmarshal(p, &m) != nil || m.ID == nil || m.Method == "" {
+		return len(p), nil
+	}
+	switch {
+	case strings.HasPrefix(string(m.ID), `"floodmark-`) && m.Method == listTools:
+		a.out.WriteString(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":` + fuzzTools + "}\n")
+	case a.own == nil:
+		a.out.WriteString(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{}}` + "\n")
+	default:
+		if a.after--; a.after == 0 {
+			a.out.Write(a.own)
+			a.ended = true
+		}
+	}
+	return len(p), nil
+}
+
+func (a *answering) Read(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.out.Len() == 0 && !a.ended {
+		a.more.Wait()
+	}
+	return a.out.Read(p)
+}
+
+func (a *answering) end() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+	a.more.Broadcast()
+	return nil
+}
+
+func (a *answering) String() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.heard.String()
+}
 
 // lenientMethods is what a careless server would read as the method.
 func lenientMethods(line []byte) []string {
@@ -84,22 +152,38 @@ func lenientMethods(line []byte) []string {
 	return list
 }
 
+// fromClientSeeds are what a client, or somebody who speaks through one, may try.
+func fromClientSeeds(f *testing.F) {
+	for _, s := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm","arguments":{}}}`,
+		`[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}},{"jsonrpc":"2.0","method":"tools/call"}]`,
+		`{"jsonrpc":"2.0","id":1,"Method":"tools/call","method":"ping"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		`{"jsonrpc":"2.0","id":"floodmark-1","result":{"tools":[]}}` + "\n" + `{"jsonrpc":"2.0","id":"floodmark-1","method":"x"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","Name":"held","arguments":{"text":"a","Text":"b","text":"c"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","Name":"held","arguments":{"text":"a"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"held"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a","Text":"b"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"held","arguments":{"text":"\u0000\ud800"}}}`,
+		`{"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"echo","arguments":{"text":"a"},"task":{"ttl":1},"_meta":{"progressToken":1}}}`,
+		`{"jsonrpc":"2.0","id":1.0,"method":"resources/read","params":{"uri":"a:b","URI":"c:d"}}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"a:b"}}`,
+		`{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"p","arguments":{"x":"y"},"requestState":"s","inputResponses":{"a":{"action":"accept"}}}}`,
+		`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"echo","arguments":null}}` + "\n" + `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"echo"}}`,
+		`{"jsonrpc":"2.0","id":5,"method":"tools/list"}` + "\n" + `{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"echo","arguments":{"text":[1,{"a":"b","a":"c"}]}}}`,
+	} {
+		f.Add([]byte(s))
+	}
+}
+
+// No call that is refused reaches the server, however it is written.
 func FuzzFromClient(f *testing.F) {
-	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm","arguments":{}}}`))
-	f.Add([]byte(`[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}},{"jsonrpc":"2.0","method":"tools/call"}]`))
-	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"Method":"tools/call","method":"ping"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`))
-	f.Add([]byte(`{"jsonrpc":"2.0","id":"floodmark-1","result":{"tools":[]}}` + "\n" + `{"jsonrpc":"2.0","id":"floodmark-1","method":"x"}`))
+	fromClientSeeds(f)
 	f.Fuzz(func(t *testing.T, said []byte) {
 		if len(said) > 1<<16 {
 			return
 		}
-		open := make(chan struct{})
-		close(open)
-		// A server that has no tools: the relay asks it once.
-		server := leftover{strings.NewReader(`{"jsonrpc":"2.0","id":"floodmark-1","result":{"tools":[]}}` + "\n"), make(chan struct{})}
-		defer close(server.open)
-		toServer, _ := fuzzed(t, leftover{bytes.NewReader(said), open}, server, refusing())
-		for line := range strings.Lines(toServer) {
+		server := newAnswering(nil, 0)
+		fuzzed(t, bytes.NewReader(said), server, &fakeJudge{answer: only(hook.BeforeToolCall, no("no."), nil)}, seesAll{})
+		for line := range strings.Lines(server.String()) {
 			for _, m := range lenientMethods([]byte(line)) {
 				if near(m) != "" {
 					t.Fatalf("a refused call reached the server: %s", line)
@@ -112,65 +196,93 @@ func FuzzFromClient(f *testing.F) {
 	})
 }
 
-func FuzzFromServer(f *testing.F) {
-	f.Add([]byte(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"poison"}]}}`))
-	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"echo","inputSchema":{"properties":{"a":{}}}}]}}`))
-	f.Add([]byte(`{"jsonrpc":"2.0","id":3,"method":"sampling/createMessage","params":{}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
-	f.Add([]byte(`{"jsonrpc":"2.0","id":2,"result":{"_meta":{"ifc":{"integrity":[]}},"task":{"taskId":5},"requestState":{}}}`))
+// What is judged is what the server reads, whichever way it reads: of two equal
+// keys the first or the last, with case or without.
+func FuzzJudgedIsSent(f *testing.F) {
+	fromClientSeeds(f)
 	f.Fuzz(func(t *testing.T, said []byte) {
 		if len(said) > 1<<16 {
 			return
 		}
-		client := leftover{strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"a:b"}}` + "\n"), make(chan struct{})}
-		defer close(client.open)
-		open := make(chan struct{})
-		close(open)
-		_, toClient := fuzzed(t, client, leftover{bytes.NewReader(said), open}, &fakeJudge{answer: only(hook.AfterToolCall, hook.Reply{}, nil)})
-		for line := range strings.Lines(toClient) {
-			if !json.Valid([]byte(line)) {
-				t.Fatalf("no message: %q", line)
+		server, judge := newAnswering(nil, 0), &fakeJudge{}
+		fuzzed(t, bytes.NewReader(said), server, judge, seesAll{held: map[string]string{"tool held": "no."}})
+		judged := map[string]int{}
+		for _, ev := range judge.told(hook.BeforeToolCall) {
+			if ev.Call.Server != "" {
+				judged[callSeen(t, ev.Call.Name, ev.Call.Args)]++
 			}
-			if strings.Contains(line, `"contents"`) && strings.Contains(line, `"id":2`) && strings.Contains(line, `"result"`) {
-				t.Fatalf("what was not taken in reached the client: %s", line)
+		}
+		for line := range strings.Lines(server.String()) {
+			var m struct {
+				Method string
+				Params json.RawMessage
 			}
+			if json.Unmarshal([]byte(line), &m) != nil || m.Method != callTool {
+				continue
+			}
+			first := ""
+			for i, read := range readings(m.Params) {
+				seen := callSeen(t, read.name, read.args)
+				if i == 0 {
+					first = seen
+				}
+				if !plainText(read.args) || read.name == "held" || seen != first || judged[seen] == 0 {
+					t.Fatalf("the server could read %s of %s, judged were %v", seen, line, judged)
+				}
+			}
+			judged[first]--
 		}
 	})
 }
 
-// An object is taken apart as the library would, or not at all.
-func FuzzMembers(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":1}`, `{"a":{"b":[1,"}"]},"c":"\"" , "d" : null}`, `[]`, `{"a":"\\"}`, ` {"":-1e5 } `} {
-		f.Add([]byte(s))
+// A reading is a call as one kind of reader sees it.
+type reading struct {
+	name string
+	args json.RawMessage
+}
+
+// readings are the ways to read the parameters of a call.
+func readings(params json.RawMessage) []reading {
+	var last map[string]json.RawMessage
+	var careless struct {
+		Name      json.RawMessage
+		Arguments json.RawMessage
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if !json.Valid(data) {
-			return
-		}
-		list, err := members(data)
-		var want map[string]json.RawMessage
-		if json.Unmarshal(data, &want) != nil || want == nil {
-			if err == nil {
-				t.Fatalf("%q is no object", data)
-			}
-			return
-		}
-		if err != nil {
-			t.Fatalf("%q: %v", data, err)
-		}
-		got := map[string]json.RawMessage{}
-		for _, m := range list {
-			got[m.key] = m.value
-		}
-		if len(got) != len(want) {
-			t.Fatalf("%q: %v, want %v", data, got, want)
-		}
-		for k, v := range want {
-			if string(got[k]) != string(v) {
-				t.Fatalf("%q: %q is %q, want %q", data, k, got[k], v)
-			}
-		}
-		if apart(list, nil) == nil && !same(string(object(list)), string(data)) {
-			t.Fatalf("%q was written as %q", data, object(list))
-		}
-	})
+	_ = json.Unmarshal(params, &last)
+	_ = json.Unmarshal(params, &careless)
+	first, _ := members(params)
+	var list []reading
+	for _, r := range [][2]json.RawMessage{
+		{last["name"], last["arguments"]},
+		{value(first, "name"), value(first, "arguments")},
+		{careless.Name, careless.Arguments},
+	} {
+		var name string
+		_ = json.Unmarshal(r[0], &name)
+		list = append(list, reading{name, r[1]})
+	}
+	return list
+}
+
+// plainText reports whether a careless reader finds the same text in arguments as
+// an exact one.
+func plainText(args json.RawMessage) bool {
+	var exact map[string]json.RawMessage
+	var careless struct{ Text json.RawMessage }
+	_ = json.Unmarshal(args, &exact)
+	_ = json.Unmarshal(args, &careless)
+	return bytes.Equal(exact["text"], careless.Text)
+}
+
+// callSeen is a call as text. No arguments are as good as an empty object.
+func callSeen(t *testing.T, name string, args json.RawMessage) string {
+	t.Helper()
+	if isNull(args) {
+		args = json.RawMessage("{}")
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, args); err != nil {
+		t.Fatalf("%q: %v", args, err)
+	}
+	return name + " " + b.String()
 }
