@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -75,7 +77,7 @@ func (r *relay) refuse(ctx context.Context, m *jsonrpc.Request, err error) {
 
 // read takes a request apart. What could be read in two ways is an error.
 func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
-	if !json.Valid(m.Params) {
+	if !json.Valid(m.Params) || !utf8.Valid(m.Params) {
 		return nil, errors.New("its parameters are not JSON")
 	}
 	list, err := members(m.Params)
@@ -88,7 +90,7 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 	switch m.Method {
 	case readResource:
 		uri, err := text(value(list, "uri"))
-		if err != nil || uri == "" {
+		if err != nil || uri == "" || replaced(uri) {
 			return nil, errors.New("its uri is no text")
 		}
 		return r.ours(asResource, member{"uri", quoted(uri)}, list), nil
@@ -121,13 +123,17 @@ func newID() floodmark.CallID { return floodmark.CallID("mcp-" + rand.Text()) }
 func named(list []member) (string, error) {
 	name, err := text(value(list, "name"))
 	switch {
-	case err != nil || name == "":
+	case err != nil || name == "" || replaced(name):
 		return "", errors.New("its name is no text")
 	case len(name) > MaxName:
 		return "", fmt.Errorf("its name has %d bytes, at most %d", len(name), MaxName)
 	}
 	return name, nil
 }
+
+// replaced reports whether a text holds what stands for characters that are none.
+// Readers differ in what they make of those, so two names could become one.
+func replaced(s string) bool { return strings.ContainsRune(s, utf8.RuneError) }
 
 // readCall reads the call of a tool, with what its server has said about it.
 func (r *relay) readCall(ctx context.Context, list []member) (*call, error) {

@@ -226,7 +226,7 @@ func FuzzJudgedIsSent(f *testing.F) {
 				if i == 0 {
 					first = seen
 				}
-				if !plainText(read.args) || read.name == "held" || seen != first || judged[seen] == 0 {
+				if read.name == "echo" && !plainText(read.args) || read.name == "held" || replaced(read.name) || seen != first || judged[seen] == 0 {
 					t.Fatalf("the server could read %s of %s, judged were %v", seen, line, judged)
 				}
 			}

@@ -113,7 +113,7 @@ func definitionName(body json.RawMessage, key string) (string, error) {
 		return "", err
 	}
 	name, err := text(value(list, key))
-	if err != nil || name == "" || len(name) > MaxName {
+	if err != nil || name == "" || len(name) > MaxName || replaced(name) {
 		return "", fmt.Errorf("its name is no text of 1 to %d bytes", MaxName)
 	}
 	return name, nil

@@ -158,7 +158,7 @@ func TestDefinitionsAreSources(t *testing.T) {
 func TestDefinitionsThatCanBeReadInTwoWays(t *testing.T) {
 	s := newStand(t, nil, nil)
 	long := strings.Repeat("x", MaxName)
-	got := s.list(`{"name":"a","name":"b"},{"name":"a","Name":"b"},{"name":1},{"x":1},5,{"name":"` + long + `x"},{"name":"` + long + `"}`)
+	got := s.list(`{"name":"a","name":"b"},{"name":"a","Name":"b"},{"name":1},{"name":"h\ud800"},{"x":1},5,{"name":"` + long + `x"},{"name":"` + long + `"}`)
 	if !same(got, `{"jsonrpc":"2.0","id":100,"result":{"tools":[{"name":"`+long+`"}],"more":1}}`) {
 		t.Errorf("shown %s", got)
 	}

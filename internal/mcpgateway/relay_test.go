@@ -187,6 +187,9 @@ func TestWhatCanBeReadInTwoWaysIsNotPassedOn(t *testing.T) {
 		`{"name":"echo","arguments":"x"}`,
 		`{"name":["echo"]}`,
 		`{"name":""}`,
+		`{"name":"ech\ud800"}`, // half of a character: some read it as another name
+		"{\"name\":\"ech\x8d\"}",
+		"{\"name\":\"echo\",\"arguments\":{\"text\":\"\x8d\"}}",
 		`{"name":"` + strings.Repeat("x", MaxName+1) + `"}`,
 		`["echo"]`,
 		`{}`,
