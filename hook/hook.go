@@ -108,6 +108,10 @@ type Event struct {
 	// tools: the agent's own hook may have told of the same call before.
 	Gateway bool `json:"gateway,omitempty"`
 
+	// Retry says that the same event was sent before and got no answer, perhaps to
+	// another node: what was decided then is answered again if it still holds.
+	Retry bool `json:"retry,omitempty"`
+
 	// Child is the sub-agent's session.
 	Child floodmark.SessionID `json:"child,omitempty"`
 }

@@ -14,6 +14,9 @@ func (st *step) spawned() error {
 	if st.ev.Child == "" {
 		return errors.New("a sub-agent needs a session")
 	}
+	if st.ev.Retry && st.ev.Child != st.ev.Session && slices.Contains(st.s.Children, st.ev.Child) {
+		return nil // its first try was written down
+	}
 	if st.ev.Child == st.ev.Session || slices.Contains(st.s.Children, st.ev.Child) {
 		return fmt.Errorf("sub-agent %q was begun already", st.ev.Child)
 	}

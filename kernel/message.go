@@ -35,6 +35,9 @@ func (st *step) messageReceived() error {
 			st.out.Reply.Notice = err.Error()
 			return nil
 		}
+		if st.saidBefore(digestOf(st.ev.Text)) {
+			return nil
+		}
 		st.openTurn()
 		if st.pause != (floodmark.Pause{}) {
 			st.out.Reply.Notice = st.pausedNotice()
@@ -48,9 +51,12 @@ func (st *step) messageReceived() error {
 		st.out.Reply.Notice = "Commands count only in a direct conversation. That code was seen by others and is void; try again."
 		return nil
 	}
+	digest := digestOf(st.ev.Text)
+	if st.saidBefore(digest) {
+		return nil
+	}
 	st.openTurn()
 	st.groupHistory(o)
-	digest := digestOf(st.ev.Text)
 	inputs := st.carriedBy(o, digest)
 	st.see(floodmark.Source{Kind: floodmark.NodeInput, Origin: o, Label: label, Digest: digest, Inputs: inputs}, st.ev.Text)
 	st.parts()

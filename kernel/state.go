@@ -64,6 +64,8 @@ type State struct {
 	// Running are calls of servers' tools that were let through and gave no result
 	// yet, and those that a gateway met.
 	Running []Running `json:"running,omitempty"`
+	// Let are the newest calls that were let through, for callers that ask again.
+	Let []Let `json:"let,omitempty"`
 
 	Book approval.Book `json:"book"`
 
@@ -160,6 +162,7 @@ func (s *State) apply(f floodmark.Fact) error {
 		return s.see(f)
 	case floodmark.ContentArrived:
 		s.ranOut(f.Node)
+		s.letCame(f)
 		return s.Ledger.Arrive(f)
 	case floodmark.CallFollowed:
 		s.follow(f)
@@ -299,8 +302,10 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		}
 		if f.Decision.Verdict == floodmark.Allow && !waits(f.Decision) {
 			s.runs(f.Action)
+			s.lets(f.Action)
 		} else {
 			s.stopped(f.Action)
+			s.letNot(f.Action)
 		}
 		if len(s.Proposed) == 0 {
 			s.Proposed = nil
@@ -336,12 +341,12 @@ func (s *State) clear() {
 	s.Ledger.Clear()
 	s.Book.Void()
 	s.Context, s.Proposed, s.Refused = nil, nil, nil
-	s.Written, s.Offered, s.Running = nil, nil, nil
+	s.Written, s.Offered, s.Running, s.Let = nil, nil, nil, nil
 }
 
 func (s *State) closeTurn() {
 	s.InTurn, s.Iteration, s.Stopped = false, 0, false
-	s.Context, s.Proposed, s.Refused = nil, nil, nil
+	s.Context, s.Proposed, s.Refused, s.Let = nil, nil, nil, nil
 	s.keepRunning(func(r Running) bool { return r.Met != "" })
 	s.Book.CloseTurn()
 }

@@ -12,10 +12,11 @@ import (
 // it is going to bring back: we do not depend on an after-hook arriving.
 func (st *step) beforeTool() {
 	st.openTurn()
-	if st.followed() {
+	if st.letBefore() || st.followed() {
 		return
 	}
 	st.finish(st.judge(st.ev.Call, nil))
+	st.refusedBefore()
 }
 
 // authority is the context that proposed the call: exactly this one, once. A
@@ -90,6 +91,10 @@ func (st *step) afterTool() {
 		st.indexResult(n, digest)
 		st.settle(id)
 		st.worth(st.effective(n).Join(label), found)
+		return
+	}
+	if n, ok := st.arrivedBefore(id, digest); ok {
+		st.worth(st.effective(n), nil)
 		return
 	}
 	refused := slices.ContainsFunc(st.s.Refused, func(r Refused) bool { return r.Call == id })

@@ -69,6 +69,9 @@ func (m *Monitor) writeOnce(ctx context.Context, j job, o *Observation, clock *s
 		}
 		m.seats.leave(s)
 	}()
+	if j.event.Retry {
+		s.drop() // its first try may have been written by another node
+	}
 	clock.lap(&o.Waited)
 	key, err := m.cfg.Key(j.session.Tenant)
 	if err != nil {

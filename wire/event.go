@@ -20,7 +20,7 @@ func FromEvent(ev hook.Event) *Event {
 		Parts: list(ev.Parts, fromContent), Sources: list(ev.Sources, fromContent), Messages: list(ev.Messages, fromContent),
 		Tools: list(ev.Tools, fromTool), Iteration: number(ev.Iteration), Calls: list(ev.Calls, fromCall),
 		Audience: text(string(ev.Audience)), Child: text(string(ev.Child)),
-		Gateway: ev.Gateway,
+		Gateway: ev.Gateway, Retry: ev.Retry,
 	}
 	if !ev.Origin.IsZero() {
 		e.Origin = FromOrigin(ev.Origin)
@@ -44,7 +44,7 @@ func (x *Event) Hook() (hook.Event, error) {
 		Tools: list(x.GetTools(), toTool), Iteration: int(x.GetIteration()),
 		Calls: list(x.GetCalls(), toCall), Call: toCall(x.GetCall()),
 		Audience: hook.Audience(x.GetAudience()), Child: floodmark.SessionID(x.GetChild()),
-		Gateway: x.GetGateway(),
+		Gateway: x.GetGateway(), Retry: x.GetRetry(),
 	}
 	var err error
 	if ev.Parts, err = contents("parts", x.GetParts()); err != nil {

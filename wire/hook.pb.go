@@ -77,7 +77,10 @@ type Event struct {
 	Child string `protobuf:"bytes,20,opt,name=child,proto3" json:"child,omitempty"`
 	// Told by somebody between the agent and a server of tools: the agent's own
 	// hook may have told of the same call before.
-	Gateway       bool `protobuf:"varint,21,opt,name=gateway,proto3" json:"gateway,omitempty"`
+	Gateway bool `protobuf:"varint,21,opt,name=gateway,proto3" json:"gateway,omitempty"`
+	// The same event was sent before and got no answer, perhaps to another node.
+	// What was decided then is answered again if it still holds.
+	Retry         bool `protobuf:"varint,22,opt,name=retry,proto3" json:"retry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -255,6 +258,13 @@ func (x *Event) GetChild() string {
 func (x *Event) GetGateway() bool {
 	if x != nil {
 		return x.Gateway
+	}
+	return false
+}
+
+func (x *Event) GetRetry() bool {
+	if x != nil {
+		return x.Retry
 	}
 	return false
 }
@@ -787,7 +797,7 @@ var File_floodmark_v1_hook_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\n" +
-	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xab\x05\n" +
+	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xc1\x05\n" +
 	"\x05Event\x12\x14\n" +
 	"\x05point\x18\x01 \x01(\tR\x05point\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x18\n" +
@@ -810,7 +820,8 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\x06result\x18\x12 \x01(\v2\x14.floodmark.v1.ResultR\x06result\x12\x1a\n" +
 	"\baudience\x18\x13 \x01(\tR\baudience\x12\x14\n" +
 	"\x05child\x18\x14 \x01(\tR\x05child\x12\x18\n" +
-	"\agateway\x18\x15 \x01(\bR\agateway\"\x8d\x01\n" +
+	"\agateway\x18\x15 \x01(\bR\agateway\x12\x14\n" +
+	"\x05retry\x18\x16 \x01(\bR\x05retry\"\x8d\x01\n" +
 	"\aContent\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12,\n" +
 	"\x06origin\x18\x02 \x01(\v2\x14.floodmark.v1.OriginR\x06origin\x12\x12\n" +

@@ -1,0 +1,117 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+)
+
+// A caller that got no answer asks again, perhaps another node. Whether its first
+// try was written down, only the journal knows: if it was, it is answered by what
+// was decided then, and nothing is written twice. That takes a call with a name of
+// its own, the same tool and arguments, and that nothing arrived since which would
+// lower the mark it was decided by: an old yes is no yes. Everything else is judged like something new.
+
+// A Let is a call that was let through.
+type Let struct {
+	Call floodmark.CallID  `json:"call"`
+	Tool floodmark.ToolRef `json:"tool"`
+	Args floodmark.Digest  `json:"args"`
+	// Mark is what it was judged by, at least.
+	Mark floodmark.Label `json:"mark"`
+	// Came is what the call gave, and Node where it is kept.
+	Came floodmark.Digest `json:"came,omitzero"`
+	Node floodmark.NodeID `json:"node,omitempty"`
+}
+
+// What is looked through for a first try: somebody who asks again does so within
+// seconds.
+const (
+	maxLet     = 16
+	maxTriedIn = 16 // newest contents
+)
+
+// lets takes note of a call that was let through.
+func (s *State) lets(a floodmark.Action) {
+	s.Let = last(append(s.Let, Let{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest, Mark: s.Ledger.Mark()}), maxLet)
+}
+
+// letNot forgets that a call was let through which was decided otherwise since.
+func (s *State) letNot(a floodmark.Action) {
+	s.Let = slices.DeleteFunc(s.Let, func(l Let) bool { return l.Call == a.Call || l.Tool == a.Tool && l.Args == a.ArgsDigest })
+	if len(s.Let) == 0 {
+		s.Let = nil
+	}
+}
+
+// letCame takes note of what a call gave.
+func (s *State) letCame(f floodmark.ContentArrived) {
+	src, _ := s.Ledger.Source(f.Node)
+	for i := range s.Let {
+		if l := &s.Let[i]; src.Call != "" && l.Call == src.Call {
+			l.Came, l.Node = f.Digest, f.Node
+		}
+	}
+}
+
+// letBefore reports whether this call was let through at its first try, waits for
+// its result, and that nothing arrived since which lowers its mark.
+func (st *step) letBefore() bool {
+	c := st.ev.Call
+	if !st.ev.Retry || st.ev.Gateway || c.ID == "" || !st.s.InTurn || len(st.out.Facts) > 0 {
+		return false
+	}
+	leaves, err := c.Leaves()
+	if err != nil {
+		return false
+	}
+	if _, waits := st.s.Ledger.Pending(c.ID); !waits {
+		return false
+	}
+	ref, args := st.ref(c.Server, c.Name), argsDigest(leaves)
+	return slices.ContainsFunc(st.s.Let, func(l Let) bool {
+		return l.Call == c.ID && l.Tool == ref && l.Args == args && st.s.Ledger.Within(l.Mark)
+	})
+}
+
+// refusedBefore drops what would be written a second time of a call that was not
+// let through at its first try either. The answer is the one of now.
+func (st *step) refusedBefore() {
+	out := &st.out
+	if !st.ev.Retry || st.ev.Call.ID == "" || out.Reply.Decision.Verdict > floodmark.Confirm || len(out.Facts) != 1 {
+		return
+	}
+	d, ok := out.Facts[0].(floodmark.ActionDecided)
+	if ok && slices.Contains(st.s.Refused, Refused{Call: d.Action.Call, Tool: d.Action.Tool, Args: d.Action.ArgsDigest}) {
+		out.Facts = nil
+	}
+}
+
+// arrivedBefore reports whether this result was taken in at its first try, and as
+// what.
+func (st *step) arrivedBefore(id floodmark.CallID, d floodmark.Digest) (floodmark.NodeID, bool) {
+	if !st.ev.Retry || st.ev.Call.ID == "" {
+		return 0, false
+	}
+	for _, l := range st.s.Let {
+		if l.Call == id && l.Came == d && !d.IsZero() {
+			return l.Node, true
+		}
+	}
+	return 0, false
+}
+
+// saidBefore reports whether this message was taken in at its first try.
+func (st *step) saidBefore(d floodmark.Digest) bool {
+	if !st.ev.Retry || d.IsZero() || !st.s.InTurn {
+		return false
+	}
+	l := &st.s.Ledger
+	for n := floodmark.NodeID(l.Len()) - 1; n >= max(0, floodmark.NodeID(l.Len())-maxTriedIn); n-- {
+		src, ok := l.Source(n)
+		if ok && l.Live(n) && src.Kind == floodmark.NodeInput && src.Digest == d && src.Origin.Sender == st.ev.Origin.Sender && src.Origin.Name == st.ev.Origin.Name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,117 @@
+package kernel_test
+
+import (
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
+)
+
+func again(ev hook.Event) hook.Event {
+	ev.Retry = true
+	return ev
+}
+
+// An event that was written down is not written twice when its sender, who got
+// no answer, sends it again: and the answer is the same.
+func TestAskedAgainIsOneDecision(t *testing.T) {
+	const args = `{"q":"a"}`
+	before := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("look", args)}
+	after := hook.Event{Point: hook.AfterToolCall, Call: before.Call, Result: hook.Result{Text: "what there was"}}
+	page := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("page", `{"url":"https://news.example/"}`)}
+	run := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("shell", `{"code":"make all"}`)}
+	for name, c := range map[string]struct {
+		before []hook.Event
+		event  hook.Event
+	}{
+		"allowed":        {nil, before},
+		"lowers by self": {nil, page},
+		"result":         {[]hook.Event{before}, after},
+		"asked":          {[]hook.Event{page}, run},
+		"owner's words":  {nil, hook.Event{Point: hook.MessageReceived, Origin: olga(), Text: "and now?", Typed: true}},
+		"others' words":  {nil, hook.Event{Point: hook.MessageReceived, Origin: floodmark.Origin{Kind: floodmark.FromSender, Sender: "x"}, Text: "hello"}},
+		"sub-agent":      {nil, hook.Event{Point: hook.SubagentSpawned, Child: "k", Text: "go on"}},
+	} {
+		d := newDesk(t, "")
+		d.owner("look around")
+		for _, ev := range c.before {
+			d.tell(ev)
+		}
+		first := d.tell(c.event)
+		if len(first.Facts) == 0 {
+			t.Fatalf("%s: nothing was written", name)
+		}
+		second := d.tell(again(c.event))
+		if len(second.Facts) != 0 || len(second.Forks) != 0 || second.Ask != nil {
+			t.Errorf("%s: written twice: %+v", name, second.Facts)
+		}
+		if a, b := first.Reply, second.Reply; a.Decision.Verdict != b.Decision.Verdict || a.Ticket != b.Ticket || a.Line != b.Line {
+			t.Errorf("%s: answered %+v, then %+v", name, a, b)
+		}
+	}
+}
+
+// What is not the same event, or holds no longer, is judged like something new.
+func TestAskedAgainIsJudged(t *testing.T) {
+	before := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("look", `{"q":"a"}`)}
+	page := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("page", `{"url":"https://news.example/"}`)}
+	for name, c := range map[string]struct {
+		between []hook.Event
+		change  func(*hook.Event)
+	}{
+		"not said to be again": {nil, func(ev *hook.Event) { ev.Retry = false }},
+		"other arguments":      {nil, func(ev *hook.Event) { ev.Call.Args = []byte(`{"q":"b"}`) }},
+		"other tool":           {nil, func(ev *hook.Event) { ev.Call.Name = "wall" }},
+		"other name":           {nil, func(ev *hook.Event) { ev.Call.ID = "other" }},
+		"a lower mark":         {[]hook.Event{page, {Point: hook.AfterToolCall, Call: page.Call, Result: hook.Result{Text: "news"}}}, nil},
+		"a stranger":           {[]hook.Event{{Point: hook.MessageReceived, Origin: floodmark.Origin{Kind: floodmark.FromSender, Sender: "x"}, Text: "hi"}}, nil},
+		"its result is here":   {[]hook.Event{{Point: hook.AfterToolCall, Call: before.Call, Result: hook.Result{Text: "x"}}}, nil},
+		"a later turn":         {[]hook.Event{{Point: hook.SessionEnd}}, nil},
+	} {
+		d := newDesk(t, "")
+		d.owner("look around")
+		if out := d.tell(before); !allowed(out) {
+			t.Fatal(out.Reply)
+		}
+		for _, ev := range c.between {
+			d.tell(ev)
+		}
+		ev := again(before)
+		if c.change != nil {
+			c.change(&ev)
+		}
+		if out := d.tell(ev); len(kept[floodmark.ActionDecided](out)) != 1 {
+			t.Errorf("%s: not judged: %+v", name, out.Facts)
+		}
+	}
+}
+
+// A call without a name of its own may be another one, and one approval is for one
+// call: only the try that was told again has it.
+func TestAskedAgainUsesOneApproval(t *testing.T) {
+	d := newDesk(t, "")
+	d.reads("page", `{"url":"https://news.example/"}`, "text")
+	run := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("shell", `{"code":"make all"}`)}
+	d.tell(run)
+	d.answer(approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: d.ticket, Typed: true, Code: d.code})
+	if out := d.tell(run); !allowed(out) || len(kept[floodmark.GrantUsed](out)) != 1 {
+		t.Fatalf("%+v", out.Reply)
+	}
+	if out := d.tell(again(run)); !allowed(out) || len(out.Facts) != 0 {
+		t.Errorf("told again: %+v", out.Facts)
+	}
+	if out := d.tell(run); allowed(out) {
+		t.Error("a second call ran on one approval")
+	}
+	if out := d.tell(again(run)); allowed(out) {
+		t.Error("after a no the old yes counted")
+	}
+	d = newDesk(t, "")
+	nameless := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("look", `{"q":"a"}`)}
+	nameless.Call.ID = ""
+	d.tell(nameless)
+	if out := d.tell(again(nameless)); len(kept[floodmark.ActionDecided](out)) != 1 {
+		t.Error("a call without a name was taken for another")
+	}
+}
