@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -42,12 +43,17 @@ type Options struct {
 	TLS *tls.Config
 	// Timeout bounds one Handle; zero means [DefaultTimeout].
 	Timeout time.Duration
+	// Also are other addresses of the same fleet, for callers that have no load
+	// balancer before it: https:// URLs like the first.
+	Also []string
 }
 
 // A Client asks one daemon. It is safe for concurrent use.
 type Client struct {
 	transport *http.Transport
-	hooks     wire.HookServiceClient
+	ways      []way // to the same fleet; a local socket is one
+	tries     int
+	turn      atomic.Int64 // of the way that answered last
 	owner     wire.OwnerServiceClient
 	timeout   time.Duration
 }
@@ -55,7 +61,7 @@ type Client struct {
 // Dial prepares a client for the daemon at a socket's path or an https:// URL.
 // It does not connect yet: a daemon that is not there shows in the answers.
 func Dial(target string, o Options) (*Client, error) {
-	c := &Client{transport: &http.Transport{IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 16}, timeout: o.Timeout}
+	c := &Client{transport: &http.Transport{IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 16}, timeout: o.Timeout, tries: 1}
 	if c.timeout <= 0 {
 		c.timeout = DefaultTimeout
 	}
@@ -67,7 +73,9 @@ func Dial(target string, o Options) (*Client, error) {
 	web := &http.Client{Transport: c.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	plain := connect.WithAcceptCompression("gzip", nil, nil)
 	token := connect.WithInterceptors(bearer(o.Token))
-	c.hooks = wire.NewHookServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxReplyBytes))
+	for _, base := range append([]string{base}, o.Also...) {
+		c.ways = append(c.ways, way{wire.NewHookServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxReplyBytes))})
+	}
 	c.owner = wire.NewOwnerServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxOwnerBytes))
 	return c, nil
 }
@@ -84,6 +92,9 @@ func (c *Client) reach(target string, o Options) (string, error) {
 		if path == "" || !filepath.IsAbs(path) {
 			return "", fmt.Errorf("dial floodmark: %q is no absolute path of a socket and no https:// URL", target)
 		}
+		if len(o.Also) > 0 {
+			return "", errors.New("dial floodmark: a local socket has one monitor behind it; other addresses are for https:// URLs")
+		}
 		if o.Token != "" {
 			return "", errors.New("dial floodmark: a token is for https:// URLs; a local socket knows its caller")
 		}
@@ -92,10 +103,14 @@ func (c *Client) reach(target string, o Options) (string, error) {
 		}
 		return "http://floodmark", nil
 	}
-	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("dial floodmark: want a socket's path or a URL such as https://floodmark.firm.example:7443; nothing else is safe")
+	for _, address := range append([]string{target}, o.Also...) {
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return "", errors.New("dial floodmark: want a socket's path or a URL such as https://floodmark.firm.example:7443; nothing else is safe")
+		}
 	}
+	c.tries = MaxTries
+	c.transport.DialContext = dialer()
 	c.transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS13}
 	if o.TLS != nil {
 		c.transport.TLSClientConfig = o.TLS.Clone()
@@ -116,6 +131,7 @@ func (c *Client) Owner() wire.OwnerServiceClient { return c.owner }
 // agent must do. On any error (no daemon, no answer in time, an answer that is
 // not understood) the reply is the zero reply, which restricts, with a line
 // that says so. The error is for logs: a caller that ignores it is still safe.
+// A fleet is asked up to [MaxTries] times, begun within [TryWithin].
 func (c *Client) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if err := ev.Check(); err != nil {
 		reply, err := refused(err)
@@ -127,11 +143,7 @@ func (c *Client) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) 
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	answer, err := c.hooks.Handle(ctx, wire.FromEvent(ev))
-	if err != nil {
-		return refused(err)
-	}
-	reply, err := answer.Hook()
+	reply, err := c.ask(ctx, ev)
 	if err != nil {
 		return refused(err)
 	}
