@@ -11,6 +11,7 @@ const (
 	FolderArtifact ArtifactKind = "folder" // which artifacts lie below a folder
 	MemoryArtifact ArtifactKind = "memory" // what a tool server remembers
 	TextArtifact   ArtifactKind = "text"   // a text that was handed on, by its digest
+	ServerArtifact ArtifactKind = "server" // what sessions gave a tool server that they use together
 	VouchArtifact  ArtifactKind = "vouch"  // the owner's last word on a content, by its digest
 )
 

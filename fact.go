@@ -312,6 +312,8 @@ type CallFollowed struct {
 	// Gateway is what the gateway calls it.
 	Gateway CallID  `json:"gateway"`
 	Tool    ToolRef `json:"tool"`
+	// Shared is the server, if sessions use it together.
+	Shared string `json:"shared,omitempty"`
 }
 
 // TicketCounted says that one of the two people whom a question needs has approved

@@ -84,7 +84,7 @@ func fileRef() floodmark.ArtifactRef {
 
 func shortExamples(at time.Time) []floodmark.Fact {
 	return []floodmark.Fact{
-		floodmark.CallFollowed{Call: "c", Gateway: "g", Tool: floodmark.ToolRef{Agent: "a", Server: "s", Name: "n"}},
+		floodmark.CallFollowed{Call: "c", Gateway: "g", Tool: floodmark.ToolRef{Agent: "a", Server: "s", Name: "n"}, Shared: "s"},
 		floodmark.ChildSpawned{Child: "k"},
 		floodmark.TicketCounted{Ticket: "t", Person: "p", By: "b", Channel: "c"},
 		floodmark.PauseBegan{Pause: floodmark.Pause{Session: "s", From: at, Until: at, By: "b", Channel: "c"}},

@@ -112,6 +112,13 @@ type Event struct {
 	// another node: what was decided then is answered again if it still holds.
 	Retry bool `json:"retry,omitempty"`
 
+	// Shared names the server of tools that this is about, if the owner lets
+	// several sessions use one such server: what it says carries the marks of all
+	// who wrote to it. Given says that this session is about to give it something
+	// besides a call, at context_assembled.
+	Shared string `json:"shared,omitempty"`
+	Given  bool   `json:"given,omitempty"`
+
 	// Child is the sub-agent's session.
 	Child floodmark.SessionID `json:"child,omitempty"`
 }

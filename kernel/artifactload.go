@@ -181,7 +181,7 @@ func chain(via []floodmark.Passage) string {
 			name = path.Base(name)
 		case floodmark.TextArtifact, floodmark.VouchArtifact:
 			name = name[:min(len(name), 8)]
-		case floodmark.MemoryArtifact:
+		case floodmark.MemoryArtifact, floodmark.ServerArtifact:
 		}
 		b.WriteString(" -> " + string(p.Artifact.Kind) + " " + visible(name) + " (session " + visible(string(p.Session)) + ")")
 	}

@@ -28,6 +28,7 @@ func (st *step) withCarried(j judged) []floodmark.NodeID {
 	for _, ref := range st.remembered(&j, false) {
 		inputs = append(inputs, st.carry(ref, st.find(ref))...)
 	}
+	inputs = append(inputs, st.givenBack()...)
 	slices.Sort(inputs)
 	return slices.Compact(inputs)
 }
@@ -42,11 +43,12 @@ func (st *step) carry(ref floodmark.ArtifactRef, kept []Kept) []floodmark.NodeID
 	f := floodmark.ArtifactRead{Artifact: ref}
 	var nodes []floodmark.NodeID
 	for _, s := range c.sources() {
-		if s.Own().Trust >= floodmark.Local && s.Own().Secrecy >= floodmark.Internal {
+		together := ref.Kind == floodmark.ServerArtifact
+		if !together && s.Own().Trust >= floodmark.Local && s.Own().Secrecy >= floodmark.Internal {
 			continue // no file is worth more
 		}
 		n, known := st.have(s, f.Sources)
-		if !known && st.own(s) {
+		if !known && !together && st.own(s) {
 			continue
 		}
 		if !known {
@@ -216,6 +218,7 @@ func (st *step) carriedBy(o floodmark.Origin, d floodmark.Digest) []floodmark.No
 	if !d.IsZero() && !(o.IsOwner && o.Group == "") {
 		nodes = append(nodes, st.carry(textRef(d), st.find(textRef(d)))...)
 	}
+	nodes = append(nodes, st.givenBack()...)
 	slices.Sort(nodes)
 	return slices.Compact(nodes)
 }
@@ -276,17 +279,27 @@ func (st *step) instructed() {
 func (st *step) late(c hook.Call) floodmark.Label {
 	l := floodmark.Clean()
 	leaves, err := c.Leaves()
+	first := st.node
+	for _, n := range st.givenBack() {
+		if n >= first || st.ev.Shared == "" { // what a hook announced was not made from it
+			l = l.Join(st.effective(n))
+		}
+	}
 	if st.in.Artifacts == nil || err != nil || len(leaves) == 0 {
 		return l
 	}
-	ref := st.ref(c.Server, c.Name)
-	j := judged{leaves: leaves, use: st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())}
-	j.action.Tool, j.action.Effects = ref, j.use.Effects
-	first := st.node
-	for _, n := range st.withCarried(j) {
+	for _, n := range st.withCarried(st.classified(c, leaves)) {
 		if n >= first {
 			l = l.Join(st.effective(n))
 		}
 	}
 	return l
+}
+
+// classified is what a call is, without what follows from it.
+func (st *step) classified(c hook.Call, leaves []hook.Leaf) judged {
+	ref := st.ref(c.Server, c.Name)
+	j := judged{leaves: leaves, use: st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())}
+	j.action.Tool, j.action.Call, j.action.Effects = ref, callID(c), j.use.Effects
+	return j
 }

@@ -32,6 +32,9 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 	if st.in.Artifacts == nil {
 		return
 	}
+	if !leavesNothing(&j) {
+		st.give(j.mark, j.action.Call, min(st.authority(j.action).Nodes, result))
+	}
 	t := st.touched(&j)
 	others := append(st.remembered(&j, true), handedOn(&j)...)
 	if len(t.writes) == 0 && t.runs == "" && len(others) == 0 {

@@ -22,6 +22,8 @@ type Running struct {
 	Met floodmark.CallID `json:"met,omitempty"`
 	// Mark is what it was judged by, at least.
 	Mark floodmark.Label `json:"mark"`
+	// Shared is its server, if the gateway said that sessions use it together.
+	Shared string `json:"shared,omitempty"`
 }
 
 // maxRunning bounds what a gateway can find again; older calls are judged anew.
@@ -42,7 +44,11 @@ func (st *step) followed() bool {
 	if at < 0 || st.s.hasMet(id) {
 		return false
 	}
-	st.keep(floodmark.CallFollowed{Call: st.s.Running[at].Call, Gateway: id, Tool: ref})
+	st.keep(floodmark.CallFollowed{Call: st.s.Running[at].Call, Gateway: id, Tool: ref, Shared: st.ev.Shared})
+	if j := st.classified(c, leaves); !leavesNothing(&j) {
+		st.give(st.mark, st.s.Running[at].Call, st.node)
+	}
+	st.givenBack()
 	return true
 }
 
@@ -73,7 +79,7 @@ func (s *State) ranOut(n floodmark.NodeID) {
 func (s *State) follow(f floodmark.CallFollowed) {
 	for i := range s.Running {
 		if r := &s.Running[i]; r.Call == f.Call && r.Tool == f.Tool && r.Met == "" {
-			r.Met = f.Gateway
+			r.Met, r.Shared = f.Gateway, f.Shared
 			return
 		}
 	}

@@ -160,6 +160,12 @@ func (st *step) groupHistory(o floodmark.Origin) {
 // that lists tools, but sees no model call, learns here which to hide.
 func (st *step) contextAssembled() {
 	st.openTurn()
+	if st.ev.Given {
+		st.give(st.mark, "", st.node)
+	}
+	if len(st.ev.Sources) > 0 {
+		st.givenBack() // also if all of it was heard before
+	}
 	for _, c := range st.ev.Sources {
 		st.content(c)
 	}

@@ -93,7 +93,7 @@ func (m *Monitor) artifactKey(key provenance.Key, ref floodmark.ArtifactRef) flo
 	switch ref.Kind {
 	case floodmark.FileArtifact, floodmark.TreeArtifact, floodmark.FolderArtifact:
 		machine = m.cfg.Machine
-	case floodmark.MemoryArtifact, floodmark.TextArtifact, floodmark.VouchArtifact:
+	case floodmark.MemoryArtifact, floodmark.ServerArtifact, floodmark.TextArtifact, floodmark.VouchArtifact:
 	}
 	var room [512]byte // enough for most names: nearly every decision comes here
 	text := room[:sha256.BlockSize]

@@ -21,6 +21,7 @@ func FromEvent(ev hook.Event) *Event {
 		Tools: list(ev.Tools, fromTool), Iteration: number(ev.Iteration), Calls: list(ev.Calls, fromCall),
 		Audience: text(string(ev.Audience)), Child: text(string(ev.Child)),
 		Gateway: ev.Gateway, Retry: ev.Retry,
+		Shared: text(ev.Shared), Given: ev.Given,
 	}
 	if !ev.Origin.IsZero() {
 		e.Origin = FromOrigin(ev.Origin)
@@ -45,6 +46,7 @@ func (x *Event) Hook() (hook.Event, error) {
 		Calls: list(x.GetCalls(), toCall), Call: toCall(x.GetCall()),
 		Audience: hook.Audience(x.GetAudience()), Child: floodmark.SessionID(x.GetChild()),
 		Gateway: x.GetGateway(), Retry: x.GetRetry(),
+		Shared: x.GetShared(), Given: x.GetGiven(),
 	}
 	var err error
 	if ev.Parts, err = contents("parts", x.GetParts()); err != nil {

@@ -80,7 +80,13 @@ type Event struct {
 	Gateway bool `protobuf:"varint,21,opt,name=gateway,proto3" json:"gateway,omitempty"`
 	// The same event was sent before and got no answer, perhaps to another node.
 	// What was decided then is answered again if it still holds.
-	Retry         bool `protobuf:"varint,22,opt,name=retry,proto3" json:"retry,omitempty"`
+	Retry bool `protobuf:"varint,22,opt,name=retry,proto3" json:"retry,omitempty"`
+	// The server of tools that this is about, if the owner lets several sessions
+	// use one such server: what it says carries the marks of all who wrote to it.
+	Shared string `protobuf:"bytes,23,opt,name=shared,proto3" json:"shared,omitempty"`
+	// The session is about to give that server something besides a call, at
+	// `context_assembled`.
+	Given         bool `protobuf:"varint,24,opt,name=given,proto3" json:"given,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -265,6 +271,20 @@ func (x *Event) GetGateway() bool {
 func (x *Event) GetRetry() bool {
 	if x != nil {
 		return x.Retry
+	}
+	return false
+}
+
+func (x *Event) GetShared() string {
+	if x != nil {
+		return x.Shared
+	}
+	return ""
+}
+
+func (x *Event) GetGiven() bool {
+	if x != nil {
+		return x.Given
 	}
 	return false
 }
@@ -797,7 +817,7 @@ var File_floodmark_v1_hook_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\n" +
-	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xc1\x05\n" +
+	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xef\x05\n" +
 	"\x05Event\x12\x14\n" +
 	"\x05point\x18\x01 \x01(\tR\x05point\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x18\n" +
@@ -821,7 +841,9 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\baudience\x18\x13 \x01(\tR\baudience\x12\x14\n" +
 	"\x05child\x18\x14 \x01(\tR\x05child\x12\x18\n" +
 	"\agateway\x18\x15 \x01(\bR\agateway\x12\x14\n" +
-	"\x05retry\x18\x16 \x01(\bR\x05retry\"\x8d\x01\n" +
+	"\x05retry\x18\x16 \x01(\bR\x05retry\x12\x16\n" +
+	"\x06shared\x18\x17 \x01(\tR\x06shared\x12\x14\n" +
+	"\x05given\x18\x18 \x01(\bR\x05given\"\x8d\x01\n" +
 	"\aContent\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12,\n" +
 	"\x06origin\x18\x02 \x01(\v2\x14.floodmark.v1.OriginR\x06origin\x12\x12\n" +
