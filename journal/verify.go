@@ -22,6 +22,8 @@ type Evidence struct {
 	// Held are checkpoints that were kept somewhere else: in a mail, on paper,
 	// on another machine. They notice a log that was rewritten as a whole.
 	Held [][]byte
+	// Only chooses the sessions that are looked at and told of; nil for all.
+	Only func(Session) bool
 	// Apart says that whoever can write the journal can write neither the log
 	// nor the key. If that is not known, it is not so.
 	Apart bool
@@ -155,8 +157,11 @@ func (v *verification) run(ctx context.Context) error {
 	return nil
 }
 
-// mine reports whether a session belongs to this round.
+// mine reports whether a session is asked about and belongs to this round.
 func (v *verification) mine(s Session) bool {
+	if v.evidence.Only != nil && !v.evidence.Only(s) {
+		return false
+	}
 	return v.parts == 1 || maphash.Comparable(v.seed, s)%v.parts == v.part
 }
 

@@ -370,3 +370,20 @@ func TestProbe(t *testing.T) {
 		t.Errorf("another key: %+v", r)
 	}
 }
+
+// Whoever asks for some sessions hears of no others, also if those are gone.
+func TestVerifyOnlySome(t *testing.T) {
+	b := three(t)
+	b.entries("s1")[6].Body[9] ^= 1
+	delete(b.j.sessions, named("s3"))
+	ev := b.evidence()
+	ev.Only = func(s Session) bool { return s == named("s2") }
+	r, err := Verify(t.Context(), b.j, ev, nil)
+	if err != nil || !r.OK() || r.Sessions != 1 || r.Entries != 6 {
+		t.Errorf("s2 alone: %+v, %v", r, err)
+	}
+	ev.Only = func(s Session) bool { return s == named("s3") }
+	if r, err = Verify(t.Context(), b.j, ev, nil); err != nil || r.Found != 1 || r.Findings[0].Kind != Gone {
+		t.Errorf("s3 alone: %+v, %v", r, err)
+	}
+}

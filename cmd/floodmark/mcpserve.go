@@ -96,9 +96,9 @@ func (c *console) mcpServe(ctx context.Context, f mcpServeFlags) error {
 	if err != nil {
 		return err
 	}
-	tokens, err := httpapi.OpenTokens(paths.Tokens, c.clock)
+	tokens, err := c.tokens(f.place)
 	if err != nil {
-		return refuse("", "%s", err)
+		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -37,10 +39,15 @@ func (c *console) tokens(p place) (*httpapi.Tokens, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(paths.Tokens), 0o700); err != nil {
+	service, err := config.LoadService(paths.Service)
+	if err != nil {
+		return nil, refuse("mend the file: it may say where the tokens are", "%s", err)
+	}
+	file := cmp.Or(service.Tokens, paths.Tokens)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return nil, refuse("check that you may write there", "make the folder of tokens: %s", reason(err))
 	}
-	t, err := httpapi.OpenTokens(paths.Tokens, c.clock)
+	t, err := httpapi.OpenTokens(file, c.clock)
 	if err != nil {
 		return nil, refuse("", "%s", err)
 	}

@@ -32,6 +32,12 @@ type Service struct {
 	Traces string `yaml:"traces"`
 	// Events is the file that gets security events, one OCSF object a line.
 	Events string `yaml:"events"`
+	// Tokens is the file of tokens, where several nodes share one; empty for that
+	// of the installation.
+	Tokens string `yaml:"tokens"`
+	// Tenants are those whose sessions are kept apart here, by name. None means
+	// that there is only the empty one.
+	Tenants map[string]Tenant `yaml:"tenants"`
 	// Owners are the users whose agents may report in system mode.
 	Owners []string `yaml:"owners"`
 	// Verifier are gates outside that calls have to pass.
@@ -177,6 +183,9 @@ func (s Service) check() error {
 		case a.Ask == AskNative && !agents.CanAsk(name):
 			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
 		}
+	}
+	if err := s.checkTenants(); err != nil {
+		return err
 	}
 	if s.Auditor != nil {
 		if err := s.Auditor.check(); err != nil {

@@ -199,7 +199,7 @@ func (d *Daemon) incident(ctx context.Context, kind, text string) {
 
 // note counts an incident in a session and writes it down.
 func (d *Daemon) note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
-	if !d.notes.add(seen.Kind, seen.Text, d.opts.Now()) {
+	if !d.notes.add(s.Tenant, seen.Kind, seen.Text, d.opts.Now()) {
 		return nil // it happens all the time: it is counted, and written down now and then
 	}
 	d.opts.Log.Warn("incident", "kind", seen.Kind, "text", seen.Text)

@@ -39,7 +39,7 @@ func (d *desk) Ask(_ context.Context, t approval.Ticket) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tidy()
-	d.open = slices.DeleteFunc(d.open, func(o approval.Ticket) bool { return o.ID == t.ID && o.Session == t.Session })
+	d.open = slices.DeleteFunc(d.open, func(o approval.Ticket) bool { return o.ID == t.ID && o.Session == t.Session && o.Tenant == t.Tenant })
 	if len(d.open) >= maxOpen {
 		d.open = slices.Delete(d.open, 0, len(d.open)-maxOpen+1)
 	}
@@ -56,7 +56,7 @@ func (d *desk) Code(s journal.Session, t floodmark.TicketID) (string, bool) {
 	defer d.mu.Unlock()
 	d.tidy()
 	for _, o := range d.open {
-		if o.ID == t && o.Session == s.ID {
+		if o.ID == t && o.Session == s.ID && o.Tenant == s.Tenant {
 			return o.Code, true
 		}
 	}
@@ -78,7 +78,7 @@ func (d *desk) Named(code string) (journal.Session, floodmark.TicketID, bool) {
 			found, ok = o, true
 		}
 	}
-	return journal.Session{ID: found.Session}, found.ID, ok
+	return journal.Session{Tenant: found.Tenant, ID: found.Session}, found.ID, ok
 }
 
 // Closed implements [approval.Closer]: the code of a question that has ended is

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -27,7 +28,7 @@ func (d *Daemon) listenNetwork(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	if d.tokens, err = httpapi.OpenTokens(d.opts.Paths.Tokens, d.opts.Now); err != nil {
+	if d.tokens, err = httpapi.OpenTokens(cmp.Or(d.opts.Service.Tokens, d.opts.Paths.Tokens), d.opts.Now); err != nil {
 		return err
 	}
 	for _, l := range d.opts.Service.Listen {

@@ -11,11 +11,18 @@ import (
 // notes are what a person should look at, kept for status. The journal keeps
 // them for good.
 type notes struct {
-	mu    sync.Mutex // guards what is below
+	mu   sync.Mutex                 // guards what is below
+	of   map[string]*tenantNotes    // by tenant: nobody hears of another's
+	pace map[noteKind]*rate.Limiter // of what is written down
+}
+
+type noteKind struct{ tenant, kind string }
+
+// tenantNotes are those of one tenant.
+type tenantNotes struct {
 	lines []string
 	count int64
-	told  []string                 // the newest of what is no incident
-	pace  map[string]*rate.Limiter // by kind, of what is written down
+	told  []string // the newest of what is no incident
 }
 
 // maxNotes bounds what status lists; all are counted.
@@ -32,41 +39,63 @@ const (
 	maxKinds        = 64
 )
 
-// add notes an incident and reports whether it is to be written down.
-func (n *notes) add(kind, text string, now time.Time) bool {
+// add notes an incident of a tenant and reports whether it is to be written down.
+func (n *notes) add(tenant, kind, text string, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.count++
-	if len(n.lines) < maxNotes {
-		n.lines = append(n.lines, kind+": "+text)
+	own := n.own(tenant)
+	own.count++
+	if len(own.lines) < maxNotes {
+		own.lines = append(own.lines, kind+": "+text)
 	}
 	if n.pace == nil {
-		n.pace = map[string]*rate.Limiter{}
+		n.pace = map[noteKind]*rate.Limiter{}
 	}
-	pace, ok := n.pace[kind]
+	pace, ok := n.pace[noteKind{tenant, kind}]
 	if !ok {
-		if len(n.pace) >= maxKinds {
+		kinds := 0
+		for k := range n.pace {
+			if k.tenant == tenant {
+				kinds++
+			}
+		}
+		if kinds >= maxKinds {
 			return false
 		}
 		pace = rate.NewLimiter(incidentsPace, incidentsAtOnce)
-		n.pace[kind] = pace
+		n.pace[noteKind{tenant, kind}] = pace
 	}
 	return pace.AllowN(now, 1)
 }
 
-// tell notes what is no incident.
+// own are the notes of a tenant. Tenants are those that service.yaml names, so
+// they are bounded. The caller holds the lock.
+func (n *notes) own(tenant string) *tenantNotes {
+	if n.of == nil {
+		n.of = map[string]*tenantNotes{}
+	}
+	if n.of[tenant] == nil {
+		n.of[tenant] = &tenantNotes{}
+	}
+	return n.of[tenant]
+}
+
+// tell notes what is no incident, for whoever runs the monitor.
 func (n *notes) tell(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.told = append(n.told[max(0, len(n.told)+1-maxTold):], text)
+	own := n.own("")
+	own.told = append(own.told[max(0, len(own.told)+1-maxTold):], text)
 }
 
-func (n *notes) list() (lines []string, count int64) {
+// list are the notes of a tenant.
+func (n *notes) list(tenant string) (lines []string, count int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	lines = append([]string(nil), n.lines...)
-	if more := n.count - int64(len(lines)); more > 0 {
+	own := n.own(tenant)
+	lines = append([]string(nil), own.lines...)
+	if more := own.count - int64(len(lines)); more > 0 {
 		lines = append(lines, strconv.FormatInt(more, 10)+" more incidents: «floodmark show floodmark/incidents» lists what was written down")
 	}
-	return append(lines, n.told...), n.count
+	return append(lines, own.told...), own.count
 }

@@ -11,27 +11,36 @@ func TestIncidentsArePaced(t *testing.T) {
 	n, now := &notes{}, time.Unix(1000, 0)
 	written := 0
 	for range 10 * incidentsAtOnce {
-		if n.add("knock", "at the door", now) {
+		if n.add("", "knock", "at the door", now) {
 			written++
 		}
 	}
 	if written != incidentsAtOnce {
 		t.Errorf("%d written down at once, want %d", written, incidentsAtOnce)
 	}
-	if !n.add("other", "something else", now) {
+	if !n.add("", "other", "something else", now) {
 		t.Error("another kind is held back, too")
 	}
-	if !n.add("knock", "at the door", now.Add(2*time.Second)) {
+	if !n.add("", "knock", "at the door", now.Add(2*time.Second)) {
 		t.Error("nothing is written down later")
 	}
-	lines, count := n.list()
+	lines, count := n.list("")
 	if count != 10*incidentsAtOnce+2 || len(lines) != maxNotes+1 || !strings.Contains(lines[maxNotes], "more incidents") {
 		t.Errorf("%d counted, %d lines", count, len(lines))
 	}
 	for i := range maxKinds {
-		n.add(strings.Repeat("k", i+1), "", now)
+		n.add("", strings.Repeat("k", i+1), "", now)
 	}
-	if n.add("one kind too many", "", now) {
+	if n.add("", "one kind too many", "", now) {
 		t.Error("kinds have no limit")
+	}
+	if lines, count := n.list("firm"); len(lines) != 0 || count != 0 {
+		t.Errorf("a tenant hears %q", lines)
+	}
+	if !n.add("firm", "one kind too many", "of its own", now) {
+		t.Error("what others did keeps a tenant's incidents from being written")
+	}
+	if lines, _ := n.list(""); strings.Contains(strings.Join(lines, " "), "of its own") {
+		t.Error("a tenant's incident is told to others")
 	}
 }

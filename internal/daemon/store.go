@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"crypto/hkdf"
+	"crypto/sha256"
 	"fmt"
 	"net/url"
 	"os"
@@ -110,12 +112,20 @@ func orElse(d, usual time.Duration) time.Duration {
 	return d
 }
 
-// key is the tenant's key. A laptop has one tenant.
+// key is the tenant's key. A laptop has one tenant, the empty one. Those that
+// service.yaml names have keys that follow from the installation's, so that
+// nodes with the same index.key agree and no tenant's index helps with another's.
 func (d *Daemon) key(tenant string) (provenance.Key, error) {
-	if tenant != "" {
-		return provenance.Key{}, fmt.Errorf("there is no tenant %q here", tenant)
+	if tenant == "" {
+		return d.keys.Index, nil
 	}
-	return d.keys.Index, nil
+	if !d.opts.Service.HasTenant(tenant) {
+		return provenance.Key{}, fmt.Errorf("there is no tenant %q here: name it under tenants in service.yaml", tenant)
+	}
+	var key provenance.Key
+	derived, err := hkdf.Key(sha256.New, d.keys.Index[:], nil, "floodmark tenant key 1: "+tenant, len(key))
+	copy(key[:], derived)
+	return key, err
 }
 
 // erased checks that a tombstone is one of ours.

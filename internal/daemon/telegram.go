@@ -81,10 +81,13 @@ func (d *Daemon) openBot(set config.Telegram) (*telegram.Bot, error) {
 	return bot, nil
 }
 
-// noted are what a person should look at: incidents, and what keeps channels
-// from working.
-func (d *Daemon) noted() (lines []string, incidents int64) {
-	lines, incidents = d.notes.list()
+// noted are what a person should look at: a tenant's incidents, and, for whoever
+// runs the monitor, what keeps channels from working.
+func (d *Daemon) noted(tenant string) (lines []string, incidents int64) {
+	lines, incidents = d.notes.list(tenant)
+	if tenant != "" {
+		return lines, incidents
+	}
 	for _, bot := range d.bots {
 		lines = append(lines, bot.Problems()...)
 	}

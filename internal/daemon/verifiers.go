@@ -51,6 +51,6 @@ func (d *Daemon) gateFailures(entries []journal.Entry) {
 		if a.Verdict == floodmark.Allow {
 			what = "failMode let the call pass"
 		}
-		d.notes.add("verifier-failed", fmt.Sprintf("%s gave no answer (%s), and %s", a.Verifier, a.Text, what), d.opts.Now())
+		d.notes.add("", "verifier-failed", fmt.Sprintf("%s gave no answer (%s), and %s", a.Verifier, a.Text, what), d.opts.Now())
 	}
 }

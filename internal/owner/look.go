@@ -270,11 +270,16 @@ func compareTimes(a, b *timestamppb.Timestamp) int {
 
 // Status implements [httpapi.Owner].
 func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusRequest) (*wire.StatusResponse, error) {
-	lines, incidents := d.Notes()
+	lines, incidents := d.Notes(who.Tenant)
 	out := &wire.StatusResponse{
 		Version: d.Version, Started: timestamppb.New(d.Started), Policy: d.policy(d.Rules()), Engine: d.Engine, Place: d.Place,
 		Pending: int64(len(d.Monitor.Pending(who.Tenant))), Incidents: incidents, Mode: d.Mode, Tenant: who.Tenant,
-		Warnings: append(lines, d.standing()...), Quiet: d.Rules().Policy.Settings("").Quiet.Line(d.Now()),
+		Warnings: lines, Quiet: d.Rules().Policy.Settings("").Quiet.Line(d.Now()),
+	}
+	if who.Tenant == "" {
+		out.Warnings = append(out.Warnings, d.standing()...)
+	} else {
+		out.Place, out.Policy.Files = "", nil // where things lie is for whoever runs them
 	}
 	var err error
 	if out.Pauses, err = d.pauses(ctx, who.Tenant); err != nil {

@@ -29,8 +29,9 @@ type Desk struct {
 	// Rules says which rules hold; Reload reads them again.
 	Rules  func() Rules
 	Reload func() Rules
-	// Notes are what a person should look at, with how many incidents there were.
-	Notes func() (lines []string, incidents int64)
+	// Notes are what a person of a tenant should look at, with how many incidents
+	// there were.
+	Notes func(tenant string) (lines []string, incidents int64)
 	// Incident counts an incident and writes it down.
 	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now      func() time.Time

@@ -2,6 +2,7 @@ package owner
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -135,10 +136,34 @@ func (d *Desk) awaitCode(ctx context.Context, s journal.Session, t floodmark.Tic
 	}
 }
 
+// logProblem is what a tenant hears of damage that is not in its own sessions.
+const logProblem = "the log of signed heads, or the store, is damaged: whoever runs this monitor must look"
+
+// evidence is what a check goes by: all sessions for whoever runs the monitor,
+// a tenant's own for its people, or one session.
+func (d *Desk) evidence(ctx context.Context, who httpapi.Identity, session string) (journal.Evidence, error) {
+	e := d.Evidence
+	switch {
+	case session != "":
+		s, err := d.named(ctx, who.Tenant, session)
+		if err != nil {
+			return e, err
+		}
+		e.Only = func(o journal.Session) bool { return o == s }
+	case who.Tenant != "":
+		e.Only = func(o journal.Session) bool { return o.Tenant == who.Tenant }
+	}
+	return e, nil
+}
+
 // Verify implements [httpapi.Owner].
-func (d *Desk) Verify(ctx context.Context, _ httpapi.Identity, _ *wire.VerifyRequest, send func(*wire.VerifyResponse) error) error {
+func (d *Desk) Verify(ctx context.Context, who httpapi.Identity, req *wire.VerifyRequest, send func(*wire.VerifyResponse) error) error {
+	evidence, err := d.evidence(ctx, who, req.GetSession())
+	if err != nil {
+		return err
+	}
 	var lost error
-	r, err := journal.Verify(ctx, d.Journal, d.Evidence, func(r journal.Report) {
+	r, err := journal.Verify(ctx, d.Journal, evidence, func(r journal.Report) {
 		if lost == nil {
 			lost = send(&wire.VerifyResponse{What: &wire.VerifyResponse_Progress{Progress: &wire.VerifyProgress{Sessions: r.Sessions, Entries: r.Entries}}})
 		}
@@ -153,10 +178,16 @@ func (d *Desk) Verify(ctx context.Context, _ httpapi.Identity, _ *wire.VerifyReq
 		Ok: r.OK(), Sessions: r.Sessions, Entries: r.Entries, Erased: r.Erased, Checkpoints: r.Checkpoints, Limits: []string{r.Worth},
 	}
 	for _, f := range r.Findings {
+		if who.Tenant != "" && f.Session.Tenant != who.Tenant {
+			f.Text = logProblem // what it says may be about others
+		}
 		report.Problems = append(report.Problems, f.Text)
 	}
 	if err != nil { // a store too damaged to be read to its end is a finding, too
 		report.Ok = false
+		if who.Tenant != "" {
+			err = errors.New(logProblem)
+		}
 		report.Problems = append(report.Problems, "the check could not be finished, so the rest is not known: "+err.Error())
 	}
 	return send(&wire.VerifyResponse{What: &wire.VerifyResponse_Report{Report: report}})

@@ -137,3 +137,31 @@ func TestVerifyReports(t *testing.T) {
 		t.Errorf("nobody listens: %v", err)
 	}
 }
+
+// A tenant's people have their own sessions checked, and hear of no others.
+func TestVerifyIsAboutOnesOwn(t *testing.T) {
+	r := newRoom(t)
+	r.tell("s1", hook.Event{Point: hook.SessionStart})
+	r.tell("s2", hook.Event{Point: hook.SessionStart})
+	sessions := func(who httpapi.Identity, name string) int64 {
+		t.Helper()
+		var n int64
+		err := r.Verify(t.Context(), who, &wire.VerifyRequest{Session: name}, func(v *wire.VerifyResponse) error {
+			n = v.GetReport().GetSessions()
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := sessions(stranger(), ""); n != 0 {
+		t.Errorf("a stranger hears of %d sessions", n)
+	}
+	if all, one := sessions(me(), ""), sessions(me(), "s1"); all != 2 || one != 1 {
+		t.Errorf("the owner hears of %d sessions, and of %d where one is named", all, one)
+	}
+	if err := r.Verify(t.Context(), stranger(), &wire.VerifyRequest{Session: "s1"}, nil); !errors.Is(err, httpapi.ErrNotFound) {
+		t.Errorf("a stranger names it: %v", err)
+	}
+}
