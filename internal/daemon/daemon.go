@@ -66,6 +66,7 @@ type Daemon struct {
 	desk    *desk
 	hub     *owner.Hub
 	gate    *gate
+	ready   *readiness
 	table   peer.Table
 	guarded *peer.Guarded
 	voices  *voices
@@ -131,7 +132,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 }
 
 func (d *Daemon) openMonitor() error {
-	d.desk, d.hub = newDesk(d.opts.Now), owner.NewHub()
+	d.desk, d.hub, d.ready = newDesk(d.opts.Now), owner.NewHub(), d.newReadiness()
 	d.approvers = append(d.approvers, d.desk)
 	d.live.gates = d.opts.Service.Gates()
 	gates, err := d.openVerifiers()
@@ -235,6 +236,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	for _, bot := range d.bots {
 		begin("talk to Telegram", bot.Run, beside)
 	}
+	begin("watch the journal", d.ready.run, beside)
 	begin("check the agents", d.selfChecks, beside)
 	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)
 	begin("ask again", d.askAgain, beside)
@@ -248,6 +250,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	case err = <-failed:
 	}
 	d.tell(sd.SdNotifyStopping)
+	d.ready.end()
 	d.opts.Fault(pointStop)
 	d.stop(servers)
 	stop()

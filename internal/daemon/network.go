@@ -72,7 +72,7 @@ func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(owner, o))
 	var list []server
 	for _, r := range d.network {
-		s := httpapi.NewServer(httpapi.Access(d.tokens, o, mux))
+		s := httpapi.NewServer(d.ready.probes(httpapi.Access(d.tokens, o, mux)))
 		list = append(list, serverOf(r.address, r.listener, s))
 	}
 	return list

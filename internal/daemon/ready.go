@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Where a load balancer asks, on every network door, without a token: whether this
+// process lives, and whether it could judge something now.
+const (
+	livePath  = "/livez"
+	readyPath = "/readyz"
+)
+
+const (
+	readyEvery  = time.Second
+	readyWithin = 2 * time.Second // one look at the journal
+	readyFor    = 5 * time.Second // how long a look counts: whoever looks may hang
+)
+
+// A readiness knows whether the journal would take an event now. The zero one is
+// not ready.
+type readiness struct {
+	now func() time.Time
+	// look asks the journal; nil for a store that has nobody else behind it.
+	look func(context.Context) error
+
+	mu     sync.Mutex // guards all below
+	well   time.Time  // when the journal last was
+	ending bool
+}
+
+func (d *Daemon) newReadiness() *readiness {
+	r := &readiness{now: d.opts.Now}
+	if j, ok := d.store.Journal.(interface{ Ready(context.Context) error }); ok {
+		r.look = j.Ready
+	}
+	return r
+}
+
+// run looks at the journal until ctx ends.
+func (r *readiness) run(ctx context.Context) error {
+	if r.look == nil {
+		return nil
+	}
+	tick := time.NewTicker(readyEvery)
+	defer tick.Stop()
+	for {
+		r.check(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (r *readiness) check(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	at := r.now()
+	err := r.look(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.well = time.Time{}
+		return
+	}
+	r.well = at
+}
+
+// end says that nothing new is to be sent here.
+func (r *readiness) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ending = true
+}
+
+// why is empty if events can be judged, or else says why not, to anybody.
+func (r *readiness) why() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	age := r.now().Sub(r.well)
+	switch {
+	case r.ending:
+		return "stopping"
+	case r.look != nil && (r.well.IsZero() || age > readyFor || age < -readyFor):
+		return "no database takes writes"
+	}
+	return ""
+}
+
+// ServeHTTP implements [http.Handler].
+func (r *readiness) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	if why := r.why(); why != "" {
+		http.Error(w, why, http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = io.WriteString(w, "ready\n") // it may be gone
+}
+
+// probes answers load balancers; all else goes on.
+func (r *readiness) probes(next http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+readyPath, r)
+	mux.HandleFunc("GET "+livePath, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "alive\n") // it may be gone
+	})
+	mux.Handle("/", next)
+	return mux
+}
