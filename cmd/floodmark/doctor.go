@@ -88,6 +88,7 @@ func (c *console) doctor(ctx context.Context, p place, form string) error {
 		func() []finding { return c.checkHooks(paths) },
 		func() []finding { return c.checkAgents(ctx, p) },
 		func() []finding { return c.checkServers(p) },
+		func() []finding { return c.checkLogins(p) },
 		func() []finding { return checkClock(ctx, d, c.clock()) },
 		func() []finding { return checkRoom(paths) },
 	} {

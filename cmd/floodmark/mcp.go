@@ -17,6 +17,6 @@ until you look.`,
 		Example: `  floodmark mcp wrap --server notes -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   floodmark mcp review`,
 	}
-	cmd.AddCommand(newMCPWrap(c), newMCPServe(c), newMCPReview(c))
+	cmd.AddCommand(newMCPWrap(c), newMCPServe(c), newMCPReview(c), newMCPLogin(c), newMCPLogout(c))
 	return cmd
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/mcppins"
-	"github.com/floodmark/floodmark/wire"
 )
 
 // A reviewing is what the owner wants of «mcp review».
@@ -149,11 +148,8 @@ func heldCount(list []mcppins.Entry) (n int) {
 // settle takes the owner's word. That it is the owner's, the monitor says: its
 // socket refuses whoever an agent started.
 func (c *console) settle(ctx context.Context, r *reviewing, form string) error {
-	if _, err := ask(ctx, c, r.place, (*desk).Status, &wire.StatusRequest{}); err != nil {
+	if err := c.asOwner(ctx, r.place); err != nil {
 		return err
-	}
-	if !c.stdinTerminal {
-		return refuse("use a terminal that no agent was started from", "a person at a terminal of this machine must say this")
 	}
 	b, err := c.book(r.place)
 	if err != nil {

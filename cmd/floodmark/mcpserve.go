@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"os/signal"
@@ -14,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/client"
-	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/hookrun"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/mcplogin"
 	"github.com/floodmark/floodmark/internal/mcpservice"
 )
 
@@ -53,7 +51,11 @@ is a command or a url:
     - name: tracker
       url: https://mcp.firm.example/v1
       headers: {Authorization: "Bearer ${TRACKER_TOKEN}"}
+    - name: wiki
+      url: https://wiki.firm.example/mcp
+      oauth: {}
 
+At a server with OAuth you log in with «floodmark mcp login NAME».
 What ${NAME} stands for is taken from the gateway's own environment, which no
 server and no client sees: a command gets PATH, HOME and the like, and what its
 env says.
@@ -80,12 +82,9 @@ func (c *console) mcpServe(ctx context.Context, f mcpServeFlags) error {
 	if f.config != "" {
 		paths.Gateway = c.path(f.config)
 	}
-	gateway, err := config.ReadGateway(paths.Gateway)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return refuse("write one; «floodmark help mcp serve» shows how", "there is no %s", paths.Gateway)
-	case err != nil:
-		return refuse("mend the file", "%s", err)
+	gateway, err := c.gateway(paths)
+	if err != nil {
+		return err
 	}
 	if f.listen != "" {
 		if gateway, err = gateway.At(f.listen); err != nil {
@@ -117,7 +116,7 @@ func (c *console) mcpServe(ctx context.Context, f mcpServeFlags) error {
 	}
 	talk := &together{out: c.stderr}
 	service := mcpservice.New(mcpservice.Options{
-		Gateway: gateway, Judge: judge, Pins: pins, Admit: admitAgent(tokens),
+		Gateway: gateway, Judge: judge, Pins: pins, Admit: admitAgent(tokens), Logins: mcplogin.Open(paths.Logins, c.clock),
 		Env: c.usualEnv(), Home: c.getenv("HOME"), Version: c.build.line(), Stderr: talk,
 		Note: func(server, line string) { talk.do(func() { c.say("floodmark: %s: %s", server, line) }) },
 	})

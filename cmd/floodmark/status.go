@@ -48,6 +48,8 @@ type statusReport struct {
 	Agents []agentReport `json:"agents"`
 	// MCP says what is held of MCP servers; missing if nothing is.
 	MCP string `json:"mcp,omitempty"`
+	// Logins are the MCP servers that want the owner to log in, a line for each.
+	Logins []string `json:"logins,omitempty"`
 	// Clients are the programs here that use MCP servers, which may be agents.
 	Clients []clientReport `json:"clients"`
 }
@@ -70,7 +72,7 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 		return looked
 	}
 	if form == asJSON && (err == nil || absent(err)) {
-		return c.statusJSON(d, s, statusReport{Agents: agents, MCP: c.heldLine(p), Clients: clients})
+		return c.statusJSON(d, s, statusReport{Agents: agents, MCP: c.heldLine(p), Logins: c.loginLines(p), Clients: clients})
 	}
 	page := &sheet{st: c.outStyle()}
 	if err == nil {
@@ -81,6 +83,9 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 		clientsText(page, clients, p, c.getenv("HOME"))
 		if held := c.heldLine(p); held != "" {
 			page.painted(0, held+".", page.st.yellow)
+		}
+		for _, line := range c.loginLines(p) {
+			page.painted(0, line+".", page.st.yellow)
 		}
 		fmt.Fprint(c.stdout, page.String())
 	}

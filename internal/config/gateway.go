@@ -46,8 +46,54 @@ type GatewayServer struct {
 	// URL is where it is, and Headers go with every request there.
 	URL     string            `yaml:"url"`
 	Headers map[string]Secret `yaml:"headers"`
+	// OAuth is how one logs in there; nil: by no more than Headers, unless the
+	// server asks for a login.
+	OAuth *GatewayLogin `yaml:"oauth"`
 	// Shared would let clients use one server together.
 	Shared bool `yaml:"shared"`
+}
+
+// A GatewayLogin is how one logs in at a server. All of it may be left out: then
+// the server says who logs the owner in, and floodmark registers there by itself.
+type GatewayLogin struct {
+	// Issuer is the only one that may.
+	Issuer string `yaml:"issuer"`
+	// ClientID and ClientSecret are what floodmark was registered by hand as.
+	ClientID     string `yaml:"client_id"`
+	ClientSecret Secret `yaml:"client_secret"`
+	// Scopes replace what the server asks for.
+	Scopes []string `yaml:"scopes"`
+	// Grant is browser, which is the usual, or client-credentials.
+	Grant string `yaml:"grant"`
+}
+
+// ByMachine is the grant that needs no person.
+const ByMachine = "client-credentials"
+
+const maxGatewayScopes = 64
+
+func (l GatewayLogin) check() error {
+	switch {
+	case l.Grant != "" && l.Grant != "browser" && l.Grant != ByMachine:
+		return fmt.Errorf("grant: %.40q is not known (write browser or %s)", l.Grant, ByMachine)
+	case l.Grant == ByMachine && (l.Issuer == "" || l.ClientID == "" || l.ClientSecret.IsZero()):
+		return fmt.Errorf("grant: %s needs issuer, client_id and client_secret", ByMachine)
+	case l.ClientID == "" && !l.ClientSecret.IsZero():
+		return errors.New("client_secret: it belongs to a client_id")
+	case len(l.Scopes) > maxGatewayScopes || slices.ContainsFunc(l.Scopes, func(s string) bool { return !regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]{1,256}$`).MatchString(s) }):
+		return fmt.Errorf("scopes: at most %d, each a word", maxGatewayScopes)
+	case len(l.ClientID) > maxSecretBytes || strings.ContainsFunc(l.ClientID, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return errors.New("client_id: want one word")
+	case l.Issuer == "":
+		return nil
+	}
+	if err := upstream.CheckURL(l.Issuer); err != nil {
+		return fmt.Errorf("issuer: %w", err)
+	}
+	if strings.HasPrefix(l.Issuer, "http:") && !localURL(l.Issuer) {
+		return errors.New("issuer: http goes no further than this machine (write https)")
+	}
+	return nil
 }
 
 const (
@@ -153,6 +199,19 @@ func (s GatewayServer) check() error {
 		}
 		if strings.HasPrefix(s.URL, "http:") && !localURL(s.URL) {
 			return errors.New("url: http goes no further than this machine (write https)")
+		}
+	}
+	if s.OAuth != nil {
+		if s.URL == "" {
+			return errors.New("oauth: a command has none (write env)")
+		}
+		for name := range s.Headers {
+			if strings.EqualFold(name, "Authorization") {
+				return errors.New("oauth: the header Authorization is there already (leave one of them out)")
+			}
+		}
+		if err := s.OAuth.check(); err != nil {
+			return fmt.Errorf("oauth: %w", err)
 		}
 	}
 	return s.checkPairs()

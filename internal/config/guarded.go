@@ -36,7 +36,7 @@ func (p Paths) Guarded() (*catalog.File, error) {
 	// Files one by one: the folder around them may be anybody's, as that of a
 	// policy is which the owner named.
 	for place, below := range map[string]string{
-		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
+		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Logins: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
 		p.Keys: "/**", p.Witness: "/**", p.Originals: "/**",
 	} {
 		if err := add(place, below); err != nil {

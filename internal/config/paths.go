@@ -34,6 +34,8 @@ type Paths struct {
 	Proofs string
 	// Pins are the definitions of MCP servers as the owner saw them.
 	Pins string
+	// Logins are the tokens that MCP servers gave the owner.
+	Logins string
 	// Checked is what the monitor's own check of every day found last.
 	Checked string
 	// Cards is which messages in Telegram show which questions; a bot's number
@@ -100,6 +102,7 @@ func under(config, data, state, runtime string) Paths {
 		Originals:   filepath.Join(state, "originals"),
 		Proofs:      filepath.Join(state, "proofs.json"),
 		Pins:        filepath.Join(state, "mcp-pins.json"),
+		Logins:      filepath.Join(state, "mcp-logins.json"),
 		Checked:     filepath.Join(state, "checked.json"),
 		Cards:       filepath.Join(state, "telegram"),
 		Running:     filepath.Join(state, "running"),

@@ -43,6 +43,8 @@ type Server struct {
 	// Headers are sent with every request, as credentials are. They are asked
 	// for once per connection and never shown.
 	Headers func() (http.Header, error)
+	// Credential is shown besides; nil: none is.
+	Credential Credential
 	// MaxAnswer replaces the constant, for tests.
 	MaxAnswer int64
 }
@@ -71,7 +73,7 @@ func Dial(ctx context.Context, s Server) (mcp.Connection, error) {
 		// In the clear nothing leaves this machine, whatever a name resolves to.
 		Here: u.Scheme == "http", DialTime: dialTime, HeaderBytes: maxHead, Idle: maxIdle, IdleTime: idleTime, HTTP2: true,
 	})
-	door := &door{next: client.Transport, headers: headers, max: s.MaxAnswer}
+	door := &door{next: client.Transport, headers: headers, credential: s.Credential, at: u, max: s.MaxAnswer}
 	client.Transport = door
 	inner, err := (&mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: client, DisableStandaloneSSE: true, MaxEventSize: int(s.MaxAnswer)}).Connect(ctx)
 	if err != nil {
@@ -85,9 +87,11 @@ func Dial(ctx context.Context, s Server) (mcp.Connection, error) {
 
 // A door adds what belongs to every request, and bounds every answer.
 type door struct {
-	next    http.RoundTripper
-	headers http.Header
-	max     int64
+	next       http.RoundTripper
+	headers    http.Header
+	credential Credential
+	at         *url.URL // of the server
+	max        int64
 
 	mu      sync.Mutex // guards version
 	version string     // of the protocol, once agreed on
@@ -104,7 +108,7 @@ func (d *door) RoundTrip(req *http.Request) (*http.Response, error) {
 	if version != "" && req.Header.Get(versionHeader) == "" {
 		req.Header.Set(versionHeader, version)
 	}
-	res, err := d.next.RoundTrip(req)
+	res, err := d.shown(req)
 	if err != nil {
 		return nil, err
 	}

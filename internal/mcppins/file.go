@@ -202,27 +202,11 @@ func (b *Book) change(ctx context.Context, with func(*file) error) (err error) {
 func (b *Book) lock(ctx context.Context) (free func() error, err error) {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
-	f, err := os.OpenFile(b.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
+	free, err = wholefile.Lock(ctx, b.path+".lock")
+	if errors.Is(err, wholefile.ErrLocked) {
+		err = errors.New("others are writing them")
 	}
-	const pace = 5 * time.Millisecond
-	tick := time.NewTicker(pace)
-	defer tick.Stop()
-	for {
-		taken, err := tryLock(f)
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		if taken {
-			return f.Close, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(errors.New("others are writing them"), f.Close())
-		case <-tick.C:
-		}
-	}
+	return free, err
 }
 
 // remember adds a hash to a list of at most limit, of which the oldest goes.

@@ -111,6 +111,13 @@ type judge struct {
 	calls  []string
 	who    map[floodmark.SessionID]string
 	ended  int
+	told   []string // every event as a text
+}
+
+func (j *judge) text() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Join(j.told, "\n")
 }
 
 func (j *judge) Handle(_ context.Context, ev hook.Event) (hook.Reply, error) {
@@ -120,6 +127,7 @@ func (j *judge) Handle(_ context.Context, ev hook.Event) (hook.Reply, error) {
 		j.who = map[floodmark.SessionID]string{}
 	}
 	j.who[ev.Session] = ev.Agent
+	j.told = append(j.told, fmt.Sprintf("%+v", ev))
 	if ev.Point == hook.SessionEnd {
 		j.ended++
 	}
@@ -171,8 +179,13 @@ func remote(t *testing.T, name string) config.GatewayServer {
 
 func run(t *testing.T, servers ...config.GatewayServer) *running {
 	t.Helper()
+	return runWith(t, func(*Options) {}, servers...)
+}
+
+func runWith(t *testing.T, with func(*Options), servers ...config.GatewayServer) *running {
+	t.Helper()
 	r := &running{judge: &judge{}}
-	r.Service = New(Options{
+	o := Options{
 		Gateway: config.Gateway{Servers: servers}, Judge: r.judge, Pins: seen{}, Stderr: os.Stderr, Version: "1",
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()},
 		Admit: func(token string) (string, error) {
@@ -186,7 +199,9 @@ func run(t *testing.T, servers ...config.GatewayServer) *running {
 			defer r.mu.Unlock()
 			r.notes = append(r.notes, server+": "+line)
 		},
-	})
+	}
+	with(&o)
+	r.Service = New(o)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

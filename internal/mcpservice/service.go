@@ -22,6 +22,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/mcpgateway"
 	"github.com/floodmark/floodmark/internal/mcphttp"
+	"github.com/floodmark/floodmark/internal/mcplogin"
 	"github.com/floodmark/floodmark/internal/mcpmux"
 )
 
@@ -42,6 +43,8 @@ type Options struct {
 	Pins    mcpgateway.Pins
 	// Admit returns whose token this is.
 	Admit func(token string) (client string, err error)
+	// Logins are the owner's at servers that want one; nil: there are none.
+	Logins *mcplogin.Book
 	// Env are the variables every command gets, besides its own. The gateway's
 	// other variables are nobody's business: they hold credentials.
 	Env []string
@@ -57,11 +60,14 @@ type Options struct {
 type Service struct {
 	o    Options
 	door *mcphttp.Handler
+	// logins show servers whose they are, by the servers' names. All sessions of
+	// clients share them.
+	logins map[string]*mcplogin.Holder
 }
 
 // New returns a gateway that nobody has reached yet.
 func New(o Options) *Service {
-	s := &Service{o: o}
+	s := &Service{o: o, logins: holders(o)}
 	s.door = mcphttp.NewHandler(mcphttp.Options{Admit: o.Admit, Open: s.open, Idle: time.Duration(o.Gateway.Idle)})
 	return s
 }
@@ -156,7 +162,7 @@ func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server 
 // what the owner's look at the server's definitions holds for.
 func (s *Service) reach(ctx context.Context, server config.GatewayServer) (mcp.Connection, string, error) {
 	if server.URL != "" {
-		conn, err := mcphttp.Dial(ctx, mcphttp.Server{URL: server.URL, Headers: func() (http.Header, error) {
+		conn, err := mcphttp.Dial(ctx, mcphttp.Server{URL: server.URL, Credential: s.credential(server), Headers: func() (http.Header, error) {
 			headers := http.Header{}
 			for name, value := range server.Headers {
 				text, err := value.Reveal()

@@ -33,6 +33,10 @@ type Options struct {
 	IdleTime     time.Duration
 	// HTTP2 is spoken where the server does.
 	HTTP2 bool
+	// Named are the only ones, as host:port, that may have any address; true for
+	// one that must be on this machine. All others must have a public address.
+	// Nil names nobody and bounds nothing.
+	Named map[string]bool
 }
 
 // Client returns a client for one server.
@@ -46,9 +50,13 @@ func Client(o Options) *http.Client {
 			return nil
 		}
 	}
+	dial := dialer.DialContext
+	if o.Named != nil {
+		dial = o.dialNamed
+	}
 	return &http.Client{
 		Transport: &http.Transport{
-			DialContext:            dialer.DialContext,
+			DialContext:            dial,
 			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots},
 			TLSHandshakeTimeout:    o.DialTime,
 			ForceAttemptHTTP2:      o.HTTP2,

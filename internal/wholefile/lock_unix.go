@@ -1,6 +1,6 @@
 //go:build unix
 
-package mcppins
+package wholefile
 
 import (
 	"errors"

@@ -1,13 +1,13 @@
 //go:build !unix
 
-package mcppins
+package wholefile
 
 import (
 	"errors"
 	"os"
 )
 
-// Other systems are not supported: everything is held there.
+// Other systems are not supported: nothing is locked there, so nothing is changed.
 var errSystem = errors.New("this system is not supported")
 
 func tryLock(*os.File) (bool, error) { return false, errSystem }

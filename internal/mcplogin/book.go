@@ -1,0 +1,173 @@
+package mcplogin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// maxFile bounds the file, waitTime the wait for others who write it.
+const (
+	maxFile  = 8 << 20
+	waitTime = 10 * time.Second
+)
+
+// How an issuer is shown the client's secret.
+const (
+	authBasic = "basic"
+	authPost  = "post"
+)
+
+// A login is what is kept of one.
+//
+// Rules for changing it: keys are only added, and a login without one must hold
+// for less.
+type login struct {
+	// URL is the server it was made for. At another address it is none.
+	URL string `json:"url"`
+	// Resource is what its tokens are for, Issuer who gave them.
+	Resource string `json:"resource"`
+	Issuer   string `json:"issuer"`
+	// TokenEndpoint and RevokeEndpoint are the issuer's, as they were at the login.
+	TokenEndpoint  string `json:"token_endpoint"`
+	RevokeEndpoint string `json:"revocation_endpoint,omitempty"`
+	ClientID       string `json:"client_id"`
+	Secret         key    `json:"client_secret,omitempty"`
+	Auth           string `json:"client_auth,omitempty"`
+
+	Access  key       `json:"access_token,omitempty"`
+	Refresh key       `json:"refresh_token,omitempty"`
+	Until   time.Time `json:"until,omitzero"`
+	Scopes  []string  `json:"scopes,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	// Wanted says that the server asked for a login since.
+	Wanted bool `json:"wanted,omitempty"`
+}
+
+// holds says whether a login is one at this server as the owner has it now.
+func (l login) holds(s Server) bool {
+	return l.URL == s.URL && l.Access != "" && (s.Issuer == "" || sameIssuer(l.Issuer, s.Issuer)) && (s.ClientID == "" || l.ClientID == s.ClientID)
+}
+
+type file struct {
+	Version int              `json:"version"`
+	Logins  map[string]login `json:"logins"`
+}
+
+// A Book is the file with all logins. It is safe for concurrent use, also by
+// several processes.
+type Book struct {
+	path string
+	now  func() time.Time
+}
+
+// Open returns the book at a path, where there need not be a file yet.
+func Open(path string, now func() time.Time) *Book { return &Book{path: path, now: now} }
+
+// A State is what is known of the login at a server.
+type State struct {
+	// In says that somebody is logged in, by Issuer since Since.
+	In     bool
+	Issuer string
+	Since  time.Time
+	// Wanted says that the owner has to log in.
+	Wanted bool
+}
+
+// State returns that of a server.
+func (b *Book) State(s Server) (State, error) {
+	f, err := b.read()
+	if err != nil {
+		return State{}, err
+	}
+	l := f.Logins[s.Name]
+	if !l.holds(s) {
+		return State{Wanted: !s.Machine && (l.Wanted && l.URL == s.URL || l.Access != "" || s.Expected)}, nil
+	}
+	return State{In: true, Issuer: shown(l.Issuer), Since: l.Since, Wanted: l.Wanted}, nil
+}
+
+func (b *Book) read() (*file, error) {
+	f := &file{Version: 1, Logins: map[string]login{}}
+	info, err := os.Lstat(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the logins: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("read the logins: others can read %s (mode %v): run chmod 600 on it, and log in anew where that matters", b.path, info.Mode())
+	}
+	data, err := wholefile.Read(b.path, maxFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the logins: %w", err)
+	}
+	if err := json.Unmarshal(data, f); err != nil || f.Version != 1 {
+		return nil, fmt.Errorf("read the logins: %s cannot be read: move it away, and log in anew", b.path)
+	}
+	if f.Logins == nil {
+		f.Logins = map[string]login{}
+	}
+	return f, nil
+}
+
+// of is the login of a server as the file has it now.
+func (b *Book) of(s Server) (l login, ok bool, err error) {
+	f, err := b.read()
+	if err != nil {
+		return login{}, false, err
+	}
+	l = f.Logins[s.Name]
+	return l, l.holds(s), nil
+}
+
+// change changes the file while no other process does.
+func (b *Book) change(ctx context.Context, with func(logins map[string]login)) (err error) {
+	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+		return fmt.Errorf("write the logins: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, waitTime)
+	defer cancel()
+	free, err := wholefile.Lock(ctx, b.path+".lock")
+	if err != nil {
+		return fmt.Errorf("wait for the logins: %w", err)
+	}
+	defer func() { err = errors.Join(err, free()) }()
+	f, err := b.read()
+	if err != nil {
+		return err
+	}
+	with(f.Logins)
+	data, err := json.MarshalIndent(f, "", " ")
+	if err != nil || len(data) > maxFile {
+		return errors.New("write the logins: they are too large")
+	}
+	if err := wholefile.Replace(b.path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write the logins: %w", err)
+	}
+	return nil
+}
+
+// wants notes that a server asks for a login.
+func (b *Book) wants(ctx context.Context, s Server) error {
+	f, err := b.read()
+	if err != nil || f.Logins[s.Name].Wanted && f.Logins[s.Name].URL == s.URL {
+		return err
+	}
+	return b.change(ctx, func(all map[string]login) {
+		l := all[s.Name]
+		if l.URL != s.URL {
+			l = login{URL: s.URL}
+		}
+		l.Wanted = true
+		all[s.Name] = l
+	})
+}

@@ -1,0 +1,124 @@
+package mcplogin
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+)
+
+// LoginTime bounds a login: the owner has a page to fill in.
+const LoginTime = 5 * time.Minute
+
+// A door is where the owner's browser comes back to, on this machine. It takes
+// one answer: the one that shows the state of this login. Whatever else knocks
+// is sent away and changes nothing.
+type door struct {
+	address string
+	path    string
+	web     *http.Server
+	came    chan answer
+	served  sync.WaitGroup
+
+	mu    sync.Mutex // guards state, once
+	state string     // empty: nobody is waited for
+}
+
+// An answer is what an issuer says to us through the browser.
+type answer struct {
+	code, iss, failed string
+}
+
+// openDoor listens. If the issuer learns the address at this login, it is one
+// that no other login has: an answer meant for another issuer does not fit.
+func openDoor(ctx context.Context, port int, own bool) (*door, error) {
+	var listen net.ListenConfig
+	l, err := listen.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("listen on this machine for the browser: port %d is not free", port)
+	}
+	d := &door{path: "/callback", came: make(chan answer, 1)}
+	if own {
+		d.path += "/" + rand.Text()
+	}
+	d.address = "http://" + l.Addr().String() + d.path
+	d.web = &http.Server{Handler: d, ReadHeaderTimeout: dialTime, ReadTimeout: dialTime, WriteTimeout: dialTime, MaxHeaderBytes: maxHead}
+	d.served.Go(func() { _ = d.web.Serve(l) }) // it ends when it is closed
+	return d, nil
+}
+
+func (d *door) close() {
+	last, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if d.web.Shutdown(last) != nil {
+		_ = d.web.Close() // who still reads the last page is let go
+	}
+	d.served.Wait()
+}
+
+// ServeHTTP takes the answer.
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for name, value := range map[string]string{
+		"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+	} {
+		w.Header().Set(name, value)
+	}
+	q := r.URL.Query()
+	if r.Method != http.MethodGet || r.URL.Path != d.path || "http://"+r.Host+d.path != d.address || !d.awaited(q.Get("state")) {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte("Nobody waits for this here. If you are logging in, use the address that the terminal shows.\n")) // for whoever reads it
+		return
+	}
+	_, _ = w.Write([]byte("You can close this page. The terminal says whether you are logged in.\n")) // for whoever reads it
+	d.came <- answer{code: q.Get("code"), iss: q.Get("iss"), failed: q.Get("error")}
+}
+
+// awaited says whether this is the state that is waited for, once.
+func (d *door) awaited(state string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.state == "" || subtle.ConstantTimeCompare([]byte(d.state), []byte(state)) != 1 {
+		return false
+	}
+	d.state = ""
+	return true
+}
+
+// wait waits for the answer with this state.
+func (d *door) wait(ctx context.Context, state string) (answer, error) {
+	d.mu.Lock()
+	d.state = state
+	d.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, LoginTime)
+	defer cancel()
+	select {
+	case got := <-d.came:
+		return got, nil
+	case <-ctx.Done():
+		return answer{}, errors.New("nobody came back from the login page")
+	}
+}
+
+// from says whether an answer is that of the issuer that was asked: else one
+// issuer's code would be handed to another.
+func (a answer) from(meta *oauthex.AuthServerMeta) error {
+	switch {
+	case a.iss != "" && a.iss != meta.Issuer:
+		return fmt.Errorf("the answer is %s's, and %s was asked: nothing was accepted", shown(a.iss), shown(meta.Issuer))
+	case a.iss == "" && meta.AuthorizationResponseIssParameterSupported:
+		return fmt.Errorf("the answer does not say whose it is, as %s promised: nothing was accepted", shown(meta.Issuer))
+	case a.failed != "":
+		return fmt.Errorf("%w: %s", errRefused, code(a.failed))
+	case a.code == "" || len(a.code) > MaxToken:
+		return errors.New("the answer holds no code")
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package mcplogin
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// A Holder shows one server the token it was logged in with, and renews it. It
+// asks nobody to log in: it says that somebody must.
+type Holder struct {
+	book   *Book
+	server Server
+
+	mu  sync.Mutex // held while one renews, so that others use what that gives
+	own given      // of a machine's login, which is in no file
+}
+
+// Holder returns one for a server.
+func (b *Book) Holder(s Server) *Holder { return &Holder{book: b, server: s} }
+
+// Show returns what to show the server; empty if there is nothing.
+func (h *Holder) Show(ctx context.Context) (string, error) {
+	if h.server.Machine {
+		return h.machine(ctx, "")
+	}
+	l, ok, err := h.book.of(h.server)
+	if err != nil || !ok {
+		return "", err
+	}
+	if l.Refresh == "" || l.Until.IsZero() || h.book.now().Before(l.Until.Add(-ahead)) {
+		return string(l.Access), nil
+	}
+	renewed, err := h.renew(ctx, l.Access)
+	if err != nil && h.book.now().Before(l.Until) {
+		return string(l.Access), nil // it is good for a moment still
+	}
+	return renewed, err
+}
+
+// Refused returns another token after the server took none, or not this one. If
+// there is no other, the error says what the owner can do.
+func (h *Holder) Refused(ctx context.Context, shown string) (string, error) {
+	if h.server.Machine {
+		return h.machine(ctx, shown)
+	}
+	return h.renew(ctx, key(shown))
+}
+
+// renew gets another token than this one: the one that somebody else has got
+// meanwhile, or a new one.
+func (h *Holder) renew(ctx context.Context, old key) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	// An issuer may take a second use of what renews for a theft: one at a time.
+	wait, cancel := context.WithTimeout(ctx, callTime+waitTime)
+	defer cancel()
+	l, ok, err := h.book.of(h.server)
+	switch {
+	case err != nil:
+		return "", err
+	case !ok:
+		return "", errors.Join(h.server.wanted("nobody has logged in"), h.book.wants(ctx, h.server))
+	}
+	free, err := wholefile.Lock(wait, h.book.path+"."+h.server.Name+".lock")
+	if err != nil {
+		return "", errors.New("others are logging in there; try again")
+	}
+	defer func() { _ = free() }() // the system does at the latest
+	l, ok, err = h.book.of(h.server)
+	switch {
+	case err != nil:
+		return "", err
+	case ok && l.Access != old:
+		return string(l.Access), nil
+	case !ok || l.Refresh == "":
+		return "", errors.Join(h.server.wanted("the login has ended"), h.book.wants(ctx, h.server))
+	}
+	c, err := h.server.client()
+	if err != nil {
+		return "", err
+	}
+	defer c.CloseIdleConnections()
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {string(l.Refresh)}}
+	got, err := exchange(ctx, c, h.book.now(), l, form)
+	if errors.Is(err, errRefused) {
+		return "", errors.Join(h.server.wanted("the login has ended"), h.book.wants(ctx, h.server))
+	}
+	if err != nil {
+		return "", err
+	}
+	l.Access, l.Until, l.Wanted = got.access, got.until, false
+	if got.refresh != "" {
+		l.Refresh = got.refresh
+	}
+	// What was given must be kept even if whoever asked has gone.
+	err = h.book.change(context.WithoutCancel(ctx), func(all map[string]login) {
+		if now, still := all[h.server.Name]; still && now.holds(h.server) { // nobody logged out meanwhile
+			all[h.server.Name] = l
+		}
+	})
+	return string(l.Access), err
+}
+
+// machine logs in without a person.
+func (h *Holder) machine(ctx context.Context, refused string) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.book.now()
+	fresh := h.own.until.IsZero() || now.Before(h.own.until.Add(-ahead))
+	if h.own.access != "" && string(h.own.access) != refused && fresh {
+		return string(h.own.access), nil
+	}
+	got, err := h.machineLogin(ctx, now)
+	if err != nil {
+		return "", h.server.wanted(err.Error())
+	}
+	h.own = got
+	return string(got.access), nil
+}
+
+func (h *Holder) machineLogin(ctx context.Context, now time.Time) (given, error) {
+	s := h.server
+	if s.Issuer == "" || s.ClientID == "" || s.Secret == nil {
+		return given{}, errors.New("issuer, client_id and client_secret are needed")
+	}
+	c, err := s.client()
+	if err != nil {
+		return given{}, err
+	}
+	defer c.CloseIdleConnections()
+	meta, err := s.issuer(ctx, c, s.Issuer)
+	if err != nil {
+		return given{}, err
+	}
+	l, err := s.register(ctx, c, place{resource: s.URL, meta: meta}, "")
+	if err != nil {
+		return given{}, err
+	}
+	form := url.Values{"grant_type": {"client_credentials"}}
+	if len(s.Scopes) > 0 {
+		form.Set("scope", strings.Join(s.Scopes, " "))
+	}
+	return exchange(ctx, c, now, l, form)
+}

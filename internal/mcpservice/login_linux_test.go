@@ -1,0 +1,103 @@
+package mcpservice
+
+import (
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/mcplogin"
+	"github.com/floodmark/floodmark/internal/mcplogin/issuertest"
+)
+
+// A server that wants a login is there once the owner logged in, for clients that
+// came before, too. Its tokens are renewed, and no client, journal or line holds one.
+func TestServerThatWantsALogin(t *testing.T) {
+	behind := server("wiki")
+	t.Cleanup(func() { // what it could not be told any more without a token
+		for session := range behind.Sessions() {
+			_ = session.Close()
+		}
+	})
+	issuer := issuertest.New(t)
+	wiki := issuertest.NewResource(t, issuer, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return behind }, nil))
+	file := config.GatewayServer{Name: "wiki", URL: wiki.URL, OAuth: &config.GatewayLogin{Issuer: issuer.URL}}
+	logins := mcplogin.Open(filepath.Join(t.TempDir(), "logins.json"), time.Now)
+	r := runWith(t, func(o *Options) { o.Logins = logins }, child(t, "one"), file)
+	c := r.connect(t, "anna", "", nil)
+	if said, err := call(t.Context(), c, "one__echo", "x"); err != nil || said != "x" {
+		t.Errorf("the other server: %q, %v", said, err)
+	}
+	_, err := call(t.Context(), c, "wiki__echo", "x")
+	if err == nil || !strings.Contains(err.Error(), "floodmark mcp login wiki") {
+		t.Errorf("before the login: %v", err)
+	}
+	at, ok := LoginAt(file)
+	if !ok {
+		t.Fatal("nobody can log in")
+	}
+	logIn(t, logins, at)
+	until(t, "it is there after the login", func() bool {
+		said, err := call(t.Context(), c, "wiki__echo", "y")
+		return err == nil && said == "y"
+	})
+	// Its end is not the client's business, as long as it can be renewed.
+	issuer.End(false)
+	if said, err := call(t.Context(), c, "wiki__echo", "z"); err != nil || said != "z" {
+		t.Errorf("renewed: %q, %v", said, err)
+	}
+	// In the middle of a session it asks for a login somewhere else: nobody goes.
+	wiki.Challenge = func() string { return `Bearer resource_metadata="http://127.0.0.1:1/meta", error="invalid_token"` }
+	issuer.End(true)
+	_, err = call(t.Context(), c, "wiki__echo", "x")
+	if err == nil || !strings.Contains(err.Error(), "floodmark mcp login wiki") || strings.Contains(err.Error(), "SECRET") {
+		t.Errorf("asked for a login: %v", err)
+	}
+	if state, err := logins.State(at); err != nil || !state.Wanted {
+		t.Errorf("the owner is not told: %+v, %v", state, err)
+	}
+	tokens := slices.DeleteFunc(wiki.Shown(), func(s string) bool { return s == "" })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, text := range append(slices.Clone(r.notes), err.Error(), r.judge.text()) {
+		for _, token := range append(tokens, "SECRET-WORDS") {
+			if strings.Contains(text, token) {
+				t.Errorf("a token or a server's own words are in %.100q", text)
+			}
+		}
+	}
+	if len(tokens) == 0 {
+		t.Error("no token was shown")
+	}
+}
+
+// logIn is the owner, with a browser that goes where he is told to.
+func logIn(t *testing.T, logins *mcplogin.Book, at mcplogin.Server) {
+	t.Helper()
+	var browser sync.WaitGroup
+	err := logins.Login(t.Context(), at, mcplogin.Desk{Show: func(_, address string) {
+		browser.Go(func() {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = res.Body.Close()
+		})
+	}})
+	browser.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
