@@ -26,6 +26,7 @@ type call struct {
 // tool. They are those of [Agent].
 const (
 	asResource = "read_resource"
+	asListed   = "read_listed_resource"
 	asPrompt   = "get_prompt"
 	asList     = "list_resources"
 	asSampling = "sampling"
@@ -93,7 +94,11 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 		if err != nil || uri == "" || replaced(uri) {
 			return nil, errors.New("its uri is no text")
 		}
-		return r.ours(asResource, member{"uri", quoted(uri)}, list), nil
+		as := asResource
+		if r.known.isResource(uri) && isNull(value(list, "inputResponses")) {
+			as = asListed
+		}
+		return r.ours(as, member{"uri", quoted(uri)}, list), nil
 	case getPrompt:
 		name, err := named(list)
 		if err != nil {

@@ -24,6 +24,8 @@ type known struct {
 	round, changes, since int
 	// prompts and templates that are held, with the line that says why.
 	held map[string]string
+	// resources are the addresses the server has listed.
+	resources map[string]bool
 	// hidden are the tools that the client was not shown because of the mark.
 	hidden []string
 	// texts are the definitions the client was shown and nobody accepted.
@@ -48,7 +50,7 @@ type tool struct {
 }
 
 func newKnown() known {
-	return known{tools: map[string]tool{}, held: map[string]string{}, texts: map[string]string{}, tasks: map[string]*call{}}
+	return known{tools: map[string]tool{}, resources: map[string]bool{}, held: map[string]string{}, texts: map[string]string{}, tasks: map[string]*call{}}
 }
 
 // tool returns what is known of a tool. If the server has listed more than we
@@ -130,6 +132,22 @@ func (k *known) isHeld(kind, name string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.held[kind+" "+name]
+}
+
+// resource notes that the server says it has one.
+func (k *known) resource(uri string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.resources) < MaxTools {
+		k.resources[uri] = true
+	}
+}
+
+// isResource reports whether the server has listed a resource.
+func (k *known) isResource(uri string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.resources[uri]
 }
 
 // hide notes the hidden tools and reports whether they are others than before.

@@ -16,6 +16,9 @@ import (
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
+// maxURI bounds the address of a resource that is remembered.
+const maxURI = 2048
+
 // toolsListed takes in one page of the server's tools and returns it without
 // those that the client must not be shown.
 func (r *relay) toolsListed(ctx context.Context, q *request, list []member) json.RawMessage {
@@ -295,6 +298,20 @@ func (r *relay) definitionsListed(ctx context.Context, list []member, key, kind,
 		return object(list)
 	}
 	return object(with(list, key, joined(shown)))
+}
+
+// resourcesListed notes what the client was shown of the server's resources.
+func (r *relay) resourcesListed(list []member) {
+	items, _ := array(value(list, "resources"))
+	for _, body := range items {
+		of, err := members(body)
+		if err != nil || apart(of, []string{"uri"}) != nil {
+			continue
+		}
+		if uri, err := text(value(of, "uri")); err == nil && uri != "" && len(uri) <= maxURI && !replaced(uri) {
+			r.known.resource(uri)
+		}
+	}
 }
 
 // introduced takes in what a server says of itself. Instructions that are held,

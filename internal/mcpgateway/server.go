@@ -85,7 +85,11 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 		m.Result = r.introduced(ctx, list)
 		return nil
 	case listResources:
-		return r.takeIn(ctx, content(asList, m.Result))
+		err := r.takeIn(ctx, content(asList, m.Result))
+		if err == nil {
+			r.resourcesListed(list)
+		}
+		return err
 	}
 	if strings.HasPrefix(q.method, "tasks/") {
 		if c := r.ofTask(q.params); c != nil {

@@ -198,3 +198,36 @@ func TestAQuestionOfAServerIsVisible(t *testing.T) {
 	s.server.say(`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Ok\u200b\u202e?"}}`)
 	s.client.wants(`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Ok\ufffd\ufffd?"}}`)
 }
+
+// What the server itself has listed is read under a name of its own: its address
+// is no news to the server. Anything else about the address is.
+func TestResourcesThatTheServerListed(t *testing.T) {
+	s := newStand(t, nil, nil)
+	s.client.say(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`)
+	s.server.hear()
+	s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"resources":[{"uri":"test://a"},{"uri":"test://b","URI":"test://c"},{"uri":"test://` + strings.Repeat("x", maxURI) + `"}]}}`)
+	s.client.hear()
+	for i, c := range []struct{ params, want string }{
+		{`{"uri":"test://a"}`, asListed},
+		{`{"uri":"test://a?told=1"}`, asResource},
+		{`{"uri":"TEST://a"}`, asResource},
+		{`{"uri":"test://b"}`, asResource},
+		{`{"uri":"test://c"}`, asResource},
+		{`{"uri":"test://` + strings.Repeat("x", maxURI) + `"}`, asResource},
+		{`{"uri":"test://a","inputResponses":{"a":{"action":"accept"}}}`, asResource},
+	} {
+		s.client.say(`{"jsonrpc":"2.0","id":9,"method":"resources/read","params":` + c.params + `}`)
+		s.server.hear()
+		s.server.say(`{"jsonrpc":"2.0","id":9,"result":{"contents":[]}}`)
+		s.client.hear()
+		if got := s.judge.told(hook.BeforeToolCall)[i].Call.Name; got != c.want {
+			t.Errorf("%s was judged as %s, want %s", c.params, got, c.want)
+		}
+	}
+	other := newStand(t, nil, nil)
+	other.client.say(`{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"test://a"}}`)
+	other.server.hear()
+	if got := other.judge.told(hook.BeforeToolCall)[0].Call.Name; got != asResource {
+		t.Errorf("another server did not list it: %s", got)
+	}
+}
