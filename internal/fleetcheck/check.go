@@ -1,0 +1,188 @@
+package fleetcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// A Kind says what is wrong.
+type Kind string
+
+// What can be wrong.
+const (
+	Forked       Kind = "fork"         // a session without one order: a gap, or an entry that follows another one
+	Lost         Kind = "lost"         // acknowledged, and not in the journal
+	Stale        Kind = "stale"        // decided without what was acknowledged before it was asked
+	Inconsistent Kind = "inconsistent" // decided otherwise than follows from the facts before it
+	Loose        Kind = "loose"        // nobody judged it, and it was not restricted
+)
+
+// A Finding is one thing that is wrong.
+type Finding struct {
+	Kind    Kind                `json:"kind"`
+	Session floodmark.SessionID `json:"session"`
+	Text    string              `json:"text"`
+}
+
+func (f Finding) String() string { return fmt.Sprintf("%s: session %s: %s", f.Kind, f.Session, f.Text) }
+
+// A Report is what a check saw. Without findings everything it counts is proved.
+type Report struct {
+	Sessions     int `json:"sessions"`
+	Entries      int `json:"entries"`
+	Acknowledged int `json:"acknowledged"` // answers whose facts were looked for
+	Unanswered   int `json:"notJudged"`    // and those that promise nothing
+	Decisions    int `json:"decisions"`    // judged again from the facts before them
+	Untold       int `json:"cannotTell"`   // of these, where the facts do not say enough
+	Allowed      int `json:"allowedCalls"`
+	Twice        int `json:"decidedTwice"` // calls with two decisions, each consistent
+	// Findings are what is wrong, the first [MaxFindings] of Found.
+	Findings []Finding    `json:"findings,omitempty"`
+	Found    map[Kind]int `json:"found"`
+}
+
+// MaxFindings bounds what a report names one by one.
+const MaxFindings = 100
+
+// OK reports whether nothing is wrong, and something was there to be.
+func (r *Report) OK() bool { return len(r.Found) == 0 && r.Acknowledged > 0 }
+
+func (r *Report) find(kind Kind, s floodmark.SessionID, format string, args ...any) {
+	r.Found[kind]++
+	if len(r.Findings) < MaxFindings {
+		r.Findings = append(r.Findings, Finding{kind, s, fmt.Sprintf(format, args...)})
+	}
+}
+
+// Check holds the lines of all clients against the journal of a tenant. The rules
+// are those all nodes had. The error says that the journal could not be read.
+func Check(ctx context.Context, j journal.Journal, tenant string, rules kernel.Rules, log []Heard) (*Report, error) {
+	r := &Report{Found: map[Kind]int{}}
+	sessions := map[floodmark.SessionID][]Heard{}
+	for _, h := range log {
+		sessions[h.Session] = append(sessions[h.Session], h)
+	}
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		s := journal.Session{Tenant: tenant, ID: id}
+		o := order{report: r, session: s, at: map[string]uint64{}, decisions: map[floodmark.CallID]int{}}
+		if err := o.read(ctx, j); err != nil {
+			return nil, err
+		}
+		o.answered(sessions[id])
+		o.rejudge(rules)
+		r.Sessions++
+	}
+	return r, nil
+}
+
+// An order is one session as the journal has it.
+type order struct {
+	report    *Report
+	session   journal.Session
+	facts     []kernel.Recorded
+	at        map[string]uint64 // where what was promised stands last
+	decisions map[floodmark.CallID]int
+}
+
+// read takes the entries in and checks that each follows the one before.
+func (o *order) read(ctx context.Context, j journal.Journal) error {
+	var last journal.Link
+	for e, err := range j.Read(ctx, o.session, 0) {
+		if errors.Is(err, journal.ErrBroken) {
+			o.report.find(Forked, o.session.ID, "after entry %d: %v", last.Seq, err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := journal.Check(o.session, last, e); err != nil {
+			o.report.find(Forked, o.session.ID, "%v", err)
+			return nil
+		}
+		f, err := e.Fact()
+		if err != nil {
+			return err
+		}
+		last = e.Link()
+		o.report.Entries++
+		o.facts = append(o.facts, kernel.Recorded{At: e.Time(), Fact: f})
+		if key := kept(f); key != "" {
+			o.at[key] = e.Seq
+		}
+		if d, ok := f.(floodmark.ActionDecided); ok && d.Action.Kind == floodmark.CallTool {
+			if o.decisions[d.Action.Call]++; o.decisions[d.Action.Call] == 2 {
+				o.report.Twice++
+			}
+		}
+	}
+	return nil
+}
+
+// answered finds everything that was acknowledged, behind all that was
+// acknowledged before it was asked.
+func (o *order) answered(log []Heard) {
+	var judged []Heard
+	for _, h := range log {
+		if !h.Judged {
+			o.report.Unanswered++
+			if h.Verdict != floodmark.Restrict {
+				o.report.find(Loose, h.Session, "%s %s was answered %s and judged by nobody", h.Point, h.Call, h.Verdict)
+			}
+			continue
+		}
+		if h.promise() != "" {
+			judged = append(judged, h)
+		}
+	}
+	known := slices.Clone(judged) // in the order in which answers came
+	slices.SortFunc(known, func(a, b Heard) int { return a.Answered.Compare(b.Answered) })
+	slices.SortFunc(judged, func(a, b Heard) int { return a.Sent.Compare(b.Sent) })
+	var before uint64
+	for _, h := range judged {
+		for len(known) > 0 && known[0].Answered.Before(h.Sent) {
+			before = max(before, o.at[known[0].promise()])
+			known = known[1:]
+		}
+		o.report.Acknowledged++
+		allowed := h.Point == hook.BeforeToolCall && h.Verdict == floodmark.Allow
+		if allowed {
+			o.report.Allowed++
+		}
+		at, ok := o.at[h.promise()]
+		switch {
+		case !ok:
+			o.report.find(Lost, h.Session, "%s %s was answered %s by %s, and there is no «%s»", h.Point, h.Call, h.Verdict, h.Node, h.promise())
+		case at <= before && h.Point != hook.SessionStart:
+			o.report.find(Stale, h.Session, "«%s» stands at %d, and was asked when entry %d was acknowledged", h.promise(), at, before)
+		}
+	}
+}
+
+// rejudge judges every decision once more by the facts before it.
+func (o *order) rejudge(rules kernel.Rules) {
+	account, err := kernel.Retrial{Now: rules}.Session(o.facts, nil)
+	if err != nil {
+		o.report.find(Inconsistent, o.session.ID, "its facts do not follow from each other: %v", err)
+		return
+	}
+	for _, d := range account.Decisions {
+		o.report.Decisions++
+		switch {
+		case d.WasMark != d.WouldMark:
+			o.report.find(Stale, o.session.ID, "%s was decided at the mark %s, which was %s by then", d.Title(), d.WasMark, d.WouldMark)
+		case d.Outcome == kernel.Changed:
+			o.report.find(Inconsistent, o.session.ID, "%s: %s", d.Title(), d.Difference())
+		case d.Outcome == kernel.Untold:
+			o.report.Untold++
+		default:
+		}
+	}
+}

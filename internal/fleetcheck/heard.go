@@ -1,0 +1,121 @@
+// Package fleetcheck holds what the clients of a fleet heard against its journal,
+// after the fact: whatever happened to nodes and databases, each session has one
+// order, everything acknowledged is in it, and every decision follows from what
+// stands before it. It asks nobody and repairs nothing.
+package fleetcheck
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// A Heard is one line of a client's log: an event and the answer its agent got.
+// All times are of one clock, the clients'.
+type Heard struct {
+	Session floodmark.SessionID `json:"session"`
+	Point   hook.Point          `json:"point"`
+	Call    floodmark.CallID    `json:"call,omitempty"`
+	// Digest is of the message, or of what a call gave.
+	Digest floodmark.Digest `json:"digest,omitzero"`
+	// Sent is when the first try began, Answered when the agent knew.
+	Sent     time.Time `json:"sent"`
+	Answered time.Time `json:"answered"`
+	// Node is who answered, if the client knows, and Tries how many were asked.
+	Node  string `json:"node,omitempty"`
+	Tries int    `json:"tries,omitempty"`
+	// Verdict is what the agent was told, Judged that somebody judged it. What
+	// nobody judged may be in the journal or not.
+	Verdict floodmark.Verdict `json:"verdict"`
+	Judged  bool              `json:"judged"`
+}
+
+// Of is the line for an event and its answer.
+func Of(ev hook.Event, reply hook.Reply, err error) Heard {
+	h := Heard{Session: ev.Session, Point: ev.Point, Call: ev.Call.ID, Verdict: reply.Decision.Verdict, Judged: err == nil && !Unjudged(reply)}
+	switch ev.Point {
+	case hook.MessageReceived:
+		h.Digest = floodmark.DigestOf(ev.Text)
+	case hook.AfterToolCall:
+		h.Digest = ev.Result.ContentDigest()
+	default:
+	}
+	return h
+}
+
+// Unjudged reports whether a reply says no because nothing could be judged.
+func Unjudged(r hook.Reply) bool {
+	return r.Decision.Verdict == floodmark.Restrict && len(r.Decision.Reasons) > 0 && r.Decision.Reasons[0].Code == floodmark.Unjudged
+}
+
+// promise is what an answer promises to be in the journal; empty for nothing.
+func (h Heard) promise() string {
+	switch h.Point {
+	case hook.SessionStart:
+		return "opened"
+	case hook.SessionEnd:
+		return "closed"
+	case hook.MessageReceived, hook.AfterToolCall:
+		return "seen " + h.Digest.String()
+	case hook.BeforeToolCall:
+		return decided(h.Call, h.Verdict)
+	default:
+		return ""
+	}
+}
+
+func decided(c floodmark.CallID, v floodmark.Verdict) string {
+	return fmt.Sprintf("decided %s %s", c, v)
+}
+
+// kept names what an answer can promise of a fact.
+func kept(f floodmark.Fact) string {
+	switch f := f.(type) {
+	case floodmark.SessionOpened:
+		return "opened"
+	case floodmark.SessionClosed:
+		return "closed"
+	case floodmark.ContentSeen:
+		return "seen " + f.Digest.String()
+	case floodmark.ContentArrived:
+		return "seen " + f.Digest.String()
+	case floodmark.ActionDecided:
+		if f.Action.Kind == floodmark.CallTool {
+			return decided(f.Action.Call, f.Decision.Verdict)
+		}
+	default:
+	}
+	return ""
+}
+
+// maxLine bounds one line of a log.
+const maxLine = 1 << 16
+
+// ReadLog reads a client's log, one JSON object a line. A line that is cut off at
+// the end, because the client was killed, is left out.
+func ReadLog(r io.Reader) ([]Heard, error) {
+	var all []Heard
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	var wrong error
+	for n := 1; lines.Scan(); n++ {
+		if wrong != nil {
+			return nil, wrong
+		}
+		var h Heard
+		if err := json.Unmarshal(lines.Bytes(), &h); err != nil {
+			wrong = fmt.Errorf("read a client's log: line %d: %w", n, err)
+			continue
+		}
+		all = append(all, h)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read a client's log: %w", err)
+	}
+	return all, nil
+}
