@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 )
 
 // A gateway between an agent and its servers sees calls that the agent's own
@@ -11,7 +12,8 @@ import (
 // about once, and its result is taken in once, from the hook. The gateway only
 // meets it, and each decision can be met once: a second call like it is judged.
 // So is one after something arrived that would lower the mark it was decided by,
-// or after a no to the same call: an old yes is no yes.
+// or after a no to the same call: an old yes is no yes. And so is one of which the
+// gateway knows worse than the hook did, because it hears what the server says.
 
 // A Running is a call of a server's tool that was let through.
 type Running struct {
@@ -41,7 +43,7 @@ func (st *step) followed() bool {
 	at := slices.IndexFunc(st.s.Running, func(r Running) bool {
 		return r.Met == "" && r.Call != id && r.Tool == ref && r.Args == args && st.s.Ledger.Within(r.Mark)
 	})
-	if at < 0 || st.s.hasMet(id) {
+	if at < 0 || st.s.hasMet(id) || st.worse(c, leaves) {
 		return false
 	}
 	st.keep(floodmark.CallFollowed{Call: st.s.Running[at].Call, Gateway: id, Tool: ref, Shared: st.ev.Shared})
@@ -50,6 +52,34 @@ func (st *step) followed() bool {
 	}
 	st.givenBack()
 	return true
+}
+
+// worse reports whether the server's own claims make the call look worse than it
+// is without them. A hook does not hear those.
+func (st *step) worse(c hook.Call, leaves []hook.Leaf) bool {
+	bare := c
+	bare.Hints = nil
+	with, without := st.classified(c, leaves).use, st.classified(bare, leaves).use
+	return !slices.Equal(with.Effects, without.Effects) || with.Network != without.Network || with.Returns != without.Returns
+}
+
+// metResult takes in what a gateway heard of the result of a call that it met,
+// where that is worse than what the agent's hook can know: the server may say so
+// itself. All else is counted once, when the hook tells it.
+func (st *step) metResult() {
+	c := st.ev.Call
+	leaves, err := c.Leaves()
+	if err == nil && !st.worse(c, leaves) {
+		return
+	}
+	j, label := st.classified(c, leaves), floodmark.Label{}
+	if err == nil {
+		label = st.returns(j.action.Tool, j.use, leaves)
+	}
+	digest, found := st.ev.Result.ContentDigest(), st.found(st.ev.Result.Text)
+	n := st.see(floodmark.Source{Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: label, Digest: digest, Secrets: found}, "")
+	st.indexResult(n, digest)
+	st.worth(label, found)
 }
 
 // runs takes note of a call that was let through.

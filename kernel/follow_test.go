@@ -191,3 +191,79 @@ func TestAnOldYesIsNotMet(t *testing.T) {
 		}
 	}
 }
+
+func (d *desk) afterAs(c hook.Call, hints *hook.Hints, gateway bool) kernel.Output {
+	d.t.Helper()
+	c.Hints = hints
+	return d.tell(hook.Event{Point: hook.AfterToolCall, Call: c, Result: hook.Result{Text: "one"}, Gateway: gateway})
+}
+
+// What the server says of its own result to the gateway counts for a call that
+// was met, in any order, where it is worse than what the hook knows; where it is
+// not, nothing is counted twice.
+func TestWhatAServerSaysOfAMetResultCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		hints *hook.Hints
+		want  floodmark.Label
+		more  int
+	}{
+		"nothing":     {nil, floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Internal}, 0},
+		"a promise":   {&hook.Hints{Trust: "system", Secrecy: "public"}, floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Internal}, 0},
+		"less trust":  {&hook.Hints{Trust: "untrusted"}, floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Internal}, 1},
+		"more secret": {&hook.Hints{Secrecy: "secret"}, floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Secret}, 1},
+		"no word":     {&hook.Hints{Trust: "?"}, floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Internal}, 1},
+	} {
+		for _, late := range []bool{false, true} {
+			d := newTracked(t)
+			d.before(tracked("h1", `{"q":"open"}`), false)
+			if out := d.before(tracked("g1", `{"q":"open"}`), true); len(kept[floodmark.CallFollowed](out)) != 1 {
+				t.Fatal(out.Facts)
+			}
+			var out kernel.Output
+			if late {
+				d.after(tracked("h1", `{"q":"open"}`), "one", false)
+			}
+			out = d.afterAs(tracked("g1", `{"q":"open"}`), c.hints, true)
+			if !late {
+				d.after(tracked("h1", `{"q":"open"}`), "one", false)
+			}
+			got := d.state.Ledger.Mark()
+			if got.Trust != c.want.Trust || got.Secrecy != c.want.Secrecy || len(kept[floodmark.ContentSeen](out)) != c.more {
+				t.Errorf("%s, late %v: %v, %d more", name, late, got, len(kept[floodmark.ContentSeen](out)))
+			}
+		}
+	}
+}
+
+// A call of which the server says worse than the hook knew is judged.
+func TestACallThatIsWorseIsNotMet(t *testing.T) {
+	yes, no := true, false
+	for name, c := range map[string]struct {
+		hints *hook.Hints
+		met   int
+	}{
+		"nothing":     {&hook.Hints{}, 1},
+		"harmless":    {&hook.Hints{ReadOnly: &yes, Destructive: &no, Trust: "system"}, 1},
+		"destructive": {&hook.Hints{Destructive: &yes}, 0},
+		"writes":      {&hook.Hints{ReadOnly: &no}, 0},
+		"untrusted":   {&hook.Hints{Trust: "untrusted"}, 0},
+	} {
+		d := newTracked(t)
+		d.before(tracked("h1", `{"q":"open"}`), false)
+		call := tracked("g1", `{"q":"open"}`)
+		call.Hints = c.hints
+		if out := d.before(call, true); len(kept[floodmark.CallFollowed](out)) != c.met {
+			t.Errorf("%s: %v", name, out.Facts)
+		}
+	}
+}
+
+// What a server says of the result of a call without arguments counts, too.
+func TestAResultWithoutArgumentsHasItsLabel(t *testing.T) {
+	d := newTracked(t)
+	d.before(tracked("g1", ""), true)
+	d.afterAs(tracked("g1", ""), &hook.Hints{Trust: "untrusted"}, true)
+	if got := d.state.Ledger.Mark(); got.Trust != floodmark.Untrusted {
+		t.Error(got)
+	}
+}

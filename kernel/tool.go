@@ -80,7 +80,8 @@ func (st *step) afterTool() {
 	st.burn(st.ev.Result.Text)
 	id := callID(c)
 	if st.ev.Gateway && st.s.hasMet(id) {
-		return // the agent's own hook tells what it gave
+		st.metResult() // the agent's own hook tells what it gave
+		return
 	}
 	digest := st.ev.Result.ContentDigest()
 	if n, ok := st.s.Ledger.Pending(id); ok {
@@ -134,7 +135,7 @@ func (st *step) worth(l floodmark.Label, found []floodmark.SecretSpan) {
 // looked at again because an agent may have changed its arguments since.
 func (st *step) arrived(c hook.Call, n floodmark.NodeID) floodmark.Label {
 	src, _ := st.s.Ledger.Source(n)
-	if c.Name == "" || len(c.Args) == 0 {
+	if c.Name == "" || len(c.Args) == 0 && c.Hints == nil {
 		return src.Label
 	}
 	leaves, err := c.Leaves()
@@ -142,8 +143,11 @@ func (st *step) arrived(c hook.Call, n floodmark.NodeID) floodmark.Label {
 		return floodmark.Label{} // unreadable arguments: the result is not believed
 	}
 	ref := st.ref(c.Server, c.Name)
-	use := st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
-	return st.returns(ref, use, leaves)
+	label := st.returns(ref, st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()), leaves)
+	if len(c.Args) == 0 { // what it was called with is not told, only what the server says
+		label = label.Join(src.Label)
+	}
+	return label
 }
 
 func (st *step) indexResult(n floodmark.NodeID, d floodmark.Digest) {

@@ -235,11 +235,21 @@ func tighter(a, b *hook.Hints) *hook.Hints {
 	if a != nil {
 		h = *a
 	}
-	if b.Trust != "" {
-		h.Trust = b.Trust
-	}
-	if b.Secrecy != "" {
-		h.Secrecy = b.Secrecy
-	}
+	h.Trust = lower(h.Trust, b.Trust, floodmark.ParseTrust)
+	h.Secrecy = lower(h.Secrecy, b.Secrecy, floodmark.ParseSecrecy)
 	return &h
+}
+
+// lower is the lower of two claims, of which an empty one claims nothing and one
+// that nobody knows is the lowest.
+func lower[L ~uint8](a, b string, parse func(string) (L, error)) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	first, _ := parse(a) // an unknown word is the lowest
+	second, _ := parse(b)
+	if second < first {
+		return b
+	}
+	return a
 }
