@@ -90,6 +90,7 @@ metrics: 127.0.0.1:9464
 		"journal: {keep: -3h}":        "no length of time",
 		"journal: {store: mysql://x}": "journal.store",
 		"metrics: 0.0.0.0:9464":       "not a loopback address",
+		"metrics: listen":             "there is no network door",
 		"listen: [{address: \":1\"}]": "needs certificate and key",
 		"listen: [{address: here}]":   "not host:port",
 		"version: 1\n---\nversion: 1": "more than one document",

@@ -26,7 +26,8 @@ type Service struct {
 	Journal Journal `yaml:"journal"`
 	// Listen are the network doors, each with TLS.
 	Listen []Listen `yaml:"listen"`
-	// Metrics is the loopback address that shows counters; empty: none.
+	// Metrics is the loopback address that shows counters, or [MetricsListen];
+	// empty: none.
 	Metrics string `yaml:"metrics"`
 	// Traces is where spans are sent (OTLP over HTTP); empty: nowhere.
 	Traces string `yaml:"traces"`
@@ -49,6 +50,10 @@ type Service struct {
 	// Auditor is the model that is asked for a second opinion; nil: none.
 	Auditor *Auditor `yaml:"auditor"`
 }
+
+// MetricsListen shows counters at the network doors, to a token that may view
+// and belongs to no tenant.
+const MetricsListen = "listen"
 
 // An Agent is how one agent is dealt with.
 type Agent struct {
@@ -197,8 +202,12 @@ func (s Service) check() error {
 			return fmt.Errorf("telegram.%w", err)
 		}
 	}
-	if s.Metrics != "" && !loopback(s.Metrics) {
-		return fmt.Errorf("metrics: %q is not a loopback address (write 127.0.0.1:9464)", s.Metrics)
+	switch {
+	case s.Metrics == "", loopback(s.Metrics):
+	case s.Metrics != MetricsListen:
+		return fmt.Errorf("metrics: %q is not a loopback address (write 127.0.0.1:9464, or listen for the network doors)", s.Metrics)
+	case len(s.Listen) == 0:
+		return errors.New("metrics: there is no network door to show them at (write listen, or 127.0.0.1:9464 here)")
 	}
 	if s.Journal.Store != "" {
 		u, err := url.Parse(s.Journal.Store)

@@ -70,6 +70,9 @@ func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.hooksDoor(), o))
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(owner, o))
+	if d.opts.Service.Metrics == config.MetricsListen {
+		mux.Handle("GET /metrics", d.scrapes(o))
+	}
 	var list []server
 	for _, r := range d.network {
 		s := httpapi.NewServer(d.ready.probes(httpapi.Access(d.tokens, o, mux)))

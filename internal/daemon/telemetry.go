@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/monitor"
@@ -30,7 +32,7 @@ func (d *Daemon) openTelemetry(ctx context.Context) error {
 		return err
 	}
 	d.closers = append(d.closers, d.telemetry.Close)
-	if s.Metrics == "" {
+	if s.Metrics == "" || s.Metrics == config.MetricsListen {
 		return nil
 	}
 	if d.metrics, err = new(net.ListenConfig).Listen(ctx, "tcp", s.Metrics); err != nil {
@@ -62,4 +64,19 @@ func (d *Daemon) metricsServers() []server {
 		return nil
 	}
 	return []server{serverOf("metrics", d.metrics, httpapi.NewServer(d.telemetry.Metrics()))}
+}
+
+// scrapes answers them at a network door. The counters are of all tenants, so
+// nobody of one may see them.
+func (d *Daemon) scrapes(o httpapi.Options) http.Handler {
+	show := d.telemetry.Scrape()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := httpapi.IdentityOf(r.Context())
+		if who.Tenant != "" || !who.May.Has(httpapi.MayView) {
+			o.Refused(who, r.URL.Path, r.RemoteAddr)
+			http.Error(w, "metrics are shown to a token that may view and belongs to no tenant", http.StatusForbidden)
+			return
+		}
+		show.ServeHTTP(w, r)
+	})
 }

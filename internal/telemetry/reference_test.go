@@ -45,8 +45,9 @@ Telemetry never holds up an answer. What does not fit its queue (%d observations
 
 ## Metrics
 
-Metrics are answered only on a loopback address, to everybody on this machine.
-Each label has a bounded set of values. A scrape shows all that was answered
+Metrics are answered on a loopback address, to everybody on this machine. With
+~metrics: listen~ they are answered at the network doors instead, at /metrics, to a
+token that may view and belongs to no tenant: they count all tenants. Each label has a bounded set of values. A scrape shows all that was answered
 before it.
 
 | Metric | Kind | Labels | What it says |
@@ -56,7 +57,7 @@ before it.
 // reference writes the page.
 func reference() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, strings.ReplaceAll(intro, "~~~", "```"), maxQueue, maxQueueBytes>>20)
+	fmt.Fprintf(&b, strings.NewReplacer("~~~", "```", "~", "`").Replace(intro), maxQueue, maxQueueBytes>>20)
 	for _, m := range allMetrics() {
 		labels := "–"
 		if len(m.labels) > 0 {

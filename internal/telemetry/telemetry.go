@@ -261,18 +261,27 @@ func (t *Telemetry) settle(ctx context.Context) {
 	}
 }
 
-// Metrics answers scrapes. One shows all that was observed before it.
-func (t *Telemetry) Metrics() http.Handler {
+// Scrape shows the counters to whoever its caller lets in. A scrape shows all
+// that was observed before it.
+func (t *Telemetry) Scrape() http.Handler {
 	show := promhttp.HandlerFor(t.metrics.registry, promhttp.HandlerOpts{
 		MaxRequestsInFlight: 4, Timeout: scrapeTime, ErrorHandling: promhttp.HTTPErrorOnError,
 	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t.settle(r.Context())
+		show.ServeHTTP(w, r)
+	})
+}
+
+// Metrics answers scrapes by everybody on this machine.
+func (t *Telemetry) Metrics() http.Handler {
+	show := t.Scrape()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		if !local(r.Host) {
 			http.Error(w, "ask by a loopback address", http.StatusForbidden) // a web page found us by a name of its own
 			return
 		}
-		t.settle(r.Context())
 		show.ServeHTTP(w, r)
 	})
 	return mux
