@@ -18,6 +18,7 @@ const (
 	MaxNameBytes  = 512 // names of agents, sessions, tools, servers, calls
 	MaxArgsBytes  = 8 << 20
 	MaxArgsDepth  = 64
+	MaxPicked     = 1024 // of what was typed in a window
 )
 
 // ErrTooLarge says that an event is over one of the limits.
@@ -70,7 +71,28 @@ func (ev Event) Check() error {
 			return err
 		}
 	}
+	if err := ev.Window.check(); err != nil {
+		return err
+	}
 	return ev.Call.check()
+}
+
+func (w *Window) check() error {
+	if w == nil {
+		return nil
+	}
+	for _, n := range []int{len(w.Client), len(w.Ticket)} {
+		if n > MaxNameBytes {
+			return fmt.Errorf("%w: a name of %d bytes, at most %d", ErrTooLarge, n, MaxNameBytes)
+		}
+	}
+	switch {
+	case len(w.Picked) > MaxPicked:
+		return fmt.Errorf("%w: %d bytes were typed, at most %d", ErrTooLarge, len(w.Picked), MaxPicked)
+	case w.Answer != "" && w.Answer != Accept && w.Answer != Decline:
+		return fmt.Errorf("unknown answer %.20q: want %s or %s", w.Answer, Accept, Decline)
+	}
+	return nil
 }
 
 func (c Call) check() error {

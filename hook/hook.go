@@ -119,8 +119,41 @@ type Event struct {
 	Shared string `json:"shared,omitempty"`
 	Given  bool   `json:"given,omitempty"`
 
+	// Window is what a gateway says of its client's own window, at
+	// before_tool_call. Nil means that nobody can be asked there.
+	Window *Window `json:"window,omitempty"`
+
 	// Child is the sub-agent's session.
 	Child floodmark.SessionID `json:"child,omitempty"`
+}
+
+// A Window is a client of tool servers that could show a question in its own
+// window. Whether it may is not for whoever says so to decide.
+type Window struct {
+	// Client is who it is, by the token it showed; empty for the process that
+	// started the gateway.
+	Client string `json:"client,omitempty"`
+	// Ticket is the question that is open there; empty before one is. Answer is
+	// what was said to it, one of the words below, and Picked what was typed.
+	Ticket floodmark.TicketID `json:"ticket,omitempty"`
+	Answer string             `json:"answer,omitempty"`
+	Picked string             `json:"picked,omitempty"`
+}
+
+// What is answered in a window. Everything else is no answer.
+const (
+	Accept  = "accept"
+	Decline = "decline"
+)
+
+// An Ask is a question for the window of a gateway's client. It has no code:
+// whoever shows it is not the owner.
+type Ask struct {
+	// Text is the question in a few lines.
+	Text string `json:"text"`
+	// Pick says what has to be typed besides, or chosen among some values.
+	Pick  string   `json:"pick,omitempty"`
+	Among []string `json:"among,omitempty"`
 }
 
 // A Content is one piece of an agent's context.
@@ -223,4 +256,7 @@ type Reply struct {
 	// from now on; both for a gateway, which passes the first on. Nil says nothing.
 	Label *floodmark.Label `json:"label,omitempty"`
 	Mark  *floodmark.Label `json:"mark,omitempty"`
+	// Ask is the question for the window of a gateway's client, if that may be
+	// asked; the gateway sends the event again with what was answered.
+	Ask *Ask `json:"ask,omitempty"`
 }

@@ -188,3 +188,27 @@ func TestCallIsZero(t *testing.T) {
 		t.Error("nothing has a digest")
 	}
 }
+
+// What is said of a client's window has limits, and words that are known.
+func TestAWindowIsBounded(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("x", n) }
+	for name, c := range map[string]struct {
+		w  hook.Window
+		ok bool
+	}{
+		"nothing":         {hook.Window{}, true},
+		"a client":        {hook.Window{Client: long(hook.MaxNameBytes)}, true},
+		"a long client":   {hook.Window{Client: long(hook.MaxNameBytes + 1)}, false},
+		"a long ticket":   {hook.Window{Ticket: floodmark.TicketID(long(hook.MaxNameBytes + 1))}, false},
+		"typed":           {hook.Window{Picked: long(hook.MaxPicked)}, true},
+		"typed too much":  {hook.Window{Picked: long(hook.MaxPicked + 1)}, false},
+		"accepted":        {hook.Window{Answer: hook.Accept}, true},
+		"declined":        {hook.Window{Answer: hook.Decline}, true},
+		"somehow decided": {hook.Window{Answer: "yes"}, false},
+	} {
+		ev := hook.Event{Point: hook.BeforeToolCall, Agent: "mcp", Session: "s", Window: &c.w}
+		if err := ev.Check(); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -32,6 +32,9 @@ func FromEvent(ev hook.Event) *Event {
 	if ev.Result != (hook.Result{}) {
 		e.Result = &Result{Text: text(ev.Result.Text), Digest: digest(ev.Result.Digest), Error: ev.Result.Error}
 	}
+	if w := ev.Window; w != nil {
+		e.Window = &Window{Client: text(w.Client), Ticket: text(string(w.Ticket)), Answer: text(w.Answer), Picked: text(w.Picked)}
+	}
 	return e
 }
 
@@ -47,6 +50,9 @@ func (x *Event) Hook() (hook.Event, error) {
 		Audience: hook.Audience(x.GetAudience()), Child: floodmark.SessionID(x.GetChild()),
 		Gateway: x.GetGateway(), Retry: x.GetRetry(),
 		Shared: x.GetShared(), Given: x.GetGiven(),
+	}
+	if w := x.GetWindow(); w != nil {
+		ev.Window = &hook.Window{Client: w.GetClient(), Ticket: floodmark.TicketID(w.GetTicket()), Answer: w.GetAnswer(), Picked: w.GetPicked()}
 	}
 	var err error
 	if ev.Parts, err = contents("parts", x.GetParts()); err != nil {

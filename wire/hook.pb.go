@@ -86,7 +86,9 @@ type Event struct {
 	Shared string `protobuf:"bytes,23,opt,name=shared,proto3" json:"shared,omitempty"`
 	// The session is about to give that server something besides a call, at
 	// `context_assembled`.
-	Given         bool `protobuf:"varint,24,opt,name=given,proto3" json:"given,omitempty"`
+	Given bool `protobuf:"varint,24,opt,name=given,proto3" json:"given,omitempty"`
+	// What a gateway says of its client's own window, at `before_tool_call`.
+	Window        *Window `protobuf:"bytes,25,opt,name=window,proto3" json:"window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -289,6 +291,88 @@ func (x *Event) GetGiven() bool {
 	return false
 }
 
+func (x *Event) GetWindow() *Window {
+	if x != nil {
+		return x.Window
+	}
+	return nil
+}
+
+// A client of tool servers that could show a question in its own window. Only a
+// client that the owner named is asked there.
+type Window struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Who the client is, by the token it showed; empty for the process that started
+	// the gateway.
+	Client string `protobuf:"bytes,1,opt,name=client,proto3" json:"client,omitempty"`
+	// The question that is open in the window; empty before one is.
+	Ticket string `protobuf:"bytes,2,opt,name=ticket,proto3" json:"ticket,omitempty"`
+	// What was answered there: `accept` or `decline`; empty while nothing is.
+	Answer string `protobuf:"bytes,3,opt,name=answer,proto3" json:"answer,omitempty"`
+	// What was typed where the question wants to hear a place.
+	Picked        string `protobuf:"bytes,4,opt,name=picked,proto3" json:"picked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Window) Reset() {
+	*x = Window{}
+	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Window) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Window) ProtoMessage() {}
+
+func (x *Window) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Window.ProtoReflect.Descriptor instead.
+func (*Window) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Window) GetClient() string {
+	if x != nil {
+		return x.Client
+	}
+	return ""
+}
+
+func (x *Window) GetTicket() string {
+	if x != nil {
+		return x.Ticket
+	}
+	return ""
+}
+
+func (x *Window) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
+func (x *Window) GetPicked() string {
+	if x != nil {
+		return x.Picked
+	}
+	return ""
+}
+
 // One piece of an agent's context.
 type Content struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -309,7 +393,7 @@ type Content struct {
 
 func (x *Content) Reset() {
 	*x = Content{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -321,7 +405,7 @@ func (x *Content) String() string {
 func (*Content) ProtoMessage() {}
 
 func (x *Content) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -334,7 +418,7 @@ func (x *Content) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Content.ProtoReflect.Descriptor instead.
 func (*Content) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{1}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Content) GetKind() string {
@@ -387,7 +471,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -399,7 +483,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -412,7 +496,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{2}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Tool) GetServer() string {
@@ -456,7 +540,7 @@ type Hints struct {
 
 func (x *Hints) Reset() {
 	*x = Hints{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -468,7 +552,7 @@ func (x *Hints) String() string {
 func (*Hints) ProtoMessage() {}
 
 func (x *Hints) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -481,7 +565,7 @@ func (x *Hints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hints.ProtoReflect.Descriptor instead.
 func (*Hints) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{3}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Hints) GetReadOnly() bool {
@@ -539,7 +623,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -551,7 +635,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -564,7 +648,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{4}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Call) GetId() string {
@@ -617,7 +701,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -629,7 +713,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -642,7 +726,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{5}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Result) GetText() string {
@@ -694,14 +778,17 @@ type Reply struct {
 	// What came back is worth this, at `after_tool_call` of a gateway.
 	Label *Label `protobuf:"bytes,11,opt,name=label,proto3" json:"label,omitempty"`
 	// The session's mark from now on, to a gateway.
-	Mark          *Label `protobuf:"bytes,12,opt,name=mark,proto3" json:"mark,omitempty"`
+	Mark *Label `protobuf:"bytes,12,opt,name=mark,proto3" json:"mark,omitempty"`
+	// The question for the window of a gateway's client, if that may be asked. The
+	// gateway shows it, and sends the same event again with what was answered.
+	Ask           *Ask `protobuf:"bytes,13,opt,name=ask,proto3" json:"ask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -713,7 +800,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -726,7 +813,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{6}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Reply) GetDecision() *Decision {
@@ -813,11 +900,82 @@ func (x *Reply) GetMark() *Label {
 	return nil
 }
 
+func (x *Reply) GetAsk() *Ask {
+	if x != nil {
+		return x.Ask
+	}
+	return nil
+}
+
+// A question as a client's window shows it. Nothing in it approves anything.
+type Ask struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question, in a few lines.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// What has to be typed, or chosen, besides yes; empty if nothing has.
+	Pick string `protobuf:"bytes,2,opt,name=pick,proto3" json:"pick,omitempty"`
+	// What can be chosen from; empty if it has to be typed.
+	Among         []string `protobuf:"bytes,3,rep,name=among,proto3" json:"among,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ask) Reset() {
+	*x = Ask{}
+	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ask) ProtoMessage() {}
+
+func (x *Ask) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ask.ProtoReflect.Descriptor instead.
+func (*Ask) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Ask) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Ask) GetPick() string {
+	if x != nil {
+		return x.Pick
+	}
+	return ""
+}
+
+func (x *Ask) GetAmong() []string {
+	if x != nil {
+		return x.Among
+	}
+	return nil
+}
+
 var File_floodmark_v1_hook_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\n" +
-	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xef\x05\n" +
+	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\x9d\x06\n" +
 	"\x05Event\x12\x14\n" +
 	"\x05point\x18\x01 \x01(\tR\x05point\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x18\n" +
@@ -843,7 +1001,13 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\agateway\x18\x15 \x01(\bR\agateway\x12\x14\n" +
 	"\x05retry\x18\x16 \x01(\bR\x05retry\x12\x16\n" +
 	"\x06shared\x18\x17 \x01(\tR\x06shared\x12\x14\n" +
-	"\x05given\x18\x18 \x01(\bR\x05given\"\x8d\x01\n" +
+	"\x05given\x18\x18 \x01(\bR\x05given\x12,\n" +
+	"\x06window\x18\x19 \x01(\v2\x14.floodmark.v1.WindowR\x06window\"h\n" +
+	"\x06Window\x12\x16\n" +
+	"\x06client\x18\x01 \x01(\tR\x06client\x12\x16\n" +
+	"\x06ticket\x18\x02 \x01(\tR\x06ticket\x12\x16\n" +
+	"\x06answer\x18\x03 \x01(\tR\x06answer\x12\x16\n" +
+	"\x06picked\x18\x04 \x01(\tR\x06picked\"\x8d\x01\n" +
 	"\aContent\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12,\n" +
 	"\x06origin\x18\x02 \x01(\v2\x14.floodmark.v1.OriginR\x06origin\x12\x12\n" +
@@ -874,7 +1038,7 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\x06Result\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\bR\x05error\"\x82\x03\n" +
+	"\x05error\x18\x03 \x01(\bR\x05error\"\xa7\x03\n" +
 	"\x05Reply\x122\n" +
 	"\bdecision\x18\x01 \x01(\v2\x16.floodmark.v1.DecisionR\bdecision\x12,\n" +
 	"\x05calls\x18\x02 \x03(\v2\x16.floodmark.v1.DecisionR\x05calls\x12\x12\n" +
@@ -889,7 +1053,12 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"block_turn\x18\n" +
 	" \x01(\bR\tblockTurn\x12)\n" +
 	"\x05label\x18\v \x01(\v2\x13.floodmark.v1.LabelR\x05label\x12'\n" +
-	"\x04mark\x18\f \x01(\v2\x13.floodmark.v1.LabelR\x04mark2M\n" +
+	"\x04mark\x18\f \x01(\v2\x13.floodmark.v1.LabelR\x04mark\x12#\n" +
+	"\x03ask\x18\r \x01(\v2\x11.floodmark.v1.AskR\x03ask\"C\n" +
+	"\x03Ask\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
+	"\x04pick\x18\x02 \x01(\tR\x04pick\x12\x14\n" +
+	"\x05among\x18\x03 \x03(\tR\x05among2M\n" +
 	"\vHookService\x12>\n" +
 	"\x06Handle\x12\x13.floodmark.v1.Event\x1a\x13.floodmark.v1.Reply\"\n" +
 	"\xba\xdb\x18\x06eventsB%Z#github.com/floodmark/floodmark/wireb\x06proto3"
@@ -906,42 +1075,46 @@ func file_floodmark_v1_hook_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_hook_proto_rawDescData
 }
 
-var file_floodmark_v1_hook_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_floodmark_v1_hook_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_floodmark_v1_hook_proto_goTypes = []any{
 	(*Event)(nil),    // 0: floodmark.v1.Event
-	(*Content)(nil),  // 1: floodmark.v1.Content
-	(*Tool)(nil),     // 2: floodmark.v1.Tool
-	(*Hints)(nil),    // 3: floodmark.v1.Hints
-	(*Call)(nil),     // 4: floodmark.v1.Call
-	(*Result)(nil),   // 5: floodmark.v1.Result
-	(*Reply)(nil),    // 6: floodmark.v1.Reply
-	(*Origin)(nil),   // 7: floodmark.v1.Origin
-	(*Decision)(nil), // 8: floodmark.v1.Decision
-	(*Label)(nil),    // 9: floodmark.v1.Label
+	(*Window)(nil),   // 1: floodmark.v1.Window
+	(*Content)(nil),  // 2: floodmark.v1.Content
+	(*Tool)(nil),     // 3: floodmark.v1.Tool
+	(*Hints)(nil),    // 4: floodmark.v1.Hints
+	(*Call)(nil),     // 5: floodmark.v1.Call
+	(*Result)(nil),   // 6: floodmark.v1.Result
+	(*Reply)(nil),    // 7: floodmark.v1.Reply
+	(*Ask)(nil),      // 8: floodmark.v1.Ask
+	(*Origin)(nil),   // 9: floodmark.v1.Origin
+	(*Decision)(nil), // 10: floodmark.v1.Decision
+	(*Label)(nil),    // 11: floodmark.v1.Label
 }
 var file_floodmark_v1_hook_proto_depIdxs = []int32{
-	7,  // 0: floodmark.v1.Event.origin:type_name -> floodmark.v1.Origin
-	1,  // 1: floodmark.v1.Event.parts:type_name -> floodmark.v1.Content
-	1,  // 2: floodmark.v1.Event.sources:type_name -> floodmark.v1.Content
-	1,  // 3: floodmark.v1.Event.messages:type_name -> floodmark.v1.Content
-	2,  // 4: floodmark.v1.Event.tools:type_name -> floodmark.v1.Tool
-	4,  // 5: floodmark.v1.Event.calls:type_name -> floodmark.v1.Call
-	4,  // 6: floodmark.v1.Event.call:type_name -> floodmark.v1.Call
-	5,  // 7: floodmark.v1.Event.result:type_name -> floodmark.v1.Result
-	7,  // 8: floodmark.v1.Content.origin:type_name -> floodmark.v1.Origin
-	3,  // 9: floodmark.v1.Tool.hints:type_name -> floodmark.v1.Hints
-	3,  // 10: floodmark.v1.Call.hints:type_name -> floodmark.v1.Hints
-	8,  // 11: floodmark.v1.Reply.decision:type_name -> floodmark.v1.Decision
-	8,  // 12: floodmark.v1.Reply.calls:type_name -> floodmark.v1.Decision
-	9,  // 13: floodmark.v1.Reply.label:type_name -> floodmark.v1.Label
-	9,  // 14: floodmark.v1.Reply.mark:type_name -> floodmark.v1.Label
-	0,  // 15: floodmark.v1.HookService.Handle:input_type -> floodmark.v1.Event
-	6,  // 16: floodmark.v1.HookService.Handle:output_type -> floodmark.v1.Reply
-	16, // [16:17] is the sub-list for method output_type
-	15, // [15:16] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	9,  // 0: floodmark.v1.Event.origin:type_name -> floodmark.v1.Origin
+	2,  // 1: floodmark.v1.Event.parts:type_name -> floodmark.v1.Content
+	2,  // 2: floodmark.v1.Event.sources:type_name -> floodmark.v1.Content
+	2,  // 3: floodmark.v1.Event.messages:type_name -> floodmark.v1.Content
+	3,  // 4: floodmark.v1.Event.tools:type_name -> floodmark.v1.Tool
+	5,  // 5: floodmark.v1.Event.calls:type_name -> floodmark.v1.Call
+	5,  // 6: floodmark.v1.Event.call:type_name -> floodmark.v1.Call
+	6,  // 7: floodmark.v1.Event.result:type_name -> floodmark.v1.Result
+	1,  // 8: floodmark.v1.Event.window:type_name -> floodmark.v1.Window
+	9,  // 9: floodmark.v1.Content.origin:type_name -> floodmark.v1.Origin
+	4,  // 10: floodmark.v1.Tool.hints:type_name -> floodmark.v1.Hints
+	4,  // 11: floodmark.v1.Call.hints:type_name -> floodmark.v1.Hints
+	10, // 12: floodmark.v1.Reply.decision:type_name -> floodmark.v1.Decision
+	10, // 13: floodmark.v1.Reply.calls:type_name -> floodmark.v1.Decision
+	11, // 14: floodmark.v1.Reply.label:type_name -> floodmark.v1.Label
+	11, // 15: floodmark.v1.Reply.mark:type_name -> floodmark.v1.Label
+	8,  // 16: floodmark.v1.Reply.ask:type_name -> floodmark.v1.Ask
+	0,  // 17: floodmark.v1.HookService.Handle:input_type -> floodmark.v1.Event
+	7,  // 18: floodmark.v1.HookService.Handle:output_type -> floodmark.v1.Reply
+	18, // [18:19] is the sub-list for method output_type
+	17, // [17:18] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_hook_proto_init() }
@@ -950,14 +1123,14 @@ func file_floodmark_v1_hook_proto_init() {
 		return
 	}
 	file_floodmark_v1_words_proto_init()
-	file_floodmark_v1_hook_proto_msgTypes[3].OneofWrappers = []any{}
+	file_floodmark_v1_hook_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_hook_proto_rawDesc), len(file_floodmark_v1_hook_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

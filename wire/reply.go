@@ -13,8 +13,22 @@ func FromReply(r hook.Reply) *Reply {
 		Decision: FromDecision(r.Decision), Calls: list(r.Calls, FromDecision),
 		Line: text(r.Line), Warning: text(r.Warning), Text: text(r.Text), Footer: text(r.Footer),
 		Ticket: text(string(r.Ticket)), Consumed: r.Consumed, Notice: text(r.Notice), BlockTurn: r.BlockTurn,
-		Label: fromLabel(r.Label), Mark: fromLabel(r.Mark),
+		Label: fromLabel(r.Label), Mark: fromLabel(r.Mark), Ask: fromAsk(r.Ask),
 	}
+}
+
+func fromAsk(a *hook.Ask) *Ask {
+	if a == nil {
+		return nil
+	}
+	return &Ask{Text: text(a.Text), Pick: text(a.Pick), Among: list(a.Among, text)}
+}
+
+func (x *Ask) hook() *hook.Ask {
+	if x == nil {
+		return nil
+	}
+	return &hook.Ask{Text: x.GetText(), Pick: x.GetPick(), Among: x.GetAmong()}
 }
 
 func fromLabel(l *floodmark.Label) *Label {
@@ -43,7 +57,7 @@ func (x *Reply) Hook() (hook.Reply, error) {
 	r := hook.Reply{
 		Line: x.GetLine(), Warning: x.GetWarning(), Text: x.GetText(), Footer: x.GetFooter(),
 		Ticket: floodmark.TicketID(x.GetTicket()), Consumed: x.GetConsumed(), Notice: x.GetNotice(), BlockTurn: x.GetBlockTurn(),
-		Label: x.GetLabel().label(), Mark: x.GetMark().label(),
+		Label: x.GetLabel().label(), Mark: x.GetMark().label(), Ask: x.GetAsk().hook(),
 	}
 	var err error
 	if r.Decision, err = x.GetDecision().floodmark(); err != nil {

@@ -31,6 +31,8 @@ func twins() map[reflect.Type]proto.Message {
 		reflect.TypeFor[hook.Hints]():         (*wire.Hints)(nil),
 		reflect.TypeFor[hook.Call]():          (*wire.Call)(nil),
 		reflect.TypeFor[hook.Result]():        (*wire.Result)(nil),
+		reflect.TypeFor[hook.Window]():        (*wire.Window)(nil),
+		reflect.TypeFor[hook.Ask]():           (*wire.Ask)(nil),
 		reflect.TypeFor[floodmark.Origin]():   (*wire.Origin)(nil),
 		reflect.TypeFor[floodmark.Decision](): (*wire.Decision)(nil),
 		reflect.TypeFor[floodmark.Reason]():   (*wire.Reason)(nil),

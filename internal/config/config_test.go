@@ -268,6 +268,22 @@ func TestAgentsThatAskThemselves(t *testing.T) {
 	}
 }
 
+// Any client of the gateway may be named, and only those that are named ask.
+func TestClientsThatAskInTheirWindow(t *testing.T) {
+	s, err := ParseService("service.yaml", []byte("agents:\n  claude-code: {ask: native}\n  my client: {ask: elicitation}\n  cursor: {ask: elicitation}\n  codex: {}\n"))
+	if err != nil || !slices.Equal(s.Elicits(), []string{"cursor", "my client"}) || !slices.Equal(s.Native(), []string{"claude-code"}) {
+		t.Errorf("%v, %v, %v", s.Elicits(), s.Native(), err)
+	}
+	for name, ok := range map[string]bool{strings.Repeat("x", maxClientName): true, strings.Repeat("x", maxClientName+1): false, "": false, `a\u001bb`: false, `a\u200bb`: false} {
+		if _, err := ParseService("service.yaml", []byte(`agents: {"`+name+`": {ask: elicitation}}`)); (err == nil) != ok {
+			t.Errorf("%.20q: %v", name, err)
+		}
+	}
+	if got := (Service{}).Elicits(); got != nil {
+		t.Errorf("%v", got)
+	}
+}
+
 // An agent that is connected where agents usually are changes no rules.
 func TestUsualPlacesAreTheSameRules(t *testing.T) {
 	p := DirPaths(t.TempDir())

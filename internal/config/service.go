@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -57,8 +58,8 @@ const MetricsListen = "listen"
 
 // An Agent is how one agent is dealt with.
 type Agent struct {
-	// Ask says where its owner is asked: empty for our own channels, or
-	// [AskNative].
+	// Ask says where its owner is asked: empty for our own channels, [AskNative]
+	// or [AskElicitation].
 	Ask string `yaml:"ask"`
 	// Verifier tightens what holds for all.
 	Verifier *Verifier `yaml:"verifier"`
@@ -68,11 +69,21 @@ type Agent struct {
 // and that it does not answer by itself.
 const AskNative = "native"
 
+// AskElicitation means the window of a client of MCP servers that go through the
+// gateway: it is known by its program, or by the name of its token. Its owner has
+// seen that it asks a person there, and does not answer by itself.
+const AskElicitation = "elicitation"
+
 // Native are the agents that ask in their own window.
-func (s Service) Native() []string {
+func (s Service) Native() []string { return s.asking(AskNative) }
+
+// Elicits are the clients of the gateway that ask in their own window.
+func (s Service) Elicits() []string { return s.asking(AskElicitation) }
+
+func (s Service) asking(where string) []string {
 	var list []string
 	for name, a := range s.Agents {
-		if a.Ask == AskNative {
+		if a.Ask == where {
 			list = append(list, name)
 		}
 	}
@@ -130,6 +141,7 @@ const (
 	maxServiceBytes = 64 << 10
 	maxKeepDays     = 36500
 	maxListen       = 16
+	maxClientName   = 64
 )
 
 // ParseService reads service.yaml. An empty file is a laptop.
@@ -183,8 +195,10 @@ func (s Service) check() error {
 	}
 	for name, a := range s.Agents {
 		switch {
-		case a.Ask != "" && a.Ask != AskNative:
-			return fmt.Errorf("agents.%s.ask: %q is not known (write ask: native, or leave it out)", name, a.Ask)
+		case a.Ask != "" && a.Ask != AskNative && a.Ask != AskElicitation:
+			return fmt.Errorf("agents.%s.ask: %q is not known (write ask: native or ask: elicitation, or leave it out)", name, a.Ask)
+		case a.Ask == AskElicitation && (name == "" || len(name) > maxClientName || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })):
+			return fmt.Errorf("agents.%.20q.ask: the name of a client has 1 to %d characters that can be printed", name, maxClientName)
 		case a.Ask == AskNative && !agents.CanAsk(name):
 			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
 		}

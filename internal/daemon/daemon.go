@@ -72,7 +72,9 @@ type Daemon struct {
 	voices  *voices
 	// branches knows which agents other agents started.
 	branches *branches
-	door     agents.Door
+	// windows knows what clients of gateways are asked in their own windows.
+	windows *windows
+	door    agents.Door
 	// telemetry is nil, and so is metrics, unless service.yaml asks for it.
 	telemetry *telemetry.Telemetry
 	metrics   net.Listener
@@ -156,6 +158,7 @@ func (d *Daemon) openMonitor() error {
 	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
 	d.branches = newBranches(d.table, d.guarded, peer.Now())
 	d.voices.native = d.opts.Service.Native()
+	d.windows = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.door = agents.Door{
 		Hooks: d.hooksDoor(), Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),

@@ -78,11 +78,17 @@ type heard struct {
 // Handle judges one event of whoever may send it.
 func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	s, _ := ctx.Value(speakerKey{}).(speaker)
+	window := ev.Window
+	ev.Window = nil
 	if ev.Gateway {
 		var answer hook.Reply
 		var done bool
 		if ev, answer, done = h.d.branches.join(s, ev); done {
 			return answer, nil
+		}
+		h.d.windows.note(s, ev)
+		if window != nil && window.Ticket != "" {
+			return h.answered(ctx, tenant, s, ev, *window)
 		}
 	}
 	if s.local && s.PID == 0 {
@@ -117,7 +123,10 @@ func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	if program && err == nil {
 		h.d.voices.note(s, ev, reply.Decision.Verdict)
 	}
-	if err == nil {
+	if err == nil && window != nil {
+		reply.Ask = h.ask(tenant, s, ev, *window, reply)
+	}
+	if err == nil && reply.Ask == nil {
 		reply = h.held(ctx, tenant, ev, reply)
 	}
 	return reply, err

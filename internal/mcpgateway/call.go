@@ -193,7 +193,14 @@ func (r *relay) decide(ctx context.Context, c *call) error {
 			return err
 		}
 	}
-	reply, err := r.o.Session.decide(ctx, hook.Event{Point: hook.BeforeToolCall, Agent: c.agent, Call: c.call})
+	ev := hook.Event{Point: hook.BeforeToolCall, Agent: c.agent, Call: c.call}
+	if r.window.asks() {
+		ev.Window = &hook.Window{Client: r.o.Session.who.Token}
+	}
+	reply, err := r.o.Session.decide(ctx, ev)
+	if err == nil && ev.Window != nil && reply.Ask != nil && reply.Ticket != "" && !allowed(reply) {
+		reply, err = r.askThere(ctx, ev, reply)
+	}
 	if err == nil && allowed(reply) {
 		return nil
 	}

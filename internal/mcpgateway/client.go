@@ -42,6 +42,9 @@ func (r *relay) request(ctx context.Context, m *jsonrpc.Request, q *request) err
 		r.reply(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeMethodNotFound, "floodmark: this method could be taken for "+near(m.Method)+"; write it exactly so.")})
 		return nil
 	}
+	if m.Method == initialize {
+		r.window.introduced(m.Params)
+	}
 	err := r.forward(ctx, m)
 	if errors.Is(err, context.Canceled) {
 		return nil

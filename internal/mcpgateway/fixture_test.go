@@ -183,6 +183,11 @@ type stand struct {
 
 func newStand(t testing.TB, j *fakeJudge, pins Pins) *stand {
 	t.Helper()
+	return newStandWith(t, j, pins, func(*Options) {})
+}
+
+func newStandWith(t testing.TB, j *fakeJudge, pins Pins, change func(*Options)) *stand {
+	t.Helper()
 	if j == nil {
 		j = &fakeJudge{}
 	}
@@ -191,6 +196,7 @@ func newStand(t testing.TB, j *fakeJudge, pins Pins) *stand {
 	}
 	s := &stand{client: newSide(t), server: newSide(t), judge: j, ended: make(chan error, 1)}
 	o := Options{Server: "files", Identity: "npx files", Session: NewSession(j, Client{}), Pins: pins, Note: func(l string) { t.Log(l) }, retry: 20 * time.Millisecond}
+	change(&o)
 	ctx, cancel := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() { s.ended <- Run(ctx, s.client.conn, s.server.conn, o) })

@@ -45,6 +45,9 @@ const (
 	lastWords = 2 * time.Second
 	// retryEvery is how often a monitor that did not answer is asked again.
 	retryEvery = 3 * time.Second
+	// windowTime is how long a question may be open in the client's own window. It
+	// is less than questions live by default.
+	windowTime = 100 * time.Second
 )
 
 // A Judge answers what an agent may do. With an error nothing is allowed,
@@ -68,8 +71,9 @@ type Options struct {
 	// for nobody. It must be safe for concurrent use.
 	Note func(line string)
 
-	// grace is lastWords and retry retryEvery unless a test has less time.
-	grace, retry time.Duration
+	// grace is lastWords, retry retryEvery and open windowTime unless a test has
+	// less time.
+	grace, retry, open time.Duration
 }
 
 func (o *Options) check() error {
@@ -82,7 +86,7 @@ func (o *Options) check() error {
 	if o.Pins == nil {
 		o.Pins = noPins{}
 	}
-	o.grace, o.retry = cmp.Or(o.grace, lastWords), cmp.Or(o.retry, retryEvery)
+	o.grace, o.retry, o.open = cmp.Or(o.grace, lastWords), cmp.Or(o.retry, retryEvery), cmp.Or(o.open, windowTime)
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}

@@ -21,6 +21,7 @@ type relay struct {
 	client, server mcp.Connection
 	o              Options
 	known          known
+	window         window
 	work           sync.WaitGroup
 	gone           chan struct{} // closed when the relay ends
 	learning       sync.Mutex    // one asks the server for its tools at a time
@@ -195,6 +196,9 @@ func (r *relay) begin(work func()) {
 func (r *relay) fromClient(ctx context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
+		if r.window.answered(m) {
+			return nil // the server asked nothing, and hears nothing
+		}
 		q := r.take(r.wanted, m.ID)
 		if q == nil || q.withdrawn {
 			r.o.Note("the client answered a question that nobody asked; it was left out")
@@ -222,6 +226,8 @@ func (r *relay) fromClient(ctx context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
+const usedID = "floodmark: a request with this id is not answered yet; use another."
+
 // open notes a request; it returns why it cannot be.
 func (r *relay) open(list map[jsonrpc.ID]*request, id jsonrpc.ID, q *request) string {
 	r.mu.Lock()
@@ -232,7 +238,7 @@ func (r *relay) open(list map[jsonrpc.ID]*request, id jsonrpc.ID, q *request) st
 	case len(list) >= MaxOpen:
 		return fmt.Sprintf("floodmark: more than %d requests are not answered yet; wait for some of them.", MaxOpen)
 	case list[id] != nil:
-		return "floodmark: a request with this id is not answered yet; use another."
+		return usedID
 	}
 	list[id] = q
 	return ""
@@ -314,7 +320,12 @@ func (r *relay) fromServer(ctx context.Context, m jsonrpc.Message) error {
 			return r.announced(ctx, m)
 		}
 		q := &request{method: m.Method, params: m.Params}
-		if why := r.open(r.wanted, m.ID, q); why != "" {
+		why := r.open(r.wanted, m.ID, q)
+		if why == "" && r.window.has(m.ID) {
+			r.take(r.wanted, m.ID)
+			why = usedID
+		}
+		if why != "" {
 			return r.server.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeInvalidRequest, why)})
 		}
 		return r.wants(ctx, m, q)

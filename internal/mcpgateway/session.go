@@ -42,6 +42,8 @@ type Client struct {
 	Project, Home string
 	// Wait is how long the judge may wait for a person besides.
 	Wait time.Duration
+	// Token is the name of the token the client showed, if it showed one.
+	Token string
 }
 
 // NewSession returns the session of a client. Nothing is told to the monitor
@@ -88,7 +90,12 @@ func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 
 // decide asks about a call. A question to a person may take its time.
 func (s *Session) decide(ctx context.Context, ev hook.Event) (hook.Reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, judgeTime+s.who.Wait)
+	return s.within(ctx, judgeTime+s.who.Wait, ev)
+}
+
+// within asks about a call for a time.
+func (s *Session) within(ctx context.Context, most time.Duration, ev hook.Event) (hook.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	return s.tell(ctx, ev)
 }

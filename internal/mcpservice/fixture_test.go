@@ -31,6 +31,12 @@ func TestMain(m *testing.M) {
 		deaf()
 		return
 	}
+	if slices.Contains(os.Args, asPost) {
+		if err := post().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		return
+	}
 	if slices.Contains(os.Args, asServer) {
 		if err := server("child").Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -106,7 +106,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 // open is what a client that comes in gets: servers of its own behind one
 // connection, in one session of the monitor.
 func (s *Service) open(_ context.Context, p mcphttp.Peer) (mcp.Connection, error) {
-	session := mcpgateway.NewSession(s.o.Judge, mcpgateway.Client{Agent: p.Agent, ID: floodmark.SessionID(p.Join), Home: s.o.Home, Apart: true})
+	session := mcpgateway.NewSession(s.o.Judge, mcpgateway.Client{Agent: p.Agent, ID: floodmark.SessionID(p.Join), Home: s.o.Home, Apart: true, Token: p.Client})
 	options := mcpmux.Options{
 		Name: "floodmark", Version: s.o.Version,
 		Report: func(server string, err error) { s.o.Note(server, fmt.Sprintf("%s: %v", p.Client, err)) },

@@ -170,6 +170,10 @@ func Starter(name string, hook Peer) (Process, bool) {
 	return Process{}, false
 }
 
+// Runs reports whether a process runs the named program. A process can give
+// itself any name: it shows who somebody says he is, not that he is.
+func Runs(name string, p Info) bool { return !isHook(p) && looksLike(name, p) }
+
 // looksLike reports whether a process runs the named agent: by its own name, by
 // the program it was started as, or by the script an interpreter runs.
 func looksLike(name string, p Info) bool {

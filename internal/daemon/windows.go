@@ -1,0 +1,223 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// The client of a gateway can show a question in a window of its own. What it
+// answers is all the proof there is that a person did, so a client is asked only
+// if the owner named it, and only where nobody else can play it. An agent's
+// commands run below its process, and the servers of a gateway below the gateway:
+// whoever descends from either is no client. An agent that reports by hooks is
+// asked where its hooks ask. The processes tell who started a gateway; a gateway
+// with tokens must have begun the session itself, under our eyes.
+
+// windows are the questions that are open in clients' windows. It is in memory
+// only. It is safe for concurrent use.
+type windows struct {
+	on      []string // the clients that the owner named
+	guarded *peer.Guarded
+	now     func() time.Time
+
+	mu sync.Mutex // guards what is below
+	// began are the sessions that a gateway with tokens began, with its process.
+	began map[floodmark.SessionID]peer.Process
+	open  map[floodmark.TicketID]inWindow
+}
+
+// inWindow is a question that one gateway may bring the answer to, once.
+type inWindow struct {
+	gateway peer.Process
+	session floodmark.SessionID
+	call    floodmark.Digest
+	client  string
+	expires time.Time
+}
+
+// The limits on what is remembered and shown. Beyond them nobody is asked in a
+// window.
+const (
+	maxInWindows  = 1024
+	maxBegan      = 1 << 14
+	maxWindowText = 3000 // characters
+)
+
+// apartSession begins the name of a session of a gateway with tokens.
+const apartSession = "apart-" + hook.GatewaySession
+
+func newWindows(on []string, g *peer.Guarded, now func() time.Time) *windows {
+	return &windows{on: on, guarded: g, now: now, began: map[floodmark.SessionID]peer.Process{}, open: map[floodmark.TicketID]inWindow{}}
+}
+
+// note remembers which process begins a session.
+func (w *windows) note(s speaker, ev hook.Event) {
+	if len(w.on) == 0 || !ev.Gateway || !s.local || s.PID == 0 || !strings.HasPrefix(string(ev.Session), apartSession) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch _, known := w.began[ev.Session]; {
+	case ev.Point == hook.SessionEnd && w.began[ev.Session] == s.Process:
+		delete(w.began, ev.Session)
+	case ev.Point == hook.SessionStart && ev.Cause == hook.Startup && !known && len(w.began) < maxBegan:
+		w.began[ev.Session] = s.Process
+	}
+}
+
+// client is who can be asked about an event; empty if nobody may.
+func (w *windows) client(s speaker, ev hook.Event, said hook.Window) string {
+	if !ev.Gateway || ev.Point != hook.BeforeToolCall || !s.local || s.PID == 0 || len(s.Ancestors) == 0 ||
+		len(w.guarded.Among(s.Ancestors, "")) > 0 {
+		return ""
+	}
+	switch session := string(ev.Session); {
+	case strings.HasPrefix(session, apartSession):
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.began[ev.Session] == s.Process && slices.Contains(w.on, said.Client) {
+			return said.Client
+		}
+	case strings.HasPrefix(session, hook.GatewaySession) && said.Client == "":
+		i := slices.IndexFunc(w.on, func(name string) bool { return peer.Runs(name, s.Ancestors[0]) })
+		if i >= 0 {
+			return w.on[i]
+		}
+	}
+	return ""
+}
+
+// add remembers a question that is shown. It reports whether there was room.
+func (w *windows) add(t floodmark.TicketID, o inWindow) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	maps.DeleteFunc(w.open, func(_ floodmark.TicketID, o inWindow) bool { return !o.expires.After(w.now()) })
+	if len(w.open) >= maxInWindows {
+		return false
+	}
+	w.open[t] = o
+	return true
+}
+
+// shown reports whether a question is open in the window of this client, about
+// this call. An answer to it is taken once.
+func (w *windows) shown(s speaker, ev hook.Event, client string, said hook.Window) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o, ok := w.open[said.Ticket]
+	if !ok || client == "" || o.client != client || o.gateway != s.Process || o.session != ev.Session || o.call != callDigest(ev.Call) || !o.expires.After(w.now()) {
+		return false
+	}
+	if said.Answer != "" {
+		delete(w.open, said.Ticket)
+	}
+	return true
+}
+
+// callDigest tells calls apart, to the last byte of what is sent on.
+func callDigest(c hook.Call) floodmark.Digest {
+	return floodmark.DigestOf(strings.Join([]string{string(c.ID), c.Server, c.Name, string(c.Args)}, "\x00"))
+}
+
+// ask words a question for a client's window, if it may be asked there.
+func (h heard) ask(tenant string, s speaker, ev hook.Event, said hook.Window, reply hook.Reply) *hook.Ask {
+	client := h.d.windows.client(s, ev, said)
+	if client == "" || reply.Ticket == "" || reply.Decision.Verdict != floodmark.Confirm || len(reply.Decision.Verifiers) > 0 || reply.BlockTurn {
+		return nil
+	}
+	for _, p := range h.d.monitor.Pending(tenant) {
+		if p.Ticket != reply.Ticket || p.Session != (journal.Session{Tenant: tenant, ID: ev.Session}) {
+			continue
+		}
+		text, ok := forWindow(p, reply.Decision)
+		if !ok || !h.d.windows.add(p.Ticket, inWindow{s.Process, ev.Session, callDigest(ev.Call), client, p.Expires}) {
+			return nil
+		}
+		a := &hook.Ask{Text: text}
+		if pick := p.Questions[0].Pick; pick != nil {
+			a.Pick, a.Among = pick.Words, pick.Among
+		}
+		return a
+	}
+	return nil
+}
+
+// forWindow words a question, unless it is one that a client's window may never
+// answer: what changes the agent or the monitor, what takes two people, what
+// vouches for content, and what cannot be shown whole.
+func forWindow(p monitor.Pending, d floodmark.Decision) (string, bool) {
+	if p.Calls != 1 || len(p.Questions) != 1 {
+		return "", false
+	}
+	q := p.Questions[0]
+	protects := slices.ContainsFunc(d.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.SelfProtection })
+	if q.Two || q.Vouch != (approval.Origin{}) || protects || len(q.Action.Effects) == 0 || slices.Contains(q.Action.Effects, floodmark.Admin) || q.Card(false).Hides {
+		return "", false
+	}
+	if q.Pick != nil && q.Pick.Words == "" {
+		return "", false
+	}
+	text := strings.Join(q.Lines(), "\n")
+	return text, utf8.RuneCountInString(text) <= maxWindowText
+}
+
+// notShownLine is what the agent reads if an answer belongs to no question.
+const notShownLine = "Floodmark refuses this because what was answered belongs to no question that is open in this client's window."
+
+// waitsLine is what the agent reads while nobody has answered.
+const waitsLine = "Floodmark holds this back: nobody has answered the question yet. It stays open; the same call passes once the owner has approved it."
+
+// answered takes what was said in a client's window, or waits until the question
+// is answered elsewhere, and judges the call again.
+func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.Event, said hook.Window) (hook.Reply, error) {
+	client := h.d.windows.client(s, ev, said)
+	if !h.d.windows.shown(s, ev, client, said) {
+		if said.Answer != "" {
+			h.d.incident(ctx, "not-asked-there", fmt.Sprintf("an answer to %.100q was brought by %s, where nobody was asked", said.Ticket, s.Line()))
+		}
+		return hook.Reply{Line: notShownLine}, nil
+	}
+	session := journal.Session{Tenant: tenant, ID: ev.Session}
+	if said.Answer == "" {
+		if !h.closed(ctx, session, said.Ticket) || ctx.Err() != nil {
+			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Confirm}, Ticket: said.Ticket, Line: waitsLine}, nil
+		}
+		return h.watchedHooks.Handle(ctx, tenant, ev)
+	}
+	cmd := approval.Command{
+		Verb: approval.Deny, Tool: approval.All, Ticket: said.Ticket, Calls: 1,
+		By: "the window of " + client, Channel: "elicitation", Picked: said.Picked,
+	}
+	if said.Answer == hook.Accept {
+		cmd.Verb = approval.Approve
+	}
+	if _, err := h.d.monitor.Answer(ctx, session, cmd); err != nil {
+		return hook.Reply{}, err
+	}
+	return h.watchedHooks.Handle(ctx, tenant, ev)
+}
+
+// closed waits, as long as the gateway does, until a question is answered.
+func (h heard) closed(ctx context.Context, s journal.Session, t floodmark.TicketID) bool {
+	until, ok := ctx.Deadline()
+	if !ok {
+		return false
+	}
+	ctx, cancel := context.WithDeadline(ctx, until.Add(-leaveToAnswer))
+	defer cancel()
+	_, err := h.d.monitor.Await(ctx, s, t)
+	return err == nil
+}

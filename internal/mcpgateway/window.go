@@ -1,0 +1,288 @@
+package mcpgateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// A window is what the client can show to a person: the questions of ours that are
+// open there. The server sees neither them nor the answers. It is safe for
+// concurrent use.
+type window struct {
+	mu   sync.Mutex // guards what is below
+	can  bool
+	open map[jsonrpc.ID]chan *jsonrpc.Response
+}
+
+// introduced learns what the client says it can. Only what is said plainly counts.
+func (w *window) introduced(params json.RawMessage) {
+	can := canShowForms(params)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.can = can
+}
+
+// canShowForms reports whether a client declared that it shows forms: without a
+// mode they are meant.
+func canShowForms(params json.RawMessage) bool {
+	in := params
+	for _, key := range []string{"capabilities", "elicitation"} {
+		list, err := members(in)
+		if err != nil || apart(list, []string{key}) != nil {
+			return false
+		}
+		in = value(list, key)
+	}
+	list, err := members(in)
+	if err != nil || apart(list, []string{"form", "url"}) != nil {
+		return false
+	}
+	_, err = members(value(list, "form"))
+	return len(list) == 0 || err == nil
+}
+
+// asks reports whether somebody could be asked.
+func (w *window) asks() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.can
+}
+
+// begin makes a name for a question, which nobody can guess.
+func (w *window) begin() (jsonrpc.ID, <-chan *jsonrpc.Response, bool) {
+	id, err := jsonrpc.MakeID("floodmark-" + rand.Text())
+	if err != nil {
+		return id, nil, false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.open) >= MaxOpen {
+		return id, nil, false
+	}
+	if w.open == nil {
+		w.open = map[jsonrpc.ID]chan *jsonrpc.Response{}
+	}
+	answer := make(chan *jsonrpc.Response, 1)
+	w.open[id] = answer
+	return id, answer, true
+}
+
+// end forgets a question, and reports whether nobody had answered it.
+func (w *window) end(id jsonrpc.ID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, open := w.open[id]
+	delete(w.open, id)
+	return open
+}
+
+// has reports whether a question of ours is open under an id.
+func (w *window) has(id jsonrpc.ID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, open := w.open[id]
+	return open
+}
+
+// answered takes an answer to a question of ours, once. It reports whether it was
+// one.
+func (w *window) answered(m *jsonrpc.Response) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	answer, ok := w.open[m.ID]
+	if ok {
+		delete(w.open, m.ID)
+		answer <- m
+	}
+	return ok
+}
+
+// A ruling is an answer of the monitor.
+type ruling struct {
+	reply hook.Reply
+	err   error
+}
+
+// askThere shows the question about a call in the client's window, and returns
+// what the monitor says after it was answered, there or elsewhere. Until then the
+// call is not allowed.
+func (r *relay) askThere(ctx context.Context, ev hook.Event, asked hook.Reply) (hook.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.o.open)
+	defer cancel()
+	id, answer, ok := r.window.begin()
+	if !ok {
+		return asked, nil
+	}
+	defer func() {
+		if r.window.end(id) {
+			r.withdrawThere(ctx, id)
+		}
+	}()
+	if err := r.client.Write(ctx, &jsonrpc.Request{ID: id, Method: elicit, Params: form(*asked.Ask)}); err != nil {
+		return asked, nil //nolint:nilerr // the question stands elsewhere
+	}
+	shown := *ev.Window
+	shown.Ticket = asked.Ticket
+	ev.Window = &shown
+	elsewhere := make(chan ruling, 1)
+	waiting, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	over := func() { stop(); work.Wait() }
+	defer over()
+	work.Go(func() {
+		reply, err := r.o.Session.within(waiting, r.o.open, ev)
+		elsewhere <- ruling{reply, err}
+	})
+	select {
+	case m := <-answer:
+		if ctx.Err() != nil {
+			return asked, nil // the call is not wanted any more
+		}
+		said, picked := readForm(m, *asked.Ask)
+		if said == "" {
+			return asked, nil // nobody said anything: it stays open elsewhere
+		}
+		over() // nobody is waited for any more
+		given := shown
+		given.Answer, given.Picked = said, picked
+		ev.Window = &given
+		return r.o.Session.within(context.WithoutCancel(ctx), judgeTime, ev)
+	case got := <-elsewhere:
+		if got.err != nil {
+			return asked, nil
+		}
+		return got.reply, nil
+	case <-ctx.Done():
+		return asked, nil
+	}
+}
+
+// withdrawThere tells the client that a question is over.
+func (r *relay) withdrawThere(ctx context.Context, id jsonrpc.ID) {
+	params := object([]member{{"requestId", quoted(id.Raw().(string))}, {"reason", quoted("floodmark: the question is over")}})
+	if err := r.client.Write(context.WithoutCancel(ctx), &jsonrpc.Request{Method: cancelled, Params: params}); err != nil {
+		r.o.Note("the client was not told that a question is over: " + floodmark.OneLine(err.Error(), maxNote))
+	}
+}
+
+// The names and values of a form. A client that fills in what stands first says no.
+const (
+	fieldAnswer, fieldPlace = "answer", "place"
+	sayNo, sayYes           = "no", "yes"
+)
+
+// maxTyped bounds what is taken of a form.
+const maxTyped = hook.MaxPicked
+
+// form is a question as the client shows it: a choice whose first value is no, or
+// what has to be typed.
+func form(a hook.Ask) json.RawMessage {
+	field, about := fieldAnswer, []member{
+		{"type", quoted("string")},
+		{"title", quoted("Allow this one call, once?")},
+		{"enum", texts([]string{sayNo, sayYes})},
+	}
+	if a.Pick != "" {
+		field, about = fieldPlace, []member{
+			{"type", quoted("string")},
+			{"title", quoted("To allow this one call, once: " + seen(a.Pick))},
+		}
+	}
+	if len(a.Among) > 0 {
+		about = append(about, member{"enum", texts(append([]string{sayNo}, seenAll(a.Among)...))})
+	}
+	schema := object([]member{
+		{"type", quoted("object")},
+		{"properties", object([]member{{field, object(about)}})},
+		{"required", texts([]string{field})},
+	})
+	return object([]member{
+		{"message", quoted("Floodmark asks before this call is made.\n" + seen(a.Text))},
+		{"requestedSchema", schema},
+	})
+}
+
+// readForm reads what a person answered. Whatever is not plainly a yes or a no to
+// this form is nothing.
+func readForm(m *jsonrpc.Response, a hook.Ask) (said, picked string) {
+	if m.Error != nil || !json.Valid(m.Result) {
+		return "", ""
+	}
+	list, err := members(m.Result)
+	if err != nil || apart(list, []string{"action", "content", "_meta"}) != nil {
+		return "", ""
+	}
+	switch action, _ := text(value(list, "action")); action {
+	case "decline":
+		return hook.Decline, ""
+	case "accept":
+	default:
+		return "", ""
+	}
+	field := fieldAnswer
+	if a.Pick != "" {
+		field = fieldPlace
+	}
+	content, err := members(value(list, "content"))
+	if err != nil || len(content) != 1 || content[0].key != field {
+		return "", ""
+	}
+	typed, err := text(content[0].value)
+	switch {
+	case err != nil || len(typed) > maxTyped:
+		return "", ""
+	case (a.Pick == "" || len(a.Among) > 0) && typed == sayNo:
+		return hook.Decline, ""
+	case a.Pick == "" && typed == sayYes:
+		return hook.Accept, ""
+	case a.Pick == "":
+		return "", ""
+	case len(a.Among) > 0:
+		at := slices.Index(seenAll(a.Among), typed)
+		if at < 0 {
+			return "", ""
+		}
+		return hook.Accept, a.Among[at]
+	case strings.TrimSpace(typed) == "":
+		return "", ""
+	}
+	return hook.Accept, typed
+}
+
+func texts(list []string) json.RawMessage {
+	parts := make([]string, len(list))
+	for i, s := range list {
+		parts[i] = string(quoted(s))
+	}
+	return json.RawMessage("[" + strings.Join(parts, ",") + "]")
+}
+
+// maxIndent is how far in a line may stand.
+const maxIndent = 4
+
+// seen is text in which nothing is invisible, in lines.
+func seen(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		rest := strings.TrimLeft(l, " ") // what belongs to the line above stands further in
+		lines[i] = l[:min(len(l)-len(rest), maxIndent)] + floodmark.Visible(rest)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func seenAll(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = seen(s)
+	}
+	return out
+}
