@@ -40,6 +40,8 @@ type Service struct {
 	// Tenants are those whose sessions are kept apart here, by name. None means
 	// that there is only the empty one.
 	Tenants map[string]Tenant `yaml:"tenants"`
+	// People are those an identity provider knows; nil: nobody.
+	People *People `yaml:"people"`
 	// Owners are the users whose agents may report in system mode.
 	Owners []string `yaml:"owners"`
 	// Verifier are gates outside that calls have to pass.
@@ -203,7 +205,7 @@ func (s Service) check() error {
 			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
 		}
 	}
-	if err := s.checkTenants(); err != nil {
+	if err := errors.Join(s.checkTenants(), s.checkPeople()); err != nil {
 		return err
 	}
 	if s.Auditor != nil {
@@ -234,6 +236,10 @@ func (s Service) check() error {
 
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
+	return err == nil && loopbackHost(host)
+}
+
+func loopbackHost(host string) bool {
 	ip := net.ParseIP(host)
-	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -88,6 +88,7 @@ type Daemon struct {
 	hooks, owners net.Listener
 	network       []remote
 	tokens        *httpapi.Tokens // of those on the network; nil without one
+	people        *peopleDoor     // nil: nobody comes from an identity provider
 	closers       []func() error  // in the order of opening
 }
 

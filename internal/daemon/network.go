@@ -31,6 +31,9 @@ func (d *Daemon) listenNetwork(ctx context.Context) error {
 	if d.tokens, err = httpapi.OpenTokens(cmp.Or(d.opts.Service.Tokens, d.opts.Paths.Tokens), d.opts.Now); err != nil {
 		return err
 	}
+	if err := d.openPeople(); err != nil {
+		return err
+	}
 	for _, l := range d.opts.Service.Listen {
 		c, err := serverTLS(l)
 		if err != nil {
@@ -73,9 +76,16 @@ func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server
 	if d.opts.Service.Metrics == config.MetricsListen {
 		mux.Handle("GET /metrics", d.scrapes(o))
 	}
+	var people httpapi.People
+	if d.people != nil {
+		people = d.people
+	}
+	outer := http.NewServeMux()
+	outer.Handle("/", httpapi.Access(d.tokens, people, o, mux))
+	d.serveLogin(outer)
 	var list []server
 	for _, r := range d.network {
-		s := httpapi.NewServer(d.ready.probes(httpapi.Access(d.tokens, o, mux)))
+		s := httpapi.NewServer(d.ready.probes(outer))
 		list = append(list, serverOf(r.address, r.listener, s))
 	}
 	return list

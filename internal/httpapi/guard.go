@@ -126,6 +126,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func refusal(who Identity, path string, needs May) error {
+	if who.May == 0 && who.Why != "" {
+		return connect.NewError(connect.CodeUnauthenticated, errors.New("nobody known: "+who.Why))
+	}
 	if who.May == 0 {
 		err := errors.New("nobody known: send «Authorization: Bearer fm_…» with a token that is neither revoked nor expired, or a client certificate that was admitted")
 		return connect.NewError(connect.CodeUnauthenticated, err)

@@ -94,6 +94,10 @@ type Identity struct {
 	Channel string
 	// May is what it is permitted.
 	May May
+	// Groups are those that an identity provider says a person is in.
+	Groups []string
+	// Why says to a caller that is nobody why it is; it holds no secret.
+	Why string
 }
 
 // The channels a caller can be proved by.
@@ -102,6 +106,7 @@ const (
 	OwnerSocket   = "owner.sock" // the only one where a code is told
 	ByToken       = "token"
 	ByCertificate = "certificate"
+	ByProvider    = "oidc" // a token that an identity provider signed
 )
 
 type identityKey struct{}

@@ -58,11 +58,22 @@ func Listen(ctx context.Context, addr string, c *tls.Config) (net.Listener, erro
 	return tls.NewListener(l, c), nil
 }
 
+// People finds people by tokens of somebody else, who is believed.
+type People interface {
+	// Find returns whose token this is. With an error it is nobody; one that is
+	// [ErrNoToken] is the caller's fault.
+	Find(ctx context.Context, text string) (Identity, error)
+}
+
 // Access finds out who calls over TCP: by a token, or else by a verified
-// client certificate. Who cannot be found out is nobody.
-func Access(tokens *Tokens, o Options, next http.Handler) http.Handler {
+// client certificate. Who cannot be found out is nobody. Without people only
+// our own tokens count.
+func Access(tokens *Tokens, people People, o Options, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := identify(tokens, r)
+		who, err := identify(tokens, people, r)
+		if err != nil {
+			who = Identity{Why: who.Why}
+		}
 		if err != nil && !errors.Is(err, ErrNoToken) {
 			o.failed(r.URL.Path, err)
 		}
@@ -70,7 +81,7 @@ func Access(tokens *Tokens, o Options, next http.Handler) http.Handler {
 	})
 }
 
-func identify(tokens *Tokens, r *http.Request) (Identity, error) {
+func identify(tokens *Tokens, people People, r *http.Request) (Identity, error) {
 	if r.TLS == nil {
 		return Identity{}, errors.New("a call without TLS")
 	}
@@ -81,6 +92,9 @@ func identify(tokens *Tokens, r *http.Request) (Identity, error) {
 		scheme, text, _ := strings.Cut(said[0], " ")
 		if !strings.EqualFold(scheme, "bearer") {
 			return Identity{}, ErrNoToken
+		}
+		if people != nil && !strings.HasPrefix(text, tokenPrefix) {
+			return people.Find(r.Context(), text)
 		}
 		return tokens.Find(text)
 	case len(r.TLS.VerifiedChains) == 0:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -109,14 +110,14 @@ func TestEveryMethodNeedsItsPermission(t *testing.T) {
 		who := httpapi.Identity{Tenant: "firm", Name: "somebody", May: may}
 		called, refused := "", ""
 		owner := fakeOwner{func(m string, w httpapi.Identity) error {
-			if w != who {
+			if !reflect.DeepEqual(w, who) {
 				t.Errorf("%s was called by %+v", m, w)
 			}
 			called += m
 			return nil
 		}}
 		o := httpapi.Options{Refused: func(w httpapi.Identity, m, _ string) {
-			if w != who {
+			if !reflect.DeepEqual(w, who) {
 				t.Errorf("%+v was refused", w)
 			}
 			refused += m

@@ -46,6 +46,8 @@ const (
 	MaxTokenName = 512
 	secretBytes  = 32
 	idDigits     = 8
+	// tokenPrefix begins every token of ours.
+	tokenPrefix = "fm_"
 )
 
 // A Token is what is kept of a token or of a certificate that was admitted:
@@ -97,7 +99,7 @@ func (t *Tokens) Create(want Token) (text string, made Token, err error) {
 	var secret [secretBytes]byte
 	// It never fails: the program ends if there is no randomness.
 	_, _ = rand.Read(secret[:])
-	text = "fm_" + string(want.Kind) + "_" + hex.EncodeToString(secret[:])
+	text = tokenPrefix + string(want.Kind) + "_" + hex.EncodeToString(secret[:])
 	want.Hash, want.Certificate = sha256.Sum256([]byte(text)), ""
 	made, err = t.add(want)
 	if err != nil {
@@ -160,7 +162,7 @@ func (t *Tokens) Find(text string) (Identity, error) {
 	hash := sha256.Sum256([]byte(text))
 	return t.find(ByToken, func(o Token) bool {
 		same := subtle.ConstantTimeCompare(o.Hash[:], hash[:]) == 1
-		return same && o.Certificate == "" && strings.HasPrefix(text, "fm_"+string(o.Kind)+"_")
+		return same && o.Certificate == "" && strings.HasPrefix(text, tokenPrefix+string(o.Kind)+"_")
 	})
 }
 

@@ -1,0 +1,118 @@
+package daemon
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/people"
+)
+
+// A peopleDoor lets in the people an identity provider knows: it takes their
+// groups for roles, and their tenants for those that service.yaml names.
+type peopleDoor struct {
+	provider *people.Provider
+	service  config.Service
+}
+
+var _ httpapi.People = (*peopleDoor)(nil)
+
+// openPeople makes it, if service.yaml names a provider. That one is asked when
+// the first person comes: machines are let in whether it answers or not.
+func (d *Daemon) openPeople() error {
+	set := d.opts.Service.People
+	if set == nil {
+		return nil
+	}
+	o := people.Options{
+		Issuer: set.Issuer, ClientID: set.ClientID, Audience: set.Audience, TenantClaim: set.TenantClaim,
+		GroupsClaim: set.GroupsClaim, NameClaim: set.NameClaim, MaxAge: time.Duration(set.MaxAge), Now: d.opts.Now,
+	}
+	if set.Tenant != nil {
+		o.Tenant = *set.Tenant
+	}
+	if set.Authority != "" {
+		data, err := os.ReadFile(set.Authority)
+		if err != nil {
+			return fmt.Errorf("people.authority: %w", err)
+		}
+		o.Roots = x509.NewCertPool()
+		if !o.Roots.AppendCertsFromPEM(data) {
+			return fmt.Errorf("people.authority: %s holds no certificate", set.Authority)
+		}
+	}
+	provider, err := people.New(o)
+	if err != nil {
+		return fmt.Errorf("people.issuer: %w", err)
+	}
+	d.people = &peopleDoor{provider, d.opts.Service}
+	d.closers = append(d.closers, func() error { provider.Close(); return nil })
+	return nil
+}
+
+// Find implements [httpapi.People].
+func (p *peopleDoor) Find(ctx context.Context, text string) (httpapi.Identity, error) {
+	who, err := p.provider.Find(ctx, text)
+	switch {
+	case errors.Is(err, people.ErrNobody):
+		return httpapi.Identity{Why: err.Error()}, fmt.Errorf("%w: %w", httpapi.ErrNoToken, err)
+	case errors.Is(err, people.ErrUnreached):
+		return httpapi.Identity{Why: people.ErrUnreached.Error() + "; try again, or ask whoever runs this monitor"}, err
+	case err != nil:
+		return httpapi.Identity{}, err
+	}
+	if !p.service.HasTenant(who.Tenant) {
+		return httpapi.Identity{Why: "your tenant is not known here"}, fmt.Errorf("%w: tenant %q", httpapi.ErrNoToken, who.Tenant)
+	}
+	may := roles(p.service.People.Roles, who.Groups)
+	if may == 0 {
+		return httpapi.Identity{Why: "none of your groups has a role here"}, fmt.Errorf("%w: %s has no role", httpapi.ErrNoToken, who.Name)
+	}
+	return httpapi.Identity{Tenant: who.Tenant, Name: who.Name, Channel: httpapi.ByProvider, May: may, Groups: who.Groups}, nil
+}
+
+// roles are what groups may do. Every role sees; none sends events, so that no
+// person's token can be used by an agent.
+func roles(r config.Roles, groups []string) httpapi.May {
+	var may httpapi.May
+	for _, one := range []struct {
+		of  []string
+		may httpapi.May
+	}{
+		{r.Viewer, httpapi.MayView},
+		{r.Approver, httpapi.MayView | httpapi.MayApprove},
+		{r.PolicyAuthor, httpapi.MayView | httpapi.MayPolicy},
+		{r.Admin, httpapi.MayView | httpapi.MayAdmin},
+	} {
+		if slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(one.of, g) }) {
+			may |= one.may
+		}
+	}
+	return may & httpapi.OwnerMay
+}
+
+// serveLogin tells whoever wants to log in where that is. It is no secret.
+func (d *Daemon) serveLogin(mux *http.ServeMux) {
+	if d.people == nil {
+		return
+	}
+	set := d.opts.Service.People
+	login, err := json.Marshal(people.Login{Issuer: set.Issuer, ClientID: set.ClientID, Audience: set.Audience, Scopes: set.Scopes})
+	if err != nil {
+		return // texts are always written
+	}
+	mux.HandleFunc("GET "+people.LoginPath, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = strings.NewReader(string(login)).WriteTo(w) // it may be gone
+	})
+}

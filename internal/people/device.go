@@ -1,0 +1,205 @@
+package people
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// LoginPath is where a monitor says how its people log in.
+const LoginPath = "/.well-known/floodmark-login"
+
+// A Login is how people log in to a monitor. It is no secret.
+//
+// Rules for changing it: fields are only added, and the absence of one must be
+// what it was before.
+type Login struct {
+	Issuer   string   `json:"issuer"`
+	ClientID string   `json:"clientId"`
+	Audience string   `json:"audience,omitempty"`
+	Scopes   []string `json:"scopes,omitempty"`
+}
+
+// A Pass is what a person has after logging in. All of it is secret.
+type Pass struct {
+	Token   string    `json:"token"`
+	Refresh string    `json:"refresh,omitempty"`
+	Ends    time.Time `json:"ends"`
+}
+
+// maxLogin bounds what a monitor says of logging in.
+const maxLogin = 64 << 10
+
+// Discover asks a monitor how its people log in.
+func Discover(ctx context.Context, web *http.Client, monitor string) (Login, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(monitor, "/")+LoginPath, http.NoBody)
+	if err != nil {
+		return Login{}, err
+	}
+	resp, err := web.Do(req)
+	if err != nil {
+		return Login{}, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxLogin+1))
+	if err != nil {
+		return Login{}, err
+	}
+	var l Login
+	if resp.StatusCode != http.StatusOK || len(data) > maxLogin || json.Unmarshal(data, &l) != nil {
+		return Login{}, errors.New("it lets no people in: its service.yaml names no identity provider")
+	}
+	if err := CheckIssuer(l.Issuer); err != nil || l.ClientID == "" {
+		return Login{}, errors.New("it names no safe identity provider")
+	}
+	return l, nil
+}
+
+// A Flow is a login that waits for a person to say yes in a browser.
+type Flow struct {
+	// Code is what the person types at Page; Ready is the page with the code in
+	// it already, if the provider has one.
+	Code, Page, Ready string
+	Ends              time.Time
+
+	login  Login
+	ctx    func(context.Context) context.Context
+	config oauth2.Config
+	asked  *oauth2.DeviceAuthResponse
+	web    *http.Client
+}
+
+// Begin begins to log in.
+func (l Login) Begin(ctx context.Context, roots *x509.CertPool) (*Flow, error) {
+	f, err := l.prepare(ctx, roots)
+	if err != nil {
+		return nil, err
+	}
+	if f.asked, err = f.config.DeviceAuth(f.ctx(ctx), l.params()...); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%w: %s", ErrUnreached, refusal(err, l.Issuer))
+	}
+	f.Code, f.Page, f.Ready, f.Ends = f.asked.UserCode, f.asked.VerificationURI, f.asked.VerificationURIComplete, f.asked.Expiry
+	if CheckPage(f.Page) != nil || f.Code == "" || !isName(f.Code) {
+		f.Close()
+		return nil, fmt.Errorf("%w: it names no safe page to log in at", ErrUnreached)
+	}
+	if CheckPage(f.Ready) != nil {
+		f.Ready = ""
+	}
+	return f, nil
+}
+
+// CheckPage refuses a page that a person should not be sent to.
+func CheckPage(page string) error {
+	base, _, _ := strings.Cut(page, "?")
+	if !isName(page) || len(page) > MaxClaimBytes {
+		return errors.New("no page")
+	}
+	return CheckIssuer(base)
+}
+
+func (l Login) prepare(ctx context.Context, roots *x509.CertPool) (*Flow, error) {
+	f := &Flow{login: l, web: reach(l.Issuer, roots)}
+	f.ctx = func(ctx context.Context) context.Context { return oidc.ClientContext(ctx, f.web) }
+	found, err := oidc.NewProvider(f.ctx(ctx), l.Issuer)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%w: %s", ErrUnreached, why(err, l.Issuer))
+	}
+	f.config = oauth2.Config{ClientID: l.ClientID, Endpoint: found.Endpoint(), Scopes: append([]string{oidc.ScopeOpenID}, l.Scopes...)}
+	f.config.Endpoint.AuthStyle = oauth2.AuthStyleInParams // there is no secret to send otherwise
+	return f, nil
+}
+
+func (l Login) params() []oauth2.AuthCodeOption {
+	if l.Audience == "" || l.Audience == l.ClientID {
+		return nil
+	}
+	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("audience", l.Audience)}
+}
+
+// refusal is what a provider answered, in our own words and its code.
+func refusal(err error, issuer string) string {
+	var said *oauth2.RetrieveError
+	if !errors.As(err, &said) {
+		return why(err, issuer)
+	}
+	switch said.ErrorCode {
+	case "access_denied":
+		return "you said no there"
+	case "expired_token":
+		return "nobody said yes in time"
+	case "invalid_grant":
+		return "the login is over there"
+	}
+	return "it does not let this client log in by a device code"
+}
+
+// Wait waits until the person has said yes or no.
+func (f *Flow) Wait(ctx context.Context) (Pass, error) {
+	t, err := f.config.DeviceAccessToken(f.ctx(ctx), f.asked, f.login.params()...)
+	if ctx.Err() != nil {
+		return Pass{}, ctx.Err()
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return Pass{}, errors.New("nobody said yes in time")
+	}
+	if err != nil {
+		return Pass{}, errors.New(refusal(err, f.login.Issuer))
+	}
+	return f.login.pass(t)
+}
+
+// Close lets the connections go.
+func (f *Flow) Close() { f.web.CloseIdleConnections() }
+
+// Renew gets another token without the person, if the provider allows that.
+func (l Login) Renew(ctx context.Context, roots *x509.CertPool, refresh string) (Pass, error) {
+	f, err := l.prepare(ctx, roots)
+	if err != nil {
+		return Pass{}, err
+	}
+	defer f.Close()
+	t, err := f.config.TokenSource(f.ctx(ctx), &oauth2.Token{RefreshToken: refresh}).Token()
+	if err != nil {
+		return Pass{}, errors.New(refusal(err, l.Issuer))
+	}
+	return l.pass(t)
+}
+
+// pass takes the token a monitor wants: one that says who it is for the client
+// itself, or one for an audience of its own.
+func (l Login) pass(t *oauth2.Token) (Pass, error) {
+	p := Pass{Token: t.AccessToken, Refresh: t.RefreshToken}
+	if len(l.params()) == 0 {
+		p.Token, _ = t.Extra("id_token").(string)
+	}
+	if p.Token == "" || !compact(p.Token) || len(p.Token) > MaxTokenBytes {
+		return Pass{}, errors.New("the identity provider gave no token that a monitor could check")
+	}
+	p.Ends = ends(p.Token)
+	return p, nil
+}
+
+// ends is when a token says that it ends. Who it is sent to checks it.
+func ends(token string) time.Time {
+	var said struct {
+		Exp int64 `json:"exp"`
+	}
+	data, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[1])
+	if err != nil || json.Unmarshal(data, &said) != nil {
+		return time.Time{}
+	}
+	return time.Unix(said.Exp, 0).UTC()
+}

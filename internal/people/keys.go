@@ -1,0 +1,158 @@
+package people
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/time/rate"
+)
+
+// How long keys are believed. A key that the provider has withdrawn counts for
+// KeysFor at most; while it does not answer, the last keys it showed count for
+// KeysWithout more.
+const (
+	KeysFor     = 5 * time.Minute
+	KeysWithout = time.Hour
+)
+
+// A provider is asked for its keys so often at most: whoever sends tokens with
+// invented keys must not make us a flood.
+const (
+	keysPace   = rate.Limit(1)
+	keysAtOnce = 5
+)
+
+// keys are a provider's keys, asked for anew from time to time. The library
+// asks only when it meets a key that it does not know, so it would believe a
+// withdrawn one for ever.
+type keys struct {
+	ctx context.Context // has the client
+	url string
+	now func() time.Time
+
+	mu    sync.Mutex // guards what is below
+	set   *oidc.RemoteKeySet
+	since time.Time
+	old   *oidc.RemoteKeySet // the keys before; nil once set has shown its own
+	until time.Time          // so long old counts
+}
+
+// An outcome carries out of the library why keys could not be had: it keeps
+// only the text of an error.
+type outcome struct{ err error }
+
+type outcomeKey struct{}
+
+func newKeys(web *http.Client, url string, now func() time.Time) *keys {
+	paced := *web
+	paced.Transport = &pacing{next: web.Transport, pace: rate.NewLimiter(keysPace, keysAtOnce), now: now}
+	return &keys{ctx: oidc.ClientContext(context.Background(), &paced), url: url, now: now}
+}
+
+// VerifySignature implements [oidc.KeySet].
+func (k *keys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	set, old := k.current()
+	payload, err := set.VerifySignature(ctx, token)
+	switch {
+	case err == nil:
+		k.shown(set)
+	case errors.Is(err, ErrUnreached) && old != nil:
+		payload, err = old.VerifySignature(ctx, token)
+	}
+	if errors.Is(err, ErrUnreached) {
+		if seen, ok := ctx.Value(outcomeKey{}).(*outcome); ok {
+			seen.err = ErrUnreached
+		}
+	}
+	return payload, err
+}
+
+// current are the keys to try, and those before them as long as they count.
+func (k *keys) current() (set, old *oidc.RemoteKeySet) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.now()
+	if age := now.Sub(k.since); k.set == nil || age >= KeysFor || age < 0 {
+		if k.old == nil && k.set != nil {
+			k.old, k.until = k.set, now.Add(KeysWithout)
+		}
+		k.set, k.since = oidc.NewRemoteKeySet(k.ctx, k.url), now
+	}
+	if k.old != nil && !now.Before(k.until) {
+		k.old = nil
+	}
+	return k.set, k.old
+}
+
+// shown lets the keys before go once the new ones have proved something.
+func (k *keys) shown(set *oidc.RemoteKeySet) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.set == set {
+		k.old = nil
+	}
+}
+
+// pacing asks no oftener than it may.
+type pacing struct {
+	next http.RoundTripper
+	pace *rate.Limiter
+	now  func() time.Time
+}
+
+func (p *pacing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !p.pace.AllowN(p.now(), 1) {
+		return nil, fmt.Errorf("%w: it was asked for its keys too often", ErrUnreached)
+	}
+	resp, err := p.next.RoundTrip(r)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = errors.Join(fmt.Errorf("%w: status %d", ErrUnreached, resp.StatusCode), resp.Body.Close())
+		resp = nil
+	} else if err != nil {
+		err = fmt.Errorf("%w: %w", ErrUnreached, err)
+	}
+	return resp, err
+}
+
+// bounded takes in whole answers, of no more bytes and in no more time than a
+// provider needs, and goes over https where the provider is reached so. The
+// libraries above neither wait with a limit nor close all they open.
+type bounded struct {
+	next   http.RoundTripper
+	secure bool
+}
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b.secure && r.URL.Scheme != "https" {
+		return nil, errors.New("the provider names an address without https")
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	defer cancel()
+	resp, err := b.next.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err = errors.Join(err, resp.Body.Close()); err == nil && len(data) > maxAnswer {
+		err = fmt.Errorf("the provider says more than %d bytes", maxAnswer)
+	}
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	return resp, nil
+}
+
+// CloseIdleConnections lets [http.Client] close them through us.
+func (b bounded) CloseIdleConnections() {
+	if c, ok := b.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}

@@ -1,0 +1,145 @@
+package people_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/floodmark/floodmark/internal/people"
+	"github.com/floodmark/floodmark/internal/people/oidctest"
+)
+
+// A new key counts at once; a withdrawn one ends within KeysFor, although the
+// library would believe it as long as it meets no other.
+func TestKeysAreRotated(t *testing.T) {
+	h := newHall(t, plain)
+	before := h.Sign(h.good(nil))
+	if _, err := h.people.Find(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	h.Rotate("key-2")
+	h.later(2 * time.Second)
+	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
+		t.Errorf("a new key: %v", err)
+	}
+	if _, err := h.people.Find(t.Context(), before); err != nil {
+		t.Errorf("the old key beside it: %v", err)
+	}
+	h.Withdraw()
+	h.later(people.KeysFor)
+	h.refuses(t, "a withdrawn key", before)
+	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
+		t.Errorf("the key that is left: %v", err)
+	}
+}
+
+// While the provider is silent its last keys count, for a while; before it ever
+// answered nobody is let in.
+func TestAProviderThatIsSilent(t *testing.T) {
+	h := newHall(t, plain)
+	h.Down(true)
+	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); !errors.Is(err, people.ErrUnreached) {
+		t.Errorf("before it answered: %v", err)
+	}
+	h.Down(false)
+	h.later(time.Minute)
+	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
+		t.Fatal(err)
+	}
+	h.Down(true)
+	h.later(people.KeysFor)
+	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
+		t.Errorf("its last keys: %v", err)
+	}
+	h.later(people.KeysFor)
+	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
+		t.Errorf("its last keys, later: %v", err)
+	}
+	h.later(people.KeysWithout)
+	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); !errors.Is(err, people.ErrUnreached) {
+		t.Errorf("after an hour: %v", err)
+	}
+	h.Down(false)
+	h.later(time.Minute)
+	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
+		t.Errorf("it answers again: %v", err)
+	}
+}
+
+// Whoever sends tokens of invented keys does not make us a flood, and does not
+// keep others out.
+func TestInventedKeysAreNoFlood(t *testing.T) {
+	h := newHall(t, plain)
+	good := h.Sign(h.good(nil))
+	if _, err := h.people.Find(t.Context(), good); err != nil {
+		t.Fatal(err)
+	}
+	mine, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := []byte(`{"iss":"x"}`)
+	for i := range 200 {
+		if _, err := h.people.Find(t.Context(), oidctest.Sign(jose.ES256, mine, "key-"+string(rune('a'+i%26)), claims)); err == nil {
+			t.Fatal("let in")
+		}
+	}
+	if n := h.Asked(); n > 10 {
+		t.Errorf("asked for keys %d times", n)
+	}
+	if _, err := h.people.Find(t.Context(), good); err != nil {
+		t.Errorf("somebody honest: %v", err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	now := func() time.Time { return time.Unix(0, 0) }
+	for name, o := range map[string]people.Options{
+		"http":         {Issuer: "http://login.example", ClientID: "f", Now: now},
+		"no address":   {Issuer: "login", ClientID: "f", Now: now},
+		"a query":      {Issuer: "https://login.example?x=1", ClientID: "f", Now: now},
+		"a password":   {Issuer: "https://a:b@login.example", ClientID: "f", Now: now},
+		"no client":    {Issuer: "https://login.example", Now: now},
+		"no clock":     {Issuer: "https://login.example", ClientID: "f"},
+		"tenant twice": {Issuer: "https://login.example", ClientID: "f", Now: now, Tenant: "a", TenantClaim: "org"},
+	} {
+		if _, err := people.New(o); err == nil {
+			t.Error(name)
+		}
+	}
+	// An email that nobody verified may be anybody's.
+	h := newHall(t, func(o *people.Options) {
+		o.NameClaim, o.TenantClaim, o.Tenant, o.Audience = "email", "", "acme", "https://floodmark.example"
+	})
+	said := map[string]any{"email": "anna@firm.example", "aud": "https://floodmark.example", "org": nil}
+	h.refuses(t, "an unverified email", h.Sign(h.good(said)))
+	said["email_verified"] = "true"
+	h.refuses(t, "a text for a yes", h.Sign(h.good(said)))
+	said["email_verified"] = true
+	if who, err := h.people.Find(t.Context(), h.Sign(h.good(said))); err != nil || who.Name != "anna@firm.example" || who.Tenant != "acme" {
+		t.Errorf("%+v, %v", who, err)
+	}
+	said["aud"] = "floodmark"
+	h.refuses(t, "the client where an audience is set", h.Sign(h.good(said)))
+}
+
+func FuzzFind(f *testing.F) {
+	h := newHall(f, plain)
+	good := h.Sign(h.good(nil))
+	f.Add(good)
+	f.Add("a.b.c")
+	f.Add(`{"payload":""}`)
+	f.Fuzz(func(t *testing.T, token string) {
+		// Of base64 more than one text means the same bytes.
+		if who, err := h.people.Find(t.Context(), token); err == nil && (who.Name != "anna" || who.Tenant != "acme" || !strings.HasPrefix(token, good[:strings.LastIndex(good, ".")])) {
+			t.Errorf("let in by %q", token)
+		}
+		h.later(time.Millisecond)
+	})
+}

@@ -1,0 +1,196 @@
+// Package oidctest is an identity provider for tests: discovery, keys, the
+// device flow, and tokens with real signatures, also wrong ones. It is nobody's
+// provider: whoever calls it gets in as whoever the test says.
+package oidctest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// A Provider runs until it is closed. Its methods may be called at any time.
+type Provider struct {
+	// URL is the issuer.
+	URL    string
+	server *httptest.Server
+
+	mu      sync.Mutex // guards what is below
+	keys    []key
+	asked   int // for keys
+	down    bool
+	device  device
+	issued  map[string]any // the claims of whoever logs in
+	refresh string
+}
+
+type key struct {
+	id     string
+	secret *ecdsa.PrivateKey
+}
+
+// device is one device flow.
+type device struct {
+	approved, denied bool
+	polls            int
+	used             bool
+}
+
+// New starts a provider with one key.
+func New() *Provider {
+	p := &Provider{}
+	p.Rotate("key-1")
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/openid-configuration", p.discovery)
+	mux.HandleFunc("GET /keys", p.keySet)
+	mux.HandleFunc("POST /device", p.authorize)
+	mux.HandleFunc("POST /token", p.token)
+	p.server = httptest.NewServer(mux)
+	p.URL = p.server.URL
+	return p
+}
+
+// Close ends it.
+func (p *Provider) Close() { p.server.Close() }
+
+// Rotate makes a new key. Those before stay until they are withdrawn.
+func (p *Provider) Rotate(id string) {
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keys = append(p.keys, key{id, secret})
+}
+
+// Withdraw takes all keys but the newest back.
+func (p *Provider) Withdraw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keys = p.keys[len(p.keys)-1:]
+}
+
+// Down makes it answer nothing but errors, or answer again.
+func (p *Provider) Down(down bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.down = down
+}
+
+// Asked is how often it was asked for its keys.
+func (p *Provider) Asked() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked
+}
+
+// Claims are those of a good token: of anna, who is in two groups, for a client.
+func (p *Provider) Claims(client string, now time.Time) map[string]any {
+	return map[string]any{
+		"iss": p.URL, "sub": "anna", "aud": client, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
+		"org": "acme", "groups": []string{"engineering", "oncall"},
+	}
+}
+
+// Sign signs claims with the newest key.
+func (p *Provider) Sign(claims map[string]any) string {
+	data, err := json.Marshal(claims)
+	if err != nil {
+		panic(err)
+	}
+	return p.SignBytes(data)
+}
+
+// SignBytes signs any text with the newest key.
+func (p *Provider) SignBytes(payload []byte) string {
+	p.mu.Lock()
+	newest := p.keys[len(p.keys)-1]
+	p.mu.Unlock()
+	return Sign(jose.ES256, newest.secret, newest.id, payload)
+}
+
+// Sign signs any text with any key under any name.
+func Sign(alg jose.SignatureAlgorithm, secret any, id string, payload []byte) string {
+	opts := (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", id)
+	s, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: secret}, opts)
+	if err != nil {
+		panic(err)
+	}
+	signed, err := s.Sign(payload)
+	if err != nil {
+		panic(err)
+	}
+	text, err := signed.CompactSerialize()
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// Public is the newest key as the provider shows it, and its name.
+func (p *Provider) Public() (id string, public *ecdsa.PublicKey) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	newest := p.keys[len(p.keys)-1]
+	return newest.id, &newest.secret.PublicKey
+}
+
+func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
+	if p.broken(w) {
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{
+		"issuer": p.URL, "jwks_uri": p.URL + "/keys", "token_endpoint": p.URL + "/token", "authorization_endpoint": p.URL + "/auth",
+		"device_authorization_endpoint": p.URL + "/device", "response_types_supported": []string{"code"},
+		"subject_types_supported": []string{"public"}, "id_token_signing_alg_values_supported": []string{"ES256", "HS256", "none"},
+	})
+}
+
+func (p *Provider) broken(w http.ResponseWriter) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.down {
+		http.Error(w, "down", http.StatusServiceUnavailable)
+	}
+	return p.down
+}
+
+func (p *Provider) keySet(w http.ResponseWriter, _ *http.Request) {
+	p.mu.Lock()
+	p.asked++
+	var set jose.JSONWebKeySet
+	for _, k := range p.keys {
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: &k.secret.PublicKey, KeyID: k.id, Algorithm: string(jose.ES256), Use: "sig"})
+	}
+	p.mu.Unlock()
+	if !p.broken(w) {
+		answer(w, http.StatusOK, set)
+	}
+}
+
+func answer(w http.ResponseWriter, status int, what any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if err := json.NewEncoder(w).Encode(what); err != nil {
+		panic(fmt.Sprintf("write an answer: %v", err))
+	}
+}
+
+// LogIn says who logs in by the device flow, and that this person says yes, or
+// no with nobody.
+func (p *Provider) LogIn(claims map[string]any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.issued = maps.Clone(claims)
+	p.device = device{approved: claims != nil, denied: claims == nil}
+}

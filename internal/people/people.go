@@ -1,0 +1,238 @@
+package people
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/floodmark/floodmark/internal/outward"
+)
+
+// Options say whom to believe.
+type Options struct {
+	// Issuer is the provider's URL, exactly as its tokens name it.
+	Issuer string
+	// ClientID is what people log in to. Audience is for whom tokens must be;
+	// empty for the client.
+	ClientID, Audience string
+	// Tenant is everybody's, unless TenantClaim names the claim that says it.
+	Tenant, TenantClaim string
+	// GroupsClaim says which groups a person is in, NameClaim what the journal
+	// calls a person; empty means groups and sub.
+	GroupsClaim, NameClaim string
+	// MaxAge is how long after it was issued a token counts at most, whatever it
+	// says itself; zero means [DefaultMaxAge].
+	MaxAge time.Duration
+	// Roots sign the provider's certificate; nil for those the machine trusts.
+	Roots *x509.CertPool
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// The bounds of what is believed.
+const (
+	// DefaultMaxAge is a working day: whoever was let go at the provider is let
+	// in so long at most.
+	DefaultMaxAge = 12 * time.Hour
+	// Skew is how far the provider's clock may be ahead of ours. A token ends
+	// when it says, by our clock, without any grace.
+	Skew = time.Minute
+	// MaxTokenBytes bounds a token, MaxGroups the groups in it, MaxClaimBytes a
+	// name, a tenant or a group.
+	MaxTokenBytes = 16 << 10
+	MaxGroups     = 512
+	MaxClaimBytes = 256
+)
+
+// algorithms are those a token may be signed with. All are of public keys: with
+// a shared secret whoever checks could sign, and «none» is no signature.
+func algorithms() []string {
+	return []string{
+		oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
+	}
+}
+
+// A Person is who showed a token.
+type Person struct {
+	// Tenant is whose sessions it is about, Name what the journal calls a person.
+	Tenant, Name string
+	Groups       []string
+	// Ends is when the token does.
+	Ends time.Time
+}
+
+// ErrNobody says that a token proves nobody: it is forged, for somebody else,
+// over, or lacks what it must have.
+var ErrNobody = errors.New("the token proves nobody")
+
+// ErrUnreached says that the provider could not be asked for its keys.
+var ErrUnreached = errors.New("the identity provider does not answer")
+
+// A Provider checks tokens of one identity provider. It is safe for concurrent
+// use. The provider need not answer before the first token is shown.
+type Provider struct {
+	opts Options
+	web  *http.Client
+
+	mu       sync.Mutex // guards what is below
+	verifier *oidc.IDTokenVerifier
+	tried    time.Time // when the provider was last asked what it is
+}
+
+// New returns what checks the tokens of a provider.
+func New(o Options) (*Provider, error) {
+	if err := CheckIssuer(o.Issuer); err != nil {
+		return nil, err
+	}
+	if o.ClientID == "" || o.Now == nil || o.Tenant != "" && o.TenantClaim != "" {
+		return nil, errors.New("people: a client id and a clock are needed, and the tenant is said once")
+	}
+	if o.Audience == "" {
+		o.Audience = o.ClientID
+	}
+	if o.GroupsClaim == "" {
+		o.GroupsClaim = "groups"
+	}
+	if o.NameClaim == "" {
+		o.NameClaim = "sub"
+	}
+	if o.MaxAge <= 0 {
+		o.MaxAge = DefaultMaxAge
+	}
+	return &Provider{opts: o, web: reach(o.Issuer, o.Roots)}, nil
+}
+
+// CheckIssuer refuses an address whose answers anybody could give.
+func CheckIssuer(issuer string) error {
+	u, err := url.Parse(issuer)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && (u.Scheme != "http" || !here(u)) {
+		return fmt.Errorf("%.200q is no https:// address of an identity provider", issuer)
+	}
+	return nil
+}
+
+// here reports whether an address is on this machine.
+func here(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// The limits of asking a provider.
+const (
+	askTime     = 10 * time.Second
+	maxAnswer   = 1 << 20
+	maxIdle     = 2
+	idleTime    = time.Minute
+	headerBytes = 64 << 10
+)
+
+// reach is a client for a provider. One that is reached by http is on this
+// machine, and so must be all that it names.
+func reach(issuer string, roots *x509.CertPool) *http.Client {
+	u, err := url.Parse(issuer)
+	web := outward.Client(outward.Options{
+		Here: err != nil || u.Scheme != "https", Roots: roots, DialTime: askTime, HeaderBytes: headerBytes, Idle: maxIdle, IdleTime: idleTime, HTTP2: true,
+	})
+	web.Transport = bounded{web.Transport, u != nil && u.Scheme == "https"}
+	return web
+}
+
+// Close lets the connections go that are not in use.
+func (p *Provider) Close() { p.web.CloseIdleConnections() }
+
+// Find returns who shows a token.
+func (p *Provider) Find(ctx context.Context, token string) (Person, error) {
+	if len(token) > MaxTokenBytes {
+		return Person{}, fmt.Errorf("%w: it has more than %d bytes", ErrNobody, MaxTokenBytes)
+	}
+	if !compact(token) {
+		return Person{}, fmt.Errorf("%w: it has not the form of one", ErrNobody)
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	v, err := p.ready(ctx)
+	if err != nil {
+		return Person{}, err
+	}
+	seen := &outcome{}
+	checked, err := v.Verify(context.WithValue(ctx, outcomeKey{}, seen), token)
+	if err != nil && errors.Is(seen.err, ErrUnreached) {
+		return Person{}, seen.err
+	}
+	if err != nil {
+		// What the library says may quote the token.
+		return Person{}, fmt.Errorf("%w: %s", ErrNobody, reason(err))
+	}
+	return p.person(checked)
+}
+
+// compact reports whether a text has the one form that tokens have in a header:
+// three parts of base64. The library reads others, too.
+func compact(token string) bool {
+	odd := func(r rune) bool {
+		return r != '.' && r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	return strings.Count(token, ".") == 2 && !strings.ContainsFunc(token, odd)
+}
+
+func reason(err error) string {
+	if over := (*oidc.TokenExpiredError)(nil); errors.As(err, &over) {
+		return "it has ended; log in again"
+	}
+	return "it is not signed by the provider for this service"
+}
+
+// between is how long a provider that did not answer is left alone.
+const between = 2 * time.Second
+
+// ready asks the provider once what it is.
+func (p *Provider) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.verifier != nil {
+		return p.verifier, nil
+	}
+	now := p.opts.Now()
+	if since := now.Sub(p.tried); since >= 0 && since < between {
+		return nil, ErrUnreached
+	}
+	p.tried = now
+	found, err := oidc.NewProvider(oidc.ClientContext(ctx, p.web), p.opts.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrUnreached, why(err, p.opts.Issuer))
+	}
+	var said struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := found.Claims(&said); err != nil || CheckIssuer(said.Keys) != nil {
+		return nil, fmt.Errorf("%w: it names no safe address of its keys", ErrUnreached)
+	}
+	p.verifier = oidc.NewVerifier(p.opts.Issuer, newKeys(p.web, said.Keys, p.opts.Now), &oidc.Config{
+		ClientID: p.opts.Audience, SupportedSigningAlgs: algorithms(), Now: p.opts.Now,
+	})
+	return p.verifier, nil
+}
+
+// why says what went wrong with reaching a provider, in our own words.
+func why(err error, issuer string) string {
+	u, bad := url.Parse(issuer)
+	mismatch := (*oidc.IssuerMismatchError)(nil)
+	switch {
+	case bad != nil:
+		return "its address is odd"
+	case errors.As(err, &mismatch):
+		return "it calls itself something else"
+	case outward.Distrust(err) != "":
+		return outward.Distrust(err)
+	}
+	return outward.Unreached(err, u.Host)
+}
