@@ -44,9 +44,8 @@ func runCodex(w *world, h how) string { return w.codexHears(h, prompt()) }
 func (w *world) codexHears(h how, text string) string {
 	scripted := w.scripted("codex")
 	settings := w.features + "\n" + scripted.Text
-	if w.tools {
-		name, args := w.mcpServer()
-		settings += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\n", w.serverName(), name, object(args))
+	for _, s := range w.servers() { // it does not wait for servers that are not required
+		settings += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\nrequired = true\n", s.name, s.command[0], object(s.command[1:]))
 	}
 	w.write(scripted.File, settings)
 	if h.protected {

@@ -37,11 +37,19 @@ func hubTools() []offer {
 	}
 }
 
-// hubCall calls a tool of the hub in the way of an agent.
+// hubCall calls a tool of the hub.
 func hubCall(a agent, tool string, args map[string]any) testmodel.Step {
-	call := testmodel.Call{Name: hubName + "_" + tool, Args: args}
-	if a.name == "codex" {
-		call = testmodel.Call{Namespace: "mcp__" + hubName, Name: tool, Args: args}
+	return serverCall(a, hubName, tool, args)
+}
+
+// serverCall calls a tool of a server in the way of an agent.
+func serverCall(a agent, server, tool string, args map[string]any) testmodel.Step {
+	call := testmodel.Call{Name: server + "_" + tool, Args: args}
+	switch a.name {
+	case "codex":
+		call = testmodel.Call{Namespace: "mcp__" + server, Name: tool, Args: args}
+	case "gemini-cli":
+		call.Name = "mcp_" + call.Name
 	}
 	return testmodel.Step{Calls: []testmodel.Call{call}}
 }

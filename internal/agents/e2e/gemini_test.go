@@ -23,8 +23,11 @@ func runGemini(w *world, h how) string {
 	scripted := w.scripted("gemini-cli")
 	settings := w.parsed(scripted)
 	if w.tools {
-		name, args := w.mcpServer()
-		settings["mcpServers"] = map[string]any{mcpName: map[string]any{"command": name, "args": args, "trust": true}}
+		list := map[string]any{}
+		for _, s := range w.servers() {
+			list[s.name] = map[string]any{"command": s.command[0], "args": s.command[1:], "trust": true}
+		}
+		settings["mcpServers"] = list
 	}
 	if h.protected {
 		w.hookProgram()

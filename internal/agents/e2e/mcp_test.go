@@ -30,6 +30,13 @@ func TestMain(m *testing.M) {
 	if *serveHub {
 		offered = hubTools()
 	}
+	if *serveDesk != "" {
+		if err := beDesk(*serveTools, *serveDesk); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := serveMCP(os.Stdin, os.Stdout, *serveTools, offered); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -49,12 +56,28 @@ func (w *world) mcpServer() (name string, args []string) {
 	return name, []string{"-tools", w.dispatched()}
 }
 
-// serverName is what the owner calls the server.
-func (w *world) serverName() string {
-	if w.hub {
-		return hubName
+// A toolServer is one of the agent's servers: what the owner calls it, and how
+// it is started.
+type toolServer struct {
+	name    string
+	command []string
+}
+
+// servers are those the agent is given.
+func (w *world) servers() []toolServer {
+	w.t.Helper()
+	if !w.tools {
+		return nil
 	}
-	return mcpName
+	if w.desk {
+		return w.deskServers()
+	}
+	name, args := w.mcpServer()
+	server := toolServer{mcpName, append([]string{name}, args...)}
+	if w.hub {
+		server.name = hubName
+	}
+	return []toolServer{server}
 }
 
 // An offer is one tool of the server: its one argument, and what it gives.

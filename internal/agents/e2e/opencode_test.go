@@ -30,9 +30,12 @@ func runOpencode(w *world, h how) string {
 	scripted := w.scripted("opencode")
 	settings := w.parsed(scripted)
 	if w.tools {
-		name, args := w.mcpServer()
 		settings["$schema"] = "https://opencode.ai/config.json" // otherwise it writes that itself
-		settings["mcp"] = map[string]any{w.serverName(): map[string]any{"type": "local", "command": append([]string{name}, args...), "enabled": true}}
+		list := map[string]any{}
+		for _, s := range w.servers() {
+			list[s.name] = map[string]any{"type": "local", "command": s.command, "enabled": true}
+		}
+		settings["mcp"] = list
 	}
 	if h.protected {
 		w.merge(settings, "opencode/opencode.json")

@@ -49,6 +49,8 @@ type world struct {
 	features string
 	tools    bool                // the agent is given our server of tools
 	hub      bool                // which then is one the catalog knows
+	desk     bool                // which then are those of the story with a resource
+	roots    bool                // the agent tells servers to stay in the project
 	edit     func(string) string // changes the settings, if not nil
 	reading  func()              // happens while the page is read, if not nil
 	env      []string            // more of the agent's environment
