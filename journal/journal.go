@@ -72,10 +72,11 @@ type Journal interface {
 	Close() error
 }
 
-// A Batch is all that one event writes.
+// A Batch is all that one event writes, or several of one session that came at
+// once.
 type Batch struct {
 	// Records are one session's entries each: first those of the session the
-	// event belongs to, then those of sessions it began. No session is in two.
+	// events belong to, then those of sessions they began. No session is in two.
 	Records []Record
 	// Contents are indexes of content seen for the first time. One that is
 	// already there is left as it is.

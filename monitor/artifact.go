@@ -26,6 +26,7 @@ import (
 type left struct {
 	ctx    context.Context
 	m      *Monitor
+	seat   *seat
 	tenant string
 	key    provenance.Key
 	known  map[floodmark.ArtifactRef][]kernel.Kept
@@ -63,6 +64,16 @@ func (l *left) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
 }
 
 func (l *left) read(want []floodmark.Digest, of []floodmark.ArtifactRef) error {
+	// What this session leaves behind itself is not in the journal before it is
+	// durable.
+	if l.m.seats.leaving(l.seat, want) {
+		if err := l.m.seats.drain(l.ctx, l.seat); err != nil {
+			return err
+		}
+		if !l.m.seats.founded(l.seat) {
+			return unfounded()
+		}
+	}
 	for some := range slices.Chunk(want, postingsAtOnce) {
 		words, err := l.m.cfg.Journal.Artifacts(l.ctx, l.tenant, some)
 		if err != nil {

@@ -11,59 +11,94 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// commit makes what was judged durable. The facts are taken into the state
-// first, so that one that cannot be is never written: with an error the seat's
-// memory is worth nothing any more and must be dropped.
-func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at time.Time, out *kernel.Output) ([]journal.Entry, error) {
+// commit makes what was judged durable, or hands it on to be. The facts are taken
+// into the state first, so that one that cannot be is never written: with an
+// error the seat's memory is worth nothing any more and must be dropped.
+func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at time.Time, out *kernel.Output) ([]journal.Entry, passed, error) {
 	facts := out.Facts
 	for _, f := range s.seen {
 		facts = append(facts, f)
 	}
 	if len(facts) == 0 {
-		return nil, nil
+		return m.nothing(ctx, s, at)
 	}
 	entries, err := journal.Seal(s.session, s.link, at, facts)
 	if err != nil {
-		return nil, err
+		return nil, passed{}, err
 	}
 	if err := s.apply(facts, entries); err != nil {
-		return nil, err
+		return nil, passed{}, err
 	}
-	after, last := s.link, entries[len(entries)-1].Link()
-	batch := journal.Batch{Records: make([]journal.Record, 1, 1+len(out.Forks))}
-	batch.Records[0] = journal.Record{Session: s.session, After: after, Entries: entries}
-	stale := false
+	batch, fresh, stale, err := m.batch(ctx, s, key, at, out, facts, entries)
+	if err != nil {
+		return nil, passed{}, err
+	}
+	s.link, s.seen = batch.Records[0].Last(), nil
+	s.since += len(facts)
+	m.learn(s, facts, fresh)
+	if !stale && !m.alone(s, out) {
+		f, lead, err := m.seats.gather(ctx, s, batch)
+		return entries, passed{flush: f, lead: lead, at: at}, err
+	}
+	if err := m.appendAlone(ctx, s, batch); err != nil {
+		return nil, passed{}, err
+	}
+	if stale {
+		s.drop() // it knows what was to be forgotten
+	}
+	return entries, passed{at: at}, nil
+}
+
+// nothing is the commit of a job without facts. Its answer follows from those
+// before it, so it waits for them.
+func (m *Monitor) nothing(ctx context.Context, s *seat, at time.Time) ([]journal.Entry, passed, error) {
+	f, err := m.seats.join(s)
+	return nil, passed{flush: f, at: at}, err
+}
+
+// alone reports whether a job has to be durable before anybody else is judged: it
+// asks a person, or begins a session, or questions are open that it may close.
+func (m *Monitor) alone(s *seat, out *kernel.Output) bool {
+	return out.Ask != nil || len(out.Forks) > 0 || m.asked.any(s.session)
+}
+
+// appendAlone writes a batch after all that is under way, which it rests on.
+func (m *Monitor) appendAlone(ctx context.Context, s *seat, b journal.Batch) error {
+	if err := m.seats.drain(ctx, s); err != nil {
+		return err
+	}
+	if !m.seats.founded(s) {
+		return unfounded()
+	}
+	return m.cfg.Journal.Append(ctx, b)
+}
+
+// batch is all that a job writes, with the indexes that are new in it. stale says
+// that the session was erased meanwhile.
+func (m *Monitor) batch(ctx context.Context, s *seat, key provenance.Key, at time.Time, out *kernel.Output, facts []floodmark.Fact, entries []journal.Entry) (
+	batch journal.Batch, fresh map[floodmark.Digest]provenance.Postings, stale bool, err error,
+) {
+	last := entries[len(entries)-1].Link()
+	batch.Records = make([]journal.Record, 1, 1+len(out.Forks))
+	batch.Records[0] = journal.Record{Session: s.session, After: s.link, Entries: entries}
 	// A larger session is written down less often: what that costs for each fact
 	// stays the same, and so does the part of it that a reader must replay.
 	if s.since+len(facts) >= max(m.cfg.Limits.SnapshotFrom, s.kept) {
 		if stale, err = m.erasedSince(ctx, s); err != nil {
-			return nil, err
+			return batch, nil, false, err
 		}
 		if !stale {
 			batch.Records[0].Snapshot = s.snapshot(key, last)
 		}
 		s.since, s.kept = -len(facts), s.state.Ledger.Len()
 	}
-	if err := addForks(&batch, s.session.Tenant, at, out.Forks); err != nil {
-		return nil, err
+	if err = addForks(&batch, s.session.Tenant, at, out.Forks); err != nil {
+		return batch, nil, false, err
 	}
-	fresh, err := m.addContents(&batch, s.session.Tenant, key, out.Indexed)
-	if err != nil {
-		return nil, err
+	if fresh, err = m.addContents(&batch, s.session.Tenant, key, out.Indexed); err != nil {
+		return batch, nil, false, err
 	}
-	if err := m.addArtifacts(&batch, key, out); err != nil {
-		return nil, err
-	}
-	if err := m.cfg.Journal.Append(ctx, batch); err != nil {
-		return nil, err
-	}
-	s.link, s.seen = last, nil
-	s.since += len(facts)
-	m.learn(s, facts, fresh)
-	if stale {
-		s.drop() // it knows what was to be forgotten
-	}
-	return entries, nil
+	return batch, fresh, stale, m.addArtifacts(&batch, key, out)
 }
 
 // apply takes facts into the state as a reader of the journal would. Text that
@@ -166,7 +201,7 @@ func (m *Monitor) index(key provenance.Key, text string) provenance.Postings {
 	return ps
 }
 
-// learn takes what is durable now into the index.
+// learn takes what is about to be written into the index.
 func (m *Monitor) learn(s *seat, facts []floodmark.Fact, fresh map[floodmark.Digest]provenance.Postings) {
 	for digest, ps := range fresh {
 		m.contents.put(s.session.Tenant, digest, ps)

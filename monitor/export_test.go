@@ -1,9 +1,21 @@
 package monitor
 
 import (
+	"context"
+
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 )
+
+// Written handles an event and returns what it wrote beside the reply.
+func (m *Monitor) Written(ctx context.Context, ev hook.Event) (hook.Reply, []journal.Entry) {
+	w, err := m.handle(ctx, journal.Session{ID: ev.Session}, ev)
+	if err != nil {
+		return hook.Reply{}, nil
+	}
+	return w.out.Reply, w.entries
+}
 
 // Waiting returns how many events wait for a session.
 func (m *Monitor) Waiting(id floodmark.SessionID) int {
@@ -13,7 +25,7 @@ func (m *Monitor) Waiting(id floodmark.SessionID) int {
 	if s == nil {
 		return 0
 	}
-	return len(s.waiting)
+	return s.behind()
 }
 
 // Cached returns how many sessions are remembered, in how many bytes.

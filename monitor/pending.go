@@ -70,6 +70,13 @@ func (q *questions) has(s journal.Session, t floodmark.TicketID) bool {
 	return slices.ContainsFunc(q.open[s], func(p Pending) bool { return p.Ticket == t })
 }
 
+// any reports whether questions of a session are open here.
+func (q *questions) any(s journal.Session) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.open[s]) > 0
+}
+
 // expire forgets a question whose time is over, and reports whether it was there.
 func (q *questions) expire(s journal.Session, t floodmark.TicketID, at time.Time) bool {
 	q.mu.Lock()

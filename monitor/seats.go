@@ -22,6 +22,10 @@ type seat struct {
 	waiting []chan struct{} // who comes next, in order
 	charged int64           // what the cache counts for it
 	place   *list.Element   // among the seats, the last used first
+	// flushing is being written, next gathers what is judged meanwhile; broken
+	// counts those that failed.
+	flushing, next *flush
+	broken         uint64
 
 	// These belong to whoever holds the seat.
 	memory
@@ -38,6 +42,9 @@ type memory struct {
 	kept  int // sources in the newest snapshot
 	// seen are incidents of reading it, to be written with its next facts.
 	seen []floodmark.IncidentSeen
+	// basis is how many flushes of the seat had failed when it was read: after
+	// one more it may hold what was never written.
+	basis uint64
 
 	sized, words int // how many of the owner's words were counted, and their bytes
 }
@@ -82,8 +89,9 @@ func newSeats(limit int64, queue int) *seats {
 }
 
 // enter waits for a session's turn, first come first served. Whoever got a
-// seat gives it back with leave.
-func (t *seats) enter(ctx context.Context, id journal.Session) (*seat, error) {
+// seat gives it back with leave. One who was here already, and has to come
+// again, finds room.
+func (t *seats) enter(ctx context.Context, id journal.Session, again bool) (*seat, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -94,15 +102,15 @@ func (t *seats) enter(ctx context.Context, id journal.Session) (*seat, error) {
 		s.place = t.order.PushFront(s)
 		t.all[id] = s
 	}
+	if s.behind() >= t.queue && !again {
+		t.mu.Unlock()
+		return nil, fmt.Errorf("%w: %d events wait for session %s", ErrBusy, t.queue, id)
+	}
 	if !s.held {
 		s.held = true
 		t.order.MoveToFront(s.place)
 		t.mu.Unlock()
 		return s, nil
-	}
-	if len(s.waiting) >= t.queue {
-		t.mu.Unlock()
-		return nil, fmt.Errorf("%w: %d events wait for session %s", ErrBusy, t.queue, id)
 	}
 	turn := make(chan struct{})
 	s.waiting = append(s.waiting, turn)
@@ -114,6 +122,15 @@ func (t *seats) enter(ctx context.Context, id journal.Session) (*seat, error) {
 		t.giveUp(s, turn)
 		return nil, ctx.Err()
 	}
+}
+
+// behind is how many events wait, for their turn or for what is written now.
+func (s *seat) behind() int {
+	n := len(s.waiting)
+	if s.next != nil {
+		n += s.next.waiting
+	}
+	return n
 }
 
 // giveUp leaves the queue. A turn that came at the same moment is passed on.
@@ -142,18 +159,26 @@ func (t *seats) leave(s *seat) {
 		close(next)
 	} else {
 		s.held = false
-		if size == 0 {
-			t.remove(s)
-		}
+	}
+	t.tidy(s)
+}
+
+// tidy forgets s if nothing is known of it, and others where there are too many.
+// One that is held, or being written to, stays.
+func (t *seats) tidy(s *seat) {
+	if s.free() && s.charged == 0 {
+		t.remove(s)
 	}
 	for e := t.order.Back(); e != nil && t.bytes > t.limit; {
 		before := e.Prev()
-		if old, ok := e.Value.(*seat); ok && !old.held {
+		if old, ok := e.Value.(*seat); ok && old.free() {
 			t.remove(old)
 		}
 		e = before
 	}
 }
+
+func (s *seat) free() bool { return !s.held && s.flushing == nil && s.next == nil }
 
 func (t *seats) remove(s *seat) {
 	t.order.Remove(s.place)

@@ -34,8 +34,13 @@ func (g *gate) append(ctx context.Context, b journal.Batch, next func() error) e
 	}
 }
 
-// blocked returns a desk whose session s is held by one event.
+// blocked returns a desk whose session s is being written to by one event.
 func blocked(t *testing.T, limits func(*monitor.Config)) (*desk, *gate, *sync.WaitGroup) {
+	t.Helper()
+	return blockedBy(t, says("s", "first"), limits)
+}
+
+func blockedBy(t *testing.T, first hook.Event, limits func(*monitor.Config)) (*desk, *gate, *sync.WaitGroup) {
 	t.Helper()
 	j := &faulty{Journal: journal.NewMemory()}
 	d := newDesk(t, j, limits)
@@ -43,7 +48,7 @@ func blocked(t *testing.T, limits func(*monitor.Config)) (*desk, *gate, *sync.Wa
 	g := newGate()
 	j.append = g.append
 	var wg sync.WaitGroup
-	wg.Go(func() { d.Handle(context.Background(), "", says("s", "first")) })
+	wg.Go(func() { d.Handle(context.Background(), "", first) })
 	<-g.inside
 	return d, g, &wg
 }
@@ -80,9 +85,10 @@ func TestTurnsComeInOrder(t *testing.T) {
 	}
 }
 
-// Whoever gives up while waiting leaves the queue, and the rest go on.
+// Whoever gives up while waiting leaves the queue, and the rest go on. A session
+// that begins another one keeps its turn until that is written.
 func TestGivingUpLeavesTheQueue(t *testing.T) {
-	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 2 })
+	d, g, wg := blockedBy(t, spawns("s", "child"), func(c *monitor.Config) { c.Limits.Waiting = 2 })
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
@@ -101,7 +107,7 @@ func TestGivingUpLeavesTheQueue(t *testing.T) {
 	close(g.open)
 	wg.Wait()
 	view, err := d.View(t.Context(), session("s"))
-	if err != nil || !slices.Equal(view.State.Owner, []string{"first", "stays", "comes later"}) {
+	if err != nil || !slices.Equal(view.State.Owner, []string{"stays", "comes later"}) {
 		t.Errorf("%q, %v", view.State.Owner, err)
 	}
 }

@@ -67,7 +67,7 @@ func (m *Monitor) look(ctx context.Context, s journal.Session) (memory, error) {
 // Forget drops what is remembered of a session, so that the next event reads it
 // again. Whoever erases a session calls it. It does nothing to the journal.
 func (m *Monitor) Forget(ctx context.Context, s journal.Session) error {
-	seat, err := m.seats.enter(ctx, s)
+	seat, err := m.seats.enter(ctx, s, false)
 	if err != nil {
 		return refuse(err)
 	}

@@ -40,8 +40,8 @@ type seatView struct {
 	mark floodmark.Label
 }
 
-// write does a job under the session's lock. If somebody else wrote to the
-// session first, it is judged again by what is there now.
+// write does a job in the session's turn. If somebody else wrote to the session
+// first, it is judged again by what is there now.
 func (m *Monitor) write(ctx context.Context, j job) (written, error) {
 	o := Observation{Session: j.session, Agent: j.event.Agent, Point: j.event.Point}
 	clock := m.stopwatch()
@@ -58,32 +58,11 @@ func (m *Monitor) write(ctx context.Context, j job) (written, error) {
 func (m *Monitor) writeOnce(ctx context.Context, j job, o *Observation, clock *stopwatch) (written, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.Deadline)
 	defer cancel()
-	s, err := m.seats.enter(ctx, j.session)
-	if err != nil {
-		return written{}, refuse(err)
-	}
-	clean := false
-	defer func() {
-		if !clean {
-			s.drop() // it may hold facts that were never written
-		}
-		m.seats.leave(s)
-	}()
-	if j.event.Retry {
-		s.drop() // its first try may have been written by another node
-	}
-	clock.lap(&o.Waited)
-	key, err := m.cfg.Key(j.session.Tenant)
-	if err != nil {
-		return written{}, refuse(fmt.Errorf("key of tenant %q: %w", j.session.Tenant, err))
-	}
 	for {
-		w, err := m.try(ctx, s, j, key, o, clock)
+		w, err := m.turn(ctx, j, o, clock)
 		if err == nil {
-			clean = true
 			return w, nil
 		}
-		s.drop()
 		if !errors.Is(err, journal.ErrConflict) {
 			return written{}, refuse(err)
 		}
@@ -96,46 +75,122 @@ func (m *Monitor) writeOnce(ctx context.Context, j job, o *Observation, clock *s
 	}
 }
 
-// try recalls, judges and commits once.
-func (m *Monitor) try(ctx context.Context, s *seat, j job, key provenance.Key, o *Observation, clock *stopwatch) (written, error) {
+// turn judges a job in its turn and waits until it is durable. Where it can be
+// written with others, they have their turn meanwhile.
+func (m *Monitor) turn(ctx context.Context, j job, o *Observation, clock *stopwatch) (written, error) {
+	s, err := m.seats.enter(ctx, j.session, o.Conflicts > 0)
+	if err != nil {
+		return written{}, err
+	}
+	clock.lap(&o.Waited)
+	w, p, err := m.judged(ctx, s, j, o, clock)
+	if err != nil || p.flush == nil {
+		return w, err
+	}
+	err = m.settle(ctx, s, p.flush, p.lead)
+	clock.lap(&o.Wrote)
+	if err != nil {
+		return written{}, err
+	}
+	m.closing(s.session, w.out.Facts, nil, p.at)
+	m.known(s.session, j, &w, p.at)
+	return w, nil
+}
+
+// A passed is what was handed on to be written.
+type passed struct {
+	flush *flush // nil if there is nothing to wait for
+	lead  bool   // the caller has to write it
+	at    time.Time
+}
+
+// judged holds the seat for as long as a job is judged, and gives it back.
+func (m *Monitor) judged(ctx context.Context, s *seat, j job, o *Observation, clock *stopwatch) (w written, p passed, err error) {
+	clean := false
+	defer func() {
+		if !clean {
+			s.drop() // it may hold facts that were never written
+		}
+		m.seats.leave(s)
+	}()
+	if j.event.Retry && o.Conflicts == 0 {
+		s.drop() // its first try may have been written by another node
+	}
+	key, err := m.cfg.Key(j.session.Tenant)
+	if err != nil {
+		return written{}, passed{}, fmt.Errorf("key of tenant %q: %w", j.session.Tenant, err)
+	}
+	w, p, err = m.try(ctx, s, j, key, o, clock)
+	clean = err == nil
+	return w, p, err
+}
+
+// recall makes the seat know its session. What it remembers counts only as long
+// as nothing failed that it rests on.
+func (m *Monitor) recall(ctx context.Context, s *seat, key provenance.Key, o *Observation) error {
+	if s.state != nil && !m.seats.founded(s) {
+		s.drop()
+	}
 	if s.state == nil {
 		o.Cold = true
+		if err := m.seats.drain(ctx, s); err != nil {
+			return err
+		}
+		basis := m.seats.failures(s) // nothing is under way that could fail
 		mem, err := m.read(ctx, s.session, key)
 		if err != nil {
-			return written{}, err
+			return err
 		}
-		s.memory = mem
+		s.memory, s.basis = mem, basis
 	}
 	if s.index == nil {
 		s.index = newIndex(&s.state.Ledger)
+	}
+	return nil
+}
+
+// try recalls, judges and commits once.
+func (m *Monitor) try(ctx context.Context, s *seat, j job, key provenance.Key, o *Observation, clock *stopwatch) (written, passed, error) {
+	if err := m.recall(ctx, s, key, o); err != nil {
+		return written{}, passed{}, err
 	}
 	clock.lap(&o.Loaded)
 	at := m.cfg.Now().Round(0).UTC() // as it is after having been written and read
 	out, err := m.judge(ctx, s, j, key, at)
 	clock.lap(&o.Judged)
 	if err != nil {
-		return written{}, err
+		return written{}, passed{}, err
 	}
-	entries, err := m.commit(ctx, s, key, at, &out)
+	entries, p, err := m.commit(ctx, s, key, at, &out)
 	clock.lap(&o.Wrote)
 	if err != nil {
-		return written{}, err
+		return written{}, passed{}, err
 	}
-	view := seatView{link: s.link}
+	w := written{out: out, entries: entries, state: seatView{link: s.link}}
 	if s.state != nil {
-		view.mark = s.state.Mark()
+		w.state.mark = s.state.Mark()
+	}
+	if p.flush != nil {
+		return w, p, nil
+	}
+	if s.state != nil {
 		m.closing(s.session, out.Facts, m.asked.settle(s.session, &s.state.Book, at), at)
 	}
-	if out.Ask != nil && m.asked.add(s.session, *out.Ask, at) {
-		m.outlives(s.session, *out.Ask)
+	m.known(s.session, j, &w, at)
+	return w, p, nil
+}
+
+// known tells those who wait for it what is durable now.
+func (m *Monitor) known(s journal.Session, j job, w *written, at time.Time) {
+	if w.out.Ask != nil && m.asked.add(s, *w.out.Ask, at) {
+		m.outlives(s, *w.out.Ask)
 	}
-	if out.Watch != "" && m.cfg.Disk != nil {
-		m.watches.begin(s.session, kernel.CallID(j.event.Call), out.Watch, at)
+	if w.out.Watch != "" && m.cfg.Disk != nil {
+		m.watches.begin(s, kernel.CallID(j.event.Call), w.out.Watch, at)
 	}
-	if len(entries) > 0 {
-		m.news.tell(s.session)
+	if len(w.entries) > 0 {
+		m.news.tell(s)
 	}
-	return written{out: out, entries: entries, state: view}, nil
 }
 
 // judge calls the rules. A bug in them, or an index that could not be read,
@@ -148,7 +203,7 @@ func (m *Monitor) judge(ctx context.Context, s *seat, j job, key provenance.Key,
 	}()
 	find := &finder{ctx: ctx, m: m, tenant: s.session.Tenant, ix: s.index}
 	in := kernel.Input{Event: j.event, At: at, Code: m.cfg.NewCode(), Ticket: m.cfg.NewTicket(), Key: key, Index: find}
-	behind := &left{ctx: ctx, m: m, tenant: s.session.Tenant, key: key}
+	behind := &left{ctx: ctx, m: m, seat: s, tenant: s.session.Tenant, key: key}
 	in.Artifacts, in.Altered = behind, j.altered
 	if m.cfg.Disk != nil {
 		in.Disk = m.cfg.Disk
