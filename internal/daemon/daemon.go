@@ -102,7 +102,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 		o.Fault = func(string) {}
 	}
 	o.Log = slog.New(telemetry.Redact(o.Log.Handler()))
-	d := &Daemon{opts: o, started: o.Now(), table: peer.System{}, notes: &notes{}}
+	d := &Daemon{opts: o, started: o.Now(), table: peer.Local(), notes: &notes{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.close())

@@ -22,7 +22,7 @@ type Process struct {
 type Info struct {
 	Process
 	Parent  int
-	UID     int
+	UID     int    // -1 where nobody asked
 	Name    string // of the program, as the system shortens it
 	Command []string
 	// Terminal says that it has a controlling terminal.
@@ -59,24 +59,45 @@ type Table interface {
 	Look(pid int) (Info, error)
 }
 
+// A tracer is a table that can tell by itself that a chain did not change while
+// it was read.
+type tracer interface {
+	trace(pid int) (Peer, error)
+}
+
 // Trace returns the peer with number pid and its ancestors. It fails if the
 // chain changes while it is read, because then it proves nothing.
 func Trace(t Table, pid int) (Peer, error) {
 	for range 3 {
-		first, err := trace(t, pid)
-		if err != nil {
-			return Peer{}, err
-		}
-		again, err := trace(t, pid)
-		if err != nil {
-			return Peer{}, err
-		}
-		if same(first, again) {
-			return again, nil
+		p, err := once(t, pid)
+		if !errors.Is(err, errChanged) {
+			return p, err
 		}
 		time.Sleep(time.Millisecond) // a parent just ended; its child has another one now
 	}
 	return Peer{}, fmt.Errorf("%w: the parents of process %d keep changing", ErrUnknown, pid)
+}
+
+// errChanged says that a chain changed while it was read.
+var errChanged = errors.New("its parents changed")
+
+// once reads a chain and makes sure that it held all the while.
+func once(t Table, pid int) (Peer, error) {
+	if t, ok := t.(tracer); ok {
+		return t.trace(pid)
+	}
+	first, err := trace(t, pid)
+	if err != nil {
+		return Peer{}, err
+	}
+	again, err := trace(t, pid)
+	if err == nil && !same(first, again) {
+		err = errChanged
+	}
+	if err != nil {
+		return Peer{}, err
+	}
+	return again, nil
 }
 
 func trace(t Table, pid int) (Peer, error) {
@@ -87,19 +108,27 @@ func trace(t Table, pid int) (Peer, error) {
 	p := Peer{Info: self}
 	for at := self; at.Parent > 0; {
 		if len(p.Ancestors) >= maxAncestors {
-			return Peer{}, fmt.Errorf("%w: process %d has more than %d ancestors", ErrUnknown, pid, maxAncestors)
+			return Peer{}, tooDeep(pid)
 		}
 		up, err := t.Look(at.Parent)
 		if err != nil {
 			return Peer{}, err
 		}
 		if up.Start > at.Start {
-			return Peer{}, fmt.Errorf("%w: process %d is younger than its child", ErrUnknown, up.PID)
+			return Peer{}, tooYoung(up.PID)
 		}
 		p.Ancestors = append(p.Ancestors, up)
 		at = up
 	}
 	return p, nil
+}
+
+func tooDeep(pid int) error {
+	return fmt.Errorf("%w: process %d has more than %d ancestors", ErrUnknown, pid, maxAncestors)
+}
+
+func tooYoung(pid int) error {
+	return fmt.Errorf("%w: process %d is younger than its child", ErrUnknown, pid)
 }
 
 func same(a, b Peer) bool {
