@@ -60,6 +60,9 @@ What ${NAME} stands for is taken from the gateway's own environment, which no
 server and no client sees: a command gets PATH, HOME and the like, and what its
 env says.
 
+With «shared: true» a server is one for all clients. What it says then carries the
+marks of all sessions that wrote to it.
+
 A server that ends takes nobody with it: its open calls are answered with an
 error, its tools vanish, and the next call to one of them starts it again.`,
 		Example: `  floodmark mcp serve

@@ -49,7 +49,8 @@ type GatewayServer struct {
 	// OAuth is how one logs in there; nil: by no more than Headers, unless the
 	// server asks for a login.
 	OAuth *GatewayLogin `yaml:"oauth"`
-	// Shared would let clients use one server together.
+	// Shared lets all clients use one server together. What it says then carries
+	// the marks of all who wrote to it.
 	Shared bool `yaml:"shared"`
 }
 
@@ -178,8 +179,6 @@ func (s GatewayServer) check() error {
 	switch {
 	case (s.Command == "") == (s.URL == ""):
 		return errors.New("a server has either a command or a url")
-	case s.Shared:
-		return errors.New("shared: not built; every client gets a server of its own (leave it out)")
 	case s.URL == "" && s.Headers != nil:
 		return errors.New("headers: a command has none (write env)")
 	case s.Command == "" && (s.Args != nil || s.Env != nil || s.Dir != ""):

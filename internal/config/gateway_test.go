@@ -56,7 +56,6 @@ func TestGatewayRefuses(t *testing.T) {
 		"both":                     {one("command: x\n    url: https://x"), "either a command or a url"},
 		"a name with two meanings": {"servers: [{name: a__b, command: x}]", "servers[0]: name"},
 		"the same name twice":      {"servers: [{name: a, command: x}, {name: a, command: y}]", `servers[1].name: "a" is there already`},
-		"shared":                   {one("command: x\n    shared: true"), "shared: not built"},
 		"headers of a command":     {one("command: x\n    headers: {A: b}"), "write env"},
 		"env of a url":             {one("url: https://x\n    env: {A: b}"), "belong to a command"},
 		"http elsewhere":           {one("url: http://mcp.example/x"), "write https"},
@@ -74,7 +73,7 @@ func TestGatewayRefuses(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"most arguments": one("command: x\n    args: [" + strings.Repeat("a,", maxGatewayArgs-1) + "a]"),
-		"http here":      one("url: http://localhost:1/x"), "http by number": one("url: \"http://[::1]:1/x\""),
+		"shared":         one("command: x\n    shared: true"), "http here": one("url: http://localhost:1/x"), "http by number": one("url: \"http://[::1]:1/x\""),
 		"most text": one("command: x") + strings.Repeat("#", maxGatewayBytes-len(one("command: x"))),
 	} {
 		if _, err := ParseGateway("g", []byte(text)); err != nil {
@@ -121,7 +120,7 @@ func FuzzParseGateway(f *testing.F) {
 			t.Errorf("%+v", g)
 		}
 		for _, s := range g.Servers {
-			if s.Shared || upstream.CheckName(s.Name) != nil || (s.Command == "") == (s.URL == "") {
+			if upstream.CheckName(s.Name) != nil || (s.Command == "") == (s.URL == "") {
 				t.Errorf("%+v", s)
 			}
 		}

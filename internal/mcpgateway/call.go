@@ -193,7 +193,7 @@ func (r *relay) decide(ctx context.Context, c *call) error {
 			return err
 		}
 	}
-	ev := hook.Event{Point: hook.BeforeToolCall, Agent: c.agent, Call: c.call}
+	ev := r.about(hook.Event{Point: hook.BeforeToolCall, Agent: c.agent, Call: c.call})
 	if r.window.asks() {
 		ev.Window = &hook.Window{Client: r.o.Session.who.Token}
 	}
@@ -221,7 +221,7 @@ func (r *relay) after(ctx context.Context, c *call, result hook.Result, more *ho
 	defer cancel()
 	told := c.call
 	told.Hints = tighter(told.Hints, more)
-	reply, err := r.o.Session.tell(ctx, hook.Event{Point: hook.AfterToolCall, Agent: c.agent, Call: told, Result: result})
+	reply, err := r.o.Session.tell(ctx, r.about(hook.Event{Point: hook.AfterToolCall, Agent: c.agent, Call: told, Result: result}))
 	if err == nil && !allowed(reply) {
 		err = errors.New(refusal(reply, nil))
 	}

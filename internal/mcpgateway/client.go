@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark"
 )
 
 // The methods we know. All others pass.
@@ -24,6 +26,7 @@ const (
 	createMessage  = "sampling/createMessage"
 	elicit         = "elicitation/create"
 	cancelled      = "notifications/cancelled"
+	progress       = "notifications/progress"
 	toolsChanged   = "notifications/tools/list_changed"
 	promptsChanged = "notifications/prompts/list_changed"
 )
@@ -44,6 +47,16 @@ func (r *relay) request(ctx context.Context, m *jsonrpc.Request, q *request) err
 	}
 	if m.Method == initialize {
 		r.window.introduced(m.Params)
+	}
+	if r.o.Shared && gives(m) {
+		r.begin(func() {
+			if err := r.give(ctx); err != nil {
+				r.refuse(ctx, m, err)
+			} else if err := r.forward(ctx, m); err != nil && !errors.Is(err, context.Canceled) {
+				r.refuse(ctx, m, denied("floodmark: the server cannot be reached: "+floodmark.OneLine(err.Error(), maxNote)))
+			}
+		})
+		return nil
 	}
 	err := r.forward(ctx, m)
 	if errors.Is(err, context.Canceled) {
@@ -81,6 +94,14 @@ func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
 		return nil
 	}
 	if m.Method == cancelled && !r.takenBack(ctx, m.Params) {
+		return nil
+	}
+	if r.o.Shared && m.Method == progress {
+		r.begin(func() {
+			if r.give(ctx) == nil {
+				_ = r.server.Write(ctx, m) // one that is gone misses it
+			}
+		})
 		return nil
 	}
 	return r.server.Write(ctx, m)

@@ -64,6 +64,11 @@ type Options struct {
 	Identity string
 	// Session is the client's. Relays of one client share it. It must be there.
 	Session *Session
+	// Shared says that other clients use the same server: what it says carries the
+	// marks of all who wrote to it.
+	Shared bool
+	// Restarts says that a server that ended is started again by the next call.
+	Restarts bool
 	// Pins knows the definitions the owner saw. Nil knows none: everything is
 	// held.
 	Pins Pins

@@ -149,7 +149,7 @@ func (r *relay) leave(ctx context.Context, why error) {
 		delete(r.asked, id)
 	}
 	r.mu.Unlock()
-	line := "floodmark: the server " + floodmark.OneLine(r.o.Server, maxQuoted) + " is gone. Go on without it, or ask the owner to start it again."
+	line := r.goneLine()
 	for id, q := range open {
 		if q.answer != nil {
 			close(q.answer)

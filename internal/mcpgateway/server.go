@@ -203,7 +203,7 @@ func (r *relay) announced(ctx context.Context, m *jsonrpc.Request) error {
 			r.withdraw(id)
 		}
 	}
-	if words, _ := readable(m.Params); words == "" || unread(m.Method) {
+	if words, _ := readable(m.Params); words == "" || unread(m.Method) && !(r.o.Shared && tells(m)) {
 		return r.client.Write(ctx, m)
 	}
 	// Some clients put what a server announces before their model.
@@ -277,7 +277,18 @@ func (r *relay) wants(ctx context.Context, m *jsonrpc.Request, q *request) error
 func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) error {
 	out := &jsonrpc.Response{ID: m.ID, Result: m.Result, Error: m.Error}
 	if q.method != createMessage || m.Error != nil || !includesContext(q.params) {
-		return r.server.Write(ctx, out)
+		if !r.o.Shared {
+			return r.server.Write(ctx, out)
+		}
+		r.begin(func() {
+			if err := r.give(ctx); err != nil {
+				out = &jsonrpc.Response{ID: m.ID, Error: rpcError(codeRefused, err.Error())}
+			}
+			if err := r.server.Write(ctx, out); err != nil {
+				r.o.Note("an answer did not reach the server: " + floodmark.OneLine(err.Error(), maxNote))
+			}
+		})
+		return nil
 	}
 	r.begin(func() {
 		args := object([]member{{"server", quoted(r.o.Server)}, {"text", m.Result}})

@@ -116,6 +116,7 @@ type judge struct {
 	refuse string // a tool
 	calls  []string
 	who    map[floodmark.SessionID]string
+	shared map[string]bool // the servers that are said to be
 	ended  int
 	told   []string // every event as a text
 }
@@ -130,10 +131,13 @@ func (j *judge) Handle(_ context.Context, ev hook.Event) (hook.Reply, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.who == nil {
-		j.who = map[floodmark.SessionID]string{}
+		j.who, j.shared = map[floodmark.SessionID]string{}, map[string]bool{}
 	}
 	j.who[ev.Session] = ev.Agent
 	j.told = append(j.told, fmt.Sprintf("%+v", ev))
+	if ev.Shared != "" {
+		j.shared[ev.Shared] = true
+	}
 	if ev.Point == hook.SessionEnd {
 		j.ended++
 	}

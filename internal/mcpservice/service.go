@@ -1,7 +1,7 @@
 // Package mcpservice builds the MCP gateway that several clients share: the door
 // for clients, one monitor session and one set of servers for each of them, a
 // relay with the judge in it before every server. Nothing of one client's
-// servers is seen by another's.
+// servers is seen by another's, but for those the owner lets all of them share.
 package mcpservice
 
 import (
@@ -24,6 +24,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcphttp"
 	"github.com/floodmark/floodmark/internal/mcplogin"
 	"github.com/floodmark/floodmark/internal/mcpmux"
+	"github.com/floodmark/floodmark/internal/mcpshare"
 )
 
 // Path is where clients find the gateway.
@@ -63,11 +64,14 @@ type Service struct {
 	// logins show servers whose they are, by the servers' names. All sessions of
 	// clients share them.
 	logins map[string]*mcplogin.Holder
+	// shared are the servers that all clients use, by name.
+	shared map[string]*mcpshare.Hub
 }
 
 // New returns a gateway that nobody has reached yet.
 func New(o Options) *Service {
 	s := &Service{o: o, logins: holders(o)}
+	s.shared = s.hubs()
 	s.door = mcphttp.NewHandler(mcphttp.Options{Admit: o.Admit, Open: s.open, Idle: time.Duration(o.Gateway.Idle)})
 	return s
 }
@@ -89,6 +93,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	closed := s.door.Close()
+	s.closeShared()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 	defer cancel()
 	if web.Shutdown(last) != nil {
@@ -141,7 +146,7 @@ func (c *client) Close() error {
 
 // dial reaches a server and puts a relay before it.
 func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server config.GatewayServer) (mcp.Connection, error) {
-	upstream, identity, err := s.reach(ctx, server)
+	upstream, err := s.connect(ctx, server)
 	if err != nil {
 		return nil, err
 	}
@@ -151,18 +156,25 @@ func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server 
 	go func() {
 		defer close(r.done)
 		r.err = mcpgateway.Run(ctx, far, upstream, mcpgateway.Options{
-			Server: server.Name, Identity: identity, Session: session, Pins: s.o.Pins,
+			Server: server.Name, Identity: identity(server), Session: session, Pins: s.o.Pins, Shared: server.Shared, Restarts: true,
 			Note: func(line string) { s.o.Note(server.Name, line) },
 		})
 	}()
 	return r, nil
 }
 
-// reach starts a command or turns to an address. What it returns besides is
-// what the owner's look at the server's definitions holds for.
-func (s *Service) reach(ctx context.Context, server config.GatewayServer) (mcp.Connection, string, error) {
+// identity is what the owner's look at the server's definitions holds for.
+func identity(server config.GatewayServer) string {
 	if server.URL != "" {
-		conn, err := mcphttp.Dial(ctx, mcphttp.Server{URL: server.URL, Credential: s.credential(server), Headers: func() (http.Header, error) {
+		return server.URL
+	}
+	return strings.Join(append([]string{server.Command}, server.Args...), "\x00")
+}
+
+// reach starts a command or turns to an address.
+func (s *Service) reach(ctx context.Context, server config.GatewayServer) (mcp.Connection, error) {
+	if server.URL != "" {
+		return mcphttp.Dial(ctx, mcphttp.Server{URL: server.URL, Credential: s.credential(server), Headers: func() (http.Header, error) {
 			headers := http.Header{}
 			for name, value := range server.Headers {
 				text, err := value.Reveal()
@@ -173,22 +185,20 @@ func (s *Service) reach(ctx context.Context, server config.GatewayServer) (mcp.C
 			}
 			return headers, nil
 		}})
-		return conn, server.URL, err
 	}
 	args := append([]string{server.Command}, server.Args...)
 	env := slices.Clone(s.o.Env)
 	for name, value := range server.Env {
 		text, err := value.Reveal()
 		if err != nil {
-			return nil, "", fmt.Errorf("env: %s: %w", name, err)
+			return nil, fmt.Errorf("env: %s: %w", name, err)
 		}
 		env = append(env, name+"="+text)
 	}
-	conn, err := mcpgateway.Start(mcpgateway.Command{
+	return mcpgateway.Start(mcpgateway.Command{
 		Args: args, Env: env, Dir: server.Dir, Stderr: s.o.Stderr,
 		Skipped: func(line string) { s.o.Note(server.Name, line) },
 	})
-	return conn, strings.Join(args, "\x00"), err
 }
 
 // relayed is a server with its relay.

@@ -1,0 +1,72 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// What is said to a server that other clients use may come out of it again, for
+// any of them. The monitor is told so with every event about it, and before
+// anything reaches it that is no call. What it says besides is taken in even where
+// models usually do not read it.
+
+// about is an event about this server.
+func (r *relay) about(ev hook.Event) hook.Event {
+	if r.o.Shared {
+		ev.Shared = r.o.Server
+	}
+	return ev
+}
+
+// give tells the monitor that the client is about to give the server something
+// besides a call. With an error it must not.
+func (r *relay) give(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
+	defer cancel()
+	reply, err := r.o.Session.tell(ctx, r.about(hook.Event{Point: hook.ContextAssembled, Agent: Agent, Given: true}))
+	if err == nil && allowed(reply) {
+		return nil
+	}
+	if err != nil {
+		r.o.Note("something was not given to the server: " + floodmark.OneLine(err.Error(), maxNote))
+	}
+	return denied(refusal(reply, err))
+}
+
+// gives reports whether a request that is not judged gives the server something.
+// A list without a cursor and what never reaches it does not.
+func gives(m *jsonrpc.Request) bool {
+	switch m.Method {
+	case initialize, "ping", "logging/setLevel", "resources/unsubscribe":
+		return false
+	case listTools, listPrompts, listTemplates, listResources, "tasks/list":
+		return paged(m.Params)
+	}
+	return true
+}
+
+// tells reports whether a notification says more than that something happened.
+func tells(m *jsonrpc.Request) bool {
+	switch m.Method {
+	case cancelled, toolsChanged, promptsChanged, "notifications/resources/list_changed":
+		return false
+	case progress:
+		list, err := members(m.Params)
+		return err != nil || !json.Valid(m.Params) || !isNull(value(list, "message"))
+	}
+	return true
+}
+
+// goneLine is what is answered to calls that a server left open.
+func (r *relay) goneLine() string {
+	name := floodmark.OneLine(r.o.Server, maxQuoted)
+	if r.o.Restarts {
+		return "floodmark: the server " + name + " ended before it answered. Nobody knows whether it did what was asked: look, then call again; the next call starts it anew."
+	}
+	return "floodmark: the server " + name + " is gone. Go on without it, or ask the owner to start it again."
+}

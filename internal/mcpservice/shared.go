@@ -1,0 +1,44 @@
+package mcpservice
+
+import (
+	"context"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/mcpshare"
+)
+
+// hubs are the servers that the owner lets all clients share. None is started
+// before a client needs it; then it runs until the gateway stops.
+func (s *Service) hubs() map[string]*mcpshare.Hub {
+	hubs := map[string]*mcpshare.Hub{}
+	for _, server := range s.o.Gateway.Servers {
+		if server.Shared {
+			hubs[server.Name] = mcpshare.New(mcpshare.Options{
+				Name: server.Name, Version: s.o.Version,
+				Dial:   func(ctx context.Context) (mcp.Connection, error) { return s.reach(ctx, server) },
+				Report: func(line string) { s.o.Note(server.Name, line) },
+			})
+		}
+	}
+	return hubs
+}
+
+// connect reaches a server for one client: its own, or its part of a shared one.
+func (s *Service) connect(ctx context.Context, server config.GatewayServer) (mcp.Connection, error) {
+	if hub := s.shared[server.Name]; hub != nil {
+		return hub.Join(ctx)
+	}
+	return s.reach(ctx, server)
+}
+
+// closeShared ends the shared servers, all at once, and waits for them.
+func (s *Service) closeShared() {
+	var all sync.WaitGroup
+	for _, hub := range s.shared {
+		all.Go(func() { _ = hub.Close() }) // how they end is no error of ours
+	}
+	all.Wait()
+}

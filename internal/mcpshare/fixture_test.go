@@ -1,0 +1,220 @@
+package mcpshare
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A fake is a server whose every word a test says.
+type fake struct {
+	out  chan jsonrpc.Message // to the hub
+	in   chan jsonrpc.Message // from it
+	over chan struct{}
+	once sync.Once
+}
+
+func newFake() *fake {
+	return &fake{out: make(chan jsonrpc.Message), in: make(chan jsonrpc.Message, 4096), over: make(chan struct{})}
+}
+
+func (f *fake) SessionID() string { return "" }
+
+func (f *fake) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m := <-f.out:
+		return m, nil
+	case <-f.over:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (f *fake) Write(_ context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Request); ok && r.Method == "initialize" {
+		go f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{}},"serverInfo":{"name":"f","version":"1"}}}`, r.ID.Raw()))
+	}
+	f.in <- m
+	return nil
+}
+
+func (f *fake) Close() error {
+	f.once.Do(func() { close(f.over) })
+	return nil
+}
+
+// say lets the server say something.
+func (f *fake) say(text string) {
+	m, err := jsonrpc.DecodeMessage([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	select {
+	case f.out <- m:
+	case <-f.over:
+	}
+}
+
+// hears is the next call or note of this method that reaches the server.
+func (f *fake) hears(t testing.TB, method string) *jsonrpc.Request {
+	t.Helper()
+	for {
+		select {
+		case m := <-f.in:
+			if r, ok := m.(*jsonrpc.Request); ok && r.Method == method {
+				return r
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("the server did not hear %s", method)
+		}
+	}
+}
+
+// answer is the next answer that reaches the server.
+func (f *fake) answer(t testing.TB) *jsonrpc.Response {
+	t.Helper()
+	for {
+		select {
+		case m := <-f.in:
+			if r, ok := m.(*jsonrpc.Response); ok {
+				return r
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("the server got no answer")
+		}
+	}
+}
+
+// A person is one client of a hub.
+type person struct {
+	mcp.Connection
+	mu    sync.Mutex
+	heard []string
+	end   error
+	done  chan struct{}
+}
+
+func join(t testing.TB, h *Hub, caps string) *person {
+	t.Helper()
+	conn, err := h.Join(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &person{Connection: conn, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		for {
+			m, err := conn.Read(context.Background())
+			p.mu.Lock()
+			if err != nil {
+				p.end = err
+				p.mu.Unlock()
+				return
+			}
+			data, _ := jsonrpc.EncodeMessage(m)
+			p.heard = append(p.heard, string(data))
+			p.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() { _ = conn.Close(); <-p.done })
+	p.say(t, `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":`+caps+`}}`)
+	p.hears(t, `"hello"`)
+	return p
+}
+
+func (p *person) say(t testing.TB, text string) {
+	t.Helper()
+	m, err := jsonrpc.DecodeMessage([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Write(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hears waits for something with this text.
+func (p *person) hears(t testing.TB, part string) string {
+	t.Helper()
+	for range 2000 {
+		if got := p.got(part); got != "" {
+			return got
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t.Fatalf("nobody said %s; heard: %s", part, strings.Join(p.heard, "\n"))
+	return ""
+}
+
+func (p *person) got(part string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.IndexFunc(p.heard, func(s string) bool { return strings.Contains(s, part) }); i >= 0 {
+		return p.heard[i]
+	}
+	return ""
+}
+
+// call lets a client call a tool and returns what the server hears.
+func (p *person) call(t testing.TB, f *fake, id, text string) *jsonrpc.Request {
+	t.Helper()
+	p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"x","arguments":{"q":%q},"_meta":{"progressToken":1,"own":"kept"}}}`, id, text))
+	return f.hears(t, "tools/call")
+}
+
+func newShared(t testing.TB, o Options) (*Hub, func() *fake) {
+	t.Helper()
+	var mu sync.Mutex
+	var lives []*fake
+	o.Name = "box"
+	if o.Dial == nil {
+		o.Dial = func(context.Context) (mcp.Connection, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			lives = append(lives, newFake())
+			return lives[len(lives)-1], nil
+		}
+	}
+	h := New(o)
+	t.Cleanup(func() { _ = h.Close() })
+	return h, func() *fake {
+		mu.Lock()
+		defer mu.Unlock()
+		return lives[len(lives)-1]
+	}
+}
+
+// result answers a call.
+func result(r *jsonrpc.Request, text string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":%s}`, r.ID.Raw(), text)
+}
+
+// token is the progress token the server was given.
+func token(t testing.TB, r *jsonrpc.Request) string {
+	t.Helper()
+	var said struct {
+		Meta struct {
+			Token json.RawMessage `json:"progressToken"`
+			Own   string          `json:"own"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(r.Params, &said); err != nil || said.Meta.Own != "kept" {
+		t.Fatalf("%s: %v", r.Params, err)
+	}
+	return string(said.Meta.Token)
+}

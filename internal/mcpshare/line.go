@@ -1,0 +1,220 @@
+package mcpshare
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A line is one life of the server. Its maps are guarded by the lock of the Hub.
+type line struct {
+	h     *Hub
+	conn  mcp.Connection
+	queue chan jsonrpc.Message
+	since time.Time
+
+	alive bool                       // initialize was answered
+	hello map[string]json.RawMessage // what it said then
+	last  int64
+	ports map[*port]bool
+	// sent are our calls to the server by our ids, tokens those with a progress
+	// token by that, and asked the server's calls to clients.
+	sent   map[jsonrpc.ID]*sent
+	tokens map[string]*sent
+	asked  map[jsonrpc.ID]*question
+	// heard are who subscribed to an address, tasks whose a task is, and forms whose
+	// a form that is filled in elsewhere.
+	heard map[string]map[*port]bool
+	tasks map[string]*task
+	forms map[string]*port
+	// ghosts are clients that took a call back or left one open, and until when
+	// the server may still be working on it.
+	ghosts map[*port]time.Time
+	level  string // of its log, as it was last asked for
+}
+
+// sent is a call to the server that was not answered yet.
+type sent struct {
+	port   *port // nil: nobody waits any more
+	id     jsonrpc.ID
+	method string
+	place  string          // the address of a subscription
+	key    string          // of our progress token
+	token  json.RawMessage // the client's own
+	// answered is told of the answer instead of a client.
+	answered func(*jsonrpc.Response)
+}
+
+// A question is a call of the server to a client.
+type question struct {
+	port     *port
+	id       jsonrpc.ID      // the server's
+	token    string          // the key of its progress token at the client
+	original json.RawMessage // its own progress token
+}
+
+// A task is something the server works on after it has answered.
+type task struct {
+	port *port
+	open bool
+}
+
+// run is one life of the server: it returns when that has ended and everybody who
+// waited knows.
+func (h *Hub) run() {
+	limit, cancel := context.WithTimeout(h.ctx, h.opts.StartLimit)
+	defer cancel()
+	conn, err := h.opts.Dial(limit)
+	if err != nil {
+		h.opts.Report("the server that clients share was not started: " + err.Error())
+		h.ended(nil, err)
+		return
+	}
+	ctx, stop := context.WithCancelCause(h.ctx)
+	defer stop(nil)
+	l := &line{
+		h: h, conn: conn, queue: make(chan jsonrpc.Message, maxServerQueue), since: h.opts.Now(), ports: map[*port]bool{},
+		sent: map[jsonrpc.ID]*sent{}, tokens: map[string]*sent{}, asked: map[jsonrpc.ID]*question{},
+		heard: map[string]map[*port]bool{}, tasks: map[string]*task{}, forms: map[string]*port{}, ghosts: map[*port]time.Time{},
+	}
+	h.mu.Lock()
+	h.line = l
+	h.mu.Unlock()
+	written, greeted := make(chan struct{}), make(chan struct{})
+	go func() { defer close(written); stop(l.write(ctx)) }()
+	go func() {
+		defer close(greeted)
+		if err := l.greet(limit, ctx); err != nil {
+			stop(err)
+		}
+	}()
+	stop(l.read(ctx))
+	_ = conn.Close() // how it ended is known already
+	<-written
+	<-greeted
+	why := context.Cause(ctx)
+	h.ended(l, why)
+	if h.ctx.Err() == nil {
+		h.opts.Report("the server that clients share ended: " + why.Error())
+	}
+}
+
+func (l *line) write(ctx context.Context) error {
+	for {
+		select {
+		case msg := <-l.queue:
+			if err := l.conn.Write(ctx, msg); err != nil {
+				return fmt.Errorf("write: %w", err)
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (l *line) read(ctx context.Context) error {
+	for {
+		msg, err := l.conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		l.got(msg)
+	}
+}
+
+// The newest version of the protocol we ask for, and what we can do: what clients
+// can is asked of one that can. Folders (roots) are a client's own, and a server
+// of several has none.
+const (
+	ownVersion      = "2025-11-25"
+	ownCapabilities = `{"sampling":{},"elicitation":{}}`
+)
+
+// greet says initialize for all clients, and makes the line live. limit ends the
+// wait, ctx is the line's own end.
+func (l *line) greet(limit, ctx context.Context) error {
+	h := l.h
+	got := make(chan *jsonrpc.Response, 1)
+	params := encode(map[string]any{
+		"protocolVersion": ownVersion, "capabilities": json.RawMessage(ownCapabilities),
+		"clientInfo": map[string]string{"name": "floodmark", "version": h.opts.Version},
+	})
+	h.mu.Lock()
+	_, err := l.ask("initialize", params, &sent{answered: func(r *jsonrpc.Response) { got <- r }})
+	h.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	var answer *jsonrpc.Response
+	select {
+	case answer = <-got:
+	case <-ctx.Done():
+		return nil // whoever ended it said why
+	case <-limit.Done():
+		return errors.New("it did not answer initialize in time")
+	}
+	if answer.Error != nil {
+		return fmt.Errorf("initialize: %w", answer.Error)
+	}
+	said, err := fields(answer.Result)
+	if err != nil {
+		return fmt.Errorf("initialize: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := l.send(&jsonrpc.Request{Method: "notifications/initialized"}); err != nil {
+		return err
+	}
+	l.alive, l.hello = true, said
+	close(h.settled)
+	h.settled = nil
+	return nil
+}
+
+// ask sends a call to the server under an id of ours. Its caller holds the lock.
+func (l *line) ask(method string, params json.RawMessage, s *sent) (jsonrpc.ID, error) {
+	id := l.number()
+	s.method = method
+	if err := l.send(&jsonrpc.Request{ID: id, Method: method, Params: params}); err != nil {
+		return id, err
+	}
+	l.sent[id] = s
+	if s.key != "" {
+		l.tokens[s.key] = s
+	}
+	return id, nil
+}
+
+// done forgets a call. Its caller holds the lock.
+func (l *line) done(id jsonrpc.ID) {
+	if s := l.sent[id]; s != nil && s.key != "" {
+		delete(l.tokens, s.key)
+	}
+	delete(l.sent, id)
+}
+
+// send queues a message. It does not wait: a server that reads nothing must not
+// hold up its clients.
+func (l *line) send(msg jsonrpc.Message) error {
+	select {
+	case l.queue <- msg:
+		return nil
+	default:
+		return fmt.Errorf("server %q does not read what it is sent; try again later", l.h.opts.Name)
+	}
+}
+
+// number returns an id nobody has. Its caller holds the lock.
+func (l *line) number() jsonrpc.ID {
+	l.last++
+	id, err := jsonrpc.MakeID(float64(l.last))
+	if err != nil {
+		panic(err) // a number is an id
+	}
+	return id
+}

@@ -1,0 +1,158 @@
+package mcpshare
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A port is one client's connection to the server.
+type port struct {
+	l    *line
+	in   chan jsonrpc.Message // to the client
+	over chan struct{}        // closed at the end
+	once sync.Once
+
+	// Guarded by the lock of the Hub.
+	why error // of the end
+	// calls are its open calls: our id to each of its own.
+	calls map[jsonrpc.ID]jsonrpc.ID
+	caps  map[string]json.RawMessage
+	level string // of the log it asked for
+	subs  int
+	tasks int
+}
+
+var _ mcp.Connection = (*port)(nil)
+
+// join adds a client. Its caller holds the lock.
+func (l *line) join() *port {
+	p := &port{l: l, in: make(chan jsonrpc.Message, maxQueue), over: make(chan struct{}), calls: map[jsonrpc.ID]jsonrpc.ID{}}
+	l.ports[p] = true
+	return p
+}
+
+// shut ends a port from our side. Its caller holds the lock.
+func (p *port) shut(why error) {
+	if p.why == nil {
+		p.why = why
+	}
+	p.once.Do(func() { close(p.over) })
+}
+
+// SessionID implements [mcp.Connection]: there is none.
+func (p *port) SessionID() string { return "" }
+
+// Read implements [mcp.Connection]: the next message for this client.
+func (p *port) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case msg := <-p.in:
+		return msg, nil
+	default:
+	}
+	select {
+	case msg := <-p.in:
+		return msg, nil
+	case <-p.over:
+		p.l.h.mu.Lock()
+		defer p.l.h.mu.Unlock()
+		return nil, p.why
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Write implements [mcp.Connection]: one message of this client. It does not wait
+// for the server.
+func (p *port) Write(_ context.Context, msg jsonrpc.Message) error {
+	h := p.l.h
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p.why != nil {
+		return mcp.ErrConnectionClosed
+	}
+	switch msg := msg.(type) {
+	case *jsonrpc.Response:
+		p.answers(msg)
+	case *jsonrpc.Request:
+		if msg.IsCall() {
+			p.called(msg)
+		} else {
+			p.noted(msg)
+		}
+	}
+	return nil
+}
+
+// Close implements [mcp.Connection]: the client leaves, and the server goes on.
+func (p *port) Close() error {
+	h := p.l.h
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p.shut(mcp.ErrConnectionClosed)
+	if p.l.ports[p] {
+		p.l.leave(p)
+	}
+	return nil
+}
+
+// leave takes back all that a client has at the server. Its caller holds the lock.
+func (l *line) leave(p *port) {
+	delete(l.ports, p)
+	if len(p.calls) > 0 || p.tasks > 0 {
+		l.haunts(p)
+	}
+	for id := range p.calls {
+		p.takeBack(id)
+	}
+	for place, who := range l.heard {
+		if who[p] {
+			p.unhear(place)
+		}
+	}
+	for id, t := range l.tasks {
+		if t.port == p {
+			delete(l.tasks, id)
+		}
+	}
+	for id, who := range l.forms {
+		if who == p {
+			delete(l.forms, id)
+		}
+	}
+	for id, q := range l.asked {
+		if q.port == p {
+			delete(l.asked, id)
+			_ = l.send(refuse(q.id, jsonrpc.CodeInvalidRequest, "the client has left")) // one that does not read gets no answers
+		}
+	}
+}
+
+// haunts notes that the server may still be working for a client that does not
+// wait. Its caller holds the lock.
+func (l *line) haunts(p *port) {
+	now := l.h.opts.Now()
+	for q, until := range l.ghosts {
+		if now.After(until) {
+			delete(l.ghosts, q)
+		}
+	}
+	l.ghosts[p] = now.Add(l.h.opts.Ghost)
+}
+
+// tell gives the client a message. One that does not read is let go: it must not
+// hold up the others. Its caller holds the lock.
+func (p *port) tell(msg jsonrpc.Message) {
+	select {
+	case p.in <- msg:
+	default:
+		p.shut(fmt.Errorf("%w: %d messages wait for it", errDeaf, maxQueue))
+	}
+}
+
+var errDeaf = errors.New("the client does not read what it is told")

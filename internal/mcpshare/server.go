@@ -1,0 +1,247 @@
+package mcpshare
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// got deals with one message of the server.
+func (l *line) got(msg jsonrpc.Message) {
+	var told func()
+	l.h.mu.Lock()
+	switch msg := msg.(type) {
+	case *jsonrpc.Response:
+		told = l.answered(msg)
+	case *jsonrpc.Request:
+		if msg.IsCall() {
+			told = l.asks(msg)
+		} else {
+			l.notes(msg)
+		}
+	}
+	l.h.mu.Unlock()
+	if told != nil {
+		told()
+	}
+}
+
+// answered gives an answer to who asked. It holds the lock; what it returns is
+// called without.
+func (l *line) answered(m *jsonrpc.Response) func() {
+	s := l.sent[m.ID]
+	if s == nil {
+		return nil // nobody asked, or nobody wants to know any more
+	}
+	l.done(m.ID)
+	if s.answered != nil {
+		return func() { s.answered(m) }
+	}
+	p := s.port
+	delete(p.calls, s.id)
+	out := &jsonrpc.Response{ID: s.id, Result: m.Result, Error: m.Error}
+	switch {
+	case s.place != "" && m.Error != nil && l.heard[s.place][p]:
+		p.subs--
+		if delete(l.heard[s.place], p); len(l.heard[s.place]) == 0 {
+			delete(l.heard, s.place)
+		}
+	case m.Error != nil:
+	case s.method == "tasks/list":
+		out.Result = p.ownTasks(m.Result)
+	case s.method == "tools/call" || strings.HasPrefix(s.method, "tasks/"):
+		p.began(m.Result)
+	}
+	p.tell(out)
+	return nil
+}
+
+// began notes whose a task is that the server answers with. One that is another
+// client's stays his.
+func (p *port) began(result json.RawMessage) {
+	said, err := fields(result)
+	if err != nil {
+		return
+	}
+	begun, _ := fields(said["task"])
+	id := text(begun["taskId"])
+	if id != "" && p.l.tasks[id] == nil && p.tasks < MaxHeld {
+		p.l.tasks[id] = &task{port: p, open: true}
+		p.tasks++
+	}
+}
+
+// ownTasks takes the tasks of others out of a list.
+func (p *port) ownTasks(result json.RawMessage) json.RawMessage {
+	said, _ := fields(result)
+	var items, own []json.RawMessage
+	_ = json.Unmarshal(said["tasks"], &items) // no list has no items
+	for _, item := range items {
+		about, _ := fields(item)
+		if t := p.l.tasks[text(about["taskId"])]; t != nil && t.port == p && one(about, "taskId") == nil {
+			own = append(own, encode(about))
+		}
+	}
+	page := map[string]any{"tasks": append([]json.RawMessage{}, own...)}
+	if said["nextCursor"] != nil {
+		page["nextCursor"] = said["nextCursor"]
+	}
+	return encode(page)
+}
+
+// asks passes a call of the server to the client it is certainly for. It holds the
+// lock; what it returns is called without.
+func (l *line) asks(req *jsonrpc.Request) func() {
+	if req.Method == "ping" {
+		_ = l.send(empty(req.ID)) // one that does not read gets no answers
+		return nil
+	}
+	p := l.whose(req.Params)
+	why := ""
+	switch {
+	case p == nil:
+		why = "floodmark: several clients use this server, and it is not certain which of them this is for"
+	case !p.can(req.Method):
+		why = "floodmark: the client that this is for does not offer it"
+	case len(l.asked) >= MaxOpen:
+		why = "floodmark: too many questions are open"
+	case l.pending(req.ID):
+		why = "floodmark: a question with this id is not answered yet"
+	}
+	if why != "" {
+		_ = l.send(refuse(req.ID, jsonrpc.CodeInvalidRequest, why)) // as above
+		return func() {
+			l.h.opts.Report("a question of the server was refused: " + strings.TrimPrefix(why, "floodmark: "))
+		}
+	}
+	id := l.number()
+	q := &question{port: p, id: req.ID}
+	params, original, err := withToken(req.Params, encode(id.Raw()))
+	if err != nil {
+		_ = l.send(refuse(req.ID, jsonrpc.CodeInvalidParams, "floodmark: "+err.Error())) // as above
+		return nil
+	}
+	if original != nil {
+		q.token, q.original = tokenKey(encode(id.Raw())), original
+	}
+	said, _ := fields(req.Params)
+	if form := text(said["elicitationId"]); form != "" && l.forms[form] == nil && len(l.forms) < MaxHeld {
+		l.forms[form] = p
+	}
+	l.asked[id] = q
+	p.tell(&jsonrpc.Request{ID: id, Method: req.Method, Params: params})
+	return nil
+}
+
+// pending reports whether the server waits for an answer under this id.
+func (l *line) pending(id jsonrpc.ID) bool {
+	for _, q := range l.asked {
+		if q.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// can reports whether the client said that it answers such calls.
+func (p *port) can(method string) bool {
+	for prefix, capability := range map[string]string{"sampling/": "sampling", "elicitation/": "elicitation", "roots/": "roots"} {
+		if strings.HasPrefix(method, prefix) {
+			return p.caps[capability] != nil
+		}
+	}
+	return true
+}
+
+// whose is the client that something of the server belongs to, nil if that is not
+// certain: the one whose task it names, else the only one that the server works
+// for, or may still be working for.
+func (l *line) whose(params json.RawMessage) *port {
+	said, _ := fields(params)
+	meta, _ := fields(said["_meta"])
+	if raw := meta["io.modelcontextprotocol/related-task"]; raw != nil {
+		related, _ := fields(raw)
+		if t := l.tasks[text(related["taskId"])]; t != nil {
+			return t.port
+		}
+		return nil
+	}
+	var only *port
+	sole := true
+	works := func(p *port) {
+		sole = sole && (only == nil || only == p)
+		only = p
+	}
+	for _, s := range l.sent {
+		if s.port != nil && !lists(s.method) && s.method != "logging/setLevel" && s.place == "" {
+			works(s.port)
+		}
+	}
+	for _, t := range l.tasks {
+		if t.open {
+			works(t.port)
+		}
+	}
+	now := l.h.opts.Now()
+	for p, until := range l.ghosts {
+		if now.Before(until) {
+			works(p)
+		}
+	}
+	if !sole || only == nil || !l.ports[only] {
+		return nil
+	}
+	return only
+}
+
+// notes passes a notification of the server to whom it belongs.
+func (l *line) notes(req *jsonrpc.Request) {
+	said, err := fields(req.Params)
+	if err != nil {
+		return
+	}
+	pass := func(p *port, params json.RawMessage) {
+		if p != nil {
+			p.tell(&jsonrpc.Request{Method: req.Method, Params: params})
+		}
+	}
+	switch req.Method {
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		for p := range l.ports {
+			pass(p, nil)
+		}
+	case "notifications/progress":
+		if s := l.tokens[tokenKey(said["progressToken"])]; s != nil {
+			said["progressToken"] = s.token
+			pass(s.port, encode(said))
+		}
+	case "notifications/resources/updated":
+		for p := range l.heard[text(said["uri"])] {
+			pass(p, encode(said))
+		}
+	case "notifications/cancelled":
+		id, _ := idOf(said["requestId"])
+		for ours, q := range l.asked {
+			if q.id == id {
+				delete(l.asked, ours)
+				said["requestId"] = encode(ours.Raw())
+				pass(q.port, encode(said))
+			}
+		}
+	case "notifications/message":
+		if p := l.whose(req.Params); p != nil && slices.Index(levels(), text(said["level"])) >= slices.Index(levels(), p.level) {
+			pass(p, req.Params)
+		}
+	case "notifications/tasks/status":
+		if t := l.tasks[text(said["taskId"])]; t != nil {
+			pass(t.port, encode(said))
+		}
+	case "notifications/elicitation/complete":
+		pass(l.forms[text(said["elicitationId"])], encode(said))
+		delete(l.forms, text(said["elicitationId"]))
+	default:
+		pass(l.whose(req.Params), req.Params)
+	}
+}
