@@ -3,7 +3,6 @@ package mcpgateway
 import (
 	"encoding/json"
 	"strings"
-	"unicode"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -124,30 +123,4 @@ func hush(list []string) string {
 		return ""
 	}
 	return s.String()
-}
-
-// visible makes what nobody can see in a question of the server visible to the
-// person who reads it.
-func visible(params json.RawMessage) json.RawMessage {
-	list, err := members(params)
-	if err != nil {
-		return params
-	}
-	said, err := text(value(list, "message"))
-	if err != nil {
-		return params
-	}
-	shown := strings.Map(func(c rune) rune {
-		switch {
-		case c == '\n' || c == '\t' || c == ' ':
-			return c
-		case unicode.In(c, unicode.Cf, unicode.Co, unicode.Cc) || unicode.IsSpace(c) && !unicode.IsPrint(c):
-			return '\uFFFD'
-		}
-		return c
-	}, said)
-	if shown == said {
-		return params
-	}
-	return object(with(list, "message", quoted(shown)))
 }

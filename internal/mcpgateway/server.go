@@ -101,6 +101,12 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 
 // failed takes in an error of the server: its text is content like any other.
 func (r *relay) failed(ctx context.Context, q *request, m *jsonrpc.Response) error {
+	if err := r.wantsFirst(m); err != nil {
+		if q.call != nil {
+			r.lost(ctx, q.call, "the server's question was not shown")
+		}
+		return err
+	}
 	if q.call != nil {
 		result, _ := resultOf(m)
 		_, err := r.after(ctx, q.call, result, nil)
@@ -145,6 +151,10 @@ func (r *relay) gave(ctx context.Context, q *request, m *jsonrpc.Response) error
 	if err != nil {
 		r.lost(ctx, q.call, "the server's answer was not understood")
 		return denied("floodmark: the server's answer was not understood: " + floodmark.OneLine(err.Error(), maxNote) + ".")
+	}
+	if list, err = r.wantsMore(list); err != nil {
+		r.lost(ctx, q.call, "the server's question was not shown")
+		return err
 	}
 	if v := value(list, "requestState"); !isNull(v) {
 		r.known.state(string(v))
@@ -255,8 +265,9 @@ func (r *relay) wants(ctx context.Context, m *jsonrpc.Request, q *request) error
 		switch {
 		case !json.Valid(m.Params):
 		case m.Method == elicit:
-			out.Params = visible(m.Params)
-			err = r.takeIn(ctx, content(asOther, m.Params))
+			if out.Params, err = r.asksPerson(m.Params); err == nil {
+				err = r.takeIn(ctx, content(asOther, m.Params))
+			}
 		default:
 			err = r.takeIn(ctx, content(asSampling, m.Params))
 		}
@@ -265,6 +276,9 @@ func (r *relay) wants(ctx context.Context, m *jsonrpc.Request, q *request) error
 		}
 		if err != nil && r.take(r.wanted, m.ID) == q {
 			why := rpcError(codeRefused, "floodmark: the request was not taken in, so it is kept back.")
+			if line, ok := errors.AsType[denied](err); ok {
+				why.Message = string(line)
+			}
 			if err := r.server.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: why}); err != nil {
 				r.o.Note("a refusal did not reach the server: " + floodmark.OneLine(err.Error(), maxNote))
 			}

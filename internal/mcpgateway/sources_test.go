@@ -188,17 +188,6 @@ func TestWhatAModelIsToReadForAServer(t *testing.T) {
 	s.server.wants(`{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"text","text":"ok"}}}`)
 }
 
-func TestAQuestionOfAServerIsVisible(t *testing.T) {
-	s := newStand(t, nil, nil)
-	plain := `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Your name?\nPlease.","requestedSchema":{"type":"object"}}}`
-	s.server.say(plain)
-	s.client.wants(plain)
-	s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)
-	s.server.wants(`{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)
-	s.server.say(`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Ok\u200b\u202e?"}}`)
-	s.client.wants(`{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Ok\ufffd\ufffd?"}}`)
-}
-
 // What the server itself has listed is read under a name of its own: its address
 // is no news to the server. Anything else about the address is.
 func TestResourcesThatTheServerListed(t *testing.T) {

@@ -118,6 +118,9 @@ func character(r rune) string {
 	return fmt.Sprintf("%s (U+%04X)", what, r)
 }
 
+// Hides reports whether a text holds something that a reader would not see.
+func Hides(s string) bool { return !utf8.ValidString(s) || hidden(s) != "" }
+
 // Visible writes a text so that nothing in it is hidden: what is not seen stands
 // as \u{200b}. New lines and tabs stay.
 func Visible(s string) string {

@@ -24,6 +24,12 @@ func normal(m map[string]any) string {
 			}
 		}
 	}
+	if params, ok := m["params"].(map[string]any); ok && m["method"] == "elicitation/create" {
+		params = maps.Clone(params)
+		message, _ := params["message"].(string)
+		params["message"] = strings.TrimPrefix(message, "The server “everything” asks: ") // our word
+		m["params"] = params
+	}
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err.Error()

@@ -1,0 +1,196 @@
+package mcpgateway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/mcppins"
+)
+
+// A server can ask the person before the client, by a form or by an address that
+// is to be opened. Whoever reads that must see who asks, and all of what is asked.
+
+// maxForm is how deep a form may be nested.
+const maxForm = 32
+
+// asksPerson makes a question of the server one that shows whose it is and hides
+// nothing. What comes back to the server as it was written cannot be changed: a
+// question that hides something there is kept back.
+func (r *relay) asksPerson(params json.RawMessage) (json.RawMessage, error) {
+	list, err := members(params)
+	if err == nil {
+		err = apart(list, []string{"mode", "message", "requestedSchema", "url", "elicitationId", "_meta", "task"})
+	}
+	if err == nil {
+		list, err = seenForm(list)
+	}
+	who := "The server “" + floodmark.OneLine(mcppins.Visible(r.o.Server), maxQuoted) + "” asks"
+	if v := value(list, "url"); err == nil && v != nil {
+		var host string
+		if host, err = opens(v); err == nil {
+			who += " you to open " + host
+		}
+	}
+	if err != nil {
+		return nil, denied("floodmark: the question is kept back: " + floodmark.OneLine(err.Error(), maxNote) + ".")
+	}
+	said, _ := text(value(list, "message"))
+	return object(with(list, "message", quoted(who+": "+said))), nil
+}
+
+// opens returns the host of an address that a person is to open.
+func opens(v json.RawMessage) (string, error) {
+	address, err := text(v)
+	if err != nil {
+		return "", fmt.Errorf("its address: %w", err)
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Scheme != "https" && u.Scheme != "http":
+		return "", errors.New("its address is none of the web")
+	case u.User != nil:
+		return "", errors.New("its address has a name before the host")
+	}
+	return u.Host, nil
+}
+
+// seenForm makes what people read visible, and refuses what hides something
+// elsewhere.
+func seenForm(list []member) ([]member, error) {
+	out := slices.Clone(list)
+	for i, m := range out {
+		if m.key == "_meta" {
+			continue // programs read it
+		}
+		v, err := seenMember(m, 0)
+		if err != nil {
+			return nil, err
+		}
+		out[i].value = v
+	}
+	return out, nil
+}
+
+func seenMember(m member, depth int) (json.RawMessage, error) {
+	if mcppins.Hides(m.key) {
+		return nil, errors.New("a name in it holds what a reader does not see")
+	}
+	return seenValue(m.value, slices.Contains([]string{"message", "title", "description", "enumNames"}, m.key), depth)
+}
+
+// seenValue makes a value visible if people read it; if it is given back to the
+// server, nothing may be hidden in it.
+func seenValue(v json.RawMessage, read bool, depth int) (json.RawMessage, error) {
+	if depth > maxForm {
+		return nil, fmt.Errorf("it is nested more than %d deep", maxForm)
+	}
+	if list, ok := array(v); ok {
+		for i, each := range list {
+			seen, err := seenValue(each, read, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = seen
+		}
+		return json.Marshal(list)
+	}
+	if list, err := members(v); err == nil {
+		if err := apart(list, nil); err != nil {
+			return nil, err
+		}
+		for i, m := range list {
+			if list[i].value, err = seenMember(m, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return object(list), nil
+	}
+	said, err := text(v)
+	switch {
+	case err != nil || !mcppins.Hides(said):
+		return v, nil //nolint:nilerr // a number hides nothing
+	case read:
+		return quoted(mcppins.Visible(said)), nil
+	}
+	return nil, errors.New("a value in it holds what a reader does not see")
+}
+
+// wantsMore does the same with the questions in a result that wants more before
+// the call is made.
+func (r *relay) wantsMore(list []member) ([]member, error) {
+	v := value(list, "inputRequests")
+	if isNull(v) {
+		return list, nil
+	}
+	asked, err := members(v)
+	if err == nil {
+		err = apart(asked, nil)
+	}
+	for i := 0; err == nil && i < len(asked); i++ {
+		var one []member
+		if one, err = members(asked[i].value); err != nil {
+			break
+		}
+		if err = apart(one, []string{"method", "params"}); err != nil {
+			break
+		}
+		if method, _ := text(value(one, "method")); method != elicit {
+			continue
+		}
+		var params json.RawMessage
+		if params, err = r.asksPerson(value(one, "params")); err == nil {
+			asked[i].value = object(with(one, "params", params))
+		}
+	}
+	if err != nil {
+		return nil, notShown(err)
+	}
+	return with(list, "inputRequests", object(asked)), nil
+}
+
+// codeOpenFirst is the error of a call before which something has to be opened.
+const codeOpenFirst = -32042
+
+// wantsFirst does the same with the questions in such an error.
+func (r *relay) wantsFirst(m *jsonrpc.Response) error {
+	wire, ok := errors.AsType[*jsonrpc.Error](m.Error)
+	if !ok || wire.Code != codeOpenFirst {
+		return nil
+	}
+	list, err := members(wire.Data)
+	if err == nil {
+		err = apart(list, []string{"elicitations"})
+	}
+	asked, ok := array(value(list, "elicitations"))
+	if err == nil && !ok {
+		err = errors.New("it is no list")
+	}
+	for i := 0; err == nil && i < len(asked); i++ {
+		asked[i], err = r.asksPerson(asked[i])
+	}
+	if err != nil {
+		return notShown(err)
+	}
+	all, err := json.Marshal(asked)
+	if err != nil {
+		return notShown(err)
+	}
+	changed := *wire
+	changed.Data = object(with(list, "elicitations", all))
+	m.Error = &changed
+	return nil
+}
+
+// notShown is the refusal of a question in an answer.
+func notShown(err error) error {
+	if line, ok := errors.AsType[denied](err); ok {
+		return line
+	}
+	return denied("floodmark: the server's question is kept back: " + floodmark.OneLine(err.Error(), maxNote) + ".")
+}

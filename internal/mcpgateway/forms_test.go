@@ -1,0 +1,82 @@
+package mcpgateway
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/hook"
+)
+
+// What a server asks a person says who asks, and hides nothing.
+func TestAQuestionOfAServerIsVisible(t *testing.T) {
+	for name, c := range map[string]struct{ asked, shown string }{
+		"plain": {
+			`{"message":"Your name?\nPlease.","requestedSchema":{"type":"object","properties":{"name":{"type":"string","minLength":1}}}}`,
+			`{"message":"The server “files” asks: Your name?\nPlease.","requestedSchema":{"type":"object","properties":{"name":{"type":"string","minLength":1}}}}`,
+		},
+		"a picture":  {`{"message":"Done ✔️?"}`, `{"message":"The server “files” asks: Done ✔️?"}`},
+		"no message": {`{}`, `{"message":"The server “files” asks: "}`},
+		"in our name": {
+			`{"message":"Floodmark asks before this call is made."}`, `{"message":"The server “files” asks: Floodmark asks before this call is made."}`,
+		},
+		"the message": {`{"message":"Ok\u200b\u202e\u001b[2J?"}`, `{"message":"The server “files” asks: Ok\\u{200b}\\u{202e}\\u{1b}[2J?"}`},
+		"the schema": {
+			`{"message":"m","requestedSchema":{"title":"a\u200bb","properties":{"p":{"title":"\u001b[31mred","description":"x\u202ey","enum":["1","2"],"enumNames":["o\u200bne","two"],"oneOf":[{"const":"1","title":"o\u2060ne"}]}}}}`,
+			`{"message":"The server “files” asks: m","requestedSchema":{"title":"a\\u{200b}b","properties":{"p":{"title":"\\u{1b}[31mred","description":"x\\u{202e}y","enum":["1","2"],"enumNames":["o\\u{200b}ne","two"],"oneOf":[{"const":"1","title":"o\\u{2060}ne"}]}}}}`,
+		},
+		"an address": {
+			`{"mode":"url","message":"Log in","url":"https://evil.example:8443/good.example","elicitationId":"1"}`,
+			`{"mode":"url","message":"The server “files” asks you to open evil.example:8443: Log in","url":"https://evil.example:8443/good.example","elicitationId":"1"}`,
+		},
+		"a hidden name":      {`{"message":"m","requestedSchema":{"properties":{"na\u200bme":{"type":"string"}}}}`, ""},
+		"a hidden value":     {`{"message":"m","requestedSchema":{"properties":{"p":{"enum":["a\u200b"]}}}}`, ""},
+		"a hidden default":   {`{"message":"m","requestedSchema":{"properties":{"p":{"default":"a\u001b[2K"}}}}`, ""},
+		"a hidden address":   {`{"mode":"url","message":"m","url":"https://good.example/\u200b"}`, ""},
+		"before the host":    {`{"mode":"url","message":"m","url":"https://good.example@evil.example/"}`, ""},
+		"no web address":     {`{"mode":"url","message":"m","url":"javascript:alert(1)"}`, ""},
+		"no address":         {`{"mode":"url","message":"m","url":7}`, ""},
+		"two messages":       {`{"message":"a","Message":"b"}`, ""},
+		"two schemas within": {`{"message":"a","requestedSchema":{"properties":{"p":{"title":"a","title":"b"}}}}`, ""},
+		"too deep":           {`{"message":"a","requestedSchema":` + strings.Repeat(`{"a":`, maxForm+1) + `1` + strings.Repeat(`}`, maxForm+1) + `}`, ""},
+		"a list":             {`[]`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStand(t, nil, nil)
+			s.server.say(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":` + c.asked + `}`)
+			if c.shown == "" {
+				if l := s.server.hear(); !strings.Contains(l, "kept back") {
+					t.Errorf("heard %s", l)
+				}
+				s.client.silent()
+				return
+			}
+			s.client.wants(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":` + c.shown + `}`)
+			if got := s.judge.told(hook.ContextAssembled); len(got) != 1 {
+				t.Errorf("told %v", got)
+			}
+			s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)
+			s.server.wants(`{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)
+		})
+	}
+}
+
+// So does what it asks in the answer to a call.
+func TestAQuestionInAnAnswerIsVisible(t *testing.T) {
+	for answer, want := range map[string]string{
+		`"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"Ok\u200b?"}},"r":{"method":"roots/list"}}}`: `"message":"The server “files” asks: Ok\\u{200b}?"`,
+		`"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"a","Message":"b"}}}}`:                       "kept back",
+		`"result":{"resultType":"input_required","inputRequests":[]}`:                                                                                                 "kept back",
+		`"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","message":"Log in","url":"https://evil.example/a"}]}}`:                        `The server “files” asks you to open evil.example: Log in`,
+		`"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","message":"Log in","url":"https://a@evil.example/"}]}}`:                       "kept back",
+		`"error":{"code":-32042,"message":"first","data":7}`:                                                                                                          "kept back",
+	} {
+		s := newStand(t, nil, nil)
+		s.listed(echoTool)
+		s.client.say(callEcho)
+		s.server.wants(callEcho)
+		s.server.say(`{"jsonrpc":"2.0","id":1,` + answer + `}`)
+		if l := s.client.hear(); !strings.Contains(l, want) {
+			t.Errorf("%s\nheard %s", answer, l)
+		}
+	}
+}
