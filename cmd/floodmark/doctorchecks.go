@@ -80,7 +80,7 @@ func checkSettings(p config.Paths) []finding {
 		return []finding{wrong("settings", "mend the file, or move it away to run with nothing but defaults", "%s", err)}
 	}
 	where := "one file on this machine"
-	if s.Journal.Store != "" {
+	if s.Journal.InDatabase() {
 		where = "PostgreSQL"
 	}
 	doors := "nothing listens on the network"

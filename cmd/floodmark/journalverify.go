@@ -102,7 +102,7 @@ func (c *console) verifyOffline(ctx context.Context, p place) (_ *wire.VerifyRep
 	if err != nil {
 		return nil, refuse("mend the file", "%s", err)
 	}
-	if service.Journal.Store != "" {
+	if service.Journal.InDatabase() {
 		return nil, refuse("start the monitor, and leave --offline out", "the journal is kept in a database, not in a file")
 	}
 	for _, file := range []string{paths.Journal, paths.Keys} { // opening would make new ones

@@ -96,7 +96,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 		return refuse("mend the file, or move it away to run with nothing but defaults", "%s", err)
 	}
 	if f.journal != "" {
-		service.Journal.Store = f.journal
+		service.Journal.Store, service.Journal.Shards = f.journal, nil
 	}
 	users, err := userNumbers(service.Owners)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"net"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -100,6 +99,8 @@ func (s Service) agentNames() []string { return slices.Sorted(maps.Keys(s.Agents
 type Journal struct {
 	// Store is empty for the file on this machine, or postgres://….
 	Store string `yaml:"store"`
+	// Shards are the databases of a fleet, instead of Store.
+	Shards []Shard `yaml:"shards"`
 	// Keep is how long a session is kept after its last entry; zero: for ever.
 	Keep Days `yaml:"keep"`
 	// Witness is the folder for signed heads; best where agents cannot write.
@@ -225,13 +226,7 @@ func (s Service) check() error {
 	case len(s.Listen) == 0:
 		return errors.New("metrics: there is no network door to show them at (write listen, or 127.0.0.1:9464 here)")
 	}
-	if s.Journal.Store != "" {
-		u, err := url.Parse(s.Journal.Store)
-		if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-			return errors.New("journal.store: want postgres://user@host/database, or nothing for the file on this machine")
-		}
-	}
-	return nil
+	return s.Journal.check()
 }
 
 func loopback(address string) bool {

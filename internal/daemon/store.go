@@ -8,9 +8,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 	"github.com/floodmark/floodmark/internal/sqlitejournal"
 	"github.com/floodmark/floodmark/internal/witness"
@@ -31,8 +33,8 @@ type headFolder = *witness.Folder
 // openStore opens the journal, then the folder of its signed heads.
 func (d *Daemon) openStore(ctx context.Context) error {
 	var err error
-	if dsn := d.opts.Service.Journal.Store; dsn != "" {
-		d.store, err = openPostgres(ctx, dsn)
+	if in := d.opts.Service.Journal; in.InDatabase() {
+		d.store, err = openPostgres(ctx, in.Databases())
 	} else {
 		d.store, err = openSQLite(ctx, d.opts)
 	}
@@ -93,16 +95,22 @@ func openSQLite(ctx context.Context, o Options) (store, error) {
 	return store{Journal: j, engine: "sqlite", place: o.Paths.Journal}, nil
 }
 
-func openPostgres(ctx context.Context, dsn string) (store, error) {
-	j, err := postgresjournal.Open(ctx, dsn, postgresjournal.Options{})
+func openPostgres(ctx context.Context, databases []config.Shard) (store, error) {
+	var ranges []postgresjournal.Range
+	var places []string
+	for _, s := range databases {
+		ranges = append(ranges, postgresjournal.Range{DSN: s.Store, First: s.From, Last: s.To})
+		place := "postgres"
+		if u, err := url.Parse(s.Store); err == nil {
+			place = u.Host + u.Path // without user, password and settings
+		}
+		places = append(places, place)
+	}
+	j, err := postgresjournal.OpenShards(ctx, ranges, postgresjournal.Options{})
 	if err != nil {
 		return store{}, err
 	}
-	place := "postgres"
-	if u, err := url.Parse(dsn); err == nil {
-		place = u.Host + u.Path // without user, password and settings
-	}
-	return store{Journal: j, engine: "postgres", place: place}, nil
+	return store{Journal: j, engine: "postgres", place: strings.Join(places, ", ")}, nil
 }
 
 func orElse(d, usual time.Duration) time.Duration {

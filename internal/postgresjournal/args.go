@@ -31,6 +31,7 @@ type args struct {
 	entryHashes  [][]byte
 	entryKinds   []string
 	entryBodies  [][]byte
+	entryIDs     []int64 // their places in the order; nil where the database says
 
 	snapshots snapshotArgs
 	contents  []content
@@ -116,7 +117,13 @@ func notNull(b []byte) []byte {
 // insert writes everything in one transaction and returns how many entries
 // there were. It returns only when the server has committed.
 func (a *args) insert(ctx context.Context, c *pgx.Conn) (int64, error) {
-	if len(a.snapshots.seqs) == 0 && len(a.contents) == 0 && len(a.artifacts) == 0 {
+	heard := noticesOf(c.PgConn())
+	tenants := heard.tenants
+	if heard.guarded {
+		tenants = a.tenantsOf()
+	}
+	act := tenants != heard.tenants
+	if !act && len(a.snapshots.seqs) == 0 && len(a.contents) == 0 && len(a.artifacts) == 0 && a.entryIDs == nil {
 		var tag pgconn.CommandTag
 		var err error
 		if len(a.entrySeqs) == 1 {
@@ -128,7 +135,15 @@ func (a *args) insert(ctx context.Context, c *pgx.Conn) (int64, error) {
 	}
 	// Statements sent together without a begin are one transaction.
 	var batch pgx.Batch
-	batch.Queue(insertSQL, a.many()...)
+	if act {
+		heard.tenants = otherTenants
+		batch.Queue(actSQL, tenants)
+	}
+	if a.entryIDs == nil {
+		batch.Queue(insertSQL, a.many()...)
+	} else {
+		batch.Queue(insertAtSQL, append(a.many(), a.entryIDs)...)
+	}
 	if s := a.snapshots; len(s.seqs) > 0 {
 		batch.Queue(snapshotSQL, s.tenants, s.sessions, s.seqs, s.hashes, s.bodies)
 	}
@@ -137,10 +152,20 @@ func (a *args) insert(ctx context.Context, c *pgx.Conn) (int64, error) {
 	}
 	a.queueArtifacts(&batch)
 	results := c.SendBatch(ctx, &batch)
-	tag, err := results.Exec()
+	var tag pgconn.CommandTag
+	var err error
+	if act {
+		_, err = results.Exec()
+	}
+	if err == nil {
+		tag, err = results.Exec()
+	}
 	// The commit comes last, so its fate is known only here.
 	if closed := results.Close(); err == nil {
 		err = closed
+	}
+	if err == nil {
+		heard.tenants = tenants
 	}
 	return tag.RowsAffected(), err
 }
@@ -175,6 +200,9 @@ func (a *args) contentColumns() []any {
 
 // present tells for each record whether it is there.
 func (a *args) present(ctx context.Context, c *pgx.Conn) ([]bool, error) {
+	if err := actsAs(ctx, c, a.tenantsOf()); err != nil {
+		return nil, err
+	}
 	rows, err := c.Query(ctx, presentSQL, a.tenants, a.sessions, a.lastSeqs, a.lasts)
 	if err != nil {
 		return nil, err

@@ -86,11 +86,15 @@ func (j *Journal) Artifacts(ctx context.Context, tenant string, keys []floodmark
 	if j.closed.Load() {
 		return nil, journal.ErrClosed
 	}
-	found, err := j.shard.artifacts(ctx, tenant, keys)
+	all := make([][]journal.Artifact, len(j.shards))
+	err := j.each(func(i int, s *shard) (err error) {
+		all[i], err = s.artifacts(ctx, tenant, keys)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read what sessions left behind: %w", err)
 	}
-	return found, nil
+	return slices.Concat(all...), nil
 }
 
 func (s *shard) artifacts(ctx context.Context, tenant string, keys []floodmark.Digest) (found []journal.Artifact, err error) {
@@ -99,7 +103,7 @@ func (s *shard) artifacts(ctx context.Context, tenant string, keys []floodmark.D
 		for i := range some {
 			list[i] = some[i][:]
 		}
-		err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		err := s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 			rows, err := c.Query(ctx, artifactsSQL, []byte(tenant), list)
 			if err != nil {
 				return err
@@ -107,9 +111,10 @@ func (s *shard) artifacts(ctx context.Context, tenant string, keys []floodmark.D
 			var key, session, body []byte
 			var seq int64
 			_, err = pgx.ForEachRow(rows, []any{&key, &session, &seq, &body}, func() error {
-				found = append(found, journal.Artifact{
-					Tenant: tenant, Key: floodmark.Digest(key), Session: floodmark.SessionID(session), Seq: uint64(seq), Body: body,
-				})
+				a := journal.Artifact{Tenant: tenant, Key: floodmark.Digest(key), Session: floodmark.SessionID(session), Seq: uint64(seq), Body: body}
+				if s.holds(journal.Session{Tenant: tenant, ID: a.Session}) {
+					found = append(found, a)
+				}
 				body = nil
 				return nil
 			})

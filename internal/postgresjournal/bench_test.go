@@ -107,7 +107,7 @@ func BenchmarkAppend(b *testing.B) {
 	for _, inflight := range []int{16, 64, 256} {
 		b.Run(fmt.Sprintf("inflight=%d", inflight), func(b *testing.B) {
 			j, bare := open(b, testDSN(b), Options{}), open(b, testDSN(b), Options{})
-			config := bare.shard.writers.Config()
+			config := bare.shards[0].writers.Config()
 			config.MaxConns = benchConnections
 			pool, err := pgxpool.NewWithConfig(b.Context(), config)
 			if err != nil {

@@ -68,6 +68,8 @@ func prepare(config *pgx.ConnConfig, p *primary) {
 type notices struct {
 	checked time.Time
 	heard   *pgconn.Notice // the first warning since forget
+	guarded bool           // the server shows only rows of the tenants that are set
+	tenants string         // the setting, as actsAs set it
 }
 
 const noticesKey = "floodmark"
@@ -128,14 +130,19 @@ func checkAll(ctx context.Context, c *pgx.Conn, schema string) error {
 	if err == nil && v.needs > len(all) {
 		err = errNewerTables
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	n := noticesOf(c.PgConn())
+	n.tenants = otherTenants
+	return c.QueryRow(ctx, "SELECT row_security_active('facts')").Scan(&n.guarded)
 }
 
 // check refuses a server that may lose what it acknowledged.
 func check(ctx context.Context, c *pgx.Conn, schema string) error {
 	var fsync, pages, commit, unlogged, none string
 	var standby bool
-	path := pgx.Identifier{schema}.Sanitize()
+	path := pgx.Identifier{schema}.Sanitize() + ", pg_temp" // named last, or it comes first
 	err := c.QueryRow(ctx, checkSQL, schema, path).
 		Scan(&fsync, &pages, &commit, &standby, &unlogged, &none, &none, &none, &none, &none, &none, &none, &none)
 	switch {

@@ -181,7 +181,7 @@ func TestLateBackendCannotOverwrite(t *testing.T) {
 	dsn := testDSN(t)
 	j := open(t, dsn, Options{Timeout: time.Second})
 	s := session("s")
-	late, err := j.shard.writers.Acquire(t.Context())
+	late, err := j.shards[0].writers.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,8 +219,8 @@ func TestGivenUpBeforeItsTurnIsNotWritten(t *testing.T) {
 			blocked.answer(r, nil)
 		}
 	})
-	j.shard.queue.close()
-	j.shard.queue = blocked
+	j.shards[0].queue.close()
+	j.shards[0].queue = blocked
 	var appends sync.WaitGroup
 	for i := range 2 { // one is being written, one fills the queue
 		appends.Go(func() {
@@ -270,9 +270,9 @@ func TestPrimaryThatHangsIsLeft(t *testing.T) {
 	}
 	// The old one recovers, but it is too late.
 	old.set("synchronous_standby_names", "")
-	j.shard.primary.distrust()
-	j.shard.writers.Reset()
-	j.shard.readers.Reset()
+	j.shards[0].primary.distrust()
+	j.shards[0].writers.Reset()
+	j.shards[0].readers.Reset()
 	appendOK(t, j, record(t, session("s"), r.Last(), 1, "y"))
 	if n := on(promoted); n != 2 {
 		t.Errorf("%d facts on the new primary", n)

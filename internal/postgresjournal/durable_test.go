@@ -57,7 +57,7 @@ func TestSettingsOfTheServerAreRefused(t *testing.T) {
 	}
 	// A connection that is already open notices too, some time later.
 	s.set("fsync", "off")
-	for _, c := range j.shard.writers.AcquireAllIdle(t.Context()) {
+	for _, c := range j.shards[0].writers.AcquireAllIdle(t.Context()) {
 		noticesOf(c.Conn().PgConn()).checked = time.Time{}
 		c.Release()
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/floodmark/floodmark/journal"
 )
@@ -29,12 +30,17 @@ SELECT EXISTS (SELECT FROM tombstones
     WHERE tenant = $1 AND session = $2 AND seq = $3 AND hash = $4 AND note = $5)`
 
 // What a tombstone hides is deleted, then the tombstone is said to be swept.
+// Only the function may do that (migration 4).
 const (
-	deleteFactsSQL     = `DELETE FROM facts WHERE tenant = $1 AND session = $2 AND seq <= $3`
-	deleteSnapshotsSQL = `DELETE FROM snapshots WHERE tenant = $1 AND session = $2 AND seq <= $3`
-	sweptSQL           = `UPDATE tombstones SET swept = true WHERE tenant = $1 AND session = $2 AND seq = $3`
-	unsweptSQL         = `SELECT tenant, session, seq FROM tombstones WHERE NOT swept LIMIT 1000`
+	sweepSQL   = `SELECT sweep($1, $2, $3)`
+	unsweptSQL = `SELECT tenant, session, seq FROM tombstones WHERE NOT swept LIMIT 1000`
 )
+
+// isDenied reports whether the role lacks a right.
+func isDenied(err error) bool {
+	pg := (*pgconn.PgError)(nil)
+	return errors.As(err, &pg) && pg.Code == "42501"
+}
 
 // erase sets the tombstone behind the barrier, so that no append that has not
 // seen it can still be on its way; from then on it hides what it stands for.
@@ -81,6 +87,9 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 // an earlier try, before somebody went on behind it.
 func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone, doubt bool) error {
 	k := stoneKey{[]byte(t.Session.Tenant), []byte(t.Session.ID), int64(t.Link.Seq)}
+	if err := actsAs(ctx, c, tenantList(t.Session.Tenant)); err != nil {
+		return err
+	}
 	err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
 		if err := lockBarrier(ctx, tx); err != nil {
 			return err
@@ -99,6 +108,9 @@ func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone, doubt bool) err
 		}
 		return err
 	})
+	if isDenied(err) {
+		return fmt.Errorf("this database role may not erase (grant it the role whose name ends in _eraser): %w", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -115,17 +127,20 @@ type stoneKey struct {
 }
 
 func (k stoneKey) sweep(ctx context.Context, c *pgx.Conn) error {
-	var batch pgx.Batch
-	for _, sql := range []string{deleteFactsSQL, deleteSnapshotsSQL, sweptSQL} {
-		batch.Queue(sql, k.tenant, k.session, k.seq)
+	if err := actsAs(ctx, c, tenantList(string(k.tenant))); err != nil {
+		return err
 	}
-	return c.SendBatch(ctx, &batch).Close()
+	_, err := c.Exec(ctx, sweepSQL, k.tenant, k.session, k.seq)
+	return err
 }
 
 // sweepAll deletes what was hidden by somebody who died before deleting it.
 func (s *shard) sweepAll(ctx context.Context) error {
 	return s.write(ctx, func(c *pgx.Conn) error {
 		for {
+			if err := actsAs(ctx, c, allTenants); err != nil {
+				return err
+			}
 			rows, err := c.Query(ctx, unsweptSQL)
 			if err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
@@ -226,7 +227,7 @@ func TestGapInTheTableIsBroken(t *testing.T) {
 	s := session("s")
 	one := record(t, s, journal.Link{}, 5, "one")
 	appendOK(t, j, one)
-	if _, err := connect(t, dsn).Exec(t.Context(), "DELETE FROM "+schema+".facts WHERE seq = 3"); err != nil {
+	if _, err := connect(t, dsn).Exec(t.Context(), "SET session_replication_role = replica; DELETE FROM "+schema+".facts WHERE seq = 3", pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
 	for after := range uint64(4) {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -84,10 +85,20 @@ func (o Options) check() (Options, error) {
 	return o, nil
 }
 
-// A Journal implements [journal.Journal] on one PostgreSQL database.
+// A Journal implements [journal.Journal] on one PostgreSQL database, or on
+// several that hold some shards each. A session lies in one of them with all its
+// entries. What belongs to no session (contents, what sessions left behind, lists
+// of sessions) lies with the session that wrote it, and all databases are asked.
 type Journal struct {
-	shard  *shard
+	shards []*shard // by their ranges
+	home   [Shards]uint8
 	closed atomic.Bool
+
+	mu      sync.RWMutex   // guards that spreads grows only before closed is set
+	spreads sync.WaitGroup // batches on their way to several databases
+	turns   chan struct{}  // one for each of them
+	stop    context.CancelFunc
+	mending sync.WaitGroup
 }
 
 var _ journal.Journal = (*Journal)(nil)
@@ -96,15 +107,62 @@ var _ journal.Journal = (*Journal)(nil)
 // [journal.ErrNotDurable] if it may lose what it acknowledged, and brings its
 // tables up to date. Many nodes may open the same database at once.
 func Open(ctx context.Context, dsn string, opts Options) (*Journal, error) {
+	return OpenShards(ctx, []Range{{DSN: dsn, Last: Shards - 1}}, opts)
+}
+
+// OpenShards is [Open] for shards that lie in several databases. It refuses a
+// mapping other than the one that is recorded in them.
+func OpenShards(ctx context.Context, ranges []Range, opts Options) (*Journal, error) {
+	j, err := openAll(ctx, ranges, opts)
+	if err != nil {
+		return nil, fmt.Errorf("open the journal in PostgreSQL: %w", err)
+	}
+	return j, nil
+}
+
+func openAll(ctx context.Context, ranges []Range, opts Options) (*Journal, error) {
 	opts, err := opts.check()
 	if err != nil {
-		return nil, fmt.Errorf("open the journal in PostgreSQL: %w", err)
+		return nil, err
 	}
-	s, err := openShard(ctx, dsn, opts)
-	if err != nil {
-		return nil, fmt.Errorf("open the journal in PostgreSQL: %w", err)
+	if ranges, err = inOrder(ranges); err != nil {
+		return nil, err
 	}
-	return &Journal{shard: s}, nil
+	j := &Journal{turns: make(chan struct{}, maxSpread)}
+	for i, r := range ranges {
+		s, err := openShard(ctx, r, opts)
+		if err == nil {
+			j.shards = append(j.shards, s)
+			if len(ranges) > 1 {
+				err = s.canPrepare(ctx)
+			}
+		}
+		if err != nil {
+			j.closeShards()
+			return nil, err
+		}
+		for n := r.First; n <= r.Last; n++ {
+			j.home[n] = uint8(i)
+		}
+	}
+	if err := placed(ctx, j.shards); err != nil {
+		j.closeShards()
+		return nil, err
+	}
+	background, stop := context.WithCancel(context.Background())
+	j.stop = stop
+	if len(ranges) > 1 {
+		j.mending.Go(func() { j.mend(background) })
+	}
+	return j, nil
+}
+
+// of returns the database a session lies in.
+func (j *Journal) of(s journal.Session) *shard {
+	if len(j.shards) == 1 {
+		return j.shards[0]
+	}
+	return j.shards[j.home[ShardOf(s)]]
 }
 
 // Append implements [journal.Journal]. The batch must not change until it
@@ -121,7 +179,22 @@ func (j *Journal) Append(ctx context.Context, b journal.Batch) error {
 			return journal.ErrConflict // no session is that long
 		}
 	}
-	return j.shard.queue.append(ctx, b)
+	if len(j.shards) == 1 {
+		return j.shards[0].queue.append(ctx, b)
+	}
+	parts, gone := j.split(b)
+	if len(parts) == 1 {
+		err := parts[0].shard.queue.append(ctx, parts[0].batch)
+		if err == nil {
+			j.takeBack(ctx, gone)
+		}
+		return err
+	}
+	err := j.spread(ctx, b, parts)
+	if err == nil {
+		j.takeBack(ctx, gone)
+	}
+	return err
 }
 
 // Begin implements [journal.Journal].
@@ -129,7 +202,7 @@ func (j *Journal) Begin(ctx context.Context, s journal.Session) (journal.Start, 
 	if j.closed.Load() {
 		return journal.Start{}, journal.ErrClosed
 	}
-	start, err := j.shard.begin(ctx, s)
+	start, err := j.of(s).begin(ctx, s)
 	if err != nil {
 		return journal.Start{}, fmt.Errorf("begin session %s: %w", s, err)
 	}
@@ -144,7 +217,7 @@ func (j *Journal) Read(ctx context.Context, s journal.Session, after uint64) ite
 			yield(journal.Entry{}, journal.ErrClosed)
 			return
 		}
-		if err := j.shard.entries(ctx, s, after, yield); err != nil {
+		if err := j.of(s).entries(ctx, s, after, yield); err != nil {
 			yield(journal.Entry{}, fmt.Errorf("read session %s: %w", s, err))
 		}
 	}
@@ -155,9 +228,21 @@ func (j *Journal) Postings(ctx context.Context, tenant string, contents []floodm
 	if j.closed.Load() {
 		return nil, journal.ErrClosed
 	}
-	found, err := j.shard.postings(ctx, tenant, contents)
+	all := make([]map[floodmark.Digest][]byte, len(j.shards))
+	err := j.each(func(i int, s *shard) (err error) {
+		all[i], err = s.postings(ctx, tenant, contents)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read indexes of contents: %w", err)
+	}
+	found := all[0]
+	for _, more := range all[1:] {
+		for digest, postings := range more {
+			if _, there := found[digest]; !there {
+				found[digest] = postings
+			}
+		}
 	}
 	return found, nil
 }
@@ -170,9 +255,16 @@ func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journ
 			yield(journal.Head{}, journal.ErrClosed)
 			return
 		}
-		if err := j.shard.heads(ctx, after, yield); err != nil {
+		end, err := j.horizon(ctx)
+		if err != nil {
 			yield(journal.Head{}, fmt.Errorf("read heads: %w", err))
+			return
 		}
+		lists := make([]iter.Seq2[journal.Head, error], len(j.shards))
+		for i, s := range j.shards {
+			lists[i] = s.heads(ctx, after, end)
+		}
+		merged(lists, func(a, b journal.Mark) bool { return a < b }, yield)
 	}
 }
 
@@ -183,9 +275,11 @@ func (j *Journal) Recent(ctx context.Context, tenant string) iter.Seq2[journal.H
 			yield(journal.Head{}, journal.ErrClosed)
 			return
 		}
-		if err := j.shard.recent(ctx, tenant, yield); err != nil {
-			yield(journal.Head{}, fmt.Errorf("read recent sessions: %w", err))
+		lists := make([]iter.Seq2[journal.Head, error], len(j.shards))
+		for i, s := range j.shards {
+			lists[i] = s.recent(ctx, tenant)
 		}
+		merged(lists, func(a, b journal.Mark) bool { return a > b }, yield)
 	}
 }
 
@@ -194,7 +288,7 @@ func (j *Journal) Erase(ctx context.Context, t journal.Tombstone) error {
 	if j.closed.Load() {
 		return journal.ErrClosed
 	}
-	if err := j.shard.erase(ctx, t); err != nil {
+	if err := j.of(t.Session).erase(ctx, t); err != nil {
 		return fmt.Errorf("erase session %s: %w", t.Session, err)
 	}
 	return nil
@@ -202,8 +296,20 @@ func (j *Journal) Erase(ctx context.Context, t journal.Tombstone) error {
 
 // Close implements [journal.Journal].
 func (j *Journal) Close() error {
-	if j.closed.CompareAndSwap(false, true) {
-		j.shard.close()
+	j.mu.Lock()
+	first := j.closed.CompareAndSwap(false, true)
+	j.mu.Unlock()
+	if first {
+		j.spreads.Wait()
+		j.stop()
+		j.mending.Wait()
+		j.closeShards()
 	}
 	return nil
+}
+
+func (j *Journal) closeShards() {
+	for _, s := range j.shards {
+		s.close()
+	}
 }

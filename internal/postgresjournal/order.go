@@ -3,6 +3,7 @@ package postgresjournal
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/jackc/pgx/v5"
@@ -15,10 +16,21 @@ import (
 // pageHeads is how many writings are looked at in one statement.
 const pageHeads = 2000
 
+// nowSQL is the number the order has reached, as migration 3 counts it.
+const nowSQL = `greatest((SELECT last_value FROM written), ((date_part('epoch', clock_timestamp()) * 1000000)::bigint - 1577836800000000) * 4096 + 4095)`
+
 // Numbers of the order are handed out before their transactions commit, so a
 // lower one may become visible after a higher one. Behind the barrier there are
-// no such transactions: whatever has a number by now is visible or gone.
-const horizonSQL = `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM written`
+// no such transactions: whatever has a number by now is visible or gone, and
+// nothing gets one below the sequence any more. That a failover loses where the
+// sequence is does no harm, unless the new server's clock is behind by more than
+// the failover took.
+const horizonSQL = `SELECT reach($1::bigint)`
+
+// newestSQL is a number behind which nothing of a tenant is yet.
+const newestSQL = `SELECT greatest(` + nowSQL + `,
+    (SELECT f.id FROM facts f WHERE f.tenant = $1 ORDER BY f.id DESC LIMIT 1),
+    (SELECT t.id FROM tombstones t WHERE t.tenant = $1 ORDER BY t.id DESC LIMIT 1))`
 
 // lastSQL is true for a row c that is the last of its session, as of number $2.
 // What a tombstone hides is not.
@@ -66,39 +78,47 @@ type written struct {
 	last bool // of its session
 }
 
-func (s *shard) heads(ctx context.Context, after journal.Mark, yield func(journal.Head, error) bool) error {
-	end, err := s.horizon(ctx)
-	if err != nil {
-		return err
-	}
-	for after < end {
-		page, err := s.writtenPage(ctx, headsSQL, int64(after), int64(end), pageHeads)
-		if err != nil {
-			return err
-		}
-		for _, w := range page {
-			if w.last && !yield(w.Head, nil) {
-				return nil
+// heads yields what was written behind after, up to end, which is a horizon.
+func (s *shard) heads(ctx context.Context, after, end journal.Mark) iter.Seq2[journal.Head, error] {
+	return func(yield func(journal.Head, error) bool) {
+		for after < end {
+			page, err := s.writtenPage(ctx, allTenants, headsSQL, int64(after), int64(end), pageHeads)
+			if err != nil {
+				yield(journal.Head{}, fmt.Errorf("read heads: %w", err))
+				return
 			}
+			for _, w := range page {
+				if w.last && s.holds(w.Session) && !yield(w.Head, nil) {
+					return
+				}
+			}
+			if len(page) < pageHeads {
+				return
+			}
+			after = page[len(page)-1].Mark
 		}
-		if len(page) < pageHeads {
-			return nil
-		}
-		after = page[len(page)-1].Mark
 	}
-	return nil
 }
 
-// horizon returns the last number of the order that nothing can appear before.
-// The transaction is rolled back, so that its commit waits for nobody.
-func (s *shard) horizon(ctx context.Context) (end journal.Mark, err error) {
-	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+// now returns the number the order has reached.
+func (s *shard) now(ctx context.Context) (now journal.Mark, err error) {
+	err = s.read(ctx, noTenants, func(ctx context.Context, c *pgxpool.Conn) error {
+		return c.QueryRow(ctx, "SELECT "+nowSQL).Scan(&now)
+	})
+	return now, err
+}
+
+// horizon returns the last number of the order that nothing can appear before,
+// at least the given one. The transaction is rolled back, so that its commit
+// waits for nobody; the sequence stays where it was set.
+func (s *shard) horizon(ctx context.Context, least journal.Mark) (end journal.Mark, err error) {
+	err = s.read(ctx, noTenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		tx, err := c.Begin(ctx)
 		if err != nil {
 			return err
 		}
 		if err = lockBarrier(ctx, tx); err == nil {
-			err = tx.QueryRow(ctx, horizonSQL).Scan(&end)
+			err = tx.QueryRow(ctx, horizonSQL, int64(least)).Scan(&end)
 		}
 		if back := tx.Rollback(ctx); err == nil {
 			err = back
@@ -122,33 +142,33 @@ func lockBarrier(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-func (s *shard) recent(ctx context.Context, tenant string, yield func(journal.Head, error) bool) error {
-	var end int64
-	err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-		return c.QueryRow(ctx, horizonSQL).Scan(&end)
-	})
-	if err != nil {
-		return err
-	}
-	for before := int64(math.MaxInt64); ; {
-		page, err := s.writtenPage(ctx, recentSQL, []byte(tenant), end, before, pageHeads)
-		if err != nil {
-			return err
-		}
-		for _, w := range page {
-			if w.last && !yield(w.Head, nil) {
-				return nil
+func (s *shard) recent(ctx context.Context, tenant string) iter.Seq2[journal.Head, error] {
+	return func(yield func(journal.Head, error) bool) {
+		var end int64
+		err := s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+			return c.QueryRow(ctx, newestSQL, []byte(tenant)).Scan(&end)
+		})
+		for before := int64(math.MaxInt64); err == nil; {
+			var page []written
+			if page, err = s.writtenPage(ctx, tenantList(tenant), recentSQL, []byte(tenant), end, before, pageHeads); err != nil {
+				break
 			}
+			for _, w := range page {
+				if w.last && s.holds(w.Session) && !yield(w.Head, nil) {
+					return
+				}
+			}
+			if len(page) < pageHeads {
+				return
+			}
+			before = int64(page[len(page)-1].Mark)
 		}
-		if len(page) < pageHeads {
-			return nil
-		}
-		before = int64(page[len(page)-1].Mark)
+		yield(journal.Head{}, fmt.Errorf("read recent sessions: %w", err))
 	}
 }
 
-func (s *shard) writtenPage(ctx context.Context, sql string, args ...any) (page []written, err error) {
-	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+func (s *shard) writtenPage(ctx context.Context, tenants, sql string, args ...any) (page []written, err error) {
+	err = s.read(ctx, tenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, sql, args...)
 		if err != nil {
 			return err

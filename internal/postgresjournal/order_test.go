@@ -92,7 +92,7 @@ func TestOrderOverManyPages(t *testing.T) {
 func TestHeadsWaitForWhoCommitsLate(t *testing.T) {
 	dsn := testDSN(t)
 	j := open(t, dsn, Options{})
-	late, err := j.shard.writers.Acquire(t.Context())
+	late, err := j.shards[0].writers.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

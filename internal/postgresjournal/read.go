@@ -38,7 +38,7 @@ func (s *shard) begin(ctx context.Context, session journal.Session) (start journ
 	var seq, stoneSeq, at *int64
 	var hash, body, stoneHash, note []byte
 	var trust, secrecy, why *string
-	err = s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+	err = s.read(ctx, tenantList(session.Tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 		return c.QueryRow(ctx, beginSQL, []byte(session.Tenant), []byte(session.ID)).
 			Scan(&seq, &hash, &body, &stoneSeq, &stoneHash, &trust, &secrecy, &at, &why, &note)
 	})
@@ -100,7 +100,7 @@ func (s *shard) entries(ctx context.Context, session journal.Session, after uint
 	var first journal.Link
 	for n := 0; ; n++ {
 		var p page
-		err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		err := s.read(ctx, tenantList(session.Tenant), func(ctx context.Context, c *pgxpool.Conn) (err error) {
 			p, err = readPage(ctx, c, session, after)
 			return err
 		})
@@ -204,7 +204,7 @@ func (s *shard) postings(ctx context.Context, tenant string, contents []floodmar
 		for i := range part {
 			digests[i] = part[i][:]
 		}
-		err := s.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		err := s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 			rows, err := c.Query(ctx, postingsSQL, []byte(tenant), digests)
 			if err != nil {
 				return err

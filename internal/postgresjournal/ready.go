@@ -9,14 +9,14 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Ready returns nil if an append would be durable now: a primary takes writes, and
-// its commits do not hang in their wait for a replica. It writes a few bytes of the
+// Ready returns nil if an append would be durable now, whatever its session: in every
+// database a primary takes writes, and its commits do not hang in their wait for a replica. It writes a few bytes of the
 // server's log and nothing else.
 func (j *Journal) Ready(ctx context.Context) error {
 	if j.closed.Load() {
 		return journal.ErrClosed
 	}
-	if err := j.shard.settled(ctx); err != nil {
+	if err := j.each(func(_ int, s *shard) error { return s.settled(ctx) }); err != nil {
 		return fmt.Errorf("ask whether the journal takes writes: %w", err)
 	}
 	return nil

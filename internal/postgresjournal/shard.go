@@ -13,9 +13,12 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A shard is one database: its connections, its queue, and all SQL. A session
-// is in one shard with everything it has.
+// A shard is one database with the shards first to last: its connections, its
+// queue, and all SQL. A session is in one with everything it has.
 type shard struct {
+	first, last int
+	schema      string
+
 	writers *pgxpool.Pool
 	readers *pgxpool.Pool
 	primary primary
@@ -23,24 +26,25 @@ type shard struct {
 	queue   *queue
 }
 
-func openShard(ctx context.Context, dsn string, opts Options) (*shard, error) {
-	config, err := pgxpool.ParseConfig(dsn)
+func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
+	config, err := pgxpool.ParseConfig(r.DSN)
 	if err != nil {
 		return nil, hideSecret(err)
 	}
-	s := &shard{timeout: opts.Timeout}
+	s := &shard{first: r.First, last: r.Last, schema: opts.Schema, timeout: opts.Timeout}
 	if err := migrate(ctx, config.ConnConfig, &s.primary, opts); err != nil {
 		return nil, err
 	}
-	// One more than there are writers: erasing must not wait for a turn.
-	if s.writers, err = openPool(ctx, config, &s.primary, opts, opts.Writers+1); err != nil {
+	// More than there are writers: erasing must not wait for a turn, nor those who
+	// write to several databases.
+	if s.writers, err = openPool(ctx, config, &s.primary, opts, opts.Writers+1+maxSpread); err != nil {
 		return nil, err
 	}
 	if s.readers, err = openPool(ctx, config, &s.primary, opts, opts.Readers); err != nil {
 		s.writers.Close()
 		return nil, err
 	}
-	if err := s.sweepAll(ctx); err != nil {
+	if err := s.sweepAll(ctx); err != nil && !isDenied(err) { // whoever may will do it
 		s.writers.Close()
 		s.readers.Close()
 		return nil, fmt.Errorf("delete what was erased: %w", err)
@@ -56,14 +60,24 @@ func (s *shard) close() {
 	s.readers.Close()
 }
 
-// read runs f with a connection, within the time of one statement.
-func (s *shard) read(ctx context.Context, f func(context.Context, *pgxpool.Conn) error) error {
+// read runs f with a connection that sees the rows of these tenants, within the
+// time of one statement.
+func (s *shard) read(ctx context.Context, tenants string, f func(context.Context, *pgxpool.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	// A connection may have died since it was last used: a reading is tried
 	// again, once.
 	for try := 0; ; try++ {
-		err := s.readers.AcquireFunc(ctx, func(c *pgxpool.Conn) error { return f(ctx, c) })
+		err := s.readers.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
+			if err := actsAs(ctx, c.Conn(), tenants); err != nil {
+				return err
+			}
+			err := f(ctx, c)
+			if err != nil {
+				noticesOf(c.Conn().PgConn()).tenants = otherTenants
+			}
+			return err
+		})
 		if err == nil || try > 0 || ctx.Err() != nil || outcomeOf(err) == refused {
 			return err
 		}
@@ -119,6 +133,7 @@ func (s *shard) write(ctx context.Context, f func(*pgx.Conn) error) error {
 	heard := noticesOf(c.Conn().PgConn())
 	heard.forget()
 	if err := f(c.Conn()); err != nil {
+		heard.tenants = otherTenants
 		switch {
 		case ctx.Err() != nil:
 			// It hangs, perhaps because it was replaced. All other connections

@@ -48,6 +48,20 @@ FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11
 JOIN ok USING (no)
 WHERE (SELECT count(*) FROM ok) >= $12::int`
 
+// insertAtSQL is insertSQL for entries that have their places in the order, in
+// $13. Nothing is written below what the order has reached here.
+const insertAtSQL = `
+WITH ok AS MATERIALIZED (
+    SELECT r.no, r.tenant, r.session
+    FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bytea[])
+        AS r (no, tenant, session, after, hash)` + followsSQL + `)
+INSERT INTO facts (tenant, session, seq, at, hash, kind, body, id)
+SELECT ok.tenant, ok.session, e.seq, e.at, e.hash, e.kind, e.body, greatest(nextval('written'), e.id)
+FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11::bytea[], $13::bigint[])
+    AS e (no, seq, at, hash, kind, body, id)
+JOIN ok USING (no)
+WHERE (SELECT count(*) FROM ok) >= $12::int`
+
 // newSQL is true if this transaction has written the entry x (tenant, session,
 // seq). What was there before brings nothing along.
 const newSQL = `

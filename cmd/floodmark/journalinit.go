@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/postgresjournal"
+)
+
+type initFlags struct {
+	place
+	journal, user string
+	roles, print  bool
+}
+
+func newJournalInit(c *console) *cobra.Command {
+	var f initFlags
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Prepare databases for the journal of a fleet",
+		Long: `Make the tables of the journal in PostgreSQL, or bring them up to date, and record
+which shards each database holds. The databases are those of service.yaml, or the
+one that --journal names. Doing it again does no harm, also while monitors run.
+
+With --roles it makes four roles and moves the tables to the first: floodmark_owner
+changes tables, floodmark_writer adds facts and reads them, floodmark_eraser may
+also erase sessions, floodmark_reader reads. None of them can log in: grant them to
+those that can. A monitor that is only a writer cannot change or delete a fact,
+and does not bring tables up to date: run this command before a new version.
+
+Connect as somebody who may make schemas and, with --roles, roles: name them with
+--user. Passwords come from PGPASSWORD or ~/.pgpass. With --print nothing is done:
+the SQL for the roles is printed, for whoever may run it.`,
+		Example: `  floodmark journal init --journal postgres://postgres@db.example/floodmark --roles
+  floodmark journal init --user postgres --roles
+  floodmark journal init --print`,
+		Annotations: exits("the databases are ready", "a database refused"),
+		Args:        cobra.NoArgs,
+		RunE:        guard(func(cmd *cobra.Command, _ []string) error { return c.journalInit(cmd.Context(), f) }),
+	}
+	addPlace(cmd, &f.place)
+	cmd.Flags().StringVar(&f.journal, "journal", "", "the database at this `URL` instead of those in service.yaml")
+	cmd.Flags().StringVar(&f.user, "user", "", "connect as this `NAME` instead of the one in the URLs")
+	cmd.Flags().BoolVar(&f.roles, "roles", false, "make the roles, too")
+	cmd.Flags().BoolVar(&f.print, "print", false, "print the SQL that makes the roles, and do nothing")
+	return cmd
+}
+
+func (c *console) journalInit(ctx context.Context, f initFlags) error {
+	if f.print {
+		_, err := fmt.Fprint(c.stdout, postgresjournal.RolesSQL(""))
+		return err
+	}
+	databases, err := c.databases(f)
+	if err != nil {
+		return err
+	}
+	var ranges []postgresjournal.Range
+	for _, d := range databases {
+		dsn := d.Store
+		if f.user != "" {
+			if dsn, err = asUser(dsn, f.user); err != nil {
+				return refuse("write postgres://user@host/database", "%s", err)
+			}
+		}
+		ranges = append(ranges, postgresjournal.Range{DSN: dsn, First: d.From, Last: d.To})
+	}
+	if err := postgresjournal.Init(ctx, ranges, postgresjournal.Options{}, f.roles); err != nil {
+		return refuse("connect as somebody who may make schemas and roles: --user", "%s", err)
+	}
+	c.say("%s ready", count(len(ranges), "database is", "databases are"))
+	if f.roles {
+		r := postgresjournal.RolesOf("")
+		c.say("let the monitor's login write, and erase if it shall: GRANT %s, %s TO …", r.Writer, r.Eraser)
+	}
+	return nil
+}
+
+// databases are those a command is about.
+func (c *console) databases(f initFlags) ([]config.Shard, error) {
+	paths, err := c.paths(f.place)
+	if err != nil {
+		return nil, err
+	}
+	service, err := config.LoadService(paths.Service)
+	if err != nil {
+		return nil, refuse("mend the file", "%s", err)
+	}
+	if f.journal != "" {
+		service = config.Service{Journal: config.Journal{Store: f.journal}}
+	}
+	databases := service.Journal.Databases()
+	if len(databases) == 0 {
+		return nil, refuse("name the database: --journal postgres://user@host/database", "the journal is a file on this machine, which needs no preparation")
+	}
+	return databases, nil
+}
+
+// asUser replaces who logs in. A password of somebody else is of no use.
+func asUser(dsn, user string) (string, error) {
+	u, err := url.Parse(dsn)
+	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
+		return "", errors.New("this is no URL of a database")
+	}
+	u.User = url.User(user)
+	if q := u.Query(); q.Has("user") || q.Has("password") {
+		q.Del("user")
+		q.Del("password")
+		u.RawQuery = q.Encode()
+	}
+	return u.String(), nil
+}

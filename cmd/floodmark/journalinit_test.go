@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// TestJournalInit prepares a real database, then lets somebody write who may do
+// no more. The gate gives it a server.
+func TestJournalInit(t *testing.T) {
+	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")
+	if dsn == "" {
+		t.Skip("POSTGRESQL NOT TESTED: set FLOODMARK_POSTGRES_DSN to what «.ci/postgres start DIR» prints")
+	}
+	c, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close(context.Background()) })
+	const roles = "floodmark_owner, floodmark_writer, floodmark_eraser, floodmark_reader"
+	try := func(sql string) {
+		t.Helper()
+		if _, err := c.Exec(context.Background(), sql); err != nil {
+			t.Error(err)
+		}
+	}
+	try("DROP DATABASE IF EXISTS fm_init WITH (FORCE)")
+	try("CREATE DATABASE fm_init TEMPLATE template0")
+	t.Cleanup(func() {
+		try("DROP DATABASE fm_init WITH (FORCE)")
+		try("DROP ROLE " + roles)
+	})
+	config := c.Config()
+	database := (&url.URL{
+		Scheme: "postgres", User: url.User("nobody"), Path: "/fm_init",
+		RawQuery: url.Values{"host": {config.Host}, "port": {"5432"}}.Encode(),
+	}).String()
+	for range 2 { // again does no harm
+		var out bytes.Buffer
+		home := t.TempDir()
+		console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
+			return map[string]string{"HOME": home}[name]
+		}, dir: home, build: testBuild()}
+		args := []string{"journal", "init", "--journal", database, "--user", config.User, "--roles"}
+		if code := run(t.Context(), console, args); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, &out)
+		}
+		if !strings.Contains(out.String(), "1 database is ready") || !strings.Contains(out.String(), "GRANT floodmark_writer") {
+			t.Error(&out)
+		}
+	}
+	there, err := pgx.Connect(t.Context(), strings.Replace(database, "nobody@", config.User+"@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Close(context.Background())
+	var owner string
+	if err := there.QueryRow(t.Context(), "SELECT tableowner FROM pg_tables WHERE schemaname = 'floodmark' AND tablename = 'facts'").Scan(&owner); err != nil || owner != "floodmark_owner" {
+		t.Errorf("facts belong to %q, %v", owner, err)
+	}
+}

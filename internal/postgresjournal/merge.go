@@ -1,0 +1,97 @@
+package postgresjournal
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// merged yields the heads of several databases in one order, in which before
+// tells the earlier of two marks. Those with the same mark follow each other.
+func merged(lists []iter.Seq2[journal.Head, error], before func(a, b journal.Mark) bool, yield func(journal.Head, error) bool) {
+	type source struct {
+		next func() (journal.Head, error, bool)
+		head journal.Head
+		more bool
+	}
+	sources := make([]source, len(lists))
+	step := func(s *source) error {
+		var err error
+		s.head, err, s.more = s.next()
+		return err
+	}
+	for i, list := range lists {
+		next, stop := iter.Pull2(list)
+		defer stop()
+		sources[i].next = next
+		if err := step(&sources[i]); err != nil {
+			yield(journal.Head{}, err)
+			return
+		}
+	}
+	for {
+		var first *source
+		for i := range sources {
+			if s := &sources[i]; s.more && (first == nil || before(s.head.Mark, first.head.Mark)) {
+				first = s
+			}
+		}
+		if first == nil || !yield(first.head, nil) {
+			return
+		}
+		if err := step(first); err != nil {
+			yield(journal.Head{}, err)
+			return
+		}
+	}
+}
+
+// each asks all databases at once and returns the first error.
+func (j *Journal) each(f func(i int, s *shard) error) error {
+	if len(j.shards) == 1 {
+		return f(0, j.shards[0])
+	}
+	errs := make([]error, len(j.shards))
+	var all sync.WaitGroup
+	for i, s := range j.shards {
+		all.Go(func() { errs[i] = f(i, s) })
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// horizon returns a mark that nothing can appear before any more, in any
+// database, and behind which everything is that was acknowledged by now. Clocks
+// differ: the latest one counts for all of them.
+func (j *Journal) horizon(ctx context.Context) (journal.Mark, error) {
+	marks := make([]journal.Mark, len(j.shards))
+	latest := journal.Mark(0)
+	if len(j.shards) > 1 {
+		err := j.each(func(i int, s *shard) (err error) {
+			marks[i], err = s.now(ctx)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		for _, m := range marks {
+			latest = max(latest, m)
+		}
+	}
+	err := j.each(func(i int, s *shard) (err error) {
+		marks[i], err = s.horizon(ctx, latest)
+		return err
+	})
+	end := marks[0]
+	for _, m := range marks {
+		end = min(end, m)
+	}
+	return end, err
+}

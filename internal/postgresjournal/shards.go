@@ -1,0 +1,130 @@
+package postgresjournal
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+const (
+	// Shards is how many virtual shards there are. It never changes: which one a
+	// session is in follows from it.
+	Shards = 4096
+	// MaxDatabases is how many databases they may lie in.
+	MaxDatabases = 64
+)
+
+// A Range names the database that holds the shards First to Last.
+type Range struct {
+	DSN         string
+	First, Last int
+}
+
+// ShardOf returns the shard a session is in, 0 to [Shards]-1, by its tenant and
+// its name.
+//
+// Rules for changing it: none of this changes, ever.
+func ShardOf(s journal.Session) int {
+	h := journal.Genesis(s)
+	return int(binary.BigEndian.Uint16(h[:2]) >> 4)
+}
+
+// holds reports whether a session lies in this database. What is left behind of
+// one that was moved to another does not count.
+func (s *shard) holds(session journal.Session) bool {
+	if s.first == 0 && s.last == Shards-1 {
+		return true
+	}
+	n := ShardOf(session)
+	return n >= s.first && n <= s.last
+}
+
+// inOrder sorts ranges and refuses those that leave a shard out or hold one
+// twice.
+func inOrder(ranges []Range) ([]Range, error) {
+	if len(ranges) == 0 || len(ranges) > MaxDatabases {
+		return nil, fmt.Errorf("%d databases, want 1 to %d", len(ranges), MaxDatabases)
+	}
+	sorted := slices.Clone(ranges)
+	slices.SortFunc(sorted, func(a, b Range) int { return a.First - b.First })
+	next := 0
+	for _, r := range sorted {
+		if r.First != next || r.Last < r.First {
+			return nil, fmt.Errorf("shards %d to %d: want ranges that hold each of 0 to %d once, and the next begins at %d", r.First, r.Last, Shards-1, next)
+		}
+		next = r.Last + 1
+	}
+	if next != Shards {
+		return nil, fmt.Errorf("the shards from %d on are in no database, want 0 to %d", next, Shards-1)
+	}
+	return sorted, nil
+}
+
+const (
+	placementSQL = `SELECT fleet, first, last FROM placement`
+	placeSQL     = `INSERT INTO placement (fleet, first, last) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+)
+
+// A place is what a database says of itself.
+type place struct {
+	fleet       string
+	first, last int
+}
+
+// placed compares what databases say of themselves with the ranges they were
+// given, and tells those that are new. A database is of one fleet, for ever.
+func placed(ctx context.Context, shards []*shard) error {
+	fleet := ""
+	for _, s := range shards {
+		p, err := s.place(ctx, fleet)
+		if err != nil {
+			return err
+		}
+		switch {
+		case p.first != s.first || p.last != s.last:
+			return fmt.Errorf("the database for shards %d to %d holds shards %d to %d: give every node the mapping that is recorded there, or move shards first (docs/guide/fleet.md)",
+				s.first, s.last, p.first, p.last)
+		case fleet != "" && p.fleet != fleet:
+			return fmt.Errorf("the database for shards %d to %d belongs to another fleet than the first one: name the databases of one fleet", s.first, s.last)
+		}
+		fleet = p.fleet
+	}
+	return nil
+}
+
+// place reads what a database says of itself. A new one is told; one with facts
+// from before there were shards holds all of them.
+func (s *shard) place(ctx context.Context, fleet string) (p place, err error) {
+	if fleet == "" {
+		fleet = rand.Text()
+	}
+	err = s.write(ctx, func(c *pgx.Conn) error {
+		err := c.QueryRow(ctx, placementSQL).Scan(&p.fleet, &p.first, &p.last)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		if err := actsAs(ctx, c, allTenants); err != nil {
+			return err
+		}
+		var used bool
+		if err := c.QueryRow(ctx, "SELECT EXISTS (SELECT FROM facts)").Scan(&used); err != nil {
+			return err
+		}
+		first, last := s.first, s.last
+		if used {
+			first, last = 0, Shards-1
+		}
+		if _, err := c.Exec(ctx, placeSQL, fleet, first, last); err != nil {
+			return fmt.Errorf("record which shards it holds: %w", err)
+		}
+		return c.QueryRow(ctx, placementSQL).Scan(&p.fleet, &p.first, &p.last)
+	})
+	return p, err
+}

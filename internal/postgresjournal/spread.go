@@ -1,0 +1,286 @@
+package postgresjournal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A part is what a batch writes to one database.
+type part struct {
+	shard *shard
+	batch journal.Batch
+	// places tell for each record how many entries of the whole batch stand before
+	// its own: the order of writing goes over all parts.
+	places []int64
+}
+
+// split parts a batch by databases. The first part is that of its first record,
+// with the contents. What removes words of sessions that lie in none of the
+// parts is returned apart: that database has no entry to write it with.
+func (j *Journal) split(b journal.Batch) (parts []part, gone []journal.Artifact) {
+	home := j.of(b.Records[0].Session)
+	if len(j.shards) == 1 {
+		return []part{{shard: home, batch: b}}, nil
+	}
+	parts = []part{{shard: home, batch: journal.Batch{Contents: b.Contents}}}
+	at := func(s *shard) int { return slices.IndexFunc(parts, func(p part) bool { return p.shard == s }) }
+	before := int64(0)
+	for _, r := range b.Records {
+		s := j.of(r.Session)
+		i := at(s)
+		if i < 0 {
+			i = len(parts)
+			parts = append(parts, part{shard: s})
+		}
+		parts[i].batch.Records = append(parts[i].batch.Records, r)
+		parts[i].places = append(parts[i].places, before)
+		before += int64(len(r.Entries))
+	}
+	for _, a := range b.Artifacts {
+		if i := at(j.of(journal.Session{Tenant: a.Tenant, ID: a.Session})); i >= 0 {
+			parts[i].batch.Artifacts = append(parts[i].batch.Artifacts, a)
+		} else {
+			gone = append(gone, a)
+		}
+	}
+	// All who write to several databases meet them in the same order.
+	slices.SortFunc(parts[1:], func(a, b part) int { return a.shard.first - b.shard.first })
+	return parts, gone
+}
+
+// maxSpread is how many batches of one node are written to several databases at
+// once. Each holds a connection to one while it waits for another, so every
+// database has that many connections for them.
+const maxSpread = 2
+
+// spread writes a batch to several databases, as a whole or not at all. It goes
+// on when ctx ends, and whoever reads one of the sessions then waits for it.
+func (j *Journal) spread(ctx context.Context, b journal.Batch, parts []part) error {
+	j.mu.RLock()
+	if j.closed.Load() {
+		j.mu.RUnlock()
+		return journal.ErrClosed
+	}
+	j.spreads.Add(1)
+	j.mu.RUnlock()
+	select {
+	case j.turns <- struct{}{}:
+	case <-ctx.Done():
+		j.spreads.Done()
+		return ctx.Err()
+	}
+	r := newRequest(b)
+	go func() {
+		defer j.spreads.Done()
+		defer func() { <-j.turns }()
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), parts[0].shard.timeout)
+		defer cancel()
+		r.err = j.spreadBy(within, parts)
+		close(r.done)
+		for _, p := range parts {
+			p.shard.queue.left.remove(r)
+		}
+	}()
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+	}
+	waits := false
+	for _, p := range parts {
+		waits = p.shard.queue.left.add(r) || waits
+	}
+	if waits {
+		return fmt.Errorf("%w: %w", journal.ErrInDoubt, ctx.Err())
+	}
+	return r.err
+}
+
+// errPartly says that some records of a part do not follow.
+var errPartly = errors.New("some records do not follow")
+
+// spreadBy tries until it is known what became of the batch.
+func (j *Journal) spreadBy(ctx context.Context, parts []part) error {
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		err := j.spreadOnce(ctx, parts)
+		if errors.Is(err, errPartly) {
+			if err = present(ctx, parts); err == nil || errors.Is(err, journal.ErrConflict) {
+				return err
+			}
+		}
+		switch {
+		case err == nil, errors.Is(err, journal.ErrInDoubt):
+			return err
+		case outcomeOf(err) == refused:
+			return failed(err, false)
+		}
+		if late := sleep(ctx, pause); late != nil {
+			return failed(err, false)
+		}
+	}
+}
+
+// spreadOnce prepares all parts but the first, and lets the first decide. An
+// error other than in doubt says that nothing was written, or will be: what is
+// prepared and not decided is rolled back, by us or by whoever finds it.
+func (j *Journal) spreadOnce(ctx context.Context, parts []part) error {
+	home := parts[0].shard
+	name := home.newName()
+	now, err := home.now(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errPool, err)
+	}
+	tried := 0
+	for ; tried < len(parts)-1 && err == nil; tried++ {
+		p := parts[1+tried]
+		err = p.shard.write(ctx, func(c *pgx.Conn) error { return p.prepare(ctx, c, name, now) })
+	}
+	if err == nil {
+		err = home.write(ctx, func(c *pgx.Conn) error { return parts[0].decide(ctx, c, name, now) })
+		if err != nil && outcomeOf(err) == doubtful && !errors.Is(err, errPartly) {
+			committed, unknown := home.decision(ctx, name)
+			if unknown != nil {
+				return fmt.Errorf("%w: %w", journal.ErrInDoubt, err)
+			}
+			if committed {
+				err = nil
+			}
+		}
+	}
+	// Who is tried last of those that failed may be prepared as well.
+	for _, p := range parts[1 : 1+tried] {
+		if end := p.shard.finish(ctx, name, err == nil); end != nil && err == nil {
+			return fmt.Errorf("%w: %w", journal.ErrInDoubt, end)
+		}
+	}
+	return err
+}
+
+// prepare writes a part so that it can be committed or rolled back later, by
+// anybody, also after a crash.
+func (p part) prepare(ctx context.Context, c *pgx.Conn, name string, now journal.Mark) error {
+	if err := p.write(ctx, c, now); err != nil {
+		return err
+	}
+	_, err := c.Exec(ctx, "PREPARE TRANSACTION "+p.shard.prepared(name))
+	return err
+}
+
+// decide writes the first part, and with it that the batch is committed.
+func (p part) decide(ctx context.Context, c *pgx.Conn, name string, now journal.Mark) error {
+	if err := p.write(ctx, c, now); err != nil {
+		return err
+	}
+	if _, err := c.Exec(ctx, "INSERT INTO decisions (batch, committed) VALUES ($1, true)", name); err != nil {
+		return errors.Join(err, rollback(ctx, c))
+	}
+	_, err := c.Exec(ctx, "COMMIT")
+	return err
+}
+
+// write begins a transaction and writes all of a part. With an error there is
+// no transaction any more. Two batches may wait for each other in two databases,
+// which none of them sees: so they do not wait long.
+func (p part) write(ctx context.Context, c *pgx.Conn, now journal.Mark) error {
+	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	_, err := c.Exec(ctx, "SET LOCAL lock_timeout = '"+barrierTimeout+"'")
+	if err == nil {
+		a := argsOf([]*request{newRequest(p.batch)})
+		for i, r := range p.batch.Records {
+			for k := range r.Entries {
+				a.entryIDs = append(a.entryIDs, int64(now)+p.places[i]+int64(k)+1)
+			}
+		}
+		var n int64
+		if n, err = a.insert(ctx, c); err == nil && n != int64(len(a.entrySeqs)) {
+			err = errPartly
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	if back := rollback(ctx, c); back != nil {
+		return errors.Join(err, back)
+	}
+	return err
+}
+
+func rollback(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, "ROLLBACK")
+	return err
+}
+
+// present returns nil if all of a batch is there already, and a conflict if not.
+func present(ctx context.Context, parts []part) error {
+	for _, p := range parts {
+		a := argsOf([]*request{newRequest(p.batch)})
+		err := p.shard.write(ctx, func(c *pgx.Conn) error {
+			there, err := a.present(ctx, c)
+			if err == nil && slices.Contains(there, false) {
+				return journal.ErrConflict
+			}
+			if err == nil {
+				_, err = c.Exec(ctx, settledSQL)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeBackTime is how long an append may wait for words to be removed from other
+// databases.
+const takeBackTime = time.Second
+
+// takeBackBareSQL is [takeBackSQL] where the entry lies in another database.
+const takeBackBareSQL = `
+DELETE FROM artifacts a USING unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bigint[]) AS g (owner, key, writer, version)
+WHERE a.tenant = g.owner AND a.key = g.key AND a.session = g.writer AND a.seq <= g.version`
+
+// takeBack removes words whose content is durable in another session's by now.
+// One that stays says again what that one says: it costs room and nothing else,
+// and whoever meets it next takes it in. So it is no error.
+func (j *Journal) takeBack(ctx context.Context, words []journal.Artifact) {
+	if len(words) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+	defer cancel()
+	by := map[*shard][]journal.Artifact{}
+	for _, w := range words {
+		s := j.of(journal.Session{Tenant: w.Tenant, ID: w.Session})
+		by[s] = append(by[s], w)
+	}
+	_ = j.each(func(_ int, s *shard) error {
+		if len(by[s]) == 0 {
+			return nil
+		}
+		var words args
+		var tenants, keys, sessions [][]byte
+		var seqs []int64
+		for _, w := range by[s] {
+			tenants, keys = append(tenants, []byte(w.Tenant)), append(keys, w.Key[:])
+			sessions, seqs = append(sessions, []byte(w.Session)), append(seqs, int64(w.Seq))
+			words.artifacts = append(words.artifacts, artifact{Artifact: w})
+		}
+		return s.write(ctx, func(c *pgx.Conn) error {
+			if err := actsAs(ctx, c, words.tenantsOf()); err != nil {
+				return err
+			}
+			_, err := c.Exec(ctx, takeBackBareSQL, tenants, keys, sessions, seqs)
+			return err
+		})
+	})
+}
