@@ -81,7 +81,8 @@ func another(ctx context.Context, err error) bool {
 		return false
 	}
 	switch connect.CodeOf(err) {
-	case connect.CodeUnavailable, connect.CodeUnknown, connect.CodeInternal, connect.CodeAborted, connect.CodeResourceExhausted:
+	case connect.CodeCanceled, // not by us: the connection is gone
+		connect.CodeUnavailable, connect.CodeUnknown, connect.CodeInternal, connect.CodeAborted, connect.CodeResourceExhausted:
 		return true
 	default:
 		return false

@@ -36,6 +36,7 @@ const (
 	refuses // because it could not judge
 	strange // does not know the caller
 	sleeps
+	vanishes // with all its connections
 )
 
 func newFleet(t *testing.T, manners ...int) *fleet {
@@ -81,6 +82,13 @@ func (f *fleet) add(t *testing.T, judge hooksFunc, manner int) {
 	s := httptest.NewUnstartedServer(h)
 	s.EnableHTTP2 = true
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if manner == vanishes {
+		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			daemon(judge).ServeHTTP(httptest.NewRecorder(), r)
+			s.CloseClientConnections()
+			<-r.Context().Done()
+		})
+	}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	f.pool.AddCert(s.Certificate())
@@ -102,6 +110,7 @@ func TestTriesAgain(t *testing.T) {
 	}{
 		"the first answers":     {[]int{judges, judges}, []int{1}, floodmark.Allow},
 		"it dies":               {[]int{dies, judges}, []int{1, -2}, floodmark.Allow},
+		"it vanishes":           {[]int{vanishes, judges}, []int{1, -2}, floodmark.Allow},
 		"it cannot judge":       {[]int{refuses, judges}, []int{1, -2}, floodmark.Allow},
 		"two of three":          {[]int{dies, refuses, judges}, []int{1, -2, -3}, floodmark.Allow},
 		"three tries, no more":  {[]int{refuses, refuses, refuses, judges}, []int{1, -2, -3}, floodmark.Restrict},

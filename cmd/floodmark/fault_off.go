@@ -2,6 +2,8 @@
 
 package main
 
+import "time"
+
 // fault is what ends the process at a named point: nothing, in the program
 // people run.
 func fault() func(string) { return nil }
@@ -9,3 +11,6 @@ func fault() func(string) { return nil }
 // faultLogBytes is how much SQLite's log takes before it is moved: as much as
 // is usual.
 func faultLogBytes() int { return 0 }
+
+// clock is the machine's.
+func clock() func() time.Time { return time.Now }

@@ -111,7 +111,7 @@ func (c *console) serve(ctx context.Context, f serveFlags) error {
 	defer stop()
 	daemon.TuneHeap(c.getenv)
 	d, err := daemon.Open(ctx, daemon.Options{
-		Paths: paths, Service: service, Version: c.build.line(), System: f.system, Users: users, Log: log, Now: time.Now, Fault: fault(), LogBytes: faultLogBytes(),
+		Paths: paths, Service: service, Version: c.build.line(), System: f.system, Users: users, Log: log, Now: clock(), Fault: fault(), LogBytes: faultLogBytes(),
 		SelfCheck: c.selfCheck(f.place, paths),
 		Ready:     func() { c.say("floodmark answers on %s", paths.HookSocket) },
 	})

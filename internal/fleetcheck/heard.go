@@ -33,11 +33,16 @@ type Heard struct {
 	// nobody judged may be in the journal or not.
 	Verdict floodmark.Verdict `json:"verdict"`
 	Judged  bool              `json:"judged"`
+	// Why is what the agent was told if nobody judged it.
+	Why string `json:"why,omitempty"`
 }
 
 // Of is the line for an event and its answer.
 func Of(ev hook.Event, reply hook.Reply, err error) Heard {
 	h := Heard{Session: ev.Session, Point: ev.Point, Call: ev.Call.ID, Verdict: reply.Decision.Verdict, Judged: err == nil && !Unjudged(reply)}
+	if !h.Judged {
+		h.Why = reply.Line[:min(len(reply.Line), maxWhy)]
+	}
 	switch ev.Point {
 	case hook.MessageReceived:
 		h.Digest = floodmark.DigestOf(ev.Text)
@@ -92,6 +97,9 @@ func kept(f floodmark.Fact) string {
 	}
 	return ""
 }
+
+// maxWhy bounds what is kept of why.
+const maxWhy = 300
 
 // maxLine bounds one line of a log.
 const maxLine = 1 << 16

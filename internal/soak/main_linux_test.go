@@ -8,14 +8,22 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
 // The size of a run. The defaults are the gate's.
 var (
-	kills    = flag.Int("kills", 24, "how often the monitor is killed in all")
-	each     = flag.Int("each", 1, "how often at each named point")
-	cuts     = flag.Int("cuts", 2, "how often the power is cut")
-	tickets  = flag.Int("tickets", 100, "how many questions are open at once")
+	kills   = flag.Int("kills", 24, "how often the monitor is killed in all")
+	each    = flag.Int("each", 1, "how often at each named point")
+	cuts    = flag.Int("cuts", 2, "how often the power is cut")
+	tickets = flag.Int("tickets", 100, "how many questions are open at once")
+	// A fleet's drills need servers that .ci/fleet installs.
+	fleetRounds = flag.Int("fleet", 0, "how many rounds of drills a fleet goes through")
+	fleetDrills = flag.String("drills", "", "only these drills of a round, with commas between them")
+	fleetOlder  = flag.String("older", "", "the `COMMIT` whose program runs beside the new one in a last drill")
+	fleetPace   = flag.Duration("pace", 200*time.Millisecond, "between two events of one agent, on average")
+	fleetCalm   = flag.Duration("calm", 2*time.Second, "between what happens in a drill")
+
 	seed     = flag.Uint64("seed", 1, "chooses what happens when")
 	evidence = flag.String("evidence", "", "write what was measured into this `FOLDER`")
 )
@@ -26,6 +34,10 @@ const loadVariable = "FLOODMARK_SOAK_LOAD"
 func TestMain(m *testing.M) {
 	if from := os.Getenv(loadVariable); from != "" {
 		runLoad(from)
+		return
+	}
+	if dsn := os.Getenv(checkVariable); dsn != "" {
+		runCheck(dsn)
 		return
 	}
 	if socket := os.Getenv(relayVariable); socket != "" {

@@ -1,0 +1,121 @@
+package soak
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/fleetcheck"
+	"github.com/floodmark/floodmark/internal/postgresjournal"
+)
+
+// checkVariable makes this program the checker: it reads clients' lines on standard
+// input and prints a report. It runs where nodes run, so that its rules are theirs.
+const checkVariable = "FLOODMARK_SOAK_CHECK"
+
+func runCheck(dsn string) {
+	report, err := checkNow(dsn)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(report) // whoever reads it notices
+}
+
+func checkNow(dsn string) (*fleetcheck.Report, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	lines, err := fleetcheck.ReadLog(os.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	paths := config.DirPaths(filepath.Dir(filepath.Dir(self)))
+	own, err := paths.Guarded()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := config.LoadRules(paths.Policy, own)
+	if err != nil {
+		return nil, err
+	}
+	j, err := postgresjournal.Open(ctx, dsn, postgresjournal.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	return fleetcheck.Check(ctx, j, "", rules.Rules, lines)
+}
+
+// check holds what a crowd heard against the databases, directly.
+func (f *fleet) check(log []fleetcheck.Heard) *fleetcheck.Report {
+	f.t.Helper()
+	dir := filepath.Join(f.dir, "checker")
+	if _, err := os.Stat(dir); err != nil {
+		f.prepare("checker")
+		self, err := os.Executable()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		place(f.t, self, filepath.Join(dir, "bin", "floodmark"))
+	}
+	var in, out, wrong bytes.Buffer
+	for _, h := range log {
+		line, err := json.Marshal(h)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		in.Write(append(line, '\n'))
+	}
+	cmd := f.inside(dir, filepath.Join(f.seen(), "bin", "floodmark"))
+	cmd.Env = append(cmd.Env, checkVariable+"="+f.cluster.dsn(nil))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &in, &out, &wrong
+	if err := cmd.Run(); err != nil {
+		f.t.Fatalf("the checker: %v\n%s", err, tail(wrong.String()))
+	}
+	report := &fleetcheck.Report{}
+	if err := json.Unmarshal(out.Bytes(), report); err != nil {
+		f.t.Fatal(err)
+	}
+	return report
+}
+
+// silence is the longest time without a judged answer from one moment to another,
+// and how long the slowest answer took.
+func silence(log []fleetcheck.Heard, from, to time.Time) (gap, slowest time.Duration) {
+	times := []time.Time{from}
+	for _, h := range log {
+		if h.Answered.Before(from) || h.Answered.After(to) {
+			continue
+		}
+		slowest = max(slowest, h.Answered.Sub(h.Sent))
+		if h.Judged {
+			times = append(times, h.Answered)
+		}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	for i := range times[1:] {
+		gap = max(gap, times[i+1].Sub(times[i]))
+	}
+	return max(gap, to.Sub(times[len(times)-1])), slowest
+}
+
+// unjudgedBy counts what agents were told when nobody judged.
+func unjudgedBy(log []fleetcheck.Heard) map[string]int {
+	count := map[string]int{}
+	for _, h := range log {
+		if !h.Judged {
+			count[string(h.Point)+": "+h.Why]++
+		}
+	}
+	return count
+}
