@@ -9,7 +9,7 @@ BENCH    ?= .
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-hook bench-mcp mutate soak release docs stories tools proto
+.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-hook bench-mcp mutate soak release image docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,11 +62,14 @@ bench-mcp: ## one call of a server's tool through the gateway beside the same ca
 mutate: ## break the code in MUTANTS (50) places chosen by SEED (1); do the tests notice?
 	@go -C tools run ./mutate -n $(MUTANTS) -seed $(SEED)
 
-soak: ## a long run of SUITE=mutate, protection, coding, bench, service, asking, fleet, shell, agents, coverage (these renew docs/evidence), release, newcomer, fuzz or race
+soak: ## a long run of SUITE=mutate, protection, coding, bench, service, asking, fleet, shell, agents, coverage (these renew docs/evidence), release, newcomer, deploy, fuzz or race
 	@.ci/soak "$(SUITE)"
 
 release: bin/goreleaser ## archives, packages, checksums, SBOMs of this commit for Linux and macOS, into dist/
 	@.ci/release
+
+image: ## the container image of this commit, without a container engine, into dist/
+	@mkdir -p dist && go -C tools/deploy run ./image -o "$(CURDIR)/dist/floodmark_image.tar"
 
 docs: ## renew generated pages, then check the links in all pages
 	@go generate ./...

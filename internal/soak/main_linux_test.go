@@ -44,6 +44,10 @@ func TestMain(m *testing.M) {
 		runRelay(socket)
 		return
 	}
+	if socket := os.Getenv(converseVariable); socket != "" {
+		runConversation(socket)
+		return
+	}
 	flag.Parse()
 	code := m.Run()
 	if made, err := programs(); err == nil {

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+)
+
+// What is in the image is run as a container would: as its user, with its own
+// root. That takes root; without it only the contents are looked at.
+func TestImage(t *testing.T) {
+	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	platform := "linux/amd64"
+	repository, err := git(t.Context(), "rev-parse", "--show-toplevel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := build(t.Context(), repository, "1.2.3-test", at, []string{platform})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := build(t.Context(), repository, "1.2.3-test", at, []string{platform})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := digest(t, index), digest(t, again); a != b {
+		t.Errorf("two builds differ: %s and %s", a, b)
+	}
+	image := only(t, index)
+	c, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Config.User != "65532:65532" || c.OS+"/"+c.Architecture != platform || !c.Created.Equal(at) {
+		t.Errorf("the image runs as %q on %s/%s, made at %v", c.Config.User, c.OS, c.Architecture, c.Created)
+	}
+	root := t.TempDir()
+	names := unpack(t, image, root)
+	for _, want := range []string{"ko-app/floodmark", "etc/passwd", "etc/ssl/certs/ca-certificates.crt"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("%s is missing among %v", want, names)
+		}
+	}
+	for _, name := range names {
+		if base := filepath.Base(name); base == "sh" || base == "bash" || base == "busybox" {
+			t.Errorf("there is a shell: %s", name)
+		}
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root can change the root of a process: the program in the image was not run")
+	}
+	runs(t, root, c.Config)
+}
+
+func digest(t *testing.T, index v1.ImageIndex) string {
+	t.Helper()
+	d, err := index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.String()
+}
+
+func only(t *testing.T, index v1.ImageIndex) v1.Image {
+	t.Helper()
+	m, err := index.IndexManifest()
+	if err != nil || len(m.Manifests) != 1 {
+		t.Fatalf("%v %v", m, err)
+	}
+	image, err := index.Image(m.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+// unpack writes the image's files below a folder and returns their names.
+func unpack(t *testing.T, image v1.Image, root string) []string {
+	t.Helper()
+	all := mutate.Extract(image)
+	defer func() { _ = all.Close() }()
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for r := tar.NewReader(all); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return names
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(strings.TrimSuffix(h.Name, "/"), "/")
+		path := filepath.Join(root, filepath.Join("/", name))
+		switch h.Typeflag {
+		case tar.TypeDir:
+			err = os.MkdirAll(path, 0o755)
+		case tar.TypeReg:
+			names = append(names, name)
+			err = write(path, r, fs.FileMode(h.Mode).Perm())
+		}
+		if err == nil && os.Geteuid() == 0 {
+			err = os.Lchown(path, h.Uid, h.Gid)
+		}
+		if err == nil && h.Typeflag == tar.TypeDir {
+			err = os.Chmod(path, fs.FileMode(h.Mode).Perm())
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+}
+
+func write(path string, from io.Reader, mode fs.FileMode) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = io.Copy(f, from)
+	return err
+}
+
+// inside is the image's program in the image's root, as the image's user.
+func inside(ctx context.Context, root string, c v1.Config, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.Entrypoint[0], args...)
+	cmd.Path, cmd.Err = c.Entrypoint[0], nil // it is there in the other root
+	cmd.Dir, cmd.Env = c.WorkingDir, c.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	return cmd
+}
+
+// runs starts the monitor as the image says, asks it as its owner, and stops it.
+func runs(t *testing.T, root string, c v1.Config) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	proc := filepath.Join(root, "proc") // every engine brings it along
+	if err := os.MkdirAll(proc, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("proc", proc, "proc", 0, ""); err != nil {
+		t.Skipf("a root without /proc runs no monitor, and none can be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(proc, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	out, err := inside(ctx, root, c, "version").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "1.2.3-test") {
+		t.Fatalf("version: %v\n%s", err, out)
+	}
+	node := inside(ctx, root, c, c.Cmd...)
+	var said strings.Builder
+	node.Stdout, node.Stderr = &said, &said
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		out, err = inside(ctx, root, c, "status", "--dir", "/data", "--output", "json").CombinedOutput()
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	if err != nil {
+		t.Errorf("status: %v\n%s", err, out)
+	}
+	if err := node.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := node.Wait(); err != nil {
+		t.Errorf("the monitor did not end well: %v\n%s", err, said.String())
+	}
+	if _, err := os.Stat(filepath.Join(root, "data", "data", "journal.db")); err != nil {
+		t.Errorf("nothing was written: %v\n%s", err, said.String())
+	}
+}
