@@ -48,6 +48,10 @@ type Config struct {
 	// machine's disk.
 	Machine string
 	Disk    Disk
+	// Questions is optional: how many questions of a tenant may wait for an
+	// answer here; zero means any number. A call that would ask one more is
+	// refused.
+	Questions func(tenant string) int
 	// Now is the clock, NewCode and NewTicket draw from a cryptographic source.
 	Now       func() time.Time
 	NewCode   func() string

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -27,6 +28,18 @@ type Pending struct {
 // may have asked more: [Monitor.View] shows those of a session.
 func (m *Monitor) Pending(tenant string) []Pending {
 	return m.asked.of(tenant, m.cfg.Now())
+}
+
+// mayAsk refuses a question that would be one too many of its tenant.
+func (m *Monitor) mayAsk(s journal.Session, t *approval.Ticket, at time.Time) error {
+	if t == nil || m.cfg.Questions == nil {
+		return nil
+	}
+	most := m.cfg.Questions(s.Tenant)
+	if most > 0 && !m.asked.has(s, t.ID) && len(m.asked.of(s.Tenant, at)) >= most {
+		return fmt.Errorf("%w: %d wait", ErrQuestions, most)
+	}
+	return nil
 }
 
 // questions are those asked here and not known to be answered.

@@ -19,6 +19,8 @@ var (
 	ErrNoSession = errors.New("monitor: no such session")
 	// ErrNoTicket says that a session has no such question.
 	ErrNoTicket = errors.New("monitor: no such question")
+	// ErrQuestions says that a tenant has too many open questions.
+	ErrQuestions = errors.New("monitor: too many questions")
 	// ErrPanic says that judging ended in a bug of ours.
 	ErrPanic = errors.New("monitor: judging panicked")
 	// ErrChildExists says that a sub-agent's session is there already.
@@ -87,6 +89,7 @@ func wordings() []wording {
 		{ErrClosed, "the monitor is being stopped", "Start it again, then repeat the call."},
 		{ErrNoSession, "nothing is known of this session", "Look at «floodmark sessions» for those that are."},
 		{ErrNoTicket, "there is no such question", "It was never asked, or has been forgotten. Repeat the call to be asked again."},
+		{ErrQuestions, "a person would have to be asked, and as many questions as this tenant may have wait already", "Answer some («floodmark pending»), then repeat the call."},
 		{ErrPanic, "judging this went wrong inside the monitor", "It was noted as an incident. Please report it with the output of «floodmark version»."},
 		{ErrChildExists, "the sub-agent's session exists already", "Begin every sub-agent under a name of its own."},
 		{journal.ErrBroken, "what is kept of this session is not what was written", "Run «floodmark journal verify», and go on in a new session."},

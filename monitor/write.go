@@ -161,6 +161,9 @@ func (m *Monitor) try(ctx context.Context, s *seat, j job, key provenance.Key, o
 	if err != nil {
 		return written{}, passed{}, err
 	}
+	if err := m.mayAsk(s.session, out.Ask, at); err != nil {
+		return written{}, passed{}, err
+	}
 	entries, p, err := m.commit(ctx, s, key, at, &out)
 	clock.lap(&o.Wrote)
 	if err != nil {

@@ -9,11 +9,41 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/floodmark/floodmark/internal/quota"
 	"github.com/floodmark/floodmark/journal"
 )
 
 // A Tenant is somebody whose sessions nobody else sees.
-type Tenant struct{}
+type Tenant struct {
+	// Quota is what it may take of one node. What is left out has a default.
+	Quota Quota `yaml:"quota"`
+}
+
+// A Quota is what a tenant may take of one node; see [quota.Limits].
+type Quota struct {
+	Events    int   `yaml:"events"`    // a second
+	Bytes     int   `yaml:"bytes"`     // a second
+	Sessions  int   `yaml:"sessions"`  // with an event within the last hour
+	Questions int   `yaml:"questions"` // that wait for an answer
+	InFlight  int64 `yaml:"inFlight"`  // bytes that are read or judged at once
+}
+
+// Limits are the quota as it is kept.
+func (q Quota) Limits() quota.Limits {
+	return quota.Limits{Events: q.Events, Bytes: q.Bytes, Sessions: q.Sessions, Questions: q.Questions, InFlight: q.InFlight}
+}
+
+func (q Quota) check() error {
+	const most = 1 << 40
+	for name, n := range map[string]int64{
+		"events": int64(q.Events), "bytes": int64(q.Bytes), "sessions": int64(q.Sessions), "questions": int64(q.Questions), "inFlight": q.InFlight,
+	} {
+		if n < 0 || n > most {
+			return fmt.Errorf("quota.%s: %d is no number of things one may have (leave it out for the usual)", name, n)
+		}
+	}
+	return nil
+}
 
 // MaxTenants bounds the tenants of one service: each may take its share of memory.
 const MaxTenants = 4096
@@ -38,6 +68,9 @@ func (s Service) checkTenants() error {
 	for _, name := range s.TenantNames() {
 		if err := CheckTenant(name); err != nil {
 			return fmt.Errorf("tenants: %w", err)
+		}
+		if err := s.Tenants[name].Quota.check(); err != nil {
+			return fmt.Errorf("tenants.%s.%w", name, err)
 		}
 	}
 	return nil

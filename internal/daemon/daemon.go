@@ -25,6 +25,7 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/internal/quota"
 	"github.com/floodmark/floodmark/internal/telegram"
 	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/journal"
@@ -89,6 +90,7 @@ type Daemon struct {
 	network       []remote
 	tokens        *httpapi.Tokens // of those on the network; nil without one
 	people        *peopleDoor     // nil: nobody comes from an identity provider
+	quotas        *quota.Gate     // nil without tenants
 	closers       []func() error  // in the order of opening
 }
 
@@ -135,6 +137,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 }
 
 func (d *Daemon) openMonitor() error {
+	d.openQuotas()
 	d.desk, d.hub, d.ready = newDesk(d.opts.Now), owner.NewHub(), d.newReadiness()
 	d.approvers = append(d.approvers, d.desk)
 	d.live.gates = d.opts.Service.Gates()
@@ -150,7 +153,8 @@ func (d *Daemon) openMonitor() error {
 		Journal: d.store, Rules: d.live.rules, Key: d.key,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
-		Observe: d.observe, Auditor: d.auditing(), Verifiers: gates, NewRequest: newRequest,
+		Questions: d.questions,
+		Observe:   d.observe, Auditor: d.auditing(), Verifiers: gates, NewRequest: newRequest,
 	})
 	if err != nil {
 		return err

@@ -32,6 +32,8 @@ const (
 type watchedHooks struct {
 	*monitor.Monitor
 	fault func(string)
+	// enter waits for an event's turn, or refuses it.
+	enter func(ctx context.Context, tenant string, ev hook.Event) (leave func(), err error)
 }
 
 // Handle judges one event.
@@ -67,12 +69,17 @@ func (w watchedHooks) judge(ctx context.Context, tenant string, ev hook.Event) (
 			j = judged{err: fmt.Errorf("%w: %v", monitor.ErrPanic, p)}
 		}
 	}()
+	leave, err := w.enter(ctx, tenant, ev)
+	if err != nil {
+		return judged{err: err}
+	}
+	defer leave()
 	j.reply, j.err = w.Monitor.Handle(ctx, tenant, ev)
 	w.fault(pointBeforeReply)
 	return j
 }
 
-func (d *Daemon) hooksDoor() heard { return heard{watchedHooks{d.monitor, d.opts.Fault}, d} }
+func (d *Daemon) hooksDoor() heard { return heard{watchedHooks{d.monitor, d.opts.Fault, d.enter}, d} }
 
 // watchedHeads is the folder of heads with points between its steps.
 type watchedHeads struct {

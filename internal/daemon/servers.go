@@ -82,7 +82,7 @@ func closed(l net.Listener) func() error {
 func (d *Daemon) servers() []server {
 	frames, plain := hookframe.Split(d.hooks)
 	budget := hookframe.NewBudget(hookframe.MaxInFlight)
-	options := httpapi.Options{Refused: d.refused, Failed: d.failed, Budget: budget}
+	options := httpapi.Options{Refused: d.refused, Failed: d.failed, Budget: budget, Share: d.shares(budget)}
 	desk := d.ownerDesk()
 	return append(append([]server{
 		{"hook.sock", func(ctx context.Context) error {

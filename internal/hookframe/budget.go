@@ -30,10 +30,21 @@ const FullHint = "Try again in a moment; if this happens often, report large con
 type Budget struct {
 	limit int64
 	used  atomic.Int64
+	whole *Budget // what this is a share of; nil if it is the whole
 }
 
 // NewBudget returns a budget of so many bytes.
 func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
+
+// Share returns a budget whose bytes are also taken from b.
+func (b *Budget) Share(limit int64) *Budget { return &Budget{limit: limit, whole: b} }
+
+// give gives bytes back.
+func (b *Budget) give(n int64) {
+	for ; b != nil; b = b.whole {
+		b.used.Add(-n)
+	}
+}
 
 // Used is how many bytes are in flight.
 func (b *Budget) Used() int64 { return b.used.Load() }
@@ -41,6 +52,11 @@ func (b *Budget) Used() int64 { return b.used.Load() }
 // take counts n more bytes of an event that has held bytes already. It counts
 // nothing if they do not fit.
 func (b *Budget) take(held, n int64) error {
+	if b.whole != nil {
+		if err := b.whole.take(held, n); err != nil {
+			return err
+		}
+	}
 	limit := b.limit
 	if held+n > smallEvent {
 		limit -= limit / keptForSmall
@@ -48,6 +64,7 @@ func (b *Budget) take(held, n int64) error {
 	for {
 		used := b.used.Load()
 		if used+n > limit {
+			b.whole.give(n)
 			return fmt.Errorf("%w (%d bytes in flight, at most %d)", ErrFull, used, b.limit)
 		}
 		if b.used.CompareAndSwap(used, used+n) {
@@ -74,7 +91,7 @@ func (b *Budget) Claim() *Claim {
 // Release lets go. The last one gives the bytes back.
 func (c *Claim) Release() {
 	if c.holders.Add(-1) == 0 {
-		c.budget.used.Add(-c.bytes.Swap(0))
+		c.budget.give(c.bytes.Swap(0))
 	}
 }
 
@@ -121,6 +138,14 @@ func budgetOf(ctx context.Context) *Budget {
 // WithClaim says which event ctx is about.
 func WithClaim(ctx context.Context, c *Claim) context.Context {
 	return context.WithValue(ctx, claimKey{}, c)
+}
+
+// Size is how many bytes the event that ctx is about has taken.
+func Size(ctx context.Context) int64 {
+	if c, ok := ctx.Value(claimKey{}).(*Claim); ok {
+		return c.bytes.Load()
+	}
+	return 0
 }
 
 // Hold keeps the bytes of the event that ctx is about counted until release is

@@ -103,3 +103,36 @@ func TestServeRefusesBeyondTheBudget(t *testing.T) {
 		t.Errorf("%v, %d bytes left", err, b.Used())
 	}
 }
+
+// A share takes from the whole, and cannot take all of it; all bytes come back.
+func TestBudgetShare(t *testing.T) {
+	whole := hookframe.NewBudget(1000)
+	mine, yours := whole.Share(600), whole.Share(600)
+	a, b, c := mine.Claim(), mine.Claim(), yours.Claim()
+	read := func(claim *hookframe.Claim, n int) error {
+		_, err := io.ReadAll(claim.Reader(strings.NewReader(strings.Repeat("x", n))))
+		return err
+	}
+	if err := read(a, 600); err != nil {
+		t.Error(err)
+	}
+	if err := read(b, 1); !errors.Is(err, hookframe.ErrFull) {
+		t.Errorf("more than a share: %v", err)
+	}
+	if err := read(c, 400); err != nil {
+		t.Errorf("what another's share left: %v", err)
+	}
+	if err := read(yours.Claim(), 1); !errors.Is(err, hookframe.ErrFull) {
+		t.Errorf("more than the whole: %v", err)
+	}
+	a.Release()
+	b.Release()
+	c.Release()
+	if whole.Used() != 0 || mine.Used() != 0 || yours.Used() != 0 {
+		t.Errorf("%d, %d, %d stay", whole.Used(), mine.Used(), yours.Used())
+	}
+	ctx := hookframe.WithClaim(t.Context(), a)
+	if hookframe.Size(ctx) != 0 || hookframe.Size(t.Context()) != 0 {
+		t.Error("bytes of nothing")
+	}
+}

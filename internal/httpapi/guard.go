@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,9 @@ type Options struct {
 	// Budget bounds the bytes of all events in flight, with those of other
 	// doors; nil means one of [hookframe.MaxInFlight] for this handler alone.
 	Budget *hookframe.Budget
+	// Share is the part of the budget that a caller of the HookService takes
+	// from; nil, or one that returns nil, means the budget itself.
+	Share func(who Identity) *hookframe.Budget
 }
 
 const (
@@ -74,6 +78,7 @@ type guard struct {
 	methods map[string]method // by path
 	limit   int
 	budget  *hookframe.Budget
+	shared  bool // callers have shares of it
 	opts    Options
 	errors  *connect.ErrorWriter
 }
@@ -120,7 +125,11 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel = context.WithTimeout(ctx, or(g.opts.MaxWait, DefaultMaxWait))
 		defer cancel()
 	}
-	claim := g.budget.Claim()
+	budget := g.budget
+	if g.shared && g.opts.Share != nil {
+		budget = cmp.Or(g.opts.Share(who), budget)
+	}
+	claim := budget.Claim()
 	defer claim.Release()
 	g.next.ServeHTTP(w, g.read(w, r.WithContext(hookframe.WithClaim(ctx, claim)), claim))
 }

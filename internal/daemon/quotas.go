@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/quota"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// openQuotas makes the gate before the monitor, if there are tenants: a laptop
+// has nobody to share with.
+func (d *Daemon) openQuotas() {
+	if len(d.opts.Service.Tenants) == 0 {
+		return
+	}
+	limits := map[string]quota.Limits{}
+	for name, t := range d.opts.Service.Tenants {
+		limits[name] = t.Quota.Limits()
+	}
+	d.quotas = quota.NewGate(limits, quota.UsualTurns(runtime.GOMAXPROCS(0)), d.opts.Now)
+}
+
+// enter lets an event to the monitor when it is its tenant's turn. Over quota is
+// a refusal, which restricts and says so.
+func (d *Daemon) enter(ctx context.Context, tenant string, ev hook.Event) (leave func(), err error) {
+	if d.quotas == nil || !d.opts.Service.HasTenant(tenant) {
+		return func() {}, nil // who is not known is refused behind this
+	}
+	leave, err = d.quotas.Enter(ctx, tenant, ev.Session, hookframe.Size(ctx))
+	if !errors.Is(err, quota.ErrOver) {
+		return leave, err
+	}
+	d.notes.add(tenant, "over-quota", err.Error(), d.opts.Now())
+	d.notes.add("", "over-quota", "tenant "+tenant+": "+err.Error(), d.opts.Now())
+	return nil, &monitor.Refusal{
+		Reason: "your tenant is " + err.Error(), Hint: "Try again in a moment; whoever runs this monitor can raise the quota under tenants in service.yaml.", Err: err,
+	}
+}
+
+// questions is how many questions of a tenant may wait.
+func (d *Daemon) questions(tenant string) int {
+	if d.quotas == nil {
+		return 0
+	}
+	return d.quotas.Questions(tenant)
+}
+
+// shares are the parts of the budget of bytes in flight that tenants have.
+func (d *Daemon) shares(whole *hookframe.Budget) func(httpapi.Identity) *hookframe.Budget {
+	all := map[string]*hookframe.Budget{}
+	for name, t := range d.opts.Service.Tenants {
+		all[name] = whole.Share(t.Quota.Limits().Filled().InFlight)
+	}
+	return func(who httpapi.Identity) *hookframe.Budget { return all[who.Tenant] }
+}

@@ -1,0 +1,149 @@
+// Package quota keeps one tenant from taking what others need: it bounds what a
+// tenant may send, and lets tenants in by turns where all want more than there
+// is. It judges nothing, and whoever it does not let in is refused.
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/floodmark/floodmark"
+)
+
+// Limits are what one tenant may take at one node. A zero field has the default.
+type Limits struct {
+	// Events and Bytes are per second; a burst may take as much as two seconds.
+	Events, Bytes int
+	// Sessions counts those with an event within [SessionTime].
+	Sessions int
+	// Questions counts those that wait for an answer.
+	Questions int
+	// InFlight bounds the bytes of events that are read or judged at once.
+	InFlight int64
+}
+
+// The defaults, and what a session takes to be over for its quota.
+const (
+	DefaultEvents    = 200
+	DefaultBytes     = 16 << 20
+	DefaultSessions  = 10_000
+	DefaultQuestions = 100
+	DefaultInFlight  = 64 << 20
+	SessionTime      = time.Hour
+)
+
+// burstSeconds is how much of a rate may come at once; the least of events and
+// bytes is what one agent's turn, and the largest event, need.
+const (
+	burstSeconds = 2
+	leastEvents  = 20
+	leastBytes   = 33 << 20
+)
+
+// Filled returns the limits with defaults where nothing was set.
+func (l Limits) Filled() Limits {
+	set := func(field *int, usual int) {
+		if *field <= 0 {
+			*field = usual
+		}
+	}
+	set(&l.Events, DefaultEvents)
+	set(&l.Bytes, DefaultBytes)
+	set(&l.Sessions, DefaultSessions)
+	set(&l.Questions, DefaultQuestions)
+	if l.InFlight <= 0 {
+		l.InFlight = DefaultInFlight
+	}
+	return l
+}
+
+// ErrOver says that a tenant has taken all it may. The text says of what.
+var ErrOver = errors.New("over quota")
+
+// A Gate stands before the monitor. It is safe for concurrent use.
+type Gate struct {
+	turns *Turns
+	now   func() time.Time
+
+	mu      sync.Mutex // guards what is below
+	tenants map[string]*tenant
+}
+
+// tenant is what one has taken.
+type tenant struct {
+	limits   Limits
+	events   *rate.Limiter
+	bytes    *rate.Limiter
+	sessions map[floodmark.SessionID]time.Time // the last event of each
+}
+
+// NewGate returns a gate for tenants with limits. Tenants without limits only
+// take turns with the others.
+func NewGate(limits map[string]Limits, turns *Turns, now func() time.Time) *Gate {
+	g := &Gate{turns: turns, now: now, tenants: map[string]*tenant{}}
+	for name, l := range limits {
+		l = l.Filled()
+		g.tenants[name] = &tenant{
+			limits: l, sessions: map[floodmark.SessionID]time.Time{},
+			events: rate.NewLimiter(rate.Limit(l.Events), max(leastEvents, burstSeconds*l.Events)),
+			bytes:  rate.NewLimiter(rate.Limit(l.Bytes), max(leastBytes, burstSeconds*l.Bytes)),
+		}
+	}
+	return g
+}
+
+// Enter lets an event of so many bytes in when it is its tenant's turn. Whoever
+// got no error calls leave once.
+func (g *Gate) Enter(ctx context.Context, name string, s floodmark.SessionID, bytes int64) (leave func(), err error) {
+	if err := g.charge(name, s, bytes); err != nil {
+		return nil, err
+	}
+	return g.turns.Enter(ctx, name)
+}
+
+// charge counts an event, or says of what there was too much.
+func (g *Gate) charge(name string, s floodmark.SessionID, bytes int64) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.tenants[name]
+	if t == nil {
+		return nil
+	}
+	now := g.now()
+	if _, known := t.sessions[s]; !known && len(t.sessions) >= t.limits.Sessions {
+		t.forget(now)
+		if len(t.sessions) >= t.limits.Sessions {
+			return fmt.Errorf("%w: more than %d sessions within an hour", ErrOver, t.limits.Sessions)
+		}
+	}
+	if !t.events.AllowN(now, 1) {
+		return fmt.Errorf("%w: more than %d events a second", ErrOver, t.limits.Events)
+	}
+	if !t.bytes.AllowN(now, int(min(bytes, int64(t.bytes.Burst())))) {
+		return fmt.Errorf("%w: more than %d bytes a second", ErrOver, t.limits.Bytes)
+	}
+	t.sessions[s] = now
+	return nil
+}
+
+// forget lets the sessions go that are over.
+func (t *tenant) forget(now time.Time) {
+	for s, last := range t.sessions {
+		if now.Sub(last) >= SessionTime {
+			delete(t.sessions, s)
+		}
+	}
+}
+
+// Questions is how many questions of a tenant may wait; zero for any number.
+func (g *Gate) Questions(name string) int {
+	if t := g.tenants[name]; t != nil { // the map never changes
+		return t.limits.Questions
+	}
+	return 0
+}

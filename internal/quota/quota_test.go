@@ -1,0 +1,203 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/floodmark/floodmark"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Each limit holds at its number and not one beyond, says which it was, and
+// leaves other tenants alone.
+func TestLimits(t *testing.T) {
+	now := time.Unix(1000, 0)
+	g := NewGate(map[string]Limits{"a": {Events: 50, Bytes: 40 << 20, Sessions: 3}, "b": {}}, NewTurns(4, 4, 4), func() time.Time { return now })
+	enter := func(tenant string, s floodmark.SessionID, bytes int64) error {
+		leave, err := g.Enter(t.Context(), tenant, s, bytes)
+		if err == nil {
+			leave()
+		}
+		return err
+	}
+	over := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, ErrOver) || !strings.Contains(err.Error(), what) {
+			t.Errorf("want %s: %v", what, err)
+		}
+	}
+	for i := range 100 {
+		if err := enter("a", floodmark.SessionID(fmt.Sprint(i%3)), 0); err != nil {
+			t.Fatalf("event %d: %v", i, err)
+		}
+	}
+	over("50 events a second", enter("a", "0", 0))
+	over("3 sessions within an hour", enter("a", "9", 0))
+	now = now.Add(time.Second)
+	if err := enter("a", "0", 80<<20); err != nil {
+		t.Error(err)
+	}
+	over("bytes a second", enter("a", "0", 1<<20))
+	if err := enter("b", "0", 1<<20); err != nil {
+		t.Errorf("another tenant: %v", err)
+	}
+	for range 10 * DefaultEvents {
+		if err := enter("", "0", 1<<30); err != nil {
+			t.Fatalf("whoever runs the monitor: %v", err)
+		}
+	}
+	now = now.Add(SessionTime)
+	if err := enter("a", "9", 0); err != nil {
+		t.Errorf("an hour later: %v", err)
+	}
+	if g.Questions("a") != DefaultQuestions || g.Questions("") != 0 {
+		t.Error("questions")
+	}
+}
+
+// However many of one tenant wait, another's event is let in at the second place
+// that becomes free.
+func TestTurns(t *testing.T) {
+	turns := NewTurns(2, 2, 1000)
+	var held []func()
+	for range 2 {
+		leave, err := turns.Enter(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, leave)
+	}
+	in := make(chan string, 1000)
+	var wait sync.WaitGroup
+	queue := func(tenant string) {
+		before := turns.waits()
+		wait.Go(func() {
+			leave, err := turns.Enter(t.Context(), tenant)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			in <- tenant
+			leave()
+		})
+		for turns.waits() == before {
+			runtime.Gosched()
+		}
+	}
+	for range 500 {
+		queue("a")
+	}
+	queue("b")
+	queue("c")
+	held[0]()
+	wait.Wait()
+	held[1]()
+	close(in)
+	var order []string
+	for tenant := range in {
+		order = append(order, tenant)
+	}
+	if b, c := slices.Index(order, "b"), slices.Index(order, "c"); b > 4 || c > 5 {
+		t.Errorf("b came in as number %d, c as %d of %d", b+1, c+1, len(order))
+	}
+	if len(turns.lines) != 0 || len(turns.order) != 0 || turns.used != 0 {
+		t.Errorf("left behind: %+v", turns)
+	}
+}
+
+func (t *Turns) waits() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := 0
+	for _, l := range t.lines {
+		n += len(l.waiting)
+	}
+	return n
+}
+
+// One tenant never has all places: what waits for a slow gate of one does not
+// keep another out.
+func TestAShareIsLeft(t *testing.T) {
+	turns := NewTurns(4, 3, 1)
+	var held []func()
+	for range 3 {
+		leave, err := turns.Enter(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, leave)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waits := make(chan error, 1)
+	go func() { _, err := turns.Enter(ctx, "a"); waits <- err }()
+	for turns.waits() == 0 {
+		runtime.Gosched()
+	}
+	if _, err := turns.Enter(t.Context(), "a"); !errors.Is(err, ErrOver) {
+		t.Errorf("more than may wait: %v", err)
+	}
+	leave, err := turns.Enter(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	cancel()
+	if err := <-waits; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for _, leave := range held {
+		leave()
+	}
+	if len(turns.lines) != 0 || turns.used != 0 {
+		t.Errorf("left behind: %+v", turns)
+	}
+}
+
+// Whatever comes and goes, no more places are taken than there are, nobody has
+// more than a share, and all places come back.
+func TestTurnsLaw(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		places := rapid.IntRange(1, 4).Draw(t, "places")
+		share := rapid.IntRange(1, places).Draw(t, "share")
+		turns := NewTurns(places, share, 100)
+		names := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 40).Draw(t, "names")
+		impatient := rapid.SliceOfN(rapid.Bool(), len(names), len(names)).Draw(t, "impatient")
+		var in atomic.Int64
+		var wait sync.WaitGroup
+		for i, name := range names {
+			wait.Go(func() {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				if impatient[i] {
+					cancel()
+				}
+				leave, err := turns.Enter(ctx, name)
+				if err != nil {
+					return
+				}
+				if n := in.Add(1); n > int64(places) {
+					t.Errorf("%d at once", n)
+				}
+				runtime.Gosched()
+				in.Add(-1)
+				leave()
+			})
+		}
+		wait.Wait()
+		if turns.used != 0 || len(turns.order) != 0 || len(turns.lines) != 0 {
+			t.Errorf("left behind: %+v", turns)
+		}
+	})
+}

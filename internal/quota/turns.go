@@ -1,0 +1,142 @@
+package quota
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Turns let events of several tenants in by turns: of those that wait, each
+// tenant's first comes before anybody's second. One tenant never has all places,
+// so that another does not wait for the slowest of its events.
+type Turns struct {
+	places, share, queue int
+
+	mu    sync.Mutex // guards what is below
+	used  int
+	lines map[string]*line
+	order []*line // those where somebody waits, whose turn is next first
+}
+
+// A line is the events of one tenant.
+type line struct {
+	tenant  string
+	used    int
+	waiting []chan struct{}
+}
+
+// What a node works on at once. Whoever is let in waits for all that were let in
+// before, so places are few: enough to keep the processors busy while others
+// wait for the disk. Three quarters of them are what one tenant can have.
+const (
+	leastPlaces        = 16
+	placesPerProcessor = 8
+	queueLength        = 256
+)
+
+// UsualTurns are those of a node with so many processors.
+func UsualTurns(processors int) *Turns {
+	places := max(leastPlaces, placesPerProcessor*processors)
+	return NewTurns(places, places*3/4, queueLength)
+}
+
+// NewTurns returns turns for so many places, of which one tenant has at most a
+// share, while so many more of its events wait.
+func NewTurns(places, share, queue int) *Turns {
+	return &Turns{places: places, share: min(share, places), queue: queue, lines: map[string]*line{}}
+}
+
+// Enter waits for a place. Whoever got no error calls leave once.
+func (t *Turns) Enter(ctx context.Context, tenant string) (leave func(), err error) {
+	t.mu.Lock()
+	l := t.lines[tenant]
+	if l == nil {
+		l = &line{tenant: tenant}
+		t.lines[tenant] = l
+	}
+	if len(l.waiting) == 0 && t.fits(l) && !t.others() {
+		t.seat(l)
+		t.mu.Unlock()
+		return func() { t.leave(l) }, nil
+	}
+	if len(l.waiting) >= t.queue {
+		t.mu.Unlock()
+		return nil, fmt.Errorf("%w: more than %d events wait", ErrOver, t.queue)
+	}
+	turn := make(chan struct{})
+	if l.waiting = append(l.waiting, turn); len(l.waiting) == 1 {
+		t.order = append(t.order, l)
+	}
+	t.mu.Unlock()
+	select {
+	case <-turn:
+		return func() { t.leave(l) }, nil
+	case <-ctx.Done():
+		t.giveUp(l, turn)
+		return nil, ctx.Err()
+	}
+}
+
+// fits reports whether a line may have one more place.
+func (t *Turns) fits(l *line) bool { return t.used < t.places && l.used < t.share }
+
+// others reports whether somebody waits who could be let in.
+func (t *Turns) others() bool { return slices.ContainsFunc(t.order, t.fits) }
+
+func (t *Turns) seat(l *line) {
+	t.used++
+	l.used++
+}
+
+// leave gives a place back, to whoever's turn it is.
+func (t *Turns) leave(l *line) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.used--
+	l.used--
+	t.next()
+	t.tidy(l)
+}
+
+// next lets in whoever fits. A line whose first was let in goes to the end.
+func (t *Turns) next() {
+	for {
+		i := slices.IndexFunc(t.order, t.fits)
+		if i < 0 {
+			return
+		}
+		l := t.order[i]
+		t.order = slices.Delete(t.order, i, i+1)
+		t.seat(l)
+		close(l.waiting[0])
+		if l.waiting = slices.Delete(l.waiting, 0, 1); len(l.waiting) > 0 {
+			t.order = append(t.order, l)
+		}
+	}
+}
+
+// giveUp leaves the line. A turn that came at the same moment is passed on.
+func (t *Turns) giveUp(l *line, turn chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.Index(l.waiting, turn)
+	if i < 0 {
+		t.used--
+		l.used--
+		t.next()
+		t.tidy(l)
+		return
+	}
+	if l.waiting = slices.Delete(l.waiting, i, i+1); len(l.waiting) == 0 {
+		t.order = slices.DeleteFunc(t.order, func(o *line) bool { return o == l })
+		t.tidy(l)
+	}
+}
+
+// tidy forgets a line where nobody is: names of tenants may be anybody's.
+func (t *Turns) tidy(l *line) {
+	if l.used == 0 && len(l.waiting) == 0 && t.lines[l.tenant] == l {
+		delete(t.lines, l.tenant)
+	}
+}
