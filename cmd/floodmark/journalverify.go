@@ -105,12 +105,16 @@ func (c *console) verifyOffline(ctx context.Context, p place) (_ *wire.VerifyRep
 	if service.Journal.InDatabase() {
 		return nil, refuse("start the monitor, and leave --offline out", "the journal is kept in a database, not in a file")
 	}
-	for _, file := range []string{paths.Journal, paths.Keys} { // opening would make new ones
+	need := []string{paths.Journal, paths.Keys} // opening would make new ones
+	if service.Keys != "" {
+		need[1] = service.Keys
+	}
+	for _, file := range need {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			return nil, unreadable(file, err)
 		}
 	}
-	keys, err := config.LoadKeys(paths.Keys, "floodmark/journal")
+	keys, err := config.KeysOf(service, paths, "floodmark/journal")
 	if err != nil {
 		return nil, refuse("", "%s", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 )
 
@@ -30,6 +31,13 @@ func (j Journal) Databases() []Shard {
 		return []Shard{{Store: j.Store, To: shards - 1}}
 	}
 	return slices.SortedFunc(slices.Values(j.Shards), func(a, b Shard) int { return a.From - b.From })
+}
+
+func (s Service) checkKeys() error {
+	if s.Keys != "" && !filepath.IsAbs(s.Keys) {
+		return fmt.Errorf("keys: %q is not a full path", s.Keys)
+	}
+	return nil
 }
 
 func (j Journal) check() error {

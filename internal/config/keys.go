@@ -19,6 +19,9 @@ type Keys struct {
 	Index provenance.Key
 	// Signing is for the journal's heads and tombstones.
 	Signing journal.Key
+	// Tenants are index keys of their own, by tenant. Those of others follow from
+	// Index.
+	Tenants map[string]TenantKey
 	// New says that they were made just now.
 	New bool
 }

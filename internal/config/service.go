@@ -26,6 +26,8 @@ type Service struct {
 	Journal Journal `yaml:"journal"`
 	// Listen are the network doors, each with TLS.
 	Listen []Listen `yaml:"listen"`
+	// Keys is a mounted folder of keys that nodes share; empty: keys of our own.
+	Keys string `yaml:"keys"`
 	// Metrics is the loopback address that shows counters, or [MetricsListen];
 	// empty: none.
 	Metrics string `yaml:"metrics"`
@@ -225,6 +227,9 @@ func (s Service) check() error {
 		return fmt.Errorf("metrics: %q is not a loopback address (write 127.0.0.1:9464, or listen for the network doors)", s.Metrics)
 	case len(s.Listen) == 0:
 		return errors.New("metrics: there is no network door to show them at (write listen, or 127.0.0.1:9464 here)")
+	}
+	if err := s.checkKeys(); err != nil {
+		return err
 	}
 	return s.Journal.check()
 }

@@ -116,7 +116,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if d.live, err = newLive(o.Paths, o.Now); err != nil {
 		return nil, err
 	}
-	if d.keys, err = config.LoadKeys(o.Paths.Keys, "floodmark/journal"); err != nil {
+	if d.keys, err = config.KeysOf(o.Service, o.Paths, "floodmark/journal"); err != nil {
 		return nil, err
 	}
 	if err := d.openStore(ctx); err != nil {

@@ -360,3 +360,18 @@ func TestAnUnknownTenantIsRefused(t *testing.T) {
 		t.Error("two tenants have one key")
 	}
 }
+
+// A tenant with a mounted key has that one, and the others keep theirs.
+func TestATenantsOwnKey(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	before, _ := f.d.key("beta")
+	f.d.keys.Tenants = map[string]config.TenantKey{"acme": {ID: "1", Key: [32]byte{1}}, "ghost": {ID: "1", Key: [32]byte{2}}}
+	mine, err := f.d.key("acme")
+	after, _ := f.d.key("beta")
+	if err != nil || mine != [32]byte{1} || after != before {
+		t.Errorf("the mounted key is not used, or for somebody else, too: %v", err)
+	}
+	if _, err := f.d.key("ghost"); err == nil {
+		t.Error("a key makes no tenant: service.yaml does")
+	}
+}

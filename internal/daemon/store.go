@@ -130,6 +130,9 @@ func (d *Daemon) key(tenant string) (provenance.Key, error) {
 	if !d.opts.Service.HasTenant(tenant) {
 		return provenance.Key{}, fmt.Errorf("there is no tenant %q here: name it under tenants in service.yaml", tenant)
 	}
+	if own, ok := d.keys.Tenants[tenant]; ok {
+		return own.Key, nil
+	}
 	var key provenance.Key
 	derived, err := hkdf.Key(sha256.New, d.keys.Index[:], nil, "floodmark tenant key 1: "+tenant, len(key))
 	copy(key[:], derived)

@@ -1,0 +1,137 @@
+package config
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// The files of a mounted folder of keys, as a Secret of Kubernetes is mounted.
+const (
+	mountedIndex   = "index.key"    // 32 bytes
+	mountedJournal = "journal.key"  // as «floodmark serve» makes it
+	mountedTenants = "tenants.keys" // optional: a line for each tenant with a key of its own
+)
+
+const (
+	maxKeyBytes        = 4 << 10
+	maxTenantKeysBytes = 1 << 20
+	maxKeyIDBytes      = 64
+)
+
+// KeysOf returns the keys of an installation: those that are mounted where
+// service.yaml says, which are never made, or those in its own folder.
+func KeysOf(s Service, p Paths, name string) (Keys, error) {
+	if s.Keys == "" {
+		return LoadKeys(p.Keys, name)
+	}
+	return loadMounted(s.Keys)
+}
+
+// loadMounted reads keys that somebody else keeps: nodes of a fleet have the
+// same. Links may lead to other files of the folder and nowhere else.
+func loadMounted(dir string) (Keys, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Keys{}, fmt.Errorf("open the folder of keys: %w", err)
+	}
+	defer root.Close()
+	var k Keys
+	index, err := mountedFile(root, mountedIndex, maxKeyBytes)
+	if err != nil {
+		return Keys{}, err
+	}
+	if len(index) != len(k.Index) {
+		return Keys{}, fmt.Errorf("%s: %d bytes, want %d", filepath.Join(dir, mountedIndex), len(index), len(k.Index))
+	}
+	copy(k.Index[:], index)
+	secret, err := mountedFile(root, mountedJournal, maxKeyBytes)
+	if err != nil {
+		return Keys{}, err
+	}
+	if k.Signing, err = journal.ParseKey(string(secret)); err != nil {
+		return Keys{}, fmt.Errorf("%s: %w", filepath.Join(dir, mountedJournal), err)
+	}
+	own, err := mountedFile(root, mountedTenants, maxTenantKeysBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
+	if err == nil {
+		k.Tenants, err = parseTenantKeys(string(own))
+	}
+	if err != nil {
+		return Keys{}, fmt.Errorf("%s: %w", filepath.Join(dir, mountedTenants), err)
+	}
+	return k, nil
+}
+
+// mountedFile reads a file that nobody else can read, and only its owner write.
+func mountedFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: not a plain file", f.Name())
+	case info.Mode().Perm()&0o027 != 0:
+		return nil, fmt.Errorf("%s: others can read it, or its group write it (mount it with defaultMode: 0440)", f.Name())
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s: larger than %d bytes", f.Name(), limit)
+	}
+	return data, err
+}
+
+// A TenantKey is a tenant's own index key, with the name it has for people.
+type TenantKey struct {
+	ID  string
+	Key provenance.Key
+}
+
+// parseTenantKeys reads lines of tenant, id and key in base64. No error holds a
+// key.
+func parseTenantKeys(text string) (map[string]TenantKey, error) {
+	keys := map[string]TenantKey{}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if len(words) != 3 {
+			return nil, fmt.Errorf("line %d: want three words: tenant, id, key in base64", number)
+		}
+		tenant, id := words[0], words[1]
+		var k TenantKey
+		raw, err := base64.StdEncoding.DecodeString(words[2])
+		switch _, twice := keys[tenant]; {
+		case err != nil || len(raw) != len(k.Key):
+			return nil, fmt.Errorf("line %d: the key is not %d bytes in base64", number, len(k.Key))
+		case len(tenant) > journal.MaxTenantBytes || len(id) > maxKeyIDBytes:
+			return nil, fmt.Errorf("line %d: a tenant has at most %d bytes, an id %d", number, journal.MaxTenantBytes, maxKeyIDBytes)
+		case twice:
+			return nil, fmt.Errorf("line %d: tenant %.100q has a second key: keys cannot be changed yet, and what was seen under the first would not be recognised (leave one line)", number, tenant)
+		case len(keys) >= MaxTenants:
+			return nil, fmt.Errorf("line %d: more than %d tenants", number, MaxTenants)
+		}
+		k.ID = id
+		copy(k.Key[:], raw)
+		keys[tenant] = k
+	}
+	return keys, nil
+}
