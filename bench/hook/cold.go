@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/floodmark/floodmark/bench/figures"
 )
 
 // cold measures first calls, each of which has to start the monitor: of an
@@ -48,6 +50,6 @@ func coldHere(ctx context.Context, programs, home string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(ms(took))
+	fmt.Println(figures.MS(took))
 	return nil
 }

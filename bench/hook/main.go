@@ -7,18 +7,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strings"
-	"time"
+
+	"github.com/floodmark/floodmark/bench/figures"
 )
 
 type options struct {
@@ -32,28 +28,14 @@ type options struct {
 
 // evidence is what is kept of a run.
 type evidence struct {
-	Suite    string    `json:"suite"`
-	Commit   string    `json:"commit"`
-	Modified bool      `json:"modified"` // the tree had changes that are not in the commit
-	Began    time.Time `json:"began"`
-	Seconds  float64   `json:"seconds"`
-	Go       string    `json:"go"`
-	Cores    int       `json:"cores"`
-	Load     string    `json:"load"` // of the machine, before
-	Seed     uint64    `json:"seed"`
-	Pairs    int       `json:"pairs"`
-	Allowed  int       `json:"allowed"` // calls that were judged and allowed: all
-	Empty    spread    `json:"empty_ms"`
-	Hook     spread    `json:"hook_ms"`
-	Ratio    spread    `json:"ratio"`   // of each pair
-	Cold     []float64 `json:"cold_ms"` // each the first call of an account, which starts the monitor
-	Notes    []string  `json:"notes,omitempty"`
-}
-
-// A spread is how a figure is distributed.
-type spread struct {
-	Median float64 `json:"median"`
-	P99    float64 `json:"p99"`
+	figures.Run
+	Pairs   int            `json:"pairs"`
+	Allowed int            `json:"allowed"` // calls that were judged and allowed: all
+	Empty   figures.Spread `json:"empty_ms"`
+	Hook    figures.Spread `json:"hook_ms"`
+	Ratio   figures.Spread `json:"ratio"`   // of each pair
+	Cold    []float64      `json:"cold_ms"` // each the first call of an account, which starts the monitor
+	Notes   []string       `json:"notes,omitempty"`
 }
 
 func main() {
@@ -81,50 +63,18 @@ func run(ctx context.Context, o options) error {
 	if o.cold != "" {
 		return coldHere(ctx, programs, o.cold)
 	}
-	// A socket's path must be short, and what lies below /tmp is nobody's own.
-	home, err := os.UserHomeDir()
+	home, err := figures.NewHome()
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(home, ".fm-bench-")
-	if err != nil {
+	defer home.Remove()
+	e := evidence{Run: figures.Begin(ctx, "hook", o.seed), Pairs: o.pairs}
+	if err := warm(ctx, o, programs, home, &e); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	e := evidence{Suite: "hook", Began: time.Now().UTC().Truncate(time.Second), Go: runtime.Version(), Cores: runtime.NumCPU(), Seed: o.seed, Pairs: o.pairs, Load: load()}
-	e.Commit, e.Modified = commit(ctx)
-	if err := warm(ctx, o, programs, dir, &e); err != nil {
-		return err
-	}
-	if e.Cold, err = cold(ctx, o, programs, dir); err != nil {
+	if e.Cold, err = cold(ctx, o, programs, home.Dir); err != nil {
 		e.Notes = append(e.Notes, "the first call was not measured: "+err.Error())
 	}
-	e.Seconds = time.Since(e.Began).Round(time.Second).Seconds()
-	data, err := json.MarshalIndent(e, "", "  ")
-	if err != nil {
-		return err
-	}
-	data = append(data, '\n')
-	if _, err := os.Stdout.Write(data); err != nil || o.json == "" {
-		return err
-	}
-	return os.WriteFile(o.json, data, 0o644) //nolint:gosec // everybody may read it
-}
-
-func load() string {
-	data, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "not known"
-	}
-	first, _, _ := bytes.Cut(data, []byte(" "))
-	return string(first)
-}
-
-func commit(ctx context.Context) (hash string, modified bool) {
-	head, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
-	if err != nil {
-		return "", true
-	}
-	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--untracked-files=no").Output()
-	return strings.TrimSpace(string(head)), err != nil || len(bytes.TrimSpace(changes)) > 0
+	e.End()
+	return figures.Write(e, o.json)
 }

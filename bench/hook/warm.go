@@ -8,16 +8,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
-)
 
-// startWithin is how long a monitor may take to answer.
-const startWithin = 20 * time.Second
+	"github.com/floodmark/floodmark/bench/figures"
+)
 
 // A caller plays Codex: it starts the hook program as Codex does.
 type caller struct {
@@ -92,13 +89,13 @@ func (c caller) begin(ctx context.Context) error {
 }
 
 // warm measures the pairs.
-func warm(ctx context.Context, o options, programs, dir string, e *evidence) error {
-	empty, err := emptyProgram(ctx, dir)
+func warm(ctx context.Context, o options, programs string, home figures.Home, e *evidence) error {
+	empty, err := emptyProgram(ctx, home.Dir)
 	if err != nil {
 		return err
 	}
-	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: dir, env: []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}}
-	stop, err := monitor(ctx, programs, dir, c.env)
+	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: home.Dir, env: home.Env}
+	stop, err := home.Monitor(ctx, filepath.Join(programs, "floodmark"), "version: 1\nprofile: coding\n")
 	if err != nil {
 		return err
 	}
@@ -127,21 +124,11 @@ func warm(ctx context.Context, o options, programs, dir string, e *evidence) err
 			return fmt.Errorf("pair %d: %w", n, err)
 		}
 		e.Allowed++
-		empties, hooks = append(empties, ms(times[0])), append(hooks, ms(times[1]))
+		empties, hooks = append(empties, figures.MS(times[0])), append(hooks, figures.MS(times[1]))
 		ratios = append(ratios, times[1].Seconds()/times[0].Seconds())
 	}
-	e.Empty, e.Hook, e.Ratio = spreadOf(empties), spreadOf(hooks), spreadOf(ratios)
+	e.Empty, e.Hook, e.Ratio = figures.SpreadOf(empties), figures.SpreadOf(hooks), figures.SpreadOf(ratios)
 	return nil
-}
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-func spreadOf(list []float64) spread {
-	if len(list) == 0 {
-		return spread{}
-	}
-	list = slices.Sorted(slices.Values(list))
-	return spread{Median: list[len(list)/2], P99: list[min(len(list)-1, len(list)*99/100)]}
 }
 
 // emptyProgram builds a Go program that does nothing, as the hook is built.
@@ -154,32 +141,4 @@ func emptyProgram(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("build an empty program: %w\n%s", err, text)
 	}
 	return program, nil
-}
-
-// monitor starts one for this home, and returns what ends it.
-func monitor(ctx context.Context, programs, dir string, env []string) (stop func(), err error) {
-	policy := filepath.Join(dir, "policy.yaml")
-	if err := os.WriteFile(policy, []byte("version: 1\nprofile: coding\n"), 0o600); err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, filepath.Join(programs, "floodmark"), "serve", "--policy", policy)
-	cmd.Env = env
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	stop = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
-	for began := time.Now(); time.Since(began) < startWithin; time.Sleep(20 * time.Millisecond) {
-		if conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket(dir)); err == nil {
-			return stop, conn.Close()
-		}
-	}
-	stop()
-	return nil, fmt.Errorf("no monitor after %s: %s", startWithin, said.String())
-}
-
-// socket is where the monitor of a home listens.
-func socket(home string) string {
-	return filepath.Join(home, ".local", "state", "floodmark", "run", "hook.sock")
 }

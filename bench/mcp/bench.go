@@ -1,22 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
+	"github.com/floodmark/floodmark/bench/figures"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
-
-// startWithin is how long a monitor may take to answer.
-const startWithin = 20 * time.Second
 
 // policy describes the tools, so that the monitor lets them pass.
 const policy = `version: 1
@@ -27,9 +23,9 @@ tools:
 
 // A bench is a monitor with a home of its own, and ways to the server.
 type bench struct {
-	dir, floodmark, self string
-	env                  []string
-	stop                 func()
+	figures.Home
+	floodmark, self string
+	stop            func()
 }
 
 func newBench(ctx context.Context, o options) (*bench, error) {
@@ -41,49 +37,20 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A socket's path must be short, and what lies below /tmp is nobody's own.
-	home, err := os.UserHomeDir()
+	home, err := figures.NewHome()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(home, ".fm-bench-")
-	if err != nil {
-		return nil, err
-	}
-	b := &bench{dir: dir, floodmark: filepath.Join(programs, "floodmark"), self: self, env: []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}}
-	if err := b.monitor(ctx); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+	b := &bench{Home: home, floodmark: filepath.Join(programs, "floodmark"), self: self}
+	if b.stop, err = home.Monitor(ctx, b.floodmark, policy); err != nil {
+		return nil, errors.Join(err, home.Remove())
 	}
 	return b, nil
 }
 
 func (b *bench) close() {
 	b.stop()
-	_ = os.RemoveAll(b.dir)
-}
-
-// monitor starts one for this home.
-func (b *bench) monitor(ctx context.Context) error {
-	path := filepath.Join(b.dir, "policy.yaml")
-	if err := os.WriteFile(path, []byte(policy), 0o600); err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, b.floodmark, "serve", "--policy", path)
-	cmd.Env = b.env
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	b.stop = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
-	socket := filepath.Join(b.dir, ".local", "state", "floodmark", "run", "hook.sock")
-	for began := time.Now(); time.Since(began) < startWithin; time.Sleep(20 * time.Millisecond) {
-		if conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket); err == nil {
-			return conn.Close()
-		}
-	}
-	b.stop()
-	return fmt.Errorf("no monitor after %s: %s", startWithin, said.String())
+	_ = b.Remove()
 }
 
 // A way is a client with the server, and what stands between them.
@@ -121,9 +88,14 @@ func (b *bench) wrap(ctx context.Context) (way, error) {
 	return b.way(ctx, b.floodmark, "mcp", "wrap", "--server", "echo", "--", b.self, "-play", "server")
 }
 
+// floor is the least that a durable record of every call costs on this machine.
+func (b *bench) floor(ctx context.Context) (way, error) {
+	return b.way(ctx, b.self, "-play", "floor", "-record", filepath.Join(b.Dir, "record"), "--", b.self, "-play", "server")
+}
+
 func (b *bench) way(ctx context.Context, name string, args ...string) (way, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env, cmd.Stderr = b.env, os.Stderr
+	cmd.Env, cmd.Stderr = b.Env, os.Stderr
 	client := mcp.NewClient(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
 	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
@@ -156,7 +128,7 @@ func (w way) call(ctx context.Context, tool string, args any, size int) (time.Du
 // pairs times one call after the other, each way in turn.
 func (b *bench) pairs(ctx context.Context, o options, e *evidence) error {
 	var ways []way
-	for _, open := range b.ways() {
+	for _, open := range append(b.ways(), b.floor) {
 		w, err := open(ctx)
 		if err != nil {
 			return err
@@ -166,17 +138,17 @@ func (b *bench) pairs(ctx context.Context, o options, e *evidence) error {
 	}
 	const warmUp = 20
 	random := rand.New(rand.NewPCG(o.seed, 0))
-	var times [4][]float64
-	var added, ratio, overBare, serveAdded, serveRatio []float64
+	const direct, bare, wrap, serve, floor, count = 0, 1, 2, 3, 4, 5
+	var times [count][]float64
 	for n := range o.pairs + warmUp {
-		var took [4]float64
+		var took [count]float64
 		text := fmt.Sprintf("a word and %d more", n)
 		for _, which := range random.Perm(len(ways)) {
 			d, err := ways[which].call(ctx, "echo", echoArgs{text}, len(text))
 			if err != nil {
 				return fmt.Errorf("call %d: %w", n, err)
 			}
-			took[which] = ms(d)
+			took[which] = figures.MS(d)
 		}
 		if n < warmUp {
 			continue
@@ -184,11 +156,22 @@ func (b *bench) pairs(ctx context.Context, o options, e *evidence) error {
 		for i := range times {
 			times[i] = append(times[i], took[i])
 		}
-		added, ratio, overBare = append(added, took[2]-took[0]), append(ratio, took[2]/took[0]), append(overBare, took[2]/took[1])
-		serveAdded, serveRatio = append(serveAdded, took[3]-took[0]), append(serveRatio, took[3]/took[0])
 	}
-	e.Direct, e.Bare, e.Wrap, e.Serve = spreadOf(times[0]), spreadOf(times[1]), spreadOf(times[2]), spreadOf(times[3])
-	e.ServeAdded, e.ServeRatio = spreadOf(serveAdded), spreadOf(serveRatio)
-	e.Added, e.Ratio, e.OverBare = spreadOf(added), spreadOf(ratio), spreadOf(overBare)
+	of := func(i int) figures.Spread { return figures.SpreadOf(times[i]) }
+	e.Direct, e.Bare, e.Wrap, e.Serve, e.Floor = of(direct), of(bare), of(wrap), of(serve), of(floor)
+	minus := func(a, b float64) float64 { return a - b }
+	over := func(a, b float64) float64 { return a / b }
+	e.Added, e.Ratio, e.OverBare = each(times[wrap], times[direct], minus), each(times[wrap], times[direct], over), each(times[wrap], times[bare], over)
+	e.ServeAdded, e.ServeRatio = each(times[serve], times[direct], minus), each(times[serve], times[direct], over)
+	e.FloorRatio, e.OverFloor = each(times[floor], times[direct], over), each(times[wrap], times[floor], over)
 	return nil
+}
+
+// each compares two ways call by call.
+func each(a, b []float64, f func(a, b float64) float64) figures.Spread {
+	list := make([]float64, len(a))
+	for i := range a {
+		list[i] = f(a[i], b[i])
+	}
+	return figures.SpreadOf(list)
 }

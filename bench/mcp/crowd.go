@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/floodmark/floodmark/bench/figures"
 )
 
 // many is how many calls are under way at once.
@@ -106,13 +108,13 @@ func (b *bench) large(ctx context.Context, _ options, e *evidence) error {
 		}
 		switch i {
 		case 0:
-			e.Large.Direct = ms(took)
+			e.Large.Direct = figures.MS(took)
 		case 1:
-			e.Large.Bare, e.Large.BareMiB = ms(took), memory
+			e.Large.Bare, e.Large.BareMiB = figures.MS(took), memory
 		case 2:
-			e.Large.Wrap, e.Large.WrapMiB = ms(took), memory
+			e.Large.Wrap, e.Large.WrapMiB = figures.MS(took), memory
 		case 3:
-			e.Large.Serve, e.Large.ServeMiB = ms(took), memory
+			e.Large.Serve, e.Large.ServeMiB = figures.MS(took), memory
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -35,8 +36,9 @@ func say(text string) *mcp.CallToolResult {
 }
 
 // proxy stands where the gateway stands and decides nothing: it reads every
-// message with the library and writes it on.
-func proxy(ctx context.Context, command []string) error {
+// message with the library and writes it on. before, unless nil, is called in
+// between.
+func proxy(ctx context.Context, command []string, before func(jsonrpc.Message) error) error {
 	if len(command) == 0 {
 		return errors.New("no command")
 	}
@@ -52,6 +54,9 @@ func proxy(ctx context.Context, command []string) error {
 	pump := func(from, to mcp.Connection) {
 		for {
 			m, err := from.Read(ctx)
+			if err == nil && before != nil {
+				err = before(m)
+			}
 			if err == nil {
 				err = to.Write(ctx, m)
 			}

@@ -17,19 +17,19 @@ import (
 
 // serve is the way over HTTP, through a gateway of its own.
 func (b *bench) serve(ctx context.Context) (way, error) {
-	config := filepath.Join(b.dir, "gateway.yaml")
+	config := filepath.Join(b.Dir, "gateway.yaml")
 	text := fmt.Sprintf("servers:\n  - {name: echo, command: %q, args: [-play, server]}\n", b.self)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return way{}, err
 	}
 	create := exec.CommandContext(ctx, b.floodmark, "token", "create", "bench")
-	create.Env = b.env
+	create.Env = b.Env
 	token, err := create.Output()
 	if err != nil {
 		return way{}, fmt.Errorf("make a token: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, b.floodmark, "mcp", "serve", "--config", config, "--listen", "127.0.0.1:0")
-	cmd.Env = b.env
+	cmd.Env = b.Env
 	said, err := cmd.StderrPipe()
 	if err != nil {
 		return way{}, err
