@@ -29,6 +29,10 @@ const (
 	// MaxReplyBytes bounds an answer. A reply can carry an answer's whole text
 	// back, so it may be as large as an event.
 	MaxReplyBytes = hook.MaxEventBytes
+	// idleConnections is how many connections are kept for the next calls. A
+	// gateway passes many calls on at once, and for each new connection the daemon
+	// has to ask the system who is there.
+	idleConnections = 128
 	// MaxOwnerBytes bounds one answer to an owner: a long session with all its
 	// facts is large.
 	MaxOwnerBytes = 256 << 20
@@ -61,7 +65,7 @@ type Client struct {
 // Dial prepares a client for the daemon at a socket's path or an https:// URL.
 // It does not connect yet: a daemon that is not there shows in the answers.
 func Dial(target string, o Options) (*Client, error) {
-	c := &Client{transport: &http.Transport{IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 16}, timeout: o.Timeout, tries: 1}
+	c := &Client{transport: &http.Transport{IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: idleConnections}, timeout: o.Timeout, tries: 1}
 	if c.timeout <= 0 {
 		c.timeout = DefaultTimeout
 	}
