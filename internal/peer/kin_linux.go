@@ -143,7 +143,8 @@ func (k *Kin) glance(pid int) (Info, error) {
 
 // glance reads who it is, and no more.
 func (r *relative) glance(pid int) (Info, error) {
-	line, err := readAgain(r.stat, maxStatBytes)
+	var room [maxStatBytes]byte
+	line, err := readAgain(r.stat, room[:])
 	if err != nil {
 		return Info{}, err
 	}
@@ -160,7 +161,8 @@ func (r *relative) look(pid int) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	if b, err := readAgain(r.cmdline, maxCommandBytes); err == nil {
+	var room [maxCommandBytes]byte
+	if b, err := readAgain(r.cmdline, room[:]); err == nil {
 		info.Command = strings.Split(strings.TrimRight(string(b), "\x00"), "\x00")
 	}
 	info.UID = -1
@@ -168,8 +170,7 @@ func (r *relative) look(pid int) (Info, error) {
 }
 
 // readAgain reads the beginning of an open file of /proc as it is now.
-func readAgain(f *os.File, limit int) ([]byte, error) {
-	b := make([]byte, limit)
+func readAgain(f *os.File, b []byte) ([]byte, error) {
 	n, err := unix.Pread(int(f.Fd()), b, 0)
 	for errors.Is(err, unix.EINTR) {
 		n, err = unix.Pread(int(f.Fd()), b, 0)

@@ -91,9 +91,17 @@ func parseStat(stat []byte) (Info, error) {
 	if err != nil {
 		return Info{}, errors.New("no number in its line")
 	}
-	f := strings.Fields(string(stat[shut+1:]))
 	const state, ppid, tty, start = 0, 1, 4, 19 // proc(5), counted behind the name
-	if len(f) <= start {
+	var f [start + 1]string
+	n := 0
+	for word := range strings.FieldsSeq(string(stat[shut+1:])) {
+		if n == len(f) {
+			break
+		}
+		f[n] = word
+		n++
+	}
+	if n < len(f) {
 		return Info{}, errors.New("its line is too short")
 	}
 	if f[state] == "Z" || f[state] == "X" {
