@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/daemon"
 	"github.com/floodmark/floodmark/internal/hookrun"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/mcplogin"
@@ -102,6 +103,7 @@ func (c *console) mcpServe(ctx context.Context, f mcpServeFlags) error {
 	if err != nil {
 		return err
 	}
+	daemon.TuneGateway(c.getenv)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	judge, err := client.Dial(paths.HookSocket, client.Options{})

@@ -11,13 +11,25 @@ const (
 	heapBound  = 3 << 30 // bytes
 )
 
+// A gateway holds next to nothing, so that Go would go through it after every few
+// calls: a fifth of its time. The bound is what a large result takes anyway.
+const (
+	gatewayGrowth = 400
+	gatewayBound  = 96 << 20
+)
+
 // TuneHeap trades memory for time, where the environment does not say how
 // (GOGC, GOMEMLIMIT). The program calls it once.
-func TuneHeap(getenv func(string) string) {
+func TuneHeap(getenv func(string) string) { tune(getenv, heapGrowth, heapBound) }
+
+// TuneGateway does the same for a gateway.
+func TuneGateway(getenv func(string) string) { tune(getenv, gatewayGrowth, gatewayBound) }
+
+func tune(getenv func(string) string, growth int, bound int64) {
 	if getenv("GOGC") == "" {
-		debug.SetGCPercent(heapGrowth)
+		debug.SetGCPercent(growth)
 	}
 	if getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(heapBound)
+		debug.SetMemoryLimit(bound)
 	}
 }
