@@ -74,46 +74,48 @@ func TestJournalBehindPatroni(t *testing.T) {
 			},
 		})
 	})
-	t.Run("the primary is killed", func(t *testing.T) {
-		j := open(t, dsn, Options{Schema: "failover"})
-		stop := make(chan struct{})
-		var mu sync.Mutex // guards acked
-		acked := map[journal.Session]journal.Link{}
-		var writers sync.WaitGroup
-		for i := range 16 {
-			writers.Go(func() { writeOn(t, j, session("s%d", i), stop, &mu, acked) })
+	t.Run("the primary is killed", func(t *testing.T) { primaryKilled(t, dsn, run) })
+}
+
+func primaryKilled(t *testing.T, dsn string, run func(...string) string) {
+	j := open(t, dsn, Options{Schema: "failover"})
+	stop := make(chan struct{})
+	var mu sync.Mutex // guards acked
+	acked := map[journal.Session]journal.Link{}
+	var writers sync.WaitGroup
+	for i := range 16 {
+		writers.Go(func() { writeOn(t, j, session("s%d", i), stop, &mu, acked) })
+	}
+	count := func() (n uint64) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, l := range acked {
+			n += l.Seq
 		}
-		count := func() (n uint64) {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, l := range acked {
-				n += l.Seq
-			}
-			return n
+		return n
+	}
+	wait := func(more uint64) {
+		want := count() + more
+		for end := time.Now().Add(2 * time.Minute); count() < want && time.Now().Before(end); {
+			time.Sleep(50 * time.Millisecond)
 		}
-		wait := func(more uint64) {
-			want := count() + more
-			for end := time.Now().Add(2 * time.Minute); count() < want && time.Now().Before(end); {
-				time.Sleep(50 * time.Millisecond)
-			}
-			if count() < want {
-				t.Errorf("%d appends, want %d", count(), want)
-			}
+		if count() < want {
+			t.Errorf("%d appends, want %d", count(), want)
 		}
-		wait(200)
-		killed, began := run("kill", "primary"), time.Now()
-		wait(200)
-		t.Logf("killed %s; 200 appends more were there after %s", killed, time.Since(began).Round(100*time.Millisecond))
-		close(stop)
-		writers.Wait()
-		run("revive", killed)
-		for s, last := range acked {
-			entries := readAll(t, j, s, journal.Link{})
-			if uint64(len(entries)) < last.Seq || entries[last.Seq-1].Link() != last {
-				t.Errorf("%s: %d was acknowledged, %d entries are there", s, last.Seq, len(entries))
-			}
+	}
+	wait(200)
+	killed, began := run("kill", "primary"), time.Now()
+	wait(200)
+	t.Logf("killed %s; 200 appends more were there after %s", killed, time.Since(began).Round(100*time.Millisecond))
+	close(stop)
+	writers.Wait()
+	run("revive", killed)
+	for s, last := range acked {
+		entries := readAll(t, j, s, journal.Link{})
+		if uint64(len(entries)) < last.Seq || entries[last.Seq-1].Link() != last {
+			t.Errorf("%s: %d was acknowledged, %d entries are there", s, last.Seq, len(entries))
 		}
-	})
+	}
 }
 
 // writeOn appends to a session as a monitor does: whoever is in doubt, or was
