@@ -120,8 +120,9 @@ func TestFleet(t *testing.T) {
 		}
 	}
 	if *fleetOlder != "" {
-		out.Older = *fleetOlder
+		f.older = *fleetOlder
 		out.add(f.drill(f.mixed(*fleetOlder), *fleetRounds))
+		out.Older = f.older
 	}
 	out.Seconds = time.Since(began).Seconds()
 	out.judge(t)
@@ -186,7 +187,10 @@ func (f *fleet) mixed(commit string) drill {
 		n.stop()
 		place(f.t, older, filepath.Join(n.dir, "bin", "floodmark"))
 		n.start()
-		f.allReady()
+		if !n.comesUp() {
+			f.t.Logf("MIXED NOT RUN: %s cannot live with these tables: %s", commit, tail(n.out.String()))
+			f.older = ""
+		}
 		time.Sleep(2 * *fleetCalm)
 		return func() {
 			n.stop()

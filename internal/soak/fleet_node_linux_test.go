@@ -51,6 +51,7 @@ type fleet struct {
 	token   string
 	tls     *tls.Config
 	probe   *http.Client
+	older   string // the commit of the older program of a mixed drill, if it can run
 }
 
 func newFleetOf(t *testing.T, n int) *fleet {
@@ -207,6 +208,21 @@ func (n *node) isReady() bool {
 	}
 	_ = resp.Body.Close()
 	return resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusNotFound
+}
+
+// comesUp reports whether a node becomes ready, or ends instead.
+func (n *node) comesUp() bool {
+	for end := time.Now().Add(clusterWithin); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		select {
+		case <-n.ended:
+			return false
+		default:
+		}
+		if n.isReady() {
+			return true
+		}
+	}
+	return false
 }
 
 // allReady waits for every node. One that gave up because no database answered is
