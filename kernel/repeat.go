@@ -101,15 +101,21 @@ func (st *step) arrivedBefore(id floodmark.CallID, d floodmark.Digest) (floodmar
 	return 0, false
 }
 
-// saidBefore reports whether this message was taken in at its first try.
+// saidBefore reports whether this message was taken in at its first try. What it
+// carries is looked at again: it may be another message with the same words.
 func (st *step) saidBefore(d floodmark.Digest) bool {
 	if !st.ev.Retry || d.IsZero() || !st.s.InTurn {
 		return false
 	}
+	said := st.ev.Origin
+	if st.pasted() && said.IsOwner {
+		said.Kind = floodmark.FromPaste
+	}
 	l := &st.s.Ledger
 	for n := floodmark.NodeID(l.Len()) - 1; n >= max(0, floodmark.NodeID(l.Len())-maxTriedIn); n-- {
 		src, ok := l.Source(n)
-		if ok && l.Live(n) && src.Kind == floodmark.NodeInput && src.Digest == d && src.Origin.Sender == st.ev.Origin.Sender && src.Origin.Name == st.ev.Origin.Name {
+		if ok && l.Live(n) && src.Kind == floodmark.NodeInput && src.Digest == d && src.Origin == said {
+			st.parts()
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark"
@@ -113,5 +114,33 @@ func TestAskedAgainUsesOneApproval(t *testing.T) {
 	d.tell(nameless)
 	if out := d.tell(again(nameless)); len(kept[floodmark.ActionDecided](out)) != 1 {
 		t.Error("a call without a name was taken for another")
+	}
+}
+
+// A message that only has the words of an earlier one is not taken for it as a whole:
+// what it carries counts, and so does who else could hear it.
+func TestAskedAgainWithOtherParts(t *testing.T) {
+	d := newDesk(t, "")
+	d.owner("yes")
+	d.owner("go on")
+	ev := again(hook.Event{Point: hook.MessageReceived, Origin: olga(), Text: "yes", Typed: true})
+	ev.Parts = []hook.Content{{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromUnknown}, Text: "a page"}}
+	if out := d.tell(ev); len(kept[floodmark.ContentSeen](out)) != 1 {
+		t.Errorf("what came along: %+v", out.Facts)
+	}
+	if d.state.Mark().Trust != floodmark.Untrusted {
+		t.Error("the mark stands as if nothing had come along")
+	}
+	if out := d.tell(ev); len(out.Facts) != 0 {
+		t.Errorf("and once more: %+v", out.Facts)
+	}
+	ev.Parts, ev.Origin.Group = nil, "friends"
+	if out := d.tell(ev); len(kept[floodmark.ContentSeen](out)) == 0 {
+		t.Error("a message in a group was taken for one that nobody else heard")
+	}
+	ev.Origin, ev.Typed, ev.Text = olga(), false, strings.Repeat("long ", 100)
+	d.owner(ev.Text)
+	if out := d.tell(ev); len(kept[floodmark.ContentSeen](out)) != 1 {
+		t.Error("a paste was taken for what was typed")
 	}
 }

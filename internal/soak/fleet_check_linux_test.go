@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/fleetcheck"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
@@ -118,4 +120,37 @@ func unjudgedBy(log []fleetcheck.Heard) map[string]int {
 		}
 	}
 	return count
+}
+
+// tampered takes entries out of the real journal, past everything that forbids it,
+// and reports what the checker finds of each: it must not be blind itself.
+func (f *fleet) tampered(log []fleetcheck.Heard) map[string]map[fleetcheck.Kind]int {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, f.cluster.dsn(nil)+"&target_session_attrs=read-write")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "SET session_replication_role = replica; SET search_path = floodmark; SET floodmark.tenants = '*'"); err != nil {
+		f.t.Fatal(err)
+	}
+	session := log[0].Session
+	one := slices.DeleteFunc(slices.Clone(log), func(h fleetcheck.Heard) bool { return h.Session != session })
+	found := map[string]map[fleetcheck.Kind]int{}
+	for _, c := range []struct{ what, which string }{
+		{"lastEntryGone", "(SELECT max(seq) FROM facts WHERE session = $1)"},
+		{"entryInTheMiddleGone", "(SELECT max(seq) / 2 FROM facts WHERE session = $1)"},
+	} {
+		tag, err := conn.Exec(ctx, "DELETE FROM facts WHERE session = $1 AND seq = "+c.which, []byte(session))
+		if err != nil || tag.RowsAffected() != 1 {
+			f.t.Fatalf("%s: %v, %v", c.what, tag, err)
+		}
+		r := f.check(one)
+		if found[c.what] = r.Found; r.OK() {
+			f.t.Errorf("%s, and the checker found nothing", c.what)
+		}
+	}
+	return found
 }

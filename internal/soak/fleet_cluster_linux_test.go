@@ -139,7 +139,7 @@ bootstrap:
     maximum_lag_on_failover: 1048576
     synchronous_mode: true
     synchronous_mode_strict: true
-    synchronous_node_count: 1
+    synchronous_node_count: 2
     failsafe_mode: true
     primary_start_timeout: 0
     postgresql:
@@ -216,7 +216,8 @@ func (c *cluster) standby() *member {
 	return any
 }
 
-// whole waits for one primary, two standbys that follow it, one of them synchronous.
+// whole waits for one primary, two standbys that follow it, both synchronous: the
+// one that is promoted is then never behind the other, which would have to go back first.
 func (c *cluster) whole() {
 	c.t.Helper()
 	c.until("a whole cluster", func() bool {
@@ -228,7 +229,7 @@ func (c *cluster) whole() {
 				}
 			}
 		}
-		return count["primary"] == 1 && count["replica"] == 2 && count["synchronous"] == 1 && c.streaming() == 2
+		return count["primary"] == 1 && count["replica"] == 2 && count["synchronous"] == 2 && c.streaming() == 2
 	})
 }
 

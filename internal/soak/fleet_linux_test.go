@@ -82,24 +82,26 @@ type drillFigures struct {
 }
 
 type fleetFigures struct {
-	Commit   string         `json:"commit"`
-	Older    string         `json:"olderNodeOfTheMixedDrill,omitempty"`
-	Seed     uint64         `json:"seed"`
-	Nodes    int            `json:"nodes"`
-	Servers  int            `json:"databaseServers"`
-	Sessions int            `json:"sessionsAtOnce"`
-	Drills   int            `json:"drills"`
-	Acked    int            `json:"acknowledged"`
-	Lost     int            `json:"acknowledgedLost"`
-	Forks    int            `json:"forks"`
-	Stale    int            `json:"allowedWithoutTheLatestMark"`
-	Wrong    int            `json:"inconsistentDecisions"`
-	Loose    int            `json:"unjudgedAndNotRestricted"`
-	Primary  float64        `json:"medianSecondsWithoutAnswersAfterPrimaryLoss"`
-	Node     int            `json:"unjudgedAfterNodeLoss"`
-	Upgrade  int            `json:"unjudgedDuringUpgrades"`
-	Each     []drillFigures `json:"each"`
-	Seconds  float64        `json:"seconds"`
+	Commit   string  `json:"commit"`
+	Older    string  `json:"olderNodeOfTheMixedDrill,omitempty"`
+	Seed     uint64  `json:"seed"`
+	Nodes    int     `json:"nodes"`
+	Servers  int     `json:"databaseServers"`
+	Sessions int     `json:"sessionsAtOnce"`
+	Drills   int     `json:"drills"`
+	Acked    int     `json:"acknowledged"`
+	Lost     int     `json:"acknowledgedLost"`
+	Forks    int     `json:"forks"`
+	Stale    int     `json:"allowedWithoutTheLatestMark"`
+	Wrong    int     `json:"inconsistentDecisions"`
+	Loose    int     `json:"unjudgedAndNotRestricted"`
+	Primary  float64 `json:"medianSecondsWithoutAnswersAfterPrimaryLoss"`
+	Node     int     `json:"unjudgedAfterNodeLoss"`
+	Upgrade  int     `json:"unjudgedDuringUpgrades"`
+	// Tampered is what the checker found when entries were deleted on purpose.
+	Tampered map[string]map[fleetcheck.Kind]int `json:"foundWhenEntriesWereDeleted"`
+	Each     []drillFigures                     `json:"each"`
+	Seconds  float64                            `json:"seconds"`
 }
 
 // TestFleet takes nodes, databases, networks and clocks away under load, and then
@@ -124,6 +126,7 @@ func TestFleet(t *testing.T) {
 		out.add(f.drill(f.mixed(*fleetOlder), *fleetRounds))
 		out.Older = f.older
 	}
+	out.Tampered = f.tampered(f.last)
 	out.Seconds = time.Since(began).Seconds()
 	out.judge(t)
 	writeEvidence(t, "fleet.json", "", out)
@@ -146,6 +149,7 @@ func (f *fleet) drill(d drill, round int) drillFigures {
 	end := time.Now()
 	c.end()
 	log := c.heard()
+	f.last = log
 	out := drillFigures{Drill: name, Answers: len(log), Report: f.check(log)}
 	gap, slow := silence(log, hurt, end)
 	out.Silent, out.Slowest, out.Refused, out.Verified = gap.Seconds(), slow.Seconds(), out.Report.Unanswered, out.Report.OK()

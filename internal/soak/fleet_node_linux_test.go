@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/fleetcheck"
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
 
@@ -51,7 +52,8 @@ type fleet struct {
 	token   string
 	tls     *tls.Config
 	probe   *http.Client
-	older   string // the commit of the older program of a mixed drill, if it can run
+	last    []fleetcheck.Heard // what the last drill's clients heard
+	older   string             // the commit of the older program of a mixed drill, if it can run
 }
 
 func newFleetOf(t *testing.T, n int) *fleet {
