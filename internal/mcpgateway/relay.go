@@ -30,10 +30,13 @@ type relay struct {
 	// asked are the client's requests that are not answered yet, and wanted
 	// the server's.
 	asked, wanted map[jsonrpc.ID]*request
-	own           int  // requests of ours to the server so far
-	busy          int  // the client's requests whose answer has not left yet
-	leaving       bool // nothing new is begun
-	idle          chan struct{}
+	// said is closed when what the server announced last has been passed on; nil
+	// if it announced nothing that had to be taken in first.
+	said    chan struct{}
+	own     int  // requests of ours to the server so far
+	busy    int  // the client's requests whose answer has not left yet
+	leaving bool // nothing new is begun
+	idle    chan struct{}
 	// relisting says that somebody looks which tools are hidden, relistAgain
 	// that he has to look once more.
 	relisting, relistAgain bool
@@ -183,13 +186,15 @@ func (r *relay) pump(ctx context.Context, from mcp.Connection, to func(context.C
 	}
 }
 
-// begin starts work that the reader must not wait for.
-func (r *relay) begin(work func()) {
+// begin starts work that the reader must not wait for, and reports whether it did.
+func (r *relay) begin(work func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.leaving {
-		r.work.Go(work)
+	if r.leaving {
+		return false
 	}
+	r.work.Go(work)
+	return true
 }
 
 // fromClient passes on, or begins to judge, what the client says.

@@ -23,8 +23,13 @@ func (r *relay) result(ctx context.Context, q *request, m *jsonrpc.Response) err
 		r.deliver(ctx, out)
 		return nil
 	}
+	before := r.announcedSoFar()
 	r.begin(func() {
-		if err := r.arrive(ctx, q, out); err != nil {
+		err := r.arrive(ctx, q, out)
+		if before != nil {
+			<-before // what was said about a request comes before its answer
+		}
+		if err != nil {
 			line := "floodmark: the answer was not taken in, so it is kept back. Ask the owner to run «floodmark status»."
 			if why, ok := errors.AsType[denied](err); ok {
 				line = string(why)
@@ -217,15 +222,22 @@ func (r *relay) announced(ctx context.Context, m *jsonrpc.Request) error {
 		return r.client.Write(ctx, m)
 	}
 	// Some clients put what a server announces before their model.
-	r.begin(func() {
+	before, said := r.announcing()
+	if !r.begin(func() {
+		defer close(said)
 		err := r.takeIn(ctx, content(asOther, m.Params))
+		if before != nil {
+			<-before
+		}
 		if err == nil {
 			err = r.client.Write(ctx, m)
 		}
 		if err != nil {
 			r.o.Note("a notification was left out: " + floodmark.OneLine(err.Error(), maxNote))
 		}
-	})
+	}) {
+		close(said)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package mcpgateway
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,6 +23,32 @@ func TestAnUnknownNotificationIsASource(t *testing.T) {
 	s.server.say(channel, `{"jsonrpc":"2.0","method":"notifications/empty"}`)
 	s.client.wants(`{"jsonrpc":"2.0","method":"notifications/empty"}`)
 	s.client.silent()
+}
+
+// What a server announces is passed on in its order, and before the answer that
+// follows it, however long the monitor takes for each.
+func TestAnnouncementsKeepTheirOrder(t *testing.T) {
+	slow := make(chan struct{})
+	s := newStand(t, &fakeJudge{answer: func(_ context.Context, ev hook.Event) (hook.Reply, error) {
+		for _, c := range ev.Sources {
+			if strings.Contains(c.Text, "first") {
+				<-slow
+			}
+		}
+		return yes(), nil
+	}}, nil)
+	status := func(word string) string {
+		return `{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"` + word + `"}}`
+	}
+	s.client.say(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}`)
+	s.server.hear()
+	answer := `{"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["a"]}}}`
+	s.server.say(status("first"), status("second"), answer)
+	s.client.silent()
+	close(slow)
+	for _, want := range []string{status("first"), status("second"), answer} {
+		s.client.wants(want)
+	}
 }
 
 // An answer that has to be judged cannot be had under the name of another.
