@@ -3,8 +3,8 @@ package peers
 import (
 	"encoding/json"
 	"maps"
+	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,17 +12,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// normal is a message without what differs from run to run: ids, times, and our
-// own label.
+// ourLabel is what the gateway adds to the result of a call.
+const ourLabel = "dev.floodmark/label"
+
+// normal is a message without our own label, and without an empty place for one.
+// Everything else counts: ids, times, what the server draws by lot.
 func normal(m map[string]any) string {
 	m = maps.Clone(m)
-	delete(m, "id")
-	if result, ok := m["result"].(map[string]any); ok {
-		if meta, ok := result["_meta"].(map[string]any); ok {
-			if delete(meta, "dev.floodmark/label"); len(meta) == 0 {
-				delete(result, "_meta")
-			}
+	result, _ := m["result"].(map[string]any)
+	if meta, ok := result["_meta"].(map[string]any); ok {
+		result, meta = maps.Clone(result), maps.Clone(meta)
+		delete(meta, ourLabel)
+		if result["_meta"] = meta; len(meta) == 0 {
+			delete(result, "_meta")
 		}
+		m["result"] = result
 	}
 	if params, ok := m["params"].(map[string]any); ok && m["method"] == "elicitation/create" {
 		params = maps.Clone(params)
@@ -34,206 +38,139 @@ func normal(m map[string]any) string {
 	if err != nil {
 		return err.Error()
 	}
-	if m["method"] == "notifications/message" {
-		return drawn.ReplaceAllString(string(data), "~")
+	return string(data)
+}
+
+func normals(list []map[string]any) []string {
+	out := make([]string, 0, len(list))
+	for _, m := range list {
+		out = append(out, normal(m))
 	}
-	return unsteady.ReplaceAllString(string(data), "~")
+	return out
 }
 
-// drawn are the level and the text of a log message: the server draws lots.
-var drawn = regexp.MustCompile(`"(data|level)":"[^"]*"`)
-
-// unsteady are times of day, dates, and names that are drawn.
-var unsteady = regexp.MustCompile(`\d{1,2}/\d{1,2}/\d{4}|\d{1,2}:\d{2}:\d{2}( [AP]M)?|\d{4}-\d{2}-\d{2}T[0-9:.]+Z|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{32}`)
-
-func obj(pairs ...any) map[string]any {
-	m := map[string]any{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i].(string)] = pairs[i+1] //nolint:forcetypeassert // keys of a literal
+// byTheClock reports what a server says by a timer of its own, so that its place
+// among other messages means nothing.
+func byTheClock(m map[string]any) bool {
+	switch m["method"] {
+	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed":
+		return true
 	}
-	return m
+	return false
 }
 
-// A part of a conversation with server-everything.
-type part struct {
-	name string
-	play func(*talk)
+// inOrder are the messages whose order the protocol fixes: requests and their
+// answers, and what is said about a request before its answer. The others follow,
+// each kind in its own order.
+func inOrder(list []map[string]any) map[string][]string {
+	out := map[string][]string{}
+	for _, m := range list {
+		kind := ""
+		if byTheClock(m) {
+			kind, _ = m["method"].(string)
+		}
+		out[kind] = append(out[kind], normal(m))
+	}
+	return out
 }
 
-func tool(name string, args ...any) func(*talk) {
-	return func(k *talk) { k.ask("tools/call", obj("name", name, "arguments", obj(args...))) }
+// A pair is one conversation without the gateway and one through it.
+type pair struct {
+	t               *testing.T
+	direct, through *record
+	heard, told     int // messages that were the same
 }
 
-func asked(method string, params map[string]any) func(*talk) {
-	return func(k *talk) { k.ask(method, params) }
-}
-
-func parts() []part {
-	prompt := obj("type", "ref/prompt", "name", "completable-prompt")
-	template := obj("type", "ref/resource", "uri", "demo://resource/dynamic/text/{resourceId}")
-	return []part{
-		{"ping", asked("ping", obj())},
-		{"tools", asked("tools/list", obj())},
-		{"a tool", tool("echo", "message", "hello")},
-		{"a wrong argument", tool("echo", "massage", 1)},
-		{"a tool that is not there", tool("nothing")},
-		{"a sum", tool("get-sum", "a", 2, "b", 3.5)},
-		{"a picture", tool("get-tiny-image")},
-		{"annotations", tool("get-annotated-message", "messageType", "error", "includeImage", true)},
-		{"structured content", tool("get-structured-content", "location", "Chicago")},
-		{"links", tool("get-resource-links", "count", 3)},
-		{"an embedded resource", tool("get-resource-reference", "resourceType", "Blob", "resourceId", 2)},
-		{"a resource that appears", tool("gzip-file-as-resource", "name", "a.gz", "data", "data:text/plain,hello", "outputType", "resourceLink")},
-		{"roots", tool("get-roots-list")},
-		{"sampling", tool("trigger-sampling-request", "prompt", "Say something.")},
-		{"elicitation", tool("trigger-elicitation-request")},
-		{"resources", asked("resources/list", obj())},
-		{"templates", asked("resources/templates/list", obj())},
-		{"a resource", asked("resources/read", obj("uri", "demo://resource/static/document/features.md"))},
-		{"a resource of a template", asked("resources/read", obj("uri", "demo://resource/dynamic/text/7"))},
-		{"a resource that is not there", asked("resources/read", obj("uri", "demo://nowhere"))},
-		{"prompts", asked("prompts/list", obj())},
-		{"a prompt", asked("prompts/get", obj("name", "args-prompt", "arguments", obj("city", "Bonn", "state", "NRW")))},
-		{"a prompt with a resource", asked("prompts/get", obj("name", "resource-prompt", "arguments", obj("resourceType", "Text", "resourceId", "1")))},
-		{"a prompt without its argument", asked("prompts/get", obj("name", "args-prompt"))},
-		{"completion of a prompt", asked("completion/complete", obj("ref", prompt, "argument", obj("name", "department", "value", "S")))},
-		{"completion of a template", asked("completion/complete", obj("ref", template, "argument", obj("name", "resourceId", "value", "1")))},
-		{"the level of logs", asked("logging/setLevel", obj("level", "debug"))},
-		{"an unknown method", asked("future/thing", obj("x", 1))},
-		{"a cursor nobody gave", asked("tools/list", obj("cursor", "nonsense"))},
-		{"subscription", subscribe},
-		{"logging", logging},
-		{"progress", progress},
-		{"cancellation", cancel},
-		{"a task", task},
+// newPair begins both with a server of its own each.
+func newPair(t *testing.T, name string, command []string) *pair {
+	t.Helper()
+	dir, files := monitor(t, "version: 1\nprofile: dry-run\n"), t.TempDir()
+	first, second := filepath.Join(files, "direct"), filepath.Join(files, "through")
+	return &pair{
+		t:       t,
+		direct:  &record{talk: begin(t, teed(t, first, command)), file: first},
+		through: &record{talk: begin(t, wrapped(dir, name, teed(t, second, command))), file: second},
 	}
 }
 
-func subscribe(k *talk) {
-	uri := "demo://resource/dynamic/text/1"
-	k.ask("resources/subscribe", obj("uri", uri))
-	k.ask("tools/call", obj("name", "toggle-subscriber-updates", "arguments", obj()))
-	k.until(func(m map[string]any) bool { return m["method"] == "notifications/resources/updated" })
-	k.ask("tools/call", obj("name", "toggle-subscriber-updates", "arguments", obj()))
-	k.ask("resources/unsubscribe", obj("uri", uri))
-}
-
-func logging(k *talk) {
-	k.ask("tools/call", obj("name", "toggle-simulated-logging", "arguments", obj()))
-	k.until(func(m map[string]any) bool { return m["method"] == "notifications/message" })
-	k.ask("tools/call", obj("name", "toggle-simulated-logging", "arguments", obj()))
-}
-
-func progress(k *talk) {
-	k.ask("tools/call", obj("name", "trigger-long-running-operation", "arguments", obj("duration", 1, "steps", 4), "_meta", obj("progressToken", "p1")))
-}
-
-// cancel takes a call back that has begun, and waits until its end would be.
-func cancel(k *talk) {
-	k.next++
-	k.send(obj("id", k.next, "method", "tools/call", "params",
-		obj("name", "trigger-long-running-operation", "arguments", obj("duration", 2, "steps", 2), "_meta", obj("progressToken", "p2"))))
-	k.until(func(m map[string]any) bool { return m["method"] == "notifications/progress" })
-	k.send(obj("method", "notifications/cancelled", "params", obj("requestId", k.next, "reason", "enough")))
-	time.Sleep(1500 * time.Millisecond)
-	k.ask("ping", obj())
-}
-
-func task(k *talk) {
-	m := k.ask("tools/call", obj("name", "simulate-research-query", "arguments", obj("topic", "floods"), "task", obj("ttl", 60000)))
-	result, _ := m["result"].(map[string]any)
-	about, _ := result["task"].(map[string]any)
-	id, _ := about["taskId"].(string)
-	if id == "" {
-		k.t.Fatalf("no task: %v", m)
+// play plays a part in both and compares what the client heard and what the server
+// did. A ping at its end makes sure that all has arrived.
+func (p *pair) play(name string, part func(*talk)) {
+	p.t.Helper()
+	began := time.Now()
+	for _, r := range []*record{p.direct, p.through} {
+		part(r.talk)
+		r.ask("ping", obj())
 	}
-	k.ask("tasks/result", obj("taskId", id))
-	k.ask("tasks/get", obj("taskId", id))
-}
-
-// hello shakes hands and waits until the server has said all it says by itself.
-func hello(k *talk) {
-	k.ask("initialize", obj("protocolVersion", "2025-11-25", "clientInfo", obj("name", "peers", "version", "1"), "capabilities", obj(
-		"sampling", obj(), "elicitation", obj("form", obj()), "roots", obj("listChanged", true),
-		"tasks", obj("list", obj(), "cancel", obj()),
-	)))
-	k.send(obj("method", "notifications/initialized"))
-	k.until(func(m map[string]any) bool { return m["method"] == "notifications/message" })
+	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		p.direct.rest()
+		if p.through.rest(); len(p.direct.log) == len(p.through.log) && time.Since(began) > 100*time.Millisecond {
+			break
+		}
+	}
+	if diff := cmp.Diff(inOrder(p.direct.log), inOrder(p.through.log)); diff != "" {
+		p.t.Errorf("%s: the client hears directly (-), through the gateway (+):\n%s", name, diff)
+	}
+	told := p.direct.told()
+	if diff := cmp.Diff(normals(told), normals(p.through.told())); diff != "" {
+		p.t.Errorf("%s: the server hears directly (-), through the gateway (+):\n%s", name, diff)
+	}
+	p.heard, p.told = p.heard+len(p.direct.log), p.told+len(told)
+	p.direct.log, p.through.log = nil, nil
+	p.t.Logf("%s: %.1f s", name, time.Since(began).Seconds())
 }
 
 // TestEverything holds each feature of the reference server through the gateway,
 // whose policy enforces nothing, against the same without it: every message that
-// the client gets is the same.
+// the client gets, and every one that the server gets, is the same.
 func TestEverything(t *testing.T) {
 	need(t)
-	dir := monitor(t, "version: 1\nprofile: dry-run\n")
-	direct, through := begin(t, everything(t)), begin(t, wrapped(dir, "everything", everything(t)))
-	hello(direct)
-	hello(through)
-	compare(t, "hello", direct, through)
-	messages := 0
-	for _, p := range parts() {
-		began := time.Now()
-		p.play(direct)
-		first := time.Since(began)
-		p.play(through)
-		messages += compare(t, p.name, direct, through)
-		t.Logf("%s: %.1f s, then %.1f s through the gateway", p.name, first.Seconds(), (time.Since(began) - first).Seconds())
-	}
-	t.Logf("%d parts, %d messages are the same", len(parts()), messages)
-}
-
-// compare holds what two clients heard against each other, and returns how much
-// that was. Notifications may pass an answer that is being judged, so each kind
-// of message is compared in its own order.
-func compare(t *testing.T, name string, direct, through *talk) int {
-	t.Helper()
-	time.Sleep(20 * time.Millisecond)
-	direct.rest()
-	through.rest()
-	if diff := cmp.Diff(byKind(direct.log), byKind(through.log)); diff != "" {
-		t.Errorf("%s: direct (-), through the gateway (+):\n%s", name, diff)
-	}
-	n := len(direct.log)
-	direct.log, through.log = nil, nil
-	return n
-}
-
-// rest takes in what has come already.
-func (k *talk) rest() {
-	for {
-		select {
-		case m, ok := <-k.heard:
-			if !ok {
-				return
+	p := newPair(t, "everything", everything(t))
+	var seen exercised
+	for _, part := range parts() {
+		p.play(part.name, func(k *talk) {
+			part.play(k)
+			if k == p.direct.talk {
+				seen.add(k)
 			}
-			k.note(m)
-			if m["method"] != nil && m["id"] != nil {
-				k.send(map[string]any{"id": m["id"], "result": answerTo(m)})
-			}
-		default:
-			return
-		}
+		})
 	}
+	n := seen.check(t)
+	t.Logf("%d features in %d parts; %d messages to the client and %d to the server are the same", n, len(parts()), p.heard, p.told)
 }
 
-// byKind puts messages of one kind together, each in its order. How often a
-// server repeats what it says by the clock is its own.
-func byKind(log []string) []string {
-	kind := regexp.MustCompile(`"method":"([^"]*)"`)
-	list := slices.Clone(log)
-	of := func(s string) string {
-		if m := kind.FindStringSubmatch(s); m != nil {
-			return m[1]
-		}
-		return ""
-	}
-	slices.SortStableFunc(list, func(a, b string) int { return strings.Compare(of(a), of(b)) })
-	return slices.CompactFunc(list, func(a, b string) bool {
-		repeats := of(a) == "notifications/resources/updated" || of(a) == "notifications/message"
-		return repeats && of(a) == of(b)
+// TestPages does the same for what the reference server has not: lists of several
+// pages, and prompts that change.
+func TestPages(t *testing.T) {
+	need(t)
+	self := teed(t, "", nil)[0]
+	p := newPair(t, "pages", []string{self, "-pages"})
+	p.play("hello", func(k *talk) {
+		k.ask("initialize", obj("protocolVersion", "2025-11-25", "clientInfo", obj("name", "peers", "version", "1"), "capabilities", obj()))
+		k.send(obj("method", "notifications/initialized"))
 	})
+	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list"} {
+		p.play(method, func(k *talk) {
+			cursor, n := any(nil), 0
+			for n == 0 || cursor != nil {
+				params := obj()
+				if cursor != nil {
+					params["cursor"] = cursor
+				}
+				result, _ := k.ask(method, params)["result"].(map[string]any)
+				cursor, n = result["nextCursor"], n+1
+			}
+			if n != 3 {
+				k.t.Errorf("%s has %d pages", method, n)
+			}
+		})
+	}
+	p.play("prompts that change", func(k *talk) {
+		k.ask("tools/call", obj("name", "grow", "arguments", obj()))
+		k.hear("notifications/prompts/list_changed")
+	})
+	t.Logf("%d messages to the client and %d to the server are the same", p.heard, p.told)
 }
 
 // label is ours, as the inspector prints it.
-var label = regexp.MustCompile(`"_meta":\s*\{\s*"dev\.floodmark/label":\s*\{[^}]*\}\s*\},?\s*`)
+var label = regexp.MustCompile(`"_meta":\s*\{\s*"` + strings.ReplaceAll(ourLabel, ".", `\.`) + `":\s*\{[^}]*\}\s*\},?\s*`)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -46,7 +47,11 @@ func node(t *testing.T) string {
 
 func everything(t *testing.T) []string {
 	t.Helper()
-	return []string{node(t), script(t, "everything-*/node_modules/@modelcontextprotocol/server-everything/dist/index.js")}
+	steady, err := filepath.Abs(filepath.Join("testdata", "steady.cjs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{node(t), "--require", steady, script(t, "everything-*/node_modules/@modelcontextprotocol/server-everything/dist/index.js")}
 }
 
 // monitor starts a monitor with a policy and returns its folder.
@@ -99,9 +104,9 @@ type talk struct {
 	t     *testing.T
 	stdin io.WriteCloser
 	heard chan map[string]any
-	mu    sync.Mutex
-	log   []string
-	next  int
+	// log is what was heard, and said what was asked for.
+	log, said []map[string]any
+	next      int
 }
 
 // begin starts a server and shakes hands with it.
@@ -109,7 +114,11 @@ func begin(t *testing.T, command []string) *talk {
 	t.Helper()
 	ctx, kill := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), "FLOODMARK_PEERS=1")
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "FLOODMARK_PEERS=1", "PWD=" + here} // a server may tell
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +174,7 @@ func (k *talk) read(out io.Reader) {
 func (k *talk) send(m map[string]any) {
 	k.t.Helper()
 	m["jsonrpc"] = "2.0"
+	k.said = append(k.said, m)
 	data, err := json.Marshal(m)
 	if err != nil {
 		k.t.Fatal(err)
@@ -184,6 +194,15 @@ func (k *talk) ask(method string, params any) map[string]any {
 	return k.until(func(m map[string]any) bool { return m["method"] == nil && m["id"] == float64(id) })
 }
 
+// hear listens until the server has said something of a kind in this part.
+func (k *talk) hear(method string) {
+	k.t.Helper()
+	is := func(m map[string]any) bool { return m["method"] == method }
+	if !slices.ContainsFunc(k.log, is) {
+		k.until(is)
+	}
+}
+
 // until listens until a message comes that is meant.
 func (k *talk) until(is func(map[string]any) bool) map[string]any {
 	k.t.Helper()
@@ -195,33 +214,66 @@ func (k *talk) until(is func(map[string]any) bool) map[string]any {
 				k.t.Fatal("the server ended")
 			}
 			k.note(m)
-			if m["method"] != nil && m["id"] != nil {
-				k.send(map[string]any{"id": m["id"], "result": answerTo(m)})
-			}
 			if is(m) {
 				return m
 			}
 		case <-timeout:
-			k.t.Fatalf("nothing came; so far:\n%s", strings.Join(k.log, "\n"))
+			k.t.Fatalf("nothing came; so far:\n%s", strings.Join(normals(k.log), "\n"))
 		}
 	}
 }
 
-// answerTo is what the client says to a server.
-func answerTo(m map[string]any) any {
-	switch m["method"] {
-	case "roots/list":
-		return map[string]any{"roots": []any{map[string]any{"uri": "file:///tmp/work", "name": "work"}}}
-	case "sampling/createMessage":
-		return map[string]any{"role": "assistant", "model": "none", "content": map[string]any{"type": "text", "text": "Sampled."}}
-	case "elicitation/create":
-		return map[string]any{"action": "accept", "content": map[string]any{"name": "Anna", "check": true}}
+// note writes down what was heard, and answers what the server wants.
+func (k *talk) note(m map[string]any) {
+	k.t.Helper()
+	k.log = append(k.log, m)
+	if m["method"] != nil && m["id"] != nil {
+		k.send(obj("id", m["id"], "result", answerTo(m)))
 	}
-	return map[string]any{}
 }
 
-func (k *talk) note(m map[string]any) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.log = append(k.log, normal(m))
+// rest takes in what has come already.
+func (k *talk) rest() {
+	for {
+		select {
+		case m, ok := <-k.heard:
+			if !ok {
+				return
+			}
+			k.note(m)
+		default:
+			return
+		}
+	}
+}
+
+// answerTo is what the client says to a server. What it is to do as a task it has
+// done when it is asked for the first time.
+func answerTo(m map[string]any) any {
+	params, _ := m["params"].(map[string]any)
+	method, _ := m["method"].(string)
+	id, _ := params["taskId"].(string)
+	when := "2026-01-02T03:04:05Z"
+	switch {
+	case params["task"] != nil:
+		return obj("task", obj("taskId", method, "status", "working", "ttl", 60000, "createdAt", when, "lastUpdatedAt", when, "pollInterval", 100))
+	case method == "tasks/get":
+		return obj("taskId", id, "status", "completed", "ttl", 60000, "createdAt", when, "lastUpdatedAt", when)
+	case method == "tasks/result":
+		method = id
+	}
+	said, _ := params["message"].(string)
+	switch {
+	case method == "roots/list":
+		return obj("roots", []any{obj("uri", "file:///tmp/work", "name", "work")})
+	case method == "sampling/createMessage":
+		return obj("role", "assistant", "model", "none", "content", obj("type", "text", "text", "Sampled."))
+	case method == "elicitation/create" && params["mode"] == "url":
+		return obj("action", "accept")
+	case method == "elicitation/create" && strings.Contains(said, "interpretations"):
+		return obj("action", "accept", "content", obj("interpretation", "technical"))
+	case method == "elicitation/create":
+		return obj("action", "accept", "content", obj("name", "Anna", "check", true))
+	}
+	return obj()
 }
