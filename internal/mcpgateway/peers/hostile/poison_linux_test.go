@@ -100,7 +100,7 @@ func poison() []hostile {
 		},
 		poisonedAnswer("poison-prompt", "gives orders in a prompt", "prompts/get", `{"name":"p"}`, `{"messages":[{"role":"user","content":{"type":"text","text":`+text+`}}]}`, "external private"),
 		poisonedAnswer("poison-resource", "gives orders in a resource", "resources/read", `{"uri":"x://y"}`, `{"contents":[{"uri":"x://y","text":`+text+`}]}`, "external private"),
-		poisonedAnswer("poison-resource-list", "gives orders in a list of resources", "resources/list", `{}`, `{"resources":[{"uri":"x://y","name":`+text+`}]}`, "external private"),
+		poisonedAnswer("poison-resource-list", "gives orders in a list of resources", "resources/list", `{}`, `{"resources":[{"uri":"x://y","name":`+text+`}]}`, "external internal"),
 		poisonedAnswer("poison-completion", "gives orders in a completion", "completion/complete", `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"b"}}`, `{"completion":{"values":[`+text+`]}}`, "external private"),
 	}
 }
