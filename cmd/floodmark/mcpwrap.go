@@ -53,7 +53,8 @@ runs, the call waits half a minute for your answer; then, or if nobody watches, 
 is refused for now: approve it and the same call passes. What the server says
 (results, resources, prompts, its descriptions of tools, its instructions, its
 errors) is a source at the label of that server and tool, and is written down
-before the client sees it. Everything else passes as it is.
+before the client sees it. Requests that nobody knows are judged like a tool that
+nobody described. Everything else passes as it is.
 
 Tools that could not be called at the session's mark, whatever their arguments,
 are not shown. A tool whose description changed since you saw it, or that hides

@@ -31,6 +31,7 @@ const (
 	asList     = "list_resources"
 	asSampling = "sampling"
 	asOther    = "read_server"
+	asComplete = "complete"
 )
 
 // judge asks about a request and sends it on, or says why not.
@@ -78,6 +79,9 @@ func (r *relay) refuse(ctx context.Context, m *jsonrpc.Request, err error) {
 
 // read takes a request apart. What could be read in two ways is an error.
 func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
+	if near(m.Method) == "" {
+		return r.readUnknown(m)
+	}
 	if !json.Valid(m.Params) || !utf8.Valid(m.Params) {
 		return nil, errors.New("its parameters are not JSON")
 	}
@@ -89,7 +93,9 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 		return nil, err
 	}
 	switch m.Method {
-	case readResource:
+	case complete:
+		return r.readComplete(list)
+	case readResource, subscribe:
 		uri, err := text(value(list, "uri"))
 		if err != nil || uri == "" || replaced(uri) {
 			return nil, errors.New("its uri is no text")
@@ -121,6 +127,59 @@ func (r *relay) ours(tool string, what member, list []member) *call {
 		}
 	}
 	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: tool, Args: object(args)}}
+}
+
+// readComplete reads what is to be completed: it tells the server what somebody
+// types.
+func (r *relay) readComplete(list []member) (*call, error) {
+	args := []member{{"server", quoted(r.o.Server)}}
+	for _, m := range list {
+		switch m.key {
+		case "_meta":
+		case "ref", "argument", "context":
+			args = append(args, m)
+		default:
+			args = append(args, member{"more " + m.key, m.value})
+		}
+	}
+	ref, err := members(value(list, "ref"))
+	if err != nil {
+		ref = nil // it names nothing
+	}
+	if err := apart(ref, []string{"type", "name", "uri"}); err != nil {
+		return nil, fmt.Errorf("its ref: %w", err)
+	}
+	if name, err := text(value(ref, "name")); err == nil {
+		if why := r.known.isHeld("prompt", name); why != "" {
+			return nil, denied(why)
+		}
+	}
+	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: asComplete, Args: object(args)}}, nil
+}
+
+// unknownMethod begins the name under which a method that nobody knows is judged.
+// No tool is described under it, so it counts as one that could do anything.
+const unknownMethod = "method "
+
+// readUnknown reads a message that nobody knows: all of it is what the server gets.
+func (r *relay) readUnknown(m *jsonrpc.Request) (*call, error) {
+	name := unknownMethod + m.Method
+	switch {
+	case len(name) > MaxName || replaced(m.Method):
+		return nil, fmt.Errorf("its method is no text of at most %d bytes", MaxName-len(unknownMethod))
+	case len(m.Params) == 0:
+		return &call{call: hook.Call{ID: newID(), Server: r.o.Server, Name: name}}, nil
+	case !json.Valid(m.Params) || !utf8.Valid(m.Params):
+		return nil, errors.New("its parameters are not JSON")
+	}
+	list, err := members(m.Params)
+	if err != nil {
+		list = []member{{"params", m.Params}}
+	}
+	if err := apart(list, []string{"_meta"}); err != nil {
+		return nil, err
+	}
+	return &call{call: hook.Call{ID: newID(), Server: r.o.Server, Name: name, Args: object(without(list, "_meta"))}}, nil
 }
 
 func newID() floodmark.CallID { return floodmark.CallID("mcp-" + rand.Text()) }

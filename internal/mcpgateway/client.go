@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -11,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// The methods we know. All others pass.
+// The methods we know.
 const (
 	callTool       = "tools/call"
 	listTools      = "tools/list"
@@ -21,6 +22,8 @@ const (
 	listResources  = "resources/list"
 	readResource   = "resources/read"
 	complete       = "completion/complete"
+	subscribe      = "resources/subscribe"
+	listen         = "subscriptions/listen"
 	initialize     = "initialize"
 	discover       = "server/discover"
 	createMessage  = "sampling/createMessage"
@@ -33,16 +36,15 @@ const (
 
 // request passes a request of the client on, or begins to judge it.
 func (r *relay) request(ctx context.Context, m *jsonrpc.Request, q *request) error {
-	switch near(m.Method) {
-	case "":
-	case m.Method:
+	if as := near(m.Method); as != "" && as != m.Method {
+		r.reply(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeMethodNotFound, "floodmark: this method could be taken for "+as+"; write it exactly so.")})
+		return nil
+	}
+	if !passes(m) {
 		r.begin(func() {
 			defer q.cancel()
 			r.judge(ctx, m, q)
 		})
-		return nil
-	default:
-		r.reply(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeMethodNotFound, "floodmark: this method could be taken for "+near(m.Method)+"; write it exactly so.")})
 		return nil
 	}
 	if m.Method == initialize {
@@ -68,12 +70,46 @@ func (r *relay) request(ctx context.Context, m *jsonrpc.Request, q *request) err
 // near returns the method that has to be judged first which a lenient server
 // could take this one for; empty if there is none.
 func near(method string) string {
-	for _, known := range []string{callTool, readResource, getPrompt} {
+	for _, known := range []string{callTool, readResource, getPrompt, complete, subscribe} {
 		if letters(method) == letters(known) {
 			return known
 		}
 	}
 	return ""
+}
+
+// passes reports a request that carries nothing of its sender to the server: it
+// asks for what the server has, by what the server has said. All others are judged,
+// also those that nobody knows yet.
+func passes(m *jsonrpc.Request) bool {
+	switch m.Method {
+	case listen:
+		return listensOnly(m.Params)
+	case initialize, discover, "ping", "logging/setLevel", listTools, listPrompts, listTemplates, listResources,
+		"resources/unsubscribe", "tasks/get", "tasks/result", "tasks/list", "tasks/cancel":
+		return true
+	}
+	return false
+}
+
+// listensOnly reports whether a client wants to hear of changes, and names nothing
+// that it wants to hear of.
+func listensOnly(params json.RawMessage) bool {
+	list, err := members(params)
+	if err != nil || apart(list, []string{"notifications", "_meta"}) != nil || len(without(without(list, "_meta"), "notifications")) > 0 {
+		return false
+	}
+	kinds, err := members(value(list, "notifications"))
+	return err == nil && !slices.ContainsFunc(kinds, func(k member) bool { return string(k.value) != "true" && string(k.value) != "false" })
+}
+
+// announces reports a notification that carries nothing either.
+func announces(method string) bool {
+	switch method {
+	case "notifications/initialized", "notifications/roots/list_changed", cancelled, progress:
+		return true
+	}
+	return false
 }
 
 // letters is a method without case and without what is around its letters.
@@ -96,6 +132,10 @@ func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
 	if m.Method == cancelled && !r.takenBack(ctx, m.Params) {
 		return nil
 	}
+	if !announces(m.Method) {
+		r.begin(func() { r.tellJudged(ctx, m) })
+		return nil
+	}
 	if r.o.Shared && m.Method == progress {
 		r.begin(func() {
 			if r.give(ctx) == nil {
@@ -105,6 +145,21 @@ func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
 		return nil
 	}
 	return r.server.Write(ctx, m)
+}
+
+// tellJudged passes on what nobody knows, if that is allowed. Nobody hears that it
+// was not.
+func (r *relay) tellJudged(ctx context.Context, m *jsonrpc.Request) {
+	c, err := r.readUnknown(m)
+	if err == nil {
+		err = r.decide(ctx, c)
+	}
+	if err != nil {
+		r.o.Note("a notification to the server was left out: " + floodmark.OneLine(err.Error(), maxNote))
+		return
+	}
+	r.lost(ctx, c, "sent")
+	_ = r.server.Write(ctx, m) // one that is gone misses it
 }
 
 // takenBack ends a request that the client does not want any more. It reports

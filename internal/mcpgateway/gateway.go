@@ -1,7 +1,8 @@
 // Package mcpgateway stands between one MCP client and one MCP server and
 // passes their messages on. It asks the monitor before a call reaches the
-// server and tells it what came back before the client sees that. It changes
-// nothing else: fields, methods and versions it does not know pass as they are.
+// server and tells it what came back before the client sees that. A method it does
+// not know is asked about, too. It changes nothing else: fields and versions it does
+// not know pass as they are.
 //
 // It judges nothing itself. Whatever goes wrong on the way to an answer is a no:
 // a call is forwarded only if the answer was exactly «allow», and what the

@@ -216,7 +216,7 @@ func (r *relay) fromClient(ctx context.Context, m jsonrpc.Message) error {
 		}
 		q := &request{method: m.Method, params: m.Params, judged: true, cancel: func() {}}
 		judging := ctx
-		if near(m.Method) == m.Method {
+		if !passes(m) {
 			judging, q.cancel = context.WithCancel(ctx)
 		}
 		if why := r.open(r.asked, m.ID, q); why != "" {

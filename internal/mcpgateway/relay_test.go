@@ -36,7 +36,7 @@ func TestMessagesPassBothWays(t *testing.T) {
 	s.client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 	s.server.say(`{"jsonrpc":"2.0","id":"x","result":{"unknown":["kept"],"n":12345678901234567890}}`)
 	s.client.wants(`{"jsonrpc":"2.0","id":"x","result":{"unknown":["kept"],"n":12345678901234567890}}`)
-	if got := s.judge.told(hook.ContextAssembled); len(got) != 1 || !strings.Contains(got[0].Sources[0].Text, "kept") {
+	if got := all(s.judge.told(hook.AfterToolCall)); !strings.Contains(got, "kept") {
 		t.Errorf("the answer to an unknown method is no source: %v", got)
 	}
 }
@@ -226,9 +226,9 @@ func TestMethodsSpelledAlmostLikeACall(t *testing.T) {
 func TestABatchIsTakenApart(t *testing.T) {
 	s := newStand(t, &fakeJudge{answer: only(hook.BeforeToolCall, no("no."), nil)}, nil)
 	s.listed(echoTool)
-	s.client.say(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}},{"jsonrpc":"2.0","method":"notifications/x"}]`)
+	s.client.say(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}},{"jsonrpc":"2.0","method":"notifications/roots/list_changed"},{"jsonrpc":"2.0","method":"notifications/x"}]`)
 	s.server.wants(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-	s.server.wants(`{"jsonrpc":"2.0","method":"notifications/x"}`)
+	s.server.wants(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
 	s.server.silent()
 	if got := s.client.hear(); !strings.Contains(got, `"isError":true`) {
 		t.Errorf("heard %s", got)

@@ -76,10 +76,10 @@ func TestServersWordsReachTheMonitorBeforeTheClient(t *testing.T) {
 	for method, c := range map[string]struct{ ask, answer, point, word string }{
 		"resource":   {`"resources/read","params":{"uri":"test://a"}`, `{"contents":[{"uri":"test://a","text":"poison"}]}`, "after_tool_call", "poison"},
 		"prompt":     {`"prompts/get","params":{"name":"p","arguments":{"a":"b"}}`, `{"messages":[{"role":"user","content":{"type":"text","text":"poison"}}]}`, "after_tool_call", "poison"},
-		"completion": {`"completion/complete","params":{}`, `{"completion":{"values":["poison"]}}`, "context_assembled", "poison"},
+		"completion": {`"completion/complete","params":{}`, `{"completion":{"values":["poison"]}}`, "after_tool_call", "poison"},
 		"resources":  {`"resources/list"`, `{"resources":[{"uri":"a","description":"poison"}]}`, "context_assembled", "poison"},
 		"structured": {`"tools/call","params":{"name":"echo"}`, `{"content":[],"structuredContent":{"poison":12.50}}`, "after_tool_call", "poison\n12.50"},
-		"unknown":    {`"future/get"`, `{"x":{"y":["poison"]}}`, "context_assembled", "poison"},
+		"unknown":    {`"future/get"`, `{"x":{"y":["poison"]}}`, "after_tool_call", "poison"},
 	} {
 		t.Run(method, func(t *testing.T) {
 			for _, fails := range []bool{false, true} {
