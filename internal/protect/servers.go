@@ -102,17 +102,17 @@ func (l serverList) gateway(words []string) *call {
 	if len(words) < 1+len(ours) || !l.isGateway(words[0]) || !slices.Equal(words[1:1+len(ours)], ours) {
 		return nil
 	}
-	c := &call{program: words[0], dashes: slices.Index(words, gatewayDashes)}
-	if c.dashes < 0 {
-		return c
-	}
-	flags := words[1+len(ours) : c.dashes]
-	for i := 0; i < len(flags); i++ {
-		name, value, joined := strings.Cut(flags[i], "=")
+	c := &call{program: words[0], dashes: -1}
+	for i := 1 + len(ours); i < len(words); i++ {
+		if words[i] == gatewayDashes {
+			c.dashes = i
+			return c
+		}
+		name, value, joined := strings.Cut(words[i], "=")
 		place := slices.Contains(gatewayPlace(), name)
-		if (place || name == gatewayServer) && !joined && i+1 < len(flags) {
-			i++
-			value = flags[i]
+		if (place || name == gatewayServer) && !joined && i+1 < len(words) {
+			i++ // whatever it is: a server may be called «--»
+			value = words[i]
 		}
 		switch {
 		case name == gatewayServer:
@@ -120,10 +120,10 @@ func (l serverList) gateway(words []string) *call {
 		case place:
 			c.place = append(c.place, name, value)
 		default:
-			c.others = append(c.others, flags[i])
+			c.others = append(c.others, words[i])
 		}
 	}
-	return c
+	return &call{program: words[0], dashes: -1}
 }
 
 // isGateway reports whether a word is our program, at whatever place.
