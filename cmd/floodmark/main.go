@@ -22,6 +22,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, text)
 		os.Exit(exitUsage)
 	}
+	vitals()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := run(ctx, edge(), os.Args[1:])
 	stop()

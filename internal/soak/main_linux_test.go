@@ -48,6 +48,10 @@ func TestMain(m *testing.M) {
 		runConversation(socket)
 		return
 	}
+	if name := os.Getenv(mcpVariable); name != "" {
+		runMCPServer(name)
+		return
+	}
 	flag.Parse()
 	code := m.Run()
 	if made, err := programs(); err == nil {
