@@ -53,7 +53,7 @@ func (ev Event) Check() error {
 	if ev.Session == "" || ev.Agent == "" {
 		return errors.New("an event needs an agent and a session")
 	}
-	for _, n := range []int{len(ev.Agent), len(ev.Session), len(ev.Child), len(ev.Shared)} {
+	for _, n := range []int{len(ev.Agent), len(ev.Session), len(ev.Child), len(ev.Shared), len(ev.Claims)} {
 		if n > MaxNameBytes {
 			return fmt.Errorf("%w: a name of %d bytes, at most %d", ErrTooLarge, n, MaxNameBytes)
 		}

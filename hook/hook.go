@@ -123,6 +123,12 @@ type Event struct {
 	// before_tool_call. Nil means that nobody can be asked there.
 	Window *Window `json:"window,omitempty"`
 
+	// Claims names the session that a gateway's client says it belongs to. It is
+	// the client's word, and makes nothing less restricted. Caller is the process
+	// for which a gateway speaks that several use; zero: who started it.
+	Claims floodmark.SessionID `json:"claims,omitempty"`
+	Caller Process             `json:"caller,omitzero"`
+
 	// Child is the sub-agent's session.
 	Child floodmark.SessionID `json:"child,omitempty"`
 }
@@ -154,6 +160,13 @@ type Ask struct {
 	// Pick says what has to be typed besides, or chosen among some values.
 	Pick  string   `json:"pick,omitempty"`
 	Among []string `json:"among,omitempty"`
+}
+
+// A Process is a program that runs on the machine of the monitor: its number, and
+// when it began in the system's own ticks.
+type Process struct {
+	PID   int    `json:"pid,omitempty"`
+	Start uint64 `json:"start,omitempty"`
 }
 
 // A Content is one piece of an agent's context.

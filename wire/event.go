@@ -21,7 +21,10 @@ func FromEvent(ev hook.Event) *Event {
 		Tools: list(ev.Tools, fromTool), Iteration: number(ev.Iteration), Calls: list(ev.Calls, fromCall),
 		Audience: text(string(ev.Audience)), Child: text(string(ev.Child)),
 		Gateway: ev.Gateway, Retry: ev.Retry,
-		Shared: text(ev.Shared), Given: ev.Given,
+		Shared: text(ev.Shared), Given: ev.Given, Claims: text(string(ev.Claims)),
+	}
+	if ev.Caller != (hook.Process{}) {
+		e.Caller = &Process{Pid: number(ev.Caller.PID), Start: ev.Caller.Start}
 	}
 	if !ev.Origin.IsZero() {
 		e.Origin = FromOrigin(ev.Origin)
@@ -49,7 +52,8 @@ func (x *Event) Hook() (hook.Event, error) {
 		Calls: list(x.GetCalls(), toCall), Call: toCall(x.GetCall()),
 		Audience: hook.Audience(x.GetAudience()), Child: floodmark.SessionID(x.GetChild()),
 		Gateway: x.GetGateway(), Retry: x.GetRetry(),
-		Shared: x.GetShared(), Given: x.GetGiven(),
+		Shared: x.GetShared(), Given: x.GetGiven(), Claims: floodmark.SessionID(x.GetClaims()),
+		Caller: hook.Process{PID: int(x.GetCaller().GetPid()), Start: x.GetCaller().GetStart()},
 	}
 	if w := x.GetWindow(); w != nil {
 		ev.Window = &hook.Window{Client: w.GetClient(), Ticket: floodmark.TicketID(w.GetTicket()), Answer: w.GetAnswer(), Picked: w.GetPicked()}

@@ -88,7 +88,12 @@ type Event struct {
 	// `context_assembled`.
 	Given bool `protobuf:"varint,24,opt,name=given,proto3" json:"given,omitempty"`
 	// What a gateway says of its client's own window, at `before_tool_call`.
-	Window        *Window `protobuf:"bytes,25,opt,name=window,proto3" json:"window,omitempty"`
+	Window *Window `protobuf:"bytes,25,opt,name=window,proto3" json:"window,omitempty"`
+	// The session that a gateway's client says it belongs to. It is the client's
+	// word, and makes nothing less restricted.
+	Claims string `protobuf:"bytes,26,opt,name=claims,proto3" json:"claims,omitempty"`
+	// The process for which a gateway speaks that several use.
+	Caller        *Process `protobuf:"bytes,27,opt,name=caller,proto3" json:"caller,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -298,6 +303,75 @@ func (x *Event) GetWindow() *Window {
 	return nil
 }
 
+func (x *Event) GetClaims() string {
+	if x != nil {
+		return x.Claims
+	}
+	return ""
+}
+
+func (x *Event) GetCaller() *Process {
+	if x != nil {
+		return x.Caller
+	}
+	return nil
+}
+
+// A program that runs on the machine of the monitor.
+type Process struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its number.
+	Pid int32 `protobuf:"varint,1,opt,name=pid,proto3" json:"pid,omitempty"`
+	// When it began, in the system's own ticks.
+	Start         uint64 `protobuf:"varint,2,opt,name=start,proto3" json:"start,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Process) Reset() {
+	*x = Process{}
+	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Process) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Process) ProtoMessage() {}
+
+func (x *Process) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Process.ProtoReflect.Descriptor instead.
+func (*Process) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Process) GetPid() int32 {
+	if x != nil {
+		return x.Pid
+	}
+	return 0
+}
+
+func (x *Process) GetStart() uint64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
 // A client of tool servers that could show a question in its own window. Only a
 // client that the owner named is asked there.
 type Window struct {
@@ -317,7 +391,7 @@ type Window struct {
 
 func (x *Window) Reset() {
 	*x = Window{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -329,7 +403,7 @@ func (x *Window) String() string {
 func (*Window) ProtoMessage() {}
 
 func (x *Window) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -342,7 +416,7 @@ func (x *Window) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Window.ProtoReflect.Descriptor instead.
 func (*Window) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{1}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Window) GetClient() string {
@@ -393,7 +467,7 @@ type Content struct {
 
 func (x *Content) Reset() {
 	*x = Content{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -405,7 +479,7 @@ func (x *Content) String() string {
 func (*Content) ProtoMessage() {}
 
 func (x *Content) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -418,7 +492,7 @@ func (x *Content) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Content.ProtoReflect.Descriptor instead.
 func (*Content) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{2}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Content) GetKind() string {
@@ -471,7 +545,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -483,7 +557,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -496,7 +570,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{3}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Tool) GetServer() string {
@@ -540,7 +614,7 @@ type Hints struct {
 
 func (x *Hints) Reset() {
 	*x = Hints{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -552,7 +626,7 @@ func (x *Hints) String() string {
 func (*Hints) ProtoMessage() {}
 
 func (x *Hints) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -565,7 +639,7 @@ func (x *Hints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hints.ProtoReflect.Descriptor instead.
 func (*Hints) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{4}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Hints) GetReadOnly() bool {
@@ -623,7 +697,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +709,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +722,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{5}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Call) GetId() string {
@@ -701,7 +775,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -713,7 +787,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -726,7 +800,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{6}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Result) GetText() string {
@@ -788,7 +862,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -800,7 +874,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -813,7 +887,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{7}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Reply) GetDecision() *Decision {
@@ -922,7 +996,7 @@ type Ask struct {
 
 func (x *Ask) Reset() {
 	*x = Ask{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -934,7 +1008,7 @@ func (x *Ask) String() string {
 func (*Ask) ProtoMessage() {}
 
 func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -947,7 +1021,7 @@ func (x *Ask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ask.ProtoReflect.Descriptor instead.
 func (*Ask) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{8}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Ask) GetText() string {
@@ -975,7 +1049,7 @@ var File_floodmark_v1_hook_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\n" +
-	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\x9d\x06\n" +
+	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xe4\x06\n" +
 	"\x05Event\x12\x14\n" +
 	"\x05point\x18\x01 \x01(\tR\x05point\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x18\n" +
@@ -1002,7 +1076,12 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\x05retry\x18\x16 \x01(\bR\x05retry\x12\x16\n" +
 	"\x06shared\x18\x17 \x01(\tR\x06shared\x12\x14\n" +
 	"\x05given\x18\x18 \x01(\bR\x05given\x12,\n" +
-	"\x06window\x18\x19 \x01(\v2\x14.floodmark.v1.WindowR\x06window\"h\n" +
+	"\x06window\x18\x19 \x01(\v2\x14.floodmark.v1.WindowR\x06window\x12\x16\n" +
+	"\x06claims\x18\x1a \x01(\tR\x06claims\x12-\n" +
+	"\x06caller\x18\x1b \x01(\v2\x15.floodmark.v1.ProcessR\x06caller\"1\n" +
+	"\aProcess\x12\x10\n" +
+	"\x03pid\x18\x01 \x01(\x05R\x03pid\x12\x14\n" +
+	"\x05start\x18\x02 \x01(\x04R\x05start\"h\n" +
 	"\x06Window\x12\x16\n" +
 	"\x06client\x18\x01 \x01(\tR\x06client\x12\x16\n" +
 	"\x06ticket\x18\x02 \x01(\tR\x06ticket\x12\x16\n" +
@@ -1075,46 +1154,48 @@ func file_floodmark_v1_hook_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_hook_proto_rawDescData
 }
 
-var file_floodmark_v1_hook_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_floodmark_v1_hook_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_floodmark_v1_hook_proto_goTypes = []any{
 	(*Event)(nil),    // 0: floodmark.v1.Event
-	(*Window)(nil),   // 1: floodmark.v1.Window
-	(*Content)(nil),  // 2: floodmark.v1.Content
-	(*Tool)(nil),     // 3: floodmark.v1.Tool
-	(*Hints)(nil),    // 4: floodmark.v1.Hints
-	(*Call)(nil),     // 5: floodmark.v1.Call
-	(*Result)(nil),   // 6: floodmark.v1.Result
-	(*Reply)(nil),    // 7: floodmark.v1.Reply
-	(*Ask)(nil),      // 8: floodmark.v1.Ask
-	(*Origin)(nil),   // 9: floodmark.v1.Origin
-	(*Decision)(nil), // 10: floodmark.v1.Decision
-	(*Label)(nil),    // 11: floodmark.v1.Label
+	(*Process)(nil),  // 1: floodmark.v1.Process
+	(*Window)(nil),   // 2: floodmark.v1.Window
+	(*Content)(nil),  // 3: floodmark.v1.Content
+	(*Tool)(nil),     // 4: floodmark.v1.Tool
+	(*Hints)(nil),    // 5: floodmark.v1.Hints
+	(*Call)(nil),     // 6: floodmark.v1.Call
+	(*Result)(nil),   // 7: floodmark.v1.Result
+	(*Reply)(nil),    // 8: floodmark.v1.Reply
+	(*Ask)(nil),      // 9: floodmark.v1.Ask
+	(*Origin)(nil),   // 10: floodmark.v1.Origin
+	(*Decision)(nil), // 11: floodmark.v1.Decision
+	(*Label)(nil),    // 12: floodmark.v1.Label
 }
 var file_floodmark_v1_hook_proto_depIdxs = []int32{
-	9,  // 0: floodmark.v1.Event.origin:type_name -> floodmark.v1.Origin
-	2,  // 1: floodmark.v1.Event.parts:type_name -> floodmark.v1.Content
-	2,  // 2: floodmark.v1.Event.sources:type_name -> floodmark.v1.Content
-	2,  // 3: floodmark.v1.Event.messages:type_name -> floodmark.v1.Content
-	3,  // 4: floodmark.v1.Event.tools:type_name -> floodmark.v1.Tool
-	5,  // 5: floodmark.v1.Event.calls:type_name -> floodmark.v1.Call
-	5,  // 6: floodmark.v1.Event.call:type_name -> floodmark.v1.Call
-	6,  // 7: floodmark.v1.Event.result:type_name -> floodmark.v1.Result
-	1,  // 8: floodmark.v1.Event.window:type_name -> floodmark.v1.Window
-	9,  // 9: floodmark.v1.Content.origin:type_name -> floodmark.v1.Origin
-	4,  // 10: floodmark.v1.Tool.hints:type_name -> floodmark.v1.Hints
-	4,  // 11: floodmark.v1.Call.hints:type_name -> floodmark.v1.Hints
-	10, // 12: floodmark.v1.Reply.decision:type_name -> floodmark.v1.Decision
-	10, // 13: floodmark.v1.Reply.calls:type_name -> floodmark.v1.Decision
-	11, // 14: floodmark.v1.Reply.label:type_name -> floodmark.v1.Label
-	11, // 15: floodmark.v1.Reply.mark:type_name -> floodmark.v1.Label
-	8,  // 16: floodmark.v1.Reply.ask:type_name -> floodmark.v1.Ask
-	0,  // 17: floodmark.v1.HookService.Handle:input_type -> floodmark.v1.Event
-	7,  // 18: floodmark.v1.HookService.Handle:output_type -> floodmark.v1.Reply
-	18, // [18:19] is the sub-list for method output_type
-	17, // [17:18] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	10, // 0: floodmark.v1.Event.origin:type_name -> floodmark.v1.Origin
+	3,  // 1: floodmark.v1.Event.parts:type_name -> floodmark.v1.Content
+	3,  // 2: floodmark.v1.Event.sources:type_name -> floodmark.v1.Content
+	3,  // 3: floodmark.v1.Event.messages:type_name -> floodmark.v1.Content
+	4,  // 4: floodmark.v1.Event.tools:type_name -> floodmark.v1.Tool
+	6,  // 5: floodmark.v1.Event.calls:type_name -> floodmark.v1.Call
+	6,  // 6: floodmark.v1.Event.call:type_name -> floodmark.v1.Call
+	7,  // 7: floodmark.v1.Event.result:type_name -> floodmark.v1.Result
+	2,  // 8: floodmark.v1.Event.window:type_name -> floodmark.v1.Window
+	1,  // 9: floodmark.v1.Event.caller:type_name -> floodmark.v1.Process
+	10, // 10: floodmark.v1.Content.origin:type_name -> floodmark.v1.Origin
+	5,  // 11: floodmark.v1.Tool.hints:type_name -> floodmark.v1.Hints
+	5,  // 12: floodmark.v1.Call.hints:type_name -> floodmark.v1.Hints
+	11, // 13: floodmark.v1.Reply.decision:type_name -> floodmark.v1.Decision
+	11, // 14: floodmark.v1.Reply.calls:type_name -> floodmark.v1.Decision
+	12, // 15: floodmark.v1.Reply.label:type_name -> floodmark.v1.Label
+	12, // 16: floodmark.v1.Reply.mark:type_name -> floodmark.v1.Label
+	9,  // 17: floodmark.v1.Reply.ask:type_name -> floodmark.v1.Ask
+	0,  // 18: floodmark.v1.HookService.Handle:input_type -> floodmark.v1.Event
+	8,  // 19: floodmark.v1.HookService.Handle:output_type -> floodmark.v1.Reply
+	19, // [19:20] is the sub-list for method output_type
+	18, // [18:19] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_hook_proto_init() }
@@ -1123,14 +1204,14 @@ func file_floodmark_v1_hook_proto_init() {
 		return
 	}
 	file_floodmark_v1_words_proto_init()
-	file_floodmark_v1_hook_proto_msgTypes[4].OneofWrappers = []any{}
+	file_floodmark_v1_hook_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_hook_proto_rawDesc), len(file_floodmark_v1_hook_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -29,6 +29,7 @@ func twins() map[reflect.Type]proto.Message {
 		reflect.TypeFor[hook.Content]():       (*wire.Content)(nil),
 		reflect.TypeFor[hook.Tool]():          (*wire.Tool)(nil),
 		reflect.TypeFor[hook.Hints]():         (*wire.Hints)(nil),
+		reflect.TypeFor[hook.Process]():       (*wire.Process)(nil),
 		reflect.TypeFor[hook.Call]():          (*wire.Call)(nil),
 		reflect.TypeFor[hook.Result]():        (*wire.Result)(nil),
 		reflect.TypeFor[hook.Window]():        (*wire.Window)(nil),
@@ -98,6 +99,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 		v.SetString("text «" + strconv.Itoa(*n) + "»")
 	case reflect.Bool:
 		v.SetBool(true)
+	case reflect.Uint64:
+		v.SetUint(uint64(*n))
 	case reflect.Int:
 		v.SetInt(int64(*n))
 	case reflect.Pointer:

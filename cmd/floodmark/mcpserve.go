@@ -38,9 +38,10 @@ wrap».
 
 A client shows a token that «floodmark token create NAME» made. Each of its
 sessions is a session of the monitor, and has servers of its own: what one client
-read cannot reach another through a server. A client that belongs to an agent
-with hooks says so with the headers Floodmark-Agent and Floodmark-Session, and
-then shares that agent's mark.
+read cannot reach another through a server. A client that is an agent with hooks,
+or that one started, is in that agent's session: on Linux the system tells which
+program is at the other end. What a client says of itself in the header
+Floodmark-Session can only add a mark.
 
 gateway.yaml lies beside the policy and belongs to you alone (chmod 600). A server
 is a command or a url:
@@ -121,7 +122,7 @@ func (c *console) mcpServe(ctx context.Context, f mcpServeFlags) error {
 	}
 	talk := &together{out: c.stderr}
 	service := mcpservice.New(mcpservice.Options{
-		Gateway: gateway, Judge: judge, Pins: pins, Admit: admitAgent(tokens), Logins: mcplogin.Open(paths.Logins, c.clock),
+		Gateway: gateway, Judge: judge, Pins: pins, Admit: admitAgent(tokens), Caller: mcpservice.LocalCaller(os.Getuid(), 0), Logins: mcplogin.Open(paths.Logins, c.clock),
 		Env: c.usualEnv(), Home: c.getenv("HOME"), Version: c.build.line(), Stderr: talk,
 		Note: func(server, line string) { talk.do(func() { c.say("floodmark: %s: %s", server, line) }) },
 	})

@@ -131,7 +131,7 @@ func (c *console) mcpWrap(ctx context.Context, f wrapFlags, args []string) error
 		return refuse("check the command behind the dashes", "%s", err)
 	}
 	session := mcpgateway.NewSession(judge, mcpgateway.Client{
-		Agent: c.getenv("FLOODMARK_AGENT"), ID: floodmark.SessionID(c.getenv("FLOODMARK_SESSION")),
+		Agent: c.getenv("FLOODMARK_AGENT"), Claims: floodmark.SessionID(c.getenv("FLOODMARK_SESSION")),
 		Project: c.dir, Home: c.getenv("HOME"), Wait: wrapWait,
 	})
 	err = mcpgateway.Run(ctx, mcpgateway.Lines(c.stdin, c.stdout, closing(c.stdin), note), server, mcpgateway.Options{

@@ -38,6 +38,8 @@ type branches struct {
 	full bool // there were too many to follow
 	// gateways are the sessions of gateways, by the process that started them.
 	gateways map[peer.Process]shared
+	// called are the processes above a gateway's client, by the gateway's session.
+	called map[floodmark.SessionID][]peer.Info
 }
 
 // spoke is what a process said first, and whether that was all.
@@ -46,6 +48,25 @@ type spoke struct {
 	agent, project string
 	// root says that a branch may hang on it, many that it had another session too.
 	root, many bool
+	// others are those; lost says that there were more.
+	others []floodmark.SessionID
+	lost   bool
+}
+
+// maxOthers bounds the sessions of one process that are remembered.
+const maxOthers = 64
+
+// and takes note of another session of a process.
+func (s *spoke) and(session floodmark.SessionID) {
+	if s.session == session || slices.Contains(s.others, session) {
+		return
+	}
+	s.root, s.many = false, true
+	if len(s.others) >= maxOthers {
+		s.lost = true
+		return
+	}
+	s.others = append(s.others, session)
 }
 
 // A branch is a session that began below another one and was not prompted yet.
@@ -62,8 +83,8 @@ const maxBranches = 1 << 14
 func newBranches(t peer.Table, g *peer.Guarded, since uint64) *branches {
 	return &branches{
 		table: t, guarded: g, since: since, speakers: map[peer.Process]*spoke{}, pending: map[floodmark.SessionID]branch{},
-		gateways: map[peer.Process]shared{},
-		parents:  map[floodmark.SessionID]floodmark.SessionID{}, news: map[floodmark.SessionID][]floodmark.SessionID{},
+		gateways: map[peer.Process]shared{}, called: map[floodmark.SessionID][]peer.Info{},
+		parents: map[floodmark.SessionID]floodmark.SessionID{}, news: map[floodmark.SessionID][]floodmark.SessionID{},
 	}
 }
 
@@ -154,8 +175,7 @@ func (b *branches) heard(s speaker, ev hook.Event) {
 		b.news[parent] = append(b.news[parent], ev.Session)
 	}
 	if was := b.speakers[agent]; was != nil {
-		was.root = was.root && was.session == ev.Session
-		was.many = was.many || was.session != ev.Session
+		was.and(ev.Session)
 		return
 	}
 	if b.crowded() {

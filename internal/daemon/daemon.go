@@ -73,6 +73,7 @@ type Daemon struct {
 	voices  *voices
 	// branches knows which agents other agents started.
 	branches *branches
+	marks    *marks
 	// windows knows what clients of gateways are asked in their own windows.
 	windows *windows
 	door    agents.Door
@@ -161,7 +162,7 @@ func (d *Daemon) openMonitor() error {
 	}
 	d.closers = append(d.closers, d.monitor.Close)
 	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
-	d.branches = newBranches(d.table, d.guarded, peer.Now())
+	d.branches, d.marks = newBranches(d.table, d.guarded, peer.Now()), newMarks()
 	d.voices.native = d.opts.Service.Native()
 	d.windows = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -14,11 +15,19 @@ import (
 // that the agent's hook told of is met, not counted twice. Where an agent has no
 // hooks, or several sessions, nobody can say whose call it is: then all gateways
 // that one process started are one session, so that what was read through one
-// server counts for what is sent through another. Joining only adds what was read
-// to a session, and judges by more.
+// server counts for what is sent through another.
+//
+// Whatever a program below an agent says, it cannot get away from what that agent
+// has read: the marks of all sessions of all agents above a gateway count for it,
+// also if one of them began a second session, or something below them calls
+// itself an agent. A gateway may say whose it is; that can add a mark, and takes
+// none away.
 
 // crowdedLine is what the agent reads if nobody can say any more whose a gateway is.
 const crowdedLine = "Floodmark refuses this because it was not judged: too many programs started gateways. Restart the monitor: floodmark serve."
+
+// strangerLine is what the client reads if the process that it said it is has gone.
+const strangerLine = "Floodmark refuses this because it was not judged: the program that calls is not there any more. Start the client anew."
 
 // A shared is the session of all gateways that one process started.
 type shared struct {
@@ -26,45 +35,111 @@ type shared struct {
 	first   peer.Process // the gateway that began it
 }
 
+// placed is whose an event of a gateway is.
+type placed struct {
+	// beside are sessions whose marks count besides.
+	beside []floodmark.SessionID
+	// lost says that there are more than are known.
+	lost bool
+	// below says that a client of the gateway was started by a guarded agent.
+	below bool
+}
+
 // join makes an event of a gateway one of the session of the agent that started
 // it; done says that nothing is left to judge, and with what answer.
-func (b *branches) join(s speaker, ev hook.Event) (joined hook.Event, answer hook.Reply, done bool) {
-	if !s.local || s.PID == 0 || !strings.HasPrefix(string(ev.Session), hook.GatewaySession) {
-		return ev, hook.Reply{}, false
+func (b *branches) join(s speaker, ev hook.Event) (joined hook.Event, by placed, answer hook.Reply, done bool) {
+	claim, caller := ev.Claims, ev.Caller
+	ev.Claims, ev.Caller = "", hook.Process{}
+	apart := strings.HasPrefix(string(ev.Session), apartSession)
+	if !s.local || s.PID == 0 || !apart && !strings.HasPrefix(string(ev.Session), hook.GatewaySession) {
+		return ev, placed{}, hook.Reply{}, false
+	}
+	below := false
+	if caller != (hook.Process{}) {
+		above, ok := b.callers(ev.Session, peer.Process{PID: caller.PID, Start: caller.Start})
+		if !ok {
+			return ev, placed{}, hook.Reply{Line: strangerLine}, true
+		}
+		below = len(b.guarded.Among(above, "")) > 0
+		s.Ancestors = append(above, s.Ancestors...)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	first := false
-	if host := b.host(s); host != nil {
-		ev.Session = host.session
+	nearest, by := b.hosts(s)
+	by.below = below
+	if nearest == nil && claim != "" && len(by.beside) == 0 {
+		by.beside = []floodmark.SessionID{claim}
+	}
+	switch {
+	case nearest != nil:
+		ev.Session = nearest.session
 		if ev.Call.Server != "" { // what the gateway reads by itself stays its own
-			ev.Agent = host.agent
+			ev.Agent = nearest.agent
 		}
-	} else {
+	case apart:
+		first = true // each client of such a gateway has a session
+	default:
 		all, ok := b.started(s, ev.Session)
 		if !ok {
-			return ev, hook.Reply{Line: crowdedLine}, true
+			return ev, placed{}, hook.Reply{Line: crowdedLine}, true
 		}
 		ev.Session, first = all.session, all.first == s.Process
 	}
 	if !first && (ev.Point == hook.SessionStart || ev.Point == hook.SessionEnd) {
 		// Somebody else says when this session begins and ends.
-		return ev, hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, true
+		return ev, by, hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, true
 	}
-	return ev, hook.Reply{}, false
+	return ev, by, hook.Reply{}, false
 }
 
-// host is what the nearest agent above a speaker said, if it has one session.
-func (b *branches) host(s speaker) *spoke {
+// hosts is what the nearest agent above a speaker said, if it has one session,
+// and the sessions of all other agents above: all of them, if it has several.
+func (b *branches) hosts(s speaker) (nearest *spoke, by placed) {
+	by.lost = b.full
+	found := false
 	for _, up := range s.Ancestors {
-		if was := b.speakers[up.Process]; was != nil {
-			if was.many || b.full {
-				return nil
-			}
-			return was
+		was := b.speakers[up.Process]
+		if was == nil {
+			continue
 		}
+		if !found && !was.many && !b.full {
+			nearest = was
+		} else {
+			by.beside = append(by.beside, was.session)
+			by.beside = append(by.beside, was.others...)
+			by.lost = by.lost || was.lost
+		}
+		found = true
 	}
-	return nil
+	slices.Sort(by.beside)
+	by.beside = slices.Compact(by.beside)
+	if nearest != nil {
+		by.beside = slices.DeleteFunc(by.beside, func(id floodmark.SessionID) bool { return id == nearest.session })
+	}
+	if b.full && !found {
+		by.lost = true
+	}
+	return nearest, by
+}
+
+// callers is the process for which a gateway speaks that several use, and those
+// above it. What was known of it when the gateway's session began holds after it
+// has ended.
+func (b *branches) callers(session floodmark.SessionID, caller peer.Process) ([]peer.Info, bool) {
+	traced, err := peer.Trace(b.table, caller.PID)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err == nil && traced.Process == caller {
+		above := append([]peer.Info{traced.Info}, traced.Ancestors...)
+		if len(b.called) >= maxBranches {
+			clear(b.called)
+		}
+		b.called[session] = above
+		return above, true
+	}
+	above, known := b.called[session]
+	return above, known && above[0].Process == caller
 }
 
 // started is the session of all gateways that the process above a speaker started;

@@ -86,18 +86,18 @@ func TestWhoIsJoined(t *testing.T) {
 		"unknown":          {speaker{local: true}, ev, "mcp-1"},
 		"says whose it is": {below, named, "codex:b"},
 	} {
-		if got, _, done := w.b.join(c.s, c.ev); got.Session != c.want || done {
+		if got, _, _, done := w.b.join(c.s, c.ev); got.Session != c.want || done {
 			t.Errorf("%s: %s %v", name, got.Session, done)
 		}
 	}
 	ev.Call = hook.Call{Server: "fetch", Name: "fetch"}
 	for want, ev := range map[string]hook.Event{"x": ev, "mcp": read} {
-		if got, _, _ := w.b.join(below, ev); got.Agent != want {
+		if got, _, _, _ := w.b.join(below, ev); got.Agent != want {
 			t.Errorf("it is of %s, want %s", got.Agent, want)
 		}
 	}
 	w.b.full = true
-	if got, _, _ := w.b.join(below, ev); got.Session != "mcp-1" {
+	if got, _, _, _ := w.b.join(below, ev); got.Session != "mcp-1" {
 		t.Error("nobody knows any more, and it was joined")
 	}
 }
@@ -112,7 +112,7 @@ func TestGatewaysOfOneClient(t *testing.T) {
 	w.f.plant(45, 1, 450, "client")
 	w.f.plant(46, 45, 460, "floodmark")
 	say := func(pid int, session floodmark.SessionID, p hook.Point) (floodmark.SessionID, bool, floodmark.Verdict) {
-		ev, answer, done := w.b.join(w.tracedAs(pid), hook.Event{Point: p, Agent: "mcp", Session: session})
+		ev, _, answer, done := w.b.join(w.tracedAs(pid), hook.Event{Point: p, Agent: "mcp", Session: session})
 		return ev.Session, done, answer.Decision.Verdict
 	}
 	for i, c := range []struct {
@@ -151,7 +151,7 @@ func TestTooManyClients(t *testing.T) {
 	for i := range maxBranches {
 		w.b.gateways[peer.Process{PID: lives.PID, Start: uint64(i) + 1e6}] = shared{session: "gone"}
 	}
-	if _, _, done := w.b.join(w.tracedAs(46), ev); done || len(w.b.gateways) != 1 {
+	if _, _, _, done := w.b.join(w.tracedAs(46), ev); done || len(w.b.gateways) != 1 {
 		t.Error("those that have ended make no room:", len(w.b.gateways))
 	}
 	w = newGrove(t)
@@ -165,7 +165,7 @@ func TestTooManyClients(t *testing.T) {
 		}
 		w.b.gateways[p.Process] = shared{session: "lives"}
 	}
-	if _, answer, done := w.b.join(w.tracedAs(46), ev); !done || answer.Decision.Verdict != floodmark.Restrict || answer.Line == "" {
+	if _, _, answer, done := w.b.join(w.tracedAs(46), ev); !done || answer.Decision.Verdict != floodmark.Restrict || answer.Line == "" {
 		t.Errorf("%v %+v", done, answer)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/peer"
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -81,16 +82,42 @@ func (h heard) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	window := ev.Window
 	ev.Window = nil
 	if ev.Gateway {
-		var answer hook.Reply
-		var done bool
-		if ev, answer, done = h.d.branches.join(s, ev); done {
-			return answer, nil
-		}
-		h.d.windows.note(s, ev)
-		if window != nil && window.Ticket != "" {
-			return h.answered(ctx, tenant, s, ev, *window)
+		return h.gateway(ctx, tenant, s, ev, window)
+	}
+	return h.handle(ctx, tenant, s, ev, window)
+}
+
+// gateway judges an event of a gateway as one of whose it is.
+func (h heard) gateway(ctx context.Context, tenant string, s speaker, ev hook.Event, window *hook.Window) (hook.Reply, error) {
+	ev, by, answer, done := h.d.branches.join(s, ev)
+	if done {
+		return answer, nil
+	}
+	session := journal.Session{Tenant: tenant, ID: ev.Session}
+	counted, err := h.d.beside(ctx, session, by)
+	if err != nil {
+		return hook.Reply{}, err
+	}
+	h.d.windows.note(s, ev)
+	if by.below {
+		window = nil // what an agent runs could answer there
+	}
+	if window != nil && window.Ticket != "" {
+		return h.answered(ctx, tenant, s, ev, *window)
+	}
+	reply, err := h.handle(ctx, tenant, s, ev, window)
+	if err == nil && !counted { // the session is open now
+		if _, err = h.d.beside(ctx, session, by); err != nil {
+			return hook.Reply{}, err
 		}
 	}
+	return reply, err
+}
+
+func (h heard) handle(ctx context.Context, tenant string, s speaker, ev hook.Event, window *hook.Window) (hook.Reply, error) {
+	session := journal.Session{Tenant: tenant, ID: ev.Session}
+	h.d.marks.moved(session)
+	defer h.d.marks.moved(session)
 	if s.local && s.PID == 0 {
 		// The system does not say who speaks, as for somebody in a container:
 		// such words are anybody's.

@@ -19,7 +19,7 @@ const Agent = "mcp"
 type Session struct {
 	judge Judge
 	who   Client
-	own   bool // nobody else began it
+	id    floodmark.SessionID
 
 	starting sync.Mutex // one start at a time
 	mu       sync.Mutex // guards what is below
@@ -31,13 +31,16 @@ type Session struct {
 
 // A Client says whose session it is.
 type Client struct {
-	// Agent and ID name the agent and its session if the client is part of one
-	// that reports by hooks. Without them the session is a new one.
-	Agent string
-	ID    floodmark.SessionID
+	// Agent and Claims name the agent and its session, if the client says that it
+	// is part of one that reports by hooks. The monitor knows better, or lets that
+	// session's mark count besides.
+	Agent  string
+	Claims floodmark.SessionID
 	// Apart says that the process speaks for several clients: the monitor must not
-	// join the session with others of the same process.
-	Apart bool
+	// join the session with others of the same process. Caller is the client's
+	// process, where that is known.
+	Apart  bool
+	Caller hook.Process
 	// Project is the folder the client works in and Home the owner's.
 	Project, Home string
 	// Wait is how long the judge may wait for a person besides.
@@ -49,15 +52,9 @@ type Client struct {
 // NewSession returns the session of a client. Nothing is told to the monitor
 // before there is something to ask.
 func NewSession(j Judge, c Client) *Session {
-	s := &Session{judge: j, who: c, heard: map[int]func(){}}
-	if c.ID != "" {
-		s.started = true // by its hooks; a session that nobody began has an unknown past
-	} else {
-		s.own = true
-		s.who.ID = floodmark.SessionID(hook.GatewaySession + rand.Text())
-		if c.Apart {
-			s.who.ID = "apart-" + s.who.ID
-		}
+	s := &Session{judge: j, who: c, id: floodmark.SessionID(hook.GatewaySession + rand.Text()), heard: map[int]func(){}}
+	if c.Apart {
+		s.id = "apart-" + s.id
 	}
 	if s.who.Agent == "" {
 		s.who.Agent = Agent
@@ -66,7 +63,7 @@ func NewSession(j Judge, c Client) *Session {
 }
 
 // ID names the session in the journal.
-func (s *Session) ID() floodmark.SessionID { return s.who.ID }
+func (s *Session) ID() floodmark.SessionID { return s.id }
 
 // tell asks about one event, after the start of the session was told.
 func (s *Session) tell(ctx context.Context, ev hook.Event) (hook.Reply, error) {
@@ -80,7 +77,7 @@ func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if ev.Agent == "" {
 		ev.Agent = s.who.Agent
 	}
-	ev.Session, ev.Gateway = s.who.ID, true
+	ev.Session, ev.Gateway, ev.Claims, ev.Caller = s.id, true, s.who.Claims, s.who.Caller
 	reply, err := s.judge.Handle(ctx, ev)
 	if err == nil {
 		err = ctx.Err() // an answer that comes too late is none
@@ -126,9 +123,9 @@ func (s *Session) start(ctx context.Context) error {
 // agent's hooks goes on.
 func (s *Session) End(ctx context.Context) error {
 	s.mu.Lock()
-	own := s.started && s.own
+	started := s.started
 	s.mu.Unlock()
-	if !own {
+	if !started {
 		return nil
 	}
 	_, err := s.ask(ctx, hook.Event{Point: hook.SessionEnd})

@@ -22,6 +22,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/hook"
 )
 
 // Limits of the door. Clients send calls with arguments: 16 MiB is what the
@@ -57,12 +59,17 @@ type Peer struct {
 	// Join and Agent are what it said in [SessionHeader] and [AgentHeader];
 	// empty: nothing.
 	Join, Agent string
+	// Caller is the client's process; zero if nobody can tell.
+	Caller hook.Process
 }
 
 // Options are what a Handler is made of.
 type Options struct {
 	// Admit returns who shows this token. An error lets nobody in.
 	Admit func(token string) (client string, err error)
+	// Caller returns the process at the other end of a request; zero if nobody can
+	// tell. An error lets nobody in: it says why. Nil asks nobody.
+	Caller func(*http.Request) (hook.Process, error)
 	// Open returns the server for a session that begins. The Handler closes it.
 	Open func(context.Context, Peer) (mcp.Connection, error)
 	// Hosts are the names this door is reached by, besides those of the machine itself.
@@ -136,21 +143,29 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "show a token: «Authorization: Bearer …», made with «floodmark token create NAME»", http.StatusUnauthorized)
 		return
 	}
+	who := Peer{Client: client}
+	if h.opts.Caller != nil {
+		var err error
+		if who.Caller, err = h.opts.Caller(r); err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+	}
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r, client)
+		h.post(w, r, who)
 	case http.MethodGet:
 		if !accepts(r, "text/event-stream") {
 			http.Error(w, "Accept must have text/event-stream", http.StatusNotAcceptable)
 			return
 		}
-		if s := h.known(w, r, client); s != nil {
+		if s := h.known(w, r, who); s != nil {
 			s.listens()
 			defer s.use()()
 			s.transport.ServeHTTP(&patient{ResponseWriter: w, out: http.NewResponseController(w)}, r)
 		}
 	case http.MethodDelete:
-		if s := h.known(w, r, client); s != nil {
+		if s := h.known(w, r, who); s != nil {
 			s.end()
 			w.WriteHeader(http.StatusNoContent)
 		}
@@ -193,8 +208,9 @@ func (h *Handler) admitted(r *http.Request) (string, bool) {
 	return client, err == nil && client != ""
 }
 
-// known finds the session of a request. Another client's is none.
-func (h *Handler) known(w http.ResponseWriter, r *http.Request, client string) *session {
+// known finds the session of a request. Another client's is none, nor is that of
+// another process: what it may do was decided by who began it.
+func (h *Handler) known(w http.ResponseWriter, r *http.Request, who Peer) *session {
 	id := r.Header.Get(sessionIDHeader)
 	if id == "" {
 		http.Error(w, "this needs the header "+sessionIDHeader, http.StatusBadRequest)
@@ -203,7 +219,7 @@ func (h *Handler) known(w http.ResponseWriter, r *http.Request, client string) *
 	h.mu.Lock()
 	s := h.sessions[id]
 	h.mu.Unlock()
-	if s == nil || s.peer.Client != client {
+	if s == nil || s.peer.Client != who.Client || s.peer.Caller != who.Caller {
 		http.Error(w, "no such session: say initialize again", http.StatusNotFound)
 		return nil
 	}
@@ -222,7 +238,7 @@ func accepts(r *http.Request, kinds ...string) bool {
 }
 
 // post takes messages of a client in.
-func (h *Handler) post(w http.ResponseWriter, r *http.Request, client string) {
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, who Peer) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return
@@ -248,7 +264,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, client string) {
 		h.refuse(w, mail.first, http.StatusBadRequest, jsonrpc.CodeParseError, err.Error())
 		return
 	}
-	s := h.session(w, r, client, mail)
+	s := h.session(w, r, who, mail)
 	if s == nil {
 		return
 	}
@@ -261,9 +277,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, client string) {
 }
 
 // session finds the session of messages, or begins one where they ask for it.
-func (h *Handler) session(w http.ResponseWriter, r *http.Request, client string, mail mail) *session {
+func (h *Handler) session(w http.ResponseWriter, r *http.Request, who Peer, mail mail) *session {
 	if r.Header.Get(sessionIDHeader) != "" {
-		return h.known(w, r, client)
+		return h.known(w, r, who)
 	}
 	if !mail.begins {
 		// Clients of the family without sessions turn to initialize after this.
@@ -275,7 +291,7 @@ func (h *Handler) session(w http.ResponseWriter, r *http.Request, client string,
 		h.refuse(w, mail.first, http.StatusBadRequest, jsonrpc.CodeInvalidRequest, fmt.Sprintf("%s and %s have at most %d bytes", SessionHeader, AgentHeader, MaxJoin))
 		return nil
 	}
-	s, err := h.begin(r.Context(), Peer{Client: client, ID: rand.Text(), Join: join, Agent: agent})
+	s, err := h.begin(r.Context(), Peer{Client: who.Client, ID: rand.Text(), Join: join, Agent: agent, Caller: who.Caller})
 	if err != nil {
 		h.refuse(w, mail.first, http.StatusServiceUnavailable, jsonrpc.CodeInternalError, err.Error())
 		return nil

@@ -119,6 +119,9 @@ type judge struct {
 	shared map[string]bool // the servers that are said to be
 	ended  int
 	told   []string // every event as a text
+	// claims and caller are what the last event said of the client
+	claims floodmark.SessionID
+	caller hook.Process
 }
 
 func (j *judge) text() string {
@@ -133,7 +136,7 @@ func (j *judge) Handle(_ context.Context, ev hook.Event) (hook.Reply, error) {
 	if j.who == nil {
 		j.who, j.shared = map[floodmark.SessionID]string{}, map[string]bool{}
 	}
-	j.who[ev.Session] = ev.Agent
+	j.who[ev.Session], j.claims, j.caller = ev.Agent, ev.Claims, ev.Caller
 	j.told = append(j.told, fmt.Sprintf("%+v", ev))
 	if ev.Shared != "" {
 		j.shared[ev.Shared] = true

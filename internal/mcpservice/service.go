@@ -19,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/mcpgateway"
 	"github.com/floodmark/floodmark/internal/mcphttp"
@@ -44,6 +45,8 @@ type Options struct {
 	Pins    mcpgateway.Pins
 	// Admit returns whose token this is.
 	Admit func(token string) (client string, err error)
+	// Caller returns the process at the other end of a request; nil: nobody asks.
+	Caller func(*http.Request) (hook.Process, error)
 	// Logins are the owner's at servers that want one; nil: there are none.
 	Logins *mcplogin.Book
 	// Env are the variables every command gets, besides its own. The gateway's
@@ -72,7 +75,7 @@ type Service struct {
 func New(o Options) *Service {
 	s := &Service{o: o, logins: holders(o)}
 	s.shared = s.hubs()
-	s.door = mcphttp.NewHandler(mcphttp.Options{Admit: o.Admit, Open: s.open, Idle: time.Duration(o.Gateway.Idle)})
+	s.door = mcphttp.NewHandler(mcphttp.Options{Admit: o.Admit, Open: s.open, Caller: o.Caller, Idle: time.Duration(o.Gateway.Idle)})
 	return s
 }
 
@@ -84,7 +87,7 @@ func (s *Service) Sessions() int { return s.door.Sessions() }
 func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	paths := http.NewServeMux()
 	paths.Handle(Path, s.door)
-	web := &http.Server{Handler: paths, ReadHeaderTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead}
+	web := &http.Server{Handler: paths, ConnContext: withConn, ReadHeaderTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(l) }()
 	var err error
@@ -111,7 +114,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 // open is what a client that comes in gets: servers of its own behind one
 // connection, in one session of the monitor.
 func (s *Service) open(_ context.Context, p mcphttp.Peer) (mcp.Connection, error) {
-	session := mcpgateway.NewSession(s.o.Judge, mcpgateway.Client{Agent: p.Agent, ID: floodmark.SessionID(p.Join), Home: s.o.Home, Apart: true, Token: p.Client})
+	session := mcpgateway.NewSession(s.o.Judge, mcpgateway.Client{Agent: p.Agent, Claims: floodmark.SessionID(p.Join), Caller: p.Caller, Home: s.o.Home, Apart: true, Token: p.Client})
 	options := mcpmux.Options{
 		Name: "floodmark", Version: s.o.Version,
 		Report: func(server string, err error) { s.o.Note(server, fmt.Sprintf("%s: %v", p.Client, err)) },

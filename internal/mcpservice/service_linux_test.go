@@ -61,16 +61,18 @@ func TestSeveralServersBehindOneAddress(t *testing.T) {
 	until(t, "the monitor hears of the end", func() bool { r.judge.mu.Lock(); defer r.judge.mu.Unlock(); return r.judge.ended == 1 })
 }
 
-func TestAClientJoinsAnAgentsSession(t *testing.T) {
-	r := run(t, child(t, "one"))
+// Whose a client says it is, and what process it is, the monitor is told; it
+// decides.
+func TestTheMonitorIsToldWhoCalls(t *testing.T) {
+	r := runWith(t, func(o *Options) { o.Caller = LocalCaller(os.Getuid()) }, child(t, "one"))
 	c := r.connect(t, "anna", "s-1", nil)
 	if got, err := call(t.Context(), c, "one__echo", "x"); got != "x" {
 		t.Errorf("%q, %v", got, err)
 	}
 	r.judge.mu.Lock()
 	defer r.judge.mu.Unlock()
-	if r.judge.who["s-1"] != "codex" || len(r.judge.who) != 1 {
-		t.Errorf("%v", r.judge.who)
+	if r.judge.claims != "s-1" || r.judge.caller.PID != os.Getpid() || r.judge.caller.Start == 0 || len(r.judge.who) != 1 {
+		t.Errorf("%v, %q, %v", r.judge.who, r.judge.claims, r.judge.caller)
 	}
 }
 

@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// marks remembers the marks of sessions that count for others, until something
+// happens in them. It is safe for concurrent use.
+type marks struct {
+	mu   sync.Mutex // guards what is below
+	last map[journal.Session]*lastMark
+}
+
+// lastMark is a mark as it was seen, unless something happened since.
+type lastMark struct {
+	label   floodmark.Label
+	seen    bool
+	changes uint64
+}
+
+// maxMarks bounds what is remembered; beyond it all is looked up again.
+const maxMarks = 4096
+
+func newMarks() *marks { return &marks{last: map[journal.Session]*lastMark{}} }
+
+// moved takes note that something happens in a session.
+func (m *marks) moved(s journal.Session) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l := m.last[s]; l != nil {
+		l.seen = false
+		l.changes++
+	}
+}
+
+// of returns the mark of a session.
+func (m *marks) of(ctx context.Context, s journal.Session, look func(context.Context, journal.Session) (monitor.View, error)) (floodmark.Label, error) {
+	m.mu.Lock()
+	if len(m.last) >= maxMarks {
+		m.last = map[journal.Session]*lastMark{}
+	}
+	l := m.last[s]
+	if l == nil {
+		l = &lastMark{}
+		m.last[s] = l
+	}
+	label, seen, changes := l.label, l.seen, l.changes
+	m.mu.Unlock()
+	if seen {
+		return label, nil
+	}
+	v, err := look(ctx, s)
+	if err != nil {
+		return floodmark.Label{}, err
+	}
+	label = v.State.Mark()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l.changes == changes {
+		l.label, l.seen = label, true
+	}
+	return label, nil
+}
+
+// beside makes the marks of other sessions count for one. It reports whether
+// that is done; it is not if nobody has opened the session yet.
+func (d *Daemon) beside(ctx context.Context, s journal.Session, w placed) (done bool, err error) {
+	if len(w.beside) == 0 && !w.lost {
+		return true, nil
+	}
+	mark := floodmark.Clean()
+	if w.lost {
+		mark = floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private} // as for any unknown past
+	}
+	for _, id := range w.beside {
+		one, err := d.marks.of(ctx, journal.Session{Tenant: s.Tenant, ID: id}, d.monitor.View)
+		if errors.Is(err, monitor.ErrNoSession) {
+			continue // nothing was read in it
+		}
+		if err != nil {
+			return false, err
+		}
+		mark = mark.Join(one)
+	}
+	err = d.monitor.Beside(ctx, s, mark)
+	if errors.Is(err, monitor.ErrNoSession) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,124 @@
+package peer
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// OfTCP returns the process at the other end of a connection on this machine:
+// the one that holds the socket whose own address is theirs and whose peer is
+// ours, if the socket is one of these users'. If several hold it, the youngest,
+// which descends from the others: it was given the socket.
+func OfTCP(ours, theirs netip.AddrPort, users []int) (Process, error) {
+	inode, uid, err := socketOf(ours, theirs)
+	if err != nil {
+		return Process{}, err
+	}
+	if !slices.Contains(users, uid) {
+		return Process{}, fmt.Errorf("%w: it is another user's", ErrUnknown)
+	}
+	all, err := os.ReadDir("/proc")
+	if err != nil {
+		return Process{}, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	var found Process
+	for _, one := range all {
+		pid, err := strconv.Atoi(one.Name())
+		if err != nil || !holds(pid, inode) {
+			continue
+		}
+		info, err := System{}.Look(pid)
+		if err != nil {
+			continue // it has ended meanwhile
+		}
+		if p := info.Process; p.Start > found.Start || p.Start == found.Start && p.PID > found.PID {
+			found = p
+		}
+	}
+	if found == (Process{}) {
+		return Process{}, fmt.Errorf("%w: no process that can be seen holds the socket", ErrUnknown)
+	}
+	return found, nil
+}
+
+// holds reports whether a process has a socket open. Those of others cannot be
+// looked into.
+func holds(pid int, inode string) bool {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
+	f, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return false
+	}
+	want := "socket:[" + inode + "]"
+	return slices.ContainsFunc(names, func(name string) bool {
+		is, err := os.Readlink(dir + "/" + name)
+		return err == nil && is == want
+	})
+}
+
+// socketOf finds the other end of a connection in the system's tables.
+func socketOf(ours, theirs netip.AddrPort) (inode string, uid int, err error) {
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		f, err := os.Open(table)
+		if err != nil {
+			continue // a system without that family
+		}
+		lines := bufio.NewScanner(f)
+		for lines.Scan() {
+			if inode, uid, ok := parseTCP(lines.Text(), ours, theirs); ok {
+				return inode, uid, f.Close()
+			}
+		}
+		_ = f.Close() // only read
+	}
+	return "", 0, fmt.Errorf("%w: the system has no such connection", ErrUnknown)
+}
+
+// parseTCP reads a line of /proc/net/tcp: its number, local and remote address,
+// state, …, user, timeout, inode.
+func parseTCP(line string, ours, theirs netip.AddrPort) (inode string, uid int, ok bool) {
+	const local, remote, state, user, node = 1, 2, 3, 7, 9
+	f := strings.Fields(line)
+	if len(f) <= node || f[state] != "01" || f[node] == "0" {
+		return "", 0, false
+	}
+	a, okA := parseHex(f[local])
+	b, okB := parseHex(f[remote])
+	uid, err := strconv.Atoi(f[user])
+	if !okA || !okB || err != nil || a != plain(theirs) || b != plain(ours) {
+		return "", 0, false
+	}
+	return f[node], uid, true
+}
+
+func plain(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
+}
+
+// parseHex reads an address as the kernel prints it: words of four bytes in the
+// machine's own order.
+func parseHex(text string) (netip.AddrPort, bool) {
+	host, port, ok := strings.Cut(text, ":")
+	raw, err := hex.DecodeString(host)
+	n, err2 := strconv.ParseUint(port, 16, 16)
+	if !ok || err != nil || err2 != nil || len(raw) != 4 && len(raw) != 16 {
+		return netip.AddrPort{}, false
+	}
+	for i := 0; i < len(raw); i += 4 {
+		binary.NativeEndian.PutUint32(raw[i:], binary.BigEndian.Uint32(raw[i:]))
+	}
+	ip, _ := netip.AddrFromSlice(raw)
+	return plain(netip.AddrPortFrom(ip, uint16(n))), true
+}

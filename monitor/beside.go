@@ -1,0 +1,38 @@
+package monitor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// Beside makes a mark count for a session: that of other sessions whose words
+// this one may act on, where nobody can tell them apart. It writes one source if
+// the session's own mark is not as low already, and opens no session.
+func (m *Monitor) Beside(ctx context.Context, s journal.Session, mark floodmark.Label) error {
+	if err := m.begin(); err != nil {
+		return refuse(err)
+	}
+	defer m.done()
+	if err := checkNames(s, ""); err != nil {
+		return err
+	}
+	judge := func(st *kernel.State, _ kernel.Rules, _ kernel.Input) (kernel.Output, error) {
+		switch {
+		case !st.Opened:
+			return kernel.Output{}, fmt.Errorf("%w: %s", ErrNoSession, s)
+		case st.Mark().Join(mark) == st.Mark():
+			return kernel.Output{}, nil
+		}
+		return kernel.Output{Facts: []floodmark.Fact{floodmark.ContentSeen{Source: floodmark.Source{
+			Node: floodmark.NodeID(st.Ledger.Len()), Kind: floodmark.NodeHistory, Label: mark,
+			Origin: floodmark.Origin{Kind: floodmark.FromHistory, Name: "what other sessions of the same program have read"},
+		}}}}, nil
+	}
+	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: judge, ruleless: true})
+	return err
+}
