@@ -77,7 +77,7 @@ func clock() func() time.Time {
 	}
 }
 
-// vitals writes down every two seconds how many goroutines there are and how many
+// vitals writes down every five seconds how many goroutines there are and how many
 // bytes of the heap are in use after a collection, to the file FLOODMARK_VITALS,
 // which is replaced as a whole. It lives as long as the process.
 func vitals() {
@@ -94,7 +94,7 @@ func vitals() {
 			if os.WriteFile(file+".new", []byte(text), 0o600) == nil {
 				_ = os.Rename(file+".new", file) // the next one tells
 			}
-			time.Sleep(2 * time.Second)
+			time.Sleep(5 * time.Second)
 		}
 	}()
 }

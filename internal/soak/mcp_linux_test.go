@@ -89,7 +89,7 @@ func TestMCP(t *testing.T) {
 	crowd.Wait()
 	killer.Wait()
 	lasted := time.Since(began)
-	figures := w.figures(samples, lasted)
+	figures := w.figures(samples, began, lasted)
 	w.end(figures)
 	writeEvidence(t, "mcp.json", "", figures)
 }
@@ -97,7 +97,7 @@ func TestMCP(t *testing.T) {
 // newMCPWorld starts everything.
 func newMCPWorld(t *testing.T) *mcpWorld {
 	t.Helper()
-	w := &mcpWorld{t: t, dir: folder(t), commit: commit(t), random: rand.New(rand.NewPCG(*seed, 7))}
+	w := &mcpWorld{t: t, dir: folder(t), commit: commit(t), random: rand.New(rand.NewPCG(*seed, 7)), counts: mcpCounts{in: map[int]bool{}}}
 	put(t, config.DirPaths(w.dir).Policy, "version: 1\nprofile: dry-run\n")
 	w.monitor = w.start("monitor", "serve", "--dir", w.dir)
 	if !w.monitor.ready() {

@@ -25,7 +25,9 @@ type mcpCounts struct {
 	mu                                sync.Mutex
 	calls, expected, lives, kills     int
 	waiting, others, again            int
-	definitions                       int
+	definitions, unjudged             int
+	in                                map[int]bool // clients that have come in once
+	allIn                             time.Time
 	killed                            map[string]time.Time
 	slowest, tookAgain, tookToConnect time.Duration
 }
@@ -71,7 +73,11 @@ func (w *mcpWorld) connect(ctx context.Context, g *mcpGateway, i int) (*mcpClien
 // live is one client: it comes, looks which tools there are, calls some, goes, and
 // comes again.
 func (w *mcpWorld) live(ctx context.Context, g *mcpGateway, i int) {
-	random := rand.New(rand.NewPCG(*seed, uint64(i)))
+	slot := i
+	if g == w.alone {
+		slot += *mcpClients
+	}
+	random := rand.New(rand.NewPCG(*seed, uint64(slot)))
 	about := func(d time.Duration) time.Duration { return d/2 + time.Duration(random.Int64N(int64(d))) }
 	rest(ctx, time.Duration(random.Int64N(int64(*mcpLife)/2))) // not all at once
 	for ctx.Err() == nil {
@@ -88,6 +94,9 @@ func (w *mcpWorld) live(ctx context.Context, g *mcpGateway, i int) {
 		}
 		w.counts.mu.Lock()
 		w.counts.lives++
+		if w.counts.in[slot] = true; len(w.counts.in) == *mcpClients+*mcpAlone && w.counts.allIn.IsZero() {
+			w.counts.allIn = time.Now()
+		}
 		w.counts.tookToConnect = max(w.counts.tookToConnect, time.Since(began))
 		w.counts.mu.Unlock()
 		for until := began.Add(about(*mcpLife)); time.Now().Before(until) && ctx.Err() == nil; {
@@ -121,6 +130,10 @@ func (w *mcpWorld) call(c *mcpClient, s mcpServer) bool {
 	w.counts.slowest = max(w.counts.slowest, took)
 	if err == nil {
 		return true
+	}
+	if strings.Contains(err.Error(), "the monitor did not answer") || strings.Contains(err.Error(), "was not taken in") {
+		w.counts.unjudged++ // it was too slow on a busy machine: then nothing is allowed
+		return false
 	}
 	killed, ok := w.counts.killed[s.name]
 	if !ok || began.Sub(killed) > time.Minute+2**mcpKill || !strings.Contains(err.Error(), s.name) {

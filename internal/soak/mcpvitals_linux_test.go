@@ -101,13 +101,17 @@ type mcpFlat struct {
 	Limit     float64 `json:"riseLimit"` // what is allowed
 }
 
-// warmUp is the part of a run in which clients come and caches fill.
-const warmUp = 0.4
+// warmUp is the part of a run in which clients come and caches fill, at least. It
+// lasts until all have come in, which must leave a third.
+const (
+	warmUp   = 0.4
+	mostWarm = 0.67
+)
 
 // flat fits a line. A rise of a tenth of the mean, and of a little where the mean
 // is small, is noise of clients that come and go.
-func flat(samples []mcpSample, of func(mcpSample) float64, little float64) mcpFlat {
-	samples = samples[int(float64(len(samples))*warmUp):]
+func flat(samples []mcpSample, warm float64, of func(mcpSample) float64, little float64) mcpFlat {
+	samples = samples[int(float64(len(samples))*warm):]
 	var f mcpFlat
 	var n, x, y, xx, xy float64
 	for _, s := range samples {
@@ -155,6 +159,7 @@ type mcpFigures struct {
 	Others          int                   `json:"killsAfterWhichOthersWentOn"`
 	Again           int                   `json:"killsAfterWhichTheServerCameAgain"`
 	Expected        int                   `json:"otherErrorsThatNamedAKilledServer"`
+	Unjudged        int                   `json:"callsRefusedBecauseTheMonitorWasTooSlow"`
 	SlowestCall     float64               `json:"slowestCallSeconds"`
 	SlowestComingIn float64               `json:"slowestComingInSeconds"`
 	SlowestAgain    float64               `json:"slowestReturnAfterAKillSeconds"`
@@ -168,8 +173,16 @@ type mcpFigures struct {
 }
 
 // figures are what was measured, held against what must be.
-func (w *mcpWorld) figures(samples map[string][]mcpSample, lasted time.Duration) *mcpFigures {
+func (w *mcpWorld) figures(samples map[string][]mcpSample, began time.Time, lasted time.Duration) *mcpFigures {
 	c := &w.counts
+	warm := max(warmUp, float64(c.allIn.Sub(began))/float64(lasted))
+	if c.allIn.IsZero() || warm > mostWarm {
+		w.t.Errorf("%d clients had come in, the last at %v", len(c.in), c.allIn.Sub(began))
+		warm = mostWarm
+	}
+	if c.unjudged*20 > c.calls {
+		w.t.Errorf("%d of %d calls were not judged in time", c.unjudged, c.calls)
+	}
 	load, _ := os.ReadFile("/proc/loadavg") // where there is none, it is not said
 	seconds := func(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
 	f := &mcpFigures{
@@ -177,15 +190,15 @@ func (w *mcpWorld) figures(samples map[string][]mcpSample, lasted time.Duration)
 		Clients: *mcpClients, SharedServers: len(w.together.servers), ClientsAlone: *mcpAlone, OwnServers: len(w.alone.servers),
 		Sessions: c.lives, Calls: c.calls, Definitions: c.definitions, Kills: c.kills, Waiting: c.waiting, Others: c.others, Again: c.again,
 		Expected: c.expected, SlowestCall: seconds(c.slowest), SlowestComingIn: seconds(c.tookToConnect), SlowestAgain: seconds(c.tookAgain),
-		WarmUp: warmUp, Programs: map[string]mcpProgram{},
+		Unjudged: c.unjudged, WarmUp: warm, Programs: map[string]mcpProgram{},
 	}
 	for name, list := range samples {
 		p := mcpProgram{
 			Samples: len(list), CPUSeconds: list[len(list)-1].cpu - list[0].cpu,
-			Goroutines: flat(list, func(s mcpSample) float64 { return s.goroutines }, 60),
-			HeapMB:     flat(list, func(s mcpSample) float64 { return s.heap }, 8),
-			RSSMB:      flat(list, func(s mcpSample) float64 { return s.rss }, 60),
-			Files:      flat(list, func(s mcpSample) float64 { return s.files }, 30),
+			Goroutines: flat(list, warm, func(s mcpSample) float64 { return s.goroutines }, 60),
+			HeapMB:     flat(list, warm, func(s mcpSample) float64 { return s.heap }, 8),
+			RSSMB:      flat(list, warm, func(s mcpSample) float64 { return s.rss }, 60),
+			Files:      flat(list, warm, func(s mcpSample) float64 { return s.files }, 30),
 		}
 		f.Programs[name] = p
 		for what, line := range map[string]mcpFlat{"goroutines": p.Goroutines, "heap": p.HeapMB, "memory": p.RSSMB, "files": p.Files} {
