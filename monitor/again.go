@@ -71,7 +71,7 @@ func (m *Monitor) askAgain(ctx context.Context, s journal.Session, id floodmark.
 	}
 	defer m.done()
 	var tickets []approval.Ticket
-	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (out kernel.Output, err error) {
+	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, alone: true, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (out kernel.Output, err error) {
 		in.Event.Agent = st.Agent
 		out, tickets, err = kernel.Again(st, r, in, id, decided)
 		return out, err

@@ -37,7 +37,7 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 		return Answered{}, refuse(err)
 	}
 	defer m.done()
-	w, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
+	w, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, alone: true, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
 		if !st.Opened {
 			return kernel.Output{}, fmt.Errorf("%w: %s", ErrNoSession, s)
 		}
@@ -88,7 +88,7 @@ func (m *Monitor) note(ctx context.Context, s journal.Session, what func(opened 
 		facts, err := what(st.Opened)
 		return kernel.Output{Facts: facts}, err
 	}
-	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, judge: judge, ruleless: true})
+	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, alone: true, judge: judge, ruleless: true})
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 // commit makes what was judged durable, or hands it on to be. The facts are taken
 // into the state first, so that one that cannot be is never written: with an
 // error the seat's memory is worth nothing any more and must be dropped.
-func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at time.Time, out *kernel.Output) ([]journal.Entry, passed, error) {
+func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at time.Time, out *kernel.Output, alone bool) ([]journal.Entry, passed, error) {
 	facts := out.Facts
 	for _, f := range s.seen {
 		facts = append(facts, f)
@@ -36,7 +36,7 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at ti
 	s.link, s.seen = batch.Records[0].Last(), nil
 	s.since += len(facts)
 	m.learn(s, facts, fresh)
-	if !stale && !m.alone(s, out) {
+	if !stale && !alone && !m.alone(s, out) {
 		f, lead, err := m.seats.gather(ctx, s, batch)
 		return entries, passed{flush: f, lead: lead, at: at}, err
 	}

@@ -23,6 +23,8 @@ type job struct {
 	judge func(*kernel.State, kernel.Rules, kernel.Input) (kernel.Output, error)
 	// ruleless jobs only note something: they work even if the rules do not.
 	ruleless bool
+	// alone jobs keep the session until they are durable: people are told of them.
+	alone bool
 	// altered is what a call has changed on the disk, if somebody looked.
 	altered *kernel.Altered
 }
@@ -164,7 +166,7 @@ func (m *Monitor) try(ctx context.Context, s *seat, j job, key provenance.Key, o
 	if err := m.mayAsk(s.session, out.Ask, at); err != nil {
 		return written{}, passed{}, err
 	}
-	entries, p, err := m.commit(ctx, s, key, at, &out)
+	entries, p, err := m.commit(ctx, s, key, at, &out, j.alone)
 	clock.lap(&o.Wrote)
 	if err != nil {
 		return written{}, passed{}, err
