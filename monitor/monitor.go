@@ -52,6 +52,9 @@ type Config struct {
 	// answer here; zero means any number. A call that would ask one more is
 	// refused.
 	Questions func(tenant string) int
+	// MayAnswer is optional: whether somebody in some groups may answer a question
+	// of a session's agent about these tools; none means about any.
+	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 	// Now is the clock, NewCode and NewTicket draw from a cryptographic source.
 	Now       func() time.Time
 	NewCode   func() string

@@ -102,6 +102,7 @@ a verified client certificate of that name is let in instead.`,
 	f.StringSliceVar(&may, "may", nil, "what an owner may do: view, approve, policy, admin (default view)")
 	f.DurationVar(&during, "for", 0, "how long it holds, such as `720h` (default: until it is revoked)")
 	f.StringVar(&want.Tenant, "tenant", "", "whose sessions it is about, where there are several `TENANT`s")
+	f.StringSliceVar(&want.Groups, "group", nil, "the `GROUP`s whose questions an owner answers, where service.yaml has answers")
 	f.StringVar(&want.Certificate, "certificate", "", "let in this certificate's `NAME` instead")
 	complete(cmd, "kind", kind.known)
 	complete(cmd, "may", httpapi.OwnerMay.Words())

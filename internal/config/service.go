@@ -43,6 +43,8 @@ type Service struct {
 	Tenants map[string]Tenant `yaml:"tenants"`
 	// People are those an identity provider knows; nil: nobody.
 	People *People `yaml:"people"`
+	// Answers says which groups answer which questions.
+	Answers []Answer `yaml:"answers"`
 	// Owners are the users whose agents may report in system mode.
 	Owners []string `yaml:"owners"`
 	// Verifier are gates outside that calls have to pass.
@@ -208,7 +210,7 @@ func (s Service) check() error {
 			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
 		}
 	}
-	if err := errors.Join(s.checkTenants(), s.checkPeople()); err != nil {
+	if err := errors.Join(s.checkTenants(), s.checkPeople(), s.checkAnswers()); err != nil {
 		return err
 	}
 	if s.Auditor != nil {

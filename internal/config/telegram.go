@@ -21,6 +21,8 @@ type Telegram struct {
 	// Tenant is whose questions are asked; on a laptop there is only the empty
 	// one.
 	Tenant string `yaml:"tenant"`
+	// Group is the group whose chat it is, where answers are routed to groups.
+	Group string `yaml:"group"`
 }
 
 // A ChatID is a chat's number, with or without quotes.

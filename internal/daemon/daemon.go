@@ -140,6 +140,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 func (d *Daemon) openMonitor() error {
 	d.openQuotas()
 	d.desk, d.hub, d.ready = newDesk(d.opts.Now), owner.NewHub(), d.newReadiness()
+	d.desk.routed = d.routed
 	d.approvers = append(d.approvers, d.desk)
 	d.live.gates = d.opts.Service.Gates()
 	gates, err := d.openVerifiers()
@@ -154,8 +155,8 @@ func (d *Daemon) openMonitor() error {
 		Journal: d.store, Rules: d.live.rules, Key: d.key,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
-		Questions: d.questions,
-		Observe:   d.observe, Auditor: d.auditing(), Verifiers: gates, NewRequest: newRequest,
+		Questions: d.questions, MayAnswer: d.mayAnswer(),
+		Observe: d.observe, Auditor: d.auditing(), Verifiers: gates, NewRequest: newRequest,
 	})
 	if err != nil {
 		return err

@@ -17,6 +17,8 @@ import (
 // only; after a restart a question is asked again.
 type desk struct {
 	now func() time.Time
+	// routed says which questions are others' to answer; nil: none.
+	routed func(tenant string, q approval.Question) bool
 
 	mu   sync.Mutex // guards open
 	open []approval.Ticket
@@ -39,6 +41,9 @@ func (d *desk) Ask(_ context.Context, t approval.Ticket) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tidy()
+	if d.routed != nil && d.routed(t.Tenant, t.Call) {
+		return nil // whoever is here is in no group
+	}
 	d.open = slices.DeleteFunc(d.open, func(o approval.Ticket) bool { return o.ID == t.ID && o.Session == t.Session && o.Tenant == t.Tenant })
 	if len(d.open) >= maxOpen {
 		d.open = slices.Delete(d.open, 0, len(d.open)-maxOpen+1)
@@ -90,12 +95,12 @@ func (d *desk) Closed(_ context.Context, s floodmark.SessionID, t floodmark.Tick
 	return nil
 }
 
-// picks reports a question that wants to hear where a call goes, or takes two
-// people: an agent's own window cannot ask that.
+// picks reports a question that wants to hear where a call goes, takes two people
+// or is a group's to answer: an agent's own window cannot ask that.
 func (d *Daemon) picks(s floodmark.SessionID, t floodmark.TicketID) bool {
 	for _, p := range d.monitor.Pending("") {
 		if p.Ticket == t && p.Session.ID == s {
-			return slices.ContainsFunc(p.Questions, func(q approval.Question) bool { return q.Pick != nil || q.Two })
+			return d.anyRouted(p) || slices.ContainsFunc(p.Questions, func(q approval.Question) bool { return q.Pick != nil || q.Two })
 		}
 	}
 	return true // it cannot be looked at

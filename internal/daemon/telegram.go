@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/telegram"
@@ -25,13 +26,19 @@ func (d *Daemon) openTelegram() error {
 	if err != nil {
 		return err
 	}
+	var groups []string
+	if set.Group != "" {
+		groups = []string{set.Group}
+	}
 	channel, err := bot.Channel(set.Audience(), set.Tenant, func(ctx context.Context, s journal.Session, cmd approval.Command) (monitor.Answered, error) {
-		return d.monitor.Answer(ctx, s, cmd)
+		return d.monitor.Answer(monitor.AsMember(ctx, groups...), s, cmd)
 	})
 	if err != nil {
 		return err
 	}
-	d.approvers = append(d.approvers, channel)
+	d.approvers = append(d.approvers, groupChannel{channel, channel, func(t approval.Ticket) bool {
+		return d.opts.Service.MayAnswer(groups, t.Tenant, "", []floodmark.ToolRef{t.Call.Action.Tool})
+	}})
 	return nil
 }
 

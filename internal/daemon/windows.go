@@ -143,7 +143,7 @@ func (h heard) ask(tenant string, s speaker, ev hook.Event, said hook.Window, re
 			continue
 		}
 		text, ok := forWindow(p, reply.Decision)
-		if !ok || !h.d.windows.add(p.Ticket, inWindow{s.Process, ev.Session, callDigest(ev.Call), client, p.Expires}) {
+		if !ok || h.d.anyRouted(p) || !h.d.windows.add(p.Ticket, inWindow{s.Process, ev.Session, callDigest(ev.Call), client, p.Expires}) {
 			return nil
 		}
 		a := &hook.Ask{Text: text}

@@ -43,9 +43,10 @@ const (
 	// on every call.
 	MaxTokens = 4096
 	// MaxTokenName bounds a token's name and a certificate's.
-	MaxTokenName = 512
-	secretBytes  = 32
-	idDigits     = 8
+	MaxTokenName   = 512
+	secretBytes    = 32
+	idDigits       = 8
+	maxTokenGroups = 64
 	// tokenPrefix begins every token of ours.
 	tokenPrefix = "fm_"
 )
@@ -61,7 +62,9 @@ type Token struct {
 	Tenant string `json:"tenant,omitempty"`
 	Name   string `json:"name"`
 	// May is what an owner is permitted. An agent has events, whatever it says.
-	May     May       `json:"may"`
+	May May `json:"may"`
+	// Groups are those whose questions an owner answers.
+	Groups  []string  `json:"groups,omitempty"`
 	Created time.Time `json:"created,omitzero"`
 	// Expires is zero for one that does not.
 	Expires time.Time `json:"expires,omitzero"`
@@ -94,7 +97,7 @@ func OpenTokens(path string, now func() time.Time) (*Tokens, error) {
 }
 
 // Create makes a token and returns its text, which is nowhere else. Of want it
-// takes Kind, Tenant, Name, May and Expires.
+// takes Kind, Tenant, Name, May, Groups and Expires.
 func (t *Tokens) Create(want Token) (text string, made Token, err error) {
 	var secret [secretBytes]byte
 	// It never fails: the program ends if there is no randomness.
@@ -109,7 +112,7 @@ func (t *Tokens) Create(want Token) (text string, made Token, err error) {
 }
 
 // Admit lets in who shows a verified client certificate of this name. Of want
-// it takes Kind, Tenant, Name, May, Expires and Certificate.
+// it takes Kind, Tenant, Name, May, Groups, Expires and Certificate.
 func (t *Tokens) Admit(want Token) (Token, error) {
 	want.Hash = floodmark.Digest{}
 	return t.add(want)
@@ -187,7 +190,7 @@ func (t *Tokens) find(channel string, is func(Token) bool) (Identity, error) {
 	if found == nil || !found.Expires.IsZero() && !t.now().Before(found.Expires) {
 		return Identity{}, ErrNoToken
 	}
-	return Identity{Tenant: found.Tenant, Name: found.Name, Channel: channel, May: found.May & found.Kind.most()}, nil
+	return Identity{Tenant: found.Tenant, Name: found.Name, Channel: channel, May: found.May & found.Kind.most(), Groups: found.Groups}, nil
 }
 
 // check refuses what no file may hold.
@@ -201,6 +204,8 @@ func (o Token) check() error {
 		return fmt.Errorf("token %q: a name has 1 to %d bytes", o.Name, MaxTokenName)
 	case len(o.Tenant) > journal.MaxTenantBytes:
 		return fmt.Errorf("token %q: a tenant has at most %d bytes", o.Name, journal.MaxTenantBytes)
+	case len(o.Groups) > maxTokenGroups || o.Kind != OwnerKind && len(o.Groups) > 0 || slices.Contains(o.Groups, ""):
+		return fmt.Errorf("token %q: an owner is in at most %d groups, an agent in none", o.Name, maxTokenGroups)
 	case len(o.ID) != idDigits:
 		return fmt.Errorf("token %q: its id has %d characters, want %d", o.Name, len(o.ID), idDigits)
 	case o.Hash.IsZero() == (o.Certificate == ""):

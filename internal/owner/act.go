@@ -20,7 +20,7 @@ import (
 // Pending implements [httpapi.Owner].
 func (d *Desk) Pending(ctx context.Context, who httpapi.Identity, r *wire.PendingRequest) (*wire.PendingResponse, error) {
 	out := &wire.PendingResponse{}
-	err := d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Questions = append(out.Questions, d.open(ctx, t)...) })
+	err := d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Questions = append(out.Questions, d.open(ctx, who, t)...) })
 	if err != nil {
 		return nil, err
 	}
@@ -28,12 +28,25 @@ func (d *Desk) Pending(ctx context.Context, who httpapi.Identity, r *wire.Pendin
 	return out, nil
 }
 
-// open are the questions of a session that still wait.
-func (d *Desk) open(ctx context.Context, t *tale) []*wire.Question {
+// answers reports whether a question is for whoever asks: others neither see nor
+// answer it.
+func (d *Desk) answers(who httpapi.Identity, t *tale, o approval.Open) bool {
+	if d.MayAnswer == nil {
+		return true
+	}
+	var tools []floodmark.ToolRef
+	for _, shown := range o.Shown {
+		tools = append(tools, shown.Tool)
+	}
+	return d.MayAnswer(who.Groups, t.session, t.state.Agent, tools)
+}
+
+// open are the questions of a session that still wait for whoever asks.
+func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.Question {
 	var list []*wire.Question
 	asked := d.Monitor.Pending(t.session.Tenant)
 	for _, o := range t.state.Book.Tickets {
-		if o.Approved || !o.Expires.After(d.Now()) {
+		if o.Approved || !o.Expires.After(d.Now()) || !d.answers(who, t, o) {
 			continue
 		}
 		q := &wire.Question{Ticket: string(o.ID), Session: string(t.session.ID), Agent: t.state.Agent, Expires: timestamppb.New(o.Expires)}
@@ -122,7 +135,7 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 	if err != nil {
 		return nil, err
 	}
-	did, err := d.Monitor.Answer(ctx, s, cmd)
+	did, err := d.Monitor.Answer(monitor.AsMember(ctx, who.Groups...), s, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +221,7 @@ func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest 
 		return monitor.Answered{}, nil, err
 	}
 	cmd.By, cmd.Channel = who.Name, who.Channel
-	did, err := d.Monitor.Answer(ctx, s, cmd)
+	did, err := d.Monitor.Answer(monitor.AsMember(ctx, who.Groups...), s, cmd)
 	if err != nil {
 		return monitor.Answered{}, nil, err
 	}

@@ -86,7 +86,7 @@ func (d *Desk) Show(ctx context.Context, who httpapi.Identity, r *wire.ShowReque
 	for _, one := range t.decisions {
 		out.Decisions = append(out.Decisions, decided(s, one))
 	}
-	out.Pending = d.open(ctx, t)
+	out.Pending = d.open(ctx, who, t)
 	out.Grants = grants(t)
 	for _, e := range t.state.Ledger.Endorsements() {
 		out.Endorsements = append(out.Endorsements, &wire.Endorsement{Digest: e.Digest.String(), Trust: e.Trust.String(), By: e.By})

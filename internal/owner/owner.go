@@ -35,6 +35,9 @@ type Desk struct {
 	// Incident counts an incident and writes it down.
 	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now      func() time.Time
+	// MayAnswer says whose questions are whose; nil: everybody's. See
+	// [monitor.Config].
+	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 }
 
 // Codes are the codes of open questions.

@@ -48,7 +48,7 @@ func (d *Desk) Watch(ctx context.Context, who httpapi.Identity, r *wire.WatchReq
 			if o.Session.Tenant != who.Tenant || r.GetSession() != "" && o.Session != only {
 				continue
 			}
-			if err := d.sendAll(ctx, o, w.Missed(), send); err != nil {
+			if err := d.sendAll(ctx, who, o, w.Missed(), send); err != nil {
 				return err
 			}
 		}
@@ -56,14 +56,14 @@ func (d *Desk) Watch(ctx context.Context, who httpapi.Identity, r *wire.WatchReq
 }
 
 // sendAll sends what one observation brought that a person would look at.
-func (d *Desk) sendAll(ctx context.Context, o monitor.Observation, missed int64, send func(*wire.WatchResponse) error) error {
+func (d *Desk) sendAll(ctx context.Context, who httpapi.Identity, o monitor.Observation, missed int64, send func(*wire.WatchResponse) error) error {
 	for _, e := range o.Entries {
 		f, err := e.Fact()
 		if err != nil {
 			return err
 		}
 		out := &wire.WatchResponse{At: timestamppb.New(e.Time()), Session: string(o.Session.ID), Agent: o.Agent, Missed: missed}
-		if !d.happened(ctx, o, e, f, out) {
+		if !d.happened(ctx, who, o, e, f, out) {
 			continue
 		}
 		if err := send(out); err != nil {
@@ -74,14 +74,14 @@ func (d *Desk) sendAll(ctx context.Context, o monitor.Observation, missed int64,
 	return nil
 }
 
-func (d *Desk) happened(ctx context.Context, o monitor.Observation, e journal.Entry, f floodmark.Fact, out *wire.WatchResponse) bool {
+func (d *Desk) happened(ctx context.Context, who httpapi.Identity, o monitor.Observation, e journal.Entry, f floodmark.Fact, out *wire.WatchResponse) bool {
 	switch f := f.(type) {
 	case floodmark.ActionDecided:
 		out.What = &wire.WatchResponse_Decided{Decided: decided(o.Session, told{seq: e.Seq, at: e.Time(), fact: f})}
 	case floodmark.TicketOpened:
-		return d.ask(ctx, o, f.Ticket, out)
+		return d.ask(ctx, who, o, f.Ticket, out)
 	case floodmark.TicketExtended:
-		return d.ask(ctx, o, f.Ticket, out)
+		return d.ask(ctx, who, o, f.Ticket, out)
 	case floodmark.TicketAnswered:
 		out.What = &wire.WatchResponse_Answered{Answered: &wire.Answered{Ticket: string(f.Ticket), Verdict: f.Verdict.String(), By: f.By, Channel: f.Channel}}
 	case floodmark.IncidentSeen:
@@ -102,7 +102,7 @@ const (
 )
 
 // ask tells of a question as it stands now.
-func (d *Desk) ask(ctx context.Context, o monitor.Observation, t floodmark.TicketID, out *wire.WatchResponse) bool {
+func (d *Desk) ask(ctx context.Context, who httpapi.Identity, o monitor.Observation, t floodmark.TicketID, out *wire.WatchResponse) bool {
 	if atTerminal(ctx) && d.Codes != nil {
 		d.awaitCode(ctx, o.Session, t)
 	}
@@ -110,7 +110,7 @@ func (d *Desk) ask(ctx context.Context, o monitor.Observation, t floodmark.Ticke
 	if err != nil {
 		return false
 	}
-	for _, q := range d.open(ctx, tale) {
+	for _, q := range d.open(ctx, who, tale) {
 		if q.GetTicket() == string(t) {
 			out.What = &wire.WatchResponse_Asked{Asked: q}
 			return true

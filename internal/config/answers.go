@@ -1,0 +1,69 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/verify"
+)
+
+// An Answer says which groups answer some questions. Of several that fit a call
+// the first counts. Questions that none fits are answered by whoever may.
+type Answer struct {
+	// Tenant and Agent are whose questions; empty for all.
+	Tenant string `yaml:"tenant"`
+	Agent  string `yaml:"agent"`
+	// Tools are those the calls are of, named as a verifier's scope names them;
+	// none for all.
+	Tools []string `yaml:"tools"`
+	// Groups answer; whoever is in one of them may.
+	Groups []string `yaml:"groups"`
+}
+
+const maxAnswers = 256
+
+func (s Service) checkAnswers() error {
+	if len(s.Answers) > maxAnswers {
+		return fmt.Errorf("answers: %d, at most %d", len(s.Answers), maxAnswers)
+	}
+	for i, a := range s.Answers {
+		switch {
+		case len(a.Groups) == 0 || len(a.Groups) > maxRoleGroups || slices.Contains(a.Groups, ""):
+			return fmt.Errorf("answers[%d].groups: name 1 to %d groups, or nobody could ever answer", i, maxRoleGroups)
+		case !s.HasTenant(a.Tenant):
+			return fmt.Errorf("answers[%d].tenant: %.100q is not under tenants", i, a.Tenant)
+		case len(a.Tools) > maxScope || slices.Contains(a.Tools, ""):
+			return fmt.Errorf("answers[%d].tools: name at most %d tools, or leave it out for all", i, maxScope)
+		}
+	}
+	return nil
+}
+
+// MayAnswer reports whether somebody in some groups may answer a question about
+// calls of these tools. An agent that is not known could be any, and without
+// tools it is about all of them: then nobody is let through by not saying so.
+func (s Service) MayAnswer(groups []string, tenant, agent string, tools []floodmark.ToolRef) bool {
+	if len(tools) == 0 {
+		return s.mayAnswer(groups, tenant, agent, nil)
+	}
+	return !slices.ContainsFunc(tools, func(t floodmark.ToolRef) bool { return !s.mayAnswer(groups, tenant, agent, &t) })
+}
+
+func (s Service) mayAnswer(groups []string, tenant, agent string, tool *floodmark.ToolRef) bool {
+	for _, a := range s.Answers {
+		if a.Tenant != "" && a.Tenant != tenant || a.Agent != "" && agent != "" && a.Agent != agent {
+			continue
+		}
+		if len(a.Tools) > 0 && tool != nil && !(verify.Scope{Include: a.Tools}).Concerns(*tool) {
+			continue
+		}
+		if !slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(a.Groups, g) }) {
+			return false
+		}
+		if (a.Agent == "" || agent != "") && (len(a.Tools) == 0 || tool != nil) {
+			return true // it fits for certain, so those behind it do not count
+		}
+	}
+	return true
+}

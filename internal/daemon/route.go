@@ -1,0 +1,51 @@
+package daemon
+
+import (
+	"context"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// mayAnswer says who answers what, or is nil where service.yaml does not.
+func (d *Daemon) mayAnswer() func([]string, journal.Session, string, []floodmark.ToolRef) bool {
+	if len(d.opts.Service.Answers) == 0 {
+		return nil
+	}
+	return func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool {
+		return d.opts.Service.MayAnswer(groups, s.Tenant, agent, tools)
+	}
+}
+
+// routed reports whether only members of groups answer a question: then no code
+// of it is kept at the desk, and no agent's window asks it.
+func (d *Daemon) routed(tenant string, q approval.Question) bool {
+	return !d.opts.Service.MayAnswer(nil, tenant, "", []floodmark.ToolRef{q.Action.Tool})
+}
+
+// anyRouted is the same for all calls of a question.
+func (d *Daemon) anyRouted(p monitor.Pending) bool {
+	for _, q := range p.Questions {
+		if d.routed(p.Session.Tenant, q) {
+			return true
+		}
+	}
+	return false
+}
+
+// A groupChannel asks a group, and only what that group answers.
+type groupChannel struct {
+	approval.Approver
+	approval.Closer
+	fits func(approval.Ticket) bool
+}
+
+// Ask implements [approval.Approver].
+func (c groupChannel) Ask(ctx context.Context, t approval.Ticket) error {
+	if !c.fits(t) {
+		return nil
+	}
+	return c.Approver.Ask(ctx, t)
+}

@@ -1,0 +1,54 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// ErrNotYours says that another group answers a question.
+var ErrNotYours = errors.New("monitor: another group answers this")
+
+type groupsKey struct{}
+
+// AsMember says in which groups whoever gives a command is. Only what has proved
+// it may say so. Who says nothing is in none.
+func AsMember(ctx context.Context, groups ...string) context.Context {
+	return context.WithValue(ctx, groupsKey{}, groups)
+}
+
+// route refuses an answer of somebody whom the settings do not let answer. It
+// looks at the question as it stands in the very state that the answer is
+// judged by. What only takes something back is anybody's.
+func (m *Monitor) route(ctx context.Context, s journal.Session, st *kernel.State, in kernel.Input, cmd approval.Command) error {
+	if m.cfg.MayAnswer == nil {
+		return nil
+	}
+	var tools []floodmark.ToolRef
+	switch cmd.Verb {
+	case approval.Approve, approval.Deny:
+		open, ok := st.Book.ByID(cmd.Ticket, in.At)
+		if cmd.Code != "" {
+			open, ok = st.Book.ByCode(in.Key[:], s.ID, cmd.Code, in.At)
+		}
+		if !ok {
+			return nil // there is nothing to answer, and the kernel says so
+		}
+		for _, shown := range open.Shown {
+			tools = append(tools, shown.Tool)
+		}
+	case approval.Endorse: // it counts for every call that follows
+	default:
+		return nil
+	}
+	groups, _ := ctx.Value(groupsKey{}).([]string)
+	if !m.cfg.MayAnswer(groups, s, st.Agent, tools) {
+		return fmt.Errorf("%w: %s", ErrNotYours, s)
+	}
+	return nil
+}
