@@ -85,12 +85,12 @@ func (m *Mux) fail(c *call, err error) {
 
 // route sends a call to the one server it is for.
 func (m *Mux) route(c *call, req *jsonrpc.Request) {
-	s, params, err := m.target(req)
+	s, params, err := m.target(req, false)
 	switch {
 	case err != nil && err.Code == codeUnlisted:
 		m.do(func() {
 			m.look(c.ctx)
-			if s, params, err = m.target(req); err != nil {
+			if s, params, err = m.target(req, true); err != nil {
 				m.reply(c, refuse(c.id, jsonrpc.CodeInvalidParams, err.Message))
 				return
 			}

@@ -178,6 +178,7 @@ func (s *server) note(what list, places []string, first bool) {
 	if set == nil {
 		return
 	}
+	s.listed = s.listed || what.address == "uri"
 	if first {
 		*set = nil
 	}

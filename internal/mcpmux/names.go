@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -163,7 +164,7 @@ func (m *Mux) split(raw json.RawMessage) (*server, string, *jsonrpc.Error) {
 
 // target finds the server a call is for, with the parameters as that server
 // knows them.
-func (m *Mux) target(req *jsonrpc.Request) (*server, json.RawMessage, *jsonrpc.Error) {
+func (m *Mux) target(req *jsonrpc.Request, looked bool) (*server, json.RawMessage, *jsonrpc.Error) {
 	said, err := fields(req.Params)
 	if err != nil {
 		return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "params: " + err.Error()}
@@ -177,10 +178,17 @@ func (m *Mux) target(req *jsonrpc.Request) (*server, json.RawMessage, *jsonrpc.E
 		said["name"] = encode(name)
 		return s, encode(said), nil
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
-		s, wrong := m.holder(said["uri"])
-		return s, req.Params, wrong
+		s, uri, wrong := m.holder(said["uri"], looked)
+		if wrong != nil {
+			return nil, nil, wrong
+		}
+		if asked, _ := text(said["uri"]); asked == uri {
+			return s, req.Params, nil
+		}
+		said["uri"] = encode(uri)
+		return s, encode(said), nil
 	case "completion/complete":
-		return m.completes(said)
+		return m.completes(said, looked)
 	}
 	if s := m.tasked(said["taskId"]); s != nil {
 		return s, req.Params, nil
@@ -192,14 +200,19 @@ func (m *Mux) target(req *jsonrpc.Request) (*server, json.RawMessage, *jsonrpc.E
 }
 
 // completes finds the server for a completion.
-func (m *Mux) completes(said map[string]json.RawMessage) (*server, json.RawMessage, *jsonrpc.Error) {
+func (m *Mux) completes(said map[string]json.RawMessage, looked bool) (*server, json.RawMessage, *jsonrpc.Error) {
 	ref, err := fields(said["ref"])
 	if err != nil {
 		return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "ref: " + err.Error()}
 	}
 	if kind, _ := text(ref["type"]); kind != "ref/prompt" {
-		s, wrong := m.holder(ref["uri"])
-		return s, encode(said), wrong
+		s, uri, wrong := m.holder(ref["uri"], looked)
+		if wrong != nil {
+			return nil, nil, wrong
+		}
+		ref["uri"] = encode(uri)
+		said["ref"] = encode(ref)
+		return s, encode(said), nil
 	}
 	s, name, wrong := m.split(ref["name"])
 	if wrong != nil {
@@ -210,40 +223,61 @@ func (m *Mux) completes(said map[string]json.RawMessage) (*server, json.RawMessa
 	return s, encode(said), nil
 }
 
-// holder finds the server of a resource: the first in the owner's order that
-// listed the address, then the one whose template begins most like it, then the
-// only one there is.
-func (m *Mux) holder(raw json.RawMessage) (*server, *jsonrpc.Error) {
+// holder finds the server of a resource, with the address as that server has it:
+// the only one that listed the address or has a template for it, else the only
+// one there is. What two claim is nobody's until the client says whose it means,
+// as SERVER__ADDRESS: a server must not take over what another one holds. As long
+// as one has not been asked what it lists, nobody knows, unless looked says that
+// all were.
+func (m *Mux) holder(raw json.RawMessage, looked bool) (*server, string, *jsonrpc.Error) {
 	uri, ok := text(raw)
 	if !ok {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "uri: want a text"}
+		return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "uri: want a text"}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var found, only *server
-	best, holders := 0, 0
-	for _, s := range m.servers {
-		if s.addresses[uri] || s.templates[uri] {
-			return s, nil
+	if name, rest, ok := strings.Cut(uri, upstream.Separator); ok {
+		// No scheme of an address has _ in it.
+		if i := slices.IndexFunc(m.servers, func(s *server) bool { return s.name == name }); i >= 0 && strings.Contains(rest, ":") {
+			return m.servers[i], rest, nil
 		}
-		for template := range s.templates {
-			begin, _, _ := strings.Cut(template, "{")
-			if strings.Contains(begin, ":") && strings.HasPrefix(uri, begin) && len(begin) > best {
-				found, best = s, len(begin)
-			}
+	}
+	var claim, all []*server
+	unknown := false
+	for _, s := range m.servers {
+		if s.claims(uri) {
+			claim = append(claim, s)
 		}
 		if s.caps["resources"] != nil {
-			only = s
-			holders++
+			all = append(all, s)
+			unknown = unknown || !s.listed
 		}
 	}
-	if found == nil && holders == 1 {
-		found = only
+	switch {
+	case len(claim) > 1:
+		return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(
+			"both %s and %s say that the resource %q is theirs: read it as %s%s%s if you mean the first", claim[0].name, claim[1].name, uri, claim[0].name, upstream.Separator, uri)}
+	case len(claim) == 1 && (looked || !unknown || len(all) == 1):
+		return claim[0], uri, nil
+	case len(claim) == 0 && len(all) == 1:
+		return all[0], uri, nil
 	}
-	if found == nil {
-		return nil, &jsonrpc.Error{Code: codeUnlisted, Message: fmt.Sprintf("no server here lists the resource %q", uri)}
+	return nil, "", &jsonrpc.Error{Code: codeUnlisted, Message: fmt.Sprintf("no server here lists the resource %q", uri)}
+}
+
+// claims says whether a server listed an address, or has a template for it. Its
+// caller holds the lock.
+func (s *server) claims(uri string) bool {
+	if s.addresses[uri] || s.templates[uri] {
+		return true
 	}
-	return found, nil
+	for template := range s.templates {
+		begin, _, _ := strings.Cut(template, "{")
+		if strings.Contains(begin, ":") && strings.HasPrefix(uri, begin) {
+			return true
+		}
+	}
+	return false
 }
 
 // codeUnlisted marks, among us, an address that nobody has listed so far.

@@ -120,6 +120,13 @@ func TestUnknownFieldsPass(t *testing.T) {
 	s.hears(`"id":7`, `"odd":true`)
 	// What the result named is found again.
 	s.say(`{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"made://up"}}`)
+	// Somebody else may list it, so all are asked first.
+	for range []string{"resources/list", "resources/templates/list"} {
+		for _, name := range []string{"a", "b"} {
+			req := s.reads(name).(*jsonrpc.Request)
+			s.writes(name, fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"resources":[],"resourceTemplates":[]}}`, req.ID.Raw()))
+		}
+	}
 	if req := s.reads("b").(*jsonrpc.Request); req.Method != "resources/read" {
 		t.Error(req.Method)
 	}

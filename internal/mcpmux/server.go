@@ -30,6 +30,7 @@ type server struct {
 	hello map[string]json.RawMessage
 	// addresses, templates and tasks are what it listed.
 	addresses, templates, tasks map[string]bool
+	listed                      bool // it was asked for its resources
 }
 
 // A line is one connection to a server, from its start to its end.
@@ -182,6 +183,7 @@ func (s *server) ended(l *line, why error) {
 		close(s.settled)
 		s.settled = nil
 	}
+	s.listed = false
 	s.line, s.addresses, s.templates, s.tasks, s.why = nil, nil, nil, nil, why
 	s.wait(alive && m.opts.Now().Sub(l.since) >= m.opts.Backoff<<maxDoublings)
 	var open []jsonrpc.ID
