@@ -264,6 +264,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who Peer) {
 		h.refuse(w, mail.first, http.StatusBadRequest, jsonrpc.CodeParseError, err.Error())
 		return
 	}
+	if !h.speaks(w, r, mail) {
+		return
+	}
 	s := h.session(w, r, who, mail)
 	if s == nil {
 		return
@@ -300,9 +303,13 @@ func (h *Handler) session(w http.ResponseWriter, r *http.Request, who Peer, mail
 }
 
 func (h *Handler) refuse(w http.ResponseWriter, id jsonrpc.ID, status int, code int64, message string) {
+	h.refuseWith(w, id, status, &jsonrpc.Error{Code: code, Message: message})
+}
+
+func (h *Handler) refuseWith(w http.ResponseWriter, id jsonrpc.ID, status int, why *jsonrpc.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	data, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: code, Message: message}})
+	data, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: id, Error: why})
 	if err == nil {
 		_, _ = w.Write(data) // whoever is gone needs no answer
 	}
@@ -313,6 +320,8 @@ type mail struct {
 	body   []byte     // for the SDK
 	begins bool       // one is initialize
 	first  jsonrpc.ID // of the first call
+	// version is what a message says of itself, in the family without sessions.
+	version string
 }
 
 // open reads a body as far as it has to be: whether it begins a session, and
@@ -342,6 +351,9 @@ func open(body []byte) (mail, error) {
 		}
 		if !m.first.IsValid() {
 			m.first = req.ID
+		}
+		if m.version == "" {
+			m.version = versionIn(req.Params)
 		}
 		m.begins = m.begins || req.Method == "initialize" && req.IsCall()
 		if !known(req) {
