@@ -29,7 +29,7 @@ type way struct {
 	hooks wire.HookServiceClient
 }
 
-// pauses are what is waited before each try: another address may answer at once.
+// pause is what is waited before a try: another address may answer at once.
 func (c *Client) pause(try int) time.Duration {
 	switch {
 	case try == 0:

@@ -293,3 +293,45 @@ func FuzzReadLog(f *testing.F) {
 		}
 	})
 }
+
+// A node that decided by an old mark is found even if everything it wrote fits: by
+// the mark it noted, and if it noted the right one, by the decision.
+func TestADecisionByAnOldMarkIsFound(t *testing.T) {
+	for kind, forge := range map[Kind]func(*floodmark.ActionDecided){
+		Stale: func(d *floodmark.ActionDecided) {
+			d.Mark = floodmark.Label{Trust: floodmark.Owner, Secrecy: d.Mark.Secrecy}
+		},
+		Inconsistent: func(d *floodmark.ActionDecided) { d.Decision = floodmark.Decision{Verdict: floodmark.Restrict} },
+	} {
+		honest := journal.NewMemory()
+		f := newFleet(t, honest, honest)
+		f.day(0, 1)
+		s := journal.Session{ID: "s"}
+		var facts []floodmark.Fact
+		for e, err := range honest.Read(context.Background(), s, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			fact, err := e.Fact()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, ok := fact.(floodmark.ActionDecided); ok && d.Action.Call == "c4" {
+				forge(&d)
+				fact = d
+			}
+			facts = append(facts, fact)
+		}
+		entries, err := journal.Seal(s, journal.Link{}, f.clock, facts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forged := journal.NewMemory()
+		if err := forged.Append(context.Background(), journal.Batch{Records: []journal.Record{{Session: s, Entries: entries}}}); err != nil {
+			t.Fatal(err)
+		}
+		if r := f.check(forged); r.Found[kind] == 0 || r.Found[Forked] > 0 {
+			t.Errorf("%s: %+v", kind, r)
+		}
+	}
+}

@@ -204,16 +204,16 @@ func (c *cluster) primary() *member {
 
 // standby is the synchronous one, or any.
 func (c *cluster) standby() *member {
-	var any *member
+	var other *member
 	for _, m := range c.members {
 		if c.is(m, "synchronous") {
 			return m
 		}
 		if c.is(m, "replica") {
-			any = m
+			other = m
 		}
 	}
-	return any
+	return other
 }
 
 // whole waits for one primary, two standbys that follow it, both synchronous: the
