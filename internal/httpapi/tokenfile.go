@@ -57,7 +57,9 @@ func readTokens(path string) ([]Token, os.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if info.Mode().Perm()&0o077 != 0 || !info.Mode().IsRegular() {
+	// A Secret that Kubernetes mounts can be read by its group. There are only
+	// hashes in it; who can write to it makes himself an owner.
+	if info.Mode().Perm()&0o037 != 0 || !info.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("others can read or write it (mode %v): run chmod 600 on it", info.Mode())
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxTokenFile+1))

@@ -159,7 +159,7 @@ func TestTokenFileCannotRaiseAnAgent(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o620: false} {
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o440: true, 0o660: false, 0o604: false, 0o620: false} {
 		if err := errors.Join(os.WriteFile(path, []byte(good), 0o600), os.Chmod(path, mode)); err != nil {
 			t.Fatal(err)
 		}

@@ -3,9 +3,18 @@ package main
 import (
 	"archive/tar"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io"
 	"io/fs"
+	"math/big"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,4 +202,115 @@ func runs(t *testing.T, root string, c v1.Config) {
 	if _, err := os.Stat(filepath.Join(root, "data", "data", "journal.db")); err != nil {
 		t.Errorf("nothing was written: %v\n%s", err, said.String())
 	}
+	mounted(ctx, t, root, c)
+}
+
+// mounted starts a node with its settings and secrets as Kubernetes mounts them:
+// links to files of root's that the group may read. Only the journal is a file
+// here.
+func mounted(ctx context.Context, t *testing.T, root string, c v1.Config) {
+	t.Helper()
+	node := filepath.Join(root, "data", "node")
+	keys := filepath.Join(root, "data", "data", "keys")
+	certificate, key := selfSigned(t)
+	mount(t, filepath.Join(node, "config"), map[string][]byte{"service.yaml": []byte(`version: 1
+keys: /data/node/keys
+tokens: /data/node/tokens/tokens.json
+metrics: listen
+listen:
+  - {address: "127.0.0.1:17443", certificate: /data/node/tls/tls.crt, key: /data/node/tls/tls.key}
+`)})
+	mount(t, filepath.Join(node, "keys"), map[string][]byte{"index.key": readFile(t, keys+"/index.key"), "journal.key": readFile(t, keys+"/journal.key")})
+	mount(t, filepath.Join(node, "tls"), map[string][]byte{"tls.crt": certificate, "tls.key": key})
+	const token = "fm_owner_00000000_test"
+	mount(t, filepath.Join(node, "tokens"), map[string][]byte{"tokens.json": []byte(`{"version":1,"tokens":[]}`)})
+	if err := os.Chown(node, 65532, 65532); err != nil {
+		t.Fatal(err)
+	}
+	cmd := inside(ctx, root, c, "serve", "--dir", "/data/node")
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	status := 0
+	for ctx.Err() == nil && status != http.StatusOK {
+		status = ask(ctx, certificate, "/readyz", "")
+		time.Sleep(200 * time.Millisecond)
+	}
+	if got := ask(ctx, certificate, "/metrics", token); got != http.StatusForbidden {
+		t.Errorf("metrics without a token that counts: %d", got)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil || status != http.StatusOK {
+		t.Errorf("the node was not ready (%d), or did not end well: %v\n%s", status, err, said.String())
+	}
+}
+
+// mount lays files out as Kubernetes does.
+func mount(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	version := filepath.Join(dir, "..2026_11_01")
+	err := errors.Join(os.MkdirAll(version, 0o755), os.Symlink("..2026_11_01", filepath.Join(dir, "..data")))
+	for name, data := range files {
+		file := filepath.Join(version, name)
+		err = errors.Join(err, os.WriteFile(file, data, 0o440), os.Chmod(file, 0o440), os.Chown(file, 0, 65532), os.Symlink("..data/"+name, filepath.Join(dir, name)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// selfSigned is a certificate for 127.0.0.1, with its key.
+func selfSigned(t *testing.T) (certificate, key []byte) {
+	t.Helper()
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &secret.PublicKey, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
+}
+
+// ask is the status of an answer; zero for none.
+func ask(ctx context.Context, certificate []byte, path, token string) int {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(certificate)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}}
+	defer transport.CloseIdleConnections()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://127.0.0.1:17443"+path, http.NoBody)
+	if err != nil {
+		return 0
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := transport.RoundTrip(r)
+	if err != nil {
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
 }
