@@ -102,7 +102,8 @@ func median(values []float64) float64 {
 }
 
 // BenchmarkAppend compares whole appends, sealing included, with single INSERTs
-// that check nothing. An operation is one round of slices; use -benchtime 9x.
+// that check nothing, and both with whole appends by a role that has the rights of
+// a writer and sees one tenant. An operation is one round of slices; use -benchtime 9x.
 func BenchmarkAppend(b *testing.B) {
 	for _, inflight := range []int{16, 64, 256} {
 		b.Run(fmt.Sprintf("inflight=%d", inflight), func(b *testing.B) {
@@ -121,18 +122,23 @@ func BenchmarkAppend(b *testing.B) {
 					[]byte(r.Session.Tenant), []byte(r.Session.ID), int64(e.Seq), e.At, e.Hash[:], e.Kind, e.Body)
 				return err
 			})
-			all := []*contender{ours, theirs}
-			var ratios []float64
+			g := newGuarded(b, newSchema(b))
+			held := open(b, g.writer, Options{Schema: g.schema})
+			writer := newContender("as a writer", func(ctx context.Context, r journal.Record) error { return held.Append(ctx, batch(r)) })
+			all := []*contender{ours, theirs, writer}
+			var ratios, rights []float64
 			for b.Loop() {
 				for _, i := range rand.Perm(len(all)) {
 					all[i].run(b, inflight)
 				}
 				ratios = append(ratios, ours.rates[len(ours.rates)-1]/theirs.rates[len(theirs.rates)-1])
+				rights = append(rights, writer.rates[len(writer.rates)-1]/ours.rates[len(ours.rates)-1])
 			}
 			for _, c := range all {
 				c.report(b)
 			}
 			b.ReportMetric(median(ratios), "ratio")
+			b.ReportMetric(median(rights), "writer/superuser")
 			b.ReportMetric(median(ours.rates), "appends/s")
 		})
 	}

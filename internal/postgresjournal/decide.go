@@ -86,7 +86,7 @@ const (
 
 const preparedSQL = `
 SELECT gid FROM pg_prepared_xacts
-WHERE database = current_database() AND starts_with(gid, $1) AND prepared < now() - interval '` + abandonedAfter + `'`
+WHERE database = current_database() AND owner = current_user AND starts_with(gid, $1) AND prepared < now() - interval '` + abandonedAfter + `'`
 
 // anyPreparedSQL and forgetSQL drop decisions nobody can ask for any more.
 const (
@@ -116,12 +116,9 @@ func (j *Journal) mendOnce(ctx context.Context) error {
 			if !ok || first >= Shards || first < 0 {
 				continue
 			}
-			committed, err := j.shards[j.home[first]].decision(ctx, name)
-			if err != nil {
-				return err
-			}
-			if err := s.finish(ctx, name, committed); err != nil {
-				return err
+			// One that cannot be ended now must not hold up the others.
+			if committed, err := j.shards[j.home[first]].decision(ctx, name); err == nil {
+				_ = s.finish(ctx, name, committed)
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func TestJournalBehindPatroni(t *testing.T) {
 		journaltest.RunWith(t, journaltest.Options{
 			Open: func(t *testing.T) journal.Journal {
 				schema := testSchema(t, os.Getenv("FLOODMARK_POSTGRES_DSN"))
-				j := open(t, dsn, Options{Schema: schema})
+				j := open(t, dsn, Options{Schema: schema, Timeout: busyTimeout})
 				schemas[j] = schema
 				return j
 			},
@@ -68,7 +68,7 @@ func TestJournalBehindPatroni(t *testing.T) {
 				if err := j.Close(); err != nil {
 					t.Fatal(err)
 				}
-				again := open(t, dsn, Options{Schema: schemas[j]})
+				again := open(t, dsn, Options{Schema: schemas[j], Timeout: busyTimeout})
 				schemas[again] = schemas[j]
 				return again
 			},

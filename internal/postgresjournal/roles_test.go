@@ -72,7 +72,7 @@ func TestJournalWithRoles(t *testing.T) {
 	}
 	places := map[journal.Journal]guarded{}
 	again := func(t *testing.T, g guarded) journal.Journal {
-		j, err := Open(t.Context(), g.eraser, Options{Schema: g.schema})
+		j, err := Open(t.Context(), g.eraser, Options{Schema: g.schema, Timeout: busyTimeout})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func TestJournalInThreeDatabases(t *testing.T) {
 	ranges := testRanges(t, 3)
 	schemas, n := map[journal.Journal]string{}, 0
 	again := func(t *testing.T, schema string) journal.Journal {
-		j, err := OpenShards(t.Context(), ranges, Options{Schema: schema})
+		j, err := OpenShards(t.Context(), ranges, Options{Schema: schema, Timeout: busyTimeout})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package postgresjournal
 
 import (
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -11,13 +12,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// busyTimeout is for the suite, which writes the largest batch there may be, on a
+// machine that has other things to do.
+const busyTimeout = time.Minute
+
 func TestJournal(t *testing.T) {
 	dsn := testDSN(t)
 	schemas := map[journal.Journal]string{}
 	journaltest.RunWith(t, journaltest.Options{
 		Open: func(t *testing.T) journal.Journal {
 			schema := testSchema(t, dsn)
-			j := open(t, dsn, Options{Schema: schema})
+			j := open(t, dsn, Options{Schema: schema, Timeout: busyTimeout})
 			schemas[j] = schema
 			return j
 		},
@@ -25,7 +30,7 @@ func TestJournal(t *testing.T) {
 			if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}
-			again := open(t, dsn, Options{Schema: schemas[j]})
+			again := open(t, dsn, Options{Schema: schemas[j], Timeout: busyTimeout})
 			schemas[again] = schemas[j]
 			return again
 		},
