@@ -71,10 +71,17 @@ tools:
 // monitor starts the monitor that all cases share.
 func monitor(t *testing.T) *world {
 	t.Helper()
-	w := &world{program: *given}
-	if w.program == "" {
-		w.program = build(t)
+	program := *given
+	if program == "" {
+		program = build(t)
 	}
+	return monitorOf(t, program)
+}
+
+// monitorOf starts a monitor of a program that is built already.
+func monitorOf(t *testing.T, program string) *world {
+	t.Helper()
+	w := &world{program: program}
 	w.dir = shortFolder(t)
 	w.socket, w.owner = filepath.Join(w.dir, "run", "hook.sock"), filepath.Join(w.dir, "run", "owner.sock")
 	if err := os.MkdirAll(filepath.Join(w.dir, "config"), 0o700); err != nil {
