@@ -33,17 +33,18 @@ its definition.
 
 --accept shows to agents from now on what is held, exactly as it is shown here:
 behind @ stand the first digits of the version, and no other is accepted. With a
-server's name it accepts another command under that name if one waits; if none
-does, it accepts all of the server that is not held. What you accepted is your own
-word: it no longer counts as text that a stranger wrote, and does not lower the
-mark of sessions that read it. --reject keeps a version from being shown for good.
---forget drops a server you no longer have.
+server's name it accepts all of the server that is not held; its version changes
+when a server that runs adds something meanwhile. Another command that waits under
+that name is accepted by its version only. What you accepted is your own word: it
+no longer counts as text that a stranger wrote, and does not lower the mark of
+sessions that read it. --reject keeps a version from being shown for good. --forget
+drops a server you no longer have.
 
 You must say these at a terminal that no agent was started from, and the monitor
 must run. Nothing is accepted by itself.`,
 		Example: `  floodmark mcp review
   floodmark mcp review github/create_issue
-  floodmark mcp review --accept github
+  floodmark mcp review --accept github@9f8e7d6c
   floodmark mcp review --accept mail/send_letter@1a2b3c4d`,
 		Annotations: exits("nothing is held, or your word was taken", "something is held"),
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -60,7 +61,7 @@ must run. Nothing is accepted by itself.`,
 		}),
 	}
 	addPlace(cmd, &r.place)
-	cmd.Flags().StringArrayVar(&r.accept, "accept", nil, "accept `SERVER` or SERVER/TOOL[@VERSION]; several times for several")
+	cmd.Flags().StringArrayVar(&r.accept, "accept", nil, "accept `SERVER` or SERVER/TOOL, with or without @VERSION; several times for several")
 	cmd.Flags().StringArrayVar(&r.reject, "reject", nil, "reject `SERVER/TOOL`[@VERSION], or another command of SERVER")
 	cmd.Flags().StringArrayVar(&r.forget, "forget", nil, "forget all that is known of `SERVER`")
 	return cmd
@@ -191,6 +192,8 @@ func unsettled(err error) error {
 	switch {
 	case errors.Is(err, mcppins.ErrNobody):
 		hint = "ask the author of the server to mend it; --reject or --forget it meanwhile"
+	case errors.Is(err, mcppins.ErrVersion):
+		hint = "look at it with «floodmark mcp review», which says the version"
 	case errors.Is(err, mcppins.ErrMoved):
 		hint = "look at it again with «floodmark mcp review»: the server changed it meanwhile"
 	}

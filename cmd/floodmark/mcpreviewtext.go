@@ -37,9 +37,16 @@ func reviewText(out *sheet, list []mcppins.Entry, r *reviewing) {
 	if r.only != "" && held == 0 && len(list) == 1 {
 		bodyText(out, bodyLines(list[0].Old), 0)
 	}
-	if len(fresh) > 0 {
-		out.line(0, "")
-		out.line(0, "Accept all of a server that is not held with «floodmark mcp review --accept SERVER"+r.place.flags()+"».")
+	title := "Accept all of a server that is not held, as it is shown here, with"
+	for _, e := range fresh {
+		if e.Kind == mcppins.Server {
+			if title != "" {
+				out.line(0, "")
+				out.line(0, title)
+			}
+			title = ""
+			out.line(2, "floodmark mcp review --accept "+shellWord(e.Ref+"@"+short(e.Hash))+r.place.flags())
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func TestOtherCommand(t *testing.T) {
 	if err != nil || list[0].Kind != Server || !list[0].Held || string(list[0].New) != `"run evil --token (secret)"` || string(list[0].Old) != `"run calc"` {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	if _, err := b.Accept(ctx, "calc"); err != nil {
+	if _, err := b.Accept(ctx, "calc@"+list[0].Hash); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"run evil --token ghp_0123456789abcdefghijABCDEFGHIJ012345", "run calc"} {

@@ -43,6 +43,7 @@ var (
 	ErrAmbiguous = errors.New("several things have this name")
 	ErrNobody    = errors.New("nobody can read it, so nobody can accept it")
 	ErrMoved     = errors.New("it is another version now")
+	ErrVersion   = errors.New("another command waits under this name, so its version must be said")
 )
 
 // Entries returns all that was seen, what is held first, then by name.
@@ -89,8 +90,20 @@ func (s *server) own(name string) (list []Entry) {
 		return []Entry{e}
 	}
 	e := as(last)
-	e.Old, e.Looked = quoted(last.Text), s.looked()
+	e.Old, e.Looked, e.Hash = quoted(last.Text), s.looked(), s.version(last)
 	return []Entry{e}
+}
+
+// version changes with everything that is accepted with the whole server: what
+// came after the owner looked is not.
+func (s *server) version(i identity) string {
+	parts := []string{i.Hash}
+	for _, key := range slices.Sorted(maps.Keys(s.Entries)) {
+		if p := s.Entries[key].Pinned; p != nil {
+			parts = append(parts, string(quoted(key)), p.Hash)
+		}
+	}
+	return hashOf(strings.Join(parts, "\n"))
 }
 
 // looked reports that something is shown, and that the owner accepted all of it.
@@ -146,10 +159,16 @@ func refOf(server, kind, name string) string {
 
 // Accept shows from now on what is held under a reference, which may end in @ and
 // the beginning of the version's hash: then no other version is accepted. What
-// is not held is accepted as it is pinned; a whole server is its other command
-// if one waits, else all that is shown of it.
+// is not held is accepted as it is pinned. A whole server is all that is shown of
+// it, or, with its version only, another command that waits under its name: such a
+// command may have come after the owner looked.
 func (b *Book) Accept(ctx context.Context, ref string) (Entry, error) {
-	return b.settle(ctx, ref, (*file).accept)
+	return b.settle(ctx, ref, func(f *file, e Entry) error {
+		if e.Kind == Server && e.Held && ref == e.Ref {
+			return ErrVersion
+		}
+		return f.accept(e)
+	})
 }
 
 // Reject keeps what is held under a reference from being shown, also when it
