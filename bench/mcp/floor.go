@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// floorBytes is what SQLite's log grows by with one event of this bench: two or
-// three pages of 4 KiB, each with a head of 24 bytes, as it was seen to.
+// floorBytes is what an event takes on disk at least: SQLite's log was seen to grow
+// by three to four pages of 4 KiB, each with a head of 24 bytes. This is three.
 const floorBytes = 3 * (4096 + 24)
 
 // floor is the proxy that decides nothing and records everything: as many bytes
