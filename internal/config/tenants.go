@@ -9,7 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/floodmark/floodmark/internal/quota"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -19,18 +18,13 @@ type Tenant struct {
 	Quota Quota `yaml:"quota"`
 }
 
-// A Quota is what a tenant may take of one node; see [quota.Limits].
+// A Quota is what a tenant may take of one node; zero means the usual.
 type Quota struct {
 	Events    int   `yaml:"events"`    // a second
 	Bytes     int   `yaml:"bytes"`     // a second
 	Sessions  int   `yaml:"sessions"`  // with an event within the last hour
 	Questions int   `yaml:"questions"` // that wait for an answer
 	InFlight  int64 `yaml:"inFlight"`  // bytes that are read or judged at once
-}
-
-// Limits are the quota as it is kept.
-func (q Quota) Limits() quota.Limits {
-	return quota.Limits{Events: q.Events, Bytes: q.Bytes, Sessions: q.Sessions, Questions: q.Questions, InFlight: q.InFlight}
 }
 
 func (q Quota) check() error {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/quota"
@@ -20,9 +21,14 @@ func (d *Daemon) openQuotas() {
 	}
 	limits := map[string]quota.Limits{}
 	for name, t := range d.opts.Service.Tenants {
-		limits[name] = t.Quota.Limits()
+		limits[name] = limitsOf(t.Quota)
 	}
 	d.quotas = quota.NewGate(limits, quota.UsualTurns(runtime.GOMAXPROCS(0)), d.opts.Now)
+}
+
+// limitsOf are a quota as it is kept.
+func limitsOf(q config.Quota) quota.Limits {
+	return quota.Limits{Events: q.Events, Bytes: q.Bytes, Sessions: q.Sessions, Questions: q.Questions, InFlight: q.InFlight}
 }
 
 // enter lets an event to the monitor when it is its tenant's turn. Over quota is
@@ -54,7 +60,7 @@ func (d *Daemon) questions(tenant string) int {
 func (d *Daemon) shares(whole *hookframe.Budget) func(httpapi.Identity) *hookframe.Budget {
 	all := map[string]*hookframe.Budget{}
 	for name, t := range d.opts.Service.Tenants {
-		all[name] = whole.Share(t.Quota.Limits().Filled().InFlight)
+		all[name] = whole.Share(limitsOf(t.Quota).Filled().InFlight)
 	}
 	return func(who httpapi.Identity) *hookframe.Budget { return all[who.Tenant] }
 }
