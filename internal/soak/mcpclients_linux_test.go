@@ -131,7 +131,7 @@ func (w *mcpWorld) call(c *mcpClient, s mcpServer) bool {
 	if err == nil {
 		return true
 	}
-	if strings.Contains(err.Error(), "the monitor did not answer") || strings.Contains(err.Error(), "was not taken in") {
+	if strings.Contains(err.Error(), "the monitor did not answer") || strings.Contains(err.Error(), "was not taken in") || strings.Contains(err.Error(), "it was not judged") {
 		w.counts.unjudged++ // it was too slow on a busy machine: then nothing is allowed
 		return false
 	}
