@@ -185,9 +185,9 @@ func (f *fleet) answered(c *crowd, since time.Time) {
 
 // mixed runs an older program as the first node beside the new ones.
 func (f *fleet) mixed(commit string) drill {
+	older := buildOlder(f.t, commit) // before anybody works: it takes a while
 	return drill{"mixed", func(f *fleet, _ int) func() {
 		n := f.nodes[0]
-		older := buildOlder(f.t, commit)
 		n.stop()
 		place(f.t, older, filepath.Join(n.dir, "bin", "floodmark"))
 		n.start()
