@@ -67,8 +67,9 @@ the package or program, without scope, version and «server-».
 The monitor is started if nobody listens at its usual place. While it does not
 answer, no call is made and no tool is shown, and the connection stays.
 
-What the server writes to standard error goes to standard error. It ends when
-the client closes standard input; a server that does not end by then is made to.`,
+What the server writes to standard error goes to standard error, in plain lines
+that steer no terminal. It ends when the client closes standard input; a server
+that does not end by then is made to.`,
 		Example: `  floodmark mcp wrap -- npx -y @modelcontextprotocol/server-filesystem ~/notes
   floodmark mcp wrap --server github -- docker run -i --rm ghcr.io/github/github-mcp-server
   claude mcp add notes -- floodmark mcp wrap --server notes -- notes-mcp --stdio`,

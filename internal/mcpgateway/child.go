@@ -29,7 +29,7 @@ type Command struct {
 	Args []string
 	Env  []string
 	Dir  string
-	// Stderr gets what it says to people.
+	// Stderr gets what it says to people, in plain lines.
 	Stderr io.Writer
 	// Skipped hears of lines that are no messages.
 	Skipped func(string)
@@ -46,7 +46,12 @@ func Start(c Command) (mcp.Connection, error) {
 		return nil, errors.New("start a server: no command was given")
 	}
 	cmd := exec.CommandContext(context.Background(), c.Args[0], c.Args[1:]...) //nolint:gosec // the owner's own command
-	cmd.Env, cmd.Dir, cmd.Stderr = c.Env, c.Dir, c.Stderr
+	cmd.Env, cmd.Dir = c.Env, c.Dir
+	flush := func() {}
+	if c.Stderr != nil {
+		said := newPlainLines(c.Stderr, time.Now)
+		cmd.Stderr, flush = said, said.end
+	}
 	// Whoever inherited its streams must not keep us from seeing its end.
 	cmd.WaitDelay = endAsked
 	ownGroup(cmd)
@@ -63,6 +68,7 @@ func Start(c Command) (mcp.Connection, error) {
 	}
 	end := func() error {
 		_ = in.Close() // it may have closed its side
+		defer flush()
 		return reap(cmd)
 	}
 	skipped := c.Skipped

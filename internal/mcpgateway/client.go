@@ -192,10 +192,5 @@ func requestID(params json.RawMessage) (jsonrpc.ID, bool) {
 	if err != nil {
 		return jsonrpc.ID{}, false
 	}
-	var v any
-	if json.Unmarshal(value(list, "requestId"), &v) != nil {
-		return jsonrpc.ID{}, false
-	}
-	id, err := jsonrpc.MakeID(v)
-	return id, err == nil && id.IsValid()
+	return idOf(value(list, "requestId"))
 }

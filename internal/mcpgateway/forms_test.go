@@ -1,6 +1,7 @@
 package mcpgateway
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -77,6 +78,36 @@ func TestAQuestionInAnAnswerIsVisible(t *testing.T) {
 		s.server.say(`{"jsonrpc":"2.0","id":1,` + answer + `}`)
 		if l := s.client.hear(); !strings.Contains(l, want) {
 			t.Errorf("%s\nheard %s", answer, l)
+		}
+	}
+}
+
+// That a person answered a server's form is written down before the server hears
+// it, without what was typed.
+func TestAnAnsweredFormIsWrittenDown(t *testing.T) {
+	for answer, want := range map[string]string{
+		`"result":{"action":"accept","content":{"password":"hunter2"}}`: "accept",
+		`"result":{"action":"decline"}`:                                 "decline",
+		`"result":{"action":"hunter2"}`:                                 "other",
+		`"error":{"code":-1,"message":"hunter2"}`:                       "error",
+	} {
+		for _, refused := range []bool{false, true} {
+			j := &fakeJudge{}
+			if refused {
+				j.answer = only(hook.BeforeToolCall, hook.Reply{}, errors.New("disk full"))
+			}
+			s := newStand(t, j, nil)
+			s.server.say(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Your password?"}}`)
+			s.client.hear()
+			s.client.say(`{"jsonrpc":"2.0","id":1,` + answer + `}`)
+			got := s.server.hear()
+			if refused == strings.Contains(got, "hunter2") && strings.Contains(answer, "hunter2") {
+				t.Errorf("%s, refused %v: the server heard %s", answer, refused, got)
+			}
+			told := j.told(hook.BeforeToolCall)
+			if len(told) != 1 || told[0].Call.Name != "answer_form" || !same(string(told[0].Call.Args), `{"server":"files","action":"`+want+`"}`) {
+				t.Errorf("%s: told %+v", answer, told)
+			}
 		}
 	}
 }

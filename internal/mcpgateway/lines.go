@@ -170,12 +170,8 @@ func (l *lines) unreadable(data []byte) {
 	if err != nil {
 		return
 	}
-	var v any
-	if json.Unmarshal(value(list, "id"), &v) != nil {
-		return
-	}
-	id, err := jsonrpc.MakeID(v)
-	if err != nil || !id.IsValid() {
+	id, ok := idOf(value(list, "id"))
+	if !ok {
 		return
 	}
 	broken := &jsonrpc.Response{ID: id, Error: rpcError(jsonrpc.CodeInvalidRequest, "floodmark: the message cannot be read.")}
@@ -196,6 +192,18 @@ func decode(data []byte) (jsonrpc.Message, error) {
 	if err := distinct(data, "jsonrpc", "id", "method", "params", "result", "error"); err != nil {
 		return nil, err
 	}
+	list, err := members(data)
+	if err != nil {
+		return nil, err
+	}
+	was := value(list, "id")
+	id, err := keptID(was)
+	switch {
+	case err != nil:
+		return nil, err
+	case string(id) != string(was):
+		data = object(with(list, "id", id))
+	}
 	return jsonrpc.DecodeMessage(data)
 }
 
@@ -204,7 +212,7 @@ func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	data, err := jsonrpc.EncodeMessage(m)
+	data, err := encode(m)
 	if err != nil {
 		return err
 	}

@@ -302,6 +302,10 @@ func (r *relay) wants(ctx context.Context, m *jsonrpc.Request, q *request) error
 // answered gives the server what the client says to a request of it.
 func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) error {
 	out := &jsonrpc.Response{ID: m.ID, Result: m.Result, Error: m.Error}
+	if q.method == elicit {
+		r.begin(func() { r.filledIn(ctx, m) })
+		return nil
+	}
 	if q.method != createMessage || m.Error != nil || !includesContext(q.params) {
 		if !r.o.Shared {
 			return r.server.Write(ctx, out)
@@ -329,6 +333,25 @@ func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) e
 		}
 	})
 	return nil
+}
+
+// filledIn gives the server what a person answered, after it was written down that
+// somebody did, and how. What was typed is not told to the monitor.
+func (r *relay) filledIn(ctx context.Context, m *jsonrpc.Response) {
+	action := "error"
+	if list, err := members(m.Result); err == nil && m.Error == nil {
+		if action, _ = text(value(list, "action")); action != "accept" && action != "decline" && action != "cancel" {
+			action = "other"
+		}
+	}
+	out := &jsonrpc.Response{ID: m.ID, Result: m.Result, Error: m.Error}
+	args := object([]member{{"server", quoted(r.o.Server)}, {"action", quoted(action)}})
+	if err := r.decide(ctx, &call{agent: Agent, call: hook.Call{ID: newID(), Name: "answer_form", Args: args}}); err != nil {
+		out.Result, out.Error = nil, rpcError(codeRefused, err.Error())
+	}
+	if err := r.server.Write(ctx, out); err != nil {
+		r.o.Note("an answer did not reach the server: " + floodmark.OneLine(err.Error(), maxNote))
+	}
 }
 
 // includesContext reports whether a model that answers the server reads more

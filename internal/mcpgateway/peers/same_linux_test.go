@@ -28,18 +28,15 @@ func normal(m map[string]any) string {
 		}
 		m["result"] = result
 	}
-	if params, ok := m["params"].(map[string]any); ok && m["method"] == "elicitation/create" {
-		params = maps.Clone(params)
-		message, _ := params["message"].(string)
-		params["message"] = strings.TrimPrefix(message, "The server “everything” asks: ") // our word
-		m["params"] = params
-	}
 	data, err := json.Marshal(m)
 	if err != nil {
 		return err.Error()
 	}
-	return string(data)
+	return whoAsks.ReplaceAllString(string(data), `"message":"`)
 }
+
+// whoAsks is what the gateway puts before a question of the server.
+var whoAsks = regexp.MustCompile(`"message":"The server “everything” asks( you to open [a-z0-9.:]+)?: `)
 
 func normals(list []map[string]any) []string {
 	out := make([]string, 0, len(list))

@@ -1,0 +1,87 @@
+package mcpgateway
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// The SDK keeps an id that is a number as one of 64 bits, made from a float: of
+// large ones the last digits are lost, and of fractions what stands behind the
+// point. Two requests would be one. Such a number is kept as a text that no message
+// may have for an id, and written again as it was.
+
+// numberID begins the text in place of a number.
+const numberID = "\x00number "
+
+// maxIDNumber bounds the digits of a number. maxExact is the last whole number up
+// to which all are told apart as floats.
+const (
+	maxIDNumber = 64
+	maxExact    = 1 << 53
+)
+
+var errOddID = errors.New("its id is neither a plain text nor a number of a usual length")
+
+// keptID returns an id as it stands in a message, in a form that loses nothing.
+func keptID(v json.RawMessage) (json.RawMessage, error) {
+	if isNull(v) {
+		return v, nil
+	}
+	if said, err := text(v); err == nil {
+		if strings.HasPrefix(said, numberID) {
+			return nil, errOddID
+		}
+		return v, nil
+	}
+	f, err := strconv.ParseFloat(string(v), 64)
+	switch {
+	case err == nil && f == math.Trunc(f) && math.Abs(f) < maxExact:
+		return v, nil
+	case len(v) > maxIDNumber || v[0] != '-' && (v[0] < '0' || v[0] > '9'):
+		return nil, errOddID
+	}
+	return quoted(numberID + string(v)), nil
+}
+
+// idOf reads an id.
+func idOf(v json.RawMessage) (jsonrpc.ID, bool) {
+	kept, err := keptID(v)
+	if err != nil || isNull(kept) {
+		return jsonrpc.ID{}, false
+	}
+	var raw any
+	if json.Unmarshal(kept, &raw) != nil {
+		return jsonrpc.ID{}, false
+	}
+	id, err := jsonrpc.MakeID(raw)
+	return id, err == nil && id.IsValid()
+}
+
+// encode writes a message, with its id as it was read.
+func encode(m jsonrpc.Message) ([]byte, error) {
+	data, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return nil, err
+	}
+	var id jsonrpc.ID
+	switch m := m.(type) {
+	case *jsonrpc.Request:
+		id = m.ID
+	case *jsonrpc.Response:
+		id = m.ID
+	}
+	said, ok := id.Raw().(string)
+	if !ok || !strings.HasPrefix(said, numberID) {
+		return data, nil
+	}
+	list, err := members(data)
+	if err != nil {
+		return nil, err
+	}
+	return object(with(list, "id", json.RawMessage(strings.TrimPrefix(said, numberID)))), nil
+}

@@ -1,0 +1,98 @@
+package mcpgateway
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/time/rate"
+)
+
+// The limits on what a server may say to people: a line, and what comes within a
+// while. A trace of a program fits; a server that says more and more must not fill
+// a disk.
+const (
+	maxSaidLine = 4 << 10
+	saidAtOnce  = 1 << 20
+	saidPace    = 32 << 10 // bytes a second
+)
+
+// plainLines passes on what a server says to people, line by line, without anything
+// that a terminal would obey. It is safe for concurrent use.
+type plainLines struct {
+	out io.Writer
+	now func() time.Time
+
+	mu   sync.Mutex // guards what is below
+	line []byte
+	cut  bool // the line is longer than what is kept of it
+	pace *rate.Limiter
+	left int // lines that were left out
+}
+
+func newPlainLines(out io.Writer, now func() time.Time) *plainLines {
+	return &plainLines{out: out, now: now, pace: rate.NewLimiter(saidPace, saidAtOnce)}
+}
+
+// Write takes in what was said. It never fails: a server must not end because
+// nobody reads what it says.
+func (p *plainLines) Write(said []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for rest := said; len(rest) > 0; {
+		part, after, ends := bytes.Cut(rest, []byte("\n"))
+		room := min(len(part), maxSaidLine-len(p.line))
+		p.line = append(p.line, part[:room]...)
+		p.cut = p.cut || room < len(part)
+		if rest = after; ends {
+			p.pass()
+		}
+	}
+	return len(said), nil
+}
+
+// end passes on what is left without an end of line.
+func (p *plainLines) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.line) > 0 {
+		p.pass()
+	}
+}
+
+// pass writes the line, if there is time for it. Its caller holds the lock.
+func (p *plainLines) pass() {
+	line := plainLine(p.line)
+	if p.cut {
+		line += "…"
+	}
+	p.line, p.cut = p.line[:0], false
+	if !p.pace.AllowN(p.now(), len(line)+1) {
+		p.left++
+		return
+	}
+	if p.left > 0 {
+		line = fmt.Sprintf("(%d lines left out: it says too much)\n", p.left) + line
+		p.left = 0
+	}
+	_, _ = io.WriteString(p.out, line+"\n") // said above
+}
+
+// plainLine is a line in which nothing steers a terminal. Where it begins stays.
+func plainLine(line []byte) string {
+	text := strings.TrimRight(string(line), "\r")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}
