@@ -34,28 +34,51 @@ var ErrStranger = errors.New("it is not known which program calls, or it is anot
 // LocalCaller returns the process at the other end of a request, if it is one of
 // these users'. Where the system does not tell, it returns none.
 func LocalCaller(users ...int) func(*http.Request) (hook.Process, error) {
+	g := guesses{last: map[string]peer.Process{}}
 	return func(r *http.Request) (hook.Process, error) {
 		l, ok := r.Context().Value(lineKey{}).(*line)
 		if !ok {
 			return hook.Process{}, ErrStranger
 		}
-		l.once.Do(func() { l.who, l.err = lookUp(l.ours, l.theirs, users) })
+		l.once.Do(func() { l.who, l.err = g.lookUp(l, users, r.Header.Get("Mcp-Session-Id")) })
 		return l.who, l.err
 	}
 }
 
-func lookUp(ours, theirs net.Addr, users []int) (hook.Process, error) {
-	a, err := netip.ParseAddrPort(ours.String())
-	b, err2 := netip.ParseAddrPort(theirs.String())
-	if err != nil || err2 != nil {
+// guesses are who came last with the id of a session. Clients open a connection
+// for nearly every call, and to look through all processes for its other end
+// takes longer than all else. A guess is only where to look first.
+type guesses struct {
+	mu   sync.Mutex // guards last
+	last map[string]peer.Process
+}
+
+// maxGuesses bounds what is remembered; beyond it all is forgotten.
+const maxGuesses = 4096
+
+func (g *guesses) lookUp(l *line, users []int, session string) (hook.Process, error) {
+	a, err := netip.ParseAddrPort(l.ours.String())
+	b, err2 := netip.ParseAddrPort(l.theirs.String())
+	if err != nil || err2 != nil || len(session) > maxGuesses {
 		return hook.Process{}, ErrStranger
 	}
-	p, err := peer.OfTCP(a, b, users)
+	g.mu.Lock()
+	guess := g.last[session]
+	g.mu.Unlock()
+	p, err := peer.OfTCP(a, b, users, guess)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return hook.Process{}, nil
 	}
 	if err != nil {
 		return hook.Process{}, ErrStranger
+	}
+	if session != "" && p != guess {
+		g.mu.Lock()
+		if len(g.last) >= maxGuesses {
+			clear(g.last)
+		}
+		g.last[session] = p
+		g.mu.Unlock()
 	}
 	return hook.Process{PID: p.PID, Start: p.Start}, nil
 }

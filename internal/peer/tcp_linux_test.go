@@ -30,19 +30,30 @@ func TestOfTCP(t *testing.T) {
 			t.Fatal(err)
 		}
 		ours, theirs := netip.MustParseAddrPort(conn.LocalAddr().String()), netip.MustParseAddrPort(conn.RemoteAddr().String())
-		got, err := OfTCP(ours, theirs, []int{os.Getuid()})
+		got, err := OfTCP(ours, theirs, []int{os.Getuid()}, Process{})
 		if err != nil || got.PID != child.Process.Pid {
 			t.Errorf("%s: %+v, %v, want %d", address, got, err, child.Process.Pid)
 		}
-		if _, err := OfTCP(ours, theirs, []int{os.Getuid() + 1}); !errors.Is(err, ErrUnknown) {
+		itself, err := System{}.Look(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, guess := range map[string]Process{
+			"right": got, "another process": itself.Process, "one that ended": {PID: got.PID, Start: got.Start - 1}, "nobody": {PID: 1 << 30, Start: 1},
+		} {
+			if again, err := OfTCP(ours, theirs, []int{os.Getuid()}, guess); err != nil || again != got {
+				t.Errorf("%s: with a guess that is %s: %+v, %v, want %+v", address, name, again, err, got)
+			}
+		}
+		if _, err := OfTCP(ours, theirs, []int{os.Getuid() + 1}, got); !errors.Is(err, ErrUnknown) {
 			t.Errorf("another user: %v", err)
 		}
-		if got, err := OfTCP(theirs, ours, []int{os.Getuid()}); err != nil || got.PID != os.Getpid() {
+		if got, err := OfTCP(theirs, ours, []int{os.Getuid()}, Process{}); err != nil || got.PID != os.Getpid() {
 			t.Errorf("our own end: %+v, %v", got, err)
 		}
 		_ = conn.Close()
 		_ = child.Wait()
-		if _, err := OfTCP(ours, theirs, []int{os.Getuid()}); !errors.Is(err, ErrUnknown) {
+		if _, err := OfTCP(ours, theirs, []int{os.Getuid()}, Process{}); !errors.Is(err, ErrUnknown) {
 			t.Errorf("it is gone: %v", err)
 		}
 		_ = l.Close()

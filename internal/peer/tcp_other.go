@@ -8,6 +8,6 @@ import (
 )
 
 // OfTCP cannot be told here.
-func OfTCP(_, _ netip.AddrPort, _ []int) (Process, error) {
+func OfTCP(_, _ netip.AddrPort, _ []int, _ Process) (Process, error) {
 	return Process{}, errors.ErrUnsupported
 }
