@@ -32,6 +32,7 @@ const (
 	asSampling = "sampling"
 	asOther    = "read_server"
 	asComplete = "complete"
+	asFrom     = "list_from"
 )
 
 // judge asks about a request and sends it on, or says why not.
@@ -101,7 +102,7 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 			return nil, errors.New("its uri is no text")
 		}
 		as := asResource
-		if r.known.isResource(uri) && isNull(value(list, "inputResponses")) {
+		if r.known.isResource(uri) && len(r.beside(list, "uri")) == 0 {
 			as = asListed
 		}
 		return r.ours(as, member{"uri", quoted(uri)}, list), nil
@@ -120,13 +121,23 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 
 // ours is a request as a tool of the gateway.
 func (r *relay) ours(tool string, what member, list []member) *call {
-	args := []member{{"server", quoted(r.o.Server)}, what}
-	for _, key := range []string{"arguments", "inputResponses"} {
-		if v := value(list, key); !isNull(v) {
-			args = append(args, member{key, v})
+	args := append([]member{{"server", quoted(r.o.Server)}, what}, r.beside(list, what.key)...)
+	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: tool, Args: object(args)}}
+}
+
+// beside is what a request tells the server besides what it is about. A state that
+// the server gave is no news to it.
+func (r *relay) beside(list []member, what string) (told []member) {
+	for _, m := range list {
+		switch {
+		case isNull(m.value), m.key == what, m.key == "_meta", m.key == "requestState" && r.known.isState(string(m.value)):
+		case m.key == "arguments", m.key == "inputResponses":
+			told = append(told, m)
+		default:
+			told = append(told, member{"more " + m.key, m.value})
 		}
 	}
-	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: tool, Args: object(args)}}
+	return told
 }
 
 // readComplete reads what is to be completed: it tells the server what somebody

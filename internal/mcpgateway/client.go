@@ -50,6 +50,14 @@ func (r *relay) request(ctx context.Context, m *jsonrpc.Request, q *request) err
 	if m.Method == initialize {
 		r.window.introduced(m.Params)
 	}
+	switch news, err := r.news(m); {
+	case err != nil:
+		r.refuse(ctx, m, err)
+		return nil
+	case len(news) > 0:
+		r.begin(func() { r.listFrom(ctx, m, news) })
+		return nil
+	}
 	if r.o.Shared && gives(m) {
 		r.begin(func() {
 			if err := r.give(ctx); err != nil {
@@ -79,8 +87,9 @@ func near(method string) string {
 }
 
 // passes reports a request that carries nothing of its sender to the server: it
-// asks for what the server has, by what the server has said. All others are judged,
-// also those that nobody knows yet.
+// asks for what the server has, by what the server has said; a list that is asked for
+// by something else is judged all the same. All others are judged, also those that
+// nobody knows yet.
 func passes(m *jsonrpc.Request) bool {
 	switch m.Method {
 	case listen:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 )
 
@@ -37,6 +38,8 @@ type known struct {
 	meta json.RawMessage
 	// states are what the server gave the client to bring back.
 	states []string
+	// cursors are from where the server said that a list goes on.
+	cursors []floodmark.Digest
 }
 
 // A tool is one that a server has listed.

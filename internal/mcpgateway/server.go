@@ -71,10 +71,13 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 		m.Result = object(list)
 	}
 	if err == nil {
-		err = apart(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "_meta"})
+		err = apart(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "nextCursor", "_meta"})
 	}
 	if err != nil {
 		return denied("floodmark: the server's answer was not understood: " + floodmark.OneLine(err.Error(), maxNote) + ".")
+	}
+	if lists(q.method) {
+		r.known.cursor(value(list, "nextCursor"))
 	}
 	switch q.method {
 	case listTools:

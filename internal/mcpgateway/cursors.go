@@ -1,0 +1,88 @@
+package mcpgateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// A list goes on from where the server said. Some clients let their model write
+// that place, so what the server has not given is news to it: it is judged before
+// it gets there.
+
+// lists reports a method that asks what there is.
+func lists(method string) bool {
+	return slices.Contains([]string{listTools, listPrompts, listTemplates, listResources, "tasks/list"}, method)
+}
+
+// cursor remembers from where the server says that a list goes on.
+func (k *known) cursor(v json.RawMessage) {
+	at, err := text(v)
+	if err != nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.cursors) >= maxStates {
+		k.cursors = k.cursors[1:]
+	}
+	k.cursors = append(k.cursors, floodmark.DigestOf(at))
+}
+
+func (k *known) isCursor(v json.RawMessage) bool {
+	at, err := text(v)
+	if err != nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Contains(k.cursors, floodmark.DigestOf(at))
+}
+
+// news is what a request for a list says that the server has not said itself.
+func (r *relay) news(m *jsonrpc.Request) ([]member, error) {
+	if !lists(m.Method) || len(m.Params) == 0 || isNull(m.Params) {
+		return nil, nil
+	}
+	if !json.Valid(m.Params) || !utf8.Valid(m.Params) {
+		return nil, errors.New("its parameters are not JSON")
+	}
+	list, err := members(m.Params)
+	if err == nil {
+		err = apart(list, []string{"cursor", "_meta"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	list = without(list, "_meta")
+	if v := value(list, "cursor"); isNull(v) || r.known.isCursor(v) {
+		list = without(list, "cursor")
+	}
+	return list, nil
+}
+
+// listFrom asks for a list after what is new in the request was judged.
+func (r *relay) listFrom(ctx context.Context, m *jsonrpc.Request, news []member) {
+	args := append([]member{{"server", quoted(r.o.Server)}}, news...)
+	c := &call{agent: Agent, call: hook.Call{ID: newID(), Name: asFrom, Args: object(args)}}
+	err := apart(args, nil)
+	if err == nil {
+		err = r.decide(ctx, c)
+	}
+	if err == nil {
+		r.lost(ctx, c, "sent")
+		if err = r.forward(ctx, m); err != nil && !errors.Is(err, context.Canceled) {
+			err = denied("floodmark: the server cannot be reached: " + floodmark.OneLine(err.Error(), maxNote))
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		r.refuse(ctx, m, err)
+	}
+}
