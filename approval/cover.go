@@ -113,6 +113,19 @@ func (o Open) Vouch() floodmark.Digest {
 	return o.Shown[0].Vouch
 }
 
+// Tools are those whose calls it is about; none if it vouches for content, which
+// counts for all of them.
+func (o Open) Tools() []floodmark.ToolRef {
+	if !o.Vouch().IsZero() {
+		return nil
+	}
+	tools := make([]floodmark.ToolRef, len(o.Shown))
+	for i, shown := range o.Shown {
+		tools[i] = shown.Tool
+	}
+	return tools
+}
+
 // Two reports whether it takes two people to approve it.
 func (o Open) Two() bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return s.Two })

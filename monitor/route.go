@@ -39,9 +39,7 @@ func (m *Monitor) route(ctx context.Context, s journal.Session, st *kernel.State
 		if !ok {
 			return nil // there is nothing to answer, and the kernel says so
 		}
-		for _, shown := range open.Shown {
-			tools = append(tools, shown.Tool)
-		}
+		tools = open.Tools()
 	case approval.Endorse: // it counts for every call that follows
 	default:
 		return nil

@@ -22,7 +22,16 @@ func (d *Daemon) mayAnswer() func([]string, journal.Session, string, []floodmark
 // routed reports whether only members of groups answer a question: then no code
 // of it is kept at the desk, and no agent's window asks it.
 func (d *Daemon) routed(tenant string, q approval.Question) bool {
-	return !d.opts.Service.MayAnswer(nil, tenant, "", []floodmark.ToolRef{q.Action.Tool})
+	return !d.opts.Service.MayAnswer(nil, tenant, "", toolsOf(q))
+}
+
+// toolsOf are the tools a question is about; none if it vouches for content, which
+// counts for all of them.
+func toolsOf(q approval.Question) []floodmark.ToolRef {
+	if q.Vouch != (approval.Origin{}) {
+		return nil
+	}
+	return []floodmark.ToolRef{q.Action.Tool}
 }
 
 // anyRouted is the same for all calls of a question.

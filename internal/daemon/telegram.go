@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/telegram"
@@ -37,7 +36,7 @@ func (d *Daemon) openTelegram() error {
 		return err
 	}
 	d.approvers = append(d.approvers, groupChannel{channel, channel, func(t approval.Ticket) bool {
-		return d.opts.Service.MayAnswer(groups, t.Tenant, "", []floodmark.ToolRef{t.Call.Action.Tool})
+		return d.opts.Service.MayAnswer(groups, t.Tenant, "", toolsOf(t.Call))
 	}})
 	return nil
 }

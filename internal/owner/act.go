@@ -31,14 +31,7 @@ func (d *Desk) Pending(ctx context.Context, who httpapi.Identity, r *wire.Pendin
 // answers reports whether a question is for whoever asks: others neither see nor
 // answer it.
 func (d *Desk) answers(who httpapi.Identity, t *tale, o approval.Open) bool {
-	if d.MayAnswer == nil {
-		return true
-	}
-	var tools []floodmark.ToolRef
-	for _, shown := range o.Shown {
-		tools = append(tools, shown.Tool)
-	}
-	return d.MayAnswer(who.Groups, t.session, t.state.Agent, tools)
+	return d.MayAnswer == nil || d.MayAnswer(who.Groups, t.session, t.state.Agent, o.Tools())
 }
 
 // open are the questions of a session that still wait for whoever asks.
