@@ -9,8 +9,9 @@ import (
 // A caller that got no answer asks again, perhaps another node. Whether its first
 // try was written down, only the journal knows: if it was, it is answered by what
 // was decided then, and nothing is written twice. That takes a call with a name of
-// its own, the same tool and arguments, and that nothing arrived since which would
-// lower the mark it was decided by: an old yes is no yes. Everything else is judged like something new.
+// its own, the same tool and arguments, that nothing arrived since which would lower
+// the mark it was decided by, and that no approval was taken back and no rule changed
+// since: an old yes is no yes. Everything else is judged like something new.
 
 // A Let is a call that was let through.
 type Let struct {
@@ -41,6 +42,14 @@ func (s *State) letNot(a floodmark.Action) {
 	s.Let = slices.DeleteFunc(s.Let, func(l Let) bool { return l.Call == a.Call || l.Tool == a.Tool && l.Args == a.ArgsDigest })
 	if len(s.Let) == 0 {
 		s.Let = nil
+	}
+}
+
+// letNoMore makes that no call is let through again because it was before: what
+// it was let through by may be gone. What such calls give is still known by them.
+func (s *State) letNoMore() {
+	for i := range s.Let {
+		s.Let[i].Args = floodmark.Digest{} // no arguments have this
 	}
 }
 

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -142,5 +143,34 @@ func TestAskedAgainWithOtherParts(t *testing.T) {
 	d.owner(ev.Text)
 	if out := d.tell(ev); len(kept[floodmark.ContentSeen](out)) != 1 {
 		t.Error("a paste was taken for what was typed")
+	}
+}
+
+// A yes that was taken back is none, also for a caller that has not heard it yet.
+func TestAskedAgainAfterItWasTakenBack(t *testing.T) {
+	run := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("mail", `{"to":"bob@example.com","body":"x"}`)}
+	for name, takeBack := range map[string]func(d *desk, ticket floodmark.TicketID){
+		"revoked": func(d *desk, ticket floodmark.TicketID) {
+			d.answer(approval.Command{Verb: approval.Revoke, Ticket: ticket})
+		},
+		"denied": func(d *desk, ticket floodmark.TicketID) {
+			d.answer(approval.Command{Verb: approval.Deny, Tool: approval.All, Ticket: ticket})
+		},
+		"other rules": func(d *desk, _ floodmark.TicketID) {
+			d.apply(floodmark.RulesLoaded{Policy: floodmark.DigestOf("others"), Catalog: d.rules.Catalog.Hash()})
+			d.apply(floodmark.RulesLoaded{Policy: d.rules.Policy.Hash(), Catalog: d.rules.Catalog.Hash()})
+		},
+	} {
+		d := tainted(t, "")
+		d.tell(run)
+		ticket := d.ticket
+		d.answer(approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, For: 30 * time.Minute})
+		if out := d.tell(run); !allowed(out) {
+			t.Fatalf("%s: %+v", name, out.Reply)
+		}
+		takeBack(d, ticket)
+		if out := d.tell(again(run)); len(kept[floodmark.ActionDecided](out)) != 1 {
+			t.Errorf("%s: not judged: %v", name, out.Reply.Decision)
+		}
 	}
 }

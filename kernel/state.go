@@ -146,6 +146,9 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ChildSpawned:
 		s.Children = append(s.Children, f.Child)
 	case floodmark.RulesLoaded:
+		if s.Policy != f.Policy || s.Catalog != f.Catalog {
+			s.letNoMore()
+		}
 		s.Policy, s.Catalog = f.Policy, f.Catalog
 	case floodmark.ContextCleared:
 		s.clear()
@@ -207,17 +210,22 @@ func (s *State) applyBook(f floodmark.Fact) error {
 		s.Book.Refuse(f)
 	case floodmark.TicketAnswered:
 		s.Book.Answer(f)
+		if f.Verdict == floodmark.Restrict {
+			s.letNoMore()
+		}
 	case floodmark.GrantGiven:
 		s.Book.Give(f)
 	case floodmark.GrantUsed:
 		s.Book.Use(f, floodmark.NodeID(s.Ledger.Len()))
 	case floodmark.GrantEnded:
 		s.Book.End(f.Ticket)
+		s.letNoMore()
 	case floodmark.PauseBegan:
 		s.endPause(f.Session)
 		s.Pauses = append(s.Pauses, f.Pause)
 	case floodmark.PauseEnded:
 		s.endPause(f.Session)
+		s.letNoMore()
 	default:
 		return fmt.Errorf("kernel: no rule for fact %T", f)
 	}
