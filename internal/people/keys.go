@@ -3,6 +3,7 @@ package people
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,19 +52,18 @@ type outcome struct{ err error }
 type outcomeKey struct{}
 
 func newKeys(web *http.Client, url string, now func() time.Time) *keys {
+	k := &keys{url: url, now: now}
 	paced := *web
-	paced.Transport = &pacing{next: web.Transport, pace: rate.NewLimiter(keysPace, keysAtOnce), now: now}
-	return &keys{ctx: oidc.ClientContext(context.Background(), &paced), url: url, now: now}
+	paced.Transport = &pacing{next: web.Transport, pace: rate.NewLimiter(keysPace, keysAtOnce), now: now, shown: k.shown}
+	k.ctx = oidc.ClientContext(context.Background(), &paced)
+	return k
 }
 
 // VerifySignature implements [oidc.KeySet].
 func (k *keys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	set, old := k.current()
 	payload, err := set.VerifySignature(ctx, token)
-	switch {
-	case err == nil:
-		k.shown(set)
-	case errors.Is(err, ErrUnreached) && old != nil:
+	if errors.Is(err, ErrUnreached) && old != nil && k.silent() {
 		payload, err = old.VerifySignature(ctx, token)
 	}
 	if errors.Is(err, ErrUnreached) {
@@ -91,13 +91,19 @@ func (k *keys) current() (set, old *oidc.RemoteKeySet) {
 	return k.set, k.old
 }
 
-// shown lets the keys before go once the new ones have proved something.
-func (k *keys) shown(set *oidc.RemoteKeySet) {
+// shown lets the keys before go once the provider has shown keys again: it is not
+// silent, though we may ask it no oftener.
+func (k *keys) shown() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.set == set {
-		k.old = nil
-	}
+	k.old = nil
+}
+
+// silent reports whether the keys before still count.
+func (k *keys) silent() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.old != nil
 }
 
 // pacing asks no oftener than it may.
@@ -105,6 +111,8 @@ type pacing struct {
 	next http.RoundTripper
 	pace *rate.Limiter
 	now  func() time.Time
+	// shown is told when the provider has shown keys.
+	shown func()
 }
 
 func (p *pacing) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -118,7 +126,21 @@ func (p *pacing) RoundTrip(r *http.Request) (*http.Response, error) {
 	} else if err != nil {
 		err = fmt.Errorf("%w: %w", ErrUnreached, err)
 	}
-	return resp, err
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(resp.Body) // it is bounded below
+	if err = errors.Join(err, resp.Body.Close()); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreached, err)
+	}
+	var said struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if json.Unmarshal(data, &said) == nil && len(said.Keys) > 0 {
+		p.shown()
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(data))
+	return resp, nil
 }
 
 // bounded takes in whole answers, of no more bytes and in no more time than a

@@ -1,6 +1,7 @@
 package people_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -142,4 +143,42 @@ func FuzzFind(f *testing.F) {
 		}
 		h.later(time.Millisecond)
 	})
+}
+
+// Whoever sends tokens of invented keys cannot make the provider look silent, and
+// so keep a withdrawn key alive.
+func TestAFloodKeepsNoWithdrawnKeyAlive(t *testing.T) {
+	h := newHall(t, plain)
+	before := h.Sign(h.good(nil))
+	if _, err := h.people.Find(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	h.Rotate("key-2")
+	h.Withdraw()
+	h.later(people.KeysFor)
+	mine, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		if _, err := h.people.Find(t.Context(), oidctest.Sign(jose.ES256, mine, "key-"+string(rune('a'+i)), []byte(`{"iss":"x"}`))); err == nil {
+			t.Fatal("let in")
+		}
+	}
+	if who, err := h.people.Find(t.Context(), before); err == nil {
+		t.Errorf("a withdrawn key lets in %+v", who)
+	}
+}
+
+// Whoever hangs up while the provider is asked for the first time does not keep
+// others out.
+func TestWhoHangsUpKeepsNobodyOut(t *testing.T) {
+	h := newHall(t, plain)
+	good := h.Sign(h.good(nil))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _ = h.people.Find(gone, good)
+	if _, err := h.people.Find(t.Context(), good); err != nil {
+		t.Errorf("the next: %v", err)
+	}
 }

@@ -194,8 +194,11 @@ func reason(err error) string {
 // between is how long a provider that did not answer is left alone.
 const between = 2 * time.Second
 
-// ready asks the provider once what it is.
+// ready asks the provider once what it is. It goes on if whoever is first hangs
+// up: others wait for it.
 func (p *Provider) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+	defer cancel()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.verifier != nil {
