@@ -41,7 +41,8 @@ type placed struct {
 	beside []floodmark.SessionID
 	// lost says that there are more than are known.
 	lost bool
-	// below says that a client of the gateway was started by a guarded agent.
+	// below says that a client of the gateway was started by a guarded agent, or
+	// may have been: several use the gateway, and nobody knows who calls.
 	below bool
 }
 
@@ -54,7 +55,7 @@ func (b *branches) join(s speaker, ev hook.Event) (joined hook.Event, by placed,
 	if !s.local || s.PID == 0 || !apart && !strings.HasPrefix(string(ev.Session), hook.GatewaySession) {
 		return ev, placed{}, hook.Reply{}, false
 	}
-	below := false
+	below := apart
 	if caller != (hook.Process{}) {
 		above, ok := b.callers(ev.Session, peer.Process{PID: caller.PID, Start: caller.Start})
 		if !ok {

@@ -253,23 +253,32 @@ func TestWhoIsAskedInAWindow(t *testing.T) {
 func TestAClientWithAToken(t *testing.T) {
 	h := windowed(t, everyday)
 	h.f.plant(80, 1, 800, "floodmark", "floodmark", "mcp", "serve")
+	h.f.plant(85, 1, 850, "cursor")
 	h.f.plant(90, 1, 900, "python3")
+	order := func(id string, w hook.Window) hook.Event {
+		ev := risky(id, &w)
+		ev.Caller = hook.Process{PID: 85, Start: 850}
+		return ev
+	}
 	h.reads(80, "apart-mcp-7")
-	if got := h.through(80, "apart-mcp-7", risky("c1", &hook.Window{Client: "other"})); got.Ask != nil {
+	if got := h.through(80, "apart-mcp-7", order("c1", hook.Window{Client: "other"})); got.Ask != nil {
 		t.Errorf("%+v", got)
 	}
-	if got := h.through(90, "apart-mcp-7", risky("c2", &hook.Window{Client: "cursor"})); got.Ask != nil {
+	if got := h.through(90, "apart-mcp-7", order("c2", hook.Window{Client: "cursor"})); got.Ask != nil {
 		t.Errorf("somebody else in its session: %+v", got)
 	}
+	if got := h.through(80, "apart-mcp-7", risky("c3", &hook.Window{Client: "cursor"})); got.Ask != nil {
+		t.Errorf("where nobody knows who calls, an agent's command could answer: %+v", got)
+	}
 	h.reads(80, "apart-mcp-8")
-	asked := h.through(80, "apart-mcp-8", risky("c1", &hook.Window{Client: "cursor"}))
+	asked := h.through(80, "apart-mcp-8", order("c1", hook.Window{Client: "cursor"}))
 	if asked.Ask == nil {
 		t.Fatalf("%+v", asked)
 	}
-	if got := h.through(90, "apart-mcp-8", risky("c1", &hook.Window{Client: "cursor", Ticket: asked.Ticket, Answer: hook.Accept})); got.Decision.Verdict != floodmark.Restrict {
+	if got := h.through(90, "apart-mcp-8", order("c1", hook.Window{Client: "cursor", Ticket: asked.Ticket, Answer: hook.Accept})); got.Decision.Verdict != floodmark.Restrict {
 		t.Errorf("somebody else answers: %+v", got)
 	}
-	if got := h.through(80, "apart-mcp-8", risky("c1", &hook.Window{Client: "cursor", Ticket: asked.Ticket, Answer: hook.Accept})); got.Decision.Verdict != floodmark.Allow {
+	if got := h.through(80, "apart-mcp-8", order("c1", hook.Window{Client: "cursor", Ticket: asked.Ticket, Answer: hook.Accept})); got.Decision.Verdict != floodmark.Allow {
 		t.Errorf("%+v", got)
 	}
 }
