@@ -1,7 +1,9 @@
 package mcpgateway
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,6 +110,30 @@ func TestAnAnsweredFormIsWrittenDown(t *testing.T) {
 			if len(told) != 1 || told[0].Call.Name != "answer_form" || !same(string(told[0].Call.Args), `{"server":"files","action":"`+want+`"}`) {
 				t.Errorf("%s: told %+v", answer, told)
 			}
+		}
+	}
+}
+
+// What a person types into the form of a server that clients share may come out of
+// it for another client: the session's mark is left there first, or nothing is.
+func TestAnAnsweredFormOfASharedServer(t *testing.T) {
+	for _, refused := range []bool{false, true} {
+		j := &fakeJudge{answer: func(_ context.Context, ev hook.Event) (hook.Reply, error) {
+			if ev.Given && refused {
+				return hook.Reply{}, errors.New("disk full")
+			}
+			return yes(), nil
+		}}
+		s := newStandWith(t, j, nil, func(o *Options) { o.Shared = true })
+		s.server.say(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Your password?"}}`)
+		s.client.hear()
+		s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"password":"hunter2"}}}`)
+		if got := s.server.hear(); strings.Contains(got, "hunter2") == refused {
+			t.Errorf("refused %v: the server heard %s", refused, got)
+		}
+		given := slices.ContainsFunc(j.told(hook.ContextAssembled), func(ev hook.Event) bool { return ev.Given && ev.Shared == "files" })
+		if !given {
+			t.Errorf("refused %v: nothing says that the server was given something", refused)
 		}
 	}
 }

@@ -349,7 +349,11 @@ func (r *relay) filledIn(ctx context.Context, m *jsonrpc.Response) {
 	}
 	out := &jsonrpc.Response{ID: m.ID, Result: m.Result, Error: m.Error}
 	args := object([]member{{"server", quoted(r.o.Server)}, {"action", quoted(action)}})
-	if err := r.decide(ctx, &call{agent: Agent, call: hook.Call{ID: newID(), Name: "answer_form", Args: args}}); err != nil {
+	err := r.decide(ctx, &call{agent: Agent, call: hook.Call{ID: newID(), Name: "answer_form", Args: args}})
+	if err == nil && r.o.Shared {
+		err = r.give(ctx) // to write it down gives the server nothing, to answer does
+	}
+	if err != nil {
 		out.Result, out.Error = nil, rpcError(codeRefused, err.Error())
 	}
 	if err := r.server.Write(ctx, out); err != nil {
