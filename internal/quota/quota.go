@@ -80,6 +80,7 @@ type tenant struct {
 	events   *rate.Limiter
 	bytes    *rate.Limiter
 	sessions map[floodmark.SessionID]time.Time // the last event of each
+	next     time.Time                         // before this none of them is over
 }
 
 // NewGate returns a gate for tenants with limits. Tenants without limits only
@@ -131,11 +132,18 @@ func (g *Gate) charge(name string, s floodmark.SessionID, bytes int64) error {
 	return nil
 }
 
-// forget lets the sessions go that are over.
+// forget lets the sessions go that are over. It looks at all of them only when one
+// can be: whoever is over quota asks for it at every event, and others wait.
 func (t *tenant) forget(now time.Time) {
+	if now.Before(t.next) && t.next.Sub(now) <= SessionTime {
+		return
+	}
+	t.next = now.Add(SessionTime)
 	for s, last := range t.sessions {
-		if now.Sub(last) >= SessionTime {
+		if end := last.Add(SessionTime); !now.Before(end) {
 			delete(t.sessions, s)
+		} else if end.Before(t.next) {
+			t.next = end
 		}
 	}
 }

@@ -201,3 +201,31 @@ func TestTurnsLaw(t *testing.T) {
 		}
 	})
 }
+
+// Whoever is over the quota of sessions makes nobody wait: they are gone through
+// when one of them can be over, and then it is.
+func TestSessionsAreGoneThroughSeldom(t *testing.T) {
+	start := time.Unix(1000, 0)
+	of := &tenant{sessions: map[floodmark.SessionID]time.Time{}}
+	for i := range 10 {
+		of.sessions[floodmark.SessionID(fmt.Sprint(i))] = start.Add(time.Duration(i) * time.Minute)
+	}
+	at := start.Add(10 * time.Minute)
+	of.forget(at)
+	if want := start.Add(SessionTime); len(of.sessions) != 10 || !of.next.Equal(want) {
+		t.Fatalf("%d sessions, next at %v, want %v", len(of.sessions), of.next, want)
+	}
+	of.sessions["0"] = time.Time{} // it would go if it was looked at
+	of.forget(start.Add(SessionTime - 1))
+	if len(of.sessions) != 10 {
+		t.Error("gone through though none can be over")
+	}
+	of.forget(start.Add(SessionTime + time.Minute))
+	if want := start.Add(SessionTime + 2*time.Minute); len(of.sessions) != 8 || !of.next.Equal(want) {
+		t.Errorf("%d sessions, next at %v, want %v", len(of.sessions), of.next, want)
+	}
+	of.forget(start.Add(-time.Hour)) // the clock was set back
+	if len(of.sessions) != 8 || of.next.After(start) {
+		t.Errorf("after the clock was set back: %d sessions, next at %v", len(of.sessions), of.next)
+	}
+}
