@@ -21,12 +21,18 @@ type noteKind struct{ tenant, kind string }
 // tenantNotes are those of one tenant.
 type tenantNotes struct {
 	lines []string
+	kinds map[string]int // how many of the lines are of a kind
 	count int64
 	told  []string // the newest of what is no incident
 }
 
-// maxNotes bounds what status lists; all are counted.
-const maxNotes = 20
+// maxNotes bounds what status lists, and maxOfKind what it lists of one kind; all
+// are counted. The first of a kind is always listed: whoever can bring about many
+// of one must not hide another.
+const (
+	maxNotes  = 20
+	maxOfKind = 10
+)
 
 // maxTold bounds what is told beside incidents: the newest are kept.
 const maxTold = 5
@@ -45,7 +51,8 @@ func (n *notes) add(tenant, kind, text string, now time.Time) bool {
 	defer n.mu.Unlock()
 	own := n.own(tenant)
 	own.count++
-	if len(own.lines) < maxNotes {
+	if of := own.kinds[kind]; of < maxOfKind && (len(own.lines) < maxNotes || of == 0 && len(own.kinds) < maxKinds) {
+		own.kinds[kind]++
 		own.lines = append(own.lines, kind+": "+text)
 	}
 	if n.pace == nil {
@@ -75,7 +82,7 @@ func (n *notes) own(tenant string) *tenantNotes {
 		n.of = map[string]*tenantNotes{}
 	}
 	if n.of[tenant] == nil {
-		n.of[tenant] = &tenantNotes{}
+		n.of[tenant] = &tenantNotes{kinds: map[string]int{}}
 	}
 	return n.of[tenant]
 }

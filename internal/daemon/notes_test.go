@@ -25,8 +25,15 @@ func TestIncidentsArePaced(t *testing.T) {
 		t.Error("nothing is written down later")
 	}
 	lines, count := n.list("")
-	if count != 10*incidentsAtOnce+2 || len(lines) != maxNotes+1 || !strings.Contains(lines[maxNotes], "more incidents") {
-		t.Errorf("%d counted, %d lines", count, len(lines))
+	if count != 10*incidentsAtOnce+2 || len(lines) != maxOfKind+2 || lines[maxOfKind] != "other: something else" || !strings.Contains(lines[maxOfKind+1], "more incidents") {
+		t.Errorf("%d counted: %q", count, lines)
+	}
+	for range maxNotes {
+		n.add("", "over-quota", "by a tenant", now)
+	}
+	n.add("", "forged", "what it hides", now)
+	if lines, _ := n.list(""); len(lines) != maxNotes+2 || !strings.Contains(strings.Join(lines, "\n"), "forged: what it hides") {
+		t.Errorf("the first of a kind is hidden by many of others: %q", lines)
 	}
 	for i := range maxKinds {
 		n.add("", strings.Repeat("k", i+1), "", now)
