@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -272,14 +273,14 @@ func compareTimes(a, b *timestamppb.Timestamp) int {
 func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusRequest) (*wire.StatusResponse, error) {
 	lines, incidents := d.Notes(who.Tenant)
 	out := &wire.StatusResponse{
-		Version: d.Version, Started: timestamppb.New(d.Started), Policy: d.policy(d.Rules()), Engine: d.Engine, Place: d.Place,
+		Version: d.Version, Started: timestamppb.New(d.Started), Policy: d.policy(who, d.Rules()), Engine: d.Engine, Place: d.Place,
 		Pending: int64(len(d.Monitor.Pending(who.Tenant))), Incidents: incidents, Mode: d.Mode, Tenant: who.Tenant,
 		Warnings: lines, Quiet: d.Rules().Policy.Settings("").Quiet.Line(d.Now()),
 	}
 	if who.Tenant == "" {
 		out.Warnings = append(out.Warnings, d.standing()...)
 	} else {
-		out.Place, out.Policy.Files = "", nil // where things lie is for whoever runs them
+		out.Place = ""
 	}
 	var err error
 	if out.Pauses, err = d.pauses(ctx, who.Tenant); err != nil {
@@ -308,21 +309,25 @@ func (d *Desk) standing() []string {
 	return list
 }
 
-func (d *Desk) policy(r Rules) *wire.PolicyStatus {
+// policy is what holds. Where things lie is for whoever runs them.
+func (d *Desk) policy(who httpapi.Identity, r Rules) *wire.PolicyStatus {
 	p := &wire.PolicyStatus{Digest: r.Policy.Hash().String(), Loaded: timestamppb.New(r.Loaded), Profile: r.Policy.Profile(), DryRun: !r.Policy.Settings("").Enforce}
-	if r.File != "" {
+	if r.File != "" && who.Tenant == "" {
 		p.Files = []string{r.File}
 	}
 	for _, one := range r.Problems {
+		if who.Tenant != "" && one.File != "" {
+			one.File = filepath.Base(one.File)
+		}
 		p.Problems = append(p.Problems, wire.FromProblem(one))
 	}
 	return p
 }
 
 // ReloadPolicy implements [httpapi.Owner].
-func (d *Desk) ReloadPolicy(context.Context, httpapi.Identity, *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
+func (d *Desk) ReloadPolicy(_ context.Context, who httpapi.Identity, _ *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
 	r := d.Reload()
-	return &wire.ReloadPolicyResponse{Loaded: r.Fresh && !r.Refused, Policy: d.policy(r)}, nil
+	return &wire.ReloadPolicyResponse{Loaded: r.Fresh && !r.Refused, Policy: d.policy(who, r)}, nil
 }
 
 // Export implements [httpapi.Owner].

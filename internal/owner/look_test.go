@@ -184,3 +184,28 @@ func TestOldSessionsAreNotAskedAbout(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
+
+// Where the policy lies on the machine is for whoever runs it, not for tenants.
+func TestTenantsDoNotHearWhereThingsLie(t *testing.T) {
+	r := newRoom(t)
+	held := r.Rules()
+	held.File, held.Problems = "/srv/firm/policy.yaml", floodmark.Problems{{File: "/srv/firm/policy.yaml", Line: 3, Text: "no such key"}}
+	r.Rules = func() Rules { return held }
+	r.Reload = r.Rules
+	for tenant, told := range map[string]bool{"acme": false, "": true} {
+		who := httpapi.Identity{Tenant: tenant, May: httpapi.OwnerMay}
+		status, err := r.Status(t.Context(), who, &wire.StatusRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := r.ReloadPolicy(t.Context(), who, &wire.ReloadPolicyRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, said := range []string{status.String(), loaded.String()} {
+			if strings.Contains(said, "/srv/firm") != told || !strings.Contains(said, "policy.yaml") {
+				t.Errorf("%q hears %s", tenant, said)
+			}
+		}
+	}
+}
