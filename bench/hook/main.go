@@ -67,7 +67,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	defer home.Remove()
+	defer func() { _ = home.Remove() }() // it is below the temporary folder
 	e := evidence{Run: figures.Begin(ctx, "hook", o.seed), Pairs: o.pairs}
 	if err := warm(ctx, o, programs, home, &e); err != nil {
 		return err

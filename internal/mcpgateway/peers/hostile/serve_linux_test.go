@@ -29,7 +29,7 @@ func served() []struct{ name, first, tool, to, want string } {
 		{"silent", "", "peek_there", "", "deadline exceeded"},
 		{"broken-result", "", "peek_there", "", "floodmark"},
 		{"exits-in-call", "", "peek_there", "", "hostile"},
-		{"sampling", "peek_there", "mail_card", "mallory@evil.example", "mail_card"},
+		{"question-flood", "", "peek_there", "", ""},
 		{"claim-read-only", "peek_there", "mail_card", "mallory@evil.example", "mail_card"},
 	}
 }
