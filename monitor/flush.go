@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
@@ -73,14 +74,7 @@ func (f *flush) leaves(keys []floodmark.Digest) bool {
 	if f == nil {
 		return false
 	}
-	for _, a := range f.batch.Artifacts {
-		for _, k := range keys {
-			if a.Key == k {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.batch.Artifacts, func(a journal.Artifact) bool { return slices.Contains(keys, a.Key) })
 }
 
 // gather hands what whoever holds s has judged to the next flush. lead says that

@@ -192,7 +192,7 @@ func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.E
 	}
 	session := journal.Session{Tenant: tenant, ID: ev.Session}
 	if said.Answer == "" {
-		if !h.closed(ctx, session, said.Ticket) || ctx.Err() != nil {
+		if !h.closed(ctx, session, said.Ticket) || left(ctx) {
 			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Confirm}, Ticket: said.Ticket, Line: waitsLine}, nil
 		}
 		return h.watchedHooks.Handle(ctx, tenant, ev)
@@ -221,3 +221,6 @@ func (h heard) closed(ctx context.Context, s journal.Session, t floodmark.Ticket
 	_, err := h.d.monitor.Await(ctx, s, t)
 	return err == nil
 }
+
+// left reports whether whoever asked has gone.
+func left(ctx context.Context) bool { return ctx.Err() != nil }

@@ -224,8 +224,13 @@ func TestResourcesThatTheServerListed(t *testing.T) {
 // Of two claims of a server the lower counts, whichever came later.
 func TestTheLowerClaimCounts(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
-		{"", "", ""}, {"untrusted", "", "untrusted"}, {"", "external", "external"},
-		{"untrusted", "external", "untrusted"}, {"external", "untrusted", "untrusted"}, {"external", "?", "?"}, {"?", "external", "?"},
+		{"", "", ""},
+		{"untrusted", "", "untrusted"},
+		{"", "external", "external"},
+		{"untrusted", "external", "untrusted"},
+		{"external", "untrusted", "untrusted"},
+		{"external", "?", "?"},
+		{"?", "external", "?"},
 	} {
 		if got := tighter(&hook.Hints{Trust: c.a}, &hook.Hints{Trust: c.b}).Trust; got != c.want {
 			t.Errorf("%q and %q: %q", c.a, c.b, got)

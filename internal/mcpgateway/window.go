@@ -128,7 +128,7 @@ func (r *relay) askThere(ctx context.Context, ev hook.Event, asked hook.Reply) (
 		}
 	}()
 	if err := r.client.Write(ctx, &jsonrpc.Request{ID: id, Method: elicit, Params: form(*asked.Ask)}); err != nil {
-		return asked, nil //nolint:nilerr // the question stands elsewhere
+		return asked, nil // the question stands elsewhere
 	}
 	shown := *ev.Window
 	shown.Ticket = asked.Ticket
@@ -168,7 +168,11 @@ func (r *relay) askThere(ctx context.Context, ev hook.Event, asked hook.Reply) (
 
 // withdrawThere tells the client that a question is over.
 func (r *relay) withdrawThere(ctx context.Context, id jsonrpc.ID) {
-	params := object([]member{{"requestId", quoted(id.Raw().(string))}, {"reason", quoted("floodmark: the question is over")}})
+	name, ok := id.Raw().(string)
+	if !ok {
+		return // our own ids are words
+	}
+	params := object([]member{{"requestId", quoted(name)}, {"reason", quoted("floodmark: the question is over")}})
 	if err := r.client.Write(context.WithoutCancel(ctx), &jsonrpc.Request{Method: cancelled, Params: params}); err != nil {
 		r.o.Note("the client was not told that a question is over: " + floodmark.OneLine(err.Error(), maxNote))
 	}

@@ -105,9 +105,10 @@ func (s Server) register(ctx context.Context, c *http.Client, p place, back stri
 		return login{}, fmt.Errorf("%s does not register us: %s", shown(p.meta.Issuer), why)
 	}
 	l.ClientID, l.Secret = got.ClientID, key(got.ClientSecret)
-	if got.TokenEndpointAuthMethod == "client_secret_basic" {
+	switch got.TokenEndpointAuthMethod {
+	case "client_secret_basic":
 		l.Auth = authBasic
-	} else if got.TokenEndpointAuthMethod == "client_secret_post" {
+	case "client_secret_post":
 		l.Auth = authPost
 	}
 	if !key(l.ClientID).fits() || l.ClientID == "" || !l.Secret.fits() {

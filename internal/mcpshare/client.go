@@ -2,6 +2,7 @@ package mcpshare
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,9 +56,7 @@ func (p *port) introduced(req *jsonrpc.Request) {
 	}
 	p.caps, _ = fields(said["capabilities"])
 	hello := map[string]json.RawMessage{}
-	for key, value := range p.l.hello {
-		hello[key] = value
-	}
+	maps.Copy(hello, p.l.hello)
 	if asked := text(said["protocolVersion"]); asked != "" && asked < text(hello["protocolVersion"]) {
 		hello["protocolVersion"] = encode(asked)
 	}

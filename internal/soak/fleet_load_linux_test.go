@@ -149,8 +149,10 @@ func (w *fleetAgent) call() hook.Call {
 
 // strangers write into a session that an agent works in at the same time.
 func (w *fleetAgent) strangers(ctx context.Context) {
-	for w.rest(ctx) && w.rest(ctx) && w.rest(ctx) {
-		w.n++
+	for w.rest(ctx) {
+		if w.n++; w.n%3 != 0 {
+			continue // they are slower than the agent
+		}
 		w.tell(hook.Event{Point: hook.MessageReceived, Text: fmt.Sprintf("%s: a stranger says %d", w.session, w.n), Origin: floodmark.Origin{Kind: floodmark.FromSender, Sender: "stranger"}})
 	}
 }

@@ -93,7 +93,7 @@ func (p *proxy) accept() {
 func (p *proxy) relay(c net.Conn) {
 	defer p.drop(c)
 	p.pass()
-	s, err := net.Dial("tcp", p.to) //nolint:noctx // the listener's end ends it
+	s, err := net.Dial("tcp", p.to)
 	if err != nil || !p.keep(s) {
 		return
 	}
