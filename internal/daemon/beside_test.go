@@ -145,3 +145,27 @@ func TestTheCallerOfAGateway(t *testing.T) {
 		t.Error("after its end it has a session of its own")
 	}
 }
+
+// So does what happens there without an event of its agent, as when the owner
+// takes back that he vouched for something.
+func TestWhatHappensWithoutTheAgentCounts(t *testing.T) {
+	h := newHousehold(t)
+	h.must(20, "", begin("pi:a"))
+	h.must(20, "", begin("pi:b"))
+	h.f.plant(50, 20, 800, "floodmark", "floodmark", "mcp", "wrap")
+	for _, ev := range []hook.Event{{Point: hook.SessionStart, Cause: hook.Startup, Project: work}, {Point: hook.ContextAssembled}} {
+		if _, err := h.gateway(50, ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lower := floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}
+	if err := h.r.d.monitor.Beside(t.Context(), journal.Session{ID: "pi:b"}, lower); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.gateway(50, hook.Event{Point: hook.ContextAssembled}); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.trust("mcp-1"); got > lower.Trust {
+		t.Errorf("the gateway is %v, and what its agent has read %v", got, lower.Trust)
+	}
+}

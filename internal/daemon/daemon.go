@@ -150,6 +150,7 @@ func (d *Daemon) openMonitor() error {
 	if err != nil {
 		return err
 	}
+	d.marks = newMarks()
 	d.monitor, err = monitor.New(monitor.Config{
 		Disk:    d.disk(),
 		Journal: d.store, Rules: d.live.rules, Key: d.key,
@@ -163,7 +164,7 @@ func (d *Daemon) openMonitor() error {
 	}
 	d.closers = append(d.closers, d.monitor.Close)
 	d.guarded, d.voices = peer.NewGuarded(d.table), newVoices(d.table, peer.Now)
-	d.branches, d.marks = newBranches(d.table, d.guarded, peer.Now()), newMarks()
+	d.branches = newBranches(d.table, d.guarded, peer.Now())
 	d.voices.native = d.opts.Service.Native()
 	d.windows = newWindows(d.opts.Service.Elicits(), d.guarded, d.opts.Now)
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}

@@ -44,6 +44,7 @@ func (d *Daemon) openTelemetry(ctx context.Context) error {
 
 // observe hands what happened to whoever watches.
 func (d *Daemon) observe(o monitor.Observation) {
+	d.marks.moved(o.Session) // also by the owner, or by an event whose sender gave up
 	d.hub.Tell(o)
 	d.gateFailures(o.Entries)
 	if d.telemetry != nil {
