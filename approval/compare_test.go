@@ -17,7 +17,7 @@ var isCode = regexp.MustCompile(`(^|\.)(Code|GetCode\(\)|CodeMAC|GetCodeMac\(\)|
 
 // harmless finds what codes of other sorts are compared with: words of ours,
 // exit codes, statuses, the numbers of JSON-RPC, and nothing.
-var harmless = regexp.MustCompile(`^("|floodmark\.|http\.|connect\.|exit|codeRejected$|codeUnlisted$|nil$|[0-9])`)
+var harmless = regexp.MustCompile(`^("|floodmark\.|http\.|connect\.|exit|codeRejected$|codeUnlisted$|codeOpenFirst$|nil$|[0-9])`)
 
 // Codes are compared by crypto/subtle over digests of one length, in one place.
 // Whoever compares one otherwise finds its name here.

@@ -3,7 +3,7 @@ package mcplogin
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/floodmark/floodmark/approval"
 )
 
 // LoginTime bounds a login: the owner has a page to fill in.
@@ -85,7 +87,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *door) awaited(state string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.state == "" || subtle.ConstantTimeCompare([]byte(d.state), []byte(state)) != 1 {
+	if d.state == "" || !approval.SameDigest(sha256.Sum256([]byte(d.state)), sha256.Sum256([]byte(state))) {
 		return false
 	}
 	d.state = ""
