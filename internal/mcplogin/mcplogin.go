@@ -32,6 +32,8 @@ const (
 	callTime = 20 * time.Second
 	dialTime = 10 * time.Second
 	maxHead  = 64 << 10
+	// maxShown bounds how much of a host is shown.
+	maxShown = 100
 	// ahead is how long before its end a token is renewed.
 	ahead = 30 * time.Second
 )
@@ -151,12 +153,16 @@ func shown(address string) string {
 	if err != nil || u.Host == "" {
 		return "an address"
 	}
-	return u.Scheme + "://" + strings.Map(func(r rune) rune {
+	host := strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
 			return '?'
 		}
 		return r
-	}, u.Host[:min(len(u.Host), 100)])
+	}, u.Host)
+	if len(host) > maxShown { // whose it is stands at the end
+		host = "..." + host[len(host)-maxShown:]
+	}
+	return u.Scheme + "://" + host
 }
 
 // code is an error's name as the standard has it, or nothing: other words of a
