@@ -41,7 +41,7 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 		if !st.Opened {
 			return kernel.Output{}, fmt.Errorf("%w: %s", ErrNoSession, s)
 		}
-		if err := m.route(ctx, s, st, in, cmd); err != nil {
+		if err := m.route(groupsOf(ctx), s, st, in, cmd); err != nil {
 			return kernel.Output{}, err
 		}
 		in.Event.Agent = st.Agent

@@ -46,7 +46,10 @@ func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) 
 		return written{}, err
 	}
 	defer m.done()
-	w, err := m.write(ctx, job{session: s, event: ev, judge: kernel.Step, altered: m.altered(ctx, s, ev)})
+	judge := func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
+		return m.step(st, r, in, s)
+	}
+	w, err := m.write(ctx, job{session: s, event: ev, judge: judge, altered: m.altered(ctx, s, ev)})
 	var said kernel.Hearing
 	for round := 1; ; round++ {
 		for n := 1; err == nil && w.out.Case != nil; n++ {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -22,10 +23,30 @@ func AsMember(ctx context.Context, groups ...string) context.Context {
 	return context.WithValue(ctx, groupsKey{}, groups)
 }
 
+// groupsOf are the groups of whoever gives a command.
+func groupsOf(ctx context.Context) []string {
+	groups, _ := ctx.Value(groupsKey{}).([]string)
+	return groups
+}
+
+// step judges an event. A code that the owner types into a conversation answers a
+// question, too; who types there is in no group.
+func (m *Monitor) step(st *kernel.State, r kernel.Rules, in kernel.Input, s journal.Session) (kernel.Output, error) {
+	ev := &in.Event
+	if m.cfg.MayAnswer != nil && ev.Point == hook.MessageReceived && ev.Origin.IsOwner && ev.Origin.Kind == floodmark.FromSender {
+		if cmd, err := approval.ParseCommand(ev.Text); err == nil && cmd.Code != "" {
+			if err := m.route(nil, s, st, in, cmd); err != nil {
+				return kernel.Output{}, err
+			}
+		}
+	}
+	return kernel.Step(st, r, in)
+}
+
 // route refuses an answer of somebody whom the settings do not let answer. It
 // looks at the question as it stands in the very state that the answer is
 // judged by. What only takes something back is anybody's.
-func (m *Monitor) route(ctx context.Context, s journal.Session, st *kernel.State, in kernel.Input, cmd approval.Command) error {
+func (m *Monitor) route(groups []string, s journal.Session, st *kernel.State, in kernel.Input, cmd approval.Command) error {
 	if m.cfg.MayAnswer == nil {
 		return nil
 	}
@@ -44,7 +65,6 @@ func (m *Monitor) route(ctx context.Context, s journal.Session, st *kernel.State
 	default:
 		return nil
 	}
-	groups, _ := ctx.Value(groupsKey{}).([]string)
 	if !m.cfg.MayAnswer(groups, s, st.Agent, tools) {
 		return fmt.Errorf("%w: %s", ErrNotYours, s)
 	}
