@@ -9,6 +9,10 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
+// ErrUndecided says that the decision that led to a question is not among those
+// that were given.
+var ErrUndecided = errors.New("the decision that led to it was not found")
+
 // Again asks an open question once more, with a new code: the old one was known
 // only to a monitor that has ended. The decisions are those of the session that
 // led to questions, in order. It returns one ticket for each call of the question;
@@ -63,5 +67,5 @@ func (st *step) questionAgain(shown floodmark.Shown, decided []floodmark.ActionD
 		}
 		return st.worded(q, &j), nil
 	}
-	return approval.Question{}, errors.New("the decision that led to it was not found")
+	return approval.Question{}, ErrUndecided
 }

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,6 +47,8 @@ func (m *Monitor) askSession(ctx context.Context, s journal.Session) (asked int,
 
 // decided are the decisions of a session that led to questions.
 func (m *Monitor) decided(ctx context.Context, s journal.Session) ([]floodmark.ActionDecided, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.cfg.Limits.Deadline)
+	defer cancel()
 	var list []floodmark.ActionDecided
 	for e, err := range m.cfg.Journal.Read(ctx, s, 0) {
 		if err != nil {
@@ -74,6 +77,15 @@ func (m *Monitor) askAgain(ctx context.Context, s journal.Session, id floodmark.
 	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, alone: true, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (out kernel.Output, err error) {
 		in.Event.Agent = st.Agent
 		out, tickets, err = kernel.Again(st, r, in, id, decided)
+		if !errors.Is(err, kernel.ErrUndecided) {
+			return out, err
+		}
+		// Its agent has gone on since they were read, and added a call. Nobody
+		// adds another one during this turn, and what asks is durable before the
+		// next: now the journal has them all.
+		if decided, err = m.decided(ctx, s); err == nil {
+			out, tickets, err = kernel.Again(st, r, in, id, decided)
+		}
 		return out, err
 	}})
 	if err != nil || len(tickets) == 0 {

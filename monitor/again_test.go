@@ -77,6 +77,40 @@ func TestOpenQuestionsAreAskedAgain(t *testing.T) {
 	}
 }
 
+// An agent goes on while its questions are asked again, and adds a call to one of
+// them: both calls are asked.
+func TestACallThatJoinsWhileAskedAgain(t *testing.T) {
+	mem := journal.NewMemory()
+	first := newDesk(t, mem, func(c *monitor.Config) { c.Approvers = nil })
+	poisoned(t, first, "s")
+	first.tell(t, letter("s", "c1", "one@firm.example"))
+	p, reads := &phone{}, 0
+	j := &faulty{Journal: mem}
+	second := newDesk(t, j, withPhone(p))
+	second.tickets.Store(1 << 20)
+	j.read = func() {
+		// First the session is looked at, then its decisions.
+		if reads++; reads == 2 {
+			second.tell(t, letter("s", "c2", "two@firm.example"))
+		}
+	}
+	if n, err := second.AskAgain(t.Context(), ""); n != 1 || err != nil {
+		t.Fatalf("%d asked again, %v", n, err)
+	}
+	for len(p.tickets()) < 3 { // the call that joined, and both again
+		time.Sleep(time.Millisecond)
+	}
+	asked := map[floodmark.Digest]bool{}
+	for _, k := range p.tickets() {
+		if k.Again && k.Calls == 2 {
+			asked[k.Call.Action.ArgsDigest] = true
+		}
+	}
+	if len(asked) != 2 {
+		t.Errorf("%d calls were asked again: %+v", len(asked), p.tickets())
+	}
+}
+
 // What has to be picked still has to be after the monitor came back.
 func TestAPickIsAskedAgain(t *testing.T) {
 	mem := journal.NewMemory()

@@ -189,6 +189,7 @@ type faulty struct {
 	append   func(ctx context.Context, b journal.Batch, next func() error) error
 	begin    func(journal.Start, error) (journal.Start, error)
 	entry    func(journal.Entry) (journal.Entry, error)
+	read     func() // after a session was read to its end
 	postings func() error
 }
 
@@ -208,17 +209,17 @@ func (f *faulty) Begin(ctx context.Context, s journal.Session) (journal.Start, e
 }
 
 func (f *faulty) Read(ctx context.Context, s journal.Session, after uint64) iter.Seq2[journal.Entry, error] {
-	if f.entry == nil {
-		return f.Journal.Read(ctx, s, after)
-	}
 	return func(yield func(journal.Entry, error) bool) {
 		for e, err := range f.Journal.Read(ctx, s, after) {
-			if err == nil {
+			if err == nil && f.entry != nil {
 				e, err = f.entry(e)
 			}
 			if !yield(e, err) || err != nil {
 				return
 			}
+		}
+		if f.read != nil {
+			f.read()
 		}
 	}
 }
