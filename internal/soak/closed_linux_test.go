@@ -31,6 +31,7 @@ type trouble struct {
 const (
 	noAnswer = `did not answer|not running|gave no answer|could not be asked`
 	restart  = `floodmark (status|serve|doctor)`
+	tooMuch  = `too much is happening at once`
 	mendCall = `(?i)split the content|reference of the hook API|floodmark status|compare the versions|write it again`
 )
 
@@ -46,7 +47,7 @@ func troubles() map[string]trouble {
 		"slow disk":                      {bring: slowDisk, reason: `no time left`, remedy: `Try again`},
 		"disk full":                      {bring: fullDisk, reason: `could not be judged or recorded`, remedy: `room on the disk`},
 		"disk fails":                     {bring: failingDisk, reason: `could not be judged or recorded|not known whether`, remedy: `room on the disk|Try again`},
-		"monitor busy":                   {bring: busyMonitor, reason: `too much is happening at once`, remedy: `Try again`},
+		"monitor busy":                   {bring: busyMonitor, reason: tooMuch, remedy: `Try again`},
 		"policy unreadable at a reload":  {bring: lostPolicy, reason: `the policy says restrict`, remedy: `cannot be approved`},
 		"policy wrong at a reload":       {bring: spoiltPolicy, reason: `the policy says restrict`, remedy: `cannot be approved`},
 		"unknown event":                  {bring: soundMonitor, question: unknownEvent, reason: `not understood|not known|unknown`, remedy: mendCall},
@@ -192,14 +193,32 @@ func busyMonitor(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const crowd, places = 80, 64
+	sessions := []string{"f1", "codex:f1", "pi:f1"}
+	full := make(chan struct{}, len(sessions)*crowd)
 	var all sync.WaitGroup
-	for _, session := range []string{"f1", "codex:f1", "pi:f1"} {
-		for range 80 {
-			all.Go(func() { _, _ = c.Handle(t.Context(), call(session)) }) // those that got a place wait
+	for _, session := range sessions {
+		for range crowd {
+			all.Go(func() {
+				reply, _ := c.Handle(t.Context(), call(session)) // those that got a place wait
+				if strings.Contains(reply.Line, tooMuch) {
+					full <- struct{}{}
+				}
+			})
 		}
 	}
 	t.Cleanup(func() { r.kill(); all.Wait(); c.Close() })
-	time.Sleep(500 * time.Millisecond)
+	began, late := time.Now(), time.After(7*time.Second)
+	// Beside those who wait one is being written, and one may be judged.
+	for n, most := 0, len(sessions)*(crowd-places-2); n < most; n++ {
+		select {
+		case <-full:
+		case <-late:
+			t.Fatalf("of %d events in each session %d were refused in all, wanted %d: more may wait than should", crowd, n, most)
+		}
+	}
+	t.Logf("the places were taken after %s", time.Since(began).Round(time.Millisecond))
+	time.Sleep(500 * time.Millisecond) // those who got in last are judged
 	return r.paths.HookSocket
 }
 
