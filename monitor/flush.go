@@ -40,6 +40,9 @@ type flush struct {
 	bytes int
 	// waiting is how many events want to know how it went.
 	waiting int
+	// carried is how many there were when it was begun; those who came later
+	// write nothing themselves.
+	carried int
 	lead    chan struct{} // tells one of them to write it
 	begun   chan struct{} // closed when nothing more goes in
 	done    chan struct{} // closed when err is what became of it
@@ -89,8 +92,7 @@ func (t *seats) gather(ctx context.Context, s *seat, b journal.Batch) (f *flush,
 			return nil, false, unfounded()
 		case s.flushing == nil:
 			f = newFlush(b, bytes)
-			s.flushing = f
-			close(f.begun)
+			s.begin(f)
 			t.mu.Unlock()
 			return f, true, nil
 		case s.next == nil:
@@ -105,13 +107,32 @@ func (t *seats) gather(ctx context.Context, s *seat, b journal.Batch) (f *flush,
 			return f, false, nil
 		}
 		begun := s.next.begun
+		s.stalled = true
 		t.mu.Unlock()
-		select {
-		case <-begun:
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
+		if err := t.stall(ctx, s, begun); err != nil {
+			return nil, false, err
 		}
 	}
+}
+
+// stall waits, for whoever holds s and has noted that, until something is closed.
+func (t *seats) stall(ctx context.Context, s *seat, until <-chan struct{}) (err error) {
+	select {
+	case <-until:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	t.mu.Lock()
+	s.stalled = false
+	t.mu.Unlock()
+	return err
+}
+
+// begin makes f the one that is being written. The lock of the seats is held.
+func (s *seat) begin(f *flush) {
+	f.carried = f.waiting
+	s.flushing = f
+	close(f.begun)
 }
 
 // settled notes how a flush went and tells those who wait. It returns the next
@@ -132,8 +153,7 @@ func (t *seats) settled(s *seat, f *flush, err error) (mine *flush) {
 			close(next.done)
 		}
 	case next != nil:
-		s.flushing = next
-		close(next.begun)
+		s.begin(next)
 		if next.waiting == 0 {
 			return next
 		}
@@ -168,14 +188,13 @@ func (t *seats) drain(ctx context.Context, s *seat) error {
 		if last == nil {
 			last = s.flushing
 		}
+		s.stalled = last != nil
 		t.mu.Unlock()
 		if last == nil {
 			return nil
 		}
-		select {
-		case <-last.done:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := t.stall(ctx, s, last.done); err != nil {
+			return err
 		}
 	}
 }

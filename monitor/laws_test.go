@@ -185,7 +185,7 @@ func TestAnyInterleavingIsSomeOrder(t *testing.T) {
 		for i := range events {
 			events[i] = lawEvent(t, sessions)
 		}
-		rec := newRecorder(20 * time.Microsecond)
+		rec := newRecorder(300 * time.Microsecond)
 		clock := &life{now: time.Unix(1_800_000_000, 0), ticket: "unused", code: "c0de0003"}
 		cfg := lifeConfig(clock, rec, rules)
 		// Two nodes that write the very same at the very same nanosecond write one

@@ -19,6 +19,7 @@ type seat struct {
 
 	// These belong to the seats, and their lock guards them.
 	held    bool
+	stalled bool            // whoever holds it waits for what is being written
 	waiting []chan struct{} // who comes next, in order
 	charged int64           // what the cache counts for it
 	place   *list.Element   // among the seats, the last used first
@@ -124,9 +125,16 @@ func (t *seats) enter(ctx context.Context, id journal.Session, again bool) (*sea
 	}
 }
 
-// behind is how many events wait, for their turn or for what is written now.
+// behind is how many events wait, for their turn or for what is written now, also
+// if they write nothing.
 func (s *seat) behind() int {
 	n := len(s.waiting)
+	if s.stalled {
+		n++
+	}
+	if s.flushing != nil {
+		n += max(0, s.flushing.waiting-s.flushing.carried)
+	}
 	if s.next != nil {
 		n += s.next.waiting
 	}

@@ -85,6 +85,40 @@ func TestTurnsComeInOrder(t *testing.T) {
 	}
 }
 
+// Those who write nothing wait for what is written before them, and no more of
+// them than of others.
+func TestThoseWhoWriteNothingAreBounded(t *testing.T) {
+	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting, c.Limits.Deadline = 3, 2*time.Minute })
+	defer wg.Wait()
+	defer close(g.open)
+	for range 3 {
+		before := d.Waiting("s")
+		wg.Go(func() { d.Handle(context.Background(), "", says("s", ".status")) })
+		for until := time.Now().Add(20 * time.Second); d.Waiting("s") == before; time.Sleep(100 * time.Microsecond) {
+			if time.Now().After(until) {
+				t.Fatal("somebody waits who is not counted")
+			}
+		}
+	}
+	refused(t, d, says("s", ".status"), monitor.ErrBusy)
+}
+
+// Whoever has to go alone keeps the session while something is written, and is one
+// of those who wait.
+func TestWhoeverGoesAloneIsCounted(t *testing.T) {
+	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting, c.Limits.Deadline = 2, 2*time.Minute })
+	defer wg.Wait()
+	defer close(g.open)
+	wg.Go(func() { d.Handle(context.Background(), "", spawns("s", "child")) })
+	for until := time.Now().Add(20 * time.Second); d.Waiting("s") == 0; time.Sleep(100 * time.Microsecond) {
+		if time.Now().After(until) {
+			t.Fatal("it is not counted")
+		}
+	}
+	waits(t, d, wg, "second")
+	refused(t, d, says("s", "one too many"), monitor.ErrBusy)
+}
+
 // Whoever gives up while waiting leaves the queue, and the rest go on. A session
 // that begins another one keeps its turn until that is written.
 func TestGivingUpLeavesTheQueue(t *testing.T) {
