@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
 // A call is one open call of the client.
@@ -38,20 +40,20 @@ func (m *Mux) called(req *jsonrpc.Request) {
 	switch {
 	case twice:
 		c.cancel()
-		m.tell(refuse(req.ID, jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %v is used by a call that is still open", req.ID.Raw())))
+		m.tell(mcpjson.Refuse(req.ID, jsonrpc.CodeInvalidRequest, fmt.Sprintf("the id %v is used by a call that is still open", req.ID.Raw())))
 	case full:
 		c.cancel()
-		m.tell(refuse(req.ID, jsonrpc.CodeInvalidRequest, fmt.Sprintf("%d calls are open; wait for one", MaxOpen)))
+		m.tell(mcpjson.Refuse(req.ID, jsonrpc.CodeInvalidRequest, fmt.Sprintf("%d calls are open; wait for one", MaxOpen)))
 	case req.Method == "ping":
 		m.reply(c, &jsonrpc.Response{Result: json.RawMessage("{}")})
 	case req.Method == "server/discover":
 		// The family without sessions: several servers with state of their own
 		// cannot be one of it, and every client knows the other.
-		m.reply(c, refuse(req.ID, jsonrpc.CodeMethodNotFound, "this server has sessions: say initialize"))
+		m.reply(c, mcpjson.Refuse(req.ID, jsonrpc.CodeMethodNotFound, "this server has sessions: say initialize"))
 	case req.Method == "initialize":
 		m.do(func() { m.initialize(c, req.Params) })
 	case !begun:
-		m.reply(c, refuse(req.ID, jsonrpc.CodeInvalidRequest, "say initialize first"))
+		m.reply(c, mcpjson.Refuse(req.ID, jsonrpc.CodeInvalidRequest, "say initialize first"))
 	case listed(req.Method) != (list{}):
 		m.do(func() { m.list(c, req.Method, req.Params) })
 	case req.Method == "logging/setLevel":
@@ -91,7 +93,7 @@ func (m *Mux) route(c *call, req *jsonrpc.Request) {
 		m.do(func() {
 			m.look(c.ctx)
 			if s, params, err = m.target(req, true); err != nil {
-				m.reply(c, refuse(c.id, jsonrpc.CodeInvalidParams, err.Message))
+				m.reply(c, mcpjson.Refuse(c.id, jsonrpc.CodeInvalidParams, err.Message))
 				return
 			}
 			m.pass(c, s, req.Method, params)
@@ -173,11 +175,11 @@ func (m *Mux) all(req *jsonrpc.Request) {
 
 // cancelled ends a call of the client, at its server too.
 func (m *Mux) cancelled(params json.RawMessage) {
-	said, err := fields(params)
+	said, err := mcpjson.Fields(params)
 	if err != nil {
 		return
 	}
-	id, ok := idOf(said["requestId"])
+	id, ok := mcpjson.ID(said["requestId"])
 	if !ok {
 		return
 	}
@@ -195,27 +197,27 @@ func (m *Mux) cancelled(params json.RawMessage) {
 	c.cancel()
 	if l != nil {
 		if _, open := l.take(sent); open {
-			said["requestId"] = encode(sent.Raw())
-			_ = l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: encode(said)}) // one that does not read misses it
+			said["requestId"] = mcpjson.Encode(sent.Raw())
+			_ = l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: mcpjson.Encode(said)}) // one that does not read misses it
 		}
 	}
-	m.reply(c, refuse(id, CodeCancelled, "cancelled by the client"))
+	m.reply(c, mcpjson.Refuse(id, CodeCancelled, "cancelled by the client"))
 }
 
 // progress passes what the client says about a server's call to that server.
 func (m *Mux) progress(params json.RawMessage) {
-	said, err := fields(params)
+	said, err := mcpjson.Fields(params)
 	if err != nil {
 		return
 	}
 	m.mu.Lock()
-	q, ok := m.tokens[tokenKey(said["progressToken"])]
+	q, ok := m.tokens[mcpjson.TokenKey(said["progressToken"])]
 	m.mu.Unlock()
 	if !ok {
 		return
 	}
 	said["progressToken"] = q.original
-	_ = q.line.send(&jsonrpc.Request{Method: "notifications/progress", Params: encode(said)}) // one that does not read misses it
+	_ = q.line.send(&jsonrpc.Request{Method: "notifications/progress", Params: mcpjson.Encode(said)}) // one that does not read misses it
 }
 
 // answered passes the client's answer to the server that asked.
@@ -244,7 +246,7 @@ func (m *Mux) setLevel(c *call, params json.RawMessage) {
 		}
 	}
 	if len(lines) == 0 {
-		m.reply(c, refuse(c.id, jsonrpc.CodeMethodNotFound, "no server here logs"))
+		m.reply(c, mcpjson.Refuse(c.id, jsonrpc.CodeMethodNotFound, "no server here logs"))
 		return
 	}
 	var first error
@@ -317,8 +319,8 @@ func (l *line) notes(req *jsonrpc.Request) {
 
 // reports says whether progress is about an open call of this very server.
 func (l *line) reports(params json.RawMessage) bool {
-	said, err := fields(params)
-	key := tokenKey(said["progressToken"])
+	said, err := mcpjson.Fields(params)
+	key := mcpjson.TokenKey(said["progressToken"])
 	if err != nil || key == "" {
 		return false
 	}
@@ -335,11 +337,11 @@ func (l *line) reports(params json.RawMessage) bool {
 // withdrawn turns the id of a server's cancelled call into the one the client
 // knows.
 func (l *line) withdrawn(params json.RawMessage) (json.RawMessage, bool) {
-	said, err := fields(params)
+	said, err := mcpjson.Fields(params)
 	if err != nil {
 		return nil, false
 	}
-	id, ok := idOf(said["requestId"])
+	id, ok := mcpjson.ID(said["requestId"])
 	if !ok {
 		return nil, false
 	}
@@ -350,8 +352,8 @@ func (l *line) withdrawn(params json.RawMessage) (json.RawMessage, bool) {
 		if q.line == l && q.id == id {
 			delete(m.asked, ours)
 			delete(m.tokens, q.token)
-			said["requestId"] = encode(ours.Raw())
-			return encode(said), true
+			said["requestId"] = mcpjson.Encode(ours.Raw())
+			return mcpjson.Encode(said), true
 		}
 	}
 	return nil, false

@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
 // A list is what is known about a method that lists things.
@@ -42,27 +44,27 @@ func listed(method string) list {
 // server that fails is left out: its fault must not hide the others.
 func (m *Mux) list(c *call, method string, params json.RawMessage) {
 	what := listed(method)
-	said, err := fields(params)
+	said, err := mcpjson.Fields(params)
 	if err != nil {
-		m.reply(c, refuse(c.id, jsonrpc.CodeInvalidParams, "params: "+err.Error()))
+		m.reply(c, mcpjson.Refuse(c.id, jsonrpc.CodeInvalidParams, "params: "+err.Error()))
 		return
 	}
 	cursors, err := m.cursors(said["cursor"])
 	if err != nil {
-		m.reply(c, refuse(c.id, jsonrpc.CodeInvalidParams, "cursor: "+err.Error()))
+		m.reply(c, mcpjson.Refuse(c.id, jsonrpc.CodeInvalidParams, "cursor: "+err.Error()))
 		return
 	}
 	lines := m.listing(c.ctx, what, cursors)
 	if len(lines) == 0 && what.needs != "tools" {
-		m.reply(c, refuse(c.id, jsonrpc.CodeMethodNotFound, "no server here has "+what.needs))
+		m.reply(c, mcpjson.Refuse(c.id, jsonrpc.CodeMethodNotFound, "no server here has "+what.needs))
 		return
 	}
 	answers := m.gather(c.ctx, lines, method, func(l *line) json.RawMessage {
 		if cursors == nil {
 			return params
 		}
-		said["cursor"] = encode(cursors[l.s.name])
-		return encode(said)
+		said["cursor"] = mcpjson.Encode(cursors[l.s.name])
+		return mcpjson.Encode(said)
 	})
 	result, err := merge(what, lines, answers, cursors == nil)
 	if err != nil {
@@ -117,12 +119,12 @@ func merge(what list, lines []*line, answers []*jsonrpc.Response, first bool) (j
 	}
 	result := map[string]any{what.key: items}
 	if len(more) > 0 {
-		result["nextCursor"] = base64.RawURLEncoding.EncodeToString(encode(more))
+		result["nextCursor"] = base64.RawURLEncoding.EncodeToString(mcpjson.Encode(more))
 	}
 	if len(metas) > 0 {
 		result["_meta"] = map[string]any{metaServers: metas}
 	}
-	return encode(result), nil
+	return mcpjson.Encode(result), nil
 }
 
 // metaServers holds what each server said of itself where one field has to do
@@ -141,7 +143,7 @@ func (s *server) page(what list, answer *jsonrpc.Response, first bool) (page, er
 	if answer.Error != nil {
 		return page{}, answer.Error
 	}
-	said, err := fields(answer.Result)
+	said, err := mcpjson.Fields(answer.Result)
 	if err != nil {
 		return page{}, fmt.Errorf("server %q: list: %w", s.name, err)
 	}
@@ -150,7 +152,7 @@ func (s *server) page(what list, answer *jsonrpc.Response, first bool) (page, er
 		return page{}, fmt.Errorf("server %q: %s: not a list", s.name, what.key)
 	}
 	p := page{meta: said["_meta"]}
-	p.next, _ = text(said["nextCursor"])
+	p.next, _ = mcpjson.Text(said["nextCursor"])
 	var places []string
 	for _, item := range items {
 		if what.named {
@@ -160,8 +162,8 @@ func (s *server) page(what list, answer *jsonrpc.Response, first bool) (page, er
 			}
 		}
 		if what.address != "" {
-			thing, _ := fields(item)
-			place, _ := text(thing[what.address])
+			thing, _ := mcpjson.Fields(item)
+			place, _ := mcpjson.Text(thing[what.address])
 			places = append(places, place)
 		}
 		p.items = append(p.items, item)
@@ -193,7 +195,7 @@ func (m *Mux) cursors(raw json.RawMessage) (map[string]string, error) {
 		return nil, nil
 	}
 	wrong := errors.New("it is none that was given out here")
-	coded, ok := text(raw)
+	coded, ok := mcpjson.Text(raw)
 	if !ok || coded == "" || len(coded) > MaxCursor {
 		return nil, wrong
 	}
@@ -215,19 +217,19 @@ func (m *Mux) cursors(raw json.RawMessage) (map[string]string, error) {
 
 // initialize starts all servers and answers with what they have together.
 func (m *Mux) initialize(c *call, params json.RawMessage) {
-	said, err := fields(params)
+	said, err := mcpjson.Fields(params)
 	if err != nil {
-		m.reply(c, refuse(c.id, jsonrpc.CodeInvalidParams, "params: "+err.Error()))
+		m.reply(c, mcpjson.Refuse(c.id, jsonrpc.CodeInvalidParams, "params: "+err.Error()))
 		return
 	}
 	m.mu.Lock()
 	twice := m.hello != nil
 	if !twice {
-		m.hello = encode(said)
+		m.hello = mcpjson.Encode(said)
 	}
 	m.mu.Unlock()
 	if twice {
-		m.reply(c, refuse(c.id, jsonrpc.CodeInvalidRequest, "initialize was said already"))
+		m.reply(c, mcpjson.Refuse(c.id, jsonrpc.CodeInvalidRequest, "initialize was said already"))
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, m.opts.StartWait)
@@ -237,7 +239,7 @@ func (m *Mux) initialize(c *call, params json.RawMessage) {
 		starts.Go(func() { _, _ = s.await(ctx) }) // Report is told
 	}
 	starts.Wait()
-	asked, _ := text(said["protocolVersion"])
+	asked, _ := mcpjson.Text(said["protocolVersion"])
 	m.reply(c, &jsonrpc.Response{Result: m.welcome(asked)})
 }
 
@@ -258,13 +260,13 @@ func (m *Mux) welcome(asked string) json.RawMessage {
 		if s.line == nil || !s.line.alive {
 			continue
 		}
-		if v, _ := text(s.hello["protocolVersion"]); v > version {
+		if v, _ := mcpjson.Text(s.hello["protocolVersion"]); v > version {
 			version = v
 		}
 		for name, value := range s.caps {
 			caps[name] = union(caps[name], value, maxUnion)
 		}
-		if say, _ := text(s.hello["instructions"]); say != "" {
+		if say, _ := mcpjson.Text(s.hello["instructions"]); say != "" {
 			instructions = append(instructions, "# "+s.name+"\n\n"+say)
 		}
 		rest := map[string]json.RawMessage{}
@@ -273,7 +275,7 @@ func (m *Mux) welcome(asked string) json.RawMessage {
 				rest[name] = value
 			}
 		}
-		each[s.name] = encode(rest)
+		each[s.name] = mcpjson.Encode(rest)
 	}
 	for _, name := range []string{"prompts", "resources"} {
 		if caps[name] != nil {
@@ -296,7 +298,7 @@ func (m *Mux) welcome(asked string) json.RawMessage {
 	if len(each) > 0 {
 		result["_meta"] = map[string]any{metaServers: each}
 	}
-	return encode(result)
+	return mcpjson.Encode(result)
 }
 
 // maxUnion is how deep capabilities are merged; they are two deep.
@@ -308,16 +310,16 @@ func union(a, b json.RawMessage, deep int) json.RawMessage {
 	if len(a) == 0 || string(a) == "false" || string(a) == "null" {
 		return b
 	}
-	left, err := fields(a)
+	left, err := mcpjson.Fields(a)
 	if err != nil || deep == 0 {
 		return a
 	}
-	right, err := fields(b)
+	right, err := mcpjson.Fields(b)
 	if err != nil {
 		return a
 	}
 	for name, value := range right {
 		left[name] = union(left[name], value, deep-1)
 	}
-	return encode(left)
+	return mcpjson.Encode(left)
 }

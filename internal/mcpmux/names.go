@@ -10,77 +10,16 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/floodmark/floodmark/internal/mcpjson"
 	"github.com/floodmark/floodmark/internal/upstream"
 )
-
-// fields reads a JSON object. Nothing and null are an empty one. What is not
-// known here stays in it as it was.
-func fields(raw json.RawMessage) (map[string]json.RawMessage, error) {
-	said := map[string]json.RawMessage{}
-	if len(raw) == 0 {
-		return said, nil
-	}
-	if err := json.Unmarshal(raw, &said); err != nil {
-		return map[string]json.RawMessage{}, errors.New("not an object")
-	}
-	if said == nil {
-		said = map[string]json.RawMessage{}
-	}
-	return said, nil
-}
-
-// encode writes what fields read, or plain values. Text stays as it is: no
-// character is written in another way for the sake of web pages.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(fmt.Sprintf("encode: %v", err)) // raw values were read before
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
-func text(raw json.RawMessage) (string, bool) {
-	var s string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
-		return "", false
-	}
-	return s, true
-}
-
-// idOf reads the id of a call.
-func idOf(raw json.RawMessage) (jsonrpc.ID, bool) {
-	var v any
-	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
-		return jsonrpc.ID{}, false
-	}
-	id, err := jsonrpc.MakeID(v)
-	return id, err == nil && id.IsValid()
-}
 
 func note(method string, params map[string]any) *jsonrpc.Request {
 	req := &jsonrpc.Request{Method: method}
 	if params != nil {
-		req.Params = encode(params)
+		req.Params = mcpjson.Encode(params)
 	}
 	return req
-}
-
-func refuse(id jsonrpc.ID, code int64, message string) *jsonrpc.Response {
-	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: code, Message: message}}
-}
-
-// tokenKey makes a progress token comparable: 1 is not "1". Empty is none.
-func tokenKey(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if len(raw) == 0 || json.Compact(&b, raw) != nil || raw[0] == '{' || raw[0] == '[' || b.String() == "null" {
-		return ""
-	}
-	if s, ok := text(raw); ok {
-		return "s" + s
-	}
-	return "n" + b.String()
 }
 
 // progressToken returns the key of the token in a call's parameters.
@@ -88,15 +27,15 @@ func progressToken(params json.RawMessage) string {
 	if !bytes.Contains(params, []byte("progressToken")) {
 		return ""
 	}
-	said, err := fields(params)
+	said, err := mcpjson.Fields(params)
 	if err != nil {
 		return ""
 	}
-	meta, err := fields(said["_meta"])
+	meta, err := mcpjson.Fields(said["_meta"])
 	if err != nil {
 		return ""
 	}
-	return tokenKey(meta["progressToken"])
+	return mcpjson.TokenKey(meta["progressToken"])
 }
 
 // ownToken gives the progress token in a server's call a name that no other
@@ -105,52 +44,52 @@ func (s *server) ownToken(params json.RawMessage) (changed json.RawMessage, key 
 	if progressToken(params) == "" {
 		return params, "", nil
 	}
-	said, err := fields(params)
+	said, err := mcpjson.Fields(params)
 	if err != nil {
 		return params, "", nil
 	}
-	meta, err := fields(said["_meta"])
+	meta, err := mcpjson.Fields(said["_meta"])
 	if err != nil {
 		return params, "", nil
 	}
 	original = meta["progressToken"]
-	token := encode(s.name + "/" + tokenKey(original))
+	token := mcpjson.Encode(s.name + "/" + mcpjson.TokenKey(original))
 	meta["progressToken"] = token
-	said["_meta"] = encode(meta)
-	return encode(said), tokenKey(token), original
+	said["_meta"] = mcpjson.Encode(meta)
+	return mcpjson.Encode(said), mcpjson.TokenKey(token), original
 }
 
 // logger says in a log message which server it is from.
 func (s *server) logger(params json.RawMessage) json.RawMessage {
-	said, err := fields(params)
+	said, err := mcpjson.Fields(params)
 	if err != nil {
 		return params
 	}
 	name := s.name
-	if own, ok := text(said["logger"]); ok && own != "" {
+	if own, ok := mcpjson.Text(said["logger"]); ok && own != "" {
 		name += "/" + own
 	}
-	said["logger"] = encode(name)
-	return encode(said)
+	said["logger"] = mcpjson.Encode(name)
+	return mcpjson.Encode(said)
 }
 
 // own puts the server's name before the name of one of its things.
 func (s *server) own(item json.RawMessage) (json.RawMessage, error) {
-	said, err := fields(item)
+	said, err := mcpjson.Fields(item)
 	if err != nil {
 		return nil, err
 	}
-	name, ok := text(said["name"])
+	name, ok := mcpjson.Text(said["name"])
 	if !ok {
 		return nil, errors.New("it has no name")
 	}
-	said["name"] = encode(s.name + upstream.Separator + name)
-	return encode(said), nil
+	said["name"] = mcpjson.Encode(s.name + upstream.Separator + name)
+	return mcpjson.Encode(said), nil
 }
 
 // split finds the server in the name of a thing.
 func (m *Mux) split(raw json.RawMessage) (*server, string, *jsonrpc.Error) {
-	name, ok := text(raw)
+	name, ok := mcpjson.Text(raw)
 	if !ok {
 		return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "name: want a text"}
 	}
@@ -165,7 +104,7 @@ func (m *Mux) split(raw json.RawMessage) (*server, string, *jsonrpc.Error) {
 // target finds the server a call is for, with the parameters as that server
 // knows them.
 func (m *Mux) target(req *jsonrpc.Request, looked bool) (*server, json.RawMessage, *jsonrpc.Error) {
-	said, err := fields(req.Params)
+	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
 		return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "params: " + err.Error()}
 	}
@@ -175,18 +114,18 @@ func (m *Mux) target(req *jsonrpc.Request, looked bool) (*server, json.RawMessag
 		if wrong != nil {
 			return nil, nil, wrong
 		}
-		said["name"] = encode(name)
-		return s, encode(said), nil
+		said["name"] = mcpjson.Encode(name)
+		return s, mcpjson.Encode(said), nil
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
 		s, uri, wrong := m.holder(said["uri"], looked)
 		if wrong != nil {
 			return nil, nil, wrong
 		}
-		if asked, _ := text(said["uri"]); asked == uri {
+		if asked, _ := mcpjson.Text(said["uri"]); asked == uri {
 			return s, req.Params, nil
 		}
-		said["uri"] = encode(uri)
-		return s, encode(said), nil
+		said["uri"] = mcpjson.Encode(uri)
+		return s, mcpjson.Encode(said), nil
 	case "completion/complete":
 		return m.completes(said, looked)
 	}
@@ -201,26 +140,26 @@ func (m *Mux) target(req *jsonrpc.Request, looked bool) (*server, json.RawMessag
 
 // completes finds the server for a completion.
 func (m *Mux) completes(said map[string]json.RawMessage, looked bool) (*server, json.RawMessage, *jsonrpc.Error) {
-	ref, err := fields(said["ref"])
+	ref, err := mcpjson.Fields(said["ref"])
 	if err != nil {
 		return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "ref: " + err.Error()}
 	}
-	if kind, _ := text(ref["type"]); kind != "ref/prompt" {
+	if kind, _ := mcpjson.Text(ref["type"]); kind != "ref/prompt" {
 		s, uri, wrong := m.holder(ref["uri"], looked)
 		if wrong != nil {
 			return nil, nil, wrong
 		}
-		ref["uri"] = encode(uri)
-		said["ref"] = encode(ref)
-		return s, encode(said), nil
+		ref["uri"] = mcpjson.Encode(uri)
+		said["ref"] = mcpjson.Encode(ref)
+		return s, mcpjson.Encode(said), nil
 	}
 	s, name, wrong := m.split(ref["name"])
 	if wrong != nil {
 		return nil, nil, wrong
 	}
-	ref["name"] = encode(name)
-	said["ref"] = encode(ref)
-	return s, encode(said), nil
+	ref["name"] = mcpjson.Encode(name)
+	said["ref"] = mcpjson.Encode(ref)
+	return s, mcpjson.Encode(said), nil
 }
 
 // holder finds the server of a resource, with the address as that server has it:
@@ -230,7 +169,7 @@ func (m *Mux) completes(said map[string]json.RawMessage, looked bool) (*server, 
 // as one has not been asked what it lists, nobody knows, unless looked says that
 // all were.
 func (m *Mux) holder(raw json.RawMessage, looked bool) (*server, string, *jsonrpc.Error) {
-	uri, ok := text(raw)
+	uri, ok := mcpjson.Text(raw)
 	if !ok {
 		return nil, "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "uri: want a text"}
 	}
@@ -285,7 +224,7 @@ const codeUnlisted = 0
 
 // tasked finds the server that runs a task.
 func (m *Mux) tasked(raw json.RawMessage) *server {
-	id, ok := text(raw)
+	id, ok := mcpjson.Text(raw)
 	if !ok {
 		return nil
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
 // A server is one of those behind the connection, through all its lives. Its
@@ -249,11 +251,11 @@ func (l *line) greet(limit, ctx context.Context) error {
 	if answer.Error != nil {
 		return fmt.Errorf("initialize: %w", answer.Error)
 	}
-	said, err := fields(answer.Result)
+	said, err := mcpjson.Fields(answer.Result)
 	if err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
-	caps, err := fields(said["capabilities"])
+	caps, err := mcpjson.Fields(said["capabilities"])
 	if err != nil {
 		return fmt.Errorf("initialize: capabilities: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
 // called deals with a call of a client. Everything here holds the lock.
@@ -38,7 +40,7 @@ func (p *port) called(req *jsonrpc.Request) {
 }
 
 func (p *port) refuse(req *jsonrpc.Request, why string) {
-	p.tell(refuse(req.ID, jsonrpc.CodeInvalidRequest, "floodmark: server "+p.l.h.opts.Name+": "+why))
+	p.tell(mcpjson.Refuse(req.ID, jsonrpc.CodeInvalidRequest, "floodmark: server "+p.l.h.opts.Name+": "+why))
 }
 
 // lists reports a method that only lists what there is.
@@ -49,23 +51,23 @@ func lists(method string) bool {
 // introduced answers initialize with what the server said to us, in the older of
 // both versions.
 func (p *port) introduced(req *jsonrpc.Request) {
-	said, err := fields(req.Params)
+	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
 		p.refuse(req, "params: "+err.Error())
 		return
 	}
-	p.caps, _ = fields(said["capabilities"])
+	p.caps, _ = mcpjson.Fields(said["capabilities"])
 	hello := map[string]json.RawMessage{}
 	maps.Copy(hello, p.l.hello)
 	if asked := text(said["protocolVersion"]); asked != "" && asked < text(hello["protocolVersion"]) {
-		hello["protocolVersion"] = encode(asked)
+		hello["protocolVersion"] = mcpjson.Encode(asked)
 	}
-	p.tell(&jsonrpc.Response{ID: req.ID, Result: encode(hello)})
+	p.tell(&jsonrpc.Response{ID: req.ID, Result: mcpjson.Encode(hello)})
 }
 
 // list asks for a page. Nothing else of the client goes along.
 func (p *port) list(req *jsonrpc.Request) {
-	said, err := fields(req.Params)
+	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
 		p.refuse(req, "params: "+err.Error())
 		return
@@ -74,15 +76,15 @@ func (p *port) list(req *jsonrpc.Request) {
 	if said["cursor"] != nil {
 		params["cursor"] = said["cursor"]
 	}
-	p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: encode(params)}, &sent{})
+	p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: mcpjson.Encode(params)}, &sent{})
 }
 
 // forward sends a call on under an id and with a progress token of ours.
 func (p *port) forward(req *jsonrpc.Request, s *sent) {
 	token := "floodmark-" + strconv.FormatInt(p.l.last+1, 10)
-	params, original, err := withToken(req.Params, encode(token))
+	params, original, err := withToken(req.Params, mcpjson.Encode(token))
 	if err != nil {
-		p.tell(refuse(req.ID, jsonrpc.CodeInvalidParams, "floodmark: "+err.Error()))
+		p.tell(mcpjson.Refuse(req.ID, jsonrpc.CodeInvalidParams, "floodmark: "+err.Error()))
 		return
 	}
 	s.port, s.id = p, req.ID
@@ -91,7 +93,7 @@ func (p *port) forward(req *jsonrpc.Request, s *sent) {
 	}
 	id, err := p.l.ask(req.Method, params, s)
 	if err != nil {
-		p.tell(refuse(req.ID, jsonrpc.CodeInternalError, "floodmark: "+err.Error()))
+		p.tell(mcpjson.Refuse(req.ID, jsonrpc.CodeInternalError, "floodmark: "+err.Error()))
 		return
 	}
 	p.calls[req.ID] = id
@@ -107,26 +109,26 @@ func (p *port) takeBack(id jsonrpc.ID) {
 	p.l.done(ours)
 	p.l.haunts(p)
 	// Why is the client's own business.
-	_ = p.l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: encode(map[string]any{"requestId": ours.Raw()})}) // one that does not read misses it
+	_ = p.l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: mcpjson.Encode(map[string]any{"requestId": ours.Raw()})}) // one that does not read misses it
 }
 
 // noted deals with a notification of a client. What is not about one of its own
 // calls would reach a server of all.
 func (p *port) noted(req *jsonrpc.Request) {
-	said, err := fields(req.Params)
+	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
 		return
 	}
 	switch req.Method {
 	case "notifications/cancelled":
-		if id, ok := idOf(said["requestId"]); ok {
+		if id, ok := mcpjson.ID(said["requestId"]); ok {
 			p.takeBack(id)
 		}
 	case "notifications/progress":
 		for _, q := range p.l.asked {
-			if key := tokenKey(said["progressToken"]); q.port == p && q.token != "" && q.token == key {
+			if key := mcpjson.TokenKey(said["progressToken"]); q.port == p && q.token != "" && q.token == key {
 				said["progressToken"] = q.original
-				_ = p.l.send(&jsonrpc.Request{Method: req.Method, Params: encode(said)}) // one that does not read misses it
+				_ = p.l.send(&jsonrpc.Request{Method: req.Method, Params: mcpjson.Encode(said)}) // one that does not read misses it
 				return
 			}
 		}
@@ -145,7 +147,7 @@ func (p *port) answers(answer *jsonrpc.Response) {
 
 // subscribe lets a client hear of a resource.
 func (p *port) subscribe(req *jsonrpc.Request) {
-	said, _ := fields(req.Params)
+	said, _ := mcpjson.Fields(req.Params)
 	place := text(said["uri"])
 	switch {
 	case place == "":
@@ -160,13 +162,13 @@ func (p *port) subscribe(req *jsonrpc.Request) {
 			p.l.heard[place][p] = true
 			p.subs++
 		}
-		p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: encode(map[string]string{"uri": place})}, &sent{place: place})
+		p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: mcpjson.Encode(map[string]string{"uri": place})}, &sent{place: place})
 	}
 }
 
 // unsubscribe ends that, at the server if nobody else wants to hear.
 func (p *port) unsubscribe(req *jsonrpc.Request) {
-	said, _ := fields(req.Params)
+	said, _ := mcpjson.Fields(req.Params)
 	p.unhear(text(said["uri"]))
 	p.tell(empty(req.ID))
 }
@@ -181,22 +183,22 @@ func (p *port) unhear(place string) {
 		return
 	}
 	delete(p.l.heard, place)
-	_, _ = p.l.ask("resources/unsubscribe", encode(map[string]string{"uri": place}), &sent{answered: func(*jsonrpc.Response) {}}) // it would say too much, to nobody
+	_, _ = p.l.ask("resources/unsubscribe", mcpjson.Encode(map[string]string{"uri": place}), &sent{answered: func(*jsonrpc.Response) {}}) // it would say too much, to nobody
 }
 
 // onTask passes what is about a task of this very client.
 func (p *port) onTask(req *jsonrpc.Request) {
-	said, _ := fields(req.Params)
+	said, _ := mcpjson.Fields(req.Params)
 	t := p.l.tasks[text(said["taskId"])]
 	if t == nil || t.port != p || one(said, "taskId") != nil {
-		p.tell(refuse(req.ID, jsonrpc.CodeInvalidParams, "floodmark: there is no such task"))
+		p.tell(mcpjson.Refuse(req.ID, jsonrpc.CodeInvalidParams, "floodmark: there is no such task"))
 		return
 	}
 	if req.Method != "tasks/get" && t.open {
 		t.open = false
 		p.tasks--
 	}
-	p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: encode(said)}, &sent{})
+	p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: mcpjson.Encode(said)}, &sent{})
 }
 
 // levels are those of a log, the most talkative first.
@@ -207,7 +209,7 @@ func levels() []string {
 // setLevel notes what a client wants to hear of the log. The server is asked for
 // the most that anybody wants.
 func (p *port) setLevel(req *jsonrpc.Request) {
-	said, _ := fields(req.Params)
+	said, _ := mcpjson.Fields(req.Params)
 	level := text(said["level"])
 	if !slices.Contains(levels(), level) {
 		p.refuse(req, "level: want one of "+strings.Join(levels(), ", "))
@@ -222,7 +224,7 @@ func (p *port) setLevel(req *jsonrpc.Request) {
 	}
 	if wanted := levels()[least]; wanted != p.l.level {
 		p.l.level = wanted
-		p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: encode(map[string]string{"level": wanted})}, &sent{})
+		p.forward(&jsonrpc.Request{ID: req.ID, Method: req.Method, Params: mcpjson.Encode(map[string]string{"level": wanted})}, &sent{})
 		return
 	}
 	p.tell(empty(req.ID))

@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
 // A line is one life of the server. Its maps are guarded by the lock of the Hub.
@@ -140,7 +142,7 @@ const (
 func (l *line) greet(limit, ctx context.Context) error {
 	h := l.h
 	got := make(chan *jsonrpc.Response, 1)
-	params := encode(map[string]any{
+	params := mcpjson.Encode(map[string]any{
 		"protocolVersion": ownVersion, "capabilities": json.RawMessage(ownCapabilities),
 		"clientInfo": map[string]string{"name": "floodmark", "version": h.opts.Version},
 	})
@@ -161,7 +163,7 @@ func (l *line) greet(limit, ctx context.Context) error {
 	if answer.Error != nil {
 		return fmt.Errorf("initialize: %w", answer.Error)
 	}
-	said, err := fields(answer.Result)
+	said, err := mcpjson.Fields(answer.Result)
 	if err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}

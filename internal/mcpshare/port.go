@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
 // A port is one client's connection to the server.
@@ -128,7 +130,7 @@ func (l *line) leave(p *port) {
 	for id, q := range l.asked {
 		if q.port == p {
 			delete(l.asked, id)
-			_ = l.send(refuse(q.id, jsonrpc.CodeInvalidRequest, "the client has left")) // one that does not read gets no answers
+			_ = l.send(mcpjson.Refuse(q.id, jsonrpc.CodeInvalidRequest, "the client has left")) // one that does not read gets no answers
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark/internal/mcpjson"
 )
 
 // got deals with one message of the server.
@@ -61,11 +63,11 @@ func (l *line) answered(m *jsonrpc.Response) func() {
 // began notes whose a task is that the server answers with. One that is another
 // client's stays his.
 func (p *port) began(result json.RawMessage) {
-	said, err := fields(result)
+	said, err := mcpjson.Fields(result)
 	if err != nil {
 		return
 	}
-	begun, _ := fields(said["task"])
+	begun, _ := mcpjson.Fields(said["task"])
 	id := text(begun["taskId"])
 	if id != "" && p.l.tasks[id] == nil && p.tasks < MaxHeld {
 		p.l.tasks[id] = &task{port: p, open: true}
@@ -75,20 +77,20 @@ func (p *port) began(result json.RawMessage) {
 
 // ownTasks takes the tasks of others out of a list.
 func (p *port) ownTasks(result json.RawMessage) json.RawMessage {
-	said, _ := fields(result)
+	said, _ := mcpjson.Fields(result)
 	var items, own []json.RawMessage
 	_ = json.Unmarshal(said["tasks"], &items) // no list has no items
 	for _, item := range items {
-		about, _ := fields(item)
+		about, _ := mcpjson.Fields(item)
 		if t := p.l.tasks[text(about["taskId"])]; t != nil && t.port == p && one(about, "taskId") == nil {
-			own = append(own, encode(about))
+			own = append(own, mcpjson.Encode(about))
 		}
 	}
 	page := map[string]any{"tasks": append([]json.RawMessage{}, own...)}
 	if said["nextCursor"] != nil {
 		page["nextCursor"] = said["nextCursor"]
 	}
-	return encode(page)
+	return mcpjson.Encode(page)
 }
 
 // asks passes a call of the server to the client it is certainly for. It holds the
@@ -111,22 +113,22 @@ func (l *line) asks(req *jsonrpc.Request) func() {
 		why = "floodmark: a question with this id is not answered yet"
 	}
 	if why != "" {
-		_ = l.send(refuse(req.ID, jsonrpc.CodeInvalidRequest, why)) // as above
+		_ = l.send(mcpjson.Refuse(req.ID, jsonrpc.CodeInvalidRequest, why)) // as above
 		return func() {
 			l.h.opts.Report("a question of the server was refused: " + strings.TrimPrefix(why, "floodmark: "))
 		}
 	}
 	id := l.number()
 	q := &question{port: p, id: req.ID}
-	params, original, err := withToken(req.Params, encode(id.Raw()))
+	params, original, err := withToken(req.Params, mcpjson.Encode(id.Raw()))
 	if err != nil {
-		_ = l.send(refuse(req.ID, jsonrpc.CodeInvalidParams, "floodmark: "+err.Error())) // as above
+		_ = l.send(mcpjson.Refuse(req.ID, jsonrpc.CodeInvalidParams, "floodmark: "+err.Error())) // as above
 		return nil
 	}
 	if original != nil {
-		q.token, q.original = tokenKey(encode(id.Raw())), original
+		q.token, q.original = mcpjson.TokenKey(mcpjson.Encode(id.Raw())), original
 	}
-	said, _ := fields(req.Params)
+	said, _ := mcpjson.Fields(req.Params)
 	if form := text(said["elicitationId"]); form != "" && l.forms[form] == nil && len(l.forms) < MaxHeld {
 		l.forms[form] = p
 	}
@@ -159,10 +161,10 @@ func (p *port) can(method string) bool {
 // certain: the one whose task it names, else the only one that the server works
 // for, or may still be working for.
 func (l *line) whose(params json.RawMessage) *port {
-	said, _ := fields(params)
-	meta, _ := fields(said["_meta"])
+	said, _ := mcpjson.Fields(params)
+	meta, _ := mcpjson.Fields(said["_meta"])
 	if raw := meta["io.modelcontextprotocol/related-task"]; raw != nil {
-		related, _ := fields(raw)
+		related, _ := mcpjson.Fields(raw)
 		if t := l.tasks[text(related["taskId"])]; t != nil {
 			return t.port
 		}
@@ -198,7 +200,7 @@ func (l *line) whose(params json.RawMessage) *port {
 
 // notes passes a notification of the server to whom it belongs.
 func (l *line) notes(req *jsonrpc.Request) {
-	said, err := fields(req.Params)
+	said, err := mcpjson.Fields(req.Params)
 	if err != nil {
 		return
 	}
@@ -213,21 +215,21 @@ func (l *line) notes(req *jsonrpc.Request) {
 			pass(p, nil)
 		}
 	case "notifications/progress":
-		if s := l.tokens[tokenKey(said["progressToken"])]; s != nil {
+		if s := l.tokens[mcpjson.TokenKey(said["progressToken"])]; s != nil {
 			said["progressToken"] = s.token
-			pass(s.port, encode(said))
+			pass(s.port, mcpjson.Encode(said))
 		}
 	case "notifications/resources/updated":
 		for p := range l.heard[text(said["uri"])] {
-			pass(p, encode(said))
+			pass(p, mcpjson.Encode(said))
 		}
 	case "notifications/cancelled":
-		id, _ := idOf(said["requestId"])
+		id, _ := mcpjson.ID(said["requestId"])
 		for ours, q := range l.asked {
 			if q.id == id {
 				delete(l.asked, ours)
-				said["requestId"] = encode(ours.Raw())
-				pass(q.port, encode(said))
+				said["requestId"] = mcpjson.Encode(ours.Raw())
+				pass(q.port, mcpjson.Encode(said))
 			}
 		}
 	case "notifications/message":
@@ -236,10 +238,10 @@ func (l *line) notes(req *jsonrpc.Request) {
 		}
 	case "notifications/tasks/status":
 		if t := l.tasks[text(said["taskId"])]; t != nil {
-			pass(t.port, encode(said))
+			pass(t.port, mcpjson.Encode(said))
 		}
 	case "notifications/elicitation/complete":
-		pass(l.forms[text(said["elicitationId"])], encode(said))
+		pass(l.forms[text(said["elicitationId"])], mcpjson.Encode(said))
 		delete(l.forms, text(said["elicitationId"]))
 	default:
 		pass(l.whose(req.Params), req.Params)
