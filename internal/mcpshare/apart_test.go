@@ -223,6 +223,10 @@ func TestWhatBelongsToWhom(t *testing.T) {
 		f.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"` + level + `","data":"` + text + `"}}`)
 	}
 	log("emergency", "nobody works")
+	f.say(`{"jsonrpc":"2.0","id":"p","method":"ping"}`) // answered when the log is read, before b calls
+	if got := f.answer(t); got.Error != nil {
+		t.Error(got.Error)
+	}
 	ofB := b.call(t, f, "1", "x")
 	log("info", "too low")
 	log("error", "log of b")
