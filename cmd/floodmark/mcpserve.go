@@ -104,7 +104,7 @@ func (c *console) mcpServe(ctx context.Context, f mcpServeFlags) error {
 	if err != nil {
 		return err
 	}
-	daemon.TuneGateway(c.getenv)
+	daemon.TuneShared(c.getenv)
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	judge, err := client.Dial(paths.HookSocket, client.Options{})

@@ -18,11 +18,18 @@ const (
 	gatewayBound  = 96 << 20
 )
 
+// A gateway that many clients share holds some 90 MB for 240 of them: with the
+// bound of one for a single client it would do nothing but collect.
+const sharedBound = 1 << 30
+
 // TuneHeap trades memory for time, where the environment does not say how
 // (GOGC, GOMEMLIMIT). The program calls it once.
 func TuneHeap(getenv func(string) string) { tune(getenv, heapGrowth, heapBound) }
 
-// TuneGateway does the same for a gateway.
+// TuneShared does the same for a gateway that clients share.
+func TuneShared(getenv func(string) string) { tune(getenv, heapGrowth, sharedBound) }
+
+// TuneGateway does the same for a gateway with one client.
 func TuneGateway(getenv func(string) string) { tune(getenv, gatewayGrowth, gatewayBound) }
 
 func tune(getenv func(string) string, growth int, bound int64) {

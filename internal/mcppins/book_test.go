@@ -273,3 +273,52 @@ func TestNoPlaceToWrite(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
+
+// What was answered before holds for the same file only: a change that the owner
+// makes is seen at once, also one made by another process.
+func TestAnAnswerIsNotOlderThanTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pins.json")
+	b, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defs := []Definition{{Server: "s", Kind: Tool, Name: "forecast", Body: []byte(`{"name":"forecast","description":"one"}`)}}
+	see := func(defs []Definition) Verdict {
+		t.Helper()
+		v, err := b.See(t.Context(), "s", "cmd", defs)
+		if err != nil || len(v) != 1 {
+			t.Fatal(v, err)
+		}
+		return v[0]
+	}
+	for range 3 {
+		if v := see(defs); v.Held {
+			t.Fatal(v)
+		}
+	}
+	other := []Definition{{Server: "s", Kind: Tool, Name: "forecast", Body: []byte(`{"name":"forecast","description":"two"}`)}}
+	for range 3 {
+		if v := see(other); !v.Held || v.Reason != Changed {
+			t.Fatal(v)
+		}
+	}
+	owner, err := Open(path) // as another process has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := owner.Accept(t.Context(), "s/forecast"); err != nil {
+		t.Fatal(err)
+	}
+	if v := see(other); v.Held || !v.Accepted {
+		t.Error(v)
+	}
+	if v := see(defs); !v.Held {
+		t.Error(v)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := b.See(t.Context(), "s", "cmd", other); err == nil || !v[0].Held {
+		t.Error(v, err)
+	}
+}

@@ -106,12 +106,31 @@ func (s *server) cost() int {
 
 // read reads the file. One that is not there is empty.
 func (b *Book) read() (*file, error) {
+	data, err := b.bytes()
+	if err != nil {
+		return nil, err
+	}
+	return parsed(data)
+}
+
+// bytes is the file as it lies there, nil where none does.
+func (b *Book) bytes() ([]byte, error) {
 	data, err := wholefile.Read(b.path, MaxFileBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &file{Format: format, Servers: map[string]*server{}}, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the pins of MCP servers: %w", err)
+	}
+	if data == nil {
+		data = []byte{} // an empty file is a damaged one
+	}
+	return data, nil
+}
+
+func parsed(data []byte) (*file, error) {
+	if data == nil {
+		return &file{Format: format, Servers: map[string]*server{}}, nil
 	}
 	f, err := parseFile(data)
 	if err != nil {

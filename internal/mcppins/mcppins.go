@@ -92,6 +92,7 @@ type Book struct {
 	now      func() time.Time
 	secrets  *redact.Detector         // for command lines that people are shown
 	builtins func() (builtins, error) // read when a tool is seen first: it takes a while
+	recall   recall
 }
 
 // Open returns the book that lies at path. It may not exist yet. A book that is
@@ -111,7 +112,15 @@ func Open(path string) (*Book, error) {
 // held.
 func (b *Book) See(ctx context.Context, server, identity string, defs []Definition) ([]Verdict, error) {
 	// Most of the time nothing is new, and nobody needs to wait for a lock.
-	book, err := b.read()
+	data, err := b.bytes()
+	if err != nil {
+		return allHeld(defs, Unreadable, b.damaged(err)), err
+	}
+	question := questionOf(data, server, identity, defs)
+	if verdicts, ok := b.recall.get(question); ok {
+		return verdicts, nil
+	}
+	book, err := parsed(data)
 	if err != nil {
 		return allHeld(defs, Unreadable, b.damaged(err)), err
 	}
@@ -120,6 +129,7 @@ func (b *Book) See(ctx context.Context, server, identity string, defs []Definiti
 		return j.see(identity, defs), j.changed
 	}
 	if verdicts, changed := look(book); !changed {
+		b.recall.put(question, verdicts)
 		return verdicts, nil
 	}
 	var verdicts []Verdict
