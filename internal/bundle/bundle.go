@@ -1,0 +1,118 @@
+// Package bundle holds policies as a fleet hands them out: a version of a
+// tenant's rules that its author signed, and who is to have which version. It
+// believes nothing that no known key signed, judges nothing, and knows neither
+// what a policy says nor who may publish one.
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// The limits of a bundle.
+const (
+	// MaxPolicyBytes bounds a policy: the largest that people wrote has a tenth.
+	MaxPolicyBytes = 512 << 10
+	// MaxNoteBytes bounds what is said to people about a version.
+	MaxNoteBytes = 200
+	// MaxVersion bounds the versions of a tenant, so that nobody fills the store.
+	MaxVersion = 100_000
+	// MaxValid bounds how long a bundle holds: whoever hears nothing for longer
+	// must not go on by it.
+	MaxValid = 400 * 24 * time.Hour
+	// MaxKeys bounds the keys that are believed at once.
+	MaxKeys = 16
+)
+
+// What can be wrong with a bundle.
+var (
+	// ErrMalformed says that bytes are no bundle, or that one cannot be as it is.
+	ErrMalformed = errors.New("no bundle")
+	// ErrUnknownKey says that a bundle was signed by a key that is not believed.
+	ErrUnknownKey = errors.New("signed by an unknown key")
+	// ErrSignature says that the signature is not that of the bundle.
+	ErrSignature = errors.New("wrong signature")
+	// ErrOther says that a bundle is for another tenant, or another version than
+	// the one that was asked for.
+	ErrOther = errors.New("another bundle than the one asked for")
+	// ErrWithdrawn says that a later version took this one back.
+	ErrWithdrawn = errors.New("below the floor of a later version")
+	// ErrExpired says that a bundle does not hold any more.
+	ErrExpired = errors.New("expired")
+)
+
+// A Bundle is the rules of a tenant at one version.
+//
+// Rules for changing it: what was signed stays readable for ever, so a new field
+// is a new domain (see [Bundle.Seal]), and old programs refuse it.
+type Bundle struct {
+	// Tenant is whose rules they are; empty for a monitor without tenants.
+	Tenant string
+	// Version counts from 1, without gaps, for each tenant.
+	Version uint64
+	// Floor is the oldest version that may still be used by whoever has used this
+	// one, so that nobody is led back to rules whose author took them back.
+	Floor uint64
+	// Made and ValidUntil are whole seconds. After ValidUntil the rules are those
+	// of the profile strict.
+	Made, ValidUntil time.Time
+	// Policy is a policy file as an owner writes it.
+	Policy []byte
+	// Note is one line for people.
+	Note string
+}
+
+// Check says what a bundle cannot be. It does not read the policy.
+func (b Bundle) Check() error {
+	switch {
+	case !plainName(b.Tenant):
+		return fmt.Errorf("%w: the tenant's name has at most %d bytes, and nothing that cannot be printed", ErrMalformed, journal.MaxTenantBytes)
+	case b.Version == 0 || b.Version > MaxVersion:
+		return fmt.Errorf("%w: version %d, want 1 to %d", ErrMalformed, b.Version, MaxVersion)
+	case b.Floor == 0 || b.Floor > b.Version:
+		return fmt.Errorf("%w: floor %d, want 1 to the version, which is %d", ErrMalformed, b.Floor, b.Version)
+	case b.Made.Unix() <= 0 || !b.ValidUntil.After(b.Made) || b.ValidUntil.Sub(b.Made) > MaxValid:
+		return fmt.Errorf("%w: it holds from when it is made for at most %d days", ErrMalformed, int(MaxValid.Hours()/24))
+	case b.Made.Nanosecond() != 0 || b.ValidUntil.Nanosecond() != 0:
+		return fmt.Errorf("%w: its times are whole seconds", ErrMalformed)
+	case len(b.Policy) == 0 || len(b.Policy) > MaxPolicyBytes:
+		return fmt.Errorf("%w: the policy has %d bytes, want 1 to %d", ErrMalformed, len(b.Policy), MaxPolicyBytes)
+	case !plainLine(b.Note, MaxNoteBytes):
+		return fmt.Errorf("%w: the note is one line of at most %d bytes that can be printed", ErrMalformed, MaxNoteBytes)
+	}
+	return nil
+}
+
+// Usable says why a bundle that was opened may not be used: it is not the one
+// that was asked for, it was taken back by a later version, or its time is over.
+// Whoever asks remembers the highest floor of all bundles it ever used.
+func (b Bundle) Usable(tenant string, version, floor uint64, now time.Time) error {
+	switch {
+	case b.Tenant != tenant:
+		return fmt.Errorf("%w: it is for tenant %q", ErrOther, b.Tenant)
+	case b.Version != version || version == 0:
+		return fmt.Errorf("%w: it is version %d", ErrOther, b.Version)
+	case b.Version < floor:
+		return fmt.Errorf("version %d is %w, which is %d", b.Version, ErrWithdrawn, floor)
+	case !now.Before(b.ValidUntil):
+		return fmt.Errorf("version %d %w at %s", b.Version, ErrExpired, b.ValidUntil.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+func plainName(s string) bool {
+	return plainLine(s, journal.MaxTenantBytes) && !strings.ContainsFunc(s, unicode.IsSpace)
+}
+
+// plainLine reports whether a text is one line that shows all it holds.
+func plainLine(s string, most int) bool {
+	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) }
+	return len(s) <= most && utf8.ValidString(s) && !slices.ContainsFunc([]rune(s), odd)
+}

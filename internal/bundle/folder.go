@@ -1,0 +1,208 @@
+package bundle
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// A Folder is a store of whole files, for one machine. Each tenant has a folder
+// in it.
+type Folder struct{ dir string }
+
+var _ Store = (*Folder)(nil)
+
+// NewFolder returns the store in a folder, which is made when something is kept.
+func NewFolder(dir string) *Folder { return &Folder{dir: dir} }
+
+// The names of files: what they are, and a number.
+const (
+	bundleFile  = "bundle-"
+	rolloutFile = "rollout-"
+	// maxRolloutBytes bounds the file of one rollout.
+	maxRolloutBytes = 64 << 10
+)
+
+// Publish implements [Store].
+func (f *Folder) Publish(ctx context.Context, sealed []byte) error {
+	b, err := Claims(sealed)
+	if err != nil {
+		return err
+	}
+	return f.add(ctx, b.Tenant, bundleFile, b.Version, sealed)
+}
+
+// Last implements [Store].
+func (f *Folder) Last(ctx context.Context, tenant string) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	return f.last(tenant, bundleFile)
+}
+
+// Get implements [Store].
+func (f *Folder) Get(ctx context.Context, tenant string, version uint64) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return f.read(tenant, bundleFile, version, MaxSealedBytes)
+}
+
+// Roll implements [Store].
+func (f *Folder) Roll(ctx context.Context, r Rollout) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	data, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	return f.add(ctx, r.Tenant, rolloutFile, r.Serial, data)
+}
+
+// Now implements [Store].
+func (f *Folder) Now(ctx context.Context, tenant string) (Rollout, error) {
+	last, err := f.last(tenant, rolloutFile)
+	if err != nil {
+		return Rollout{}, err
+	}
+	if last == 0 {
+		return Rollout{Tenant: tenant}, ctx.Err()
+	}
+	return f.Past(ctx, tenant, last)
+}
+
+// Past implements [Store].
+func (f *Folder) Past(ctx context.Context, tenant string, serial uint64) (Rollout, error) {
+	if err := ctx.Err(); err != nil {
+		return Rollout{}, err
+	}
+	data, err := f.read(tenant, rolloutFile, serial, maxRolloutBytes)
+	if err != nil {
+		return Rollout{}, err
+	}
+	r, err := DecodeRollout(data)
+	if err != nil || r.Tenant != tenant || r.Serial != serial {
+		return Rollout{}, fmt.Errorf("read rollout %d: %w", serial, errors.Join(ErrRollout, err))
+	}
+	return r, nil
+}
+
+// of is a tenant's folder. Names of tenants are longer than those of files may be.
+func (f *Folder) of(tenant string) string {
+	sum := sha256.Sum256([]byte(tenant))
+	return filepath.Join(f.dir, hex.EncodeToString(sum[:16]))
+}
+
+func (f *Folder) file(tenant, kind string, n uint64) string {
+	return filepath.Join(f.of(tenant), kind+strconv.FormatUint(n, 10))
+}
+
+func (f *Folder) last(tenant, kind string) (uint64, error) {
+	names, err := os.ReadDir(f.of(tenant))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look for bundles: %w", err)
+	}
+	var last uint64
+	for _, name := range names {
+		text, ok := strings.CutPrefix(name.Name(), kind)
+		if n, err := strconv.ParseUint(text, 10, 64); ok && err == nil {
+			last = max(last, n)
+		}
+	}
+	return last, nil
+}
+
+func (f *Folder) read(tenant, kind string, n uint64, limit int) ([]byte, error) {
+	data, err := wholefile.Read(f.file(tenant, kind, n), int64(limit))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s%d: %w", kind, n, ErrNone)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s%d: %w", kind, n, err)
+	}
+	return data, nil
+}
+
+// add keeps a file that is the next of its kind.
+func (f *Folder) add(ctx context.Context, tenant, kind string, n uint64, data []byte) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	dir := f.of(tenant)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder of bundles: %w", err)
+	}
+	free, err := wholefile.Lock(ctx, filepath.Join(dir, "lock"))
+	if err != nil {
+		return fmt.Errorf("keep %s%d: %w", kind, n, err)
+	}
+	defer func() { err = errors.Join(err, free()) }()
+	last, err := f.last(tenant, kind)
+	if err != nil {
+		return err
+	}
+	if n != last+1 {
+		return fmt.Errorf("%s%d after %d: %w", kind, n, last, ErrConflict)
+	}
+	if err := wholefile.Replace(f.file(tenant, kind, n), data, 0o600); err != nil {
+		return fmt.Errorf("keep %s%d: %w", kind, n, err)
+	}
+	return nil
+}
+
+// A rolloutText is a rollout as it is written.
+//
+// Rules for changing it: a program refuses a field it does not know, so a new one
+// is left out where it is zero.
+type rolloutText struct {
+	Tenant  string    `json:"tenant"`
+	Serial  uint64    `json:"serial"`
+	Stable  uint64    `json:"stable"`
+	Next    uint64    `json:"next"`
+	Share   int       `json:"share"`
+	Floor   uint64    `json:"floor,omitempty"`
+	Revoked []uint64  `json:"revoked,omitempty"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+}
+
+// Encode writes a rollout as text.
+func (r Rollout) Encode() ([]byte, error) { return json.Marshal(rolloutText(r.kept())) }
+
+// DecodeRollout is the inverse of [Rollout.Encode]. What it returns was checked.
+func DecodeRollout(data []byte) (Rollout, error) {
+	if len(data) > maxRolloutBytes {
+		return Rollout{}, fmt.Errorf("%w: %d bytes, at most %d", ErrRollout, len(data), maxRolloutBytes)
+	}
+	var t rolloutText
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&t); err != nil {
+		return Rollout{}, fmt.Errorf("%w: %w", ErrRollout, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Rollout{}, fmt.Errorf("%w: something follows it", ErrRollout)
+	}
+	r := Rollout(t).kept()
+	if err := r.Check(); err != nil {
+		return Rollout{}, err
+	}
+	return r, nil
+}

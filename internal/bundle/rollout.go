@@ -1,0 +1,114 @@
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Everybody is the share of a rollout that nobody is left out of.
+const Everybody = 10_000
+
+// The limits of a rollout.
+const (
+	MaxRevoked = 256 // the floor of a later version takes back any number
+	maxByBytes = 512
+	maxSerial  = 1 << 32
+	second     = time.Second // to which the time of a rollout is kept
+)
+
+// ErrRollout says that a rollout cannot be as it is.
+var ErrRollout = errors.New("no such rollout")
+
+// A Rollout says who has which version. The zero Rollout gives nobody anything.
+type Rollout struct {
+	Tenant string
+	// Serial counts from 1, without gaps, for each tenant.
+	Serial uint64
+	// Stable is the version of those who are not in the share of Next; zero for
+	// none.
+	Stable, Next uint64
+	// Share is how many of ten thousand have Next.
+	Share int
+	// Floor is the oldest version that may still be used; zero means any. It is
+	// the highest floor of the versions that everybody had, and never sinks.
+	Floor uint64
+	// Revoked are versions that nobody has any more, in order.
+	Revoked []uint64
+	// By says who wants it, At since when.
+	By string
+	At time.Time
+}
+
+// Check says what a rollout cannot be.
+func (r Rollout) Check() error {
+	switch {
+	case !plainName(r.Tenant):
+		return fmt.Errorf("%w: the tenant has no name that could be one", ErrRollout)
+	case r.Serial == 0 || r.Serial > maxSerial:
+		return fmt.Errorf("%w: number %d", ErrRollout, r.Serial)
+	case r.Stable > MaxVersion || r.Next > MaxVersion:
+		return fmt.Errorf("%w: there is no version above %d", ErrRollout, MaxVersion)
+	case r.Share < 0 || r.Share > Everybody:
+		return fmt.Errorf("%w: a share is 0 to %d of ten thousand, not %d", ErrRollout, Everybody, r.Share)
+	case r.Next == 0 && r.Share != 0, r.Next != 0 && r.Next == r.Stable:
+		return fmt.Errorf("%w: a share needs a version other than the stable one", ErrRollout)
+	case len(r.Revoked) > MaxRevoked:
+		return fmt.Errorf("%w: %d versions are revoked, at most %d (publish a version whose floor is above them)", ErrRollout, len(r.Revoked), MaxRevoked)
+	case r.Floor > MaxVersion, r.Stable != 0 && r.Stable < r.Floor, r.Next != 0 && r.Next < r.Floor:
+		return fmt.Errorf("%w: nothing below version %d is given to anybody any more", ErrRollout, r.Floor)
+	case slices.Contains(r.Revoked, r.Stable) || slices.Contains(r.Revoked, r.Next):
+		return fmt.Errorf("%w: what is revoked is given to nobody", ErrRollout)
+	case r.By == "" || !plainLine(r.By, maxByBytes) || r.At.IsZero():
+		return fmt.Errorf("%w: it does not say who wants it, and when", ErrRollout)
+	}
+	for i, v := range r.Revoked {
+		if v == 0 || v > MaxVersion || i > 0 && v <= r.Revoked[i-1] {
+			return fmt.Errorf("%w: the revoked versions are not in order", ErrRollout)
+		}
+	}
+	return nil
+}
+
+// withdrawn reports whether a version is one that nobody has any more.
+func (r Rollout) withdrawn(version uint64) bool {
+	return version < r.Floor || slices.Contains(r.Revoked, version)
+}
+
+// For returns the version that a subject has, zero for none. The subject is a
+// session on nodes and a machine for laptops. The same subject has the same
+// version everywhere; a larger share takes Next from nobody; what is revoked, or
+// below the floor, is given to nobody.
+func (r Rollout) For(subject string) uint64 {
+	if r.Share < 0 || r.Share > Everybody {
+		return 0
+	}
+	if r.Next != 0 && !r.withdrawn(r.Next) && r.draw(subject) < uint64(r.Share) {
+		return r.Next
+	}
+	if r.withdrawn(r.Stable) {
+		return 0
+	}
+	return r.Stable
+}
+
+// draw gives a subject its place among ten thousand. It is another one for each
+// version, so that it is not always the same who have the newest.
+//
+// Rules for changing it: none of this changes, ever: nodes of two versions must
+// agree.
+func (r Rollout) draw(subject string) uint64 {
+	h := sha256.New()
+	var size [8]byte
+	for _, part := range []string{"floodmark bundle rollout 1", r.Tenant, subject} {
+		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+		_, _ = h.Write(size[:]) // a hash takes all
+		_, _ = h.Write([]byte(part))
+	}
+	binary.BigEndian.PutUint64(size[:], r.Next)
+	_, _ = h.Write(size[:])
+	return binary.BigEndian.Uint64(h.Sum(nil)[:8]) % Everybody
+}

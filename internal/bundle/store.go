@@ -1,0 +1,36 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+)
+
+// What a store says besides what went wrong.
+var (
+	// ErrConflict says that somebody else was first: the number is not the next.
+	ErrConflict = errors.New("somebody else was first")
+	// ErrNone says that there is no such version.
+	ErrNone = errors.New("there is no such version")
+)
+
+// A Store keeps bundles and rollouts. What it has taken stays as it is, for ever.
+// It does not know keys: whoever gets a bundle opens it with those it believes.
+// All methods are safe for concurrent use, also beside other processes.
+type Store interface {
+	// Publish keeps a sealed bundle of the tenant's next version, or says
+	// [ErrConflict]. Nobody has it by that.
+	Publish(ctx context.Context, sealed []byte) error
+	// Last returns the newest version of a tenant, zero if there is none. All
+	// from 1 up to it are there.
+	Last(ctx context.Context, tenant string) (uint64, error)
+	// Get returns a sealed bundle, or [ErrNone].
+	Get(ctx context.Context, tenant string, version uint64) ([]byte, error)
+	// Roll keeps a rollout whose serial is the next, or says [ErrConflict]. When
+	// it returns, everybody who asks gets this one.
+	Roll(ctx context.Context, r Rollout) error
+	// Now returns the last rollout of a tenant, one of serial zero if there is
+	// none.
+	Now(ctx context.Context, tenant string) (Rollout, error)
+	// Past returns one rollout of a tenant, or [ErrNone].
+	Past(ctx context.Context, tenant string, serial uint64) (Rollout, error)
+}
