@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
-	"unicode"
+
+	"github.com/floodmark/floodmark/internal/linetext"
 )
 
 // A console is all that a command sees of the world outside: streams, the
@@ -110,17 +110,7 @@ func (c *console) say(format string, args ...any) {
 
 // printable drops what could steer a terminal from text that others wrote:
 // a story or a policy may come from anywhere.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r) || unicode.In(r, unicode.Cf):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
+func printable(s string) string { return linetext.Printable(s) }
 
 // A sink remembers that something could not be written, so that no command has
 // to ask after each line, and a full disk is not taken for success.

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/linetext"
 )
 
 // names is a word or a list of words.
@@ -48,7 +49,7 @@ func TestKnown(t *testing.T) {
 		}
 	}
 	if got.String() != want.String() {
-		t.Error(strings.Join(diff(want.String(), got.String()), "\n"))
+		t.Error(strings.Join(linetext.Diff(want.String(), got.String()), "\n"))
 	}
 }
 

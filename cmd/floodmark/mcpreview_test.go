@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
@@ -54,7 +55,7 @@ inputSchema:
 x y: 1`
 	canonical := strings.NewReplacer(`\u200b`, "\u200b", `\u202e`, "\u202e").Replace(body)
 	if got := strings.Join(bodyLines(json.RawMessage(canonical)), "\n"); got != want {
-		t.Errorf("%s", strings.Join(diff(want, got), "\n"))
+		t.Errorf("%s", strings.Join(linetext.Diff(want, got), "\n"))
 	}
 	if got := bodyLines(json.RawMessage(`"Be good. Be kind."`)); len(got) != 2 {
 		t.Errorf("%q", got)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
@@ -68,7 +69,7 @@ func heldText(out *sheet, e mcppins.Entry, r *reviewing) {
 	case e.Old == nil:
 		bodyText(out, bodyLines(e.New), most)
 	default:
-		bodyText(out, diff(strings.Join(bodyLines(e.Old), "\n"), strings.Join(bodyLines(e.New), "\n")), most)
+		bodyText(out, linetext.Diff(strings.Join(bodyLines(e.Old), "\n"), strings.Join(bodyLines(e.New), "\n")), most)
 	}
 	ref := shellWord(e.Ref+"@"+short(e.Hash)) + r.place.flags()
 	out.line(2, "floodmark mcp review --accept "+ref)
@@ -94,7 +95,7 @@ func bodyText(out *sheet, lines []string, most int) {
 		}
 		bare := strings.TrimLeft(text, " ")
 		lead := sign + text[:len(text)-len(bare)]
-		for _, part := range wrap(bare, out.st.columns()-4-len(lead), wholeWord) {
+		for _, part := range linetext.Wrap(bare, out.st.columns()-4-len(lead), wholeWord) {
 			out.b.WriteString("    " + paint(lead+part) + "\n")
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -153,7 +154,7 @@ func printProblems(w io.Writer, st style, ch checked) {
 		}
 		place := fmt.Sprintf("%s:%d:%d:", p.File, p.Line, p.Column)
 		fmt.Fprintf(w, "%s %s: %s\n", st.bold(place), word, printable(p.Text))
-		if text := excerpt(ch.sources[p.File], p.Line, p.Column); text != "" {
+		if text := linetext.Excerpt(ch.sources[p.File], p.Line, p.Column); text != "" {
 			fmt.Fprintln(w, indent(text, "    "))
 		}
 		if p.Hint != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
@@ -37,7 +38,7 @@ func planReport(plan *protect.Plan, rules *rulesChange, applied bool) protectRep
 		r.Uncovered = append(r.Uncovered, serverReportOf(u.Agent.Name, u.Server))
 	}
 	for _, ch := range plan.Changes {
-		r.Changes = append(r.Changes, protectChange{ch.Agent, ch.Path, whatChanges(ch), ch.Note, diff(string(ch.Before), string(ch.After))})
+		r.Changes = append(r.Changes, protectChange{ch.Agent, ch.Path, whatChanges(ch), ch.Note, linetext.Diff(string(ch.Before), string(ch.After))})
 	}
 	return r
 }
@@ -75,7 +76,7 @@ func planText(st style, plan *protect.Plan, home string) string {
 		if ch.Note != "" {
 			p.line(2, ch.Note)
 		}
-		list := diff(string(ch.Before), string(ch.After))
+		list := linetext.Diff(string(ch.Before), string(ch.After))
 		rest := 0
 		if (ch.Made || ch.Gone) && len(list) > maxShown {
 			rest = len(list) - maxShown

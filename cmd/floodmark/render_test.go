@@ -117,28 +117,6 @@ func TestJSONCannotSteerATerminalAndKeepsItsMeaning(t *testing.T) {
 	}
 }
 
-func TestWrapFitsAndLosesNothing(t *testing.T) {
-	text := "one two " + strings.Repeat("x", 50) + " 日本語日本語 three"
-	for width := 4; width < 70; width++ {
-		lines := wrap(text, width, 0)
-		for _, l := range lines {
-			if lipgloss.Width(l) > width {
-				t.Errorf("width %d: %q is wider", width, l)
-			}
-		}
-		if got := strings.Join(lines, ""); strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(text, " ", "") {
-			t.Errorf("width %d: got %q", width, got)
-		}
-	}
-	long := strings.Repeat("p", wholeWord)
-	if got := wrap("see "+long, 20, wholeWord); len(got) != 2 || got[1] != long {
-		t.Errorf("a word at the limit was broken: %q", got)
-	}
-	if got := wrap(long+"p", 20, wholeWord); len(got) == 1 {
-		t.Error("a word over the limit was not broken")
-	}
-}
-
 func TestTableStaysBelowEachOther(t *testing.T) {
 	p := &sheet{st: style{on: true}}
 	p.table(2, [][]cell{{{text: "日本"}, {"b", p.st.red}, {text: "last"}}, {{text: "long name"}, {text: "bb"}, {text: "last"}}})

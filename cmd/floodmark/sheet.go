@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"charm.land/lipgloss/v2"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -37,7 +37,7 @@ func (p *sheet) line(by int, text string) { p.painted(by, text, nil) }
 
 // painted is a line in a colour.
 func (p *sheet) painted(by int, text string, paint func(string) string) {
-	for i, l := range wrap(text, p.st.columns()-by-2, wholeWord) {
+	for i, l := range linetext.Wrap(text, p.st.columns()-by-2, wholeWord) {
 		if i > 0 {
 			l = "  " + l
 		}
@@ -99,14 +99,7 @@ func (p *sheet) table(by int, rows [][]cell) {
 }
 
 // plain is foreign text on one line, without what could steer a terminal.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return r
-	}, printable(s))
-}
+func plain(s string) string { return linetext.Plain(s) }
 
 // cut shortens text that is too wide.
 func cut(s string, width int) string {
@@ -129,49 +122,6 @@ func cut(s string, width int) string {
 // wholeWord is how long a word may be and still stand on a line of its own: a
 // path or a URL that is broken cannot be used.
 const wholeWord = 512
-
-// wrap breaks foreign text between words, and within words of more than most
-// columns.
-func wrap(text string, width, most int) []string {
-	var lines []string
-	at := ""
-	for _, word := range strings.Fields(plain(text)) {
-		if lipgloss.Width(word) > max(width, most) {
-			if at != "" {
-				lines, at = append(lines, at), ""
-			}
-			parts := chopped(word, width-1)
-			lines, word = append(lines, parts[:len(parts)-1]...), parts[len(parts)-1]
-		}
-		switch {
-		case at == "":
-			at = word
-		case lipgloss.Width(at)+1+lipgloss.Width(word) <= width:
-			at += " " + word
-		default:
-			lines, at = append(lines, at), word
-		}
-	}
-	if at != "" || len(lines) == 0 {
-		lines = append(lines, at)
-	}
-	return lines
-}
-
-// chopped breaks a word into parts of at most width columns, each with at least
-// one character.
-func chopped(word string, width int) []string {
-	var parts []string
-	begin, n := 0, 0
-	for i, r := range word {
-		w := lipgloss.Width(string(r))
-		if n+w > width && i > begin {
-			parts, begin, n = append(parts, word[begin:i]), i, 0
-		}
-		n += w
-	}
-	return append(parts, word[begin:])
-}
 
 // stamp is a time for people, in their own zone.
 func stamp(t *timestamppb.Timestamp) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/tally"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
@@ -284,7 +285,7 @@ func (j *judge) with(lines []tally.Line) (kernel.Rules, string, error) {
 	text := j.policy.text
 	for _, l := range lines {
 		var ok bool
-		if text, ok = withLine(text, l.Key, l.Text, ""); !ok {
+		if text, ok = linetext.WithLine(text, l.Key, l.Text, ""); !ok {
 			return kernel.Rules{}, "", errors.New("the file writes " + l.Key + " on one line")
 		}
 	}

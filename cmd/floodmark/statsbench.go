@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/protection"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
@@ -42,7 +43,7 @@ func (c *console) benchLines(ctx context.Context, folder, profile string, rules 
 			l.Benchmark = &benchCost{Why: "not computed: no data"}
 			if l.Key == "" {
 				l.Benchmark.Why = "nothing: it is for one content or one session alone"
-			} else if text, ok := withLine(base, l.Key, l.Text, ""); ok {
+			} else if text, ok := linetext.WithLine(base, l.Key, l.Text, ""); ok {
 				list = append(list, wanted{text, l.Benchmark})
 			}
 		}

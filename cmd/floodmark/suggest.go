@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/tally"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
@@ -125,7 +126,7 @@ func (j *judge) propose(a *tally.Account) (*suggestReport, error) {
 		if err != nil {
 			return nil, err
 		}
-		next, ok := withLine(text, s.Key, s.Text, comment(s))
+		next, ok := linetext.WithLine(text, s.Key, s.Text, comment(s))
 		switch {
 		case why != "":
 		case !ok:
@@ -143,7 +144,7 @@ func (j *judge) propose(a *tally.Account) (*suggestReport, error) {
 			First: s.First, Last: s.Last, Behind: s.Behind,
 		})
 	}
-	out.Patch = patch(j.policy.name, j.policy.text, text, j.policy.there)
+	out.Patch = linetext.Patch(j.policy.name, j.policy.text, text, j.policy.there)
 	return out, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/story"
 )
 
@@ -117,7 +118,7 @@ func (c *console) play(file string, opt testOptions, match *regexp.Regexp, shipp
 		p.Updated, res.Differs = true, false
 	}
 	if res.Differs {
-		p.Diff = diff(part(data, "journal"), res.Journal)
+		p.Diff = linetext.Diff(part(data, "journal"), res.Journal)
 	}
 	p.Result = passed
 	if len(p.Mistakes) > 0 || res.Differs {

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
+	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -91,7 +92,7 @@ func (w *watcher) text() string {
 func (w *watcher) below(width int) string {
 	var b strings.Builder
 	put := func(paint func(string) string, indent, text string) {
-		for _, l := range wrap(text, max(20, width-lipgloss.Width(indent)), 0) {
+		for _, l := range linetext.Wrap(text, max(20, width-lipgloss.Width(indent)), 0) {
 			if paint != nil {
 				l = paint(l)
 			}

@@ -1,4 +1,4 @@
-package main
+package linetext
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ const (
 	diffContext  = 2
 )
 
-// diff compares two texts line by line. Each line of the result begins with
+// Diff compares two texts line by line. Each line of the result begins with
 // «-» (only in want), «+» (only in got), « » (in both) or «@» (lines left out).
-func diff(want, got string) []string {
+func Diff(want, got string) []string {
 	a, b := lines(want), lines(got)
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {

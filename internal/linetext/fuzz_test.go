@@ -1,4 +1,4 @@
-package main
+package linetext
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ func FuzzExcerpt(f *testing.F) {
 	f.Add("\x1b]0;title\x07\xff\u202e", 1, 5)
 	f.Add(strings.Repeat("ä", 300), 1, 290)
 	f.Fuzz(func(t *testing.T, text string, line, column int) {
-		got := excerpt([]byte(text), line, column)
+		got := Excerpt([]byte(text), line, column)
 		if got == "" {
 			return
 		}
@@ -49,6 +49,6 @@ func FuzzDiff(f *testing.F) {
 		if !slices.Equal(left, a) || !slices.Equal(right, b) {
 			t.Errorf("%q and %q became %q and %q", a, b, left, right)
 		}
-		diff(want, got) // must not panic
+		Diff(want, got) // must not panic
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package linetext
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 // maxExcerpt is how much of a line is shown: what fits on a terminal.
 const maxExcerpt = 72
 
-// excerpt shows a line of a file with a caret under a column, both from 1. It
+// Excerpt shows a line of a file with a caret under a column, both from 1. It
 // is empty if there is no such line.
-func excerpt(data []byte, line, column int) string {
+func Excerpt(data []byte, line, column int) string {
 	if line < 1 {
 		return ""
 	}
