@@ -41,6 +41,7 @@ GRANT SELECT, INSERT, UPDATE ON $schema$.snapshots TO $writer$;
 GRANT SELECT, INSERT, UPDATE, DELETE ON $schema$.artifacts TO $writer$;
 GRANT SELECT, INSERT, DELETE ON $schema$.decisions TO $writer$;
 GRANT SELECT ON $schema$.tombstones TO $writer$;
+GRANT SELECT, INSERT ON $schema$.bundles, $schema$.rollouts TO $writer$;
 GRANT SELECT, UPDATE ON $schema$.barrier TO $writer$, $eraser$; -- it is always empty: to lock it takes UPDATE
 GRANT USAGE, SELECT ON SEQUENCE $schema$.written TO $writer$, $eraser$;
 GRANT EXECUTE ON FUNCTION $schema$.reach(bigint) TO $writer$;
