@@ -33,6 +33,9 @@ type SessionForked struct {
 	Project string    `json:"project,omitempty"`
 	Home    string    `json:"home,omitempty"`
 	Parent  SessionID `json:"parent"`
+	// Root is the session that the parent descends from; empty if the parent was
+	// begun by nobody.
+	Root    SessionID `json:"root,omitempty"`
 	Sources []Source  `json:"sources,omitempty"`
 	Stated  []string  `json:"stated,omitempty"`
 	// Asked is how many of the stated words are older than the turn the child

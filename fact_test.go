@@ -25,7 +25,7 @@ func examples() []floodmark.Fact {
 	return append(append(artifactExamples(src, digest), shortExamples(at)...), []floodmark.Fact{
 		floodmark.SessionOpened{Agent: "a", Project: "/p", Home: "/h"},
 		floodmark.SessionForked{
-			Agent: "a", Project: "/p", Home: "/h", Parent: "p", Sources: []floodmark.Source{src},
+			Agent: "a", Project: "/p", Home: "/h", Parent: "p", Root: "r", Sources: []floodmark.Source{src},
 			Stated: []string{"x"}, Asked: 1, Endorsed: []floodmark.Endorsed{endorsed},
 		},
 		floodmark.RulesLoaded{Policy: digest, Catalog: digest},

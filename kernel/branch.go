@@ -26,6 +26,9 @@ func (st *step) spawned() error {
 		Sources: st.s.Ledger.Export(), Stated: slices.Clone(st.s.Owner), Endorsed: st.s.Ledger.Endorsements(),
 		Asked: min(st.s.TurnBegan, len(st.s.Owner)),
 	}
+	if st.s.Parent != "" {
+		fork.Root = st.s.Origin(st.ev.Session)
+	}
 	// The prompt is model output: it was made from everything the parent saw.
 	prompt := floodmark.ContentSeen{Source: floodmark.Source{
 		Node:   floodmark.NodeID(len(fork.Sources)),

@@ -5,6 +5,7 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,9 +19,11 @@ import (
 // changes only by [State.Apply]; the zero State is a session nobody opened.
 type State struct {
 	Agent string `json:"agent,omitempty"`
-	// Parent is the session that began this one, Inherited how many sources it
+	// Parent is the session that began this one, Root the one that began the first
+	// of its parents if that is another; Inherited is how many sources it
 	// brought along, Children the sessions this one began.
 	Parent    floodmark.SessionID   `json:"parent,omitempty"`
+	Root      floodmark.SessionID   `json:"root,omitempty"`
 	Inherited floodmark.NodeID      `json:"inherited,omitempty"`
 	Children  []floodmark.SessionID `json:"children,omitempty"`
 	Opened    bool                  `json:"opened,omitempty"`
@@ -112,6 +115,12 @@ func Replay(facts []floodmark.Fact) (*State, error) {
 		}
 	}
 	return s, nil
+}
+
+// Origin is the session that this one, whose name is own, descends from; itself
+// if nobody began it.
+func (s *State) Origin(own floodmark.SessionID) floodmark.SessionID {
+	return cmp.Or(s.Root, s.Parent, own)
 }
 
 // Mark is the session's high-water mark.
@@ -246,7 +255,7 @@ func (s *State) open(f floodmark.Fact) error {
 		for _, text := range fork.Stated {
 			s.hear(text)
 		}
-		s.Agent, s.Parent, s.Project, s.Home = fork.Agent, fork.Parent, fork.Project, fork.Home
+		s.Agent, s.Parent, s.Root, s.Project, s.Home = fork.Agent, fork.Parent, fork.Root, fork.Project, fork.Home
 		s.Inherited = floodmark.NodeID(s.Ledger.Len())
 		s.TurnBegan = min(fork.Asked, len(s.Owner))
 		s.LastTurnBegan = s.TurnBegan

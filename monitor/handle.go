@@ -103,7 +103,7 @@ func (m *Monitor) opinion(ctx context.Context, s journal.Session, ev hook.Event,
 	if err == nil {
 		return o
 	}
-	if m.cfg.Rules().Policy.Settings(ev.Agent).AuditorFailMode != policy.FailAllow {
+	if m.rulesOf(s, s.ID).Policy.Settings(ev.Agent).AuditorFailMode != policy.FailAllow {
 		m.observe(Observation{Session: s, Agent: ev.Agent, Verdict: floodmark.Audit, Warning: err})
 	}
 	return audit.None(err)

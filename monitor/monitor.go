@@ -29,6 +29,10 @@ type Config struct {
 	Journal journal.Journal
 	// Rules returns the current ones. They may be others at the next event.
 	Rules func() kernel.Rules
+	// RulesOf is optional: the current rules of one session, where not all have
+	// the same. Root is the session that it descends from, or itself, so that a
+	// sub-agent is not judged by other rules than those who began it.
+	RulesOf func(s journal.Session, root floodmark.SessionID) kernel.Rules
 	// Key returns a tenant's key. It is asked at every event.
 	Key func(tenant string) (provenance.Key, error)
 	// Approvers carry questions to people; none means that nobody is told.

@@ -225,7 +225,7 @@ func (m *Monitor) judge(ctx context.Context, s *seat, j job, key provenance.Key,
 	}
 	var rules kernel.Rules
 	if !j.ruleless {
-		rules = m.cfg.Rules()
+		rules = m.rulesOf(s.session, s.state.Origin(s.session.ID))
 	}
 	out, err = j.judge(s.state, rules, in)
 	if failed := errors.Join(find.err, behind.err); failed != nil {
@@ -235,6 +235,14 @@ func (m *Monitor) judge(ctx context.Context, s *seat, j job, key provenance.Key,
 		return kernel.Output{}, misread(err)
 	}
 	return out, nil
+}
+
+// rulesOf are the rules that a session is judged by now.
+func (m *Monitor) rulesOf(s journal.Session, root floodmark.SessionID) kernel.Rules {
+	if m.cfg.RulesOf != nil {
+		return m.cfg.RulesOf(s, root)
+	}
+	return m.cfg.Rules()
 }
 
 // panicPlace names the function that panicked, for whoever mends it.
