@@ -76,7 +76,7 @@ func newTokenCreate(c *console) *cobra.Command {
 	var want httpapi.Token
 	var may []string
 	var during time.Duration
-	kind := &choice{name: "KIND", value: string(httpapi.AgentKind), known: []string{string(httpapi.AgentKind), string(httpapi.OwnerKind)}}
+	kind := &choice{name: "KIND", value: string(httpapi.AgentKind), known: []string{string(httpapi.AgentKind), string(httpapi.OwnerKind), string(httpapi.EnrolKind)}}
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Make a token",
@@ -84,10 +84,13 @@ func newTokenCreate(c *console) *cobra.Command {
 what the journal calls whoever uses it.
 
 An agent's token sends events and nothing else. An owner's token may do what --may
-says: view, approve, policy, admin. With --certificate no token is made; who shows
-a verified client certificate of that name is let in instead.`,
+says: view, approve, policy, admin. With --kind enrol it lets laptops join the
+fleet («floodmark join --token FILE»), as many as show it while it holds. With
+--certificate no token is made; who shows a verified client certificate of that
+name is let in instead.`,
 		Example: `  floodmark token create build-agent --for 2160h
   floodmark token create anna --kind owner --may view,approve
+  floodmark token create laptops --kind enrol --tenant firm --for 24h
   floodmark token create build-agent --certificate spiffe://firm.example/agents/build`,
 		Annotations: exits("it is made", "you may not make one"),
 		Args:        needs("NAME"),
@@ -98,7 +101,7 @@ a verified client certificate of that name is let in instead.`,
 	}
 	addPlace(cmd, &p)
 	f := cmd.Flags()
-	f.Var(kind, "kind", "whom it is for: agent, owner")
+	f.Var(kind, "kind", "whom it is for: agent, owner, enrol")
 	f.StringSliceVar(&may, "may", nil, "what an owner may do: view, approve, policy, admin (default view)")
 	f.DurationVar(&during, "for", 0, "how long it holds, such as `720h` (default: until it is revoked)")
 	f.StringVar(&want.Tenant, "tenant", "", "whose sessions it is about, where there are several `TENANT`s")
@@ -151,7 +154,7 @@ func (c *console) createToken(ctx context.Context, p place, want httpapi.Token, 
 func (c *console) wanted(want httpapi.Token, may []string, during time.Duration) (httpapi.Token, error) {
 	switch {
 	case want.Kind != httpapi.OwnerKind && len(may) > 0:
-		return want, refuse("leave --may out, or say --kind owner", "an agent may send events and nothing else")
+		return want, refuse("leave --may out, or say --kind owner", "what --kind %s may do is fixed", want.Kind)
 	case want.Kind == httpapi.OwnerKind && len(may) == 0:
 		may = httpapi.MayView.Words()
 	case during < 0:

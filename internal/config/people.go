@@ -41,6 +41,8 @@ type Roles struct {
 	Approver     []string `yaml:"approver"`
 	PolicyAuthor []string `yaml:"policyAuthor"`
 	Admin        []string `yaml:"admin"`
+	// Laptop are those who may join laptops to the fleet, and nothing else.
+	Laptop []string `yaml:"laptop"`
 }
 
 const (
@@ -54,7 +56,7 @@ func (s Service) checkPeople() error {
 		return nil
 	}
 	u, err := url.Parse(p.Issuer)
-	groups := slices.Concat(p.Roles.Viewer, p.Roles.Approver, p.Roles.PolicyAuthor, p.Roles.Admin)
+	groups := slices.Concat(p.Roles.Viewer, p.Roles.Approver, p.Roles.PolicyAuthor, p.Roles.Admin, p.Roles.Laptop)
 	switch {
 	case len(s.Listen) == 0:
 		return errors.New("people: nobody can come in: name a network door under listen")

@@ -23,6 +23,7 @@ import (
 	"github.com/floodmark/floodmark/internal/auditor"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
 	"github.com/floodmark/floodmark/internal/quota"
@@ -52,6 +53,9 @@ type Options struct {
 	SelfCheck func(ctx context.Context, now time.Time) ([]floodmark.IncidentSeen, error)
 	// Ready is called once events are answered; nil if nobody waits for it.
 	Ready func()
+	// Machines keeps laptops that join; nil for whatever the journal has, which is
+	// none where it is a file.
+	Machines machines.Book
 }
 
 // A Daemon is a running service.
@@ -92,6 +96,7 @@ type Daemon struct {
 	tokens        *httpapi.Tokens // of those on the network; nil without one
 	people        *peopleDoor     // nil: nobody comes from an identity provider
 	quotas        *quota.Gate     // nil without tenants
+	machines      machines.Book   // nil: no laptop can join
 	closers       []func() error  // in the order of opening
 }
 
@@ -123,6 +128,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err := d.openStore(ctx); err != nil {
 		return nil, err
 	}
+	d.openMachines()
 	if err := d.openTelemetry(ctx); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -27,6 +28,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -39,12 +41,13 @@ type fleet struct {
 	pool   *x509.CertPool
 	web    *http.Client
 	tokens *httpapi.Tokens
+	book   *machines.Memory
 }
 
 // newFleet runs a daemon for the tenants acme and beta.
 func newFleet(t *testing.T, change func(*Options)) *fleet {
 	t.Helper()
-	f := &fleet{t: t}
+	f := &fleet{t: t, book: machines.NewMemory()}
 	dir := t.TempDir()
 	listen, pool := certificate(t, t.TempDir())
 	f.pool = pool
@@ -59,6 +62,7 @@ func newFleet(t *testing.T, change func(*Options)) *fleet {
 	f.runner = startWith(t, dir, true, func(o *Options) {
 		o.Service.Listen = []config.Listen{listen}
 		o.Service.Tenants = map[string]config.Tenant{"acme": {}, "beta": {}}
+		o.Machines = f.book
 		change(o)
 	})
 	f.base = "https://" + f.d.network[0].listener.Addr().String()
@@ -76,14 +80,30 @@ func (f *fleet) trust() *tls.Config {
 func (f *fleet) token(tenant, name string, may httpapi.May) string {
 	f.t.Helper()
 	kind := httpapi.OwnerKind
-	if may == httpapi.MayEvents {
+	switch may {
+	case httpapi.MayEvents:
 		kind = httpapi.AgentKind
+	case httpapi.MayEnrol:
+		kind = httpapi.EnrolKind
+	case httpapi.MayMachine:
+		_, text := f.machine(tenant, name)
+		return text
 	}
 	text, _, err := f.tokens.Create(httpapi.Token{Kind: kind, Tenant: tenant, Name: name, May: may})
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	return text
+}
+
+// machine enrols a laptop of a tenant.
+func (f *fleet) machine(tenant, name string) (machines.ID, string) {
+	f.t.Helper()
+	id, text, hash := httpapi.NewMachineToken()
+	if err := f.book.Enrol(f.t.Context(), machines.Machine{Tenant: tenant, ID: id, Name: name, By: "anna", At: time.Now(), Token: hash, JournalKey: f.d.keys.Signing.Public}); err != nil {
+		f.t.Fatal(err)
+	}
+	return id, text
 }
 
 // agent is an agent of a tenant.
@@ -143,7 +163,7 @@ func (f *fleet) call(m protoreflect.MethodDescriptor, token string, body []byte)
 // is tried, too.
 func methods() []protoreflect.MethodDescriptor {
 	var list []protoreflect.MethodDescriptor
-	for _, file := range []protoreflect.FileDescriptor{wire.File_floodmark_v1_hook_proto, wire.File_floodmark_v1_owner_proto} {
+	for _, file := range []protoreflect.FileDescriptor{wire.File_floodmark_v1_hook_proto, wire.File_floodmark_v1_owner_proto, wire.File_floodmark_v1_machine_proto} {
 		for i := range file.Services().Len() {
 			all := file.Services().Get(i).Methods()
 			for j := range all.Len() {
@@ -167,6 +187,7 @@ func needs(m protoreflect.MethodDescriptor) httpapi.May {
 // should.
 type target struct {
 	session, ticket, digest string
+	machine                 string
 }
 
 // aimed are requests of a method that name what is somebody else's: every text
@@ -191,7 +212,7 @@ func aimed(t *testing.T, m protoreflect.MethodDescriptor, at target) [][]byte {
 func fill(msg protoreflect.Message, at target, verb string) {
 	words := map[protoreflect.Name]string{
 		"ticket": at.ticket, "digest": at.digest, "verb": verb, "of": at.session, "format": "dot", "code": "", "agent": "", "tool": "", "picked": "",
-		"point": string(hook.BeforeToolCall), "kind": "unmediated-call", "cause": "", "trust": "", "audience": "", "child": "",
+		"machine": at.machine, "point": string(hook.BeforeToolCall), "kind": "unmediated-call", "cause": "", "trust": "", "audience": "", "child": "",
 	}
 	fields := msg.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -201,7 +222,11 @@ func fill(msg protoreflect.Message, at target, verb string) {
 		case field.IsList() && field.Name() == "incidents":
 			one := msg.Mutable(field).List().AppendMutable().Message()
 			fill(one, at, verb)
+		case field.IsList() && field.Name() == "sessions":
+			msg.Mutable(field).List().Append(protoreflect.ValueOfBytes([]byte(at.session)))
 		case field.IsList():
+		case field.Name() == "session" && field.Kind() == protoreflect.BytesKind:
+			msg.Set(field, protoreflect.ValueOfBytes([]byte(at.session)))
 		case field.Kind() == protoreflect.StringKind:
 			word, ok := words[field.Name()]
 			if !ok {
@@ -245,7 +270,26 @@ func (f *fleet) plant() target {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return target{session: namedCanary, ticket: string(reply.Ticket), digest: floodmark.DigestOf(page).String()}
+	return target{session: namedCanary, ticket: string(reply.Ticket), digest: floodmark.DigestOf(page).String(), machine: f.plantMachine()}
+}
+
+// plantMachine is a laptop of acme's whose name, report and facts hold the canary.
+func (f *fleet) plantMachine() string {
+	f.t.Helper()
+	id, text := f.machine("acme", "laptop-"+hiddenCanary)
+	laptop := wire.NewMachineServiceClient(f.web, f.base, connect.WithInterceptors(bearerOf(text)))
+	if _, err := laptop.ReportMachine(f.t.Context(), &wire.ReportMachineRequest{Version: hiddenCanary}); err != nil {
+		f.t.Fatal(err)
+	}
+	entries, err := journal.Seal(journal.Session{ID: namedCanary}, journal.Link{}, time.Now(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "x", Text: hiddenCanary}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	up := &wire.UploadRequest{Session: []byte(namedCanary), Entries: []*wire.MirrorEntry{{At: entries[0].At, Kind: entries[0].Kind, Body: entries[0].Body, Hash: entries[0].Hash[:]}}}
+	if got, err := laptop.Upload(f.t.Context(), up); err != nil || got.GetOutcome() != string(machines.Kept) {
+		f.t.Fatal(got, err)
+	}
+	return string(id)
 }
 
 // wants is a call that a person is asked about.
@@ -278,14 +322,20 @@ func TestTenantsAreApart(t *testing.T) {
 	if len(before) < 2 {
 		t.Fatalf("acme has %d sessions", len(before))
 	}
-	roles := []httpapi.May{httpapi.MayEvents, httpapi.MayView, httpapi.MayApprove, httpapi.MayPolicy, httpapi.MayAdmin, httpapi.OwnerMay}
+	roles := []httpapi.May{httpapi.MayEvents, httpapi.MayView, httpapi.MayApprove, httpapi.MayPolicy, httpapi.MayAdmin, httpapi.OwnerMay, httpapi.MayEnrol, httpapi.MayMachine}
 	// The empty tenant is whoever runs the monitor, and still sees no tenant's sessions.
 	for _, tenant := range []string{"beta", "", "ghost"} {
 		for _, may := range roles {
+			if may == httpapi.MayMachine && tenant == "ghost" {
+				continue // nobody: see TestMachineOfNobody
+			}
 			token := f.token(tenant, "stranger", may)
 			for _, m := range methods() {
 				for i, body := range append(aimed(t, m, at), []byte("{}")) {
 					f.stranger(m, tenant, token, may, body, i)
+					if m.Name() == "LeaveFleet" && may == httpapi.MayMachine {
+						token = f.token(tenant, "stranger", may) // that one has left now
+					}
 				}
 			}
 		}
@@ -298,6 +348,19 @@ func TestTenantsAreApart(t *testing.T) {
 	}
 	if len(after) != len(before) {
 		t.Errorf("acme has %d sessions, had %d", len(after), len(before))
+	}
+	f.laptopIsAsItWas(at)
+}
+
+// laptopIsAsItWas holds acme's laptop against what was planted.
+func (f *fleet) laptopIsAsItWas(at target) {
+	f.t.Helper()
+	list, err := f.book.List(f.t.Context(), "acme")
+	if err != nil || len(list) != 1 {
+		f.t.Fatalf("acme has %d laptops, %v", len(list), err)
+	}
+	if m := list[0]; string(m.ID) != at.machine || m.State != machines.Joined || m.Sessions != 1 || m.Entries != 1 || m.Forks != 0 || !bytes.Contains(m.Report, []byte(hiddenCanary)) {
+		f.t.Errorf("acme's laptop was changed by strangers: %+v", m)
 	}
 }
 
@@ -334,9 +397,9 @@ func TestATenantSeesItsOwn(t *testing.T) {
 	token := f.token("acme", "auditor", httpapi.MayView|httpapi.MayAdmin)
 	for _, m := range methods() {
 		switch m.Name() {
-		case "Show", "Why", "Pending", "Graph", "Sessions", "Export", "Status":
+		case "Show", "Why", "Pending", "Graph", "Sessions", "Export", "Status", "ListMachines":
 			body := aimed(t, m, at)[0]
-			if m.Name() == "Sessions" || m.Name() == "Status" {
+			if m.Name() == "Sessions" || m.Name() == "Status" || m.Name() == "ListMachines" {
 				body = []byte("{}")
 			}
 			if answer := f.call(m, token, body); !sings(answer, hiddenCanary) {

@@ -73,15 +73,19 @@ func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.hooksDoor(), o))
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(owner, o))
+	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(machineDesk{d, d.machines}, o))
 	if d.opts.Service.Metrics == config.MetricsListen {
 		mux.Handle("GET /metrics", d.scrapes(o))
 	}
-	var people httpapi.People
+	find := httpapi.Finders{Tokens: d.tokens}
 	if d.people != nil {
-		people = d.people
+		find.People = d.people
+	}
+	if d.machines != nil {
+		find.Machines = httpapi.MachineFinder{Book: d.machines, Has: d.opts.Service.HasTenant}
 	}
 	outer := http.NewServeMux()
-	outer.Handle("/", httpapi.Access(d.tokens, people, o, mux))
+	outer.Handle("/", httpapi.Access(find, o, mux))
 	d.serveLogin(outer)
 	var list []server
 	for _, r := range d.network {

@@ -80,8 +80,9 @@ func (p *peopleDoor) Find(ctx context.Context, text string) (httpapi.Identity, e
 	return httpapi.Identity{Tenant: who.Tenant, Name: who.Name, Channel: httpapi.ByProvider, May: may, Groups: who.Groups}, nil
 }
 
-// roles are what groups may do. Every role sees; none sends events, so that no
-// person's token can be used by an agent.
+// roles are what groups may do. Every role sees, besides that of people who only
+// join their laptops; none sends events, so that no person's token can be used by
+// an agent.
 func roles(r config.Roles, groups []string) httpapi.May {
 	var may httpapi.May
 	for _, one := range []struct {
@@ -92,12 +93,13 @@ func roles(r config.Roles, groups []string) httpapi.May {
 		{r.Approver, httpapi.MayView | httpapi.MayApprove},
 		{r.PolicyAuthor, httpapi.MayView | httpapi.MayPolicy},
 		{r.Admin, httpapi.MayView | httpapi.MayAdmin},
+		{r.Laptop, httpapi.MayEnrol},
 	} {
 		if slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(one.of, g) }) {
 			may |= one.may
 		}
 	}
-	return may & httpapi.OwnerMay
+	return may & (httpapi.OwnerMay | httpapi.MayEnrol)
 }
 
 // serveLogin tells whoever wants to log in where that is. It is no secret.

@@ -18,6 +18,8 @@ const (
 	MayApprove                 // answer questions, endorse, withdraw, end grants
 	MayPolicy                  // change what the policy is
 	MayAdmin                   // erase sessions, take the journal out
+	MayEnrol                   // make a laptop a machine of the fleet
+	MayMachine                 // be one
 )
 
 // OwnerMay is all that an owner can be permitted. Events are not among it: who
@@ -31,7 +33,13 @@ type permission struct {
 
 func permissions() []permission {
 	return []permission{
-		{MayEvents, "events"}, {MayView, "view"}, {MayApprove, "approve"}, {MayPolicy, "policy"}, {MayAdmin, "admin"},
+		{MayEvents, "events"},
+		{MayView, "view"},
+		{MayApprove, "approve"},
+		{MayPolicy, "policy"},
+		{MayAdmin, "admin"},
+		{MayEnrol, "enrol"},
+		{MayMachine, "machine"},
 	}
 }
 
@@ -63,7 +71,7 @@ func ParseMay(words []string) (May, error) {
 	for _, w := range words {
 		i := slices.IndexFunc(permissions(), func(p permission) bool { return p.word == w })
 		if i < 0 {
-			return 0, fmt.Errorf("unknown permission %q (want one of events, view, approve, policy, admin)", w)
+			return 0, fmt.Errorf("unknown permission %q (want one of events, view, approve, policy, admin, enrol)", w)
 		}
 		m |= permissions()[i].may
 	}
@@ -96,6 +104,8 @@ type Identity struct {
 	May May
 	// Groups are those that an identity provider says a person is in.
 	Groups []string
+	// Machine is the id of a laptop that joined the fleet; empty for everybody else.
+	Machine string
 	// Why says to a caller that is nobody why it is; it holds no secret.
 	Why string
 }
@@ -106,7 +116,8 @@ const (
 	OwnerSocket   = "owner.sock" // the only one where a code is told
 	ByToken       = "token"
 	ByCertificate = "certificate"
-	ByProvider    = "oidc" // a token that an identity provider signed
+	ByProvider    = "oidc"    // a token that an identity provider signed
+	ByMachine     = "machine" // a token that the fleet gave to a laptop
 )
 
 type identityKey struct{}

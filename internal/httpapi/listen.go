@@ -65,12 +65,20 @@ type People interface {
 	Find(ctx context.Context, text string) (Identity, error)
 }
 
+// Finders find callers by what they show. Those that are nil find nobody.
+type Finders struct {
+	Tokens *Tokens
+	// People are found by tokens that are none of ours.
+	People People
+	// Machines are found by tokens of [MachineKind].
+	Machines People
+}
+
 // Access finds out who calls over TCP: by a token, or else by a verified
-// client certificate. Who cannot be found out is nobody. Without people only
-// our own tokens count.
-func Access(tokens *Tokens, people People, o Options, next http.Handler) http.Handler {
+// client certificate. Who cannot be found out is nobody.
+func Access(f Finders, o Options, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := identify(tokens, people, r)
+		who, err := f.identify(r)
 		if err != nil {
 			who = Identity{Why: who.Why}
 		}
@@ -81,7 +89,7 @@ func Access(tokens *Tokens, people People, o Options, next http.Handler) http.Ha
 	})
 }
 
-func identify(tokens *Tokens, people People, r *http.Request) (Identity, error) {
+func (f Finders) identify(r *http.Request) (Identity, error) {
 	if r.TLS == nil {
 		return Identity{}, errors.New("a call without TLS")
 	}
@@ -93,10 +101,13 @@ func identify(tokens *Tokens, people People, r *http.Request) (Identity, error) 
 		if !strings.EqualFold(scheme, "bearer") {
 			return Identity{}, ErrNoToken
 		}
-		if people != nil && !strings.HasPrefix(text, tokenPrefix) {
-			return people.Find(r.Context(), text)
+		switch {
+		case f.Machines != nil && strings.HasPrefix(text, MachinePrefix):
+			return f.Machines.Find(r.Context(), text)
+		case f.People != nil && !strings.HasPrefix(text, tokenPrefix):
+			return f.People.Find(r.Context(), text)
 		}
-		return tokens.Find(text)
+		return f.Tokens.Find(text)
 	case len(r.TLS.VerifiedChains) == 0:
 		return Identity{}, ErrNoToken
 	}
@@ -104,7 +115,7 @@ func identify(tokens *Tokens, people People, r *http.Request) (Identity, error) 
 	if err != nil {
 		return Identity{}, err
 	}
-	return tokens.FindCertificate(name)
+	return f.Tokens.FindCertificate(name)
 }
 
 // certificateName is the spiffe:// name of a certificate, or its common name

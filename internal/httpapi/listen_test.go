@@ -44,7 +44,7 @@ func newHouse(t testing.TB) *house {
 		h.called = append(h.called, who.Tenant+" "+m)
 		return nil
 	}}, o))
-	h.addr = serveTLS(t, httpapi.Access(h.tokens, nil, o, mux), httpapi.ServerTLS(h.authority.server(), h.authority.pool()))
+	h.addr = serveTLS(t, httpapi.Access(httpapi.Finders{Tokens: h.tokens}, o, mux), httpapi.ServerTLS(h.authority.server(), h.authority.pool()))
 	return h
 }
 
@@ -233,7 +233,7 @@ func TestAccessWithoutTLS(t *testing.T) {
 	text, _ := create(t, tokens, httpapi.Token{Kind: httpapi.AgentKind, Name: "bot"})
 	failed := 0
 	o := httpapi.Options{Failed: func(string, error) { failed++ }}
-	c := serve(t, as(agent(), httpapi.Access(tokens, nil, o, httpapi.NewHookHandler(hooksFunc(allowAll), o))))
+	c := serve(t, as(agent(), httpapi.Access(httpapi.Finders{Tokens: tokens}, o, httpapi.NewHookHandler(hooksFunc(allowAll), o))))
 	if code := call(t, c, handleURL, "connect", false, bearer(text)); code != connect.CodeUnauthenticated || failed != 1 {
 		t.Errorf("%v, %d failures", code, failed)
 	}

@@ -21,10 +21,12 @@ import (
 // no file can make an owner of an agent.
 type Kind string
 
-// The two kinds. They share no permission.
+// The kinds. They share no permission.
 const (
-	AgentKind Kind = "agent" // sends events and does nothing else, ever
-	OwnerKind Kind = "owner" // is permitted what its maker chose of OwnerMay
+	AgentKind   Kind = "agent"   // sends events and does nothing else, ever
+	OwnerKind   Kind = "owner"   // is permitted what its maker chose of OwnerMay
+	EnrolKind   Kind = "enrol"   // makes laptops machines of the fleet
+	MachineKind Kind = "machine" // is such a machine; the fleet's book keeps it, no file
 )
 
 // most is all that a kind can ever be permitted.
@@ -34,6 +36,9 @@ func (k Kind) most() May {
 		return MayEvents
 	case OwnerKind:
 		return OwnerMay
+	case EnrolKind:
+		return MayEnrol
+	case MachineKind: // none in a file
 	}
 	return 0
 }
@@ -61,7 +66,7 @@ type Token struct {
 	Kind   Kind   `json:"kind"`
 	Tenant string `json:"tenant,omitempty"`
 	Name   string `json:"name"`
-	// May is what an owner is permitted. An agent has events, whatever it says.
+	// May is what an owner is permitted. Other kinds have what is theirs.
 	May May `json:"may"`
 	// Groups are those whose questions an owner answers.
 	Groups  []string  `json:"groups,omitempty"`
@@ -122,8 +127,8 @@ func (t *Tokens) add(want Token) (Token, error) {
 	var id [idDigits / 2]byte
 	_, _ = rand.Read(id[:])
 	want.ID, want.Created = hex.EncodeToString(id[:]), t.now().UTC().Truncate(time.Second)
-	if want.Kind == AgentKind {
-		want.May = AgentKind.most()
+	if want.Kind != OwnerKind {
+		want.May = want.Kind.most()
 	}
 	if err := want.check(); err != nil {
 		return Token{}, err
@@ -197,7 +202,7 @@ func (t *Tokens) find(channel string, is func(Token) bool) (Identity, error) {
 func (o Token) check() error {
 	switch {
 	case o.Kind.most() == 0:
-		return fmt.Errorf("token %q: a token is for an agent or an owner, not for %q", o.Name, o.Kind)
+		return fmt.Errorf("token %q: a token is for an agent, an owner or to enrol laptops, not for %q", o.Name, o.Kind)
 	case o.May == 0 || o.May&^o.Kind.most() != 0:
 		return fmt.Errorf("token %q: the kind %s can be permitted %s, not %s", o.Name, o.Kind, o.Kind.most(), o.May)
 	case o.Name == "" || len(o.Name) > MaxTokenName || len(o.Certificate) > MaxTokenName:
@@ -205,7 +210,7 @@ func (o Token) check() error {
 	case len(o.Tenant) > journal.MaxTenantBytes:
 		return fmt.Errorf("token %q: a tenant has at most %d bytes", o.Name, journal.MaxTenantBytes)
 	case len(o.Groups) > maxTokenGroups || o.Kind != OwnerKind && len(o.Groups) > 0 || slices.Contains(o.Groups, ""):
-		return fmt.Errorf("token %q: an owner is in at most %d groups, an agent in none", o.Name, maxTokenGroups)
+		return fmt.Errorf("token %q: an owner is in at most %d groups, anybody else in none", o.Name, maxTokenGroups)
 	case len(o.ID) != idDigits:
 		return fmt.Errorf("token %q: its id has %d characters, want %d", o.Name, len(o.ID), idDigits)
 	case o.Hash.IsZero() == (o.Certificate == ""):

@@ -51,3 +51,7 @@ GRANT SELECT, INSERT, UPDATE ON $schema$.tombstones TO $eraser$;
 GRANT EXECUTE ON FUNCTION $schema$.sweep(bytea, bytea, bigint) TO $eraser$;
 
 GRANT SELECT ON $schema$.facts, $schema$.tombstones, $schema$.artifacts TO $reader$;
+
+GRANT SELECT, INSERT ON $schema$.machines, $schema$.machine_ends, $schema$.machine_forks, $schema$.mirror TO $writer$;
+GRANT SELECT, INSERT, UPDATE ON $schema$.machine_reports, $schema$.mirror_heads TO $writer$;
+GRANT SELECT ON $schema$.machine_ends, $schema$.machine_reports, $schema$.machine_forks, $schema$.mirror, $schema$.mirror_heads TO $reader$;

@@ -1,0 +1,147 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Machines answers laptops that joined the fleet, and people who ask about them.
+// What is said of [Owner] holds here, too; what a machine calls is about
+// who.Machine and nothing else.
+type Machines interface {
+	Enrol(ctx context.Context, who Identity, r *wire.EnrolRequest) (*wire.EnrolResponse, error)
+	ReportMachine(ctx context.Context, who Identity, r *wire.ReportMachineRequest) (*wire.ReportMachineResponse, error)
+	Mirrored(ctx context.Context, who Identity, r *wire.MirroredRequest) (*wire.MirroredResponse, error)
+	Upload(ctx context.Context, who Identity, r *wire.UploadRequest) (*wire.UploadResponse, error)
+	FetchBundle(ctx context.Context, who Identity, r *wire.FetchBundleRequest) (*wire.FetchBundleResponse, error)
+	LeaveFleet(ctx context.Context, who Identity, r *wire.LeaveFleetRequest) (*wire.LeaveFleetResponse, error)
+	ListMachines(ctx context.Context, who Identity, r *wire.ListMachinesRequest) (*wire.ListMachinesResponse, error)
+	RevokeMachine(ctx context.Context, who Identity, r *wire.RevokeMachineRequest) (*wire.RevokeMachineResponse, error)
+}
+
+const (
+	// MaxMachineBytes bounds what a machine sends at once: an upload with all that
+	// stands around its entries.
+	MaxMachineBytes = machines.MaxBytes + 1<<20
+	// maxMachinesInFlight bounds what all machines send at once. It is not the
+	// budget of events: laptops must not keep agents waiting.
+	maxMachinesInFlight = 8 * MaxMachineBytes
+)
+
+// NewMachineHandler serves the MachineService. Who calls must be in the request's
+// context; see [WithIdentity].
+func NewMachineHandler(m Machines, o Options) http.Handler {
+	_, next := wire.NewMachineServiceHandler(machineService{m}, codecs(),
+		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
+	service := wire.File_floodmark_v1_machine_proto.Services().ByName("MachineService")
+	return &guard{
+		next: next, methods: methodsOf(service), limit: MaxMachineBytes, opts: o,
+		budget: hookframe.NewBudget(maxMachinesInFlight), errors: connect.NewErrorWriter(codecs()),
+	}
+}
+
+// machineService is what Connect calls: it adds who is calling.
+type machineService struct{ m Machines }
+
+var _ wire.MachineServiceHandler = machineService{}
+
+func (s machineService) Enrol(ctx context.Context, r *wire.EnrolRequest) (*wire.EnrolResponse, error) {
+	return s.m.Enrol(ctx, IdentityOf(ctx), r)
+}
+
+func (s machineService) ReportMachine(ctx context.Context, r *wire.ReportMachineRequest) (*wire.ReportMachineResponse, error) {
+	return s.m.ReportMachine(ctx, IdentityOf(ctx), r)
+}
+
+func (s machineService) Mirrored(ctx context.Context, r *wire.MirroredRequest) (*wire.MirroredResponse, error) {
+	return s.m.Mirrored(ctx, IdentityOf(ctx), r)
+}
+
+func (s machineService) Upload(ctx context.Context, r *wire.UploadRequest) (*wire.UploadResponse, error) {
+	return s.m.Upload(ctx, IdentityOf(ctx), r)
+}
+
+func (s machineService) FetchBundle(ctx context.Context, r *wire.FetchBundleRequest) (*wire.FetchBundleResponse, error) {
+	return s.m.FetchBundle(ctx, IdentityOf(ctx), r)
+}
+
+func (s machineService) LeaveFleet(ctx context.Context, r *wire.LeaveFleetRequest) (*wire.LeaveFleetResponse, error) {
+	return s.m.LeaveFleet(ctx, IdentityOf(ctx), r)
+}
+
+func (s machineService) ListMachines(ctx context.Context, r *wire.ListMachinesRequest) (*wire.ListMachinesResponse, error) {
+	return s.m.ListMachines(ctx, IdentityOf(ctx), r)
+}
+
+func (s machineService) RevokeMachine(ctx context.Context, r *wire.RevokeMachineRequest) (*wire.RevokeMachineResponse, error) {
+	return s.m.RevokeMachine(ctx, IdentityOf(ctx), r)
+}
+
+// MachinePrefix begins every token of a machine. Its id follows, then the secret.
+const MachinePrefix = tokenPrefix + string(MachineKind) + "_"
+
+// machineDigits is how many characters a machine's id has.
+const machineDigits = 16
+
+// NewMachineToken draws an id and a token for a machine. Only the hash is kept.
+func NewMachineToken() (id machines.ID, text string, hash floodmark.Digest) {
+	var name [machineDigits / 2]byte
+	var secret [secretBytes]byte
+	// They never fail: the program ends if there is no randomness.
+	_, _ = rand.Read(name[:])
+	_, _ = rand.Read(secret[:])
+	id = machines.ID(hex.EncodeToString(name[:]))
+	text = MachinePrefix + string(id) + "_" + hex.EncodeToString(secret[:])
+	return id, text, sha256.Sum256([]byte(text))
+}
+
+// MachineFinder finds machines by their tokens, in the fleet's book.
+type MachineFinder struct {
+	Book machines.Book
+	// Has reports whether a tenant is known.
+	Has func(tenant string) bool
+}
+
+var _ People = MachineFinder{}
+
+// Find implements [People].
+func (f MachineFinder) Find(ctx context.Context, text string) (Identity, error) {
+	rest := strings.TrimPrefix(text, MachinePrefix)
+	id, secret, ok := strings.Cut(rest, "_")
+	if !ok || len(id) != machineDigits || len(secret) != 2*secretBytes {
+		return Identity{}, ErrNoToken
+	}
+	m, state, err := f.Book.Find(ctx, machines.ID(id))
+	if err != nil {
+		return Identity{}, noMachine(err)
+	}
+	hash := sha256.Sum256([]byte(text))
+	switch {
+	case subtle.ConstantTimeCompare(m.Token[:], hash[:]) != 1 || !f.Has(m.Tenant):
+		return Identity{}, ErrNoToken
+	case state != machines.Joined:
+		return Identity{Why: machines.WhyEnded}, ErrNoToken
+	}
+	return Identity{Tenant: m.Tenant, Name: "machine " + string(m.ID), Channel: ByMachine, May: MayMachine, Machine: string(m.ID)}, nil
+}
+
+// noMachine makes nobody of a machine that is not there; any other error is ours.
+func noMachine(err error) error {
+	if errors.Is(err, machines.ErrUnknown) {
+		return ErrNoToken
+	}
+	return err
+}

@@ -1,0 +1,194 @@
+package postgresjournal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A machineBook keeps laptops that joined the fleet. Each lies whole in one
+// database, which follows from its id.
+type machineBook struct{ j *Journal }
+
+var _ machines.Book = machineBook{}
+
+// Machines returns the book of laptops that lies beside the journal.
+func (j *Journal) Machines() machines.Book { return machineBook{j} }
+
+// of is where a machine lies.
+func (b machineBook) of(id machines.ID) *shard {
+	return b.j.of(journal.Session{ID: floodmark.SessionID("machine/" + id)})
+}
+
+// write runs a short transaction for a tenant, again where it was rolled back
+// because of somebody else.
+func (b machineBook) write(ctx context.Context, tenant string, s *shard, f func(context.Context, pgx.Tx) error) error {
+	if b.j.closed.Load() {
+		return journal.ErrClosed
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		err := s.write(ctx, func(c *pgx.Conn) error {
+			if err := actsAs(ctx, c, tenantList(tenant)); err != nil {
+				return err
+			}
+			return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return f(ctx, tx) })
+		})
+		if err == nil || errors.Is(err, machines.ErrUnknown) || ctx.Err() != nil {
+			return err
+		}
+		if o := outcomeOf(err); o != contended && o != unsent {
+			return err
+		}
+		if late := sleep(ctx, pause); late != nil {
+			return err
+		}
+	}
+}
+
+const enrolSQL = `INSERT INTO machines (tenant, id, name, enrolled_by, at, token, journal_key) VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (id) DO NOTHING`
+
+// Enrol implements [machines.Book].
+func (b machineBook) Enrol(ctx context.Context, m machines.Machine) error {
+	there := errors.New("there is one already")
+	err := b.write(ctx, m.Tenant, b.of(m.ID), func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, enrolSQL, []byte(m.Tenant), string(m.ID), m.Name, m.By, m.At.UnixNano(), m.Token[:], m.JournalKey)
+		if err == nil && tag.RowsAffected() == 0 {
+			return there
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("enrol machine %s: %w", m.ID, err)
+	}
+	return nil
+}
+
+const findMachineSQL = `
+SELECT m.tenant, m.name, m.enrolled_by, m.at, m.token, m.journal_key, coalesce(e.state, 'joined')
+FROM machines m LEFT JOIN machine_ends e ON e.tenant = m.tenant AND e.id = m.id WHERE m.id = $1`
+
+// Find implements [machines.Book].
+func (b machineBook) Find(ctx context.Context, id machines.ID) (m machines.Machine, state machines.State, err error) {
+	if b.j.closed.Load() {
+		return m, "", journal.ErrClosed
+	}
+	m.ID = id
+	var tenant, token []byte
+	var at int64
+	err = b.of(id).read(ctx, allTenants, func(ctx context.Context, c *pgxpool.Conn) error {
+		err := c.QueryRow(ctx, findMachineSQL, string(id)).Scan(&tenant, &m.Name, &m.By, &at, &token, &m.JournalKey, &state)
+		if errors.Is(err, pgx.ErrNoRows) {
+			tenant, err = nil, nil
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return machines.Machine{}, "", fmt.Errorf("find machine %s: %w", id, err)
+	case token == nil:
+		return machines.Machine{}, "", machines.ErrUnknown
+	}
+	m.Tenant, m.At, m.Token = string(tenant), time.Unix(0, at).UTC(), floodmark.Digest(token)
+	return m, state, nil
+}
+
+// hasMachine refuses who is not the tenant's.
+func hasMachine(ctx context.Context, tx pgx.Tx, tenant string, id machines.ID) error {
+	var there bool
+	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM machines WHERE tenant = $1 AND id = $2)", []byte(tenant), string(id)).Scan(&there)
+	if err == nil && !there {
+		return machines.ErrUnknown
+	}
+	return err
+}
+
+const endMachineSQL = `INSERT INTO machine_ends (tenant, id, state, ended_by, at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, id) DO NOTHING`
+
+// End implements [machines.Book].
+func (b machineBook) End(ctx context.Context, tenant string, id machines.ID, as machines.State, by string, at time.Time) error {
+	err := b.write(ctx, tenant, b.of(id), func(ctx context.Context, tx pgx.Tx) error {
+		if err := hasMachine(ctx, tx, tenant, id); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, endMachineSQL, []byte(tenant), string(id), string(as), by, at.UnixNano())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("end machine %s: %w", id, err)
+	}
+	return nil
+}
+
+const reportMachineSQL = `INSERT INTO machine_reports (tenant, id, seen, report) VALUES ($1, $2, $3, $4)
+ON CONFLICT (tenant, id) DO UPDATE SET seen = excluded.seen, report = excluded.report`
+
+// Report implements [machines.Book].
+func (b machineBook) Report(ctx context.Context, tenant string, id machines.ID, at time.Time, report []byte) error {
+	err := b.write(ctx, tenant, b.of(id), func(ctx context.Context, tx pgx.Tx) error {
+		if err := hasMachine(ctx, tx, tenant, id); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, reportMachineSQL, []byte(tenant), string(id), at.UnixNano(), notNull(report))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keep the report of machine %s: %w", id, err)
+	}
+	return nil
+}
+
+const listMachinesSQL = `
+SELECT m.id, m.name, m.enrolled_by, m.at, coalesce(e.state, 'joined'), coalesce(e.ended_by, ''), r.seen, r.report,
+    (SELECT count(*) FROM mirror_heads h WHERE h.tenant = m.tenant AND h.machine = m.id),
+    (SELECT coalesce(sum(h.entries), 0)::bigint FROM mirror_heads h WHERE h.tenant = m.tenant AND h.machine = m.id),
+    (SELECT count(*) FROM machine_forks f WHERE f.tenant = m.tenant AND f.id = m.id)
+FROM machines m
+LEFT JOIN machine_ends e ON e.tenant = m.tenant AND e.id = m.id
+LEFT JOIN machine_reports r ON r.tenant = m.tenant AND r.id = m.id
+WHERE m.tenant = $1`
+
+// List implements [machines.Book].
+func (b machineBook) List(ctx context.Context, tenant string) ([]machines.Status, error) {
+	if b.j.closed.Load() {
+		return nil, journal.ErrClosed
+	}
+	parts := make([][]machines.Status, len(b.j.shards))
+	err := b.j.each(func(i int, s *shard) error {
+		return s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+			rows, err := c.Query(ctx, listMachinesSQL, []byte(tenant))
+			if err != nil {
+				return err
+			}
+			parts[i], err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m machines.Status, err error) {
+				var at int64
+				var seen *int64
+				err = row.Scan(&m.ID, &m.Name, &m.By, &at, &m.State, &m.EndedBy, &seen, &m.Report, &m.Sessions, &m.Entries, &m.Forks)
+				m.Tenant, m.At = tenant, time.Unix(0, at).UTC()
+				if seen != nil {
+					m.Seen = time.Unix(0, *seen).UTC()
+				}
+				return m, err
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list machines: %w", err)
+	}
+	var list []machines.Status
+	for _, part := range parts {
+		list = append(list, part...)
+	}
+	return list, nil
+}
