@@ -102,7 +102,10 @@ func TestAClientIsAskedInItsWindow(t *testing.T) {
 	if asked.Decision.Verdict != floodmark.Confirm || asked.Ask == nil || !strings.Contains(asked.Ask.Text, "order") || asked.Ticket == "" {
 		t.Fatalf("%+v", asked)
 	}
-	for _, o := range h.r.d.desk.open {
+	h.r.d.desk.mu.Lock()
+	open := slices.Clone(h.r.d.desk.open)
+	h.r.d.desk.mu.Unlock()
+	for _, o := range open {
 		if o.Code == "" || strings.Contains(asked.Ask.Text+asked.Ask.Pick+asked.Line, o.Code) {
 			t.Error("the code is told")
 		}

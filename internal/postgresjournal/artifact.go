@@ -33,6 +33,15 @@ DELETE FROM artifacts a USING (
         AS x (owner, key, writer, version, body, tenant, session, seq)` + newSQL + `) g
 WHERE a.tenant = g.owner AND a.key = g.key AND a.session = g.writer AND a.seq <= g.version`
 
+// meetSQL locks the words a batch writes and removes, in the order in which all
+// writers meet them. Two sessions that take each other's word into their own would
+// wait for each other otherwise, until the server ends one of them after a second.
+const meetSQL = `
+SELECT FROM artifacts a JOIN unnest($1::bytea[], $2::bytea[], $3::bytea[]) AS x (owner, key, writer)
+    ON a.tenant = x.owner AND a.key = x.key AND a.session = x.writer
+ORDER BY a.key, a.tenant, a.session
+FOR UPDATE OF a`
+
 const artifactsSQL = `
 SELECT a.key, a.session, a.seq, a.body FROM artifacts a WHERE a.tenant = $1 AND a.key = ANY($2::bytea[])`
 
@@ -58,6 +67,9 @@ func (a *args) queueArtifacts(b *pgx.Batch) {
 		} else {
 			left = append(left, x)
 		}
+	}
+	if len(gone) > 0 {
+		b.Queue(meetSQL, a.artifactColumns(a.artifacts)[:3]...)
 	}
 	if len(left) > 0 {
 		b.Queue(leaveSQL, a.artifactColumns(left)...)

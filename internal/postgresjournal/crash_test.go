@@ -104,6 +104,7 @@ func TestNothingIsLostWhenBackendsAreKilled(t *testing.T) {
 }
 
 func TestNothingIsLostWhenTheServerIsKilled(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	j := open(t, s.dsn, Options{Schema: "kept"})
 	crowd := newCrowd(t, j, 16)
@@ -120,6 +121,7 @@ func TestNothingIsLostWhenTheServerIsKilled(t *testing.T) {
 // A wait for a replica that is cancelled looks like success: the row is there,
 // but only here. One that is terminated looks like a failure, and is there too.
 func TestCancelledWaitForAReplicaIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	j := open(t, s.dsn, Options{Schema: "kept", Timeout: 2 * time.Second, Writers: 4})
 	for _, how := range []string{"pg_cancel_backend", "pg_terminate_backend"} {
@@ -248,6 +250,7 @@ func TestGivenUpBeforeItsTurnIsNotWritten(t *testing.T) {
 // After a failover the old primary still answers, and hangs. It is left for the
 // new one, and not returned to although the DSN names it first.
 func TestPrimaryThatHangsIsLeft(t *testing.T) {
+	t.Parallel()
 	old, promoted := newServer(t), newServer(t)
 	promoted.restartAsStandby()
 	c := connect(t, promoted.dsn)
@@ -283,6 +286,7 @@ func TestPrimaryThatHangsIsLeft(t *testing.T) {
 }
 
 func TestNothingIsLostWhenAStandbyTakesOver(t *testing.T) {
+	t.Parallel()
 	old := newServer(t)
 	next := newStandby(t, old)
 	old.set("synchronous_standby_names", "*")

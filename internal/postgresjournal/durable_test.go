@@ -46,6 +46,7 @@ func TestUnloggedTablesAreRefused(t *testing.T) {
 }
 
 func TestSettingsOfTheServerAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	j := open(t, s.dsn, Options{Schema: "kept", Timeout: time.Second})
 	one := record(t, session("s"), journal.Link{}, 1, "one")

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -179,4 +181,43 @@ func TestRefusedDoesNotFailItsGroup(t *testing.T) {
 		})
 	}
 	appends.Wait()
+}
+
+// Two that take each other's word into their own, at the same time, wait for each
+// other in one order. Otherwise the server ends one of them after a second.
+func TestWordsOfTwoAreMetInOneOrder(t *testing.T) {
+	dsn := testDSN(t)
+	key := floodmark.DigestOf("x")
+	const turns = 25
+	deadlocks := func() int {
+		c := connect(t, dsn)
+		defer c.Close(context.Background())
+		return query[int](t, c, "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()")
+	}
+	before := deadlocks()
+	var both sync.WaitGroup
+	names := []floodmark.SessionID{"a", "b"}
+	for i, j := range nodes(t, 2, Options{Timeout: busyTimeout}) {
+		both.Go(func() {
+			var last journal.Link
+			for range turns {
+				r := record(t, journal.Session{ID: names[i]}, last, 1, "word")
+				last = r.Last()
+				b := batch(r)
+				b.Artifacts = []journal.Artifact{
+					{Key: key, Session: r.Session.ID, Seq: last.Seq, Body: []byte("word")},
+					{Key: key, Session: names[1-i], Seq: turns},
+				}
+				if err := j.Append(context.Background(), b); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	both.Wait()
+	time.Sleep(1100 * time.Millisecond) // the server counts within a second
+	if n := deadlocks() - before; n != 0 {
+		t.Errorf("the server ended %d of them", n)
+	}
 }

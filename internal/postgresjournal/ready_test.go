@@ -11,6 +11,7 @@ import (
 // A journal is ready while its server makes what is appended durable, which is
 // more than answering.
 func TestReady(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	j := open(t, s.dsn, Options{})
 	ready := func() error {

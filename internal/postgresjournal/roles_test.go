@@ -67,6 +67,7 @@ func (g guarded) as(t testing.TB, dsn string, tenants ...string) *pgx.Conn {
 
 // The same suite, as a monitor that has the rights it needs and no more.
 func TestJournalWithRoles(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes a while")
 	}

@@ -96,11 +96,10 @@ func (s *server) restartAsStandby() {
 
 func eventually(t testing.TB, ok func() bool) {
 	t.Helper()
-	for range 1000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("it did not happen")
 }

@@ -61,6 +61,7 @@ func sessionIn(r Range, name string) journal.Session {
 
 // The same suite, with sessions in three databases.
 func TestJournalInThreeDatabases(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes a while")
 	}
@@ -172,6 +173,7 @@ func TestUsedDatabaseHoldsAllShards(t *testing.T) {
 
 // What a node left prepared is ended by another, as the first database decided.
 func TestAbandonedBatches(t *testing.T) {
+	t.Parallel()
 	ranges := testRanges(t, 2)
 	j := openShards(t, ranges, Options{})
 	parent, child := sessionIn(ranges[0], "parent"), sessionIn(ranges[1], "child")
@@ -221,6 +223,7 @@ func lastOf(t testing.TB, j journal.Journal, s journal.Session) (last journal.Li
 // One of many wins, also where what they write lies in two databases and they
 // come from two sides.
 func TestOneWinnerInTwoDatabases(t *testing.T) {
+	t.Parallel()
 	ranges := testRanges(t, 2)
 	nodes := []*Journal{openShards(t, ranges, Options{}), openShards(t, ranges, Options{})}
 	a, b := sessionIn(ranges[0], "a"), sessionIn(ranges[1], "b")
@@ -257,6 +260,7 @@ func TestOneWinnerInTwoDatabases(t *testing.T) {
 }
 
 func TestDatabaseWithoutPreparedTransactions(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	if _, err := connect(t, s.dsn).Exec(t.Context(), "ALTER SYSTEM SET max_prepared_transactions = 0"); err != nil {
 		t.Fatal(err)

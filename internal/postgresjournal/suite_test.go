@@ -17,6 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const busyTimeout = time.Minute
 
 func TestJournal(t *testing.T) {
+	t.Parallel()
 	dsn := testDSN(t)
 	schemas := map[journal.Journal]string{}
 	journaltest.RunWith(t, journaltest.Options{
