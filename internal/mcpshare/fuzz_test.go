@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark/internal/mcpline"
 )
 
 // Whatever two clients and a server say, nothing falls over, and no client gets an
@@ -18,7 +20,7 @@ func FuzzShared(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h := New(Options{Name: "box"})
 		l := &line{
-			h: h, queue: make(chan jsonrpc.Message, maxServerQueue), ports: map[*port]bool{}, sent: map[jsonrpc.ID]*sent{}, tokens: map[string]*sent{},
+			Line: mcpline.New(nil, maxServerQueue), h: h, ports: map[*port]bool{}, sent: map[jsonrpc.ID]*sent{}, tokens: map[string]*sent{},
 			asked: map[jsonrpc.ID]*question{}, heard: map[string]map[*port]bool{}, tasks: map[string]*task{}, forms: map[string]*port{}, ghosts: map[*port]time.Time{},
 		}
 		h.line = l
@@ -49,8 +51,8 @@ func FuzzShared(f *testing.F) {
 					}
 				}
 			}
-			for len(l.queue) > 0 {
-				if r, ok := (<-l.queue).(*jsonrpc.Request); ok && strings.Count(string(r.Params), `"progressToken"`) > 1 && !strings.Contains(string(said), `\u`) && strings.Count(string(said), `"progressToken"`) < 2 {
+			for msg, more := l.Take(); more; msg, more = l.Take() {
+				if r, ok := msg.(*jsonrpc.Request); ok && strings.Count(string(r.Params), `"progressToken"`) > 1 && !strings.Contains(string(said), `\u`) && strings.Count(string(said), `"progressToken"`) < 2 {
 					t.Fatalf("two tokens: %s", r.Params)
 				}
 			}

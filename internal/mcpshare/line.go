@@ -3,21 +3,20 @@ package mcpshare
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/floodmark/floodmark/internal/mcpjson"
+	"github.com/floodmark/floodmark/internal/mcpline"
 )
 
 // A line is one life of the server. Its maps are guarded by the lock of the Hub.
 type line struct {
+	*mcpline.Line
+
 	h     *Hub
-	conn  mcp.Connection
-	queue chan jsonrpc.Message
 	since time.Time
 
 	alive bool                       // initialize was answered
@@ -77,55 +76,18 @@ func (h *Hub) run() {
 		h.ended(nil, err)
 		return
 	}
-	ctx, stop := context.WithCancelCause(h.ctx)
-	defer stop(nil)
 	l := &line{
-		h: h, conn: conn, queue: make(chan jsonrpc.Message, maxServerQueue), since: h.opts.Now(), ports: map[*port]bool{},
+		Line: mcpline.New(conn, maxServerQueue), h: h, since: h.opts.Now(), ports: map[*port]bool{},
 		sent: map[jsonrpc.ID]*sent{}, tokens: map[string]*sent{}, asked: map[jsonrpc.ID]*question{},
 		heard: map[string]map[*port]bool{}, tasks: map[string]*task{}, forms: map[string]*port{}, ghosts: map[*port]time.Time{},
 	}
 	h.mu.Lock()
 	h.line = l
 	h.mu.Unlock()
-	written, greeted := make(chan struct{}), make(chan struct{})
-	go func() { defer close(written); stop(l.write(ctx)) }()
-	go func() {
-		defer close(greeted)
-		if err := l.greet(limit, ctx); err != nil {
-			stop(err)
-		}
-	}()
-	stop(l.read(ctx))
-	_ = conn.Close() // how it ended is known already
-	<-written
-	<-greeted
-	why := context.Cause(ctx)
+	why := l.Run(h.ctx, func(ctx context.Context) error { return l.greet(limit, ctx) }, l.got)
 	h.ended(l, why)
 	if h.ctx.Err() == nil {
 		h.opts.Report("the server that clients share ended: " + why.Error())
-	}
-}
-
-func (l *line) write(ctx context.Context) error {
-	for {
-		select {
-		case msg := <-l.queue:
-			if err := l.conn.Write(ctx, msg); err != nil {
-				return fmt.Errorf("write: %w", err)
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-func (l *line) read(ctx context.Context) error {
-	for {
-		msg, err := l.conn.Read(ctx)
-		if err != nil {
-			return err
-		}
-		l.got(msg)
 	}
 }
 
@@ -152,20 +114,9 @@ func (l *line) greet(limit, ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var answer *jsonrpc.Response
-	select {
-	case answer = <-got:
-	case <-ctx.Done():
-		return nil // whoever ended it said why
-	case <-limit.Done():
-		return errors.New("it did not answer initialize in time")
-	}
-	if answer.Error != nil {
-		return fmt.Errorf("initialize: %w", answer.Error)
-	}
-	said, err := mcpjson.Fields(answer.Result)
+	said, err := mcpline.Hello(limit, ctx, got)
 	if err != nil {
-		return fmt.Errorf("initialize: %w", err)
+		return err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -203,12 +154,10 @@ func (l *line) done(id jsonrpc.ID) {
 // send queues a message. It does not wait: a server that reads nothing must not
 // hold up its clients.
 func (l *line) send(msg jsonrpc.Message) error {
-	select {
-	case l.queue <- msg:
+	if l.Send(msg) {
 		return nil
-	default:
-		return fmt.Errorf("server %q does not read what it is sent; try again later", l.h.opts.Name)
 	}
+	return fmt.Errorf("server %q does not read what it is sent; try again later", l.h.opts.Name)
 }
 
 // number returns an id nobody has. Its caller holds the lock.

@@ -1,0 +1,112 @@
+// Package mcpline is one connection to an MCP server, from its start to its end.
+// What is said on it is its owner's business.
+package mcpline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/floodmark/floodmark/internal/mcpjson"
+)
+
+// A Line is a connection with a queue of what is to be sent.
+type Line struct {
+	conn  mcp.Connection
+	queue chan jsonrpc.Message
+}
+
+// New returns a line with room for so many messages that wait to be sent.
+func New(conn mcp.Connection, room int) *Line {
+	return &Line{conn: conn, queue: make(chan jsonrpc.Message, room)}
+}
+
+// Send queues a message, or reports that there is no room. It does not wait: a
+// server that reads nothing must not hold up others.
+func (l *Line) Send(msg jsonrpc.Message) bool {
+	select {
+	case l.queue <- msg:
+		return true
+	default:
+		return false
+	}
+}
+
+// Take returns what would be sent next, where Run does not send it.
+func (l *Line) Take() (jsonrpc.Message, bool) {
+	select {
+	case msg := <-l.queue:
+		return msg, true
+	default:
+		return nil, false
+	}
+}
+
+// Run sends what is queued, hands every message that comes to got, one after the
+// other, and lets greet speak meanwhile. It returns when the line has ended, which
+// the end of ctx, an error of greet or one of the connection bring about, and says
+// why. Then the connection is closed and greet has returned.
+func (l *Line) Run(ctx context.Context, greet func(context.Context) error, got func(jsonrpc.Message)) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	written, greeted := make(chan struct{}), make(chan struct{})
+	go func() { defer close(written); stop(l.write(ctx)) }()
+	go func() {
+		defer close(greeted)
+		if err := greet(ctx); err != nil {
+			stop(err)
+		}
+	}()
+	stop(l.read(ctx, got))
+	_ = l.conn.Close() // how it ended is known already
+	<-written
+	<-greeted
+	return context.Cause(ctx)
+}
+
+func (l *Line) write(ctx context.Context) error {
+	for {
+		select {
+		case msg := <-l.queue:
+			if err := l.conn.Write(ctx, msg); err != nil {
+				return fmt.Errorf("write: %w", err)
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (l *Line) read(ctx context.Context, got func(jsonrpc.Message)) error {
+	for {
+		msg, err := l.conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		got(msg)
+	}
+}
+
+// Hello waits for the answer to initialize and takes it apart. limit ends the wait,
+// and so does ctx, the line's own end.
+func Hello(limit, ctx context.Context, got <-chan *jsonrpc.Response) (map[string]json.RawMessage, error) {
+	select {
+	case answer := <-got:
+		if answer.Error != nil {
+			return nil, fmt.Errorf("initialize: %w", answer.Error)
+		}
+		said, err := mcpjson.Fields(answer.Result)
+		if err != nil {
+			return nil, fmt.Errorf("initialize: %w", err)
+		}
+		return said, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx) // whoever ended it said why
+	case <-limit.Done():
+		return nil, errors.New("it did not answer initialize in time")
+	}
+}
