@@ -133,7 +133,7 @@ func (m *Monitor) PausedTenants() []string { return m.pauses.tenants() }
 func (m *Monitor) pauseOf(ctx context.Context, s journal.Session, key provenance.Key, at time.Time) floodmark.Pause {
 	now := m.cfg.Now()
 	if m.pauses.stale(s.Tenant, now, m.cfg.Limits.Poll) {
-		if _, err := m.readPauses(ctx, s.Tenant, key); err != nil {
+		if err := m.refreshPauses(ctx, s.Tenant, key); err != nil {
 			return floodmark.Pause{}
 		}
 	}
@@ -162,6 +162,8 @@ type pauses struct {
 	mu    sync.Mutex // guards all below
 	known map[string]*knownPauses
 	turns uint64 // how often something was forgotten: what was read before may be old
+	// readings are those under way, by tenant.
+	readings map[string]*pauseReading
 }
 
 // A knownPauses is what was read of one tenant, and when.
@@ -184,7 +186,9 @@ func keyOf(p floodmark.Pause) pauseKey {
 	return pauseKey{p.Session, p.From.UnixNano(), p.Until.UnixNano()}
 }
 
-func newPauses() *pauses { return &pauses{known: map[string]*knownPauses{}} }
+func newPauses() *pauses {
+	return &pauses{known: map[string]*knownPauses{}, readings: map[string]*pauseReading{}}
+}
 
 // stale reports whether a tenant's pauses have to be read again: another node
 // may have written.

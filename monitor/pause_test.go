@@ -1,8 +1,11 @@
 package monitor_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,5 +147,57 @@ func TestAnUnreadablePauseDoesNotHold(t *testing.T) {
 	}})
 	if !broken.enforced(t, "s", "c1") {
 		t.Error("a changed pause holds")
+	}
+}
+
+// countsPauses counts who reads pauses, and lets none through before it may.
+type countsPauses struct {
+	journal.Journal
+	read atomic.Int64
+	may  chan struct{}
+}
+
+func (c *countsPauses) Begin(ctx context.Context, s journal.Session) (journal.Start, error) {
+	if string(s.ID) == string(monitor.Pauses) {
+		c.read.Add(1)
+		<-c.may
+	}
+	return c.Journal.Begin(ctx, s)
+}
+
+// Whoever is judged while pauses are being read waits for that one reading, and
+// goes by what it found.
+func TestPausesAreReadOnceForAllWhoAreJudged(t *testing.T) {
+	counts := &countsPauses{Journal: journal.NewMemory(), may: make(chan struct{})}
+	close(counts.may)
+	d := newDesk(t, counts)
+	const sessions = 16
+	for i := range sessions {
+		poisoned(t, d, fmt.Sprint("s", i))
+	}
+	d.pause(t, "", time.Hour)
+	d.enforced(t, "s0", "c0")
+	d.move(time.Minute) // what was read is old now
+	counts.read.Store(0)
+	counts.may = make(chan struct{})
+	var all sync.WaitGroup
+	var enforced atomic.Int64
+	for i := range sessions {
+		all.Go(func() {
+			if d.enforced(t, fmt.Sprint("s", i), "c1") {
+				enforced.Add(1)
+			}
+		})
+	}
+	for counts.read.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	close(counts.may)
+	all.Wait()
+	if n := counts.read.Load(); n != 1 {
+		t.Errorf("pauses were read %d times, want once", n)
+	}
+	if n := enforced.Load(); n != 0 {
+		t.Errorf("%d of %d sessions did not hear of the pause", n, sessions)
 	}
 }
