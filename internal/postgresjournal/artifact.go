@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
@@ -41,9 +40,6 @@ SELECT FROM artifacts a JOIN unnest($1::bytea[], $2::bytea[], $3::bytea[]) AS x 
     ON a.tenant = x.owner AND a.key = x.key AND a.session = x.writer
 ORDER BY a.key, a.tenant, a.session
 FOR UPDATE OF a`
-
-const artifactsSQL = `
-SELECT a.key, a.session, a.seq, a.body FROM artifacts a WHERE a.tenant = $1 AND a.key = ANY($2::bytea[])`
 
 // An artifact with the number of the record that brought it.
 type artifact struct {
@@ -110,31 +106,12 @@ func (j *Journal) Artifacts(ctx context.Context, tenant string, keys []floodmark
 }
 
 func (s *shard) artifacts(ctx context.Context, tenant string, keys []floodmark.Digest) (found []journal.Artifact, err error) {
-	for some := range slices.Chunk(keys, maxPostings) {
-		list := make([][]byte, len(some))
-		for i := range some {
-			list[i] = some[i][:]
-		}
-		err := s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
-			rows, err := c.Query(ctx, artifactsSQL, []byte(tenant), list)
-			if err != nil {
-				return err
-			}
-			var key, session, body []byte
-			var seq int64
-			_, err = pgx.ForEachRow(rows, []any{&key, &session, &seq, &body}, func() error {
-				a := journal.Artifact{Tenant: tenant, Key: floodmark.Digest(key), Session: floodmark.SessionID(session), Seq: uint64(seq), Body: body}
-				if s.holds(journal.Session{Tenant: tenant, ID: a.Session}) {
-					found = append(found, a)
-				}
-				body = nil
-				return nil
-			})
-			return err
-		})
+	for some := range slices.Chunk(keys, maxAsked) {
+		more, err := s.lookups.find(ctx, tenant, some)
 		if err != nil {
 			return nil, err
 		}
+		found = append(found, more...)
 	}
 	return found, nil
 }

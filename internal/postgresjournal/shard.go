@@ -24,6 +24,7 @@ type shard struct {
 	primary primary
 	timeout time.Duration
 	queue   *queue
+	lookups *lookups
 }
 
 func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
@@ -50,12 +51,14 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 		return nil, fmt.Errorf("delete what was erased: %w", err)
 	}
 	s.queue = newQueue(opts.Queue, opts.Writers, s.settle)
+	s.lookups = newLookups(s.lookUp)
 	return s, nil
 }
 
 // close waits for what is being written, then for the connections.
 func (s *shard) close() {
 	s.queue.close()
+	s.lookups.close()
 	s.writers.Close()
 	s.readers.Close()
 }
