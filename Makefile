@@ -9,7 +9,7 @@ BENCH    ?= .
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-hook bench-mcp mutate soak release image docs stories tools proto
+.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-fleet bench-hook bench-mcp mutate soak release image docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,11 @@ bench-million: ## a node that knows 10,000, 100,000 and a million sessions: memo
 
 bench-precision: ## decisions with a megabyte of content seen, warm and cold, its bytes on disk, secrets, command lines; renews docs/evidence/precision.json
 	@go -C bench/journal run . -seed $(SEED) -precision -json ../../docs/evidence/precision.json
+
+# Eight PostgreSQL servers of Debian's packages on this machine, which it starts and stops.
+# With QUICK=1 it takes a minute or two and renews nothing.
+bench-fleet: ## whole decisions with a synchronous replica, on one, two and four databases; renews docs/evidence/fleet-bench.json
+	@go -C bench/journal run . -seed $(SEED) -fleet $(if $(QUICK),-quick,-rounds 13 -json ../../docs/evidence/fleet-bench.json)
 
 # Built as released. The monitor it starts for the first call lives in a namespace of its own.
 bench-hook: ## one hook call beside starting an empty program, and the first call that starts the monitor; renews docs/evidence/hook.json

@@ -1,7 +1,8 @@
 // Journal measures what being durable costs, on SQLite and PostgreSQL: the
 // whole decision beside the same engine with nothing to decide, beside bare
 // INSERTs, and beside a raw file. With -million it measures a node that knows
-// many sessions instead, with -precision a session that has seen a megabyte.
+// many sessions instead, with -precision a session that has seen a megabyte, with
+// -fleet a node with replicated databases.
 //
 // One JSON object for each figure goes to standard output. It is a module of
 // its own, because it reaches into both engines.
@@ -35,6 +36,8 @@ type options struct {
 	// stores stay in.
 	sizes, keep, program, plot string
 	only, precision            bool
+	// fleet measures replicated databases, quick only tries whether that works.
+	fleet, quick bool
 }
 
 // busy reports whether a node that knows many sessions is to take in results.
@@ -59,6 +62,8 @@ func main() {
 	flag.BoolVar(&o.only, "generate", false, "with -million: make the stores, measure nothing")
 	flag.StringVar(&o.program, "program", "../../bin/floodmark", "with -million: the floodmark to start")
 	flag.BoolVar(&o.precision, "precision", false, "measure decisions with a megabyte of content seen, and the readers of text, instead")
+	flag.BoolVar(&o.fleet, "fleet", false, "measure one, two and four databases with a synchronous replica each, instead")
+	flag.BoolVar(&o.quick, "quick", false, "with -fleet: a minute or two, to see that it runs; too short for figures")
 	flag.StringVar(&o.plot, "plot", "", "with -million: draw the growth to this SVG file")
 	flag.Parse()
 	o.rounds = max(o.rounds, leastRounds)
@@ -98,6 +103,9 @@ func run(ctx context.Context, o options) error {
 	}
 	if o.precision {
 		return precision(ctx, o)
+	}
+	if o.fleet {
+		return fleet(ctx, o)
 	}
 	return compare(ctx, o)
 }

@@ -55,6 +55,12 @@ type lane struct {
 	cpu     float64   // microseconds of this process, summed
 	events  int64
 	flushed int64
+
+	// meter, if there is one, looks at all that a slice uses, which is kept in used.
+	meter *meter
+	used  []usage
+	// length is how long a slice is; sliceTime if nothing is said.
+	length time.Duration
 }
 
 func newLane(name string, c contender, sessions int) *lane {
@@ -66,7 +72,7 @@ func newLane(name string, c contender, sessions int) *lane {
 }
 
 func (l *lane) reset() {
-	l.times, l.rates, l.cpu, l.events, l.flushed = nil, nil, 0, 0, 0
+	l.times, l.rates, l.cpu, l.events, l.flushed, l.used = nil, nil, 0, 0, 0, nil
 }
 
 func (l *lane) next() int {
@@ -96,17 +102,22 @@ func (l *lane) slice(ctx context.Context, inflight int) error {
 	if err := l.refill(ctx); err != nil {
 		return fmt.Errorf("%s: %w", l.name, err)
 	}
-	flushed, err := l.flushes(ctx, false)
+	flushed, err := l.counted(ctx, false)
 	if err != nil {
 		return err
 	}
 	runtime.GC() // nobody pays for the garbage of another
+	watched, err := l.watch(ctx)
+	if err != nil {
+		return err
+	}
+	length := cmp.Or(l.length, sliceTime)
 	before, used, began := len(l.times), cpuTime(), time.Now()
 	var workers sync.WaitGroup
 	failed := make(chan error, inflight)
 	for range inflight {
 		workers.Go(func() {
-			for time.Since(began) < sliceTime {
+			for time.Since(began) < length {
 				s := l.next()
 				start := time.Now()
 				if err := l.one(ctx, s); errors.Is(err, errSpent) {
@@ -126,13 +137,24 @@ func (l *lane) slice(ctx context.Context, inflight int) error {
 	if err := <-failed; err != nil {
 		return err
 	}
-	after, err := l.flushes(ctx, true)
 	events := len(l.times) - before
+	if err := watched(ctx, int64(events), inflight); err != nil {
+		return err
+	}
+	after, err := l.counted(ctx, true)
 	l.rates = append(l.rates, float64(events)/took.Seconds())
 	l.cpu += float64(used.Microseconds())
 	l.events += int64(events)
 	l.flushed += after - flushed
 	return err
+}
+
+// counted is how often the disk was waited for, unless a meter counts that.
+func (l *lane) counted(ctx context.Context, settle bool) (int64, error) {
+	if l.meter != nil {
+		return 0, nil
+	}
+	return l.flushes(ctx, settle)
 }
 
 // race runs all lanes in so many rounds.

@@ -123,10 +123,15 @@ func (s *server) bare(ctx context.Context, schema string, sessions int) (*barePo
 	if err := k.Close(); err != nil {
 		return nil, err
 	}
+	return s.bareIn(schema, sessions), nil
+}
+
+// bareIn inserts into tables that are there.
+func (s *server) bareIn(schema string, sessions int) *barePostgres {
 	b := &barePostgres{server: s, schema: schema, seqs: make([]int64, sessions), body: make([]byte, bareBytes)}
 	b.insert = "INSERT INTO " + pgx.Identifier{schema, "facts"}.Sanitize() +
 		" (tenant, session, seq, at, id, hash, kind, body) VALUES ($1, $2, $3, $4, nextval('" + schema + ".written'), $5, $6, $7)"
-	return b, nil
+	return b
 }
 
 func (b *barePostgres) refill(context.Context) error { return nil }

@@ -147,19 +147,26 @@ const inRaw = 16
 
 func newPrebuilt(ctx context.Context, k keeper, sessions int, life []journal.Batch, each int, first func(session int) int) (*prebuilt, error) {
 	p := &prebuilt{keeper: k, each: each, life: life, at: make([]int, sessions), links: make([]journal.Link, sessions), ready: make([][]journal.Batch, sessions)}
+	all := make(chan int, sessions)
 	for i := range sessions {
-		var past []journal.Batch
-		for range first(i) {
-			past = append(past, p.make(i))
-		}
-		for _, b := range merged(past) {
-			if err := k.Append(ctx, b); err != nil {
-				return nil, err
-			}
-			p.rows.Add(int64(len(b.Records[0].Entries)))
-		}
+		all <- i
 	}
-	return p, nil
+	close(all)
+	return p, together(8, func() error {
+		for i := range all {
+			var past []journal.Batch
+			for range first(i) {
+				past = append(past, p.make(i))
+			}
+			for _, b := range merged(past) {
+				if err := k.Append(ctx, b); err != nil {
+					return err
+				}
+				p.rows.Add(int64(len(b.Records[0].Entries)))
+			}
+		}
+		return nil
+	})
 }
 
 // make makes a session's next batch: the recorded one, in another chain. The

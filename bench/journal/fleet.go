@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// A scale is how large a measurement of the fleet is.
+type scale struct {
+	rounds   int
+	sessions int // of the comparison with one database
+	each     int // sessions for each database when there are several
+	length   time.Duration
+	sweep    []int // in flight, beside 64 and 256
+}
+
+func (o options) scale() scale {
+	if o.quick {
+		return scale{rounds: 2, sessions: 600, each: 300, length: 300 * time.Millisecond, sweep: []int{1, 16}}
+	}
+	return scale{rounds: o.rounds, sessions: 10_000, each: 2_500, length: sliceTime, sweep: []int{1, 4, 16}}
+}
+
+// perShard is how many are in flight for each database when there are several:
+// more databases are for more load.
+const perShard = 64
+
+// shardCounts are the numbers of databases that are compared.
+func shardCounts() []int { return []int{1, 2, 4} }
+
+// fleetFigures are what a run found.
+type fleetFigures struct {
+	Server string `json:"server"`
+	// Quick is a run that only shows that it can be run: too short to be believed.
+	Quick bool `json:"quick,omitempty"`
+	// Ratios are of one database with its synchronous replica.
+	Ratios []figure `json:"ratios"`
+	// Sweep are whole decisions by how many are in flight, with one database.
+	Sweep []sharded `json:"sweep"`
+	// Prebuilt are the same rows with nothing to decide.
+	Prebuilt []sharded `json:"prebuilt"`
+	// Shards are whole decisions with several databases, 64 in flight for each.
+	Shards []sharded `json:"shards"`
+	Flush  flushTime `json:"flush"`
+	Stored stored    `json:"stored"`
+}
+
+// fleet is the program that measures a node with replicated databases.
+func fleet(ctx context.Context, o options) error {
+	e := newEvidence(ctx, "bench-fleet", o)
+	e.Races = races
+	m, err := startPairs(ctx, filepath.Join("..", ".."), shardCounts()[len(shardCounts())-1])
+	if m != nil {
+		defer m.stop()
+	}
+	if err != nil {
+		return err
+	}
+	f := &fleetRun{machine: m, scale: o.scale(), random: rand.New(rand.NewPCG(o.seed, 1)), found: fleetFigures{Quick: o.quick}}
+	if err := m.pairs[0].pool.QueryRow(ctx, "SELECT current_setting('server_version')").Scan(&f.found.Server); err != nil {
+		return err
+	}
+	f.found.Server = "PostgreSQL " + f.found.Server
+	for _, step := range []func(context.Context) error{f.races, f.one, f.several} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if f.found.Flush, err = timeFlushes(m.parent); err != nil {
+		return err
+	}
+	e.Figures = f.found
+	if err := e.write(o.json); err != nil {
+		return err
+	}
+	enc := json.NewEncoder(os.Stdout)
+	enc.SetIndent("", "  ")
+	return enc.Encode(e)
+}
+
+// A fleetRun is one measurement under way.
+type fleetRun struct {
+	machine *fleetMachine
+	scale   scale
+	random  *rand.Rand
+	found   fleetFigures
+}
+
+// races lets racers append behind the same entry, over four databases: one wins.
+func (f *fleetRun) races(ctx context.Context) error {
+	k, err := f.machine.keeper(ctx, len(f.machine.pairs), "races")
+	if err != nil {
+		return err
+	}
+	return errors.Join(winners(ctx, k), k.Close())
+}
+
+// one compares whole decisions with prebuilt rows and bare INSERTs in one
+// database.
+func (f *fleetRun) one(ctx context.Context) error {
+	m := usualMix()
+	m.sessions = f.scale.sessions
+	kit, err := newKit(ctx, m)
+	if err != nil {
+		return err
+	}
+	var keepers [2]keeper
+	for i, name := range []string{"decision", "prebuilt"} {
+		if keepers[i], err = f.machine.keeper(ctx, 1, name); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(os.Stderr, "one database: prepare")
+	a, b, err := kit.pair(ctx, keepers[0], keepers[1])
+	if err != nil {
+		return err
+	}
+	bare, err := f.machine.bare(ctx, m.sessions)
+	if err != nil {
+		return err
+	}
+	c := newLane("bare", bare, m.sessions)
+	for i, l := range []*lane{a, b, c} {
+		l.length = f.scale.length
+		l.meter = &meter{pairs: f.machine.pairs[:1], database: []string{"decision", "prebuilt", "bare"}[i]}
+	}
+	comparisons := []comparison{{"fleet, " + wholeName, a, b, wholeGoals()}, {"fleet, " + bareName, a, c, bareGoals()}}
+	field := &field{engine: "fleet", lanes: []*lane{a, b, c}, comparisons: comparisons}
+	for _, n := range append(f.scale.sweep, 64, 256) {
+		lanes, rounds := []*lane{a, b}, max(2, f.scale.rounds/3)
+		if n >= 64 {
+			lanes, rounds = field.lanes, f.scale.rounds
+		}
+		if err := f.race(ctx, lanes, n, rounds); err != nil {
+			return err
+		}
+		f.found.Sweep = append(f.found.Sweep, a.sum(1, n))
+		f.found.Prebuilt = append(f.found.Prebuilt, b.sum(1, n))
+		if n < 64 {
+			continue
+		}
+		for _, c := range comparisons {
+			f.found.Ratios = append(f.found.Ratios, c.metered(n))
+		}
+	}
+	if f.found.Stored, err = f.machine.stored(ctx, "decision", a.acknowledged()); err != nil {
+		return err
+	}
+	if f.found.Quick {
+		return field.check(ctx, nil) // too short to count flushes by
+	}
+	return field.check(ctx, f.found.Ratios)
+}
+
+// race is a round that is not counted, then those that are.
+func (f *fleetRun) race(ctx context.Context, lanes []*lane, inflight, rounds int) error {
+	fmt.Fprintf(os.Stderr, "%d in flight\n", inflight)
+	if err := race(ctx, lanes, inflight, 1, f.random); err != nil {
+		return err
+	}
+	return race(ctx, lanes, inflight, rounds, f.random)
+}
+
+// several compares one, two and four databases, with as much to do for each.
+func (f *fleetRun) several(ctx context.Context) error {
+	var lanes []*lane
+	for _, n := range shardCounts() {
+		fmt.Fprintf(os.Stderr, "%d databases: prepare\n", n)
+		m := usualMix()
+		m.sessions = f.scale.each * n
+		kit, err := newKit(ctx, m)
+		if err != nil {
+			return err
+		}
+		database := fmt.Sprint("shards", n)
+		k, err := f.machine.keeper(ctx, n, database)
+		if err != nil {
+			return err
+		}
+		d, err := newDecider(ctx, k, m, kit.rules, kit.key)
+		if err != nil {
+			return err
+		}
+		l := newLane(database, d, m.sessions)
+		l.length, l.meter = f.scale.length, &meter{pairs: f.machine.pairs[:n], database: database}
+		lanes = append(lanes, l)
+	}
+	for i := range 1 + f.scale.rounds {
+		if i == 1 { // the first round is not counted
+			for _, l := range lanes {
+				l.reset()
+			}
+		}
+		for _, k := range f.random.Perm(len(lanes)) {
+			if err := lanes[k].slice(ctx, perShard*shardCounts()[k]); err != nil {
+				return err
+			}
+		}
+	}
+	for i, n := range shardCounts() {
+		s := lanes[i].sum(n, perShard*n)
+		s.compare(lanes[i], lanes[0])
+		rows, err := lanes[i].kept(ctx) // it fails if a database has another's session
+		if err != nil {
+			return fmt.Errorf("%d databases: %w", n, err)
+		}
+		if acks := lanes[i].acknowledged(); rows != acks {
+			return fmt.Errorf("%d databases: %d rows, but %d were acknowledged", n, rows, acks)
+		}
+		if s.Crossing != 0 {
+			return fmt.Errorf("%d databases: %d statements of transactions that cross them, want none", n, s.Crossing)
+		}
+		f.found.Shards = append(f.found.Shards, s)
+	}
+	return nil
+}
+
+// bare makes the table of bare INSERTs: one of a database of its own, with the
+// same columns and keys as facts had when the goal was set.
+func (m *fleetMachine) bare(ctx context.Context, sessions int) (*barePostgres, error) {
+	p := m.pairs[0]
+	dsn := fmt.Sprintf("host=%s user=postgres dbname=bare", p.dir)
+	if err := execAll(ctx, p.dsn, "CREATE DATABASE bare"); err != nil {
+		return nil, err
+	}
+	if err := execAll(ctx, dsn, "CREATE SCHEMA bare", "CREATE SEQUENCE bare.written",
+		`CREATE TABLE bare.facts (tenant bytea NOT NULL, session bytea NOT NULL, seq bigint NOT NULL, at bigint NOT NULL, id bigint NOT NULL,
+			hash bytea NOT NULL, kind text NOT NULL, body bytea NOT NULL, PRIMARY KEY (tenant, session, seq))`,
+		"CREATE INDEX ON bare.facts (tenant, id)"); err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = bareConnections
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return (&server{dsn: dsn, pool: pool}).bareIn("bare", sessions), nil
+}
