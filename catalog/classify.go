@@ -341,10 +341,10 @@ func (j *judge) undeclared(value string) {
 	var buf [24]string
 	if i := strings.IndexAny(value, ":="); i >= 0 && strings.HasPrefix(value[i+1:], "/") && !strings.HasPrefix(value[i+1:], "//") { // unix:/run/x.sock
 		s := j.catalog.paths.look(value[i+1:], j.base, j.at, buf[:])
-		j.guards |= s.guard & (isProtected | isSecret)
+		j.guards |= s.guard & (isProtected | isSecret | isPass)
 	}
 	s := j.catalog.paths.look(value, j.base, j.at, buf[:])
-	j.guards |= s.guard & (isProtected | isSecret)
+	j.guards |= s.guard & (isProtected | isSecret | isPass)
 }
 
 // prose reports a text of several words that does not begin as a path does.
@@ -442,9 +442,10 @@ func (j *judge) acts() bool {
 	return slices.ContainsFunc(j.use.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
 }
 
-// protect marks a call that touches something protected, reading aside.
+// protect marks a call that touches something protected, reading aside: but who
+// reads a pass can be the owner elsewhere.
 func (j *judge) protect() {
-	if j.guards&isProtected == 0 || !j.acts() {
+	if j.guards&isPass == 0 && (j.guards&isProtected == 0 || !j.acts()) {
 		return
 	}
 	j.use.PathKind, j.use.SelfProtected, j.use.Instructs = SelfProtected, true, false

@@ -237,6 +237,9 @@ func (j *judge) reads(e *shellscan.Effect) {
 	if e.Pattern && !e.Tree && aimed(e.Path) {
 		j.guards |= j.catalog.paths.mayBeSecret(&s)
 	}
+	if e.Pattern || e.Tree {
+		j.guards |= j.catalog.paths.passesIn(&s)
+	}
 }
 
 // aimed reports a pattern that is meant for certain names: not «*», which is
@@ -265,7 +268,7 @@ func (j *judge) loads(e *shellscan.Effect) {
 	}
 	j.use.Loads = list(j.use.Loads, e)
 	s := j.located(e)
-	j.guards |= s.guard & isSecret
+	j.guards |= s.guard & (isSecret | isPass)
 }
 
 // writes notes what it means that a command writes a file, or puts a folder
@@ -343,7 +346,7 @@ func (j *judge) mentioned(line string) {
 				return
 			}
 			s := j.catalog.paths.look(w, j.base, j.at, buf[:])
-			j.guards |= s.guard & (isProtected | isSecret)
+			j.guards |= s.guard & (isProtected | isSecret | isPass)
 			if j.catalog.paths.holdsProtected(&s, false) {
 				j.guards |= isProtected
 			}

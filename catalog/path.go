@@ -45,11 +45,12 @@ const (
 	isSecret
 	isInstructs
 	isProtected
+	isPass // opens the monitor's doors to whoever reads it
 )
 
 // guardLists are the lists by their names in a file.
 func guardLists() map[string]guard {
-	return map[string]guard{"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign}
+	return map[string]guard{"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign, "passes": isPass | isProtected | isSecret}
 }
 
 // pathGlob is one line of one list of paths.
@@ -65,6 +66,7 @@ type paths struct {
 	byWord    map[string][]int // by the longest literal segment
 	rest      []int            // without one
 	protected []int
+	passes    []int
 }
 
 func newPaths(globs []pathGlob) paths {
@@ -77,6 +79,9 @@ func newPaths(globs []pathGlob) paths {
 		}
 		if g.guard&isProtected != 0 {
 			p.protected = append(p.protected, i)
+		}
+		if g.guard&isPass != 0 {
+			p.passes = append(p.passes, i)
 		}
 	}
 	return p
@@ -206,7 +211,23 @@ func (ps *paths) mayBeSecret(s *spot) guard {
 			continue
 		}
 		if segs, ok := g.from(s); ok && meets(g.low, segs) {
-			return isSecret
+			return g.guard & (isSecret | isPass)
+		}
+	}
+	return 0
+}
+
+// passesIn reports whether reading a pattern or a tree inside the monitor's own
+// folders reads a pass. A wider tree holds keys of all sorts, which is asked about
+// when something leaves.
+func (ps *paths) passesIn(s *spot) guard {
+	if s.guard&isProtected == 0 {
+		return 0
+	}
+	for _, i := range ps.passes {
+		g := &ps.globs[i]
+		if segs, ok := g.from(s); ok && (meets(g.low, segs) || holds(g.low, segs)) {
+			return isPass | isProtected | isSecret
 		}
 	}
 	return 0

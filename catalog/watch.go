@@ -69,7 +69,7 @@ func (c *Catalog) Moved(getenv func(string) string) map[string][]string {
 	lists := map[string][]string{}
 	add := func(on guard, place string) {
 		for word, list := range guardLists() {
-			if on&list != 0 && !slices.Contains(lists[word], place) {
+			if on&list == list && !slices.Contains(lists[word], place) {
 				lists[word] = append(lists[word], place)
 			}
 		}

@@ -42,6 +42,9 @@ const (
 type Options struct {
 	// Token is sent with each call, over TLS only.
 	Token string
+	// Bearer returns the token to send with a call, for one that is renewed from
+	// time to time; it is used instead of Token. Its error ends the call.
+	Bearer func(context.Context) (string, error)
 	// TLS holds the authorities to believe and a client certificate, if any. Its
 	// MinVersion is raised to TLS 1.3.
 	TLS *tls.Config
@@ -76,7 +79,7 @@ func Dial(target string, o Options) (*Client, error) {
 	// Redirects are not followed: a token is for the daemon it was given for.
 	web := &http.Client{Transport: c.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	plain := connect.WithAcceptCompression("gzip", nil, nil)
-	token := connect.WithInterceptors(bearer(o.Token))
+	token := connect.WithInterceptors(bearer{o.Token, o.Bearer})
 	for _, base := range append([]string{base}, o.Also...) {
 		c.ways = append(c.ways, way{wire.NewHookServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxReplyBytes))})
 	}
@@ -99,7 +102,7 @@ func (c *Client) reach(target string, o Options) (string, error) {
 		if len(o.Also) > 0 {
 			return "", errors.New("dial floodmark: a local socket has one monitor behind it; other addresses are for https:// URLs")
 		}
-		if o.Token != "" {
+		if o.Token != "" || o.Bearer != nil {
 			return "", errors.New("dial floodmark: a token is for https:// URLs; a local socket knows its caller")
 		}
 		c.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -159,29 +162,62 @@ func refused(err error) (hook.Reply, error) {
 }
 
 // bearer adds a token to every call.
-type bearer string
-
-func (b bearer) set(h http.Header) {
-	if b != "" {
-		h.Set("Authorization", "Bearer "+string(b))
-	}
+type bearer struct {
+	text  string
+	fresh func(context.Context) (string, error)
 }
 
+func (b bearer) set(ctx context.Context, h http.Header) error {
+	text := b.text
+	if b.fresh != nil {
+		var err error
+		if text, err = b.fresh(ctx); err != nil {
+			return err
+		}
+	}
+	if text != "" {
+		h.Set("Authorization", "Bearer "+text)
+	}
+	return nil
+}
+
+// WrapUnary implements [connect.Interceptor].
 func (b bearer) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
-		b.set(r.Header())
+		if err := b.set(ctx, r.Header()); err != nil {
+			return nil, err
+		}
 		return next(ctx, r)
 	}
 }
 
+// WrapStreamingClient implements [connect.Interceptor].
 func (b bearer) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
 		conn := next(ctx, spec)
-		b.set(conn.RequestHeader())
+		if err := b.set(ctx, conn.RequestHeader()); err != nil {
+			return unsent{conn, err}
+		}
 		return conn
 	}
 }
 
+// WrapStreamingHandler implements [connect.Interceptor].
 func (b bearer) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return next
 }
+
+// unsent is a stream for which there is no token: nothing is sent on it.
+type unsent struct {
+	connect.StreamingClientConn
+	err error
+}
+
+// Send implements [connect.StreamingClientConn].
+func (u unsent) Send(any) error { return u.err }
+
+// CloseRequest implements [connect.StreamingClientConn].
+func (unsent) CloseRequest() error { return nil }
+
+// CloseResponse implements [connect.StreamingClientConn].
+func (unsent) CloseResponse() error { return nil }

@@ -19,7 +19,7 @@ func newApprove(c *console) *cobra.Command {
 	var offer int32
 	var during time.Duration
 	cmd := &cobra.Command{
-		Use:   "approve CODE",
+		Use:   "approve CODE|TICKET",
 		Short: "Say yes to what a question asks",
 		Long: `Approve the calls that a question shows, with the code that «floodmark pending» or
 «floodmark watch» shows at your terminal. The approval covers exactly what was
@@ -32,16 +32,20 @@ question printed, if it printed one. It ends earlier if new content lowers the
 session's mark.
 
 A question about a place that only others named also wants to hear that place: give
-it with --place.`,
+it with --place.
+
+With --fleet name the question by its TICKET. It is shown once more, and you say
+yes at your terminal.`,
 		Example: `  floodmark approve 0123abcd
   floodmark approve 0123abcd --offer 2
   floodmark approve 0123abcd --place shop.example
   floodmark approve 0123abcd --for 30m
-  floodmark approve 0123abcd --tool send_email`,
+  floodmark approve 0123abcd --tool send_email
+  floodmark approve t-0199aabb-ccdd --fleet floodmark.firm.example`,
 		Annotations: exits("it is approved", "it is not approved: the code is wrong, or the question has ended"),
-		Args:        needs("CODE"),
+		Args:        needs("CODE or TICKET"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
-			if !isCode(args[0]) {
+			if !isCode(args[0]) && p.fleet == "" {
 				return refuse("«floodmark pending"+p.flags()+"» shows it at your terminal", "%q is no code: a code has %d hex digits, such as 0123abcd", args[0], approval.CodeLength)
 			}
 			minutes, err := wholeMinutes(during)
@@ -49,11 +53,16 @@ it with --place.`,
 				return err
 			}
 			q := &wire.AnswerRequest{Verb: "approve", Code: args[0], Tool: tool, Minutes: minutes, Offer: offer, Picked: picked}
+			if p.fleet != "" {
+				q.Code, q.Ticket = "", args[0]
+				return c.approveAtFleet(cmd.Context(), p, q, format(cmd))
+			}
 			return c.answer(cmd.Context(), p, q, format(cmd))
 		}),
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().DurationVar(&during, "for", 0, "how long it holds, such as `30m`; at most 24h (default: until the turn ends)")
 	cmd.Flags().Int32Var(&offer, "offer", 0, "take the offer with this `NUMBER`, from 1 (default: the narrowest)")
 	cmd.Flags().StringVar(&picked, "place", "", "the `PLACE` it goes to, or its end, where the question asks for it")
@@ -74,6 +83,9 @@ both. A no needs no code. It beats a yes that was given before the call ran.`,
 		Args:        needs("CODE or TICKET"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
 			q := &wire.AnswerRequest{Verb: "deny", Ticket: args[0]}
+			if p.fleet != "" {
+				return c.denyAtFleet(cmd.Context(), p, q, format(cmd))
+			}
 			if isCode(args[0]) {
 				q = &wire.AnswerRequest{Verb: "deny", Code: args[0]}
 			}
@@ -82,6 +94,7 @@ both. A no needs no code. It beats a yes that was given before the call ran.`,
 		ValidArgsFunction: c.offerTickets(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	return cmd
 }
 
@@ -106,15 +119,20 @@ func (c *console) answer(ctx context.Context, p place, q *wire.AnswerRequest, fo
 	a, err := ask(ctx, c, p, (*desk).Answer, q)
 	if f, ok := errors.AsType[*failure](err); ok && f.code == exitUsage {
 		// The request was well formed, so what it names is not there any more.
-		return &failure{
-			code: exitNo, text: "no open question is called " + q.GetTicket() + q.GetCode() + ": it is answered, has ended, or never was",
-			hint: "«floodmark pending" + p.flags() + "» lists those that wait",
-		}
+		return noQuestion(q.GetTicket()+q.GetCode(), p)
 	}
 	if err != nil {
 		return err
 	}
 	return c.outcome(form, a.GetAnswered(), a.GetNotice()+whatFollows(q, a.GetAnswered()), func() error { return c.message(a) })
+}
+
+// noQuestion says that there is none of that name.
+func noQuestion(name string, p place) error {
+	return &failure{
+		code: exitNo, text: "no open question is called " + shorten(name) + ": it is answered, has ended, or never was",
+		hint: "«floodmark pending" + p.flags() + "» lists those that wait",
+	}
 }
 
 // whatFollows says what a yes does by itself, which is nothing yet.
@@ -149,7 +167,7 @@ func (c *console) outcome(form string, done bool, notice string, asMessage func(
 // offerTickets completes the questions that wait.
 func (c *console) offerTickets(p *place) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		d, err := c.desk(*p)
+		d, err := c.deskFor(cmd.Context(), *p)
 		if err != nil || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

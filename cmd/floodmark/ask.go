@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/people"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -31,6 +32,7 @@ type desk struct {
 	wire.OwnerServiceClient
 	place  place
 	socket string
+	fleet  people.Fleet // the one that is asked instead, if any
 	end    func()
 }
 
@@ -50,7 +52,7 @@ func (c *console) desk(p place) (*desk, error) {
 
 // ask asks the monitor one question and words what went wrong.
 func ask[Q, A any](ctx context.Context, c *console, p place, put func(*desk, context.Context, *Q) (*A, error), q *Q) (*A, error) {
-	d, err := c.desk(p)
+	d, err := c.deskFor(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +75,11 @@ func absent(err error) bool {
 // unanswered says why there is no answer. A name that is not known is wrong
 // input; everything else is a no.
 func (d *desk) unanswered(err error) error {
+	if d.atFleet() {
+		if said := d.unreached(err); said != nil {
+			return said
+		}
+	}
 	code := exitNo
 	switch connect.CodeOf(err) {
 	case connect.CodeNotFound, connect.CodeInvalidArgument:
@@ -116,6 +123,9 @@ func (p place) flags() string {
 	}
 	if p.system {
 		text += " --system"
+	}
+	if p.fleet != "" {
+		text += " --fleet " + shellWord(p.fleet)
 	}
 	return text
 }
@@ -207,7 +217,7 @@ func (c *console) offerSessions(p *place) func(*cobra.Command, []string, string)
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		d, err := c.desk(*p)
+		d, err := c.deskFor(cmd.Context(), *p)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

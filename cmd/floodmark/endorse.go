@@ -23,6 +23,9 @@ DIGEST is at least the first 8 digits; «floodmark show SESSION» lists them.`,
 		Annotations: exits("it is endorsed", "it is not endorsed"),
 		Args:        needsTwo("SESSION", "DIGEST"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if p.fleet != "" && !c.stdinTerminal { // here the monitor looks itself
+				return refuse("use a terminal that no agent was started from", "a person at a terminal must say this; a script cannot vouch for content")
+			}
 			q := &wire.EndorseRequest{Session: args[0], Digest: args[1]}
 			a, err := ask(cmd.Context(), c, p, (*desk).Endorse, q)
 			if err != nil {
@@ -33,6 +36,7 @@ DIGEST is at least the first 8 digits; «floodmark show SESSION» lists them.`,
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	return cmd
 }
 
@@ -60,6 +64,7 @@ vouch for.`,
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	return cmd
 }
 

@@ -45,6 +45,7 @@ ends on its day, or when you take it out of the policy.`,
 		}),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().StringVar(&q.Session, "session", "", "only approvals in this `SESSION`")
 	c.completeSession(cmd, &p)
 	cmd.AddCommand(newGrantsAdd(c), newGrantsEnd(c))
@@ -71,6 +72,7 @@ func newGrantsEnd(c *console) *cobra.Command {
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	return cmd
 }
 

@@ -51,6 +51,7 @@ it comes within an object that also says what it is.`,
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().Var(form, "format", "how to draw it: "+strings.Join(graphForms(), ", "))
 	cmd.Flags().StringVar(&file, "file", "", "write to this `FILE` instead of standard output")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")

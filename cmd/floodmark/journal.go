@@ -57,6 +57,7 @@ entry, with its whole hash and that of the entry before it.`,
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().Uint64Var(&after, "after", 0, "only entries behind this `NUMBER`")
 	return cmd
 }
@@ -85,13 +86,14 @@ stands there comes first. The bodies are as they were hashed.`,
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().StringVar(&file, "file", "", "write to this new `FILE` instead of standard output")
 	return cmd
 }
 
 // entries hands on what the monitor sends, piece by piece.
 func (c *console) entries(ctx context.Context, p place, q *wire.ExportRequest, take func(*wire.ExportResponse) error) error {
-	d, err := c.desk(p)
+	d, err := c.deskFor(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -188,6 +190,7 @@ says --yes.`,
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }

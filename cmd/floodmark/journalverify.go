@@ -47,13 +47,15 @@ program does it by itself, on the file of a monitor that does not run.`,
 		}),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().BoolVar(&offline, "offline", false, "read the file itself, while no monitor runs")
+	cmd.MarkFlagsMutuallyExclusive("offline", "fleet")
 	return cmd
 }
 
 // verifyOnline lets the monitor check.
 func (c *console) verifyOnline(ctx context.Context, p place) (*wire.VerifyReport, error) {
-	d, err := c.desk(p)
+	d, err := c.deskFor(ctx, p)
 	if err != nil {
 		return nil, err
 	}

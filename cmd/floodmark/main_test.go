@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/floodmark/floodmark/internal/people/oidctest"
 	"github.com/floodmark/floodmark/internal/telegram/bottest"
 )
 
@@ -37,6 +38,7 @@ var update = flag.Bool("update", false, "rewrite the pages and scripts that are 
 //	                     a server that answers webhooks, and its service.yaml
 //	pins DIR SERVER COMMAND FILE
 //	                     what a server says of itself; see mcpreview_test.go
+//	fleet VERB …         a network door with an identity provider; see fleet_test.go
 //	bot VERB …           a server that speaks Telegram's Bot API; see bot_test.go
 //
 // and as programs, with exec: floodmark-real, which is floodmark itself; «post SOCKET FILE», which sends
@@ -52,6 +54,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Values[lastKey{}] = &last{}
 			env.Values[botKey{}] = new(*bottest.Server)
+			env.Values[fleetKey{}] = new(*oidctest.Provider)
 			env.Values[followersKey{}] = map[string]*follower{}
 			env.Setenv("HOME", env.WorkDir+"/home")
 			return nil
@@ -59,7 +62,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"floodmark": s.floodmark(false), "terminal": s.floodmark(true),
 			"answers": s.answers, "tty": s.tty, "capture": s.capture,
-			"follow": s.follow, "pins": s.pins, "followed": s.followed, "bot": s.bot, "receiver": s.receiver,
+			"follow": s.follow, "pins": s.pins, "followed": s.followed, "bot": s.bot, "fleet": s.fleet, "receiver": s.receiver,
 			"code": s.code, "stdout2file": s.toFile, "get": s.get, "absent": s.absent,
 		},
 	})

@@ -99,6 +99,7 @@ with all others goes on being paused until all are resumed.`,
 		}),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().StringVar(&q.Session, "session", "", "only the pause of this `SESSION`")
 	c.completeSession(cmd, &p)
 	return cmd

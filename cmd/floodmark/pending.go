@@ -22,9 +22,13 @@ at the top: from which source, with which argument, they want to do what.
 
 Each question has a code. Whoever knows it can approve, so it is shown at a
 terminal only, never into a pipe or a file: what an agent can read, it could
-answer. A question that nobody answers in time is a no.`,
+answer. A question that nobody answers in time is a no.
+
+A fleet shows no codes: there the login proves who you are, and a question is
+answered by its ticket.`,
 		Example: `  floodmark pending
   floodmark pending --session codex:0199
+  floodmark pending --fleet floodmark.firm.example
   floodmark pending --output json | jq '.questions | length'`,
 		Annotations: exits("they are listed, if there are any", "no monitor runs"),
 		Args:        cobra.NoArgs,
@@ -50,6 +54,7 @@ answer. A question that nobody answers in time is a no.`,
 		}),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().StringVar(&q.Session, "session", "", "only questions of this `SESSION`")
 	c.completeSession(cmd, &p)
 	return cmd
@@ -69,29 +74,38 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 		if i > 0 {
 			p.b.WriteByte('\n')
 		}
-		left := q.GetExpires().AsTime().Sub(now)
-		p.painted(2, fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)), p.st.yellow)
-		if h := q.GetHeld(); h != nil {
-			p.line(4, "it is quiet: nobody is told of this before "+stamp(h)+"; you can answer it all the same")
-		}
-		if q.GetTwo() {
-			p.line(4, twoText(q))
-		}
-		for _, call := range q.GetCalls() {
-			for i, l := range cardLines(call) {
-				p.line(l.indent+4+2*min(i, 1), l.text)
-			}
-			askedText(p, call)
-		}
+		cardText(p, q, now)
 		approve := "the code to approve it is shown at a terminal only"
-		if q.GetCode() != "" {
-			approve = "floodmark approve " + q.GetCode() + where.flags()
+		name := q.GetCode()
+		if where.fleet != "" {
+			name = shellWord(q.GetTicket()) // there are no codes at a distance
+		}
+		if name != "" {
+			approve = "floodmark approve " + name + where.flags()
 			if picks(q) {
 				approve += " --place …"
 			}
 		}
 		p.line(4, "to deny:    floodmark deny "+shellWord(q.GetTicket())+where.flags())
 		p.line(4, "to approve: "+approve)
+	}
+}
+
+// cardText is one question.
+func cardText(p *sheet, q *wire.Question, now time.Time) {
+	left := q.GetExpires().AsTime().Sub(now)
+	p.painted(2, fmt.Sprintf("%s, session %s, ends in %s", q.GetTicket(), q.GetSession(), span(left)), p.st.yellow)
+	if h := q.GetHeld(); h != nil {
+		p.line(4, "it is quiet: nobody is told of this before "+stamp(h)+"; you can answer it all the same")
+	}
+	if q.GetTwo() {
+		p.line(4, twoText(q))
+	}
+	for _, call := range q.GetCalls() {
+		for i, l := range cardLines(call) {
+			p.line(l.indent+4+2*min(i, 1), l.text)
+		}
+		askedText(p, call)
 	}
 }
 

@@ -30,6 +30,7 @@ and where, and the old rules stay.`,
 		}),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	return cmd
 }
 

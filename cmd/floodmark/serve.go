@@ -50,6 +50,8 @@ file and nothing listens on the network.`,
 type place struct {
 	dir    string
 	system bool
+	// fleet is asked instead of the monitor here; see addFleet.
+	fleet string
 }
 
 // addPlace gives a command the flags that choose an installation.

@@ -43,6 +43,7 @@ about.`,
 		}),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "only sessions of this `AGENT`")
 	cmd.Flags().BoolVar(&q.Open, "open", false, "only sessions that have not ended")
 	cmd.Flags().Int32Var(&q.Limit, "limit", 50, "at most so many, up to 1000")

@@ -45,6 +45,7 @@ SESSION is a session's name, or the beginning of it if that is enough. With
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().BoolVar(&facts, "facts", false, "also tell every fact as it was written")
 	return cmd
 }

@@ -35,6 +35,7 @@ wrong, the old rules stay; what is wrong with the new ones is shown here.`,
 		}),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	return cmd
 }
 
@@ -50,11 +51,16 @@ type statusReport struct {
 	MCP string `json:"mcp,omitempty"`
 	// Logins are the MCP servers that want the owner to log in, a line for each.
 	Logins []string `json:"logins,omitempty"`
+	// Fleets are the owner's logins at fleets.
+	Fleets []fleetReport `json:"fleets,omitempty"`
 	// Clients are the programs here that use MCP servers, which may be agents.
 	Clients []clientReport `json:"clients"`
 }
 
 func (c *console) status(ctx context.Context, p place, form string) error {
+	if p.fleet != "" {
+		return c.fleetStatus(ctx, p, form)
+	}
 	d, err := c.desk(p)
 	if err != nil {
 		return err
@@ -72,7 +78,8 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 		return looked
 	}
 	if form == asJSON && (err == nil || absent(err)) {
-		return c.statusJSON(d, s, statusReport{Agents: agents, MCP: c.heldLine(p), Logins: c.loginLines(p), Clients: clients})
+		fleets, _ := c.loginsAt(p) // what is wrong with them is told to people
+		return c.statusJSON(d, s, statusReport{Agents: agents, MCP: c.heldLine(p), Logins: c.loginLines(p), Fleets: fleets, Clients: clients})
 	}
 	page := &sheet{st: c.outStyle()}
 	if err == nil {
@@ -87,11 +94,32 @@ func (c *console) status(ctx context.Context, p place, form string) error {
 		for _, line := range c.loginLines(p) {
 			page.painted(0, line+".", page.st.yellow)
 		}
+		for _, line := range c.fleetLines(p) {
+			page.line(0, line+".")
+		}
 		fmt.Fprint(c.stdout, page.String())
 	}
 	if err != nil {
 		return d.unanswered(err)
 	}
+	return nil
+}
+
+// fleetStatus says what a fleet is doing, as far as it is about whoever asks.
+func (c *console) fleetStatus(ctx context.Context, p place, form string) error {
+	s, err := ask(ctx, c, p, (*desk).Status, &wire.StatusRequest{})
+	switch {
+	case err != nil:
+		return err
+	case form == asJSON:
+		return c.message(s)
+	}
+	page := &sheet{st: c.outStyle()}
+	statusText(page, s, c.clock())
+	if s.GetTenant() != "" {
+		page.line(0, "You are of "+s.GetTenant()+".")
+	}
+	fmt.Fprint(c.stdout, page.String())
 	return nil
 }
 

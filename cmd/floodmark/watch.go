@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/wire"
@@ -21,7 +22,7 @@ watches, an agent that has to ask waits for the answer instead of being told no 
 once, as long as its own patience lasts.
 
 At a terminal you can answer: d or enter denies the question shown, a approves it
-after you have typed the code beside it, 2 and 3 take a wider offer in the same way,
+after you have typed the code beside it (at a fleet: the end of its ticket), 2 and 3 take a wider offer in the same way,
 up and down choose another question, q ends. Anywhere else each event is one line;
 with --output json one JSON object.`,
 		Example: `  floodmark watch
@@ -30,7 +31,7 @@ with --output json one JSON object.`,
 		Annotations: exits("you ended it", "no monitor runs, or it stopped"),
 		Args:        cobra.NoArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
-			d, err := c.desk(p)
+			d, err := c.deskFor(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
@@ -42,6 +43,7 @@ with --output json one JSON object.`,
 		}),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	cmd.Flags().StringVar(&q.Session, "session", "", "only what happens in this `SESSION`")
 	c.completeSession(cmd, &p)
 	return cmd
@@ -74,24 +76,48 @@ func (c *console) watchLines(ctx context.Context, d *desk, q *wire.WatchRequest,
 }
 
 // follow hands on what happens. It ends without an error when ctx does.
+// Where a fleet ends it because the token it was begun with has ended, it goes on
+// with the next one.
 func (d *desk) follow(ctx context.Context, q *wire.WatchRequest, take func(*wire.WatchResponse) error) error {
-	stream, err := d.Watch(ctx, q)
-	if err != nil {
-		return d.unanswered(err)
+	heard, err := d.followOnce(ctx, q, take)
+	for heard && d.atFleet() && connect.CodeOf(err) == connect.CodeUnauthenticated && ctx.Err() == nil {
+		heard, err = d.followOnce(ctx, q, take)
 	}
-	defer stream.Close() // whoever watches has seen all there was
-	for stream.Receive() {
-		if err := take(stream.Msg()); err != nil {
-			return err
-		}
-	}
-	switch err := stream.Err(); {
-	case ctx.Err() != nil || errors.Is(err, context.Canceled):
+	return d.over(ctx, err)
+}
+
+// over says why what streams has ended: nothing if whoever watches ended it.
+func (d *desk) over(ctx context.Context, err error) error {
+	var own *failure
+	left := ctx.Err() != nil || errors.Is(err, context.Canceled)
+	switch {
+	case errors.As(err, &own):
+		return err
+	case left:
 		return nil
 	case err != nil && !hungUp(err):
 		return d.unanswered(err)
 	}
+	if d.atFleet() {
+		return &failure{code: exitNo, text: d.fleet.Name + " hung up", hint: "run it again: another node may answer"}
+	}
 	return &failure{code: exitNo, text: "the monitor stopped", hint: "start it with «floodmark serve" + d.place.flags() + "»"}
+}
+
+// followOnce reports whether anything was heard, and why it ended.
+func (d *desk) followOnce(ctx context.Context, q *wire.WatchRequest, take func(*wire.WatchResponse) error) (heard bool, err error) {
+	stream, err := d.Watch(ctx, q)
+	if err != nil {
+		return false, err
+	}
+	defer stream.Close() // whoever watches has seen all there was
+	for stream.Receive() {
+		heard = true
+		if err := take(stream.Msg()); err != nil {
+			return heard, broken(err)
+		}
+	}
+	return heard, stream.Err()
 }
 
 // eventLine is one event on one line.

@@ -39,6 +39,9 @@ type watcher struct {
 	offer         int // which offer is taken, from 1; 0 is the narrowest
 	notice        string
 	err           error // why it ended
+	// fleet says that a fleet is asked, which shows no codes: the end of a ticket
+	// is typed instead, and who types it is proved by the login.
+	fleet bool
 	// answer sends an answer and comes back with answered.
 	answer func(*wire.AnswerRequest) tea.Cmd
 	// pending asks for all questions that wait.
@@ -180,7 +183,9 @@ func (w *watcher) key(name string) tea.Cmd {
 		}
 		switch {
 		case q == nil:
-		case q.GetCode() == "":
+		case w.fleet && !worded(q):
+			w.notice = "The node that answered does not have the words of this question; it can be denied, or asked again."
+		case w.word(q) == "":
 			w.notice = "The monitor does not show the code of this question here; the agent has to ask again."
 		default:
 			w.typing, w.typed, w.notice = true, "", ""
@@ -191,6 +196,17 @@ func (w *watcher) key(name string) tea.Cmd {
 		w.move(1)
 	}
 	return nil
+}
+
+// wordLength is how much of a ticket is typed.
+const wordLength = 6
+
+// word is what has to be typed to approve a question; empty if nobody can here.
+func (w *watcher) word(q *wire.Question) string {
+	if t := q.GetTicket(); w.fleet && len(t) >= wordLength {
+		return t[len(t)-wordLength:]
+	}
+	return q.GetCode()
 }
 
 // typeCode takes the keys of a code. Only the code that stands beside the
@@ -215,7 +231,7 @@ func (w *watcher) typeCode(name string) tea.Cmd {
 // wants to hear it.
 func (w *watcher) typedAll() tea.Cmd {
 	q := w.question()
-	if q == nil || !w.placing && (w.typed == "" || !approval.SameDigest(floodmark.DigestOf(w.typed), floodmark.DigestOf(q.GetCode()))) {
+	if q == nil || !w.placing && (w.typed == "" || !approval.SameDigest(floodmark.DigestOf(w.typed), floodmark.DigestOf(w.word(q)))) {
 		w.stopTyping("That is not the code; nothing was approved.")
 		return nil
 	}
@@ -224,6 +240,9 @@ func (w *watcher) typedAll() tea.Cmd {
 		return nil
 	}
 	r := &wire.AnswerRequest{Verb: "approve", Session: q.GetSession(), Code: q.GetCode(), Offer: int32(w.offer)}
+	if w.fleet {
+		r.Code, r.Ticket, r.Calls = "", q.GetTicket(), int32(len(q.GetCalls()))
+	}
 	if w.placing {
 		r.Picked = w.typed
 	}

@@ -23,7 +23,7 @@ func (c *console) watchScreen(ctx context.Context, d *desk, q *wire.WatchRequest
 		return d.unanswered(err) // before the screen is taken
 	}
 	ctx, stop := context.WithCancel(ctx)
-	w := &watcher{pauses: s.GetPauses(), st: c.outStyle(), now: c.clock, answer: answerBy(ctx, d), pending: pendingBy(ctx, d, q.GetSession())}
+	w := &watcher{fleet: d.atFleet(), pauses: s.GetPauses(), st: c.outStyle(), now: c.clock, answer: answerBy(ctx, d), pending: pendingBy(ctx, d, q.GetSession())}
 	screen := tea.NewProgram(w, tea.WithContext(ctx), tea.WithInput(c.stdin), tea.WithOutput(c.screen()))
 	var stream sync.WaitGroup
 	stream.Go(func() {
@@ -119,8 +119,8 @@ func (w *watcher) below(width int) string {
 			put(nil, "  ", pickText(call.GetPick()))
 		}
 	}
-	if q.GetCode() != "" {
-		put(nil, "  ", "code "+q.GetCode())
+	if word := w.word(q); word != "" {
+		put(nil, "  ", "code "+word)
 	}
 	put(nil, "", w.notice)
 	if w.placing {

@@ -47,6 +47,7 @@ first.`,
 		ValidArgsFunction: c.offerSessions(&p),
 	}
 	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
 	return cmd
 }
 

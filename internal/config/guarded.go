@@ -23,20 +23,14 @@ func (p Paths) Guarded() (*catalog.File, error) {
 	lists := shipped.Moved(os.Getenv)
 	globs := lists["selfProtected"]
 	add := func(place, below string) error {
-		full, err := filepath.Abs(place)
-		if err != nil {
-			return fmt.Errorf("guard %s: %w", place, err)
-		}
-		globs = append(globs, full+below)
-		if behind := followed(full); behind != full {
-			globs = append(globs, behind+below)
-		}
-		return nil
+		more, err := places(place, below)
+		globs = append(globs, more...)
+		return err
 	}
 	// Files one by one: the folder around them may be anybody's, as that of a
 	// policy is which the owner named.
 	for place, below := range map[string]string{
-		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Logins: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
+		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Logins: "*", p.Fleets: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
 		p.Keys: "/**", p.Witness: "/**", p.Originals: "/**",
 	} {
 		if err := add(place, below); err != nil {
@@ -55,11 +49,39 @@ func (p Paths) Guarded() (*catalog.File, error) {
 	}
 	slices.Sort(globs) // so that the same places are the same catalog
 	lists["selfProtected"] = slices.Compact(globs)
+	if lists["passes"], err = p.passes(); err != nil {
+		return nil, err
+	}
 	text, err := json.Marshal(map[string]any{"paths": lists})
 	if err != nil {
 		return nil, err
 	}
 	return catalog.Parse("this installation", text)
+}
+
+// passes are the files that open the monitor's doors to whoever has read them.
+func (p Paths) passes() (globs []string, err error) {
+	for _, one := range [][2]string{{p.Fleets, ""}, {p.Fleets, "*"}, {p.Logins, ""}, {p.Logins, "*"}, {p.Keys, "/**"}} {
+		more, err := places(one[0], one[1])
+		if err != nil {
+			return nil, err
+		}
+		globs = append(globs, more...)
+	}
+	slices.Sort(globs)
+	return slices.Compact(globs), nil
+}
+
+// places are a place by its name, and by what lies behind links.
+func places(place, below string) ([]string, error) {
+	full, err := filepath.Abs(place)
+	if err != nil {
+		return nil, fmt.Errorf("guard %s: %w", place, err)
+	}
+	if behind := followed(full); behind != full {
+		return []string{full + below, behind + below}, nil
+	}
+	return []string{full + below}, nil
 }
 
 // programs are this program and those installed beside it. Inside somebody

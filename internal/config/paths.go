@@ -36,6 +36,8 @@ type Paths struct {
 	Pins string
 	// Logins are the tokens that MCP servers gave the owner.
 	Logins string
+	// Fleets are the owner's logins at fleets.
+	Fleets string
 	// Checked is what the monitor's own check of every day found last.
 	Checked string
 	// Cards is which messages in Telegram show which questions; a bot's number
@@ -98,6 +100,7 @@ func under(config, data, state, runtime string) Paths {
 		Journal:     filepath.Join(data, "journal.db"),
 		Keys:        filepath.Join(data, "keys"),
 		Tokens:      filepath.Join(data, "tokens.json"),
+		Fleets:      filepath.Join(data, "fleets.json"),
 		Witness:     filepath.Join(state, "witness"),
 		Originals:   filepath.Join(state, "originals"),
 		Proofs:      filepath.Join(state, "proofs.json"),

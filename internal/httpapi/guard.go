@@ -33,6 +33,9 @@ type Options struct {
 	// MaxBody caps the time a caller may take to send its request; zero means
 	// [DefaultMaxBody].
 	MaxBody time.Duration
+	// Still is how often it is looked whether who listens to a stream is let in
+	// still; zero means [DefaultStill].
+	Still time.Duration
 	// Budget bounds the bytes of all events in flight, with those of other
 	// doors; nil means one of [hookframe.MaxInFlight] for this handler alone.
 	Budget *hookframe.Budget
@@ -124,6 +127,10 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, or(g.opts.MaxWait, DefaultMaxWait))
 		defer cancel()
+	} else {
+		var stop func()
+		ctx, stop = g.still(ctx, who, m.needs)
+		defer stop()
 	}
 	budget := g.budget
 	if g.shared && g.opts.Share != nil {
@@ -141,6 +148,10 @@ func refusal(who Identity, path string, needs May) error {
 	if who.May == 0 {
 		err := errors.New("nobody known: send «Authorization: Bearer fm_…» with a token that is neither revoked nor expired, or a client certificate that was admitted")
 		return connect.NewError(connect.CodeUnauthenticated, err)
+	}
+	if who.Channel == ByProvider {
+		return connect.NewError(connect.CodePermissionDenied,
+			fmt.Errorf("%s may not do this: it takes the role %s; whoever runs this monitor says which groups have it", who.Name, needs.Role()))
 	}
 	return connect.NewError(connect.CodePermissionDenied,
 		fmt.Errorf("%s may not call %s: it needs the permission %s and has %s; the owner must do this", who.Name, path, needs, who.May))

@@ -47,6 +47,20 @@ func permissions() []permission {
 // permitted: a method that forgot to say what it needs is closed.
 func (m May) Has(need May) bool { return need != 0 && m&need == need }
 
+// Role is the role of people that has the first of these permissions, as
+// service.yaml calls it.
+func (m May) Role() string {
+	for _, one := range []struct {
+		may  May
+		role string
+	}{{MayApprove, "approver"}, {MayPolicy, "policyAuthor"}, {MayAdmin, "admin"}, {MayEnrol, "laptop"}, {MayView, "viewer"}} {
+		if m&one.may != 0 {
+			return one.role
+		}
+	}
+	return "of a machine, which no person has"
+}
+
 // Words returns the set's words, in their order.
 func (m May) Words() []string {
 	words := []string{}

@@ -85,7 +85,8 @@ func Access(f Finders, o Options, next http.Handler) http.Handler {
 		if err != nil && !errors.Is(err, ErrNoToken) {
 			o.failed(r.URL.Path, err)
 		}
-		next.ServeHTTP(w, r.WithContext(WithIdentity(r.Context(), who)))
+		find := func() (Identity, error) { return f.identify(r) }
+		next.ServeHTTP(w, withStill(r.WithContext(WithIdentity(r.Context(), who)), find))
 	})
 }
 

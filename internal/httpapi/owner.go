@@ -84,7 +84,7 @@ func (c checked) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect
 		if err := unread(ctx); err != nil {
 			return connect.NewError(connect.CodeInvalidArgument, err)
 		}
-		return c.worded(conn.Spec().Procedure, next(ctx, conn))
+		return c.worded(conn.Spec().Procedure, noLonger(ctx, next(ctx, conn)))
 	}
 }
 

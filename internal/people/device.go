@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -172,10 +173,43 @@ func (l Login) Renew(ctx context.Context, roots *x509.CertPool, refresh string) 
 	}
 	defer f.Close()
 	t, err := f.config.TokenSource(f.ctx(ctx), &oauth2.Token{RefreshToken: refresh}).Token()
+	if said := (*oauth2.RetrieveError)(nil); err != nil && (!errors.As(err, &said) || said.ErrorCode == "") {
+		return Pass{}, fmt.Errorf("%w: %s", ErrUnreached, why(err, l.Issuer))
+	}
 	if err != nil {
 		return Pass{}, errors.New(refusal(err, l.Issuer))
 	}
 	return l.pass(t)
+}
+
+// End tells the provider that a login is used no more. It reports whether the
+// provider was told: not every one wants to hear it.
+func (l Login) End(ctx context.Context, roots *x509.CertPool, refresh string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	web := reach(l.Issuer, roots)
+	defer web.CloseIdleConnections()
+	found, err := oidc.NewProvider(oidc.ClientContext(ctx, web), l.Issuer)
+	if err != nil {
+		return false, fmt.Errorf("%w: %s", ErrUnreached, why(err, l.Issuer))
+	}
+	var said struct {
+		At string `json:"revocation_endpoint"`
+	}
+	if found.Claims(&said) != nil || CheckIssuer(said.At) != nil || refresh == "" {
+		return false, nil
+	}
+	form := url.Values{"token": {refresh}, "token_type_hint": {"refresh_token"}, "client_id": {l.ClientID}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, said.At, strings.NewReader(form.Encode()))
+	if err != nil {
+		return false, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	resp, err := web.Do(req)
+	if err != nil {
+		return false, fmt.Errorf("%w: %s", ErrUnreached, why(err, l.Issuer))
+	}
+	return resp.StatusCode == http.StatusOK, resp.Body.Close()
 }
 
 // pass takes the token a monitor wants: one that says who it is for the client

@@ -60,3 +60,16 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		"access_token": p.Sign(issued), "id_token": p.Sign(issued), "refresh_token": refresh, "token_type": "Bearer", "expires_in": 3600,
 	})
 }
+
+// revoke ends a refresh token.
+func (p *Provider) revoke(w http.ResponseWriter, r *http.Request) {
+	if p.broken(w) {
+		return
+	}
+	p.mu.Lock()
+	if r.FormValue("token") == p.refresh {
+		p.refresh = ""
+	}
+	p.mu.Unlock()
+	w.WriteHeader(http.StatusOK)
+}

@@ -54,6 +54,7 @@ func New() *Provider {
 	mux.HandleFunc("GET /keys", p.keySet)
 	mux.HandleFunc("POST /device", p.authorize)
 	mux.HandleFunc("POST /token", p.token)
+	mux.HandleFunc("POST /revoke", p.revoke)
 	p.server = httptest.NewServer(mux)
 	p.URL = p.server.URL
 	return p
@@ -150,7 +151,7 @@ func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	answer(w, http.StatusOK, map[string]any{
-		"issuer": p.URL, "jwks_uri": p.URL + "/keys", "token_endpoint": p.URL + "/token", "authorization_endpoint": p.URL + "/auth",
+		"issuer": p.URL, "jwks_uri": p.URL + "/keys", "token_endpoint": p.URL + "/token", "authorization_endpoint": p.URL + "/auth", "revocation_endpoint": p.URL + "/revoke",
 		"device_authorization_endpoint": p.URL + "/device", "response_types_supported": []string{"code"},
 		"subject_types_supported": []string{"public"}, "id_token_signing_alg_values_supported": []string{"ES256", "HS256", "none"},
 	})

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/floodmark/floodmark/wire"
+)
+
+// fleetTries is how often a fleet is asked for the words of a question: only the
+// node that asked it has them, and a balancer may lead to another one.
+const fleetTries = 8
+
+// approveAtFleet shows a question once more and approves what is shown, if a person
+// at a terminal says so. There are no codes at a distance: who says it is proved by
+// the login.
+func (c *console) approveAtFleet(ctx context.Context, p place, r *wire.AnswerRequest, form string) error {
+	if !c.stdinTerminal {
+		return refuse("use a terminal that no agent was started from", "a person at a terminal must say yes")
+	}
+	q, err := c.questionAt(ctx, p, r.GetTicket())
+	if err != nil {
+		return err
+	}
+	if !worded(q) {
+		return &failure{
+			code: exitNo, text: "the node that answered does not have the words of " + q.GetTicket() + ", and nobody should approve what is not shown",
+			hint: "try again, or wait until the agent asks again; you can deny it",
+		}
+	}
+	out := &sheet{st: c.errStyle()}
+	cardText(out, q, c.clock())
+	fmt.Fprint(c.stderr, out)
+	if err := c.confirm("Type yes to approve it: "); err != nil {
+		return err
+	}
+	r.Session, r.Ticket, r.Calls = q.GetSession(), q.GetTicket(), int32(len(q.GetCalls()))
+	return c.answer(ctx, p, r, form)
+}
+
+// denyAtFleet says no to a question of any node.
+func (c *console) denyAtFleet(ctx context.Context, p place, r *wire.AnswerRequest, form string) error {
+	q, err := c.questionAt(ctx, p, r.GetTicket())
+	if err != nil {
+		return err
+	}
+	r.Session = q.GetSession()
+	return c.answer(ctx, p, r, form)
+}
+
+// questionAt finds an open question of a fleet, with its words if they can be had.
+func (c *console) questionAt(ctx context.Context, p place, ticket string) (found *wire.Question, err error) {
+	for range fleetTries {
+		a, err := ask(ctx, c, p, (*desk).Pending, &wire.PendingRequest{})
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range a.GetQuestions() {
+			if q.GetTicket() == ticket {
+				found = q
+			}
+		}
+		if found == nil {
+			return nil, noQuestion(ticket, p)
+		}
+		if worded(found) {
+			break
+		}
+	}
+	return found, nil
+}
+
+// worded reports whether a question came with all its words.
+func worded(q *wire.Question) bool {
+	for _, call := range q.GetCalls() {
+		if len(call.GetCard()) == 0 {
+			return false
+		}
+	}
+	return len(q.GetCalls()) > 0
+}
+
+// confirm wants to hear yes.
+func (c *console) confirm(prompt string) error {
+	fmt.Fprint(c.stderr, prompt)
+	line, err := bufio.NewReader(io.LimitReader(c.stdin, 4096)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return unreadable("standard input", err)
+	}
+	if strings.TrimSpace(line) != "yes" {
+		return &failure{code: exitNo, text: "nothing was approved"}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/floodmark/floodmark/internal/people/oidctest"
+)
+
+type fleetKey struct{}
+
+// fleet plays what stands around a fleet for a script:
+//
+//	fleet open DIR            an identity provider, and the settings below DIR of a monitor with a
+//	                          network door; FLEET is its address, ca.crt signs it, ISSUER is the provider
+//	fleet person NAME GROUP…  who says yes at the provider from now on; without a name: no
+//	fleet ended FILE          the tokens in a file of logins have ended
+//	fleet down, fleet up      the provider is away, and back
+func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: fleet VERB …")
+	}
+	if args[0] == "open" {
+		openFleet(ts, ts.MkAbs(args[1]))
+		return
+	}
+	idp := *ts.Value(fleetKey{}).(**oidctest.Provider)
+	switch verb, args := args[0], args[1:]; verb {
+	case "person":
+		if len(args) == 0 {
+			idp.LogIn(nil)
+			return
+		}
+		c := idp.Claims("floodmark", time.Now())
+		c["sub"], c["groups"] = args[0], args[1:]
+		idp.LogIn(c)
+	case "ended":
+		text := ts.ReadFile(args[0])
+		ends := regexp.MustCompile(`"ends": "[^"]*"`)
+		ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ends.ReplaceAllString(text, `"ends": "2020-01-02T03:04:05Z"`)), 0o600))
+	case "down", "up":
+		idp.Down(verb == "down")
+	default:
+		ts.Fatalf("fleet %s?", verb)
+	}
+}
+
+func openFleet(ts *testscript.TestScript, dir string) {
+	idp := oidctest.New()
+	ts.Defer(idp.Close)
+	*ts.Value(fleetKey{}).(**oidctest.Provider) = idp
+	ts.Setenv("ISSUER", idp.URL)
+	door, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	address := door.Addr().String()
+	ts.Check(door.Close())
+	ts.Setenv("FLEET", "https://"+address)
+	ts.Setenv("DOOR", address)
+	config := filepath.Join(dir, "config")
+	ts.Check(os.MkdirAll(config, 0o700))
+	cert, key := filepath.Join(config, "door.crt"), filepath.Join(config, "door.key")
+	public, secret := doorCertificate(ts)
+	settings := fmt.Sprintf(`version: 1
+listen:
+  - {address: %q, certificate: %q, key: %q}
+people:
+  issuer: %s
+  clientId: floodmark
+  tenant: ""
+  scopes: [offline_access]
+  roles: {viewer: [engineering], approver: [oncall], policyAuthor: [security], admin: [platform]}
+`, address, cert, key, idp.URL)
+	ts.Check(errors.Join(os.WriteFile(cert, public, 0o600), os.WriteFile(key, secret, 0o600), os.WriteFile(ts.MkAbs("ca.crt"), public, 0o600),
+		os.WriteFile(filepath.Join(config, "service.yaml"), []byte(settings), 0o600)))
+}
+
+func doorCertificate(ts *testscript.TestScript) (public, secret []byte) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	ts.Check(err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "node.example"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	ts.Check(err)
+	data, err := x509.MarshalPKCS8PrivateKey(key)
+	ts.Check(err)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: data})
+}

@@ -1,0 +1,410 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/outward"
+	"github.com/floodmark/floodmark/internal/people"
+	"github.com/floodmark/floodmark/wire"
+)
+
+type loginFlags struct {
+	place
+	name, ca string
+	list     bool
+}
+
+// newLogin logs a person in at a fleet.
+func newLogin(c *console) *cobra.Command {
+	var f loginFlags
+	cmd := &cobra.Command{
+		Use:   "login URL",
+		Short: "Log in at a fleet, as yourself",
+		Long: `Log in at a fleet with the account you have at its identity provider. The command
+prints an address and a code: open the address in a browser, on any machine, see
+that it is your provider and that the code is the same, and say yes there.
+
+From then on the commands that take --fleet ask that fleet, as you: what you may do
+there follows from your groups. What the provider gave is kept in a file that is
+yours alone, shown to that fleet and to nobody else, and renewed when it ends, if
+the provider allows it (scope offline_access).
+
+Log in only at fleets you know: whoever runs one sees what you show it.`,
+		Example: `  floodmark login https://floodmark.firm.example:7443
+  floodmark login https://10.0.0.7:7443 --name test --ca firm-ca.crt
+  floodmark login --list
+  floodmark pending --fleet floodmark.firm.example`,
+		Annotations: exits("you are logged in, or with --list: somewhere", "you are not"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.list {
+				return cobra.NoArgs(cmd, args)
+			}
+			return needs("URL")(cmd, args)
+		},
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if f.list {
+				return c.listLogins(f.place, format(cmd))
+			}
+			return c.login(cmd.Context(), f, args[0])
+		}),
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	addPlace(cmd, &f.place)
+	cmd.Flags().StringVar(&f.name, "name", "", "what to call it here instead of by its host's `NAME`")
+	cmd.Flags().StringVar(&f.ca, "ca", "", "the `FILE` with whoever signs its certificate, if this machine does not trust it")
+	cmd.Flags().BoolVar(&f.list, "list", false, "list where you are logged in")
+	cmd.MarkFlagsMutuallyExclusive("list", "name")
+	cmd.MarkFlagsMutuallyExclusive("list", "ca")
+	return cmd
+}
+
+// newLogout ends that.
+func newLogout(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "logout NAME|URL",
+		Short: "Forget the login at a fleet",
+		Long: `Forget what the provider gave you when you logged in at a fleet, and tell the
+provider that it is no longer used, if it wants to hear that.`,
+		Example:     `  floodmark logout floodmark.firm.example`,
+		Annotations: exits("you are not logged in any more", "you were not"),
+		Args:        needs("NAME or URL"),
+		RunE:        guard(func(cmd *cobra.Command, args []string) error { return c.logout(cmd.Context(), p, args[0]) }),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return c.fleetNames(p), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+func (c *console) login(ctx context.Context, f loginFlags, address string) error {
+	if err := c.mayChange(ctx, f.place); err != nil {
+		return err
+	}
+	book, err := c.fleets(f.place)
+	if err != nil {
+		return err
+	}
+	fleet, err := c.newFleet(f, address)
+	if err != nil {
+		return err
+	}
+	if old, err := book.Find(fleet.URL); err == nil { // what was said the first time need not be said again
+		if f.name == "" {
+			fleet.Name = old.Name
+		}
+		if f.ca == "" {
+			fleet.Authority = old.Authority
+		}
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := c.discover(ctx, &fleet); err != nil {
+		return err
+	}
+	if err := apart(book, fleet); err != nil {
+		return err
+	}
+	if err := c.logIn(ctx, &fleet); err != nil {
+		return err
+	}
+	return c.keepLogin(ctx, f.place, book, fleet)
+}
+
+// newFleet is the one that was named, before anybody was asked.
+func (c *console) newFleet(f loginFlags, address string) (people.Fleet, error) {
+	at, err := people.FleetURL(address)
+	if err != nil {
+		return people.Fleet{}, refuse("", "%q: %s", shorten(address), err)
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return people.Fleet{}, err
+	}
+	fleet := people.Fleet{Name: f.name, URL: at, Since: c.clock().UTC().Truncate(time.Second)}
+	if fleet.Name == "" {
+		fleet.Name = u.Hostname()
+	}
+	if f.ca != "" {
+		data, err := c.read(f.ca)
+		if err != nil {
+			return people.Fleet{}, err
+		}
+		fleet.Authority = string(data)
+	}
+	if _, err := fleet.Door(); err != nil {
+		return people.Fleet{}, refuse("name a file with certificates (PEM)", "%s holds no certificate", f.ca)
+	}
+	return fleet, nil
+}
+
+// fleetTime bounds asking a fleet how one logs in there.
+const fleetTime = 10 * time.Second
+
+// discover asks a fleet how one logs in there.
+func (c *console) discover(ctx context.Context, fleet *people.Fleet) error {
+	pool, err := fleet.Door()
+	if err != nil {
+		return err
+	}
+	web := outward.Client(outward.Options{Roots: pool, DialTime: fleetTime, HeaderBytes: 64 << 10, HTTP2: true})
+	defer web.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, fleetTime)
+	defer cancel()
+	fleet.Login, err = people.Discover(ctx, web, fleet.URL)
+	var asked *url.Error
+	switch {
+	case err == nil:
+		return nil
+	case outward.Distrust(err) == outward.SignedByNobody:
+		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByNobody, hint: "name the file of who signs it with --ca"}
+	case outward.Distrust(err) != "":
+		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.Distrust(err)}
+	case errors.As(err, &asked):
+		return &failure{code: exitNo, text: "no fleet answers at " + fleet.URL, hint: "check the address and your network"}
+	}
+	return &failure{code: exitNo, text: "nobody logs in at " + fleet.URL + ": " + err.Error(), hint: "ask whoever runs it"}
+}
+
+// apart refuses a fleet whose logins would count at another one: whoever runs it
+// could use them there.
+func apart(book *people.Book, fleet people.Fleet) error {
+	list, err := book.List()
+	if err != nil {
+		return refuse("", "%s", err)
+	}
+	for _, other := range list {
+		if other.URL != fleet.URL && other.Login.Issuer == fleet.Login.Issuer && other.Login.ClientID == fleet.Login.ClientID && other.Login.Audience == fleet.Login.Audience {
+			return &failure{
+				code: exitNo, text: fleet.URL + " asks for the same logins as " + other.Name + " (" + other.URL + "), so whoever runs it could act as you there",
+				hint: "have it registered as a client of its own at the provider; if it is the same fleet at a new address, first run «floodmark logout " + shellWord(other.Name) + "»",
+			}
+		}
+		if other.Name == fleet.Name && other.URL != fleet.URL {
+			return refuse("choose another with --name", "%s is what you call %s already", fleet.Name, other.URL)
+		}
+	}
+	return nil
+}
+
+// logIn shows the code and waits for the yes.
+func (c *console) logIn(ctx context.Context, fleet *people.Fleet) error {
+	roots, err := fleet.Roots()
+	if err != nil {
+		return err
+	}
+	flow, err := fleet.Login.Begin(ctx, roots)
+	if err != nil {
+		return &failure{code: exitNo, text: fmt.Sprintf("not logged in: %s: %s", fleet.Login.Issuer, plain(err.Error())), hint: "try again, or ask whoever runs the fleet"}
+	}
+	defer flow.Close()
+	page := flow.Page
+	if flow.Ready != "" {
+		page = flow.Ready
+	}
+	fmt.Fprintf(c.stdout, "%s lets you log in at %s.\nOpen this, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n",
+		plain(fleet.URL), plain(fleet.Login.Issuer), plain(page), plain(flow.Code))
+	fleet.Pass, err = c.awaitYes(ctx, flow)
+	switch {
+	case ctx.Err() != nil:
+		return &failure{code: exitNo, text: "not logged in: you ended it", hint: "nothing was kept"}
+	case err != nil:
+		return &failure{code: exitNo, text: "not logged in: " + plain(err.Error()), hint: "nothing was kept; try again"}
+	}
+	return nil
+}
+
+// awaitYes waits, and says so at a terminal.
+func (c *console) awaitYes(ctx context.Context, flow *people.Flow) (people.Pass, error) {
+	done := make(chan struct{})
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for c.stderrTerminal {
+			fmt.Fprintf(c.stderr, "\rwaiting for your yes there; the code ends in %s\x1b[K", span(max(0, flow.Ends.Sub(c.clock()))))
+			select {
+			case <-done:
+				fmt.Fprint(c.stderr, "\r\x1b[K")
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	pass, err := flow.Wait(ctx)
+	close(done)
+	<-shown
+	return pass, err
+}
+
+// keepLogin tries the login at the fleet, and keeps it if it is good for anything
+// there.
+func (c *console) keepLogin(ctx context.Context, p place, book *people.Book, fleet people.Fleet) error {
+	p.fleet = fleet.Name
+	s, err := tryLogin(ctx, p, fleet)
+	if err != nil {
+		return err
+	}
+	if err := book.Keep(ctx, fleet); err != nil {
+		return refuse("", "%s", err)
+	}
+	who := fleet.Pass.Who()
+	if s.GetTenant() != "" {
+		who += ", of " + s.GetTenant()
+	}
+	fmt.Fprintf(c.stdout, "You are logged in at %s as %s.\n", plain(fleet.Name), plain(who))
+	if fleet.Pass.Refresh == "" {
+		c.say("it ends %s and is not renewed: the provider gave nothing to renew it with", fleet.Pass.Ends.Local().Format("2006-01-02 15:04"))
+	}
+	c.say("ask it with --fleet %s, as in «floodmark pending --fleet %s»", shellWord(fleet.Name), shellWord(fleet.Name))
+	return nil
+}
+
+func tryLogin(ctx context.Context, p place, fleet people.Fleet) (*wire.StatusResponse, error) {
+	d, err := fleetDesk(p, fleet, func(context.Context) (string, error) { return fleet.Pass.Token, nil })
+	if err != nil {
+		return nil, err
+	}
+	defer d.end()
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	s, err := d.Status(ctx, &wire.StatusRequest{})
+	if err != nil {
+		f, ok := errors.AsType[*failure](d.unanswered(err))
+		if !ok {
+			return nil, err
+		}
+		return nil, &failure{code: exitNo, text: "not logged in: " + f.text, hint: "nothing was kept; ask whoever runs the fleet"}
+	}
+	return s, nil
+}
+
+func (c *console) logout(ctx context.Context, p place, word string) error {
+	if err := c.mayChange(ctx, p); err != nil {
+		return err
+	}
+	book, err := c.fleets(p)
+	if err != nil {
+		return err
+	}
+	f, err := book.Find(word)
+	if errors.Is(err, people.ErrNoLogin) {
+		fmt.Fprintf(c.stdout, "You were not logged in at %s.\n", plain(shorten(word)))
+		return errNo
+	}
+	if err != nil {
+		return refuse("", "%s", err)
+	}
+	if err := book.Drop(ctx, f.Name); err != nil {
+		return refuse("", "%s", err)
+	}
+	told := false
+	if roots, err := f.Roots(); err == nil {
+		told, err = f.Login.End(ctx, roots, f.Pass.Refresh)
+		told = told && err == nil
+	}
+	if told {
+		fmt.Fprintf(c.stdout, "You are logged out at %s, and its provider was told.\n", plain(f.Name))
+		return nil
+	}
+	until := ""
+	if f.Pass.Ends.After(c.clock()) {
+		until = ", and the last token counts until " + f.Pass.Ends.Local().Format("15:04")
+	}
+	fmt.Fprintf(c.stdout, "You are logged out at %s here. Its provider was not told%s.\n", plain(f.Name), until)
+	return nil
+}
+
+// A fleetReport is a login for programs: fields are only added. It has no secret.
+type fleetReport struct {
+	Name    string    `json:"name"`
+	URL     string    `json:"url"`
+	Who     string    `json:"who"`
+	Issuer  string    `json:"issuer"`
+	Since   time.Time `json:"since"`
+	Ends    time.Time `json:"ends"`
+	Renewed bool      `json:"renewed"`
+}
+
+// over reports a login that is of no use any more.
+func (f fleetReport) over(now time.Time) bool { return !f.Renewed && !now.Before(f.Ends) }
+
+// loginsAt are the logins of an installation.
+func (c *console) loginsAt(p place) ([]fleetReport, error) {
+	book, err := c.fleets(p)
+	if err != nil {
+		return nil, err
+	}
+	list, err := book.List()
+	if err != nil {
+		return nil, refuse("", "%s", err)
+	}
+	reports := []fleetReport{}
+	for _, f := range list {
+		reports = append(reports, fleetReport{f.Name, f.URL, f.Pass.Who(), f.Login.Issuer, f.Since, f.Pass.Ends, f.Pass.Refresh != ""})
+	}
+	return reports, nil
+}
+
+func (c *console) listLogins(p place, form string) error {
+	list, err := c.loginsAt(p)
+	switch {
+	case err != nil:
+		return err
+	case form == asJSON:
+		return c.json(struct {
+			Fleets []fleetReport `json:"fleets"`
+		}{list})
+	case len(list) == 0:
+		c.say("you are logged in nowhere")
+		return errNo
+	}
+	st := c.outStyle()
+	head := cells("FLEET", "URL", "AS", "ENDS")
+	for i := range head {
+		head[i].paint = st.dim
+	}
+	rows := [][]cell{head}
+	for _, f := range list {
+		row := cells(f.Name, f.URL, f.Who, f.Ends.Local().Format("2006-01-02 15:04"))
+		switch {
+		case f.Renewed:
+			row[3].text = "renewed by itself"
+		case f.over(c.clock()):
+			row[3] = cell{"ended", st.red}
+		}
+		rows = append(rows, row)
+	}
+	out := &sheet{st: st}
+	out.table(0, rows)
+	fmt.Fprint(c.stdout, strings.TrimLeft(out.String(), "\n"))
+	return nil
+}
+
+// fleetLines are the logins as «floodmark status» tells them.
+func (c *console) fleetLines(p place) (lines []string) {
+	list, err := c.loginsAt(p)
+	if err != nil {
+		return []string{"Logins at fleets: " + err.Error()}
+	}
+	for _, f := range list {
+		line := "You are logged in at " + f.Name + " (" + f.URL + ") as " + f.Who
+		if f.over(c.clock()) {
+			line = "Your login at " + f.Name + " has ended (floodmark login " + shellWord(f.URL) + p.flags() + ")"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

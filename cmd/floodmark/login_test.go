@@ -1,0 +1,37 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/people"
+)
+
+// A login that would count at another fleet is not made: whoever runs the second
+// one could use it at the first.
+func TestFleetsAreApart(t *testing.T) {
+	book := people.OpenBook(filepath.Join(t.TempDir(), "fleets.json"), time.Now)
+	first := people.Fleet{Name: "firm", URL: "https://fleet.example", Login: people.Login{Issuer: "https://login.example", ClientID: "floodmark"}}
+	if err := book.Keep(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	if err := apart(book, first); err != nil {
+		t.Errorf("logging in again: %v", err)
+	}
+	evil := first
+	evil.Name, evil.URL = "evil", "https://evil.example"
+	if err := apart(book, evil); err == nil || !strings.Contains(err.Error(), "could act as you there") {
+		t.Errorf("the same logins: %v", err)
+	}
+	other := evil
+	other.Login.ClientID = "other"
+	if err := apart(book, other); err != nil {
+		t.Errorf("a client of its own: %v", err)
+	}
+	other.Name = "firm"
+	if err := apart(book, other); err == nil {
+		t.Error("a name that is taken")
+	}
+}

@@ -1,0 +1,206 @@
+package people
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// The limits of the file of logins.
+const (
+	maxBook   = 4 << 20
+	maxFleets = 64
+	// MaxFleetName bounds what a fleet is called here.
+	MaxFleetName = 100
+	bookWait     = 10 * time.Second
+)
+
+// ErrNoLogin says that nobody is logged in there.
+var ErrNoLogin = errors.New("you are not logged in there")
+
+// A Fleet is one where a person is logged in.
+//
+// Rules for changing it: keys are only added, and a login without one must hold
+// for less.
+type Fleet struct {
+	// Name is what it is called here.
+	Name string `json:"-"`
+	// URL is where it answers. The pass is shown there and nowhere else.
+	URL string `json:"url"`
+	// Authority signs its certificate, as PEM; empty for those the machine trusts.
+	Authority string    `json:"authority,omitempty"`
+	Login     Login     `json:"login"`
+	Pass      Pass      `json:"pass"`
+	Since     time.Time `json:"since"`
+}
+
+// Door are who may have signed the fleet's own certificate; nil for those the
+// machine trusts.
+func (f Fleet) Door() (*x509.CertPool, error) {
+	if f.Authority == "" {
+		return nil, nil
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM([]byte(f.Authority)) {
+		return nil, errors.New("the file of the authority holds no certificate")
+	}
+	return pool, nil
+}
+
+// Roots are who may have signed its provider's certificate: those the machine
+// trusts, and the fleet's own authority.
+func (f Fleet) Roots() (*x509.CertPool, error) {
+	if f.Authority == "" {
+		return nil, nil
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool() // a machine without any
+	}
+	if !pool.AppendCertsFromPEM([]byte(f.Authority)) {
+		return nil, errors.New("the file of the authority holds no certificate")
+	}
+	return pool, nil
+}
+
+// A Book is the file with a person's logins. It is safe for concurrent use, also
+// by several processes.
+type Book struct {
+	path string
+	now  func() time.Time
+}
+
+// OpenBook returns the book at a path, where there need not be a file yet.
+func OpenBook(path string, now func() time.Time) *Book { return &Book{path: path, now: now} }
+
+type bookFile struct {
+	Version int              `json:"version"`
+	Fleets  map[string]Fleet `json:"fleets"`
+}
+
+// List returns all logins, by name.
+func (b *Book) List() ([]Fleet, error) {
+	f, err := b.read()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Fleet, 0, len(f.Fleets))
+	for name, one := range f.Fleets {
+		one.Name = name
+		list = append(list, one)
+	}
+	slices.SortFunc(list, func(a, b Fleet) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// Find returns the login with this name, or at this URL.
+func (b *Book) Find(word string) (Fleet, error) {
+	list, err := b.List()
+	if err != nil {
+		return Fleet{}, err
+	}
+	for _, f := range list {
+		if f.Name == word {
+			return f, nil
+		}
+	}
+	if at, err := FleetURL(word); err == nil {
+		for _, f := range list {
+			if f.URL == at {
+				return f, nil
+			}
+		}
+	}
+	return Fleet{}, ErrNoLogin
+}
+
+// Keep keeps a login, in the place of the one with its name.
+func (b *Book) Keep(ctx context.Context, f Fleet) error {
+	if f.Name == "" || len(f.Name) > MaxFleetName || !isName(f.Name) || strings.ContainsAny(f.Name, "/ ") {
+		return errors.New("keep the login: a name has 1 to 100 characters, without blanks and slashes")
+	}
+	return b.change(ctx, func(all map[string]Fleet) error {
+		all[f.Name] = f
+		if len(all) > maxFleets {
+			return fmt.Errorf("keep the login: there are %d already; log out somewhere first", maxFleets)
+		}
+		return nil
+	})
+}
+
+// Drop forgets the login with a name.
+func (b *Book) Drop(ctx context.Context, name string) error {
+	return b.change(ctx, func(all map[string]Fleet) error {
+		delete(all, name)
+		return nil
+	})
+}
+
+func (b *Book) read() (*bookFile, error) {
+	f := &bookFile{Version: 1}
+	info, err := os.Lstat(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the logins: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("read the logins: others can read %s (mode %v): remove it, and log in anew", b.path, info.Mode())
+	}
+	data, err := wholefile.Read(b.path, maxBook)
+	if err != nil {
+		return nil, fmt.Errorf("read the logins: %w", err)
+	}
+	if err := json.Unmarshal(data, f); err != nil || f.Version != 1 {
+		return nil, fmt.Errorf("read the logins: %s cannot be read: remove it, and log in anew", b.path)
+	}
+	for name, one := range f.Fleets {
+		if at, err := FleetURL(one.URL); err != nil || at != one.URL || CheckIssuer(one.Login.Issuer) != nil {
+			return nil, fmt.Errorf("read the logins: %q in %s is damaged: remove the file, and log in anew", name, b.path)
+		}
+	}
+	return f, nil
+}
+
+// change changes the file while no other process does.
+func (b *Book) change(ctx context.Context, with func(map[string]Fleet) error) (err error) {
+	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+		return fmt.Errorf("write the logins: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, bookWait)
+	defer cancel()
+	free, err := wholefile.Lock(ctx, b.path+".lock")
+	if err != nil {
+		return fmt.Errorf("wait for the logins: %w", err)
+	}
+	defer func() { err = errors.Join(err, free()) }()
+	f, err := b.read()
+	if err != nil {
+		return err
+	}
+	if f.Fleets == nil {
+		f.Fleets = map[string]Fleet{}
+	}
+	if err := with(f.Fleets); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(f, "", " ")
+	if err != nil || len(data) > maxBook {
+		return errors.New("write the logins: they are too large")
+	}
+	if err := wholefile.Replace(b.path, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write the logins: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package people
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// hidden stands for a pass wherever one is printed.
+const hidden = "(secret)"
+
+// String hides it.
+func (Pass) String() string { return hidden }
+
+// GoString hides it.
+func (Pass) GoString() string { return hidden }
+
+// LogValue hides it.
+func (Pass) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// Who is what the token calls its person, to be shown. Whom it proves is for the
+// fleet to check.
+func (p Pass) Who() string {
+	var said struct {
+		Email string `json:"email"`
+		User  string `json:"preferred_username"`
+		Sub   string `json:"sub"`
+	}
+	parts := strings.Split(p.Token, ".")
+	if len(parts) != 3 {
+		return ""
+	}
+	data, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(data, &said) != nil {
+		return ""
+	}
+	for _, name := range []string{said.Email, said.User, said.Sub} {
+		if name != "" && len(name) <= MaxClaimBytes && isName(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// FleetURL is the one way to write a fleet's address. Nothing but https is safe:
+// whoever answers there is shown the pass.
+func FleetURL(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil || !isName(text) || len(text) > MaxClaimBytes || u.Scheme != "https" || u.Host == "" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" {
+		return "", errors.New("want an address such as https://floodmark.firm.example:7443; nothing but https is safe")
+	}
+	if u.Path = strings.TrimRight(u.Path, "/"); strings.Contains(u.Path, "..") || u.RawPath != "" {
+		return "", errors.New("want an address such as https://floodmark.firm.example:7443, without dots in its path")
+	}
+	host := strings.ToLower(u.Host)
+	return "https://" + strings.TrimSuffix(host, ":443") + u.Path, nil
+}
+
+// ErrOver says that a login has ended, and that no other token can be had without
+// the person.
+var ErrOver = errors.New("your login has ended")
+
+// ahead is how long before its end a token is replaced.
+const ahead = time.Minute
+
+// Token returns the token to show the fleet with this name: the one there is, or
+// another one if it ends soon and the provider gives one.
+func (b *Book) Token(ctx context.Context, name string) (string, error) {
+	f, err := b.Find(name)
+	if err != nil {
+		return "", err
+	}
+	if b.lasts(f, ahead) {
+		return f.Pass.Token, nil
+	}
+	if f.Pass.Refresh == "" {
+		if b.lasts(f, 0) {
+			return f.Pass.Token, nil
+		}
+		return "", ErrOver
+	}
+	renewed, err := b.renew(ctx, f)
+	if err != nil && b.lasts(f, 0) {
+		return f.Pass.Token, nil // it is good for a moment still
+	}
+	return renewed, err
+}
+
+func (b *Book) lasts(f Fleet, spare time.Duration) bool {
+	return f.Pass.Token != "" && b.now().Before(f.Pass.Ends.Add(-spare))
+}
+
+// renew gets another token, one process at a time: a provider may take a second
+// use of what renews for a theft.
+func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
+	wait, cancel := context.WithTimeout(ctx, askTime+bookWait)
+	defer cancel()
+	free, err := wholefile.Lock(wait, b.path+".renew.lock")
+	if err != nil {
+		return "", errors.New("others are renewing the login; try again")
+	}
+	defer func() { _ = free() }() // the system does at the latest
+	f, err := b.Find(old.Name)
+	switch {
+	case err != nil:
+		return "", err
+	case f.Pass.Token != old.Pass.Token && b.lasts(f, 0):
+		return f.Pass.Token, nil // somebody else has renewed it
+	}
+	roots, err := f.Roots()
+	if err != nil {
+		return "", err
+	}
+	if f.Pass, err = f.Login.Renew(ctx, roots, f.Pass.Refresh); err != nil {
+		if errors.Is(err, ErrUnreached) {
+			return "", err
+		}
+		return "", fmt.Errorf("%w: %w", ErrOver, err)
+	}
+	err = b.change(ctx, func(all map[string]Fleet) error {
+		if _, still := all[f.Name]; !still {
+			return ErrNoLogin // logged out meanwhile, which counts
+		}
+		all[f.Name] = f
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return f.Pass.Token, nil
+}
