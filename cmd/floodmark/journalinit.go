@@ -57,19 +57,9 @@ func (c *console) journalInit(ctx context.Context, f initFlags) error {
 		_, err := fmt.Fprint(c.stdout, postgresjournal.RolesSQL(""))
 		return err
 	}
-	databases, err := c.databases(f)
+	ranges, err := c.ranges(f)
 	if err != nil {
 		return err
-	}
-	var ranges []postgresjournal.Range
-	for _, d := range databases {
-		dsn := d.Store
-		if f.user != "" {
-			if dsn, err = asUser(dsn, f.user); err != nil {
-				return refuse("write postgres://user@host/database", "%s", err)
-			}
-		}
-		ranges = append(ranges, postgresjournal.Range{DSN: dsn, First: d.From, Last: d.To})
 	}
 	if err := postgresjournal.Init(ctx, ranges, postgresjournal.Options{}, f.roles); err != nil {
 		return refuse("connect as somebody who may make schemas and roles: --user", "%s", err)
@@ -80,6 +70,25 @@ func (c *console) journalInit(ctx context.Context, f initFlags) error {
 		c.say("let the monitor's login write, and erase if it shall: GRANT %s, %s TO …", r.Writer, r.Eraser)
 	}
 	return nil
+}
+
+// ranges are the databases a command is about, with who connects.
+func (c *console) ranges(f initFlags) ([]postgresjournal.Range, error) {
+	databases, err := c.databases(f)
+	if err != nil {
+		return nil, err
+	}
+	var ranges []postgresjournal.Range
+	for _, d := range databases {
+		dsn := d.Store
+		if f.user != "" {
+			if dsn, err = asUser(dsn, f.user); err != nil {
+				return nil, refuse("write postgres://user@host/database", "%s", err)
+			}
+		}
+		ranges = append(ranges, postgresjournal.Range{DSN: dsn, First: d.From, Last: d.To})
+	}
+	return ranges, nil
 }
 
 // databases are those a command is about.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -55,6 +56,7 @@ func TestJournalInit(t *testing.T) {
 			t.Error(&out)
 		}
 	}
+	listMonths(t, database, config.User)
 	there, err := pgx.Connect(t.Context(), strings.Replace(database, "nobody@", config.User+"@", 1))
 	if err != nil {
 		t.Fatal(err)
@@ -63,5 +65,20 @@ func TestJournalInit(t *testing.T) {
 	var owner string
 	if err := there.QueryRow(t.Context(), "SELECT tableowner FROM pg_tables WHERE schemaname = 'floodmark' AND tablename = 'facts'").Scan(&owner); err != nil || owner != "floodmark_owner" {
 		t.Errorf("facts belong to %q, %v", owner, err)
+	}
+}
+
+// listMonths looks at a database that is ready.
+func listMonths(t *testing.T, database, user string) {
+	t.Helper()
+	var out bytes.Buffer
+	home := t.TempDir()
+	console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return home }, dir: home, build: testBuild()}
+	if code := run(t.Context(), console, []string{"journal", "months", "--journal", database, "--user", user}); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, &out)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[1], "before ") || !strings.HasPrefix(lines[2], time.Now().UTC().Format("2006-01")) {
+		t.Error(&out)
 	}
 }

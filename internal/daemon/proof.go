@@ -24,6 +24,7 @@ type proof struct {
 	evidence   journal.Evidence
 	checkpoint *journal.Checkpointer
 	retention  *journal.Retention
+	tidy       func(context.Context, time.Time) (int, error) // nil where nothing is left of what was erased
 	every      time.Duration
 	now        func() time.Time
 	log        *slog.Logger
@@ -89,8 +90,18 @@ func (p *proof) erase(ctx context.Context) {
 			p.log.Error("erase old sessions", "error", err)
 		}
 		if err != nil || !did.More {
-			return
+			break
 		}
+	}
+	if p.tidy == nil {
+		return
+	}
+	dropped, err := p.tidy(ctx, p.now())
+	if err != nil && ctx.Err() == nil {
+		p.log.Error("let go of what erased sessions left", "error", err)
+	}
+	if dropped > 0 {
+		p.log.Info("months without a session are gone from the journal", "months", dropped)
 	}
 }
 

@@ -67,6 +67,9 @@ func (d *Daemon) openStore(ctx context.Context) error {
 			},
 		},
 	}
+	if j, ok := d.store.Journal.(*postgresjournal.Journal); ok {
+		d.proof.tidy = j.Tidy
+	}
 	return nil
 }
 

@@ -11,9 +11,11 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// args are a group of requests as columns.
+// args are what is written to one month, as columns.
 type args struct {
-	need int // records that must follow, or nothing is written
+	month month
+	bears bool // some sessions may begin
+	need  int  // records that must follow, or nothing is written
 
 	// One per record.
 	numbers  []int32
@@ -50,30 +52,14 @@ type content struct {
 	record int
 }
 
-func argsOf(requests []*request) *args {
-	a := &args{}
-	for _, r := range requests {
-		if len(r.batch.Records) > 1 {
-			a.need = len(r.batch.Records) // then it is alone
-		}
-		for _, c := range r.batch.Contents {
-			a.contents = append(a.contents, content{c, len(a.numbers)})
-		}
-		for _, left := range r.batch.Artifacts {
-			a.artifacts = append(a.artifacts, artifact{left, len(a.numbers)})
-		}
-		for i := range r.batch.Records {
-			a.add(&r.batch.Records[i])
-		}
-	}
-	slices.SortStableFunc(a.contents, func(x, y content) int {
+// sortContents brings contents into the order in which all writers meet them.
+func sortContents(list []content) {
+	slices.SortStableFunc(list, func(x, y content) int {
 		if n := bytes.Compare(x.Digest[:], y.Digest[:]); n != 0 {
 			return n
 		}
 		return bytes.Compare([]byte(x.Tenant), []byte(y.Tenant))
 	})
-	sortArtifacts(a.artifacts)
-	return a
 }
 
 func (a *args) add(r *journal.Record) {
@@ -114,60 +100,41 @@ func notNull(b []byte) []byte {
 	return b
 }
 
-// insert writes everything in one transaction and returns how many entries
-// there were. It returns only when the server has committed.
-func (a *args) insert(ctx context.Context, c *pgx.Conn) (int64, error) {
-	heard := noticesOf(c.PgConn())
-	tenants := heard.tenants
-	if heard.guarded {
-		tenants = a.tenantsOf()
+// bare reports whether there is nothing but entries that the database numbers.
+func (a *args) bare() bool {
+	return len(a.snapshots.seqs) == 0 && len(a.contents) == 0 && len(a.artifacts) == 0 && a.entryIDs == nil
+}
+
+// exec writes what is bare.
+func (a *args) exec(ctx context.Context, c *pgx.Conn, t *texts) (pgconn.CommandTag, error) {
+	switch {
+	case a.bears:
+		return c.Exec(ctx, t.bear, a.many()...)
+	case len(a.entrySeqs) == 1:
+		return c.Exec(ctx, t.insertOne, a.one()...)
 	}
-	act := tenants != heard.tenants
-	if !act && len(a.snapshots.seqs) == 0 && len(a.contents) == 0 && len(a.artifacts) == 0 && a.entryIDs == nil {
-		var tag pgconn.CommandTag
-		var err error
-		if len(a.entrySeqs) == 1 {
-			tag, err = c.Exec(ctx, insertOneSQL, a.one()...)
-		} else {
-			tag, err = c.Exec(ctx, insertSQL, a.many()...)
-		}
-		return tag.RowsAffected(), err
-	}
-	// Statements sent together without a begin are one transaction.
-	var batch pgx.Batch
-	if act {
-		heard.tenants = otherTenants
-		batch.Queue(actSQL, tenants)
-	}
-	if a.entryIDs == nil {
-		batch.Queue(insertSQL, a.many()...)
-	} else {
-		batch.Queue(insertAtSQL, append(a.many(), a.entryIDs)...)
+	return c.Exec(ctx, t.insert, a.many()...)
+}
+
+// queue adds what writes all of it; the first statement adds the entries.
+func (a *args) queue(batch *pgx.Batch, t *texts) {
+	switch {
+	case a.entryIDs == nil && a.bears:
+		batch.Queue(t.bear, a.many()...)
+	case a.entryIDs == nil:
+		batch.Queue(t.insert, a.many()...)
+	case a.bears:
+		batch.Queue(t.bearAt, append(a.many(), a.entryIDs)...)
+	default:
+		batch.Queue(t.insertAt, append(a.many(), a.entryIDs)...)
 	}
 	if s := a.snapshots; len(s.seqs) > 0 {
-		batch.Queue(snapshotSQL, s.tenants, s.sessions, s.seqs, s.hashes, s.bodies)
+		batch.Queue(t.snapshot, s.tenants, s.sessions, s.seqs, s.hashes, s.bodies)
 	}
 	if len(a.contents) > 0 {
-		batch.Queue(contentSQL, a.contentColumns()...)
+		batch.Queue(t.content, a.contentColumns()...)
 	}
-	a.queueArtifacts(&batch)
-	results := c.SendBatch(ctx, &batch)
-	var tag pgconn.CommandTag
-	var err error
-	if act {
-		_, err = results.Exec()
-	}
-	if err == nil {
-		tag, err = results.Exec()
-	}
-	// The commit comes last, so its fate is known only here.
-	if closed := results.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		heard.tenants = tenants
-	}
-	return tag.RowsAffected(), err
+	a.queueArtifacts(batch, t)
 }
 
 func (a *args) one() []any {
@@ -196,16 +163,4 @@ func (a *args) contentColumns() []any {
 		bySeqs[i] = a.lastSeqs[c.record]
 	}
 	return []any{tenants, digests, postings, byTenants, bySessions, bySeqs}
-}
-
-// present tells for each record whether it is there.
-func (a *args) present(ctx context.Context, c *pgx.Conn) ([]bool, error) {
-	if err := actsAs(ctx, c, a.tenantsOf()); err != nil {
-		return nil, err
-	}
-	rows, err := c.Query(ctx, presentSQL, a.tenants, a.sessions, a.lastSeqs, a.lasts)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, pgx.RowTo[bool])
 }

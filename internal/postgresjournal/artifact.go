@@ -55,7 +55,7 @@ func sortArtifacts(list []artifact) {
 }
 
 // queueArtifacts adds what writes and removes words.
-func (a *args) queueArtifacts(b *pgx.Batch) {
+func (a *args) queueArtifacts(b *pgx.Batch, t *texts) {
 	var left, gone []artifact
 	for _, x := range a.artifacts {
 		if x.Gone() {
@@ -68,10 +68,10 @@ func (a *args) queueArtifacts(b *pgx.Batch) {
 		b.Queue(meetSQL, a.artifactColumns(a.artifacts)[:3]...)
 	}
 	if len(left) > 0 {
-		b.Queue(leaveSQL, a.artifactColumns(left)...)
+		b.Queue(t.leave, a.artifactColumns(left)...)
 	}
 	if len(gone) > 0 {
-		b.Queue(takeBackSQL, a.artifactColumns(gone)...)
+		b.Queue(t.takeBack, a.artifactColumns(gone)...)
 	}
 }
 

@@ -193,7 +193,7 @@ func TestLateBackendCannotOverwrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	mine, other := record(t, s, journal.Link{}, 1, "mine"), record(t, s, journal.Link{}, 1, "other")
-	if _, err := tx.Exec(t.Context(), insertOneSQL, argsOf([]*request{newRequest(batch(mine))}).one()...); err != nil {
+	if _, err := j.shards[0].writing([]*request{newRequest(batch(mine))}, nil).insert(t.Context(), tx.Conn()); err != nil {
 		t.Fatal(err)
 	}
 	// While it is not known whether the late one commits, nobody gets an answer.

@@ -13,12 +13,20 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// buriesSQL sets a tombstone if it names its session's last entry, or the
-// tombstone that is already there.
+// buriesSQL sets a tombstone if it names its session's last entry, in whatever
+// month that lies, or the tombstone that is already there.
 const buriesSQL = `
 INSERT INTO tombstones AS old (tenant, session, seq, hash, trust, secrecy, at, why, note)
 SELECT r.tenant, r.session, r.after, r.hash, $5::text, $6::text, $7::bigint, $8::text, $9::bytea
-FROM (VALUES ($1::bytea, $2::bytea, $3::bigint, $4::bytea)) AS r (tenant, session, after, hash)` + followsSQL + `
+FROM (VALUES ($1::bytea, $2::bytea, $3::bigint, $4::bytea)) AS r (tenant, session, after, hash)
+LEFT JOIN LATERAL (SELECT t.seq, t.hash FROM tombstones t
+    WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
+LEFT JOIN LATERAL (SELECT f.seq, f.hash FROM facts f
+    WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq >= r.after
+    ORDER BY f.seq DESC LIMIT 1) f ON true
+WHERE coalesce(t.seq, 0) <= r.after AND coalesce(f.seq, t.seq, 0) = r.after
+    AND coalesce(f.hash, t.hash, decode(repeat('00', 32), 'hex')) = r.hash
+    AND NOT EXISTS (SELECT FROM barrier)
 ON CONFLICT (tenant, session) DO UPDATE
 SET seq = excluded.seq, hash = excluded.hash, trust = excluded.trust, secrecy = excluded.secrecy,
     at = excluded.at, why = excluded.why, note = excluded.note, id = excluded.id, swept = false
@@ -29,11 +37,14 @@ const buriedSQL = `
 SELECT EXISTS (SELECT FROM tombstones
     WHERE tenant = $1 AND session = $2 AND seq = $3 AND hash = $4 AND note = $5)`
 
-// What a tombstone hides is deleted, then the tombstone is said to be swept.
-// Only the function may do that (migration 4).
+// What a tombstone hides is deleted, then the tombstone is said to be swept. Only
+// the function may do that (migration 4). What retention hides in a month goes with
+// the whole table, or is late if sessions live on there for long.
 const (
 	sweepSQL   = `SELECT sweep($1, $2, $3)`
-	unsweptSQL = `SELECT tenant, session, seq FROM tombstones WHERE NOT swept LIMIT 1000`
+	unsweptSQL = `SELECT tenant, session, seq FROM tombstones WHERE NOT swept AND (why <> 'retention' OR month = 0) LIMIT 1000`
+	lateSQL    = `SELECT tenant, session, seq FROM tombstones WHERE NOT swept AND month = $1 AND at < $2 LIMIT 1000`
+	waitsSQL   = `SELECT why = 'retention' AND month <> 0 FROM tombstones WHERE tenant = $1 AND session = $2`
 )
 
 // isDenied reports whether the role lacks a right.
@@ -114,7 +125,14 @@ func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone, doubt bool) err
 	if err != nil {
 		return err
 	}
-	if err := k.sweep(ctx, c); err != nil {
+	waits := false
+	if t.Why == journal.WhyRetention {
+		err = c.QueryRow(ctx, waitsSQL, k.tenant, k.session).Scan(&waits)
+	}
+	if err == nil && !waits {
+		err = k.sweep(ctx, c)
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", errAfterwards, err)
 	}
 	return nil
@@ -134,14 +152,15 @@ func (k stoneKey) sweep(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// sweepAll deletes what was hidden by somebody who died before deleting it.
-func (s *shard) sweepAll(ctx context.Context) error {
+// sweepAll deletes what was hidden by somebody who died before deleting it, or
+// what another statement finds.
+func (s *shard) sweepAll(ctx context.Context, find string, args ...any) error {
 	return s.write(ctx, func(c *pgx.Conn) error {
 		for {
 			if err := actsAs(ctx, c, allTenants); err != nil {
 				return err
 			}
-			rows, err := c.Query(ctx, unsweptSQL)
+			rows, err := c.Query(ctx, find, args...)
 			if err != nil {
 				return err
 			}

@@ -151,6 +151,7 @@ func openAll(ctx context.Context, ranges []Range, opts Options) (*Journal, error
 	}
 	background, stop := context.WithCancel(context.Background())
 	j.stop = stop
+	j.mending.Go(func() { j.prepareMonths(background) })
 	if len(ranges) > 1 {
 		j.mending.Go(func() { j.mend(background) })
 	}
@@ -260,9 +261,10 @@ func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journ
 			yield(journal.Head{}, fmt.Errorf("read heads: %w", err))
 			return
 		}
-		lists := make([]iter.Seq2[journal.Head, error], len(j.shards))
-		for i, s := range j.shards {
-			lists[i] = s.heads(ctx, after, end)
+		lists, err := j.lists(func(s *shard) ([]iter.Seq2[journal.Head, error], error) { return s.heads(ctx, after, end) })
+		if err != nil {
+			yield(journal.Head{}, fmt.Errorf("read heads: %w", err))
+			return
 		}
 		merged(lists, func(a, b journal.Mark) bool { return a < b }, yield)
 	}
@@ -275,9 +277,10 @@ func (j *Journal) Recent(ctx context.Context, tenant string) iter.Seq2[journal.H
 			yield(journal.Head{}, journal.ErrClosed)
 			return
 		}
-		lists := make([]iter.Seq2[journal.Head, error], len(j.shards))
-		for i, s := range j.shards {
-			lists[i] = s.recent(ctx, tenant)
+		lists, err := j.lists(func(s *shard) ([]iter.Seq2[journal.Head, error], error) { return s.recent(ctx, tenant) })
+		if err != nil {
+			yield(journal.Head{}, fmt.Errorf("read recent sessions: %w", err))
+			return
 		}
 		merged(lists, func(a, b journal.Mark) bool { return a > b }, yield)
 	}

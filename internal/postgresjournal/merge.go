@@ -3,6 +3,7 @@ package postgresjournal
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/floodmark/floodmark/journal"
@@ -46,6 +47,16 @@ func merged(lists []iter.Seq2[journal.Head, error], before func(a, b journal.Mar
 			return
 		}
 	}
+}
+
+// lists gathers the lists of all databases.
+func (j *Journal) lists(of func(*shard) ([]iter.Seq2[journal.Head, error], error)) ([]iter.Seq2[journal.Head, error], error) {
+	all := make([][]iter.Seq2[journal.Head, error], len(j.shards))
+	err := j.each(func(i int, s *shard) (err error) {
+		all[i], err = of(s)
+		return err
+	})
+	return slices.Concat(all...), err
 }
 
 // each asks all databases at once and returns the first error.

@@ -13,8 +13,12 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// pageHeads is how many writings are looked at in one statement.
-const pageHeads = 2000
+// pageHeads is how many writings are looked at in one statement, firstHeads in the
+// first.
+const (
+	pageHeads  = 2000
+	firstHeads = 125
+)
 
 // nowSQL is the number the order has reached, as migration 3 counts it.
 const nowSQL = `greatest((SELECT last_value FROM written), ((date_part('epoch', clock_timestamp()) * 1000000)::bigint - 1577836800000000) * 4096 + 4095)`
@@ -32,45 +36,57 @@ const newestSQL = `SELECT greatest(` + nowSQL + `,
     (SELECT f.id FROM facts f WHERE f.tenant = $1 ORDER BY f.id DESC LIMIT 1),
     (SELECT t.id FROM tombstones t WHERE t.tenant = $1 ORDER BY t.id DESC LIMIT 1))`
 
-// lastSQL is true for a row c that is the last of its session, as of number $2.
-// What a tombstone hides is not.
+// lastSQL is true for a row c of a month that is the last of its session, as of
+// number $2. What a tombstone hides is not.
 const lastSQL = `
-NOT EXISTS (SELECT FROM facts n
+NOT EXISTS (SELECT FROM {from} n
     WHERE n.tenant = c.tenant AND n.session = c.session AND n.seq = c.seq + 1 AND n.id <= $2)
 AND NOT EXISTS (SELECT FROM tombstones t
-    WHERE t.tenant = c.tenant AND t.session = c.session AND t.seq >= c.seq AND t.id <> c.id)`
+    WHERE t.tenant = c.tenant AND t.session = c.session AND t.seq >= c.seq)`
 
-// headsSQL yields the next $3 writings after $1. Tenants are found by leaps
-// through the index, because there are few beside what they wrote.
+// lastStoneSQL is true for a tombstone behind which nothing follows, in any month.
+const lastStoneSQL = `
+NOT EXISTS (SELECT FROM facts n
+    WHERE n.tenant = c.tenant AND n.session = c.session AND n.seq = c.seq + 1 AND n.id <= $2)`
+
+// headsSQL yields the next $3 writings of a month after $1. Tenants are found by
+// leaps through the index, because there are few beside what they wrote.
 const headsSQL = `
 WITH RECURSIVE tenants (tenant) AS (
-    (SELECT tenant FROM facts ORDER BY tenant LIMIT 1)
+    (SELECT tenant FROM {from} ORDER BY tenant LIMIT 1)
     UNION ALL
-    SELECT (SELECT f.tenant FROM facts f WHERE f.tenant > x.tenant ORDER BY f.tenant LIMIT 1)
+    SELECT (SELECT f.tenant FROM {from} f WHERE f.tenant > x.tenant ORDER BY f.tenant LIMIT 1)
     FROM tenants x WHERE x.tenant IS NOT NULL
-), written_facts AS MATERIALIZED (
-    SELECT f.* FROM tenants x CROSS JOIN LATERAL (
-        SELECT f.tenant, f.session, f.seq, f.hash, f.at, f.id FROM facts f
-        WHERE f.tenant = x.tenant AND f.id > $1 AND f.id <= $2 ORDER BY f.id LIMIT $3) f
 ), c AS MATERIALIZED (
-    SELECT * FROM written_facts
-    UNION ALL
-    (SELECT tenant, session, seq, hash, at, id FROM tombstones WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3)
-    ORDER BY id LIMIT $3
+    SELECT f.* FROM tenants x CROSS JOIN LATERAL (
+        SELECT f.tenant, f.session, f.seq, f.hash, f.at, f.id FROM {from} f
+        WHERE f.tenant = x.tenant AND f.id > $1 AND f.id <= $2 ORDER BY f.id LIMIT $3) f
+    ORDER BY f.id LIMIT $3
 )
 SELECT c.tenant, c.session, c.seq, c.hash, c.at, c.id, ` + lastSQL + ` FROM c ORDER BY c.id`
 
-// recentSQL yields the next $4 writings of tenant $1 before $3, as of $2.
+// headStonesSQL is headsSQL for tombstones.
+const headStonesSQL = `
+WITH c AS MATERIALIZED (
+    SELECT tenant, session, seq, hash, at, id FROM tombstones WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
+)
+SELECT c.tenant, c.session, c.seq, c.hash, c.at, c.id, ` + lastStoneSQL + ` FROM c ORDER BY c.id`
+
+// recentSQL yields the next $4 writings of tenant $1 in a month before $3, as of $2.
 const recentSQL = `
 WITH c AS MATERIALIZED (
-    (SELECT tenant, session, seq, hash, at, id FROM facts
-        WHERE tenant = $1 AND id < $3 AND id <= $2 ORDER BY id DESC LIMIT $4)
-    UNION ALL
-    (SELECT tenant, session, seq, hash, at, id FROM tombstones
-        WHERE tenant = $1 AND id < $3 AND id <= $2 ORDER BY id DESC LIMIT $4)
-    ORDER BY id DESC LIMIT $4
+    SELECT tenant, session, seq, hash, at, id FROM {from}
+        WHERE tenant = $1 AND id < $3 AND id <= $2 ORDER BY id DESC LIMIT $4
 )
 SELECT c.tenant, c.session, c.seq, c.hash, c.at, c.id, ` + lastSQL + ` FROM c ORDER BY c.id DESC`
+
+// recentStonesSQL is recentSQL for tombstones.
+const recentStonesSQL = `
+WITH c AS MATERIALIZED (
+    SELECT tenant, session, seq, hash, at, id FROM tombstones
+        WHERE tenant = $1 AND id < $3 AND id <= $2 ORDER BY id DESC LIMIT $4
+)
+SELECT c.tenant, c.session, c.seq, c.hash, c.at, c.id, ` + lastStoneSQL + ` FROM c ORDER BY c.id DESC`
 
 // A written is a place in the order.
 type written struct {
@@ -78,13 +94,37 @@ type written struct {
 	last bool // of its session
 }
 
-// heads yields what was written behind after, up to end, which is a horizon.
-func (s *shard) heads(ctx context.Context, after, end journal.Mark) iter.Seq2[journal.Head, error] {
+// heads yields what was written behind after, up to end, which is a horizon: one
+// list for each month and one for tombstones.
+func (s *shard) heads(ctx context.Context, after, end journal.Mark) (lists []iter.Seq2[journal.Head, error], err error) {
+	months, err := s.look(ctx) // now: what is made from here on holds nothing up to end
+	if err != nil {
+		return nil, err
+	}
+	list := func(sql string) iter.Seq2[journal.Head, error] {
+		return s.pages(ctx, "read heads", allTenants, int64(after), func(at int64, n int) (string, []any) {
+			return sql, []any{at, int64(end), n}
+		})
+	}
+	for _, m := range append(months, 0) {
+		lists = append(lists, list(s.homes.text(m).heads))
+	}
+	return append(lists, list(headStonesSQL)), nil
+}
+
+// pages yields those writings that are the last of their session, page by page.
+// The first pages are small, because there are many lists and few readers who want
+// all of them.
+func (s *shard) pages(ctx context.Context, what, tenants string, at int64, next func(at int64, n int) (string, []any)) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
-		for after < end {
-			page, err := s.writtenPage(ctx, allTenants, headsSQL, int64(after), int64(end), pageHeads)
+		for n := firstHeads; ; n = min(4*n, pageHeads) {
+			sql, args := next(at, n)
+			page, err := s.writtenPage(ctx, tenants, sql, args...)
+			if isGone(err) {
+				return // the month went, with nothing in it that counts
+			}
 			if err != nil {
-				yield(journal.Head{}, fmt.Errorf("read heads: %w", err))
+				yield(journal.Head{}, fmt.Errorf("%s: %w", what, err))
 				return
 			}
 			for _, w := range page {
@@ -92,10 +132,10 @@ func (s *shard) heads(ctx context.Context, after, end journal.Mark) iter.Seq2[jo
 					return
 				}
 			}
-			if len(page) < pageHeads {
+			if len(page) < n {
 				return
 			}
-			after = page[len(page)-1].Mark
+			at = int64(page[len(page)-1].Mark)
 		}
 	}
 }
@@ -142,29 +182,28 @@ func lockBarrier(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-func (s *shard) recent(ctx context.Context, tenant string) iter.Seq2[journal.Head, error] {
-	return func(yield func(journal.Head, error) bool) {
-		var end int64
-		err := s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
-			return c.QueryRow(ctx, newestSQL, []byte(tenant)).Scan(&end)
-		})
-		for before := int64(math.MaxInt64); err == nil; {
-			var page []written
-			if page, err = s.writtenPage(ctx, tenantList(tenant), recentSQL, []byte(tenant), end, before, pageHeads); err != nil {
-				break
-			}
-			for _, w := range page {
-				if w.last && s.holds(w.Session) && !yield(w.Head, nil) {
-					return
-				}
-			}
-			if len(page) < pageHeads {
-				return
-			}
-			before = int64(page[len(page)-1].Mark)
-		}
-		yield(journal.Head{}, fmt.Errorf("read recent sessions: %w", err))
+// recent yields a tenant's sessions, the last written first, as heads does.
+func (s *shard) recent(ctx context.Context, tenant string) (lists []iter.Seq2[journal.Head, error], err error) {
+	var end int64
+	err = s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+		return c.QueryRow(ctx, newestSQL, []byte(tenant)).Scan(&end)
+	})
+	if err != nil {
+		return nil, err
 	}
+	months, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := func(sql string) iter.Seq2[journal.Head, error] {
+		return s.pages(ctx, "read recent sessions", tenantList(tenant), math.MaxInt64, func(at int64, n int) (string, []any) {
+			return sql, []any{[]byte(tenant), end, at, n}
+		})
+	}
+	for _, m := range append(months, 0) {
+		lists = append(lists, list(s.homes.text(m).recent))
+	}
+	return append(lists, list(recentStonesSQL)), nil
 }
 
 func (s *shard) writtenPage(ctx context.Context, tenants, sql string, args ...any) (page []written, err error) {

@@ -102,7 +102,7 @@ func TestHeadsWaitForWhoCommitsLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := record(t, session("late"), journal.Link{}, 1, "x")
-	if _, err := tx.Exec(t.Context(), insertOneSQL, argsOf([]*request{newRequest(batch(r))}).one()...); err != nil {
+	if _, err := j.shards[0].writing([]*request{newRequest(batch(r))}, nil).insert(t.Context(), tx.Conn()); err != nil {
 		t.Fatal(err)
 	}
 	appendOK(t, j, record(t, session("early"), journal.Link{}, 1, "x"))

@@ -24,8 +24,10 @@ const (
 const maxPostings = 1024
 
 const beginSQL = `
-SELECT s.seq, s.hash, s.body, t.seq, t.hash, t.trust, t.secrecy, t.at, t.why, t.note
+SELECT s.seq, s.hash, s.body, t.seq, t.hash, t.trust, t.secrecy, t.at, t.why, t.note, b.month
 FROM (VALUES ($1::bytea, $2::bytea)) AS r (tenant, session)
+LEFT JOIN LATERAL (SELECT b.month FROM births b
+    WHERE b.tenant = r.tenant AND b.session = r.session LIMIT 1) b ON true
 LEFT JOIN LATERAL (SELECT * FROM tombstones t
     WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
 LEFT JOIN LATERAL (SELECT * FROM snapshots s
@@ -38,12 +40,16 @@ func (s *shard) begin(ctx context.Context, session journal.Session) (start journ
 	var seq, stoneSeq, at *int64
 	var hash, body, stoneHash, note []byte
 	var trust, secrecy, why *string
+	var lies *int
 	err = s.read(ctx, tenantList(session.Tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 		return c.QueryRow(ctx, beginSQL, []byte(session.Tenant), []byte(session.ID)).
-			Scan(&seq, &hash, &body, &stoneSeq, &stoneHash, &trust, &secrecy, &at, &why, &note)
+			Scan(&seq, &hash, &body, &stoneSeq, &stoneHash, &trust, &secrecy, &at, &why, &note, &lies)
 	})
 	if err != nil {
 		return journal.Start{}, err
+	}
+	if lies != nil {
+		s.homes.set(session, month(*lies))
 	}
 	if stoneSeq != nil {
 		t := &journal.Tombstone{Session: session, Link: linkOf(*stoneSeq, stoneHash), At: *at, Why: *why, Note: note}
@@ -70,20 +76,24 @@ func linkOf(seq int64, hash []byte) journal.Link {
 }
 
 // readSQL yields the entry with number $3 too, without its body, because the
-// next one follows its hash; and at least one row, to tell of the tombstone.
+// next one follows its hash; and at least one row, to tell of the tombstone and of
+// the month the session lies in.
 const readSQL = `
-SELECT coalesce(t.seq, 0), t.hash, f.seq, f.at, f.hash, f.kind,
+SELECT coalesce(b.month, 0), coalesce(t.seq, 0), t.hash, f.seq, f.at, f.hash, f.kind,
     CASE WHEN f.seq > greatest($3, t.seq) THEN f.body END
 FROM (VALUES ($1::bytea, $2::bytea)) AS r (tenant, session)
+LEFT JOIN LATERAL (SELECT b.month FROM births b
+    WHERE b.tenant = r.tenant AND b.session = r.session LIMIT 1) b ON true
 LEFT JOIN LATERAL (SELECT t.seq, t.hash FROM tombstones t
     WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
-LEFT JOIN LATERAL (SELECT f.seq, f.at, f.hash, f.kind, f.body FROM facts f
+LEFT JOIN LATERAL (SELECT f.seq, f.at, f.hash, f.kind, f.body FROM {from} f
     WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq >= greatest($3::bigint, t.seq)
     ORDER BY f.seq LIMIT $4::int) f ON true
 ORDER BY f.seq`
 
 // A page is a part of a session.
 type page struct {
+	lies    month        // where the session lies, which may not be where it was read
 	stone   journal.Link // zero if nothing was erased
 	prev    *journal.Hash
 	entries []journal.Entry
@@ -101,7 +111,7 @@ func (s *shard) entries(ctx context.Context, session journal.Session, after uint
 	for n := 0; ; n++ {
 		var p page
 		err := s.read(ctx, tenantList(session.Tenant), func(ctx context.Context, c *pgxpool.Conn) (err error) {
-			p, err = readPage(ctx, c, session, after)
+			p, err = s.readHome(ctx, c, session, after)
 			return err
 		})
 		if err != nil {
@@ -128,9 +138,32 @@ func (s *shard) entries(ctx context.Context, session journal.Session, after uint
 	}
 }
 
-func readPage(ctx context.Context, c *pgxpool.Conn, session journal.Session, after uint64) (page, error) {
+// readHome reads a page where the session lies, by what the reading itself says: a
+// session that was erased may go on elsewhere.
+func (s *shard) readHome(ctx context.Context, c *pgxpool.Conn, session journal.Session, after uint64) (page, error) {
+	m := max(s.homes.of(session), 0)
+	for range maxMoves {
+		p, err := readPage(ctx, c, s.homes.text(m).read, session, after)
+		gone := isGone(err)
+		if err != nil && !gone || err == nil && p.lies == m {
+			return p, err
+		}
+		m = p.lies
+		if gone {
+			m = 0 // the table went with all that lay in it
+		}
+		if m == 0 {
+			s.homes.set(session, unborn) // or from before months were
+		} else {
+			s.homes.set(session, m)
+		}
+	}
+	return page{}, fmt.Errorf("%w: it moves", journal.ErrConflict)
+}
+
+func readPage(ctx context.Context, c *pgxpool.Conn, sql string, session journal.Session, after uint64) (page, error) {
 	var p page
-	rows, err := c.Query(ctx, readSQL, []byte(session.Tenant), []byte(session.ID), int64(after), pageEntries)
+	rows, err := c.Query(ctx, sql, []byte(session.Tenant), []byte(session.ID), int64(after), pageEntries)
 	if err != nil {
 		return p, err
 	}
@@ -141,7 +174,7 @@ func readPage(ctx context.Context, c *pgxpool.Conn, session journal.Session, aft
 		var seq, at *int64
 		var stoneHash, hash, body []byte
 		var kind *string
-		if err := rows.Scan(&stone, &stoneHash, &seq, &at, &hash, &kind, &body); err != nil {
+		if err := rows.Scan(&p.lies, &stone, &stoneHash, &seq, &at, &hash, &kind, &body); err != nil {
 			return p, err
 		}
 		p.stone = linkOf(stone, stoneHash)

@@ -46,12 +46,18 @@ GRANT SELECT, UPDATE ON $schema$.barrier TO $writer$, $eraser$; -- it is always 
 GRANT USAGE, SELECT ON SEQUENCE $schema$.written TO $writer$, $eraser$;
 GRANT EXECUTE ON FUNCTION $schema$.reach(bigint) TO $writer$;
 
-GRANT SELECT ON $schema$.facts TO $eraser$;
-GRANT SELECT, INSERT, UPDATE ON $schema$.tombstones TO $eraser$;
-GRANT EXECUTE ON FUNCTION $schema$.sweep(bytea, bytea, bigint) TO $eraser$;
+GRANT SELECT, INSERT ON $schema$.births TO $writer$;
+GRANT EXECUTE ON FUNCTION $schema$.month_of(timestamptz), $schema$.make_months() TO $writer$, $eraser$;
 
-GRANT SELECT ON $schema$.facts, $schema$.tombstones, $schema$.artifacts TO $reader$;
+GRANT SELECT ON $schema$.facts, $schema$.births TO $eraser$;
+GRANT SELECT, INSERT, UPDATE ON $schema$.tombstones TO $eraser$;
+GRANT EXECUTE ON FUNCTION $schema$.sweep(bytea, bytea, bigint), $schema$.drop_month(int) TO $eraser$;
+
+GRANT SELECT ON $schema$.facts, $schema$.tombstones, $schema$.artifacts, $schema$.births TO $reader$;
+GRANT EXECUTE ON FUNCTION $schema$.month_of(timestamptz) TO $reader$;
 
 GRANT SELECT, INSERT ON $schema$.machines, $schema$.machine_ends, $schema$.machine_forks, $schema$.mirror TO $writer$;
 GRANT SELECT, INSERT, UPDATE ON $schema$.machine_reports, $schema$.mirror_heads TO $writer$;
 GRANT SELECT ON $schema$.machine_ends, $schema$.machine_reports, $schema$.machine_forks, $schema$.mirror, $schema$.mirror_heads TO $reader$;
+
+SELECT $schema$.grant_months();

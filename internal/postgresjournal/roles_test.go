@@ -151,7 +151,7 @@ func TestErasingNeedsItsRole(t *testing.T) {
 	own := g.as(t, g.eraser, s.Tenant)
 	for _, sql := range []string{
 		"CREATE TEMPORARY TABLE tombstones (LIKE " + g.schema + ".tombstones)", "GRANT ALL ON pg_temp.tombstones TO PUBLIC",
-		"INSERT INTO pg_temp.tombstones VALUES ('" + s.Tenant + "', '" + string(s.ID) + "', 3, '', '', '', 1, '', '', 1, false)",
+		"INSERT INTO pg_temp.tombstones VALUES ('" + s.Tenant + "', '" + string(s.ID) + "', 3, '', '', '', 1, '', '', 1, false, 0)",
 	} {
 		if _, err := own.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

@@ -25,6 +25,7 @@ type shard struct {
 	timeout time.Duration
 	queue   *queue
 	lookups *lookups
+	homes   *homes
 }
 
 func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
@@ -32,7 +33,7 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 	if err != nil {
 		return nil, hideSecret(err)
 	}
-	s := &shard{first: r.First, last: r.Last, schema: opts.Schema, timeout: opts.Timeout}
+	s := &shard{first: r.First, last: r.Last, schema: opts.Schema, timeout: opts.Timeout, homes: newHomes()}
 	if err := migrate(ctx, config.ConnConfig, &s.primary, opts); err != nil {
 		return nil, err
 	}
@@ -45,10 +46,15 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 		s.writers.Close()
 		return nil, err
 	}
-	if err := s.sweepAll(ctx); err != nil && !isDenied(err) { // whoever may will do it
+	if err := s.sweepAll(ctx, unsweptSQL); err != nil && !isDenied(err) { // whoever may will do it
 		s.writers.Close()
 		s.readers.Close()
 		return nil, fmt.Errorf("delete what was erased: %w", err)
+	}
+	if err := s.makeMonths(ctx); err != nil {
+		s.writers.Close()
+		s.readers.Close()
+		return nil, fmt.Errorf("prepare the months: %w", err)
 	}
 	s.queue = newQueue(opts.Queue, opts.Writers, s.settle)
 	s.lookups = newLookups(s.lookUp)

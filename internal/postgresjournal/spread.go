@@ -108,10 +108,19 @@ var errPartly = errors.New("some records do not follow")
 
 // spreadBy tries until it is known what became of the batch.
 func (j *Journal) spreadBy(ctx context.Context, parts []part) error {
+	moves := maxMoves
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		err := j.spreadOnce(ctx, parts)
-		if errors.Is(err, errPartly) {
-			if err = present(ctx, parts); err == nil || errors.Is(err, journal.ErrConflict) {
+		if errors.Is(err, errPartly) || isGone(err) {
+			var moved bool
+			if moved, err = elsewhere(ctx, parts); moved && moves > 0 {
+				moves--
+				continue
+			}
+			if err == nil {
+				err = present(ctx, parts)
+			}
+			if err == nil || errors.Is(err, journal.ErrConflict) {
 				return err
 			}
 		}
@@ -194,14 +203,13 @@ func (p part) write(ctx context.Context, c *pgx.Conn, now journal.Mark) error {
 	}
 	_, err := c.Exec(ctx, "SET LOCAL lock_timeout = '"+barrierTimeout+"'")
 	if err == nil {
-		a := argsOf([]*request{newRequest(p.batch)})
-		for i, r := range p.batch.Records {
-			for k := range r.Entries {
-				a.entryIDs = append(a.entryIDs, int64(now)+p.places[i]+int64(k)+1)
-			}
+		places := make([]int64, len(p.places))
+		for i, before := range p.places {
+			places[i] = int64(now) + before + 1
 		}
+		w := p.shard.writing([]*request{newRequest(p.batch)}, places)
 		var n int64
-		if n, err = a.insert(ctx, c); err == nil && n != int64(len(a.entrySeqs)) {
+		if n, err = w.insert(ctx, c); err == nil && n != w.entries {
 			err = errPartly
 		}
 	}
@@ -219,12 +227,28 @@ func rollback(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
+// elsewhere reports whether sessions lie in another month than was known.
+func elsewhere(ctx context.Context, parts []part) (some bool, err error) {
+	for _, p := range parts {
+		w := p.shard.writing([]*request{newRequest(p.batch)}, nil)
+		err := p.shard.write(ctx, func(c *pgx.Conn) error {
+			moved, err := w.moved(ctx, c)
+			some = some || moved
+			return err
+		})
+		if err != nil {
+			return some, err
+		}
+	}
+	return some, nil
+}
+
 // present returns nil if all of a batch is there already, and a conflict if not.
 func present(ctx context.Context, parts []part) error {
 	for _, p := range parts {
-		a := argsOf([]*request{newRequest(p.batch)})
+		w := p.shard.writing([]*request{newRequest(p.batch)}, nil)
 		err := p.shard.write(ctx, func(c *pgx.Conn) error {
-			there, err := a.present(ctx, c)
+			there, err := w.present(ctx, c)
 			if err == nil && slices.Contains(there, false) {
 				return journal.ErrConflict
 			}
@@ -276,7 +300,7 @@ func (j *Journal) takeBack(ctx context.Context, words []journal.Artifact) {
 			words.artifacts = append(words.artifacts, artifact{Artifact: w})
 		}
 		return s.write(ctx, func(c *pgx.Conn) error {
-			if err := actsAs(ctx, c, words.tenantsOf()); err != nil {
+			if err := actsAs(ctx, c, tenantsOf(&words)); err != nil {
 				return err
 			}
 			_, err := c.Exec(ctx, takeBackBareSQL, tenants, keys, sessions, seqs)

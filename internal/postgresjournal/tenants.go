@@ -48,7 +48,7 @@ func actsAs(ctx context.Context, c *pgx.Conn, list string) error {
 }
 
 // tenantsOf are those a group writes for.
-func (a *args) tenantsOf() string {
+func tenantsOf(parts ...*args) string {
 	var list []string
 	last := ""
 	add := func(t string) {
@@ -60,14 +60,16 @@ func (a *args) tenantsOf() string {
 			list = append(list, t)
 		}
 	}
-	for _, t := range a.tenants {
-		add(string(t))
-	}
-	for i := range a.contents {
-		add(a.contents[i].Tenant)
-	}
-	for i := range a.artifacts {
-		add(a.artifacts[i].Tenant)
+	for _, a := range parts {
+		for _, t := range a.tenants {
+			add(string(t))
+		}
+		for i := range a.contents {
+			add(a.contents[i].Tenant)
+		}
+		for i := range a.artifacts {
+			add(a.artifacts[i].Tenant)
+		}
 	}
 	slices.Sort(list)
 	return tenantList(list...)

@@ -14,59 +14,102 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
+// A statement for a month has {from} where its table is read and {into} where it
+// is written to: see [textsOf].
+
 // followsSQL is true for a row r (tenant, session, after, hash) that names its
-// session's last entry, or the tombstone it ends in, or nothing for a new one.
-// The key refuses a second entry with the same number, this refuses a gap: what
-// is followed must be committed before, so nobody can follow what may vanish.
+// session's last entry, which lies in this month and behind every tombstone. The
+// key refuses a second entry with the same number, this refuses a gap: what is
+// followed must be committed before, so nobody can follow what may vanish. A
+// session's entries lie in one month, so what follows one lies where it does.
 const followsSQL = `
+LEFT JOIN LATERAL (SELECT t.seq FROM tombstones t
+    WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
+CROSS JOIN LATERAL (SELECT f.seq, f.hash FROM {from} f
+    WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq >= r.after
+    ORDER BY f.seq DESC LIMIT 1) f
+WHERE coalesce(t.seq, 0) < r.after AND f.seq = r.after AND f.hash = r.hash
+    AND NOT EXISTS (SELECT FROM barrier)`
+
+// beginsSQL is true also for a row r of a session that lies nowhere, because it is
+// new or goes on behind the tombstone that r names. What was there before months
+// were has no birth.
+const beginsSQL = `
 LEFT JOIN LATERAL (SELECT t.seq, t.hash FROM tombstones t
     WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
-LEFT JOIN LATERAL (SELECT f.seq, f.hash FROM facts f
-    WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq >= r.after
+LEFT JOIN LATERAL (SELECT b.month FROM births b
+    WHERE b.tenant = r.tenant AND b.session = r.session LIMIT 1) b ON true
+LEFT JOIN LATERAL (SELECT f.seq, f.hash FROM {from} f
+    WHERE b.month = {month} AND f.tenant = r.tenant AND f.session = r.session AND f.seq >= r.after
     ORDER BY f.seq DESC LIMIT 1) f ON true
-WHERE coalesce(t.seq, 0) <= r.after AND coalesce(f.seq, t.seq, 0) = r.after
-    AND coalesce(f.hash, t.hash, decode(repeat('00', 32), 'hex')) = r.hash
+WHERE CASE WHEN b.month IS NULL
+        THEN coalesce(t.seq, 0) = r.after AND coalesce(t.hash, decode(repeat('00', 32), 'hex')) = r.hash
+            AND NOT EXISTS (SELECT FROM ONLY facts o WHERE o.tenant = r.tenant AND o.session = r.session AND o.seq > r.after)
+        ELSE b.month = {month} AND coalesce(t.seq, 0) < r.after AND f.seq = r.after AND f.hash = r.hash END
     AND NOT EXISTS (SELECT FROM barrier)`
 
 // insertOneSQL appends one entry.
 const insertOneSQL = `
-INSERT INTO facts (tenant, session, seq, at, hash, kind, body)
+INSERT INTO {into} (tenant, session, seq, at, hash, kind, body)
 SELECT r.tenant, r.session, $5::bigint, $6::bigint, $7::bytea, $8::text, $9::bytea
 FROM (VALUES ($1::bytea, $2::bytea, $3::bigint, $4::bytea)) AS r (tenant, session, after, hash)` + followsSQL
 
-// insertSQL appends the entries of those records that follow, if at least $12
-// records do.
-const insertSQL = `
-WITH ok AS MATERIALIZED (
-    SELECT r.no, r.tenant, r.session
-    FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bytea[])
-        AS r (no, tenant, session, after, hash)` + followsSQL + `)
-INSERT INTO facts (tenant, session, seq, at, hash, kind, body)
+// recordsSQL are records as rows, entriesSQL what is added of those that are ok, if
+// at least $12 records are.
+const (
+	recordsSQL = `FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bytea[])
+        AS r (no, tenant, session, after, hash)`
+	entriesSQL = `
+INSERT INTO {into} (tenant, session, seq, at, hash, kind, body)
 SELECT ok.tenant, ok.session, e.seq, e.at, e.hash, e.kind, e.body
 FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11::bytea[])
     AS e (no, seq, at, hash, kind, body)
 JOIN ok USING (no)
 WHERE (SELECT count(*) FROM ok) >= $12::int`
-
-// insertAtSQL is insertSQL for entries that have their places in the order, in
-// $13. Nothing is written below what the order has reached here.
-const insertAtSQL = `
-WITH ok AS MATERIALIZED (
-    SELECT r.no, r.tenant, r.session
-    FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bytea[])
-        AS r (no, tenant, session, after, hash)` + followsSQL + `)
-INSERT INTO facts (tenant, session, seq, at, hash, kind, body, id)
+	// Entries that have their places in the order, in $13. Nothing is written below
+	// what the order has reached here.
+	entriesAtSQL = `
+INSERT INTO {into} (tenant, session, seq, at, hash, kind, body, id)
 SELECT ok.tenant, ok.session, e.seq, e.at, e.hash, e.kind, e.body, greatest(nextval('written'), e.id)
 FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11::bytea[], $13::bigint[])
     AS e (no, seq, at, hash, kind, body, id)
 JOIN ok USING (no)
 WHERE (SELECT count(*) FROM ok) >= $12::int`
+	// Where {born} stands births are written down; in facts itself the database does
+	// that (migration 8).
+	bornSQL = `, born AS (
+    INSERT INTO births (tenant, session, month) SELECT ok.tenant, ok.session, {month} FROM ok
+    WHERE ok.unborn AND (SELECT count(*) FROM ok) >= $12::int)`
+)
+
+// insertSQL appends the entries of those records that follow; bearSQL also of those
+// that begin.
+const (
+	insertSQL = `WITH ok AS MATERIALIZED (
+    SELECT r.no, r.tenant, r.session ` + recordsSQL + followsSQL + `)` + entriesSQL
+	insertAtSQL = `WITH ok AS MATERIALIZED (
+    SELECT r.no, r.tenant, r.session ` + recordsSQL + followsSQL + `)` + entriesAtSQL
+	bearSQL = `WITH ok AS MATERIALIZED (
+    SELECT r.no, r.tenant, r.session, b.month IS NULL AS unborn ` + recordsSQL + beginsSQL + `){born}` + entriesSQL
+	bearAtSQL = `WITH ok AS MATERIALIZED (
+    SELECT r.no, r.tenant, r.session, b.month IS NULL AS unborn ` + recordsSQL + beginsSQL + `){born}` + entriesAtSQL
+)
 
 // newSQL is true if this transaction has written the entry x (tenant, session,
 // seq). What was there before brings nothing along.
 const newSQL = `
-WHERE (SELECT f.xmin FROM facts f
+WHERE (SELECT f.xmin FROM {from} f
     WHERE f.tenant = x.tenant AND f.session = x.session AND f.seq = x.seq) = pg_current_xact_id_if_assigned()::xid`
+
+// homesSQL tells for each record in which month its session lies; -1 for one that
+// lies nowhere.
+const homesSQL = `
+SELECT coalesce(b.month, CASE WHEN EXISTS (SELECT FROM ONLY facts o WHERE o.tenant = r.tenant AND o.session = r.session
+    AND o.seq > coalesce((SELECT t.seq FROM tombstones t WHERE t.tenant = r.tenant AND t.session = r.session), 0)) THEN 0 ELSE -1 END)
+FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS r (tenant, session, no)
+LEFT JOIN LATERAL (SELECT b.month FROM births b
+    WHERE b.tenant = r.tenant AND b.session = r.session LIMIT 1) b ON true
+ORDER BY r.no`
 
 // snapshotSQL keeps a snapshot if it is newer.
 const snapshotSQL = `
@@ -88,8 +131,8 @@ ON CONFLICT DO NOTHING`
 
 // presentSQL tells for each last entry of a record whether it is there.
 const presentSQL = `
-SELECT coalesce((SELECT f.hash FROM facts f
-        WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq = r.seq) = r.hash, false)
+SELECT EXISTS (SELECT FROM facts f
+        WHERE f.tenant = r.tenant AND f.session = r.session AND f.seq = r.seq AND f.hash = r.hash)
     AND NOT EXISTS (SELECT FROM tombstones t
         WHERE t.tenant = r.tenant AND t.session = r.session AND t.seq >= r.seq)
 FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[]) WITH ORDINALITY
@@ -168,18 +211,40 @@ func failed(err error, doubt bool) error {
 	return fmt.Errorf("append: %w", err)
 }
 
+// maxMoves is how often a group is tried again because sessions lie elsewhere than
+// was known here.
+const maxMoves = 3
+
 // attempt writes a group in one transaction and returns what each request is
 // answered.
 func (s *shard) attempt(ctx context.Context, requests []*request) (answers []error, err error) {
 	answers = make([]error, len(requests))
-	a := argsOf(requests)
 	err = s.write(ctx, func(c *pgx.Conn) error {
-		n, err := a.insert(ctx, c)
-		if err != nil || n == int64(len(a.entrySeqs)) {
-			return err
+		var w *writing
+		for range maxMoves {
+			w = s.writing(requests, nil)
+			n, err := w.commit(ctx, c)
+			if err == nil && n == w.entries {
+				w.remember()
+				return nil
+			}
+			if err != nil && !isGone(err) {
+				return err
+			}
+			// Some do not follow. Either they lie elsewhere, perhaps because their
+			// month is gone, or they are there already, or another is.
+			moved, looked := w.moved(ctx, c)
+			if looked != nil {
+				return fmt.Errorf("%w: %w", errAfterwards, looked)
+			}
+			if !moved && err != nil {
+				return err
+			}
+			if !moved {
+				break
+			}
 		}
-		// Some do not follow. Either they are there already, or another is.
-		there, err := a.present(ctx, c)
+		there, err := w.present(ctx, c)
 		if err == nil && slices.Contains(there, true) {
 			// It was perhaps committed without its wait for the replica.
 			_, err = c.Exec(ctx, settledSQL)

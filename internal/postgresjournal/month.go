@@ -1,0 +1,139 @@
+package postgresjournal
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A month names the table in which the facts of some sessions lie: of those that
+// began in it, as 202611, or 0 for the table of what was there before months were.
+type month int
+
+// unborn is the month of a session nobody has written to, or nobody knows of here.
+const unborn month = -1
+
+// from is the table as it is read, into as it is written to. Reading facts without
+// ONLY is reading all months.
+func (m month) from() string {
+	if m <= 0 {
+		return "ONLY facts"
+	}
+	return m.into()
+}
+
+func (m month) into() string {
+	if m <= 0 {
+		return "facts"
+	}
+	return "facts_" + strconv.Itoa(int(m))
+}
+
+// texts are the statements that speak of one month's table.
+type texts struct {
+	insertOne, insert, insertAt string // go on with sessions
+	bear, bearAt                string // and begin some
+	snapshot, content           string
+	leave, takeBack             string
+	read                        string
+	heads, recent               string
+}
+
+func textsOf(m month) *texts {
+	number, born := strconv.Itoa(int(max(m, 0))), ""
+	if m > 0 {
+		born = strings.ReplaceAll(bornSQL, "{month}", number)
+	}
+	with := strings.NewReplacer("{from}", m.from(), "{into}", m.into(), "{month}", number, "{born}", born).Replace
+	return &texts{
+		insertOne: with(insertOneSQL), insert: with(insertSQL), insertAt: with(insertAtSQL),
+		bear: with(bearSQL), bearAt: with(bearAtSQL),
+		snapshot: with(snapshotSQL), content: with(contentSQL), leave: with(leaveSQL), takeBack: with(takeBackSQL),
+		read: with(readSQL), heads: with(headsSQL), recent: with(recentSQL),
+	}
+}
+
+// maxHomes is how many sessions' months are remembered, twice: about 20 MB.
+const maxHomes = 1 << 16
+
+// Homes are the months sessions lie in, as far as they are known here. They are
+// hints: every statement finds out by itself whether they hold, because a session
+// that was erased may go on in another month, at another node.
+type homes struct {
+	mu         sync.Mutex // guards all below
+	young, old map[journal.Session]month
+	texts      map[month]*texts
+	current    month   // where sessions are born: 0 if there is no table for this month
+	months     []month // besides 0, the oldest first
+}
+
+func newHomes() *homes {
+	return &homes{young: map[journal.Session]month{}, texts: map[month]*texts{}}
+}
+
+// of returns where a session lies, or unborn.
+func (h *homes) of(s journal.Session) month {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if m, ok := h.young[s]; ok {
+		return m
+	}
+	m, ok := h.old[s]
+	if !ok {
+		return unborn
+	}
+	h.put(s, m)
+	return m
+}
+
+// set notes where a session lies; unborn forgets it.
+func (h *homes) set(s journal.Session, m month) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if m == unborn {
+		delete(h.young, s)
+		delete(h.old, s)
+		return
+	}
+	h.put(s, m)
+}
+
+func (h *homes) put(s journal.Session, m month) {
+	if len(h.young) >= maxHomes {
+		h.old, h.young = h.young, make(map[journal.Session]month, maxHomes)
+	}
+	h.young[s] = m
+}
+
+// text returns the statements for a month.
+func (h *homes) text(m month) *texts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.texts[m]
+	if t == nil {
+		t = textsOf(m)
+		h.texts[m] = t
+	}
+	return t
+}
+
+// here is where sessions are born now.
+func (h *homes) here() month {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.current
+}
+
+// learn takes in which months there are.
+func (h *homes) learn(current month, all []month) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.current, h.months = 0, all
+	for _, m := range all {
+		if m == current {
+			h.current = m
+		}
+	}
+}

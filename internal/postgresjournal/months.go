@@ -1,0 +1,139 @@
+package postgresjournal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	// monthsEvery is how often a node looks which months there are, and has the
+	// next one made. It is made a month ahead, so any time below that will do.
+	monthsEvery = 10 * time.Minute
+	// lateAfter is how long what retention hides may wait for its month to go.
+	// Where sessions live on for longer it is deleted one by one.
+	lateAfter = 35 * 24 * time.Hour
+)
+
+const (
+	makeMonthsSQL = `SELECT make_months()`
+	monthsSQL     = `
+SELECT month_of(now()), coalesce(array_agg(substr(c.relname, 7)::int ORDER BY c.relname), '{}')
+FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'facts'::regclass AND c.relname ~ '^facts_[0-9]{6}$'`
+	overSQL      = `SELECT m FROM unnest($1::int[]) m WHERE m < month_of(now() - interval '31 days')`
+	dropMonthSQL = `SELECT drop_month($1)`
+)
+
+// isGone reports whether a table is not there any more.
+func isGone(err error) bool {
+	pg := (*pgconn.PgError)(nil)
+	return errors.As(err, &pg) && pg.Code == "42P01"
+}
+
+// isBusy reports whether a lock could not be had in time.
+func isBusy(err error) bool {
+	pg := (*pgconn.PgError)(nil)
+	return errors.As(err, &pg) && (pg.Code == "55P03" || pg.Code == "40P01")
+}
+
+// makeMonths has the tables of this month and the next made. Where that cannot be
+// done now, sessions are born in the table of before, and nothing is refused.
+func (s *shard) makeMonths(ctx context.Context) error {
+	err := s.write(ctx, func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, makeMonthsSQL)
+		return err
+	})
+	if err != nil && !isDenied(err) && !isBusy(err) {
+		return err
+	}
+	_, err = s.look(ctx)
+	return err
+}
+
+// look reads which months there are, the oldest first.
+func (s *shard) look(ctx context.Context) (all []month, err error) {
+	var current month
+	err = s.read(ctx, noTenants, func(ctx context.Context, c *pgxpool.Conn) error {
+		return c.QueryRow(ctx, monthsSQL).Scan(&current, &all)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look which months there are: %w", err)
+	}
+	s.homes.learn(current, all)
+	return all, nil
+}
+
+// prepareMonths keeps the next month ready, as long as the journal is open.
+func (j *Journal) prepareMonths(ctx context.Context) {
+	for sleep(ctx, monthsEvery) == nil {
+		_ = j.each(func(_ int, s *shard) error { // a database that is away is asked again
+			within, cancel := context.WithTimeout(ctx, s.timeout)
+			defer cancel()
+			return s.makeMonths(within)
+		})
+	}
+}
+
+// Tidy lets go of what erased sessions left: whole months that nobody lives in any
+// more, and, where somebody does, what has waited for that too long. It does
+// nothing where the role may not erase.
+func (j *Journal) Tidy(ctx context.Context, now time.Time) (dropped int, err error) {
+	counts := make([]int, len(j.shards))
+	err = j.each(func(i int, s *shard) (err error) {
+		counts[i], err = s.tidy(ctx, now)
+		return err
+	})
+	for _, n := range counts {
+		dropped += n
+	}
+	if err != nil {
+		return dropped, fmt.Errorf("let old months go: %w", err)
+	}
+	return dropped, nil
+}
+
+func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error) {
+	all, err := s.look(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var over []month
+	err = s.write(ctx, func(c *pgx.Conn) error {
+		rows, err := c.Query(ctx, overSQL, all)
+		if err != nil {
+			return err
+		}
+		over, err = pgx.CollectRows(rows, pgx.RowTo[month])
+		return err
+	})
+	for _, m := range over {
+		if err != nil {
+			return dropped, err
+		}
+		gone := false
+		err = s.write(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, dropMonthSQL, m).Scan(&gone) })
+		switch {
+		case isBusy(err): // somebody reads it: next time
+			err = nil
+		case isDenied(err) && !mayDrop(err):
+			return dropped, nil
+		case gone:
+			dropped++
+		case err == nil:
+			err = s.sweepAll(ctx, lateSQL, m, now.Add(-lateAfter).UnixNano())
+		}
+	}
+	return dropped, err
+}
+
+// mayDrop tells the function's own refusal from that of a role that may not call it.
+func mayDrop(err error) bool {
+	pg := (*pgconn.PgError)(nil)
+	return errors.As(err, &pg) && pg.Routine == "exec_stmt_raise"
+}

@@ -1,0 +1,207 @@
+package postgresjournal
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/floodmark/floodmark/journal"
+)
+
+// A writing is a group on its way: what is written to each of the months that its
+// sessions lie in.
+type writing struct {
+	shard   *shard
+	parts   []*args
+	entries int64
+	// whole says that all parts are written or none: a batch of several records.
+	whole bool
+
+	// One per record, in the order of the requests.
+	named    []journal.Session
+	known    []month // where it was said to lie, before
+	put      []month // where it is written to
+	tenants  [][]byte
+	sessions [][]byte
+	lastSeqs []int64
+	lasts    [][]byte
+}
+
+// writing sorts requests by the months their sessions lie in, as far as that is
+// known. places tell for each record of the one request how many entries stand
+// before its own in the order, behind at; nil where the database numbers them.
+func (s *shard) writing(requests []*request, places []int64) *writing {
+	w := &writing{shard: s}
+	here := s.homes.here()
+	for _, r := range requests {
+		for i := range r.batch.Records {
+			rec := &r.batch.Records[i]
+			known := s.homes.of(rec.Session)
+			m := known
+			if known == unborn {
+				m = here
+			}
+			p := w.part(m, known == unborn)
+			if i == 0 {
+				for _, c := range r.batch.Contents {
+					p.contents = append(p.contents, content{c, len(p.numbers)})
+				}
+				for _, left := range r.batch.Artifacts {
+					p.artifacts = append(p.artifacts, artifact{left, len(p.numbers)})
+				}
+			}
+			p.bears = p.bears || known == unborn
+			p.add(rec)
+			if places != nil {
+				for k := range rec.Entries {
+					p.entryIDs = append(p.entryIDs, places[i]+int64(k))
+				}
+			}
+			w.note(rec, known, m)
+		}
+		if len(r.batch.Records) > 1 { // then it is alone
+			for _, p := range w.parts {
+				p.need = len(p.numbers)
+			}
+			w.whole = len(w.parts) > 1
+		}
+	}
+	for _, p := range w.parts {
+		sortContents(p.contents)
+		sortArtifacts(p.artifacts)
+	}
+	return w
+}
+
+// part returns what is written to a month. In the table of what was there before,
+// who begins is kept apart from who has no birth.
+func (w *writing) part(m month, begins bool) *args {
+	for _, p := range w.parts {
+		if p.month == m && (m != 0 || p.bears == begins) {
+			return p
+		}
+	}
+	p := &args{month: m, bears: begins}
+	w.parts = append(w.parts, p)
+	return p
+}
+
+func (w *writing) note(r *journal.Record, known, m month) {
+	last := r.Last()
+	w.entries += int64(len(r.Entries))
+	w.named = append(w.named, r.Session)
+	w.known = append(w.known, known)
+	w.put = append(w.put, m)
+	w.tenants = append(w.tenants, []byte(r.Session.Tenant))
+	w.sessions = append(w.sessions, []byte(r.Session.ID))
+	w.lastSeqs = append(w.lastSeqs, int64(last.Seq))
+	w.lasts = append(w.lasts, last.Hash[:])
+}
+
+// commit writes everything in one transaction and returns how many entries there
+// were. It returns only when the server has committed.
+func (w *writing) commit(ctx context.Context, c *pgx.Conn) (int64, error) {
+	if !w.whole {
+		return w.insert(ctx, c)
+	}
+	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
+		return 0, err
+	}
+	n, err := w.insert(ctx, c)
+	if err == nil && n == w.entries {
+		_, err = c.Exec(ctx, "COMMIT")
+		return n, err
+	}
+	noticesOf(c.PgConn()).tenants = otherTenants // what was set is undone
+	if back := rollback(ctx, c); back != nil {
+		return 0, errors.Join(err, back)
+	}
+	return 0, err
+}
+
+// insert is commit without a transaction of its own, where there is one or all can
+// go at once.
+func (w *writing) insert(ctx context.Context, c *pgx.Conn) (n int64, err error) {
+	heard := noticesOf(c.PgConn())
+	tenants := heard.tenants
+	if heard.guarded {
+		tenants = tenantsOf(w.parts...)
+	}
+	act := tenants != heard.tenants
+	if !act && len(w.parts) == 1 && w.parts[0].bare() {
+		tag, err := w.parts[0].exec(ctx, c, w.shard.homes.text(w.parts[0].month))
+		return tag.RowsAffected(), err
+	}
+	// Statements sent together without a begin are one transaction.
+	var batch pgx.Batch
+	var counts []int // which of them add entries
+	if act {
+		heard.tenants = otherTenants
+		batch.Queue(actSQL, tenants)
+	}
+	for _, p := range w.parts {
+		counts = append(counts, batch.Len())
+		p.queue(&batch, w.shard.homes.text(p.month))
+	}
+	results := c.SendBatch(ctx, &batch)
+	for i := 0; i < batch.Len() && err == nil; i++ {
+		var tag pgconn.CommandTag
+		if tag, err = results.Exec(); slices.Contains(counts, i) {
+			n += tag.RowsAffected()
+		}
+	}
+	// The commit comes last, so its fate is known only here.
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		heard.tenants = tenants
+	}
+	return n, err
+}
+
+// remember notes where sessions lie that were written.
+func (w *writing) remember() {
+	for i, s := range w.named {
+		if w.known[i] != w.put[i] {
+			w.shard.homes.set(s, w.put[i])
+		}
+	}
+}
+
+// moved looks where the sessions lie, and reports whether that is news.
+func (w *writing) moved(ctx context.Context, c *pgx.Conn) (moved bool, err error) {
+	if err := actsAs(ctx, c, tenantsOf(w.parts...)); err != nil {
+		return false, err
+	}
+	rows, err := c.Query(ctx, homesSQL, w.tenants, w.sessions)
+	if err != nil {
+		return false, err
+	}
+	now, err := pgx.CollectRows(rows, pgx.RowTo[month])
+	if err != nil {
+		return false, err
+	}
+	for i, m := range now {
+		w.shard.homes.set(w.named[i], m)
+		if m != w.known[i] && (m != w.put[i] || m == 0) {
+			moved = true
+		}
+	}
+	return moved, nil
+}
+
+// present tells for each record whether it is there.
+func (w *writing) present(ctx context.Context, c *pgx.Conn) ([]bool, error) {
+	if err := actsAs(ctx, c, tenantsOf(w.parts...)); err != nil {
+		return nil, err
+	}
+	rows, err := c.Query(ctx, presentSQL, w.tenants, w.sessions, w.lastSeqs, w.lasts)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[bool])
+}
