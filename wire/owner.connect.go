@@ -67,6 +67,10 @@ const (
 	// OwnerServiceReloadPolicyProcedure is the fully-qualified name of the OwnerService's ReloadPolicy
 	// RPC.
 	OwnerServiceReloadPolicyProcedure = "/floodmark.v1.OwnerService/ReloadPolicy"
+	// OwnerServiceJoinProcedure is the fully-qualified name of the OwnerService's Join RPC.
+	OwnerServiceJoinProcedure = "/floodmark.v1.OwnerService/Join"
+	// OwnerServiceLeaveProcedure is the fully-qualified name of the OwnerService's Leave RPC.
+	OwnerServiceLeaveProcedure = "/floodmark.v1.OwnerService/Leave"
 	// OwnerServiceForgetProcedure is the fully-qualified name of the OwnerService's Forget RPC.
 	OwnerServiceForgetProcedure = "/floodmark.v1.OwnerService/Forget"
 	// OwnerServiceReportProcedure is the fully-qualified name of the OwnerService's Report RPC.
@@ -115,6 +119,12 @@ type OwnerServiceClient interface {
 	// ReloadPolicy reads the policy again. One with errors is refused; the old
 	// one stays.
 	ReloadPolicy(context.Context, *ReloadPolicyRequest) (*ReloadPolicyResponse, error)
+	// Join makes this laptop a machine of a fleet. Only the owner's own socket
+	// hears it.
+	Join(context.Context, *JoinRequest) (*JoinResponse, error)
+	// Leave ends that; the owner's own policy holds again. Only the owner's own
+	// socket hears it.
+	Leave(context.Context, *LeaveRequest) (*LeaveResponse, error)
 	// Forget erases what was kept of a session. A signed tombstone with the last
 	// hash stays, so that the chain still verifies and says what is gone.
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
@@ -233,6 +243,18 @@ func NewOwnerServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(ownerServiceMethods.ByName("ReloadPolicy")),
 			connect.WithClientOptions(opts...),
 		),
+		join: connect.NewClient[JoinRequest, JoinResponse](
+			httpClient,
+			baseURL+OwnerServiceJoinProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Join")),
+			connect.WithClientOptions(opts...),
+		),
+		leave: connect.NewClient[LeaveRequest, LeaveResponse](
+			httpClient,
+			baseURL+OwnerServiceLeaveProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Leave")),
+			connect.WithClientOptions(opts...),
+		),
 		forget: connect.NewClient[ForgetRequest, ForgetResponse](
 			httpClient,
 			baseURL+OwnerServiceForgetProcedure,
@@ -272,6 +294,8 @@ type ownerServiceClient struct {
 	watch        *connect.Client[WatchRequest, WatchResponse]
 	verify       *connect.Client[VerifyRequest, VerifyResponse]
 	reloadPolicy *connect.Client[ReloadPolicyRequest, ReloadPolicyResponse]
+	join         *connect.Client[JoinRequest, JoinResponse]
+	leave        *connect.Client[LeaveRequest, LeaveResponse]
 	forget       *connect.Client[ForgetRequest, ForgetResponse]
 	report       *connect.Client[ReportRequest, ReportResponse]
 	export       *connect.Client[ExportRequest, ExportResponse]
@@ -413,6 +437,24 @@ func (c *ownerServiceClient) ReloadPolicy(ctx context.Context, req *ReloadPolicy
 	return nil, err
 }
 
+// Join calls floodmark.v1.OwnerService.Join.
+func (c *ownerServiceClient) Join(ctx context.Context, req *JoinRequest) (*JoinResponse, error) {
+	response, err := c.join.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Leave calls floodmark.v1.OwnerService.Leave.
+func (c *ownerServiceClient) Leave(ctx context.Context, req *LeaveRequest) (*LeaveResponse, error) {
+	response, err := c.leave.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Forget calls floodmark.v1.OwnerService.Forget.
 func (c *ownerServiceClient) Forget(ctx context.Context, req *ForgetRequest) (*ForgetResponse, error) {
 	response, err := c.forget.CallUnary(ctx, connect.NewRequest(req))
@@ -476,6 +518,12 @@ type OwnerServiceHandler interface {
 	// ReloadPolicy reads the policy again. One with errors is refused; the old
 	// one stays.
 	ReloadPolicy(context.Context, *ReloadPolicyRequest) (*ReloadPolicyResponse, error)
+	// Join makes this laptop a machine of a fleet. Only the owner's own socket
+	// hears it.
+	Join(context.Context, *JoinRequest) (*JoinResponse, error)
+	// Leave ends that; the owner's own policy holds again. Only the owner's own
+	// socket hears it.
+	Leave(context.Context, *LeaveRequest) (*LeaveResponse, error)
 	// Forget erases what was kept of a session. A signed tombstone with the last
 	// hash stays, so that the chain still verifies and says what is gone.
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
@@ -590,6 +638,18 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(ownerServiceMethods.ByName("ReloadPolicy")),
 		connect.WithHandlerOptions(opts...),
 	)
+	ownerServiceJoinHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceJoinProcedure,
+		svc.Join,
+		connect.WithSchema(ownerServiceMethods.ByName("Join")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServiceLeaveHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceLeaveProcedure,
+		svc.Leave,
+		connect.WithSchema(ownerServiceMethods.ByName("Leave")),
+		connect.WithHandlerOptions(opts...),
+	)
 	ownerServiceForgetHandler := connect.NewUnaryHandlerSimple(
 		OwnerServiceForgetProcedure,
 		svc.Forget,
@@ -642,6 +702,10 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 			ownerServiceVerifyHandler.ServeHTTP(w, r)
 		case OwnerServiceReloadPolicyProcedure:
 			ownerServiceReloadPolicyHandler.ServeHTTP(w, r)
+		case OwnerServiceJoinProcedure:
+			ownerServiceJoinHandler.ServeHTTP(w, r)
+		case OwnerServiceLeaveProcedure:
+			ownerServiceLeaveHandler.ServeHTTP(w, r)
 		case OwnerServiceForgetProcedure:
 			ownerServiceForgetHandler.ServeHTTP(w, r)
 		case OwnerServiceReportProcedure:
@@ -719,6 +783,14 @@ func (UnimplementedOwnerServiceHandler) Verify(context.Context, *VerifyRequest, 
 
 func (UnimplementedOwnerServiceHandler) ReloadPolicy(context.Context, *ReloadPolicyRequest) (*ReloadPolicyResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.ReloadPolicy is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Join(context.Context, *JoinRequest) (*JoinResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Join is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Leave(context.Context, *LeaveRequest) (*LeaveResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Leave is not implemented"))
 }
 
 func (UnimplementedOwnerServiceHandler) Forget(context.Context, *ForgetRequest) (*ForgetResponse, error) {

@@ -91,7 +91,10 @@ type StatusResponse struct {
 	// The pauses that hold.
 	Pauses []*Pause `protobuf:"bytes,13,rep,name=pauses,proto3" json:"pauses,omitempty"`
 	// What quiet hours do now, in one sentence; empty if it is not quiet.
-	Quiet         string `protobuf:"bytes,14,opt,name=quiet,proto3" json:"quiet,omitempty"`
+	Quiet string `protobuf:"bytes,14,opt,name=quiet,proto3" json:"quiet,omitempty"`
+	// The fleet that this laptop joined, and how that is going, in one sentence;
+	// empty if it joined none.
+	Fleet         string `protobuf:"bytes,17,opt,name=fleet,proto3" json:"fleet,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -224,6 +227,234 @@ func (x *StatusResponse) GetQuiet() string {
 	return ""
 }
 
+func (x *StatusResponse) GetFleet() string {
+	if x != nil {
+		return x.Fleet
+	}
+	return ""
+}
+
+// Asks to join a fleet.
+type JoinRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where the fleet answers: `https://floodmark.firm.example:7443`.
+	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	// The certificates of whoever signs the fleet's, in PEM; empty for those the
+	// machine trusts.
+	Authority string `protobuf:"bytes,2,opt,name=authority,proto3" json:"authority,omitempty"`
+	// What proves that this laptop may join. It is used once and not kept.
+	Credential string `protobuf:"bytes,3,opt,name=credential,proto3" json:"credential,omitempty"`
+	// What people call this machine.
+	Name          string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JoinRequest) Reset() {
+	*x = JoinRequest{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JoinRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JoinRequest) ProtoMessage() {}
+
+func (x *JoinRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
+func (*JoinRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *JoinRequest) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *JoinRequest) GetAuthority() string {
+	if x != nil {
+		return x.Authority
+	}
+	return ""
+}
+
+func (x *JoinRequest) GetCredential() string {
+	if x != nil {
+		return x.Credential
+	}
+	return ""
+}
+
+func (x *JoinRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+// Says which machine this is now.
+type JoinResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id in the fleet.
+	Machine string `protobuf:"bytes,1,opt,name=machine,proto3" json:"machine,omitempty"`
+	// How it is doing there, in one sentence.
+	Fleet         string `protobuf:"bytes,2,opt,name=fleet,proto3" json:"fleet,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JoinResponse) Reset() {
+	*x = JoinResponse{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JoinResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JoinResponse) ProtoMessage() {}
+
+func (x *JoinResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
+func (*JoinResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *JoinResponse) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *JoinResponse) GetFleet() string {
+	if x != nil {
+		return x.Fleet
+	}
+	return ""
+}
+
+// Asks to leave the fleet.
+type LeaveRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveRequest) Reset() {
+	*x = LeaveRequest{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveRequest) ProtoMessage() {}
+
+func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveRequest.ProtoReflect.Descriptor instead.
+func (*LeaveRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{4}
+}
+
+// The laptop is its owner's alone again.
+type LeaveResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The machine it was.
+	Machine string `protobuf:"bytes,1,opt,name=machine,proto3" json:"machine,omitempty"`
+	// Why the fleet could not be told; empty if it was.
+	Untold        string `protobuf:"bytes,2,opt,name=untold,proto3" json:"untold,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveResponse) Reset() {
+	*x = LeaveResponse{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveResponse) ProtoMessage() {}
+
+func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveResponse.ProtoReflect.Descriptor instead.
+func (*LeaveResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LeaveResponse) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *LeaveResponse) GetUntold() string {
+	if x != nil {
+		return x.Untold
+	}
+	return ""
+}
+
 // A time in which decisions are made and not enforced.
 type Pause struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -241,7 +472,7 @@ type Pause struct {
 
 func (x *Pause) Reset() {
 	*x = Pause{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[2]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -253,7 +484,7 @@ func (x *Pause) String() string {
 func (*Pause) ProtoMessage() {}
 
 func (x *Pause) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[2]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -266,7 +497,7 @@ func (x *Pause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pause.ProtoReflect.Descriptor instead.
 func (*Pause) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{2}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Pause) GetSession() string {
@@ -316,7 +547,7 @@ type PauseSummary struct {
 
 func (x *PauseSummary) Reset() {
 	*x = PauseSummary{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[3]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -328,7 +559,7 @@ func (x *PauseSummary) String() string {
 func (*PauseSummary) ProtoMessage() {}
 
 func (x *PauseSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[3]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -341,7 +572,7 @@ func (x *PauseSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseSummary.ProtoReflect.Descriptor instead.
 func (*PauseSummary) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{3}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PauseSummary) GetPause() *Pause {
@@ -392,7 +623,7 @@ type PauseRequest struct {
 
 func (x *PauseRequest) Reset() {
 	*x = PauseRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[4]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -404,7 +635,7 @@ func (x *PauseRequest) String() string {
 func (*PauseRequest) ProtoMessage() {}
 
 func (x *PauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[4]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -417,7 +648,7 @@ func (x *PauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseRequest.ProtoReflect.Descriptor instead.
 func (*PauseRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{4}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PauseRequest) GetSession() string {
@@ -447,7 +678,7 @@ type PauseResponse struct {
 
 func (x *PauseResponse) Reset() {
 	*x = PauseResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[5]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -459,7 +690,7 @@ func (x *PauseResponse) String() string {
 func (*PauseResponse) ProtoMessage() {}
 
 func (x *PauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[5]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -472,7 +703,7 @@ func (x *PauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseResponse.ProtoReflect.Descriptor instead.
 func (*PauseResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{5}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PauseResponse) GetPause() *Pause {
@@ -500,7 +731,7 @@ type ResumeRequest struct {
 
 func (x *ResumeRequest) Reset() {
 	*x = ResumeRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[6]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -512,7 +743,7 @@ func (x *ResumeRequest) String() string {
 func (*ResumeRequest) ProtoMessage() {}
 
 func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[6]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -525,7 +756,7 @@ func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
 func (*ResumeRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{6}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ResumeRequest) GetSession() string {
@@ -546,7 +777,7 @@ type ResumeResponse struct {
 
 func (x *ResumeResponse) Reset() {
 	*x = ResumeResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[7]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -558,7 +789,7 @@ func (x *ResumeResponse) String() string {
 func (*ResumeResponse) ProtoMessage() {}
 
 func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[7]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -571,7 +802,7 @@ func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
 func (*ResumeResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{7}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ResumeResponse) GetEnded() []*PauseSummary {
@@ -602,7 +833,7 @@ type PolicyStatus struct {
 
 func (x *PolicyStatus) Reset() {
 	*x = PolicyStatus{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[8]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -614,7 +845,7 @@ func (x *PolicyStatus) String() string {
 func (*PolicyStatus) ProtoMessage() {}
 
 func (x *PolicyStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[8]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -627,7 +858,7 @@ func (x *PolicyStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyStatus.ProtoReflect.Descriptor instead.
 func (*PolicyStatus) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{8}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PolicyStatus) GetProfile() string {
@@ -695,7 +926,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[9]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +938,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[9]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +951,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{9}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Problem) GetFile() string {
@@ -787,7 +1018,7 @@ type SessionsRequest struct {
 
 func (x *SessionsRequest) Reset() {
 	*x = SessionsRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[10]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -799,7 +1030,7 @@ func (x *SessionsRequest) String() string {
 func (*SessionsRequest) ProtoMessage() {}
 
 func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[10]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -812,7 +1043,7 @@ func (x *SessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsRequest.ProtoReflect.Descriptor instead.
 func (*SessionsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{10}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SessionsRequest) GetLimit() int32 {
@@ -849,7 +1080,7 @@ type SessionsResponse struct {
 
 func (x *SessionsResponse) Reset() {
 	*x = SessionsResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[11]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -861,7 +1092,7 @@ func (x *SessionsResponse) String() string {
 func (*SessionsResponse) ProtoMessage() {}
 
 func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[11]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -874,7 +1105,7 @@ func (x *SessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionsResponse.ProtoReflect.Descriptor instead.
 func (*SessionsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{11}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SessionsResponse) GetSessions() []*Session {
@@ -904,7 +1135,7 @@ type ShowRequest struct {
 
 func (x *ShowRequest) Reset() {
 	*x = ShowRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[12]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -916,7 +1147,7 @@ func (x *ShowRequest) String() string {
 func (*ShowRequest) ProtoMessage() {}
 
 func (x *ShowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[12]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -929,7 +1160,7 @@ func (x *ShowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShowRequest.ProtoReflect.Descriptor instead.
 func (*ShowRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{12}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ShowRequest) GetSession() string {
@@ -973,7 +1204,7 @@ type ShowResponse struct {
 
 func (x *ShowResponse) Reset() {
 	*x = ShowResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[13]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +1216,7 @@ func (x *ShowResponse) String() string {
 func (*ShowResponse) ProtoMessage() {}
 
 func (x *ShowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[13]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +1229,7 @@ func (x *ShowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShowResponse.ProtoReflect.Descriptor instead.
 func (*ShowResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{13}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ShowResponse) GetSession() *Session {
@@ -1075,7 +1306,7 @@ type WhyRequest struct {
 
 func (x *WhyRequest) Reset() {
 	*x = WhyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[14]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1318,7 @@ func (x *WhyRequest) String() string {
 func (*WhyRequest) ProtoMessage() {}
 
 func (x *WhyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[14]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1331,7 @@ func (x *WhyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WhyRequest.ProtoReflect.Descriptor instead.
 func (*WhyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{14}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WhyRequest) GetOf() string {
@@ -1121,7 +1352,7 @@ type WhyResponse struct {
 
 func (x *WhyResponse) Reset() {
 	*x = WhyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[15]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1133,7 +1364,7 @@ func (x *WhyResponse) String() string {
 func (*WhyResponse) ProtoMessage() {}
 
 func (x *WhyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[15]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1146,7 +1377,7 @@ func (x *WhyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WhyResponse.ProtoReflect.Descriptor instead.
 func (*WhyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{15}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WhyResponse) GetExplanations() []*Explanation {
@@ -1169,7 +1400,7 @@ type GraphRequest struct {
 
 func (x *GraphRequest) Reset() {
 	*x = GraphRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[16]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1181,7 +1412,7 @@ func (x *GraphRequest) String() string {
 func (*GraphRequest) ProtoMessage() {}
 
 func (x *GraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[16]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1194,7 +1425,7 @@ func (x *GraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GraphRequest.ProtoReflect.Descriptor instead.
 func (*GraphRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{16}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GraphRequest) GetSession() string {
@@ -1224,7 +1455,7 @@ type GraphResponse struct {
 
 func (x *GraphResponse) Reset() {
 	*x = GraphResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[17]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1236,7 +1467,7 @@ func (x *GraphResponse) String() string {
 func (*GraphResponse) ProtoMessage() {}
 
 func (x *GraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[17]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1249,7 +1480,7 @@ func (x *GraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GraphResponse.ProtoReflect.Descriptor instead.
 func (*GraphResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{17}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GraphResponse) GetMediaType() string {
@@ -1277,7 +1508,7 @@ type PendingRequest struct {
 
 func (x *PendingRequest) Reset() {
 	*x = PendingRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1289,7 +1520,7 @@ func (x *PendingRequest) String() string {
 func (*PendingRequest) ProtoMessage() {}
 
 func (x *PendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1302,7 +1533,7 @@ func (x *PendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingRequest.ProtoReflect.Descriptor instead.
 func (*PendingRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{18}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PendingRequest) GetSession() string {
@@ -1323,7 +1554,7 @@ type PendingResponse struct {
 
 func (x *PendingResponse) Reset() {
 	*x = PendingResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1335,7 +1566,7 @@ func (x *PendingResponse) String() string {
 func (*PendingResponse) ProtoMessage() {}
 
 func (x *PendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1348,7 +1579,7 @@ func (x *PendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingResponse.ProtoReflect.Descriptor instead.
 func (*PendingResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{19}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PendingResponse) GetQuestions() []*Question {
@@ -1386,7 +1617,7 @@ type AnswerRequest struct {
 
 func (x *AnswerRequest) Reset() {
 	*x = AnswerRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1629,7 @@ func (x *AnswerRequest) String() string {
 func (*AnswerRequest) ProtoMessage() {}
 
 func (x *AnswerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1642,7 @@ func (x *AnswerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerRequest.ProtoReflect.Descriptor instead.
 func (*AnswerRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{20}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AnswerRequest) GetVerb() string {
@@ -1490,7 +1721,7 @@ type AnswerResponse struct {
 
 func (x *AnswerResponse) Reset() {
 	*x = AnswerResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1502,7 +1733,7 @@ func (x *AnswerResponse) String() string {
 func (*AnswerResponse) ProtoMessage() {}
 
 func (x *AnswerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1515,7 +1746,7 @@ func (x *AnswerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerResponse.ProtoReflect.Descriptor instead.
 func (*AnswerResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{21}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AnswerResponse) GetAnswered() bool {
@@ -1545,7 +1776,7 @@ type EndorseRequest struct {
 
 func (x *EndorseRequest) Reset() {
 	*x = EndorseRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1557,7 +1788,7 @@ func (x *EndorseRequest) String() string {
 func (*EndorseRequest) ProtoMessage() {}
 
 func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1570,7 +1801,7 @@ func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseRequest.ProtoReflect.Descriptor instead.
 func (*EndorseRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{22}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *EndorseRequest) GetSession() string {
@@ -1602,7 +1833,7 @@ type EndorseResponse struct {
 
 func (x *EndorseResponse) Reset() {
 	*x = EndorseResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1614,7 +1845,7 @@ func (x *EndorseResponse) String() string {
 func (*EndorseResponse) ProtoMessage() {}
 
 func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1627,7 +1858,7 @@ func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseResponse.ProtoReflect.Descriptor instead.
 func (*EndorseResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{23}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EndorseResponse) GetDone() bool {
@@ -1664,7 +1895,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1907,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1920,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{24}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *WithdrawRequest) GetSession() string {
@@ -1721,7 +1952,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1733,7 +1964,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1746,7 +1977,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{25}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *WithdrawResponse) GetDone() bool {
@@ -1781,7 +2012,7 @@ type GrantsRequest struct {
 
 func (x *GrantsRequest) Reset() {
 	*x = GrantsRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1793,7 +2024,7 @@ func (x *GrantsRequest) String() string {
 func (*GrantsRequest) ProtoMessage() {}
 
 func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1806,7 +2037,7 @@ func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsRequest.ProtoReflect.Descriptor instead.
 func (*GrantsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{26}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GrantsRequest) GetSession() string {
@@ -1827,7 +2058,7 @@ type GrantsResponse struct {
 
 func (x *GrantsResponse) Reset() {
 	*x = GrantsResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1839,7 +2070,7 @@ func (x *GrantsResponse) String() string {
 func (*GrantsResponse) ProtoMessage() {}
 
 func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1852,7 +2083,7 @@ func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsResponse.ProtoReflect.Descriptor instead.
 func (*GrantsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GrantsResponse) GetGrants() []*Grant {
@@ -1875,7 +2106,7 @@ type EndGrantRequest struct {
 
 func (x *EndGrantRequest) Reset() {
 	*x = EndGrantRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1887,7 +2118,7 @@ func (x *EndGrantRequest) String() string {
 func (*EndGrantRequest) ProtoMessage() {}
 
 func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1900,7 +2131,7 @@ func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantRequest.ProtoReflect.Descriptor instead.
 func (*EndGrantRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *EndGrantRequest) GetSession() string {
@@ -1930,7 +2161,7 @@ type EndGrantResponse struct {
 
 func (x *EndGrantResponse) Reset() {
 	*x = EndGrantResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1942,7 +2173,7 @@ func (x *EndGrantResponse) String() string {
 func (*EndGrantResponse) ProtoMessage() {}
 
 func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1955,7 +2186,7 @@ func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantResponse.ProtoReflect.Descriptor instead.
 func (*EndGrantResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *EndGrantResponse) GetDone() bool {
@@ -1983,7 +2214,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1995,7 +2226,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2008,7 +2239,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchRequest) GetSession() string {
@@ -2046,7 +2277,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2058,7 +2289,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2071,7 +2302,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchResponse) GetAt() *timestamppb.Timestamp {
@@ -2220,7 +2451,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2232,7 +2463,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2245,7 +2476,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *VerifyRequest) GetSession() string {
@@ -2271,7 +2502,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2283,7 +2514,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2296,7 +2527,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *VerifyResponse) GetWhat() isVerifyResponse_What {
@@ -2355,7 +2586,7 @@ type VerifyProgress struct {
 
 func (x *VerifyProgress) Reset() {
 	*x = VerifyProgress{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2367,7 +2598,7 @@ func (x *VerifyProgress) String() string {
 func (*VerifyProgress) ProtoMessage() {}
 
 func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2380,7 +2611,7 @@ func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyProgress.ProtoReflect.Descriptor instead.
 func (*VerifyProgress) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *VerifyProgress) GetSessions() int64 {
@@ -2420,7 +2651,7 @@ type VerifyReport struct {
 
 func (x *VerifyReport) Reset() {
 	*x = VerifyReport{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2432,7 +2663,7 @@ func (x *VerifyReport) String() string {
 func (*VerifyReport) ProtoMessage() {}
 
 func (x *VerifyReport) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2445,7 +2676,7 @@ func (x *VerifyReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReport.ProtoReflect.Descriptor instead.
 func (*VerifyReport) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *VerifyReport) GetOk() bool {
@@ -2506,7 +2737,7 @@ type ReloadPolicyRequest struct {
 
 func (x *ReloadPolicyRequest) Reset() {
 	*x = ReloadPolicyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2518,7 +2749,7 @@ func (x *ReloadPolicyRequest) String() string {
 func (*ReloadPolicyRequest) ProtoMessage() {}
 
 func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2531,7 +2762,7 @@ func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyRequest.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
 }
 
 // What became of it.
@@ -2547,7 +2778,7 @@ type ReloadPolicyResponse struct {
 
 func (x *ReloadPolicyResponse) Reset() {
 	*x = ReloadPolicyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2559,7 +2790,7 @@ func (x *ReloadPolicyResponse) String() string {
 func (*ReloadPolicyResponse) ProtoMessage() {}
 
 func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2572,7 +2803,7 @@ func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyResponse.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ReloadPolicyResponse) GetLoaded() bool {
@@ -2602,7 +2833,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2614,7 +2845,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2627,7 +2858,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ForgetRequest) GetSession() string {
@@ -2655,7 +2886,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2667,7 +2898,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2680,7 +2911,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ForgetResponse) GetTombstone() *Tombstone {
@@ -2703,7 +2934,7 @@ type ReportRequest struct {
 
 func (x *ReportRequest) Reset() {
 	*x = ReportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2715,7 +2946,7 @@ func (x *ReportRequest) String() string {
 func (*ReportRequest) ProtoMessage() {}
 
 func (x *ReportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2728,7 +2959,7 @@ func (x *ReportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
 func (*ReportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ReportRequest) GetSession() string {
@@ -2756,7 +2987,7 @@ type ReportResponse struct {
 
 func (x *ReportResponse) Reset() {
 	*x = ReportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2768,7 +2999,7 @@ func (x *ReportResponse) String() string {
 func (*ReportResponse) ProtoMessage() {}
 
 func (x *ReportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2781,7 +3012,7 @@ func (x *ReportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
 func (*ReportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ReportResponse) GetWritten() int64 {
@@ -2804,7 +3035,7 @@ type ExportRequest struct {
 
 func (x *ExportRequest) Reset() {
 	*x = ExportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2816,7 +3047,7 @@ func (x *ExportRequest) String() string {
 func (*ExportRequest) ProtoMessage() {}
 
 func (x *ExportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2829,7 +3060,7 @@ func (x *ExportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
 func (*ExportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ExportRequest) GetSession() string {
@@ -2862,7 +3093,7 @@ type ExportResponse struct {
 
 func (x *ExportResponse) Reset() {
 	*x = ExportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2874,7 +3105,7 @@ func (x *ExportResponse) String() string {
 func (*ExportResponse) ProtoMessage() {}
 
 func (x *ExportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2887,7 +3118,7 @@ func (x *ExportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
 func (*ExportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ExportResponse) GetWhat() isExportResponse_What {
@@ -2938,7 +3169,7 @@ var File_floodmark_v1_owner_proto protoreflect.FileDescriptor
 const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\n" +
 	"\x18floodmark/v1/owner.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/state.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
-	"\rStatusRequest\"\xb5\x03\n" +
+	"\rStatusRequest\"\xcb\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x124\n" +
 	"\astarted\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x122\n" +
@@ -2954,7 +3185,22 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\bwarnings\x18\v \x03(\tR\bwarnings\x12\x16\n" +
 	"\x06tenant\x18\f \x01(\tR\x06tenant\x12+\n" +
 	"\x06pauses\x18\r \x03(\v2\x13.floodmark.v1.PauseR\x06pauses\x12\x14\n" +
-	"\x05quiet\x18\x0e \x01(\tR\x05quiet\"\x93\x01\n" +
+	"\x05quiet\x18\x0e \x01(\tR\x05quiet\x12\x14\n" +
+	"\x05fleet\x18\x11 \x01(\tR\x05fleet\"q\n" +
+	"\vJoinRequest\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1c\n" +
+	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x1e\n" +
+	"\n" +
+	"credential\x18\x03 \x01(\tR\n" +
+	"credential\x12\x12\n" +
+	"\x04name\x18\x04 \x01(\tR\x04name\">\n" +
+	"\fJoinResponse\x12\x18\n" +
+	"\amachine\x18\x01 \x01(\tR\amachine\x12\x14\n" +
+	"\x05fleet\x18\x02 \x01(\tR\x05fleet\"\x0e\n" +
+	"\fLeaveRequest\"A\n" +
+	"\rLeaveResponse\x12\x18\n" +
+	"\amachine\x18\x01 \x01(\tR\amachine\x12\x16\n" +
+	"\x06untold\x18\x02 \x01(\tR\x06untold\"\x93\x01\n" +
 	"\x05Pause\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12.\n" +
 	"\x04from\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x120\n" +
@@ -3116,7 +3362,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x0eExportResponse\x12+\n" +
 	"\x05entry\x18\x01 \x01(\v2\x13.floodmark.v1.EntryH\x00R\x05entry\x127\n" +
 	"\ttombstone\x18\x02 \x01(\v2\x17.floodmark.v1.TombstoneH\x00R\ttombstoneB\x06\n" +
-	"\x04what2\x98\f\n" +
+	"\x04what2\xaf\r\n" +
 	"\fOwnerService\x12M\n" +
 	"\x06Status\x12\x1b.floodmark.v1.StatusRequest\x1a\x1c.floodmark.v1.StatusResponse\"\b\xba\xdb\x18\x04view\x12S\n" +
 	"\bSessions\x12\x1d.floodmark.v1.SessionsRequest\x1a\x1e.floodmark.v1.SessionsResponse\"\b\xba\xdb\x18\x04view\x12G\n" +
@@ -3134,7 +3380,9 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x05Watch\x12\x1a.floodmark.v1.WatchRequest\x1a\x1b.floodmark.v1.WatchResponse\"\b\xba\xdb\x18\x04view0\x01\x12O\n" +
 	"\x06Verify\x12\x1b.floodmark.v1.VerifyRequest\x1a\x1c.floodmark.v1.VerifyResponse\"\b\xba\xdb\x18\x04view0\x01\x12a\n" +
 	"\fReloadPolicy\x12!.floodmark.v1.ReloadPolicyRequest\x1a\".floodmark.v1.ReloadPolicyResponse\"\n" +
-	"\xba\xdb\x18\x06policy\x12N\n" +
+	"\xba\xdb\x18\x06policy\x12H\n" +
+	"\x04Join\x12\x19.floodmark.v1.JoinRequest\x1a\x1a.floodmark.v1.JoinResponse\"\t\xba\xdb\x18\x05admin\x12K\n" +
+	"\x05Leave\x12\x1a.floodmark.v1.LeaveRequest\x1a\x1b.floodmark.v1.LeaveResponse\"\t\xba\xdb\x18\x05admin\x12N\n" +
 	"\x06Forget\x12\x1b.floodmark.v1.ForgetRequest\x1a\x1c.floodmark.v1.ForgetResponse\"\t\xba\xdb\x18\x05admin\x12N\n" +
 	"\x06Report\x12\x1b.floodmark.v1.ReportRequest\x1a\x1c.floodmark.v1.ReportResponse\"\t\xba\xdb\x18\x05admin\x12P\n" +
 	"\x06Export\x12\x1b.floodmark.v1.ExportRequest\x1a\x1c.floodmark.v1.ExportResponse\"\t\xba\xdb\x18\x05admin0\x01B%Z#github.com/floodmark/floodmark/wireb\x06proto3"
@@ -3151,147 +3399,155 @@ func file_floodmark_v1_owner_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_owner_proto_rawDescData
 }
 
-var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*StatusRequest)(nil),         // 0: floodmark.v1.StatusRequest
 	(*StatusResponse)(nil),        // 1: floodmark.v1.StatusResponse
-	(*Pause)(nil),                 // 2: floodmark.v1.Pause
-	(*PauseSummary)(nil),          // 3: floodmark.v1.PauseSummary
-	(*PauseRequest)(nil),          // 4: floodmark.v1.PauseRequest
-	(*PauseResponse)(nil),         // 5: floodmark.v1.PauseResponse
-	(*ResumeRequest)(nil),         // 6: floodmark.v1.ResumeRequest
-	(*ResumeResponse)(nil),        // 7: floodmark.v1.ResumeResponse
-	(*PolicyStatus)(nil),          // 8: floodmark.v1.PolicyStatus
-	(*Problem)(nil),               // 9: floodmark.v1.Problem
-	(*SessionsRequest)(nil),       // 10: floodmark.v1.SessionsRequest
-	(*SessionsResponse)(nil),      // 11: floodmark.v1.SessionsResponse
-	(*ShowRequest)(nil),           // 12: floodmark.v1.ShowRequest
-	(*ShowResponse)(nil),          // 13: floodmark.v1.ShowResponse
-	(*WhyRequest)(nil),            // 14: floodmark.v1.WhyRequest
-	(*WhyResponse)(nil),           // 15: floodmark.v1.WhyResponse
-	(*GraphRequest)(nil),          // 16: floodmark.v1.GraphRequest
-	(*GraphResponse)(nil),         // 17: floodmark.v1.GraphResponse
-	(*PendingRequest)(nil),        // 18: floodmark.v1.PendingRequest
-	(*PendingResponse)(nil),       // 19: floodmark.v1.PendingResponse
-	(*AnswerRequest)(nil),         // 20: floodmark.v1.AnswerRequest
-	(*AnswerResponse)(nil),        // 21: floodmark.v1.AnswerResponse
-	(*EndorseRequest)(nil),        // 22: floodmark.v1.EndorseRequest
-	(*EndorseResponse)(nil),       // 23: floodmark.v1.EndorseResponse
-	(*WithdrawRequest)(nil),       // 24: floodmark.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),      // 25: floodmark.v1.WithdrawResponse
-	(*GrantsRequest)(nil),         // 26: floodmark.v1.GrantsRequest
-	(*GrantsResponse)(nil),        // 27: floodmark.v1.GrantsResponse
-	(*EndGrantRequest)(nil),       // 28: floodmark.v1.EndGrantRequest
-	(*EndGrantResponse)(nil),      // 29: floodmark.v1.EndGrantResponse
-	(*WatchRequest)(nil),          // 30: floodmark.v1.WatchRequest
-	(*WatchResponse)(nil),         // 31: floodmark.v1.WatchResponse
-	(*VerifyRequest)(nil),         // 32: floodmark.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 33: floodmark.v1.VerifyResponse
-	(*VerifyProgress)(nil),        // 34: floodmark.v1.VerifyProgress
-	(*VerifyReport)(nil),          // 35: floodmark.v1.VerifyReport
-	(*ReloadPolicyRequest)(nil),   // 36: floodmark.v1.ReloadPolicyRequest
-	(*ReloadPolicyResponse)(nil),  // 37: floodmark.v1.ReloadPolicyResponse
-	(*ForgetRequest)(nil),         // 38: floodmark.v1.ForgetRequest
-	(*ForgetResponse)(nil),        // 39: floodmark.v1.ForgetResponse
-	(*ReportRequest)(nil),         // 40: floodmark.v1.ReportRequest
-	(*ReportResponse)(nil),        // 41: floodmark.v1.ReportResponse
-	(*ExportRequest)(nil),         // 42: floodmark.v1.ExportRequest
-	(*ExportResponse)(nil),        // 43: floodmark.v1.ExportResponse
-	(*timestamppb.Timestamp)(nil), // 44: google.protobuf.Timestamp
-	(*Session)(nil),               // 45: floodmark.v1.Session
-	(*Source)(nil),                // 46: floodmark.v1.Source
-	(*Decided)(nil),               // 47: floodmark.v1.Decided
-	(*Question)(nil),              // 48: floodmark.v1.Question
-	(*Grant)(nil),                 // 49: floodmark.v1.Grant
-	(*Endorsement)(nil),           // 50: floodmark.v1.Endorsement
-	(*Incident)(nil),              // 51: floodmark.v1.Incident
-	(*Entry)(nil),                 // 52: floodmark.v1.Entry
-	(*Tombstone)(nil),             // 53: floodmark.v1.Tombstone
-	(*Explanation)(nil),           // 54: floodmark.v1.Explanation
-	(*Label)(nil),                 // 55: floodmark.v1.Label
-	(*Answered)(nil),              // 56: floodmark.v1.Answered
+	(*JoinRequest)(nil),           // 2: floodmark.v1.JoinRequest
+	(*JoinResponse)(nil),          // 3: floodmark.v1.JoinResponse
+	(*LeaveRequest)(nil),          // 4: floodmark.v1.LeaveRequest
+	(*LeaveResponse)(nil),         // 5: floodmark.v1.LeaveResponse
+	(*Pause)(nil),                 // 6: floodmark.v1.Pause
+	(*PauseSummary)(nil),          // 7: floodmark.v1.PauseSummary
+	(*PauseRequest)(nil),          // 8: floodmark.v1.PauseRequest
+	(*PauseResponse)(nil),         // 9: floodmark.v1.PauseResponse
+	(*ResumeRequest)(nil),         // 10: floodmark.v1.ResumeRequest
+	(*ResumeResponse)(nil),        // 11: floodmark.v1.ResumeResponse
+	(*PolicyStatus)(nil),          // 12: floodmark.v1.PolicyStatus
+	(*Problem)(nil),               // 13: floodmark.v1.Problem
+	(*SessionsRequest)(nil),       // 14: floodmark.v1.SessionsRequest
+	(*SessionsResponse)(nil),      // 15: floodmark.v1.SessionsResponse
+	(*ShowRequest)(nil),           // 16: floodmark.v1.ShowRequest
+	(*ShowResponse)(nil),          // 17: floodmark.v1.ShowResponse
+	(*WhyRequest)(nil),            // 18: floodmark.v1.WhyRequest
+	(*WhyResponse)(nil),           // 19: floodmark.v1.WhyResponse
+	(*GraphRequest)(nil),          // 20: floodmark.v1.GraphRequest
+	(*GraphResponse)(nil),         // 21: floodmark.v1.GraphResponse
+	(*PendingRequest)(nil),        // 22: floodmark.v1.PendingRequest
+	(*PendingResponse)(nil),       // 23: floodmark.v1.PendingResponse
+	(*AnswerRequest)(nil),         // 24: floodmark.v1.AnswerRequest
+	(*AnswerResponse)(nil),        // 25: floodmark.v1.AnswerResponse
+	(*EndorseRequest)(nil),        // 26: floodmark.v1.EndorseRequest
+	(*EndorseResponse)(nil),       // 27: floodmark.v1.EndorseResponse
+	(*WithdrawRequest)(nil),       // 28: floodmark.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),      // 29: floodmark.v1.WithdrawResponse
+	(*GrantsRequest)(nil),         // 30: floodmark.v1.GrantsRequest
+	(*GrantsResponse)(nil),        // 31: floodmark.v1.GrantsResponse
+	(*EndGrantRequest)(nil),       // 32: floodmark.v1.EndGrantRequest
+	(*EndGrantResponse)(nil),      // 33: floodmark.v1.EndGrantResponse
+	(*WatchRequest)(nil),          // 34: floodmark.v1.WatchRequest
+	(*WatchResponse)(nil),         // 35: floodmark.v1.WatchResponse
+	(*VerifyRequest)(nil),         // 36: floodmark.v1.VerifyRequest
+	(*VerifyResponse)(nil),        // 37: floodmark.v1.VerifyResponse
+	(*VerifyProgress)(nil),        // 38: floodmark.v1.VerifyProgress
+	(*VerifyReport)(nil),          // 39: floodmark.v1.VerifyReport
+	(*ReloadPolicyRequest)(nil),   // 40: floodmark.v1.ReloadPolicyRequest
+	(*ReloadPolicyResponse)(nil),  // 41: floodmark.v1.ReloadPolicyResponse
+	(*ForgetRequest)(nil),         // 42: floodmark.v1.ForgetRequest
+	(*ForgetResponse)(nil),        // 43: floodmark.v1.ForgetResponse
+	(*ReportRequest)(nil),         // 44: floodmark.v1.ReportRequest
+	(*ReportResponse)(nil),        // 45: floodmark.v1.ReportResponse
+	(*ExportRequest)(nil),         // 46: floodmark.v1.ExportRequest
+	(*ExportResponse)(nil),        // 47: floodmark.v1.ExportResponse
+	(*timestamppb.Timestamp)(nil), // 48: google.protobuf.Timestamp
+	(*Session)(nil),               // 49: floodmark.v1.Session
+	(*Source)(nil),                // 50: floodmark.v1.Source
+	(*Decided)(nil),               // 51: floodmark.v1.Decided
+	(*Question)(nil),              // 52: floodmark.v1.Question
+	(*Grant)(nil),                 // 53: floodmark.v1.Grant
+	(*Endorsement)(nil),           // 54: floodmark.v1.Endorsement
+	(*Incident)(nil),              // 55: floodmark.v1.Incident
+	(*Entry)(nil),                 // 56: floodmark.v1.Entry
+	(*Tombstone)(nil),             // 57: floodmark.v1.Tombstone
+	(*Explanation)(nil),           // 58: floodmark.v1.Explanation
+	(*Label)(nil),                 // 59: floodmark.v1.Label
+	(*Answered)(nil),              // 60: floodmark.v1.Answered
 }
 var file_floodmark_v1_owner_proto_depIdxs = []int32{
-	44, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
-	8,  // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	2,  // 2: floodmark.v1.StatusResponse.pauses:type_name -> floodmark.v1.Pause
-	44, // 3: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
-	44, // 4: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	2,  // 5: floodmark.v1.PauseSummary.pause:type_name -> floodmark.v1.Pause
-	2,  // 6: floodmark.v1.PauseResponse.pause:type_name -> floodmark.v1.Pause
-	3,  // 7: floodmark.v1.PauseResponse.replaced:type_name -> floodmark.v1.PauseSummary
-	3,  // 8: floodmark.v1.ResumeResponse.ended:type_name -> floodmark.v1.PauseSummary
-	44, // 9: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
-	9,  // 10: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
-	45, // 11: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
-	45, // 12: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
-	46, // 13: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
-	47, // 14: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
-	48, // 15: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
-	49, // 16: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
-	50, // 17: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
-	51, // 18: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
-	52, // 19: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
-	53, // 20: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	54, // 21: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
-	48, // 22: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
-	55, // 23: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
-	55, // 24: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
-	49, // 25: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
-	44, // 26: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	47, // 27: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
-	48, // 28: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
-	56, // 29: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
-	51, // 30: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
-	2,  // 31: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
-	3,  // 32: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
-	34, // 33: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
-	35, // 34: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
-	8,  // 35: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	53, // 36: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	51, // 37: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
-	52, // 38: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
-	53, // 39: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	48, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
+	12, // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	6,  // 2: floodmark.v1.StatusResponse.pauses:type_name -> floodmark.v1.Pause
+	48, // 3: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
+	48, // 4: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	6,  // 5: floodmark.v1.PauseSummary.pause:type_name -> floodmark.v1.Pause
+	6,  // 6: floodmark.v1.PauseResponse.pause:type_name -> floodmark.v1.Pause
+	7,  // 7: floodmark.v1.PauseResponse.replaced:type_name -> floodmark.v1.PauseSummary
+	7,  // 8: floodmark.v1.ResumeResponse.ended:type_name -> floodmark.v1.PauseSummary
+	48, // 9: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
+	13, // 10: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
+	49, // 11: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
+	49, // 12: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
+	50, // 13: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
+	51, // 14: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
+	52, // 15: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
+	53, // 16: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
+	54, // 17: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
+	55, // 18: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
+	56, // 19: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
+	57, // 20: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	58, // 21: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
+	52, // 22: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
+	59, // 23: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
+	59, // 24: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
+	53, // 25: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
+	48, // 26: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	51, // 27: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
+	52, // 28: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
+	60, // 29: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
+	55, // 30: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
+	6,  // 31: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
+	7,  // 32: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
+	38, // 33: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
+	39, // 34: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
+	12, // 35: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	57, // 36: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	55, // 37: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
+	56, // 38: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
+	57, // 39: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
 	0,  // 40: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
-	10, // 41: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
-	12, // 42: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
-	14, // 43: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
-	16, // 44: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
-	18, // 45: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
-	20, // 46: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
-	22, // 47: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
-	24, // 48: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
-	26, // 49: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
-	28, // 50: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
-	4,  // 51: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
-	6,  // 52: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
-	30, // 53: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
-	32, // 54: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
-	36, // 55: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
-	38, // 56: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	40, // 57: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
-	42, // 58: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 59: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	11, // 60: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	13, // 61: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	15, // 62: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	17, // 63: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	19, // 64: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	21, // 65: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	23, // 66: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	25, // 67: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	27, // 68: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	29, // 69: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	5,  // 70: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
-	7,  // 71: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
-	31, // 72: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	33, // 73: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	37, // 74: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	39, // 75: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	41, // 76: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
-	43, // 77: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	59, // [59:78] is the sub-list for method output_type
-	40, // [40:59] is the sub-list for method input_type
+	14, // 41: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
+	16, // 42: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
+	18, // 43: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
+	20, // 44: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
+	22, // 45: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
+	24, // 46: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
+	26, // 47: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
+	28, // 48: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
+	30, // 49: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
+	32, // 50: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
+	8,  // 51: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
+	10, // 52: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
+	34, // 53: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
+	36, // 54: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
+	40, // 55: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
+	2,  // 56: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
+	4,  // 57: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
+	42, // 58: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	44, // 59: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	46, // 60: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 61: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	15, // 62: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	17, // 63: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	19, // 64: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	21, // 65: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	23, // 66: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	25, // 67: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	27, // 68: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	29, // 69: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	31, // 70: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	33, // 71: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	9,  // 72: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
+	11, // 73: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
+	35, // 74: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	37, // 75: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	41, // 76: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	3,  // 77: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
+	5,  // 78: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
+	43, // 79: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	45, // 80: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	47, // 81: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	61, // [61:82] is the sub-list for method output_type
+	40, // [40:61] is the sub-list for method input_type
 	40, // [40:40] is the sub-list for extension type_name
 	40, // [40:40] is the sub-list for extension extendee
 	0,  // [0:40] is the sub-list for field type_name
@@ -3304,7 +3560,7 @@ func file_floodmark_v1_owner_proto_init() {
 	}
 	file_floodmark_v1_state_proto_init()
 	file_floodmark_v1_words_proto_init()
-	file_floodmark_v1_owner_proto_msgTypes[31].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[35].OneofWrappers = []any{
 		(*WatchResponse_Decided)(nil),
 		(*WatchResponse_Asked)(nil),
 		(*WatchResponse_Answered)(nil),
@@ -3312,11 +3568,11 @@ func file_floodmark_v1_owner_proto_init() {
 		(*WatchResponse_Paused)(nil),
 		(*WatchResponse_Resumed)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[33].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[37].OneofWrappers = []any{
 		(*VerifyResponse_Progress)(nil),
 		(*VerifyResponse_Report)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[43].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[47].OneofWrappers = []any{
 		(*ExportResponse_Entry)(nil),
 		(*ExportResponse_Tombstone)(nil),
 	}
@@ -3326,7 +3582,7 @@ func file_floodmark_v1_owner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_owner_proto_rawDesc), len(file_floodmark_v1_owner_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   44,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

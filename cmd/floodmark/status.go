@@ -145,6 +145,13 @@ func statusText(p *sheet, s *wire.StatusResponse, now time.Time) {
 	if s.GetQuiet() != "" {
 		p.painted(0, "It is "+s.GetQuiet()+".", p.st.yellow)
 	}
+	if s.GetFleet() != "" {
+		paint := func(text string) string { return text }
+		if strings.Contains(s.GetFleet(), "STRICT") || strings.Contains(s.GetFleet(), "REVOKED") {
+			paint = p.st.yellow
+		}
+		p.painted(0, "It "+plain(s.GetFleet())+".", paint)
+	}
 	questions := cell{text: count(int(s.GetPending()), "question waits", "questions wait") + " for you"}
 	if s.GetPending() > 0 {
 		questions.text, questions.paint = questions.text+": floodmark pending", p.st.yellow

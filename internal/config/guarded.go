@@ -30,7 +30,7 @@ func (p Paths) Guarded() (*catalog.File, error) {
 	// Files one by one: the folder around them may be anybody's, as that of a
 	// policy is which the owner named.
 	for place, below := range map[string]string{
-		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Logins: "*", p.Fleets: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
+		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Logins: "*", p.Fleets: "*", p.Fleet: "*", p.FleetBundle: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
 		p.Keys: "/**", p.Witness: "/**", p.Originals: "/**",
 	} {
 		if err := add(place, below); err != nil {
@@ -61,7 +61,7 @@ func (p Paths) Guarded() (*catalog.File, error) {
 
 // passes are the files that open the monitor's doors to whoever has read them.
 func (p Paths) passes() (globs []string, err error) {
-	for _, one := range [][2]string{{p.Fleets, ""}, {p.Fleets, "*"}, {p.Logins, ""}, {p.Logins, "*"}, {p.Keys, "/**"}} {
+	for _, one := range [][2]string{{p.Fleets, ""}, {p.Fleets, "*"}, {p.Fleet, ""}, {p.Fleet, "*"}, {p.Logins, ""}, {p.Logins, "*"}, {p.Keys, "/**"}} {
 		more, err := places(one[0], one[1])
 		if err != nil {
 			return nil, err

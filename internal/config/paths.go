@@ -18,6 +18,9 @@ type Paths struct {
 	Policy, Service, Gateway string
 	// Journal is the store, Keys the folder of its keys.
 	Journal, Keys string
+	// Fleet is what this laptop knows of the fleet it joined, FleetBundle the rules
+	// it has from there.
+	Fleet, FleetBundle string
 	// Witness is the folder of signed heads, apart from the store.
 	Witness string
 	// Tokens are the hashes of what remote agents and people prove themselves by.
@@ -101,6 +104,8 @@ func under(config, data, state, runtime string) Paths {
 		Keys:        filepath.Join(data, "keys"),
 		Tokens:      filepath.Join(data, "tokens.json"),
 		Fleets:      filepath.Join(data, "fleets.json"),
+		Fleet:       filepath.Join(data, "fleet.json"),
+		FleetBundle: filepath.Join(data, "fleet-bundle.json"),
 		Witness:     filepath.Join(state, "witness"),
 		Originals:   filepath.Join(state, "originals"),
 		Proofs:      filepath.Join(state, "proofs.json"),

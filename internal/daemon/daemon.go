@@ -31,6 +31,7 @@ import (
 	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
 )
 
 // Options are what a daemon is started with.
@@ -53,6 +54,10 @@ type Options struct {
 	SelfCheck func(ctx context.Context, now time.Time) ([]floodmark.IncidentSeen, error)
 	// Ready is called once events are answered; nil if nobody waits for it.
 	Ready func()
+	// Agents tells a fleet which agents are here; nil: none. FleetEvery is the time
+	// between two contacts with it; zero for the usual.
+	Agents     func(ctx context.Context) []*wire.MachineAgent
+	FleetEvery time.Duration
 	// Machines keeps laptops that join; nil for whatever the journal has, which is
 	// none where it is a file.
 	Machines machines.Book
@@ -97,6 +102,7 @@ type Daemon struct {
 	people        *peopleDoor     // nil: nobody comes from an identity provider
 	quotas        *quota.Gate     // nil without tenants
 	machines      machines.Book   // nil: no laptop can join
+	joined        *joined         // the fleet that this one joined, if any
 	closers       []func() error  // in the order of opening
 }
 
@@ -119,7 +125,10 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err := o.Paths.CheckSockets(); err != nil {
 		return nil, err
 	}
-	if d.live, err = newLive(o.Paths, o.Now); err != nil {
+	if err := d.openJoined(); err != nil {
+		return nil, err
+	}
+	if d.live, err = newLive(o.Paths, o.Now, d.joined.fleetRules()); err != nil {
 		return nil, err
 	}
 	if d.keys, err = config.KeysOf(o.Service, o.Paths, "floodmark/journal"); err != nil {
@@ -202,6 +211,9 @@ func (d *Daemon) lookBack(ctx context.Context) error {
 	if wrong != "" {
 		d.incident(ctx, "store-changed", "the store is not the one whose heads were signed: "+wrong)
 	}
+	if err := d.joined.lookBack(ctx); err != nil {
+		return err
+	}
 	d.opts.Fault(pointLookedBack)
 	return writeRunning(d.opts.Paths.Running, d.started, boot)
 }
@@ -257,6 +269,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	begin("check the agents", d.selfChecks, beside)
 	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)
 	begin("ask again", d.askAgain, beside)
+	if err := d.joined.begin(beside); err != nil {
+		d.opts.Log.Error("the fleet is not reached", "error", err)
+	}
 	d.tell(sd.SdNotifyReady)
 	if d.opts.Ready != nil {
 		d.opts.Ready()
@@ -272,6 +287,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.stop(servers)
 	stop()
 	halt()
+	d.joined.end()
 	work.Wait()
 	select {
 	case more := <-failed:

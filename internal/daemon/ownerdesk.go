@@ -17,7 +17,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		Rules:  func() owner.Rules { return d.live.current().forOwner() },
 		Reload: func() owner.Rules { return d.live.reload().forOwner() },
 		Notes:  d.noted, Now: d.opts.Now,
-		Incident: d.note, MayAnswer: d.mayAnswer(),
+		Incident: d.note, MayAnswer: d.mayAnswer(), Fleet: d.joined,
 	}
 }
 

@@ -29,9 +29,26 @@ type live struct {
 	gates verify.Gates
 	// changed is told of every try, after it.
 	changed func(rulesStatus)
+	// fleet says what holds in place of the file, at a time, on a laptop that joined
+	// a fleet; nil everywhere else.
+	fleet func(now time.Time) fleetRules
 
-	mu     sync.Mutex // guards status
+	mu     sync.Mutex // guards all below
 	status rulesStatus
+	// strict holds once until is over; a zero until is never. Latest is the latest
+	// time that was seen: a clock that is set back revives nothing.
+	strict kernel.Rules
+	until  time.Time
+	latest time.Time
+	turn   int // counts joining and leaving
+}
+
+// fleetRules are rules that come from a fleet.
+type fleetRules struct {
+	name string // for people
+	data []byte
+	// until is when they end, and strict ones hold; zero: never.
+	until time.Time
 }
 
 // A rulesStatus is which rules hold, and what became of the last try.
@@ -41,26 +58,114 @@ type rulesStatus struct {
 	// refused is why the file as it lies there does not hold; nil if it does.
 	refused error
 	fresh   bool // the last try brought other rules
+	// left is what of the owner's own file does not hold beside a fleet's rules.
+	left string
 }
 
 // newLive loads the rules for the first time. With wrong rules there is no
 // daemon to begin with: better none than one with rules nobody wrote.
-func newLive(p config.Paths, now func() time.Time) (*live, error) {
-	r, err := loadRules(p.Policy, p.Guarded)
+func newLive(p config.Paths, now func() time.Time, fleet func(time.Time) fleetRules) (*live, error) {
+	l := &live{file: p.Policy, own: p.Guarded, now: now, changed: func(rulesStatus) {}, fleet: fleet}
+	got, err := l.load(fleet, now())
 	if err != nil {
 		return nil, err
 	}
-	return &live{file: p.Policy, own: p.Guarded, now: now, changed: func(rulesStatus) {}, status: rulesStatus{rules: r, loaded: now(), fresh: true}}, nil
+	l.take(got)
+	return l, nil
 }
 
-// loadRules reads the rules, and looks again where this installation lies: agents
-// may have been connected since.
-func loadRules(file string, own func() (*catalog.File, error)) (config.Rules, error) {
-	places, err := own()
+// A loaded is what was read at one time.
+type loaded struct {
+	status rulesStatus
+	strict kernel.Rules
+	until  time.Time
+}
+
+// load reads the rules, and looks again where this installation lies: agents may
+// have been connected since. Rules of a fleet that cannot be read are strict ones.
+func (l *live) load(fleet func(time.Time) fleetRules, now time.Time) (got loaded, err error) {
+	got.status = rulesStatus{loaded: l.now(), fresh: true}
+	places, err := l.own()
 	if err != nil {
-		return config.Rules{}, err
+		return got, err
 	}
-	return config.LoadRules(file, places)
+	if fleet == nil {
+		got.status.rules, err = config.LoadRules(l.file, places)
+		return got, err
+	}
+	strict, left, err := config.JoinedRules("strict, because of the fleet", []byte(config.StrictPolicy), l.file, places)
+	if err != nil {
+		return got, err
+	}
+	from := fleet(now)
+	got.status.rules, got.status.left, err = config.JoinedRules(from.name, from.data, l.file, places)
+	if err != nil {
+		got.status.rules, got.status.left = strict, left
+		got.status.rules.Warnings = append(got.status.rules.Warnings, floodmark.Problem{
+			File: from.name, Line: 1, Column: 1, Severity: floodmark.Warning, Code: "fleet", Text: "the fleet's rules cannot be read by this version, so strict ones hold: " + err.Error(),
+		})
+	}
+	got.strict, got.until = strict.Rules, from.until
+	return got, nil
+}
+
+// take puts rules in force. The caller holds the lock, or is the only one.
+func (l *live) take(got loaded) {
+	l.status, l.strict, l.until = got.status, got.strict, got.until
+}
+
+// join puts rules of a fleet in force, or with nil the owner's own again.
+func (l *live) join(fleet func(time.Time) fleetRules) error {
+	got, err := l.load(fleet, l.time())
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.fleet = fleet
+	l.turn++
+	l.take(got)
+	after := l.status
+	l.mu.Unlock()
+	l.changed(after)
+	return nil
+}
+
+// time is now, or the latest time that was seen if that is later.
+func (l *live) time() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.clock()
+}
+
+// clock does so for who holds the lock.
+func (l *live) clock() time.Time {
+	if now := l.now(); now.After(l.latest) {
+		l.latest = now
+	}
+	return l.latest
+}
+
+// saw notes a time that is known to have been.
+func (l *live) saw(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at.After(l.latest) {
+		l.latest = at
+	}
+}
+
+// over reports whether the rules of a fleet have ended. The caller holds the lock.
+func (l *live) over() bool { return !l.until.IsZero() && !l.clock().Before(l.until) }
+
+// expire puts strict rules in force for good if those of a fleet have ended: until
+// then each decision finds out by itself.
+func (l *live) expire() {
+	l.mu.Lock()
+	over := l.over()
+	l.mu.Unlock()
+	if over {
+		l.reload()
+	}
 }
 
 // rules returns those in force.
@@ -68,6 +173,9 @@ func (l *live) rules() kernel.Rules {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.status.rules.Rules
+	if l.over() {
+		r = l.strict
+	}
 	r.Gates = l.gates
 	return r
 }
@@ -80,19 +188,28 @@ func (l *live) current() rulesStatus {
 
 // reload reads the file again.
 func (l *live) reload() rulesStatus {
-	r, err := loadRules(l.file, l.own)
 	l.mu.Lock()
+	fleet, now, turn := l.fleet, l.clock(), l.turn
+	l.mu.Unlock()
+	got, err := l.load(fleet, now)
+	r := got.status.rules
+	l.mu.Lock()
+	if turn != l.turn { // somebody joined or left meanwhile: what was read holds no more
+		l.mu.Unlock()
+		return l.reload()
+	}
 	before := l.status
-	if err == nil && r.File == "" && before.rules.File != "" {
+	if err == nil && fleet == nil && r.File == "" && before.rules.File != "" {
 		err = fmt.Errorf("%s is gone: what it said stays in force (write «version: 1» to it if you want the shipped profile)", before.rules.File)
 	}
 	switch {
 	case err != nil:
 		l.status.refused, l.status.fresh = err, false
 	case r.Policy.Hash() == before.rules.Policy.Hash() && r.Catalog.Hash() == before.rules.Catalog.Hash():
-		l.status.refused, l.status.fresh, l.status.rules.File = nil, false, r.File
+		l.status.refused, l.status.fresh, l.status.rules.File, l.status.left = nil, false, r.File, got.status.left
+		l.strict, l.until = got.strict, got.until
 	default:
-		l.status = rulesStatus{rules: r, loaded: l.now(), fresh: true}
+		l.take(got)
 	}
 	after := l.status
 	l.mu.Unlock()

@@ -70,6 +70,14 @@ func (f fakeOwner) ReloadPolicy(_ context.Context, who httpapi.Identity, _ *wire
 	return &wire.ReloadPolicyResponse{}, f.called("ReloadPolicy", who)
 }
 
+func (f fakeOwner) Join(_ context.Context, who httpapi.Identity, _ *wire.JoinRequest) (*wire.JoinResponse, error) {
+	return &wire.JoinResponse{}, f.called("Join", who)
+}
+
+func (f fakeOwner) Leave(_ context.Context, who httpapi.Identity, _ *wire.LeaveRequest) (*wire.LeaveResponse, error) {
+	return &wire.LeaveResponse{}, f.called("Leave", who)
+}
+
 func (f fakeOwner) Forget(_ context.Context, who httpapi.Identity, _ *wire.ForgetRequest) (*wire.ForgetResponse, error) {
 	return &wire.ForgetResponse{}, f.called("Forget", who)
 }

@@ -33,6 +33,8 @@ type Owner interface {
 	Pause(ctx context.Context, who Identity, r *wire.PauseRequest) (*wire.PauseResponse, error)
 	Resume(ctx context.Context, who Identity, r *wire.ResumeRequest) (*wire.ResumeResponse, error)
 	ReloadPolicy(ctx context.Context, who Identity, r *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error)
+	Join(ctx context.Context, who Identity, r *wire.JoinRequest) (*wire.JoinResponse, error)
+	Leave(ctx context.Context, who Identity, r *wire.LeaveRequest) (*wire.LeaveResponse, error)
 	Forget(ctx context.Context, who Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error)
 	Report(ctx context.Context, who Identity, r *wire.ReportRequest) (*wire.ReportResponse, error)
 

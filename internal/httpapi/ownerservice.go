@@ -76,6 +76,14 @@ func (s ownerService) ReloadPolicy(ctx context.Context, r *wire.ReloadPolicyRequ
 	return s.owner.ReloadPolicy(ctx, IdentityOf(ctx), r)
 }
 
+func (s ownerService) Join(ctx context.Context, r *wire.JoinRequest) (*wire.JoinResponse, error) {
+	return s.owner.Join(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) Leave(ctx context.Context, r *wire.LeaveRequest) (*wire.LeaveResponse, error) {
+	return s.owner.Leave(ctx, IdentityOf(ctx), r)
+}
+
 func (s ownerService) Forget(ctx context.Context, r *wire.ForgetRequest) (*wire.ForgetResponse, error) {
 	return s.owner.Forget(ctx, IdentityOf(ctx), r)
 }

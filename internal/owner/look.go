@@ -279,6 +279,9 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 	}
 	if who.Tenant == "" {
 		out.Warnings = append(out.Warnings, d.standing()...)
+		if d.Fleet != nil {
+			out.Fleet = d.Fleet.Line()
+		}
 	} else {
 		out.Place = ""
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
 )
 
 // A Desk is all that an owner's questions are answered from.
@@ -35,9 +36,19 @@ type Desk struct {
 	// Incident counts an incident and writes it down.
 	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now      func() time.Time
+	// Fleet is the way to join one and to leave it; nil where that cannot be.
+	Fleet Fleet
 	// MayAnswer says whose questions are whose; nil: everybody's. See
 	// [monitor.Config].
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
+}
+
+// A Fleet is what a laptop can do about fleets.
+type Fleet interface {
+	Join(ctx context.Context, by string, r *wire.JoinRequest) (*wire.JoinResponse, error)
+	Leave(ctx context.Context, by string) (*wire.LeaveResponse, error)
+	// Line says which fleet was joined and how that is going; empty for none.
+	Line() string
 }
 
 // Codes are the codes of open questions.

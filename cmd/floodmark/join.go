@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/fleetlink"
+	"github.com/floodmark/floodmark/internal/outward"
+	"github.com/floodmark/floodmark/internal/people"
+	"github.com/floodmark/floodmark/wire"
+)
+
+type joinFlags struct {
+	place
+	token, ca, name string
+}
+
+func newJoin(c *console) *cobra.Command {
+	var f joinFlags
+	cmd := &cobra.Command{
+		Use:   "join URL",
+		Short: "Make this laptop a machine of your company's fleet",
+		Long: `Join the fleet at URL. The laptop goes on deciding by itself, also offline. From
+then on it
+
+  - uploads its journal to the fleet, entry by entry: also what was written before,
+    and also the messages you typed, in clear;
+  - tells which agents are here, their versions and what is not covered;
+  - is judged by the rules the fleet signed for it, where it has any: they take the
+    place of your own policy, of which only what tightens still counts. A bundle
+    of rules ends at a time of its own; a laptop that has not reached the fleet
+    by then is judged by the profile strict, and «floodmark status» says so.
+
+You log in at the fleet's identity provider with a code that is shown here, or
+show a token that whoever runs the fleet gave you (--token). What you show is not
+kept; the laptop gets a token of its own, in a file that is yours alone.
+«floodmark leave» undoes all of it. No agent can join or leave.`,
+		Example: `  floodmark join https://floodmark.firm.example:7443
+  floodmark join https://floodmark.firm.example:7443 --token enrol.token
+  floodmark join https://10.0.0.7:7443 --ca firm-ca.crt --name build-laptop`,
+		Annotations: exits("the laptop joined", "it did not"),
+		Args:        needs("URL"),
+		RunE:        guard(func(cmd *cobra.Command, args []string) error { return c.join(cmd.Context(), f, args[0], format(cmd)) }),
+	}
+	addPlace(cmd, &f.place)
+	cmd.Flags().StringVar(&f.token, "token", "", "the `FILE` with a token to enrol (- for standard input), instead of logging in")
+	cmd.Flags().StringVar(&f.ca, "ca", "", "the `FILE` with whoever signs the fleet's certificate, if this machine does not trust it")
+	cmd.Flags().StringVar(&f.name, "name", "", "what people call this machine there: a `NAME` instead of the host's")
+	return cmd
+}
+
+func (c *console) join(ctx context.Context, f joinFlags, address, form string) error {
+	if err := fleetlink.CheckURL(address); err != nil {
+		return refuse("", "%q: %s", shorten(address), err)
+	}
+	q := &wire.JoinRequest{Url: address, Name: f.name}
+	if f.ca != "" {
+		data, err := c.read(f.ca)
+		if err != nil {
+			return err
+		}
+		q.Authority = string(data)
+	}
+	roots, err := fleetlink.Roots(q.GetAuthority())
+	if err != nil {
+		return refuse("name a file with certificates (PEM)", "%s: %s", f.ca, err)
+	}
+	if q.GetName() == "" {
+		if q.Name, err = os.Hostname(); err != nil {
+			return refuse("say --name NAME", "this machine has no name")
+		}
+	}
+	if err := c.mayChange(ctx, f.place); err != nil {
+		return err // before anybody logs in for nothing
+	}
+	if q.Credential, err = c.enrolCredential(ctx, f, address, roots); err != nil {
+		return err
+	}
+	a, err := ask(ctx, c, f.place, (*desk).Join, q)
+	if err != nil {
+		return err
+	}
+	if form == asJSON {
+		return c.message(a)
+	}
+	out := &sheet{st: c.outStyle()}
+	out.line(0, "This laptop "+plain(a.GetFleet())+".")
+	out.line(0, "Its journal is uploaded from now on, with the messages you type. «floodmark leave"+f.flags()+"» undoes it.")
+	fmt.Fprint(c.stdout, out)
+	return nil
+}
+
+// enrolCredential is what proves that this laptop may join.
+func (c *console) enrolCredential(ctx context.Context, f joinFlags, address string, roots *x509.CertPool) (string, error) {
+	if f.token == "" {
+		return c.enrolLogin(ctx, address, roots)
+	}
+	data, err := c.read(f.token)
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimSpace(string(data))
+	if text == "" || strings.ContainsAny(text, " \t\r\n") {
+		return "", refuse("name the file with what «floodmark token create NAME --kind enrol» printed", "%s holds no token", f.token)
+	}
+	return text, nil
+}
+
+// askFleet bounds asking a fleet how one logs in there.
+const askFleet = 15 * time.Second
+
+// enrolLogin logs the person in, for this once.
+func (c *console) enrolLogin(ctx context.Context, address string, roots *x509.CertPool) (string, error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	web := outward.Client(outward.Options{Roots: roots, DialTime: askFleet, HeaderBytes: 64 << 10, HTTP2: true})
+	defer web.CloseIdleConnections()
+	asking, cancel := context.WithTimeout(ctx, askFleet)
+	defer cancel()
+	login, err := people.Discover(asking, web, address)
+	if err != nil {
+		why := outward.Distrust(err)
+		if why == "" {
+			why = plain(err.Error())
+		}
+		return "", &failure{code: exitNo, text: "nobody logs in at " + address + ": " + why, hint: "name who signs its certificate with --ca, or show a token with --token"}
+	}
+	flow, err := login.Begin(ctx, roots)
+	if err != nil {
+		return "", &failure{code: exitNo, text: "not logged in: " + plain(err.Error()), hint: "try again, or ask whoever runs the fleet"}
+	}
+	defer flow.Close()
+	page := flow.Page
+	if flow.Ready != "" {
+		page = flow.Ready
+	}
+	fmt.Fprintf(c.stdout, "Open this, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n", plain(page), plain(flow.Code))
+	pass, err := flow.Wait(ctx)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "", &failure{code: exitNo, text: "not joined: you ended it", hint: "nothing was kept"}
+	case err != nil:
+		return "", &failure{code: exitNo, text: "not joined: " + plain(err.Error()), hint: "nothing was kept; try again"}
+	}
+	return pass.Token, nil
+}
+
+func newLeave(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "leave",
+		Short: "Take this laptop out of the fleet it joined",
+		Long: `Leave the fleet: nothing is uploaded or fetched any more, your own policy holds
+again, and what the fleet gave this laptop is removed. The fleet is told; if it
+cannot be reached, the laptop leaves all the same, and whoever runs the fleet can
+revoke the machine. What was uploaded stays there.`,
+		Example:     `  floodmark leave`,
+		Annotations: exits("it left", "it had joined none"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			a, err := ask(cmd.Context(), c, p, (*desk).Leave, &wire.LeaveRequest{})
+			if err != nil {
+				return err
+			}
+			if format(cmd) == asJSON {
+				return c.message(a)
+			}
+			out := &sheet{st: c.outStyle()}
+			out.line(0, "This laptop left the fleet; your own policy holds again. What was uploaded stays there.")
+			if a.GetUntold() != "" {
+				out.painted(0, "The fleet was not told ("+plain(a.GetUntold())+"): ask whoever runs it to revoke machine "+plain(a.GetMachine())+".", out.st.yellow)
+			}
+			fmt.Fprint(c.stdout, out)
+			return nil
+		}),
+	}
+	addPlace(cmd, &p)
+	return cmd
+}
+
+// fleetAgents are the agents here as a fleet is told of them.
+func (c *console) fleetAgents(p place) func(context.Context) []*wire.MachineAgent {
+	if p.system {
+		return nil // they are other people's
+	}
+	return func(ctx context.Context) []*wire.MachineAgent {
+		found, err := c.agents(ctx, p)
+		if err != nil {
+			return nil // what cannot be looked at is not told
+		}
+		var list []*wire.MachineAgent
+		for _, a := range found {
+			one := &wire.MachineAgent{Name: a.Name, Version: plain(shorten(a.Version)), State: a.State}
+			for _, h := range a.Holes {
+				one.Uncovered = append(one.Uncovered, h.Text)
+			}
+			list = append(list, one)
+		}
+		return list
+	}
+}

@@ -1,0 +1,304 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/fleetlink"
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/owner"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// joined is a laptop's place in a fleet. One that joined none has no goroutine,
+// no connection and no file for it.
+type joined struct {
+	d *Daemon
+
+	changing sync.Mutex // held while joining or leaving
+
+	mu     sync.Mutex            // guards all below
+	member *fleetlink.Membership // nil: it joined none
+	kept   fleetlink.Kept
+	link   *fleetlink.Link // nil while nothing runs
+	run    context.Context // of what runs beside the answers; nil before and after
+	stop   func()          // ends the link and waits for it
+}
+
+var _ owner.Fleet = (*joined)(nil)
+
+// openJoined finds out whether this laptop joined a fleet.
+func (d *Daemon) openJoined() error {
+	d.joined = &joined{d: d}
+	m, is, err := fleetlink.Load(d.opts.Paths.Fleet)
+	if err != nil || !is {
+		return err
+	}
+	d.joined.member = &m
+	if d.joined.kept, err = fleetlink.LoadKept(d.opts.Paths.FleetBundle); err != nil {
+		d.opts.Log.Error("the rules of the fleet cannot be read; strict ones hold until they are fetched again", "error", err)
+	}
+	return nil
+}
+
+// fleetRules is what newLive is given: nil unless rules come from a fleet.
+func (j *joined) fleetRules() func(time.Time) fleetRules {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.member == nil || len(j.member.Keys) == 0 {
+		return nil
+	}
+	return j.rules
+}
+
+// rules are those of the bundle that is kept, or strict ones.
+func (j *joined) rules(now time.Time) fleetRules {
+	b, err := j.open(now)
+	if err != nil {
+		return fleetRules{name: "strict, because of the fleet", data: []byte(config.StrictPolicy)}
+	}
+	return fleetRules{name: fmt.Sprintf("bundle %d of the fleet", b.Version), data: b.Policy, until: b.ValidUntil}
+}
+
+// open opens the bundle that is kept, with the keys that were told at joining.
+func (j *joined) open(now time.Time) (bundle.Bundle, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.member == nil {
+		return bundle.Bundle{}, errors.New("no fleet was joined")
+	}
+	return j.kept.Open(*j.member, now)
+}
+
+// lookBack tells the rules how late it has been at least.
+func (j *joined) lookBack(ctx context.Context) error {
+	j.mu.Lock()
+	latest, is := j.kept.Latest, j.member != nil
+	j.mu.Unlock()
+	if !is {
+		return nil
+	}
+	j.d.live.saw(latest)
+	for h, err := range j.d.store.Recent(ctx, "") {
+		if err != nil {
+			return err
+		}
+		j.d.live.saw(time.Unix(0, h.At))
+		break
+	}
+	j.d.live.expire()
+	return nil
+}
+
+// begin is told when the daemon runs, and until when.
+func (j *joined) begin(ctx context.Context) error {
+	j.mu.Lock()
+	j.run = ctx
+	is := j.member != nil
+	j.mu.Unlock()
+	if is {
+		return j.start()
+	}
+	return nil
+}
+
+// start starts the link.
+func (j *joined) start() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.run == nil || j.run.Err() != nil || j.link != nil {
+		return nil
+	}
+	link, err := j.newLink()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(j.run)
+	var work sync.WaitGroup
+	work.Go(func() { link.Run(ctx) })
+	work.Go(func() { j.watch(ctx) })
+	j.link, j.stop = link, func() { cancel(); work.Wait() }
+	return nil
+}
+
+// newLink makes a link. The caller holds the lock.
+func (j *joined) newLink() (*fleetlink.Link, error) {
+	return fleetlink.New(fleetlink.Options{
+		Membership: *j.member, Journal: j.d.store, Report: j.report, Have: j.have, Take: j.take, Now: j.d.opts.Now,
+		Every: j.d.opts.FleetEvery, ReportEvery: j.d.opts.FleetEvery,
+	})
+}
+
+// expiresEvery is how often it is looked whether the bundle has ended. Decisions
+// find out by themselves.
+const expiresEvery = 5 * time.Second
+
+// watch makes status say in time that strict rules hold.
+func (j *joined) watch(ctx context.Context) {
+	tick := time.NewTicker(expiresEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			j.d.live.expire()
+		}
+	}
+}
+
+// end stops the link, at the end of the daemon.
+func (j *joined) end() {
+	j.mu.Lock()
+	stop := j.stop
+	j.link, j.stop, j.run = nil, nil, nil
+	j.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+}
+
+// have is the version of the bundle that is kept.
+func (j *joined) have() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.kept.Version
+}
+
+// take keeps a bundle of the fleet, and then puts its rules in force. What cannot
+// be used changes nothing.
+func (j *joined) take(version uint64, sealed []byte) error {
+	now := j.d.live.time()
+	j.mu.Lock()
+	if j.member == nil || len(j.member.Keys) == 0 {
+		j.mu.Unlock()
+		return nil // the owner's own policy holds
+	}
+	next, err := j.kept.Take(*j.member, sealed, version, now)
+	if err == nil {
+		err = next.Save(j.d.opts.Paths.FleetBundle)
+	}
+	if err == nil {
+		j.kept = next
+	}
+	j.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	j.d.live.reload()
+	return nil
+}
+
+// report says what runs here.
+func (j *joined) report(ctx context.Context) *wire.ReportMachineRequest {
+	_, incidents := j.d.notes.list("")
+	r := &wire.ReportMachineRequest{Version: j.d.opts.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH, Incidents: incidents, Rules: "own"}
+	if j.d.opts.Agents != nil {
+		r.Agents = j.d.opts.Agents(ctx)
+	}
+	if j.fleetRules() != nil {
+		r.Rules = "strict"
+		if b, err := j.open(j.d.live.time()); err == nil {
+			r.Rules, r.Bundle = "bundle", b.Version
+		}
+	}
+	return r
+}
+
+// errJoin words why a laptop did not join.
+func errJoin(format string, args ...any) error {
+	return connect.NewError(connect.CodeFailedPrecondition, fmt.Errorf(format, args...))
+}
+
+// firstFetch bounds how long joining waits for the first rules.
+const firstFetch = 20 * time.Second
+
+// Join implements [owner.Fleet].
+func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wire.JoinResponse, error) {
+	j.changing.Lock()
+	defer j.changing.Unlock()
+	j.mu.Lock()
+	before := j.member
+	j.mu.Unlock()
+	switch {
+	case before != nil:
+		return nil, errJoin("this laptop joined %s already; «floodmark leave» first", before.URL)
+	case j.d.opts.Service.Journal.InDatabase():
+		return nil, errJoin("a node of a fleet joins none: its journal is in PostgreSQL")
+	case machines.CheckName(r.GetName()) != nil:
+		return nil, errJoin("%w", machines.CheckName(r.GetName()))
+	}
+	if err := errors.Join(fleetlink.CheckURL(r.GetUrl())); err != nil {
+		return nil, errJoin("%w", err)
+	}
+	ask := &wire.EnrolRequest{Name: r.GetName(), JournalKey: j.d.keys.Signing.Public}
+	m, err := fleetlink.Enrol(ctx, r.GetUrl(), r.GetAuthority(), r.GetCredential(), ask, j.d.opts.Now())
+	if err != nil {
+		return nil, errJoin("%w", err)
+	}
+	if err := m.Save(j.d.opts.Paths.Fleet); err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	j.member, j.kept = &m, fleetlink.Kept{}
+	link, err := j.newLink()
+	j.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	j.d.incident(ctx, "joined-fleet", fmt.Sprintf("%s joined this laptop to %s as machine %s", by, m.URL, m.Machine))
+	fetch, cancel := context.WithTimeout(ctx, firstFetch)
+	_ = link.FetchBundle(fetch) // it is tried again, and until then strict rules hold
+	cancel()
+	if err := errors.Join(j.d.live.join(j.fleetRules()), j.start()); err != nil {
+		return nil, err
+	}
+	return &wire.JoinResponse{Machine: m.Machine, Fleet: j.Line()}, nil
+}
+
+// leaveTime bounds how long the fleet is told.
+const leaveTime = 15 * time.Second
+
+// Leave implements [owner.Fleet]. It works offline, too.
+func (j *joined) Leave(ctx context.Context, by string) (*wire.LeaveResponse, error) {
+	j.changing.Lock()
+	defer j.changing.Unlock()
+	j.mu.Lock()
+	m, stop := j.member, j.stop
+	j.link, j.stop = nil, nil
+	j.mu.Unlock()
+	if m == nil {
+		return nil, errJoin("this laptop joined no fleet")
+	}
+	if stop != nil {
+		stop()
+	}
+	j.d.incident(ctx, "left-fleet", fmt.Sprintf("%s took this laptop, machine %s, out of %s", by, m.Machine, m.URL))
+	for _, file := range []string{j.d.opts.Paths.FleetBundle, j.d.opts.Paths.Fleet} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	j.mu.Lock()
+	j.member, j.kept = nil, fleetlink.Kept{}
+	j.mu.Unlock()
+	if err := j.d.live.join(nil); err != nil {
+		return nil, err
+	}
+	out := &wire.LeaveResponse{Machine: m.Machine}
+	tell, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer cancel()
+	if err := fleetlink.Leave(tell, *m); err != nil {
+		out.Untold = err.Error()
+	}
+	return out, nil
+}

@@ -1,0 +1,276 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/fleetlink"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// often is how often a laptop of these tests is in touch.
+const often = 30 * time.Millisecond
+
+// joinRequest is how a laptop joins this fleet with a token.
+func (f *fleet) joinRequest(tenant string) *wire.JoinRequest {
+	f.t.Helper()
+	ca, err := os.ReadFile(f.d.opts.Service.Listen[0].Certificate)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return &wire.JoinRequest{Url: f.base, Authority: string(ca), Credential: f.token(tenant, "setup", httpapi.MayEnrol), Name: "anna's laptop"}
+}
+
+func newLaptop(t *testing.T, dir string, change func(*Options)) *runner {
+	t.Helper()
+	return startWith(t, dir, true, func(o *Options) {
+		o.FleetEvery = often
+		change(o)
+	})
+}
+
+func (r *runner) join(t *testing.T, f *fleet, tenant string) *wire.JoinResponse {
+	t.Helper()
+	got, err := r.owner(t).Owner().Join(t.Context(), f.joinRequest(tenant))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func (r *runner) line(t *testing.T) string {
+	t.Helper()
+	s, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.GetFleet()
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it did not happen: " + what)
+		}
+	}
+}
+
+// copied reports whether the fleet has all that a laptop wrote.
+func (f *fleet) copied(r *runner, tenant, machine string) bool {
+	f.t.Helper()
+	for h, err := range r.d.store.Heads(f.t.Context(), 0) {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		links, err := f.book.Heads(f.t.Context(), tenant, machines.ID(machine), []floodmark.SessionID{h.Session.ID})
+		if err != nil || links[0] != h.Link {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *runner) work(t *testing.T, s floodmark.SessionID) {
+	t.Helper()
+	c := r.hooks(t)
+	tell(t, c, hook.Event{Point: hook.SessionStart, Session: s})
+	tell(t, c, hook.Event{Point: hook.BeforeToolCall, Session: s, Call: hook.Call{ID: "c1", Name: "web_fetch", Args: []byte(`{"url":"https://x.example/"}`)}})
+}
+
+// A laptop joins, its facts are copied, also after a restart and once each; it
+// leaves, and nothing of the fleet is left.
+func TestJoinAndLeave(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	dir := t.TempDir()
+	r := newLaptop(t, dir, func(o *Options) {
+		o.Agents = func(context.Context) []*wire.MachineAgent { return []*wire.MachineAgent{{Name: "codex", Version: "1"}} }
+	})
+	r.work(t, "before") // what was there before is copied, too
+	got := r.join(t, f, "acme")
+	if !strings.Contains(got.GetFleet(), "your own policy holds") {
+		t.Errorf("%q", got.GetFleet())
+	}
+	r.work(t, "after")
+	eventually(t, "copied", func() bool { return f.copied(r, "acme", got.GetMachine()) })
+	eventually(t, "reported", func() bool {
+		list, err := f.book.List(t.Context(), "acme")
+		return err == nil && len(list) == 1 && strings.Contains(string(list[0].Report), "codex")
+	})
+	if _, err := r.owner(t).Owner().Join(t.Context(), f.joinRequest("acme")); connect.CodeOf(err) != connect.CodeFailedPrecondition {
+		t.Errorf("joined twice: %v", err)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r = newLaptop(t, dir, func(*Options) {})
+	r.work(t, "later")
+	eventually(t, "copied after a restart", func() bool {
+		return f.copied(r, "acme", got.GetMachine()) && strings.Contains(r.line(t), "last contact")
+	})
+	gone, err := r.owner(t).Owner().Leave(t.Context(), &wire.LeaveRequest{})
+	if err != nil || gone.GetUntold() != "" || gone.GetMachine() != got.GetMachine() {
+		t.Fatalf("%v, %v", gone, err)
+	}
+	if _, state, _ := f.book.Find(t.Context(), machines.ID(got.GetMachine())); state != machines.Left {
+		t.Errorf("the fleet says %s", state)
+	}
+	r.alone(t)
+	if _, err := r.owner(t).Owner().Leave(t.Context(), &wire.LeaveRequest{}); connect.CodeOf(err) != connect.CodeFailedPrecondition {
+		t.Errorf("left twice: %v", err)
+	}
+	for _, want := range []string{"joined-fleet", "left-fleet"} {
+		if !strings.Contains(r.incidents(t), want) {
+			t.Errorf("%s is not in the journal", want)
+		}
+	}
+	if strings.Contains(r.log.String(), "fm_machine_") || strings.Contains(r.log.String(), "fm_enrol_") {
+		t.Error("a token is in the log")
+	}
+}
+
+// alone holds that nothing of a fleet is here: no file, no goroutine, no word.
+func (r *runner) alone(t *testing.T) {
+	t.Helper()
+	for _, file := range []string{r.paths.Fleet, r.paths.FleetBundle} {
+		if _, err := os.Lstat(file); !os.IsNotExist(err) {
+			t.Errorf("%s is there: %v", file, err)
+		}
+	}
+	if r.d.joined.link != nil || r.d.joined.stop != nil || r.d.live.fleet != nil || r.line(t) != "" {
+		t.Error("something of a fleet runs here")
+	}
+}
+
+func (r *runner) incidents(t *testing.T) string {
+	t.Helper()
+	s, err := r.owner(t).Owner().Show(t.Context(), &wire.ShowRequest{Session: "floodmark/incidents", Facts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, e := range s.GetFacts() {
+		all.WriteString(e.GetBody() + "\n")
+	}
+	return all.String()
+}
+
+// Whoever never joins notices nothing.
+func TestNeverJoined(t *testing.T) {
+	r := start(t, t.TempDir())
+	r.work(t, "s")
+	r.alone(t)
+}
+
+// A fleet that is away keeps nobody waiting and nothing from leaving.
+func TestOffline(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	r := newLaptop(t, t.TempDir(), func(*Options) {})
+	r.join(t, f, "acme")
+	if err := f.stop(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	r.work(t, "s")
+	if d := time.Since(began); d > 20*time.Second {
+		t.Errorf("decisions took %v", d)
+	}
+	eventually(t, "status says so", func() bool { return strings.Contains(r.line(t), "nothing listens at") })
+	gone, err := r.owner(t).Owner().Leave(t.Context(), &wire.LeaveRequest{})
+	if err != nil || gone.GetUntold() == "" {
+		t.Fatalf("%v, %v", gone, err)
+	}
+	r.alone(t)
+}
+
+// A machine that was revoked is told, says so, and sends nothing more.
+func TestRevokedLaptop(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	r := newLaptop(t, t.TempDir(), func(*Options) {})
+	got := r.join(t, f, "acme")
+	eventually(t, "copied", func() bool { return f.copied(r, "acme", got.GetMachine()) })
+	if err := f.book.End(t.Context(), "acme", machines.ID(got.GetMachine()), machines.Revoked, "bea", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "status says so", func() bool { return strings.Contains(r.line(t), "REVOKED") })
+	if !strings.Contains(r.line(t), "floodmark leave") {
+		t.Errorf("%q does not say what to do", r.line(t))
+	}
+}
+
+// Nobody but the owner at the owner's own socket joins or leaves: no agent, no
+// token of whatever rights.
+func TestWhoJoins(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	r := startWith(t, t.TempDir(), false, func(o *Options) { o.FleetEvery = often })
+	r.work(t, "s") // this process is an agent from now on
+	if _, err := r.owner(t).Owner().Join(t.Context(), f.joinRequest("acme")); connect.CodeOf(err) != connect.CodePermissionDenied {
+		t.Errorf("an agent joins: %v", err)
+	}
+	if _, err := r.owner(t).Owner().Leave(t.Context(), &wire.LeaveRequest{}); connect.CodeOf(err) != connect.CodePermissionDenied {
+		t.Errorf("an agent leaves: %v", err)
+	}
+	for _, tenant := range []string{"", "acme"} {
+		admin := f.by(f.token(tenant, "admin", httpapi.OwnerMay)).Owner()
+		if _, err := admin.Join(t.Context(), f.joinRequest("acme")); connect.CodeOf(err) != connect.CodeFailedPrecondition {
+			t.Errorf("somebody on the network joins: %v", err)
+		}
+		if _, err := admin.Leave(t.Context(), &wire.LeaveRequest{}); connect.CodeOf(err) != connect.CodeFailedPrecondition {
+			t.Errorf("somebody on the network leaves: %v", err)
+		}
+	}
+	list, _ := f.book.List(t.Context(), "acme")
+	if len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// What cannot be joined is refused, and nothing is left of it.
+func TestJoinRefused(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	r := newLaptop(t, t.TempDir(), func(*Options) {})
+	good := f.joinRequest("acme")
+	for name, change := range map[string]func(*wire.JoinRequest){
+		"http":       func(j *wire.JoinRequest) { j.Url = strings.Replace(j.Url, "https", "http", 1) },
+		"nobody":     func(j *wire.JoinRequest) { j.Credential = "fm_enrol_x" },
+		"a stranger": func(j *wire.JoinRequest) { j.Authority = "" },
+		"no name":    func(j *wire.JoinRequest) { j.Name = "" },
+		"nothing":    func(j *wire.JoinRequest) { j.Url = "https://127.0.0.1:1" },
+	} {
+		j := &wire.JoinRequest{Url: good.GetUrl(), Authority: good.GetAuthority(), Credential: good.GetCredential(), Name: good.GetName()}
+		change(j)
+		if _, err := r.owner(t).Owner().Join(t.Context(), j); connect.CodeOf(err) != connect.CodeFailedPrecondition || strings.Contains(err.Error(), good.GetCredential()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r.alone(t)
+}
+
+// A membership that is damaged is not none: there is no monitor rather than one
+// with other rules.
+func TestDamagedMembership(t *testing.T) {
+	dir := t.TempDir()
+	r := newLaptop(t, dir, func(*Options) {})
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.paths.Fleet, []byte(`{"version":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), options(dir, &lockedBuffer{})); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("%v", err)
+	}
+	if _, is, err := fleetlink.Load(r.paths.Fleet); is || err == nil {
+		t.Error("it is read")
+	}
+}

@@ -1,0 +1,149 @@
+package fleetlink
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/outward"
+	"github.com/floodmark/floodmark/wire"
+)
+
+const (
+	// callTime bounds one call.
+	callTime = time.Minute
+	// maxAnswer bounds what the fleet says at once: the largest is a bundle.
+	maxAnswer = 4 << 20
+)
+
+// A Caller speaks to one fleet, with one token, over TLS.
+type Caller struct {
+	// Web adds the token to each request. It follows no redirect.
+	Web *http.Client
+	// Base is the fleet's address.
+	Base string
+
+	host      string
+	fleet     wire.MachineServiceClient
+	transport *http.Transport
+}
+
+// Dial prepares to call. Nothing is sent yet.
+func Dial(address, authority, token string) (*Caller, error) {
+	if err := CheckURL(address); err != nil {
+		return nil, err
+	}
+	roots, err := Roots(authority)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	t := &http.Transport{
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}, ForceAttemptHTTP2: true,
+		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 2, TLSHandshakeTimeout: 20 * time.Second,
+	}
+	// Redirects are not followed: a token is for the fleet it was given for.
+	web := &http.Client{
+		Transport: bearer{t, token}, Timeout: callTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	c := &Caller{Web: web, Base: strings.TrimSuffix(address, "/"), host: u.Host, transport: t}
+	c.fleet = wire.NewMachineServiceClient(web, c.Base, connect.WithAcceptCompression("gzip", nil, nil), connect.WithReadMaxBytes(maxAnswer))
+	return c, nil
+}
+
+// Close lets the connections go.
+func (c *Caller) Close() { c.transport.CloseIdleConnections() }
+
+// bearer adds a token to requests.
+type bearer struct {
+	next  http.RoundTripper
+	token string
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.token)
+	return b.next.RoundTrip(r)
+}
+
+// Why says to people what went wrong with a call; it holds no secret.
+func (c *Caller) Why(err error) string {
+	var said *connect.Error
+	var refused *BundleError
+	switch {
+	case err == nil:
+		return ""
+	case Ended(err):
+		return "the fleet says that " + machines.WhyEnded
+	case errors.As(err, &said) && connect.IsWireError(err):
+		return "the fleet says: " + shorten(said.Message())
+	case errors.As(err, &refused):
+		return refused.Error()
+	case outward.Distrust(err) != "":
+		return outward.Distrust(err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return c.host + " does not answer"
+	}
+	return outward.Unreached(err, c.host)
+}
+
+// Ended reports whether the fleet does not know this machine any more.
+func Ended(err error) bool {
+	return connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeUnauthenticated
+}
+
+// maxSaid bounds what is repeated of a fleet's words.
+const maxSaid = 200
+
+func shorten(text string) string {
+	if runes := []rune(text); len(runes) > maxSaid {
+		return string(runes[:maxSaid]) + "…"
+	}
+	return text
+}
+
+// Enrol makes this laptop a machine of the fleet. Credential is what a person or
+// whoever sets laptops up proves itself by; it is not kept.
+func Enrol(ctx context.Context, address, authority, credential string, r *wire.EnrolRequest, now time.Time) (Membership, error) {
+	c, err := Dial(address, authority, credential)
+	if err != nil {
+		return Membership{}, err
+	}
+	defer c.Close()
+	got, err := c.fleet.Enrol(ctx, r)
+	if err != nil {
+		return Membership{}, errors.New(c.Why(err))
+	}
+	m := Membership{
+		URL: c.Base, Authority: authority, Tenant: got.GetTenant(), Machine: got.GetMachine(), Token: got.GetToken(), Keys: got.GetBundleKeys(), Joined: now.UTC(),
+	}
+	if m.Machine == "" || m.Token == "" {
+		return Membership{}, errors.New("the fleet gave this machine no name")
+	}
+	return m, nil
+}
+
+// Leave tells the fleet that this machine is none of its own any more.
+func Leave(ctx context.Context, m Membership) error {
+	c, err := Dial(m.URL, m.Authority, m.Token)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if _, err := c.fleet.LeaveFleet(ctx, &wire.LeaveFleetRequest{}); err != nil && !Ended(err) {
+		return errors.New(c.Why(err))
+	}
+	return nil
+}

@@ -1,0 +1,355 @@
+package fleetlink
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"go.uber.org/goleak"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/machines/machinestest"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A fakeFleet takes what one laptop sends, by the book, over real TLS.
+type fakeFleet struct {
+	wire.UnimplementedMachineServiceHandler
+	t    *testing.T
+	book *machines.Memory
+	url  string
+	ca   string
+
+	mu      sync.Mutex // guards all below
+	fail    error      // of the next uploads
+	uploads int
+	answer  *wire.FetchBundleResponse
+	seen    *wire.ReportMachineRequest
+	tokens  []string
+}
+
+func newFakeFleet(t *testing.T) *fakeFleet {
+	t.Helper()
+	f := &fakeFleet{t: t, book: machines.NewMemory(), answer: &wire.FetchBundleResponse{}}
+	machinestest.Enrolled(t, f.book, "acme", "m1")
+	mux := http.NewServeMux()
+	path, handler := wire.NewMachineServiceHandler(f)
+	mux.Handle(path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		f.tokens = append(f.tokens, r.Header.Get("Authorization"))
+		f.mu.Unlock()
+		handler.ServeHTTP(w, r)
+	}))
+	s := httptest.NewUnstartedServer(mux)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	f.url, f.ca = s.URL, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
+	return f
+}
+
+func (f *fakeFleet) member() Membership {
+	return Membership{URL: f.url, Authority: f.ca, Tenant: "acme", Machine: "m1", Token: "fm_machine_m1_secret"}
+}
+
+// Mirrored implements the service.
+func (f *fakeFleet) Mirrored(ctx context.Context, r *wire.MirroredRequest) (*wire.MirroredResponse, error) {
+	out := &wire.MirroredResponse{}
+	for _, s := range r.GetSessions() {
+		links, err := f.book.Heads(ctx, "acme", "m1", []floodmark.SessionID{floodmark.SessionID(s)})
+		if err != nil {
+			return nil, err
+		}
+		h := &wire.MirrorHead{Seq: links[0].Seq}
+		if links[0].Seq > 0 {
+			h.Hash = links[0].Hash[:]
+		}
+		out.Heads = append(out.Heads, h)
+	}
+	return out, nil
+}
+
+// Upload implements the service.
+func (f *fakeFleet) Upload(ctx context.Context, r *wire.UploadRequest) (*wire.UploadResponse, error) {
+	f.mu.Lock()
+	f.uploads++
+	err := f.fail
+	f.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	u := machines.Upload{Session: floodmark.SessionID(r.GetSession())}
+	u.After.Seq = r.GetAfter().GetSeq()
+	copy(u.After.Hash[:], r.GetAfter().GetHash())
+	prev := u.After
+	if prev.Seq == 0 {
+		prev.Hash = journal.Genesis(journal.Session{ID: u.Session})
+	}
+	for _, e := range r.GetEntries() {
+		next := journal.Entry{Seq: prev.Seq + 1, At: e.GetAt(), Prev: prev.Hash, Kind: e.GetKind(), Body: e.GetBody()}
+		copy(next.Hash[:], e.GetHash())
+		u.Entries, prev = append(u.Entries, next), next.Link()
+	}
+	if len(r.GetTombstone()) > 0 {
+		u.Stone = &journal.Tombstone{Session: journal.Session{ID: u.Session}, Link: u.After, Note: r.GetTombstone()}
+	}
+	bare := u
+	if bare.Stone = nil; len(bare.Entries) > 0 {
+		if err := bare.Check(nil); err != nil {
+			f.t.Errorf("sent what cannot be: %v", err)
+		}
+	}
+	outcome, head, err := f.book.Add(ctx, "acme", "m1", u, time.Now())
+	return &wire.UploadResponse{Head: &wire.MirrorHead{Seq: head.Seq, Hash: head.Hash[:]}, Outcome: string(outcome)}, err
+}
+
+// FetchBundle implements the service.
+func (f *fakeFleet) FetchBundle(context.Context, *wire.FetchBundleRequest) (*wire.FetchBundleResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.answer, nil
+}
+
+// ReportMachine implements the service.
+func (f *fakeFleet) ReportMachine(_ context.Context, r *wire.ReportMachineRequest) (*wire.ReportMachineResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen = r
+	return &wire.ReportMachineResponse{}, nil
+}
+
+func (f *fakeFleet) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+// write appends facts to a session of a laptop's journal.
+func write(t *testing.T, j journal.Journal, s floodmark.SessionID, n int, word string) {
+	t.Helper()
+	var after journal.Link
+	for e, err := range j.Read(t.Context(), journal.Session{ID: s}, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		after = e.Link()
+	}
+	b := journal.Batch{Records: []journal.Record{{Session: journal.Session{ID: s}, After: after, Entries: machinestest.Entries(t, s, after, n, word)}}}
+	if err := j.Append(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// same holds the copy of all sessions against the journal.
+func (f *fakeFleet) same(j journal.Journal) {
+	f.t.Helper()
+	for h, err := range j.Heads(f.t.Context(), 0) {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		links, err := f.book.Heads(f.t.Context(), "acme", "m1", []floodmark.SessionID{h.Session.ID})
+		if err != nil || links[0] != h.Link {
+			f.t.Errorf("session %s ends at %d here and at %d there, %v", h.Session.ID, h.Link.Seq, links[0].Seq, err)
+		}
+	}
+}
+
+func newLink(t *testing.T, f *fakeFleet, j journal.Journal, change func(*Options)) *Link {
+	t.Helper()
+	o := Options{
+		Membership: f.member(), Journal: j, Now: time.Now, Every: 10 * time.Millisecond, ReportEvery: time.Hour,
+		Report: func(context.Context) *wire.ReportMachineRequest { return &wire.ReportMachineRequest{Version: "1"} },
+		Have:   func() uint64 { return 0 }, Take: func(uint64, []byte) error { return nil },
+	}
+	change(&o)
+	l, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.caller.Close)
+	return l
+}
+
+func once(t *testing.T, l *Link) {
+	t.Helper()
+	if err := l.Once(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Everything is uploaded once, however much and in whatever steps; what is there
+// is not sent again by the same process.
+func TestUpload(t *testing.T) {
+	f, j := newFakeFleet(t), journal.NewMemory()
+	write(t, j, "long", 3*partEntries+7, "x")
+	write(t, j, "a", 1, "x")
+	big := strings.Repeat("b", partBytes/2)
+	for range 4 {
+		write(t, j, "big", 1, big)
+	}
+	l := newLink(t, f, j, func(*Options) {})
+	once(t, l)
+	f.same(j)
+	sent := f.uploads
+	once(t, l)
+	if f.uploads != sent {
+		t.Errorf("%d uploads of what is there", f.uploads-sent)
+	}
+	write(t, j, "a", 2, "y")
+	once(t, l)
+	if f.same(j); f.uploads != sent+1 {
+		t.Errorf("%d uploads for one session", f.uploads-sent)
+	}
+	list, _ := f.book.List(t.Context(), "acme")
+	if want := int64(3*partEntries + 7 + 3 + 4); list[0].Entries != want || list[0].Sessions != 3 {
+		t.Errorf("%+v, want %d entries", list[0], want)
+	}
+	// Another process begins by asking.
+	once(t, newLink(t, f, j, func(*Options) {}))
+	if f.uploads != sent+1 {
+		t.Error("a new process sent what is there")
+	}
+	for _, token := range f.tokens {
+		if token != "Bearer fm_machine_m1_secret" {
+			t.Fatalf("called with %q", token)
+		}
+	}
+}
+
+// A fleet that fails in the middle gets the rest later.
+func TestUploadGoesOn(t *testing.T) {
+	f, j := newFakeFleet(t), journal.NewMemory()
+	write(t, j, "a", 2*partEntries, "x")
+	f.set(func() { f.fail = connect.NewError(connect.CodeUnavailable, errors.New("busy")) })
+	l := newLink(t, f, j, func(*Options) {})
+	if err := l.Once(t.Context()); err == nil || l.State().Behind != 1 || !strings.Contains(l.State().Trouble, "busy") {
+		t.Errorf("%v, %+v", err, l.State())
+	}
+	f.set(func() { f.fail = nil })
+	once(t, l)
+	f.same(j)
+	if s := l.State(); s.Behind != 0 || s.Trouble != "" || s.Contact.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	// It lost what it had confirmed: found at the next look at everything.
+	f.set(func() { f.book = machines.NewMemory() })
+	machinestest.Enrolled(t, f.book, "acme", "m1")
+	l.checked = time.Now().Add(-2 * recheckEvery)
+	once(t, l)
+	f.same(j)
+}
+
+// A journal that was put back from a copy is told, and nothing of the fleet's is
+// changed.
+func TestPutBack(t *testing.T) {
+	f, j := newFakeFleet(t), journal.NewMemory()
+	write(t, j, "a", 5, "x")
+	write(t, j, "b", 5, "x")
+	once(t, newLink(t, f, j, func(*Options) {}))
+	old := journal.NewMemory()
+	write(t, old, "a", 3, "other") // another history
+	write(t, old, "b", 5, "other")
+	write(t, old, "c", 1, "x")
+	l := newLink(t, f, old, func(*Options) {})
+	once(t, l)
+	if l.State().Forked != 2 {
+		t.Errorf("%+v", l.State())
+	}
+	f2, _ := f.book.List(t.Context(), "acme")
+	if f2[0].Entries != 11 || f2[0].Forks == 0 {
+		t.Errorf("%+v", f2[0])
+	}
+}
+
+// What was erased before it was uploaded is stood for by its tombstone.
+func TestErased(t *testing.T) {
+	f, j := newFakeFleet(t), journal.NewMemory()
+	write(t, j, "a", 5, "x")
+	var last journal.Link
+	for h := range j.Heads(t.Context(), 0) {
+		last = h.Link
+	}
+	if err := j.Erase(t.Context(), journal.Tombstone{Session: journal.Session{ID: "a"}, Link: last, At: 1, Why: "owner", Note: []byte("signed")}); err != nil {
+		t.Fatal(err)
+	}
+	b := journal.Batch{Records: []journal.Record{{Session: journal.Session{ID: "a"}, After: last, Entries: machinestest.Entries(t, "a", last, 2, "y")}}}
+	if err := j.Append(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	once(t, newLink(t, f, j, func(*Options) {}))
+	f.same(j)
+}
+
+// Rules are taken before facts are sent, and rules that cannot be used do not
+// keep facts back.
+func TestBundlesFirst(t *testing.T) {
+	f, j := newFakeFleet(t), journal.NewMemory()
+	write(t, j, "a", 1, "x")
+	f.set(func() { f.answer = &wire.FetchBundleResponse{Version: 3, Bundle: []byte("sealed")} })
+	var got uint64
+	l := newLink(t, f, j, func(o *Options) {
+		o.Take = func(v uint64, sealed []byte) error { got = v; return errors.New("not signed by anybody known") }
+	})
+	if err := l.Once(t.Context()); err == nil || got != 3 || l.State().Trouble != "not signed by anybody known" {
+		t.Errorf("%d, %v, %+v", got, err, l.State())
+	}
+	f.same(j)
+	if f.seen.GetVersion() != "1" {
+		t.Errorf("no report: %v", f.seen)
+	}
+}
+
+// Run goes on by itself, and stops when it is told.
+func TestRun(t *testing.T) {
+	f, j := newFakeFleet(t), journal.NewMemory()
+	rounds := make(chan struct{}, 100)
+	l := newLink(t, f, j, func(o *Options) {
+		o.Round = func(context.Context, *Caller) error { rounds <- struct{}{}; return nil }
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); l.Run(ctx) }()
+	for range 3 {
+		<-rounds
+	}
+	write(t, j, "a", 3, "x")
+	<-rounds
+	<-rounds
+	f.same(j)
+	cancel()
+	<-done
+}
+
+// Nothing but TLS that is trusted is spoken to.
+func TestTrust(t *testing.T) {
+	f := newFakeFleet(t)
+	for _, address := range []string{"http://floodmark.example", "floodmark.example", "https://", "https://u:p@floodmark.example", "https://floodmark.example?x=1", "ftp://floodmark.example"} {
+		if _, err := Dial(address, "", "t"); err == nil {
+			t.Errorf("%s is dialled", address)
+		}
+	}
+	m, err := Enrol(t.Context(), f.url, "", "secret-credential", &wire.EnrolRequest{}, time.Now())
+	if err == nil || strings.Contains(err.Error(), "secret") || len(f.tokens) > 0 {
+		t.Errorf("a fleet that nobody vouches for: %+v, %v", m, err)
+	}
+	if _, err := Dial(f.url, "no certificate", "t"); err == nil {
+		t.Error("an authority without a certificate")
+	}
+	moved := httptest.NewTLSServer(http.RedirectHandler(f.url, http.StatusTemporaryRedirect))
+	t.Cleanup(moved.Close)
+	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: moved.Certificate().Raw}))
+	if _, err := Enrol(t.Context(), moved.URL, ca+f.ca, "credential", &wire.EnrolRequest{}, time.Now()); err == nil || len(f.tokens) > 0 {
+		t.Errorf("a redirect was followed: %v", err)
+	}
+}

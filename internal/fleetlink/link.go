@@ -1,0 +1,200 @@
+package fleetlink
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Options are what a link is made of.
+type Options struct {
+	Membership Membership
+	Journal    journal.Journal
+	// Report says what runs here. The link adds how far it is behind.
+	Report func(ctx context.Context) *wire.ReportMachineRequest
+	// Have is the version of the bundle that is kept; Take is given what the fleet
+	// means for this machine, with the sealed bundle unless it is the one there is.
+	Have func() uint64
+	Take func(version uint64, sealed []byte) error
+	// Round is other work at each contact; nil for none.
+	Round func(ctx context.Context, c *Caller) error
+	Now   func() time.Time
+	// Every is the time between two contacts, ReportEvery between two reports; zero
+	// means the usual.
+	Every, ReportEvery time.Duration
+}
+
+// What is usual. Each wait is shortened or lengthened by chance, so that laptops
+// do not come all at once.
+const (
+	usualEvery  = 20 * time.Second
+	usualReport = 2 * time.Minute
+	firstWait   = time.Second
+	longestWait = 5 * time.Minute
+	endedWait   = 10 * time.Minute
+	// recheckEvery is how often the fleet is asked about all sessions again: it may
+	// have lost what it confirmed.
+	recheckEvery = time.Hour
+)
+
+// A State is how a link is doing, for people.
+type State struct {
+	// Contact is when the fleet last answered to everything; zero for never.
+	Contact time.Time
+	// Trouble is why it does not now; empty if it does.
+	Trouble string
+	// Ended says that the fleet knows this machine no more.
+	Ended bool
+	// Behind is how many sessions are not uploaded whole; Forked of how many the
+	// fleet has something else.
+	Behind, Forked int64
+}
+
+// A Link keeps a laptop in touch with its fleet. Run does all the work.
+type Link struct {
+	opts   Options
+	caller *Caller
+	up     uploader
+	// checked and reported are when all sessions were last asked about, and when
+	// the last report was sent.
+	checked, reported time.Time
+
+	mu    sync.Mutex // guards state
+	state State
+}
+
+// New makes a link. Nothing is sent before Run.
+func New(o Options) (*Link, error) {
+	c, err := Dial(o.Membership.URL, o.Membership.Authority, o.Membership.Token)
+	if err != nil {
+		return nil, err
+	}
+	if o.Every <= 0 {
+		o.Every = usualEvery
+	}
+	if o.ReportEvery <= 0 {
+		o.ReportEvery = usualReport
+	}
+	return &Link{opts: o, caller: c, up: uploader{journal: o.Journal, fleet: c.fleet}}, nil
+}
+
+// State says how the link is doing.
+func (l *Link) State() State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state
+}
+
+// Run stays in touch until ctx ends. Whatever goes wrong is tried again.
+func (l *Link) Run(ctx context.Context) {
+	defer l.caller.Close()
+	wait := firstWait
+	for {
+		err := l.Once(ctx)
+		pause := l.opts.Every
+		switch {
+		case ctx.Err() != nil:
+			return
+		case Ended(err):
+			pause = endedWait
+		case err != nil:
+			pause, wait = wait, min(2*wait, longestWait)
+		}
+		if err == nil {
+			wait = firstWait
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(jitter(pause)):
+		}
+	}
+}
+
+// jitter is between half of d and one and a half.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + time.Duration(rand.Int64N(int64(d)+1)) //nolint:gosec // nothing depends on it being a secret
+}
+
+// Once is one contact: rules first, then facts, then what else there is.
+func (l *Link) Once(ctx context.Context) error {
+	err := l.contact(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.state.Trouble, l.state.Ended, l.state.Forked = l.caller.Why(err), Ended(err), int64(len(l.up.forked))
+	if err == nil {
+		l.state.Contact = l.opts.Now()
+	}
+	return err
+}
+
+func (l *Link) contact(ctx context.Context) error {
+	var refused *BundleError
+	if err := l.FetchBundle(ctx); err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	if now := l.opts.Now(); now.Sub(l.checked) > recheckEvery || now.Before(l.checked) {
+		l.up.mark, l.checked = 0, now
+	}
+	behind, err := l.up.run(ctx)
+	l.mu.Lock()
+	l.state.Behind = behind
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := l.report(ctx); err != nil {
+		return err
+	}
+	if l.opts.Round != nil {
+		if err := l.opts.Round(ctx, l.caller); err != nil {
+			return err
+		}
+	}
+	if refused != nil { // all else was done
+		return refused
+	}
+	return nil
+}
+
+// A BundleError says why rules of the fleet are not used.
+type BundleError struct{ Err error }
+
+func (e *BundleError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *BundleError) Unwrap() error { return e.Err }
+
+// FetchBundle asks which rules are meant for this machine, and takes them.
+func (l *Link) FetchBundle(ctx context.Context) error {
+	have := l.opts.Have()
+	got, err := l.caller.fleet.FetchBundle(ctx, &wire.FetchBundleRequest{Have: have})
+	if err != nil {
+		return err
+	}
+	if got.GetVersion() == have {
+		return nil
+	}
+	if err := l.opts.Take(got.GetVersion(), got.GetBundle()); err != nil {
+		return &BundleError{err}
+	}
+	return nil
+}
+
+func (l *Link) report(ctx context.Context) error {
+	now := l.opts.Now()
+	if since := now.Sub(l.reported); since >= 0 && since < l.opts.ReportEvery {
+		return nil
+	}
+	r := l.opts.Report(ctx)
+	if _, err := l.caller.fleet.ReportMachine(ctx, r); err != nil {
+		return err
+	}
+	l.reported = now
+	return nil
+}

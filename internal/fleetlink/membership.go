@@ -1,0 +1,128 @@
+// Package fleetlink is a laptop's way to the fleet it joined: it uploads facts in
+// order, tells what runs here, and fetches the rules that are meant for this
+// machine. It decides nothing, and no decision waits for it. A laptop that never
+// joined has none.
+package fleetlink
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
+)
+
+// A Membership is what a laptop knows of the fleet it joined. The token is
+// secret.
+//
+// Rules for changing it: fields are only added, and the absence of one must mean
+// what it meant before.
+type Membership struct {
+	Version int `json:"version"`
+	// URL is where the fleet answers.
+	URL string `json:"url"`
+	// Authority are the certificates of whoever signs the fleet's, in PEM; empty
+	// for those the machine trusts.
+	Authority string `json:"authority,omitempty"`
+	Tenant    string `json:"tenant,omitempty"`
+	Machine   string `json:"machine"`
+	Token     string `json:"token"`
+	// Keys are those of the authors whose bundles are believed, as they were told
+	// when the laptop joined. Without keys the owner's own policy holds.
+	Keys   []string  `json:"keys,omitempty"`
+	Joined time.Time `json:"joined"`
+}
+
+const (
+	membershipVersion = 1
+	maxMembership     = 1 << 20
+	// MaxAuthority bounds a file of certificates: it must fit into one request.
+	MaxAuthority = 48 << 10
+	fileMode     = 0o600
+)
+
+// Load returns the membership in a file; false if there is none. A file that
+// others can read, or that is damaged, is an error: a laptop that joined must not
+// take itself for one that did not.
+func Load(path string) (Membership, bool, error) {
+	var m Membership
+	found, err := load(path, maxMembership, &m)
+	if err != nil || !found {
+		return Membership{}, false, err
+	}
+	if m.Version != membershipVersion || m.Machine == "" || m.Token == "" || CheckURL(m.URL) != nil {
+		return Membership{}, false, fmt.Errorf("%s: not a membership this program knows (say «floodmark leave», or restore it)", path)
+	}
+	return m, true, nil
+}
+
+// Save writes the membership, so that nobody else can read it.
+func (m Membership) Save(path string) error {
+	m.Version = membershipVersion
+	return save(path, m)
+}
+
+// CheckURL refuses an address that is not safe to send a token to.
+func CheckURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("want an address such as https://floodmark.firm.example:7443")
+	case u.Scheme != "https":
+		return errors.New("a fleet is reached by https:// and nothing else")
+	}
+	return nil
+}
+
+// Roots are the authorities in PEM; nil for those the machine trusts.
+func Roots(authority string) (*x509.CertPool, error) {
+	if strings.TrimSpace(authority) == "" {
+		return nil, nil //nolint:nilnil // that is how the library says it
+	}
+	pool := x509.NewCertPool()
+	if len(authority) > MaxAuthority || !pool.AppendCertsFromPEM([]byte(authority)) {
+		return nil, errors.New("there is no certificate in the authority's file")
+	}
+	return pool, nil
+}
+
+func load(path string, limit int64, into any) (found bool, err error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0:
+		return false, fmt.Errorf("%s: others can read it, or it is no plain file (chmod 600 %s)", path, path)
+	}
+	data, err := wholefile.Read(path, limit)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", path, err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return false, fmt.Errorf("%s: it is damaged", path) // what it says may be secret
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("%s: it is damaged", path)
+	}
+	return true, nil
+}
+
+func save(path string, what any) error {
+	data, err := json.MarshalIndent(what, "", "  ")
+	if err != nil {
+		return err
+	}
+	return wholefile.Replace(path, append(data, '\n'), fileMode)
+}

@@ -1,0 +1,41 @@
+package owner
+
+import (
+	"context"
+	"errors"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// errElsewhere refuses whoever is not at the owner's own socket: no token, and no
+// agent, takes a laptop into a fleet or out of it.
+func errElsewhere() error {
+	return connect.NewError(connect.CodeFailedPrecondition,
+		errors.New("a laptop joins and leaves a fleet by its own owner, at its own socket; nobody on the network can ask for it"))
+}
+
+func (d *Desk) atHome(who httpapi.Identity) error {
+	if who.Channel != httpapi.OwnerSocket || d.Fleet == nil {
+		return errElsewhere()
+	}
+	return nil
+}
+
+// Join implements [httpapi.Owner].
+func (d *Desk) Join(ctx context.Context, who httpapi.Identity, r *wire.JoinRequest) (*wire.JoinResponse, error) {
+	if err := d.atHome(who); err != nil {
+		return nil, err
+	}
+	return d.Fleet.Join(ctx, who.Name, r)
+}
+
+// Leave implements [httpapi.Owner].
+func (d *Desk) Leave(ctx context.Context, who httpapi.Identity, _ *wire.LeaveRequest) (*wire.LeaveResponse, error) {
+	if err := d.atHome(who); err != nil {
+		return nil, err
+	}
+	return d.Fleet.Leave(ctx, who.Name)
+}
