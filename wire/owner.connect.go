@@ -71,6 +71,18 @@ const (
 	OwnerServiceJoinProcedure = "/floodmark.v1.OwnerService/Join"
 	// OwnerServiceLeaveProcedure is the fully-qualified name of the OwnerService's Leave RPC.
 	OwnerServiceLeaveProcedure = "/floodmark.v1.OwnerService/Leave"
+	// OwnerServiceBundlesProcedure is the fully-qualified name of the OwnerService's Bundles RPC.
+	OwnerServiceBundlesProcedure = "/floodmark.v1.OwnerService/Bundles"
+	// OwnerServiceShowBundleProcedure is the fully-qualified name of the OwnerService's ShowBundle RPC.
+	OwnerServiceShowBundleProcedure = "/floodmark.v1.OwnerService/ShowBundle"
+	// OwnerServicePublishBundleProcedure is the fully-qualified name of the OwnerService's
+	// PublishBundle RPC.
+	OwnerServicePublishBundleProcedure = "/floodmark.v1.OwnerService/PublishBundle"
+	// OwnerServiceRollBundleProcedure is the fully-qualified name of the OwnerService's RollBundle RPC.
+	OwnerServiceRollBundleProcedure = "/floodmark.v1.OwnerService/RollBundle"
+	// OwnerServiceRollBackBundleProcedure is the fully-qualified name of the OwnerService's
+	// RollBackBundle RPC.
+	OwnerServiceRollBackBundleProcedure = "/floodmark.v1.OwnerService/RollBackBundle"
 	// OwnerServiceForgetProcedure is the fully-qualified name of the OwnerService's Forget RPC.
 	OwnerServiceForgetProcedure = "/floodmark.v1.OwnerService/Forget"
 	// OwnerServiceReportProcedure is the fully-qualified name of the OwnerService's Report RPC.
@@ -125,6 +137,16 @@ type OwnerServiceClient interface {
 	// Leave ends that; the owner's own policy holds again. Only the owner's own
 	// socket hears it.
 	Leave(context.Context, *LeaveRequest) (*LeaveResponse, error)
+	// Bundles lists versions of signed rules, and says who has which.
+	Bundles(context.Context, *BundlesRequest) (*BundlesResponse, error)
+	// ShowBundle shows what one version says.
+	ShowBundle(context.Context, *ShowBundleRequest) (*ShowBundleResponse, error)
+	// PublishBundle keeps a version that an author signed. Nobody has it by that.
+	PublishBundle(context.Context, *PublishBundleRequest) (*PublishBundleResponse, error)
+	// RollBundle gives a version to a share of the sessions.
+	RollBundle(context.Context, *RollBundleRequest) (*RollBundleResponse, error)
+	// RollBackBundle takes the newest version back from everybody.
+	RollBackBundle(context.Context, *RollBackBundleRequest) (*RollBackBundleResponse, error)
 	// Forget erases what was kept of a session. A signed tombstone with the last
 	// hash stays, so that the chain still verifies and says what is gone.
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
@@ -255,6 +277,36 @@ func NewOwnerServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(ownerServiceMethods.ByName("Leave")),
 			connect.WithClientOptions(opts...),
 		),
+		bundles: connect.NewClient[BundlesRequest, BundlesResponse](
+			httpClient,
+			baseURL+OwnerServiceBundlesProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("Bundles")),
+			connect.WithClientOptions(opts...),
+		),
+		showBundle: connect.NewClient[ShowBundleRequest, ShowBundleResponse](
+			httpClient,
+			baseURL+OwnerServiceShowBundleProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("ShowBundle")),
+			connect.WithClientOptions(opts...),
+		),
+		publishBundle: connect.NewClient[PublishBundleRequest, PublishBundleResponse](
+			httpClient,
+			baseURL+OwnerServicePublishBundleProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("PublishBundle")),
+			connect.WithClientOptions(opts...),
+		),
+		rollBundle: connect.NewClient[RollBundleRequest, RollBundleResponse](
+			httpClient,
+			baseURL+OwnerServiceRollBundleProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("RollBundle")),
+			connect.WithClientOptions(opts...),
+		),
+		rollBackBundle: connect.NewClient[RollBackBundleRequest, RollBackBundleResponse](
+			httpClient,
+			baseURL+OwnerServiceRollBackBundleProcedure,
+			connect.WithSchema(ownerServiceMethods.ByName("RollBackBundle")),
+			connect.WithClientOptions(opts...),
+		),
 		forget: connect.NewClient[ForgetRequest, ForgetResponse](
 			httpClient,
 			baseURL+OwnerServiceForgetProcedure,
@@ -278,27 +330,32 @@ func NewOwnerServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 
 // ownerServiceClient implements OwnerServiceClient.
 type ownerServiceClient struct {
-	status       *connect.Client[StatusRequest, StatusResponse]
-	sessions     *connect.Client[SessionsRequest, SessionsResponse]
-	show         *connect.Client[ShowRequest, ShowResponse]
-	why          *connect.Client[WhyRequest, WhyResponse]
-	graph        *connect.Client[GraphRequest, GraphResponse]
-	pending      *connect.Client[PendingRequest, PendingResponse]
-	answer       *connect.Client[AnswerRequest, AnswerResponse]
-	endorse      *connect.Client[EndorseRequest, EndorseResponse]
-	withdraw     *connect.Client[WithdrawRequest, WithdrawResponse]
-	grants       *connect.Client[GrantsRequest, GrantsResponse]
-	endGrant     *connect.Client[EndGrantRequest, EndGrantResponse]
-	pause        *connect.Client[PauseRequest, PauseResponse]
-	resume       *connect.Client[ResumeRequest, ResumeResponse]
-	watch        *connect.Client[WatchRequest, WatchResponse]
-	verify       *connect.Client[VerifyRequest, VerifyResponse]
-	reloadPolicy *connect.Client[ReloadPolicyRequest, ReloadPolicyResponse]
-	join         *connect.Client[JoinRequest, JoinResponse]
-	leave        *connect.Client[LeaveRequest, LeaveResponse]
-	forget       *connect.Client[ForgetRequest, ForgetResponse]
-	report       *connect.Client[ReportRequest, ReportResponse]
-	export       *connect.Client[ExportRequest, ExportResponse]
+	status         *connect.Client[StatusRequest, StatusResponse]
+	sessions       *connect.Client[SessionsRequest, SessionsResponse]
+	show           *connect.Client[ShowRequest, ShowResponse]
+	why            *connect.Client[WhyRequest, WhyResponse]
+	graph          *connect.Client[GraphRequest, GraphResponse]
+	pending        *connect.Client[PendingRequest, PendingResponse]
+	answer         *connect.Client[AnswerRequest, AnswerResponse]
+	endorse        *connect.Client[EndorseRequest, EndorseResponse]
+	withdraw       *connect.Client[WithdrawRequest, WithdrawResponse]
+	grants         *connect.Client[GrantsRequest, GrantsResponse]
+	endGrant       *connect.Client[EndGrantRequest, EndGrantResponse]
+	pause          *connect.Client[PauseRequest, PauseResponse]
+	resume         *connect.Client[ResumeRequest, ResumeResponse]
+	watch          *connect.Client[WatchRequest, WatchResponse]
+	verify         *connect.Client[VerifyRequest, VerifyResponse]
+	reloadPolicy   *connect.Client[ReloadPolicyRequest, ReloadPolicyResponse]
+	join           *connect.Client[JoinRequest, JoinResponse]
+	leave          *connect.Client[LeaveRequest, LeaveResponse]
+	bundles        *connect.Client[BundlesRequest, BundlesResponse]
+	showBundle     *connect.Client[ShowBundleRequest, ShowBundleResponse]
+	publishBundle  *connect.Client[PublishBundleRequest, PublishBundleResponse]
+	rollBundle     *connect.Client[RollBundleRequest, RollBundleResponse]
+	rollBackBundle *connect.Client[RollBackBundleRequest, RollBackBundleResponse]
+	forget         *connect.Client[ForgetRequest, ForgetResponse]
+	report         *connect.Client[ReportRequest, ReportResponse]
+	export         *connect.Client[ExportRequest, ExportResponse]
 }
 
 // Status calls floodmark.v1.OwnerService.Status.
@@ -455,6 +512,51 @@ func (c *ownerServiceClient) Leave(ctx context.Context, req *LeaveRequest) (*Lea
 	return nil, err
 }
 
+// Bundles calls floodmark.v1.OwnerService.Bundles.
+func (c *ownerServiceClient) Bundles(ctx context.Context, req *BundlesRequest) (*BundlesResponse, error) {
+	response, err := c.bundles.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ShowBundle calls floodmark.v1.OwnerService.ShowBundle.
+func (c *ownerServiceClient) ShowBundle(ctx context.Context, req *ShowBundleRequest) (*ShowBundleResponse, error) {
+	response, err := c.showBundle.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// PublishBundle calls floodmark.v1.OwnerService.PublishBundle.
+func (c *ownerServiceClient) PublishBundle(ctx context.Context, req *PublishBundleRequest) (*PublishBundleResponse, error) {
+	response, err := c.publishBundle.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RollBundle calls floodmark.v1.OwnerService.RollBundle.
+func (c *ownerServiceClient) RollBundle(ctx context.Context, req *RollBundleRequest) (*RollBundleResponse, error) {
+	response, err := c.rollBundle.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RollBackBundle calls floodmark.v1.OwnerService.RollBackBundle.
+func (c *ownerServiceClient) RollBackBundle(ctx context.Context, req *RollBackBundleRequest) (*RollBackBundleResponse, error) {
+	response, err := c.rollBackBundle.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Forget calls floodmark.v1.OwnerService.Forget.
 func (c *ownerServiceClient) Forget(ctx context.Context, req *ForgetRequest) (*ForgetResponse, error) {
 	response, err := c.forget.CallUnary(ctx, connect.NewRequest(req))
@@ -524,6 +626,16 @@ type OwnerServiceHandler interface {
 	// Leave ends that; the owner's own policy holds again. Only the owner's own
 	// socket hears it.
 	Leave(context.Context, *LeaveRequest) (*LeaveResponse, error)
+	// Bundles lists versions of signed rules, and says who has which.
+	Bundles(context.Context, *BundlesRequest) (*BundlesResponse, error)
+	// ShowBundle shows what one version says.
+	ShowBundle(context.Context, *ShowBundleRequest) (*ShowBundleResponse, error)
+	// PublishBundle keeps a version that an author signed. Nobody has it by that.
+	PublishBundle(context.Context, *PublishBundleRequest) (*PublishBundleResponse, error)
+	// RollBundle gives a version to a share of the sessions.
+	RollBundle(context.Context, *RollBundleRequest) (*RollBundleResponse, error)
+	// RollBackBundle takes the newest version back from everybody.
+	RollBackBundle(context.Context, *RollBackBundleRequest) (*RollBackBundleResponse, error)
 	// Forget erases what was kept of a session. A signed tombstone with the last
 	// hash stays, so that the chain still verifies and says what is gone.
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
@@ -650,6 +762,36 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(ownerServiceMethods.ByName("Leave")),
 		connect.WithHandlerOptions(opts...),
 	)
+	ownerServiceBundlesHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceBundlesProcedure,
+		svc.Bundles,
+		connect.WithSchema(ownerServiceMethods.ByName("Bundles")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServiceShowBundleHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceShowBundleProcedure,
+		svc.ShowBundle,
+		connect.WithSchema(ownerServiceMethods.ByName("ShowBundle")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServicePublishBundleHandler := connect.NewUnaryHandlerSimple(
+		OwnerServicePublishBundleProcedure,
+		svc.PublishBundle,
+		connect.WithSchema(ownerServiceMethods.ByName("PublishBundle")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServiceRollBundleHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceRollBundleProcedure,
+		svc.RollBundle,
+		connect.WithSchema(ownerServiceMethods.ByName("RollBundle")),
+		connect.WithHandlerOptions(opts...),
+	)
+	ownerServiceRollBackBundleHandler := connect.NewUnaryHandlerSimple(
+		OwnerServiceRollBackBundleProcedure,
+		svc.RollBackBundle,
+		connect.WithSchema(ownerServiceMethods.ByName("RollBackBundle")),
+		connect.WithHandlerOptions(opts...),
+	)
 	ownerServiceForgetHandler := connect.NewUnaryHandlerSimple(
 		OwnerServiceForgetProcedure,
 		svc.Forget,
@@ -706,6 +848,16 @@ func NewOwnerServiceHandler(svc OwnerServiceHandler, opts ...connect.HandlerOpti
 			ownerServiceJoinHandler.ServeHTTP(w, r)
 		case OwnerServiceLeaveProcedure:
 			ownerServiceLeaveHandler.ServeHTTP(w, r)
+		case OwnerServiceBundlesProcedure:
+			ownerServiceBundlesHandler.ServeHTTP(w, r)
+		case OwnerServiceShowBundleProcedure:
+			ownerServiceShowBundleHandler.ServeHTTP(w, r)
+		case OwnerServicePublishBundleProcedure:
+			ownerServicePublishBundleHandler.ServeHTTP(w, r)
+		case OwnerServiceRollBundleProcedure:
+			ownerServiceRollBundleHandler.ServeHTTP(w, r)
+		case OwnerServiceRollBackBundleProcedure:
+			ownerServiceRollBackBundleHandler.ServeHTTP(w, r)
 		case OwnerServiceForgetProcedure:
 			ownerServiceForgetHandler.ServeHTTP(w, r)
 		case OwnerServiceReportProcedure:
@@ -791,6 +943,26 @@ func (UnimplementedOwnerServiceHandler) Join(context.Context, *JoinRequest) (*Jo
 
 func (UnimplementedOwnerServiceHandler) Leave(context.Context, *LeaveRequest) (*LeaveResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Leave is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) Bundles(context.Context, *BundlesRequest) (*BundlesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.Bundles is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) ShowBundle(context.Context, *ShowBundleRequest) (*ShowBundleResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.ShowBundle is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) PublishBundle(context.Context, *PublishBundleRequest) (*PublishBundleResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.PublishBundle is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) RollBundle(context.Context, *RollBundleRequest) (*RollBundleResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.RollBundle is not implemented"))
+}
+
+func (UnimplementedOwnerServiceHandler) RollBackBundle(context.Context, *RollBackBundleRequest) (*RollBackBundleResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.OwnerService.RollBackBundle is not implemented"))
 }
 
 func (UnimplementedOwnerServiceHandler) Forget(context.Context, *ForgetRequest) (*ForgetResponse, error) {

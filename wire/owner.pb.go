@@ -826,7 +826,9 @@ type PolicyStatus struct {
 	// What is wrong with a newer one that was refused; empty if none was.
 	Problems []*Problem `protobuf:"bytes,5,rep,name=problems,proto3" json:"problems,omitempty"`
 	// It decides and enforces nothing.
-	DryRun        bool `protobuf:"varint,6,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	DryRun bool `protobuf:"varint,6,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// Which versions of signed rules hold, in words; empty where a file does.
+	Bundle        string `protobuf:"bytes,7,opt,name=bundle,proto3" json:"bundle,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -901,6 +903,13 @@ func (x *PolicyStatus) GetDryRun() bool {
 		return x.DryRun
 	}
 	return false
+}
+
+func (x *PolicyStatus) GetBundle() string {
+	if x != nil {
+		return x.Bundle
+	}
+	return ""
 }
 
 // Something wrong in a file a person wrote.
@@ -3168,7 +3177,7 @@ var File_floodmark_v1_owner_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\n" +
-	"\x18floodmark/v1/owner.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/state.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
+	"\x18floodmark/v1/owner.proto\x12\ffloodmark.v1\x1a\x19floodmark/v1/bundle.proto\x1a\x18floodmark/v1/state.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
 	"\rStatusRequest\"\xcb\x03\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x124\n" +
@@ -3221,14 +3230,15 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\rResumeRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\"B\n" +
 	"\x0eResumeResponse\x120\n" +
-	"\x05ended\x18\x01 \x03(\v2\x1a.floodmark.v1.PauseSummaryR\x05ended\"\xd6\x01\n" +
+	"\x05ended\x18\x01 \x03(\v2\x1a.floodmark.v1.PauseSummaryR\x05ended\"\xee\x01\n" +
 	"\fPolicyStatus\x12\x18\n" +
 	"\aprofile\x18\x01 \x01(\tR\aprofile\x12\x14\n" +
 	"\x05files\x18\x02 \x03(\tR\x05files\x12\x16\n" +
 	"\x06digest\x18\x03 \x01(\tR\x06digest\x122\n" +
 	"\x06loaded\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06loaded\x121\n" +
 	"\bproblems\x18\x05 \x03(\v2\x15.floodmark.v1.ProblemR\bproblems\x12\x17\n" +
-	"\adry_run\x18\x06 \x01(\bR\x06dryRun\"\xa1\x01\n" +
+	"\adry_run\x18\x06 \x01(\bR\x06dryRun\x12\x16\n" +
+	"\x06bundle\x18\a \x01(\tR\x06bundle\"\xa1\x01\n" +
 	"\aProblem\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x16\n" +
@@ -3362,7 +3372,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x0eExportResponse\x12+\n" +
 	"\x05entry\x18\x01 \x01(\v2\x13.floodmark.v1.EntryH\x00R\x05entry\x127\n" +
 	"\ttombstone\x18\x02 \x01(\v2\x17.floodmark.v1.TombstoneH\x00R\ttombstoneB\x06\n" +
-	"\x04what2\xaf\r\n" +
+	"\x04what2\x8a\x11\n" +
 	"\fOwnerService\x12M\n" +
 	"\x06Status\x12\x1b.floodmark.v1.StatusRequest\x1a\x1c.floodmark.v1.StatusResponse\"\b\xba\xdb\x18\x04view\x12S\n" +
 	"\bSessions\x12\x1d.floodmark.v1.SessionsRequest\x1a\x1e.floodmark.v1.SessionsResponse\"\b\xba\xdb\x18\x04view\x12G\n" +
@@ -3382,7 +3392,18 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\fReloadPolicy\x12!.floodmark.v1.ReloadPolicyRequest\x1a\".floodmark.v1.ReloadPolicyResponse\"\n" +
 	"\xba\xdb\x18\x06policy\x12H\n" +
 	"\x04Join\x12\x19.floodmark.v1.JoinRequest\x1a\x1a.floodmark.v1.JoinResponse\"\t\xba\xdb\x18\x05admin\x12K\n" +
-	"\x05Leave\x12\x1a.floodmark.v1.LeaveRequest\x1a\x1b.floodmark.v1.LeaveResponse\"\t\xba\xdb\x18\x05admin\x12N\n" +
+	"\x05Leave\x12\x1a.floodmark.v1.LeaveRequest\x1a\x1b.floodmark.v1.LeaveResponse\"\t\xba\xdb\x18\x05admin\x12P\n" +
+	"\aBundles\x12\x1c.floodmark.v1.BundlesRequest\x1a\x1d.floodmark.v1.BundlesResponse\"\b\xba\xdb\x18\x04view\x12[\n" +
+	"\n" +
+	"ShowBundle\x12\x1f.floodmark.v1.ShowBundleRequest\x1a .floodmark.v1.ShowBundleResponse\"\n" +
+	"\xba\xdb\x18\x06policy\x12d\n" +
+	"\rPublishBundle\x12\".floodmark.v1.PublishBundleRequest\x1a#.floodmark.v1.PublishBundleResponse\"\n" +
+	"\xba\xdb\x18\x06policy\x12[\n" +
+	"\n" +
+	"RollBundle\x12\x1f.floodmark.v1.RollBundleRequest\x1a .floodmark.v1.RollBundleResponse\"\n" +
+	"\xba\xdb\x18\x06policy\x12g\n" +
+	"\x0eRollBackBundle\x12#.floodmark.v1.RollBackBundleRequest\x1a$.floodmark.v1.RollBackBundleResponse\"\n" +
+	"\xba\xdb\x18\x06policy\x12N\n" +
 	"\x06Forget\x12\x1b.floodmark.v1.ForgetRequest\x1a\x1c.floodmark.v1.ForgetResponse\"\t\xba\xdb\x18\x05admin\x12N\n" +
 	"\x06Report\x12\x1b.floodmark.v1.ReportRequest\x1a\x1c.floodmark.v1.ReportResponse\"\t\xba\xdb\x18\x05admin\x12P\n" +
 	"\x06Export\x12\x1b.floodmark.v1.ExportRequest\x1a\x1c.floodmark.v1.ExportResponse\"\t\xba\xdb\x18\x05admin0\x01B%Z#github.com/floodmark/floodmark/wireb\x06proto3"
@@ -3401,67 +3422,77 @@ func file_floodmark_v1_owner_proto_rawDescGZIP() []byte {
 
 var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_floodmark_v1_owner_proto_goTypes = []any{
-	(*StatusRequest)(nil),         // 0: floodmark.v1.StatusRequest
-	(*StatusResponse)(nil),        // 1: floodmark.v1.StatusResponse
-	(*JoinRequest)(nil),           // 2: floodmark.v1.JoinRequest
-	(*JoinResponse)(nil),          // 3: floodmark.v1.JoinResponse
-	(*LeaveRequest)(nil),          // 4: floodmark.v1.LeaveRequest
-	(*LeaveResponse)(nil),         // 5: floodmark.v1.LeaveResponse
-	(*Pause)(nil),                 // 6: floodmark.v1.Pause
-	(*PauseSummary)(nil),          // 7: floodmark.v1.PauseSummary
-	(*PauseRequest)(nil),          // 8: floodmark.v1.PauseRequest
-	(*PauseResponse)(nil),         // 9: floodmark.v1.PauseResponse
-	(*ResumeRequest)(nil),         // 10: floodmark.v1.ResumeRequest
-	(*ResumeResponse)(nil),        // 11: floodmark.v1.ResumeResponse
-	(*PolicyStatus)(nil),          // 12: floodmark.v1.PolicyStatus
-	(*Problem)(nil),               // 13: floodmark.v1.Problem
-	(*SessionsRequest)(nil),       // 14: floodmark.v1.SessionsRequest
-	(*SessionsResponse)(nil),      // 15: floodmark.v1.SessionsResponse
-	(*ShowRequest)(nil),           // 16: floodmark.v1.ShowRequest
-	(*ShowResponse)(nil),          // 17: floodmark.v1.ShowResponse
-	(*WhyRequest)(nil),            // 18: floodmark.v1.WhyRequest
-	(*WhyResponse)(nil),           // 19: floodmark.v1.WhyResponse
-	(*GraphRequest)(nil),          // 20: floodmark.v1.GraphRequest
-	(*GraphResponse)(nil),         // 21: floodmark.v1.GraphResponse
-	(*PendingRequest)(nil),        // 22: floodmark.v1.PendingRequest
-	(*PendingResponse)(nil),       // 23: floodmark.v1.PendingResponse
-	(*AnswerRequest)(nil),         // 24: floodmark.v1.AnswerRequest
-	(*AnswerResponse)(nil),        // 25: floodmark.v1.AnswerResponse
-	(*EndorseRequest)(nil),        // 26: floodmark.v1.EndorseRequest
-	(*EndorseResponse)(nil),       // 27: floodmark.v1.EndorseResponse
-	(*WithdrawRequest)(nil),       // 28: floodmark.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),      // 29: floodmark.v1.WithdrawResponse
-	(*GrantsRequest)(nil),         // 30: floodmark.v1.GrantsRequest
-	(*GrantsResponse)(nil),        // 31: floodmark.v1.GrantsResponse
-	(*EndGrantRequest)(nil),       // 32: floodmark.v1.EndGrantRequest
-	(*EndGrantResponse)(nil),      // 33: floodmark.v1.EndGrantResponse
-	(*WatchRequest)(nil),          // 34: floodmark.v1.WatchRequest
-	(*WatchResponse)(nil),         // 35: floodmark.v1.WatchResponse
-	(*VerifyRequest)(nil),         // 36: floodmark.v1.VerifyRequest
-	(*VerifyResponse)(nil),        // 37: floodmark.v1.VerifyResponse
-	(*VerifyProgress)(nil),        // 38: floodmark.v1.VerifyProgress
-	(*VerifyReport)(nil),          // 39: floodmark.v1.VerifyReport
-	(*ReloadPolicyRequest)(nil),   // 40: floodmark.v1.ReloadPolicyRequest
-	(*ReloadPolicyResponse)(nil),  // 41: floodmark.v1.ReloadPolicyResponse
-	(*ForgetRequest)(nil),         // 42: floodmark.v1.ForgetRequest
-	(*ForgetResponse)(nil),        // 43: floodmark.v1.ForgetResponse
-	(*ReportRequest)(nil),         // 44: floodmark.v1.ReportRequest
-	(*ReportResponse)(nil),        // 45: floodmark.v1.ReportResponse
-	(*ExportRequest)(nil),         // 46: floodmark.v1.ExportRequest
-	(*ExportResponse)(nil),        // 47: floodmark.v1.ExportResponse
-	(*timestamppb.Timestamp)(nil), // 48: google.protobuf.Timestamp
-	(*Session)(nil),               // 49: floodmark.v1.Session
-	(*Source)(nil),                // 50: floodmark.v1.Source
-	(*Decided)(nil),               // 51: floodmark.v1.Decided
-	(*Question)(nil),              // 52: floodmark.v1.Question
-	(*Grant)(nil),                 // 53: floodmark.v1.Grant
-	(*Endorsement)(nil),           // 54: floodmark.v1.Endorsement
-	(*Incident)(nil),              // 55: floodmark.v1.Incident
-	(*Entry)(nil),                 // 56: floodmark.v1.Entry
-	(*Tombstone)(nil),             // 57: floodmark.v1.Tombstone
-	(*Explanation)(nil),           // 58: floodmark.v1.Explanation
-	(*Label)(nil),                 // 59: floodmark.v1.Label
-	(*Answered)(nil),              // 60: floodmark.v1.Answered
+	(*StatusRequest)(nil),          // 0: floodmark.v1.StatusRequest
+	(*StatusResponse)(nil),         // 1: floodmark.v1.StatusResponse
+	(*JoinRequest)(nil),            // 2: floodmark.v1.JoinRequest
+	(*JoinResponse)(nil),           // 3: floodmark.v1.JoinResponse
+	(*LeaveRequest)(nil),           // 4: floodmark.v1.LeaveRequest
+	(*LeaveResponse)(nil),          // 5: floodmark.v1.LeaveResponse
+	(*Pause)(nil),                  // 6: floodmark.v1.Pause
+	(*PauseSummary)(nil),           // 7: floodmark.v1.PauseSummary
+	(*PauseRequest)(nil),           // 8: floodmark.v1.PauseRequest
+	(*PauseResponse)(nil),          // 9: floodmark.v1.PauseResponse
+	(*ResumeRequest)(nil),          // 10: floodmark.v1.ResumeRequest
+	(*ResumeResponse)(nil),         // 11: floodmark.v1.ResumeResponse
+	(*PolicyStatus)(nil),           // 12: floodmark.v1.PolicyStatus
+	(*Problem)(nil),                // 13: floodmark.v1.Problem
+	(*SessionsRequest)(nil),        // 14: floodmark.v1.SessionsRequest
+	(*SessionsResponse)(nil),       // 15: floodmark.v1.SessionsResponse
+	(*ShowRequest)(nil),            // 16: floodmark.v1.ShowRequest
+	(*ShowResponse)(nil),           // 17: floodmark.v1.ShowResponse
+	(*WhyRequest)(nil),             // 18: floodmark.v1.WhyRequest
+	(*WhyResponse)(nil),            // 19: floodmark.v1.WhyResponse
+	(*GraphRequest)(nil),           // 20: floodmark.v1.GraphRequest
+	(*GraphResponse)(nil),          // 21: floodmark.v1.GraphResponse
+	(*PendingRequest)(nil),         // 22: floodmark.v1.PendingRequest
+	(*PendingResponse)(nil),        // 23: floodmark.v1.PendingResponse
+	(*AnswerRequest)(nil),          // 24: floodmark.v1.AnswerRequest
+	(*AnswerResponse)(nil),         // 25: floodmark.v1.AnswerResponse
+	(*EndorseRequest)(nil),         // 26: floodmark.v1.EndorseRequest
+	(*EndorseResponse)(nil),        // 27: floodmark.v1.EndorseResponse
+	(*WithdrawRequest)(nil),        // 28: floodmark.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),       // 29: floodmark.v1.WithdrawResponse
+	(*GrantsRequest)(nil),          // 30: floodmark.v1.GrantsRequest
+	(*GrantsResponse)(nil),         // 31: floodmark.v1.GrantsResponse
+	(*EndGrantRequest)(nil),        // 32: floodmark.v1.EndGrantRequest
+	(*EndGrantResponse)(nil),       // 33: floodmark.v1.EndGrantResponse
+	(*WatchRequest)(nil),           // 34: floodmark.v1.WatchRequest
+	(*WatchResponse)(nil),          // 35: floodmark.v1.WatchResponse
+	(*VerifyRequest)(nil),          // 36: floodmark.v1.VerifyRequest
+	(*VerifyResponse)(nil),         // 37: floodmark.v1.VerifyResponse
+	(*VerifyProgress)(nil),         // 38: floodmark.v1.VerifyProgress
+	(*VerifyReport)(nil),           // 39: floodmark.v1.VerifyReport
+	(*ReloadPolicyRequest)(nil),    // 40: floodmark.v1.ReloadPolicyRequest
+	(*ReloadPolicyResponse)(nil),   // 41: floodmark.v1.ReloadPolicyResponse
+	(*ForgetRequest)(nil),          // 42: floodmark.v1.ForgetRequest
+	(*ForgetResponse)(nil),         // 43: floodmark.v1.ForgetResponse
+	(*ReportRequest)(nil),          // 44: floodmark.v1.ReportRequest
+	(*ReportResponse)(nil),         // 45: floodmark.v1.ReportResponse
+	(*ExportRequest)(nil),          // 46: floodmark.v1.ExportRequest
+	(*ExportResponse)(nil),         // 47: floodmark.v1.ExportResponse
+	(*timestamppb.Timestamp)(nil),  // 48: google.protobuf.Timestamp
+	(*Session)(nil),                // 49: floodmark.v1.Session
+	(*Source)(nil),                 // 50: floodmark.v1.Source
+	(*Decided)(nil),                // 51: floodmark.v1.Decided
+	(*Question)(nil),               // 52: floodmark.v1.Question
+	(*Grant)(nil),                  // 53: floodmark.v1.Grant
+	(*Endorsement)(nil),            // 54: floodmark.v1.Endorsement
+	(*Incident)(nil),               // 55: floodmark.v1.Incident
+	(*Entry)(nil),                  // 56: floodmark.v1.Entry
+	(*Tombstone)(nil),              // 57: floodmark.v1.Tombstone
+	(*Explanation)(nil),            // 58: floodmark.v1.Explanation
+	(*Label)(nil),                  // 59: floodmark.v1.Label
+	(*Answered)(nil),               // 60: floodmark.v1.Answered
+	(*BundlesRequest)(nil),         // 61: floodmark.v1.BundlesRequest
+	(*ShowBundleRequest)(nil),      // 62: floodmark.v1.ShowBundleRequest
+	(*PublishBundleRequest)(nil),   // 63: floodmark.v1.PublishBundleRequest
+	(*RollBundleRequest)(nil),      // 64: floodmark.v1.RollBundleRequest
+	(*RollBackBundleRequest)(nil),  // 65: floodmark.v1.RollBackBundleRequest
+	(*BundlesResponse)(nil),        // 66: floodmark.v1.BundlesResponse
+	(*ShowBundleResponse)(nil),     // 67: floodmark.v1.ShowBundleResponse
+	(*PublishBundleResponse)(nil),  // 68: floodmark.v1.PublishBundleResponse
+	(*RollBundleResponse)(nil),     // 69: floodmark.v1.RollBundleResponse
+	(*RollBackBundleResponse)(nil), // 70: floodmark.v1.RollBackBundleResponse
 }
 var file_floodmark_v1_owner_proto_depIdxs = []int32{
 	48, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
@@ -3522,32 +3553,42 @@ var file_floodmark_v1_owner_proto_depIdxs = []int32{
 	40, // 55: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
 	2,  // 56: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
 	4,  // 57: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
-	42, // 58: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	44, // 59: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
-	46, // 60: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 61: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	15, // 62: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	17, // 63: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	19, // 64: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	21, // 65: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	23, // 66: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	25, // 67: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	27, // 68: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	29, // 69: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	31, // 70: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	33, // 71: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	9,  // 72: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
-	11, // 73: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
-	35, // 74: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	37, // 75: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	41, // 76: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	3,  // 77: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
-	5,  // 78: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
-	43, // 79: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	45, // 80: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
-	47, // 81: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	61, // [61:82] is the sub-list for method output_type
-	40, // [40:61] is the sub-list for method input_type
+	61, // 58: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
+	62, // 59: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
+	63, // 60: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
+	64, // 61: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
+	65, // 62: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
+	42, // 63: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	44, // 64: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	46, // 65: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 66: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	15, // 67: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	17, // 68: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	19, // 69: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	21, // 70: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	23, // 71: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	25, // 72: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	27, // 73: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	29, // 74: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	31, // 75: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	33, // 76: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	9,  // 77: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
+	11, // 78: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
+	35, // 79: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	37, // 80: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	41, // 81: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	3,  // 82: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
+	5,  // 83: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
+	66, // 84: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
+	67, // 85: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
+	68, // 86: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
+	69, // 87: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
+	70, // 88: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
+	43, // 89: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	45, // 90: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	47, // 91: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	66, // [66:92] is the sub-list for method output_type
+	40, // [40:66] is the sub-list for method input_type
 	40, // [40:40] is the sub-list for extension type_name
 	40, // [40:40] is the sub-list for extension extendee
 	0,  // [0:40] is the sub-list for field type_name
@@ -3558,6 +3599,7 @@ func file_floodmark_v1_owner_proto_init() {
 	if File_floodmark_v1_owner_proto != nil {
 		return
 	}
+	file_floodmark_v1_bundle_proto_init()
 	file_floodmark_v1_state_proto_init()
 	file_floodmark_v1_words_proto_init()
 	file_floodmark_v1_owner_proto_msgTypes[35].OneofWrappers = []any{

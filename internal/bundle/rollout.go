@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -111,4 +112,36 @@ func (r Rollout) draw(subject string) uint64 {
 	binary.BigEndian.PutUint64(size[:], r.Next)
 	_, _ = h.Write(size[:])
 	return binary.BigEndian.Uint64(h.Sum(nil)[:8]) % Everybody
+}
+
+// A Share is how many of ten thousand have a version.
+type Share struct {
+	Version uint64
+	Share   int
+}
+
+// Shares says who has what: each version that somebody has, zero among them for
+// those who have none, the stable one first.
+func (r Rollout) Shares() []Share {
+	next := 0
+	if r.Next != 0 && !r.withdrawn(r.Next) {
+		next = min(max(r.Share, 0), Everybody)
+	}
+	stable := r.Stable
+	if r.withdrawn(stable) {
+		stable = 0
+	}
+	var list []Share
+	if next < Everybody {
+		list = append(list, Share{stable, Everybody - next})
+	}
+	if next > 0 {
+		list = append(list, Share{r.Next, next})
+	}
+	return list
+}
+
+// Percent writes a share as people do.
+func Percent(share int) string {
+	return strconv.FormatFloat(float64(share)/100, 'f', -1, 64) + " %"
 }

@@ -31,7 +31,7 @@ func (p Paths) Guarded() (*catalog.File, error) {
 	// policy is which the owner named.
 	for place, below := range map[string]string{
 		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Logins: "*", p.Fleets: "*", p.Fleet: "*", p.FleetBundle: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
-		p.Keys: "/**", p.Witness: "/**", p.Originals: "/**",
+		p.Keys: "/**", p.Bundles: "/**", p.Witness: "/**", p.Originals: "/**",
 	} {
 		if err := add(place, below); err != nil {
 			return nil, err

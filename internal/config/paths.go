@@ -21,6 +21,8 @@ type Paths struct {
 	// Fleet is what this laptop knows of the fleet it joined, FleetBundle the rules
 	// it has from there.
 	Fleet, FleetBundle string
+	// Bundles is the folder of signed rules, where no database keeps them.
+	Bundles string
 	// Witness is the folder of signed heads, apart from the store.
 	Witness string
 	// Tokens are the hashes of what remote agents and people prove themselves by.
@@ -106,6 +108,7 @@ func under(config, data, state, runtime string) Paths {
 		Fleets:      filepath.Join(data, "fleets.json"),
 		Fleet:       filepath.Join(data, "fleet.json"),
 		FleetBundle: filepath.Join(data, "fleet-bundle.json"),
+		Bundles:     filepath.Join(data, "bundles"),
 		Witness:     filepath.Join(state, "witness"),
 		Originals:   filepath.Join(state, "originals"),
 		Proofs:      filepath.Join(state, "proofs.json"),

@@ -41,6 +41,9 @@ type Service struct {
 	// Tenants are those whose sessions are kept apart here, by name. None means
 	// that there is only the empty one.
 	Tenants map[string]Tenant `yaml:"tenants"`
+	// Bundles are rules that their authors signed, for tenants that say nothing
+	// else; nil: policy.yaml holds.
+	Bundles *Bundles `yaml:"bundles"`
 	// People are those an identity provider knows; nil: nobody.
 	People *People `yaml:"people"`
 	// Answers says which groups answer which questions.
@@ -210,7 +213,7 @@ func (s Service) check() error {
 			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
 		}
 	}
-	if err := errors.Join(s.checkTenants(), s.checkPeople(), s.checkAnswers()); err != nil {
+	if err := errors.Join(s.checkTenants(), s.Bundles.check(), s.checkPeople(), s.checkAnswers()); err != nil {
 		return err
 	}
 	if s.Auditor != nil {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 type Tenant struct {
 	// Quota is what it may take of one node. What is left out has a default.
 	Quota Quota `yaml:"quota"`
+	// Bundles are its own instead of those for all.
+	Bundles *Bundles `yaml:"bundles"`
 }
 
 // A Quota is what a tenant may take of one node; zero means the usual.
@@ -63,7 +66,7 @@ func (s Service) checkTenants() error {
 		if err := CheckTenant(name); err != nil {
 			return fmt.Errorf("tenants: %w", err)
 		}
-		if err := s.Tenants[name].Quota.check(); err != nil {
+		if err := errors.Join(s.Tenants[name].Quota.check(), s.Tenants[name].Bundles.check()); err != nil {
 			return fmt.Errorf("tenants.%s.%w", name, err)
 		}
 	}

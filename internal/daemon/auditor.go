@@ -37,7 +37,7 @@ const recentFailure = time.Hour
 // auditorNotes say where policy and settings do not fit together, and that the
 // auditor does not answer.
 func (d *Daemon) auditorNotes() []string {
-	on := d.live.rules().Policy.Settings("").AuditorOn
+	on := d.rulesFor("").Policy.Settings("").AuditorOn
 	switch {
 	case on && d.auditor == nil:
 		return []string{"auditor: the policy wants one, and service.yaml names none: a person is asked instead (write auditor: there, with endpoint and model)"}

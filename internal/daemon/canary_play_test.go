@@ -3,6 +3,7 @@ package daemon
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -21,6 +23,7 @@ import (
 // questions that were asked.
 func (s *shown) playAll(t *testing.T) (codes []string) {
 	t.Helper()
+	s.playBundles(t)
 	s.playTurn(t)
 	codes = append(codes, s.playAnswers(t)...)
 	s.playStranger(t)
@@ -289,6 +292,32 @@ func (s *shown) playPolicy(t *testing.T) {
 	s.called["ReloadPolicy"] = true
 	if err := os.Remove(s.paths.Policy); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// playBundles gives everybody a policy that says nothing of its own, and takes a
+// wrong one.
+func (s *shown) playBundles(t *testing.T) {
+	t.Helper()
+	o := s.owner(t).Owner()
+	version := func(n uint64, text string) []byte {
+		return sealed(t, n, text, func(b *bundle.Bundle) { b.Tenant, b.Note = "", word("a bundle's note") })
+	}
+	good := "version: 1 # " + word("a bundle's policy") + "\n"
+	_, err := o.PublishBundle(t.Context(), &wire.PublishBundleRequest{Sealed: version(1, good)})
+	_, rolled := o.RollBundle(t.Context(), &wire.RollBundleRequest{Version: 1, Share: bundle.Everybody})
+	_, listed := o.Bundles(t.Context(), &wire.BundlesRequest{})
+	_, shown := o.ShowBundle(t.Context(), &wire.ShowBundleRequest{Version: 1})
+	if err := errors.Join(err, rolled, listed, shown); err != nil {
+		t.Fatal(err)
+	}
+	_, back := o.RollBackBundle(t.Context(), &wire.RollBackBundleRequest{})
+	_, wrong := o.PublishBundle(t.Context(), &wire.PublishBundleRequest{Sealed: version(2, good+word("a bundle's policy")+": 1\n")})
+	if back == nil || wrong == nil {
+		t.Fatalf("%v, %v", back, wrong)
+	}
+	for _, name := range []string{"PublishBundle", "RollBundle", "Bundles", "ShowBundle", "RollBackBundle"} {
+		s.called[name] = true
 	}
 }
 

@@ -73,6 +73,8 @@ func canaries() []canary {
 		{"an argument's name", "canaryfield26x", true},
 		{"a path at the owner's door", "canarypath27x", true},
 		{"what was found", "canaryfound29x", true},
+		{"a bundle's note", "canarynote30x", false},
+		{"a bundle's policy", "canarybundle31x", false},
 	}
 }
 
@@ -209,7 +211,7 @@ func startShown(t *testing.T) *shown {
 	s := &shown{runner: &runner{paths: config.DirPaths(dir), log: &lockedBuffer{}}, collector: newCollector(t), events: filepath.Join(dir, "events.jsonl"), called: map[string]bool{}}
 	o := options(dir, s.log)
 	o.Log = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	o.Service = config.Service{Metrics: "127.0.0.1:0", Traces: s.collector.URL, Events: s.events}
+	o.Service = config.Service{Metrics: "127.0.0.1:0", Traces: s.collector.URL, Events: s.events, Bundles: believing()}
 	ready := make(chan struct{})
 	o.Ready = func() { close(ready) }
 	ctx, cancel := context.WithCancel(t.Context())

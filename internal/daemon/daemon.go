@@ -69,6 +69,7 @@ type Daemon struct {
 	keys    config.Keys
 	started time.Time
 	live    *live
+	bundles *bundles // nil: everybody is judged by policy.yaml
 	store   store
 	witness headFolder
 	monitor *monitor.Monitor
@@ -142,6 +143,9 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	o.Fault(pointOpened)
+	if err := d.openBundles(ctx); err != nil {
+		return nil, err
+	}
 	if err := d.openMonitor(); err != nil {
 		return nil, err
 	}
@@ -168,7 +172,7 @@ func (d *Daemon) openMonitor() error {
 	d.marks = newMarks()
 	d.monitor, err = monitor.New(monitor.Config{
 		Disk:    d.disk(),
-		Journal: d.store, Rules: d.live.rules, Key: d.key,
+		Journal: d.store, Rules: d.live.rules, RulesOf: d.rulesOf, Key: d.key,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
 		Questions: d.questions, MayAnswer: d.mayAnswer(),
@@ -189,6 +193,7 @@ func (d *Daemon) openMonitor() error {
 	}
 	d.door.Native.Picks, d.door.Native.Words = d.picks, d.words
 	d.live.changed = d.rulesChanged
+	d.bundles.tellTo(d.bundleWrong)
 	return nil
 }
 
@@ -261,6 +266,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		begin(s.name, s.serve, serving)
 	}
 	begin("watch the policy", func(ctx context.Context) error { return d.live.watch(ctx, d.opts.Log) }, beside)
+	begin("look for bundles", d.bundles.run, beside)
 	begin("sign the journal", d.proof.run, beside)
 	for _, bot := range d.bots {
 		begin("talk to Telegram", bot.Run, beside)

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"context"
+
 	"github.com/floodmark/floodmark/internal/owner"
 )
 
@@ -14,11 +16,30 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		Monitor: d.monitor, Journal: d.store, Hub: d.hub, Codes: d.desk,
 		Key: d.keys.Signing, Evidence: d.proof.evidence,
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
-		Rules:  func() owner.Rules { return d.live.current().forOwner() },
-		Reload: func() owner.Rules { return d.live.reload().forOwner() },
-		Notes:  d.noted, Now: d.opts.Now,
+		Rules: d.rulesFor, Reload: d.reloadFor, Signed: d.bundles.forOwner(),
+		Notes: d.noted, Now: d.opts.Now,
 		Incident: d.note, MayAnswer: d.mayAnswer(), Fleet: d.joined,
 	}
+}
+
+// rulesFor are the rules that hold for a tenant.
+func (d *Daemon) rulesFor(tenant string) owner.Rules {
+	if d.opts.Service.BundlesOf(tenant) == nil {
+		return d.live.current().forOwner()
+	}
+	return d.bundles.status(tenant)
+}
+
+// reloadFor reads the rules again and says which hold for a tenant.
+func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
+	file := d.live.reload().forOwner()
+	if err := d.bundles.again(ctx); err != nil {
+		d.opts.Log.Error("read the bundles again", "error", err)
+	}
+	if d.opts.Service.BundlesOf(tenant) == nil {
+		return file
+	}
+	return d.bundles.status(tenant)
 }
 
 func (s rulesStatus) forOwner() owner.Rules {

@@ -66,6 +66,26 @@ func (f fakeOwner) EndGrant(_ context.Context, who httpapi.Identity, _ *wire.End
 	return &wire.EndGrantResponse{}, f.called("EndGrant", who)
 }
 
+func (f fakeOwner) Bundles(_ context.Context, who httpapi.Identity, _ *wire.BundlesRequest) (*wire.BundlesResponse, error) {
+	return &wire.BundlesResponse{}, f.called("Bundles", who)
+}
+
+func (f fakeOwner) ShowBundle(_ context.Context, who httpapi.Identity, _ *wire.ShowBundleRequest) (*wire.ShowBundleResponse, error) {
+	return &wire.ShowBundleResponse{}, f.called("ShowBundle", who)
+}
+
+func (f fakeOwner) PublishBundle(_ context.Context, who httpapi.Identity, _ *wire.PublishBundleRequest) (*wire.PublishBundleResponse, error) {
+	return &wire.PublishBundleResponse{}, f.called("PublishBundle", who)
+}
+
+func (f fakeOwner) RollBundle(_ context.Context, who httpapi.Identity, _ *wire.RollBundleRequest) (*wire.RollBundleResponse, error) {
+	return &wire.RollBundleResponse{}, f.called("RollBundle", who)
+}
+
+func (f fakeOwner) RollBackBundle(_ context.Context, who httpapi.Identity, _ *wire.RollBackBundleRequest) (*wire.RollBackBundleResponse, error) {
+	return &wire.RollBackBundleResponse{}, f.called("RollBackBundle", who)
+}
+
 func (f fakeOwner) ReloadPolicy(_ context.Context, who httpapi.Identity, _ *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
 	return &wire.ReloadPolicyResponse{}, f.called("ReloadPolicy", who)
 }

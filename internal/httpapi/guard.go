@@ -51,6 +51,9 @@ const (
 	DefaultMaxBody = 20 * time.Second
 	// MaxOwnerBytes bounds what an owner sends: names, digests and a reason.
 	MaxOwnerBytes = 64 << 10
+	// MaxBundleBytes bounds a request with signed rules: they are half of it at
+	// most, and a third more as text.
+	MaxBundleBytes = 1 << 20
 	// frameBytes is what gRPC puts before a message.
 	frameBytes = 5
 )
@@ -79,7 +82,6 @@ func or(d, standard time.Duration) time.Duration {
 type guard struct {
 	next    http.Handler
 	methods map[string]method // by path
-	limit   int
 	budget  *hookframe.Budget
 	shared  bool // callers have shares of it
 	opts    Options
@@ -90,11 +92,12 @@ type guard struct {
 type method struct {
 	needs  May
 	stream bool
+	limit  int // of the request
 }
 
 // methodsOf reads what the methods of a service need. One that says nothing,
 // or an unknown word, can be called by nobody.
-func methodsOf(s protoreflect.ServiceDescriptor) map[string]method {
+func methodsOf(s protoreflect.ServiceDescriptor, limit int) map[string]method {
 	all := map[string]method{}
 	for i := range s.Methods().Len() {
 		m := s.Methods().Get(i)
@@ -103,7 +106,7 @@ func methodsOf(s protoreflect.ServiceDescriptor) map[string]method {
 		if err != nil {
 			needs = 0
 		}
-		all[fmt.Sprintf("/%s/%s", s.FullName(), m.Name())] = method{needs, m.IsStreamingServer()}
+		all[fmt.Sprintf("/%s/%s", s.FullName(), m.Name())] = method{needs, m.IsStreamingServer(), limit}
 	}
 	return all
 }
@@ -138,7 +141,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	claim := budget.Claim()
 	defer claim.Release()
-	g.next.ServeHTTP(w, g.read(w, r.WithContext(hookframe.WithClaim(ctx, claim)), claim))
+	g.next.ServeHTTP(w, g.read(w, r.WithContext(hookframe.WithClaim(ctx, claim)), claim, m.limit))
 }
 
 func refusal(who Identity, path string, needs May) error {
@@ -169,10 +172,10 @@ func unread(ctx context.Context) error {
 // read, and no caller may take for ever. A request that cannot be read goes on
 // as an empty one, with the reason, so that it is answered in the caller's own
 // protocol.
-func (g *guard) read(w http.ResponseWriter, r *http.Request, claim *hookframe.Claim) *http.Request {
+func (g *guard) read(w http.ResponseWriter, r *http.Request, claim *hookframe.Claim, most int) *http.Request {
 	framed := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") ||
 		strings.HasPrefix(r.Header.Get("Content-Type"), "application/connect")
-	limit := g.limit
+	limit := most
 	if framed {
 		limit += frameBytes
 	}
@@ -181,12 +184,12 @@ func (g *guard) read(w http.ResponseWriter, r *http.Request, claim *hookframe.Cl
 	_ = control.SetReadDeadline(time.Now().Add(or(g.opts.MaxBody, DefaultMaxBody)))
 	data, err := io.ReadAll(io.LimitReader(claim.Reader(r.Body), int64(limit)+1))
 	if err == nil && len(data) > limit {
-		err = fmt.Errorf("%w: more than %d bytes", hook.ErrTooLarge, g.limit)
+		err = fmt.Errorf("%w: more than %d bytes", hook.ErrTooLarge, most)
 	}
 	if errors.Is(err, hook.ErrTooLarge) || errors.Is(err, hookframe.ErrFull) {
 		// Whoever is still sending does not read the answer. Wait, in bounds.
 		data = nil
-		_, _ = io.CopyN(io.Discard, r.Body, int64(g.limit))
+		_, _ = io.CopyN(io.Discard, r.Body, int64(most))
 	}
 	_ = control.SetReadDeadline(time.Time{})
 	for _, h := range []string{"Content-Encoding", "Grpc-Encoding", "Connect-Content-Encoding"} {

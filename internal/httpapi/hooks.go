@@ -31,7 +31,7 @@ func NewHookHandler(h Hooks, o Options) http.Handler {
 	service := wire.File_floodmark_v1_hook_proto.Services().ByName("HookService")
 	return &guard{
 		next:    connect.NewUnaryHandlerSimple(wire.HookServiceHandleProcedure, s.handle, codecs()),
-		methods: methodsOf(service), limit: hook.MaxEventBytes, shared: true, opts: o,
+		methods: methodsOf(service, hook.MaxEventBytes), shared: true, opts: o,
 		budget: cmp.Or(o.Budget, hookframe.NewBudget(hookframe.MaxInFlight)), errors: connect.NewErrorWriter(codecs()),
 	}
 }

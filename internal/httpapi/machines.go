@@ -48,7 +48,7 @@ func NewMachineHandler(m Machines, o Options) http.Handler {
 		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
 	service := wire.File_floodmark_v1_machine_proto.Services().ByName("MachineService")
 	return &guard{
-		next: next, methods: methodsOf(service), limit: MaxMachineBytes, opts: o,
+		next: next, methods: methodsOf(service, MaxMachineBytes), opts: o,
 		budget: hookframe.NewBudget(maxMachinesInFlight), errors: connect.NewErrorWriter(codecs()),
 	}
 }

@@ -35,6 +35,11 @@ type Owner interface {
 	ReloadPolicy(ctx context.Context, who Identity, r *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error)
 	Join(ctx context.Context, who Identity, r *wire.JoinRequest) (*wire.JoinResponse, error)
 	Leave(ctx context.Context, who Identity, r *wire.LeaveRequest) (*wire.LeaveResponse, error)
+	Bundles(ctx context.Context, who Identity, r *wire.BundlesRequest) (*wire.BundlesResponse, error)
+	ShowBundle(ctx context.Context, who Identity, r *wire.ShowBundleRequest) (*wire.ShowBundleResponse, error)
+	PublishBundle(ctx context.Context, who Identity, r *wire.PublishBundleRequest) (*wire.PublishBundleResponse, error)
+	RollBundle(ctx context.Context, who Identity, r *wire.RollBundleRequest) (*wire.RollBundleResponse, error)
+	RollBackBundle(ctx context.Context, who Identity, r *wire.RollBackBundleRequest) (*wire.RollBackBundleResponse, error)
 	Forget(ctx context.Context, who Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error)
 	Report(ctx context.Context, who Identity, r *wire.ReportRequest) (*wire.ReportResponse, error)
 
@@ -57,8 +62,12 @@ func NewOwnerHandler(owner Owner, o Options) http.Handler {
 	_, next := wire.NewOwnerServiceHandler(ownerService{owner: owner}, codecs(),
 		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
 	service := wire.File_floodmark_v1_owner_proto.Services().ByName("OwnerService")
+	methods := methodsOf(service, MaxOwnerBytes)
+	large := methods[wire.OwnerServicePublishBundleProcedure]
+	large.limit = MaxBundleBytes
+	methods[wire.OwnerServicePublishBundleProcedure] = large
 	return &guard{
-		next: next, methods: methodsOf(service), limit: MaxOwnerBytes, opts: o,
+		next: next, methods: methods, opts: o,
 		// Not that of events: a flood of them must not lock the owner out.
 		budget: hookframe.NewBudget(hookframe.MaxInFlight), errors: connect.NewErrorWriter(codecs()),
 	}

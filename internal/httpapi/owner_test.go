@@ -99,10 +99,10 @@ func codeOf(t testing.TB, protocol string, streams bool, resp *http.Response, an
 // is refused is reported.
 func TestEveryMethodNeedsItsPermission(t *testing.T) {
 	needs := map[httpapi.May]string{
-		httpapi.MayView:    " Status Sessions Show Why Graph Pending Grants Watch Verify ",
+		httpapi.MayView:    " Status Sessions Show Why Graph Pending Grants Watch Verify Bundles ",
 		httpapi.MayApprove: " Answer Endorse Withdraw EndGrant Resume ",
-		httpapi.MayPolicy:  " ReloadPolicy ",
-		httpapi.MayAdmin:   " Pause Forget Report Export ",
+		httpapi.MayPolicy:  " ReloadPolicy ShowBundle PublishBundle RollBundle RollBackBundle ",
+		httpapi.MayAdmin:   " Pause Forget Report Export Join Leave ",
 		httpapi.MayEvents:  "",
 		0:                  "",
 	}

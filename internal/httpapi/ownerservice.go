@@ -72,6 +72,26 @@ func (s ownerService) Resume(ctx context.Context, r *wire.ResumeRequest) (*wire.
 	return s.owner.Resume(ctx, IdentityOf(ctx), r)
 }
 
+func (s ownerService) Bundles(ctx context.Context, r *wire.BundlesRequest) (*wire.BundlesResponse, error) {
+	return s.owner.Bundles(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) ShowBundle(ctx context.Context, r *wire.ShowBundleRequest) (*wire.ShowBundleResponse, error) {
+	return s.owner.ShowBundle(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) PublishBundle(ctx context.Context, r *wire.PublishBundleRequest) (*wire.PublishBundleResponse, error) {
+	return s.owner.PublishBundle(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) RollBundle(ctx context.Context, r *wire.RollBundleRequest) (*wire.RollBundleResponse, error) {
+	return s.owner.RollBundle(ctx, IdentityOf(ctx), r)
+}
+
+func (s ownerService) RollBackBundle(ctx context.Context, r *wire.RollBackBundleRequest) (*wire.RollBackBundleResponse, error) {
+	return s.owner.RollBackBundle(ctx, IdentityOf(ctx), r)
+}
+
 func (s ownerService) ReloadPolicy(ctx context.Context, r *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
 	return s.owner.ReloadPolicy(ctx, IdentityOf(ctx), r)
 }

@@ -184,7 +184,7 @@ func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsR
 		return nil, err
 	}
 	if r.GetSession() == "" {
-		out.Grants = append(out.Grants, d.inAdvance()...)
+		out.Grants = append(out.Grants, d.inAdvance(who.Tenant)...)
 	}
 	slices.SortStableFunc(out.Grants, func(a, b *wire.Grant) int { return compareTimes(a.GetUntil(), b.GetUntil()) })
 	return out, nil
@@ -240,9 +240,9 @@ func grants(t *tale) []*wire.Grant {
 }
 
 // inAdvance are the standing approvals of the policy that are not over.
-func (d *Desk) inAdvance() []*wire.Grant {
+func (d *Desk) inAdvance(tenant string) []*wire.Grant {
 	var list []*wire.Grant
-	for _, s := range d.Rules().Policy.Standing() {
+	for _, s := range d.Rules(tenant).Policy.Standing() {
 		if d.Now().Before(s.Until) {
 			list = append(list, &wire.Grant{
 				Ticket: standingName + s.Name, Scope: "standing", Pattern: s.Call, Mark: wire.FromLabel(s.Mark), Until: timestamppb.New(s.Until),
@@ -273,9 +273,9 @@ func compareTimes(a, b *timestamppb.Timestamp) int {
 func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusRequest) (*wire.StatusResponse, error) {
 	lines, incidents := d.Notes(who.Tenant)
 	out := &wire.StatusResponse{
-		Version: d.Version, Started: timestamppb.New(d.Started), Policy: d.policy(who, d.Rules()), Engine: d.Engine, Place: d.Place,
+		Version: d.Version, Started: timestamppb.New(d.Started), Policy: d.policy(who, d.Rules(who.Tenant)), Engine: d.Engine, Place: d.Place,
 		Pending: int64(len(d.Monitor.Pending(who.Tenant))), Incidents: incidents, Mode: d.Mode, Tenant: who.Tenant,
-		Warnings: lines, Quiet: d.Rules().Policy.Settings("").Quiet.Line(d.Now()),
+		Warnings: lines, Quiet: d.Rules(who.Tenant).Policy.Settings("").Quiet.Line(d.Now()),
 	}
 	if who.Tenant == "" {
 		out.Warnings = append(out.Warnings, d.standing()...)
@@ -314,7 +314,7 @@ func (d *Desk) standing() []string {
 
 // policy is what holds. Where things lie is for whoever runs them.
 func (d *Desk) policy(who httpapi.Identity, r Rules) *wire.PolicyStatus {
-	p := &wire.PolicyStatus{Digest: r.Policy.Hash().String(), Loaded: timestamppb.New(r.Loaded), Profile: r.Policy.Profile(), DryRun: !r.Policy.Settings("").Enforce}
+	p := &wire.PolicyStatus{Digest: r.Policy.Hash().String(), Loaded: timestamppb.New(r.Loaded), Profile: r.Policy.Profile(), DryRun: !r.Policy.Settings("").Enforce, Bundle: r.Bundle}
 	if r.File != "" && who.Tenant == "" {
 		p.Files = []string{r.File}
 	}
@@ -328,8 +328,8 @@ func (d *Desk) policy(who httpapi.Identity, r Rules) *wire.PolicyStatus {
 }
 
 // ReloadPolicy implements [httpapi.Owner].
-func (d *Desk) ReloadPolicy(_ context.Context, who httpapi.Identity, _ *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
-	r := d.Reload()
+func (d *Desk) ReloadPolicy(ctx context.Context, who httpapi.Identity, _ *wire.ReloadPolicyRequest) (*wire.ReloadPolicyResponse, error) {
+	r := d.Reload(ctx, who.Tenant)
 	return &wire.ReloadPolicyResponse{Loaded: r.Fresh && !r.Refused, Policy: d.policy(who, r)}, nil
 }
 

@@ -1,6 +1,7 @@
 package owner
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -188,10 +189,10 @@ func TestOldSessionsAreNotAskedAbout(t *testing.T) {
 // Where the policy lies on the machine is for whoever runs it, not for tenants.
 func TestTenantsDoNotHearWhereThingsLie(t *testing.T) {
 	r := newRoom(t)
-	held := r.Rules()
+	held := r.Rules("")
 	held.File, held.Problems = "/srv/firm/policy.yaml", floodmark.Problems{{File: "/srv/firm/policy.yaml", Line: 3, Text: "no such key"}}
-	r.Rules = func() Rules { return held }
-	r.Reload = r.Rules
+	r.Rules = func(string) Rules { return held }
+	r.Reload = func(_ context.Context, tenant string) Rules { return r.Rules(tenant) }
 	for tenant, told := range map[string]bool{"acme": false, "": true} {
 		who := httpapi.Identity{Tenant: tenant, May: httpapi.OwnerMay}
 		status, err := r.Status(t.Context(), who, &wire.StatusRequest{})

@@ -27,9 +27,11 @@ type Desk struct {
 	// Facts about the service, for status.
 	Version, Engine, Place, Mode string
 	Started                      time.Time
-	// Rules says which rules hold; Reload reads them again.
-	Rules  func() Rules
-	Reload func() Rules
+	// Rules says which rules hold for a tenant; Reload reads them again.
+	Rules  func(tenant string) Rules
+	Reload func(ctx context.Context, tenant string) Rules
+	// Signed are the rules that their authors signed; nil where there are none.
+	Signed *Bundles
 	// Notes are what a person of a tenant should look at, with how many incidents
 	// there were.
 	Notes func(tenant string) (lines []string, incidents int64)
@@ -69,6 +71,8 @@ type Rules struct {
 	// that it does not hold because of them.
 	Problems floodmark.Problems
 	Refused  bool
+	// Bundle says which versions of signed rules hold; empty where a file does.
+	Bundle string
 }
 
 // Terminal says that whoever asks has a terminal: only there is a code shown.

@@ -113,7 +113,7 @@ func newRoom(t *testing.T, lines ...string) *room {
 	})
 	r.Desk = &Desk{
 		Monitor: m, Journal: store, Hub: hub, Codes: r.codes, Key: key, Version: "test", Engine: "memory", Mode: "user", Started: r.now,
-		Rules: func() Rules { return Rules{Rules: config.Rules{Rules: rules}} }, Now: clock,
+		Rules: func(string) Rules { return Rules{Rules: config.Rules{Rules: rules}} }, Now: clock,
 		Notes: func(string) ([]string, int64) { return []string{"a note"}, 1 }, Incident: m.Note,
 	}
 	return r

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"crypto/ed25519"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// Bundles say whose rules are believed. Where somebody has keys, bundles take the
+// place of policy.yaml.
+type Bundles struct {
+	// Keys are the public keys of authors, as «floodmark bundle key» shows them.
+	Keys []string `yaml:"keys"`
+	// DryRun takes bundles that enforce nothing.
+	DryRun bool `yaml:"dryRun"`
+}
+
+func (b *Bundles) check() error {
+	if b == nil {
+		return nil
+	}
+	if len(b.Keys) == 0 || len(b.Keys) > bundle.MaxKeys {
+		return fmt.Errorf("bundles.keys: %d keys, want 1 to %d («floodmark bundle key» makes one; leave bundles out to be judged by policy.yaml)", len(b.Keys), bundle.MaxKeys)
+	}
+	for i, text := range b.Keys {
+		if _, err := bundle.ParseKey(text); err != nil {
+			return fmt.Errorf("bundles.keys[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// BundlesOf are the settings for a tenant: its own, or else those for all; nil if
+// it is judged by policy.yaml.
+func (s Service) BundlesOf(tenant string) *Bundles {
+	if own := s.Tenants[tenant].Bundles; own != nil {
+		return own
+	}
+	return s.Bundles
+}
+
+// Believed are the keys whose bundles are taken.
+func (b *Bundles) Believed() []ed25519.PublicKey {
+	if b == nil {
+		return nil
+	}
+	var list []ed25519.PublicKey
+	for _, text := range b.Keys {
+		if key, err := bundle.ParseKey(text); err == nil { // those that are none were refused when service.yaml was read
+			list = append(list, key)
+		}
+	}
+	return list
+}
+
+// BundleRules compiles a bundle's policy. Unless dryRun says so, one that enforces
+// nothing is an error, as one is that cannot be read. More is what the catalog
+// says besides; see [Paths.Guarded].
+func BundleRules(name string, text []byte, dryRun bool, more ...*catalog.File) (Rules, error) {
+	shipped, err := catalog.Shipped()
+	if err != nil {
+		return Rules{}, err
+	}
+	p, problems := policy.Load(policy.Layer{Name: name, Data: text})
+	if p == nil {
+		return Rules{}, problems
+	}
+	// An agent's own section is never laxer than what holds for all.
+	if !dryRun && !p.Settings("").Enforce {
+		return Rules{}, floodmark.Problems{{
+			File: name, Line: 1, Column: 1, Severity: floodmark.Error, Code: "enforces-nothing", Text: "this policy decides and enforces nothing",
+			Hint: "choose another profile, or write bundles: {dryRun: true} into service.yaml",
+		}}
+	}
+	return Rules{Rules: kernel.NewRules(p, catalog.New(append(p.Tools(), more...), shipped)), Warnings: problems}, nil
+}
+
+// StrictRules are those of the shipped profile strict, for whoever has no bundle
+// that holds.
+func StrictRules(more ...*catalog.File) (Rules, error) {
+	return BundleRules("strict", []byte("version: 1\nprofile: strict\n"), false, more...)
+}
