@@ -37,7 +37,7 @@ func plant(t *testing.T, g guarded) *Journal {
 		}
 	}
 	c := g.as(t, testDSN(t))
-	for _, table := range guardedTables() {
+	for _, table := range guardedTables(t, g) {
 		if _, err := c.Exec(t.Context(), "ANALYZE "+table); err != nil {
 			t.Fatal(err)
 		}
@@ -45,15 +45,19 @@ func plant(t *testing.T, g guarded) *Journal {
 	return j
 }
 
-func guardedTables() []string {
-	return []string{"facts", "snapshots", "contents", "artifacts", "tombstones"}
+// guardedTables are those with rows of tenants, also each month of facts by its
+// own name.
+func guardedTables(t *testing.T, g guarded) []string {
+	t.Helper()
+	months := query[string](t, g.as(t, testDSN(t)), "SELECT string_agg(c.relname, ',') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'facts'::regclass")
+	return append(strings.Split(months, ","), "facts", "births", "snapshots", "contents", "artifacts", "tombstones")
 }
 
 // ofB is all that the other tenant has, as a superuser sees it.
 func ofB(t *testing.T, g guarded) string {
 	t.Helper()
 	c, all := g.as(t, testDSN(t)), ""
-	for _, table := range guardedTables() {
+	for _, table := range guardedTables(t, g) {
 		all += query[string](t, c, "SELECT coalesce(string_agg(x::text, E'\n' ORDER BY x::text), '') FROM "+table+" x WHERE tenant = 'b'")
 	}
 	return all
@@ -87,7 +91,7 @@ func TestLoginsLearnNothingOfOthers(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
 	plant(t, g)
 	var statements []string
-	for _, table := range guardedTables() {
+	for _, table := range guardedTables(t, g) {
 		statements = append(statements,
 			"SELECT * FROM "+table, "SELECT * FROM "+table+" WHERE tenant = 'b'", "SELECT * FROM ONLY "+table+" x", "TABLE "+table,
 			"SELECT x::text FROM "+table+" x WHERE true OR tenant = 'b'", "COPY "+table+" TO STDOUT", "COPY (SELECT * FROM "+table+") TO STDOUT",
@@ -138,14 +142,10 @@ func TestLoginsLearnNothingOfOthers(t *testing.T) {
 	}
 }
 
-// Nor does it change any, however it says so.
-func TestLoginsChangeNothingOfOthers(t *testing.T) {
-	g := newGuarded(t, newSchema(t))
-	j := plant(t, g)
-	r := RolesOf(g.schema)
-	before := ofB(t, g)
+// changes are statements that nobody may get through with.
+func changes(schema string, r Roles) []string {
 	zero := "decode(repeat('00', 32), 'hex')"
-	statements := []string{
+	return []string{
 		// rows of another
 		"INSERT INTO facts (tenant, session, seq, at, hash, kind, body) VALUES ('b', 's', 1, 1, " + zero + ", 'x', '')",
 		"INSERT INTO facts (tenant, session, seq, at, hash, kind, body) VALUES ('b', 's', 1, 1, " + zero + ", 'x', '') ON CONFLICT DO NOTHING",
@@ -155,10 +155,11 @@ func TestLoginsChangeNothingOfOthers(t *testing.T) {
 		"UPDATE artifacts SET tenant = 'b'", "DELETE FROM artifacts WHERE tenant = 'b'", "UPDATE facts SET body = ''", "DELETE FROM facts",
 		"MERGE INTO artifacts USING (SELECT 1) AS one ON tenant = 'b' WHEN MATCHED THEN DELETE",
 		"INSERT INTO tombstones (tenant, session, seq, hash, trust, secrecy, at, why, note) VALUES ('b', '" + planted + "0', 2, " + zero + ", 'x', 'x', 1, 'x', '')",
-		"SELECT sweep('b', '" + planted + "0', 2)", "COPY facts FROM STDIN",
+		"SELECT sweep('b', '" + planted + "0', 2)", "SELECT drop_month(month_of(now()))", "SELECT grant_months()", "DELETE FROM births", "UPDATE births SET month = 0",
+		"INSERT INTO births VALUES ('b', 's', 0)", "COPY facts FROM STDIN",
 		"BEGIN; LOCK TABLE facts IN ACCESS EXCLUSIVE MODE; COMMIT", "SELECT * FROM facts FOR UPDATE",
 		// the tables themselves
-		"TRUNCATE facts", "TRUNCATE snapshots, artifacts, contents", "DROP TABLE facts", "DROP TABLE artifacts CASCADE", "DROP SCHEMA " + g.schema + " CASCADE",
+		"TRUNCATE facts", "TRUNCATE snapshots, artifacts, contents", "DROP TABLE facts", "DROP TABLE artifacts CASCADE", "DROP SCHEMA " + schema + " CASCADE",
 		"ALTER TABLE facts DISABLE TRIGGER ALL", "ALTER TABLE facts NO FORCE ROW LEVEL SECURITY", "ALTER TABLE artifacts DISABLE ROW LEVEL SECURITY",
 		"ALTER TABLE facts SET UNLOGGED", "ALTER TABLE facts OWNER TO CURRENT_USER", "ALTER TABLE facts ALTER COLUMN body SET DEFAULT ''",
 		"DROP POLICY reads ON facts", "CREATE POLICY mine ON facts USING (true)", "ALTER POLICY reads ON facts USING (true)", "DROP TRIGGER facts_stay ON facts",
@@ -166,7 +167,7 @@ func TestLoginsChangeNothingOfOthers(t *testing.T) {
 		"CREATE INDEX ON facts (kind)", "CREATE STATISTICS mine ON tenant, session FROM facts", "REINDEX TABLE facts", "CLUSTER facts USING facts_pkey",
 		"CREATE TABLE mine (LIKE facts)", "CREATE FUNCTION mine() RETURNS int LANGUAGE sql AS 'SELECT 1'", "CREATE OPERATOR = (LEFTARG = bytea, RIGHTARG = bytea, FUNCTION = byteaeq)",
 		"CREATE OR REPLACE FUNCTION sweep(bytea, bytea, bigint) RETURNS void LANGUAGE sql AS ''", "ALTER FUNCTION facts_stay() OWNER TO CURRENT_USER",
-		"DROP FUNCTION facts_stay() CASCADE", "ALTER FUNCTION sweep(bytea, bytea, bigint) SET search_path = pg_temp", "ALTER SCHEMA " + g.schema + " RENAME TO gone",
+		"DROP FUNCTION facts_stay() CASCADE", "ALTER FUNCTION sweep(bytea, bytea, bigint) SET search_path = pg_temp", "ALTER SCHEMA " + schema + " RENAME TO gone",
 		"CREATE FUNCTION public.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'", "CREATE EXTENSION dblink", "CREATE SCHEMA mine", "CREATE EVENT TRIGGER mine ON ddl_command_start EXECUTE FUNCTION facts_stay()",
 		"UPDATE migrations SET version = 1", "INSERT INTO migrations VALUES (999, 'x')", "UPDATE placement SET first = 1", "DELETE FROM placement",
 		"SELECT setval('written', 1)", "ALTER SEQUENCE written RESTART", "SELECT reach(9223372036854775807)", "SELECT reach(" + nowSQL + " + 4096::bigint * 1000000 * 172800)",
@@ -177,9 +178,22 @@ func TestLoginsChangeNothingOfOthers(t *testing.T) {
 		"COPY facts TO PROGRAM 'true'", "COPY artifacts FROM PROGRAM 'true'", "COPY facts TO '/tmp/floodmark-stolen'", "SELECT lo_export(1, '/tmp/floodmark-stolen')",
 		"SELECT pg_reload_conf()", "SELECT pg_switch_wal()", "SELECT pg_promote()", "SELECT pg_create_restore_point('x')", "LOAD '/tmp/x.so'",
 	}
+}
+
+// Nor does it change any, however it says so.
+func TestLoginsChangeNothingOfOthers(t *testing.T) {
+	g := newGuarded(t, newSchema(t))
+	j := plant(t, g)
+	r := RolesOf(g.schema)
+	before := ofB(t, g)
 	for who, dsn := range map[string]string{"writer": g.writer, "eraser": g.eraser, "reader": g.reader} {
 		c := g.as(t, dsn, "a")
-		for _, sql := range statements {
+		list := changes(g.schema, r)
+		for _, table := range guardedTables(t, g)[:2] { // months
+			list = append(list, "INSERT INTO "+table+" (tenant, session, seq, at, hash, kind, body) VALUES ('b', 's', 1, 1, decode(repeat('00', 32), 'hex'), 'x', '')",
+				"UPDATE "+table+" SET body = ''", "DELETE FROM "+table, "TRUNCATE "+table, "DROP TABLE "+table, "ALTER TABLE "+table+" NO INHERIT facts")
+		}
+		for _, sql := range list {
 			results, err := c.PgConn().Exec(t.Context(), sql).ReadAll()
 			changed := int64(0)
 			for _, one := range results {
