@@ -147,7 +147,7 @@ func (m *Monitor) pauseOf(ctx context.Context, s journal.Session, key provenance
 }
 
 func (m *Monitor) readPauses(ctx context.Context, tenant string, key provenance.Key) ([]floodmark.Pause, error) {
-	turn := m.pauses.turn()
+	turn := m.pauses.turn(tenant)
 	mem, err := m.read(ctx, journal.Session{Tenant: tenant, ID: Pauses}, key)
 	if err != nil {
 		m.pauses.forget(tenant)
@@ -161,7 +161,9 @@ func (m *Monitor) readPauses(ctx context.Context, tenant string, key provenance.
 type pauses struct {
 	mu    sync.Mutex // guards all below
 	known map[string]*knownPauses
-	turns uint64 // how often something was forgotten: what was read before may be old
+	// turns is how often something of a tenant was forgotten: what was read before
+	// may be old.
+	turns map[string]uint64
 	// readings are those under way, by tenant.
 	readings map[string]*pauseReading
 }
@@ -187,7 +189,7 @@ func keyOf(p floodmark.Pause) pauseKey {
 }
 
 func newPauses() *pauses {
-	return &pauses{known: map[string]*knownPauses{}, readings: map[string]*pauseReading{}}
+	return &pauses{known: map[string]*knownPauses{}, turns: map[string]uint64{}, readings: map[string]*pauseReading{}}
 }
 
 // stale reports whether a tenant's pauses have to be read again: another node
@@ -199,18 +201,18 @@ func (ps *pauses) stale(tenant string, now time.Time, poll time.Duration) bool {
 	return k == nil || k.read.IsZero() || now.Before(k.read) || now.Sub(k.read) >= poll
 }
 
-func (ps *pauses) turn() uint64 {
+func (ps *pauses) turn(tenant string) uint64 {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	return ps.turns
+	return ps.turns[tenant]
 }
 
-// put takes in what was read, unless something was written since the reading
-// began.
+// put takes in what was read, unless something of the tenant was written since the
+// reading began: then nothing is known, and nobody is paused by what was before.
 func (ps *pauses) put(tenant string, list []floodmark.Pause, now time.Time, turn uint64) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	if turn != ps.turns {
+	if turn != ps.turns[tenant] {
 		return
 	}
 	old := ps.known[tenant]
@@ -235,7 +237,7 @@ func (ps *pauses) put(tenant string, list []floodmark.Pause, now time.Time, turn
 func (ps *pauses) forget(tenant string) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	ps.turns++
+	ps.turns[tenant]++
 	if k := ps.known[tenant]; k != nil {
 		k.list, k.read = nil, time.Time{}
 	}

@@ -201,3 +201,50 @@ func TestPausesAreReadOnceForAllWhoAreJudged(t *testing.T) {
 		t.Errorf("%d of %d sessions did not hear of the pause", n, sessions)
 	}
 }
+
+// stallsPauses lets a reading of one tenant's pauses wait, while those of another
+// fail.
+type stallsPauses struct {
+	journal.Journal
+	stall atomic.Bool
+	waits chan struct{}
+	may   chan struct{}
+}
+
+func (c *stallsPauses) Begin(ctx context.Context, s journal.Session) (journal.Start, error) {
+	if s.ID == monitor.Pauses && c.stall.Load() {
+		if s.Tenant == "noisy" {
+			return journal.Start{}, errors.New("the caller went away")
+		}
+		close(c.waits)
+		<-c.may
+	}
+	return c.Journal.Begin(ctx, s)
+}
+
+// A tenant whose readings fail does not keep another's ended pause alive.
+func TestAnotherTenantsFailureKeepsNoPauseAlive(t *testing.T) {
+	mem := journal.NewMemory()
+	stalls := &stallsPauses{Journal: mem, waits: make(chan struct{}), may: make(chan struct{})}
+	d, elsewhere := newDesk(t, stalls), newDesk(t, mem)
+	poisoned(t, d, "s")
+	d.pause(t, "s", time.Hour)
+	if d.enforced(t, "s", "c1") {
+		t.Fatal("the pause does not hold")
+	}
+	if was, err := elsewhere.Resume(t.Context(), "", floodmark.PauseEnded{Session: "s", By: "olga"}); err != nil || !was {
+		t.Fatal(was, err)
+	}
+	d.move(time.Minute) // what was read is old now
+	stalls.stall.Store(true)
+	enforced := make(chan bool)
+	go func() { enforced <- d.enforced(t, "s", "c2") }()
+	<-stalls.waits
+	if _, err := d.Paused(t.Context(), "noisy"); err == nil {
+		t.Error("the other tenant's reading did not fail")
+	}
+	close(stalls.may)
+	if !<-enforced {
+		t.Error("a pause that was ended holds")
+	}
+}

@@ -45,10 +45,10 @@ func (m *Monitor) refreshPauses(ctx context.Context, tenant string, key provenan
 func (ps *pauses) reading(tenant string) (r *pauseReading, mine bool) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	if r := ps.readings[tenant]; r != nil && r.turn == ps.turns {
+	if r := ps.readings[tenant]; r != nil && r.turn == ps.turns[tenant] {
 		return r, false
 	}
-	r = &pauseReading{turn: ps.turns, done: make(chan struct{})}
+	r = &pauseReading{turn: ps.turns[tenant], done: make(chan struct{})}
 	ps.readings[tenant] = r
 	return r, true
 }
