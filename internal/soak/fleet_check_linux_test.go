@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/fleetcheck"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
@@ -122,6 +124,20 @@ func unjudgedBy(log []fleetcheck.Heard) map[string]int {
 	return count
 }
 
+// ended is a session whose end its client heard of, with nothing said to it since.
+func (f *fleet) ended(log []fleetcheck.Heard) floodmark.SessionID {
+	f.t.Helper()
+	for _, end := range log {
+		if end.Point == hook.SessionEnd && end.Judged &&
+			!slices.ContainsFunc(log, func(h fleetcheck.Heard) bool { return h.Session == end.Session && h.Answered.After(end.Answered) }) &&
+			!slices.ContainsFunc(log, func(h fleetcheck.Heard) bool { return h.Session == end.Session && !h.Judged }) {
+			return end.Session
+		}
+	}
+	f.t.Fatal("no session ended")
+	return ""
+}
+
 // tampered takes entries out of the real journal, past everything that forbids it,
 // and reports what the checker finds of each: it must not be blind itself.
 func (f *fleet) tampered(log []fleetcheck.Heard) map[string]map[fleetcheck.Kind]int {
@@ -136,20 +152,21 @@ func (f *fleet) tampered(log []fleetcheck.Heard) map[string]map[fleetcheck.Kind]
 	if _, err := conn.Exec(ctx, "SET session_replication_role = replica; SET search_path = floodmark; SET floodmark.tenants = '*'"); err != nil {
 		f.t.Fatal(err)
 	}
-	session := log[0].Session
+	session := f.ended(log)
 	one := slices.DeleteFunc(slices.Clone(log), func(h fleetcheck.Heard) bool { return h.Session != session })
 	found := map[string]map[fleetcheck.Kind]int{}
 	for _, c := range []struct{ what, which string }{
-		{"lastEntryGone", "(SELECT max(seq) FROM facts WHERE session = $1)"},
-		{"entryInTheMiddleGone", "(SELECT max(seq) / 2 FROM facts WHERE session = $1)"},
+		// The session's end, and what followed from it.
+		{"lastEntryGone", "seq >= (SELECT max(seq) FROM facts WHERE session = $1 AND kind = 'session-closed')"},
+		{"entryInTheMiddleGone", "seq = (SELECT max(seq) / 2 FROM facts WHERE session = $1)"},
 	} {
-		tag, err := conn.Exec(ctx, "DELETE FROM facts WHERE session = $1 AND seq = "+c.which, []byte(session))
-		if err != nil || tag.RowsAffected() != 1 {
+		tag, err := conn.Exec(ctx, "DELETE FROM facts WHERE session = $1 AND "+c.which, []byte(session))
+		if err != nil || tag.RowsAffected() == 0 {
 			f.t.Fatalf("%s: %v, %v", c.what, tag, err)
 		}
 		r := f.check(one)
 		if found[c.what] = r.Found; r.OK() {
-			f.t.Errorf("%s, and the checker found nothing", c.what)
+			f.t.Errorf("%s (%d rows of session %s), and the checker found nothing", c.what, tag.RowsAffected(), session)
 		}
 	}
 	return found

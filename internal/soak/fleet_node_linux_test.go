@@ -53,16 +53,16 @@ type fleet struct {
 	tls     *tls.Config
 	probe   *http.Client
 	last    []fleetcheck.Heard // what the last drill's clients heard
-	older   string             // the commit of the older program of a mixed drill, if it can run
+	program string             // what nodes begin as
 }
 
-func newFleetOf(t *testing.T, n int) *fleet {
+func newFleetOf(t *testing.T, n int, program string) *fleet {
 	t.Helper()
 	dir := folder(t)
 	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the servers' user must get there
 		t.Fatal(err)
 	}
-	f := &fleet{t: t, dir: dir}
+	f := &fleet{t: t, dir: dir, program: program}
 	db := filepath.Join(dir, "db")
 	if err := errors.Join(os.Mkdir(db, 0o700), os.Mkdir(f.seen(), 0o700)); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func (f *fleet) prepare(name string) string {
 			f.t.Fatal(err)
 		}
 	}
-	place(f.t, program(f.t, "floodmark"), filepath.Join(dir, "bin", "floodmark"))
+	place(f.t, f.program, filepath.Join(dir, "bin", "floodmark"))
 	return dir
 }
 
@@ -210,21 +210,6 @@ func (n *node) isReady() bool {
 	}
 	_ = resp.Body.Close()
 	return resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusNotFound
-}
-
-// comesUp reports whether a node becomes ready, or ends instead.
-func (n *node) comesUp() bool {
-	for end := time.Now().Add(clusterWithin); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		select {
-		case <-n.ended:
-			return false
-		default:
-		}
-		if n.isReady() {
-			return true
-		}
-	}
-	return false
 }
 
 // allReady waits for every node. One that gave up because no database answered is

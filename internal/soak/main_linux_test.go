@@ -20,8 +20,11 @@ var (
 	// A fleet's drills need servers that .ci/fleet installs.
 	fleetRounds = flag.Int("fleet", 0, "how many rounds of drills a fleet goes through")
 	fleetDrills = flag.String("drills", "", "only these drills of a round, with commas between them")
-	fleetOlder  = flag.String("older", "", "the `COMMIT` whose program runs beside the new one in a last drill")
+	fleetOlder  = flag.String("older", "", "the `COMMIT` whose program the fleet begins as, to be upgraded under load")
+	fleetWithin = flag.Duration("within", 0, "begin no drill after this time")
 	fleetPace   = flag.Duration("pace", 200*time.Millisecond, "between two events of one agent, on average")
+	wakes       = flag.Int("wakes", 16, "how many questions wait at one node and are answered at another")
+	wakeWatch   = flag.Duration("watch", 2*time.Second, "how long it is counted how often those who wait look")
 	fleetCalm   = flag.Duration("calm", 2*time.Second, "between what happens in a drill")
 
 	seed     = flag.Uint64("seed", 1, "chooses what happens when")
