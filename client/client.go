@@ -62,6 +62,7 @@ type Client struct {
 	tries     int
 	turn      atomic.Int64 // of the way that answered last
 	owner     wire.OwnerServiceClient
+	machines  wire.MachineServiceClient
 	timeout   time.Duration
 }
 
@@ -84,6 +85,7 @@ func Dial(target string, o Options) (*Client, error) {
 		c.ways = append(c.ways, way{wire.NewHookServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxReplyBytes))})
 	}
 	c.owner = wire.NewOwnerServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxOwnerBytes))
+	c.machines = wire.NewMachineServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxOwnerBytes))
 	return c, nil
 }
 
@@ -133,6 +135,9 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 // Owner returns what an owner can ask and do; see package wire. [Explain] words
 // its errors.
 func (c *Client) Owner() wire.OwnerServiceClient { return c.owner }
+
+// Machines returns what can be asked and done about laptops in a fleet.
+func (c *Client) Machines() wire.MachineServiceClient { return c.machines }
 
 // Handle tells the daemon what an agent is about to do and returns what the
 // agent must do. On any error (no daemon, no answer in time, an answer that is

@@ -767,7 +767,9 @@ type FetchBundleResponse struct {
 	// The sealed bundle; empty if the machine has it already.
 	Bundle []byte `protobuf:"bytes,2,opt,name=bundle,proto3" json:"bundle,omitempty"`
 	// The number of the rollout that says so.
-	Rollout       uint64 `protobuf:"varint,3,opt,name=rollout,proto3" json:"rollout,omitempty"`
+	Rollout uint64 `protobuf:"varint,3,opt,name=rollout,proto3" json:"rollout,omitempty"`
+	// The oldest version that the rollout lets anybody use; 0 for any.
+	Floor         uint64 `protobuf:"varint,4,opt,name=floor,proto3" json:"floor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -819,6 +821,13 @@ func (x *FetchBundleResponse) GetBundle() []byte {
 func (x *FetchBundleResponse) GetRollout() uint64 {
 	if x != nil {
 		return x.Rollout
+	}
+	return 0
+}
+
+func (x *FetchBundleResponse) GetFloor() uint64 {
+	if x != nil {
+		return x.Floor
 	}
 	return 0
 }
@@ -1259,11 +1268,12 @@ const file_floodmark_v1_machine_proto_rawDesc = "" +
 	"\x04head\x18\x01 \x01(\v2\x18.floodmark.v1.MirrorHeadR\x04head\x12\x18\n" +
 	"\aoutcome\x18\x02 \x01(\tR\aoutcome\"(\n" +
 	"\x12FetchBundleRequest\x12\x12\n" +
-	"\x04have\x18\x01 \x01(\x04R\x04have\"a\n" +
+	"\x04have\x18\x01 \x01(\x04R\x04have\"w\n" +
 	"\x13FetchBundleResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x04R\aversion\x12\x16\n" +
 	"\x06bundle\x18\x02 \x01(\fR\x06bundle\x12\x18\n" +
-	"\arollout\x18\x03 \x01(\x04R\arollout\"\x13\n" +
+	"\arollout\x18\x03 \x01(\x04R\arollout\x12\x14\n" +
+	"\x05floor\x18\x04 \x01(\x04R\x05floor\"\x13\n" +
 	"\x11LeaveFleetRequest\"\x14\n" +
 	"\x12LeaveFleetResponse\"'\n" +
 	"\x13ListMachinesRequest\x12\x10\n" +

@@ -33,7 +33,9 @@ type desk struct {
 	place  place
 	socket string
 	fleet  people.Fleet // the one that is asked instead, if any
-	end    func()
+	// machines answers about laptops.
+	machines wire.MachineServiceClient
+	end      func()
 }
 
 // desk prepares to ask the monitor. Nothing is sent yet: a monitor that is not
@@ -47,7 +49,7 @@ func (c *console) desk(p place) (*desk, error) {
 	if err != nil {
 		return nil, refuse("", "%s", err)
 	}
-	return &desk{OwnerServiceClient: way.Owner(), place: p, socket: paths.OwnerSocket, end: way.Close}, nil
+	return &desk{OwnerServiceClient: way.Owner(), machines: way.Machines(), place: p, socket: paths.OwnerSocket, end: way.Close}, nil
 }
 
 // ask asks the monitor one question and words what went wrong.

@@ -15,5 +15,8 @@ func vitals() {}
 // is usual.
 func faultLogBytes() int { return 0 }
 
+// fleetEvery is the time between two contacts with a fleet: as much as is usual.
+func fleetEvery() time.Duration { return 0 }
+
 // clock is the machine's.
 func clock() func() time.Time { return time.Now }

@@ -58,6 +58,12 @@ func faultLogBytes() int {
 	return n
 }
 
+// fleetEvery lets a short run see a laptop often.
+func fleetEvery() time.Duration {
+	d, _ := time.ParseDuration(os.Getenv("FLOODMARK_FAULT_FLEET_EVERY"))
+	return d
+}
+
 // clock is the machine's, set forward or back by the length of time in the file
 // FLOODMARK_FAULT_CLOCK, which is looked at again and again.
 func clock() func() time.Time {

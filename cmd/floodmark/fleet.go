@@ -90,7 +90,7 @@ func fleetDesk(p place, f people.Fleet, token func(context.Context) (string, err
 	if err != nil {
 		return nil, refuse("", "%s", err)
 	}
-	return &desk{OwnerServiceClient: way.Owner(), place: p, fleet: f, end: way.Close}, nil
+	return &desk{OwnerServiceClient: way.Owner(), machines: way.Machines(), place: p, fleet: f, end: way.Close}, nil
 }
 
 // notLoggedIn says where one is.

@@ -43,6 +43,9 @@ func JoinedRules(name string, fleet []byte, own string, more ...*catalog.File) (
 		}
 		p = loaded
 	}
+	if !p.Settings("").Enforce {
+		return Rules{}, "", errors.New("these rules decide and enforce nothing")
+	}
 	return Rules{Rules: kernel.NewRules(p, catalog.New(append(p.Tools(), more...), shipped)), File: name}, left, nil
 }
 

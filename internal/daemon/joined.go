@@ -176,14 +176,14 @@ func (j *joined) have() uint64 {
 
 // take keeps a bundle of the fleet, and then puts its rules in force. What cannot
 // be used changes nothing.
-func (j *joined) take(version uint64, sealed []byte) error {
+func (j *joined) take(version, floor uint64, sealed []byte) error {
 	now := j.d.live.time()
 	j.mu.Lock()
 	if j.member == nil || len(j.member.Keys) == 0 {
 		j.mu.Unlock()
 		return nil // the owner's own policy holds
 	}
-	next, err := j.kept.Take(*j.member, sealed, version, now)
+	next, err := j.kept.Take(*j.member, sealed, version, floor, now)
 	if err == nil {
 		err = next.Save(j.d.opts.Paths.FleetBundle)
 	}
@@ -234,6 +234,8 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 		return nil, errJoin("this laptop joined %s already; «floodmark leave» first", before.URL)
 	case j.d.opts.Service.Journal.InDatabase():
 		return nil, errJoin("a node of a fleet joins none: its journal is in PostgreSQL")
+	case j.d.opts.Service.BundlesOf("") != nil:
+		return nil, errJoin("this monitor has bundles of its own (bundles in service.yaml): take them out first")
 	case machines.CheckName(r.GetName()) != nil:
 		return nil, errJoin("%w", machines.CheckName(r.GetName()))
 	}

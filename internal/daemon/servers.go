@@ -89,8 +89,16 @@ func (d *Daemon) servers() []server {
 			return hookframe.ServeAll(hookframe.WithBudget(ctx, budget), frames, d.frameHandler, d.unanswered)
 		}, func(context.Context) error { return frames.Close() }},
 		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.hooksDoor(), options)), d.hookConn),
-		localServer("owner.sock", d.owners, d.atOwnerDoor(httpapi.NewOwnerHandler(desk, options)), d.ownerConn),
+		localServer("owner.sock", d.owners, d.atOwnerDoor(d.ownerHandler(desk, options)), d.ownerConn),
 	}, d.networkServers(options, desk)...), d.metricsServers()...)
+}
+
+// ownerHandler serves what the owner may ask here.
+func (d *Daemon) ownerHandler(desk httpapi.Owner, o httpapi.Options) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(machineDesk{d, d.machines}, o))
+	mux.Handle("/", httpapi.NewOwnerHandler(desk, o))
+	return mux
 }
 
 // localServer serves a local socket; conn says who is there.

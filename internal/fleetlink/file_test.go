@@ -65,14 +65,14 @@ func sealed(t *testing.T, tenant string, version, floor uint64) []byte {
 // another tenant's, past its end, or to what nobody signed.
 func TestTake(t *testing.T) {
 	now, m := bundletest.At().Add(time.Hour), member()
-	k, err := Kept{}.Take(m, sealed(t, "acme", 2, 1), 2, now)
+	k, err := Kept{}.Take(m, sealed(t, "acme", 2, 1), 2, 0, now)
 	if err != nil || k.Version != 2 {
 		t.Fatal(k.Version, err)
 	}
-	if k, err = k.Take(m, sealed(t, "acme", 1, 1), 1, now); err != nil || k.Version != 1 {
+	if k, err = k.Take(m, sealed(t, "acme", 1, 1), 1, 0, now); err != nil || k.Version != 1 {
 		t.Errorf("back to what its floor allows: %d, %v", k.Version, err)
 	}
-	if k, err = k.Take(m, sealed(t, "acme", 5, 4), 5, now); err != nil || k.Floor != 4 {
+	if k, err = k.Take(m, sealed(t, "acme", 5, 4), 5, 0, now); err != nil || k.Floor != 4 {
 		t.Fatal(k.Floor, err)
 	}
 	broken := sealed(t, "acme", 6, 4)
@@ -85,20 +85,23 @@ func TestTake(t *testing.T) {
 		"below the floor": {sealed(t, "acme", 3, 1), 3, now}, "another tenant's": {sealed(t, "beta", 6, 4), 6, now}, "another version": {sealed(t, "acme", 6, 4), 7, now},
 		"expired": {sealed(t, "acme", 6, 4), 6, now.Add(40 * 24 * time.Hour)}, "changed": {broken, 6, now}, "nothing": {nil, 6, now}, "nonsense": {[]byte("x"), 6, now},
 	} {
-		if next, err := k.Take(m, c.data, c.version, c.at); err == nil || next.Version != 5 {
+		if next, err := k.Take(m, c.data, c.version, 0, c.at); err == nil || next.Version != 5 {
 			t.Errorf("%s: %d, %v", name, next.Version, err)
 		}
+	}
+	if next, err := k.Take(m, sealed(t, "acme", 6, 4), 6, 99, now); err != nil || next.Floor != 6 {
+		t.Errorf("the rollout's floor: %d, %v", next.Floor, err)
 	}
 	stranger := m
 	stranger.Keys = nil
 	if _, err := k.Open(stranger, now); err == nil {
 		t.Error("believed without a key")
 	}
-	gone, err := k.Take(m, nil, 0, now)
+	gone, err := k.Take(m, nil, 0, 0, now)
 	if _, open := gone.Open(m, now); err != nil || open == nil || gone.Floor != 4 {
 		t.Errorf("taken back: %+v, %v, %v", gone, err, open)
 	}
-	if next, err := gone.Take(m, sealed(t, "acme", 3, 1), 3, now); err == nil {
+	if next, err := gone.Take(m, sealed(t, "acme", 3, 1), 3, 0, now); err == nil {
 		t.Errorf("the floor is forgotten: %d", next.Version)
 	}
 }
@@ -108,7 +111,7 @@ func TestTake(t *testing.T) {
 func TestKeptTime(t *testing.T) {
 	path, m := filepath.Join(t.TempDir(), "b.json"), member()
 	late := bundletest.At().Add(29 * 24 * time.Hour)
-	k, err := Kept{}.Take(m, sealed(t, "acme", 1, 1), 1, late)
+	k, err := Kept{}.Take(m, sealed(t, "acme", 1, 1), 1, 0, late)
 	if err != nil {
 		t.Fatal(err)
 	}

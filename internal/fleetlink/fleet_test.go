@@ -170,7 +170,7 @@ func newLink(t *testing.T, f *fakeFleet, j journal.Journal, change func(*Options
 	o := Options{
 		Membership: f.member(), Journal: j, Now: time.Now, Every: 10 * time.Millisecond, ReportEvery: time.Hour,
 		Report: func(context.Context) *wire.ReportMachineRequest { return &wire.ReportMachineRequest{Version: "1"} },
-		Have:   func() uint64 { return 0 }, Take: func(uint64, []byte) error { return nil },
+		Have:   func() uint64 { return 0 }, Take: func(uint64, uint64, []byte) error { return nil },
 	}
 	change(&o)
 	l, err := New(o)
@@ -299,7 +299,7 @@ func TestBundlesFirst(t *testing.T) {
 	f.set(func() { f.answer = &wire.FetchBundleResponse{Version: 3, Bundle: []byte("sealed")} })
 	var got uint64
 	l := newLink(t, f, j, func(o *Options) {
-		o.Take = func(v uint64, sealed []byte) error { got = v; return errors.New("not signed by anybody known") }
+		o.Take = func(v, _ uint64, _ []byte) error { got = v; return errors.New("not signed by anybody known") }
 	})
 	if err := l.Once(t.Context()); err == nil || got != 3 || l.State().Trouble != "not signed by anybody known" {
 		t.Errorf("%d, %v, %+v", got, err, l.State())

@@ -67,7 +67,7 @@ var errNoBundle = errors.New("the fleet has no rules for this machine")
 
 // Take returns what is to be kept once the fleet has sent a bundle. One that
 // cannot be used changes nothing but what it teaches about older ones.
-func (k Kept) Take(m Membership, sealed []byte, version uint64, now time.Time) (Kept, error) {
+func (k Kept) Take(m Membership, sealed []byte, version, floor uint64, now time.Time) (Kept, error) {
 	next := Kept{Sealed: sealed, Version: version, Floor: k.Floor, Latest: later(k.Latest, now)}
 	if version == 0 {
 		return Kept{Floor: k.Floor, Latest: next.Latest}, nil // it was taken back, and nothing given instead
@@ -76,7 +76,9 @@ func (k Kept) Take(m Membership, sealed []byte, version uint64, now time.Time) (
 	if err != nil {
 		return k, fmt.Errorf("bundle %d of the fleet is not used: %w", version, err)
 	}
-	next.Floor = max(next.Floor, b.Floor)
+	// What the fleet says of the floor is signed by nobody: it counts as far as it
+	// leaves this version in use.
+	next.Floor = max(next.Floor, b.Floor, min(floor, version))
 	return next, nil
 }
 

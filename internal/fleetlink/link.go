@@ -20,7 +20,8 @@ type Options struct {
 	// Have is the version of the bundle that is kept; Take is given what the fleet
 	// means for this machine, with the sealed bundle unless it is the one there is.
 	Have func() uint64
-	Take func(version uint64, sealed []byte) error
+	// Floor is the oldest version that anybody may still use, as the fleet says.
+	Take func(version, floor uint64, sealed []byte) error
 	// Round is other work at each contact; nil for none.
 	Round func(ctx context.Context, c *Caller) error
 	Now   func() time.Time
@@ -145,10 +146,10 @@ func (l *Link) contact(ctx context.Context) error {
 	l.mu.Lock()
 	l.state.Behind = behind
 	l.mu.Unlock()
-	if err != nil {
+	if ctx.Err() != nil || Ended(err) {
 		return err
 	}
-	if err := l.report(ctx); err != nil {
+	if err := errors.Join(err, l.report(ctx, behind)); err != nil {
 		return err
 	}
 	if l.opts.Round != nil {
@@ -180,18 +181,19 @@ func (l *Link) FetchBundle(ctx context.Context) error {
 	if got.GetVersion() == have {
 		return nil
 	}
-	if err := l.opts.Take(got.GetVersion(), got.GetBundle()); err != nil {
+	if err := l.opts.Take(got.GetVersion(), got.GetFloor(), got.GetBundle()); err != nil {
 		return &BundleError{err}
 	}
 	return nil
 }
 
-func (l *Link) report(ctx context.Context) error {
+func (l *Link) report(ctx context.Context, behind int64) error {
 	now := l.opts.Now()
 	if since := now.Sub(l.reported); since >= 0 && since < l.opts.ReportEvery {
 		return nil
 	}
 	r := l.opts.Report(ctx)
+	r.Behind = behind
 	if _, err := l.caller.fleet.ReportMachine(ctx, r); err != nil {
 		return err
 	}
