@@ -191,6 +191,9 @@ func policyText(s *wire.PolicyStatus) string {
 	if len(s.GetFiles()) > 0 {
 		text += " and " + strings.Join(s.GetFiles(), ", ")
 	}
+	if s.GetBundle() != "" {
+		text += ", by bundle: " + s.GetBundle()
+	}
 	if s.GetDryRun() {
 		text += "; it decides and enforces nothing"
 	}

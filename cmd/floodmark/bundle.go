@@ -1,0 +1,215 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/wire"
+)
+
+func newBundle(c *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bundle",
+		Short: "Sign rules, and hand them out to a fleet",
+		Long: `A bundle is a version of the rules of a tenant that its author signed. Nodes whose
+service.yaml believes the author's key judge by it instead of by policy.yaml. A new
+version is given to a share of the sessions first, then to all, and is taken back
+with one command. Where no version holds, the profile strict does.`,
+		Example: `  floodmark bundle key ann.key
+  floodmark bundle publish policy.yaml --key ann.key --note "mail is asked about"
+  floodmark bundle rollout 2 --share 10%
+  floodmark bundle rollout 2
+  floodmark bundle rollback`,
+	}
+	cmd.AddCommand(newBundleKey(c), newBundleMake(c), newBundlePublish(c), newBundleList(c), newBundleShow(c), newBundleRollout(c), newBundleRollback(c))
+	return cmd
+}
+
+func newBundleKey(c *console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "key FILE",
+		Short: "Make an author's key",
+		Long: `Make an author's key. The private half is written to FILE, which must not exist and
+which nobody but you can read; keep it where no agent and no node gets at it. The
+public half is shown: it goes into service.yaml of those who are to believe you.`,
+		Example:     `  floodmark bundle key ann.key`,
+		Annotations: exits("it is made", ""),
+		Args:        needs("FILE"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			secret, public, err := bundle.NewKey(rand.Reader)
+			if err != nil {
+				return err
+			}
+			f, err := os.OpenFile(c.path(args[0]), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if errors.Is(err, fs.ErrExist) {
+				return refuse("name another file: a key that is lost cannot be made again", "%s is there already", args[0])
+			}
+			if err != nil {
+				return refuse("check that you may write there", "write %s: %s", args[0], reason(err))
+			}
+			_, err = f.WriteString(secret)
+			if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+				return refuse("check that there is room", "write %s: %s", args[0], reason(err))
+			}
+			if format(cmd) == asJSON {
+				return c.json(map[string]string{"file": args[0], "public": bundle.FormatKey(public)})
+			}
+			fmt.Fprintln(c.stdout, bundle.FormatKey(public))
+			c.say("the private half is in %s; who is to believe you writes into service.yaml: bundles: {keys: [%q]}", args[0], bundle.FormatKey(public))
+			return nil
+		}),
+	}
+}
+
+func newBundleList(c *console) *cobra.Command {
+	var p place
+	q := &wire.BundlesRequest{}
+	cmd := &cobra.Command{
+		Use:         "list",
+		Short:       "List versions, and who has which",
+		Long:        "List the versions of your tenant's rules, the newest first, with the share of the\nsessions that has each, and what keeps one from being used.",
+		Example:     "  floodmark bundle list\n  floodmark bundle list --before 40 --output json",
+		Annotations: exits("they are listed, if there are any", "no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			a, err := ask(cmd.Context(), c, p, (*desk).Bundles, q)
+			if err != nil {
+				return err
+			}
+			if format(cmd) == asJSON {
+				return c.message(a)
+			}
+			fmt.Fprint(c.stdout, bundlesText(c.outStyle(), a))
+			return nil
+		}),
+	}
+	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
+	cmd.Flags().Uint64Var(&q.Before, "before", 0, "only versions below this `VERSION`")
+	cmd.Flags().Int32Var(&q.Limit, "limit", 0, "at most so many, up to 100 (default 20)")
+	return cmd
+}
+
+func newBundleShow(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "show VERSION",
+		Short: "Print the policy of a version",
+		Long: `Print the policy of a version as its author wrote it, for example to judge recorded
+sessions by it once more: floodmark replay --policy.`,
+		Example:     "  floodmark bundle show 2 > policy.yaml",
+		Annotations: exits("it is printed", "no monitor runs"),
+		Args:        needs("VERSION"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			version, err := versionArg(args[0])
+			if err != nil {
+				return err
+			}
+			a, err := ask(cmd.Context(), c, p, (*desk).ShowBundle, &wire.ShowBundleRequest{Version: version})
+			if err != nil {
+				return err
+			}
+			if format(cmd) == asJSON {
+				return c.message(a)
+			}
+			fmt.Fprint(c.stdout, printable(string(a.GetPolicy())))
+			c.say("version %d, made %s, holds until %s, signed by %s", version, stamp(a.GetBundle().GetMade()), stamp(a.GetBundle().GetValidUntil()), a.GetBundle().GetSigner())
+			if why := a.GetBundle().GetWhy(); why != "" {
+				c.say("it cannot be used: %s", printable(why))
+			}
+			return nil
+		}),
+		ValidArgsFunction: c.offerVersions(&p),
+	}
+	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
+	return cmd
+}
+
+func newBundleRollout(c *console) *cobra.Command {
+	var p place
+	share := "100%"
+	cmd := &cobra.Command{
+		Use:   "rollout VERSION",
+		Short: "Give a version to a share of the sessions, or to all",
+		Long: `Give a version to a share of the sessions; the others keep the version that all had
+before. A larger share takes it from nobody. All nodes follow within seconds. A
+session that is under way has the new rules from its next event on.`,
+		Example:     "  floodmark bundle rollout 2 --share 10%\n  floodmark bundle rollout 2",
+		Annotations: exits("it is rolled out", "no monitor runs"),
+		Args:        needs("VERSION"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			version, err := versionArg(args[0])
+			if err != nil {
+				return err
+			}
+			parts, err := shareArg(share)
+			if err != nil {
+				return err
+			}
+			a, err := ask(cmd.Context(), c, p, (*desk).RollBundle, &wire.RollBundleRequest{Version: version, Share: parts})
+			if err != nil {
+				return err
+			}
+			return c.outcome(format(cmd), true, a.GetNotice(), func() error { return c.message(a) })
+		}),
+		ValidArgsFunction: c.offerVersions(&p),
+	}
+	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
+	cmd.Flags().StringVar(&share, "share", share, "how many of the sessions, such as `10%`")
+	return cmd
+}
+
+func newBundleRollback(c *console) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use:   "rollback",
+		Short: "Take the newest version back from everybody",
+		Long: `Take the version that was rolled out last back from everybody: all have the one
+before it again, and nobody is ever given the newer one any more.`,
+		Example:     "  floodmark bundle rollback",
+		Annotations: exits("it is taken back", "no monitor runs"),
+		Args:        cobra.NoArgs,
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			a, err := ask(cmd.Context(), c, p, (*desk).RollBackBundle, &wire.RollBackBundleRequest{})
+			if err != nil {
+				return err
+			}
+			return c.outcome(format(cmd), true, a.GetNotice(), func() error { return c.message(a) })
+		}),
+	}
+	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
+	return cmd
+}
+
+func versionArg(text string) (uint64, error) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n == 0 {
+		return 0, refuse("«floodmark bundle list» shows them", "%q is no version: want a number from 1", text)
+	}
+	return n, nil
+}
+
+// shareArg reads 10% as so many of ten thousand.
+func shareArg(text string) (int32, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	whole, part, _ := strings.Cut(strings.TrimSpace(number), ".")
+	const places = 2 // ten thousand is a hundred with two places
+	if percent && len(part) <= places {
+		n, err := strconv.ParseUint(whole+part+strings.Repeat("0", places-len(part)), 10, 16)
+		if err == nil && n >= 1 && n <= bundle.Everybody {
+			return int32(n), nil
+		}
+	}
+	return 0, refuse("write --share 10%", "--share %q: want 0.01%% to 100%%", text)
+}

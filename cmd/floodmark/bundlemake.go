@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// A bundleFlags is how a bundle is made.
+type bundleFlags struct {
+	key, note string
+	days      int
+	floor     uint64
+	dryRun    bool
+}
+
+func (f *bundleFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.key, "key", "", "the `FILE` with your private key")
+	cmd.Flags().StringVar(&f.note, "note", "", "one line for people")
+	cmd.Flags().IntVar(&f.days, "days", 90, "how many days it holds, up to 400; then the profile strict does")
+	cmd.Flags().Uint64Var(&f.floor, "floor", 0, "the oldest `VERSION` that may be used after this one (default: the one that all have now)")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run-rules", false, "sign rules that enforce nothing, too")
+}
+
+// check says what is wrong with a policy.
+func (f *bundleFlags) check(name string, text []byte) error {
+	if _, err := config.BundleRules(name, text, f.dryRun); err != nil {
+		return &failure{code: exitNo, text: "the policy is wrong: " + printable(err.Error()), hint: "«floodmark policy check " + shellWord(name) + "» shows where"}
+	}
+	return nil
+}
+
+// seal checks a policy, makes it a version and signs it.
+func (c *console) seal(f bundleFlags, name string, text []byte, b bundle.Bundle) ([]byte, error) {
+	if f.key == "" {
+		return nil, refuse("name it with --key; «floodmark bundle key FILE» makes one", "signing needs your private key")
+	}
+	if err := f.check(name, text); err != nil {
+		return nil, err
+	}
+	secret, err := c.read(f.key)
+	if err != nil {
+		return nil, err
+	}
+	key, err := bundle.ParsePrivate(string(secret))
+	if err != nil {
+		return nil, refuse("", "%s: %s", f.key, err)
+	}
+	b.Policy, b.Note, b.Made = text, f.note, c.clock().UTC().Truncate(time.Second)
+	b.ValidUntil = b.Made.Add(time.Duration(f.days) * 24 * time.Hour)
+	if f.floor > 0 {
+		b.Floor = f.floor
+	}
+	sealed, err := b.Seal(key)
+	if err != nil {
+		return nil, refuse("", "%s", err)
+	}
+	return sealed, nil
+}
+
+func newBundleMake(c *console) *cobra.Command {
+	var f bundleFlags
+	var out string
+	b := bundle.Bundle{}
+	cmd := &cobra.Command{
+		Use:   "make POLICY",
+		Short: "Sign a policy without asking a monitor",
+		Long: `Check a policy, make it a version of a tenant's rules, and sign it. No monitor is
+asked: this is for an author whose machine with the key reaches none. The file that
+is written is published by «floodmark bundle publish» from another machine.`,
+		Example:     `  floodmark bundle make policy.yaml --key ann.key --version 3 --out acme-3.bundle`,
+		Annotations: exits("it is signed", "the policy is wrong"),
+		Args:        needs("POLICY"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if out == "" || b.Version == 0 {
+				return refuse("«floodmark bundle list» shows which version is the newest", "--out and --version are needed")
+			}
+			text, err := c.read(args[0])
+			if err != nil {
+				return err
+			}
+			b.Floor = max(b.Version-1, 1)
+			sealed, err := c.seal(f, args[0], text, b)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(c.path(out), sealed, 0o644); err != nil { //nolint:gosec // it is signed and no secret
+				return refuse("check that you may write there", "write %s: %s", out, reason(err))
+			}
+			if format(cmd) == asJSON {
+				return c.json(map[string]any{"file": out, "version": b.Version, "tenant": b.Tenant})
+			}
+			c.say("version %d is signed: «floodmark bundle publish %s» brings it to the monitor", b.Version, shellWord(out))
+			return nil
+		}),
+		ValidArgsFunction: offerYAML,
+	}
+	f.add(cmd)
+	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write")
+	cmd.Flags().StringVar(&b.Tenant, "tenant", "", "whose rules they are, where there are several `TENANT`s")
+	cmd.Flags().Uint64Var(&b.Version, "version", 0, "the `NUMBER` of the version: one more than the newest")
+	return cmd
+}
+
+func newBundlePublish(c *console) *cobra.Command {
+	var p place
+	var f bundleFlags
+	cmd := &cobra.Command{
+		Use:   "publish FILE",
+		Short: "Bring a version of the rules to the monitor",
+		Long: `Bring a version of the rules to the monitor. FILE is a policy, which is checked and
+signed with --key as the next version of your tenant, or what «floodmark bundle
+make» wrote. A policy with errors is refused, with line and column. Nobody has the
+new version yet: «floodmark bundle rollout» gives it to a share, or to all.`,
+		Example:     "  floodmark bundle publish policy.yaml --key ann.key --note \"mail is asked about\"\n  floodmark bundle publish acme-3.bundle",
+		Annotations: exits("it is published", "it is wrong, or no monitor runs"),
+		Args:        needs("FILE"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			sealed, err := c.toPublish(cmd.Context(), p, f, args[0])
+			if err != nil {
+				return err
+			}
+			a, err := ask(cmd.Context(), c, p, (*desk).PublishBundle, &wire.PublishBundleRequest{Sealed: sealed})
+			if err != nil {
+				return err
+			}
+			v := a.GetBundle().GetVersion()
+			notice := fmt.Sprintf("version %d is published and holds until %s; give it to some first: floodmark bundle rollout %d --share 10%%", v, stamp(a.GetBundle().GetValidUntil()), v)
+			return c.outcome(format(cmd), true, notice, func() error { return c.message(a) })
+		}),
+	}
+	f.add(cmd)
+	addPlace(cmd, &p)
+	c.addFleet(cmd, &p)
+	return cmd
+}
+
+// toPublish is a file that is a bundle, or one made of it as the next version.
+func (c *console) toPublish(ctx context.Context, p place, f bundleFlags, name string) ([]byte, error) {
+	data, err := c.read(name)
+	if err != nil {
+		return nil, err
+	}
+	if bundle.Signer(data) != nil || bytes.HasPrefix(data, []byte("floodmark bundle ")) {
+		if _, err := bundle.Claims(data); err != nil {
+			return nil, refuse("", "%s: %s", name, err)
+		}
+		if f.key != "" {
+			return nil, refuse("leave --key out", "%s", errors.New(name+" is signed already"))
+		}
+		return data, nil
+	}
+	if err := f.check(name, data); err != nil {
+		return nil, err
+	}
+	now, err := ask(ctx, c, p, (*desk).Bundles, &wire.BundlesRequest{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	b := bundle.Bundle{Tenant: now.GetTenant(), Version: now.GetLast() + 1, Floor: 1}
+	// Whoever has this one may go back to what all have now, and no further.
+	r := now.GetRollout()
+	if b.Floor = max(r.GetStable(), 1); r.GetShare() == bundle.Everybody {
+		b.Floor = r.GetNext()
+	}
+	return c.seal(f, name, data, b)
+}
