@@ -105,6 +105,10 @@ type Daemon struct {
 	machines      machines.Book   // nil: no laptop can join
 	joined        *joined         // the fleet that this one joined, if any
 	closers       []func() error  // in the order of opening
+
+	// otherKeys are tenants whose key is not the one their sessions were begun
+	// under, with what that is called. It does not change after Open.
+	otherKeys map[string]string
 }
 
 // incidentTime bounds how long writing one incident down may take.

@@ -69,6 +69,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	}
 	if j, ok := d.store.Journal.(*postgresjournal.Journal); ok {
 		d.proof.tidy = j.Tidy
+		return d.agree(ctx, j)
 	}
 	return nil
 }
@@ -132,6 +133,9 @@ func (d *Daemon) key(tenant string) (provenance.Key, error) {
 	}
 	if !d.opts.Service.HasTenant(tenant) {
 		return provenance.Key{}, fmt.Errorf("there is no tenant %q here: name it under tenants in service.yaml", tenant)
+	}
+	if id, wrong := d.otherKeys[tenant]; wrong {
+		return provenance.Key{}, d.otherKey(tenant, id)
 	}
 	if own, ok := d.keys.Tenants[tenant]; ok {
 		return own.Key, nil

@@ -46,7 +46,7 @@ GRANT SELECT, UPDATE ON $schema$.barrier TO $writer$, $eraser$; -- it is always 
 GRANT USAGE, SELECT ON SEQUENCE $schema$.written TO $writer$, $eraser$;
 GRANT EXECUTE ON FUNCTION $schema$.reach(bigint) TO $writer$;
 
-GRANT SELECT, INSERT ON $schema$.births TO $writer$;
+GRANT SELECT, INSERT ON $schema$.births, $schema$.prints TO $writer$;
 GRANT EXECUTE ON FUNCTION $schema$.month_of(timestamptz), $schema$.make_months() TO $writer$, $eraser$;
 
 GRANT SELECT ON $schema$.facts, $schema$.births TO $eraser$;

@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A pageOfPrints is a fleet's database.
+type pageOfPrints map[string]postgresjournal.Print
+
+func (b pageOfPrints) Agree(_ context.Context, mine []postgresjournal.Print) (others []postgresjournal.Print, err error) {
+	for _, p := range mine {
+		there, ok := b[p.Name]
+		if !ok {
+			b[p.Name] = p
+		} else if there.Print != p.Print {
+			others = append(others, there)
+		}
+	}
+	return others, nil
+}
+
+func nodeWith(keys config.Keys, tenants ...string) *Daemon {
+	d := &Daemon{keys: keys, opts: Options{Log: slog.New(slog.DiscardHandler), Now: time.Now}, notes: &notes{}}
+	d.opts.Service.Tenants = map[string]config.Tenant{}
+	for _, name := range tenants {
+		d.opts.Service.Tenants[name] = config.Tenant{}
+	}
+	return d
+}
+
+func TestNodeWithOtherKeysDoesNotStart(t *testing.T) {
+	book := pageOfPrints{}
+	keys := config.Keys{Index: provenance.Key{1}, Signing: journal.Key{Public: "a"}}
+	for range 2 {
+		if err := nodeWith(keys, "acme").agree(t.Context(), book); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index, both := keys, config.Keys{Index: provenance.Key{2}, Signing: journal.Key{Public: "b"}}
+	index.Index = provenance.Key{2}
+	for want, k := range map[string]config.Keys{"index.key: not the key": index, "index.key, journal.key: not the key": both} {
+		if err := nodeWith(k, "acme", "new").agree(t.Context(), book); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, there := book["tenant new"]; there {
+		t.Error("a node with other keys wrote down a tenant's")
+	}
+	for name, p := range book {
+		if p.Print == keys.Index {
+			t.Errorf("%s is the key itself", name)
+		}
+	}
+}
+
+// A tenant whose key was exchanged is refused, and it is said which is missing: what
+// its sessions saw would be found nowhere.
+func TestTenantWithAnotherKeyIsRefused(t *testing.T) {
+	own := func(id string, b byte) map[string]config.TenantKey {
+		return map[string]config.TenantKey{"acme": {ID: id, Key: provenance.Key{b}}}
+	}
+	for what, c := range map[string]struct {
+		was, is map[string]config.TenantKey
+		says    string // empty: it is the same
+	}{
+		"the same":                 {own("k1", 1), own("k1", 1), ""},
+		"another name for it":      {own("k1", 1), own("k2", 1), ""},
+		"another key":              {own("k1", 1), own("k2", 2), `"k1"`},
+		"another by the same name": {own("k1", 1), own("k1", 2), `"k1"`},
+		"none of its own any more": {own("k1", 1), nil, `"k1"`},
+		"one of its own":           {nil, own("k1", 1), "index.key"},
+	} {
+		book := pageOfPrints{}
+		keys := config.Keys{Index: provenance.Key{7}, Tenants: c.was}
+		if err := nodeWith(keys, "acme", "other").agree(t.Context(), book); err != nil {
+			t.Fatal(err)
+		}
+		keys.Tenants = c.is
+		d := nodeWith(keys, "acme", "other")
+		if err := d.agree(t.Context(), book); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.key("acme"); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if lines, n := d.notes.list(""); (n == 0) != (c.says == "") || n > 0 && !strings.Contains(lines[0], c.says) {
+			t.Errorf("%s: status says %q", what, lines)
+		}
+		for _, tenant := range []string{"other", ""} {
+			if _, err := d.key(tenant); err != nil {
+				t.Errorf("%s: tenant %q: %v", what, tenant, err)
+			}
+		}
+	}
+}

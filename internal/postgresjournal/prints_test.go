@@ -1,0 +1,59 @@
+package postgresjournal
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestKeysOfNodesAgree(t *testing.T) {
+	g := newGuarded(t, newSchema(t))
+	a, b := open(t, g.writer, Options{Schema: g.schema}), open(t, g.writer, Options{Schema: g.schema})
+	one := Print{Name: "index.key", Print: [32]byte{1}}
+	own := Print{Name: "tenant acme", ID: "k1", Print: [32]byte{2}}
+	for _, j := range []*Journal{a, b, a} {
+		if others, err := j.Agree(t.Context(), []Print{one, own}); err != nil || len(others) > 0 {
+			t.Fatalf("%v, %v", others, err)
+		}
+	}
+	other := Print{Name: own.Name, ID: "k2", Print: [32]byte{3}}
+	for range 2 { // nobody gets used to it
+		others, err := b.Agree(t.Context(), []Print{one, other})
+		if diff := cmp.Diff([]Print{own}, others); err != nil || diff != "" {
+			t.Errorf("%v, %s", err, diff)
+		}
+	}
+	c := g.as(t, g.writer)
+	for _, sql := range []string{"UPDATE prints SET id = ''", "DELETE FROM prints", "TRUNCATE prints"} {
+		if _, err := c.Exec(t.Context(), sql); !isDenied(err) {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if _, err := g.as(t, g.owner).Exec(t.Context(), "UPDATE prints SET id = ''"); !isDenied(err) {
+		t.Errorf("the owner changed one: %v", err)
+	}
+}
+
+// Of nodes with different keys that start at once on a new database one is first.
+func TestFirstNodeSaysWhichKeys(t *testing.T) {
+	j := open(t, testDSN(t), Options{})
+	var agree atomic.Int32
+	var nodes sync.WaitGroup
+	for i := range 8 {
+		nodes.Go(func() {
+			others, err := j.Agree(t.Context(), []Print{{Name: "index.key", Print: [32]byte{byte(i)}}})
+			if err != nil {
+				t.Error(err)
+			}
+			if len(others) == 0 {
+				agree.Add(1)
+			}
+		})
+	}
+	nodes.Wait()
+	if n := agree.Load(); n != 1 {
+		t.Errorf("%d nodes agree with what is written down, want 1", n)
+	}
+}
