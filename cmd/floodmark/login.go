@@ -119,6 +119,9 @@ func (c *console) login(ctx context.Context, f loginFlags, address string) error
 	if err := c.logIn(ctx, &fleet); err != nil {
 		return err
 	}
+	if err := apart(book, fleet); err != nil { // by what the provider gave: it is shown to nobody yet
+		return err
+	}
 	return c.keepLogin(ctx, f.place, book, fleet)
 }
 
@@ -177,15 +180,15 @@ func (c *console) discover(ctx context.Context, fleet *people.Fleet) error {
 	return &failure{code: exitNo, text: "nobody logs in at " + fleet.URL + ": " + err.Error(), hint: "ask whoever runs it"}
 }
 
-// apart refuses a fleet whose logins would count at another one: whoever runs it
-// could use them there.
+// apart refuses a fleet whose logins would count at another one, by what it asks
+// for or by what the provider gave: whoever runs it could use them there.
 func apart(book *people.Book, fleet people.Fleet) error {
 	list, err := book.List()
 	if err != nil {
 		return refuse("", "%s", err)
 	}
 	for _, other := range list {
-		if other.URL != fleet.URL && other.Login.Issuer == fleet.Login.Issuer && other.Login.ClientID == fleet.Login.ClientID && other.Login.Audience == fleet.Login.Audience {
+		if other.URL != fleet.URL && (other.Login.Same(fleet.Login) || fleet.Pass.Counts(other.Login)) {
 			return &failure{
 				code: exitNo, text: fleet.URL + " asks for the same logins as " + other.Name + " (" + other.URL + "), so whoever runs it could act as you there",
 				hint: "have it registered as a client of its own at the provider; if it is the same fleet at a new address, first run «floodmark logout " + shellWord(other.Name) + "»",

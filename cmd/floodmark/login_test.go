@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,10 +26,29 @@ func TestFleetsAreApart(t *testing.T) {
 	if err := apart(book, evil); err == nil || !strings.Contains(err.Error(), "could act as you there") {
 		t.Errorf("the same logins: %v", err)
 	}
+	evil.Login.Audience = "floodmark" // which is whom a login is for if nobody says so
+	if err := apart(book, evil); err == nil || !strings.Contains(err.Error(), "could act as you there") {
+		t.Errorf("the same logins in other words: %v", err)
+	}
 	other := evil
-	other.Login.ClientID = "other"
+	other.Login.ClientID, other.Login.Audience = "other", ""
 	if err := apart(book, other); err != nil {
 		t.Errorf("a client of its own: %v", err)
+	}
+	for claims, counts := range map[string]bool{
+		`{"iss":"https://login.example","aud":"floodmark"}`:                         true,
+		`{"iss":"https://login.example","aud":["x","floodmark"],"azp":"floodmark"}`: true,
+		`{"iss":"https://login.example","aud":["x","floodmark"],"azp":"other"}`:     false,
+		`{"iss":"https://login.example","aud":"other"}`:                             false,
+		`{"iss":"https://other.example","aud":"floodmark"}`:                         false,
+		`{"iss":"https://login.example","aud":7}`:                                   false,
+		`{"iss":"https://login.example"}`:                                           false,
+	} {
+		given := other
+		given.Pass.Token = "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"
+		if err := apart(book, given); (err != nil) != counts {
+			t.Errorf("what the provider gave, %s: %v", claims, err)
+		}
 	}
 	other.Name = "firm"
 	if err := apart(book, other); err == nil {

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/base64"
@@ -29,6 +30,14 @@ type Login struct {
 	ClientID string   `json:"clientId"`
 	Audience string   `json:"audience,omitempty"`
 	Scopes   []string `json:"scopes,omitempty"`
+}
+
+// For is whom tokens are for: the client, if nobody else was named.
+func (l Login) For() string { return cmp.Or(l.Audience, l.ClientID) }
+
+// Same reports whether two logins ask for the same tokens.
+func (l Login) Same(other Login) bool {
+	return l.Issuer == other.Issuer && l.ClientID == other.ClientID && l.For() == other.For()
 }
 
 // A Pass is what a person has after logging in. All of it is secret.
@@ -124,7 +133,7 @@ func (l Login) prepare(ctx context.Context, roots *x509.CertPool) (*Flow, error)
 }
 
 func (l Login) params() []oauth2.AuthCodeOption {
-	if l.Audience == "" || l.Audience == l.ClientID {
+	if l.For() == l.ClientID {
 		return nil
 	}
 	return []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("audience", l.Audience)}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,31 @@ func (Pass) GoString() string { return hidden }
 
 // LogValue hides it.
 func (Pass) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// Counts reports whether a monitor whose people log in so would take the token: a
+// provider that does not know audiences gives everybody the same. What cannot be
+// read counts nowhere.
+func (p Pass) Counts(at Login) bool {
+	var said struct {
+		Issuer string          `json:"iss"`
+		For    json.RawMessage `json:"aud"`
+		Party  *string         `json:"azp"`
+	}
+	parts := strings.Split(p.Token, ".")
+	if len(parts) != 3 {
+		return false
+	}
+	data, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(data, &said) != nil || said.Issuer != at.Issuer || said.Party != nil && *said.Party != at.ClientID {
+		return false
+	}
+	var one string
+	var list []string
+	if json.Unmarshal(said.For, &one) != nil {
+		_ = json.Unmarshal(said.For, &list) // what is neither is for nobody
+	}
+	return one == at.For() && one != "" || slices.Contains(list, at.For())
+}
 
 // Who is what the token calls its person, to be shown. Whom it proves is for the
 // fleet to check.
