@@ -129,10 +129,7 @@ func Enrol(ctx context.Context, address, authority, credential string, r *wire.E
 	m := Membership{
 		URL: c.Base, Authority: authority, Tenant: got.GetTenant(), Machine: got.GetMachine(), Token: got.GetToken(), Keys: got.GetBundleKeys(), Joined: now.UTC(),
 	}
-	if m.Machine == "" || m.Token == "" {
-		return Membership{}, errors.New("the fleet gave this machine no name")
-	}
-	return m, nil
+	return m, m.check()
 }
 
 // Leave tells the fleet that this machine is none of its own any more.

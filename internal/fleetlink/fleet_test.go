@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,8 +37,10 @@ type fakeFleet struct {
 	mu      sync.Mutex // guards all below
 	fail    error      // of the next uploads
 	uploads int
+	asked   int // sessions
 	answer  *wire.FetchBundleResponse
 	seen    *wire.ReportMachineRequest
+	enrols  *wire.EnrolResponse
 	tokens  []string
 }
 
@@ -65,6 +70,7 @@ func (f *fakeFleet) member() Membership {
 
 // Mirrored implements the service.
 func (f *fakeFleet) Mirrored(ctx context.Context, r *wire.MirroredRequest) (*wire.MirroredResponse, error) {
+	f.set(func() { f.asked += len(r.GetSessions()) })
 	out := &wire.MirroredResponse{}
 	for _, s := range r.GetSessions() {
 		links, err := f.book.Heads(ctx, "acme", "m1", []floodmark.SessionID{floodmark.SessionID(s)})
@@ -112,6 +118,13 @@ func (f *fakeFleet) Upload(ctx context.Context, r *wire.UploadRequest) (*wire.Up
 	}
 	outcome, head, err := f.book.Add(ctx, "acme", "m1", u, time.Now())
 	return &wire.UploadResponse{Head: &wire.MirrorHead{Seq: head.Seq, Hash: head.Hash[:]}, Outcome: string(outcome)}, err
+}
+
+// Enrol implements the service.
+func (f *fakeFleet) Enrol(context.Context, *wire.EnrolRequest) (*wire.EnrolResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.enrols, nil
 }
 
 // FetchBundle implements the service.
@@ -224,6 +237,22 @@ func TestUpload(t *testing.T) {
 		if token != "Bearer fm_machine_m1_secret" {
 			t.Fatalf("called with %q", token)
 		}
+	}
+}
+
+// Of more sessions than are asked about at once each is asked about once, and
+// none again while nothing happens.
+func TestManySessions(t *testing.T) {
+	f, j := newFakeFleet(t), journal.NewMemory()
+	const n = headsAtOnce + 5
+	for i := range n {
+		write(t, j, floodmark.SessionID(fmt.Sprint("s", i)), 1, "x")
+	}
+	l := newLink(t, f, j, func(*Options) {})
+	once(t, l)
+	once(t, l)
+	if f.same(j); f.asked != n {
+		t.Errorf("asked about %d sessions, there are %d", f.asked, n)
 	}
 }
 
@@ -351,5 +380,34 @@ func TestTrust(t *testing.T) {
 	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: moved.Certificate().Raw}))
 	if _, err := Enrol(t.Context(), moved.URL, ca+f.ca, "credential", &wire.EnrolRequest{}, time.Now()); err == nil || len(f.tokens) > 0 {
 		t.Errorf("a redirect was followed: %v", err)
+	}
+}
+
+// What a fleet gives is kept only if it can be read again.
+func TestEnrolled(t *testing.T) {
+	f := newFakeFleet(t)
+	key := member().Keys[0]
+	long := strings.Repeat("x", maxText+1)
+	for name, c := range map[string]struct {
+		given *wire.EnrolResponse
+		ok    bool
+	}{
+		"good": {&wire.EnrolResponse{Machine: "m1", Token: "t", Tenant: "acme", BundleKeys: []string{key}}, true}, "no tenant, no keys": {&wire.EnrolResponse{Machine: "m1", Token: "t"}, true},
+		"nothing": {&wire.EnrolResponse{}, false}, "no token": {&wire.EnrolResponse{Machine: "m1"}, false}, "two lines": {&wire.EnrolResponse{Machine: "m\n1", Token: "t"}, false},
+		"long": {&wire.EnrolResponse{Machine: long, Token: "t"}, false}, "long tenant": {&wire.EnrolResponse{Machine: "m", Token: "t", Tenant: long}, false},
+		"no key": {&wire.EnrolResponse{Machine: "m", Token: "t", BundleKeys: []string{"x"}}, false}, "many keys": {&wire.EnrolResponse{Machine: "m", Token: "t", BundleKeys: slices.Repeat([]string{key}, 99)}, false},
+	} {
+		f.set(func() { f.enrols = c.given })
+		m, err := Enrol(t.Context(), f.url, f.ca, "credential", &wire.EnrolRequest{}, time.Now())
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		path := filepath.Join(t.TempDir(), "fleet.json")
+		if err := m.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, is, err := Load(path); is != c.ok {
+			t.Errorf("%s: read again: %v, %v", name, is, err)
+		}
 	}
 }

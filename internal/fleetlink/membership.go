@@ -16,7 +16,10 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
@@ -58,10 +61,36 @@ func Load(path string) (Membership, bool, error) {
 	if err != nil || !found {
 		return Membership{}, false, err
 	}
-	if m.Version != membershipVersion || m.Machine == "" || m.Token == "" || CheckURL(m.URL) != nil {
+	if m.Version != membershipVersion || m.check() != nil {
 		return Membership{}, false, fmt.Errorf("%s: not a membership this program knows (say «floodmark leave», or restore it)", path)
 	}
 	return m, true, nil
+}
+
+// check refuses what no fleet may give: what is kept must be readable again, and
+// shown to people.
+func (m Membership) check() error {
+	_, keys := m.keys()
+	switch {
+	case CheckURL(m.URL) != nil || len(m.URL) > maxText || len(m.Authority) > MaxAuthority:
+		return errors.New("no address of a fleet")
+	case !name(m.Machine) || !name(m.Token):
+		return errors.New("the fleet gave this machine no name or no token")
+	case m.Tenant != "" && !name(m.Tenant):
+		return errors.New("the fleet gave this machine no tenant that could be one")
+	case len(m.Keys) > bundle.MaxKeys || keys != nil:
+		return errors.New("the fleet named authors' keys that are none")
+	}
+	return nil
+}
+
+// maxText bounds each text that a fleet gives.
+const maxText = 512
+
+// name reports whether a text is one word that can be printed.
+func name(s string) bool {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }
+	return s != "" && len(s) <= maxText && utf8.ValidString(s) && !strings.ContainsFunc(s, odd)
 }
 
 // Save writes the membership, so that nobody else can read it.
