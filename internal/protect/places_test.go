@@ -75,6 +75,9 @@ func TestNothingIsChangedUnlessAllCanBe(t *testing.T) {
 		"links":         {"gemini-cli", 0, "(links)", "settings.json: the links lead nowhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && len(c.text) > maxSettings/2 {
+				t.Skip("megabytes, which the race detector takes minutes for")
+			}
 			b := newBench(t)
 			b.have("copilot-cli")
 			path := b.have(c.agent)[c.file].path
@@ -113,6 +116,9 @@ func TestWithinTheLimits(t *testing.T) {
 		"deep":  strings.Repeat(`{"a":`, maxNesting) + "1" + strings.Repeat("}", maxNesting),
 		"large": `{"a": "` + strings.Repeat("x", maxSettings-20_000) + `"}`,
 	} {
+		if testing.Short() && len(text) > maxSettings/2 {
+			continue // megabytes, which the race detector takes minutes for
+		}
 		b := newBench(t)
 		b.write(b.have("gemini-cli")[0].path, text)
 		before := b.tree()

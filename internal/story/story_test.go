@@ -27,7 +27,9 @@ func TestStories(t *testing.T) {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".txtar" {
 			return err
 		}
-		n++
+		if n++; testing.Short() && n%8 != 0 {
+			return nil // the race detector has nothing new to see in others
+		}
 		t.Run(strings.TrimPrefix(path, stories+"/"), func(t *testing.T) {
 			t.Parallel()
 			playFile(t, path, shipped)
