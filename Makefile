@@ -9,7 +9,7 @@ BENCH    ?= .
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-fleet bench-hook bench-mcp mutate soak release image docs stories tools proto
+.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-fleet scale bench-hook bench-mcp mutate soak release image docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,8 +49,12 @@ bench-precision: ## decisions with a megabyte of content seen, warm and cold, it
 
 # Eight PostgreSQL servers of Debian's packages on this machine, which it starts and stops.
 # With QUICK=1 it takes a minute or two and renews nothing.
-bench-fleet: ## whole decisions with a synchronous replica, on one, two and four databases; renews docs/evidence/fleet-bench.json
+bench-fleet: ## whole decisions with a synchronous replica, on one, two and four databases; renews docs/evidence/fleet-bench.json and all that scale does
 	@go -C bench/journal run . -seed $(SEED) -fleet $(if $(QUICK),-quick,-rounds 13 -json ../../docs/evidence/fleet-bench.json)
+	@$(if $(QUICK),:,$(MAKE) --no-print-directory scale)
+
+scale: ## simulate fleets from one to a million decisions a second by what bench-fleet measured; renews docs/evidence/scale.json, its picture, and the figures in docs/scale.md and docs/guide/capacity.md
+	@go -C bench run ./fleet
 
 # Built as released. The monitor it starts for the first call lives in a namespace of its own.
 bench-hook: ## one hook call beside starting an empty program, and the first call that starts the monitor; renews docs/evidence/hook.json

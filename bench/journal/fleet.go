@@ -47,8 +47,12 @@ type fleetFigures struct {
 	Sweep []sharded `json:"sweep"`
 	// Prebuilt are the same rows with nothing to decide.
 	Prebuilt []sharded `json:"prebuilt"`
-	// Shards are whole decisions with several databases, 64 in flight for each.
+	// Shards are whole decisions with several databases, 64 in flight for each: as
+	// fast as the machine lets all of them be.
 	Shards []sharded `json:"shards"`
+	// Paced are the same at the same rate for each database, which all of them
+	// together do not fill the machine with.
+	Paced  []sharded `json:"paced"`
 	Flush  flushTime `json:"flush"`
 	Stored stored    `json:"stored"`
 }
@@ -193,21 +197,18 @@ func (f *fleetRun) several(ctx context.Context) error {
 		l.length, l.meter = f.scale.length, &meter{pairs: f.machine.pairs[:n], database: database}
 		lanes = append(lanes, l)
 	}
-	for i := range 1 + f.scale.rounds {
-		if i == 1 { // the first round is not counted
-			for _, l := range lanes {
-				l.reset()
-			}
-		}
-		for _, k := range f.random.Perm(len(lanes)) {
-			if err := lanes[k].slice(ctx, perShard*shardCounts()[k]); err != nil {
-				return err
-			}
-		}
+	var err error
+	if f.found.Shards, err = f.rounds(ctx, lanes); err != nil {
+		return err
+	}
+	four := f.found.Shards[len(lanes)-1]
+	for i, n := range shardCounts() {
+		lanes[i].pace = ofTheMost * four.PerSecond * float64(n) / float64(four.Shards)
+	}
+	if f.found.Paced, err = f.rounds(ctx, lanes); err != nil {
+		return err
 	}
 	for i, n := range shardCounts() {
-		s := lanes[i].sum(n, perShard*n)
-		s.compare(lanes[i], lanes[0])
 		rows, err := lanes[i].kept(ctx) // it fails if a database has another's session
 		if err != nil {
 			return fmt.Errorf("%d databases: %w", n, err)
@@ -215,12 +216,41 @@ func (f *fleetRun) several(ctx context.Context) error {
 		if acks := lanes[i].acknowledged(); rows != acks {
 			return fmt.Errorf("%d databases: %d rows, but %d were acknowledged", n, rows, acks)
 		}
-		if s.Crossing != 0 {
-			return fmt.Errorf("%d databases: %d statements of transactions that cross them, want none", n, s.Crossing)
-		}
-		f.found.Shards = append(f.found.Shards, s)
 	}
 	return nil
+}
+
+// ofTheMost is how much of the rate that four databases reach here is asked of
+// them, when each has the same rate.
+const ofTheMost = 0.6
+
+// rounds lets those with one, two and four databases take turns.
+func (f *fleetRun) rounds(ctx context.Context, lanes []*lane) (found []sharded, err error) {
+	fmt.Fprintf(os.Stderr, "%v databases, %d in flight for each, paced %v\n", shardCounts(), perShard, lanes[0].pace > 0)
+	for i := range 1 + f.scale.rounds {
+		if i <= 1 { // the first round is not counted
+			for _, l := range lanes {
+				l.reset()
+			}
+		}
+		for _, k := range f.random.Perm(len(lanes)) {
+			if err := lanes[k].slice(ctx, perShard*shardCounts()[k]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i, n := range shardCounts() {
+		s := lanes[i].sum(n, perShard*n)
+		s.compare(lanes[i], lanes[0])
+		if s.Connections, err = lanes[i].meter.connections(ctx); err != nil {
+			return nil, err
+		}
+		if s.Crossing != 0 {
+			return nil, fmt.Errorf("%d databases: %d statements of transactions that cross them, want none", n, s.Crossing)
+		}
+		found = append(found, s)
+	}
+	return found, nil
 }
 
 // bare makes the table of bare INSERTs: one of a database of its own, with the

@@ -34,6 +34,8 @@ type sharded struct {
 	Received   float64            `json:"received_bytes"` // by the node
 	// Crossing are statements of transactions that cross databases, all of them.
 	Crossing int64 `json:"crossing_statements"`
+	// Connections are those of the node to the database that has most of them.
+	Connections int `json:"connections,omitempty"`
 
 	NodeOfOne   *ofOne `json:"node_cpu_of_one_shard,omitempty"`
 	ServerOfOne *ofOne `json:"server_cpu_of_one_shard,omitempty"`
@@ -157,12 +159,10 @@ const (
 // timeFlushes appends to a file and waits for the disk, time and again, while
 // nobody else writes.
 func timeFlushes(dir string) (t flushTime, err error) {
-	name := filepath.Join(dir, "flush")
-	f, err := os.Create(name)
+	f, err := os.Create(filepath.Join(dir, "flush")) // it goes with the folder
 	if err != nil {
 		return t, err
 	}
-	defer os.Remove(name)
 	defer f.Close()
 	data := make([]byte, flushBytes)
 	var times []time.Duration

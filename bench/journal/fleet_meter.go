@@ -25,10 +25,10 @@ func (u usage) minus(v usage) usage { return u.plus(v, -1) }
 
 // plus adds v so many times.
 func (u usage) plus(v usage, times int64) usage {
-	long := time.Duration(times)
+	longer := func(a, b time.Duration) time.Duration { return a + time.Duration(times*b.Nanoseconds()) }
 	sum := usage{
 		events: u.events + times*v.events,
-		node:   u.node + long*v.node, primary: u.primary + long*v.primary, replica: u.replica + long*v.replica,
+		node:   longer(u.node, v.node), primary: longer(u.primary, v.primary), replica: longer(u.replica, v.replica),
 		flushes: u.flushes + times*v.flushes, log: u.log + times*v.log,
 		sent: u.sent + times*v.sent, received: u.received + times*v.received,
 		calls: map[string]int64{},
@@ -84,6 +84,19 @@ func (m *meter) flushed(ctx context.Context) (sum int64, err error) {
 	return sum, nil
 }
 
+// connections is how many the node has to the database that has most of them. It
+// keeps those it once opened, so these are all it ever needed.
+func (m *meter) connections(ctx context.Context) (most int, err error) {
+	for _, p := range m.pairs {
+		var n int
+		if err := p.pool.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE usename = 'bench' AND datname = $1", m.database).Scan(&n); err != nil {
+			return 0, err
+		}
+		most = max(most, n)
+	}
+	return most, nil
+}
+
 // count adds what a server wrote and which statements it ran for one database.
 func (p *pair) count(ctx context.Context, database string, u *usage) error {
 	var at int64
@@ -128,6 +141,7 @@ func kindOf(query string) string {
 		{"INSERT INTO contents", callContent},
 		{"INSERT INTO artifacts", callAppend},
 		{"INSERT INTO facts", callAppend},
+		{`INSERT INTO "facts`, callAppend},
 		{`"facts"`, callAppend},
 		{"FROM artifacts a", callLookUp},
 		{"FROM contents", callLookUp},
@@ -217,9 +231,13 @@ func parseStat(line string) (parent int, own, ended time.Duration, ok bool) {
 
 // watch looks at what is used before a slice, and returns what looks afterwards.
 // Without a meter both do nothing.
-func (l *lane) watch(ctx context.Context) (after func(ctx context.Context, events int64, inflight int) error, err error) {
+func (l *lane) watch(ctx context.Context, inflight int) (after func(ctx context.Context, events int64) error, err error) {
 	if l.meter == nil {
-		return func(context.Context, int64, int) error { return nil }, nil
+		return func(context.Context, int64) error { return nil }, nil
+	}
+	// What a node looks at after a pause, it has looked at before the slice.
+	if _, err := l.rinse(ctx, min(inflight, bareConnections)); err != nil {
+		return nil, err
 	}
 	flushed, err := l.meter.flushed(ctx)
 	if err != nil {
@@ -229,7 +247,7 @@ func (l *lane) watch(ctx context.Context) (after func(ctx context.Context, event
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, events int64, inflight int) error {
+	return func(ctx context.Context, events int64) error {
 		now, err := l.meter.read(ctx)
 		if err != nil {
 			return err
@@ -244,7 +262,7 @@ func (l *lane) watch(ctx context.Context) (after func(ctx context.Context, event
 			return err
 		}
 		end, err := l.meter.flushed(ctx)
-		u.flushes = max(0, end-flushed-rinsed)
+		u.flushes = max(0, end-flushed-rinsed) // those of the first rinse are told late
 		l.used = append(l.used, u)
 		return err
 	}, nil

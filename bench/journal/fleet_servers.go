@@ -154,7 +154,7 @@ func execAll(ctx context.Context, dsn string, statements ...string) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	for _, sql := range statements {
 		if _, err := c.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return fmt.Errorf("%s: %w", sql, err)
@@ -224,7 +224,7 @@ func countRows(ctx context.Context, r postgresjournal.Range) (rows, foreign int6
 	if err != nil {
 		return 0, 0, err
 	}
-	defer c.Close(ctx)
+	defer func() { _ = c.Close(ctx) }()
 	const sql = `SELECT count(*), count(*) FILTER (WHERE floodmark.shard_of(tenant, session) NOT BETWEEN $1 AND $2) FROM floodmark.facts`
 	err = c.QueryRow(ctx, sql, r.First, r.Last).Scan(&rows, &foreign)
 	return rows, foreign, errors.Join(err)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -61,6 +62,8 @@ type lane struct {
 	used  []usage
 	// length is how long a slice is; sliceTime if nothing is said.
 	length time.Duration
+	// pace is how many events a second may begin; 0 for as many as can.
+	pace float64
 }
 
 func newLane(name string, c contender, sessions int) *lane {
@@ -107,17 +110,19 @@ func (l *lane) slice(ctx context.Context, inflight int) error {
 		return err
 	}
 	runtime.GC() // nobody pays for the garbage of another
-	watched, err := l.watch(ctx)
+	watched, err := l.watch(ctx, inflight)
 	if err != nil {
 		return err
 	}
 	length := cmp.Or(l.length, sliceTime)
 	before, used, began := len(l.times), cpuTime(), time.Now()
+	turn := l.turns(began)
 	var workers sync.WaitGroup
 	failed := make(chan error, inflight)
 	for range inflight {
 		workers.Go(func() {
 			for time.Since(began) < length {
+				turn()
 				s := l.next()
 				start := time.Now()
 				if err := l.one(ctx, s); errors.Is(err, errSpent) {
@@ -138,7 +143,7 @@ func (l *lane) slice(ctx context.Context, inflight int) error {
 		return err
 	}
 	events := len(l.times) - before
-	if err := watched(ctx, int64(events), inflight); err != nil {
+	if err := watched(ctx, int64(events)); err != nil {
 		return err
 	}
 	after, err := l.counted(ctx, true)
@@ -147,6 +152,17 @@ func (l *lane) slice(ctx context.Context, inflight int) error {
 	l.events += int64(events)
 	l.flushed += after - flushed
 	return err
+}
+
+// turns returns what waits for one's turn.
+func (l *lane) turns(began time.Time) func() {
+	if l.pace <= 0 {
+		return func() {}
+	}
+	var begun atomic.Int64
+	return func() {
+		time.Sleep(time.Until(began.Add(time.Duration(float64(begun.Add(1)) / l.pace * float64(time.Second)))))
+	}
 }
 
 // counted is how often the disk was waited for, unless a meter counts that.
