@@ -27,6 +27,10 @@ var (
 	wakeWatch   = flag.Duration("watch", 2*time.Second, "how long it is counted how often those who wait look")
 	fleetCalm   = flag.Duration("calm", 2*time.Second, "between what happens in a drill")
 
+	// Laptops that join a fleet need PostgreSQL.
+	laptops   = flag.Int("laptops", 0, "how many laptops join a fleet")
+	laptopsIn = flag.Duration("laptops-pause", 2*time.Second, "between what happens to them")
+
 	seed     = flag.Uint64("seed", 1, "chooses what happens when")
 	evidence = flag.String("evidence", "", "write what was measured into this `FOLDER`")
 )
