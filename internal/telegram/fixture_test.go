@@ -201,7 +201,7 @@ func (d *desk) told(t *testing.T, press string) bottest.Reply {
 // until waits for something to be so.
 func (d *desk) until(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if d.server.Wait(ctx, so) != nil {
 		t.Fatalf("waited in vain for %s; problems: %q; messages: %s", what, d.bot.Problems(), texts(d.server))
