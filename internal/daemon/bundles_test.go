@@ -175,7 +175,10 @@ func (b *bundled) acts(kind string, parts ...string) {
 // Status says so before and after.
 func TestAnExpiredBundleIsStrict(t *testing.T) {
 	b := newBundled(t)
-	b.publish(1, firstRules)
+	longer := sealed(t, 1, firstRules, func(c *bundle.Bundle) { c.ValidUntil = c.Made.Add(90 * 24 * time.Hour) })
+	if _, err := b.author.PublishBundle(t.Context(), &wire.PublishBundleRequest{Sealed: longer}); err != nil {
+		t.Fatal(err)
+	}
 	b.roll(1, bundle.Everybody)
 	b.publish(2, secondRules)
 	b.roll(2, bundle.Everybody)
@@ -314,10 +317,18 @@ func TestNobodyIsLedBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	own.refreshAll(t.Context())
-	own.store = &bundle.Memory{}
-	own.refreshAll(t.Context())
-	if r, err := own.rules("acme", "s"); err != nil || r.Policy.Hash() != hashOf(t, firstRules) {
-		t.Errorf("an empty store is believed: %v", err)
+	low := &bundle.Memory{}
+	for v := range uint64(9) {
+		if err := errors.Join(low.Publish(t.Context(), sealed(t, v+1, secondRules)), low.Roll(t.Context(), bundletest.Rollout("acme", v+1, 1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, store := range map[string]bundle.Store{"an empty store": &bundle.Memory{}, "a floor that sank": low} {
+		own.store = store
+		own.refreshAll(t.Context())
+		if r, err := own.rules("acme", "s"); err != nil || r.Policy.Hash() != hashOf(t, firstRules) {
+			t.Errorf("%s is believed: %v", name, err)
+		}
 	}
 	b.ahead.Store(int64(bundleStale + time.Second))
 	if r, err := own.rules("acme", "s"); err == nil || r.Policy.Hash() != hashOf(t, strictRules) {
