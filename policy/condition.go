@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -23,6 +24,8 @@ const (
 	maxCost      = 100_000
 	maxNesting   = 64
 	maxRegex     = 2000 // instructions of a compiled pattern
+	// maxPatterns bounds those of all patterns of a policy: each is compiled and kept.
+	maxPatterns = 50_000
 )
 
 // A truth is the outcome of a condition. CEL knows a third one, the error.
@@ -59,7 +62,10 @@ func (c *condition) blind(q *Question) bool {
 
 // conditions compiles CEL. Building the environment is slow, so that it is
 // built once, and only if a policy has a CEL rule.
-type conditions struct{ env *cel.Env }
+type conditions struct {
+	env      *cel.Env
+	patterns int // how large those are that were read, as maxPatterns counts
+}
 
 func (cs *conditions) environment() *cel.Env {
 	if cs.env != nil {
@@ -131,7 +137,17 @@ func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
 	if n.Kind == yaml.MappingNode {
 		return shortForm(n), true
 	}
+	if cs.patterns > maxPatterns {
+		return condition{}, false // it was said, and the rest would take long to read
+	}
 	e := cs.environment()
+	if parsed, issues := e.Parse(n.Value); issues.Err() == nil { // what is wrong is told below
+		cs.patterns += patternsOf(parsed.NativeRep())
+	}
+	if cs.patterns > maxPatterns {
+		r.fault(n, "condition", "the patterns of this policy are too large together", "write fewer, or repeat less in them, as in {10}")
+		return condition{}, false
+	}
 	checked, issues := e.Compile(n.Value)
 	if issues.Err() != nil {
 		r.celProblems(n, issues.Errors())
@@ -217,6 +233,29 @@ func mentions(a *ast.AST) condition {
 		}
 	}))
 	return c
+}
+
+// patternsOf is how many instructions the patterns have that a condition names.
+func patternsOf(a *ast.AST) (size int) {
+	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" {
+			return
+		}
+		args := e.AsCall().Args()
+		if len(args) == 0 {
+			return
+		}
+		text, ok := constantText(args[len(args)-1])
+		if !ok {
+			return
+		}
+		if parsed, err := syntax.Parse(text, syntax.Perl); err == nil {
+			if program, err := syntax.Compile(parsed.Simplify()); err == nil {
+				size += len(program.Inst)
+			}
+		}
+	}))
+	return size
 }
 
 // valuesOf returns the arguments whose values a condition looks at. One that

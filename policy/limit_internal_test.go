@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Each limit holds at its number and refuses one beyond.
@@ -64,6 +65,33 @@ func TestNearest(t *testing.T) {
 	} {
 		if near, _ := nearest(got, policyShape().only(inUser).names()); near != want {
 			t.Errorf("%q: %q, want %q", got, near, want)
+		}
+	}
+}
+
+// Patterns that are too large together are refused before they are compiled: a
+// policy may come from an author who means harm to whoever shares the node.
+func TestPatternsAreBoundedTogether(t *testing.T) {
+	rules := func(n, each int, also string) string {
+		var b strings.Builder
+		b.WriteString("version: 1\nrules:\n")
+		for i := range n {
+			when := strings.Repeat(`call.tool.matches("(a{10}){95}") || `, each) + also
+			fmt.Fprintf(&b, "  - {name: r%d, when: '%s', action: {verdict: restrict}}\n", i, when)
+		}
+		return b.String()
+	}
+	if p, problems := Load(Layer{Name: "p", Data: []byte(rules(40, 1, "false"))}); p == nil {
+		t.Errorf("forty large patterns: %v", problems)
+	}
+	for what, text := range map[string]string{"good": rules(900, 14, "false"), "bad": rules(900, 14, `call.tool.matches("(")`)} {
+		began := time.Now()
+		p, problems := Load(Layer{Name: "p", Data: []byte(text)})
+		if p != nil || !strings.Contains(problems.Error(), "too large together") {
+			t.Errorf("%s: %d bytes of patterns were taken", what, len(text))
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s: it took %s to refuse them", what, took)
 		}
 	}
 }
