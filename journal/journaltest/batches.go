@@ -114,6 +114,7 @@ func contentsRefused(t *testing.T, j journal.Journal) {
 }
 
 func limits(t *testing.T, j journal.Journal) {
+	large(t)
 	long := NewChain(strings.Repeat("t", journal.MaxTenantBytes), strings.Repeat("s", journal.MaxSessionBytes))
 	appendAll(t, j, long.Next(t, "a long name"))
 	long.Verify(t, j)

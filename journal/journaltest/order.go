@@ -121,6 +121,15 @@ func rounds() int {
 	return 100
 }
 
+// large skips what one goroutine does with many megabytes: the race detector takes
+// minutes for it and has nothing to see.
+func large(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("many megabytes: not in short mode")
+	}
+}
+
 func oneWinner(t *testing.T, j journal.Journal) {
 	c := NewChain("", "s1")
 	for round := range rounds() {

@@ -31,6 +31,7 @@ func readBack(t *testing.T, j journal.Journal) {
 }
 
 func readLong(t *testing.T, j journal.Journal) {
+	large(t)
 	c := NewChain("", "long")
 	for i := range 30 {
 		texts := make([]string, 97)
