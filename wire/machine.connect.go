@@ -47,6 +47,8 @@ const (
 	// MachineServiceFetchBundleProcedure is the fully-qualified name of the MachineService's
 	// FetchBundle RPC.
 	MachineServiceFetchBundleProcedure = "/floodmark.v1.MachineService/FetchBundle"
+	// MachineServiceAskFleetProcedure is the fully-qualified name of the MachineService's AskFleet RPC.
+	MachineServiceAskFleetProcedure = "/floodmark.v1.MachineService/AskFleet"
 	// MachineServiceLeaveFleetProcedure is the fully-qualified name of the MachineService's LeaveFleet
 	// RPC.
 	MachineServiceLeaveFleetProcedure = "/floodmark.v1.MachineService/LeaveFleet"
@@ -71,6 +73,9 @@ type MachineServiceClient interface {
 	Upload(context.Context, *UploadRequest) (*UploadResponse, error)
 	// FetchBundle gives a machine the rules that are meant for it.
 	FetchBundle(context.Context, *FetchBundleRequest) (*FetchBundleResponse, error)
+	// AskFleet shows the fleet the questions that are open on the calling machine,
+	// in place of those it showed before, and brings the answers of people there.
+	AskFleet(context.Context, *AskFleetRequest) (*AskFleetResponse, error)
 	// LeaveFleet ends the calling machine's membership. Its token ends with it.
 	LeaveFleet(context.Context, *LeaveFleetRequest) (*LeaveFleetResponse, error)
 	// ListMachines lists the machines, the last one heard of first.
@@ -120,6 +125,12 @@ func NewMachineServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(machineServiceMethods.ByName("FetchBundle")),
 			connect.WithClientOptions(opts...),
 		),
+		askFleet: connect.NewClient[AskFleetRequest, AskFleetResponse](
+			httpClient,
+			baseURL+MachineServiceAskFleetProcedure,
+			connect.WithSchema(machineServiceMethods.ByName("AskFleet")),
+			connect.WithClientOptions(opts...),
+		),
 		leaveFleet: connect.NewClient[LeaveFleetRequest, LeaveFleetResponse](
 			httpClient,
 			baseURL+MachineServiceLeaveFleetProcedure,
@@ -148,6 +159,7 @@ type machineServiceClient struct {
 	mirrored      *connect.Client[MirroredRequest, MirroredResponse]
 	upload        *connect.Client[UploadRequest, UploadResponse]
 	fetchBundle   *connect.Client[FetchBundleRequest, FetchBundleResponse]
+	askFleet      *connect.Client[AskFleetRequest, AskFleetResponse]
 	leaveFleet    *connect.Client[LeaveFleetRequest, LeaveFleetResponse]
 	listMachines  *connect.Client[ListMachinesRequest, ListMachinesResponse]
 	revokeMachine *connect.Client[RevokeMachineRequest, RevokeMachineResponse]
@@ -198,6 +210,15 @@ func (c *machineServiceClient) FetchBundle(ctx context.Context, req *FetchBundle
 	return nil, err
 }
 
+// AskFleet calls floodmark.v1.MachineService.AskFleet.
+func (c *machineServiceClient) AskFleet(ctx context.Context, req *AskFleetRequest) (*AskFleetResponse, error) {
+	response, err := c.askFleet.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // LeaveFleet calls floodmark.v1.MachineService.LeaveFleet.
 func (c *machineServiceClient) LeaveFleet(ctx context.Context, req *LeaveFleetRequest) (*LeaveFleetResponse, error) {
 	response, err := c.leaveFleet.CallUnary(ctx, connect.NewRequest(req))
@@ -238,6 +259,9 @@ type MachineServiceHandler interface {
 	Upload(context.Context, *UploadRequest) (*UploadResponse, error)
 	// FetchBundle gives a machine the rules that are meant for it.
 	FetchBundle(context.Context, *FetchBundleRequest) (*FetchBundleResponse, error)
+	// AskFleet shows the fleet the questions that are open on the calling machine,
+	// in place of those it showed before, and brings the answers of people there.
+	AskFleet(context.Context, *AskFleetRequest) (*AskFleetResponse, error)
 	// LeaveFleet ends the calling machine's membership. Its token ends with it.
 	LeaveFleet(context.Context, *LeaveFleetRequest) (*LeaveFleetResponse, error)
 	// ListMachines lists the machines, the last one heard of first.
@@ -283,6 +307,12 @@ func NewMachineServiceHandler(svc MachineServiceHandler, opts ...connect.Handler
 		connect.WithSchema(machineServiceMethods.ByName("FetchBundle")),
 		connect.WithHandlerOptions(opts...),
 	)
+	machineServiceAskFleetHandler := connect.NewUnaryHandlerSimple(
+		MachineServiceAskFleetProcedure,
+		svc.AskFleet,
+		connect.WithSchema(machineServiceMethods.ByName("AskFleet")),
+		connect.WithHandlerOptions(opts...),
+	)
 	machineServiceLeaveFleetHandler := connect.NewUnaryHandlerSimple(
 		MachineServiceLeaveFleetProcedure,
 		svc.LeaveFleet,
@@ -313,6 +343,8 @@ func NewMachineServiceHandler(svc MachineServiceHandler, opts ...connect.Handler
 			machineServiceUploadHandler.ServeHTTP(w, r)
 		case MachineServiceFetchBundleProcedure:
 			machineServiceFetchBundleHandler.ServeHTTP(w, r)
+		case MachineServiceAskFleetProcedure:
+			machineServiceAskFleetHandler.ServeHTTP(w, r)
 		case MachineServiceLeaveFleetProcedure:
 			machineServiceLeaveFleetHandler.ServeHTTP(w, r)
 		case MachineServiceListMachinesProcedure:
@@ -346,6 +378,10 @@ func (UnimplementedMachineServiceHandler) Upload(context.Context, *UploadRequest
 
 func (UnimplementedMachineServiceHandler) FetchBundle(context.Context, *FetchBundleRequest) (*FetchBundleResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.MachineService.FetchBundle is not implemented"))
+}
+
+func (UnimplementedMachineServiceHandler) AskFleet(context.Context, *AskFleetRequest) (*AskFleetResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.MachineService.AskFleet is not implemented"))
 }
 
 func (UnimplementedMachineServiceHandler) LeaveFleet(context.Context, *LeaveFleetRequest) (*LeaveFleetResponse, error) {

@@ -1217,11 +1217,214 @@ func (*RevokeMachineResponse) Descriptor() ([]byte, []int) {
 	return file_floodmark_v1_machine_proto_rawDescGZIP(), []int{19}
 }
 
+// The questions that are open on a machine.
+type AskFleetRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The questions, without codes. At most 64 are shown.
+	Questions     []*Question `protobuf:"bytes,1,rep,name=questions,proto3" json:"questions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskFleetRequest) Reset() {
+	*x = AskFleetRequest{}
+	mi := &file_floodmark_v1_machine_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskFleetRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskFleetRequest) ProtoMessage() {}
+
+func (x *AskFleetRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_machine_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskFleetRequest.ProtoReflect.Descriptor instead.
+func (*AskFleetRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_machine_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *AskFleetRequest) GetQuestions() []*Question {
+	if x != nil {
+		return x.Questions
+	}
+	return nil
+}
+
+// What people of the fleet answered.
+type AskFleetResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Their answers to questions of this machine, of the last minutes. Some may have
+	// been brought before.
+	Answers       []*FleetAnswer `protobuf:"bytes,1,rep,name=answers,proto3" json:"answers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskFleetResponse) Reset() {
+	*x = AskFleetResponse{}
+	mi := &file_floodmark_v1_machine_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskFleetResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskFleetResponse) ProtoMessage() {}
+
+func (x *AskFleetResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_machine_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskFleetResponse.ProtoReflect.Descriptor instead.
+func (*AskFleetResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_machine_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *AskFleetResponse) GetAnswers() []*FleetAnswer {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
+}
+
+// One answer to a question of a machine. The machine takes it like any other: the
+// first answer counts, and nothing beyond what the question offered.
+type FleetAnswer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question.
+	Ticket string `protobuf:"bytes,1,opt,name=ticket,proto3" json:"ticket,omitempty"`
+	// The session it was asked in.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// `approve` or `deny`.
+	Verb string `protobuf:"bytes,3,opt,name=verb,proto3" json:"verb,omitempty"`
+	// How many calls the person was shown.
+	Calls int32 `protobuf:"varint,4,opt,name=calls,proto3" json:"calls,omitempty"`
+	// Only calls of this tool; empty means every call shown.
+	Tool string `protobuf:"bytes,5,opt,name=tool,proto3" json:"tool,omitempty"`
+	// Which of the offers is taken, from 1; 0 takes the narrowest.
+	Offer int32 `protobuf:"varint,6,opt,name=offer,proto3" json:"offer,omitempty"`
+	// What was picked or typed, where the question has a pick.
+	Picked string `protobuf:"bytes,7,opt,name=picked,proto3" json:"picked,omitempty"`
+	// Who answered, as the fleet calls them.
+	By            string `protobuf:"bytes,8,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FleetAnswer) Reset() {
+	*x = FleetAnswer{}
+	mi := &file_floodmark_v1_machine_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FleetAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FleetAnswer) ProtoMessage() {}
+
+func (x *FleetAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_machine_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FleetAnswer.ProtoReflect.Descriptor instead.
+func (*FleetAnswer) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_machine_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *FleetAnswer) GetTicket() string {
+	if x != nil {
+		return x.Ticket
+	}
+	return ""
+}
+
+func (x *FleetAnswer) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *FleetAnswer) GetVerb() string {
+	if x != nil {
+		return x.Verb
+	}
+	return ""
+}
+
+func (x *FleetAnswer) GetCalls() int32 {
+	if x != nil {
+		return x.Calls
+	}
+	return 0
+}
+
+func (x *FleetAnswer) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *FleetAnswer) GetOffer() int32 {
+	if x != nil {
+		return x.Offer
+	}
+	return 0
+}
+
+func (x *FleetAnswer) GetPicked() string {
+	if x != nil {
+		return x.Picked
+	}
+	return ""
+}
+
+func (x *FleetAnswer) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 var File_floodmark_v1_machine_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_machine_proto_rawDesc = "" +
 	"\n" +
-	"\x1afloodmark/v1/machine.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"C\n" +
+	"\x1afloodmark/v1/machine.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/state.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"C\n" +
 	"\fEnrolRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1f\n" +
 	"\vjournal_key\x18\x02 \x01(\tR\n" +
@@ -1296,13 +1499,27 @@ const file_floodmark_v1_machine_proto_rawDesc = "" +
 	"\x05forks\x18\v \x01(\x03R\x05forks\"0\n" +
 	"\x14RevokeMachineRequest\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\"\x17\n" +
-	"\x15RevokeMachineResponse2\xf3\x05\n" +
+	"\x15RevokeMachineResponse\"G\n" +
+	"\x0fAskFleetRequest\x124\n" +
+	"\tquestions\x18\x01 \x03(\v2\x16.floodmark.v1.QuestionR\tquestions\"G\n" +
+	"\x10AskFleetResponse\x123\n" +
+	"\aanswers\x18\x01 \x03(\v2\x19.floodmark.v1.FleetAnswerR\aanswers\"\xbb\x01\n" +
+	"\vFleetAnswer\x12\x16\n" +
+	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
+	"\asession\x18\x02 \x01(\tR\asession\x12\x12\n" +
+	"\x04verb\x18\x03 \x01(\tR\x04verb\x12\x14\n" +
+	"\x05calls\x18\x04 \x01(\x05R\x05calls\x12\x12\n" +
+	"\x04tool\x18\x05 \x01(\tR\x04tool\x12\x14\n" +
+	"\x05offer\x18\x06 \x01(\x05R\x05offer\x12\x16\n" +
+	"\x06picked\x18\a \x01(\tR\x06picked\x12\x0e\n" +
+	"\x02by\x18\b \x01(\tR\x02by2\xcb\x06\n" +
 	"\x0eMachineService\x12K\n" +
 	"\x05Enrol\x12\x1a.floodmark.v1.EnrolRequest\x1a\x1b.floodmark.v1.EnrolResponse\"\t\xba\xdb\x18\x05enrol\x12e\n" +
 	"\rReportMachine\x12\".floodmark.v1.ReportMachineRequest\x1a#.floodmark.v1.ReportMachineResponse\"\v\xba\xdb\x18\amachine\x12V\n" +
 	"\bMirrored\x12\x1d.floodmark.v1.MirroredRequest\x1a\x1e.floodmark.v1.MirroredResponse\"\v\xba\xdb\x18\amachine\x12P\n" +
 	"\x06Upload\x12\x1b.floodmark.v1.UploadRequest\x1a\x1c.floodmark.v1.UploadResponse\"\v\xba\xdb\x18\amachine\x12_\n" +
-	"\vFetchBundle\x12 .floodmark.v1.FetchBundleRequest\x1a!.floodmark.v1.FetchBundleResponse\"\v\xba\xdb\x18\amachine\x12\\\n" +
+	"\vFetchBundle\x12 .floodmark.v1.FetchBundleRequest\x1a!.floodmark.v1.FetchBundleResponse\"\v\xba\xdb\x18\amachine\x12V\n" +
+	"\bAskFleet\x12\x1d.floodmark.v1.AskFleetRequest\x1a\x1e.floodmark.v1.AskFleetResponse\"\v\xba\xdb\x18\amachine\x12\\\n" +
 	"\n" +
 	"LeaveFleet\x12\x1f.floodmark.v1.LeaveFleetRequest\x1a .floodmark.v1.LeaveFleetResponse\"\v\xba\xdb\x18\amachine\x12_\n" +
 	"\fListMachines\x12!.floodmark.v1.ListMachinesRequest\x1a\".floodmark.v1.ListMachinesResponse\"\b\xba\xdb\x18\x04view\x12c\n" +
@@ -1320,7 +1537,7 @@ func file_floodmark_v1_machine_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_machine_proto_rawDescData
 }
 
-var file_floodmark_v1_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_floodmark_v1_machine_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_floodmark_v1_machine_proto_goTypes = []any{
 	(*EnrolRequest)(nil),          // 0: floodmark.v1.EnrolRequest
 	(*EnrolResponse)(nil),         // 1: floodmark.v1.EnrolResponse
@@ -1342,7 +1559,11 @@ var file_floodmark_v1_machine_proto_goTypes = []any{
 	(*MachineStatus)(nil),         // 17: floodmark.v1.MachineStatus
 	(*RevokeMachineRequest)(nil),  // 18: floodmark.v1.RevokeMachineRequest
 	(*RevokeMachineResponse)(nil), // 19: floodmark.v1.RevokeMachineResponse
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*AskFleetRequest)(nil),       // 20: floodmark.v1.AskFleetRequest
+	(*AskFleetResponse)(nil),      // 21: floodmark.v1.AskFleetResponse
+	(*FleetAnswer)(nil),           // 22: floodmark.v1.FleetAnswer
+	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
+	(*Question)(nil),              // 24: floodmark.v1.Question
 }
 var file_floodmark_v1_machine_proto_depIdxs = []int32{
 	3,  // 0: floodmark.v1.ReportMachineRequest.agents:type_name -> floodmark.v1.MachineAgent
@@ -1351,30 +1572,34 @@ var file_floodmark_v1_machine_proto_depIdxs = []int32{
 	9,  // 3: floodmark.v1.UploadRequest.entries:type_name -> floodmark.v1.MirrorEntry
 	7,  // 4: floodmark.v1.UploadResponse.head:type_name -> floodmark.v1.MirrorHead
 	17, // 5: floodmark.v1.ListMachinesResponse.machines:type_name -> floodmark.v1.MachineStatus
-	20, // 6: floodmark.v1.MachineStatus.enrolled:type_name -> google.protobuf.Timestamp
-	20, // 7: floodmark.v1.MachineStatus.seen:type_name -> google.protobuf.Timestamp
+	23, // 6: floodmark.v1.MachineStatus.enrolled:type_name -> google.protobuf.Timestamp
+	23, // 7: floodmark.v1.MachineStatus.seen:type_name -> google.protobuf.Timestamp
 	2,  // 8: floodmark.v1.MachineStatus.report:type_name -> floodmark.v1.ReportMachineRequest
-	0,  // 9: floodmark.v1.MachineService.Enrol:input_type -> floodmark.v1.EnrolRequest
-	2,  // 10: floodmark.v1.MachineService.ReportMachine:input_type -> floodmark.v1.ReportMachineRequest
-	5,  // 11: floodmark.v1.MachineService.Mirrored:input_type -> floodmark.v1.MirroredRequest
-	8,  // 12: floodmark.v1.MachineService.Upload:input_type -> floodmark.v1.UploadRequest
-	11, // 13: floodmark.v1.MachineService.FetchBundle:input_type -> floodmark.v1.FetchBundleRequest
-	13, // 14: floodmark.v1.MachineService.LeaveFleet:input_type -> floodmark.v1.LeaveFleetRequest
-	15, // 15: floodmark.v1.MachineService.ListMachines:input_type -> floodmark.v1.ListMachinesRequest
-	18, // 16: floodmark.v1.MachineService.RevokeMachine:input_type -> floodmark.v1.RevokeMachineRequest
-	1,  // 17: floodmark.v1.MachineService.Enrol:output_type -> floodmark.v1.EnrolResponse
-	4,  // 18: floodmark.v1.MachineService.ReportMachine:output_type -> floodmark.v1.ReportMachineResponse
-	6,  // 19: floodmark.v1.MachineService.Mirrored:output_type -> floodmark.v1.MirroredResponse
-	10, // 20: floodmark.v1.MachineService.Upload:output_type -> floodmark.v1.UploadResponse
-	12, // 21: floodmark.v1.MachineService.FetchBundle:output_type -> floodmark.v1.FetchBundleResponse
-	14, // 22: floodmark.v1.MachineService.LeaveFleet:output_type -> floodmark.v1.LeaveFleetResponse
-	16, // 23: floodmark.v1.MachineService.ListMachines:output_type -> floodmark.v1.ListMachinesResponse
-	19, // 24: floodmark.v1.MachineService.RevokeMachine:output_type -> floodmark.v1.RevokeMachineResponse
-	17, // [17:25] is the sub-list for method output_type
-	9,  // [9:17] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	24, // 9: floodmark.v1.AskFleetRequest.questions:type_name -> floodmark.v1.Question
+	22, // 10: floodmark.v1.AskFleetResponse.answers:type_name -> floodmark.v1.FleetAnswer
+	0,  // 11: floodmark.v1.MachineService.Enrol:input_type -> floodmark.v1.EnrolRequest
+	2,  // 12: floodmark.v1.MachineService.ReportMachine:input_type -> floodmark.v1.ReportMachineRequest
+	5,  // 13: floodmark.v1.MachineService.Mirrored:input_type -> floodmark.v1.MirroredRequest
+	8,  // 14: floodmark.v1.MachineService.Upload:input_type -> floodmark.v1.UploadRequest
+	11, // 15: floodmark.v1.MachineService.FetchBundle:input_type -> floodmark.v1.FetchBundleRequest
+	20, // 16: floodmark.v1.MachineService.AskFleet:input_type -> floodmark.v1.AskFleetRequest
+	13, // 17: floodmark.v1.MachineService.LeaveFleet:input_type -> floodmark.v1.LeaveFleetRequest
+	15, // 18: floodmark.v1.MachineService.ListMachines:input_type -> floodmark.v1.ListMachinesRequest
+	18, // 19: floodmark.v1.MachineService.RevokeMachine:input_type -> floodmark.v1.RevokeMachineRequest
+	1,  // 20: floodmark.v1.MachineService.Enrol:output_type -> floodmark.v1.EnrolResponse
+	4,  // 21: floodmark.v1.MachineService.ReportMachine:output_type -> floodmark.v1.ReportMachineResponse
+	6,  // 22: floodmark.v1.MachineService.Mirrored:output_type -> floodmark.v1.MirroredResponse
+	10, // 23: floodmark.v1.MachineService.Upload:output_type -> floodmark.v1.UploadResponse
+	12, // 24: floodmark.v1.MachineService.FetchBundle:output_type -> floodmark.v1.FetchBundleResponse
+	21, // 25: floodmark.v1.MachineService.AskFleet:output_type -> floodmark.v1.AskFleetResponse
+	14, // 26: floodmark.v1.MachineService.LeaveFleet:output_type -> floodmark.v1.LeaveFleetResponse
+	16, // 27: floodmark.v1.MachineService.ListMachines:output_type -> floodmark.v1.ListMachinesResponse
+	19, // 28: floodmark.v1.MachineService.RevokeMachine:output_type -> floodmark.v1.RevokeMachineResponse
+	20, // [20:29] is the sub-list for method output_type
+	11, // [11:20] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_machine_proto_init() }
@@ -1382,6 +1607,7 @@ func file_floodmark_v1_machine_proto_init() {
 	if File_floodmark_v1_machine_proto != nil {
 		return
 	}
+	file_floodmark_v1_state_proto_init()
 	file_floodmark_v1_words_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1389,7 +1615,7 @@ func file_floodmark_v1_machine_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_machine_proto_rawDesc), len(file_floodmark_v1_machine_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

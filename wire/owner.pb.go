@@ -245,7 +245,9 @@ type JoinRequest struct {
 	// What proves that this laptop may join. It is used once and not kept.
 	Credential string `protobuf:"bytes,3,opt,name=credential,proto3" json:"credential,omitempty"`
 	// What people call this machine.
-	Name          string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	// Do not show this laptop's questions to people of the fleet.
+	NoAsking      bool `protobuf:"varint,5,opt,name=no_asking,json=noAsking,proto3" json:"no_asking,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -306,6 +308,13 @@ func (x *JoinRequest) GetName() string {
 		return x.Name
 	}
 	return ""
+}
+
+func (x *JoinRequest) GetNoAsking() bool {
+	if x != nil {
+		return x.NoAsking
+	}
+	return false
 }
 
 // Says which machine this is now.
@@ -3195,14 +3204,15 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x06tenant\x18\f \x01(\tR\x06tenant\x12+\n" +
 	"\x06pauses\x18\r \x03(\v2\x13.floodmark.v1.PauseR\x06pauses\x12\x14\n" +
 	"\x05quiet\x18\x0e \x01(\tR\x05quiet\x12\x14\n" +
-	"\x05fleet\x18\x11 \x01(\tR\x05fleet\"q\n" +
+	"\x05fleet\x18\x11 \x01(\tR\x05fleet\"\x8e\x01\n" +
 	"\vJoinRequest\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1c\n" +
 	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x1e\n" +
 	"\n" +
 	"credential\x18\x03 \x01(\tR\n" +
 	"credential\x12\x12\n" +
-	"\x04name\x18\x04 \x01(\tR\x04name\">\n" +
+	"\x04name\x18\x04 \x01(\tR\x04name\x12\x1b\n" +
+	"\tno_asking\x18\x05 \x01(\bR\bnoAsking\">\n" +
 	"\fJoinResponse\x12\x18\n" +
 	"\amachine\x18\x01 \x01(\tR\amachine\x12\x14\n" +
 	"\x05fleet\x18\x02 \x01(\tR\x05fleet\"\x0e\n" +

@@ -22,6 +22,7 @@ import (
 type joinFlags struct {
 	place
 	token, ca, name string
+	noAsking        bool
 }
 
 func newJoin(c *console) *cobra.Command {
@@ -35,6 +36,8 @@ then on it
   - uploads its journal to the fleet, entry by entry: also what was written before,
     and also the messages you typed, in clear;
   - tells which agents are here, their versions and what is not covered;
+  - shows its open questions to people of the fleet who may answer them; you can
+    answer as before, and the first answer counts (--no-asking keeps them here);
   - is judged by the rules the fleet signed for it, where it has any: they take the
     place of your own policy, of which only what tightens still counts. A bundle
     of rules ends at a time of its own; a laptop that has not reached the fleet
@@ -53,6 +56,7 @@ kept; the laptop gets a token of its own, in a file that is yours alone.
 	}
 	addPlace(cmd, &f.place)
 	cmd.Flags().StringVar(&f.token, "token", "", "the `FILE` with a token to enrol (- for standard input), instead of logging in")
+	cmd.Flags().BoolVar(&f.noAsking, "no-asking", false, "do not show this laptop's questions to people of the fleet")
 	cmd.Flags().StringVar(&f.ca, "ca", "", "the `FILE` with whoever signs the fleet's certificate, if this machine does not trust it")
 	cmd.Flags().StringVar(&f.name, "name", "", "what people call this machine there: a `NAME` instead of the host's")
 	return cmd
@@ -62,7 +66,7 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 	if err := fleetlink.CheckURL(address); err != nil {
 		return refuse("", "%q: %s", shorten(address), err)
 	}
-	q := &wire.JoinRequest{Url: address, Name: f.name}
+	q := &wire.JoinRequest{Url: address, Name: f.name, NoAsking: f.noAsking}
 	if f.ca != "" {
 		data, err := c.read(f.ca)
 		if err != nil {

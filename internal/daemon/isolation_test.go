@@ -22,6 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
@@ -279,6 +280,10 @@ func (f *fleet) plantMachine() string {
 	id, text := f.machine("acme", "laptop-"+hiddenCanary)
 	laptop := wire.NewMachineServiceClient(f.web, f.base, connect.WithInterceptors(bearerOf(text)))
 	if _, err := laptop.ReportMachine(f.t.Context(), &wire.ReportMachineRequest{Version: hiddenCanary}); err != nil {
+		f.t.Fatal(err)
+	}
+	asks := &wire.Question{Ticket: "t-" + hiddenCanary, Session: hiddenCanary, Expires: timestamppb.New(time.Now().Add(time.Hour)), Calls: []*wire.AskedCall{{Line: hiddenCanary, Card: []string{hiddenCanary}}}}
+	if _, err := laptop.AskFleet(f.t.Context(), &wire.AskFleetRequest{Questions: []*wire.Question{asks}}); err != nil {
 		f.t.Fatal(err)
 	}
 	entries, err := journal.Seal(journal.Session{ID: namedCanary}, journal.Link{}, time.Now(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "x", Text: hiddenCanary}})

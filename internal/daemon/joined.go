@@ -126,6 +126,9 @@ func (j *joined) start() error {
 	var work sync.WaitGroup
 	work.Go(func() { link.Run(ctx) })
 	work.Go(func() { j.watch(ctx) })
+	if m := *j.member; !m.NoAsking {
+		work.Go(func() { j.asks(ctx, m) })
+	}
 	j.link, j.stop = link, func() { cancel(); work.Wait() }
 	return nil
 }
@@ -247,6 +250,7 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 	if err != nil {
 		return nil, errJoin("%w", err)
 	}
+	m.NoAsking = r.GetNoAsking()
 	if err := m.Save(j.d.opts.Paths.Fleet); err != nil {
 		return nil, err
 	}

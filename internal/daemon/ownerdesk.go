@@ -18,7 +18,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
 		Rules: d.rulesFor, Reload: d.reloadFor, Signed: d.bundles.forOwner(),
 		Notes: d.noted, Now: d.opts.Now,
-		Incident: d.note, MayAnswer: d.mayAnswer(), Fleet: d.joined,
+		Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Fleet: d.joined,
 	}
 }
 
@@ -30,9 +30,14 @@ func (d *Daemon) rulesFor(tenant string) owner.Rules {
 	return d.bundles.status(tenant)
 }
 
-// reloadFor reads the rules again and says which hold for a tenant.
+// reloadFor reads the rules again and says which hold for a tenant. The file is
+// everybody's: only whoever runs the monitor has it read.
 func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
-	file := d.live.reload().forOwner()
+	file := d.live.current().forOwner()
+	file.Fresh = false
+	if tenant == "" {
+		file = d.live.reload().forOwner()
+	}
 	if err := d.bundles.again(ctx); err != nil {
 		d.opts.Log.Error("read the bundles again", "error", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -119,5 +121,20 @@ func TestHowPeopleLogIn(t *testing.T) {
 	defer resp.Body.Close()
 	if data, _ := io.ReadAll(resp.Body); resp.StatusCode == http.StatusOK || json.Valid(data) {
 		t.Errorf("%d %s", resp.StatusCode, data)
+	}
+}
+
+// The policy file is everybody's: a tenant's people do not have it read again.
+func TestATenantDoesNotReloadForAll(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	if err := os.MkdirAll(filepath.Dir(f.paths.Policy), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f.paths.Policy, []byte("version: 1\nprofile: strict\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.by(f.token("acme", "pat", httpapi.MayView|httpapi.MayPolicy)).Owner().ReloadPolicy(t.Context(), &wire.ReloadPolicyRequest{})
+	if err != nil || got.GetLoaded() {
+		t.Errorf("%v, %v", got, err)
 	}
 }

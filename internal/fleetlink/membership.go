@@ -42,6 +42,8 @@ type Membership struct {
 	// when the laptop joined. Without keys the owner's own policy holds.
 	Keys   []string  `json:"keys,omitempty"`
 	Joined time.Time `json:"joined"`
+	// NoAsking says that questions stay on this laptop.
+	NoAsking bool `json:"noAsking,omitempty"`
 }
 
 const (

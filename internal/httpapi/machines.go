@@ -27,6 +27,7 @@ type Machines interface {
 	Mirrored(ctx context.Context, who Identity, r *wire.MirroredRequest) (*wire.MirroredResponse, error)
 	Upload(ctx context.Context, who Identity, r *wire.UploadRequest) (*wire.UploadResponse, error)
 	FetchBundle(ctx context.Context, who Identity, r *wire.FetchBundleRequest) (*wire.FetchBundleResponse, error)
+	AskFleet(ctx context.Context, who Identity, r *wire.AskFleetRequest) (*wire.AskFleetResponse, error)
 	LeaveFleet(ctx context.Context, who Identity, r *wire.LeaveFleetRequest) (*wire.LeaveFleetResponse, error)
 	ListMachines(ctx context.Context, who Identity, r *wire.ListMachinesRequest) (*wire.ListMachinesResponse, error)
 	RevokeMachine(ctx context.Context, who Identity, r *wire.RevokeMachineRequest) (*wire.RevokeMachineResponse, error)
@@ -76,6 +77,10 @@ func (s machineService) Upload(ctx context.Context, r *wire.UploadRequest) (*wir
 
 func (s machineService) FetchBundle(ctx context.Context, r *wire.FetchBundleRequest) (*wire.FetchBundleResponse, error) {
 	return s.m.FetchBundle(ctx, IdentityOf(ctx), r)
+}
+
+func (s machineService) AskFleet(ctx context.Context, r *wire.AskFleetRequest) (*wire.AskFleetResponse, error) {
+	return s.m.AskFleet(ctx, IdentityOf(ctx), r)
 }
 
 func (s machineService) LeaveFleet(ctx context.Context, r *wire.LeaveFleetRequest) (*wire.LeaveFleetResponse, error) {

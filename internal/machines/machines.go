@@ -79,6 +79,7 @@ type Book interface {
 	// Read yields the copy of a session, in order. Where entries were erased on the
 	// machine before they were uploaded, the first that follows stands behind a gap.
 	Read(ctx context.Context, tenant string, id ID, s floodmark.SessionID) iter.Seq2[journal.Entry, error]
+	Asking
 }
 
 var (

@@ -18,6 +18,9 @@ type Memory struct {
 	all  map[ID]*Status
 	copy map[copyKey][]journal.Entry
 	fork map[forkKey]bool
+
+	asked map[ID]Asked
+	slips map[slipKey]slip
 }
 
 type copyKey struct {
@@ -34,7 +37,7 @@ var _ Book = (*Memory)(nil)
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{all: map[ID]*Status{}, copy: map[copyKey][]journal.Entry{}, fork: map[forkKey]bool{}}
+	return &Memory{all: map[ID]*Status{}, copy: map[copyKey][]journal.Entry{}, fork: map[forkKey]bool{}, asked: map[ID]Asked{}, slips: map[slipKey]slip{}}
 }
 
 // Enrol implements [Book].

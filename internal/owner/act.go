@@ -20,7 +20,14 @@ import (
 // Pending implements [httpapi.Owner].
 func (d *Desk) Pending(ctx context.Context, who httpapi.Identity, r *wire.PendingRequest) (*wire.PendingResponse, error) {
 	out := &wire.PendingResponse{}
-	err := d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Questions = append(out.Questions, d.open(ctx, who, t)...) })
+	var err error
+	if out.Questions, err = d.askedByLaptops(ctx, who, r.GetSession()); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(r.GetSession(), laptopPrefix) && len(out.Questions) > 0 {
+		return out, nil
+	}
+	err = d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Questions = append(out.Questions, d.open(ctx, who, t)...) })
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +130,9 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 	}
 	if cmd.Offer < 0 || cmd.Offer > approval.MaxOffers || len(cmd.Picked) > approval.MaxCommandBytes {
 		return nil, fmt.Errorf("%w: offer: want 0 to %d; picked: at most %d bytes", httpapi.ErrInvalid, approval.MaxOffers, approval.MaxCommandBytes)
+	}
+	if out, is, err := d.answerLaptop(ctx, who, r); is || err != nil {
+		return out, err
 	}
 	s, err := d.asked(ctx, who, r, &cmd)
 	if err != nil {

@@ -40,6 +40,8 @@ type Desk struct {
 	Now      func() time.Time
 	// Fleet is the way to join one and to leave it; nil where that cannot be.
 	Fleet Fleet
+	// Laptops ask the people of a fleet; nil where none can.
+	Laptops Laptops
 	// MayAnswer says whose questions are whose; nil: everybody's. See
 	// [monitor.Config].
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool

@@ -1,0 +1,147 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/fleetlink"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// byFleet is the channel of answers that people of a fleet gave.
+const byFleet = "fleet"
+
+// While a question is open, the fleet is asked so often; after a failure more and
+// more seldom.
+const (
+	askEvery   = 2 * time.Second
+	askSeldom  = 30 * time.Second
+	askTimeout = 20 * time.Second
+)
+
+// An asker shows the open questions of this laptop to people of its fleet, and
+// puts their answers through the same door as all others. It has a connection of
+// its own, which no agent can reach.
+type asker struct {
+	d     *Daemon
+	fleet wire.MachineServiceClient
+	shown bool                        // the fleet shows something of ours
+	done  map[floodmark.TicketID]bool // answers that were put through
+}
+
+// asks runs until ctx ends.
+func (j *joined) asks(ctx context.Context, m fleetlink.Membership) {
+	c, err := fleetlink.Dial(m.URL, m.Authority, m.Token)
+	if err != nil {
+		j.d.opts.Log.Error("the fleet is not asked", "error", err)
+		return
+	}
+	defer c.Close()
+	a := &asker{d: j.d, fleet: wire.NewMachineServiceClient(c.Web, c.Base, connect.WithReadMaxBytes(machines.MaxAskedBytes)), done: map[floodmark.TicketID]bool{}}
+	every := askEvery
+	if j.d.opts.FleetEvery > 0 {
+		every = j.d.opts.FleetEvery
+	}
+	for wait := every; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		if err := a.round(ctx); err != nil {
+			wait = max(every, min(2*wait, askSeldom))
+			continue
+		}
+		wait = every
+	}
+}
+
+// round shows what is open, and takes what was answered.
+func (a *asker) round(ctx context.Context) error {
+	if len(a.d.monitor.Pending("")) == 0 && !a.shown {
+		return nil
+	}
+	open, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	got, err := a.fleet.AskFleet(ctx, &wire.AskFleetRequest{Questions: open})
+	if err != nil {
+		return err
+	}
+	a.shown = len(open) > 0
+	for _, one := range got.GetAnswers() {
+		a.take(ctx, open, one)
+	}
+	return nil
+}
+
+// open are the questions as people see them, without codes. What is a group's here,
+// held back because it is quiet, or has no words, is not shown.
+func (a *asker) open(ctx context.Context) ([]*wire.Question, error) {
+	all, err := a.d.ownerDesk().Pending(ctx, httpapi.Identity{Channel: byFleet}, &wire.PendingRequest{})
+	if err != nil {
+		return nil, err
+	}
+	var list []*wire.Question
+	size := 0
+	for _, q := range all.GetQuestions() {
+		q.Code = ""
+		size += proto.Size(q) + 8
+		mute := q.GetHeld() != nil || len(q.GetCalls()) == 0 || slices.ContainsFunc(q.GetCalls(), func(c *wire.AskedCall) bool { return len(c.GetCard()) == 0 })
+		if mute || size > machines.MaxAskedBytes || len(list) == machines.MaxQuestions {
+			continue
+		}
+		list = append(list, q)
+	}
+	return list, nil
+}
+
+// take puts one answer through, if it is to a question that was shown as it is. The
+// journal has who gave it.
+func (a *asker) take(ctx context.Context, open []*wire.Question, one *wire.FleetAnswer) {
+	ticket := floodmark.TicketID(one.GetTicket())
+	i := slices.IndexFunc(open, func(q *wire.Question) bool {
+		return q.GetTicket() == one.GetTicket() && q.GetSession() == one.GetSession()
+	})
+	if i < 0 || a.done[ticket] {
+		return
+	}
+	cmd := approval.Command{Ticket: ticket, Tool: approval.All, By: one.GetBy(), Channel: byFleet}
+	if machines.CheckName(cmd.By) != nil {
+		cmd.By = "somebody"
+	}
+	switch {
+	case one.GetVerb() == "deny":
+		cmd.Verb = approval.Deny
+	case one.GetVerb() == "approve" && unfit(open[i], &wire.AnswerRequest{Verb: "approve", Calls: one.GetCalls(), Offer: one.GetOffer(), Picked: one.GetPicked()}) == "":
+		cmd.Verb, cmd.Calls, cmd.Offer, cmd.Picked = approval.Approve, int(one.GetCalls()), int(one.GetOffer()), one.GetPicked()
+		if one.GetTool() != "" {
+			cmd.Tool = one.GetTool()
+		}
+	default:
+		return
+	}
+	s := journal.Session{ID: floodmark.SessionID(one.GetSession())}
+	if _, err := a.d.monitor.Answer(monitor.AsMember(ctx), s, cmd); err != nil {
+		a.d.opts.Log.Warn("an answer of the fleet was not taken", "ticket", string(ticket), "error", err)
+		return // it is brought again
+	}
+	if len(a.done) > 16*machines.MaxQuestions {
+		clear(a.done)
+	}
+	a.done[ticket] = true
+}

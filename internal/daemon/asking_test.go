@@ -1,0 +1,199 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// asksAbout makes a laptop ask, and returns the question.
+func (r *runner) asksAbout(t *testing.T, s floodmark.SessionID, what string) string {
+	t.Helper()
+	c := r.hooks(t)
+	poison(t, c, s)
+	reply := tell(t, c, wants(s, what))
+	if reply.Ticket == "" {
+		t.Fatalf("no question: %+v", reply)
+	}
+	return string(reply.Ticket)
+}
+
+// pendingOf waits until somebody at the fleet sees a question.
+func (f *fleet) pendingOf(token, ticket string) (found *wire.Question) {
+	f.t.Helper()
+	eventually(f.t, "the fleet sees "+ticket, func() bool {
+		list, err := f.by(token).Owner().Pending(f.t.Context(), &wire.PendingRequest{})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, q := range list.GetQuestions() {
+			if q.GetTicket() == ticket {
+				found = q
+			}
+		}
+		return found != nil
+	})
+	return found
+}
+
+// A laptop's questions are shown to the right group of its own tenant, without
+// codes; a member's yes lets the call through there, a no does not, and both
+// journals have who said it.
+func TestALaptopAsksItsGroup(t *testing.T) {
+	f, idp := routedFleet(t)
+	r := newLaptop(t, t.TempDir(), func(*Options) {})
+	machine := r.join(t, f, "acme").GetMachine()
+	ticket := r.asksAbout(t, "s1", "x")
+	anna := person(idp, "anna", "acme", "platform")
+	q := f.pendingOf(anna, ticket)
+	if q.GetCode() != "" || len(q.GetCalls()) != 1 || len(q.GetCalls()[0].GetCard()) == 0 || q.GetSession() != "laptop/"+machine+"/s1" {
+		t.Errorf("%v", q)
+	}
+	yes := &wire.AnswerRequest{Verb: "approve", Session: q.GetSession(), Ticket: ticket, Calls: 1}
+	for name, token := range map[string]string{
+		"another group": person(idp, "ben", "acme", "oncall"), "another tenant": person(idp, "eve", "beta", "platform"), "a viewer": person(idp, "vera", "acme", "engineering"),
+		"no group": f.token("acme", "tom", httpapi.OwnerMay),
+	} {
+		if list, err := f.by(token).Owner().Pending(t.Context(), &wire.PendingRequest{}); err != nil || len(list.GetQuestions()) > 0 {
+			t.Errorf("%s sees %v, %v", name, list, err)
+		}
+		if got, err := f.by(token).Owner().Answer(t.Context(), yes); err == nil {
+			t.Errorf("%s answers: %v", name, got)
+		}
+	}
+	member := f.by(anna).Owner()
+	for what, change := range map[string]func(*wire.AnswerRequest){
+		"not all calls": func(r *wire.AnswerRequest) { r.Calls = 2 }, "calls unseen": func(r *wire.AnswerRequest) { r.Calls = 0 },
+		"a time of its own": func(r *wire.AnswerRequest) { r.Minutes = 60 }, "an offer that is none": func(r *wire.AnswerRequest) { r.Offer = 3 },
+	} {
+		wrong := proto.CloneOf(yes)
+		change(wrong)
+		if got, err := member.Answer(t.Context(), wrong); err == nil && got.GetAnswered() {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	if got, err := member.Answer(t.Context(), yes); err != nil || !got.GetAnswered() {
+		t.Fatalf("%v, %v", got, err)
+	}
+	eventually(t, "the call is allowed", func() bool {
+		return tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict == floodmark.Allow
+	})
+	if got, err := member.Answer(t.Context(), &wire.AnswerRequest{Verb: "deny", Session: q.GetSession(), Ticket: ticket}); err == nil && got.GetAnswered() {
+		t.Errorf("answered twice: %v", got)
+	}
+	if facts := r.facts(t, "s1"); !strings.Contains(facts, `"by":"anna","channel":"fleet"`) {
+		t.Errorf("the laptop's journal: %s", facts)
+	}
+	if list, err := f.by(f.token("acme", "admin", httpapi.OwnerMay)).Owner().Status(t.Context(), &wire.StatusRequest{}); err != nil || !strings.Contains(strings.Join(list.GetWarnings(), " "), "laptop-answered") {
+		t.Errorf("the fleet's journal: %v, %v", list.GetWarnings(), err)
+	}
+	// No.
+	ticket = r.asksAbout(t, "s2", "y")
+	q = f.pendingOf(anna, ticket)
+	if got, err := member.Answer(t.Context(), &wire.AnswerRequest{Verb: "deny", Session: q.GetSession(), Ticket: ticket}); err != nil || !got.GetAnswered() {
+		t.Fatalf("%v, %v", got, err)
+	}
+	eventually(t, "the question is over", func() bool { return len(r.d.monitor.Pending("")) == 0 })
+	if facts := r.facts(t, "s2"); !strings.Contains(facts, `"channel":"fleet"`) {
+		t.Errorf("the laptop's journal: %s", facts)
+	}
+}
+
+// facts is all that a laptop wrote in a session.
+func (r *runner) facts(t *testing.T, s floodmark.SessionID) (text string) {
+	t.Helper()
+	got, err := r.owner(t).Owner().Show(t.Context(), &wire.ShowRequest{Session: string(s), Facts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range got.GetFacts() {
+		text += string(e.GetBody()) + "\n"
+	}
+	return text
+}
+
+// A laptop that does not want to asks nobody.
+func TestALaptopAsksNobody(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	r := newLaptop(t, t.TempDir(), func(*Options) {})
+	q := f.joinRequest("acme")
+	q.NoAsking = true
+	if _, err := r.owner(t).Owner().Join(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	r.asksAbout(t, "s1", "x")
+	time.Sleep(10 * often)
+	if list, err := f.book.Asked(t.Context(), "acme", time.Time{}); err != nil || len(list) > 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// What a fleet answers without having been asked, or beyond what was shown, a
+// laptop does not take.
+func TestALaptopTakesNoMoreThanItAsked(t *testing.T) {
+	r := startWith(t, t.TempDir(), true, func(*Options) {})
+	ticket := r.asksAbout(t, "s1", "x")
+	a := &asker{d: r.d, done: map[floodmark.TicketID]bool{}}
+	open, err := a.open(t.Context())
+	if err != nil || len(open) != 1 || open[0].GetTicket() != ticket || open[0].GetCode() != "" {
+		t.Fatalf("%v, %v", open, err)
+	}
+	good := &wire.FleetAnswer{Ticket: ticket, Session: "s1", Verb: "approve", Calls: 1, By: "anna"}
+	for what, change := range map[string]func(*wire.FleetAnswer){
+		"another question": func(a *wire.FleetAnswer) { a.Ticket = "t-1" }, "another session": func(a *wire.FleetAnswer) { a.Session = "s2" },
+		"no verb": func(a *wire.FleetAnswer) { a.Verb = "" }, "endorse": func(a *wire.FleetAnswer) { a.Verb = "endorse" },
+		"calls unseen": func(a *wire.FleetAnswer) { a.Calls = 0 }, "more calls": func(a *wire.FleetAnswer) { a.Calls = 2 }, "an offer that is none": func(a *wire.FleetAnswer) { a.Offer = 9 },
+		"another tool": func(a *wire.FleetAnswer) { a.Tool = "send_email" },
+	} {
+		wrong := proto.CloneOf(good)
+		change(wrong)
+		a.take(t.Context(), open, wrong)
+		if got := tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict; got == floodmark.Allow {
+			t.Errorf("%s: %v", what, got)
+		}
+		clear(a.done)
+	}
+	two := proto.CloneOf(open[0])
+	two.Two = true
+	a.take(t.Context(), []*wire.Question{two}, good)
+	if got := tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict; got == floodmark.Allow {
+		t.Error("one for two")
+	}
+	a.take(t.Context(), open, good)
+	if got := tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict; got != floodmark.Allow {
+		t.Errorf("a good answer: %v", got)
+	}
+}
+
+// A fleet keeps no more of a laptop's questions than it can show, and no code.
+func TestLaptopsAskWithinLimits(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	id, _ := f.machine("acme", "l")
+	desk, who := machineDesk{f.d, f.book}, httpapi.Identity{Tenant: "acme", Machine: string(id), May: httpapi.MayMachine}
+	ask := func(n, bytes int) error {
+		r := &wire.AskFleetRequest{}
+		for range n {
+			r.Questions = append(r.Questions, &wire.Question{Ticket: "t", Code: "c0deface", Expires: timestamppb.New(time.Now().Add(time.Minute)), Calls: []*wire.AskedCall{{Line: strings.Repeat("x", bytes)}}})
+		}
+		_, err := desk.AskFleet(t.Context(), who, r)
+		return err
+	}
+	if err := ask(machines.MaxQuestions, 10); err != nil {
+		t.Error(err)
+	}
+	if ask(machines.MaxQuestions+1, 1) == nil || ask(1, machines.MaxAskedBytes) == nil {
+		t.Error("there is no limit")
+	}
+	list, err := f.book.Asked(t.Context(), "acme", time.Time{})
+	if err != nil || len(list) != 1 || strings.Contains(string(list[0].Open), "c0deface") {
+		t.Errorf("%v, %v", list, err)
+	}
+}

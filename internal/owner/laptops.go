@@ -1,0 +1,51 @@
+package owner
+
+import (
+	"context"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Laptops are the machines of a fleet that ask its people.
+type Laptops interface {
+	// Asked are the questions that wait for whoever asks, in sessions that
+	// [LaptopSession] names.
+	Asked(ctx context.Context, who httpapi.Identity) ([]*wire.Question, error)
+	// Answer keeps an answer until the laptop fetches it; false if there is no such
+	// question for whoever answers.
+	Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, bool, error)
+}
+
+// laptopPrefix begins the name of a session on a laptop, as a fleet's people see it.
+const laptopPrefix = "laptop/"
+
+// LaptopSession is what a fleet's people call a session on a laptop.
+func LaptopSession(machine, session string) string { return laptopPrefix + machine + "/" + session }
+
+// askedByLaptops are their questions, in one session or in all.
+func (d *Desk) askedByLaptops(ctx context.Context, who httpapi.Identity, session string) ([]*wire.Question, error) {
+	if d.Laptops == nil || session != "" && !strings.HasPrefix(session, laptopPrefix) {
+		return nil, nil
+	}
+	list, err := d.Laptops.Asked(ctx, who)
+	if err != nil || session == "" {
+		return list, err
+	}
+	var of []*wire.Question
+	for _, q := range list {
+		if q.GetSession() == session {
+			of = append(of, q)
+		}
+	}
+	return of, nil
+}
+
+// answerLaptop answers a question of a laptop; false if it is none.
+func (d *Desk) answerLaptop(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, bool, error) {
+	if d.Laptops == nil || r.GetCode() != "" || !strings.HasPrefix(r.GetSession(), laptopPrefix) {
+		return nil, false, nil
+	}
+	return d.Laptops.Answer(ctx, who, r)
+}
