@@ -22,9 +22,9 @@ watches, an agent that has to ask waits for the answer instead of being told no 
 once, as long as its own patience lasts.
 
 At a terminal you can answer: d or enter denies the question shown, a approves it
-after you have typed the code beside it (at a fleet: the end of its ticket), 2 and 3 take a wider offer in the same way,
-up and down choose another question, q ends. Anywhere else each event is one line;
-with --output json one JSON object.`,
+after you have typed the code beside it (at a fleet: the end of its ticket), 2 and 3
+take a wider offer in the same way, up and down choose another question, q ends.
+Anywhere else each event is one line; with --output json one JSON object.`,
 		Example: `  floodmark watch
   floodmark watch --session codex:0199
   floodmark watch --output json | jq -c 'select(.incident)'`,
