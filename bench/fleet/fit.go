@@ -38,6 +38,8 @@ type measured struct {
 type ratio struct {
 	Name      string  `json:"name"`
 	Inflight  int     `json:"inflight"`
+	Sessions  int     `json:"sessions"`
+	Rounds    int     `json:"rounds"`
 	Ratio     float64 `json:"ratio"`
 	Lower     float64 `json:"lower_quartile"`
 	Upper     float64 `json:"upper_quartile"`

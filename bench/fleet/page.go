@@ -70,8 +70,12 @@ func runPart(m *measured) string {
 	if len(m.Load) > 0 {
 		load = strings.Fields(m.Load[0])[0] + " before, " + strings.Fields(m.Load[len(m.Load)-1])[0] + " after"
 	}
-	return fmt.Sprintf("%s, %d cores for all of it, load of the machine %s; %s, commit %.7s.\n",
-		m.Figures.Server, m.Cores, load, m.Began.Format("2 January 2006"), m.Commit)
+	rounds, sessions := 0, 0
+	if list := m.Figures.Ratios; len(list) > 0 {
+		rounds, sessions = list[0].Rounds, list[0].Sessions
+	}
+	return fmt.Sprintf("%s, %d cores for all of it, load of the machine %s; %s sessions, %d rounds; %s, commit %.7s.\n",
+		m.Figures.Server, m.Cores, load, number(float64(sessions)), rounds, m.Began.Format("2 January 2006"), m.Commit)
 }
 
 func ratiosPart(m *measured) string {
