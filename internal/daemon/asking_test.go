@@ -115,7 +115,7 @@ func (r *runner) facts(t *testing.T, s floodmark.SessionID) (text string) {
 		t.Fatal(err)
 	}
 	for _, e := range got.GetFacts() {
-		text += string(e.GetBody()) + "\n"
+		text += e.GetBody() + "\n"
 	}
 	return text
 }
