@@ -23,6 +23,8 @@ const (
 	bundleWithin = 5 * time.Second  // one look
 	bundleStale  = 30 * time.Second // how long a look counts: what was revoked meanwhile must end
 	bundleFirst  = 10 * time.Second // for the first look at all tenants, before anybody is answered
+
+	bundlesAtOnce = 8 // tenants that are looked at together then
 )
 
 // bundles are the rules of tenants that are judged by what their authors signed.
@@ -42,6 +44,7 @@ type bundles struct {
 	strict   config.Rules
 	of       map[string]*held
 	compiled map[floodmark.Digest]config.Rules // by the policy's text
+	size     int                               // of what is compiled, as maxCompiled counts
 	told     map[string]string                 // what wrong was told of each tenant
 }
 
@@ -111,29 +114,57 @@ func (b *bundles) restrict() error {
 	return nil
 }
 
-// run looks for other rollouts until ctx ends.
+// run looks for other rollouts until ctx ends, for each tenant by itself: nobody
+// waits for the rules of another to be read, who may have made that take long.
 func (b *bundles) run(ctx context.Context) error {
 	if b == nil {
 		return nil
 	}
-	tick := time.NewTicker(bundleEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			b.refreshAll(ctx)
-		}
+	var all sync.WaitGroup
+	for i, tenant := range b.tenants {
+		all.Go(func() {
+			// Not all at once: the store has others to answer.
+			first := bundleEvery * time.Duration(i+1) / time.Duration(len(b.tenants))
+			for wait := first; sleepFor(ctx, wait); wait = bundleEvery {
+				b.refresh(ctx, tenant, false)
+			}
+		})
+	}
+	all.Wait()
+	return nil
+}
+
+// sleepFor waits, and reports whether ctx let it.
+func sleepFor(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
 
+// refreshAll looks once for all tenants, as long as ctx lets it.
 func (b *bundles) refreshAll(ctx context.Context) {
+	looked := make(chan struct{}, len(b.tenants))
+	turns := make(chan struct{}, bundlesAtOnce)
 	for _, tenant := range b.tenants {
-		if ctx.Err() != nil {
+		go func() {
+			defer func() { looked <- struct{}{} }()
+			select {
+			case turns <- struct{}{}:
+				defer func() { <-turns }()
+				b.refresh(ctx, tenant, false)
+			case <-ctx.Done():
+			}
+		}()
+	}
+	for range b.tenants {
+		select {
+		case <-looked:
+		case <-ctx.Done():
 			return
 		}
-		b.refresh(ctx, tenant, false)
 	}
 }
 
@@ -235,15 +266,20 @@ func (b *bundles) compile(tenant string, text []byte, places *catalog.File) (con
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.compiled) >= maxCompiled {
+	if b.size += len(text) + compiledBytes; b.size > maxCompiled {
 		clear(b.compiled)
+		b.size = len(text) + compiledBytes
 	}
 	b.compiled[id] = r
 	return r, nil
 }
 
-// maxCompiled bounds the policies that are kept beside those in use.
-const maxCompiled = 4096
+// maxCompiled bounds the policies that are kept beside those in use, by the bytes
+// of their texts and some for each: compiled they take about fifty times as much.
+const (
+	maxCompiled   = 4 << 20
+	compiledBytes = 1 << 10
+)
 
 // again has everything compiled anew: this installation may lie elsewhere, or
 // guard other agents. Until then the old rules hold.
@@ -256,6 +292,7 @@ func (b *bundles) again(ctx context.Context) error {
 	}
 	b.mu.Lock()
 	clear(b.compiled)
+	b.size = 0
 	b.mu.Unlock()
 	for _, tenant := range b.tenants {
 		b.refresh(ctx, tenant, true)

@@ -1,0 +1,93 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/internal/bundle/bundletest"
+)
+
+// A slowStore takes for ever over the versions of one tenant.
+type slowStore struct {
+	bundle.Store
+	slow string
+	free chan struct{}
+}
+
+func (s slowStore) Now(ctx context.Context, tenant string) (bundle.Rollout, error) {
+	if tenant == s.slow {
+		<-s.free
+	}
+	return s.Store.Now(ctx, tenant)
+}
+
+// A tenant whose rules take long to read keeps no other from its own, neither at
+// the start nor later.
+func TestSlowRulesHoldUpNobodyElse(t *testing.T) {
+	b := newBundled(t)
+	mine := b.d.newBundles([]string{"other", "acme"}) // in this order
+	if err := mine.restrict(); err != nil {
+		t.Fatal(err)
+	}
+	free := make(chan struct{})
+	defer close(free)
+	mine.store = slowStore{&bundle.Memory{}, "other", free}
+	roll := func(version uint64, text string) {
+		t.Helper()
+		if err := mine.store.Publish(t.Context(), sealed(t, version, text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := mine.store.Roll(t.Context(), bundletest.Rollout("acme", version, version)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func() string {
+		r, err := mine.rules("acme", "s")
+		return fmt.Sprint(r.Policy.Hash(), err)
+	}
+	want := func(text string) string { return fmt.Sprint(hashOf(t, text), error(nil)) }
+	roll(1, firstRules)
+	soon, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	mine.refreshAll(soon)
+	cancel()
+	for began := time.Now(); has() != want(firstRules); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("after the start it is judged by %s", has())
+		}
+	}
+	roll(2, secondRules)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { _ = mine.run(ctx) }() // it ends when the slow one does
+	for began := time.Now(); has() != want(secondRules); time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("later it is judged by %s", has())
+		}
+	}
+}
+
+// What is kept of policies that were compiled is bounded by their size.
+func TestCompiledPoliciesAreBounded(t *testing.T) {
+	b := newBundled(t)
+	mine := b.d.newBundles([]string{"acme"})
+	places, err := mine.own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pad := make([]byte, maxCompiled/8)
+	for i := range pad {
+		pad[i] = '#'
+	}
+	for i := range 20 {
+		text := fmt.Appendf(nil, "%s#%d\n%s\n", firstRules, i, pad)
+		if _, err := mine.compile("acme", text, places); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(mine.compiled); n > 8 {
+			t.Fatalf("%d policies of %d bytes are kept", n, len(text))
+		}
+	}
+}
