@@ -81,21 +81,7 @@ func TestNothingIsChangedUnlessAllCanBe(t *testing.T) {
 			b := newBench(t)
 			b.have("copilot-cli")
 			path := b.have(c.agent)[c.file].path
-			switch c.text {
-			case "(folder)":
-				b.write(filepath.Join(path, "x"), "")
-			case "(links)":
-				if err := os.Symlink(path, path); err != nil {
-					t.Fatal(err)
-				}
-			case "(read-only)":
-				b.write(path, "{}")
-				if err := os.Chmod(path, 0o400); err != nil {
-					t.Fatal(err)
-				}
-			default:
-				b.write(path, c.text)
-			}
+			b.lies(t, path, c.text)
 			before := b.tree()
 			_, err := b.Protect(t.Context())
 			wrong, is := errors.AsType[*FileError](err)
@@ -107,6 +93,26 @@ func TestNothingIsChangedUnlessAllCanBe(t *testing.T) {
 				t.Error("something was recorded")
 			}
 		})
+	}
+}
+
+// lies puts a file, or what a word in brackets says, at a path.
+func (b *bench) lies(t *testing.T, path, text string) {
+	t.Helper()
+	switch text {
+	case "(folder)":
+		b.write(filepath.Join(path, "x"), "")
+	case "(links)":
+		if err := os.Symlink(path, path); err != nil {
+			t.Fatal(err)
+		}
+	case "(read-only)":
+		b.write(path, "{}")
+		if err := os.Chmod(path, 0o400); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		b.write(path, text)
 	}
 }
 
