@@ -33,6 +33,10 @@ type live struct {
 	// a fleet; nil everywhere else.
 	fleet func(now time.Time) fleetRules
 
+	// loading is held from reading rules until they are in force: what was read
+	// earlier must not take the place of what was read later.
+	loading sync.Mutex
+
 	mu     sync.Mutex // guards all below
 	status rulesStatus
 	// strict holds once until is over; a zero until is never. Latest is the latest
@@ -40,7 +44,6 @@ type live struct {
 	strict kernel.Rules
 	until  time.Time
 	latest time.Time
-	turn   int // counts joining and leaving
 }
 
 // fleetRules are rules that come from a fleet.
@@ -116,16 +119,18 @@ func (l *live) take(got loaded) {
 
 // join puts rules of a fleet in force, or with nil the owner's own again.
 func (l *live) join(fleet func(time.Time) fleetRules) error {
+	l.loading.Lock()
 	got, err := l.load(fleet, l.time())
 	if err != nil {
+		l.loading.Unlock()
 		return err
 	}
 	l.mu.Lock()
 	l.fleet = fleet
-	l.turn++
 	l.take(got)
 	after := l.status
 	l.mu.Unlock()
+	l.loading.Unlock()
 	l.changed(after)
 	return nil
 }
@@ -188,16 +193,13 @@ func (l *live) current() rulesStatus {
 
 // reload reads the file again.
 func (l *live) reload() rulesStatus {
+	l.loading.Lock()
 	l.mu.Lock()
-	fleet, now, turn := l.fleet, l.clock(), l.turn
+	fleet, now := l.fleet, l.clock()
 	l.mu.Unlock()
 	got, err := l.load(fleet, now)
 	r := got.status.rules
 	l.mu.Lock()
-	if turn != l.turn { // somebody joined or left meanwhile: what was read holds no more
-		l.mu.Unlock()
-		return l.reload()
-	}
 	before := l.status
 	if err == nil && fleet == nil && r.File == "" && before.rules.File != "" {
 		err = fmt.Errorf("%s is gone: what it said stays in force (write «version: 1» to it if you want the shipped profile)", before.rules.File)
@@ -213,6 +215,7 @@ func (l *live) reload() rulesStatus {
 	}
 	after := l.status
 	l.mu.Unlock()
+	l.loading.Unlock()
 	l.changed(after)
 	return after
 }

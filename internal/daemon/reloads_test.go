@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/config"
+)
+
+// Somebody who touches the policy just when a laptop gets other rules does not
+// bring the former ones back: what was read first never takes the place of what
+// was read later.
+func TestReadFirstDoesNotHoldLast(t *testing.T) {
+	paths := config.DirPaths(t.TempDir())
+	var policy atomic.Value
+	policy.Store("version: 1\nprofile: coding\n")
+	var slow atomic.Bool
+	read, goOn := make(chan struct{}), make(chan struct{})
+	fleet := func(time.Time) fleetRules {
+		from := fleetRules{name: "bundle", data: []byte(policy.Load().(string))}
+		if slow.CompareAndSwap(true, false) {
+			close(read)
+			<-goOn
+		}
+		return from
+	}
+	l, err := newLive(paths, time.Now, fleet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow.Store(true)
+	var work sync.WaitGroup
+	work.Go(func() { l.reload() })
+	<-read
+	policy.Store("version: 1\nprofile: strict\n")
+	second := make(chan struct{})
+	work.Go(func() { l.reload(); close(second) })
+	select {
+	case <-second:
+	case <-time.After(500 * time.Millisecond): // it waits for the first
+	}
+	close(goOn)
+	work.Wait()
+	if got := l.rules().Policy.Profile(); got != "strict" {
+		t.Errorf("rules that were taken back hold: profile %s", got)
+	}
+}
