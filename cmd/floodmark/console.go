@@ -26,6 +26,10 @@ type console struct {
 	build         build
 	// noColor is the flag --no-color.
 	noColor bool
+	// home is this user's, as the system has it, and usual are the owner's sockets
+	// of the monitor there if no variable moves them.
+	home  string
+	usual []string
 	// program is where this program lies; empty if the system does not say.
 	program string
 	// now is the clock; nil for the real one.

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"os/user"
 	"runtime"
 	"runtime/debug"
 
 	"golang.org/x/term"
+
+	"github.com/floodmark/floodmark/internal/config"
 )
 
 // version is what the linker writes into a release; empty otherwise.
@@ -52,6 +55,9 @@ func edge() *console {
 	}
 	info, _ := debug.ReadBuildInfo()
 	c.build = newBuild(version, info)
+	if me, err := user.Current(); err == nil { // HOME is a variable, too
+		c.home, c.usual = me.HomeDir, config.UsualOwnerSockets(os.Getuid(), me.HomeDir)
+	}
 	c.program, _ = os.Executable() // without it services name the usual place
 	return c
 }

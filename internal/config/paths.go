@@ -88,6 +88,16 @@ func UserPaths(getenv func(string) string, home string) (Paths, error) {
 	return p, nil
 }
 
+// UsualOwnerSockets are where a person's monitor listens to its owner if no
+// variable says otherwise.
+func UsualOwnerSockets(uid int, home string) []string {
+	list := []string{filepath.Join("/run/user", strconv.Itoa(uid), "floodmark", "owner.sock")}
+	if filepath.IsAbs(home) {
+		list = append(list, filepath.Join(home, ".local", "state", "floodmark", "run", "owner.sock"))
+	}
+	return list
+}
+
 // SystemPaths are the paths of the machine's installation.
 func SystemPaths() Paths { return under(systemConfig, systemData, systemState, systemRuntime) }
 
