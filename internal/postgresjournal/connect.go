@@ -34,6 +34,9 @@ func openPool(ctx context.Context, base *pgxpool.Config, p *primary, opts Option
 	config.MaxConns = int32(size)
 	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error { return checkAll(ctx, c, opts.Schema) }
 	config.PrepareConn = func(ctx context.Context, c *pgx.Conn) (bool, error) {
+		if !p.holds(c.PgConn()) {
+			return false, nil // another is made, to the server that replaced it
+		}
 		if time.Since(noticesOf(c.PgConn()).checked) < checkEvery {
 			return true, nil
 		}
@@ -66,10 +69,11 @@ func prepare(config *pgx.ConnConfig, p *primary) {
 // Notices are what a connection's server said. A connection is used by one
 // goroutine at a time, so they need no lock.
 type notices struct {
-	checked time.Time
-	heard   *pgconn.Notice // the first warning since forget
-	guarded bool           // the server shows only rows of the tenants that are set
-	tenants string         // the setting, as actsAs set it
+	checked  time.Time
+	timeline int64          // of its server, when it was found to be the primary
+	heard    *pgconn.Notice // the first warning since forget
+	guarded  bool           // the server shows only rows of the tenants that are set
+	tenants  string         // the setting, as actsAs set it
 }
 
 const noticesKey = "floodmark"

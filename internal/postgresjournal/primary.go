@@ -48,10 +48,15 @@ func (p *primary) validate(ctx context.Context, c *pgconn.PgConn) error {
 			return errReplaced
 		}
 		if p.timeline.CompareAndSwap(seen, timeline) {
+			noticesOf(c).timeline = timeline
 			return nil
 		}
 	}
 }
+
+// holds reports whether nobody was promoted since a connection was made, as far as
+// is known here.
+func (p *primary) holds(c *pgconn.PgConn) bool { return noticesOf(c).timeline >= p.timeline.Load() }
 
 // distrust begins the search for the primary with the next server.
 func (p *primary) distrust() { p.turn.Add(1) }
