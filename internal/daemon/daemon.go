@@ -102,6 +102,7 @@ type Daemon struct {
 	tokens        *httpapi.Tokens // of those on the network; nil without one
 	people        *peopleDoor     // nil: nobody comes from an identity provider
 	quotas        *quota.Gate     // nil without tenants
+	laptopQuotas  *quota.Gate     // of what laptops send, which keeps no agent out
 	machines      machines.Book   // nil: no laptop can join
 	joined        *joined         // the fleet that this one joined, if any
 	closers       []func() error  // in the order of opening

@@ -29,9 +29,12 @@ type joined struct {
 	mu     sync.Mutex            // guards all below
 	member *fleetlink.Membership // nil: it joined none
 	kept   fleetlink.Kept
-	link   *fleetlink.Link // nil while nothing runs
-	run    context.Context // of what runs beside the answers; nil before and after
-	stop   func()          // ends the link and waits for it
+	// wrong is why nobody can tell whether this laptop joined: strict rules hold
+	// then, and no fleet is spoken to. Usually it is empty.
+	wrong string
+	link  *fleetlink.Link // nil while nothing runs
+	run   context.Context // of what runs beside the answers; nil before and after
+	stop  func()          // ends the link and waits for it
 }
 
 var _ owner.Fleet = (*joined)(nil)
@@ -54,7 +57,7 @@ func (d *Daemon) openJoined() error {
 func (j *joined) fleetRules() func(time.Time) fleetRules {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.member == nil || len(j.member.Keys) == 0 {
+	if j.wrong == "" && (j.member == nil || len(j.member.Keys) == 0) {
 		return nil
 	}
 	return j.rules
@@ -79,8 +82,12 @@ func (j *joined) open(now time.Time) (bundle.Bundle, error) {
 	return j.kept.Open(*j.member, now)
 }
 
-// lookBack tells the rules how late it has been at least.
+// lookBack finds out whether the membership is the one that was written down, and
+// tells the rules how late it has been at least.
 func (j *joined) lookBack(ctx context.Context) error {
+	if err := j.recall(ctx); err != nil {
+		return err
+	}
 	j.mu.Lock()
 	latest, is := j.kept.Latest, j.member != nil
 	j.mu.Unlock()
@@ -170,8 +177,17 @@ func (j *joined) end() {
 	}
 }
 
-// have is the version of the bundle that is kept.
+// have is the version of the bundle that is kept; 0 if it was damaged since, so
+// that it is fetched again.
 func (j *joined) have() uint64 {
+	if _, err := j.open(time.Time{}); err != nil && !errors.Is(err, bundle.ErrExpired) {
+		return 0
+	}
+	return j.given()
+}
+
+// given is the version that the fleet gave this machine last.
+func (j *joined) given() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.kept.Version
@@ -230,9 +246,11 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 	j.changing.Lock()
 	defer j.changing.Unlock()
 	j.mu.Lock()
-	before := j.member
+	before, wrong := j.member, j.wrong
 	j.mu.Unlock()
 	switch {
+	case wrong != "":
+		return nil, errJoin("%s; «floodmark leave» first", wrong)
 	case before != nil:
 		return nil, errJoin("this laptop joined %s already; «floodmark leave» first", before.URL)
 	case j.d.opts.Service.Journal.InDatabase():
@@ -251,8 +269,11 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 		return nil, errJoin("%w", err)
 	}
 	m.NoAsking = r.GetNoAsking()
-	if err := m.Save(j.d.opts.Paths.Fleet); err != nil {
+	if err := j.swear(ctx, joinedKind, by+joinedWords(m)); err != nil {
 		return nil, err
+	}
+	if err := m.Save(j.d.opts.Paths.Fleet); err != nil {
+		return nil, errors.Join(err, j.swear(ctx, leftKind, "what the fleet gave could not be kept: "+err.Error()))
 	}
 	j.mu.Lock()
 	j.member, j.kept = &m, fleetlink.Kept{}
@@ -261,7 +282,6 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 	if err != nil {
 		return nil, err
 	}
-	j.d.incident(ctx, "joined-fleet", fmt.Sprintf("%s joined this laptop to %s as machine %s", by, m.URL, m.Machine))
 	fetch, cancel := context.WithTimeout(ctx, firstFetch)
 	_ = link.FetchBundle(fetch) // it is tried again, and until then strict rules hold
 	cancel()
@@ -279,26 +299,35 @@ func (j *joined) Leave(ctx context.Context, by string) (*wire.LeaveResponse, err
 	j.changing.Lock()
 	defer j.changing.Unlock()
 	j.mu.Lock()
-	m, stop := j.member, j.stop
+	m, wrong, stop := j.member, j.wrong, j.stop
 	j.link, j.stop = nil, nil
 	j.mu.Unlock()
-	if m == nil {
+	text := by + " took this laptop out of the fleet, though " + wrong
+	switch {
+	case m == nil && wrong == "":
 		return nil, errJoin("this laptop joined no fleet")
+	case m != nil:
+		text = fmt.Sprintf("%s took this laptop, machine %s, out of %s", by, m.Machine, m.URL)
 	}
 	if stop != nil {
 		stop()
 	}
-	j.d.incident(ctx, "left-fleet", fmt.Sprintf("%s took this laptop, machine %s, out of %s", by, m.Machine, m.URL))
+	if err := j.swear(ctx, leftKind, text); err != nil {
+		return nil, err
+	}
 	for _, file := range []string{j.d.opts.Paths.FleetBundle, j.d.opts.Paths.Fleet} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 	}
 	j.mu.Lock()
-	j.member, j.kept = nil, fleetlink.Kept{}
+	j.member, j.kept, j.wrong = nil, fleetlink.Kept{}, ""
 	j.mu.Unlock()
 	if err := j.d.live.join(nil); err != nil {
 		return nil, err
+	}
+	if m == nil {
+		return &wire.LeaveResponse{Untold: "which machine this was is not known here"}, nil
 	}
 	out := &wire.LeaveResponse{Machine: m.Machine}
 	tell, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)

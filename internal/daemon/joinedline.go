@@ -12,8 +12,11 @@ import (
 // Line implements [owner.Fleet].
 func (j *joined) Line() string {
 	j.mu.Lock()
-	m, link := j.member, j.link
+	m, link, wrong := j.member, j.link, j.wrong
 	j.mu.Unlock()
+	if wrong != "" {
+		return "STRICT: " + wrong + "; put it back and restart, or «floodmark leave» and join again"
+	}
 	if m == nil {
 		return ""
 	}
@@ -43,7 +46,7 @@ func (j *joined) rulesLine(s fleetlink.State) string {
 		return text
 	case errors.Is(err, bundle.ErrExpired):
 		return fmt.Sprintf("STRICT: bundle %d ended at %s; %s", b.Version, b.ValidUntil.UTC().Format(time.RFC3339), next)
-	case j.have() == 0:
+	case j.given() == 0:
 		return "STRICT: the fleet has no rules for this machine; ask whoever runs it to roll a bundle out, or «floodmark leave»"
 	}
 	return fmt.Sprintf("STRICT: the rules of the fleet that lie here cannot be used (%v); %s", err, next)

@@ -78,16 +78,16 @@ func (m machineDesk) Enrol(ctx context.Context, who httpapi.Identity, r *wire.En
 	return &wire.EnrolResponse{Machine: string(id), Token: token, Tenant: who.Tenant, BundleKeys: m.d.bundleKeys(who.Tenant)}, nil
 }
 
-// enter counts what laptops send like events of their tenant, and lets them take
-// turns with others.
+// enter lets laptops in by turns, as many as their tenant may send events. They
+// are counted apart from its agents: one laptop must not keep those out.
 func (m machineDesk) enter(ctx context.Context, who httpapi.Identity, bytes int64) (leave func(), err error) {
-	if m.d.quotas == nil || !m.d.opts.Service.HasTenant(who.Tenant) {
+	if m.d.laptopQuotas == nil || !m.d.opts.Service.HasTenant(who.Tenant) {
 		return func() {}, nil
 	}
-	leave, err = m.d.quotas.Enter(ctx, who.Tenant, floodmark.SessionID("machine/"+cmp.Or(who.Machine, who.Name)), bytes)
+	leave, err = m.d.laptopQuotas.Enter(ctx, who.Tenant, floodmark.SessionID("machine/"+cmp.Or(who.Machine, who.Name)), bytes)
 	if errors.Is(err, quota.ErrOver) {
 		m.d.notes.add(who.Tenant, "over-quota", "laptops: "+err.Error(), m.d.opts.Now())
-		return nil, connect.NewError(connect.CodeResourceExhausted, fmt.Errorf("your tenant is %w; it is tried again later", err))
+		return nil, connect.NewError(connect.CodeResourceExhausted, fmt.Errorf("your tenant's laptops are %w; it is tried again later", err))
 	}
 	return leave, err
 }

@@ -10,6 +10,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
@@ -214,7 +215,8 @@ func TestPeopleEnrol(t *testing.T) {
 	}
 }
 
-// Laptops count for the quota of their tenant, and are told to come later.
+// Laptops have a quota like their tenant's, and are told to come later. Whatever
+// they send, its agents are judged.
 func TestMachinesOverQuota(t *testing.T) {
 	at := time.Now()
 	f := newFleet(t, func(o *Options) {
@@ -234,6 +236,9 @@ func TestMachinesOverQuota(t *testing.T) {
 	_, other := f.enrolled("beta")
 	if _, err := other.ReportMachine(t.Context(), &wire.ReportMachineRequest{}); err != nil {
 		t.Errorf("beta is refused for acme's flood: %v", err)
+	}
+	if r := tell(t, f.agent("acme"), hook.Event{Point: hook.SessionStart, Session: "s"}); r.Decision.Verdict != floodmark.Allow {
+		t.Errorf("an agent is refused for a laptop's flood: %+v", r)
 	}
 }
 

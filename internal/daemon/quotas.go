@@ -24,6 +24,7 @@ func (d *Daemon) openQuotas() {
 		limits[name] = limitsOf(t.Quota)
 	}
 	d.quotas = quota.NewGate(limits, quota.UsualTurns(runtime.GOMAXPROCS(0)), d.opts.Now)
+	d.laptopQuotas = quota.NewGate(limits, quota.UsualTurns(runtime.GOMAXPROCS(0)), d.opts.Now)
 }
 
 // limitsOf are a quota as it is kept.

@@ -1,0 +1,81 @@
+package daemon
+
+import (
+	"context"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/fleetlink"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// The incidents that tell whether a laptop is in a fleet. The last one counts.
+const (
+	joinedKind = "joined-fleet"
+	leftKind   = "left-fleet"
+)
+
+// joinedWords end what is written down when a laptop joins, so that another
+// membership is noticed.
+func joinedWords(m fleetlink.Membership) string {
+	return " joined this laptop to " + m.URL + " as machine " + m.Machine + ", membership " + m.Print()
+}
+
+// swear writes down that this laptop joined or left. Unlike other incidents it
+// must be there: the next start goes by it.
+func (j *joined) swear(ctx context.Context, kind, text string) error {
+	j.d.notes.add("", kind, text, j.d.opts.Now())
+	j.d.opts.Log.Warn("incident", "kind", kind, "text", text)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
+	defer cancel()
+	return j.d.monitor.Note(ctx, journal.Session{ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text})
+}
+
+// recall compares the membership on disk with what the journal says. A file that
+// was deleted, changed or put there by anybody but Join does not bring the owner's
+// own rules back, and no fleet is spoken to because of it.
+func (j *joined) recall(ctx context.Context) error {
+	if j.d.opts.Service.Journal.InDatabase() {
+		return nil // a node joins none
+	}
+	var last floodmark.IncidentSeen
+	session := journal.Session{ID: monitor.Incidents}
+	start, err := j.d.store.Begin(ctx, session)
+	if err != nil {
+		return err
+	}
+	for e, err := range j.d.store.Read(ctx, session, 0) {
+		if err != nil {
+			j.d.opts.Log.Error("whether this laptop joined a fleet cannot be read in the journal", "error", err)
+			break
+		}
+		fact, err := floodmark.DecodeFact(e.Kind, e.Body)
+		if seen, is := fact.(floodmark.IncidentSeen); err == nil && is && (seen.Kind == joinedKind || seen.Kind == leftKind) {
+			last = seen
+		}
+	}
+	j.mu.Lock()
+	if m := j.member; m != nil && last.Kind == "" && start.Tombstone != nil { // it was erased, being old
+		j.mu.Unlock()
+		return j.swear(ctx, joinedKind, "it is still so that the owner"+joinedWords(*m))
+	}
+	switch file := j.d.opts.Paths.Fleet; {
+	case j.member == nil && last.Kind == joinedKind:
+		j.wrong = "this laptop joined a fleet, and " + file + " is gone"
+	case j.member != nil && last.Kind != joinedKind:
+		j.wrong = "the journal knows of no fleet, and " + file + " names one"
+	case j.member != nil && !strings.HasSuffix(last.Text, joinedWords(*j.member)):
+		j.wrong = file + " is not as it was written when this laptop joined"
+	}
+	wrong := j.wrong
+	if wrong != "" {
+		j.member = nil
+	}
+	j.mu.Unlock()
+	if wrong == "" {
+		return nil
+	}
+	j.d.incident(ctx, "fleet-changed", wrong+"; strict rules hold until somebody says «floodmark leave»")
+	return j.d.live.join(j.fleetRules())
+}

@@ -1,0 +1,148 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/fleetlink"
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Whoever deletes, changes or plants the file of the membership and has the
+// monitor start anew gets strict rules, an incident and no fleet, instead of the
+// owner's own rules or a fleet of their own. Leaving is the way out.
+func TestMembershipIsNotSwapped(t *testing.T) {
+	f := newBundledFleet(t)
+	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
+	for name, change := range map[string]func(t *testing.T, file string, good []byte){
+		"deleted": func(t *testing.T, file string, _ []byte) {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"without keys": func(t *testing.T, file string, good []byte) {
+			var m fleetlink.Membership
+			if err := json.Unmarshal(good, &m); err != nil {
+				t.Fatal(err)
+			}
+			m.Keys = nil
+			if err := m.Save(file); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"of another fleet": func(t *testing.T, file string, good []byte) {
+			if err := os.WriteFile(file, bytes.ReplaceAll(good, []byte("127.0.0.1"), []byte("127.0.0.2")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := newLaptop(t, dir, func(*Options) {})
+			r.join(t, f, "acme")
+			good, err := os.ReadFile(r.paths.Fleet)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.stop(); err != nil {
+				t.Fatal(err)
+			}
+			change(t, r.paths.Fleet, good)
+			r = newLaptop(t, dir, func(*Options) {})
+			r.swapped(t)
+			if name == "deleted" {
+				r.putBack(t, dir, good)
+			}
+		})
+	}
+}
+
+// putBack holds that the membership holds again once it is there again.
+func (r *runner) putBack(t *testing.T, dir string, good []byte) {
+	t.Helper()
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.paths.Fleet, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := newLaptop(t, dir, func(*Options) {}); again.profile() != "coding" {
+		t.Errorf("put back: profile %s", again.profile())
+	}
+}
+
+// A membership that nobody joined with brings no fleet, and leaving takes it away.
+func TestMembershipIsNotPlanted(t *testing.T) {
+	f := newBundledFleet(t)
+	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
+	dir := t.TempDir()
+	r := newLaptop(t, dir, func(*Options) {})
+	r.join(t, f, "acme")
+	data, err := os.ReadFile(r.paths.Fleet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := t.TempDir()
+	p := newLaptop(t, other, func(*Options) {})
+	p.work(t, "s")
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.paths.Fleet, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = newLaptop(t, other, func(*Options) {})
+	p.swapped(t)
+	if _, err := p.owner(t).Owner().Leave(t.Context(), &wire.LeaveRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if p.alone(t); p.profile() != "assistant" {
+		t.Errorf("after leaving: profile %s", p.profile())
+	}
+}
+
+// swapped holds that a laptop noticed.
+func (r *runner) swapped(t *testing.T) {
+	t.Helper()
+	if r.profile() != "strict" || !strings.HasPrefix(r.line(t), "STRICT: ") || !strings.Contains(r.line(t), "floodmark leave") {
+		t.Errorf("profile %s, %q", r.profile(), r.line(t))
+	}
+	if r.d.joined.link != nil {
+		t.Error("a fleet is spoken to")
+	}
+	if !strings.Contains(r.incidents(t), "fleet-changed") {
+		t.Error("there is no incident")
+	}
+}
+
+// Rules that were damaged on disk are strict ones until the fleet is reached, and
+// then fetched again, though the fleet has no newer ones.
+func TestDamagedRulesAreFetchedAgain(t *testing.T) {
+	f := newBundledFleet(t)
+	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
+	dir := t.TempDir()
+	r := newLaptop(t, dir, func(*Options) {})
+	got := r.join(t, f, "acme")
+	eventually(t, "copied", func() bool { return f.copied(r, "acme", got.GetMachine()) })
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := fleetlink.LoadKept(r.paths.FleetBundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept.Sealed[len(kept.Sealed)-1] ^= 1
+	if err := kept.Save(r.paths.FleetBundle); err != nil {
+		t.Fatal(err)
+	}
+	r = newLaptop(t, dir, func(*Options) {})
+	eventually(t, "fetched again", func() bool { return r.profile() == "coding" })
+	if _, state, err := f.book.Find(t.Context(), machines.ID(got.GetMachine())); err != nil || state != machines.Joined {
+		t.Errorf("%s, %v", state, err)
+	}
+}
