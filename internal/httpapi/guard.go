@@ -84,6 +84,9 @@ type guard struct {
 	methods map[string]method // by path
 	budget  *hookframe.Budget
 	shared  bool // callers have shares of it
+	// portion is the part of the budget that a caller takes from until it lets go;
+	// nil where there are none.
+	portion func(who Identity) (part *hookframe.Budget, let func())
 	opts    Options
 	errors  *connect.ErrorWriter
 }
@@ -138,6 +141,11 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	budget := g.budget
 	if g.shared && g.opts.Share != nil {
 		budget = cmp.Or(g.opts.Share(who), budget)
+	}
+	if g.portion != nil {
+		part, let := g.portion(who)
+		defer let()
+		budget = part
 	}
 	claim := budget.Claim()
 	defer claim.Release()

@@ -48,9 +48,10 @@ func NewMachineHandler(m Machines, o Options) http.Handler {
 	_, next := wire.NewMachineServiceHandler(machineService{m}, codecs(),
 		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
 	service := wire.File_floodmark_v1_machine_proto.Services().ByName("MachineService")
+	whole := hookframe.NewBudget(maxMachinesInFlight)
 	return &guard{
-		next: next, methods: methodsOf(service, MaxMachineBytes), opts: o,
-		budget: hookframe.NewBudget(maxMachinesInFlight), errors: connect.NewErrorWriter(codecs()),
+		next: next, methods: methodsOf(service, MaxMachineBytes), opts: o, portion: (&portions{whole: whole}).of,
+		budget: whole, errors: connect.NewErrorWriter(codecs()),
 	}
 }
 

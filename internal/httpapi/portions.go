@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"sync"
+
+	"github.com/floodmark/floodmark/internal/hookframe"
+)
+
+// What one tenant's machines may send at once, and what one machine may: a
+// machine has room for the largest upload and for small calls beside it. Whoever
+// sends slowly keeps others neither of its tenant nor of another waiting.
+const (
+	maxTenantInFlight  = maxMachinesInFlight / 2
+	maxMachineInFlight = MaxMachineBytes + MaxMachineBytes/4
+)
+
+// portions are the parts of a budget that tenants and their machines have, while
+// they send. The zero portions have no budget.
+type portions struct {
+	whole *hookframe.Budget
+
+	mu sync.Mutex // guards in
+	in map[portionKey]*portion
+}
+
+// portionKey names a machine, or with no machine all of a tenant.
+type portionKey struct{ tenant, machine string }
+
+type portion struct {
+	budget *hookframe.Budget
+	users  int
+}
+
+// of is the part that a caller takes from. Whoever got it lets it go once.
+func (p *portions) of(who Identity) (part *hookframe.Budget, let func()) {
+	tenant := portionKey{tenant: who.Tenant}
+	machine := portionKey{who.Tenant, who.Channel + "/" + who.Name}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.use(tenant, p.whole, maxTenantInFlight)
+	return p.use(machine, all, maxMachineInFlight), func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.leave(machine)
+		p.leave(tenant)
+	}
+}
+
+// use returns a part, made if nobody uses it yet. The caller holds the lock.
+func (p *portions) use(k portionKey, of *hookframe.Budget, limit int64) *hookframe.Budget {
+	if p.in == nil {
+		p.in = map[portionKey]*portion{}
+	}
+	one := p.in[k]
+	if one == nil {
+		one = &portion{budget: of.Share(limit)}
+		p.in[k] = one
+	}
+	one.users++
+	return one.budget
+}
+
+func (p *portions) leave(k portionKey) {
+	if p.in[k].users--; p.in[k].users == 0 {
+		delete(p.in, k)
+	}
+}

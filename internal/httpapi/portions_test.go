@@ -1,0 +1,84 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// uploads takes what it is given, and does nothing else.
+type uploads struct{ httpapi.Machines }
+
+func (uploads) Upload(context.Context, httpapi.Identity, *wire.UploadRequest) (*wire.UploadResponse, error) {
+	return &wire.UploadResponse{Outcome: "kept"}, nil
+}
+
+const uploadURL = "http://test/" + wire.MachineServiceName + "/Upload"
+
+// byHeader lets a test say which machine calls.
+func byHeader(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tenant, name, _ := strings.Cut(r.Header.Get("As"), "/")
+		who := httpapi.Identity{Tenant: tenant, Name: name, Machine: name, Channel: httpapi.ByMachine, May: httpapi.MayMachine}
+		h.ServeHTTP(w, r.WithContext(httpapi.WithIdentity(r.Context(), who)))
+	})
+}
+
+// A machine that begins many large uploads and never ends them keeps no other from
+// being heard, and what it held comes back.
+func TestSlowMachinesHoldUpNobody(t *testing.T) {
+	c := serve(t, byHeader(httpapi.NewMachineHandler(uploads{}, httpapi.Options{MaxBody: time.Minute})))
+	var slow sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	begin := func(who string) {
+		sent, in := make(chan struct{}), strings.NewReader(strings.Repeat(" ", httpapi.MaxMachineBytes-1))
+		body := io.MultiReader(in, readerFunc(func([]byte) (int, error) { close(sent); <-ctx.Done(); return 0, ctx.Err() }))
+		slow.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, http.MethodPost, uploadURL, body)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("As", who)
+			if resp, err := c.Do(r); err == nil {
+				_ = resp.Body.Close() // it was refused
+			}
+		})
+		select {
+		case <-sent:
+		case <-time.After(20 * time.Second):
+		}
+	}
+	for range 8 {
+		begin("acme/m1")
+	}
+	large := `{"session":"cw==","tombstone":"` + strings.Repeat("AAAA", 1<<18) + `"}`
+	for _, who := range []string{"acme/m2", "beta/m3"} {
+		if _, said := post(t, c, uploadURL, large, "As", who); !strings.Contains(said, "kept") {
+			t.Errorf("%s: %.200s", who, said)
+		}
+	}
+	stop()
+	slow.Wait()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if _, said := post(t, c, uploadURL, large, "As", "acme/m1"); strings.Contains(said, "kept") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("what it held does not come back")
+		}
+	}
+}
+
+// A readerFunc is an io.Reader made of one function.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
