@@ -106,7 +106,7 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 // enrolCredential is what proves that this laptop may join.
 func (c *console) enrolCredential(ctx context.Context, f joinFlags, address string, roots *x509.CertPool) (string, error) {
 	if f.token == "" {
-		return c.enrolLogin(ctx, address, roots)
+		return c.enrolLogin(ctx, f.place, address, roots)
 	}
 	data, err := c.read(f.token)
 	if err != nil {
@@ -123,14 +123,22 @@ func (c *console) enrolCredential(ctx context.Context, f joinFlags, address stri
 const askFleet = 15 * time.Second
 
 // enrolLogin logs the person in, for this once.
-func (c *console) enrolLogin(ctx context.Context, address string, roots *x509.CertPool) (string, error) {
+func (c *console) enrolLogin(ctx context.Context, p place, address string, roots *x509.CertPool) (string, error) {
+	book, err := c.fleets(p)
+	if err != nil {
+		return "", err
+	}
+	fleet := people.Fleet{}
+	if fleet.URL, err = people.FleetURL(address); err != nil {
+		return "", refuse("", "%q: %s", shorten(address), err)
+	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	web := outward.Client(outward.Options{Roots: roots, DialTime: askFleet, HeaderBytes: 64 << 10, HTTP2: true})
 	defer web.CloseIdleConnections()
 	asking, cancel := context.WithTimeout(ctx, askFleet)
 	defer cancel()
-	login, err := people.Discover(asking, web, address)
+	fleet.Login, err = people.Discover(asking, web, address)
 	if err != nil {
 		why := outward.Distrust(err)
 		if why == "" {
@@ -138,7 +146,10 @@ func (c *console) enrolLogin(ctx context.Context, address string, roots *x509.Ce
 		}
 		return "", &failure{code: exitNo, text: "nobody logs in at " + address + ": " + why, hint: "name who signs its certificate with --ca, or show a token with --token"}
 	}
-	flow, err := login.Begin(ctx, roots)
+	if err := apart(book, fleet); err != nil { // as for login: what is shown here must count nowhere else
+		return "", err
+	}
+	flow, err := fleet.Login.Begin(ctx, roots)
 	if err != nil {
 		return "", &failure{code: exitNo, text: "not logged in: " + plain(err.Error()), hint: "try again, or ask whoever runs the fleet"}
 	}
@@ -148,14 +159,17 @@ func (c *console) enrolLogin(ctx context.Context, address string, roots *x509.Ce
 		page = flow.Ready
 	}
 	fmt.Fprintf(c.stdout, "Open this, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n", plain(page), plain(flow.Code))
-	pass, err := flow.Wait(ctx)
+	fleet.Pass, err = flow.Wait(ctx)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "", &failure{code: exitNo, text: "not joined: you ended it", hint: "nothing was kept"}
 	case err != nil:
 		return "", &failure{code: exitNo, text: "not joined: " + plain(err.Error()), hint: "nothing was kept; try again"}
 	}
-	return pass.Token, nil
+	if err := apart(book, fleet); err != nil { // by what the provider gave
+		return "", err
+	}
+	return fleet.Pass.Token, nil
 }
 
 func newLeave(c *console) *cobra.Command {

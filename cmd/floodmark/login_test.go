@@ -1,12 +1,18 @@
 package main
 
 import (
+	"crypto/x509"
 	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/people"
 )
 
@@ -53,5 +59,32 @@ func TestFleetsAreApart(t *testing.T) {
 	other.Name = "firm"
 	if err := apart(book, other); err == nil {
 		t.Error("a name that is taken")
+	}
+}
+
+// A fleet that a laptop is to join gets no login that counts at another one,
+// either.
+func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
+	evil := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"issuer":"https://login.example","clientId":"floodmark"}`)
+	}))
+	defer evil.Close()
+	c := &console{stdout: io.Discard, stderr: io.Discard, now: time.Now}
+	p := place{dir: t.TempDir()}
+	book, err := c.fleets(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(config.DirPaths(p.dir).Fleets), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	login := people.Login{Issuer: "https://login.example", ClientID: "floodmark"}
+	if err := book.Keep(t.Context(), people.Fleet{Name: "firm", URL: "https://fleet.example", Login: login}); err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(evil.Certificate())
+	if _, err := c.enrolLogin(t.Context(), p, evil.URL, pool); err == nil || !strings.Contains(err.Error(), "could act as you there") {
+		t.Errorf("%v", err)
 	}
 }
