@@ -81,8 +81,8 @@ func (c *console) mayChange(ctx context.Context, p place) error {
 // below reports whether a folder lies below another, whatever links lead there.
 func below(dir, top string) bool {
 	for _, path := range []*string{&dir, &top} {
-		if real, err := filepath.EvalSymlinks(*path); err == nil {
-			*path = real
+		if found, err := filepath.EvalSymlinks(*path); err == nil {
+			*path = found
 		}
 	}
 	rel, err := filepath.Rel(top, dir)

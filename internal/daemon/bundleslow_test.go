@@ -8,6 +8,8 @@ import (
 
 	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/bundle/bundletest"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/wire"
 )
 
 // A slowStore takes for ever over the versions of one tenant.
@@ -89,5 +91,28 @@ func TestCompiledPoliciesAreBounded(t *testing.T) {
 		if n := len(mine.compiled); n > 8 {
 			t.Fatalf("%d policies of %d bytes are kept", n, len(text))
 		}
+	}
+}
+
+// A tenant that has its rules read again does not have others' compiled again.
+func TestReloadIsForOnesOwnBundles(t *testing.T) {
+	b := newBundled(t)
+	theirs := b.by(b.token("other", "bob", httpapi.MayView|httpapi.MayPolicy)).Owner()
+	text := sealed(t, 1, firstRules, func(x *bundle.Bundle) { x.Tenant = "other" })
+	if _, err := theirs.PublishBundle(t.Context(), &wire.PublishBundleRequest{Sealed: text}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := theirs.RollBundle(t.Context(), &wire.RollBundleRequest{Version: 1, Share: bundle.Everybody}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := b.d.bundles.rules("other", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.author.ReloadPolicy(t.Context(), &wire.ReloadPolicyRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := b.d.bundles.rules("other", "s"); err != nil || after.Policy != before.Policy {
+		t.Errorf("the rules of another tenant were compiled again, %v", err)
 	}
 }

@@ -31,19 +31,21 @@ func (d *Daemon) rulesFor(tenant string) owner.Rules {
 }
 
 // reloadFor reads the rules again and says which hold for a tenant. The file is
-// everybody's: only whoever runs the monitor has it read.
+// everybody's, and reading all bundles takes long: only whoever runs the monitor has
+// that done.
 func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
 	file := d.live.current().forOwner()
 	file.Fresh = false
 	if tenant == "" {
 		file = d.live.reload().forOwner()
-	}
-	if err := d.bundles.again(ctx); err != nil {
-		d.opts.Log.Error("read the bundles again", "error", err)
+		if err := d.bundles.again(ctx); err != nil {
+			d.opts.Log.Error("read the bundles again", "error", err)
+		}
 	}
 	if d.opts.Service.BundlesOf(tenant) == nil {
 		return file
 	}
+	d.bundles.refresh(ctx, tenant, false)
 	return d.bundles.status(tenant)
 }
 
