@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 func (s *shown) playAll(t *testing.T) (codes []string) {
 	t.Helper()
 	s.playBundles(t)
+	s.playJoin(t)
 	s.playTurn(t)
 	codes = append(codes, s.playAnswers(t)...)
 	s.playStranger(t)
@@ -319,6 +321,21 @@ func (s *shown) playBundles(t *testing.T) {
 	for _, name := range []string{"PublishBundle", "RollBundle", "Bundles", "ShowBundle", "RollBackBundle"} {
 		s.called[name] = true
 	}
+}
+
+// playJoin is a laptop that joins a fleet where nobody answers, and leaves none.
+func (s *shown) playJoin(t *testing.T) {
+	t.Helper()
+	o := s.owner(t).Owner()
+	_, joined := o.Join(t.Context(), &wire.JoinRequest{Url: "https://127.0.0.1:1", Credential: word("what a laptop joins with"), Name: "laptop"})
+	_, left := o.Leave(t.Context(), &wire.LeaveRequest{})
+	if joined == nil || left == nil {
+		t.Fatalf("%v, %v", joined, left)
+	}
+	if text := joined.Error() + left.Error(); strings.Contains(text, word("what a laptop joins with")) {
+		t.Error(text)
+	}
+	s.called["Join"], s.called["Leave"] = true, true
 }
 
 // playRefused is an agent at the owner's door, then the end of the session.

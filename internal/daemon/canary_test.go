@@ -75,6 +75,7 @@ func canaries() []canary {
 		{"what was found", "canaryfound29x", true},
 		{"a bundle's note", "canarynote30x", false},
 		{"a bundle's policy", "canarybundle31x", false},
+		{"what a laptop joins with", "canaryenrol32x", false},
 	}
 }
 
