@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -172,6 +173,15 @@ func (c *console) verified(r *wire.VerifyReport, form string) error {
 	return nil
 }
 
+// foundText says what problems mean. Where nothing was found but that reading
+// stopped, nobody knows whether something was changed.
+func foundText(problems []string) string {
+	if len(problems) == 1 && strings.HasPrefix(problems[0], "the check could not be finished") {
+		return "The journal could not be checked"
+	}
+	return "The journal is not what was written"
+}
+
 // verifyText is the report for people.
 func verifyText(st style, r *wire.VerifyReport) string {
 	p := &sheet{st: st}
@@ -180,7 +190,7 @@ func verifyText(st style, r *wire.VerifyReport) string {
 	if r.GetOk() {
 		p.painted(0, "Every chain is whole: "+checked+".", st.green)
 	} else {
-		p.painted(0, "The journal is not what was written: "+checked+".", st.red)
+		p.painted(0, foundText(r.GetProblems())+": "+checked+".", st.red)
 		for _, one := range r.GetProblems() {
 			p.line(2, "- "+one)
 		}

@@ -285,19 +285,33 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 	} else {
 		out.Place = ""
 	}
-	var err error
-	if out.Pauses, err = d.pauses(ctx, who.Tenant); err != nil {
+	switch err := d.fromJournal(ctx, who.Tenant, out); {
+	case err == nil:
+	case ctx.Err() != nil, errors.Is(err, journal.ErrBroken):
 		return nil, err
+	default: // whoever is sent here because of it must not be sent here again
+		out.Warnings = slices.Insert(out.Warnings, 0, silent)
 	}
-	for _, err := range d.Journal.Recent(ctx, who.Tenant) {
+	return out, nil
+}
+
+// silent is what status says while the journal cannot be read.
+const silent = "the journal does not answer, so agents are refused and sessions are not counted: see that its database runs, or that its disk has room; the monitor's log says what failed"
+
+// fromJournal adds to a status what only the journal knows.
+func (d *Desk) fromJournal(ctx context.Context, tenant string, out *wire.StatusResponse) (err error) {
+	if out.Pauses, err = d.pauses(ctx, tenant); err != nil {
+		return err
+	}
+	for _, err := range d.Journal.Recent(ctx, tenant) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if out.Sessions++; out.Sessions >= maxCounted {
 			break
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // standing are the limits of this installation that its owner should know.

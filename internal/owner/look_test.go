@@ -3,6 +3,7 @@ package owner
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -208,5 +210,31 @@ func TestTenantsDoNotHearWhereThingsLie(t *testing.T) {
 				t.Errorf("%q hears %s", tenant, said)
 			}
 		}
+	}
+}
+
+// A silent journal is in a database that nobody reaches.
+type silentJournal struct{ journal.Journal }
+
+func (silentJournal) Recent(context.Context, string) iter.Seq2[journal.Head, error] {
+	return func(yield func(journal.Head, error) bool) {
+		yield(journal.Head{}, errors.New("no route to db.example"))
+	}
+}
+
+// Whoever is told to look at the status sees what is wrong there.
+func TestStatusWithoutAJournal(t *testing.T) {
+	r := newRoom(t)
+	r.Journal = silentJournal{r.Journal}
+	for _, who := range []httpapi.Identity{me(), stranger()} {
+		s, err := r.Status(t.Context(), who, &wire.StatusRequest{})
+		if err != nil || !strings.HasPrefix(s.GetWarnings()[0], "the journal does not answer") || strings.Contains(s.String(), "db.example") {
+			t.Errorf("%v, %v", s, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if s, err := r.Status(ctx, me(), &wire.StatusRequest{}); err == nil {
+		t.Errorf("whoever asked has gone: %v", s)
 	}
 }
