@@ -134,7 +134,7 @@ new version yet: «floodmark bundle rollout» gives it to a share, or to all.`,
 				return err
 			}
 			v := a.GetBundle().GetVersion()
-			notice := fmt.Sprintf("version %d is published and holds until %s; give it to some first: floodmark bundle rollout %d --share 10%%", v, stamp(a.GetBundle().GetValidUntil()), v)
+			notice := fmt.Sprintf("version %d is published and holds until %s; give it to some first: floodmark bundle rollout %d --share 10%%%s", v, stamp(a.GetBundle().GetValidUntil()), v, p.flags())
 			return c.outcome(format(cmd), true, notice, func() error { return c.message(a) })
 		}),
 	}

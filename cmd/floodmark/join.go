@@ -140,11 +140,11 @@ func (c *console) enrolLogin(ctx context.Context, p place, address string, roots
 	defer cancel()
 	fleet.Login, err = people.Discover(asking, web, address)
 	if err != nil {
-		why := outward.Distrust(err)
+		why, hint := outward.Distrust(err), "name the file of who signs it with --ca"
 		if why == "" {
-			why = plain(err.Error())
+			why, hint = plain(err.Error()), "show a token with --token; whoever runs the fleet makes one"
 		}
-		return "", &failure{code: exitNo, text: "nobody logs in at " + address + ": " + why, hint: "name who signs its certificate with --ca, or show a token with --token"}
+		return "", &failure{code: exitNo, text: "nobody logs in at " + address + ": " + why, hint: hint}
 	}
 	if err := apart(book, fleet); err != nil { // as for login: what is shown here must count nowhere else
 		return "", err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ func (c *console) journalInit(ctx context.Context, f initFlags) error {
 		return err
 	}
 	if err := postgresjournal.Init(ctx, ranges, postgresjournal.Options{}, f.roles); err != nil {
-		return refuse("connect as somebody who may make schemas and roles: --user", "%s", err)
+		return unprepared(err, "connect as somebody who may make schemas and roles: --user")
 	}
 	c.say("%s ready", count(len(ranges), "database is", "databases are"))
 	if f.roles {
@@ -70,6 +71,13 @@ func (c *console) journalInit(ctx context.Context, f initFlags) error {
 		c.say("let the monitor's login write, and erase if it shall: GRANT %s, %s TO …", r.Writer, r.Eraser)
 	}
 	return nil
+}
+
+// unprepared says on one line why a database did not do what was asked, with what
+// to do if it was reached.
+func unprepared(err error, hint string) error {
+	text, better := postgresjournal.Unreached(err)
+	return refuse(cmp.Or(better, hint), "%s", text)
 }
 
 // ranges are the databases a command is about, with who connects.
@@ -106,7 +114,7 @@ func (c *console) databases(f initFlags) ([]config.Shard, error) {
 	}
 	databases := service.Journal.Databases()
 	if len(databases) == 0 {
-		return nil, refuse("name the database: --journal postgres://user@host/database", "the journal is a file on this machine, which needs no preparation")
+		return nil, refuse("name the database: --journal postgres://user@host/database", "the journal is a file on this machine, and this is about one in PostgreSQL")
 	}
 	return databases, nil
 }

@@ -82,3 +82,34 @@ func listMonths(t *testing.T, database, user string) {
 		t.Error(&out)
 	}
 }
+
+// TestJournalInitElsewhere says what to do where there is no such database, and where
+// nobody of that name logs in.
+func TestJournalInitElsewhere(t *testing.T) {
+	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")
+	if dsn == "" {
+		t.Skip("POSTGRESQL NOT TESTED: set FLOODMARK_POSTGRES_DSN to what «.ci/postgres start DIR» prints")
+	}
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(user, database string) string {
+		return (&url.URL{
+			Scheme: "postgres", User: url.User(user), Path: "/" + database, RawQuery: url.Values{"host": {config.Host}, "port": {"5432"}}.Encode(),
+		}).String()
+	}
+	for database, hint := range map[string]string{
+		at(config.User, "fm_nowhere"): "make the database first", at("fm_nobody", config.Database): "see who may log in there",
+	} {
+		var out bytes.Buffer
+		home := t.TempDir()
+		console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
+			return map[string]string{"HOME": home}[name]
+		}, dir: home, build: testBuild()}
+		code := run(t.Context(), console, []string{"journal", "init", "--journal", database})
+		if code != exitUsage || !strings.Contains(out.String(), "\n  "+hint) || strings.Count(out.String(), "\n") != 2 {
+			t.Errorf("%s: exit code %d: %s", database, code, &out)
+		}
+	}
+}

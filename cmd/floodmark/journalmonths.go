@@ -43,7 +43,7 @@ func (c *console) journalMonths(ctx context.Context, f initFlags, json bool) err
 	}
 	list, err := postgresjournal.Months(ctx, ranges, postgresjournal.Options{})
 	if err != nil {
-		return refuse("prepare the database: floodmark journal init", "%s", err)
+		return unprepared(err, "prepare the database: floodmark journal init")
 	}
 	if json {
 		return c.json(list)

@@ -170,6 +170,8 @@ func (c *console) discover(ctx context.Context, fleet *people.Fleet) error {
 	switch {
 	case err == nil:
 		return nil
+	case outward.Distrust(err) == outward.SignedByNobody && fleet.Authority != "":
+		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByOthers, hint: "name the file of who does with --ca"}
 	case outward.Distrust(err) == outward.SignedByNobody:
 		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByNobody, hint: "name the file of who signs it with --ca"}
 	case outward.Distrust(err) != "":

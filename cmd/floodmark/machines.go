@@ -38,7 +38,7 @@ admin.`,
 			case format(cmd) == asJSON:
 				return c.message(a)
 			case len(a.GetMachines()) == 0:
-				c.say("no laptop joined")
+				c.say("%s", noMachines(q.GetAll()))
 				return nil
 			}
 			fmt.Fprint(c.stdout, machinesText(c.outStyle(), a.GetMachines(), c.clock()))
@@ -50,6 +50,14 @@ admin.`,
 	cmd.Flags().BoolVar(&q.All, "all", false, "also those that left or were revoked")
 	cmd.AddCommand(newMachinesRevoke(c))
 	return cmd
+}
+
+// noMachines says that the list is empty.
+func noMachines(all bool) string {
+	if all {
+		return "no laptop joined"
+	}
+	return "no laptop is joined; --all also lists those that left or were revoked"
 }
 
 func (d *desk) listMachines(ctx context.Context, q *wire.ListMachinesRequest) (*wire.ListMachinesResponse, error) {

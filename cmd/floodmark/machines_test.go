@@ -30,3 +30,25 @@ func TestMachinesText(t *testing.T) {
 		t.Errorf("an escape is in\n%q", text)
 	}
 }
+
+// A laptop's question has no code, so the node's own terminal does not promise one.
+func TestALaptopsQuestionHasNoCode(t *testing.T) {
+	p := &sheet{}
+	questionsText(p, []*wire.Question{{Ticket: "t-1", Session: "laptop/00112233aabbccdd/s1"}}, place{dir: "n1"}, time.Now())
+	if text := p.String(); strings.Contains(text, "shown at a terminal") || !strings.Contains(text, "to approve: on that laptop, or by somebody who is logged in") {
+		t.Error(text)
+	}
+}
+
+// A journal that cannot be reached is not called a changed one.
+func TestACheckThatStops(t *testing.T) {
+	stopped := "the check could not be finished, so the rest is not known: no route"
+	for want, problems := range map[string][]string{
+		"The journal could not be checked: 0 sessions":    {stopped},
+		"The journal is not what was written: 0 sessions": {"entry 2 of s1 was changed", stopped},
+	} {
+		if text := verifyText(style{}, &wire.VerifyReport{Problems: problems}); !strings.HasPrefix(text, want) {
+			t.Error(text)
+		}
+	}
+}

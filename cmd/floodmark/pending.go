@@ -77,6 +77,9 @@ func questionsText(p *sheet, list []*wire.Question, where place, now time.Time) 
 		cardText(p, q, now)
 		approve := "the code to approve it is shown at a terminal only"
 		name := q.GetCode()
+		if strings.HasPrefix(q.GetSession(), "laptop/") {
+			approve = "on that laptop, or by somebody who is logged in here with --fleet: it has no code"
+		}
 		if where.fleet != "" {
 			name = shellWord(q.GetTicket()) // there are no codes at a distance
 		}

@@ -171,6 +171,9 @@ func (c *console) createToken(ctx context.Context, p place, want httpapi.Token, 
 	if err != nil {
 		return err
 	}
+	if err := c.knownTenant(p, want.Tenant); err != nil {
+		return err
+	}
 	var made madeToken
 	if want.Certificate != "" {
 		made.Kept, err = t.Admit(want)
@@ -188,6 +191,23 @@ func (c *console) createToken(ctx context.Context, p place, want httpapi.Token, 
 	}
 	fmt.Fprintln(c.stdout, made.Text)
 	c.say("this is shown once; take it back with «floodmark token revoke %s%s»", made.Kept.ID, p.flags())
+	return nil
+}
+
+// knownTenant warns of a tenant that service.yaml does not name: whoever shows the
+// token is refused until it does. It may be named later.
+func (c *console) knownTenant(p place, tenant string) error {
+	paths, err := c.paths(p)
+	if err != nil || tenant == "" {
+		return err
+	}
+	service, err := config.LoadService(paths.Service)
+	if err != nil {
+		return refuse("mend the file", "%s", err)
+	}
+	if _, named := service.Tenants[tenant]; !named {
+		c.say("%s names no tenant %s, so the token is refused until it does", paths.Service, shorten(tenant))
+	}
 	return nil
 }
 

@@ -76,6 +76,9 @@ func loadMounted(dir string) (Keys, error) {
 // mountedFile reads a file that nobody else can read, and only its owner write.
 func mountedFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	f, err := root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w (the keys of a fleet are not made up: copy those of another node)", filepath.Join(root.Name(), name), fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -209,7 +209,7 @@ func (b *bundles) tellTo(wrong func(tenant, text string)) {
 
 // bundleWrong writes down that bundles of a tenant need somebody's attention.
 func (d *Daemon) bundleWrong(tenant, text string) {
-	d.opts.Log.Warn("bundles", "tenant", tenant, "text", text)
+	d.opts.Log.Warn("bundles", "tenant", tenant, "error", text)
 	seen := floodmark.IncidentSeen{Kind: "bundle-unusable", Text: text}
 	ctx, cancel := context.WithTimeout(context.Background(), incidentTime)
 	defer cancel()

@@ -112,7 +112,7 @@ func (m machineDesk) ReportMachine(ctx context.Context, who httpapi.Identity, r 
 // known words what a book says.
 func (machineDesk) known(err error) error {
 	if errors.Is(err, machines.ErrUnknown) {
-		return fmt.Errorf("%w: %w", httpapi.ErrNotFound, machines.ErrUnknown)
+		return fmt.Errorf("%w: %w; «floodmark machines» lists them", httpapi.ErrNotFound, machines.ErrUnknown)
 	}
 	return err
 }

@@ -114,6 +114,22 @@ func shorten(text string) string {
 	return text
 }
 
+// whyNot says to people why a laptop did not join, and what to do.
+func (c *Caller) whyNot(err error, named bool) string {
+	const need = "it takes a token that «floodmark token create NAME --kind enrol» made there, or a login with the role laptop"
+	switch {
+	case Ended(err):
+		return "the fleet does not know what you showed: it is no token of its own, or was revoked, or has ended; " + need
+	case connect.IsWireError(err) && connect.CodeOf(err) == connect.CodePermissionDenied:
+		return "what you showed may not enrol laptops; " + need
+	case outward.Distrust(err) == outward.SignedByNobody && named:
+		return c.Base + " was not asked: " + outward.SignedByOthers + "; name the file of who does with --ca"
+	case outward.Distrust(err) == outward.SignedByNobody:
+		return c.Base + " was not asked: " + outward.SignedByNobody + "; name the file of who signs it with --ca"
+	}
+	return c.Why(err)
+}
+
 // Enrol makes this laptop a machine of the fleet. Credential is what a person or
 // whoever sets laptops up proves itself by; it is not kept.
 func Enrol(ctx context.Context, address, authority, credential string, r *wire.EnrolRequest, now time.Time) (Membership, error) {
@@ -124,7 +140,7 @@ func Enrol(ctx context.Context, address, authority, credential string, r *wire.E
 	defer c.Close()
 	got, err := c.fleet.Enrol(ctx, r)
 	if err != nil {
-		return Membership{}, errors.New(c.Why(err))
+		return Membership{}, errors.New(c.whyNot(err, authority != ""))
 	}
 	m := Membership{
 		URL: c.Base, Authority: authority, Tenant: got.GetTenant(), Machine: got.GetMachine(), Token: got.GetToken(), Keys: got.GetBundleKeys(), Joined: now.UTC(),

@@ -2,6 +2,7 @@ package fleetlink
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,6 +43,7 @@ type fakeFleet struct {
 	answer  *wire.FetchBundleResponse
 	seen    *wire.ReportMachineRequest
 	enrols  *wire.EnrolResponse
+	refuses error
 	tokens  []string
 }
 
@@ -124,7 +127,7 @@ func (f *fakeFleet) Upload(ctx context.Context, r *wire.UploadRequest) (*wire.Up
 func (f *fakeFleet) Enrol(context.Context, *wire.EnrolRequest) (*wire.EnrolResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.enrols, nil
+	return f.enrols, f.refuses
 }
 
 // FetchBundle implements the service.
@@ -372,6 +375,9 @@ func TestTrust(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "secret") || len(f.tokens) > 0 {
 		t.Errorf("a fleet that nobody vouches for: %+v, %v", m, err)
 	}
+	if err == nil || !strings.HasSuffix(err.Error(), "; name the file of who signs it with --ca") {
+		t.Errorf("no word of what to do: %v", err)
+	}
 	if _, err := Dial(f.url, "no certificate", "t"); err == nil {
 		t.Error("an authority without a certificate")
 	}
@@ -380,6 +386,27 @@ func TestTrust(t *testing.T) {
 	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: moved.Certificate().Raw}))
 	if _, err := Enrol(t.Context(), moved.URL, ca+f.ca, "credential", &wire.EnrolRequest{}, time.Now()); err == nil || len(f.tokens) > 0 {
 		t.Errorf("a redirect was followed: %v", err)
+	}
+}
+
+// Whoever could not join is told what to do.
+func TestWhyNotJoined(t *testing.T) {
+	c := &Caller{Base: "https://fleet.example", host: "fleet.example"}
+	unknown := x509.UnknownAuthorityError{}
+	for name, got := range map[string]string{
+		"name the file of who signs it with --ca": c.whyNot(unknown, false), "not signed by whom you named; name the file of who does": c.whyNot(unknown, true),
+		"nothing listens at fleet.example": c.whyNot(syscall.ECONNREFUSED, false),
+	} {
+		if !strings.Contains(got, name) {
+			t.Errorf("%q is not in %q", name, got)
+		}
+	}
+	for code, want := range map[connect.Code]string{connect.CodeUnauthenticated: "the fleet does not know what you showed", connect.CodePermissionDenied: "what you showed may not enrol laptops; it takes a token"} {
+		f := newFakeFleet(t)
+		f.set(func() { f.refuses = connect.NewError(code, errors.New("no")) })
+		if _, err := Enrol(t.Context(), f.url, f.ca, "credential", &wire.EnrolRequest{}, time.Now()); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v: %v", code, err)
+		}
 	}
 }
 

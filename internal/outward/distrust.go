@@ -14,6 +14,9 @@ import (
 // whoever can name who signs it may add how.
 const SignedByNobody = "its certificate is signed by nobody this machine trusts"
 
+// SignedByOthers is said instead where somebody named who signs it.
+const SignedByOthers = "its certificate is not signed by whom you named"
+
 // Distrust says to people why a certificate or an encrypted connection was refused;
 // nothing if that is not what went wrong.
 func Distrust(err error) string {

@@ -158,7 +158,7 @@ func (d *Desk) PublishBundle(ctx context.Context, who httpapi.Identity, r *wire.
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
 	case b.Tenant != who.Tenant:
-		return nil, fmt.Errorf("%w: it was made for tenant %q, and you are of %q", httpapi.ErrInvalid, b.Tenant, who.Tenant)
+		return nil, fmt.Errorf("%w: it was made for tenant %q, and you are of %q; somebody of that tenant who may do this publishes it, with --fleet or with a token of theirs", httpapi.ErrInvalid, b.Tenant, who.Tenant)
 	}
 	last, err := d.Signed.Store.Last(ctx, who.Tenant)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,7 +16,7 @@ import (
 func lock(file *os.File) error {
 	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return errors.New("open the witness folder: another process writes to it; is a daemon running already?")
+		return fmt.Errorf("open the witness folder %s: another process writes to it; is a daemon running already? Each node needs a folder of its own", filepath.Dir(file.Name()))
 	}
 	if err != nil {
 		return fmt.Errorf("lock the witness folder: %w", err)
