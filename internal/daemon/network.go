@@ -82,7 +82,7 @@ func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server
 		find.People = d.people
 	}
 	if d.machines != nil {
-		find.Machines = httpapi.MachineFinder{Book: d.machines, Has: d.opts.Service.HasTenant}
+		find.Machines = httpapi.NewMachineFinder(d.machines, d.opts.Service.HasTenant)
 	}
 	outer := http.NewServeMux()
 	outer.Handle("/", httpapi.Access(find, o, mux))

@@ -123,7 +123,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	who := IdentityOf(r.Context())
 	if !who.May.Has(m.needs) {
-		g.opts.refused(who, r.URL.Path, r.RemoteAddr)
+		if !who.Unsure {
+			g.opts.refused(who, r.URL.Path, r.RemoteAddr)
+		}
 		// Nothing can be done about a caller that is gone.
 		_ = g.errors.Write(w, r, refusal(who, r.URL.Path, m.needs))
 		return
@@ -153,6 +155,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func refusal(who Identity, path string, needs May) error {
+	if who.May == 0 && who.Unsure {
+		return connect.NewError(connect.CodeUnavailable, errors.New(who.Why))
+	}
 	if who.May == 0 && who.Why != "" {
 		return connect.NewError(connect.CodeUnauthenticated, errors.New("nobody known: "+who.Why))
 	}

@@ -122,6 +122,8 @@ type Identity struct {
 	Machine string
 	// Why says to a caller that is nobody why it is; it holds no secret.
 	Why string
+	// Unsure says that it could not be found out who calls: asking again may help.
+	Unsure bool
 }
 
 // The channels a caller can be proved by.

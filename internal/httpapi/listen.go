@@ -80,7 +80,7 @@ func Access(f Finders, o Options, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := f.identify(r)
 		if err != nil {
-			who = Identity{Why: who.Why}
+			who = Identity{Why: who.Why, Unsure: who.Unsure}
 		}
 		if err != nil && !errors.Is(err, ErrNoToken) {
 			o.failed(r.URL.Path, err)

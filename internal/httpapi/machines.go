@@ -116,38 +116,53 @@ func NewMachineToken() (id machines.ID, text string, hash floodmark.Digest) {
 
 // MachineFinder finds machines by their tokens, in the fleet's book.
 type MachineFinder struct {
-	Book machines.Book
-	// Has reports whether a tenant is known.
-	Has func(tenant string) bool
+	book machines.Book
+	has  func(tenant string) bool
+	// turns bounds how many are looked up at once: anybody can show what looks like
+	// a token, and the database is also the agents'.
+	turns chan struct{}
 }
 
-var _ People = MachineFinder{}
+var _ People = (*MachineFinder)(nil)
+
+// lookupsAtOnce is half of the connections that a journal reads with.
+const lookupsAtOnce = 4
+
+// NewMachineFinder looks machines up in a book; has reports whether a tenant is
+// known.
+func NewMachineFinder(book machines.Book, has func(tenant string) bool) *MachineFinder {
+	return &MachineFinder{book: book, has: has, turns: make(chan struct{}, lookupsAtOnce)}
+}
+
+// whyUnsure is told to a machine that could not be looked up. It was not refused.
+const whyUnsure = "who you are cannot be looked up at the moment; try again later"
 
 // Find implements [People].
-func (f MachineFinder) Find(ctx context.Context, text string) (Identity, error) {
+func (f *MachineFinder) Find(ctx context.Context, text string) (Identity, error) {
 	rest := strings.TrimPrefix(text, MachinePrefix)
 	id, secret, ok := strings.Cut(rest, "_")
-	if !ok || len(id) != machineDigits || len(secret) != 2*secretBytes {
+	if !ok || len(id) != machineDigits || len(secret) != 2*secretBytes || strings.Trim(id+secret, "0123456789abcdef") != "" {
 		return Identity{}, ErrNoToken
 	}
-	m, state, err := f.Book.Find(ctx, machines.ID(id))
-	if err != nil {
-		return Identity{}, noMachine(err)
+	select {
+	case f.turns <- struct{}{}:
+	case <-ctx.Done():
+		return Identity{Why: whyUnsure, Unsure: true}, ctx.Err()
+	}
+	m, state, err := f.book.Find(ctx, machines.ID(id))
+	<-f.turns
+	switch {
+	case errors.Is(err, machines.ErrUnknown):
+		return Identity{}, ErrNoToken
+	case err != nil:
+		return Identity{Why: whyUnsure, Unsure: true}, err
 	}
 	hash := sha256.Sum256([]byte(text))
 	switch {
-	case subtle.ConstantTimeCompare(m.Token[:], hash[:]) != 1 || !f.Has(m.Tenant):
+	case subtle.ConstantTimeCompare(m.Token[:], hash[:]) != 1 || !f.has(m.Tenant):
 		return Identity{}, ErrNoToken
 	case state != machines.Joined:
 		return Identity{Why: machines.WhyEnded}, ErrNoToken
 	}
 	return Identity{Tenant: m.Tenant, Name: "machine " + string(m.ID), Channel: ByMachine, May: MayMachine, Machine: string(m.ID)}, nil
-}
-
-// noMachine makes nobody of a machine that is not there; any other error is ours.
-func noMachine(err error) error {
-	if errors.Is(err, machines.ErrUnknown) {
-		return ErrNoToken
-	}
-	return err
 }

@@ -1,0 +1,52 @@
+package httpapi_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/machines"
+)
+
+// slowBook counts who is looked up at once.
+type slowBook struct {
+	machines.Book
+	now, most, all atomic.Int64
+}
+
+func (b *slowBook) Find(context.Context, machines.ID) (machines.Machine, machines.State, error) {
+	b.all.Add(1)
+	n := b.now.Add(1)
+	defer b.now.Add(-1)
+	for old := b.most.Load(); n > old && !b.most.CompareAndSwap(old, n); old = b.most.Load() {
+	}
+	time.Sleep(2 * time.Millisecond)
+	return machines.Machine{}, "", machines.ErrUnknown
+}
+
+// However many show what looks like a machine's token, few are looked up at once;
+// what does not look like one is not looked up at all.
+func TestFewMachinesAreLookedUpAtOnce(t *testing.T) {
+	b := &slowBook{}
+	f := httpapi.NewMachineFinder(b, func(string) bool { return true })
+	var calls sync.WaitGroup
+	for range 200 {
+		calls.Go(func() {
+			if who, err := f.Find(t.Context(), httpapi.MachinePrefix+strings.Repeat("0", 16)+"_"+strings.Repeat("a", 64)); err == nil || who.May != 0 {
+				t.Errorf("%+v, %v", who, err)
+			}
+		})
+	}
+	calls.Wait()
+	if most := b.most.Load(); most > 4 || b.all.Load() != 200 {
+		t.Errorf("%d at once, %d in all", most, b.all.Load())
+	}
+	_, _ = f.Find(t.Context(), httpapi.MachinePrefix+strings.Repeat("\x00", 16)+"_"+strings.Repeat("a", 64))
+	if b.all.Load() != 200 {
+		t.Error("no token, and it is looked up")
+	}
+}
