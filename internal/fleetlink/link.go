@@ -125,6 +125,9 @@ func jitter(d time.Duration) time.Duration {
 // Once is one contact: rules first, then facts, then what else there is.
 func (l *Link) Once(ctx context.Context) error {
 	err := l.contact(ctx)
+	if ctx.Err() != nil { // we ended it ourselves: that says nothing of the fleet
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state.Trouble, l.state.Ended, l.state.Forked = l.caller.Why(err), Ended(err), int64(len(l.up.forked))
