@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -90,6 +91,7 @@ func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server
 	var list []server
 	for _, r := range d.network {
 		s := httpapi.NewServer(d.ready.probes(outer))
+		s.ErrorLog = slog.NewLogLogger(d.opts.Log.Handler(), slog.LevelInfo) // such as a caller that does not trust the certificate
 		list = append(list, serverOf(r.address, r.listener, s))
 	}
 	return list

@@ -62,6 +62,16 @@ func certificate(t *testing.T, dir string) (l config.Listen, pool *x509.CertPool
 	return l, pool
 }
 
+// distrusted calls as somebody who does not know who signs the certificate: that is
+// in the monitor's own log, not beside it.
+func distrusted(t *testing.T, address string, log *lockedBuffer) {
+	t.Helper()
+	if c, err := (&tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS13}}).DialContext(t.Context(), "tcp", address); err == nil {
+		t.Error("anybody's certificate is trusted", c.Close())
+	}
+	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "level=INFO msg=\"http: TLS handshake error") })
+}
+
 // An agent on the network sends events. Every call of an owner is refused to
 // it, and written down.
 func TestAnAgentsTokenOpensNothingElse(t *testing.T) {
@@ -106,6 +116,7 @@ func TestAnAgentsTokenOpensNothingElse(t *testing.T) {
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
+	distrusted(t, d.network[0].listener.Addr().String(), log)
 	tried := everyOwnerCall(t, transport, base, text)
 	if n := incidents(t, d, "not-permitted"); n != tried {
 		t.Errorf("%d calls were refused and %d written down", tried, n)
