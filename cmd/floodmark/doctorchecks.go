@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -21,15 +22,15 @@ import (
 
 // checkFolders looks at the folders and who else may write to them.
 func checkFolders(p config.Paths) []finding {
-	var list []finding
-	for _, f := range []struct{ name, dir string }{
-		{"settings folder", filepath.Dir(p.Policy)},
-		{"journal folder", filepath.Dir(p.Journal)},
-		{"folder of signed heads", p.Witness},
-		{"socket folder", filepath.Dir(p.HookSocket)},
-	} {
-		list = append(list, checkFolder(f.name, f.dir))
+	service, err := config.LoadService(p.Service)
+	if err != nil {
+		service = config.Service{} // what is wrong with it another check says
 	}
+	list := []finding{checkFolder("settings folder", filepath.Dir(p.Policy))}
+	if !service.Journal.InDatabase() {
+		list = append(list, checkFolder("journal folder", filepath.Dir(p.Journal)))
+	}
+	list = append(list, checkFolder("folder of signed heads", cmp.Or(service.Journal.Witness, p.Witness)), checkFolder("socket folder", filepath.Dir(p.HookSocket)))
 	if err := p.CheckSockets(); err != nil {
 		list = append(list, wrong("socket names", "use a shorter folder", "%s", err))
 	}

@@ -195,7 +195,7 @@ revoke the machine. What was uploaded stays there.`,
 			out := &sheet{st: c.outStyle()}
 			out.line(0, "This laptop left the fleet; your own policy holds again. What was uploaded stays there.")
 			if a.GetUntold() != "" {
-				out.painted(0, "The fleet was not told ("+plain(a.GetUntold())+"): ask whoever runs it to revoke machine "+plain(a.GetMachine())+".", out.st.yellow)
+				out.painted(0, "The fleet was not told ("+plain(a.GetUntold())+"): ask whoever runs it to revoke "+machineWord(a.GetMachine())+".", out.st.yellow)
 			}
 			fmt.Fprint(c.stdout, out)
 			return nil
@@ -203,6 +203,14 @@ revoke the machine. What was uploaded stays there.`,
 	}
 	addPlace(cmd, &p)
 	return cmd
+}
+
+// machineWord names a machine, also one whose number is lost.
+func machineWord(id string) string {
+	if id == "" {
+		return "it, by the name it has in «floodmark machines»"
+	}
+	return "machine " + plain(id)
 }
 
 // fleetAgents are the agents here as a fleet is told of them.

@@ -43,7 +43,9 @@ the SQL for the roles is printed, for whoever may run it.`,
   floodmark journal init --print`,
 		Annotations: exits("the databases are ready", "a database refused"),
 		Args:        cobra.NoArgs,
-		RunE:        guard(func(cmd *cobra.Command, _ []string) error { return c.journalInit(cmd.Context(), f) }),
+		RunE: guard(func(cmd *cobra.Command, _ []string) error {
+			return c.journalInit(cmd.Context(), f, format(cmd) == asJSON)
+		}),
 	}
 	addPlace(cmd, &f.place)
 	cmd.Flags().StringVar(&f.journal, "journal", "", "the database at this `URL` instead of those in service.yaml")
@@ -53,7 +55,7 @@ the SQL for the roles is printed, for whoever may run it.`,
 	return cmd
 }
 
-func (c *console) journalInit(ctx context.Context, f initFlags) error {
+func (c *console) journalInit(ctx context.Context, f initFlags, json bool) error {
 	if f.print {
 		_, err := fmt.Fprint(c.stdout, postgresjournal.RolesSQL(""))
 		return err
@@ -64,6 +66,9 @@ func (c *console) journalInit(ctx context.Context, f initFlags) error {
 	}
 	if err := postgresjournal.Init(ctx, ranges, postgresjournal.Options{}, f.roles); err != nil {
 		return unprepared(err, "connect as somebody who may make schemas and roles: --user")
+	}
+	if json {
+		return c.json(map[string]any{"databases": len(ranges), "roles": f.roles})
 	}
 	c.say("%s ready", count(len(ranges), "database is", "databases are"))
 	if f.roles {

@@ -56,6 +56,11 @@ func TestJournalInit(t *testing.T) {
 			t.Error(&out)
 		}
 	}
+	var told bytes.Buffer
+	again := &console{stdin: strings.NewReader(""), stdout: &told, stderr: &told, getenv: func(string) string { return "" }, dir: t.TempDir(), build: testBuild()}
+	if code := run(t.Context(), again, []string{"journal", "init", "--journal", database, "--user", config.User, "--output", "json", "--dir", t.TempDir()}); code != exitOK || !strings.Contains(told.String(), `"databases": 1`) {
+		t.Errorf("exit code %d: %s", code, &told)
+	}
 	listMonths(t, database, config.User)
 	there, err := pgx.Connect(t.Context(), strings.Replace(database, "nobody@", config.User+"@", 1))
 	if err != nil {

@@ -52,3 +52,14 @@ func TestACheckThatStops(t *testing.T) {
 		}
 	}
 }
+
+// A membership that was changed is said in a sentence.
+func TestStatusOfAChangedMembership(t *testing.T) {
+	for fleet, want := range map[string]string{"STRICT: fleet.json is not as it was": "It is STRICT: fleet.json", "joined https://f.example as machine 1": "It joined https://f.example"} {
+		p := &sheet{}
+		statusText(p, &wire.StatusResponse{Started: timestamppb.Now(), Fleet: fleet}, time.Now())
+		if !strings.Contains(p.String(), want) {
+			t.Error(p.String())
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -159,7 +160,7 @@ func restText(p *sheet, a *wire.ShowResponse, where place) {
 		}
 	}
 	if len(a.GetIncidents()) > 0 {
-		p.title("What should not have been possible")
+		p.title(incidentsTitle(a.GetSession().GetId()))
 		for _, i := range a.GetIncidents() {
 			p.painted(2, stamp(i.GetAt())+" "+i.GetKind()+": "+i.GetText(), p.st.red)
 		}
@@ -174,6 +175,15 @@ func restText(p *sheet, a *wire.ShowResponse, where place) {
 		p.title("Ask for reasons")
 		p.line(2, "floodmark why "+shellWord(a.GetSession().GetId())+where.flags())
 	}
+}
+
+// incidentsTitle says what incidents are. Those of no session are also acts that
+// somebody has to be able to look up, such as a rollout of rules.
+func incidentsTitle(session string) string {
+	if session == string(monitor.Incidents) {
+		return "What should not have been possible, and what was done to the monitor"
+	}
+	return "What should not have been possible"
 }
 
 // entryText is one entry of a journal on a line.

@@ -150,7 +150,11 @@ func statusText(p *sheet, s *wire.StatusResponse, now time.Time) {
 		if strings.Contains(s.GetFleet(), "STRICT") || strings.Contains(s.GetFleet(), "REVOKED") {
 			paint = p.st.yellow
 		}
-		p.painted(0, "It "+plain(s.GetFleet())+".", paint)
+		begin := "It "
+		if strings.HasPrefix(s.GetFleet(), "STRICT") {
+			begin = "It is "
+		}
+		p.painted(0, begin+plain(s.GetFleet())+".", paint)
 	}
 	questions := cell{text: count(int(s.GetPending()), "question waits", "questions wait") + " for you"}
 	if s.GetPending() > 0 {
