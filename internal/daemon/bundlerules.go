@@ -123,6 +123,8 @@ func (s bundleState) of() string {
 // wrong says what is wrong; empty if nothing is.
 func (s bundleState) wrong() string {
 	switch {
+	case s.strict && errors.Is(s.err, bundle.ErrExpired):
+		return fmt.Sprintf("bundles: the profile strict holds %s: %s (publish a new version, and roll it out)", s.of(), s.err)
 	case s.strict:
 		return fmt.Sprintf("bundles: the profile strict holds %s: %s", s.of(), s.err)
 	case s.err != nil:

@@ -204,6 +204,7 @@ func TestAnExpiredBundleIsStrict(t *testing.T) {
 		t.Error("an expired bundle holds")
 	}
 	says("the profile strict holds for all sessions: version 2 expired")
+	says("(publish a new version, and roll it out)")
 	b.acts("bundle-unusable", "version 2 expired")
 }
 
