@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -344,20 +345,21 @@ func (d *desk) kill() {
 // was killed, or that was sent and not yet noted, says so when it is touched.
 func (d *desk) over() {
 	d.t.Helper()
-	left := func() (list []bottest.Message) {
-		for t, cards := range d.live() {
-			if d.asks[t] != nil { // others were asked for by nobody who heard of it
-				list = append(list, cards...)
-			}
-		}
-		return list
+	left := func() map[floodmark.TicketID][]bottest.Message {
+		cards := d.live()
+		maps.DeleteFunc(cards, func(t floodmark.TicketID, _ []bottest.Message) bool {
+			return d.asks[t] == nil // asked for by nobody who heard of it
+		})
+		return cards
 	}
 	for end := time.Now().Add(10 * time.Second); len(left()) > 0 && time.Now().Before(end); {
 		time.Sleep(100 * time.Millisecond)
 	}
 	d.figure.Left = len(left())
-	for _, m := range left() {
-		d.server.PressData(anna, anna, m.ID, m.Data[0])
+	for t, cards := range left() {
+		for _, m := range cards { // the same button again: a late no would take a yes back
+			d.server.PressData(anna, anna, m.ID, m.Data[slices.Index(m.Labels, d.asks[t].answer)])
+		}
 	}
 	d.until("cards to say that they are over when they are touched", func() bool { return len(left()) == 0 })
 	for t := range d.asks {
@@ -397,12 +399,13 @@ func (d *desk) finish() {
 	d.settled()
 	d.over()
 	for _, a := range d.asks {
-		first, second := d.agents.tell(d.t, a.event).Verdict, d.agents.tell(d.t, a.event).Verdict
+		once := d.agents.tell(d.t, a.event)
+		first, second := once.Verdict, d.agents.tell(d.t, a.event).Verdict
 		if first == "allow" {
 			d.figure.Retried++
 		}
 		if wanted := a.answer == "Allow once"; wanted != (first == "allow") || second == "allow" {
-			d.t.Errorf("%s, answered with %s: %s, then %s", a.ticket, a.answer, first, second)
+			d.t.Errorf("%s, answered with %s: %s (%+v), then %s", a.ticket, a.answer, first, once, second)
 		}
 	}
 	report, err := d.run.verify(d.t.Context())
