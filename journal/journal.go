@@ -149,6 +149,12 @@ var (
 	ErrInDoubt = errors.New("journal: not known whether it was written")
 	// ErrBroken says that what is kept is not what was written.
 	ErrBroken = errors.New("journal: hash chain is broken")
+	// ErrFull says that there is no room to write; nothing was written, and it goes
+	// on by itself when there is.
+	ErrFull = errors.New("journal: no room on the disk")
+	// ErrStopped says that a write failed in a way after which nothing more is
+	// promised: nothing is written until the journal is opened again.
+	ErrStopped = errors.New("journal: writes no more until it is opened again")
 	// ErrTooLarge says that a batch is over a limit.
 	ErrTooLarge = errors.New("journal: too large")
 	// ErrClosed says that the journal was closed.

@@ -97,6 +97,8 @@ func wordings() []wording {
 		{journal.ErrInDoubt, "it is not known whether this was recorded", "Try again: the session is read anew first."},
 		{journal.ErrConflict, "others keep writing to this session", "Try again in a moment."},
 		{journal.ErrTooLarge, "there is more to record than the journal takes at once", "Split the content, or begin a new session."},
+		{journal.ErrFull, "there is no room on the disk to record this", "Make room; the monitor goes on by itself."},
+		{journal.ErrStopped, "the journal writes no more, because a write failed", "Look at the disk, then start the monitor again."},
 		{journal.ErrClosed, "the journal is closed", "Start the monitor again, then repeat the call."},
 		{hook.ErrTooLarge, "the event is too large", "Split the content."},
 		{provenance.ErrSources, "this session has taken in too much", "Begin a new session."},

@@ -127,6 +127,8 @@ func code(err error) int {
 func reading(what string, err error) error {
 	if c := code(err); c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB {
 		return fmt.Errorf("%w: %s: %v", journal.ErrBroken, what, err)
+	} else if c == sqlite3.SQLITE_FULL {
+		return fmt.Errorf("%w: %s: %w", journal.ErrFull, what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

@@ -172,7 +172,7 @@ func (w *writer) try(group []*request) (apart bool, err error) {
 	}
 	w.fault(BeforeAppend)
 	if err := w.begin.run(); err != nil {
-		return false, fmt.Errorf("begin to write: %w", err)
+		return false, reading("begin to write", err)
 	}
 	defer w.left.forget(group) // also of one that failed: nobody may know whether it did
 	mark, sid := w.mark, w.sid
@@ -223,10 +223,10 @@ func (w *writer) doubt(err error, mark, sid int64) error {
 	w.undo(mark, sid)
 	if code(err) == sqlite3.SQLITE_FULL {
 		if row, e := w.c.ask("SELECT coalesce(max(mark), 0) FROM facts"); e == nil && row[0] == driver.Value(mark) {
-			return fmt.Errorf("commit: %w", err)
+			return fmt.Errorf("%w: commit: %w", journal.ErrFull, err)
 		}
 	}
-	w.refused = fmt.Errorf("the journal writes no more, because a commit failed (%v): look at the disk, then start again", err)
+	w.refused = fmt.Errorf("%w: a commit failed (%v): look at the disk, then start again", journal.ErrStopped, err)
 	return fmt.Errorf("%w: commit: %v", journal.ErrInDoubt, err)
 }
 
@@ -249,7 +249,7 @@ func (w *writer) checkpoint() {
 		w.frames, _ = row[1].(int64)
 	}
 	if c := code(err); err != nil && c != sqlite3.SQLITE_FULL && c != sqlite3.SQLITE_BUSY {
-		w.refused = fmt.Errorf("the journal writes no more, because its log could not be moved (%w): look at the disk, then start again", err)
+		w.refused = fmt.Errorf("%w: its log could not be moved (%v): look at the disk, then start again", journal.ErrStopped, err)
 	}
 }
 

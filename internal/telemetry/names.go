@@ -170,6 +170,8 @@ func errorClasses() []errorClass {
 		{journal.ErrInDoubt, "in-doubt", true},
 		{journal.ErrConflict, "conflict", true},
 		{journal.ErrTooLarge, "too-large", true},
+		{journal.ErrFull, "disk-full", false},
+		{journal.ErrStopped, "journal-stopped", false},
 		{journal.ErrClosed, "journal-closed", false},
 		{hook.ErrTooLarge, "event-too-large", true},
 		{provenance.ErrSources, "too-many-sources", true},
