@@ -8,9 +8,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// noDatabase is what PostgreSQL says where there is no such database.
-const noDatabase = "3D000"
-
 // Unreached is an error for people, on one line, each place that was tried once. The
 // hint says what to do if no connection came about, and is empty if one did.
 func Unreached(err error) (text, hint string) {
@@ -28,7 +25,7 @@ func Unreached(err error) (text, hint string) {
 		return text, ""
 	case !errors.As(err, &says):
 		return text, "see that the server runs, and that this machine reaches it by that name and port"
-	case says.Code == noDatabase:
+	case says.Code == "3D000": // there is no such database
 		return text, "make the database first, such as with «createdb»"
 	}
 	return text, "see who may log in there, and as whom you connect: the name stands in the URL, or after --user"
