@@ -96,7 +96,7 @@ func (m *Monitor) Paused(ctx context.Context, tenant string) ([]floodmark.Pause,
 	defer m.done()
 	key, err := m.cfg.Key(tenant)
 	if err != nil {
-		return nil, refuse(err)
+		return nil, refuse(fmt.Errorf("%w: %w", ErrNoTenant, err))
 	}
 	list, err := m.readPauses(ctx, tenant, key)
 	if err != nil {

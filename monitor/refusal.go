@@ -17,6 +17,9 @@ var (
 	ErrClosed = errors.New("monitor: closed")
 	// ErrNoSession says that nothing is known of a session.
 	ErrNoSession = errors.New("monitor: no such session")
+	// ErrNoTenant says that there is no key for a tenant, so that nothing is judged
+	// or told for it.
+	ErrNoTenant = errors.New("monitor: no such tenant")
 	// ErrNoTicket says that a session has no such question.
 	ErrNoTicket = errors.New("monitor: no such question")
 	// ErrQuestions says that a tenant has too many open questions.

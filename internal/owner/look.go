@@ -287,7 +287,7 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 	}
 	switch err := d.fromJournal(ctx, who.Tenant, out); {
 	case err == nil:
-	case ctx.Err() != nil, errors.Is(err, journal.ErrBroken):
+	case ctx.Err() != nil, errors.Is(err, journal.ErrBroken), errors.Is(err, monitor.ErrNoTenant):
 		return nil, err
 	default: // whoever is sent here because of it must not be sent here again
 		out.Warnings = slices.Insert(out.Warnings, 0, silent)
