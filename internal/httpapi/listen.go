@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -85,7 +86,9 @@ func Access(f Finders, o Options, next http.Handler) http.Handler {
 		if err != nil && !errors.Is(err, ErrNoToken) {
 			o.failed(r.URL.Path, err)
 		}
-		find := func() (Identity, error) { return f.identify(r) }
+		// A copy of what it is found by: others change the request's header meanwhile.
+		again := (&http.Request{TLS: r.TLS, Header: http.Header{"Authorization": slices.Clone(r.Header.Values("Authorization"))}}).WithContext(r.Context())
+		find := func() (Identity, error) { return f.identify(again) }
 		next.ServeHTTP(w, withStill(r.WithContext(WithIdentity(r.Context(), who)), find))
 	})
 }
