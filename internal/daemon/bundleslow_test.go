@@ -29,6 +29,9 @@ func (s slowStore) Now(ctx context.Context, tenant string) (bundle.Rollout, erro
 // A tenant whose rules take long to read keeps no other from its own, neither at
 // the start nor later.
 func TestSlowRulesHoldUpNobodyElse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	b := newBundled(t)
 	mine := b.d.newBundles([]string{"other", "acme"}) // in this order
 	if err := mine.restrict(); err != nil {

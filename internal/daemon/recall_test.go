@@ -17,6 +17,9 @@ import (
 // monitor start anew gets strict rules, an incident and no fleet, instead of the
 // owner's own rules or a fleet of their own. Leaving is the way out.
 func TestMembershipIsNotSwapped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	f := newBundledFleet(t)
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
 	for name, change := range map[string]func(t *testing.T, file string, good []byte){
