@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/floodmark/floodmark/internal/wholefile"
@@ -96,18 +94,13 @@ func (b *Book) State(s Server) (State, error) {
 
 func (b *Book) read() (*file, error) {
 	f := &file{Version: 1, Logins: map[string]login{}}
-	info, err := os.Lstat(b.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := wholefile.ReadOwn(b.path, maxFile)
+	switch _, shown := errors.AsType[*wholefile.ShownError](err); {
+	case errors.Is(err, fs.ErrNotExist):
 		return f, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the logins: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("read the logins: others can read %s (mode %v): run chmod 600 on it, and log in anew where that matters", b.path, info.Mode())
-	}
-	data, err := wholefile.Read(b.path, maxFile)
-	if err != nil {
+	case shown:
+		return nil, fmt.Errorf("read the logins: %w: run chmod 600 on it, and log in anew where that matters", err)
+	case err != nil:
 		return nil, fmt.Errorf("read the logins: %w", err)
 	}
 	if err := json.Unmarshal(data, f); err != nil || f.Version != 1 {
@@ -130,30 +123,19 @@ func (b *Book) of(s Server) (l login, ok bool, err error) {
 }
 
 // change changes the file while no other process does.
-func (b *Book) change(ctx context.Context, with func(logins map[string]login)) (err error) {
-	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
-		return fmt.Errorf("write the logins: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, waitTime)
-	defer cancel()
-	free, err := wholefile.Lock(ctx, b.path+".lock")
-	if err != nil {
-		return fmt.Errorf("wait for the logins: %w", err)
-	}
-	defer func() { err = errors.Join(err, free()) }()
-	f, err := b.read()
-	if err != nil {
-		return err
-	}
-	with(f.Logins)
-	data, err := json.MarshalIndent(f, "", " ")
-	if err != nil || len(data) > maxFile {
-		return errors.New("write the logins: they are too large")
-	}
-	if err := wholefile.Replace(b.path, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the logins: %w", err)
-	}
-	return nil
+func (b *Book) change(ctx context.Context, with func(logins map[string]login)) error {
+	return wholefile.Change(ctx, b.path, "the logins", waitTime, func() ([]byte, error) {
+		f, err := b.read()
+		if err != nil {
+			return nil, err
+		}
+		with(f.Logins)
+		data, err := json.MarshalIndent(f, "", " ")
+		if err != nil || len(data) > maxFile {
+			return nil, errors.New("write the logins: they are too large")
+		}
+		return append(data, '\n'), nil
+	})
 }
 
 // wants notes that a server asks for a login.

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -184,48 +182,31 @@ func hashOf(canonical string) string { return floodmark.DigestOf(canonical).Stri
 
 // change changes the file while no other process does. Whoever is killed
 // meanwhile leaves the old file or the new one.
-func (b *Book) change(ctx context.Context, with func(*file) error) (err error) {
-	dir := filepath.Dir(b.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("write the pins of MCP servers: %w", err)
-	}
-	free, err := b.lock(ctx)
-	if err != nil {
-		return fmt.Errorf("wait for the pins of MCP servers: %w", err)
-	}
-	defer func() { err = errors.Join(err, free()) }()
-	f, err := b.read()
-	if err != nil {
-		return err
-	}
-	if err := with(f); err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if err := enc.Encode(f); err != nil {
-		return fmt.Errorf("write the pins of MCP servers: %w", err)
-	}
-	if out.Len() > MaxFileBytes {
-		return fmt.Errorf("write the pins of MCP servers: they would be larger than %d bytes", MaxFileBytes)
-	}
-	if err := wholefile.Replace(b.path, out.Bytes(), 0o600); err != nil {
-		return fmt.Errorf("write the pins of MCP servers: %w", err)
-	}
-	return nil
-}
-
-// lock waits until no other process changes the file.
-func (b *Book) lock(ctx context.Context) (free func() error, err error) {
-	ctx, cancel := context.WithTimeout(ctx, maxWait)
-	defer cancel()
-	free, err = wholefile.Lock(ctx, b.path+".lock")
+func (b *Book) change(ctx context.Context, with func(*file) error) error {
+	err := wholefile.Change(ctx, b.path, "the pins of MCP servers", maxWait, func() ([]byte, error) {
+		f, err := b.read()
+		if err != nil {
+			return nil, err
+		}
+		if err := with(f); err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", " ")
+		if err := enc.Encode(f); err != nil {
+			return nil, fmt.Errorf("write the pins of MCP servers: %w", err)
+		}
+		if out.Len() > MaxFileBytes {
+			return nil, fmt.Errorf("write the pins of MCP servers: they would be larger than %d bytes", MaxFileBytes)
+		}
+		return out.Bytes(), nil
+	})
 	if errors.Is(err, wholefile.ErrLocked) {
-		err = errors.New("others are writing them")
+		return errors.New("wait for the pins of MCP servers: others are writing them")
 	}
-	return free, err
+	return err
 }
 
 // remember adds a hash to a list of at most limit, of which the oldest goes.

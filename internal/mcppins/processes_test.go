@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // pinsVariable makes this test program one that writes pins until it is killed.
@@ -100,7 +102,7 @@ func TestManyAtOnce(t *testing.T) {
 func TestLockedOut(t *testing.T) {
 	b := openBook(t)
 	see(t, b, tool("calc", "sum", "adds"))
-	free, err := b.lock(context.Background())
+	free, err := wholefile.Lock(context.Background(), b.path+".lock")
 	if err != nil {
 		t.Fatal(err)
 	}

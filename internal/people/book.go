@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -148,18 +146,13 @@ func (b *Book) Drop(ctx context.Context, name string) error {
 
 func (b *Book) read() (*bookFile, error) {
 	f := &bookFile{Version: 1}
-	info, err := os.Lstat(b.path)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := wholefile.ReadOwn(b.path, maxBook)
+	switch _, shown := errors.AsType[*wholefile.ShownError](err); {
+	case errors.Is(err, fs.ErrNotExist):
 		return f, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the logins: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("read the logins: others can read %s (mode %v): remove it, and log in anew", b.path, info.Mode())
-	}
-	data, err := wholefile.Read(b.path, maxBook)
-	if err != nil {
+	case shown:
+		return nil, fmt.Errorf("read the logins: %w: remove it, and log in anew", err)
+	case err != nil:
 		return nil, fmt.Errorf("read the logins: %w", err)
 	}
 	if err := json.Unmarshal(data, f); err != nil || f.Version != 1 {
@@ -174,33 +167,22 @@ func (b *Book) read() (*bookFile, error) {
 }
 
 // change changes the file while no other process does.
-func (b *Book) change(ctx context.Context, with func(map[string]Fleet) error) (err error) {
-	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
-		return fmt.Errorf("write the logins: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, bookWait)
-	defer cancel()
-	free, err := wholefile.Lock(ctx, b.path+".lock")
-	if err != nil {
-		return fmt.Errorf("wait for the logins: %w", err)
-	}
-	defer func() { err = errors.Join(err, free()) }()
-	f, err := b.read()
-	if err != nil {
-		return err
-	}
-	if f.Fleets == nil {
-		f.Fleets = map[string]Fleet{}
-	}
-	if err := with(f.Fleets); err != nil {
-		return err
-	}
-	data, err := json.MarshalIndent(f, "", " ")
-	if err != nil || len(data) > maxBook {
-		return errors.New("write the logins: they are too large")
-	}
-	if err := wholefile.Replace(b.path, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the logins: %w", err)
-	}
-	return nil
+func (b *Book) change(ctx context.Context, with func(map[string]Fleet) error) error {
+	return wholefile.Change(ctx, b.path, "the logins", bookWait, func() ([]byte, error) {
+		f, err := b.read()
+		if err != nil {
+			return nil, err
+		}
+		if f.Fleets == nil {
+			f.Fleets = map[string]Fleet{}
+		}
+		if err := with(f.Fleets); err != nil {
+			return nil, err
+		}
+		data, err := json.MarshalIndent(f, "", " ")
+		if err != nil || len(data) > maxBook {
+			return nil, errors.New("write the logins: they are too large")
+		}
+		return append(data, '\n'), nil
+	})
 }

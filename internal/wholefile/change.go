@@ -1,0 +1,58 @@
+package wholefile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A ShownError says that others can read what is its owner's alone.
+type ShownError struct {
+	Path string
+	Mode fs.FileMode
+}
+
+func (e *ShownError) Error() string {
+	return fmt.Sprintf("others can read %s (mode %v)", e.Path, e.Mode)
+}
+
+// ReadOwn reads a file of at most limit bytes that nobody else may read. It returns
+// a [ShownError] for one that others can, and for one that is no plain file.
+func ReadOwn(path string, limit int64) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return nil, &ShownError{Path: path, Mode: info.Mode()}
+	}
+	return Read(path, limit)
+}
+
+// Change replaces a file by what with makes of it, while no other process does; it
+// waits so long for its turn. what is what people call the file's content. Errors of
+// with come back as they are.
+func Change(ctx context.Context, path, what string, wait time.Duration, with func() ([]byte, error)) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	free, err := Lock(ctx, path+".lock")
+	if err != nil {
+		return fmt.Errorf("wait for %s: %w", what, err)
+	}
+	defer func() { err = errors.Join(err, free()) }()
+	data, err := with()
+	if err != nil {
+		return err
+	}
+	if err := Replace(path, data, 0o600); err != nil {
+		return fmt.Errorf("write %s: %w", what, err)
+	}
+	return nil
+}
