@@ -2942,9 +2942,11 @@ func (x *ForgetResponse) GetTombstone() *Tombstone {
 // Reports incidents in one session.
 type ReportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The session, by its whole name. It need not be known.
+	// The session, by its whole name. It need not be known. In the session
+	// `floodmark/incidents` stands what the owner said outside.
 	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	// What was found: `unmediated-call`, `refused-call-ran`, `unseen-session`.
+	// What was found: `unmediated-call`, `refused-call-ran`, `unseen-session`; or what
+	// was said: `definition-accepted`, `definition-rejected`, `definition-forgotten`.
 	Incidents     []*Incident `protobuf:"bytes,2,rep,name=incidents,proto3" json:"incidents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -93,6 +93,7 @@ type Book struct {
 	secrets  *redact.Detector         // for command lines that people are shown
 	builtins func() (builtins, error) // read when a tool is seen first: it takes a while
 	recall   recall
+	told     Told
 }
 
 // Open returns the book that lies at path. It may not exist yet. A book that is

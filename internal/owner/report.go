@@ -26,6 +26,16 @@ func reportable(kind string) bool {
 	return false
 }
 
+// said are the kinds of what the owner says outside of the monitor that decides
+// what agents are shown. Each time counts.
+func said(kind string) bool {
+	switch kind {
+	case "definition-accepted", "definition-rejected", "definition-forgotten":
+		return true
+	}
+	return false
+}
+
 // Report implements [httpapi.Owner]. What the session, or the list of what
 // belongs to no session, holds already is left out, so that whoever looks twice
 // does not count twice.
@@ -34,6 +44,9 @@ func (d *Desk) Report(ctx context.Context, who httpapi.Identity, r *wire.ReportR
 		return nil, fmt.Errorf("%w: report one session and at most %d incidents at once", httpapi.ErrInvalid, maxReported)
 	}
 	s := journal.Session{Tenant: who.Tenant, ID: floodmark.SessionID(r.GetSession())}
+	if s.ID == monitor.Incidents {
+		return d.say(ctx, who, r.GetIncidents())
+	}
 	known, err := d.reported(ctx, s)
 	if err != nil {
 		return nil, err
@@ -53,6 +66,22 @@ func (d *Desk) Report(ctx context.Context, who httpapi.Identity, r *wire.ReportR
 			Tool: floodmark.ToolRef{Agent: i.GetTool().GetAgent(), Server: i.GetTool().GetServer(), Name: i.GetTool().GetName()},
 		}
 		if err := d.Incident(ctx, s, seen); err != nil {
+			return nil, err
+		}
+		out.Written++
+	}
+	return out, nil
+}
+
+// say writes down what the owner said of no session.
+func (d *Desk) say(ctx context.Context, who httpapi.Identity, list []*wire.Incident) (*wire.ReportResponse, error) {
+	out := &wire.ReportResponse{}
+	for _, i := range list {
+		if !said(i.GetKind()) {
+			return nil, fmt.Errorf("%w: incidents of the kind %q belong to a session", httpapi.ErrInvalid, i.GetKind())
+		}
+		seen := floodmark.IncidentSeen{Kind: i.GetKind(), Text: i.GetText() + ", by " + byOf(who)}
+		if err := d.Monitor.Note(ctx, journal.Session{Tenant: who.Tenant, ID: monitor.Incidents}, seen); err != nil {
 			return nil, err
 		}
 		out.Written++

@@ -57,9 +57,11 @@ func TestReportRefuses(t *testing.T) {
 	r := newRoom(t)
 	fine := &wire.Incident{Kind: "unseen-session"}
 	for name, q := range map[string]*wire.ReportRequest{
-		"no session":       {Incidents: []*wire.Incident{fine}},
-		"another kind":     {Session: "codex:s", Incidents: []*wire.Incident{{Kind: "monitor-killed"}}},
-		"too many at once": {Session: "codex:s", Incidents: slices.Repeat([]*wire.Incident{fine}, maxReported+1)},
+		"no session":        {Incidents: []*wire.Incident{fine}},
+		"another kind":      {Session: "codex:s", Incidents: []*wire.Incident{{Kind: "monitor-killed"}}},
+		"said of a session": {Session: "codex:s", Incidents: []*wire.Incident{{Kind: "definition-accepted"}}},
+		"found nowhere":     {Session: string(monitor.Incidents), Incidents: []*wire.Incident{fine}},
+		"too many at once":  {Session: "codex:s", Incidents: slices.Repeat([]*wire.Incident{fine}, maxReported+1)},
 	} {
 		if _, err := r.Report(t.Context(), me(), q); !errors.Is(err, httpapi.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
@@ -67,5 +69,21 @@ func TestReportRefuses(t *testing.T) {
 	}
 	if a, err := r.Report(t.Context(), me(), &wire.ReportRequest{Session: "codex:s", Incidents: slices.Repeat([]*wire.Incident{fine}, maxReported)}); err != nil || a.GetWritten() != 1 {
 		t.Errorf("at the limit: %v, %v", a, err)
+	}
+}
+
+// What the owner said outside is written down each time, with who said it.
+func TestReportSaid(t *testing.T) {
+	r := newRoom(t)
+	for range 2 {
+		word := &wire.Incident{Kind: "definition-accepted", Text: "mail/send in version 0123abcd"}
+		a, err := r.Report(t.Context(), me(), &wire.ReportRequest{Session: string(monitor.Incidents), Incidents: []*wire.Incident{word}})
+		if err != nil || a.GetWritten() != 1 {
+			t.Fatal(a, err)
+		}
+	}
+	a, err := r.Show(t.Context(), me(), &wire.ShowRequest{Session: string(monitor.Incidents)})
+	if err != nil || len(a.GetIncidents()) != 2 || a.GetIncidents()[1].GetText() != "mail/send in version 0123abcd, by "+byOf(me()) {
+		t.Errorf("%v, %v", a.GetIncidents(), err)
 	}
 }

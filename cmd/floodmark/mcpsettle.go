@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// settle takes the owner's word. That it is the owner's, the monitor says: its
+// socket refuses whoever an agent started.
+func (c *console) settle(ctx context.Context, r *reviewing, form string) error {
+	if err := c.asOwner(ctx, r.place); err != nil {
+		return err
+	}
+	b, err := c.book(r.place)
+	if err != nil {
+		return err
+	}
+	b.Telling(c.journaled(r.place))
+	out := &sheet{st: c.outStyle()}
+	var done []mcppins.Entry
+	for _, one := range []struct {
+		refs []string
+		do   func(context.Context, string) (mcppins.Entry, error)
+		say  func(mcppins.Entry) string
+	}{
+		{r.accept, b.Accept, acceptedText},
+		{r.reject, b.Reject, rejectedText},
+		{r.forget, func(ctx context.Context, server string) (mcppins.Entry, error) {
+			return mcppins.Entry{Server: server, Kind: mcppins.Server, Ref: server}, b.Forget(ctx, server)
+		}, func(e mcppins.Entry) string { return e.Ref + " is forgotten: it is seen for the first time again." }},
+	} {
+		for _, ref := range one.refs {
+			e, err := one.do(ctx, ref)
+			if err != nil {
+				fmt.Fprint(c.stdout, out)
+				return unsettled(err)
+			}
+			done = append(done, e)
+			out.line(0, one.say(e))
+		}
+	}
+	if form == asJSON {
+		return c.reviewJSON(done)
+	}
+	fmt.Fprint(c.stdout, out)
+	return nil
+}
+
+// journaled writes down what the owner said of a definition.
+func (c *console) journaled(p place) mcppins.Told {
+	return func(ctx context.Context, word string, e mcppins.Entry) error {
+		text := shorten(e.Ref)
+		if e.Hash != "" {
+			text += " in version " + short(e.Hash)
+		}
+		_, err := ask(ctx, c, p, (*desk).Report, &wire.ReportRequest{
+			Session: string(monitor.Incidents), Incidents: []*wire.Incident{{Kind: "definition-" + word, Text: text}},
+		})
+		return err
+	}
+}
+
+// unsettled says why a word was not taken.
+func unsettled(err error) error {
+	if said := (*failure)(nil); errors.As(err, &said) {
+		return err // the monitor did not write it down, and says why
+	}
+	hint := "«floodmark mcp review» lists what was seen"
+	switch {
+	case errors.Is(err, mcppins.ErrNobody):
+		hint = "ask the author of the server to mend it; --reject or --forget it meanwhile"
+	case errors.Is(err, mcppins.ErrVersion):
+		hint = "look at it with «floodmark mcp review», which says the version"
+	case errors.Is(err, mcppins.ErrMoved):
+		hint = "look at it again with «floodmark mcp review»: the server changed it meanwhile"
+	}
+	return refuse(hint, "%s", err)
+}
+
+func acceptedText(e mcppins.Entry) string {
+	switch {
+	case e.Kind == mcppins.Server && e.Held:
+		return e.Ref + ": its other command is accepted. What it says is compared with what was seen under this name."
+	case e.Kind == mcppins.Server:
+		return e.Ref + " is accepted with all that is not held of it. These texts no longer lower the mark of a session."
+	}
+	return e.Ref + " is accepted in version " + short(e.Hash) + ". Agents are shown it, and it no longer lowers the mark of a session."
+}
+
+func rejectedText(e mcppins.Entry) string {
+	if e.Held && e.Old != nil {
+		return e.Ref + " is rejected in version " + short(e.Hash) + "; the version before stays."
+	}
+	return e.Ref + " is rejected in version " + short(e.Hash) + "; agents are not shown it."
+}
