@@ -13,17 +13,21 @@ import (
 // person under two names is one.
 type People map[string]string // by name: who it is
 
-// Person is whom a channel has proved, if the policy knows him: owner.sock with a
-// user's number, token or certificate with its name, telegram with a user's
-// number.
+// Person is whom a channel has proved, if the policy knows him: owner.sock and
+// telegram with a user's number, token and certificate with their name, oidc with
+// the name that the identity provider gives. A number may stand behind «user», as
+// these two channels write it; a name is taken as it is.
 func (s Settings) Person(channel, name string) (string, bool) {
-	who, ok := s.People[channel+":"+strings.TrimPrefix(name, "user ")]
+	if channel == "owner.sock" || channel == "telegram" {
+		name = strings.TrimPrefix(name, "user ")
+	}
+	who, ok := s.People[channel+":"+name]
 	return who, ok
 }
 
 // provers are the channels that prove who answers. A conversation with an agent is
 // not among them: who speaks there is the agent's word.
-func provers() []string { return []string{"owner.sock", "token", "certificate", "telegram"} }
+func provers() []string { return []string{"owner.sock", "token", "certificate", "telegram", "oidc"} }
 
 // people reads who may approve what takes two.
 func (r *reader) people(approvals *yaml.Node) People {
@@ -33,7 +37,7 @@ func (r *reader) people(approvals *yaml.Node) People {
 		for _, n := range items(values[i]) {
 			channel, name, ok := strings.Cut(n.Value, ":")
 			if !ok || name == "" || !slices.Contains(provers(), channel) {
-				r.fault(n, "wrong-value", fmt.Sprintf("%s says nobody that a channel could prove", shown(n)), "write owner.sock:1000, telegram:4711, token:NAME or certificate:NAME")
+				r.fault(n, "wrong-value", fmt.Sprintf("%s says nobody that a channel could prove", shown(n)), "write owner.sock:1000, telegram:4711, token:NAME, certificate:NAME or oidc:NAME")
 			}
 			if other, twice := out[n.Value]; twice {
 				r.fault(n, "duplicate-name", fmt.Sprintf("%s is %s already", shown(n), other), "give it to one person")

@@ -8,12 +8,14 @@ import (
 
 // A person is who a channel has proved, by all of his names, and nobody else.
 func TestPeople(t *testing.T) {
-	s := load(t, user(`approvals: {admin: two, people: {anna: ["owner.sock:1000", "telegram:4711"], ben: ["token:ben", "certificate:user 7"]}}`)).Settings("any")
+	s := load(t, user(`approvals: {admin: two, people: {anna: ["owner.sock:1000", "telegram:4711"], ben: ["token:ben", "certificate:user 7", "oidc:user 8"]}}`)).Settings("any")
 	if !s.AdminTwo {
 		t.Error("one is enough")
 	}
 	for name, want := range map[[2]string]string{
 		{"owner.sock", "user 1000"}: "anna", {"owner.sock", "1000"}: "anna", {"telegram", "user 4711"}: "anna", {"token", "ben"}: "ben",
+		{"certificate", "user 7"}: "ben", {"oidc", "user 8"}: "ben", // names are taken as they are
+		{"oidc", "8"}: "", {"token", "user ben"}: "", {"certificate", "7"}: "",
 		{"telegram", "user 1000"}: "", {"owner.sock", "anna"}: "", {"", "anna"}: "", {"token", ""}: "", {"owner.sock", "user 10001"}: "",
 	} {
 		if got, ok := s.Person(name[0], name[1]); got != want || ok != (want != "") {

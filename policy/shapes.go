@@ -45,8 +45,8 @@ func ruleShape() *shape {
 		{name: "block_tools", shape: toolList("a list of tools")},
 		{name: "block_turn", shape: &shape{kind: flag, about: "End the agent's turn."}},
 		{name: "verdict", shape: &shape{kind: word, noun: "a verdict a rule may give (rules only tighten)", about: "At most this verdict.", words: verdictWords(floodmark.Audit)}},
-		{name: "persist_graph", shape: &shape{kind: flag, about: "Keep the turn's provenance graph."}},
-		{name: "log_full_context", shape: &shape{kind: flag, about: "Write the whole context to a separate encrypted file."}},
+		{name: "persist_graph", shape: &shape{kind: flag, about: "Keep the turn's provenance graph. Nothing is written yet."}},
+		{name: "log_full_context", shape: &shape{kind: flag, about: "Write the whole context to a separate encrypted file. Nothing is written yet."}},
 		{name: "reason", shape: textShape("a sentence")},
 	}}
 	return &shape{kind: mapping, noun: "a rule", keys: []key{
@@ -98,7 +98,7 @@ func auditorShape() *shape {
 	return &shape{kind: mapping, noun: "auditor settings", about: "The model that judges calls by the owner's words.", keys: []key{
 		{name: "on", shape: &shape{kind: flag, about: "Whether an auditor is configured."}},
 		{name: "failMode", shape: &shape{
-			kind: word, noun: "a fail mode", about: "What silence means. Only block outside a dry run.", words: []string{"block", "warn", "allow"},
+			kind: word, noun: "a fail mode", about: "What its silence means: a person is asked (block), or what would be allowed without an auditor passes (warn, allow).", words: []string{"block", "warn", "allow"},
 		}},
 	}}
 }
