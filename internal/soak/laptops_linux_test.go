@@ -37,7 +37,7 @@ type laptopReport struct {
 // laptopPhase is one rollout, and when everybody who could had what it says.
 type laptopPhase struct {
 	What    string  `json:"what"`
-	Next    int     `json:"laptopsWithTheNewVersion"`
+	Next    int     `json:"laptopsOfTheShare"`
 	Wrong   int     `json:"laptopsWithAWrongVersion"`
 	Seconds float64 `json:"secondsUntilAllHadTheirs"`
 }

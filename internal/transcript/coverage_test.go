@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ var (
 
 // figures are what is published.
 type figures struct {
+	Commit   string             `json:"commit"`
 	Recorded map[string]int     `json:"recordedCleanRuns"` // by agent
 	Made     int                `json:"madeCleanRuns"`
 	Calls    int                `json:"callsInCleanRuns"`
@@ -63,6 +65,11 @@ func TestCoverageLaw(t *testing.T) {
 	}
 	t.Logf("%+v", f)
 	if *evidence != "" && !t.Failed() {
+		commit, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Commit = strings.TrimSpace(string(commit))
 		data, err := json.MarshalIndent(f, "", "  ")
 		if err != nil {
 			t.Fatal(err)
