@@ -94,7 +94,13 @@ type StatusResponse struct {
 	Quiet string `protobuf:"bytes,14,opt,name=quiet,proto3" json:"quiet,omitempty"`
 	// The fleet that this laptop joined, and how that is going, in one sentence;
 	// empty if it joined none.
-	Fleet         string `protobuf:"bytes,17,opt,name=fleet,proto3" json:"fleet,omitempty"`
+	Fleet string `protobuf:"bytes,17,opt,name=fleet,proto3" json:"fleet,omitempty"`
+	// What the caller is called here.
+	Caller string `protobuf:"bytes,18,opt,name=caller,proto3" json:"caller,omitempty"`
+	// What the caller may do here: `view`, `approve`, `policy`, `admin`.
+	May []string `protobuf:"bytes,19,rep,name=may,proto3" json:"may,omitempty"`
+	// When what the caller showed ends; missing if it does not, or if it is not known.
+	Ends          *timestamppb.Timestamp `protobuf:"bytes,20,opt,name=ends,proto3" json:"ends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -232,6 +238,27 @@ func (x *StatusResponse) GetFleet() string {
 		return x.Fleet
 	}
 	return ""
+}
+
+func (x *StatusResponse) GetCaller() string {
+	if x != nil {
+		return x.Caller
+	}
+	return ""
+}
+
+func (x *StatusResponse) GetMay() []string {
+	if x != nil {
+		return x.May
+	}
+	return nil
+}
+
+func (x *StatusResponse) GetEnds() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Ends
+	}
+	return nil
 }
 
 // Asks to join a fleet.
@@ -3189,7 +3216,7 @@ var File_floodmark_v1_owner_proto protoreflect.FileDescriptor
 const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\n" +
 	"\x18floodmark/v1/owner.proto\x12\ffloodmark.v1\x1a\x19floodmark/v1/bundle.proto\x1a\x18floodmark/v1/state.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
-	"\rStatusRequest\"\xcb\x03\n" +
+	"\rStatusRequest\"\xa5\x04\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x124\n" +
 	"\astarted\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x122\n" +
@@ -3206,7 +3233,10 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x06tenant\x18\f \x01(\tR\x06tenant\x12+\n" +
 	"\x06pauses\x18\r \x03(\v2\x13.floodmark.v1.PauseR\x06pauses\x12\x14\n" +
 	"\x05quiet\x18\x0e \x01(\tR\x05quiet\x12\x14\n" +
-	"\x05fleet\x18\x11 \x01(\tR\x05fleet\"\x8e\x01\n" +
+	"\x05fleet\x18\x11 \x01(\tR\x05fleet\x12\x16\n" +
+	"\x06caller\x18\x12 \x01(\tR\x06caller\x12\x10\n" +
+	"\x03may\x18\x13 \x03(\tR\x03may\x12.\n" +
+	"\x04ends\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\x04ends\"\x8e\x01\n" +
 	"\vJoinRequest\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1c\n" +
 	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x1e\n" +
@@ -3510,100 +3540,101 @@ var file_floodmark_v1_owner_proto_depIdxs = []int32{
 	48, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
 	12, // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
 	6,  // 2: floodmark.v1.StatusResponse.pauses:type_name -> floodmark.v1.Pause
-	48, // 3: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
-	48, // 4: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
-	6,  // 5: floodmark.v1.PauseSummary.pause:type_name -> floodmark.v1.Pause
-	6,  // 6: floodmark.v1.PauseResponse.pause:type_name -> floodmark.v1.Pause
-	7,  // 7: floodmark.v1.PauseResponse.replaced:type_name -> floodmark.v1.PauseSummary
-	7,  // 8: floodmark.v1.ResumeResponse.ended:type_name -> floodmark.v1.PauseSummary
-	48, // 9: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
-	13, // 10: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
-	49, // 11: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
-	49, // 12: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
-	50, // 13: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
-	51, // 14: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
-	52, // 15: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
-	53, // 16: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
-	54, // 17: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
-	55, // 18: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
-	56, // 19: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
-	57, // 20: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	58, // 21: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
-	52, // 22: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
-	59, // 23: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
-	59, // 24: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
-	53, // 25: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
-	48, // 26: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	51, // 27: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
-	52, // 28: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
-	60, // 29: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
-	55, // 30: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
-	6,  // 31: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
-	7,  // 32: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
-	38, // 33: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
-	39, // 34: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
-	12, // 35: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	57, // 36: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	55, // 37: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
-	56, // 38: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
-	57, // 39: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	0,  // 40: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
-	14, // 41: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
-	16, // 42: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
-	18, // 43: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
-	20, // 44: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
-	22, // 45: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
-	24, // 46: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
-	26, // 47: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
-	28, // 48: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
-	30, // 49: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
-	32, // 50: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
-	8,  // 51: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
-	10, // 52: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
-	34, // 53: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
-	36, // 54: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
-	40, // 55: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
-	2,  // 56: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
-	4,  // 57: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
-	61, // 58: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
-	62, // 59: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
-	63, // 60: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
-	64, // 61: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
-	65, // 62: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
-	42, // 63: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	44, // 64: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
-	46, // 65: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 66: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	15, // 67: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	17, // 68: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	19, // 69: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	21, // 70: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	23, // 71: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	25, // 72: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	27, // 73: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	29, // 74: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	31, // 75: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	33, // 76: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	9,  // 77: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
-	11, // 78: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
-	35, // 79: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	37, // 80: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	41, // 81: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	3,  // 82: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
-	5,  // 83: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
-	66, // 84: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
-	67, // 85: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
-	68, // 86: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
-	69, // 87: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
-	70, // 88: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
-	43, // 89: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	45, // 90: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
-	47, // 91: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	66, // [66:92] is the sub-list for method output_type
-	40, // [40:66] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	48, // 3: floodmark.v1.StatusResponse.ends:type_name -> google.protobuf.Timestamp
+	48, // 4: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
+	48, // 5: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	6,  // 6: floodmark.v1.PauseSummary.pause:type_name -> floodmark.v1.Pause
+	6,  // 7: floodmark.v1.PauseResponse.pause:type_name -> floodmark.v1.Pause
+	7,  // 8: floodmark.v1.PauseResponse.replaced:type_name -> floodmark.v1.PauseSummary
+	7,  // 9: floodmark.v1.ResumeResponse.ended:type_name -> floodmark.v1.PauseSummary
+	48, // 10: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
+	13, // 11: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
+	49, // 12: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
+	49, // 13: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
+	50, // 14: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
+	51, // 15: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
+	52, // 16: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
+	53, // 17: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
+	54, // 18: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
+	55, // 19: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
+	56, // 20: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
+	57, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	58, // 22: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
+	52, // 23: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
+	59, // 24: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
+	59, // 25: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
+	53, // 26: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
+	48, // 27: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	51, // 28: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
+	52, // 29: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
+	60, // 30: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
+	55, // 31: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
+	6,  // 32: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
+	7,  // 33: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
+	38, // 34: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
+	39, // 35: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
+	12, // 36: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	57, // 37: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	55, // 38: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
+	56, // 39: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
+	57, // 40: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	0,  // 41: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
+	14, // 42: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
+	16, // 43: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
+	18, // 44: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
+	20, // 45: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
+	22, // 46: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
+	24, // 47: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
+	26, // 48: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
+	28, // 49: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
+	30, // 50: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
+	32, // 51: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
+	8,  // 52: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
+	10, // 53: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
+	34, // 54: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
+	36, // 55: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
+	40, // 56: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
+	2,  // 57: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
+	4,  // 58: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
+	61, // 59: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
+	62, // 60: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
+	63, // 61: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
+	64, // 62: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
+	65, // 63: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
+	42, // 64: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	44, // 65: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	46, // 66: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 67: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	15, // 68: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	17, // 69: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	19, // 70: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	21, // 71: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	23, // 72: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	25, // 73: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	27, // 74: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	29, // 75: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	31, // 76: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	33, // 77: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	9,  // 78: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
+	11, // 79: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
+	35, // 80: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	37, // 81: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	41, // 82: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	3,  // 83: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
+	5,  // 84: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
+	66, // 85: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
+	67, // 86: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
+	68, // 87: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
+	69, // 88: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
+	70, // 89: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
+	43, // 90: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	45, // 91: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	47, // 92: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	67, // [67:93] is the sub-list for method output_type
+	41, // [41:67] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_owner_proto_init() }

@@ -114,6 +114,9 @@ func (d *desk) atFleet() bool { return d.fleet.URL != "" }
 func (d *desk) again() string {
 	local := d.place
 	local.fleet = ""
+	if d.fleet.Given != nil {
+		return "floodmark login " + shellWord(d.fleet.URL) + " --token FILE" + local.flags()
+	}
 	return "floodmark login " + shellWord(d.fleet.URL) + local.flags()
 }
 
@@ -129,6 +132,8 @@ func (d *desk) unreached(err error) error {
 		return &failure{code: exitNo, text: d.fleet.URL + " was not asked: " + outward.Distrust(err), hint: "if its certificate is new, log in again with «" + d.again() + " --ca FILE»"}
 	case absent(err):
 		return &failure{code: exitNo, text: "nobody answers at " + d.fleet.URL, hint: "check the address and your network"}
+	case connect.CodeOf(err) == connect.CodeUnauthenticated && connect.IsWireError(err) && d.fleet.Given != nil:
+		return &failure{code: exitNo, text: d.fleet.Name + " does not let you in: it does not know the token; it has ended, was revoked, or is another fleet's", hint: hint}
 	case connect.CodeOf(err) == connect.CodeUnauthenticated && connect.IsWireError(err):
 		text, _, _ := strings.Cut(strings.TrimSuffix(client.Explain(err), "."), "; ")
 		return &failure{code: exitNo, text: d.fleet.Name + " does not let you in: " + strings.TrimPrefix(text, "nobody known: "), hint: hint}

@@ -27,6 +27,7 @@ type fleetKey struct{}
 //
 //	fleet open DIR            an identity provider, and the settings below DIR of a monitor with a
 //	                          network door; FLEET is its address, ca.crt signs it, ISSUER is the provider
+//	fleet bare DIR            the same without a provider, with the tenants acme and beta
 //	fleet person NAME GROUP…  who says yes at the provider from now on; without a name: no
 //	fleet ended FILE          the tokens in a file of logins have ended
 //	fleet down, fleet up      the provider is away, and back
@@ -34,8 +35,14 @@ func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: fleet VERB …")
 	}
-	if args[0] == "open" {
-		openFleet(ts, ts.MkAbs(args[1]))
+	if args[0] == "open" || args[0] == "bare" {
+		openFleet(ts, ts.MkAbs(args[1]), args[0] == "open")
+		return
+	}
+	if args[0] == "ended" {
+		text := ts.ReadFile(args[1])
+		ends := regexp.MustCompile(`"ends": "[^"]*"`)
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(ends.ReplaceAllString(text, `"ends": "2020-01-02T03:04:05Z"`)), 0o600))
 		return
 	}
 	idp := *ts.Value(fleetKey{}).(**oidctest.Provider)
@@ -48,10 +55,6 @@ func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {
 		c := idp.Claims("floodmark", time.Now())
 		c["sub"], c["groups"] = args[0], args[1:]
 		idp.LogIn(c)
-	case "ended":
-		text := ts.ReadFile(args[0])
-		ends := regexp.MustCompile(`"ends": "[^"]*"`)
-		ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(ends.ReplaceAllString(text, `"ends": "2020-01-02T03:04:05Z"`)), 0o600))
 	case "down", "up":
 		idp.Down(verb == "down")
 	default:
@@ -59,11 +62,21 @@ func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func openFleet(ts *testscript.TestScript, dir string) {
-	idp := oidctest.New()
-	ts.Defer(idp.Close)
-	*ts.Value(fleetKey{}).(**oidctest.Provider) = idp
-	ts.Setenv("ISSUER", idp.URL)
+func openFleet(ts *testscript.TestScript, dir string, provider bool) {
+	who := "tenants: {acme: {}, beta: {}}\n"
+	if provider {
+		idp := oidctest.New()
+		ts.Defer(idp.Close)
+		*ts.Value(fleetKey{}).(**oidctest.Provider) = idp
+		ts.Setenv("ISSUER", idp.URL)
+		who = fmt.Sprintf(`people:
+  issuer: %s
+  clientId: floodmark
+  tenant: ""
+  scopes: [offline_access]
+  roles: {viewer: [engineering], approver: [oncall], policyAuthor: [security], admin: [platform]}
+`, idp.URL)
+	}
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
 	address := door.Addr().String()
@@ -77,13 +90,7 @@ func openFleet(ts *testscript.TestScript, dir string) {
 	settings := fmt.Sprintf(`version: 1
 listen:
   - {address: %q, certificate: %q, key: %q}
-people:
-  issuer: %s
-  clientId: floodmark
-  tenant: ""
-  scopes: [offline_access]
-  roles: {viewer: [engineering], approver: [oncall], policyAuthor: [security], admin: [platform]}
-`, address, cert, key, idp.URL)
+%s`, address, cert, key, who)
 	ts.Check(errors.Join(os.WriteFile(cert, public, 0o600), os.WriteFile(key, secret, 0o600), os.WriteFile(ts.MkAbs("ca.crt"), public, 0o600),
 		os.WriteFile(filepath.Join(config, "service.yaml"), []byte(settings), 0o600)))
 }

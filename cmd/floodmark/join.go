@@ -108,6 +108,9 @@ func (c *console) enrolCredential(ctx context.Context, f joinFlags, address stri
 	if f.token == "" {
 		return c.enrolLogin(ctx, f.place, address, roots)
 	}
+	if err := notTheToken(f.token); err != nil {
+		return "", err
+	}
 	data, err := c.read(f.token)
 	if err != nil {
 		return "", err

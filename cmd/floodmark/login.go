@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -20,8 +20,8 @@ import (
 
 type loginFlags struct {
 	place
-	name, ca string
-	list     bool
+	name, ca, token string
+	list            bool
 }
 
 // newLogin logs a person in at a fleet.
@@ -39,9 +39,15 @@ there follows from your groups. What the provider gave is kept in a file that is
 yours alone, shown to that fleet and to nobody else, and renewed when it ends, if
 the provider allows it (scope offline_access).
 
+Where there is no provider, --token logs in with a token of the kind owner that
+whoever runs the fleet made («floodmark token create NAME --kind owner --tenant
+TENANT --may view,approve»): what you may do is what it was made with. The file must
+be yours alone (chmod 600); it is not needed any more afterwards.
+
 Log in only at fleets you know: whoever runs one sees what you show it.`,
 		Example: `  floodmark login https://floodmark.firm.example:7443
   floodmark login https://10.0.0.7:7443 --name test --ca firm-ca.crt
+  floodmark login https://floodmark.firm.example:7443 --token ann.token
   floodmark login --list
   floodmark pending --fleet floodmark.firm.example`,
 		Annotations: exits("you are logged in, or with --list: somewhere", "you are not"),
@@ -62,9 +68,11 @@ Log in only at fleets you know: whoever runs one sees what you show it.`,
 	addPlace(cmd, &f.place)
 	cmd.Flags().StringVar(&f.name, "name", "", "what to call it here instead of by its host's `NAME`")
 	cmd.Flags().StringVar(&f.ca, "ca", "", "the `FILE` with whoever signs its certificate, if this machine does not trust it")
+	cmd.Flags().StringVar(&f.token, "token", "", "the `FILE` with a token (- for standard input), instead of asking an identity provider")
 	cmd.Flags().BoolVar(&f.list, "list", false, "list where you are logged in")
 	cmd.MarkFlagsMutuallyExclusive("list", "name")
 	cmd.MarkFlagsMutuallyExclusive("list", "ca")
+	cmd.MarkFlagsMutuallyExclusive("list", "token")
 	return cmd
 }
 
@@ -75,7 +83,8 @@ func newLogout(c *console) *cobra.Command {
 		Use:   "logout NAME|URL",
 		Short: "Forget the login at a fleet",
 		Long: `Forget what the provider gave you when you logged in at a fleet, and tell the
-provider that it is no longer used, if it wants to hear that.`,
+provider that it is no longer used, if it wants to hear that. A token that you
+logged in with counts until it ends, or until it is revoked at the fleet.`,
 		Example:     `  floodmark logout floodmark.firm.example`,
 		Annotations: exits("you are not logged in any more", "you were not"),
 		Args:        needs("NAME or URL"),
@@ -110,6 +119,9 @@ func (c *console) login(ctx context.Context, f loginFlags, address string) error
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if f.token != "" {
+		return c.loginToken(ctx, f, book, fleet)
+	}
 	if err := c.discover(ctx, &fleet); err != nil {
 		return err
 	}
@@ -166,20 +178,29 @@ func (c *console) discover(ctx context.Context, fleet *people.Fleet) error {
 	ctx, cancel := context.WithTimeout(ctx, fleetTime)
 	defer cancel()
 	fleet.Login, err = people.Discover(ctx, web, fleet.URL)
+	if err == nil {
+		return nil
+	}
+	if said := unmet(*fleet, err); said != nil {
+		return said
+	}
+	return &failure{code: exitNo, text: "nobody logs in at " + fleet.URL + ": " + err.Error(), hint: "log in with a token, if you were given one (--token), or ask whoever runs it"}
+}
+
+// unmet says why a fleet was not even asked; nil if it was.
+func unmet(fleet people.Fleet, err error) error {
 	var asked *url.Error
 	switch {
-	case err == nil:
-		return nil
 	case outward.Distrust(err) == outward.SignedByNobody && fleet.Authority != "":
 		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByOthers, hint: "name the file of who does with --ca"}
 	case outward.Distrust(err) == outward.SignedByNobody:
 		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByNobody, hint: "name the file of who signs it with --ca"}
 	case outward.Distrust(err) != "":
 		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.Distrust(err)}
-	case errors.As(err, &asked):
+	case errors.As(err, &asked), absent(err):
 		return &failure{code: exitNo, text: "no fleet answers at " + fleet.URL, hint: "check the address and your network"}
 	}
-	return &failure{code: exitNo, text: "nobody logs in at " + fleet.URL + ": " + err.Error(), hint: "ask whoever runs it"}
+	return nil
 }
 
 // apart refuses a fleet whose logins would count at another one, by what it asks
@@ -190,6 +211,12 @@ func apart(book *people.Book, fleet people.Fleet) error {
 		return refuse("", "%s", err)
 	}
 	for _, other := range list {
+		if other.URL != fleet.URL && fleet.SameToken(other) {
+			return &failure{
+				code: exitNo, text: "this is the token you show at " + other.Name + " (" + other.URL + "), so whoever runs " + fleet.URL + " could act as you there",
+				hint: "use one that was made at that fleet; if it is the same fleet at a new address, first run «floodmark logout " + shellWord(other.Name) + "»",
+			}
+		}
 		if other.URL != fleet.URL && (other.Login.Same(fleet.Login) || fleet.Pass.Counts(other.Login)) {
 			return &failure{
 				code: exitNo, text: fleet.URL + " asks for the same logins as " + other.Name + " (" + other.URL + "), so whoever runs it could act as you there",
@@ -262,15 +289,21 @@ func (c *console) keepLogin(ctx context.Context, p place, book *people.Book, fle
 	if err != nil {
 		return err
 	}
+	if fleet.Given != nil {
+		takeSaid(&fleet, s)
+	}
 	if err := book.Keep(ctx, fleet); err != nil {
 		return refuse("", "%s", err)
 	}
-	who := fleet.Pass.Who()
+	who := cmp.Or(fleet.Who(), "somebody")
 	if s.GetTenant() != "" {
 		who += ", of " + s.GetTenant()
 	}
 	fmt.Fprintf(c.stdout, "You are logged in at %s as %s.\n", plain(fleet.Name), plain(who))
-	if fleet.Pass.Refresh == "" {
+	switch {
+	case fleet.Given != nil:
+		c.say("by a token that may %s; it %s", mayText(fleet.Given.May), endsText(fleet.Pass.Ends))
+	case fleet.Pass.Refresh == "":
 		c.say("it ends %s and is not renewed: the provider gave nothing to renew it with", fleet.Pass.Ends.Local().Format("2006-01-02 15:04"))
 	}
 	c.say("ask it with --fleet %s, as in «floodmark pending --fleet %s»", shellWord(fleet.Name), shellWord(fleet.Name))
@@ -286,6 +319,9 @@ func tryLogin(ctx context.Context, p place, fleet people.Fleet) (*wire.StatusRes
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	s, err := d.Status(ctx, &wire.StatusRequest{})
+	if said := unmet(fleet, err); err != nil && said != nil {
+		return nil, said
+	}
 	if err != nil {
 		f, ok := errors.AsType[*failure](d.unanswered(err))
 		if !ok {
@@ -315,6 +351,10 @@ func (c *console) logout(ctx context.Context, p place, word string) error {
 	if err := book.Drop(ctx, f.Name); err != nil {
 		return refuse("", "%s", err)
 	}
+	if f.Given != nil {
+		fmt.Fprintf(c.stdout, "You are logged out at %s here. The token counts there still: it %s, or is revoked with «floodmark token revoke».\n", plain(f.Name), endsText(f.Pass.Ends))
+		return nil
+	}
 	told := false
 	if roots, err := f.Roots(); err == nil {
 		told, err = f.Login.End(ctx, roots, f.Pass.Refresh)
@@ -330,86 +370,4 @@ func (c *console) logout(ctx context.Context, p place, word string) error {
 	}
 	fmt.Fprintf(c.stdout, "You are logged out at %s here. Its provider was not told%s.\n", plain(f.Name), until)
 	return nil
-}
-
-// A fleetReport is a login for programs: fields are only added. It has no secret.
-type fleetReport struct {
-	Name    string    `json:"name"`
-	URL     string    `json:"url"`
-	Who     string    `json:"who"`
-	Issuer  string    `json:"issuer"`
-	Since   time.Time `json:"since"`
-	Ends    time.Time `json:"ends"`
-	Renewed bool      `json:"renewed"`
-}
-
-// over reports a login that is of no use any more.
-func (f fleetReport) over(now time.Time) bool { return !f.Renewed && !now.Before(f.Ends) }
-
-// loginsAt are the logins of an installation.
-func (c *console) loginsAt(p place) ([]fleetReport, error) {
-	book, err := c.fleets(p)
-	if err != nil {
-		return nil, err
-	}
-	list, err := book.List()
-	if err != nil {
-		return nil, refuse("", "%s", err)
-	}
-	reports := []fleetReport{}
-	for _, f := range list {
-		reports = append(reports, fleetReport{f.Name, f.URL, f.Pass.Who(), f.Login.Issuer, f.Since, f.Pass.Ends, f.Pass.Refresh != ""})
-	}
-	return reports, nil
-}
-
-func (c *console) listLogins(p place, form string) error {
-	list, err := c.loginsAt(p)
-	switch {
-	case err != nil:
-		return err
-	case form == asJSON:
-		return c.json(struct {
-			Fleets []fleetReport `json:"fleets"`
-		}{list})
-	case len(list) == 0:
-		c.say("you are logged in nowhere")
-		return errNo
-	}
-	st := c.outStyle()
-	head := cells("FLEET", "URL", "AS", "ENDS")
-	for i := range head {
-		head[i].paint = st.dim
-	}
-	rows := [][]cell{head}
-	for _, f := range list {
-		row := cells(f.Name, f.URL, f.Who, f.Ends.Local().Format("2006-01-02 15:04"))
-		switch {
-		case f.Renewed:
-			row[3].text = "renewed by itself"
-		case f.over(c.clock()):
-			row[3] = cell{"ended", st.red}
-		}
-		rows = append(rows, row)
-	}
-	out := &sheet{st: st}
-	out.table(0, rows)
-	fmt.Fprint(c.stdout, strings.TrimLeft(out.String(), "\n"))
-	return nil
-}
-
-// fleetLines are the logins as «floodmark status» tells them.
-func (c *console) fleetLines(p place) (lines []string) {
-	list, err := c.loginsAt(p)
-	if err != nil {
-		return []string{"Logins at fleets: " + err.Error()}
-	}
-	for _, f := range list {
-		line := "You are logged in at " + f.Name + " (" + f.URL + ") as " + f.Who
-		if f.over(c.clock()) {
-			line = "Your login at " + f.Name + " has ended (floodmark login " + shellWord(f.URL) + p.flags() + ")"
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // May is a set of permissions. The zero set permits nothing.
@@ -118,6 +119,8 @@ type Identity struct {
 	May May
 	// Groups are those that an identity provider says a person is in.
 	Groups []string
+	// Ends is when what it showed ends; zero if it does not, or if that is not known.
+	Ends time.Time
 	// Machine is the id of a laptop that joined the fleet; empty for everybody else.
 	Machine string
 	// Why says to a caller that is nobody why it is; it holds no secret.

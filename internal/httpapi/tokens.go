@@ -195,7 +195,7 @@ func (t *Tokens) find(channel string, is func(Token) bool) (Identity, error) {
 	if found == nil || !found.Expires.IsZero() && !t.now().Before(found.Expires) {
 		return Identity{}, ErrNoToken
 	}
-	return Identity{Tenant: found.Tenant, Name: found.Name, Channel: channel, May: found.May & found.Kind.most(), Groups: found.Groups}, nil
+	return Identity{Tenant: found.Tenant, Name: found.Name, Channel: channel, May: found.May & found.Kind.most(), Groups: found.Groups, Ends: found.Expires}, nil
 }
 
 // check refuses what no file may hold.

@@ -276,6 +276,10 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 		Version: d.Version, Started: timestamppb.New(d.Started), Policy: d.policy(who, d.Rules(who.Tenant)), Engine: d.Engine, Place: d.Place,
 		Pending: int64(len(d.Monitor.Pending(who.Tenant))), Incidents: incidents, Mode: d.Mode, Tenant: who.Tenant,
 		Warnings: lines, Quiet: d.Rules(who.Tenant).Policy.Settings("").Quiet.Line(d.Now()),
+		Caller: who.Name, May: who.May.Words(),
+	}
+	if !who.Ends.IsZero() {
+		out.Ends = timestamppb.New(who.Ends)
 	}
 	if who.Tenant == "" {
 		out.Warnings = append(out.Warnings, d.standing()...)

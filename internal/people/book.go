@@ -36,10 +36,13 @@ type Fleet struct {
 	// URL is where it answers. The pass is shown there and nowhere else.
 	URL string `json:"url"`
 	// Authority signs its certificate, as PEM; empty for those the machine trusts.
-	Authority string    `json:"authority,omitempty"`
-	Login     Login     `json:"login"`
-	Pass      Pass      `json:"pass"`
-	Since     time.Time `json:"since"`
+	Authority string `json:"authority,omitempty"`
+	Login     Login  `json:"login,omitzero"`
+	Pass      Pass   `json:"pass"`
+	// Given says that the pass is a token which whoever runs the fleet made: Login
+	// is empty then. Nil for a login at an identity provider.
+	Given *Given    `json:"given,omitempty"`
+	Since time.Time `json:"since"`
 }
 
 // Door are who may have signed the fleet's own certificate; nil for those the
@@ -159,7 +162,7 @@ func (b *Book) read() (*bookFile, error) {
 		return nil, fmt.Errorf("read the logins: %s cannot be read: remove it, and log in anew", b.path)
 	}
 	for name, one := range f.Fleets {
-		if at, err := FleetURL(one.URL); err != nil || at != one.URL || CheckIssuer(one.Login.Issuer) != nil {
+		if !one.whole() {
 			return nil, fmt.Errorf("read the logins: %q in %s is damaged: remove the file, and log in anew", name, b.path)
 		}
 	}

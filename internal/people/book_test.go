@@ -204,6 +204,7 @@ func TestFleetURL(t *testing.T) {
 
 func FuzzBook(f *testing.F) {
 	f.Add([]byte(`{"version":1,"fleets":{"a":{"url":"https://f.example","login":{"issuer":"https://l.example","clientId":"c"},"pass":{"token":"a.b.c"}}}}`))
+	f.Add([]byte(`{"version":1,"fleets":{"a":{"url":"https://f.example","given":{"who":"ann"},"pass":{"token":"fm_owner_` + strings.Repeat("0f", 32) + `"}}}}`))
 	f.Add([]byte(`{}`))
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -216,10 +217,12 @@ func FuzzBook(f *testing.F) {
 			return
 		}
 		for _, one := range list {
-			if at, err := people.FleetURL(one.URL); err != nil || at != one.URL || people.CheckIssuer(one.Login.Issuer) != nil {
+			at, err := people.FleetURL(one.URL)
+			_, given := people.ParseGiven(one.Pass.Token)
+			if err != nil || at != one.URL || (one.Given == nil) != (people.CheckIssuer(one.Login.Issuer) == nil) || one.Given != nil && given != nil {
 				t.Errorf("%+v", one)
 			}
-			_ = one.Pass.Who()
+			_, _ = one.Who(), one.Pass.Who()
 		}
 	})
 }

@@ -35,9 +35,10 @@ type Login struct {
 // For is whom tokens are for: the client, if nobody else was named.
 func (l Login) For() string { return cmp.Or(l.Audience, l.ClientID) }
 
-// Same reports whether two logins ask for the same tokens.
+// Same reports whether two logins ask for the same tokens. Where there is no provider
+// none is asked for.
 func (l Login) Same(other Login) bool {
-	return l.Issuer == other.Issuer && l.ClientID == other.ClientID && l.For() == other.For()
+	return l.Issuer != "" && l.Issuer == other.Issuer && l.ClientID == other.ClientID && l.For() == other.For()
 }
 
 // A Pass is what a person has after logging in. All of it is secret.

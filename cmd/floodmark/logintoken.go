@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/people"
+	"github.com/floodmark/floodmark/internal/wholefile"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// maxTokenFile is more than a token with its end of line.
+const maxTokenFile = 4 << 10
+
+// loginToken logs in with a token that whoever runs the fleet made. It is shown to
+// the fleet that was named, and to nobody else.
+func (c *console) loginToken(ctx context.Context, f loginFlags, book *people.Book, fleet people.Fleet) (err error) {
+	if fleet.Pass, err = c.givenToken(f.token); err != nil {
+		return err
+	}
+	fleet.Given = &people.Given{}
+	if err := apart(book, fleet); err != nil { // before it is shown
+		return err
+	}
+	return c.keepLogin(ctx, f.place, book, fleet)
+}
+
+// givenToken reads a token from a file that is its owner's alone, or from standard
+// input. The token itself on the command line is in everybody's list of processes:
+// it is refused, and not said again.
+func (c *console) givenToken(name string) (people.Pass, error) {
+	if err := notTheToken(name); err != nil {
+		return people.Pass{}, err
+	}
+	data, err := c.ownBytes(name)
+	if err != nil {
+		return people.Pass{}, err
+	}
+	pass, err := people.ParseGiven(string(data))
+	if err != nil {
+		return people.Pass{}, refuse("it is what «floodmark token create NAME --kind owner» printed, at the fleet", "%s: %s", inputName(name), err)
+	}
+	return pass, nil
+}
+
+// notTheToken refuses a token where the name of its file belongs.
+func notTheToken(name string) error {
+	if strings.HasPrefix(name, "fm_") {
+		return refuse("take it back with «floodmark token revoke», where it was made; others on this machine could see it", "--token wants the file with the token, not the token")
+	}
+	return nil
+}
+
+func inputName(name string) string {
+	if name == stdinName {
+		return "standard input"
+	}
+	return name
+}
+
+// ownBytes are those of a file that nobody else can read.
+func (c *console) ownBytes(name string) ([]byte, error) {
+	if name == stdinName {
+		if c.stdinTerminal {
+			return nil, refuse("name a file, or send it: «floodmark login URL --token - < FILE»", "a token that is typed here is seen by whoever looks on")
+		}
+		data, err := io.ReadAll(io.LimitReader(c.stdin, maxTokenFile))
+		if err != nil {
+			return nil, unreadable(inputName(name), err)
+		}
+		return data, nil
+	}
+	data, err := wholefile.ReadOwn(c.path(name), maxTokenFile)
+	if _, shown := errors.AsType[*wholefile.ShownError](err); shown {
+		return nil, refuse("make it yours alone (chmod 600), or another one if somebody may have read it", "%s: it is no plain file that you alone can read", name)
+	}
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return data, nil
+}
+
+// takeSaid keeps what the fleet says of the token that it was shown.
+func takeSaid(fleet *people.Fleet, s *wire.StatusResponse) {
+	var ends time.Time
+	if s.GetEnds() != nil {
+		ends = s.GetEnds().AsTime()
+	}
+	fleet.Take(s.GetCaller(), s.GetTenant(), s.GetMay(), ends)
+}
+
+// mayText says what a login may do, in the fleet's words.
+func mayText(may []string) string {
+	if len(may) == 0 {
+		return "do what the fleet lets it"
+	}
+	words := strings.Join(may, ", ")
+	if i := strings.LastIndex(words, ", "); i >= 0 {
+		words = words[:i] + " and " + words[i+2:]
+	}
+	return words
+}
+
+// endsText says when a token ends.
+func endsText(at time.Time) string {
+	if at.IsZero() {
+		return "never ends by itself"
+	}
+	return "ends " + at.Local().Format("2006-01-02 15:04")
+}
