@@ -112,6 +112,8 @@ type Retention struct {
 	Mark    MarkOf
 	// Keep is how long a session is kept after its last entry; zero is for ever.
 	Keep time.Duration
+	// Spare reports whether a session is kept however old it is; nil spares none.
+	Spare func(Session) bool
 
 	due   []Head    // to be erased, the oldest first
 	after Mark      // all up to here were looked at
@@ -188,6 +190,9 @@ func (r *Retention) look(ctx context.Context, now time.Time) error {
 }
 
 func (r *Retention) erase(ctx context.Context, h Head, now time.Time, did *Retained) error {
+	if r.Spare != nil && r.Spare(h.Session) {
+		return nil
+	}
 	start, err := r.Journal.Begin(ctx, h.Session)
 	if err == nil && start.Tombstone != nil && start.Tombstone.Link == h.Link {
 		return nil // long ago

@@ -283,6 +283,22 @@ func TestRetentionIsNotHeldUpByAWrongClock(t *testing.T) {
 	}
 }
 
+func TestRetentionSpares(t *testing.T) {
+	b := newBench(t)
+	b.write("old", 1)
+	b.write("needed", 1)
+	r := &Retention{
+		Journal: b.j, Signer: b.key.Signer, Mark: untrusted, Keep: time.Hour,
+		Spare: func(s Session) bool { return s.ID == "needed" },
+	}
+	if did, err := r.Step(t.Context(), b.now.Add(2*time.Hour)); err != nil || did.Erased != 1 || did.More {
+		t.Errorf("%+v, %v", did, err)
+	}
+	if len(b.entries("needed")) != 1 || len(b.entries("old")) != 0 {
+		t.Error("the wrong one was erased")
+	}
+}
+
 func TestRetentionLeavesAloneWhatIsWrittenTo(t *testing.T) {
 	b := newBench(t)
 	b.write("old", 1)

@@ -32,6 +32,18 @@ func (j *joined) swear(ctx context.Context, kind, text string) error {
 	return j.d.monitor.Note(ctx, journal.Session{ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text})
 }
 
+// Needs reports whether a session says that this laptop joined. While that counts
+// it is not erased, by age or by hand: who then took the file away, or put another
+// one there, would not be noticed.
+func (j *joined) Needs(s journal.Session) bool {
+	if s != (journal.Session{ID: monitor.Incidents}) {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.member != nil || j.wrong != ""
+}
+
 // recall compares the membership on disk with what the journal says. A file that
 // was deleted, changed or put there by anybody but Join does not bring the owner's
 // own rules back, and no fleet is spoken to because of it.
@@ -41,13 +53,11 @@ func (j *joined) recall(ctx context.Context) error {
 	}
 	var last floodmark.IncidentSeen
 	session := journal.Session{ID: monitor.Incidents}
-	start, err := j.d.store.Begin(ctx, session)
-	if err != nil {
-		return err
-	}
+	unread := false
 	for e, err := range j.d.store.Read(ctx, session, 0) {
 		if err != nil {
 			j.d.opts.Log.Error("whether this laptop joined a fleet cannot be read in the journal", "error", err)
+			unread = true
 			break
 		}
 		fact, err := floodmark.DecodeFact(e.Kind, e.Body)
@@ -56,11 +66,9 @@ func (j *joined) recall(ctx context.Context) error {
 		}
 	}
 	j.mu.Lock()
-	if m := j.member; m != nil && last.Kind == "" && start.Tombstone != nil { // it was erased, being old
-		j.mu.Unlock()
-		return j.swear(ctx, joinedKind, "it is still so that the owner"+joinedWords(*m))
-	}
 	switch file := j.d.opts.Paths.Fleet; {
+	case unread:
+		j.wrong = "the journal cannot be read where it says whether this laptop joined a fleet"
 	case j.member == nil && last.Kind == joinedKind:
 		j.wrong = "this laptop joined a fleet, and " + file + " is gone"
 	case j.member != nil && last.Kind != joinedKind:

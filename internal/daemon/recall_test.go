@@ -10,6 +10,8 @@ import (
 
 	"github.com/floodmark/floodmark/internal/fleetlink"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -148,4 +150,43 @@ func TestDamagedRulesAreFetchedAgain(t *testing.T) {
 	if _, state, err := f.book.Find(t.Context(), machines.ID(got.GetMachine())); err != nil || state != machines.Joined {
 		t.Errorf("%s, %v", state, err)
 	}
+}
+
+// What was done to a laptop long ago is erased, but not that it joined: a
+// membership that somebody puts there afterwards is noticed.
+func TestMembershipIsNotErased(t *testing.T) {
+	f := newBundledFleet(t)
+	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
+	in, out := t.TempDir(), t.TempDir()
+	r, p := newLaptop(t, in, func(*Options) {}), newLaptop(t, out, func(*Options) {})
+	r.join(t, f, "acme")
+	r.work(t, "s")
+	p.d.incident(t.Context(), "unknown-peer", "somebody knocked")
+	for name, of := range map[journal.Session]*runner{{ID: "s"}: r, {ID: monitor.Incidents}: p} {
+		old := of.d.proof.retention
+		again := journal.Retention{Journal: old.Journal, Signer: old.Signer, Mark: old.Mark, Spare: old.Spare, Keep: time.Nanosecond}
+		if did, err := again.Step(t.Context(), time.Now().Add(time.Hour)); err != nil || len(did.Kept) > 0 {
+			t.Fatal(did, err)
+		}
+		if start, err := of.d.store.Begin(t.Context(), name); err != nil || start.Tombstone == nil {
+			t.Errorf("%s is not erased: %v", name, err)
+		}
+	}
+	if start, err := r.d.store.Begin(t.Context(), journal.Session{ID: monitor.Incidents}); err != nil || start.Tombstone != nil {
+		t.Errorf("%+v, %v", start, err)
+	}
+	if !r.d.joined.Needs(journal.Session{ID: monitor.Incidents}) || p.d.joined.Needs(journal.Session{ID: monitor.Incidents}) {
+		t.Error("who needs it is not known")
+	}
+	data, err := os.ReadFile(r.paths.Fleet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.paths.Fleet, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	newLaptop(t, out, func(*Options) {}).swapped(t)
 }

@@ -65,6 +65,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 			Mark: func(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
 				return d.monitor.MarkAt(ctx, s, at) // it is opened after the store
 			},
+			Spare: func(s journal.Session) bool { return d.joined.Needs(s) },
 		},
 	}
 	if j, ok := d.store.Journal.(*postgresjournal.Journal); ok {

@@ -257,6 +257,9 @@ func (d *Desk) Forget(ctx context.Context, who httpapi.Identity, r *wire.ForgetR
 		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot erase what happened", httpapi.ErrInvalid)
 	}
 	s := journal.Session{Tenant: who.Tenant, ID: floodmark.SessionID(r.GetSession())}
+	if d.Fleet != nil && d.Fleet.Needs(s) {
+		return nil, fmt.Errorf("%w: it tells which fleet this laptop joined; say «floodmark leave» first", httpapi.ErrInvalid)
+	}
 	why := r.GetWhy()
 	if why == "" {
 		why = journal.WhyOwner

@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -141,6 +142,28 @@ func TestVouchingNeedsAPerson(t *testing.T) {
 	back, err := r.Withdraw(AtTerminal(t.Context()), me(), &wire.WithdrawRequest{Session: "s1", Digest: digest})
 	if err != nil || !back.GetDone() || back.GetMark().GetTrust() != "untrusted" {
 		t.Errorf("%v, %v", back, err)
+	}
+}
+
+// A fleetOf is one that needs a session.
+type fleetOf struct {
+	Fleet
+	needs journal.Session
+}
+
+func (f fleetOf) Needs(s journal.Session) bool { return s == f.needs }
+
+// What tells which fleet was joined is not erased by hand.
+func TestForgetSpares(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("s1")
+	r.poisoned("s2")
+	r.Fleet = fleetOf{needs: journal.Session{Tenant: me().Tenant, ID: "s1"}}
+	if _, err := r.Forget(AtTerminal(t.Context()), me(), &wire.ForgetRequest{Session: "s1"}); !errors.Is(err, httpapi.ErrInvalid) {
+		t.Errorf("it was erased: %v", err)
+	}
+	if _, err := r.Forget(AtTerminal(t.Context()), me(), &wire.ForgetRequest{Session: "s2"}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -53,6 +53,9 @@ type Fleet interface {
 	Leave(ctx context.Context, by string) (*wire.LeaveResponse, error)
 	// Line says which fleet was joined and how that is going; empty for none.
 	Line() string
+	// Needs reports whether a session tells which fleet was joined, so that it must
+	// not be erased.
+	Needs(s journal.Session) bool
 }
 
 // Codes are the codes of open questions.
