@@ -39,6 +39,11 @@ func (c *console) agents(ctx context.Context, p place) ([]agentReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.agentsOn(ctx, m, p)
+}
+
+// agentsOn is agents for a machine that is looked at in some way.
+func (c *console) agentsOn(ctx context.Context, m protect.Machine, p place) ([]agentReport, error) {
 	covers, err := integrations.Covers()
 	if err != nil {
 		return nil, err

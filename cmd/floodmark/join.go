@@ -216,15 +216,22 @@ func machineWord(id string) string {
 	return "machine " + plain(id)
 }
 
-// fleetAgents are the agents here as a fleet is told of them.
+// fleetAgents are the agents here as a fleet is told of them. The monitor asks no
+// program for its version: what an agent may have put there would run as the
+// monitor's child, which nobody takes for an agent's hand.
 func (c *console) fleetAgents(p place) func(context.Context) []*wire.MachineAgent {
 	if p.system {
 		return nil // they are other people's
 	}
 	return func(ctx context.Context) []*wire.MachineAgent {
-		found, err := c.agents(ctx, p)
+		m, err := c.machine(p)
 		if err != nil {
 			return nil // what cannot be looked at is not told
+		}
+		m.Still = true
+		found, err := c.agentsOn(ctx, m, p)
+		if err != nil {
+			return nil // as above
 		}
 		var list []*wire.MachineAgent
 		for _, a := range found {

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The monitor of a laptop that joined tells its fleet which agents are here without
+// starting one: an agent could have put the program there, and as the monitor's
+// child nobody would take it for an agent's hand.
+func TestTellingOfAgentsStartsNone(t *testing.T) {
+	home := t.TempDir()
+	bin, mark := filepath.Join(home, "bin"), filepath.Join(home, "started")
+	script := "#!/bin/sh\necho started >" + mark + "\necho codex-cli 1.2.3\n"
+	if err := errors.Join(os.Mkdir(bin, 0o700), os.WriteFile(filepath.Join(bin, "codex"), []byte(script), 0o700)); err != nil { //nolint:gosec // it is to be run
+		t.Fatal(err)
+	}
+	env := map[string]string{"HOME": home, "PATH": bin}
+	c := &console{stdout: io.Discard, stderr: io.Discard, dir: home, getenv: func(name string) string { return env[name] }}
+	p := place{dir: filepath.Join(home, "monitor")}
+	list := c.fleetAgents(p)(t.Context())
+	if len(list) != 1 || list[0].GetName() != "codex" {
+		t.Errorf("%v", list)
+	}
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("an agent's program was started")
+	}
+	// A person who asks sees the version, because the program is asked.
+	if found, err := c.agents(t.Context(), p); err != nil || len(found) != 1 || found[0].Version != "1.2.3" {
+		t.Errorf("%v, %v", found, err)
+	}
+}
