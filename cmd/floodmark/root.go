@@ -41,6 +41,7 @@ This program runs that monitor, shows what it saw and why something was held, an
 takes your answers. It also checks and explains policies, plays stories that test
 them, shows what is known about tools, and measures protection on recorded attacks.`,
 		Example: `  floodmark serve
+  floodmark protect
   floodmark watch
   floodmark why SESSION
   floodmark policy check floodmark.yaml
@@ -58,10 +59,11 @@ them, shows what is known about tools, and measures protection on recorded attac
 	root.SetErr(c.stderr)
 	addOutput(root, true, asText, asJSON)
 	root.PersistentFlags().BoolVar(&c.noColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
-	grouped(root, "run", "Run the monitor", newServe(c), newProtect(c), newUnprotect(c), newProve(c), newStatus(c), newDoctor(c), newService(c), newHook(c), newMCP(c), newToken(c), newLogin(c), newLogout(c), newJoin(c), newLeave(c), newMachines(c))
+	grouped(root, "run", "Run the monitor", newServe(c), newProtect(c), newUnprotect(c), newProve(c), newStatus(c), newDoctor(c), newService(c), newHook(c), newMCP(c), newToken(c))
 	grouped(root, "look", "See what happened", newSessions(c), newShow(c), newWhy(c), newGraph(c), newWatch(c), newCoverage(c), newJournal(c), newReplay(c), newStats(c), newSuggest(c))
 	grouped(root, "answer", "Answer", newPending(c), newApprove(c), newDeny(c), newEndorse(c), newWithdraw(c), newGrants(c), newPause(c), newResume(c))
-	grouped(root, "rules", "Write and test rules", newPolicy(c), newBundle(c), newTest(c), newCatalog(c), newBench(c))
+	grouped(root, "rules", "Write and test rules", newPolicy(c), newTest(c), newCatalog(c), newBench(c))
+	grouped(root, "fleet", "Belong to a fleet", newLogin(c), newLogout(c), newJoin(c), newLeave(c), newMachines(c), newBundle(c))
 	root.AddCommand(newVersion(c), newMan(c))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
