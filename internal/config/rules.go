@@ -21,7 +21,10 @@ type Rules struct {
 	kernel.Rules
 	// File is where they came from; empty if there is no such file and the
 	// shipped profile holds.
-	File     string
+	File string
+	// Text is the file as it was read; nil if there is none, or if it is not the
+	// owner's own.
+	Text     []byte
 	Warnings floodmark.Problems
 }
 
@@ -34,14 +37,14 @@ func LoadRules(file string, more ...*catalog.File) (Rules, error) {
 		return Rules{}, err
 	}
 	var layers []policy.Layer
-	data, err := readFile(file, MaxPolicyBytes)
+	data, err := ReadPolicy(file)
 	switch {
-	case err == nil:
-		layers = append(layers, policy.Layer{Name: file, Data: data})
-	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return Rules{}, err
+	case data == nil:
 		file = ""
 	default:
-		return Rules{}, fmt.Errorf("read the policy: %w", err)
+		layers = append(layers, policy.Layer{Name: file, Data: data})
 	}
 	p, problems := policy.Load(layers...)
 	if p == nil {
@@ -49,7 +52,7 @@ func LoadRules(file string, more ...*catalog.File) (Rules, error) {
 	}
 	return Rules{
 		Rules: kernel.NewRules(p, catalog.New(append(p.Tools(), more...), shipped)),
-		File:  file, Warnings: problems,
+		File:  file, Text: data, Warnings: problems,
 	}, nil
 }
 

@@ -226,7 +226,7 @@ func (j *joined) report(ctx context.Context) *wire.ReportMachineRequest {
 	}
 	if j.fleetRules() != nil {
 		r.Rules = "strict"
-		if b, err := j.open(j.d.live.time()); err == nil {
+		if b, err := j.open(j.d.live.time()); err == nil && j.d.live.current().shut == "" {
 			r.Rules, r.Bundle = "bundle", b.Version
 		}
 	}

@@ -38,6 +38,8 @@ func (j *joined) rulesLine(s fleetlink.State) string {
 		next = "«floodmark leave» brings your own policy back"
 	}
 	switch {
+	case err == nil && j.d.live.current().shut != "":
+		return "STRICT: " + j.d.live.current().shut
 	case err == nil:
 		text := fmt.Sprintf("bundle %d holds until %s", b.Version, b.ValidUntil.UTC().Format(time.RFC3339))
 		if left := j.d.live.current().left; left != "" {

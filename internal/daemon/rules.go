@@ -34,8 +34,11 @@ type live struct {
 	fleet func(now time.Time) fleetRules
 
 	// loading is held from reading rules until they are in force: what was read
-	// earlier must not take the place of what was read later.
+	// earlier must not take the place of what was read later. It guards good.
 	loading sync.Mutex
+	// good is the owner's own policy as it last held: beside a fleet's rules it goes
+	// on tightening when the file is broken or gone. Nil is none.
+	good []byte
 
 	mu     sync.Mutex // guards all below
 	status rulesStatus
@@ -63,6 +66,9 @@ type rulesStatus struct {
 	fresh   bool // the last try brought other rules
 	// left is what of the owner's own file does not hold beside a fleet's rules.
 	left string
+	// shut is why strict rules hold in place of a fleet's that have not ended; empty
+	// if they do not.
+	shut string
 }
 
 // newLive loads the rules for the first time. With wrong rules there is no
@@ -94,22 +100,13 @@ func (l *live) load(fleet func(time.Time) fleetRules, now time.Time) (got loaded
 	}
 	if fleet == nil {
 		got.status.rules, err = config.LoadRules(l.file, places)
+		if err == nil && got.status.rules.Text != nil {
+			l.good = got.status.rules.Text
+		}
 		return got, err
 	}
-	strict, left, err := config.JoinedRules("strict, because of the fleet", []byte(config.StrictPolicy), l.file, places)
-	if err != nil {
-		return got, err
-	}
-	from := fleet(now)
-	got.status.rules, got.status.left, err = config.JoinedRules(from.name, from.data, l.file, places)
-	if err != nil {
-		got.status.rules, got.status.left = strict, left
-		got.status.rules.Warnings = append(got.status.rules.Warnings, floodmark.Problem{
-			File: from.name, Line: 1, Column: 1, Severity: floodmark.Warning, Code: "fleet", Text: "the fleet's rules cannot be read by this version, so strict ones hold: " + err.Error(),
-		})
-	}
-	got.strict, got.until = strict.Rules, from.until
-	return got, nil
+	err = l.beside(&got, fleet(now), places)
+	return got, err
 }
 
 // take puts rules in force. The caller holds the lock, or is the only one.
@@ -208,7 +205,8 @@ func (l *live) reload() rulesStatus {
 	case err != nil:
 		l.status.refused, l.status.fresh = err, false
 	case r.Policy.Hash() == before.rules.Policy.Hash() && r.Catalog.Hash() == before.rules.Catalog.Hash():
-		l.status.refused, l.status.fresh, l.status.rules.File, l.status.left = nil, false, r.File, got.status.left
+		l.status.fresh, l.status.rules.File = false, r.File
+		l.status.refused, l.status.left, l.status.shut = got.status.refused, got.status.left, got.status.shut
 		l.strict, l.until = got.strict, got.until
 	default:
 		l.take(got)

@@ -262,10 +262,13 @@ func (d *Daemon) inWindow(ctx context.Context, s journal.Session, t floodmark.Ti
 func (d *Daemon) rulesChanged(s rulesStatus) {
 	d.opts.Fault(pointReload)
 	d.reloaded(s)
-	switch {
-	case s.refused != nil:
+	if s.refused != nil {
 		d.opts.Log.Error("the new policy is refused, the old one stays", "error", s.refused)
-	case s.fresh:
+	}
+	if s.shut != "" {
+		d.opts.Log.Error("strict rules hold in place of the fleet's", "error", s.shut)
+	}
+	if s.fresh {
 		d.incident(context.Background(), "policy-changed", "another policy holds from now on: digest "+s.rules.Policy.Hash().Short())
 		d.opts.Log.Info("a new policy holds", "file", s.rules.File, "digest", s.rules.Policy.Hash().Short())
 	}
