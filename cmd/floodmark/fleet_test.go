@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/big"
 	"net"
 	"os"
@@ -18,6 +20,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/daemon"
+	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/people/oidctest"
 )
 
@@ -29,20 +34,28 @@ type fleetKey struct{}
 //	                          network door; FLEET is its address, ca.crt signs it, ISSUER is the provider
 //	fleet bare DIR            the same without a provider, with the tenants acme and beta
 //	fleet person NAME GROUP…  who says yes at the provider from now on; without a name: no
+//	fleet serve DIR KEY       runs that monitor, as a node that laptops can join and whose bundles are
+//	                          signed by the key
+//	fleet says ERROR…         what the provider answers first while it is waited for a person
+//	fleet late                the next code ends soon, and nobody confirms it
+//	fleet patient             whoever was told to slow down did
 //	fleet ended FILE          the tokens in a file of logins have ended
 //	fleet down, fleet up      the provider is away, and back
 func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: fleet VERB …")
 	}
-	if args[0] == "open" || args[0] == "bare" {
+	switch args[0] {
+	case "open", "bare":
 		openFleet(ts, ts.MkAbs(args[1]), args[0] == "open")
 		return
-	}
-	if args[0] == "ended" {
+	case "ended":
 		text := ts.ReadFile(args[1])
 		ends := regexp.MustCompile(`"ends": "[^"]*"`)
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(ends.ReplaceAllString(text, `"ends": "2020-01-02T03:04:05Z"`)), 0o600))
+		return
+	case "serve":
+		serveFleet(s.ctx, ts, ts.MkAbs(args[1]), args[2])
 		return
 	}
 	idp := *ts.Value(fleetKey{}).(**oidctest.Provider)
@@ -55,6 +68,14 @@ func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {
 		c := idp.Claims("floodmark", time.Now())
 		c["sub"], c["groups"] = args[0], args[1:]
 		idp.LogIn(c)
+	case "says":
+		idp.Says(args...)
+	case "late":
+		idp.Lives(2 * time.Second)
+	case "patient":
+		if idp.Hasty() {
+			ts.Fatalf("it was told to slow down, and did not")
+		}
 	case "down", "up":
 		idp.Down(verb == "down")
 	default:
@@ -74,7 +95,7 @@ func openFleet(ts *testscript.TestScript, dir string, provider bool) {
   clientId: floodmark
   tenant: ""
   scopes: [offline_access]
-  roles: {viewer: [engineering], approver: [oncall], policyAuthor: [security], admin: [platform]}
+  roles: {viewer: [engineering], approver: [oncall], policyAuthor: [security], admin: [platform], laptop: [staff]}
 `, idp.URL)
 	}
 	door, err := net.Listen("tcp", "127.0.0.1:0")
@@ -93,6 +114,29 @@ listen:
 %s`, address, cert, key, who)
 	ts.Check(errors.Join(os.WriteFile(cert, public, 0o600), os.WriteFile(key, secret, 0o600), os.WriteFile(ts.MkAbs("ca.crt"), public, 0o600),
 		os.WriteFile(filepath.Join(config, "service.yaml"), []byte(settings), 0o600)))
+}
+
+// serveFleet runs a node in this process: laptops lie in memory, because its journal
+// is a file.
+func serveFleet(ctx context.Context, ts *testscript.TestScript, dir, key string) {
+	paths := config.DirPaths(dir)
+	service, err := config.LoadService(paths.Service)
+	ts.Check(err)
+	service.Bundles = &config.Bundles{Keys: []string{key}}
+	ctx, cancel := context.WithCancel(ctx)
+	d, err := daemon.Open(ctx, daemon.Options{
+		Paths: paths, Service: service, Version: "test", Log: slog.New(slog.DiscardHandler), Now: time.Now, Fault: func(string) {}, Machines: machines.NewMemory(),
+	})
+	if err != nil {
+		cancel()
+		ts.Fatalf("%v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	ts.Defer(func() {
+		cancel()
+		ts.Check(<-ended)
+	})
 }
 
 func doorCertificate(ts *testscript.TestScript) (public, secret []byte) {

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -86,7 +87,11 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 	if err := c.mayChange(ctx, f.place); err != nil {
 		return err // before anybody logs in for nothing
 	}
-	if q.Credential, err = c.enrolCredential(ctx, f, address, roots); err != nil {
+	tell := c.stdout
+	if form == asJSON {
+		tell = c.stderr
+	}
+	if q.Credential, err = c.enrolCredential(ctx, f, address, roots, tell); err != nil {
 		return err
 	}
 	a, err := ask(ctx, c, f.place, (*desk).Join, q)
@@ -104,9 +109,9 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 }
 
 // enrolCredential is what proves that this laptop may join.
-func (c *console) enrolCredential(ctx context.Context, f joinFlags, address string, roots *x509.CertPool) (string, error) {
+func (c *console) enrolCredential(ctx context.Context, f joinFlags, address string, roots *x509.CertPool, tell io.Writer) (string, error) {
 	if f.token == "" {
-		return c.enrolLogin(ctx, f.place, address, roots)
+		return c.enrolLogin(ctx, f.place, address, roots, tell)
 	}
 	if err := notTheToken(f.token); err != nil {
 		return "", err
@@ -125,8 +130,9 @@ func (c *console) enrolCredential(ctx context.Context, f joinFlags, address stri
 // askFleet bounds asking a fleet how one logs in there.
 const askFleet = 15 * time.Second
 
-// enrolLogin logs the person in, for this once.
-func (c *console) enrolLogin(ctx context.Context, p place, address string, roots *x509.CertPool) (string, error) {
+// enrolLogin logs the person in, for this once. Tell is where the person is told
+// what to do.
+func (c *console) enrolLogin(ctx context.Context, p place, address string, roots *x509.CertPool, tell io.Writer) (string, error) {
 	book, err := c.fleets(p)
 	if err != nil {
 		return "", err
@@ -161,7 +167,7 @@ func (c *console) enrolLogin(ctx context.Context, p place, address string, roots
 	if flow.Ready != "" {
 		page = flow.Ready
 	}
-	fmt.Fprintf(c.stdout, "Open this, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n", plain(page), plain(flow.Code))
+	fmt.Fprintf(tell, "Open this, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n", plain(page), plain(flow.Code))
 	fleet.Pass, err = flow.Wait(ctx)
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -84,7 +84,7 @@ func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(evil.Certificate())
-	if _, err := c.enrolLogin(t.Context(), p, evil.URL, pool); err == nil || !strings.Contains(err.Error(), "could act as you there") {
+	if _, err := c.enrolLogin(t.Context(), p, evil.URL, pool, io.Discard); err == nil || !strings.Contains(err.Error(), "could act as you there") {
 		t.Errorf("%v", err)
 	}
 }

@@ -118,6 +118,8 @@ func shorten(text string) string {
 func (c *Caller) whyNot(err error, named bool) string {
 	const need = "it takes a token that «floodmark token create NAME --kind enrol» made there, or a login with the role laptop"
 	switch {
+	case Ended(err) && nobody(err) != "":
+		return "the fleet says: " + nobody(err) + "; " + need
 	case Ended(err):
 		return "the fleet does not know what you showed: it is no token of its own, or was revoked, or has ended; " + need
 	case connect.IsWireError(err) && connect.CodeOf(err) == connect.CodePermissionDenied:
@@ -128,6 +130,19 @@ func (c *Caller) whyNot(err error, named bool) string {
 		return c.Base + " was not asked: " + outward.SignedByNobody + "; name the file of who signs it with --ca"
 	}
 	return c.Why(err)
+}
+
+// nobody is why a fleet takes a person for nobody, as far as it says so.
+func nobody(err error) string {
+	var said *connect.Error
+	if !errors.As(err, &said) {
+		return ""
+	}
+	why, is := strings.CutPrefix(said.Message(), "nobody known: ")
+	if !is || strings.HasPrefix(why, "send ") { // which helps programs
+		return ""
+	}
+	return shorten(why)
 }
 
 // Enrol makes this laptop a machine of the fleet. Credential is what a person or

@@ -1,14 +1,19 @@
 package oidctest
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // What the device flow shows and hides.
 const (
 	UserCode   = "WDJB-MJHT"
 	deviceCode = "device-secret"
+
+	codeLives = 10 * time.Minute
+	slower    = 5 * time.Second
 )
 
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
@@ -19,9 +24,15 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_client"})
 		return
 	}
+	p.mu.Lock()
+	lives := cmp.Or(p.device.lives, codeLives)
+	p.codes++
+	p.device.code = deviceCode + "-" + strconv.Itoa(p.codes) // who asks by an older one is not answered
+	code := p.device.code
+	p.mu.Unlock()
 	answer(w, http.StatusOK, map[string]any{
-		"device_code": deviceCode, "user_code": UserCode, "verification_uri": p.URL + "/go", "verification_uri_complete": p.URL + "/go?code=" + UserCode,
-		"expires_in": 600, "interval": 1,
+		"device_code": code, "user_code": UserCode, "verification_uri": p.URL + "/go", "verification_uri_complete": p.URL + "/go?code=" + UserCode,
+		"expires_in": int(lives / time.Second), "interval": 1,
 	})
 }
 
@@ -38,14 +49,24 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("refresh_token") != p.refresh || p.refresh == "" {
 			wrong = "invalid_grant"
 		}
-	case r.FormValue("device_code") != deviceCode || p.device.used:
+	case r.FormValue("device_code") != p.device.code || p.device.code == "" || p.device.used:
 		wrong = "invalid_grant"
+	case len(p.device.says) > 0:
+		wrong, p.device.says = p.device.says[0], p.device.says[1:]
 	case p.device.denied:
 		wrong = "access_denied"
 	case p.device.polls == 0 || !p.device.approved:
 		wrong = "authorization_pending"
 	}
-	p.device.polls++
+	if wrong != "invalid_grant" {
+		p.device.polls++
+	}
+	if wrong != "invalid_grant" && !p.device.slowed.IsZero() && time.Since(p.device.slowed) < slower {
+		p.device.hasty = true
+	}
+	if wrong == "slow_down" {
+		p.device.slowed = time.Now()
+	}
 	if wrong == "" {
 		p.device.used = true
 		p.refresh = "refresh-" + strconv.Itoa(p.device.polls)

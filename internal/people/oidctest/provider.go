@@ -29,6 +29,7 @@ type Provider struct {
 	asked   int // for keys
 	down    bool
 	device  device
+	codes   int // that were given
 	issued  map[string]any // the claims of whoever logs in
 	refresh string
 }
@@ -40,9 +41,14 @@ type key struct {
 
 // device is one device flow.
 type device struct {
+	code             string // the last that was given
 	approved, denied bool
 	polls            int
 	used             bool
+	says             []string      // what is answered first; see Says
+	lives            time.Duration // of the code; zero for ten minutes
+	slowed           time.Time     // when it was last asked to slow down
+	hasty            bool          // it did not
 }
 
 // New starts a provider with one key.
@@ -185,6 +191,29 @@ func answer(w http.ResponseWriter, status int, what any) {
 	if err := json.NewEncoder(w).Encode(what); err != nil {
 		panic(fmt.Sprintf("write an answer: %v", err))
 	}
+}
+
+// Says has the device flow answer with these errors first, one for each time it is
+// asked: authorization_pending, slow_down, expired_token and whatever else there is.
+func (p *Provider) Says(errors ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.device.says = errors
+}
+
+// Lives says how long the next code can be confirmed; until then nobody does.
+func (p *Provider) Lives(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.device.lives, p.device.approved = d, false
+}
+
+// Hasty reports whether somebody who was told to slow down did not, by the five
+// seconds of RFC 8628.
+func (p *Provider) Hasty() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.device.hasty
 }
 
 // LogIn says who logs in by the device flow, and that this person says yes, or
