@@ -62,7 +62,7 @@ func (m machineDesk) Upload(ctx context.Context, who httpapi.Identity, r *wire.U
 	if err != nil {
 		return nil, m.known(err)
 	}
-	u, err := uploadOf(one, r)
+	u, err := machines.ReadUpload(one, r)
 	if err != nil {
 		return nil, m.bad(ctx, who, err)
 	}
@@ -83,48 +83,4 @@ func (m machineDesk) Upload(ctx context.Context, who httpapi.Identity, r *wire.U
 func (m machineDesk) bad(ctx context.Context, who httpapi.Identity, err error) error {
 	said := m.written(ctx, who.Tenant, "machine-broken", fmt.Sprintf("machine %s sent entries that no journal can hold: %v", who.Machine, err))
 	return errors.Join(fmt.Errorf("%w: %w", httpapi.ErrInvalid, err), said)
-}
-
-// uploadOf reads an upload and checks it. What an entry follows is not sent: it
-// is the one before it.
-func uploadOf(one machines.Machine, r *wire.UploadRequest) (machines.Upload, error) {
-	keys, err := machines.KeyOf(one.JournalKey)
-	if err != nil {
-		return machines.Upload{}, err
-	}
-	u := machines.Upload{Session: floodmark.SessionID(r.GetSession())}
-	if u.After, err = linkFrom(r.GetAfter()); err != nil {
-		return machines.Upload{}, err
-	}
-	if len(r.GetTombstone()) > 0 {
-		stone, err := journal.OpenTombstone(keys, r.GetTombstone())
-		if err != nil {
-			return machines.Upload{}, fmt.Errorf("%w: the tombstone is not signed by this machine", machines.ErrBad)
-		}
-		u.Stone = &stone
-	}
-	prev := u.After
-	if prev.Seq == 0 {
-		prev.Hash = journal.Genesis(journal.Session{ID: u.Session})
-	}
-	for _, e := range r.GetEntries() {
-		next := journal.Entry{Seq: prev.Seq + 1, At: e.GetAt(), Prev: prev.Hash, Kind: e.GetKind(), Body: e.GetBody()}
-		if copy(next.Hash[:], e.GetHash()) != len(next.Hash) || len(e.GetHash()) != len(next.Hash) {
-			return machines.Upload{}, fmt.Errorf("%w: entry %d has no hash", machines.ErrBad, next.Seq)
-		}
-		u.Entries, prev = append(u.Entries, next), next.Link()
-	}
-	return u, u.Check(keys)
-}
-
-func linkFrom(h *wire.MirrorHead) (l journal.Link, err error) {
-	l.Seq = h.GetSeq()
-	switch {
-	case l.Seq == 0 && len(h.GetHash()) == 0:
-	case l.Seq > 0 && len(h.GetHash()) == len(l.Hash):
-		copy(l.Hash[:], h.GetHash())
-	default:
-		err = fmt.Errorf("%w: it does not say what it follows", machines.ErrBad)
-	}
-	return l, err
 }
