@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,16 +135,18 @@ func TestAnswerWaitsForTheJournal(t *testing.T) {
 
 // A journal that hangs costs an event its deadline, not the monitor.
 func TestBlockedJournalMeetsTheDeadline(t *testing.T) {
-	j := &faulty{Journal: journal.NewMemory()}
-	d := newDesk(t, j, func(c *monitor.Config) { c.Limits.Deadline = 10 * time.Millisecond })
-	d.tell(t, at("s", hook.SessionStart))
-	j.append = func(ctx context.Context, _ journal.Batch, _ func() error) error {
-		<-ctx.Done()
-		return errors.Join(journal.ErrInDoubt, ctx.Err())
-	}
-	refused(t, d, says("s", "hello"), journal.ErrInDoubt)
-	j.append = nil
-	d.tell(t, says("s", "hello"))
+	synctest.Test(t, func(t *testing.T) {
+		j := &faulty{Journal: journal.NewMemory()}
+		d := newDesk(t, j, func(c *monitor.Config) { c.Limits.Deadline = 10 * time.Millisecond })
+		d.tell(t, at("s", hook.SessionStart))
+		j.append = func(ctx context.Context, _ journal.Batch, _ func() error) error {
+			<-ctx.Done()
+			return errors.Join(journal.ErrInDoubt, ctx.Err())
+		}
+		refused(t, d, says("s", "hello"), journal.ErrInDoubt)
+		j.append = nil
+		d.tell(t, says("s", "hello"))
+	})
 }
 
 func TestUnreadableSessionIsRefused(t *testing.T) {

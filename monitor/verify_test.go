@@ -210,8 +210,8 @@ func TestVerifiersAfterTheAuditor(t *testing.T) {
 // time, whatever failMode says, and the answer counts for the same call tried
 // again, once.
 func TestLateAnswers(t *testing.T) {
-	for name, failMode := range map[string]string{"deny": "deny", "allow": "allow"} {
-		t.Run(name, func(t *testing.T) {
+	for _, failMode := range []string{"deny", "allow"} {
+		synctest.Test(t, func(t *testing.T) {
 			var mu sync.Mutex
 			asked, answer := 0, make(chan verify.Answer)
 			d := gated(t, "verifiers: [{name: webhook, failMode: "+failMode+", timeout: 60s}]\n", nil,
@@ -247,6 +247,7 @@ func TestLateAnswers(t *testing.T) {
 			}
 			mu.Unlock()
 			answer <- verify.Answer{Allow: true}
+			synctest.Wait() // it is taken before anybody asks again
 			if reply := tell(calls("s", "c9", "ls", `{"path":"/other"}`)); reply.Decision.Verdict != floodmark.Restrict {
 				t.Errorf("another call got the answer: %+v", reply.Decision)
 			}
@@ -266,32 +267,37 @@ func TestLateAnswersExpire(t *testing.T) {
 		after time.Duration
 		want  floodmark.Verdict
 	}{{10 * time.Minute, floodmark.Allow}, {10*time.Minute + 1, floodmark.Restrict}} {
-		answer := make(chan verify.Answer, 1)
-		d := gated(t, "verifiers: [{name: webhook, timeout: 60s}]\n", nil,
-			webgate{"webhook", func(ctx context.Context, _ verify.Request) (verify.Answer, error) {
-				select {
-				case a := <-answer:
-					return a, nil
-				case <-ctx.Done():
-					return verify.Answer{}, ctx.Err()
-				}
-			}})
-		tell := func() floodmark.Verdict {
-			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-			defer cancel()
-			reply, err := d.Handle(ctx, "", list("c1"))
-			if err != nil {
-				t.Fatal(err)
+		synctest.Test(t, func(t *testing.T) { lateAnswer(t, c.after, c.want) })
+	}
+}
+
+func lateAnswer(t *testing.T, after time.Duration, want floodmark.Verdict) {
+	t.Helper()
+	answer := make(chan verify.Answer, 1)
+	d := gated(t, "verifiers: [{name: webhook, timeout: 60s}]\n", nil,
+		webgate{"webhook", func(ctx context.Context, _ verify.Request) (verify.Answer, error) {
+			select {
+			case a := <-answer:
+				return a, nil
+			case <-ctx.Done():
+				return verify.Answer{}, ctx.Err()
 			}
-			return reply.Decision.Verdict
+		}})
+	tell := func() floodmark.Verdict {
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		reply, err := d.Handle(ctx, "", list("c1"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		tell()
-		answer <- verify.Answer{Allow: true}
-		time.Sleep(10 * time.Millisecond) // it is taken before anybody asks again
-		d.clock.Add(int64(c.after))
-		if got := tell(); got != c.want {
-			t.Errorf("after %v: %v", c.after, got)
-		}
+		return reply.Decision.Verdict
+	}
+	tell()
+	answer <- verify.Answer{Allow: true}
+	synctest.Wait() // it is taken before anybody asks again
+	d.clock.Add(int64(after))
+	if got := tell(); got != want {
+		t.Errorf("after %v: %v", after, got)
 	}
 }
 

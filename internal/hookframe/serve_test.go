@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -98,17 +99,27 @@ func TestServeRefusesAnAnswerThatIsTooLarge(t *testing.T) {
 
 // The daemon's no comes before the asker loses patience.
 func TestHandlersContextEndsBeforeTheAskersPatience(t *testing.T) {
-	l := listen(t)
-	serve(t, l, func(ctx context.Context, _ hookframe.Request) hookframe.Response {
-		<-ctx.Done()
-		return hookframe.Refuse(ctx.Err().Error())
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer near.Close()
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			if err := hookframe.Serve(t.Context(), far, func(ctx context.Context, _ hookframe.Request) hookframe.Response {
+				<-ctx.Done()
+				return hookframe.Refuse(ctx.Err().Error())
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		req := question()
+		req.DeadlineMS = 1000
+		began := time.Now()
+		resp, err := hookframe.Ask(near, req)
+		if took := time.Since(began); err != nil || !strings.Contains(resp.Stderr, context.DeadlineExceeded.Error()) || took != 900*time.Millisecond {
+			t.Errorf("after %s: %+v, %v", took, resp, err)
+		}
+		wait.Wait()
 	})
-	req := question()
-	req.DeadlineMS = 1000
-	resp, err := hookframe.Ask(dial(t, l), req)
-	if err != nil || !strings.Contains(resp.Stderr, context.DeadlineExceeded.Error()) {
-		t.Errorf("%+v, %v", resp, err)
-	}
 }
 
 func TestAskGivesUpAtItsDeadline(t *testing.T) {
