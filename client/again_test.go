@@ -67,6 +67,13 @@ func newFleet(t *testing.T, manners ...int) *fleet {
 	return f
 }
 
+// count is how often they were asked.
+func (f *fleet) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.asked)
+}
+
 func (f *fleet) add(t *testing.T, judge hooksFunc, manner int) {
 	t.Helper()
 	h := daemon(judge)
@@ -144,8 +151,16 @@ func TestStaysWithWhoAnswers(t *testing.T) {
 func TestNoTryBesideAnother(t *testing.T) {
 	f := newFleet(t, sleeps, judges)
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(300*time.Millisecond, cancel)
+	var leaves sync.WaitGroup
+	leaves.Go(func() {
+		defer cancel()
+		for end := time.Now().Add(20 * time.Second); f.count() == 0 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(300 * time.Millisecond) // long enough to ask the other
+	})
 	reply, err := f.dial(t).Handle(ctx, event())
+	leaves.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if reply.Decision.Verdict != floodmark.Restrict || err == nil || len(f.asked) != 1 {

@@ -186,10 +186,18 @@ func TestDeadlines(t *testing.T) {
 	var wait sync.WaitGroup
 	for name, client := range protocols(t, c) {
 		wait.Go(func() {
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			reply, err := client.Handle(ctx, wire.FromEvent(plainEvent()))
-			if err != nil || ctx.Err() != nil || reply.GetDecision().GetVerdict() != "restrict" || !strings.Contains(reply.GetLine(), "no time left") {
+			var reply *wire.Reply
+			var err error
+			for range 5 { // on a busy machine an answer may come too late
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				reply, err = client.Handle(ctx, wire.FromEvent(plainEvent()))
+				late := ctx.Err() != nil
+				if cancel(); !late {
+					break
+				}
+				err = errors.Join(err, context.DeadlineExceeded)
+			}
+			if err != nil || reply.GetDecision().GetVerdict() != "restrict" || !strings.Contains(reply.GetLine(), "no time left") {
 				t.Errorf("%s: %v, %v", name, reply, err)
 			}
 		})
