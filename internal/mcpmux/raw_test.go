@@ -23,8 +23,15 @@ const caps = `{"tools":{},"resources":{},"logging":{},"tasks":{}}`
 
 // scripted returns an initialized Mux over servers of these names.
 func scripted(t testing.TB, names ...string) *script {
+	t.Helper()
+	return scriptedWithin(t, 0, names...)
+}
+
+// scriptedWithin is scripted where a list waits so long for a server.
+func scriptedWithin(t testing.TB, listWait time.Duration, names ...string) *script {
+	t.Helper()
 	s := &script{t: t, ends: map[string]mcp.Connection{}}
-	opts := Options{ListWait: 100 * time.Millisecond}
+	opts := Options{ListWait: listWait}
 	for _, name := range names {
 		near, far := Pipe()
 		s.ends[name] = far
@@ -79,7 +86,7 @@ func (s *script) writes(name, text string) {
 
 func (s *script) reads(name string) jsonrpc.Message {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
 	defer cancel()
 	msg, err := s.ends[name].Read(ctx)
 	if err != nil {
@@ -91,7 +98,7 @@ func (s *script) reads(name string) jsonrpc.Message {
 // hears takes the client's next message, which has to hold all of these.
 func (s *script) hears(parts ...string) string {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
 	defer cancel()
 	msg, err := s.m.Read(ctx)
 	if err != nil {
@@ -218,7 +225,7 @@ func TestLevelsGoToAll(t *testing.T) {
 
 // A list has everybody who answers, well or not at all.
 func TestListsLeaveOutWhoFails(t *testing.T) {
-	s := scripted(t, "good", "bad", "mute", "odd")
+	s := scriptedWithin(t, time.Second, "good", "bad", "mute", "odd")
 	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	for name, result := range map[string]string{
 		"good": `{"tools":[{"name":"x","odd":1},{"noname":1},3],"nextCursor":"more","_meta":{"k":1}}`, "bad": `{"tools":{}}`, "odd": `[]`,
@@ -271,16 +278,9 @@ func TestAServerThatDoesNotRead(t *testing.T) {
 
 func TestOpenCallsAreBounded(t *testing.T) {
 	s := scripted(t, "a")
-	go func() {
-		for {
-			if _, err := s.ends["a"].Read(context.Background()); err != nil {
-				return
-			}
-		}
-	}()
 	for i := range MaxOpen {
 		s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__x"}}`, i))
-		time.Sleep(10 * time.Microsecond) // so that the reader keeps up
+		s.reads("a")
 	}
 	s.say(`{"jsonrpc":"2.0","id":"one","method":"tools/call","params":{"name":"a__x"}}`)
 	s.hears(`"id":"one"`, `calls are open`)
@@ -309,7 +309,7 @@ func FuzzMessages(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := scripted(t, "a", "b")
+		s := scriptedWithin(t, 100*time.Millisecond, "a", "b")
 		s.say(`{"jsonrpc":"2.0","id":"open","method":"tools/call","params":{"name":"a__x"}}`)
 		s.reads("a")
 		drained := s.drain()

@@ -278,11 +278,10 @@ func call(ctx context.Context, c *mcp.ClientSession, name, arg string) (string, 
 
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range 1000 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if ok() {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("%s: it did not come to this", what)
 }

@@ -149,11 +149,10 @@ func (p *person) say(t testing.TB, text string) {
 // hears waits for something with this text.
 func (p *person) hears(t testing.TB, part string) string {
 	t.Helper()
-	for range 2000 {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if got := p.got(part); got != "" {
 			return got
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
