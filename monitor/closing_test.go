@@ -45,14 +45,13 @@ func (p *phone) Closed(_ context.Context, _ floodmark.SessionID, t floodmark.Tic
 }
 
 func (p *phone) told(t floodmark.TicketID) []approval.Outcome {
-	for range 2000 {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		p.mu.Lock()
 		list := p.closed[t]
 		p.mu.Unlock()
 		if len(list) > 0 {
 			return list
 		}
-		time.Sleep(time.Millisecond)
 	}
 	return nil
 }

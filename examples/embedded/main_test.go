@@ -52,7 +52,7 @@ func TestAClosedGuardRefuses(t *testing.T) {
 	if err := agent(t.Context(), g, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "floodmark: ") {
 		t.Errorf("a closed guard let the agent begin: %v", err)
 	}
-	if len(outbox) > 0 || time.Since(began) > 2*time.Second {
+	if len(outbox) > 0 || time.Since(began) > 20*time.Second {
 		t.Errorf("mail went to %v after %s", outbox, time.Since(began))
 	}
 }

@@ -36,14 +36,14 @@ func TestHeldConnectionsStallNobody(t *testing.T) {
 	began := time.Now()
 	for range 3 {
 		resp, err := hookframe.Ask(connect(), hookframe.Request{
-			V: hookframe.Version, Agent: "codex", Event: "SessionStart", DeadlineMS: 2000,
+			V: hookframe.Version, Agent: "codex", Event: "SessionStart", DeadlineMS: 20_000,
 			Raw: []byte(`{"session_id":"s1","hook_event_name":"SessionStart","source":"startup","cwd":"/tmp"}`),
 		})
 		if err != nil || resp.Exit != 0 {
 			t.Fatalf("after %s: %+v, %v", time.Since(began), resp, err)
 		}
 	}
-	if err := first.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+	if err := first.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(first); err != nil {

@@ -86,7 +86,7 @@ func TestWebhookSlowerThanTheAgent(t *testing.T) {
 		_, _ = io.Copy(io.Discard, q.Body)
 		<-q.Context().Done()
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	reply, err := ask(t, r, ctx, `{"path":"/work/a.txt","content":"x"}`)
 	if err != nil || reply.Decision.Verdict != floodmark.Restrict || !strings.Contains(reply.Line, "when the agent had to be told") {

@@ -150,11 +150,11 @@ func (r *room) poisoned(s floodmark.SessionID) {
 	if d := r.tell(s, r.install()).Decision; d.Verdict != floodmark.Confirm {
 		r.t.Fatalf("%v, want a question: %v", d.Verdict, d.Reasons)
 	}
-	for range 500 { // it is carried to people beside the answer
+	// It is carried to people beside the answer.
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if r.codes.of(s).ID != "" {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	r.t.Fatal("nobody was asked")
 }

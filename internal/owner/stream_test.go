@@ -52,7 +52,7 @@ func TestWatchTellsWhatHappens(t *testing.T) {
 				if q = w.GetAsked(); q != nil {
 					return q, decided
 				}
-			case <-time.After(5 * time.Second):
+			case <-time.After(20 * time.Second):
 				t.Fatal("no question")
 			}
 		}
@@ -77,7 +77,10 @@ func TestWatchOfOneSessionHearsNoOther(t *testing.T) {
 	heard, end := r.watch(t.Context(), me(), "s1")
 	r.poisoned("s2")
 	r.poisoned("s1")
-	time.Sleep(20 * time.Millisecond) // so that what is told is heard
+	for until := time.Now().Add(20 * time.Second); len(heard) == 0 && time.Now().Before(until); {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond) // so that all that is told is heard
 	end()
 	if len(heard) == 0 {
 		t.Error("nothing was heard")
