@@ -1056,7 +1056,10 @@ type SessionsRequest struct {
 	// Only sessions of this agent; empty means all.
 	Agent string `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
 	// Only those that are not closed.
-	Open          bool `protobuf:"varint,3,opt,name=open,proto3" json:"open,omitempty"`
+	Open bool `protobuf:"varint,3,opt,name=open,proto3" json:"open,omitempty"`
+	// Copies of sessions on the laptop with this id or name, which joined the fleet,
+	// instead of the fleet's own sessions.
+	Machine       string `protobuf:"bytes,4,opt,name=machine,proto3" json:"machine,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1110,6 +1113,13 @@ func (x *SessionsRequest) GetOpen() bool {
 		return x.Open
 	}
 	return false
+}
+
+func (x *SessionsRequest) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
 }
 
 // The sessions asked for.
@@ -1242,7 +1252,9 @@ type ShowResponse struct {
 	// Every fact, if asked for.
 	Facts []*Entry `protobuf:"bytes,8,rep,name=facts,proto3" json:"facts,omitempty"`
 	// What stands where older facts were erased.
-	Tombstone     *Tombstone `protobuf:"bytes,9,opt,name=tombstone,proto3" json:"tombstone,omitempty"`
+	Tombstone *Tombstone `protobuf:"bytes,9,opt,name=tombstone,proto3" json:"tombstone,omitempty"`
+	// Whose copy it is, if it is a copy of a session on a laptop.
+	Copy          *MachineCopy `protobuf:"bytes,10,opt,name=copy,proto3" json:"copy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1340,6 +1352,104 @@ func (x *ShowResponse) GetTombstone() *Tombstone {
 	return nil
 }
 
+func (x *ShowResponse) GetCopy() *MachineCopy {
+	if x != nil {
+		return x.Copy
+	}
+	return nil
+}
+
+// A copy of a session on a laptop, as the laptop uploaded it.
+type MachineCopy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The laptop's id.
+	Machine string `protobuf:"bytes,1,opt,name=machine,proto3" json:"machine,omitempty"`
+	// What people call it.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// What the session is called there.
+	Session string `protobuf:"bytes,3,opt,name=session,proto3" json:"session,omitempty"`
+	// How many entries are kept.
+	Entries int64 `protobuf:"varint,4,opt,name=entries,proto3" json:"entries,omitempty"`
+	// The last entry: its number.
+	Seq uint64 `protobuf:"varint,5,opt,name=seq,proto3" json:"seq,omitempty"`
+	// Its hash, which all entries were checked to lead to.
+	Hash          string `protobuf:"bytes,6,opt,name=hash,proto3" json:"hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MachineCopy) Reset() {
+	*x = MachineCopy{}
+	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MachineCopy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MachineCopy) ProtoMessage() {}
+
+func (x *MachineCopy) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MachineCopy.ProtoReflect.Descriptor instead.
+func (*MachineCopy) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *MachineCopy) GetMachine() string {
+	if x != nil {
+		return x.Machine
+	}
+	return ""
+}
+
+func (x *MachineCopy) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *MachineCopy) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *MachineCopy) GetEntries() int64 {
+	if x != nil {
+		return x.Entries
+	}
+	return 0
+}
+
+func (x *MachineCopy) GetSeq() uint64 {
+	if x != nil {
+		return x.Seq
+	}
+	return 0
+}
+
+func (x *MachineCopy) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
 // Asks why.
 type WhyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1351,7 +1461,7 @@ type WhyRequest struct {
 
 func (x *WhyRequest) Reset() {
 	*x = WhyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1363,7 +1473,7 @@ func (x *WhyRequest) String() string {
 func (*WhyRequest) ProtoMessage() {}
 
 func (x *WhyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[18]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1376,7 +1486,7 @@ func (x *WhyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WhyRequest.ProtoReflect.Descriptor instead.
 func (*WhyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{18}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WhyRequest) GetOf() string {
@@ -1397,7 +1507,7 @@ type WhyResponse struct {
 
 func (x *WhyResponse) Reset() {
 	*x = WhyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1519,7 @@ func (x *WhyResponse) String() string {
 func (*WhyResponse) ProtoMessage() {}
 
 func (x *WhyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[19]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1532,7 @@ func (x *WhyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WhyResponse.ProtoReflect.Descriptor instead.
 func (*WhyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{19}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WhyResponse) GetExplanations() []*Explanation {
@@ -1445,7 +1555,7 @@ type GraphRequest struct {
 
 func (x *GraphRequest) Reset() {
 	*x = GraphRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1457,7 +1567,7 @@ func (x *GraphRequest) String() string {
 func (*GraphRequest) ProtoMessage() {}
 
 func (x *GraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[20]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1470,7 +1580,7 @@ func (x *GraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GraphRequest.ProtoReflect.Descriptor instead.
 func (*GraphRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{20}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GraphRequest) GetSession() string {
@@ -1500,7 +1610,7 @@ type GraphResponse struct {
 
 func (x *GraphResponse) Reset() {
 	*x = GraphResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1512,7 +1622,7 @@ func (x *GraphResponse) String() string {
 func (*GraphResponse) ProtoMessage() {}
 
 func (x *GraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[21]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1525,7 +1635,7 @@ func (x *GraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GraphResponse.ProtoReflect.Descriptor instead.
 func (*GraphResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{21}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GraphResponse) GetMediaType() string {
@@ -1553,7 +1663,7 @@ type PendingRequest struct {
 
 func (x *PendingRequest) Reset() {
 	*x = PendingRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +1675,7 @@ func (x *PendingRequest) String() string {
 func (*PendingRequest) ProtoMessage() {}
 
 func (x *PendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[22]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +1688,7 @@ func (x *PendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingRequest.ProtoReflect.Descriptor instead.
 func (*PendingRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{22}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PendingRequest) GetSession() string {
@@ -1599,7 +1709,7 @@ type PendingResponse struct {
 
 func (x *PendingResponse) Reset() {
 	*x = PendingResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1611,7 +1721,7 @@ func (x *PendingResponse) String() string {
 func (*PendingResponse) ProtoMessage() {}
 
 func (x *PendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[23]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1624,7 +1734,7 @@ func (x *PendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingResponse.ProtoReflect.Descriptor instead.
 func (*PendingResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{23}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PendingResponse) GetQuestions() []*Question {
@@ -1662,7 +1772,7 @@ type AnswerRequest struct {
 
 func (x *AnswerRequest) Reset() {
 	*x = AnswerRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1784,7 @@ func (x *AnswerRequest) String() string {
 func (*AnswerRequest) ProtoMessage() {}
 
 func (x *AnswerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[24]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1797,7 @@ func (x *AnswerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerRequest.ProtoReflect.Descriptor instead.
 func (*AnswerRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{24}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AnswerRequest) GetVerb() string {
@@ -1766,7 +1876,7 @@ type AnswerResponse struct {
 
 func (x *AnswerResponse) Reset() {
 	*x = AnswerResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +1888,7 @@ func (x *AnswerResponse) String() string {
 func (*AnswerResponse) ProtoMessage() {}
 
 func (x *AnswerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[25]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +1901,7 @@ func (x *AnswerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerResponse.ProtoReflect.Descriptor instead.
 func (*AnswerResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{25}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AnswerResponse) GetAnswered() bool {
@@ -1821,7 +1931,7 @@ type EndorseRequest struct {
 
 func (x *EndorseRequest) Reset() {
 	*x = EndorseRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1833,7 +1943,7 @@ func (x *EndorseRequest) String() string {
 func (*EndorseRequest) ProtoMessage() {}
 
 func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[26]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1846,7 +1956,7 @@ func (x *EndorseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseRequest.ProtoReflect.Descriptor instead.
 func (*EndorseRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{26}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EndorseRequest) GetSession() string {
@@ -1878,7 +1988,7 @@ type EndorseResponse struct {
 
 func (x *EndorseResponse) Reset() {
 	*x = EndorseResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +2000,7 @@ func (x *EndorseResponse) String() string {
 func (*EndorseResponse) ProtoMessage() {}
 
 func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[27]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +2013,7 @@ func (x *EndorseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndorseResponse.ProtoReflect.Descriptor instead.
 func (*EndorseResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{27}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EndorseResponse) GetDone() bool {
@@ -1940,7 +2050,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +2062,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[28]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2075,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{28}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *WithdrawRequest) GetSession() string {
@@ -1997,7 +2107,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +2119,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[29]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +2132,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{29}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WithdrawResponse) GetDone() bool {
@@ -2057,7 +2167,7 @@ type GrantsRequest struct {
 
 func (x *GrantsRequest) Reset() {
 	*x = GrantsRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2069,7 +2179,7 @@ func (x *GrantsRequest) String() string {
 func (*GrantsRequest) ProtoMessage() {}
 
 func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[30]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2082,7 +2192,7 @@ func (x *GrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsRequest.ProtoReflect.Descriptor instead.
 func (*GrantsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{30}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GrantsRequest) GetSession() string {
@@ -2103,7 +2213,7 @@ type GrantsResponse struct {
 
 func (x *GrantsResponse) Reset() {
 	*x = GrantsResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2115,7 +2225,7 @@ func (x *GrantsResponse) String() string {
 func (*GrantsResponse) ProtoMessage() {}
 
 func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[31]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2128,7 +2238,7 @@ func (x *GrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantsResponse.ProtoReflect.Descriptor instead.
 func (*GrantsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GrantsResponse) GetGrants() []*Grant {
@@ -2151,7 +2261,7 @@ type EndGrantRequest struct {
 
 func (x *EndGrantRequest) Reset() {
 	*x = EndGrantRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2163,7 +2273,7 @@ func (x *EndGrantRequest) String() string {
 func (*EndGrantRequest) ProtoMessage() {}
 
 func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[32]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2176,7 +2286,7 @@ func (x *EndGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantRequest.ProtoReflect.Descriptor instead.
 func (*EndGrantRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{32}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *EndGrantRequest) GetSession() string {
@@ -2206,7 +2316,7 @@ type EndGrantResponse struct {
 
 func (x *EndGrantResponse) Reset() {
 	*x = EndGrantResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +2328,7 @@ func (x *EndGrantResponse) String() string {
 func (*EndGrantResponse) ProtoMessage() {}
 
 func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[33]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +2341,7 @@ func (x *EndGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndGrantResponse.ProtoReflect.Descriptor instead.
 func (*EndGrantResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{33}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *EndGrantResponse) GetDone() bool {
@@ -2259,7 +2369,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2271,7 +2381,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[34]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2284,7 +2394,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchRequest) GetSession() string {
@@ -2322,7 +2432,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2334,7 +2444,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[35]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2347,7 +2457,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{35}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchResponse) GetAt() *timestamppb.Timestamp {
@@ -2496,7 +2606,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2508,7 +2618,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[36]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2521,7 +2631,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{36}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *VerifyRequest) GetSession() string {
@@ -2547,7 +2657,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2559,7 +2669,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[37]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2572,7 +2682,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{37}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *VerifyResponse) GetWhat() isVerifyResponse_What {
@@ -2631,7 +2741,7 @@ type VerifyProgress struct {
 
 func (x *VerifyProgress) Reset() {
 	*x = VerifyProgress{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2643,7 +2753,7 @@ func (x *VerifyProgress) String() string {
 func (*VerifyProgress) ProtoMessage() {}
 
 func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[38]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2656,7 +2766,7 @@ func (x *VerifyProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyProgress.ProtoReflect.Descriptor instead.
 func (*VerifyProgress) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{38}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *VerifyProgress) GetSessions() int64 {
@@ -2696,7 +2806,7 @@ type VerifyReport struct {
 
 func (x *VerifyReport) Reset() {
 	*x = VerifyReport{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2708,7 +2818,7 @@ func (x *VerifyReport) String() string {
 func (*VerifyReport) ProtoMessage() {}
 
 func (x *VerifyReport) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[39]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2721,7 +2831,7 @@ func (x *VerifyReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyReport.ProtoReflect.Descriptor instead.
 func (*VerifyReport) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{39}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *VerifyReport) GetOk() bool {
@@ -2782,7 +2892,7 @@ type ReloadPolicyRequest struct {
 
 func (x *ReloadPolicyRequest) Reset() {
 	*x = ReloadPolicyRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2794,7 +2904,7 @@ func (x *ReloadPolicyRequest) String() string {
 func (*ReloadPolicyRequest) ProtoMessage() {}
 
 func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[40]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2807,7 +2917,7 @@ func (x *ReloadPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyRequest.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{40}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
 }
 
 // What became of it.
@@ -2823,7 +2933,7 @@ type ReloadPolicyResponse struct {
 
 func (x *ReloadPolicyResponse) Reset() {
 	*x = ReloadPolicyResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2835,7 +2945,7 @@ func (x *ReloadPolicyResponse) String() string {
 func (*ReloadPolicyResponse) ProtoMessage() {}
 
 func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[41]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2848,7 +2958,7 @@ func (x *ReloadPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadPolicyResponse.ProtoReflect.Descriptor instead.
 func (*ReloadPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{41}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ReloadPolicyResponse) GetLoaded() bool {
@@ -2878,7 +2988,7 @@ type ForgetRequest struct {
 
 func (x *ForgetRequest) Reset() {
 	*x = ForgetRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2890,7 +3000,7 @@ func (x *ForgetRequest) String() string {
 func (*ForgetRequest) ProtoMessage() {}
 
 func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[42]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2903,7 +3013,7 @@ func (x *ForgetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetRequest.ProtoReflect.Descriptor instead.
 func (*ForgetRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{42}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ForgetRequest) GetSession() string {
@@ -2931,7 +3041,7 @@ type ForgetResponse struct {
 
 func (x *ForgetResponse) Reset() {
 	*x = ForgetResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2943,7 +3053,7 @@ func (x *ForgetResponse) String() string {
 func (*ForgetResponse) ProtoMessage() {}
 
 func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[43]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2956,7 +3066,7 @@ func (x *ForgetResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetResponse.ProtoReflect.Descriptor instead.
 func (*ForgetResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{43}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ForgetResponse) GetTombstone() *Tombstone {
@@ -2981,7 +3091,7 @@ type ReportRequest struct {
 
 func (x *ReportRequest) Reset() {
 	*x = ReportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2993,7 +3103,7 @@ func (x *ReportRequest) String() string {
 func (*ReportRequest) ProtoMessage() {}
 
 func (x *ReportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[44]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3006,7 +3116,7 @@ func (x *ReportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportRequest.ProtoReflect.Descriptor instead.
 func (*ReportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{44}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ReportRequest) GetSession() string {
@@ -3034,7 +3144,7 @@ type ReportResponse struct {
 
 func (x *ReportResponse) Reset() {
 	*x = ReportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3046,7 +3156,7 @@ func (x *ReportResponse) String() string {
 func (*ReportResponse) ProtoMessage() {}
 
 func (x *ReportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[45]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3059,7 +3169,7 @@ func (x *ReportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportResponse.ProtoReflect.Descriptor instead.
 func (*ReportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{45}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReportResponse) GetWritten() int64 {
@@ -3082,7 +3192,7 @@ type ExportRequest struct {
 
 func (x *ExportRequest) Reset() {
 	*x = ExportRequest{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3094,7 +3204,7 @@ func (x *ExportRequest) String() string {
 func (*ExportRequest) ProtoMessage() {}
 
 func (x *ExportRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[46]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3107,7 +3217,7 @@ func (x *ExportRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRequest.ProtoReflect.Descriptor instead.
 func (*ExportRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{46}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ExportRequest) GetSession() string {
@@ -3140,7 +3250,7 @@ type ExportResponse struct {
 
 func (x *ExportResponse) Reset() {
 	*x = ExportResponse{}
-	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3152,7 +3262,7 @@ func (x *ExportResponse) String() string {
 func (*ExportResponse) ProtoMessage() {}
 
 func (x *ExportResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_owner_proto_msgTypes[47]
+	mi := &file_floodmark_v1_owner_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3165,7 +3275,7 @@ func (x *ExportResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportResponse.ProtoReflect.Descriptor instead.
 func (*ExportResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{47}
+	return file_floodmark_v1_owner_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ExportResponse) GetWhat() isExportResponse_What {
@@ -3288,17 +3398,18 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\bseverity\x18\x04 \x01(\tR\bseverity\x12\x12\n" +
 	"\x04code\x18\x05 \x01(\tR\x04code\x12\x12\n" +
 	"\x04text\x18\x06 \x01(\tR\x04text\x12\x12\n" +
-	"\x04hint\x18\a \x01(\tR\x04hint\"Q\n" +
+	"\x04hint\x18\a \x01(\tR\x04hint\"k\n" +
 	"\x0fSessionsRequest\x12\x14\n" +
 	"\x05limit\x18\x01 \x01(\x05R\x05limit\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x12\n" +
-	"\x04open\x18\x03 \x01(\bR\x04open\"Y\n" +
+	"\x04open\x18\x03 \x01(\bR\x04open\x12\x18\n" +
+	"\amachine\x18\x04 \x01(\tR\amachine\"Y\n" +
 	"\x10SessionsResponse\x121\n" +
 	"\bsessions\x18\x01 \x03(\v2\x15.floodmark.v1.SessionR\bsessions\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\"=\n" +
 	"\vShowRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
-	"\x05facts\x18\x02 \x01(\bR\x05facts\"\xda\x03\n" +
+	"\x05facts\x18\x02 \x01(\bR\x05facts\"\x89\x04\n" +
 	"\fShowResponse\x12/\n" +
 	"\asession\x18\x01 \x01(\v2\x15.floodmark.v1.SessionR\asession\x12.\n" +
 	"\asources\x18\x02 \x03(\v2\x14.floodmark.v1.SourceR\asources\x123\n" +
@@ -3308,7 +3419,16 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\fendorsements\x18\x06 \x03(\v2\x19.floodmark.v1.EndorsementR\fendorsements\x124\n" +
 	"\tincidents\x18\a \x03(\v2\x16.floodmark.v1.IncidentR\tincidents\x12)\n" +
 	"\x05facts\x18\b \x03(\v2\x13.floodmark.v1.EntryR\x05facts\x125\n" +
-	"\ttombstone\x18\t \x01(\v2\x17.floodmark.v1.TombstoneR\ttombstone\"\x1c\n" +
+	"\ttombstone\x18\t \x01(\v2\x17.floodmark.v1.TombstoneR\ttombstone\x12-\n" +
+	"\x04copy\x18\n" +
+	" \x01(\v2\x19.floodmark.v1.MachineCopyR\x04copy\"\x95\x01\n" +
+	"\vMachineCopy\x12\x18\n" +
+	"\amachine\x18\x01 \x01(\tR\amachine\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
+	"\asession\x18\x03 \x01(\tR\asession\x12\x18\n" +
+	"\aentries\x18\x04 \x01(\x03R\aentries\x12\x10\n" +
+	"\x03seq\x18\x05 \x01(\x04R\x03seq\x12\x12\n" +
+	"\x04hash\x18\x06 \x01(\tR\x04hash\"\x1c\n" +
 	"\n" +
 	"WhyRequest\x12\x0e\n" +
 	"\x02of\x18\x01 \x01(\tR\x02of\"L\n" +
@@ -3462,7 +3582,7 @@ func file_floodmark_v1_owner_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_owner_proto_rawDescData
 }
 
-var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_floodmark_v1_owner_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*StatusRequest)(nil),          // 0: floodmark.v1.StatusRequest
 	(*StatusResponse)(nil),         // 1: floodmark.v1.StatusResponse
@@ -3482,159 +3602,161 @@ var file_floodmark_v1_owner_proto_goTypes = []any{
 	(*SessionsResponse)(nil),       // 15: floodmark.v1.SessionsResponse
 	(*ShowRequest)(nil),            // 16: floodmark.v1.ShowRequest
 	(*ShowResponse)(nil),           // 17: floodmark.v1.ShowResponse
-	(*WhyRequest)(nil),             // 18: floodmark.v1.WhyRequest
-	(*WhyResponse)(nil),            // 19: floodmark.v1.WhyResponse
-	(*GraphRequest)(nil),           // 20: floodmark.v1.GraphRequest
-	(*GraphResponse)(nil),          // 21: floodmark.v1.GraphResponse
-	(*PendingRequest)(nil),         // 22: floodmark.v1.PendingRequest
-	(*PendingResponse)(nil),        // 23: floodmark.v1.PendingResponse
-	(*AnswerRequest)(nil),          // 24: floodmark.v1.AnswerRequest
-	(*AnswerResponse)(nil),         // 25: floodmark.v1.AnswerResponse
-	(*EndorseRequest)(nil),         // 26: floodmark.v1.EndorseRequest
-	(*EndorseResponse)(nil),        // 27: floodmark.v1.EndorseResponse
-	(*WithdrawRequest)(nil),        // 28: floodmark.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),       // 29: floodmark.v1.WithdrawResponse
-	(*GrantsRequest)(nil),          // 30: floodmark.v1.GrantsRequest
-	(*GrantsResponse)(nil),         // 31: floodmark.v1.GrantsResponse
-	(*EndGrantRequest)(nil),        // 32: floodmark.v1.EndGrantRequest
-	(*EndGrantResponse)(nil),       // 33: floodmark.v1.EndGrantResponse
-	(*WatchRequest)(nil),           // 34: floodmark.v1.WatchRequest
-	(*WatchResponse)(nil),          // 35: floodmark.v1.WatchResponse
-	(*VerifyRequest)(nil),          // 36: floodmark.v1.VerifyRequest
-	(*VerifyResponse)(nil),         // 37: floodmark.v1.VerifyResponse
-	(*VerifyProgress)(nil),         // 38: floodmark.v1.VerifyProgress
-	(*VerifyReport)(nil),           // 39: floodmark.v1.VerifyReport
-	(*ReloadPolicyRequest)(nil),    // 40: floodmark.v1.ReloadPolicyRequest
-	(*ReloadPolicyResponse)(nil),   // 41: floodmark.v1.ReloadPolicyResponse
-	(*ForgetRequest)(nil),          // 42: floodmark.v1.ForgetRequest
-	(*ForgetResponse)(nil),         // 43: floodmark.v1.ForgetResponse
-	(*ReportRequest)(nil),          // 44: floodmark.v1.ReportRequest
-	(*ReportResponse)(nil),         // 45: floodmark.v1.ReportResponse
-	(*ExportRequest)(nil),          // 46: floodmark.v1.ExportRequest
-	(*ExportResponse)(nil),         // 47: floodmark.v1.ExportResponse
-	(*timestamppb.Timestamp)(nil),  // 48: google.protobuf.Timestamp
-	(*Session)(nil),                // 49: floodmark.v1.Session
-	(*Source)(nil),                 // 50: floodmark.v1.Source
-	(*Decided)(nil),                // 51: floodmark.v1.Decided
-	(*Question)(nil),               // 52: floodmark.v1.Question
-	(*Grant)(nil),                  // 53: floodmark.v1.Grant
-	(*Endorsement)(nil),            // 54: floodmark.v1.Endorsement
-	(*Incident)(nil),               // 55: floodmark.v1.Incident
-	(*Entry)(nil),                  // 56: floodmark.v1.Entry
-	(*Tombstone)(nil),              // 57: floodmark.v1.Tombstone
-	(*Explanation)(nil),            // 58: floodmark.v1.Explanation
-	(*Label)(nil),                  // 59: floodmark.v1.Label
-	(*Answered)(nil),               // 60: floodmark.v1.Answered
-	(*BundlesRequest)(nil),         // 61: floodmark.v1.BundlesRequest
-	(*ShowBundleRequest)(nil),      // 62: floodmark.v1.ShowBundleRequest
-	(*PublishBundleRequest)(nil),   // 63: floodmark.v1.PublishBundleRequest
-	(*RollBundleRequest)(nil),      // 64: floodmark.v1.RollBundleRequest
-	(*RollBackBundleRequest)(nil),  // 65: floodmark.v1.RollBackBundleRequest
-	(*BundlesResponse)(nil),        // 66: floodmark.v1.BundlesResponse
-	(*ShowBundleResponse)(nil),     // 67: floodmark.v1.ShowBundleResponse
-	(*PublishBundleResponse)(nil),  // 68: floodmark.v1.PublishBundleResponse
-	(*RollBundleResponse)(nil),     // 69: floodmark.v1.RollBundleResponse
-	(*RollBackBundleResponse)(nil), // 70: floodmark.v1.RollBackBundleResponse
+	(*MachineCopy)(nil),            // 18: floodmark.v1.MachineCopy
+	(*WhyRequest)(nil),             // 19: floodmark.v1.WhyRequest
+	(*WhyResponse)(nil),            // 20: floodmark.v1.WhyResponse
+	(*GraphRequest)(nil),           // 21: floodmark.v1.GraphRequest
+	(*GraphResponse)(nil),          // 22: floodmark.v1.GraphResponse
+	(*PendingRequest)(nil),         // 23: floodmark.v1.PendingRequest
+	(*PendingResponse)(nil),        // 24: floodmark.v1.PendingResponse
+	(*AnswerRequest)(nil),          // 25: floodmark.v1.AnswerRequest
+	(*AnswerResponse)(nil),         // 26: floodmark.v1.AnswerResponse
+	(*EndorseRequest)(nil),         // 27: floodmark.v1.EndorseRequest
+	(*EndorseResponse)(nil),        // 28: floodmark.v1.EndorseResponse
+	(*WithdrawRequest)(nil),        // 29: floodmark.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),       // 30: floodmark.v1.WithdrawResponse
+	(*GrantsRequest)(nil),          // 31: floodmark.v1.GrantsRequest
+	(*GrantsResponse)(nil),         // 32: floodmark.v1.GrantsResponse
+	(*EndGrantRequest)(nil),        // 33: floodmark.v1.EndGrantRequest
+	(*EndGrantResponse)(nil),       // 34: floodmark.v1.EndGrantResponse
+	(*WatchRequest)(nil),           // 35: floodmark.v1.WatchRequest
+	(*WatchResponse)(nil),          // 36: floodmark.v1.WatchResponse
+	(*VerifyRequest)(nil),          // 37: floodmark.v1.VerifyRequest
+	(*VerifyResponse)(nil),         // 38: floodmark.v1.VerifyResponse
+	(*VerifyProgress)(nil),         // 39: floodmark.v1.VerifyProgress
+	(*VerifyReport)(nil),           // 40: floodmark.v1.VerifyReport
+	(*ReloadPolicyRequest)(nil),    // 41: floodmark.v1.ReloadPolicyRequest
+	(*ReloadPolicyResponse)(nil),   // 42: floodmark.v1.ReloadPolicyResponse
+	(*ForgetRequest)(nil),          // 43: floodmark.v1.ForgetRequest
+	(*ForgetResponse)(nil),         // 44: floodmark.v1.ForgetResponse
+	(*ReportRequest)(nil),          // 45: floodmark.v1.ReportRequest
+	(*ReportResponse)(nil),         // 46: floodmark.v1.ReportResponse
+	(*ExportRequest)(nil),          // 47: floodmark.v1.ExportRequest
+	(*ExportResponse)(nil),         // 48: floodmark.v1.ExportResponse
+	(*timestamppb.Timestamp)(nil),  // 49: google.protobuf.Timestamp
+	(*Session)(nil),                // 50: floodmark.v1.Session
+	(*Source)(nil),                 // 51: floodmark.v1.Source
+	(*Decided)(nil),                // 52: floodmark.v1.Decided
+	(*Question)(nil),               // 53: floodmark.v1.Question
+	(*Grant)(nil),                  // 54: floodmark.v1.Grant
+	(*Endorsement)(nil),            // 55: floodmark.v1.Endorsement
+	(*Incident)(nil),               // 56: floodmark.v1.Incident
+	(*Entry)(nil),                  // 57: floodmark.v1.Entry
+	(*Tombstone)(nil),              // 58: floodmark.v1.Tombstone
+	(*Explanation)(nil),            // 59: floodmark.v1.Explanation
+	(*Label)(nil),                  // 60: floodmark.v1.Label
+	(*Answered)(nil),               // 61: floodmark.v1.Answered
+	(*BundlesRequest)(nil),         // 62: floodmark.v1.BundlesRequest
+	(*ShowBundleRequest)(nil),      // 63: floodmark.v1.ShowBundleRequest
+	(*PublishBundleRequest)(nil),   // 64: floodmark.v1.PublishBundleRequest
+	(*RollBundleRequest)(nil),      // 65: floodmark.v1.RollBundleRequest
+	(*RollBackBundleRequest)(nil),  // 66: floodmark.v1.RollBackBundleRequest
+	(*BundlesResponse)(nil),        // 67: floodmark.v1.BundlesResponse
+	(*ShowBundleResponse)(nil),     // 68: floodmark.v1.ShowBundleResponse
+	(*PublishBundleResponse)(nil),  // 69: floodmark.v1.PublishBundleResponse
+	(*RollBundleResponse)(nil),     // 70: floodmark.v1.RollBundleResponse
+	(*RollBackBundleResponse)(nil), // 71: floodmark.v1.RollBackBundleResponse
 }
 var file_floodmark_v1_owner_proto_depIdxs = []int32{
-	48, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
+	49, // 0: floodmark.v1.StatusResponse.started:type_name -> google.protobuf.Timestamp
 	12, // 1: floodmark.v1.StatusResponse.policy:type_name -> floodmark.v1.PolicyStatus
 	6,  // 2: floodmark.v1.StatusResponse.pauses:type_name -> floodmark.v1.Pause
-	48, // 3: floodmark.v1.StatusResponse.ends:type_name -> google.protobuf.Timestamp
-	48, // 4: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
-	48, // 5: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
+	49, // 3: floodmark.v1.StatusResponse.ends:type_name -> google.protobuf.Timestamp
+	49, // 4: floodmark.v1.Pause.from:type_name -> google.protobuf.Timestamp
+	49, // 5: floodmark.v1.Pause.until:type_name -> google.protobuf.Timestamp
 	6,  // 6: floodmark.v1.PauseSummary.pause:type_name -> floodmark.v1.Pause
 	6,  // 7: floodmark.v1.PauseResponse.pause:type_name -> floodmark.v1.Pause
 	7,  // 8: floodmark.v1.PauseResponse.replaced:type_name -> floodmark.v1.PauseSummary
 	7,  // 9: floodmark.v1.ResumeResponse.ended:type_name -> floodmark.v1.PauseSummary
-	48, // 10: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
+	49, // 10: floodmark.v1.PolicyStatus.loaded:type_name -> google.protobuf.Timestamp
 	13, // 11: floodmark.v1.PolicyStatus.problems:type_name -> floodmark.v1.Problem
-	49, // 12: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
-	49, // 13: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
-	50, // 14: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
-	51, // 15: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
-	52, // 16: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
-	53, // 17: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
-	54, // 18: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
-	55, // 19: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
-	56, // 20: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
-	57, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	58, // 22: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
-	52, // 23: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
-	59, // 24: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
-	59, // 25: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
-	53, // 26: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
-	48, // 27: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	51, // 28: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
-	52, // 29: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
-	60, // 30: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
-	55, // 31: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
-	6,  // 32: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
-	7,  // 33: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
-	38, // 34: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
-	39, // 35: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
-	12, // 36: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
-	57, // 37: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	55, // 38: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
-	56, // 39: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
-	57, // 40: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
-	0,  // 41: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
-	14, // 42: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
-	16, // 43: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
-	18, // 44: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
-	20, // 45: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
-	22, // 46: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
-	24, // 47: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
-	26, // 48: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
-	28, // 49: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
-	30, // 50: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
-	32, // 51: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
-	8,  // 52: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
-	10, // 53: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
-	34, // 54: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
-	36, // 55: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
-	40, // 56: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
-	2,  // 57: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
-	4,  // 58: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
-	61, // 59: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
-	62, // 60: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
-	63, // 61: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
-	64, // 62: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
-	65, // 63: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
-	42, // 64: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
-	44, // 65: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
-	46, // 66: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
-	1,  // 67: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
-	15, // 68: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
-	17, // 69: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
-	19, // 70: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
-	21, // 71: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
-	23, // 72: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
-	25, // 73: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
-	27, // 74: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
-	29, // 75: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
-	31, // 76: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
-	33, // 77: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
-	9,  // 78: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
-	11, // 79: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
-	35, // 80: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
-	37, // 81: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
-	41, // 82: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
-	3,  // 83: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
-	5,  // 84: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
-	66, // 85: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
-	67, // 86: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
-	68, // 87: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
-	69, // 88: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
-	70, // 89: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
-	43, // 90: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
-	45, // 91: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
-	47, // 92: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
-	67, // [67:93] is the sub-list for method output_type
-	41, // [41:67] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	50, // 12: floodmark.v1.SessionsResponse.sessions:type_name -> floodmark.v1.Session
+	50, // 13: floodmark.v1.ShowResponse.session:type_name -> floodmark.v1.Session
+	51, // 14: floodmark.v1.ShowResponse.sources:type_name -> floodmark.v1.Source
+	52, // 15: floodmark.v1.ShowResponse.decisions:type_name -> floodmark.v1.Decided
+	53, // 16: floodmark.v1.ShowResponse.pending:type_name -> floodmark.v1.Question
+	54, // 17: floodmark.v1.ShowResponse.grants:type_name -> floodmark.v1.Grant
+	55, // 18: floodmark.v1.ShowResponse.endorsements:type_name -> floodmark.v1.Endorsement
+	56, // 19: floodmark.v1.ShowResponse.incidents:type_name -> floodmark.v1.Incident
+	57, // 20: floodmark.v1.ShowResponse.facts:type_name -> floodmark.v1.Entry
+	58, // 21: floodmark.v1.ShowResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	18, // 22: floodmark.v1.ShowResponse.copy:type_name -> floodmark.v1.MachineCopy
+	59, // 23: floodmark.v1.WhyResponse.explanations:type_name -> floodmark.v1.Explanation
+	53, // 24: floodmark.v1.PendingResponse.questions:type_name -> floodmark.v1.Question
+	60, // 25: floodmark.v1.EndorseResponse.mark:type_name -> floodmark.v1.Label
+	60, // 26: floodmark.v1.WithdrawResponse.mark:type_name -> floodmark.v1.Label
+	54, // 27: floodmark.v1.GrantsResponse.grants:type_name -> floodmark.v1.Grant
+	49, // 28: floodmark.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	52, // 29: floodmark.v1.WatchResponse.decided:type_name -> floodmark.v1.Decided
+	53, // 30: floodmark.v1.WatchResponse.asked:type_name -> floodmark.v1.Question
+	61, // 31: floodmark.v1.WatchResponse.answered:type_name -> floodmark.v1.Answered
+	56, // 32: floodmark.v1.WatchResponse.incident:type_name -> floodmark.v1.Incident
+	6,  // 33: floodmark.v1.WatchResponse.paused:type_name -> floodmark.v1.Pause
+	7,  // 34: floodmark.v1.WatchResponse.resumed:type_name -> floodmark.v1.PauseSummary
+	39, // 35: floodmark.v1.VerifyResponse.progress:type_name -> floodmark.v1.VerifyProgress
+	40, // 36: floodmark.v1.VerifyResponse.report:type_name -> floodmark.v1.VerifyReport
+	12, // 37: floodmark.v1.ReloadPolicyResponse.policy:type_name -> floodmark.v1.PolicyStatus
+	58, // 38: floodmark.v1.ForgetResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	56, // 39: floodmark.v1.ReportRequest.incidents:type_name -> floodmark.v1.Incident
+	57, // 40: floodmark.v1.ExportResponse.entry:type_name -> floodmark.v1.Entry
+	58, // 41: floodmark.v1.ExportResponse.tombstone:type_name -> floodmark.v1.Tombstone
+	0,  // 42: floodmark.v1.OwnerService.Status:input_type -> floodmark.v1.StatusRequest
+	14, // 43: floodmark.v1.OwnerService.Sessions:input_type -> floodmark.v1.SessionsRequest
+	16, // 44: floodmark.v1.OwnerService.Show:input_type -> floodmark.v1.ShowRequest
+	19, // 45: floodmark.v1.OwnerService.Why:input_type -> floodmark.v1.WhyRequest
+	21, // 46: floodmark.v1.OwnerService.Graph:input_type -> floodmark.v1.GraphRequest
+	23, // 47: floodmark.v1.OwnerService.Pending:input_type -> floodmark.v1.PendingRequest
+	25, // 48: floodmark.v1.OwnerService.Answer:input_type -> floodmark.v1.AnswerRequest
+	27, // 49: floodmark.v1.OwnerService.Endorse:input_type -> floodmark.v1.EndorseRequest
+	29, // 50: floodmark.v1.OwnerService.Withdraw:input_type -> floodmark.v1.WithdrawRequest
+	31, // 51: floodmark.v1.OwnerService.Grants:input_type -> floodmark.v1.GrantsRequest
+	33, // 52: floodmark.v1.OwnerService.EndGrant:input_type -> floodmark.v1.EndGrantRequest
+	8,  // 53: floodmark.v1.OwnerService.Pause:input_type -> floodmark.v1.PauseRequest
+	10, // 54: floodmark.v1.OwnerService.Resume:input_type -> floodmark.v1.ResumeRequest
+	35, // 55: floodmark.v1.OwnerService.Watch:input_type -> floodmark.v1.WatchRequest
+	37, // 56: floodmark.v1.OwnerService.Verify:input_type -> floodmark.v1.VerifyRequest
+	41, // 57: floodmark.v1.OwnerService.ReloadPolicy:input_type -> floodmark.v1.ReloadPolicyRequest
+	2,  // 58: floodmark.v1.OwnerService.Join:input_type -> floodmark.v1.JoinRequest
+	4,  // 59: floodmark.v1.OwnerService.Leave:input_type -> floodmark.v1.LeaveRequest
+	62, // 60: floodmark.v1.OwnerService.Bundles:input_type -> floodmark.v1.BundlesRequest
+	63, // 61: floodmark.v1.OwnerService.ShowBundle:input_type -> floodmark.v1.ShowBundleRequest
+	64, // 62: floodmark.v1.OwnerService.PublishBundle:input_type -> floodmark.v1.PublishBundleRequest
+	65, // 63: floodmark.v1.OwnerService.RollBundle:input_type -> floodmark.v1.RollBundleRequest
+	66, // 64: floodmark.v1.OwnerService.RollBackBundle:input_type -> floodmark.v1.RollBackBundleRequest
+	43, // 65: floodmark.v1.OwnerService.Forget:input_type -> floodmark.v1.ForgetRequest
+	45, // 66: floodmark.v1.OwnerService.Report:input_type -> floodmark.v1.ReportRequest
+	47, // 67: floodmark.v1.OwnerService.Export:input_type -> floodmark.v1.ExportRequest
+	1,  // 68: floodmark.v1.OwnerService.Status:output_type -> floodmark.v1.StatusResponse
+	15, // 69: floodmark.v1.OwnerService.Sessions:output_type -> floodmark.v1.SessionsResponse
+	17, // 70: floodmark.v1.OwnerService.Show:output_type -> floodmark.v1.ShowResponse
+	20, // 71: floodmark.v1.OwnerService.Why:output_type -> floodmark.v1.WhyResponse
+	22, // 72: floodmark.v1.OwnerService.Graph:output_type -> floodmark.v1.GraphResponse
+	24, // 73: floodmark.v1.OwnerService.Pending:output_type -> floodmark.v1.PendingResponse
+	26, // 74: floodmark.v1.OwnerService.Answer:output_type -> floodmark.v1.AnswerResponse
+	28, // 75: floodmark.v1.OwnerService.Endorse:output_type -> floodmark.v1.EndorseResponse
+	30, // 76: floodmark.v1.OwnerService.Withdraw:output_type -> floodmark.v1.WithdrawResponse
+	32, // 77: floodmark.v1.OwnerService.Grants:output_type -> floodmark.v1.GrantsResponse
+	34, // 78: floodmark.v1.OwnerService.EndGrant:output_type -> floodmark.v1.EndGrantResponse
+	9,  // 79: floodmark.v1.OwnerService.Pause:output_type -> floodmark.v1.PauseResponse
+	11, // 80: floodmark.v1.OwnerService.Resume:output_type -> floodmark.v1.ResumeResponse
+	36, // 81: floodmark.v1.OwnerService.Watch:output_type -> floodmark.v1.WatchResponse
+	38, // 82: floodmark.v1.OwnerService.Verify:output_type -> floodmark.v1.VerifyResponse
+	42, // 83: floodmark.v1.OwnerService.ReloadPolicy:output_type -> floodmark.v1.ReloadPolicyResponse
+	3,  // 84: floodmark.v1.OwnerService.Join:output_type -> floodmark.v1.JoinResponse
+	5,  // 85: floodmark.v1.OwnerService.Leave:output_type -> floodmark.v1.LeaveResponse
+	67, // 86: floodmark.v1.OwnerService.Bundles:output_type -> floodmark.v1.BundlesResponse
+	68, // 87: floodmark.v1.OwnerService.ShowBundle:output_type -> floodmark.v1.ShowBundleResponse
+	69, // 88: floodmark.v1.OwnerService.PublishBundle:output_type -> floodmark.v1.PublishBundleResponse
+	70, // 89: floodmark.v1.OwnerService.RollBundle:output_type -> floodmark.v1.RollBundleResponse
+	71, // 90: floodmark.v1.OwnerService.RollBackBundle:output_type -> floodmark.v1.RollBackBundleResponse
+	44, // 91: floodmark.v1.OwnerService.Forget:output_type -> floodmark.v1.ForgetResponse
+	46, // 92: floodmark.v1.OwnerService.Report:output_type -> floodmark.v1.ReportResponse
+	48, // 93: floodmark.v1.OwnerService.Export:output_type -> floodmark.v1.ExportResponse
+	68, // [68:94] is the sub-list for method output_type
+	42, // [42:68] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_owner_proto_init() }
@@ -3645,7 +3767,7 @@ func file_floodmark_v1_owner_proto_init() {
 	file_floodmark_v1_bundle_proto_init()
 	file_floodmark_v1_state_proto_init()
 	file_floodmark_v1_words_proto_init()
-	file_floodmark_v1_owner_proto_msgTypes[35].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[36].OneofWrappers = []any{
 		(*WatchResponse_Decided)(nil),
 		(*WatchResponse_Asked)(nil),
 		(*WatchResponse_Answered)(nil),
@@ -3653,11 +3775,11 @@ func file_floodmark_v1_owner_proto_init() {
 		(*WatchResponse_Paused)(nil),
 		(*WatchResponse_Resumed)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[37].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[38].OneofWrappers = []any{
 		(*VerifyResponse_Progress)(nil),
 		(*VerifyResponse_Report)(nil),
 	}
-	file_floodmark_v1_owner_proto_msgTypes[47].OneofWrappers = []any{
+	file_floodmark_v1_owner_proto_msgTypes[48].OneofWrappers = []any{
 		(*ExportResponse_Entry)(nil),
 		(*ExportResponse_Tombstone)(nil),
 	}
@@ -3667,7 +3789,7 @@ func file_floodmark_v1_owner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_owner_proto_rawDesc), len(file_floodmark_v1_owner_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   48,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -52,7 +52,10 @@ type Session struct {
 	// How many questions wait for an answer.
 	Pending int64 `protobuf:"varint,12,opt,name=pending,proto3" json:"pending,omitempty"`
 	// How many incidents were seen.
-	Incidents     int64 `protobuf:"varint,13,opt,name=incidents,proto3" json:"incidents,omitempty"`
+	Incidents int64 `protobuf:"varint,13,opt,name=incidents,proto3" json:"incidents,omitempty"`
+	// Why it cannot be told, or not all of it: a copy that was changed, or that a
+	// newer program wrote; empty if it can.
+	Problem       string `protobuf:"bytes,14,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -176,6 +179,13 @@ func (x *Session) GetIncidents() int64 {
 		return x.Incidents
 	}
 	return 0
+}
+
+func (x *Session) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
 }
 
 // One decision in its place.
@@ -1380,7 +1390,7 @@ var File_floodmark_v1_state_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18floodmark/v1/state.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x92\x03\n" +
+	"\x18floodmark/v1/state.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xac\x03\n" +
 	"\aSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x18\n" +
@@ -1395,7 +1405,8 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	" \x01(\x03R\tdecisions\x12\x18\n" +
 	"\astopped\x18\v \x01(\x03R\astopped\x12\x18\n" +
 	"\apending\x18\f \x01(\x03R\apending\x12\x1c\n" +
-	"\tincidents\x18\r \x01(\x03R\tincidents\"\xe6\x01\n" +
+	"\tincidents\x18\r \x01(\x03R\tincidents\x12\x18\n" +
+	"\aproblem\x18\x0e \x01(\tR\aproblem\"\xe6\x01\n" +
 	"\aDecided\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12,\n" +

@@ -17,9 +17,13 @@ func newSessions(c *console) *cobra.Command {
 		Long: `List the conversations of your agents that the monitor knows, the last one written
 to first. The mark is the lowest trust and secrecy a session has ever seen: it
 decides what the agent may still do. STOPPED counts what was refused or asked
-about.`,
+about.
+
+At a fleet, --machine lists the copies of one laptop's sessions instead, as it
+uploaded them: «show», «why» and «graph» take the names they have there.`,
 		Example: `  floodmark sessions
   floodmark sessions --open --agent codex
+  floodmark sessions --machine 0123456789abcdef --fleet floodmark.firm.example
   floodmark sessions --limit 500 --output json`,
 		Annotations: exits("they are listed", "no monitor runs"),
 		Args:        cobra.NoArgs,
@@ -30,6 +34,10 @@ about.`,
 			}
 			if format(cmd) == asJSON {
 				return c.message(a)
+			}
+			if len(a.GetSessions()) == 0 && q.GetMachine() != "" {
+				c.say("no session of that laptop is here")
+				return nil
 			}
 			if len(a.GetSessions()) == 0 {
 				c.say("no session is known yet")
@@ -45,6 +53,7 @@ about.`,
 	addPlace(cmd, &p)
 	c.addFleet(cmd, &p)
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "only sessions of this `AGENT`")
+	cmd.Flags().StringVar(&q.Machine, "machine", "", "copies of sessions on this laptop of the fleet: its `ID` or name, as «floodmark machines» lists it")
 	cmd.Flags().BoolVar(&q.Open, "open", false, "only sessions that have not ended")
 	cmd.Flags().Int32Var(&q.Limit, "limit", 50, "at most so many, up to 1000")
 	return cmd
@@ -70,6 +79,9 @@ func sessionsText(st style, a *wire.SessionsResponse) string {
 			row[6] = cell{"forgotten", st.dim}
 		case s.GetClosed():
 			row[6] = cell{"ended", st.dim}
+		}
+		if s.GetProblem() != "" {
+			row[6] = cell{"not whole: see «show»", st.red}
 		}
 		rows = append(rows, row)
 	}

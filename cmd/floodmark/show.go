@@ -22,9 +22,12 @@ where, what was decided, what waits for an answer, what approvals still allow,
 what you vouch for, and what should not have been possible.
 
 SESSION is a session's name, or the beginning of it if that is enough. With
---facts every fact of its journal is told too, as it was written.`,
+--facts every fact of its journal is told too, as it was written. At a fleet
+laptop/MACHINE/SESSION is the copy of a session on a laptop that joined: its chain
+of hashes is checked up to the last entry that the laptop sent.`,
 		Example: `  floodmark show codex:0199
   floodmark show codex:0199 --facts
+  floodmark show laptop/0123456789abcdef/codex:0199 --fleet floodmark.firm.example
   floodmark show codex:0199 --output json | jq '.decisions[].decision.verdict'`,
 		Annotations: exits("it is shown", "no monitor runs"),
 		Args:        needs("SESSION"),
@@ -76,6 +79,9 @@ func showText(st style, a *wire.ShowResponse, where place, now time.Time) string
 		rows = append(rows, cells("begun by", s.GetParent()))
 	}
 	p.table(2, rows)
+	if c := a.GetCopy(); c != nil {
+		copyText(p, c, s)
+	}
 	if t := a.GetTombstone(); t != nil {
 		p.line(2, fmt.Sprintf("erased up to fact %d on %s (%s); a signed tombstone stands there", t.GetSeq(), time.Unix(0, t.GetAt()).Format(time.DateOnly), t.GetWhy()))
 	}
@@ -91,6 +97,16 @@ func showText(st style, a *wire.ShowResponse, where place, now time.Time) string
 	}
 	restText(p, a, where)
 	return p.String()
+}
+
+// copyText says whose copy it is, and whether it is whole.
+func copyText(p *sheet, c *wire.MachineCopy, s *wire.Session) {
+	whose := "a copy of what the laptop " + plain(shorten(c.GetName())) + " (machine " + plain(c.GetMachine()) + ") uploaded"
+	if s.GetProblem() != "" {
+		p.painted(2, whose+". Not whole: "+plain(s.GetProblem()), p.st.red)
+		return
+	}
+	p.line(2, fmt.Sprintf("%s; all %s lead to its head %s", whose, count(int(c.GetEntries()), "entry", "entries"), short(c.GetHash())))
 }
 
 func sourcesText(p *sheet, list []*wire.Source) {

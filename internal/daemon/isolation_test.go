@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -196,15 +198,19 @@ type target struct {
 func aimed(t *testing.T, m protoreflect.MethodDescriptor, at target) [][]byte {
 	t.Helper()
 	var list [][]byte
-	for _, verb := range []string{"approve", "deny"} {
-		msg := dynamicpb.NewMessage(m.Input())
-		fill(msg, at, verb)
-		data, err := protojson.Marshal(msg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(list) == 0 || !bytes.Equal(list[0], data) {
-			list = append(list, data)
+	copied := at
+	copied.session = owner.LaptopSession(at.machine, at.session)
+	for _, at := range []target{at, copied} {
+		for _, verb := range []string{"approve", "deny"} {
+			msg := dynamicpb.NewMessage(m.Input())
+			fill(msg, at, verb)
+			data, err := protojson.Marshal(msg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(list, func(other []byte) bool { return bytes.Equal(other, data) }) {
+				list = append(list, data)
+			}
 		}
 	}
 	return list
@@ -409,6 +415,13 @@ func TestATenantSeesItsOwn(t *testing.T) {
 			}
 			if answer := f.call(m, token, body); !sings(answer, hiddenCanary) {
 				t.Errorf("%s: %s", m.Name(), answer)
+			}
+			if m.Name() != "Show" && m.Name() != "Sessions" {
+				continue
+			}
+			all := aimed(t, m, at) // the last is about the laptop's copy
+			if answer := f.call(m, token, all[len(all)-1]); !strings.Contains(answer, owner.LaptopSession(at.machine, at.session)) || m.Name() == "Show" && !sings(answer, hiddenCanary) {
+				t.Errorf("%s of a copy: %s", m.Name(), answer)
 			}
 		}
 	}

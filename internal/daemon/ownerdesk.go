@@ -18,7 +18,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
 		Rules: d.rulesFor, Reload: d.reloadFor, Signed: d.bundles.forOwner(),
 		Notes: d.noted, Now: d.opts.Now,
-		Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Fleet: d.joined,
+		Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined,
 	}
 }
 

@@ -56,6 +56,16 @@ type Status struct {
 	Sessions, Entries, Forks int64
 }
 
+// A Copy is what is kept of one session of a machine.
+type Copy struct {
+	Session floodmark.SessionID
+	// Head is where it ends, Entries how many it has.
+	Head    journal.Link
+	Entries int64
+	// At is when the last one was written, as the machine says.
+	At time.Time
+}
+
 // A Book keeps machines, of many tenants. It is safe for concurrent use;
 // machinestest.Run checks one.
 type Book interface {
@@ -79,6 +89,9 @@ type Book interface {
 	// Read yields the copy of a session, in order. Where entries were erased on the
 	// machine before they were uploaded, the first that follows stands behind a gap.
 	Read(ctx context.Context, tenant string, id ID, s floodmark.SessionID) iter.Seq2[journal.Entry, error]
+	// Copies returns the copies of a machine's sessions, the last written to first,
+	// at most limit.
+	Copies(ctx context.Context, tenant string, id ID, limit int) ([]Copy, error)
 	Asking
 }
 

@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -178,4 +179,21 @@ func (b *Memory) Read(_ context.Context, tenant string, id ID, s floodmark.Sessi
 			}
 		}
 	}
+}
+
+// Copies implements [Book].
+func (b *Memory) Copies(_ context.Context, tenant string, id ID, limit int) ([]Copy, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, err := b.of(tenant, id); err != nil {
+		return nil, err
+	}
+	var list []Copy
+	for k, entries := range b.copy {
+		if n := len(entries); k.id == id && n > 0 {
+			list = append(list, Copy{Session: k.session, Head: entries[n-1].Link(), Entries: int64(n), At: entries[n-1].Time()})
+		}
+	}
+	slices.SortFunc(list, func(a, b Copy) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Session, b.Session)) })
+	return list[:min(len(list), limit)], nil
 }

@@ -39,6 +39,9 @@ func (d *Desk) Sessions(ctx context.Context, who httpapi.Identity, r *wire.Sessi
 	if limit < 0 || limit > maxSessions {
 		return nil, fmt.Errorf("%w: limit: want 1 to %d", httpapi.ErrInvalid, maxSessions)
 	}
+	if r.GetMachine() != "" {
+		return d.copies(ctx, who, r, limit)
+	}
 	out := &wire.SessionsResponse{}
 	for h, err := range d.Journal.Recent(ctx, who.Tenant) {
 		if err != nil {
@@ -65,19 +68,20 @@ func (d *Desk) Sessions(ctx context.Context, who httpapi.Identity, r *wire.Sessi
 
 // Show implements [httpapi.Owner].
 func (d *Desk) Show(ctx context.Context, who httpapi.Identity, r *wire.ShowRequest) (*wire.ShowResponse, error) {
-	s, err := d.named(ctx, who.Tenant, r.GetSession())
+	s, err := d.find(ctx, who, r.GetSession())
 	if err != nil {
 		return nil, err
 	}
 	out := &wire.ShowResponse{}
-	t, err := d.tell(ctx, s, nil, func(e journal.Entry, _ floodmark.Fact) {
+	t, err := s.tell(nil, func(e journal.Entry, _ floodmark.Fact) {
 		if r.GetFacts() {
-			out.Facts = append(out.Facts, wire.FromEntry(s, e))
+			out.Facts = append(out.Facts, wire.FromEntry(s.Session, e))
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
+	out.Copy = t.copy
 	out.Session = t.summary(d.Now())
 	for src := range t.state.Ledger.Sources() {
 		one := src
@@ -85,9 +89,13 @@ func (d *Desk) Show(ctx context.Context, who httpapi.Identity, r *wire.ShowReque
 		out.Sources = append(out.Sources, wire.FromSource(one))
 	}
 	for _, one := range t.decisions {
-		out.Decisions = append(out.Decisions, decided(s, one))
+		out.Decisions = append(out.Decisions, decided(s.Session, one))
 	}
-	out.Pending = d.open(ctx, who, t)
+	if t.copy == nil {
+		out.Pending = d.open(ctx, who, t)
+	} else if out.Pending, err = d.askedByLaptops(ctx, who, string(s.ID)); err != nil {
+		return nil, err
+	}
 	out.Grants = grants(t)
 	for _, e := range t.state.Ledger.Endorsements() {
 		out.Endorsements = append(out.Endorsements, &wire.Endorsement{Digest: e.Digest.String(), Trust: e.Trust.String(), By: e.By})
@@ -116,12 +124,12 @@ func (d *Desk) Why(ctx context.Context, who httpapi.Identity, r *wire.WhyRequest
 			return nil, fmt.Errorf("%w: write SESSION#7 for one decision, or SESSION for all that was refused", httpapi.ErrInvalid)
 		}
 	}
-	s, err := d.named(ctx, who.Tenant, name)
+	s, err := d.find(ctx, who, name)
 	if err != nil {
 		return nil, err
 	}
-	after := newTrail(s)
-	t, err := d.tell(ctx, s, func(at uint64, f floodmark.ActionDecided) bool {
+	after := newTrail(s.Session)
+	t, err := s.tell(func(at uint64, f floodmark.ActionDecided) bool {
 		return one && at == seq || !one && f.Decision.Verdict < floodmark.Allow
 	}, after.see)
 	if err != nil {
@@ -130,7 +138,7 @@ func (d *Desk) Why(ctx context.Context, who httpapi.Identity, r *wire.WhyRequest
 	out := &wire.WhyResponse{}
 	for _, dec := range slices.Backward(t.decisions) {
 		if dec.why != nil {
-			e := explained(s, dec)
+			e := explained(s.Session, dec)
 			e.Followed = after.followed(dec.seq)
 			out.Explanations = append(out.Explanations, e)
 		}
@@ -150,7 +158,7 @@ func explained(s journal.Session, t told) *wire.Explanation {
 
 // Graph implements [httpapi.Owner].
 func (d *Desk) Graph(ctx context.Context, who httpapi.Identity, r *wire.GraphRequest) (*wire.GraphResponse, error) {
-	s, err := d.named(ctx, who.Tenant, r.GetSession())
+	s, err := d.find(ctx, who, r.GetSession())
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +167,7 @@ func (d *Desk) Graph(ctx context.Context, who httpapi.Identity, r *wire.GraphReq
 		fact floodmark.Fact
 	}
 	var facts []dated
-	if _, err := d.tell(ctx, s, nil, func(e journal.Entry, f floodmark.Fact) { facts = append(facts, dated{e.Time(), f}) }); err != nil {
+	if _, err := s.tell(nil, func(e journal.Entry, f floodmark.Fact) { facts = append(facts, dated{e.Time(), f}) }); err != nil {
 		return nil, err
 	}
 	var entries iter.Seq2[time.Time, floodmark.Fact] = func(yield func(time.Time, floodmark.Fact) bool) {

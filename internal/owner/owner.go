@@ -9,6 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
@@ -42,6 +43,8 @@ type Desk struct {
 	Fleet Fleet
 	// Laptops ask the people of a fleet; nil where none can.
 	Laptops Laptops
+	// Mirror has copies of what laptops of the fleet wrote; nil where none can join.
+	Mirror machines.Book
 	// MayAnswer says whose questions are whose; nil: everybody's. See
 	// [monitor.Config].
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool

@@ -28,6 +28,10 @@ type tale struct {
 	decisions []told
 	incidents []*wire.Incident
 	stopped   int64
+	// copy says whose copy it is, problem what is wrong with that; both are empty
+	// for a session of this monitor's own.
+	copy    *wire.MachineCopy
+	problem string
 }
 
 // told is one decision in its place, with its explanation if it was wanted.
@@ -46,7 +50,7 @@ const maxTold = 1 << 20
 // tell reads a session from its beginning and checks its chain on the way.
 // Explanations cost time, so they are made only where explain says yes. Each
 // entry is also handed to see, which may be nil.
-func (d *Desk) tell(ctx context.Context, s journal.Session, explain func(uint64, floodmark.ActionDecided) bool, see func(journal.Entry, floodmark.Fact)) (*tale, error) {
+func (d *Desk) tell(ctx context.Context, s journal.Session, explain explains, see sees) (*tale, error) {
 	start, err := d.Journal.Begin(ctx, s)
 	if err != nil {
 		return nil, err
@@ -76,7 +80,7 @@ func (d *Desk) tell(ctx context.Context, s journal.Session, explain func(uint64,
 	return t, nil
 }
 
-func (t *tale) take(e journal.Entry, explain func(uint64, floodmark.ActionDecided) bool, see func(journal.Entry, floodmark.Fact)) error {
+func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 	f, err := e.Fact()
 	if err != nil {
 		return err
@@ -117,7 +121,7 @@ func (t *tale) forgotten() bool { return t.erased != nil && t.opened.IsZero() }
 // nobody knows any more when it was opened.
 func (t *tale) summary(now time.Time) *wire.Session {
 	s := &wire.Session{
-		Id: string(t.session.ID), Agent: t.state.Agent, Project: t.state.Project, Parent: string(t.state.Parent),
+		Id: printedID(t.session), Problem: t.problem, Agent: t.state.Agent, Project: t.state.Project, Parent: string(t.state.Parent),
 		Mark: wire.FromLabel(t.state.Mark()), Facts: t.link.Seq, Closed: t.closed || t.forgotten(),
 		Decisions: int64(len(t.decisions)), Stopped: t.stopped,
 		Pending: int64(t.state.Book.Waiting(now)), Incidents: int64(len(t.incidents)),

@@ -190,3 +190,33 @@ func (b machineBook) page(ctx context.Context, tenant string, id machines.ID, s 
 	})
 	return page, err
 }
+
+const copiesSQL = `
+SELECT h.session, h.seq, h.hash, h.entries, coalesce(m.at, 0) FROM mirror_heads h
+LEFT JOIN mirror m ON m.tenant = h.tenant AND m.machine = h.machine AND m.session = h.session AND m.seq = h.seq
+WHERE h.tenant = $1 AND h.machine = $2 ORDER BY 5 DESC, h.session LIMIT $3`
+
+// Copies implements [machines.Book].
+func (b machineBook) Copies(ctx context.Context, tenant string, id machines.ID, limit int) (list []machines.Copy, err error) {
+	if b.j.closed.Load() {
+		return nil, journal.ErrClosed
+	}
+	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := c.Query(ctx, copiesSQL, []byte(tenant), string(id), limit)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (one machines.Copy, err error) {
+			var session, hash []byte
+			var seq, at int64
+			err = row.Scan(&session, &seq, &hash, &one.Entries, &at)
+			one.Session, one.Head, one.At = floodmark.SessionID(session), linkOf(seq, hash), time.Unix(0, at).UTC()
+			return one, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the copies of machine %s: %w", id, err)
+	}
+	return list, nil
+}

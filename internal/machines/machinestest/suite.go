@@ -137,6 +137,9 @@ func tenants(t *testing.T, b machines.Book) {
 			t.Errorf("read entry %d", e.Seq)
 		}
 	}
+	if list, err := b.Copies(t.Context(), "beta", "m1", 10); err == nil && len(list) > 0 {
+		t.Errorf("told of copies: %+v", list)
+	}
 	if list, err := b.List(t.Context(), "beta"); err != nil || len(list) != 1 || list[0].ID != "m2" {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -168,6 +171,18 @@ func inOrder(t *testing.T, b machines.Book) {
 	}
 	if list, _ := b.List(t.Context(), "acme"); list[0].Sessions != 2 || list[0].Entries != 11 || list[0].Forks != 0 {
 		t.Errorf("%+v", list)
+	}
+	copies, err := b.Copies(t.Context(), "acme", "m1", 10)
+	want := []machines.Copy{{Session: "other", Head: other[0].Link(), Entries: 1, At: other[0].Time()}, {Session: "s", Head: all[9].Link(), Entries: 10, At: all[9].Time()}}
+	slices.SortStableFunc(want, func(a, b machines.Copy) int { return b.At.Compare(a.At) })
+	sameCopy := func(a, b machines.Copy) bool {
+		return a.Session == b.Session && a.Head == b.Head && a.Entries == b.Entries && a.At.Equal(b.At)
+	}
+	if err != nil || !slices.EqualFunc(copies, want, sameCopy) {
+		t.Errorf("%+v, %v", copies, err)
+	}
+	if copies, err := b.Copies(t.Context(), "acme", "m1", 1); err != nil || len(copies) != 1 || copies[0].Session != want[0].Session {
+		t.Errorf("one of them: %+v, %v", copies, err)
 	}
 }
 
