@@ -155,6 +155,9 @@ var (
 	// ErrStopped says that a write failed in a way after which nothing more is
 	// promised: nothing is written until the journal is opened again.
 	ErrStopped = errors.New("journal: writes no more until it is opened again")
+	// ErrAway says that nothing could be read, because whatever keeps the journal
+	// does not answer.
+	ErrAway = errors.New("journal: its store does not answer")
 	// ErrTooLarge says that a batch is over a limit.
 	ErrTooLarge = errors.New("journal: too large")
 	// ErrClosed says that the journal was closed.

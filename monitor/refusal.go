@@ -102,6 +102,7 @@ func wordings() []wording {
 		{journal.ErrTooLarge, "there is more to record than the journal takes at once", "Split the content, or begin a new session."},
 		{journal.ErrFull, "there is no room on the disk to record this", "Make room; the monitor goes on by itself."},
 		{journal.ErrStopped, "the journal writes no more, because a write failed", "Look at the disk, then start the monitor again."},
+		{journal.ErrAway, "the journal's database does not answer", "See that it runs and can be reached; the monitor goes on by itself."},
 		{journal.ErrClosed, "the journal is closed", "Start the monitor again, then repeat the call."},
 		{hook.ErrTooLarge, "the event is too large", "Split the content."},
 		{provenance.ErrSources, "this session has taken in too much", "Begin a new session."},

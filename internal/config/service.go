@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"net"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,13 +178,6 @@ func ParseService(name string, data []byte) (Service, error) {
 		return Service{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
-}
-
-// plain takes the library's name out of its errors.
-func plain(err error) string {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	text = strings.TrimPrefix(text, "unmarshal errors:\n  ")
-	return regexp.MustCompile(`field (\S+) not found in type config\.\w+`).ReplaceAllString(text, "there is no key $1 here")
 }
 
 func (s Service) check() error {

@@ -98,12 +98,21 @@ func TestALaptopAsksItsGroup(t *testing.T) {
 	// No.
 	ticket = r.asksAbout(t, "s2", "y")
 	q = f.pendingOf(anna, ticket)
-	if got, err := member.Answer(t.Context(), &wire.AnswerRequest{Verb: "deny", Session: q.GetSession(), Ticket: ticket}); err != nil || !got.GetAnswered() {
-		t.Fatalf("%v, %v", got, err)
+	f.noAnswerOf(person(idp, "eve", "beta", "platform"), ticket)
+	if got, err := member.Answer(t.Context(), &wire.AnswerRequest{Verb: "deny", Ticket: q.GetTicket()}); err != nil || !got.GetAnswered() {
+		t.Fatalf("by the ticket alone: %v, %v", got, err)
 	}
 	eventually(t, "the question is over", func() bool { return len(r.d.monitor.Pending("")) == 0 })
 	if facts := r.facts(t, "s2"); !strings.Contains(facts, `"channel":"fleet"`) {
 		t.Errorf("the laptop's journal: %s", facts)
+	}
+}
+
+// noAnswerOf is somebody who knows a ticket, and has no business with it.
+func (f *fleet) noAnswerOf(token, ticket string) {
+	f.t.Helper()
+	if got, err := f.by(token).Owner().Answer(f.t.Context(), &wire.AnswerRequest{Verb: "deny", Ticket: ticket}); err == nil {
+		f.t.Errorf("a stranger answers by the ticket: %v", got)
 	}
 }
 

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -116,7 +117,7 @@ func TestJoinAndLeave(t *testing.T) {
 	r = newLaptop(t, dir, func(*Options) {})
 	r.work(t, "later")
 	eventually(t, "copied after a restart", func() bool {
-		return f.copied(r, "acme", got.GetMachine()) && strings.Contains(r.line(t), "last contact")
+		return f.copied(r, "acme", got.GetMachine()) && regexp.MustCompile(`last contact \d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).MatchString(r.line(t))
 	})
 	gone, err := r.owner(t).Owner().Leave(t.Context(), &wire.LeaveRequest{})
 	if err != nil || gone.GetUntold() != "" || gone.GetMachine() != got.GetMachine() {

@@ -41,13 +41,13 @@ func (j *joined) rulesLine(s fleetlink.State) string {
 	case err == nil && j.d.live.current().shut != "":
 		return "STRICT: " + j.d.live.current().shut
 	case err == nil:
-		text := fmt.Sprintf("bundle %d holds until %s", b.Version, b.ValidUntil.UTC().Format(time.RFC3339))
+		text := fmt.Sprintf("bundle %d holds until %s", b.Version, b.ValidUntil.Local().Format(time.DateTime))
 		if left := j.d.live.current().left; left != "" {
 			text += " (" + left + ")"
 		}
 		return text
 	case errors.Is(err, bundle.ErrExpired):
-		return fmt.Sprintf("STRICT: bundle %d ended at %s; %s", b.Version, b.ValidUntil.UTC().Format(time.RFC3339), next)
+		return fmt.Sprintf("STRICT: bundle %d ended at %s; %s", b.Version, b.ValidUntil.Local().Format(time.DateTime), next)
 	case j.given() == 0:
 		return "STRICT: the fleet has no rules for this machine; ask whoever runs it to roll a bundle out, or «floodmark leave»"
 	}
@@ -58,7 +58,7 @@ func (j *joined) rulesLine(s fleetlink.State) string {
 func contactLine(s fleetlink.State) string {
 	text := "not reached yet"
 	if !s.Contact.IsZero() {
-		text = "last contact " + s.Contact.UTC().Format(time.RFC3339)
+		text = "last contact " + s.Contact.Local().Format(time.DateTime)
 	}
 	switch {
 	case s.Ended:

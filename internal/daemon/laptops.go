@@ -134,13 +134,16 @@ func (l laptops) Answer(ctx context.Context, who httpapi.Identity, r *wire.Answe
 	if err != nil {
 		return nil, false, err
 	}
-	i := slices.IndexFunc(open, func(a asked) bool {
-		return a.GetTicket() == r.GetTicket() && owner.LaptopSession(string(a.Machine), a.GetSession()) == r.GetSession()
+	open = slices.DeleteFunc(open, func(a asked) bool {
+		return a.GetTicket() != r.GetTicket() || r.GetSession() != "" && owner.LaptopSession(string(a.Machine), a.GetSession()) != r.GetSession()
 	})
-	if i < 0 || r.GetTicket() == "" {
+	if len(open) == 0 || r.GetTicket() == "" {
 		return nil, false, nil
 	}
-	a := open[i]
+	if len(open) > 1 && r.GetSession() == "" {
+		return nil, true, fmt.Errorf("%w: %d laptops ask something under the ticket %s; name the session, too; «floodmark pending» lists them", httpapi.ErrInvalid, len(open), r.GetTicket())
+	}
+	a := open[0]
 	if why := unfit(a.Question, r); why != "" {
 		return &wire.AnswerResponse{Notice: why}, true, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -121,6 +122,9 @@ func (c checked) worded(procedure string, err error) error {
 	reason, hint := explain(err)
 	code := connect.CodeInternal
 	switch {
+	case errors.Is(err, journal.ErrAway): // nothing is judged or recorded here, and nobody's fault inside
+		return connect.NewError(connect.CodeUnavailable,
+			errors.New("the journal does not answer; see that its database runs and can be reached: the monitor's log says what failed"))
 	case errors.Is(err, monitor.ErrNoSession), errors.Is(err, monitor.ErrNoTicket):
 		code = connect.CodeNotFound
 	case errors.Is(err, context.DeadlineExceeded):

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -163,6 +164,7 @@ func TestOwnerErrors(t *testing.T) {
 		{fmt.Errorf("%w: a verb", httpapi.ErrInvalid), connect.CodeInvalidArgument, "a verb"},
 		{connect.NewError(connect.CodeAborted, errors.New("just so")), connect.CodeAborted, "just so"},
 		{&monitor.Refusal{Reason: "nothing is known", Hint: "Look.", Err: monitor.ErrNoSession}, connect.CodeNotFound, "nothing is known. Look."},
+		{fmt.Errorf("%w: dial CANARY: %w", journal.ErrAway, context.DeadlineExceeded), connect.CodeUnavailable, "the journal does not answer; see that its database runs and can be reached: the monitor's log says what failed"},
 		{&monitor.Refusal{Reason: "too much", Hint: "Wait.", Err: monitor.ErrBusy}, connect.CodeUnavailable, "too much. Wait."},
 		{&monitor.Refusal{Reason: "broken", Hint: "Verify."}, connect.CodeFailedPrecondition, "broken. Verify."},
 		{context.DeadlineExceeded, connect.CodeDeadlineExceeded, "no time left"},
@@ -181,8 +183,8 @@ func TestOwnerErrors(t *testing.T) {
 		checkError(t, stream.Err(), x.code, x.says)
 		_ = stream.Close()
 	}
-	if told != 14 {
-		t.Errorf("told of %d failures, want 14", told)
+	if told != 16 {
+		t.Errorf("told of %d failures, want 16", told)
 	}
 }
 

@@ -2,9 +2,11 @@ package owner
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -14,7 +16,7 @@ type Laptops interface {
 	// [LaptopSession] names.
 	Asked(ctx context.Context, who httpapi.Identity) ([]*wire.Question, error)
 	// Answer keeps an answer until the laptop fetches it; false if there is no such
-	// question for whoever answers.
+	// question for whoever answers. Without a session the ticket must be one laptop's.
 	Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, bool, error)
 }
 
@@ -42,9 +44,14 @@ func (d *Desk) askedByLaptops(ctx context.Context, who httpapi.Identity, session
 	return of, nil
 }
 
-// answerLaptop answers a question of a laptop; false if it is none.
+// answerLaptop answers a question of a laptop; false if it is none. A ticket alone is
+// enough, unless a session here has a question of that name: a laptop chooses its
+// tickets, and must not take answers that are meant for others.
 func (d *Desk) answerLaptop(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, bool, error) {
-	if d.Laptops == nil || r.GetCode() != "" || !strings.HasPrefix(r.GetSession(), laptopPrefix) {
+	if d.Laptops == nil || r.GetCode() != "" || r.GetSession() != "" && !strings.HasPrefix(r.GetSession(), laptopPrefix) {
+		return nil, false, nil
+	}
+	if r.GetSession() == "" && slices.ContainsFunc(d.Monitor.Pending(who.Tenant), func(p monitor.Pending) bool { return string(p.Ticket) == r.GetTicket() }) {
 		return nil, false, nil
 	}
 	return d.Laptops.Answer(ctx, who, r)

@@ -71,8 +71,8 @@ func (s *shard) close() {
 
 // read runs f with a connection that sees the rows of these tenants, within the
 // time of one statement.
-func (s *shard) read(ctx context.Context, tenants string, f func(context.Context, *pgxpool.Conn) error) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+func (s *shard) read(asked context.Context, tenants string, f func(context.Context, *pgxpool.Conn) error) error {
+	ctx, cancel := context.WithTimeout(asked, s.timeout)
 	defer cancel()
 	// A connection may have died since it was last used: a reading is tried
 	// again, once.
@@ -88,7 +88,7 @@ func (s *shard) read(ctx context.Context, tenants string, f func(context.Context
 			return err
 		})
 		if err == nil || try > 0 || ctx.Err() != nil || outcomeOf(err) == refused {
-			return err
+			return away(asked, err)
 		}
 	}
 }

@@ -1,11 +1,17 @@
 package postgresjournal
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/floodmark/floodmark/journal"
 )
 
 // Unreached is an error for people, on one line, each place that was tried once. The
@@ -29,4 +35,23 @@ func Unreached(err error) (text, hint string) {
 		return text, "make the database first, such as with «createdb»"
 	}
 	return text, "see who may log in there, and as whom you connect: the name stands in the URL, or after --user"
+}
+
+// away tells a database that does not answer from one that answers with an error.
+// Whoever asked and went is told that.
+func away(asked context.Context, err error) error {
+	if err == nil || asked.Err() != nil {
+		return err
+	}
+	var pg *pgconn.PgError
+	var connect *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case errors.As(err, &connect), pgconn.SafeToRetry(err), errors.As(err, &network), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.As(err, &pg) && pg.SeverityUnlocalized == "FATAL": // it is being stopped, or has just been started
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w", journal.ErrAway, err)
 }

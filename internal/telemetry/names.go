@@ -172,6 +172,7 @@ func errorClasses() []errorClass {
 		{journal.ErrTooLarge, "too-large", true},
 		{journal.ErrFull, "disk-full", false},
 		{journal.ErrStopped, "journal-stopped", false},
+		{journal.ErrAway, "journal-away", false},
 		{journal.ErrClosed, "journal-closed", false},
 		{hook.ErrTooLarge, "event-too-large", true},
 		{provenance.ErrSources, "too-many-sources", true},

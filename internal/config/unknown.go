@@ -1,0 +1,104 @@
+package config
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// plain takes the library's name out of its errors, and says what was probably meant
+// by a key that is not known.
+func plain(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	text = strings.TrimPrefix(text, "unmarshal errors:\n  ")
+	unknown := regexp.MustCompile(`field (\S+) not found in type config\.(\w+)`)
+	return unknown.ReplaceAllStringFunc(text, func(found string) string {
+		parts := unknown.FindStringSubmatch(found)
+		return "there is no key " + parts[1] + " here" + meant(parts[1], keysOf(parts[2]))
+	})
+}
+
+// meant says which key was probably meant, or which there are.
+func meant(got string, keys []string) string {
+	best, least := "", 1+max(1, len(got)/3)
+	for _, key := range keys {
+		if off := distance(strings.ToLower(got), strings.ToLower(key)); off < least {
+			best, least = key, off
+		}
+	}
+	switch {
+	case best != "":
+		return " (did you mean " + best + "?)"
+	case len(keys) > 0:
+		return " (there are " + strings.Join(keys, ", ") + ")"
+	}
+	return ""
+}
+
+// keysOf are the keys of a section, by the name of its type; nil for one that is
+// not known.
+func keysOf(section string) []string {
+	seen := map[reflect.Type]bool{}
+	var find func(t reflect.Type) []string
+	find = func(t reflect.Type) []string {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			return find(t.Elem())
+		case reflect.Struct:
+		default:
+			return nil
+		}
+		if seen[t] {
+			return nil
+		}
+		seen[t] = true
+		var keys []string
+		for f := range t.Fields() {
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			if key != "" && key != "-" {
+				keys = append(keys, key)
+			}
+		}
+		if t.Name() == section {
+			slices.Sort(keys)
+			return keys
+		}
+		for f := range t.Fields() {
+			if keys := find(f.Type); keys != nil {
+				return keys
+			}
+		}
+		return nil
+	}
+	if keys := find(reflect.TypeFor[Service]()); keys != nil {
+		return keys
+	}
+	return find(reflect.TypeFor[Gateway]())
+}
+
+// distance counts the letters to add, drop or change to get from a to b; over long
+// words it gives up.
+func distance(a, b string) int {
+	const longest = 64
+	if len(a) > longest || len(b) > longest {
+		return longest
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
