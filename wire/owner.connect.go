@@ -124,7 +124,8 @@ type OwnerServiceClient interface {
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
 	// Resume ends pauses and says what they let through.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
-	// Watch tells what happens as it happens, until the caller hangs up.
+	// Watch tells what happens as it happens, until the caller hangs up or would not be
+	// let in any more.
 	Watch(context.Context, *WatchRequest) (*connect.ServerStreamForClient[WatchResponse], error)
 	// Verify checks the hash chains. It tells how far it is, then what it found.
 	Verify(context.Context, *VerifyRequest) (*connect.ServerStreamForClient[VerifyResponse], error)
@@ -613,7 +614,8 @@ type OwnerServiceHandler interface {
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
 	// Resume ends pauses and says what they let through.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
-	// Watch tells what happens as it happens, until the caller hangs up.
+	// Watch tells what happens as it happens, until the caller hangs up or would not be
+	// let in any more.
 	Watch(context.Context, *WatchRequest, *connect.ServerStream[WatchResponse]) error
 	// Verify checks the hash chains. It tells how far it is, then what it found.
 	Verify(context.Context, *VerifyRequest, *connect.ServerStream[VerifyResponse]) error
