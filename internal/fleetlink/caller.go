@@ -87,6 +87,8 @@ func (c *Caller) Why(err error) string {
 		return ""
 	case Ended(err):
 		return "the fleet says that " + machines.WhyEnded
+	case errors.Is(err, errOwn):
+		return "this laptop's own journal cannot be read; «floodmark journal verify» says more"
 	case errors.As(err, &said) && connect.IsWireError(err):
 		return "the fleet says: " + shorten(said.Message())
 	case errors.As(err, &refused):

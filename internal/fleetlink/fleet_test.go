@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -38,6 +39,7 @@ type fakeFleet struct {
 
 	mu      sync.Mutex // guards all below
 	fail    error      // of the next uploads
+	bad     string     // a session that is refused
 	uploads int
 	asked   int // sessions
 	answer  *wire.FetchBundleResponse
@@ -94,6 +96,9 @@ func (f *fakeFleet) Upload(ctx context.Context, r *wire.UploadRequest) (*wire.Up
 	f.mu.Lock()
 	f.uploads++
 	err := f.fail
+	if f.bad != "" && f.bad == string(r.GetSession()) {
+		err = connect.NewError(connect.CodeInvalidArgument, errors.New("no journal can hold this"))
+	}
 	f.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -282,6 +287,51 @@ func TestUploadGoesOn(t *testing.T) {
 	f.same(j)
 }
 
+// A damaged is a journal with one session that cannot be read.
+type damaged struct {
+	journal.Journal
+	session floodmark.SessionID
+}
+
+func (d damaged) Read(ctx context.Context, s journal.Session, after uint64) iter.Seq2[journal.Entry, error] {
+	if s.ID != d.session {
+		return d.Journal.Read(ctx, s, after)
+	}
+	return func(yield func(journal.Entry, error) bool) { yield(journal.Entry{}, journal.ErrBroken) }
+}
+
+// A session that cannot be read here, or that the fleet does not take, keeps no
+// other back. It stays told, and is uploaded once it can be.
+func TestOneSessionKeepsNoOtherBack(t *testing.T) {
+	for trouble, broken := range map[string]bool{"no journal can hold this": false, "floodmark journal verify": true} {
+		f, memory := newFakeFleet(t), journal.NewMemory()
+		j := &damaged{Journal: memory}
+		for i := range headsAtOnce + 5 {
+			write(t, memory, floodmark.SessionID(fmt.Sprint("s", i)), 1, "x")
+		}
+		if j.session = "s3"; !broken {
+			j.session, f.bad = "", "s3"
+		}
+		l := newLink(t, f, j, func(*Options) {})
+		for range 2 {
+			if err := l.Once(t.Context()); err == nil || l.State().Behind != 1 || !strings.Contains(l.State().Trouble, trouble) {
+				t.Errorf("%v, %+v", err, l.State())
+			}
+			if list, err := f.book.List(t.Context(), "acme"); err != nil || list[0].Sessions != headsAtOnce+4 {
+				t.Errorf("%d sessions are there, %v", list[0].Sessions, err)
+			}
+			if f.seen.GetBehind() != 1 {
+				t.Errorf("the fleet heard of %d", f.seen.GetBehind())
+			}
+		}
+		f.set(func() { f.bad, j.session = "", "" })
+		once(t, l)
+		if f.same(memory); l.State().Behind != 0 {
+			t.Errorf("%+v", l.State())
+		}
+	}
+}
+
 // A journal that was put back from a copy is told, and nothing of the fleet's is
 // changed.
 func TestPutBack(t *testing.T) {
@@ -347,7 +397,11 @@ func TestRun(t *testing.T) {
 	f, j := newFakeFleet(t), journal.NewMemory()
 	rounds := make(chan struct{}, 100)
 	l := newLink(t, f, j, func(o *Options) {
-		o.Round = func(context.Context, *Caller) error { rounds <- struct{}{}; return nil }
+		o.ReportEvery = time.Nanosecond
+		o.Report = func(context.Context) *wire.ReportMachineRequest {
+			rounds <- struct{}{} // after all else
+			return &wire.ReportMachineRequest{}
+		}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})

@@ -17,14 +17,12 @@ type Options struct {
 	Journal    journal.Journal
 	// Report says what runs here. The link adds how far it is behind.
 	Report func(ctx context.Context) *wire.ReportMachineRequest
-	// Have is the version of the bundle that is kept; Take is given what the fleet
-	// means for this machine, with the sealed bundle unless it is the one there is.
+	// Have is the version of the bundle that is kept; Take is given another one that
+	// the fleet means for this machine, with the oldest version that anybody may still
+	// use, as the fleet says.
 	Have func() uint64
-	// Floor is the oldest version that anybody may still use, as the fleet says.
 	Take func(version, floor uint64, sealed []byte) error
-	// Round is other work at each contact; nil for none.
-	Round func(ctx context.Context, c *Caller) error
-	Now   func() time.Time
+	Now  func() time.Time
 	// Every is the time between two contacts, ReportEvery between two reports; zero
 	// means the usual.
 	Every, ReportEvery time.Duration
@@ -122,7 +120,7 @@ func jitter(d time.Duration) time.Duration {
 	return d/2 + time.Duration(rand.Int64N(int64(d)+1)) //nolint:gosec // nothing depends on it being a secret
 }
 
-// Once is one contact: rules first, then facts, then what else there is.
+// Once is one contact: rules first, then facts, then a report.
 func (l *Link) Once(ctx context.Context) error {
 	err := l.contact(ctx)
 	if ctx.Err() != nil { // we ended it ourselves: that says nothing of the fleet
@@ -154,11 +152,6 @@ func (l *Link) contact(ctx context.Context) error {
 	}
 	if err := errors.Join(err, l.report(ctx, behind)); err != nil {
 		return err
-	}
-	if l.opts.Round != nil {
-		if err := l.opts.Round(ctx, l.caller); err != nil {
-			return err
-		}
 	}
 	if refused != nil { // all else was done
 		return refused

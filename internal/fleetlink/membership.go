@@ -15,7 +15,6 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 	"unicode"
@@ -140,17 +139,13 @@ func Roots(authority string) (*x509.CertPool, error) {
 }
 
 func load(path string, limit int64, into any) (found bool, err error) {
-	info, err := os.Lstat(path)
-	switch {
+	data, err := wholefile.ReadOwn(path, limit)
+	switch _, shown := errors.AsType[*wholefile.ShownError](err); {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
-	case err != nil:
-		return false, err
-	case !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0:
+	case shown:
 		return false, fmt.Errorf("%s: others can read it, or it is no plain file (chmod 600 %s)", path, path)
-	}
-	data, err := wholefile.Read(path, limit)
-	if err != nil {
+	case err != nil:
 		return false, fmt.Errorf("%s: %w", path, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"connectrpc.com/connect"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/journal"
@@ -33,44 +35,74 @@ const (
 )
 
 // run uploads what was written since it last did. It returns how many sessions
-// are still not there whole.
+// are still not there whole. One that cannot be uploaded keeps no other back; it is
+// tried again each time, and so is all behind it.
 func (u *uploader) run(ctx context.Context) (behind int64, err error) {
-	for {
-		heads, more, err := u.heads(ctx)
+	var stuck error // the first of those
+	for from := u.mark; ; {
+		heads, more, err := u.heads(ctx, from)
 		if err != nil || len(heads) == 0 {
-			return 0, err
+			return behind, errors.Join(stuck, err)
 		}
-		names := make([][]byte, len(heads))
-		for i, h := range heads {
-			names[i] = []byte(h.Session.ID)
-		}
-		there, err := u.fleet.Mirrored(ctx, &wire.MirroredRequest{Sessions: names})
+		there, err := u.there(ctx, heads)
 		if err != nil {
-			return int64(len(heads)), err
-		}
-		if len(there.GetHeads()) != len(heads) {
-			return int64(len(heads)), fmt.Errorf("%w: heads of %d sessions, asked for %d", errAnswer, len(there.GetHeads()), len(heads))
+			return behind + int64(len(heads)), errors.Join(stuck, err)
 		}
 		for i, h := range heads {
-			if err := u.session(ctx, h, there.GetHeads()[i]); err != nil {
-				return int64(len(heads) - i), err
+			err := u.session(ctx, h, there[i])
+			if err != nil && !ofOne(err) {
+				return behind + int64(len(heads)-i), errors.Join(stuck, err)
+			}
+			if err != nil {
+				if behind++; stuck == nil {
+					stuck = err
+				}
 			}
 		}
-		u.mark = heads[len(heads)-1].Mark
+		if from = heads[len(heads)-1].Mark; stuck == nil {
+			u.mark = from
+		}
 		if !more {
-			return 0, nil
+			return behind, stuck
 		}
 	}
 }
 
-// errAnswer says that the fleet answered something else than was asked.
-var errAnswer = errors.New("the fleet's answer does not fit")
+// ofOne reports whether an error is about one session and would be there again:
+// the laptop's own copy of it is broken, or the fleet does not take it.
+func ofOne(err error) bool {
+	refused := connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeInvalidArgument
+	return refused || errors.Is(err, journal.ErrBroken) || errors.Is(err, errAnswer)
+}
+
+var (
+	// errAnswer says that the fleet answered something else than was asked.
+	errAnswer = errors.New("the fleet's answer does not fit")
+	// errOwn says that the laptop's own journal did not tell what is in it.
+	errOwn = errors.New("read this laptop's own journal")
+)
+
+// there asks the fleet how far it has sessions.
+func (u *uploader) there(ctx context.Context, heads []journal.Head) ([]*wire.MirrorHead, error) {
+	names := make([][]byte, len(heads))
+	for i, h := range heads {
+		names[i] = []byte(h.Session.ID)
+	}
+	got, err := u.fleet.Mirrored(ctx, &wire.MirroredRequest{Sessions: names})
+	if err != nil {
+		return nil, err
+	}
+	if len(got.GetHeads()) != len(heads) {
+		return nil, fmt.Errorf("%w: heads of %d sessions, asked for %d", errAnswer, len(got.GetHeads()), len(heads))
+	}
+	return got.GetHeads(), nil
+}
 
 // heads are the next sessions that were written to, in the order of writing.
-func (u *uploader) heads(ctx context.Context) (list []journal.Head, more bool, err error) {
-	for h, err := range u.journal.Heads(ctx, u.mark) {
+func (u *uploader) heads(ctx context.Context, from journal.Mark) (list []journal.Head, more bool, err error) {
+	for h, err := range u.journal.Heads(ctx, from) {
 		if err != nil {
-			return nil, false, err
+			return nil, false, fmt.Errorf("%w: %w", errOwn, err)
 		}
 		if len(list) == headsAtOnce {
 			return list, true, nil
@@ -92,7 +124,9 @@ func (u *uploader) session(ctx context.Context, h journal.Head, there *wire.Mirr
 		case at >= h.Link.Seq:
 			// The fleet has something else, or more: this journal was put back from a
 			// copy, or changed. The last entry tells the fleet which.
-			u.split(h.Session.ID, at > h.Link.Seq)
+			if at > h.Link.Seq {
+				u.split(h.Session.ID)
+			}
 			at = h.Link.Seq - 1
 		}
 		next, done, err := u.parts(ctx, h.Session, at)
@@ -109,7 +143,7 @@ func (u *uploader) session(ctx context.Context, h journal.Head, there *wire.Mirr
 func (u *uploader) parts(ctx context.Context, s journal.Session, after uint64) (next uint64, done bool, err error) {
 	start, err := u.journal.Begin(ctx, s)
 	if err != nil {
-		return 0, false, err
+		return 0, false, fmt.Errorf("%w: %w", errOwn, err)
 	}
 	p := &part{request: &wire.UploadRequest{Session: []byte(s.ID)}}
 	if t := start.Tombstone; t != nil && t.Link.Seq > after {
@@ -118,7 +152,7 @@ func (u *uploader) parts(ctx context.Context, s journal.Session, after uint64) (
 	}
 	for e, err := range u.journal.Read(ctx, s, after) {
 		if err != nil {
-			return 0, false, err
+			return 0, false, fmt.Errorf("%w: %w", errOwn, err)
 		}
 		if p.full(e) {
 			if next, done, err := u.send(ctx, s.ID, p); err != nil || !done {
@@ -148,20 +182,18 @@ func (u *uploader) send(ctx context.Context, s floodmark.SessionID, p *part) (ne
 	case machines.Gap:
 		return got.GetHead().GetSeq(), false, nil
 	case machines.Fork:
-		u.split(s, true)
+		u.split(s)
 		return 0, true, nil
 	}
 	return 0, false, fmt.Errorf("%w: outcome %q", errAnswer, shorten(got.GetOutcome()))
 }
 
 // split notes a session of which the fleet has something else.
-func (u *uploader) split(s floodmark.SessionID, is bool) {
+func (u *uploader) split(s floodmark.SessionID) {
 	if u.forked == nil {
 		u.forked = map[floodmark.SessionID]bool{}
 	}
-	if is {
-		u.forked[s] = true
-	}
+	u.forked[s] = true
 }
 
 // A part is an upload while it is put together.
