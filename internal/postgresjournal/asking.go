@@ -2,6 +2,7 @@ package postgresjournal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -85,18 +86,26 @@ func (b machineBook) Answer(ctx context.Context, tenant string, id machines.ID, 
 
 // Answers implements [machines.Asking].
 func (b machineBook) Answers(ctx context.Context, tenant string, id machines.ID, since time.Time) (list [][]byte, err error) {
-	err = b.write(ctx, tenant, b.of(id), func(ctx context.Context, tx pgx.Tx) error {
-		if err := hasMachine(ctx, tx, tenant, id); err != nil {
+	if b.j.closed.Load() {
+		return nil, journal.ErrClosed
+	}
+	var unknown error
+	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+		unknown = nil
+		if err := hasMachine(ctx, c, tenant, id); errors.Is(err, machines.ErrUnknown) {
+			unknown = err // asking again would not help
+			return nil
+		} else if err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, answersSQL, []byte(tenant), string(id), since.UnixNano())
+		rows, err := c.Query(ctx, answersSQL, []byte(tenant), string(id), since.UnixNano())
 		if err != nil {
 			return err
 		}
 		list, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
 		return err
 	})
-	if err != nil {
+	if err = errors.Join(err, unknown); err != nil {
 		return nil, fmt.Errorf("read the answers for machine %s: %w", id, err)
 	}
 	return list, nil

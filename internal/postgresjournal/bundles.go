@@ -121,8 +121,11 @@ func (b bundles) add(ctx context.Context, tenant, sql string, args ...any) error
 	if b.j.closed.Load() {
 		return journal.ErrClosed
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	s := b.j.shards[0]
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := s.begun(ctx)
 	defer cancel()
 	err := s.write(ctx, func(c *pgx.Conn) error {
 		if err := actsAs(ctx, c, tenantList(tenant)); err != nil {

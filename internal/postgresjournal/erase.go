@@ -67,8 +67,7 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// What is begun is finished: half an erasure helps nobody.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	ctx, cancel := s.begun(ctx) // half an erasure helps nobody
 	defer cancel()
 	doubt := false
 	for pause := firstPause; ; pause = min(2*pause, longPause) {

@@ -34,7 +34,10 @@ func (b machineBook) write(ctx context.Context, tenant string, s *shard, f func(
 	if b.j.closed.Load() {
 		return journal.ErrClosed
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx, cancel := s.begun(ctx)
 	defer cancel()
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		err := s.write(ctx, func(c *pgx.Conn) error {
@@ -89,7 +92,7 @@ func (b machineBook) Find(ctx context.Context, id machines.ID) (m machines.Machi
 	err = b.of(id).read(ctx, allTenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		err := c.QueryRow(ctx, findMachineSQL, string(id)).Scan(&tenant, &m.Name, &m.By, &at, &token, &m.JournalKey, &state)
 		if errors.Is(err, pgx.ErrNoRows) {
-			tenant, err = nil, nil
+			token, err = nil, nil
 		}
 		return err
 	})
@@ -103,10 +106,15 @@ func (b machineBook) Find(ctx context.Context, id machines.ID) (m machines.Machi
 	return m, state, nil
 }
 
+// A querier is a connection, or a transaction on one.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
 // hasMachine refuses who is not the tenant's.
-func hasMachine(ctx context.Context, tx pgx.Tx, tenant string, id machines.ID) error {
+func hasMachine(ctx context.Context, c querier, tenant string, id machines.ID) error {
 	var there bool
-	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM machines WHERE tenant = $1 AND id = $2)", []byte(tenant), string(id)).Scan(&there)
+	err := c.QueryRow(ctx, "SELECT EXISTS (SELECT FROM machines WHERE tenant = $1 AND id = $2)", []byte(tenant), string(id)).Scan(&there)
 	if err == nil && !there {
 		return machines.ErrUnknown
 	}

@@ -1,6 +1,7 @@
 package postgresjournal
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -65,8 +66,7 @@ type homes struct {
 	mu         sync.Mutex // guards all below
 	young, old map[journal.Session]month
 	texts      map[month]*texts
-	current    month   // where sessions are born: 0 if there is no table for this month
-	months     []month // besides 0, the oldest first
+	current    month // where sessions are born: 0 if there is no table for this month
 }
 
 func newHomes() *homes {
@@ -130,10 +130,8 @@ func (h *homes) here() month {
 func (h *homes) learn(current month, all []month) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.current, h.months = 0, all
-	for _, m := range all {
-		if m == current {
-			h.current = m
-		}
+	h.current = 0
+	if slices.Contains(all, current) {
+		h.current = current
 	}
 }

@@ -112,15 +112,16 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 		over, err = pgx.CollectRows(rows, pgx.RowTo[month])
 		return err
 	})
+	if err != nil {
+		return 0, err
+	}
+	var stay []error // why months stay: others go all the same
 	for _, m := range over {
-		if err != nil {
-			return dropped, err
-		}
 		gone := false
-		err = s.write(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, dropMonthSQL, m).Scan(&gone) })
+		err := s.write(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, dropMonthSQL, m).Scan(&gone) })
 		switch {
 		case isBusy(err): // somebody reads it: next time
-			err = nil
+			continue
 		case isDenied(err) && !mayDrop(err):
 			return dropped, nil
 		case gone:
@@ -128,8 +129,12 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 		case err == nil:
 			err = s.sweepAll(ctx, lateSQL, m, now.Add(-lateAfter).UnixNano())
 		}
+		if err != nil && !isDenied(err) {
+			return dropped, errors.Join(append(stay, err)...)
+		}
+		stay = append(stay, err)
 	}
-	return dropped, err
+	return dropped, errors.Join(stay...)
 }
 
 // mayDrop tells the function's own refusal from that of a role that may not call it.

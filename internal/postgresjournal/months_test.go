@@ -211,6 +211,36 @@ func TestMonthWithFactsStays(t *testing.T) {
 	}
 }
 
+// A month that does not go keeps no other one: months after it go, and why it stays
+// is told.
+func TestAMonthThatStaysKeepsNoOther(t *testing.T) {
+	dsn := testDSN(t)
+	schema := testSchema(t, dsn)
+	j := open(t, dsn, Options{Schema: schema})
+	now := oldMonth(t, j, dsn, schema, 202001)
+	appendOK(t, j, record(t, session("stays"), journal.Link{}, 1, "x"))
+	now()
+	now = oldMonth(t, j, dsn, schema, 202005)
+	goes := record(t, session("goes"), journal.Link{}, 1, "x")
+	appendOK(t, j, goes)
+	now()
+	if err := j.Erase(t.Context(), retired(goes.Session, goes.Last())); err != nil {
+		t.Fatal(err)
+	}
+	super := connect(t, dsn)
+	if _, err := super.Exec(t.Context(), "SET session_replication_role = replica; DELETE FROM "+schema+".births", pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
+	}
+	n, err := j.Tidy(t.Context(), time.Now())
+	if !isDenied(err) || !strings.Contains(err.Error(), "month 202001 has facts") {
+		t.Errorf("got %v", err)
+	}
+	// The months that were made are two each time: the next one of each is empty.
+	if left, _ := j.shards[0].look(t.Context()); n != 3 || !slices.Contains(left, 202001) || slices.Contains(left, 202005) {
+		t.Errorf("%d months went, left are %v", n, left)
+	}
+}
+
 // Where somebody lives on in a month for long, what waits there is deleted one by
 // one.
 func TestLateIsDeletedOneByOne(t *testing.T) {
@@ -290,7 +320,10 @@ func TestOlderProgramBesideMonths(t *testing.T) {
 // Without a table for the month sessions are born in the one from before.
 func TestNoMonthRefusesNobody(t *testing.T) {
 	j := open(t, testDSN(t), Options{})
-	all := j.shards[0].homes.months
+	all, err := j.shards[0].look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	j.shards[0].homes.learn(203012, all)
 	s := session("s")
 	one := record(t, s, journal.Link{}, 1, "one")

@@ -128,6 +128,13 @@ func outcomeOf(err error) outcome {
 	return refused
 }
 
+// begun detaches a write from whoever asked for it, within the time of one
+// statement: what is begun is finished, and a caller that goes away meanwhile is not
+// taken for a server that hangs, because of which all connections are made anew.
+func (s *shard) begun(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+}
+
 // errPool says that there was no connection to be had.
 var errPool = errors.New("no connection")
 

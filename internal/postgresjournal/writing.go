@@ -31,8 +31,8 @@ type writing struct {
 }
 
 // writing sorts requests by the months their sessions lie in, as far as that is
-// known. places tell for each record of the one request how many entries stand
-// before its own in the order, behind at; nil where the database numbers them.
+// known. places are the numbers in the order that the first entry of each record of
+// the one request has at least; nil where the database numbers them.
 func (s *shard) writing(requests []*request, places []int64) *writing {
 	w := &writing{shard: s}
 	here := s.homes.here()

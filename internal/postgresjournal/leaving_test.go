@@ -1,0 +1,70 @@
+package postgresjournal
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/internal/bundle/bundletest"
+	"github.com/floodmark/floodmark/internal/machines/machinestest"
+)
+
+// Whoever goes away while something is written for it, as a laptop does that loses
+// its network, is not taken for a server that hangs: the server is not distrusted,
+// no connection is made anew, and what was begun is there.
+func TestWhoGoesAwayLeavesTheServerInPeace(t *testing.T) {
+	dsn := testDSN(t)
+	schema := testSchema(t, dsn)
+	j := open(t, dsn, Options{Schema: schema, Timeout: busyTimeout})
+	book, store := j.Machines(), j.Bundles()
+	machinestest.Enrolled(t, book, "acme", "m1")
+	for table, write := range map[string]func(context.Context) error{
+		"machine_reports": func(ctx context.Context) error { return book.Report(ctx, "acme", "m1", time.Now(), []byte("r")) },
+		"bundles": func(ctx context.Context) error {
+			return store.Publish(ctx, bundletest.Sealed(t, bundletest.Bundle("acme", 1)))
+		},
+	} {
+		t.Run(table, func(t *testing.T) {
+			held, err := connect(t, dsn).Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := held.Exec(t.Context(), "LOCK TABLE "+schema+"."+table+" IN SHARE MODE"); err != nil {
+				t.Fatal(err)
+			}
+			ctx, leave := context.WithCancel(t.Context())
+			written := make(chan error, 1)
+			go func() { written <- write(ctx) }()
+			waitFor(t, connect(t, dsn), schema, table)
+			turn := j.shards[0].primary.turn.Load()
+			leave()
+			if err := held.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-written; err != nil {
+				t.Errorf("what was begun ended with %v", err)
+			}
+			if now := j.shards[0].primary.turn.Load(); now != turn {
+				t.Error("the server is distrusted")
+			}
+			ended, leave := context.WithCancel(t.Context())
+			leave()
+			if write(ended) == nil {
+				t.Error("it was begun for somebody who had gone")
+			}
+		})
+	}
+	if last, err := store.Last(t.Context(), "acme"); err != nil || last != 1 {
+		t.Errorf("version %d, %v", last, err)
+	}
+}
+
+// waitFor waits until somebody waits for a table.
+func waitFor(t *testing.T, c *pgx.Conn, schema, table string) {
+	t.Helper()
+	for query[int](t, c, "SELECT count(*)::int FROM pg_locks WHERE NOT granted AND relation = '"+schema+"."+table+"'::regclass") == 0 {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
