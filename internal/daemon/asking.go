@@ -53,17 +53,12 @@ func (j *joined) asks(ctx context.Context, m fleetlink.Membership) {
 	if j.d.opts.FleetEvery > 0 {
 		every = j.d.opts.FleetEvery
 	}
-	for wait := every; ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
+	for wait := every; sleepFor(ctx, wait); {
 		if err := a.round(ctx); err != nil {
 			wait = max(every, min(2*wait, askSeldom))
-			continue
+		} else {
+			wait = every
 		}
-		wait = every
 	}
 }
 

@@ -86,7 +86,7 @@ func (h *held) stale(now time.Time) error {
 }
 
 // errUnasked leaves out what went wrong: tenants hear it. The log has that.
-var errUnasked = errors.New("which version holds is not known, because the store of bundles does not answer")
+var errUnasked = errors.New("which version holds is not known, because the store of bundles does not answer (whoever runs the monitor finds the reason in its log)")
 
 // A bundleState is what holds for a share of a tenant's sessions.
 type bundleState struct {
@@ -188,13 +188,13 @@ func (b *bundles) forOwner() *owner.Bundles {
 	return &owner.Bundles{
 		Store: b.store, Settings: b.settings,
 		Compile: func(tenant string, text []byte) (config.Rules, error) {
-			places, err := b.own()
+			at, err := b.here()
 			if err != nil {
 				return config.Rules{}, err
 			}
-			return b.compile(tenant, text, places)
+			return b.compile(tenant, text, at)
 		},
-		Look: func(ctx context.Context, tenant string) { b.refresh(ctx, tenant, false) },
+		Look: func(ctx context.Context, tenant string) { b.refresh(ctx, tenant) },
 	}
 }
 

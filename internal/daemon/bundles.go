@@ -41,6 +41,7 @@ type bundles struct {
 	wrong func(tenant, text string)
 
 	mu       sync.RWMutex // guards all below
+	turn     uint64       // how often all was to be compiled anew: what began before is old
 	strict   config.Rules
 	of       map[string]*held
 	compiled map[floodmark.Digest]config.Rules // by the policy's text
@@ -52,6 +53,7 @@ type bundles struct {
 type held struct {
 	rollout  bundle.Rollout
 	versions map[uint64]opened // those of the rollout
+	turn     uint64            // when they were compiled
 	read     time.Time         // when the store was last asked and answered
 	failed   string            // why it did not answer since
 }
@@ -126,7 +128,7 @@ func (b *bundles) run(ctx context.Context) error {
 			// Not all at once: the store has others to answer.
 			first := bundleEvery * time.Duration(i+1) / time.Duration(len(b.tenants))
 			for wait := first; sleepFor(ctx, wait); wait = bundleEvery {
-				b.refresh(ctx, tenant, false)
+				b.refresh(ctx, tenant)
 			}
 		})
 	}
@@ -154,7 +156,7 @@ func (b *bundles) refreshAll(ctx context.Context) {
 			select {
 			case turns <- struct{}{}:
 				defer func() { <-turns }()
-				b.refresh(ctx, tenant, false)
+				b.refresh(ctx, tenant)
 			case <-ctx.Done():
 			}
 		}()
@@ -168,38 +170,58 @@ func (b *bundles) refreshAll(ctx context.Context) {
 	}
 }
 
-// refresh looks which rollout a tenant has now, and reads what it does not know,
-// or all of it again.
-func (b *bundles) refresh(ctx context.Context, tenant string, again bool) {
+// refresh looks which rollout a tenant has now, and reads what it does not know.
+func (b *bundles) refresh(ctx context.Context, tenant string) {
 	ctx, cancel := context.WithTimeout(ctx, bundleWithin)
 	defer cancel()
 	at := b.now()
 	b.mu.RLock()
+	turn := b.turn
 	var known held
 	if h := b.of[tenant]; h != nil {
 		known = *h
 	}
 	b.mu.RUnlock()
-	fresh, err := b.look(ctx, tenant, known, again)
+	fresh, err := b.look(ctx, tenant, known, turn)
+	fresh.read = at
 	if err != nil {
-		if fresh = known; fresh.failed != err.Error() { // once, if it lasts
-			fresh.failed = err.Error()
-			b.log.Warn("look for bundles", "tenant", tenant, "error", err)
-		}
+		b.unread(tenant, err)
 	} else {
-		fresh.read = at
+		b.put(tenant, fresh)
 	}
-	b.mu.Lock()
-	if now := b.of[tenant]; now == nil || now.rollout.Serial <= fresh.rollout.Serial { // somebody else may have looked meanwhile
-		b.of[tenant] = &fresh
-	}
-	b.mu.Unlock()
 	b.complain(tenant)
 }
 
-// look reads a tenant's rollout with its versions. What was read before stays:
-// bundles never change.
-func (b *bundles) look(ctx context.Context, tenant string, known held, again bool) (held, error) {
+// unread notes that the store did not answer. What is known stays.
+func (b *bundles) unread(tenant string, err error) {
+	b.mu.Lock()
+	var now held
+	if h := b.of[tenant]; h != nil {
+		now = *h
+	}
+	news := now.failed != err.Error() // once, if it lasts
+	now.failed = err.Error()
+	b.of[tenant] = &now
+	b.mu.Unlock()
+	if news {
+		b.log.Warn("look for bundles", "tenant", tenant, "error", err)
+	}
+}
+
+// put takes in what was read, unless somebody else has read something later
+// meanwhile, or all is to be compiled anew since.
+func (b *bundles) put(tenant string, fresh held) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.of[tenant]
+	if fresh.turn == b.turn && (now == nil || now.rollout.Serial <= fresh.rollout.Serial) {
+		b.of[tenant] = &fresh
+	}
+}
+
+// look reads a tenant's rollout with its versions. What was read before in this turn
+// stays: bundles never change.
+func (b *bundles) look(ctx context.Context, tenant string, known held, turn uint64) (held, error) {
 	r, err := b.store.Now(ctx, tenant)
 	if err != nil {
 		return held{}, err
@@ -207,13 +229,13 @@ func (b *bundles) look(ctx context.Context, tenant string, known held, again boo
 	if was := known.rollout; r.Serial < was.Serial || r.Floor < was.Floor {
 		return held{}, fmt.Errorf("rollout %d with floor %d follows rollout %d with floor %d: the store was set back", r.Serial, r.Floor, was.Serial, was.Floor)
 	}
-	fresh := held{rollout: r, versions: map[uint64]opened{}}
+	fresh := held{rollout: r, versions: map[uint64]opened{}, turn: turn}
 	for _, v := range []uint64{r.Stable, r.Next} {
 		if v == 0 {
 			continue
 		}
 		one, ok := known.versions[v]
-		if !ok || again {
+		if !ok || known.turn != turn {
 			if one, err = b.fetch(ctx, tenant, v); err != nil {
 				return held{}, err
 			}
@@ -229,7 +251,7 @@ func (b *bundles) look(ctx context.Context, tenant string, known held, again boo
 // fetch reads a version. An error says that it may work next time; what is wrong
 // for good is in what it returns.
 func (b *bundles) fetch(ctx context.Context, tenant string, version uint64) (opened, error) {
-	places, err := b.own()
+	at, err := b.here()
 	if err != nil {
 		return opened{}, err
 	}
@@ -247,42 +269,13 @@ func (b *bundles) fetch(ctx context.Context, tenant string, version uint64) (ope
 	if err != nil {
 		return opened{err: err}, nil //nolint:nilerr // said above
 	}
-	rules, err := b.compile(tenant, got.Policy, places)
+	rules, err := b.compile(tenant, got.Policy, at)
 	return opened{bundle: got, rules: rules, err: err}, nil
 }
 
-// compile reads a policy of a tenant. The same text is compiled once.
-func (b *bundles) compile(tenant string, text []byte, places *catalog.File) (config.Rules, error) {
-	id, dryRun := floodmark.DigestOf(string(text)), b.settings(tenant).DryRun
-	b.mu.RLock()
-	r, ok := b.compiled[id]
-	b.mu.RUnlock()
-	if ok && (dryRun || r.Policy.Settings("").Enforce) {
-		return r, nil
-	}
-	r, err := config.BundleRules("policy.yaml", text, dryRun, places)
-	if err != nil {
-		return config.Rules{}, err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.size += len(text) + compiledBytes; b.size > maxCompiled {
-		clear(b.compiled)
-		b.size = len(text) + compiledBytes
-	}
-	b.compiled[id] = r
-	return r, nil
-}
-
-// maxCompiled bounds the policies that are kept beside those in use, by the bytes
-// of their texts and some for each: compiled they take about fifty times as much.
-const (
-	maxCompiled   = 4 << 20
-	compiledBytes = 1 << 10
-)
-
 // again has everything compiled anew: this installation may lie elsewhere, or
-// guard other agents. Until then the old rules hold.
+// guard other agents. Until that is done the old rules hold; what cannot be read
+// now is tried again with the next look.
 func (b *bundles) again(ctx context.Context) error {
 	if b == nil {
 		return nil
@@ -291,11 +284,12 @@ func (b *bundles) again(ctx context.Context) error {
 		return err
 	}
 	b.mu.Lock()
+	b.turn++
 	clear(b.compiled)
 	b.size = 0
 	b.mu.Unlock()
 	for _, tenant := range b.tenants {
-		b.refresh(ctx, tenant, true)
+		b.refresh(ctx, tenant)
 	}
 	return nil
 }

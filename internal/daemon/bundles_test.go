@@ -148,7 +148,7 @@ func TestBundlesDecide(t *testing.T) {
 	if _, err := b.author.RollBundle(t.Context(), &wire.RollBundleRequest{Version: 2, Share: 1}); err == nil {
 		t.Error("what was taken back was rolled out again")
 	}
-	b.acts("bundle-published", "version 1", "ann (token)")
+	b.acts("bundle-published", "version 1", "digest "+first.Short(), "ann (token)") // as the list has it
 	b.acts("bundle-rolled-out", "version 2 for 20 %", "ann (token)")
 	b.acts("bundle-rolled-back", "revoked: [2]", "ann (token)")
 }

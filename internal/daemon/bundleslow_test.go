@@ -78,7 +78,7 @@ func TestSlowRulesHoldUpNobodyElse(t *testing.T) {
 func TestCompiledPoliciesAreBounded(t *testing.T) {
 	b := newBundled(t)
 	mine := b.d.newBundles([]string{"acme"})
-	places, err := mine.own()
+	at, err := mine.here()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestCompiledPoliciesAreBounded(t *testing.T) {
 	}
 	for i := range 20 {
 		text := fmt.Appendf(nil, "%s#%d\n%s\n", firstRules, i, pad)
-		if _, err := mine.compile("acme", text, places); err != nil {
+		if _, err := mine.compile("acme", text, at); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(mine.compiled); n > 8 {

@@ -110,19 +110,15 @@ func (j *joined) lookBack(ctx context.Context) error {
 func (j *joined) begin(ctx context.Context) error {
 	j.mu.Lock()
 	j.run = ctx
-	is := j.member != nil
 	j.mu.Unlock()
-	if is {
-		return j.start()
-	}
-	return nil
+	return j.start()
 }
 
-// start starts the link.
+// start starts the link, if there is a fleet to be in touch with.
 func (j *joined) start() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.run == nil || j.run.Err() != nil || j.link != nil {
+	if j.member == nil || j.run == nil || j.run.Err() != nil || j.link != nil {
 		return nil
 	}
 	link, err := j.newLink()
@@ -154,15 +150,8 @@ const expiresEvery = 5 * time.Second
 
 // watch makes status say in time that strict rules hold.
 func (j *joined) watch(ctx context.Context) {
-	tick := time.NewTicker(expiresEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			j.d.live.expire()
-		}
+	for sleepFor(ctx, expiresEvery) {
+		j.d.live.expire()
 	}
 }
 
@@ -260,7 +249,7 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 	case machines.CheckName(r.GetName()) != nil:
 		return nil, errJoin("%w", machines.CheckName(r.GetName()))
 	}
-	if err := errors.Join(fleetlink.CheckURL(r.GetUrl())); err != nil {
+	if err := fleetlink.CheckURL(r.GetUrl()); err != nil {
 		return nil, errJoin("%w", err)
 	}
 	ask := &wire.EnrolRequest{Name: r.GetName(), JournalKey: j.d.keys.Signing.Public}

@@ -45,7 +45,7 @@ func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
 	if d.opts.Service.BundlesOf(tenant) == nil {
 		return file
 	}
-	d.bundles.refresh(ctx, tenant, false)
+	d.bundles.refresh(ctx, tenant)
 	return d.bundles.status(tenant)
 }
 

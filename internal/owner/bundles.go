@@ -170,11 +170,12 @@ func (d *Desk) PublishBundle(ctx context.Context, who httpapi.Identity, r *wire.
 	if err := b.Usable(who.Tenant, b.Version, 0, d.Now()); err != nil {
 		return nil, fmt.Errorf("%w: %w; make it anew", httpapi.ErrInvalid, err)
 	}
-	if _, err := d.Signed.Compile(who.Tenant, b.Policy); err != nil {
+	rules, err := d.Signed.Compile(who.Tenant, b.Policy)
+	if err != nil {
 		return nil, fmt.Errorf("%w: the policy is wrong: %w", httpapi.ErrInvalid, err)
 	}
 	out := &wire.PublishBundleResponse{Bundle: d.described(who, b, r.GetSealed(), nil)}
-	text := fmt.Sprintf("version %d of the rules, digest %s, signed by %s", b.Version, floodmark.DigestOf(string(b.Policy)).Short(), out.GetBundle().GetSigner())
+	text := fmt.Sprintf("version %d of the rules, digest %s, signed by %s", b.Version, rules.Policy.Hash().Short(), out.GetBundle().GetSigner())
 	return out, d.act(ctx, who, "bundle-published", text, func() error { return d.Signed.Store.Publish(ctx, r.GetSealed()) })
 }
 

@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/internal/bundle/bundletest"
+)
+
+// A heldStore does something else the first time it is asked for a rollout.
+type heldStore struct {
+	bundle.Store
+	asked atomic.Bool
+	first func() error
+}
+
+func (s *heldStore) Now(ctx context.Context, tenant string) (bundle.Rollout, error) {
+	if s.asked.CompareAndSwap(false, true) {
+		if err := s.first(); err != nil {
+			return bundle.Rollout{}, err
+		}
+	}
+	return s.Store.Now(ctx, tenant)
+}
+
+// A moved is the bundles of acme on an installation that a test moves.
+type moved struct {
+	*bundles
+	t   *testing.T
+	lie atomic.Pointer[catalog.File]
+}
+
+func newMoved(t *testing.T) *moved {
+	t.Helper()
+	m := &moved{bundles: newBundled(t).d.newBundles([]string{"acme"}), t: t}
+	m.own = func() (*catalog.File, error) { return m.lie.Load(), nil }
+	m.move("/before/**")
+	store := &bundle.Memory{}
+	if err := errors.Join(m.restrict(), store.Publish(t.Context(), sealed(t, 1, firstRules)), store.Roll(t.Context(), bundletest.Rollout("acme", 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	m.store = store
+	m.refresh(t.Context(), "acme")
+	return m
+}
+
+func (m *moved) move(place string) {
+	m.t.Helper()
+	file, err := catalog.Parse("this installation", []byte(`{"paths":{"selfProtected":["`+place+`"]}}`))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.lie.Store(file)
+}
+
+// guards names the catalog that acme is judged by.
+func (m *moved) guards() floodmark.Digest {
+	m.t.Helper()
+	r, err := m.rules("acme", "s")
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return r.Catalog.Hash()
+}
+
+// Rules that somebody began to read before all were to be compiled anew, and has
+// read only after that was done, do not take the place of the new ones: they would
+// leave unguarded what was connected since.
+func TestALateLookBringsNoOldRulesBack(t *testing.T) {
+	m := newMoved(t)
+	before := m.guards()
+	entered, free := make(chan struct{}), make(chan struct{})
+	m.store = &heldStore{Store: m.store, first: func() error { close(entered); <-free; return nil }}
+	var late sync.WaitGroup
+	late.Go(func() { m.refresh(t.Context(), "acme") })
+	<-entered
+	m.move("/after/**")
+	if err := m.again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	after := m.guards()
+	if after == before {
+		t.Fatal("it was not compiled anew")
+	}
+	close(free)
+	late.Wait()
+	if m.guards() != after {
+		t.Error("the old rules are back")
+	}
+}
+
+// What cannot be read at the moment it is to be compiled anew is with the next look.
+func TestAReloadIsMadeUpFor(t *testing.T) {
+	m := newMoved(t)
+	before := m.guards()
+	m.store = &heldStore{Store: m.store, first: func() error { return errors.New("away") }}
+	m.move("/after/**")
+	if err := m.again(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if m.guards() != before {
+		t.Fatal("it was read although the store was away")
+	}
+	m.refresh(t.Context(), "acme")
+	if m.guards() == before {
+		t.Error("the old rules hold for ever")
+	}
+}

@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/config"
+)
+
+// An installed is where this installation lies, as it was in some turn or later.
+type installed struct {
+	file *catalog.File
+	turn uint64
+}
+
+func (b *bundles) here() (at installed, err error) {
+	b.mu.RLock()
+	at.turn = b.turn // before it is looked
+	b.mu.RUnlock()
+	at.file, err = b.own()
+	return at, err
+}
+
+// compile reads a policy of a tenant. The same text is compiled once in a turn.
+func (b *bundles) compile(tenant string, text []byte, at installed) (config.Rules, error) {
+	id, dryRun := floodmark.DigestOf(string(text)), b.settings(tenant).DryRun
+	b.mu.RLock()
+	r, ok := b.compiled[id]
+	b.mu.RUnlock()
+	if ok && (dryRun || r.Policy.Settings("").Enforce) {
+		return r, nil
+	}
+	r, err := config.BundleRules("policy.yaml", text, dryRun, at.file)
+	if err != nil {
+		return config.Rules{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at.turn != b.turn {
+		return r, nil // others must not get it any more
+	}
+	if b.size += len(text) + compiledBytes; b.size > maxCompiled {
+		clear(b.compiled)
+		b.size = len(text) + compiledBytes
+	}
+	b.compiled[id] = r
+	return r, nil
+}
+
+// maxCompiled bounds the policies that are kept beside those in use, by the bytes
+// of their texts and some for each: compiled they take about fifty times as much.
+const (
+	maxCompiled   = 4 << 20
+	compiledBytes = 1 << 10
+)
