@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -227,5 +226,5 @@ func countRows(ctx context.Context, r postgresjournal.Range) (rows, foreign int6
 	defer func() { _ = c.Close(ctx) }()
 	const sql = `SELECT count(*), count(*) FILTER (WHERE floodmark.shard_of(tenant, session) NOT BETWEEN $1 AND $2) FROM floodmark.facts`
 	err = c.QueryRow(ctx, sql, r.First, r.Last).Scan(&rows, &foreign)
-	return rows, foreign, errors.Join(err)
+	return rows, foreign, err
 }

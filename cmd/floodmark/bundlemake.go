@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -155,7 +154,7 @@ func (c *console) toPublish(ctx context.Context, p place, f bundleFlags, name st
 			return nil, refuse("", "%s: %s", name, err)
 		}
 		if f.key != "" {
-			return nil, refuse("leave --key out", "%s", errors.New(name+" is signed already"))
+			return nil, refuse("leave --key out", "%s is signed already", name)
 		}
 		return data, nil
 	}

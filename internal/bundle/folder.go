@@ -1,20 +1,16 @@
 package bundle
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
@@ -32,8 +28,6 @@ func NewFolder(dir string) *Folder { return &Folder{dir: dir} }
 const (
 	bundleFile  = "bundle-"
 	rolloutFile = "rollout-"
-	// maxRolloutBytes bounds the file of one rollout.
-	maxRolloutBytes = 64 << 10
 )
 
 // Publish implements [Store].
@@ -165,44 +159,4 @@ func (f *Folder) add(ctx context.Context, tenant, kind string, n uint64, data []
 		return fmt.Errorf("keep %s%d: %w", kind, n, err)
 	}
 	return nil
-}
-
-// A rolloutText is a rollout as it is written.
-//
-// Rules for changing it: a program refuses a field it does not know, so a new one
-// is left out where it is zero.
-type rolloutText struct {
-	Tenant  string    `json:"tenant"`
-	Serial  uint64    `json:"serial"`
-	Stable  uint64    `json:"stable"`
-	Next    uint64    `json:"next"`
-	Share   int       `json:"share"`
-	Floor   uint64    `json:"floor,omitempty"`
-	Revoked []uint64  `json:"revoked,omitempty"`
-	By      string    `json:"by"`
-	At      time.Time `json:"at"`
-}
-
-// Encode writes a rollout as text.
-func (r Rollout) Encode() ([]byte, error) { return json.Marshal(rolloutText(r.kept())) }
-
-// DecodeRollout is the inverse of [Rollout.Encode]. What it returns was checked.
-func DecodeRollout(data []byte) (Rollout, error) {
-	if len(data) > maxRolloutBytes {
-		return Rollout{}, fmt.Errorf("%w: %d bytes, at most %d", ErrRollout, len(data), maxRolloutBytes)
-	}
-	var t rolloutText
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&t); err != nil {
-		return Rollout{}, fmt.Errorf("%w: %w", ErrRollout, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Rollout{}, fmt.Errorf("%w: something follows it", ErrRollout)
-	}
-	r := Rollout(t).kept()
-	if err := r.Check(); err != nil {
-		return Rollout{}, err
-	}
-	return r, nil
 }

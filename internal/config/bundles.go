@@ -80,8 +80,7 @@ func BundleRules(name string, text []byte, dryRun bool, more ...*catalog.File) (
 	return Rules{Rules: kernel.NewRules(p, catalog.New(append(p.Tools(), more...), shipped)), Warnings: problems}, nil
 }
 
-// StrictRules are those of the shipped profile strict, for whoever has no bundle
-// that holds.
+// StrictRules are those of [StrictPolicy], for whoever has no bundle that holds.
 func StrictRules(more ...*catalog.File) (Rules, error) {
-	return BundleRules("strict", []byte("version: 1\nprofile: strict\n"), false, more...)
+	return BundleRules("strict", []byte(StrictPolicy), false, more...)
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// mayChange refuses whom a running monitor takes for an agent's hand. Without a
+// monitor, and for code that writes the file by itself, the file's permissions
+// are all there is. A variable, or a flag, that leads to the owner's own files and
+// away from the monitor helps nobody.
+func (c *console) mayChange(ctx context.Context, p place) error {
+	paths, err := c.paths(p)
+	if err != nil {
+		return err
+	}
+	sockets := []string{paths.OwnerSocket}
+	if below(filepath.Dir(paths.Fleets), c.home) {
+		sockets = append(sockets, c.usual...)
+	}
+	slices.Sort(sockets)
+	for _, socket := range slices.Compact(sockets) {
+		if err := c.mayAt(ctx, p, socket); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// below reports whether a folder lies below another, whatever links lead there.
+func below(dir, top string) bool {
+	for _, path := range []*string{&dir, &top} {
+		if found, err := filepath.EvalSymlinks(*path); err == nil {
+			*path = found
+		}
+	}
+	rel, err := filepath.Rel(top, dir)
+	return top != "" && err == nil && filepath.IsLocal(rel)
+}
+
+// mayAt asks the monitor at one socket. One that is there and does not answer may
+// have been stopped so that it cannot say no.
+func (c *console) mayAt(ctx context.Context, p place, socket string) error {
+	way, err := client.Dial(socket, client.Options{})
+	if err != nil {
+		return refuse("", "%s", err)
+	}
+	defer way.Close()
+	p.fleet = ""
+	d := &desk{OwnerServiceClient: way.Owner(), place: p, socket: socket, end: way.Close}
+	within, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	_, err = d.Status(within, &wire.StatusRequest{})
+	switch connect.CodeOf(err) {
+	case connect.CodePermissionDenied:
+		return d.unanswered(err)
+	case connect.CodeDeadlineExceeded:
+		return &failure{code: exitNo, text: "the monitor at " + socket + " does not answer, so nobody knows whether an agent started this", hint: "look with «floodmark status», then try again"}
+	default:
+		return nil
+	}
+}
