@@ -24,6 +24,9 @@ type SessionOpened struct {
 	Home    string `json:"home,omitempty"`
 	// PushesTo stands for all that decides where a push from the project goes.
 	PushesTo Digest `json:"pushesTo,omitzero"`
+	// Key names the tenant's key that the session was born with and keeps; empty
+	// for the tenant's first.
+	Key string `json:"key,omitempty"`
 }
 
 // SessionForked starts a session on behalf of another, whose sources and
@@ -42,6 +45,8 @@ type SessionForked struct {
 	// was begun in: they state values and ask for nothing any more.
 	Asked    int        `json:"asked,omitempty"`
 	Endorsed []Endorsed `json:"endorsed,omitempty"`
+	// Key is the parent's.
+	Key string `json:"key,omitempty"`
 }
 
 // SessionClosed ends a session. It may be resumed; its mark stays.
@@ -111,7 +116,8 @@ type SecretSpan struct {
 	End   int    `json:"end"`
 	// Print is the keyed hash of its letters and digits, Length how many there
 	// are, Quick a few bits of another hash that say where to compute Print.
-	// Without a Print all of the content counts as the secret.
+	// Without a Print all of the content counts as the secret. Before a colon
+	// stands the name of the key, if it is not the tenant's first.
 	Print  string `json:"print,omitempty"`
 	Length int    `json:"length,omitempty"`
 	Quick  int    `json:"quick,omitempty"`

@@ -76,6 +76,7 @@ func (c *plain) sessionOpened(f *SessionOpened) {
 	someText(c, "project", &f.Project)
 	someText(c, "home", &f.Home)
 	c.digest("pushesTo", &f.PushesTo, f.PushesTo.IsZero())
+	someText(c, "key", &f.Key)
 	c.shut('}')
 }
 

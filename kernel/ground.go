@@ -27,7 +27,7 @@ func (st *step) settings() policy.Settings { return st.r.Policy.Settings(st.ev.A
 
 // tracer looks for values in what had been seen when there were so many nodes.
 func (st *step) tracer(nodes floodmark.NodeID) *provenance.Tracer {
-	tr := &provenance.Tracer{Key: st.in.Key, Index: st.in.Index, Stated: &st.s.stated, Ledger: &st.s.Ledger}
+	tr := &provenance.Tracer{Key: st.in.Key, Also: st.in.Also, Index: st.in.Index, Stated: &st.s.stated, Ledger: &st.s.Ledger}
 	if tr.Index != nil && nodes < floodmark.NodeID(st.s.Ledger.Len()) {
 		tr.Index = earlier{index: tr.Index, nodes: nodes}
 	}

@@ -82,7 +82,7 @@ type veiling struct {
 }
 
 func (st *step) newVeil(j *judged) *veiling {
-	v := &veiling{st: st, j: j, p: printer{key: st.in.Key}}
+	v := &veiling{st: st, j: j, p: st.printer()}
 	v.line = slices.ContainsFunc(j.leaves, func(l hook.Leaf) bool { return argument(j.use, l).Is == catalog.IsCommand })
 	_, v.secrets = st.secretsSeen()
 	if len(v.secrets) > 0 {

@@ -35,7 +35,7 @@ func (st *step) found(text string) []floodmark.SecretSpan {
 		last := spans[len(spans)-1]
 		return []floodmark.SecretSpan{{Rule: "many", Start: spans[0].Start, End: last.End}}
 	}
-	p := printer{key: st.in.Key}
+	p := st.printer()
 	list := make([]floodmark.SecretSpan, len(spans))
 	for i, s := range spans {
 		list[i] = floodmark.SecretSpan{Rule: s.Rule, Start: s.Start, End: s.End}
@@ -46,14 +46,40 @@ func (st *step) found(text string) []floodmark.SecretSpan {
 	return list
 }
 
-// A printer makes the prints of one tenant.
+// A printer makes the prints of one session.
 type printer struct {
-	key  provenance.Key
-	base uint64 // of the moving hash; 0 until it is needed
+	key    provenance.Key
+	name   string     // of the key
+	base   uint64     // of the moving hash; 0 until it is needed
+	others []*printer // for what was found under other keys of the tenant
+}
+
+func (st *step) printer() printer {
+	p := printer{key: st.in.Key, name: st.in.KeyName}
+	for _, k := range st.in.Others {
+		p.others = append(p.others, &printer{key: k.Key, name: k.Name})
+	}
+	return p
 }
 
 func (p *printer) print(bare string) string {
-	return fmt.Sprintf("%016x", uint64(p.key.Hash("\x00secret\x00"+bare)))
+	sum := fmt.Sprintf("%016x", uint64(p.key.Hash("\x00secret\x00"+bare)))
+	if p.name == "" {
+		return sum
+	}
+	return p.name + printSign + sum
+}
+
+// printSign stands between the name of a key and what was made under it.
+const printSign = ":"
+
+// printedUnder is the name of the key a secret was printed under.
+func printedUnder(s floodmark.SecretSpan) string {
+	name, _, ok := strings.Cut(s.Print, printSign)
+	if !ok {
+		return ""
+	}
+	return name
 }
 
 // roll is the moving hash of a text.
@@ -72,13 +98,23 @@ func (p *printer) roll(bare string) uint64 {
 // too little to say anything about the secret.
 func quick(h uint64) int { return int(h >> 48) }
 
-// holds returns which of the secrets stand in a text of letters and digits.
+// holds returns which of the secrets stand in a text of letters and digits,
+// whichever key they were printed under.
 func (p *printer) holds(bare string, secrets []floodmark.SecretSpan) []int {
+	list := p.printed(bare, secrets)
+	for _, o := range p.others {
+		list = append(list, o.printed(bare, secrets)...)
+	}
+	return list
+}
+
+// printed returns those of them that were printed under this key.
+func (p *printer) printed(bare string, secrets []floodmark.SecretSpan) []int {
 	var list []int
 	done := map[int]bool{}
 	for _, s := range secrets {
 		n := s.Length
-		if n < leastPrint || n > len(bare) || done[n] {
+		if n < leastPrint || n > len(bare) || done[n] || printedUnder(s) != p.name {
 			continue
 		}
 		done[n] = true

@@ -68,7 +68,7 @@ func (st *step) allSecret(a floodmark.Argument) bool {
 // another reason than what was found in it.
 func (st *step) declared(n floodmark.NodeID, looked map[floodmark.NodeID]bool) bool {
 	src, ok := st.s.Ledger.Source(n)
-	if !ok || src.Label.Secrecy <= floodmark.Secret || slices.ContainsFunc(src.Secrets, unprinted) {
+	if !ok || src.Label.Secrecy <= floodmark.Secret || slices.ContainsFunc(src.Secrets, st.unrecognised) {
 		return true
 	}
 	looked[n] = true
@@ -84,6 +84,16 @@ func (st *step) declared(n floodmark.NodeID, looked map[floodmark.NodeID]bool) b
 
 func unprinted(s floodmark.SecretSpan) bool { return s.Print == "" }
 
+// unrecognised reports whether a secret would not be known again here: it has no
+// print, or one under a key that is not here.
+func (st *step) unrecognised(s floodmark.SecretSpan) bool {
+	if unprinted(s) {
+		return true
+	}
+	under := printedUnder(s)
+	return under != st.in.KeyName && !slices.ContainsFunc(st.in.Others, func(k provenance.RingKey) bool { return k.Name == under })
+}
+
 // secretsIn notes the secrets in what a call or an answer would take along: those
 // that were found in content, in any reading, and those that show by themselves
 // who made them.
@@ -95,7 +105,7 @@ func (st *step) secretsIn(b *floodmark.Basis, texts []string) {
 		}
 	}
 	if nodes, secrets := st.secretsSeen(); len(secrets) > 0 {
-		p := printer{key: st.in.Key}
+		p := st.printer()
 		bares := []string{squeezed(strings.Join(texts, ""))} // a secret may be in pieces
 		for _, text := range texts {
 			bares = append(bares, readings(text)...)

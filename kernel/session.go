@@ -41,7 +41,7 @@ func (st *step) ensureOpen() {
 	if st.s.Opened {
 		return
 	}
-	st.keep(floodmark.SessionOpened{Agent: st.ev.Agent, Project: st.ev.Project, Home: st.ev.Home, PushesTo: st.pushesTo(st.ev.Project)})
+	st.keep(floodmark.SessionOpened{Agent: st.ev.Agent, Project: st.ev.Project, Home: st.ev.Home, PushesTo: st.pushesTo(st.ev.Project), Key: st.in.KeyName})
 	if st.ev.Point != hook.SessionStart {
 		st.unknownPast()
 	}

@@ -31,6 +31,7 @@ type State struct {
 	Project   string                `json:"project,omitempty"`
 	Home      string                `json:"home,omitempty"`
 	PushesTo  floodmark.Digest      `json:"pushesTo,omitzero"`
+	Key       string                `json:"key,omitempty"` // names the key it was born with
 	Policy    floodmark.Digest      `json:"policy,omitzero"`
 	Catalog   floodmark.Digest      `json:"catalog,omitzero"`
 
@@ -255,13 +256,13 @@ func (s *State) open(f floodmark.Fact) error {
 		for _, text := range fork.Stated {
 			s.hear(text)
 		}
-		s.Agent, s.Parent, s.Root, s.Project, s.Home = fork.Agent, fork.Parent, fork.Root, fork.Project, fork.Home
+		s.Agent, s.Parent, s.Root, s.Project, s.Home, s.Key = fork.Agent, fork.Parent, fork.Root, fork.Project, fork.Home, fork.Key
 		s.Inherited = floodmark.NodeID(s.Ledger.Len())
 		s.TurnBegan = min(fork.Asked, len(s.Owner))
 		s.LastTurnBegan = s.TurnBegan
 	}
 	if o, ok := f.(floodmark.SessionOpened); ok {
-		s.Agent, s.Project, s.Home, s.PushesTo = o.Agent, o.Project, o.Home, o.PushesTo
+		s.Agent, s.Project, s.Home, s.PushesTo, s.Key = o.Agent, o.Project, o.Home, o.PushesTo, o.Key
 	}
 	s.Opened = true
 	return nil

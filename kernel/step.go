@@ -54,8 +54,13 @@ type Input struct {
 	// Code and Ticket name a question, if one has to be asked.
 	Code   string
 	Ticket floodmark.TicketID
-	// Key is the tenant's: it proves codes and hides the index.
-	Key provenance.Key
+	// Key is the session's, and KeyName its name: it proves codes and hides the
+	// index. Others are the tenant's other keys, Also those of them that something
+	// in Index is under.
+	Key     provenance.Key
+	KeyName string
+	Others  []provenance.RingKey
+	Also    []provenance.Key
 	// Index says where values were seen in this session; nil knows nothing.
 	Index provenance.Index
 	// Child is the state of the sub-agent a subagent_ended speaks of; nil if

@@ -66,7 +66,7 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 		if err := checkNames(s, ""); err != nil {
 			return err
 		}
-		err := m.note(ctx, s, func(opened bool) ([]floodmark.Fact, error) {
+		err := m.note(ctx, s, func(opened bool, _ string) ([]floodmark.Fact, error) {
 			if !opened {
 				return nil, fmt.Errorf("%w: %s", ErrNoSession, s)
 			}
@@ -77,18 +77,19 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 		}
 		seen.Text = cut(fmt.Sprintf("session %q: %s", s.ID, seen.Text))
 	}
-	return m.note(ctx, journal.Session{Tenant: s.Tenant, ID: Incidents}, func(opened bool) ([]floodmark.Fact, error) {
+	return m.note(ctx, journal.Session{Tenant: s.Tenant, ID: Incidents}, func(opened bool, key string) ([]floodmark.Fact, error) {
 		if !opened {
-			return []floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark"}, seen}, nil
+			return []floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark", Key: key}, seen}, nil
 		}
 		return []floodmark.Fact{seen}, nil
 	})
 }
 
-// note writes facts that follow from nothing but whether the session is open.
-func (m *Monitor) note(ctx context.Context, s journal.Session, what func(opened bool) ([]floodmark.Fact, error)) error {
-	judge := func(st *kernel.State, _ kernel.Rules, _ kernel.Input) (kernel.Output, error) {
-		facts, err := what(st.Opened)
+// note writes facts that follow from nothing but whether the session is open, and
+// the name of its key.
+func (m *Monitor) note(ctx context.Context, s journal.Session, what func(opened bool, key string) ([]floodmark.Fact, error)) error {
+	judge := func(st *kernel.State, _ kernel.Rules, in kernel.Input) (kernel.Output, error) {
+		facts, err := what(st.Opened, in.KeyName)
 		return kernel.Output{Facts: facts}, err
 	}
 	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, alone: true, judge: judge, ruleless: true})

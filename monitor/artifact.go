@@ -28,7 +28,7 @@ type left struct {
 	m      *Monitor
 	seat   *seat
 	tenant string
-	key    provenance.Key
+	keys   keys
 	known  map[floodmark.ArtifactRef][]kernel.Kept
 	err    error
 }
@@ -46,10 +46,13 @@ func (l *left) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
 	var want []floodmark.Digest
 	var of []floodmark.ArtifactRef // to each of want
 	for _, ref := range refs {
-		if _, ok := l.known[ref]; !ok {
-			want, of = append(want, l.m.artifactKey(l.key, ref)), append(of, ref)
-			l.known[ref] = nil
+		if _, ok := l.known[ref]; ok {
+			continue
 		}
+		for _, k := range l.keys.Keys { // whoever left it had one of them
+			want, of = append(want, l.m.artifactKey(k.Key, ref)), append(of, ref)
+		}
+		l.known[ref] = nil
 	}
 	if len(want) > 0 {
 		if l.err = l.read(want, of); l.err != nil {
@@ -80,13 +83,12 @@ func (l *left) read(want []floodmark.Digest, of []floodmark.ArtifactRef) error {
 			return fmt.Errorf("read what sessions left behind: %w", err)
 		}
 		for _, w := range words {
-			a, err := openArtifact(l.key, w)
-			ref := a.Ref
-			if err != nil || !slices.Contains(of, ref) || l.m.artifactKey(l.key, ref) != w.Key {
-				return fmt.Errorf("%w: what session %s left behind was changed", journal.ErrBroken, w.Session)
+			a, err := openArtifact(l.keys.Ring, w)
+			at := slices.Index(want, w.Key)
+			if err != nil || at < 0 || a.Ref != of[at] {
+				return fmt.Errorf("%w: what session %s left behind was changed, or sealed with a key that is not here", journal.ErrBroken, w.Session)
 			}
-			version := floodmark.ArtifactVersion{Session: w.Session, Seq: w.Seq}
-			l.known[ref] = append(l.known[ref], kernel.Kept{Version: version, Artifact: a})
+			l.take(kernel.Kept{Version: floodmark.ArtifactVersion{Session: w.Session, Seq: w.Seq}, Artifact: a})
 		}
 	}
 	for _, ref := range of {
@@ -95,6 +97,19 @@ func (l *left) read(want []floodmark.Digest, of []floodmark.ArtifactRef) error {
 		})
 	}
 	return nil
+}
+
+// take adds a session's word. It may be kept under the names of several keys, and
+// an older one of the session may be left under one of them: the newest counts.
+func (l *left) take(k kernel.Kept) {
+	list := l.known[k.Ref]
+	at := slices.IndexFunc(list, func(o kernel.Kept) bool { return o.Version.Session == k.Version.Session })
+	switch {
+	case at < 0:
+		l.known[k.Ref] = append(list, k)
+	case list[at].Version.Seq < k.Version.Seq:
+		list[at] = k
+	}
 }
 
 // artifactKey is under which key an artifact is kept: a name nobody can guess
@@ -132,33 +147,39 @@ func macOf(key provenance.Key, text []byte) [sha256.Size]byte {
 }
 
 // addArtifacts adds what a session leaves behind with its last entry.
-func (m *Monitor) addArtifacts(b *journal.Batch, key provenance.Key, out *kernel.Output) error {
+func (m *Monitor) addArtifacts(b *journal.Batch, key keys, out *kernel.Output) error {
 	r := &b.Records[0]
 	for _, g := range out.Gone {
-		b.Artifacts = append(b.Artifacts, journal.Artifact{
-			Tenant: r.Session.Tenant, Key: m.artifactKey(key, g.Ref), Session: g.Version.Session, Seq: g.Version.Seq,
-		})
+		for _, k := range key.Keys {
+			b.Artifacts = append(b.Artifacts, journal.Artifact{
+				Tenant: r.Session.Tenant, Key: m.artifactKey(k.Key, g.Ref), Session: g.Version.Session, Seq: g.Version.Seq,
+			})
+		}
 	}
+	sealed := key.seals()
 	for _, a := range out.Artifacts {
 		body, err := json.Marshal(a)
 		if err != nil {
 			return fmt.Errorf("write %s down: %w", a.Ref.Kind, err)
 		}
-		w := journal.Artifact{Tenant: r.Session.Tenant, Key: m.artifactKey(key, a.Ref), Session: r.Session.ID, Seq: r.Last().Seq, Body: body}
-		w.Body = append(artifactMAC(key, w), body...)
-		b.Artifacts = append(b.Artifacts, w)
+		for _, k := range key.places(sealed) {
+			w := journal.Artifact{Tenant: r.Session.Tenant, Key: m.artifactKey(k.Key, a.Ref), Session: r.Session.ID, Seq: r.Last().Seq, Body: body}
+			w.Body = append(artifactMAC(sealed.Key, w), body...)
+			b.Artifacts = append(b.Artifacts, w)
+		}
 	}
 	return nil
 }
 
-// openArtifact reads a word that was sealed for exactly this place.
-func openArtifact(key provenance.Key, w journal.Artifact) (a floodmark.Artifact, err error) {
+// openArtifact reads a word that was sealed for exactly this place, with any key
+// of the tenant.
+func openArtifact(ring provenance.Ring, w journal.Artifact) (a floodmark.Artifact, err error) {
 	if len(w.Body) < sha256.Size {
 		return a, journal.ErrBroken
 	}
 	mac := w.Body[:sha256.Size]
 	w.Body = w.Body[sha256.Size:]
-	if !hmac.Equal(mac, artifactMAC(key, w)) {
+	if !slices.ContainsFunc(ring.Keys, func(k provenance.RingKey) bool { return hmac.Equal(mac, artifactMAC(k.Key, w)) }) {
 		return a, journal.ErrBroken
 	}
 	err = json.Unmarshal(w.Body, &a)

@@ -14,7 +14,7 @@ import (
 // commit makes what was judged durable, or hands it on to be. The facts are taken
 // into the state first, so that one that cannot be is never written: with an
 // error the seat's memory is worth nothing any more and must be dropped.
-func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at time.Time, out *kernel.Output, alone bool) ([]journal.Entry, passed, error) {
+func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, alone bool) ([]journal.Entry, passed, error) {
 	facts := out.Facts
 	for _, f := range s.seen {
 		facts = append(facts, f)
@@ -35,7 +35,7 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key provenance.Key, at ti
 	}
 	s.link, s.seen = batch.Records[0].Last(), nil
 	s.since += len(facts)
-	m.learn(s, facts, fresh)
+	m.learn(s, key.own.Name, facts, fresh)
 	if !stale && !alone && !m.alone(s, out) {
 		f, lead, err := m.seats.gather(ctx, s, batch)
 		return entries, passed{flush: f, lead: lead, at: at}, err
@@ -75,7 +75,7 @@ func (m *Monitor) appendAlone(ctx context.Context, s *seat, b journal.Batch) err
 
 // batch is all that a job writes, with the indexes that are new in it. stale says
 // that the session was erased meanwhile.
-func (m *Monitor) batch(ctx context.Context, s *seat, key provenance.Key, at time.Time, out *kernel.Output, facts []floodmark.Fact, entries []journal.Entry) (
+func (m *Monitor) batch(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, facts []floodmark.Fact, entries []journal.Entry) (
 	batch journal.Batch, fresh map[floodmark.Digest]provenance.Postings, stale bool, err error,
 ) {
 	last := entries[len(entries)-1].Link()
@@ -88,7 +88,7 @@ func (m *Monitor) batch(ctx context.Context, s *seat, key provenance.Key, at tim
 			return batch, nil, false, err
 		}
 		if !stale {
-			batch.Records[0].Snapshot = s.snapshot(key, last)
+			batch.Records[0].Snapshot = s.snapshot(key.own.Key, last)
 		}
 		s.since, s.kept = -len(facts), s.state.Ledger.Len()
 	}
@@ -159,7 +159,7 @@ func addForks(b *journal.Batch, tenant string, at time.Time, forks []kernel.Fork
 }
 
 // addContents adds the index of new contents and returns it.
-func (m *Monitor) addContents(b *journal.Batch, tenant string, key provenance.Key, list []kernel.Indexed) (map[floodmark.Digest]provenance.Postings, error) {
+func (m *Monitor) addContents(b *journal.Batch, tenant string, key keys, list []kernel.Indexed) (map[floodmark.Digest]provenance.Postings, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -168,9 +168,10 @@ func (m *Monitor) addContents(b *journal.Batch, tenant string, key provenance.Ke
 		if _, again := fresh[c.Digest]; again {
 			continue
 		}
-		ps, ok := m.contents.get(tenant, c.Digest)
+		name := postingsName(key.own.Name, c.Digest)
+		ps, ok := m.contents.get(tenant, name)
 		if !ok {
-			ps = m.index(key, c.Text)
+			ps = m.index(key.own.Key, c.Text)
 		}
 		// It is written again even if it is known here: the journal may have let
 		// it go with the last session that had it.
@@ -179,7 +180,7 @@ func (m *Monitor) addContents(b *journal.Batch, tenant string, key provenance.Ke
 			return nil, err
 		}
 		fresh[c.Digest] = ps
-		b.Contents = append(b.Contents, journal.Content{Tenant: tenant, Digest: c.Digest, Postings: data})
+		b.Contents = append(b.Contents, journal.Content{Tenant: tenant, Digest: name, Postings: data})
 	}
 	return fresh, nil
 }
@@ -202,9 +203,9 @@ func (m *Monitor) index(key provenance.Key, text string) provenance.Postings {
 }
 
 // learn takes what is about to be written into the index.
-func (m *Monitor) learn(s *seat, facts []floodmark.Fact, fresh map[floodmark.Digest]provenance.Postings) {
+func (m *Monitor) learn(s *seat, key string, facts []floodmark.Fact, fresh map[floodmark.Digest]provenance.Postings) {
 	for digest, ps := range fresh {
-		m.contents.put(s.session.Tenant, digest, ps)
+		m.contents.put(s.session.Tenant, postingsName(key, digest), ps)
 	}
 	if s.index == nil {
 		return

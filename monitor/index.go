@@ -24,6 +24,8 @@ type index struct {
 	// postings were kept, with the nodes they stand at.
 	behind []placed
 	bare   map[floodmark.Digest][]floodmark.NodeID
+	// others are keys besides the session's own that something in it is under.
+	others []provenance.RingKey
 }
 
 // A placed is content at a node; postings may be known already.
@@ -78,6 +80,7 @@ type finder struct {
 	m      *Monitor
 	tenant string
 	ix     *index
+	keys   keys
 	err    error
 }
 
@@ -96,8 +99,44 @@ func (f *finder) Find(h provenance.Hash) []floodmark.Span {
 	return f.ix.places.Find(h)
 }
 
-// fill takes in what the index is behind with.
+// also are the keys besides the session's own that values have to be looked up
+// under: contents that other sessions saw first are under theirs.
+func (f *finder) also() ([]provenance.Key, error) {
+	if len(f.ix.behind) > 0 {
+		if err := f.fill(); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]provenance.Key, len(f.ix.others))
+	for i, k := range f.ix.others {
+		list[i] = k.Key
+	}
+	return list, nil
+}
+
+// fill takes in what the index is behind with: as it was made under the session's
+// own key, or else under another one of the tenant.
 func (f *finder) fill() error {
+	if err := f.take(f.keys.own); err != nil {
+		return err
+	}
+	for _, k := range f.keys.Besides(f.keys.own.Name) {
+		if err := f.take(k); err != nil {
+			return err
+		}
+	}
+	for i := range f.ix.behind {
+		if f.ix.behind[i].postings == nil {
+			f.ix.behind[i].postings = provenance.Postings{}
+		}
+	}
+	f.ix.asked = true
+	f.ix.catchUp()
+	return nil
+}
+
+// take reads what was made under one key of all that is not known yet.
+func (f *finder) take(k provenance.RingKey) error {
 	var want []floodmark.Digest
 	asked := map[floodmark.Digest]struct{}{}
 	for i := range f.ix.behind {
@@ -105,29 +144,32 @@ func (f *finder) fill() error {
 		if p.postings != nil {
 			continue
 		}
-		if ps, ok := f.m.contents.get(f.tenant, p.digest); ok {
-			p.postings = ps
-		} else if _, again := asked[p.digest]; !again {
-			asked[p.digest] = struct{}{}
-			want = append(want, p.digest)
+		name := postingsName(k.Name, p.digest)
+		if ps, ok := f.m.contents.get(f.tenant, name); ok {
+			f.found(p, k, ps)
+		} else if _, again := asked[name]; !again {
+			asked[name] = struct{}{}
+			want = append(want, name)
 		}
 	}
 	got, err := f.m.postings(f.ctx, f.tenant, want)
-	if err != nil {
+	if err != nil || len(got) == 0 {
 		return err
 	}
 	for i := range f.ix.behind {
-		p := &f.ix.behind[i]
-		if p.postings == nil {
-			p.postings = got[p.digest]
-		}
-		if p.postings == nil {
-			p.postings = provenance.Postings{}
+		if p := &f.ix.behind[i]; p.postings == nil {
+			f.found(p, k, got[postingsName(k.Name, p.digest)])
 		}
 	}
-	f.ix.asked = true
-	f.ix.catchUp()
 	return nil
+}
+
+// found gives a content its postings, and remembers which key they are under.
+func (f *finder) found(p *placed, k provenance.RingKey, ps provenance.Postings) {
+	p.postings = ps
+	if len(ps) > 0 && k.Name != f.keys.own.Name && !slices.Contains(f.ix.others, k) {
+		f.ix.others = append(f.ix.others, k)
+	}
 }
 
 // catchUp takes in the contents whose postings are known, or known to be none.

@@ -14,10 +14,10 @@ import (
 // read folds a session from the journal, without taking its seat. Every entry
 // is held against the chain. A break may be somebody else erasing while we
 // read, so it is looked at twice.
-func (m *Monitor) read(ctx context.Context, s journal.Session, key provenance.Key) (memory, error) {
-	mem, err := m.readOnce(ctx, s, key)
+func (m *Monitor) read(ctx context.Context, s journal.Session, ring provenance.Ring) (memory, error) {
+	mem, err := m.readOnce(ctx, s, ring)
 	if errors.Is(err, journal.ErrBroken) {
-		mem, err = m.readOnce(ctx, s, key)
+		mem, err = m.readOnce(ctx, s, ring)
 	}
 	if err != nil {
 		return memory{}, fmt.Errorf("read session %s: %w", s, err)
@@ -25,7 +25,7 @@ func (m *Monitor) read(ctx context.Context, s journal.Session, key provenance.Ke
 	return mem, nil
 }
 
-func (m *Monitor) readOnce(ctx context.Context, s journal.Session, key provenance.Key) (memory, error) {
+func (m *Monitor) readOnce(ctx context.Context, s journal.Session, ring provenance.Ring) (memory, error) {
 	start, err := m.cfg.Journal.Begin(ctx, s)
 	if err != nil {
 		return memory{}, err
@@ -35,7 +35,7 @@ func (m *Monitor) readOnce(ctx context.Context, s journal.Session, key provenanc
 			return memory{}, broken(s, "its tombstone: "+err.Error())
 		}
 	}
-	mem, refused := restore(start, s, key)
+	mem, refused := restore(start, s, ring)
 	through := start.Link // what the entries must lead to or through
 	if mem.state == nil {
 		mem = beginning(start)
@@ -69,17 +69,20 @@ const forceSnapshot = 1 << 30
 
 // restore opens the newest snapshot. Without one that can be used there is no
 // state; the error says that one was not what was written.
-func restore(start journal.Start, s journal.Session, key provenance.Key) (memory, error) {
+func restore(start journal.Start, s journal.Session, ring provenance.Ring) (memory, error) {
 	if len(start.Snapshot) == 0 {
 		return memory{}, nil
 	}
-	data, err := openSnapshot(key, s, start.Link, start.Snapshot)
+	sealed, data, err := openSnapshot(ring, s, start.Link, start.Snapshot)
 	if err != nil || data == nil {
 		return memory{}, err
 	}
 	state, err := kernel.Restore(data)
 	if err != nil {
 		return memory{}, nil //nolint:nilerr // ours, and of an older form: the entries have it all
+	}
+	if state.Key != sealed {
+		return memory{}, broken(s, "its snapshot was sealed with another key than its own")
 	}
 	return memory{state: state, link: start.Link, stone: start.Tombstone, kept: state.Ledger.Len()}, nil
 }

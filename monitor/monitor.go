@@ -35,6 +35,9 @@ type Config struct {
 	RulesOf func(s journal.Session, root floodmark.SessionID) kernel.Rules
 	// Key returns a tenant's key. It is asked at every event.
 	Key func(tenant string) (provenance.Key, error)
+	// Ring is optional and asked instead of Key: all keys of a tenant that may
+	// have changed its key.
+	Ring func(tenant string) (provenance.Ring, error)
 	// Approvers carry questions to people; none means that nobody is told.
 	Approvers []approval.Approver
 	// Auditor is optional: without one a person is asked instead.
@@ -162,7 +165,7 @@ func New(c Config) (*Monitor, error) {
 	}{
 		{"Journal", c.Journal != nil},
 		{"Rules", c.Rules != nil},
-		{"Key", c.Key != nil},
+		{"Key", c.Key != nil || c.Ring != nil},
 		{"Now", c.Now != nil},
 		{"NewCode", c.NewCode != nil},
 		{"NewTicket", c.NewTicket != nil},

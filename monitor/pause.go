@@ -77,7 +77,7 @@ func (m *Monitor) notePause(ctx context.Context, tenant string, what func(*kerne
 			return kernel.Output{}, err
 		}
 		if len(facts) > 0 && !st.Opened {
-			facts = append([]floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark"}}, facts...)
+			facts = append([]floodmark.Fact{floodmark.SessionOpened{Agent: "floodmark", Key: in.KeyName}}, facts...)
 		}
 		return kernel.Output{Facts: facts}, nil
 	}
@@ -94,11 +94,11 @@ func (m *Monitor) Paused(ctx context.Context, tenant string) ([]floodmark.Pause,
 		return nil, refuse(err)
 	}
 	defer m.done()
-	key, err := m.cfg.Key(tenant)
+	ring, err := m.ring(tenant)
 	if err != nil {
 		return nil, refuse(fmt.Errorf("%w: %w", ErrNoTenant, err))
 	}
-	list, err := m.readPauses(ctx, tenant, key)
+	list, err := m.readPauses(ctx, tenant, ring)
 	if err != nil {
 		return nil, refuse(err)
 	}
@@ -130,10 +130,10 @@ func (m *Monitor) PausedTenants() []string { return m.pauses.tenants() }
 
 // pauseOf is the pause that holds longest for a session. One that cannot be read
 // does not hold: everything is enforced.
-func (m *Monitor) pauseOf(ctx context.Context, s journal.Session, key provenance.Key, at time.Time) floodmark.Pause {
+func (m *Monitor) pauseOf(ctx context.Context, s journal.Session, ring provenance.Ring, at time.Time) floodmark.Pause {
 	now := m.cfg.Now()
 	if m.pauses.stale(s.Tenant, now, m.cfg.Limits.Poll) {
-		if err := m.refreshPauses(ctx, s.Tenant, key); err != nil {
+		if err := m.refreshPauses(ctx, s.Tenant, ring); err != nil {
 			return floodmark.Pause{}
 		}
 	}
@@ -146,9 +146,9 @@ func (m *Monitor) pauseOf(ctx context.Context, s journal.Session, key provenance
 	return longest
 }
 
-func (m *Monitor) readPauses(ctx context.Context, tenant string, key provenance.Key) ([]floodmark.Pause, error) {
+func (m *Monitor) readPauses(ctx context.Context, tenant string, ring provenance.Ring) ([]floodmark.Pause, error) {
 	turn := m.pauses.turn(tenant)
-	mem, err := m.read(ctx, journal.Session{Tenant: tenant, ID: Pauses}, key)
+	mem, err := m.read(ctx, journal.Session{Tenant: tenant, ID: Pauses}, ring)
 	if err != nil {
 		m.pauses.forget(tenant)
 		return nil, err

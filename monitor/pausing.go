@@ -20,7 +20,7 @@ type pauseReading struct {
 // refreshPauses reads a tenant's pauses, or waits for whoever does. A reading that
 // began before something was written here does not count, and one that failed is
 // tried again by each of those who waited for it.
-func (m *Monitor) refreshPauses(ctx context.Context, tenant string, key provenance.Key) error {
+func (m *Monitor) refreshPauses(ctx context.Context, tenant string, ring provenance.Ring) error {
 	r, mine := m.pauses.reading(tenant)
 	if !mine {
 		select {
@@ -31,12 +31,12 @@ func (m *Monitor) refreshPauses(ctx context.Context, tenant string, key provenan
 		if r.err == nil {
 			return nil
 		}
-		_, err := m.readPauses(ctx, tenant, key)
+		_, err := m.readPauses(ctx, tenant, ring)
 		return err
 	}
 	r.err = errPanicked
 	defer m.pauses.readingEnds(tenant, r)
-	_, r.err = m.readPauses(ctx, tenant, key)
+	_, r.err = m.readPauses(ctx, tenant, ring)
 	return r.err
 }
 

@@ -94,6 +94,7 @@ func wordings() []wording {
 		{ErrNoTicket, "there is no such question", "It was never asked, or has been forgotten. Repeat the call to be asked again."},
 		{ErrQuestions, "a person would have to be asked, and as many questions as this tenant may have wait already", "Answer some («floodmark pending»), then repeat the call."},
 		{ErrNotYours, "another group answers this", "Ask somebody of that group; «answers» in service.yaml says who it is."},
+		{ErrNoKey, "this session was born with a key that is not on this node", "Put the tenant's line back into tenants.keys and start the node again, or go on in a new session."},
 		{ErrPanic, "judging this went wrong inside the monitor", "It was noted as an incident. Please report it with the output of «floodmark version»."},
 		{ErrChildExists, "the sub-agent's session exists already", "Begin every sub-agent under a name of its own."},
 		{journal.ErrBroken, "what is kept of this session is not what was written", "Run «floodmark journal verify», and go on in a new session."},

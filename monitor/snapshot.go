@@ -31,19 +31,22 @@ func sealSnapshot(key provenance.Key, s journal.Session, link journal.Link, stat
 }
 
 // openSnapshot returns the state in a snapshot that was sealed for exactly this
-// place, and nil for one in another format.
-func openSnapshot(key provenance.Key, s journal.Session, link journal.Link, sealed []byte) ([]byte, error) {
+// place, with the name of the key it was sealed with, and nil for one in another
+// format.
+func openSnapshot(ring provenance.Ring, s journal.Session, link journal.Link, sealed []byte) (key string, state []byte, err error) {
 	if len(sealed) > 0 && (sealed[0] != 0 && sealed[0] <= formerFormat || sealed[0] > snapshotFormat) {
-		return nil, nil
+		return "", nil, nil
 	}
 	if len(sealed) < snapshotHead || sealed[0] != snapshotFormat {
-		return nil, broken(s, "its snapshot is cut off")
+		return "", nil, broken(s, "its snapshot is cut off")
 	}
-	state := sealed[snapshotHead:]
-	if !hmac.Equal(sealed[1:snapshotHead], snapshotMAC(key, s, link, state)) {
-		return nil, broken(s, "its snapshot was changed")
+	state = sealed[snapshotHead:]
+	for _, k := range ring.Keys {
+		if hmac.Equal(sealed[1:snapshotHead], snapshotMAC(k.Key, s, link, state)) {
+			return k.Name, state, nil
+		}
 	}
-	return state, nil
+	return "", nil, broken(s, "its snapshot was changed")
 }
 
 func snapshotMAC(key provenance.Key, s journal.Session, link journal.Link, state []byte) []byte {

@@ -17,7 +17,7 @@ func TestSnapshotPlace(t *testing.T) {
 	}
 	home := place{provenance.Key{1}, journal.Session{Tenant: "a", ID: "bc"}, journal.Link{Seq: 7, Hash: journal.Hash{9}}}
 	sealed := sealSnapshot(home.key, home.s, home.link, []byte("state"))
-	if got, err := openSnapshot(home.key, home.s, home.link, sealed); err != nil || string(got) != "state" {
+	if _, got, err := openSnapshot(provenance.RingOf(home.key), home.s, home.link, sealed); err != nil || string(got) != "state" {
 		t.Fatalf("%q, %v", got, err)
 	}
 	for name, move := range map[string]func(*place){
@@ -30,7 +30,7 @@ func TestSnapshotPlace(t *testing.T) {
 	} {
 		p := home
 		move(&p)
-		if got, err := openSnapshot(p.key, p.s, p.link, sealed); err == nil {
+		if _, got, err := openSnapshot(provenance.RingOf(p.key), p.s, p.link, sealed); err == nil {
 			t.Errorf("%s: it opened as %q", name, got)
 		}
 	}
@@ -44,7 +44,7 @@ func FuzzOpenSnapshot(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if state, err := openSnapshot(key, s, link, data); err == nil && state != nil && !bytes.Equal(data, whole) {
+		if _, state, err := openSnapshot(provenance.RingOf(key), s, link, data); err == nil && state != nil && !bytes.Equal(data, whole) {
 			t.Errorf("%q opened as %q", data, state)
 		}
 	})

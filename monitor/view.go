@@ -50,11 +50,11 @@ func (m *Monitor) MarkAt(ctx context.Context, s journal.Session, at journal.Link
 
 // look reads a session that somebody opened.
 func (m *Monitor) look(ctx context.Context, s journal.Session) (memory, error) {
-	key, err := m.cfg.Key(s.Tenant)
+	ring, err := m.ring(s.Tenant)
 	if err != nil {
-		return memory{}, fmt.Errorf("key of tenant %q: %w", s.Tenant, err)
+		return memory{}, err
 	}
-	mem, err := m.read(ctx, s, key)
+	mem, err := m.read(ctx, s, ring)
 	if err != nil {
 		return memory{}, err
 	}

@@ -118,18 +118,18 @@ func (m *Monitor) judged(ctx context.Context, s *seat, j job, o *Observation, cl
 	if j.event.Retry && o.Conflicts == 0 {
 		s.drop() // its first try may have been written by another node
 	}
-	key, err := m.cfg.Key(j.session.Tenant)
+	ring, err := m.ring(j.session.Tenant)
 	if err != nil {
-		return written{}, passed{}, fmt.Errorf("key of tenant %q: %w", j.session.Tenant, err)
+		return written{}, passed{}, err
 	}
-	w, p, err = m.try(ctx, s, j, key, o, clock)
+	w, p, err = m.try(ctx, s, j, ring, o, clock)
 	clean = err == nil
 	return w, p, err
 }
 
 // recall makes the seat know its session. What it remembers counts only as long
 // as nothing failed that it rests on.
-func (m *Monitor) recall(ctx context.Context, s *seat, key provenance.Key, o *Observation) error {
+func (m *Monitor) recall(ctx context.Context, s *seat, ring provenance.Ring, o *Observation) error {
 	if s.state != nil && !m.seats.founded(s) {
 		s.drop()
 	}
@@ -139,7 +139,7 @@ func (m *Monitor) recall(ctx context.Context, s *seat, key provenance.Key, o *Ob
 			return err
 		}
 		basis := m.seats.failures(s) // nothing is under way that could fail
-		mem, err := m.read(ctx, s.session, key)
+		mem, err := m.read(ctx, s.session, ring)
 		if err != nil {
 			return err
 		}
@@ -152,8 +152,12 @@ func (m *Monitor) recall(ctx context.Context, s *seat, key provenance.Key, o *Ob
 }
 
 // try recalls, judges and commits once.
-func (m *Monitor) try(ctx context.Context, s *seat, j job, key provenance.Key, o *Observation, clock *stopwatch) (written, passed, error) {
-	if err := m.recall(ctx, s, key, o); err != nil {
+func (m *Monitor) try(ctx context.Context, s *seat, j job, ring provenance.Ring, o *Observation, clock *stopwatch) (written, passed, error) {
+	if err := m.recall(ctx, s, ring, o); err != nil {
+		return written{}, passed{}, err
+	}
+	key, err := keysOf(ring, s.state)
+	if err != nil {
 		return written{}, passed{}, err
 	}
 	clock.lap(&o.Loaded)
@@ -200,24 +204,30 @@ func (m *Monitor) known(s journal.Session, j job, w *written, at time.Time) {
 
 // judge calls the rules. A bug in them, or an index that could not be read,
 // makes their answer worthless.
-func (m *Monitor) judge(ctx context.Context, s *seat, j job, key provenance.Key, at time.Time) (out kernel.Output, err error) {
+func (m *Monitor) judge(ctx context.Context, s *seat, j job, key keys, at time.Time) (out kernel.Output, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			out, err = kernel.Output{}, fmt.Errorf("%w in %s", ErrPanic, panicPlace()) // what it said may be content
 		}
 	}()
-	find := &finder{ctx: ctx, m: m, tenant: s.session.Tenant, ix: s.index}
-	in := kernel.Input{Event: j.event, At: at, Code: m.cfg.NewCode(), Ticket: m.cfg.NewTicket(), Key: key, Index: find}
-	behind := &left{ctx: ctx, m: m, seat: s, tenant: s.session.Tenant, key: key}
+	find := &finder{ctx: ctx, m: m, tenant: s.session.Tenant, ix: s.index, keys: key}
+	in := kernel.Input{Event: j.event, At: at, Code: m.cfg.NewCode(), Ticket: m.cfg.NewTicket(), Index: find}
+	in.Key, in.KeyName, in.Others = key.own.Key, key.own.Name, key.Besides(key.own.Name)
+	if len(in.Others) > 0 {
+		if in.Also, err = find.also(); err != nil {
+			return kernel.Output{}, err
+		}
+	}
+	behind := &left{ctx: ctx, m: m, seat: s, tenant: s.session.Tenant, keys: key}
 	in.Artifacts, in.Altered = behind, j.altered
 	if m.cfg.Disk != nil {
 		in.Disk = m.cfg.Disk
 	}
 	if !j.ruleless {
-		in.Pause = m.pauseOf(ctx, s.session, key, at)
+		in.Pause = m.pauseOf(ctx, s.session, key.Ring, at)
 	}
 	if j.event.Point == hook.SubagentEnded && j.event.Child != "" {
-		child, err := m.read(ctx, journal.Session{Tenant: s.session.Tenant, ID: j.event.Child}, key)
+		child, err := m.read(ctx, journal.Session{Tenant: s.session.Tenant, ID: j.event.Child}, key.Ring)
 		if err != nil {
 			return kernel.Output{}, err
 		}

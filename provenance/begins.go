@@ -28,7 +28,7 @@ func (t *Tracer) Beginning(node floodmark.NodeID, start string) int {
 	}
 	n := 0
 	for _, h := range [...]Hash{t.keyed().beginHash(start), t.keyed().fieldHash(fieldItem, start)} {
-		for _, s := range t.Index.Find(h) {
+		for _, s := range t.find(h) {
 			if s.Node == node {
 				n++
 			}

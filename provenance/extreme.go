@@ -99,7 +99,7 @@ func (t *Tracer) Extremes(l *Lexicon, s *Stated) []Record {
 			continue
 		}
 		for _, name := range sup.Fields {
-			for _, sp := range t.Index.Find(t.keyed().extremeHash(name, sup.Most)) {
+			for _, sp := range t.find(t.keyed().extremeHash(name, sup.Most)) {
 				out = append(out, Record{Node: sp.Node, At: sp.Offset})
 			}
 		}

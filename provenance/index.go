@@ -73,6 +73,9 @@ type hasher struct {
 	token, words []byte
 	sum          [sha256.Size]byte
 	room         [256]byte // what the slices begin with
+	// others hash the same under other keys; also is what they made of each hash.
+	others []*hasher
+	also   map[Hash][]Hash
 }
 
 func newHasher(k Key) *hasher {
@@ -85,7 +88,34 @@ func newHasher(k Key) *hasher {
 func (h *hasher) bytes(token []byte) Hash {
 	h.mac.Reset()
 	h.mac.Write(token) // a hash never fails to write
-	return Hash(binary.BigEndian.Uint64(h.mac.Sum(h.sum[:0])))
+	own := Hash(binary.BigEndian.Uint64(h.mac.Sum(h.sum[:0])))
+	if len(h.others) > 0 {
+		h.under(own, token)
+	}
+	return own
+}
+
+// under notes what a token is under the other keys.
+func (h *hasher) under(own Hash, token []byte) {
+	if _, done := h.also[own]; done {
+		return
+	}
+	list := make([]Hash, len(h.others))
+	for i, o := range h.others {
+		list[i] = o.bytes(token)
+	}
+	h.also[own] = list
+}
+
+// beside makes h hash under other keys, too.
+func (h *hasher) beside(keys []Key) {
+	if len(keys) == 0 {
+		return
+	}
+	h.also = map[Hash][]Hash{}
+	for _, k := range keys {
+		h.others = append(h.others, newHasher(k))
+	}
 }
 
 func (h *hasher) text(token string) Hash {

@@ -68,6 +68,6 @@ func (t *Tracer) Labelled(label, value string) []floodmark.Span {
 		return nil
 	}
 	h := t.keyed()
-	spans := append([]floodmark.Span(nil), t.Index.Find(h.labelHash(label, value))...)
-	return append(spans, t.Index.Find(h.fieldHash(canonicalField(label), value))...)
+	spans := append([]floodmark.Span(nil), t.find(h.labelHash(label, value))...)
+	return append(spans, t.find(h.fieldHash(canonicalField(label), value))...)
 }

@@ -58,7 +58,7 @@ func (t *Tracer) Links() []Link {
 		return nil
 	}
 	var links []Link
-	for _, s := range t.Index.Find(t.keyed().linkHash()) {
+	for _, s := range t.find(t.keyed().linkHash()) {
 		links = append(links, Link{Record: t.recordsAt([]floodmark.Span{s})[0], At: s})
 	}
 	return links

@@ -69,7 +69,7 @@ func (t *Tracer) Records(name, value string) []Record {
 	if t.Index == nil || len(value) > maxFieldValue {
 		return nil
 	}
-	return t.recordsAt(t.Index.Find(t.keyed().fieldHash(canonicalField(name), value)))
+	return t.recordsAt(t.find(t.keyed().fieldHash(canonicalField(name), value)))
 }
 
 // RecordsWith returns the records in which a word stands for the first time in
@@ -78,7 +78,7 @@ func (t *Tracer) RecordsWith(word string) []Record {
 	if t.Index == nil {
 		return nil
 	}
-	return t.recordsAt(t.Index.Find(t.keyed().text(Normalise(word))))
+	return t.recordsAt(t.find(t.keyed().text(Normalise(word))))
 }
 
 // recordsAt returns the records in which these places lie.
@@ -86,7 +86,7 @@ func (t *Tracer) recordsAt(spans []floodmark.Span) []Record {
 	if len(spans) == 0 {
 		return nil
 	}
-	begins := t.Index.Find(t.keyed().recordHash())
+	begins := t.find(t.keyed().recordHash())
 	records := make([]Record, 0, len(spans))
 	for _, s := range spans {
 		at, found := slices.BinarySearchFunc(begins, s, compareSpans)

@@ -26,9 +26,6 @@ func (t *Tracer) Repeats(text string, limit floodmark.Trust) (runs []Repeat, wor
 	if t.Index == nil || t.Ledger == nil || len(text) > maxTracedBytes {
 		return nil, 0, false
 	}
-	if t.hasher == nil {
-		t.hasher = newHasher(t.Key)
-	}
 	r := repeater{tracer: t, limit: limit}
 	scanText(text, func(p piece) bool {
 		r.token = appendToken(r.token[:0], p)
@@ -122,7 +119,7 @@ func (r *repeater) endName() {
 
 // find returns where a token or window was first seen.
 func (r *repeater) find(token []byte) (floodmark.Span, floodmark.Trust, bool) {
-	spans := r.tracer.Index.Find(r.tracer.hasher.bytes(token))
+	spans := r.tracer.find(r.tracer.keyed().bytes(token))
 	if len(spans) == 0 {
 		return floodmark.Span{}, 0, false
 	}

@@ -17,6 +17,7 @@ const (
 // A Tracer says where the arguments of a call came from.
 type Tracer struct {
 	Key    Key
+	Also   []Key // others that something in Index is under
 	Index  Index // may be nil: then nothing was seen
 	Stated *Stated
 	Ledger *Ledger
@@ -56,7 +57,7 @@ func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floo
 func (t *Tracer) seen(value string) (spans []floodmark.Span, trust floodmark.Trust, pieced bool) {
 	v := t.read(value)
 	for _, form := range v.whole {
-		if spans := t.Index.Find(form); len(spans) > 0 {
+		if spans := t.find(form); len(spans) > 0 {
 			return firstNodes(spans), t.trust(spans[0]), false
 		}
 	}
@@ -76,8 +77,24 @@ func (t *Tracer) read(value string) traced { return readValue(t.keyed(), value) 
 func (t *Tracer) keyed() *hasher {
 	if t.hasher == nil {
 		t.hasher = newHasher(t.Key)
+		t.hasher.beside(t.Also)
 	}
 	return t.hasher
+}
+
+// find looks a hash up that was made under the tracer's key: what the index holds
+// under another key counts as if it were under this one.
+func (t *Tracer) find(h Hash) []floodmark.Span {
+	spans := t.Index.Find(h)
+	if len(t.Also) == 0 {
+		return spans
+	}
+	spans = slices.Clone(spans)
+	for _, other := range t.keyed().also[h] {
+		spans = append(spans, t.Index.Find(other)...)
+	}
+	slices.SortFunc(spans, compareSpans)
+	return slices.Compact(spans)
 }
 
 func (t *Tracer) trust(s floodmark.Span) floodmark.Trust { return t.Ledger.Effective(s.Node).Trust }
@@ -88,7 +105,7 @@ func (t *Tracer) together(tokens []Hash) ([]floodmark.Span, floodmark.Trust) {
 	var all []floodmark.Span
 	trust := floodmark.System
 	for i, h := range tokens {
-		spans := onePerNode(t.Index.Find(h))
+		spans := onePerNode(t.find(h))
 		if len(spans) == 0 {
 			return nil, floodmark.Untrusted
 		}
@@ -110,7 +127,7 @@ func (t *Tracer) pieces(hashes []Hash) ([]floodmark.Span, floodmark.Trust) {
 	var found []floodmark.Span
 	trust := floodmark.System
 	for _, h := range hashes {
-		if spans := t.Index.Find(h); len(spans) > 0 {
+		if spans := t.find(h); len(spans) > 0 {
 			found = append(found, spans[0])
 			trust = min(trust, t.trust(spans[0]))
 		}

@@ -9,7 +9,7 @@ func (t *Tracer) Whole(value string) []floodmark.Span {
 		return nil
 	}
 	for _, form := range t.read(value).whole {
-		if spans := t.Index.Find(form); len(spans) > 0 {
+		if spans := t.find(form); len(spans) > 0 {
 			return firstNodes(spans)
 		}
 	}

@@ -26,7 +26,7 @@ that a change or a loss is noticed.`,
   floodmark journal show codex:0199
   floodmark journal export > journal.jsonl`,
 	}
-	cmd.AddCommand(newJournalVerify(c), newJournalShow(c), newJournalExport(c), newJournalForget(c), newJournalInit(c), newJournalMonths(c))
+	cmd.AddCommand(newJournalVerify(c), newJournalShow(c), newJournalExport(c), newJournalForget(c), newJournalInit(c), newJournalMonths(c), newJournalKeys(c))
 	return cmd
 }
 

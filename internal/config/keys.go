@@ -21,7 +21,7 @@ type Keys struct {
 	Signing journal.Key
 	// Tenants are index keys of their own, by tenant. Those of others follow from
 	// Index.
-	Tenants map[string]TenantKey
+	Tenants map[string]TenantKeys
 	// New says that they were made just now.
 	New bool
 }

@@ -1,30 +1,26 @@
 package config
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/floodmark/floodmark/journal"
-	"github.com/floodmark/floodmark/provenance"
 )
 
 // The files of a mounted folder of keys, as a Secret of Kubernetes is mounted.
 const (
 	mountedIndex   = "index.key"    // 32 bytes
 	mountedJournal = "journal.key"  // as «floodmark serve» makes it
-	mountedTenants = "tenants.keys" // optional: a line for each tenant with a key of its own
+	mountedTenants = "tenants.keys" // optional: lines for tenants with keys of their own
 )
 
 const (
 	maxKeyBytes        = 4 << 10
 	maxTenantKeysBytes = 1 << 20
-	maxKeyIDBytes      = 64
 )
 
 // KeysOf returns the keys of an installation: those that are mounted where
@@ -97,44 +93,4 @@ func mountedFile(root *os.Root, name string, limit int64) ([]byte, error) {
 		err = fmt.Errorf("%s: larger than %d bytes", f.Name(), limit)
 	}
 	return data, err
-}
-
-// A TenantKey is a tenant's own index key, with the name it has for people.
-type TenantKey struct {
-	ID  string
-	Key provenance.Key
-}
-
-// parseTenantKeys reads lines of tenant, id and key in base64. No error holds a
-// key.
-func parseTenantKeys(text string) (map[string]TenantKey, error) {
-	keys := map[string]TenantKey{}
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		words := strings.Fields(line)
-		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
-			continue
-		}
-		if len(words) != 3 {
-			return nil, fmt.Errorf("line %d: want three words: tenant, id, key in base64", number)
-		}
-		tenant, id := words[0], words[1]
-		var k TenantKey
-		raw, err := base64.StdEncoding.DecodeString(words[2])
-		switch _, twice := keys[tenant]; {
-		case err != nil || len(raw) != len(k.Key):
-			return nil, fmt.Errorf("line %d: the key is not %d bytes in base64", number, len(k.Key))
-		case len(tenant) > journal.MaxTenantBytes || len(id) > maxKeyIDBytes:
-			return nil, fmt.Errorf("line %d: a tenant has at most %d bytes, an id %d", number, journal.MaxTenantBytes, maxKeyIDBytes)
-		case twice:
-			return nil, fmt.Errorf("line %d: tenant %.100q has a second key: keys cannot be changed yet, and what was seen under the first would not be recognised (leave one line)", number, tenant)
-		case len(keys) >= MaxTenants:
-			return nil, fmt.Errorf("line %d: more than %d tenants", number, MaxTenants)
-		}
-		k.ID = id
-		copy(k.Key[:], raw)
-		keys[tenant] = k
-	}
-	return keys, nil
 }

@@ -4,20 +4,31 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 	"github.com/floodmark/floodmark/provenance"
 )
 
 // A printBook is where the nodes of a fleet write down fingerprints of their keys.
 type printBook interface {
+	// Agree writes down what is not there yet, and returns what differs.
 	Agree(ctx context.Context, mine []postgresjournal.Print) (others []postgresjournal.Print, err error)
+	// Recorded returns those whose name begins so, as they were written down.
+	Recorded(ctx context.Context, prefix string) ([]postgresjournal.Print, error)
 }
 
-// tenantPrint begins the name of the fingerprint of a tenant's key.
-const tenantPrint = "tenant "
+// tenantPrint begins the name of the fingerprint of a tenant's first key. That of a
+// later one goes on with laterPrint and the key's own name: no tenant has a blank
+// in its name.
+const (
+	tenantPrint = "tenant "
+	laterPrint  = " key "
+)
 
 // printOf is a fingerprint: nobody finds the key by it.
 func printOf(key provenance.Key) [32]byte {
@@ -27,8 +38,8 @@ func printOf(key provenance.Key) [32]byte {
 }
 
 // agree refuses to start with other keys than the fleet's nodes have: what they saw
-// would not be recognised here, and would pass for harmless. A tenant whose own key
-// is another is refused alone. The keys of tenants are compared last, because a
+// would not be recognised here, and would pass for harmless. A tenant of which a
+// key is missing is refused alone. The keys of tenants are compared last, because a
 // node that is wrong must not be the one that writes them down.
 func (d *Daemon) agree(ctx context.Context, book printBook) error {
 	others, err := book.Agree(ctx, []postgresjournal.Print{
@@ -49,31 +60,130 @@ func (d *Daemon) agree(ctx context.Context, book printBook) error {
 		}
 		return fmt.Errorf("%s: not the key that the nodes of this fleet have: give this node the same keys (docs/guide/runbook.md#a-node-has-other-keys)", strings.Join(list, ", "))
 	}
-	var own []postgresjournal.Print
-	for _, tenant := range d.opts.Service.TenantNames() {
-		key, err := d.key(tenant)
-		if err != nil {
+	// Somebody else may write down a tenant's first key between looking and
+	// writing. There is one first key, so it happens once.
+	for try := 0; ; try++ {
+		differ, err := d.agreeTenants(ctx, book)
+		if err != nil || !differ {
 			return err
 		}
-		own = append(own, postgresjournal.Print{Name: tenantPrint + tenant, ID: d.keys.Tenants[tenant].ID, Print: printOf(key)})
+		if try > 0 {
+			return errors.New("compare keys with those of other nodes: they keep changing")
+		}
 	}
-	if others, err = book.Agree(ctx, own); err != nil {
-		return err
-	}
-	d.otherKeys = map[string]string{}
-	for _, p := range others {
-		tenant := strings.TrimPrefix(p.Name, tenantPrint)
-		d.otherKeys[tenant] = p.ID
-		d.opts.Log.Error("a tenant is refused", "tenant", tenant, "error", d.otherKey(tenant, p.ID))
-		d.notes.add("", "other-key", d.otherKey(tenant, p.ID).Error(), d.opts.Now())
-	}
-	return nil
 }
 
-// otherKey says which key of a tenant is missing here.
-func (d *Daemon) otherKey(tenant, id string) error {
-	if id == "" {
-		return fmt.Errorf("the sessions of tenant %q were begun under the key that follows from index.key, and tenants.keys has another: take that line out", tenant)
+// agreeTenants compares the keys of tenants, and writes down those that are about
+// to be used before they are.
+func (d *Daemon) agreeTenants(ctx context.Context, book printBook) (differ bool, err error) {
+	rows, err := book.Recorded(ctx, tenantPrint)
+	if err != nil {
+		return false, err
 	}
-	return fmt.Errorf("the sessions of tenant %q were begun under its key %q, which is not in tenants.keys: put that line back", tenant, id)
+	var mine []postgresjournal.Print
+	for _, tenant := range d.opts.Service.TenantNames() {
+		ring, write, err := d.agreed(tenant, rows)
+		if err != nil {
+			d.refuseTenant(tenant, err)
+			continue
+		}
+		d.rings.put(tenant, ring)
+		mine = append(mine, write...)
+	}
+	others, err := book.Agree(ctx, mine)
+	return len(others) > 0, err
+}
+
+// refuseTenant notes that a tenant is refused here, once.
+func (d *Daemon) refuseTenant(tenant string, why error) {
+	if d.rings.refuse(tenant, why) {
+		d.opts.Log.Error("a tenant is refused", "tenant", tenant, "error", why)
+		d.notes.add("", "other-key", why.Error(), d.opts.Now())
+	}
+}
+
+// agreed holds the keys of a tenant that are here against those that are written
+// down. Every one that is must be here. It returns them as a ring, and what is to
+// be written down before it is used.
+func (d *Daemon) agreed(tenant string, rows []postgresjournal.Print) (ring provenance.Ring, write []postgresjournal.Print, err error) {
+	keys, current, err := d.mounted(tenant)
+	if err != nil {
+		return ring, nil, err
+	}
+	first, later, err := recordedOf(tenant, rows)
+	if err != nil {
+		return ring, nil, err
+	}
+	if first == nil {
+		first = &postgresjournal.Print{Name: tenantPrint + tenant, ID: keys[current].ID, Print: printOf(keys[current].Key)}
+	}
+	write = append([]postgresjournal.Print{*first}, later...)
+	used := make([]bool, len(keys))
+	last := -1
+	for _, p := range write {
+		at := slices.IndexFunc(keys, func(k config.TenantKey) bool { return printOf(k.Key) == p.Print })
+		if at < 0 {
+			return ring, nil, missingKey(tenant, p.ID)
+		}
+		if at < last {
+			return ring, nil, fmt.Errorf("the keys of tenant %q stand in another order in tenants.keys than they came into use: put the oldest first", tenant)
+		}
+		used[at], last = true, at
+	}
+	if !used[current] {
+		if current < last {
+			return ring, nil, fmt.Errorf("the current key %q of tenant %q stands before one that came into use earlier: put the oldest first", keys[current].ID, tenant)
+		}
+		used[current] = true
+		k := keys[current]
+		write = append(write, postgresjournal.Print{Name: tenantPrint + tenant + laterPrint + k.Key.Name(), ID: k.ID, Print: printOf(k.Key)})
+	}
+	return ringOf(keys, current, used, first.Print), write, nil
+}
+
+// ringOf is the ring of keys that are here. The one that follows from index.key is
+// in it only if it was ever used, or if a line names it.
+func ringOf(keys config.TenantKeys, current int, used []bool, first [32]byte) (ring provenance.Ring) {
+	for i, k := range keys {
+		if k.Derived && k.ID == "" && !used[i] {
+			continue
+		}
+		r := provenance.RingKey{Key: k.Key, Former: k.Use == config.FormerKey}
+		if printOf(k.Key) != first {
+			r.Name = k.Key.Name()
+		}
+		if i == current {
+			ring.Current = len(ring.Keys)
+		}
+		ring.Keys = append(ring.Keys, r)
+	}
+	return ring
+}
+
+// recordedOf are the fingerprints of one tenant's keys: of its first, and of later
+// ones as they came into use.
+func recordedOf(tenant string, rows []postgresjournal.Print) (first *postgresjournal.Print, later []postgresjournal.Print, err error) {
+	own := tenantPrint + tenant
+	for _, p := range rows {
+		switch {
+		case p.Name == own && first != nil && first.Print != p.Print:
+			return nil, nil, fmt.Errorf("the databases of this fleet hold different first keys of tenant %q", tenant)
+		case p.Name == own:
+			first = &p
+		case strings.HasPrefix(p.Name, own+laterPrint) && !slices.ContainsFunc(later, func(o postgresjournal.Print) bool { return o.Name == p.Name }):
+			later = append(later, p)
+		}
+	}
+	if first == nil && len(later) > 0 {
+		return nil, nil, fmt.Errorf("the fingerprint of the first key of tenant %q is gone from the database, and those of later ones are there: restore it", tenant)
+	}
+	return first, later, nil
+}
+
+// missingKey says which key of a tenant is missing here.
+func missingKey(tenant, id string) error {
+	if id == "" {
+		return fmt.Errorf("the sessions of tenant %q were begun under the key that follows from index.key, and tenants.keys has another: take that line out, or change the key step by step (docs/guide/key-rotation.md)", tenant)
+	}
+	return fmt.Errorf("sessions of tenant %q were begun under its key %q, which is not in tenants.keys: put that line back", tenant, id)
 }

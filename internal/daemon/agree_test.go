@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,18 +15,27 @@ import (
 )
 
 // A pageOfPrints is a fleet's database.
-type pageOfPrints map[string]postgresjournal.Print
+type pageOfPrints struct{ rows []postgresjournal.Print }
 
-func (b pageOfPrints) Agree(_ context.Context, mine []postgresjournal.Print) (others []postgresjournal.Print, err error) {
+func (b *pageOfPrints) Agree(_ context.Context, mine []postgresjournal.Print) (others []postgresjournal.Print, err error) {
 	for _, p := range mine {
-		there, ok := b[p.Name]
-		if !ok {
-			b[p.Name] = p
-		} else if there.Print != p.Print {
-			others = append(others, there)
+		at := slices.IndexFunc(b.rows, func(o postgresjournal.Print) bool { return o.Name == p.Name })
+		if at < 0 {
+			b.rows = append(b.rows, p)
+		} else if b.rows[at].Print != p.Print {
+			others = append(others, b.rows[at])
 		}
 	}
 	return others, nil
+}
+
+func (b *pageOfPrints) Recorded(_ context.Context, prefix string) (list []postgresjournal.Print, err error) {
+	for _, p := range b.rows {
+		if strings.HasPrefix(p.Name, prefix) {
+			list = append(list, p)
+		}
+	}
+	return list, nil
 }
 
 func nodeWith(keys config.Keys, tenants ...string) *Daemon {
@@ -38,7 +48,7 @@ func nodeWith(keys config.Keys, tenants ...string) *Daemon {
 }
 
 func TestNodeWithOtherKeysDoesNotStart(t *testing.T) {
-	book := pageOfPrints{}
+	book := &pageOfPrints{}
 	keys := config.Keys{Index: provenance.Key{1}, Signing: journal.Key{Public: "a"}}
 	for range 2 {
 		if err := nodeWith(keys, "acme").agree(t.Context(), book); err != nil {
@@ -52,12 +62,12 @@ func TestNodeWithOtherKeysDoesNotStart(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, there := book["tenant new"]; there {
-		t.Error("a node with other keys wrote down a tenant's")
-	}
-	for name, p := range book {
+	for _, p := range book.rows {
+		if p.Name == "tenant new" {
+			t.Error("a node with other keys wrote down a tenant's")
+		}
 		if p.Print == keys.Index {
-			t.Errorf("%s is the key itself", name)
+			t.Errorf("%s is the key itself", p.Name)
 		}
 	}
 }
@@ -65,11 +75,11 @@ func TestNodeWithOtherKeysDoesNotStart(t *testing.T) {
 // A tenant whose key was exchanged is refused, and it is said which is missing: what
 // its sessions saw would be found nowhere.
 func TestTenantWithAnotherKeyIsRefused(t *testing.T) {
-	own := func(id string, b byte) map[string]config.TenantKey {
-		return map[string]config.TenantKey{"acme": {ID: id, Key: provenance.Key{b}}}
+	own := func(id string, b byte) map[string]config.TenantKeys {
+		return map[string]config.TenantKeys{"acme": {{ID: id, Key: provenance.Key{b}}}}
 	}
 	for what, c := range map[string]struct {
-		was, is map[string]config.TenantKey
+		was, is map[string]config.TenantKeys
 		says    string // empty: it is the same
 	}{
 		"the same":                 {own("k1", 1), own("k1", 1), ""},
@@ -79,7 +89,7 @@ func TestTenantWithAnotherKeyIsRefused(t *testing.T) {
 		"none of its own any more": {own("k1", 1), nil, `"k1"`},
 		"one of its own":           {nil, own("k1", 1), "index.key"},
 	} {
-		book := pageOfPrints{}
+		book := &pageOfPrints{}
 		keys := config.Keys{Index: provenance.Key{7}, Tenants: c.was}
 		if err := nodeWith(keys, "acme", "other").agree(t.Context(), book); err != nil {
 			t.Fatal(err)

@@ -107,9 +107,8 @@ type Daemon struct {
 	joined        *joined         // the fleet that this one joined, if any
 	closers       []func() error  // in the order of opening
 
-	// otherKeys are tenants whose key is not the one their sessions were begun
-	// under, with what that is called. It does not change after Open.
-	otherKeys map[string]string
+	rings rings
+	book  printBook // where fingerprints of keys are; nil without a database
 }
 
 // incidentTime bounds how long writing one incident down may take.
@@ -177,7 +176,7 @@ func (d *Daemon) openMonitor() error {
 	d.marks = newMarks()
 	d.monitor, err = monitor.New(monitor.Config{
 		Disk:    d.disk(),
-		Journal: d.store, Rules: d.live.rules, RulesOf: d.rulesOf, Key: d.key,
+		Journal: d.store, Rules: d.live.rules, RulesOf: d.rulesOf, Ring: d.ring,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
 		Questions: d.questions, MayAnswer: d.mayAnswer(),
@@ -277,6 +276,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		begin("talk to Telegram", bot.Run, beside)
 	}
 	begin("watch the journal", d.ready.run, beside)
+	begin("compare keys", d.watchKeys, beside)
 	begin("check the agents", d.selfChecks, beside)
 	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)
 	begin("ask again", d.askAgain, beside)

@@ -446,7 +446,7 @@ func TestAnUnknownTenantIsRefused(t *testing.T) {
 func TestATenantsOwnKey(t *testing.T) {
 	f := newFleet(t, func(*Options) {})
 	before, _ := f.d.key("beta")
-	f.d.keys.Tenants = map[string]config.TenantKey{"acme": {ID: "1", Key: [32]byte{1}}, "ghost": {ID: "1", Key: [32]byte{2}}}
+	f.d.keys.Tenants = map[string]config.TenantKeys{"acme": {{ID: "1", Key: [32]byte{1}}}, "ghost": {{ID: "1", Key: [32]byte{2}}}}
 	mine, err := f.d.key("acme")
 	after, _ := f.d.key("beta")
 	if err != nil || mine != [32]byte{1} || after != before {

@@ -27,6 +27,8 @@ type readiness struct {
 	now func() time.Time
 	// look asks the journal; nil for a store that has nobody else behind it.
 	look func(context.Context) error
+	// but says for whom nothing is judged here although it is ready; it may be nil.
+	but func() string
 
 	mu     sync.Mutex // guards all below
 	well   time.Time  // when the journal last was
@@ -34,7 +36,7 @@ type readiness struct {
 }
 
 func (d *Daemon) newReadiness() *readiness {
-	r := &readiness{now: d.opts.Now}
+	r := &readiness{now: d.opts.Now, but: d.rings.but}
 	if j, ok := d.store.Journal.(interface{ Ready(context.Context) error }); ok {
 		r.look = j.Ready
 	}
@@ -99,7 +101,13 @@ func (r *readiness) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, why, http.StatusServiceUnavailable)
 		return
 	}
-	_, _ = io.WriteString(w, "ready\n") // it may be gone
+	text := "ready\n"
+	if r.but != nil {
+		if but := r.but(); but != "" {
+			text += but + "\n"
+		}
+	}
+	_, _ = io.WriteString(w, text) // it may be gone
 }
 
 // probes answers load balancers; all else goes on.

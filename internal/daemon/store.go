@@ -2,8 +2,6 @@ package daemon
 
 import (
 	"context"
-	"crypto/hkdf"
-	"crypto/sha256"
 	"fmt"
 	"net/url"
 	"os"
@@ -17,7 +15,6 @@ import (
 	"github.com/floodmark/floodmark/internal/sqlitejournal"
 	"github.com/floodmark/floodmark/internal/witness"
 	"github.com/floodmark/floodmark/journal"
-	"github.com/floodmark/floodmark/provenance"
 )
 
 // A store is a journal and what status says of it.
@@ -70,9 +67,10 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	}
 	if j, ok := d.store.Journal.(*postgresjournal.Journal); ok {
 		d.proof.tidy = j.Tidy
+		d.book = j
 		return d.agree(ctx, j)
 	}
-	return nil
+	return d.keys.CheckAlone()
 }
 
 // apart reports whether the agents' user can change the signed heads.
@@ -123,28 +121,6 @@ func orElse(d, usual time.Duration) time.Duration {
 		return usual
 	}
 	return d
-}
-
-// key is the tenant's key. A laptop has one tenant, the empty one. Those that
-// service.yaml names have keys that follow from the installation's, so that
-// nodes with the same index.key agree and no tenant's index helps with another's.
-func (d *Daemon) key(tenant string) (provenance.Key, error) {
-	if tenant == "" {
-		return d.keys.Index, nil
-	}
-	if !d.opts.Service.HasTenant(tenant) {
-		return provenance.Key{}, fmt.Errorf("there is no tenant %q here: name it under tenants in service.yaml", tenant)
-	}
-	if id, wrong := d.otherKeys[tenant]; wrong {
-		return provenance.Key{}, d.otherKey(tenant, id)
-	}
-	if own, ok := d.keys.Tenants[tenant]; ok {
-		return own.Key, nil
-	}
-	var key provenance.Key
-	derived, err := hkdf.Key(sha256.New, d.keys.Index[:], nil, "floodmark tenant key 1: "+tenant, len(key))
-	copy(key[:], derived)
-	return key, err
 }
 
 // erased checks that a tombstone is one of ours.

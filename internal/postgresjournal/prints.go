@@ -18,7 +18,42 @@ type Print struct {
 const (
 	printSQL  = `INSERT INTO prints (name, id, print) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 	printsSQL = `SELECT id, print FROM prints WHERE name = $1`
+	// maxPrints is more than tenants have keys: what is over it was not written by us.
+	maxPrints   = 1 << 16
+	recordedSQL = `SELECT name, id, print FROM prints WHERE starts_with(name, $1) ORDER BY at, name LIMIT $2`
 )
+
+// Recorded returns the fingerprints whose name begins so, of every database, each
+// database's in the order in which they were written down.
+func (j *Journal) Recorded(ctx context.Context, prefix string) (all []Print, err error) {
+	for _, s := range j.shards {
+		if err := s.recorded(ctx, prefix, &all); err != nil {
+			return nil, fmt.Errorf("read the fingerprints of keys: %w", err)
+		}
+	}
+	return all, nil
+}
+
+func (s *shard) recorded(ctx context.Context, prefix string, all *[]Print) error {
+	return s.write(ctx, func(c *pgx.Conn) error { // of the primary: a standby may be behind
+		rows, err := c.Query(ctx, recordedSQL, prefix, maxPrints+1)
+		if err != nil {
+			return err
+		}
+		var p Print
+		var sum []byte
+		n := 0
+		_, err = pgx.ForEachRow(rows, []any{&p.Name, &p.ID, &sum}, func() error {
+			if n++; n > maxPrints || len(sum) != len(p.Print) {
+				return fmt.Errorf("the fingerprint of %.200q is not one, or there are more than %d", p.Name, maxPrints)
+			}
+			copy(p.Print[:], sum)
+			*all = append(*all, p)
+			return nil
+		})
+		return err
+	})
+}
 
 // Agree holds fingerprints against those that are written down in every database,
 // and writes down those that are not. It returns what is written down of those

@@ -25,6 +25,20 @@ func TestKeysOfNodesAgree(t *testing.T) {
 			t.Errorf("%v, %s", err, diff)
 		}
 	}
+	later := Print{Name: "tenant acme key b", ID: "k2", Print: [32]byte{4}}
+	earlier := Print{Name: "tenant acme key c", ID: "k3", Print: [32]byte{5}}
+	for _, p := range []Print{earlier, later} {
+		if others, err := a.Agree(t.Context(), []Print{p}); err != nil || len(others) > 0 {
+			t.Fatalf("%v, %v", others, err)
+		}
+	}
+	rows, err := b.Recorded(t.Context(), "tenant ")
+	if diff := cmp.Diff([]Print{own, earlier, later}, rows); err != nil || diff != "" {
+		t.Errorf("%v, not as they were written down: %s", err, diff)
+	}
+	if rows, err := b.Recorded(t.Context(), "tenant %"); err != nil || len(rows) > 0 {
+		t.Errorf("%v, %v", rows, err)
+	}
 	c := g.as(t, g.writer)
 	for _, sql := range []string{"UPDATE prints SET id = ''", "DELETE FROM prints", "TRUNCATE prints"} {
 		if _, err := c.Exec(t.Context(), sql); !isDenied(err) {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/config"
+)
+
+func newJournalKeys(c *console) *cobra.Command {
+	return &cobra.Command{
+		Use:   "keys FILE",
+		Short: "Check the keys of a fleet's tenants before nodes have them",
+		Long: `Check a file of tenants' index keys (tenants.keys) as a node does when it starts, and
+list what it says: each tenant's keys, the oldest first, what each is for, and the
+name that a key has in the journal. No key is printed, and nothing is changed.
+
+A key is current (new sessions are born with it), held (known, and given to no new
+session) or former (known, and nothing new lies under it).`,
+		Example: `  floodmark journal keys tenants.keys
+  floodmark journal keys tenants.keys --output json`,
+		Annotations: exits("a node would take it", "a node would refuse it"),
+		Args:        needs("FILE"),
+		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			return c.journalKeys(args[0], format(cmd) == asJSON)
+		}),
+	}
+}
+
+// A listedKey is what is said of a key.
+type listedKey struct {
+	Tenant string `json:"tenant"`
+	ID     string `json:"id"`
+	Use    string `json:"use"`
+	// Name is what the key is called in the journal, once it is not the tenant's
+	// first; empty for the one that follows from index.key.
+	Name string `json:"name,omitempty"`
+}
+
+func (c *console) journalKeys(file string, json bool) error {
+	keys, err := config.ReadTenantKeys(c.path(file))
+	if err != nil {
+		return &failure{code: exitNo, text: err.Error(), hint: "docs/guide/key-rotation.md says what stands in it"}
+	}
+	list := []listedKey{}
+	for _, tenant := range slices.Sorted(maps.Keys(keys)) {
+		for i, k := range keys[tenant] {
+			l := listedKey{Tenant: tenant, ID: k.ID, Use: "held"}
+			switch {
+			case i == keys[tenant].Current():
+				l.Use = string(config.CurrentKey)
+			case k.Use == config.FormerKey:
+				l.Use = string(k.Use)
+			}
+			if !k.Derived {
+				l.Name = k.Key.Name()
+			}
+			list = append(list, l)
+		}
+	}
+	if json {
+		return c.json(list)
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TENANT\tID\tUSE\tNAME")
+	for _, l := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", plain(l.Tenant), plain(l.ID), l.Use, l.Name)
+	}
+	return w.Flush()
+}

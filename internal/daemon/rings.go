@@ -1,0 +1,161 @@
+package daemon
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// rings are the keys of tenants that share a database with other nodes.
+type rings struct {
+	mu    sync.RWMutex // guards all below
+	of    map[string]provenance.Ring
+	wrong map[string]error // tenants that are refused here
+}
+
+func (r *rings) get(tenant string) (ring provenance.Ring, known bool, err error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	ring, known = r.of[tenant]
+	return ring, known, r.wrong[tenant]
+}
+
+// refuse notes why a tenant is refused, and reports whether it was not before.
+func (r *rings) refuse(tenant string, why error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.wrong == nil {
+		r.wrong = map[string]error{}
+	}
+	_, before := r.wrong[tenant]
+	r.wrong[tenant] = why
+	return !before
+}
+
+func (r *rings) put(tenant string, ring provenance.Ring) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil {
+		r.of = map[string]provenance.Ring{}
+	}
+	r.of[tenant] = ring
+}
+
+// but says, to anybody, that not everybody is answered here; empty if all are.
+func (r *rings) but() string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	switch n := len(r.wrong); n {
+	case 0:
+		return ""
+	case 1:
+		return "but 1 tenant is refused here: a key of it is missing"
+	default:
+		return fmt.Sprintf("but %d tenants are refused here: keys of them are missing", n)
+	}
+}
+
+// ring is all keys of a tenant. A laptop has one tenant, the empty one, with one
+// key. Those that service.yaml names have keys that follow from the
+// installation's, so that nodes with the same index.key agree and no tenant's
+// index helps with another's, or keys of their own.
+func (d *Daemon) ring(tenant string) (provenance.Ring, error) {
+	if tenant == "" {
+		return provenance.RingOf(d.keys.Index), nil
+	}
+	if !d.opts.Service.HasTenant(tenant) {
+		return provenance.Ring{}, fmt.Errorf("there is no tenant %q here: name it under tenants in service.yaml", tenant)
+	}
+	ring, known, err := d.rings.get(tenant)
+	if err != nil || known {
+		return ring, err
+	}
+	mounted, current, err := d.mounted(tenant)
+	if err != nil {
+		return provenance.Ring{}, err
+	}
+	return provenance.RingOf(mounted[current].Key), nil
+}
+
+// key is the tenant's first key. What has to stay the same however often a tenant
+// changes its key is made with it.
+func (d *Daemon) key(tenant string) (provenance.Key, error) {
+	ring, err := d.ring(tenant)
+	if err != nil {
+		return provenance.Key{}, err
+	}
+	first, ok := ring.Find("")
+	if !ok {
+		return provenance.Key{}, fmt.Errorf("tenant %q: its first key is not here", tenant)
+	}
+	return first.Key, nil
+}
+
+// mounted are the keys of a tenant that this node has, the oldest first, and which
+// of them new sessions are to be born with. The one that follows from index.key is
+// the oldest of all, unless a line says otherwise; a line that says nothing of its
+// use stands alone, and there is no other.
+func (d *Daemon) mounted(tenant string) (list config.TenantKeys, current int, err error) {
+	derived, err := hkdf.Key(sha256.New, d.keys.Index[:], nil, "floodmark tenant key 1: "+tenant, len(provenance.Key{}))
+	if err != nil {
+		return nil, 0, err
+	}
+	own := d.keys.Tenants[tenant]
+	named := len(own) == 1 && own[0].Use == config.HeldKey
+	for _, k := range own {
+		if k.Derived {
+			k.Key, named = provenance.Key(derived), true
+		}
+		list = append(list, k)
+	}
+	if !named {
+		list = append(config.TenantKeys{{Key: provenance.Key(derived), Derived: true}}, list...)
+	}
+	if current = list.Current(); current < 0 {
+		return nil, 0, fmt.Errorf("tenant %q: no key is its current one", tenant)
+	}
+	return list, current, nil
+}
+
+// keysEvery is how often a node looks whether others have keys that it has not.
+const keysEvery = 10 * time.Second
+
+// watchKeys refuses a tenant as soon as another node uses a key of it that is not
+// here: what is seen under that would not be recognised.
+func (d *Daemon) watchKeys(ctx context.Context) error {
+	if d.book == nil {
+		return nil
+	}
+	tick := time.NewTicker(keysEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			d.lookAtKeys(ctx)
+		}
+	}
+}
+
+// lookAtKeys looks once. A database that does not answer takes no writes either, so
+// nothing is judged meanwhile.
+func (d *Daemon) lookAtKeys(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, keysEvery)
+	defer cancel()
+	rows, err := d.book.Recorded(ctx, tenantPrint)
+	if err != nil {
+		return
+	}
+	for _, tenant := range d.opts.Service.TenantNames() {
+		if _, _, err := d.agreed(tenant, rows); err != nil {
+			d.refuseTenant(tenant, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package monitor
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/provenance"
+)
+
+// A tenant may change its key. A session keeps the one it was born with; what it
+// reads of others is recognised under all of them, so that a change of keys makes
+// nobody forget anything.
+
+// ErrNoKey says that a session was born with a key that is not here.
+var ErrNoKey = errors.New("monitor: the key this session was born with is not here")
+
+// keys are those one session is judged with: its own and all of its tenant.
+type keys struct {
+	provenance.Ring
+	own provenance.RingKey
+}
+
+// ring is a tenant's, or an error for one that nobody has a key for.
+func (m *Monitor) ring(tenant string) (r provenance.Ring, err error) {
+	if m.cfg.Ring != nil {
+		r, err = m.cfg.Ring(tenant)
+	} else {
+		var first provenance.Key
+		first, err = m.cfg.Key(tenant)
+		r = provenance.RingOf(first)
+	}
+	if err != nil {
+		return provenance.Ring{}, fmt.Errorf("key of tenant %q: %w", tenant, err)
+	}
+	if _, ok := r.Born(); !ok {
+		return provenance.Ring{}, fmt.Errorf("key of tenant %q: %w", tenant, ErrNoKey)
+	}
+	return r, nil
+}
+
+// keysOf are those of a session as it stands.
+func keysOf(r provenance.Ring, st *kernel.State) (keys, error) {
+	own, ok := r.Born()
+	if st.Opened {
+		own, ok = r.Find(st.Key)
+	}
+	if !ok {
+		return keys{}, fmt.Errorf("%w: %.32q", ErrNoKey, st.Key)
+	}
+	return keys{r, own}, nil
+}
+
+// seals is the key that what a session leaves behind is sealed with: its own, as
+// long as something new may be under it.
+func (k keys) seals() provenance.RingKey {
+	if born, ok := k.Born(); ok && k.own.Former {
+		return born
+	}
+	return k.own
+}
+
+// places are the keys under whose names a word is kept that was sealed with one of
+// them: that key, and all older ones that are not former. A node that has not got
+// the newer key finds the word under an older name, cannot open it, and refuses.
+// Whoever can open a word knows all names it is kept under.
+func (k keys) places(sealed provenance.RingKey) []provenance.RingKey {
+	list := []provenance.RingKey{sealed}
+	for _, o := range k.Keys {
+		if o.Name == sealed.Name {
+			break
+		}
+		if !o.Former {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// postingsName is under which name the index of a content is kept that was made
+// under a key.
+func postingsName(key string, d floodmark.Digest) floodmark.Digest {
+	if key == "" {
+		return d
+	}
+	return sha256.Sum256(append([]byte("floodmark index\x00"+key+"\x00"), d[:]...))
+}
