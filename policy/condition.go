@@ -26,6 +26,9 @@ const (
 	maxRegex     = 2000 // instructions of a compiled pattern
 	// maxPatterns bounds those of all patterns of a policy: each is compiled and kept.
 	maxPatterns = 50_000
+	// maxConditions bounds the bytes of all conditions in CEL of a policy: each is
+	// parsed, checked and kept, at up to 50 µs a byte.
+	maxConditions = 64 << 10
 )
 
 // A truth is the outcome of a condition. CEL knows a third one, the error.
@@ -65,6 +68,7 @@ func (c *condition) blind(q *Question) bool {
 type conditions struct {
 	env      *cel.Env
 	patterns int // how large those are that were read, as maxPatterns counts
+	bytes    int // of the conditions that were read
 }
 
 func (cs *conditions) environment() *cel.Env {
@@ -137,18 +141,25 @@ func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
 	if n.Kind == yaml.MappingNode {
 		return shortForm(n), true
 	}
-	if cs.patterns > maxPatterns {
+	if cs.patterns > maxPatterns || cs.bytes > maxConditions {
 		return condition{}, false // it was said, and the rest would take long to read
 	}
-	e := cs.environment()
-	if parsed, issues := e.Parse(n.Value); issues.Err() == nil { // what is wrong is told below
-		cs.patterns += patternsOf(parsed.NativeRep())
+	if cs.bytes += len(n.Value); cs.bytes > maxConditions {
+		r.fault(n, "condition", fmt.Sprintf("the conditions of this policy have more than %d bytes together", maxConditions),
+			"write fewer or shorter ones; one rule can name many tools, and toolOverrides or conditions without CEL are not counted")
+		return condition{}, false
 	}
-	if cs.patterns > maxPatterns {
+	e := cs.environment()
+	parsed, issues := e.Parse(n.Value)
+	if issues.Err() != nil {
+		r.celProblems(n, issues.Errors())
+		return condition{}, false
+	}
+	if cs.patterns += patternsOf(parsed.NativeRep()); cs.patterns > maxPatterns {
 		r.fault(n, "condition", "the patterns of this policy are too large together", "write fewer, or repeat less in them, as in {10}")
 		return condition{}, false
 	}
-	checked, issues := e.Compile(n.Value)
+	checked, issues := e.Check(parsed)
 	if issues.Err() != nil {
 		r.celProblems(n, issues.Errors())
 		return condition{}, false

@@ -95,3 +95,42 @@ func TestPatternsAreBoundedTogether(t *testing.T) {
 		}
 	}
 }
+
+// Conditions that are too long together are refused before they are compiled, at the
+// first one that is too many.
+func TestConditionsAreBoundedTogether(t *testing.T) {
+	rules := func(conditions ...string) string {
+		var b strings.Builder
+		b.WriteString("version: 1\nrules:\n")
+		for i, when := range conditions {
+			fmt.Fprintf(&b, "  - {name: r%d, when: '%s', action: {verdict: restrict}}\n", i, when)
+		}
+		return b.String()
+	}
+	var full []string
+	for range maxConditions / maxCondition {
+		full = append(full, strings.Repeat(" ", maxCondition-len("true"))+"true")
+	}
+	if p, problems := Load(Layer{Name: "p", Data: []byte(rules(full...))}); p == nil {
+		t.Errorf("at the limit: %v", problems)
+	}
+	within := Layer{Name: "p", Data: []byte(rules(full...))}
+	for what, layers := range map[string][]Layer{
+		"one beyond":          {{Name: "p", Data: []byte(rules(append(full, "true")...))}},
+		"many beyond":         {{Name: "p", Data: []byte(rules(append(full, "true", "true", "what is this", "true")...))}},
+		"in a second layer":   {within, {Name: "q", Project: true, Data: []byte(rules("true"))}},
+		"in an agent's part":  {{Name: "p", Data: []byte(rules(full...) + "agents: {codex: {rules: [{name: a, when: 'true', action: {verdict: restrict}}]}}\n")}},
+		"with nothing in CEL": {{Name: "p", Data: []byte(rules(full...) + "agents: {codex: {rules: [{name: a, when: {iteration_gte: 3}, action: {verdict: restrict}}]}}\n")}},
+	} {
+		p, problems := Load(layers...)
+		if what == "with nothing in CEL" {
+			if p == nil {
+				t.Errorf("%s: %v", what, problems)
+			}
+			continue
+		}
+		if p != nil || len(problems) != 1 || !strings.Contains(problems[0].Text, "conditions of this policy have more than 65536 bytes together") || problems[0].Line < 3 || problems[0].Hint == "" {
+			t.Errorf("%s: %v", what, problems)
+		}
+	}
+}

@@ -20,16 +20,21 @@ func (b *bundles) here() (at installed, err error) {
 	return at, err
 }
 
-// compile reads a policy of a tenant. The same text is compiled once in a turn.
+// compile reads a policy of a tenant. The same text is compiled once in a turn, and
+// of one tenant one at a time.
 func (b *bundles) compile(tenant string, text []byte, at installed) (config.Rules, error) {
 	id, dryRun := floodmark.DigestOf(string(text)), b.settings(tenant).DryRun
-	b.mu.RLock()
-	r, ok := b.compiled[id]
-	b.mu.RUnlock()
-	if ok && (dryRun || r.Policy.Settings("").Enforce) {
+	if r, ok := b.known(id, dryRun); ok {
 		return r, nil
 	}
-	r, err := config.BundleRules("policy.yaml", text, dryRun, at.file)
+	if one := b.compiling[tenant]; one != nil {
+		one.Lock()
+		defer one.Unlock()
+		if r, ok := b.known(id, dryRun); ok { // who was before us may have done it
+			return r, nil
+		}
+	}
+	r, err := b.read("policy.yaml", text, dryRun, at.file)
 	if err != nil {
 		return config.Rules{}, err
 	}
@@ -44,6 +49,14 @@ func (b *bundles) compile(tenant string, text []byte, at installed) (config.Rule
 	}
 	b.compiled[id] = r
 	return r, nil
+}
+
+// known returns a policy that was compiled before.
+func (b *bundles) known(id floodmark.Digest, dryRun bool) (config.Rules, bool) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	r, ok := b.compiled[id]
+	return r, ok && (dryRun || r.Policy.Settings("").Enforce)
 }
 
 // maxCompiled bounds the policies that are kept beside those in use, by the bytes

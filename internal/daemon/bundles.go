@@ -37,6 +37,8 @@ type bundles struct {
 	key      func(string) (provenance.Key, error) // of a tenant
 	now      func() time.Time
 	log      *slog.Logger
+	// read compiles a policy: [config.BundleRules], but for tests.
+	read func(name string, text []byte, dryRun bool, more ...*catalog.File) (config.Rules, error)
 	// wrong is told, once, that something should be looked at.
 	wrong func(tenant, text string)
 
@@ -47,6 +49,10 @@ type bundles struct {
 	compiled map[floodmark.Digest]config.Rules // by the policy's text
 	size     int                               // of what is compiled, as maxCompiled counts
 	told     map[string]string                 // what wrong was told of each tenant
+
+	// compiling is held while a policy of a tenant is compiled: however many its people
+	// publish or list at once, it takes one core. The map does not change.
+	compiling map[string]*sync.Mutex
 }
 
 // held is what is known here of one tenant.
@@ -91,8 +97,11 @@ func (d *Daemon) openBundles(ctx context.Context) error {
 func (d *Daemon) newBundles(tenants []string) *bundles {
 	b := &bundles{
 		store: bundle.NewFolder(d.opts.Paths.Bundles), settings: d.opts.Service.BundlesOf, tenants: tenants,
-		own: d.opts.Paths.Guarded, key: d.key, now: d.opts.Now, log: d.opts.Log, wrong: func(string, string) {},
-		of: map[string]*held{}, compiled: map[floodmark.Digest]config.Rules{}, told: map[string]string{},
+		own: d.opts.Paths.Guarded, key: d.key, now: d.opts.Now, log: d.opts.Log, wrong: func(string, string) {}, read: config.BundleRules,
+		of: map[string]*held{}, compiled: map[floodmark.Digest]config.Rules{}, told: map[string]string{}, compiling: map[string]*sync.Mutex{},
+	}
+	for _, t := range tenants {
+		b.compiling[t] = &sync.Mutex{}
 	}
 	if j, ok := d.store.Journal.(interface{ Bundles() bundle.Store }); ok {
 		b.store = j.Bundles()

@@ -3,11 +3,16 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/bundle/bundletest"
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -117,5 +122,42 @@ func TestReloadIsForOnesOwnBundles(t *testing.T) {
 	}
 	if after, err := b.d.bundles.rules("other", "s"); err != nil || after.Policy != before.Policy {
 		t.Errorf("the rules of another tenant were compiled again, %v", err)
+	}
+}
+
+// However many policies of a tenant are to be compiled at once, it takes one core;
+// another tenant does not wait for it.
+func TestATenantsRulesAreCompiledOneAtATime(t *testing.T) {
+	b := newBundled(t)
+	mine := b.d.newBundles([]string{"acme", "other"})
+	var running, most atomic.Int64
+	began, free := make(chan struct{}, 8), make(chan struct{})
+	mine.read = func(name string, text []byte, _ bool, _ ...*catalog.File) (config.Rules, error) {
+		if strings.HasPrefix(string(text), "#slow") {
+			if n := running.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			began <- struct{}{}
+			<-free
+			running.Add(-1)
+		}
+		return config.BundleRules(name, text, false)
+	}
+	var work sync.WaitGroup
+	for i := range 4 {
+		work.Go(func() {
+			if _, err := mine.compile("acme", fmt.Appendf(nil, "#slow %d\n%s", i%2, firstRules), installed{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	<-began
+	if _, err := mine.compile("other", []byte(firstRules), installed{}); err != nil {
+		t.Error(err)
+	}
+	close(free)
+	work.Wait()
+	if n := most.Load(); n != 1 || len(began) != 1 {
+		t.Errorf("%d at once, %d in all; want 1 and 2", n, len(began)+1)
 	}
 }
