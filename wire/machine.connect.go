@@ -78,7 +78,7 @@ type MachineServiceClient interface {
 	AskFleet(context.Context, *AskFleetRequest) (*AskFleetResponse, error)
 	// LeaveFleet ends the calling machine's membership. Its token ends with it.
 	LeaveFleet(context.Context, *LeaveFleetRequest) (*LeaveFleetResponse, error)
-	// ListMachines lists the machines, the last one heard of first.
+	// ListMachines lists the machines, some at a time, in the order of their ids.
 	ListMachines(context.Context, *ListMachinesRequest) (*ListMachinesResponse, error)
 	// RevokeMachine lets a machine in no more. It counts from the next call on.
 	RevokeMachine(context.Context, *RevokeMachineRequest) (*RevokeMachineResponse, error)
@@ -264,7 +264,7 @@ type MachineServiceHandler interface {
 	AskFleet(context.Context, *AskFleetRequest) (*AskFleetResponse, error)
 	// LeaveFleet ends the calling machine's membership. Its token ends with it.
 	LeaveFleet(context.Context, *LeaveFleetRequest) (*LeaveFleetResponse, error)
-	// ListMachines lists the machines, the last one heard of first.
+	// ListMachines lists the machines, some at a time, in the order of their ids.
 	ListMachines(context.Context, *ListMachinesRequest) (*ListMachinesResponse, error)
 	// RevokeMachine lets a machine in no more. It counts from the next call on.
 	RevokeMachine(context.Context, *RevokeMachineRequest) (*RevokeMachineResponse, error)

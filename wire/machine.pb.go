@@ -910,7 +910,11 @@ func (*LeaveFleetResponse) Descriptor() ([]byte, []int) {
 type ListMachinesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Also those that left or were revoked.
-	All           bool `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"`
+	All bool `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"`
+	// The id of the machine to go on behind; empty to begin.
+	After string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// How many at most; 0, or more than the fleet tells at once, is what it tells.
+	Most          int32 `protobuf:"varint,3,opt,name=most,proto3" json:"most,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -952,11 +956,27 @@ func (x *ListMachinesRequest) GetAll() bool {
 	return false
 }
 
+func (x *ListMachinesRequest) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *ListMachinesRequest) GetMost() int32 {
+	if x != nil {
+		return x.Most
+	}
+	return 0
+}
+
 // The machines.
 type ListMachinesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The last one heard of first.
-	Machines      []*MachineStatus `protobuf:"bytes,1,rep,name=machines,proto3" json:"machines,omitempty"`
+	// In the order of their ids.
+	Machines []*MachineStatus `protobuf:"bytes,1,rep,name=machines,proto3" json:"machines,omitempty"`
+	// What to ask for the others with, as after; empty if these are the last.
+	Next          string `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -996,6 +1016,13 @@ func (x *ListMachinesResponse) GetMachines() []*MachineStatus {
 		return x.Machines
 	}
 	return nil
+}
+
+func (x *ListMachinesResponse) GetNext() string {
+	if x != nil {
+		return x.Next
+	}
+	return ""
 }
 
 // What is known of a machine.
@@ -1478,11 +1505,14 @@ const file_floodmark_v1_machine_proto_rawDesc = "" +
 	"\arollout\x18\x03 \x01(\x04R\arollout\x12\x14\n" +
 	"\x05floor\x18\x04 \x01(\x04R\x05floor\"\x13\n" +
 	"\x11LeaveFleetRequest\"\x14\n" +
-	"\x12LeaveFleetResponse\"'\n" +
+	"\x12LeaveFleetResponse\"Q\n" +
 	"\x13ListMachinesRequest\x12\x10\n" +
-	"\x03all\x18\x01 \x01(\bR\x03all\"O\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\x12\x14\n" +
+	"\x05after\x18\x02 \x01(\tR\x05after\x12\x12\n" +
+	"\x04most\x18\x03 \x01(\x05R\x04most\"c\n" +
 	"\x14ListMachinesResponse\x127\n" +
-	"\bmachines\x18\x01 \x03(\v2\x1b.floodmark.v1.MachineStatusR\bmachines\"\xf5\x02\n" +
+	"\bmachines\x18\x01 \x03(\v2\x1b.floodmark.v1.MachineStatusR\bmachines\x12\x12\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"\xf5\x02\n" +
 	"\rMachineStatus\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +

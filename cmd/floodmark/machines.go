@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +33,7 @@ admin.`,
 		Annotations: exits("they are listed, if there are any", "you may not see them, or nobody answers"),
 		Args:        groupArgs,
 		RunE: guard(func(cmd *cobra.Command, _ []string) error {
-			a, err := ask(cmd.Context(), c, p, (*desk).listMachines, q)
+			a, err := c.allMachines(cmd.Context(), p, q, format(cmd) == asJSON)
 			switch {
 			case err != nil:
 				return err
@@ -60,8 +62,59 @@ func noMachines(all bool) string {
 	return "no laptop is joined; --all also lists those that left or were revoked"
 }
 
-func (d *desk) listMachines(ctx context.Context, q *wire.ListMachinesRequest) (*wire.ListMachinesResponse, error) {
-	return d.machines.ListMachines(ctx, q)
+// allMachines asks for all pages, and sorts the last one heard of first.
+func (c *console) allMachines(ctx context.Context, p place, q *wire.ListMachinesRequest, whole bool) (*wire.ListMachinesResponse, error) {
+	d, err := c.deskFor(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer d.end()
+	return c.pages(ctx, d, q, whole)
+}
+
+func (c *console) pages(ctx context.Context, d *desk, q *wire.ListMachinesRequest, whole bool) (*wire.ListMachinesResponse, error) {
+	out := &wire.ListMachinesResponse{}
+	for first := true; first || q.GetAfter() != ""; first = false {
+		within, cancel := context.WithTimeout(ctx, askTime)
+		page, err := d.machines.ListMachines(within, q)
+		cancel()
+		switch {
+		case err != nil:
+			c.sofar("")
+			return nil, d.unanswered(err)
+		case page.GetNext() != "" && page.GetNext() <= q.GetAfter():
+			c.sofar("")
+			return nil, &failure{code: exitNo, text: "the fleet lists laptops without end", hint: "ask whoever runs it"}
+		}
+		for _, m := range page.GetMachines() {
+			if !whole {
+				slim(m)
+			}
+			out.Machines = append(out.Machines, m)
+		}
+		if q.After = page.GetNext(); q.GetAfter() != "" {
+			c.sofar(fmt.Sprintf("%d laptops …", len(out.GetMachines())))
+		}
+	}
+	c.sofar("")
+	slices.SortFunc(out.GetMachines(), func(a, b *wire.MachineStatus) int {
+		return cmp.Or(b.GetSeen().AsTime().Compare(a.GetSeen().AsTime()), b.GetEnrolled().AsTime().Compare(a.GetEnrolled().AsTime()), cmp.Compare(a.GetId(), b.GetId()))
+	})
+	return out, nil
+}
+
+// slim leaves of a report what the list shows, so that many can be held.
+func slim(m *wire.MachineStatus) {
+	for _, a := range m.GetReport().GetAgents() {
+		a.Uncovered = make([]string, len(a.GetUncovered()))
+	}
+}
+
+// sofar says how far a long list is, on a terminal; empty takes it away.
+func (c *console) sofar(text string) {
+	if c.stderrTerminal {
+		fmt.Fprint(c.stderr, "\r\x1b[K"+text)
+	}
 }
 
 func (d *desk) revokeMachine(ctx context.Context, q *wire.RevokeMachineRequest) (*wire.RevokeMachineResponse, error) {

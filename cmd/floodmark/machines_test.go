@@ -1,6 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +32,63 @@ func TestMachinesText(t *testing.T) {
 	}
 	if strings.Contains(text, "\x1b") {
 		t.Errorf("an escape is in\n%q", text)
+	}
+}
+
+// A pagedFleet lists its laptops some at a time; one that lies never ends.
+type pagedFleet struct {
+	wire.MachineServiceClient
+	n    int
+	lies bool
+}
+
+func (f pagedFleet) ListMachines(_ context.Context, r *wire.ListMachinesRequest) (*wire.ListMachinesResponse, error) {
+	out := &wire.ListMachinesResponse{}
+	for i := range f.n {
+		id := fmt.Sprintf("%03d", i)
+		if id <= r.GetAfter() {
+			continue
+		}
+		if len(out.GetMachines()) == 2 {
+			out.Next = out.GetMachines()[1].GetId()
+			break
+		}
+		out.Machines = append(out.Machines, &wire.MachineStatus{
+			Id: id, Seen: timestamppb.New(time.Unix(int64(i%3), 0)), Report: &wire.ReportMachineRequest{Agents: []*wire.MachineAgent{{Uncovered: []string{"a long sentence"}}}},
+		})
+	}
+	if f.lies && out.GetNext() == "" {
+		out.Next = "001"
+	}
+	return out, nil
+}
+
+// All pages are asked for, the last one heard of comes first, and a fleet that lists
+// without end is left.
+func TestAllPagesOfMachines(t *testing.T) {
+	var said bytes.Buffer
+	c := &console{stdout: io.Discard, stderr: &said, stderrTerminal: true}
+	for _, whole := range []bool{true, false} {
+		got, err := c.pages(t.Context(), &desk{machines: pagedFleet{n: 7}}, &wire.ListMachinesRequest{}, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := ""
+		for _, m := range got.GetMachines() {
+			ids += m.GetId() + " "
+			if u := m.GetReport().GetAgents()[0].GetUncovered(); len(u) != 1 || (u[0] != "") != whole {
+				t.Errorf("whole %v: %q", whole, u)
+			}
+		}
+		if ids != "002 005 001 004 000 003 006 " {
+			t.Errorf("%s", ids)
+		}
+	}
+	if !strings.Contains(said.String(), "4 laptops …") || !strings.HasSuffix(said.String(), "\r\x1b[K") {
+		t.Errorf("%q", said.String())
+	}
+	if _, err := c.pages(t.Context(), &desk{machines: pagedFleet{n: 3, lies: true}}, &wire.ListMachinesRequest{}, false); err == nil || !strings.Contains(err.Error(), "without end") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -66,17 +66,22 @@ what the journal calls whoever uses it.
 
 An agent's token sends events and nothing else. An owner's token may do what --may
 says: view, approve, policy, admin. With --kind enrol it lets laptops join the
-fleet («floodmark join --token FILE»), as many as show it while it holds. With
---certificate no token is made; who shows a verified client certificate of that
-name is let in instead.`,
+fleet («floodmark join --token FILE»): one, or as many as --uses says, counted at
+all nodes together. For a rollout by a management system say how many laptops
+there are, and with --for how long it takes; a laptop that joins again counts
+again. With --certificate no token is made; who shows a verified client
+certificate of that name is let in instead.`,
 		Example: `  floodmark token create build-agent --for 2160h
   floodmark token create anna --kind owner --may view,approve
-  floodmark token create laptops --kind enrol --tenant firm --for 24h
+  floodmark token create laptops --kind enrol --tenant firm --uses 200 --for 24h
   floodmark token create build-agent --certificate spiffe://firm.example/agents/build`,
 		Annotations: exits("it is made", "you may not make one"),
 		Args:        needs("NAME"),
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
 			want.Name, want.Kind = args[0], httpapi.Kind(kind.value)
+			if cmd.Flags().Changed("uses") && (want.Uses < 1 || want.Uses > httpapi.MaxUses || want.Kind != httpapi.EnrolKind) {
+				return refuse("say --kind enrol --uses 200", "--uses takes 1 to %d, and is for --kind enrol", httpapi.MaxUses)
+			}
 			return c.createToken(cmd.Context(), p, want, may, during, format(cmd))
 		}),
 	}
@@ -85,6 +90,7 @@ name is let in instead.`,
 	f.Var(kind, "kind", "whom it is for: agent, owner, enrol")
 	f.StringSliceVar(&may, "may", nil, "what an owner may do: view, approve, policy, admin (default view)")
 	f.DurationVar(&during, "for", 0, "how long it holds, such as `720h` (default: until it is revoked)")
+	f.Int64Var(&want.Uses, "uses", 0, "how many laptops a token to enrol enrols, `N` (default 1)")
 	f.StringVar(&want.Tenant, "tenant", "", "whose sessions it is about, where there are several `TENANT`s")
 	f.StringSliceVar(&want.Groups, "group", nil, "the `GROUP`s whose questions an owner answers, where service.yaml has answers")
 	f.StringVar(&want.Certificate, "certificate", "", "let in this certificate's `NAME` instead")
@@ -227,6 +233,9 @@ func tokensText(st style, list []httpapi.Token, now time.Time) string {
 		}
 		if t.Tenant != "" {
 			name += ", tenant " + t.Tenant
+		}
+		if n := t.Most(); n > 0 {
+			name += ", for " + count(int(n), "laptop", "laptops")
 		}
 		rows = append(rows, []cell{{text: t.ID}, {text: string(t.Kind)}, {text: strings.Join(t.May.Words(), ",")}, ends, {text: name}})
 	}

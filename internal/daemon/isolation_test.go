@@ -31,6 +31,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/machines/machinestest"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
@@ -366,7 +367,7 @@ func TestTenantsAreApart(t *testing.T) {
 // laptopIsAsItWas holds acme's laptop against what was planted.
 func (f *fleet) laptopIsAsItWas(at target) {
 	f.t.Helper()
-	list, err := f.book.List(f.t.Context(), "acme")
+	list, err := machinestest.All(f.t.Context(), f.book, "acme")
 	if err != nil || len(list) != 1 {
 		f.t.Fatalf("acme has %d laptops, %v", len(list), err)
 	}

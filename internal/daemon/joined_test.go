@@ -15,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/fleetlink"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/machines/machinestest"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -105,7 +106,7 @@ func TestJoinAndLeave(t *testing.T) {
 	r.work(t, "after")
 	eventually(t, "copied", func() bool { return f.copied(r, "acme", got.GetMachine()) })
 	eventually(t, "reported", func() bool {
-		list, err := f.book.List(t.Context(), "acme")
+		list, err := machinestest.All(t.Context(), f.book, "acme")
 		return err == nil && len(list) == 1 && strings.Contains(string(list[0].Report), "codex")
 	})
 	if _, err := r.owner(t).Owner().Join(t.Context(), f.joinRequest("acme")); connect.CodeOf(err) != connect.CodeFailedPrecondition {
@@ -230,7 +231,7 @@ func TestWhoJoins(t *testing.T) {
 			t.Errorf("somebody on the network leaves: %v", err)
 		}
 	}
-	list, _ := f.book.List(t.Context(), "acme")
+	list, _ := machinestest.All(t.Context(), f.book, "acme")
 	if len(list) != 0 {
 		t.Errorf("%+v", list)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -67,6 +66,9 @@ func (m machineDesk) Enrol(ctx context.Context, who httpapi.Identity, r *wire.En
 		return nil, err
 	}
 	defer leave()
+	if err := m.use(ctx, who, r.GetName()); err != nil {
+		return nil, err
+	}
 	id, token, hash := httpapi.NewMachineToken()
 	one := machines.Machine{Tenant: who.Tenant, ID: id, Name: r.GetName(), By: who.Name, At: m.d.opts.Now().UTC(), Token: hash, JournalKey: r.GetJournalKey()}
 	if err := m.book.Enrol(ctx, one); err != nil {
@@ -76,6 +78,23 @@ func (m machineDesk) Enrol(ctx context.Context, who httpapi.Identity, r *wire.En
 		return nil, err
 	}
 	return &wire.EnrolResponse{Machine: string(id), Token: token, Tenant: who.Tenant, BundleKeys: m.d.bundleKeys(who.Tenant)}, nil
+}
+
+// use counts that a token enrols one laptop more. What fails after that has used it
+// all the same: a token must not enrol more than it may.
+func (m machineDesk) use(ctx context.Context, who httpapi.Identity, name string) error {
+	if who.Enrols == nil && who.Channel == httpapi.ByProvider {
+		return nil // a person
+	}
+	if who.Enrols != nil {
+		ok, err := m.book.Use(ctx, who.Tenant, who.Enrols.Token, who.Enrols.Most)
+		if err != nil || ok {
+			return err
+		}
+	}
+	said := m.written(ctx, who.Tenant, "machine-refused", fmt.Sprintf("%q was not enrolled: the token %s has enrolled as many laptops as it may", name, who.Name))
+	return errors.Join(connect.NewError(connect.CodeFailedPrecondition,
+		errors.New("this token has enrolled as many laptops as it may; whoever runs the fleet makes one for more: «floodmark token create NAME --kind enrol --uses N»")), said)
 }
 
 // enter lets laptops in by turns, as many as their tenant may send events. They
@@ -144,18 +163,19 @@ func (m machineDesk) ListMachines(ctx context.Context, who httpapi.Identity, r *
 	if m.book == nil {
 		return nil, errNoMachines()
 	}
-	list, err := m.book.List(ctx, who.Tenant)
+	p := machines.Page{After: machines.ID(r.GetAfter()), Most: int(r.GetMost()), Joined: !r.GetAll()}
+	if p.Most <= 0 || p.Most > machines.MaxPage {
+		p.Most = machines.MaxPage
+	}
+	list, err := m.book.List(ctx, who.Tenant, p)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(list, func(a, b machines.Status) int {
-		return cmp.Or(b.Seen.Compare(a.Seen), b.At.Compare(a.At), cmp.Compare(a.ID, b.ID))
-	})
 	out := &wire.ListMachinesResponse{}
+	if len(list) == p.Most {
+		out.Next = string(list[len(list)-1].ID)
+	}
 	for _, one := range list {
-		if one.State != machines.Joined && !r.GetAll() {
-			continue
-		}
 		s := &wire.MachineStatus{
 			Id: string(one.ID), Name: one.Name, EnrolledBy: one.By, Enrolled: timestamppb.New(one.At), State: string(one.State), EndedBy: one.EndedBy,
 			Sessions: one.Sessions, Entries: one.Entries, Forks: one.Forks,

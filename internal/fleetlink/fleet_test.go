@@ -232,7 +232,7 @@ func TestUpload(t *testing.T) {
 	if f.same(j); f.uploads != sent+1 {
 		t.Errorf("%d uploads for one session", f.uploads-sent)
 	}
-	list, _ := f.book.List(t.Context(), "acme")
+	list, _ := machinestest.All(t.Context(), f.book, "acme")
 	if want := int64(3*partEntries + 7 + 3 + 4); list[0].Entries != want || list[0].Sessions != 3 {
 		t.Errorf("%+v, want %d entries", list[0], want)
 	}
@@ -317,7 +317,7 @@ func TestOneSessionKeepsNoOtherBack(t *testing.T) {
 			if err := l.Once(t.Context()); err == nil || l.State().Behind != 1 || !strings.Contains(l.State().Trouble, trouble) {
 				t.Errorf("%v, %+v", err, l.State())
 			}
-			if list, err := f.book.List(t.Context(), "acme"); err != nil || list[0].Sessions != headsAtOnce+4 {
+			if list, err := machinestest.All(t.Context(), f.book, "acme"); err != nil || list[0].Sessions != headsAtOnce+4 {
 				t.Errorf("%d sessions are there, %v", list[0].Sessions, err)
 			}
 			if f.seen.GetBehind() != 1 {
@@ -348,7 +348,7 @@ func TestPutBack(t *testing.T) {
 	if l.State().Forked != 2 {
 		t.Errorf("%+v", l.State())
 	}
-	f2, _ := f.book.List(t.Context(), "acme")
+	f2, _ := machinestest.All(t.Context(), f.book, "acme")
 	if f2[0].Entries != 11 || f2[0].Forks == 0 {
 		t.Errorf("%+v", f2[0])
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/floodmark/floodmark"
 )
 
 // May is a set of permissions. The zero set permits nothing.
@@ -123,10 +125,20 @@ type Identity struct {
 	Ends time.Time
 	// Machine is the id of a laptop that joined the fleet; empty for everybody else.
 	Machine string
+	// Enrols is how often what it showed may enrol laptops; nil for people, who are
+	// not counted.
+	Enrols *Enrols
 	// Why says to a caller that is nobody why it is; it holds no secret.
 	Why string
 	// Unsure says that it could not be found out who calls: asking again may help.
 	Unsure bool
+}
+
+// Enrols is how often a token may enrol laptops, at all nodes together.
+type Enrols struct {
+	// Token is what its uses are counted by; it tells nothing about the token.
+	Token floodmark.Digest
+	Most  int64
 }
 
 // The channels a caller can be proved by.

@@ -52,6 +52,8 @@ const (
 	secretBytes    = 32
 	idDigits       = 8
 	maxTokenGroups = 64
+	// MaxUses bounds how many laptops one token enrols: more than any fleet has.
+	MaxUses = 1_000_000
 	// tokenPrefix begins every token of ours.
 	tokenPrefix = "fm_"
 )
@@ -73,6 +75,8 @@ type Token struct {
 	Created time.Time `json:"created,omitzero"`
 	// Expires is zero for one that does not.
 	Expires time.Time `json:"expires,omitzero"`
+	// Uses is how many laptops a token to enrol enrols; zero is one.
+	Uses int64 `json:"uses,omitempty"`
 	// Hash is the SHA-256 of the token's text. Certificate is the spiffe:// name
 	// of a client certificate, or its common name. Exactly one of them is set.
 	Hash        floodmark.Digest `json:"hash,omitzero"`
@@ -102,7 +106,7 @@ func OpenTokens(path string, now func() time.Time) (*Tokens, error) {
 }
 
 // Create makes a token and returns its text, which is nowhere else. Of want it
-// takes Kind, Tenant, Name, May, Groups and Expires.
+// takes Kind, Tenant, Name, May, Groups, Uses and Expires.
 func (t *Tokens) Create(want Token) (text string, made Token, err error) {
 	var secret [secretBytes]byte
 	// It never fails: the program ends if there is no randomness.
@@ -117,7 +121,7 @@ func (t *Tokens) Create(want Token) (text string, made Token, err error) {
 }
 
 // Admit lets in who shows a verified client certificate of this name. Of want
-// it takes Kind, Tenant, Name, May, Groups, Expires and Certificate.
+// it takes Kind, Tenant, Name, May, Groups, Uses, Expires and Certificate.
 func (t *Tokens) Admit(want Token) (Token, error) {
 	want.Hash = floodmark.Digest{}
 	return t.add(want)
@@ -129,6 +133,9 @@ func (t *Tokens) add(want Token) (Token, error) {
 	want.ID, want.Created = hex.EncodeToString(id[:]), t.now().UTC().Truncate(time.Second)
 	if want.Kind != OwnerKind {
 		want.May = want.Kind.most()
+	}
+	if want.Uses == 1 && want.Kind == EnrolKind {
+		want.Uses = 0 // which is one, also for programs that count none
 	}
 	if err := want.check(); err != nil {
 		return Token{}, err
@@ -195,7 +202,24 @@ func (t *Tokens) find(channel string, is func(Token) bool) (Identity, error) {
 	if found == nil || !found.Expires.IsZero() && !t.now().Before(found.Expires) {
 		return Identity{}, ErrNoToken
 	}
-	return Identity{Tenant: found.Tenant, Name: found.Name, Channel: channel, May: found.May & found.Kind.most(), Groups: found.Groups, Ends: found.Expires}, nil
+	who := Identity{Tenant: found.Tenant, Name: found.Name, Channel: channel, May: found.May & found.Kind.most(), Groups: found.Groups, Ends: found.Expires}
+	if found.Kind == EnrolKind {
+		who.Enrols = &Enrols{Token: found.counted(), Most: found.Most()}
+	}
+	return who, nil
+}
+
+// Most is how many laptops a token enrols; 0 if it enrols none.
+func (o Token) Most() int64 {
+	if o.Kind != EnrolKind {
+		return 0
+	}
+	return max(o.Uses, 1)
+}
+
+// counted is what the uses of a token are counted by, the same at all nodes.
+func (o Token) counted() floodmark.Digest {
+	return floodmark.DigestOf("floodmark uses of a token 1\x00" + o.Hash.String() + "\x00" + o.Certificate)
 }
 
 // check refuses what no file may hold.
@@ -211,6 +235,8 @@ func (o Token) check() error {
 		return fmt.Errorf("token %q: a tenant has at most %d bytes", o.Name, journal.MaxTenantBytes)
 	case len(o.Groups) > maxTokenGroups || o.Kind != OwnerKind && len(o.Groups) > 0 || slices.Contains(o.Groups, ""):
 		return fmt.Errorf("token %q: an owner is in at most %d groups, anybody else in none", o.Name, maxTokenGroups)
+	case o.Uses < 0 || o.Uses > MaxUses || o.Uses > 0 && o.Kind != EnrolKind:
+		return fmt.Errorf("token %q: a token to enrol enrols 1 to %d laptops, any other none", o.Name, MaxUses)
 	case len(o.ID) != idDigits:
 		return fmt.Errorf("token %q: its id has %d characters, want %d", o.Name, len(o.ID), idDigits)
 	case o.Hash.IsZero() == (o.Certificate == ""):

@@ -66,11 +66,24 @@ type Copy struct {
 	At time.Time
 }
 
+// A Page says which machines of a tenant are listed at once.
+type Page struct {
+	// After is the one they follow; empty for the first ones.
+	After ID
+	// Most is how many are listed, at most [MaxPage].
+	Most int
+	// Joined leaves out those that have ended.
+	Joined bool
+}
+
 // A Book keeps machines, of many tenants. It is safe for concurrent use;
 // machinestest.Run checks one.
 type Book interface {
 	// Enrol adds a machine.
 	Enrol(ctx context.Context, m Machine) error
+	// Use counts one use of a token to enrol of a tenant, at whatever node, and
+	// returns false, and counts nothing, if it was used so often already.
+	Use(ctx context.Context, tenant string, token floodmark.Digest, most int64) (bool, error)
 	// Find returns a machine of any tenant, to compare its token, or [ErrUnknown].
 	Find(ctx context.Context, id ID) (Machine, State, error)
 	// End ends a machine: it left, or was revoked. One that has ended stays as it
@@ -78,13 +91,14 @@ type Book interface {
 	End(ctx context.Context, tenant string, id ID, as State, by string, at time.Time) error
 	// Report keeps what a machine told of itself, in place of what it told before.
 	Report(ctx context.Context, tenant string, id ID, at time.Time, report []byte) error
-	// List returns the machines of a tenant, in no order.
-	List(ctx context.Context, tenant string) ([]Status, error)
+	// List returns machines of a tenant, in the order of their ids.
+	List(ctx context.Context, tenant string, p Page) ([]Status, error)
 	// Heads returns where the copies of sessions end; the zero link for those that
 	// are not known.
 	Heads(ctx context.Context, tenant string, id ID, sessions []floodmark.SessionID) ([]journal.Link, error)
 	// Add adds to the copy of a session, durably, or says why not; it returns
-	// where the copy ends. The upload was checked.
+	// where the copy ends. The upload was checked. A machine that has ended adds
+	// nothing: it is [ErrUnknown].
 	Add(ctx context.Context, tenant string, id ID, u Upload, at time.Time) (Outcome, journal.Link, error)
 	// Read yields the copy of a session, in order. Where entries were erased on the
 	// machine before they were uploaded, the first that follows stands behind a gap.
@@ -115,6 +129,8 @@ const (
 	MaxBytes   = floodmark.MaxFactBytes + 1<<20
 	// MaxHeads is how many sessions are asked about at once.
 	MaxHeads = 1000
+	// MaxPage is how many machines are listed at once: with their reports 4 MiB.
+	MaxPage = 64
 	// MaxForks is how many forks of one machine are kept.
 	MaxForks = 100
 )

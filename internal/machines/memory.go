@@ -22,6 +22,12 @@ type Memory struct {
 
 	asked map[ID]Asked
 	slips map[slipKey]slip
+	uses  map[useKey]int64
+}
+
+type useKey struct {
+	tenant string
+	token  floodmark.Digest
 }
 
 type copyKey struct {
@@ -38,7 +44,19 @@ var _ Book = (*Memory)(nil)
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{all: map[ID]*Status{}, copy: map[copyKey][]journal.Entry{}, fork: map[forkKey]bool{}, asked: map[ID]Asked{}, slips: map[slipKey]slip{}}
+	return &Memory{all: map[ID]*Status{}, copy: map[copyKey][]journal.Entry{}, fork: map[forkKey]bool{}, asked: map[ID]Asked{}, slips: map[slipKey]slip{}, uses: map[useKey]int64{}}
+}
+
+// Use implements [Book].
+func (b *Memory) Use(_ context.Context, tenant string, token floodmark.Digest, most int64) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := useKey{tenant, token}
+	if b.uses[k] >= most {
+		return false, nil
+	}
+	b.uses[k]++
+	return true, nil
 }
 
 // Enrol implements [Book].
@@ -95,16 +113,17 @@ func (b *Memory) Report(_ context.Context, tenant string, id ID, at time.Time, r
 }
 
 // List implements [Book].
-func (b *Memory) List(_ context.Context, tenant string) ([]Status, error) {
+func (b *Memory) List(_ context.Context, tenant string, p Page) ([]Status, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var list []Status
 	for _, m := range b.all {
-		if m.Tenant == tenant {
+		if m.Tenant == tenant && m.ID > p.After && (m.State == Joined || !p.Joined) {
 			list = append(list, *m)
 		}
 	}
-	return list, nil
+	slices.SortFunc(list, func(a, b Status) int { return cmp.Compare(a.ID, b.ID) })
+	return list[:min(len(list), max(p.Most, 0), MaxPage)], nil
 }
 
 // Heads implements [Book].
@@ -133,6 +152,9 @@ func (b *Memory) Add(_ context.Context, tenant string, id ID, u Upload, _ time.T
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m, err := b.of(tenant, id)
+	if err == nil && m.State != Joined {
+		err = ErrUnknown
+	}
 	if err != nil {
 		return "", journal.Link{}, err
 	}

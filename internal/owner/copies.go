@@ -112,12 +112,11 @@ func (d *Desk) machineNamed(ctx context.Context, who httpapi.Identity, word stri
 	if !errors.Is(missing, httpapi.ErrNotFound) {
 		return m, missing
 	}
-	list, err := d.Mirror.List(ctx, who.Tenant)
-	if err != nil {
-		return machines.Machine{}, err
-	}
 	n := 0
-	for _, one := range list {
+	for one, err := range machines.Each(ctx, d.Mirror, who.Tenant) {
+		if err != nil {
+			return machines.Machine{}, err
+		}
 		if one.Name == word {
 			m, n = one.Machine, n+1
 		}

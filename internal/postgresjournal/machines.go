@@ -77,6 +77,27 @@ func (b machineBook) Enrol(ctx context.Context, m machines.Machine) error {
 	return nil
 }
 
+const useTokenSQL = `INSERT INTO token_uses AS u (tenant, token, uses) VALUES ($1, $2, 1)
+ON CONFLICT (tenant, token) DO UPDATE SET uses = u.uses + 1 WHERE u.uses < $3`
+
+// Use implements [machines.Book]. A token lies whole in one database, so that all
+// nodes count in one place. In doubt it may have been counted for nothing.
+func (b machineBook) Use(ctx context.Context, tenant string, token floodmark.Digest, most int64) (ok bool, err error) {
+	if most < 1 {
+		return false, nil
+	}
+	s := b.j.of(journal.Session{Tenant: tenant, ID: floodmark.SessionID("token/" + token.String())})
+	err = b.write(ctx, tenant, s, func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, useTokenSQL, []byte(tenant), token[:], most)
+		ok = tag.RowsAffected() > 0
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("count the use of a token: %w", err)
+	}
+	return ok, nil
+}
+
 const findMachineSQL = `
 SELECT m.tenant, m.name, m.enrolled_by, m.at, m.token, m.journal_key, coalesce(e.state, 'joined')
 FROM machines m LEFT JOIN machine_ends e ON e.tenant = m.tenant AND e.id = m.id WHERE m.id = $1`
@@ -121,6 +142,19 @@ func hasMachine(ctx context.Context, c querier, tenant string, id machines.ID) e
 	return err
 }
 
+// isJoined refuses who is not the tenant's, or has ended.
+func isJoined(ctx context.Context, tx pgx.Tx, tenant string, id machines.ID) error {
+	if err := hasMachine(ctx, tx, tenant, id); err != nil {
+		return err
+	}
+	var ended bool
+	err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM machine_ends WHERE tenant = $1 AND id = $2)", []byte(tenant), string(id)).Scan(&ended)
+	if err == nil && ended {
+		return machines.ErrUnknown
+	}
+	return err
+}
+
 const endMachineSQL = `INSERT INTO machine_ends (tenant, id, state, ended_by, at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, id) DO NOTHING`
 
 // End implements [machines.Book].
@@ -154,49 +188,4 @@ func (b machineBook) Report(ctx context.Context, tenant string, id machines.ID, 
 		return fmt.Errorf("keep the report of machine %s: %w", id, err)
 	}
 	return nil
-}
-
-const listMachinesSQL = `
-SELECT m.id, m.name, m.enrolled_by, m.at, coalesce(e.state, 'joined'), coalesce(e.ended_by, ''), r.seen, r.report,
-    (SELECT count(*) FROM mirror_heads h WHERE h.tenant = m.tenant AND h.machine = m.id),
-    (SELECT coalesce(sum(h.entries), 0)::bigint FROM mirror_heads h WHERE h.tenant = m.tenant AND h.machine = m.id),
-    (SELECT count(*) FROM machine_forks f WHERE f.tenant = m.tenant AND f.id = m.id)
-FROM machines m
-LEFT JOIN machine_ends e ON e.tenant = m.tenant AND e.id = m.id
-LEFT JOIN machine_reports r ON r.tenant = m.tenant AND r.id = m.id
-WHERE m.tenant = $1`
-
-// List implements [machines.Book].
-func (b machineBook) List(ctx context.Context, tenant string) ([]machines.Status, error) {
-	if b.j.closed.Load() {
-		return nil, journal.ErrClosed
-	}
-	parts := make([][]machines.Status, len(b.j.shards))
-	err := b.j.each(func(i int, s *shard) error {
-		return s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
-			rows, err := c.Query(ctx, listMachinesSQL, []byte(tenant))
-			if err != nil {
-				return err
-			}
-			parts[i], err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (m machines.Status, err error) {
-				var at int64
-				var seen *int64
-				err = row.Scan(&m.ID, &m.Name, &m.By, &at, &m.State, &m.EndedBy, &seen, &m.Report, &m.Sessions, &m.Entries, &m.Forks)
-				m.Tenant, m.At = tenant, time.Unix(0, at).UTC()
-				if seen != nil {
-					m.Seen = time.Unix(0, *seen).UTC()
-				}
-				return m, err
-			})
-			return err
-		})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list machines: %w", err)
-	}
-	var list []machines.Status
-	for _, part := range parts {
-		list = append(list, part...)
-	}
-	return list, nil
 }

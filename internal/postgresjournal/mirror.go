@@ -54,7 +54,7 @@ func mirrorLink(row pgx.CollectableRow) (journal.Link, error) {
 func (b machineBook) Add(ctx context.Context, tenant string, id machines.ID, u machines.Upload, at time.Time) (outcome machines.Outcome, head journal.Link, err error) {
 	m := mirrored{tenant: []byte(tenant), id: string(id), session: []byte(u.Session)}
 	err = b.write(ctx, tenant, b.of(id), func(ctx context.Context, tx pgx.Tx) error {
-		if err := hasMachine(ctx, tx, tenant, id); err != nil {
+		if err := isJoined(ctx, tx, tenant, id); err != nil {
 			return err
 		}
 		var known map[uint64]journal.Hash

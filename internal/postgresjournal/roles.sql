@@ -57,7 +57,7 @@ GRANT SELECT ON $schema$.facts, $schema$.tombstones, $schema$.artifacts, $schema
 GRANT EXECUTE ON FUNCTION $schema$.month_of(timestamptz) TO $reader$;
 
 GRANT SELECT, INSERT ON $schema$.machines, $schema$.machine_ends, $schema$.machine_forks, $schema$.mirror TO $writer$;
-GRANT SELECT, INSERT, UPDATE ON $schema$.machine_reports, $schema$.mirror_heads, $schema$.machine_asks TO $writer$;
+GRANT SELECT, INSERT, UPDATE ON $schema$.machine_reports, $schema$.mirror_heads, $schema$.machine_asks, $schema$.token_uses TO $writer$;
 GRANT SELECT, INSERT ON $schema$.machine_answers TO $writer$;
 GRANT SELECT ON $schema$.machine_ends, $schema$.machine_reports, $schema$.machine_forks, $schema$.mirror, $schema$.mirror_heads TO $reader$;
 

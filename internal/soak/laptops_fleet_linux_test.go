@@ -17,6 +17,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/machines/machinestest"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 	"github.com/floodmark/floodmark/internal/sqlitejournal"
 	"github.com/floodmark/floodmark/journal"
@@ -70,7 +71,7 @@ func newLaptopFleet(t *testing.T, nodes int) *laptopFleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.enrol, _, err = tokens.Create(httpapi.Token{Kind: httpapi.EnrolKind, Tenant: laptopTenant, Name: "setup"}); err != nil {
+	if f.enrol, _, err = tokens.Create(httpapi.Token{Kind: httpapi.EnrolKind, Tenant: laptopTenant, Name: "setup", Uses: httpapi.MaxUses}); err != nil {
 		t.Fatal(err)
 	}
 	if f.journal, err = postgresjournal.Open(t.Context(), db.dsn, postgresjournal.Options{}); err != nil {
@@ -252,7 +253,7 @@ func (f *laptopFleet) quiet(machine string) {
 // kept is how many entries of a machine the fleet counts.
 func (f *laptopFleet) kept(machine string) int64 {
 	f.t.Helper()
-	list, err := f.book.List(f.t.Context(), laptopTenant)
+	list, err := machinestest.All(f.t.Context(), f.book, laptopTenant)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/machines/machinestest"
 )
 
 // laptopReport is what is published of a run.
@@ -259,7 +260,7 @@ func (c *laptopCrowd) finish(gone *softLaptop, r *laptopReport) {
 		c.f.compare(l.machine, l.dir, r)
 	}
 	r.Cuts, r.Kills = c.cuts, c.kills
-	list, err := c.f.book.List(c.f.t.Context(), laptopTenant)
+	list, err := machinestest.All(c.f.t.Context(), c.f.book, laptopTenant)
 	if err != nil || len(list) != r.Laptops {
 		c.f.t.Fatalf("%d laptops are known, %v", len(list), err)
 	}

@@ -21,7 +21,7 @@ import (
 func Run(t *testing.T, open func(*testing.T) machines.Book) {
 	t.Helper()
 	for name, f := range map[string]func(*testing.T, machines.Book){
-		"a life": life, "tenants": tenants, "in order": inOrder, "forks": forks, "erased": erased, "at once": atOnce, "reports": reports, "asking": asking,
+		"a life": life, "tenants": tenants, "in order": inOrder, "forks": forks, "erased": erased, "at once": atOnce, "reports": reports, "asking": asking, "uses": uses, "pages": pages,
 	} {
 		t.Run(name, func(t *testing.T) { f(t, open(t)) })
 	}
@@ -108,7 +108,10 @@ func life(t *testing.T, b machines.Book) {
 			t.Fatal(err)
 		}
 	}
-	list, err := b.List(t.Context(), "acme")
+	if outcome, _, err := b.Add(t.Context(), "acme", "m1", Part("s", Entries(t, "s", journal.Link{}, 1, "x"), 0, 1), now()); !errors.Is(err, machines.ErrUnknown) {
+		t.Errorf("a machine that has ended adds: %s, %v", outcome, err)
+	}
+	list, err := All(t.Context(), b, "acme")
 	if _, state, _ := b.Find(t.Context(), "m1"); err != nil || len(list) != 1 || list[0].State != machines.Revoked || list[0].EndedBy != "bea" || state != machines.Revoked {
 		t.Errorf("%+v, %s, %v", list, state, err)
 	}
@@ -140,7 +143,7 @@ func tenants(t *testing.T, b machines.Book) {
 	if list, err := b.Copies(t.Context(), "beta", "m1", 10); err == nil && len(list) > 0 {
 		t.Errorf("told of copies: %+v", list)
 	}
-	if list, err := b.List(t.Context(), "beta"); err != nil || len(list) != 1 || list[0].ID != "m2" {
+	if list, err := All(t.Context(), b, "beta"); err != nil || len(list) != 1 || list[0].ID != "m2" {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if _, state, _ := b.Find(t.Context(), "m1"); state != machines.Joined {
@@ -169,7 +172,7 @@ func inOrder(t *testing.T, b machines.Book) {
 	if err != nil || len(heads) != 3 || heads[0] != (journal.Link{}) || heads[1] != all[9].Link() || heads[2] != other[0].Link() {
 		t.Errorf("%v, %v", heads, err)
 	}
-	if list, _ := b.List(t.Context(), "acme"); list[0].Sessions != 2 || list[0].Entries != 11 || list[0].Forks != 0 {
+	if list, _ := All(t.Context(), b, "acme"); list[0].Sessions != 2 || list[0].Entries != 11 || list[0].Forks != 0 {
 		t.Errorf("%+v", list)
 	}
 	copies, err := b.Copies(t.Context(), "acme", "m1", 10)
@@ -200,7 +203,7 @@ func forks(t *testing.T, b machines.Book) {
 	if got := read(t, b, "acme", "m1", "s"); !slices.EqualFunc(got, all, same) {
 		t.Error("a fork changed what is kept")
 	}
-	if list, _ := b.List(t.Context(), "acme"); list[0].Forks != 2 || list[0].Entries != 4 {
+	if list, _ := All(t.Context(), b, "acme"); list[0].Forks != 2 || list[0].Entries != 4 {
 		t.Errorf("%+v", list)
 	}
 }
@@ -258,7 +261,7 @@ func atOnce(t *testing.T, b machines.Book) {
 	if got := read(t, b, "acme", "m1", "s"); !slices.EqualFunc(got, all, same) {
 		t.Errorf("%d entries, want %d", len(got), len(all))
 	}
-	if list, _ := b.List(t.Context(), "acme"); list[0].Entries != 40 || list[0].Sessions != 1 {
+	if list, _ := All(t.Context(), b, "acme"); list[0].Entries != 40 || list[0].Sessions != 1 {
 		t.Errorf("%+v", list)
 	}
 }
@@ -271,7 +274,7 @@ func reports(t *testing.T, b machines.Book) {
 			t.Fatal(err)
 		}
 	}
-	list, err := b.List(t.Context(), "acme")
+	list, err := All(t.Context(), b, "acme")
 	if err != nil || string(list[0].Report) != "two" || !list[0].Seen.Equal(now().Add(2*time.Minute)) {
 		t.Errorf("%+v, %v", list, err)
 	}
