@@ -41,7 +41,7 @@ func (l *licence) answersSender() bool {
 func (l *licence) delegates() []string {
 	var senders []string
 	for _, text := range l.said {
-		for _, r := range l.st.r.words.Requests(text) {
+		for _, r := range l.st.requests(text) {
 			if r.Forbids(l.j.use.Licence) {
 				return nil
 			}

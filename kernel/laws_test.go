@@ -33,6 +33,7 @@ const eventsPerHistory = 100
 //     gives the very state the live session had, as does its snapshot;
 //   - only an owner's command gives a grant;
 //   - a code is in no reply and in no fact;
+//   - what is remembered of the owner's words changes no answer;
 //   - a stricter layer never gives a more permissive answer.
 func TestAnyHistoryKeepsTheLaws(t *testing.T) {
 	rules, stricter := mustRules(t, lawPolicy, ""), mustRules(t, lawPolicy, lawProject)
@@ -91,6 +92,7 @@ type history struct {
 	codes    []string
 	tickets  []floodmark.TicketID
 	seen     []string // texts that came in, to be repeated
+	readings kernel.Readings
 	n        int
 }
 
@@ -113,6 +115,16 @@ func (h *history) run() error {
 	return h.replay()
 }
 
+// remembers holds an answer against the one by what was read before.
+func (h *history) remembers(in kernel.Input, out kernel.Output) error {
+	in.Readings = &h.readings
+	again, err := kernel.Step(h.state, h.rules, in)
+	if err != nil || !reflect.DeepEqual(out, again) {
+		return fmt.Errorf("with the owner's words read before: %v\n%+v\nwithout:\n%+v", err, again, out)
+	}
+	return nil
+}
+
 func (h *history) one() error {
 	in := kernel.Input{
 		At: h.at, Key: provenance.Key{7}, Index: h.index,
@@ -133,6 +145,9 @@ func (h *history) one() error {
 			h.beside(in)
 		}
 		if err := h.compare(in, out); err != nil {
+			return err
+		}
+		if err := h.remembers(in, out); err != nil {
 			return err
 		}
 	}

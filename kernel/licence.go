@@ -17,8 +17,8 @@ type licence struct {
 	known []floodmark.Ground
 	said  []string
 	asked asked
-	turn  provenance.Stated
-	when  *provenance.When // read when it is first needed
+	turn  *provenance.Stated // what he stated in this turn
+	when  *provenance.When   // read when it is first needed
 }
 
 // relaxes reports whether the owner's own words cover the call: he asked for
@@ -38,14 +38,12 @@ func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Grou
 			return false // and nobody's words need to be read for that
 		}
 	}
-	l := licence{st: st, j: j, tr: tr, known: known, said: st.thisTurn()}
-	l.asked = asks(st.r.words, l.said, j.use.Licence)
+	l := licence{st: st, j: j, tr: tr, known: known, said: st.thisTurn(), turn: &provenance.Stated{}}
+	l.asked = st.asks(l.said, j.use.Licence)
 	if len(l.asked.wanted) == 0 {
 		return l.answersSender()
 	}
-	for _, text := range l.said {
-		l.turn.Add(text)
-	}
+	l.turn = st.statedIn(l.said)
 	return l.covers()
 }
 
@@ -182,10 +180,10 @@ type asked struct{ wanted, ruledOut []*provenance.Request }
 // asks returns the clauses in which the owner used one of the verbs. «Don't
 // send it» takes back what he asked for before; if it names somebody, it is
 // about him alone.
-func asks(words *provenance.Lexicon, said, verbs []string) asked {
+func (st *step) asks(said, verbs []string) asked {
 	var a asked
 	for _, text := range said {
-		for _, r := range words.Requests(text) {
+		for _, r := range st.requests(text) {
 			switch {
 			case r.Licenses(verbs):
 				a.wanted = append(a.wanted, r)
@@ -206,7 +204,7 @@ func asks(words *provenance.Lexicon, said, verbs []string) asked {
 func (st *step) thisTurn() []string {
 	owner := st.s.Owner
 	now := owner[min(st.s.TurnBegan, len(owner)):]
-	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !st.r.words.Assents(text) }) {
+	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !st.assents(text) }) {
 		return owner[min(st.s.LastTurnBegan, len(owner)):]
 	}
 	return now

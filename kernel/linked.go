@@ -51,7 +51,7 @@ func (st *step) pointedAt(tr *provenance.Tracer, url string, a floodmark.Argumen
 		return false
 	}
 	for _, text := range st.thisTurn() {
-		for _, r := range st.r.words.Requests(text) {
+		for _, r := range st.requests(text) {
 			reading, ok := r.Reads()
 			if ok && (reading.One || !one) && st.linksTo(tr, spans, reading) {
 				return true
@@ -75,7 +75,7 @@ func (st *step) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading p
 // linksOf returns the links in records of the owner's services that have all of
 // these names, of which there must be one.
 func (st *step) linksOf(tr *provenance.Tracer, names []string) []provenance.Link {
-	l := licence{st: st, tr: tr}
+	l := licence{st: st, tr: tr, turn: &provenance.Stated{}}
 	links := tr.Links()
 	named := false
 	for _, name := range names {

@@ -105,6 +105,9 @@ func (st *step) lastWords() string {
 	if len(st.s.Owner) == 0 {
 		return ""
 	}
-	said := st.veiled(st.s.Owner[len(st.s.Owner)-1])
-	return visibleUpTo(strings.Join(strings.Fields(said), " "), maxLastWords)
+	r := st.reading(st.s.Owner[len(st.s.Owner)-1])
+	if !r.veiled {
+		r.shown, r.veiled = visibleUpTo(strings.Join(strings.Fields(st.veiled(r.text)), " "), maxLastWords), true
+	}
+	return r.shown
 }

@@ -20,7 +20,7 @@ func (st *step) pushed(use *catalog.Use) bool {
 	if !use.Pushes || st.in.Disk == nil || st.s.Project == "" || st.s.PushesTo.IsZero() {
 		return false
 	}
-	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || len(asks(st.r.words, st.thisTurn(), pushVerbs()).wanted) == 0 {
+	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || len(st.asks(st.thisTurn(), pushVerbs()).wanted) == 0 {
 		return false
 	}
 	words := st.onPath(st.s.Project + "/**")

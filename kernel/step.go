@@ -63,6 +63,9 @@ type Input struct {
 	Also    []provenance.Key
 	// Index says where values were seen in this session; nil knows nothing.
 	Index provenance.Index
+	// Readings remember how the owner's words of this session were read; nil
+	// remembers nothing. They change no answer.
+	Readings *Readings
 	// Child is the state of the sub-agent a subagent_ended speaks of; nil if
 	// it is not known, and then its result is not believed.
 	Child *State

@@ -237,7 +237,7 @@ func (l *licence) namesOther(field, value string, lists []provenance.Record) boo
 // the owner's picks out.
 func (l *licence) chosen(id string) bool {
 	have := l.own(l.tr.Records("id", id))
-	picked := l.own(l.tr.Extremes(l.st.r.words, &l.turn))
+	picked := l.own(l.tr.Extremes(l.st.r.words, l.turn))
 	return len(have) > 0 && len(picked) > 0 && !slices.ContainsFunc(picked, func(r provenance.Record) bool { return !slices.Contains(have, r) })
 }
 

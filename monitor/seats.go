@@ -30,7 +30,8 @@ type seat struct {
 
 	// These belong to whoever holds the seat.
 	memory
-	index *index
+	index    *index
+	readings *kernel.Readings // of the owner's words
 }
 
 // A memory is a session as it is known: the fold of its entries up to link. The
@@ -51,7 +52,7 @@ type memory struct {
 }
 
 // drop forgets all: the next event reads the session again.
-func (s *seat) drop() { s.memory, s.index = memory{}, nil }
+func (s *seat) drop() { s.memory, s.index, s.readings = memory{}, nil, nil }
 
 // What a session takes in memory, measured and rounded up: with little in it,
 // for each source, and for each byte the owner typed.
@@ -71,7 +72,7 @@ func (s *seat) size() int64 {
 		s.sized++
 	}
 	n := int64(seatBytes) + int64(s.state.Ledger.Len())*sourceBytes + int64(s.words)*wordFactor
-	return n + s.index.size()
+	return n + s.index.size() + s.readings.Size()
 }
 
 // seats are all sessions that are held or remembered, within a bound of bytes.

@@ -162,11 +162,11 @@ func TestInFlightIsBounded(t *testing.T) {
 // The cache is bounded: what is not in it is read again, and nothing changes.
 func TestSmallCache(t *testing.T) {
 	mem := journal.NewMemory()
-	d := newDesk(t, mem, func(c *monitor.Config) { c.Limits.CacheBytes, c.Limits.ContentBytes = 32<<10, 1<<10 })
+	d := newDesk(t, mem, func(c *monitor.Config) { c.Limits.CacheBytes, c.Limits.ContentBytes = 40_000, 1<<10 })
 	for i := range 6 {
 		poisoned(t, d, fmt.Sprint("s", i))
 	}
-	if n, bytes := d.Cached(); n != 2 || bytes > 32<<10 {
+	if n, bytes := d.Cached(); n != 2 || bytes > 40_000 {
 		t.Errorf("%d sessions of %d bytes are remembered", n, bytes)
 	}
 	cold := func(id string) bool {

@@ -148,6 +148,9 @@ func (m *Monitor) recall(ctx context.Context, s *seat, ring provenance.Ring, o *
 	if s.index == nil {
 		s.index = newIndex(&s.state.Ledger)
 	}
+	if s.readings == nil {
+		s.readings = &kernel.Readings{}
+	}
 	return nil
 }
 
@@ -211,7 +214,7 @@ func (m *Monitor) judge(ctx context.Context, s *seat, j job, key keys, at time.T
 		}
 	}()
 	find := &finder{ctx: ctx, m: m, tenant: s.session.Tenant, ix: s.index, keys: key}
-	in := kernel.Input{Event: j.event, At: at, Code: m.cfg.NewCode(), Ticket: m.cfg.NewTicket(), Index: find}
+	in := kernel.Input{Event: j.event, At: at, Code: m.cfg.NewCode(), Ticket: m.cfg.NewTicket(), Index: find, Readings: s.readings}
 	in.Key, in.KeyName, in.Others = key.own.Key, key.own.Name, key.Besides(key.own.Name)
 	if len(in.Others) > 0 {
 		if in.Also, err = find.also(); err != nil {
