@@ -59,7 +59,7 @@ func (st *step) questionAgain(shown floodmark.Shown, decided []floodmark.ActionD
 		}
 		j.leaves, _ = keptLeaves(&j)
 		q := approval.Question{
-			Action: f.Action, Line: retoldLine(st, j), Sources: append(loadedFrom(&j.basis), st.blamed(f.Decision)...),
+			Action: f.Action, Line: retoldLine(st, &j), Sources: append(loadedFrom(&j.basis), st.blamed(f.Decision)...),
 			Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two,
 		}
 		if !shown.Pick.IsZero() {

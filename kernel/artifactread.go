@@ -19,13 +19,13 @@ func (st *step) effective(n floodmark.NodeID) floodmark.Label {
 
 // withCarried are the sources a result is made from: those its arguments were
 // seen in, and what the artifacts carry that the call reads.
-func (st *step) withCarried(j judged) []floodmark.NodeID {
+func (st *step) withCarried(j *judged) []floodmark.NodeID {
 	inputs := slices.Clone(j.inputs)
-	for _, p := range st.touched(&j).reads {
+	for _, p := range st.touched(j).reads {
 		inputs = append(inputs, st.carry(pathRef(p), st.onPath(p))...)
 		inputs = append(inputs, st.checkout(p)...)
 	}
-	for _, ref := range st.remembered(&j, false) {
+	for _, ref := range st.remembered(j, false) {
 		inputs = append(inputs, st.carry(ref, st.find(ref))...)
 	}
 	inputs = append(inputs, st.givenBack()...)
@@ -288,7 +288,8 @@ func (st *step) late(c hook.Call) floodmark.Label {
 	if st.in.Artifacts == nil || err != nil || len(leaves) == 0 {
 		return l
 	}
-	for _, n := range st.withCarried(st.classified(c, leaves)) {
+	j := st.classified(c, leaves)
+	for _, n := range st.withCarried(&j) {
 		if n >= first {
 			l = l.Join(st.effective(n))
 		}

@@ -28,15 +28,15 @@ func CallID(c hook.Call) floodmark.CallID { return callID(c) }
 
 // leave notes what an allowed call leaves behind: it carries what the session
 // has seen before its result, and what the call read.
-func (st *step) leave(j judged, result floodmark.NodeID) {
+func (st *step) leave(j *judged, result floodmark.NodeID) {
 	if st.in.Artifacts == nil {
 		return
 	}
-	if !leavesNothing(&j) {
+	if !leavesNothing(j) {
 		st.give(j.mark, j.action.Call, min(st.authority(j.action).Nodes, result))
 	}
-	t := st.touched(&j)
-	others := append(st.remembered(&j, true), handedOn(&j)...)
+	t := st.touched(j)
+	others := append(st.remembered(j, true), handedOn(j)...)
 	if len(t.writes) == 0 && t.runs == "" && len(others) == 0 {
 		return
 	}
@@ -59,8 +59,8 @@ func (st *step) leave(j judged, result floodmark.NodeID) {
 		if t.whole {
 			w.Digest = t.digest
 		}
-		w.Inert = (len(t.writes) == 1 || j.use.Commands()) && st.computes(&j, p)
-		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(&j, p) {
+		w.Inert = (len(t.writes) == 1 || j.use.Commands()) && st.computes(j, p)
+		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(j, p) {
 			st.writeBut(w, into, spares(p))
 		}
 	}

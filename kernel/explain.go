@@ -13,7 +13,7 @@ const usualLine = 384
 
 // line explains a refusal in one line: source -> argument -> action -> what
 // you can do. It reaches the model, so it carries no code.
-func (st *step) line(j judged) string {
+func (st *step) line(j *judged) string {
 	var b strings.Builder
 	b.Grow(usualLine)
 	a, found := culprit(j.action.Arguments)
@@ -39,7 +39,7 @@ func (st *step) line(j judged) string {
 // lineSources names, at most two, what a person should look at first: the
 // source the argument was seen in, the data that could leave, or else what
 // lowered the mark.
-func (st *step) lineSources(j judged, a floodmark.Argument) string {
+func (st *step) lineSources(j *judged, a floodmark.Argument) string {
 	var nodes []floodmark.NodeID
 	if a.Whence == floodmark.Seen && len(a.Spans) > 0 {
 		nodes = append(nodes, a.Spans[0].Node)

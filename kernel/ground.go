@@ -134,19 +134,45 @@ func (st *step) shown(a catalog.Arg, l hook.Leaf) string {
 	if len(value) > 2*maxVeiled {
 		value = value[:maxVeiled] + "…" + value[len(value)-maxVeiled:]
 	}
-	text := strings.Map(func(r rune) rune {
+	text := value
+	if !printable(value) {
+		text = legible(value)
+	}
+	if a.Is == catalog.IsCommand {
+		text = unbroken(st.veiledLine(text))
+	} else {
+		text = st.veiled(unbroken(text))
+	}
+	return bothEnds(text)
+}
+
+// printable reports whether a text is nothing but ASCII that prints: the usual
+// argument is, and needs no closer look.
+func printable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// legible leaves out of a text what nobody sees.
+func legible(text string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf) || unicode.IsControl(r) && !strings.ContainsRune("\n\r\t", r) {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(value, "?"))
-	breaks := strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "⏎", "\t", " ")
-	if a.Is == catalog.IsCommand {
-		text = breaks.Replace(st.veiledLine(text))
-	} else {
-		text = st.veiled(breaks.Replace(text))
+	}, strings.ToValidUTF8(text, "?"))
+}
+
+// unbroken puts a text on one line, where its breaks are seen to.
+func unbroken(text string) string {
+	if printable(text) {
+		return text
 	}
-	return bothEnds(text)
+	return strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "⏎", "\t", " ").Replace(text)
 }
 
 // bothEnds is a text of which the middle may be left out: an end that nobody

@@ -34,13 +34,13 @@ type judged struct {
 
 // judge finds out what a call is, where its arguments came from, and what the
 // policy says of it in the given context, or else in the one that proposed it.
-func (st *step) judge(c hook.Call, in *Context) judged {
+func (st *step) judge(c hook.Call, in *Context) *judged {
 	ref := st.ref(c.Server, c.Name)
-	j := judged{mark: st.mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
+	j := &judged{mark: st.mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
 	leaves, err := c.Leaves()
 	if err != nil {
 		j.action.ArgsDigest = floodmark.DigestOf(string(c.Args))
-		st.unreadable(&j)
+		st.unreadable(j)
 		return j
 	}
 	j.action.ArgsDigest = argsDigest(leaves)
@@ -55,15 +55,15 @@ func (st *step) judge(c hook.Call, in *Context) judged {
 	j.leaves = leaves
 	tr := st.tracer(ctx.Nodes)
 	j.action.Effects = j.use.Effects
-	st.behind(&j)
+	st.behind(j)
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
-	st.ground(&j, tr, ctx)
-	st.loads(&j, ctx.Mark)
-	st.checks(&j)
+	st.ground(j, tr, ctx)
+	st.loads(j, ctx.Mark)
+	st.checks(j)
 	j.basis.Hinted = c.Hints != nil
 	j.basis.Gates = st.r.Gates.For(ref.Agent, ref)
 	j.returns = st.placed(ref, j.basis.Returns, j.basis.Location, j.use.Place)
-	st.rule(&j, ctx)
+	st.rule(j, ctx)
 	return j
 }
 
@@ -239,7 +239,7 @@ func (st *step) wanted(j *judged) approval.Wanted {
 }
 
 // codes are the reasons against the call.
-func (j judged) codes() []floodmark.Code {
+func (j *judged) codes() []floodmark.Code {
 	var codes []floodmark.Code
 	for _, r := range j.ruling.Reasons {
 		if r.Verdict < floodmark.Allow && !slices.Contains(codes, r.Code) {
@@ -250,7 +250,7 @@ func (j judged) codes() []floodmark.Code {
 	return codes
 }
 
-func (j judged) origin() floodmark.Origin {
+func (j *judged) origin() floodmark.Origin {
 	t := j.action.Tool
 	return floodmark.Origin{Kind: floodmark.FromTool, Name: t.Name, Server: t.Server, Place: j.use.Place}
 }

@@ -80,7 +80,7 @@ func CaseOf(s *State, r Rules, in Input) (audit.Case, bool) {
 	if j.basis.Unreadable {
 		return audit.Case{}, false
 	}
-	return st.auditCase(&j), true
+	return st.auditCase(j), true
 }
 
 // Opine takes in the auditor's opinion on a call that was answered with Audit,
@@ -96,7 +96,7 @@ func Opine(s *State, r Rules, in Input, o audit.Opinion) (Output, error) {
 	st.openTurn()
 	j := st.judge(in.Event.Call, nil)
 	if j.decision.Verdict == floodmark.Audit {
-		st.opinion(&j, o)
+		st.opinion(j, o)
 	}
 	st.finish(j)
 	return st.out, nil

@@ -76,13 +76,22 @@ func kindAt(b *floodmark.Basis, i int) floodmark.ValueKind {
 // word is a text as it stands in a pattern: in quotes if it could be taken for
 // something else.
 func word(text string) string {
-	_, err := strconv.ParseFloat(text, 64)
-	odd := err == nil || text == "" || text == "true" || text == "false" || text == "null" ||
+	odd := number(text) || text == "" || text == "true" || text == "false" || text == "null" ||
 		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '=' || r == '"' || r == '\\' || !strconv.IsPrint(r) })
 	if odd {
 		return strconv.Quote(text)
 	}
 	return text
+}
+
+// number reports a text that is one. Most are not by how they begin, and asking
+// the library is slow for those.
+func number(text string) bool {
+	if text == "" || strings.IndexByte("+-.0123456789iInN", text[0]) < 0 {
+		return false
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
 }
 
 // wild reports a value that names many things at once.

@@ -24,7 +24,7 @@ func Retell(s *State, f floodmark.ActionDecided) Explanation {
 	if f.Basis != nil {
 		j.basis = *f.Basis
 	}
-	e := Explanation{Line: retoldLine(st, j), Sources: loadNames(&j.basis)}
+	e := Explanation{Line: retoldLine(st, &j), Sources: loadNames(&j.basis)}
 	blame := f.Decision.Blame
 	if slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.FlowSecret }) {
 		blame = withSecrets(s, blame)
@@ -56,7 +56,7 @@ func Retell(s *State, f floodmark.ActionDecided) Explanation {
 	return e
 }
 
-func retoldLine(st *step, j judged) string {
+func retoldLine(st *step, j *judged) string {
 	if j.action.Kind == floodmark.CallTool && j.decision.Verdict < floodmark.Allow {
 		return st.line(j)
 	}

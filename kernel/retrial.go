@@ -177,7 +177,8 @@ func (t *trial) count(out Rejudged, f floodmark.ActionDecided) {
 	if t.last.told && out.Would.Verdict == floodmark.Confirm && f.Action.Kind != floodmark.CallModel {
 		st := t.last.st
 		st.out.Facts = nil
-		st.ask(t.last.judged)
+		j := t.last.judged
+		st.ask(&j)
 		t.last.tickets = st.out.Facts
 	}
 }

@@ -151,8 +151,12 @@ func (st *step) guard(f *floodmark.ContentSeen, text string) {
 	}
 }
 
-// secretsSeen are the secrets that were found in this session, and where.
+// secretsSeen are the secrets that were found in this session, and where. A source
+// with one is secret, so that most sessions need not be looked through.
 func (st *step) secretsSeen() (nodes []floodmark.NodeID, secrets []floodmark.SecretSpan) {
+	if st.s.Ledger.Lowest().Secrecy > floodmark.Secret {
+		return nil, nil
+	}
 	for src := range st.s.Ledger.Sources() {
 		for _, s := range src.Secrets {
 			if s.Print != "" {

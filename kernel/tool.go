@@ -35,13 +35,13 @@ func (st *step) now() Context { return Context{Mark: st.mark, Levels: st.more, N
 // finish writes a judgement down, asks whoever has to be asked, and announces
 // the result of a call that may run. A grant is used by a call that proceeds, not
 // by one that waits for verifiers or that they refused.
-func (st *step) finish(j judged) {
-	st.enforce(&j.decision, &j)
-	if waits(j.decision) && st.verify(&j) {
+func (st *step) finish(j *judged) {
+	st.enforce(&j.decision, j)
+	if waits(j.decision) && st.verify(j) {
 		return
 	}
-	st.tooMany(&j)
-	st.quiet(&j)
+	st.tooMany(j)
+	st.quiet(j)
 	if j.grant != nil && j.decision.Verdict == floodmark.Allow {
 		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Call: j.action.Call, Tool: j.action.Tool})
 	}
@@ -53,7 +53,7 @@ func (st *step) finish(j judged) {
 		st.out.Reply.Line = st.line(j)
 		st.ask(j)
 	case floodmark.Audit:
-		c := st.auditCase(&j)
+		c := st.auditCase(j)
 		st.out.Case = &c
 	case floodmark.Restrict:
 		st.out.Reply.Line = st.line(j)
@@ -62,7 +62,7 @@ func (st *step) finish(j judged) {
 }
 
 // announce notes that a result is coming.
-func (st *step) announce(j judged) {
+func (st *step) announce(j *judged) {
 	n := st.see(floodmark.Source{
 		Kind:   floodmark.NodeToolResult,
 		Origin: j.origin(),
@@ -158,8 +158,8 @@ func (st *step) indexResult(n floodmark.NodeID, d floodmark.Digest) {
 
 // ask opens a question, or joins an open one, unless this very call is being
 // asked about already.
-func (st *step) ask(j judged) {
-	shown := st.shows(&j)
+func (st *step) ask(j *judged) {
+	shown := st.shows(j)
 	open, asked := st.s.Book.Asked(shown.Tool, shown.ArgsDigest, st.in.At)
 	if asked && st.current(open, shown) {
 		st.out.Reply.Ticket = open.ID
@@ -174,8 +174,8 @@ func (st *step) ask(j judged) {
 		Action: j.action, Line: st.out.Reply.Line, Sources: append(loadedFrom(&j.basis), st.blamed(j.decision)...), Pattern: shown.Pattern,
 		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two,
 	}
-	shown.Pick, shown.PickEnd, q.Pick = st.pick(&j)
-	q = st.worded(q, &j)
+	shown.Pick, shown.PickEnd, q.Pick = st.pick(j)
+	q = st.worded(q, j)
 	if !asked && q.Pick == nil && !q.Two { // what has to be picked, or takes two people, is asked alone
 		open, asked = st.s.Book.Joinable(st.turn(), st.in.At, held)
 	}

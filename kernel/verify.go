@@ -136,17 +136,17 @@ func Verify(s *State, r Rules, in Input, h Hearing) (Output, error) {
 	st.ensureRules()
 	st.openTurn()
 	j := st.judge(in.Event.Call, nil)
-	if j.decision.Verdict == floodmark.Audit && h.Case != nil && sameCase(st.auditCase(&j), *h.Case) {
-		st.opined(&j, st.opinionGiven(&j, h.Opinion))
+	if j.decision.Verdict == floodmark.Audit && h.Case != nil && sameCase(st.auditCase(j), *h.Case) {
+		st.opined(j, st.opinionGiven(j, h.Opinion))
 	}
-	st.enforce(&j.decision, &j) // a call that only a pause lets through waits for them, too
-	answers := st.answers(&j, h)
+	st.enforce(&j.decision, j) // a call that only a pause lets through waits for them, too
+	answers := st.answers(j, h)
 	if waits(j.decision) {
-		switch now, _ := st.asking(&j); {
+		switch now, _ := st.asking(j); {
 		case h.covers(now):
-			st.tally(&j, answers)
+			st.tally(j, answers)
 		case h.Last:
-			st.refuse(&j, floodmark.Reason{
+			st.refuse(j, floodmark.Reason{
 				Code: floodmark.Verified, Rule: j.decision.Verifiers[0],
 				Text: "the session kept changing while verifiers were asked about this call",
 			}, floodmark.Remedy{

@@ -14,14 +14,23 @@ const maxVisible = 80
 // that a program would take for a link, a picture or an element.
 func visible(name string) string { return visibleUpTo(name, maxVisible) }
 
+// markup is what a program could take for more than text.
+const markup = "[]<>`|*"
+
 func visibleUpTo(name string, limit int) string {
+	if printable(name) && !strings.ContainsAny(name, markup) { // as most are
+		if len(name) > limit {
+			return name[:limit] + "…"
+		}
+		return name
+	}
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			return ' '
 		case r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
 			return -1
-		case strings.ContainsRune("[]<>`|*", r):
+		case strings.ContainsRune(markup, r):
 			return '·'
 		}
 		return r

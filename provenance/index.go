@@ -64,10 +64,12 @@ func comparePostings(a, b Posting) int {
 	}
 }
 
-// A hasher computes keyed hashes without allocating for each.
+// A hasher computes keyed hashes without allocating for each. One that computes
+// many has a mac, which is slow to make and then quicker.
 type hasher struct {
 	key Key
 	mac hash.Hash
+	few int // how many were computed without it
 	in  []byte
 	// token and words are room for whoever reads a value.
 	token, words []byte
@@ -80,15 +82,35 @@ type hasher struct {
 
 func newHasher(k Key) *hasher {
 	h := &hasher{key: k}
-	h.mac = hmac.New(sha256.New, h.key[:])
 	h.in, h.token, h.words = h.room[0:0:64], h.room[64:64:128], h.room[128:128]
 	return h
 }
 
+// forMany makes h compute many hashes.
+func (h *hasher) forMany() *hasher {
+	if h.mac == nil {
+		h.mac = hmac.New(sha256.New, h.key[:])
+	}
+	return h
+}
+
+// What is hashed without a mac: short tokens, as long as they are few.
+const (
+	shortToken = 128
+	fewTokens  = 32
+)
+
+// bytes hashes a token. All of the HMAC is in h.sum afterwards.
 func (h *hasher) bytes(token []byte) Hash {
-	h.mac.Reset()
-	h.mac.Write(token) // a hash never fails to write
-	own := Hash(binary.BigEndian.Uint64(h.mac.Sum(h.sum[:0])))
+	if h.mac == nil && len(token) <= shortToken && h.few < fewTokens {
+		h.few++
+		h.short(token)
+	} else {
+		h.forMany().mac.Reset()
+		h.mac.Write(token) // a hash never fails to write
+		h.mac.Sum(h.sum[:0])
+	}
+	own := Hash(binary.BigEndian.Uint64(h.sum[:]))
 	if len(h.others) > 0 {
 		h.under(own, token)
 	}
@@ -116,6 +138,22 @@ func (h *hasher) beside(keys []Key) {
 	for _, k := range keys {
 		h.others = append(h.others, newHasher(k))
 	}
+}
+
+// short is the same for a few short tokens: HMAC-SHA256 as its definition says.
+func (h *hasher) short(token []byte) {
+	var inner [sha256.BlockSize + shortToken]byte
+	var outer [sha256.BlockSize + sha256.Size]byte
+	copy(inner[:], h.key[:])
+	copy(outer[:], h.key[:])
+	for i := range sha256.BlockSize {
+		inner[i] ^= 0x36
+		outer[i] ^= 0x5c
+	}
+	n := copy(inner[sha256.BlockSize:], token)
+	sum := sha256.Sum256(inner[:sha256.BlockSize+n])
+	copy(outer[sha256.BlockSize:], sum[:])
+	h.sum = sha256.Sum256(outer[:])
 }
 
 func (h *hasher) text(token string) Hash {

@@ -108,7 +108,7 @@ func TestHashesAreHMAC(t *testing.T) {
 		mac := hmac.New(sha256.New, key[:])
 		mac.Write([]byte(token))
 		want := Hash(binary.BigEndian.Uint64(mac.Sum(nil)))
-		if got := h.text(token); got != want || key.Hash(token) != want {
+		if got := h.text(token); got != want || key.Hash(token) != want || !slices.Equal(h.sum[:], mac.Sum(nil)) {
 			t.Fatalf("%d bytes: %x, want %x", n, got, want)
 		}
 	}

@@ -24,7 +24,7 @@ type Indexer struct {
 // Postings is [Key.Postings].
 func (ix *Indexer) Postings(k Key, text string) Postings {
 	if ix.hasher == nil || ix.key != k {
-		ix.hasher = newHasher(k)
+		ix.hasher = newHasher(k).forMany()
 	}
 	ix.stride, ix.out, ix.links = shingleStride, ix.out[:0], ix.links[:0]
 	ix.window.words, ix.window.text = 0, ix.window.text[:0]

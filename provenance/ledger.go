@@ -156,6 +156,14 @@ func (l *Ledger) Mark() floodmark.Label {
 	return l.entries[len(l.entries)-1].mark
 }
 
+// Lowest returns the join of the effective labels of all sources, live or not.
+func (l *Ledger) Lowest() floodmark.Label {
+	if len(l.entries) == 0 {
+		return floodmark.Clean()
+	}
+	return l.entries[len(l.entries)-1].all
+}
+
 // Levels returns the trust levels present among the live sources.
 func (l *Ledger) Levels() Levels {
 	if len(l.entries) == 0 {
