@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -18,9 +19,11 @@ import (
 // write at once share a commit. A statement begins after everybody it answers has
 // asked: who asks after an append was acknowledged finds it.
 const (
-	// lookers is how many statements of one node ask a database at once. More make
-	// smaller groups, and readers have other things to read.
-	lookers = 2
+	// lookers is how many statements of one node ask a database at once, the second
+	// only if the first takes longer than patience: more make smaller groups, and
+	// each statement costs the database more than what it asks for.
+	lookers  = 2
+	patience = 5 * time.Millisecond
 	// maxAsked is how many keys one statement asks for.
 	maxAsked = 1024
 )
@@ -41,8 +44,8 @@ type asking struct {
 	err    error
 }
 
-// lookups gathers those who ask while others are being answered. It uses no
-// timer: who comes alone is answered alone.
+// lookups gathers those who ask while others are being answered. Who comes alone
+// is answered alone, and at once.
 type lookups struct {
 	asked   chan *asking
 	answer  func([]*asking) // each of them
@@ -52,9 +55,7 @@ type lookups struct {
 
 func newLookups(answer func([]*asking)) *lookups {
 	l := &lookups{asked: make(chan *asking), answer: answer, closing: make(chan struct{})}
-	for range lookers {
-		l.workers.Go(l.work)
-	}
+	l.workers.Go(l.work)
 	return l
 }
 
@@ -81,8 +82,13 @@ func (l *lookups) find(ctx context.Context, tenant string, keys []floodmark.Dige
 	}
 }
 
+// work lets those who ask gather while others are answered. A second statement
+// goes beside one that takes long, so that nobody waits for a connection that
+// hangs.
 func (l *lookups) work() {
-	var held *asking // did not fit the last group
+	under := make(chan struct{}, lookers) // a place for each statement under way
+	var held *asking                      // did not fit the last group
+	var last chan struct{}                // closed when the last statement has ended
 	for {
 		if held == nil {
 			select {
@@ -91,21 +97,52 @@ func (l *lookups) work() {
 				return
 			}
 		}
-		group, keys := []*asking{held}, len(held.keys)
-		held = nil
-		for more := true; more && held == nil; {
-			select {
-			case a := <-l.asked:
-				if keys += len(a.keys); keys > maxAsked {
-					held = a
-				} else {
-					group = append(group, a)
-				}
-			default:
-				more = false
+		await(last, patience)
+		under <- struct{}{}
+		var group []*asking
+		group, held = l.gather(held)
+		done := make(chan struct{})
+		last = done
+		l.workers.Go(func() {
+			l.answer(group)
+			<-under
+			close(done)
+		})
+	}
+}
+
+// gather makes a group of the first one and of those who ask now, and returns the
+// one that did not fit.
+func (l *lookups) gather(first *asking) (group []*asking, held *asking) {
+	group, keys := []*asking{first}, len(first.keys)
+	for {
+		select {
+		case a := <-l.asked:
+			if keys += len(a.keys); keys > maxAsked {
+				return group, a
 			}
+			group = append(group, a)
+		default:
+			return group, nil
 		}
-		l.answer(group)
+	}
+}
+
+// await waits until something is closed, but not for long. Nothing is nil.
+func await(done <-chan struct{}, long time.Duration) {
+	select {
+	case <-done:
+		return
+	default:
+	}
+	if done == nil {
+		return
+	}
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
 	}
 }
 

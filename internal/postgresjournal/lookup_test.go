@@ -51,6 +51,55 @@ func TestThoseWhoAskAtOnceShareAStatement(t *testing.T) {
 	})
 }
 
+// A second statement goes beside one that hangs, a third does not, and who comes
+// while a quick one is under way waits for it.
+func TestAStatementThatHangsKeepsNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		may := make(chan struct{})
+		var begun atomic.Int64
+		l := newLookups(func(group []*asking) {
+			begun.Add(1)
+			if group[0].tenant == "hangs" {
+				<-may
+			} else {
+				time.Sleep(patience / 2)
+			}
+			for _, a := range group {
+				close(a.done)
+			}
+		})
+		var all sync.WaitGroup
+		ask := func(tenant string) {
+			all.Go(func() {
+				if _, err := l.find(t.Context(), tenant, make([]floodmark.Digest, 1)); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		ask("quick")
+		ask("quick")
+		if n := begun.Load(); n != 1 {
+			t.Errorf("%d statements are under way, want one", n)
+		}
+		all.Wait()
+		ask("hangs")
+		before := time.Now()
+		if _, err := l.find(t.Context(), "quick", make([]floodmark.Digest, 1)); err != nil || time.Since(before) > 2*patience {
+			t.Errorf("answered after %s beside one that hangs: %v", time.Since(before), err)
+		}
+		ask("hangs")
+		ask("hangs")
+		time.Sleep(10 * patience)
+		if n := begun.Load(); n != 5 {
+			t.Errorf("%d statements have begun, want the third that hangs to wait", n)
+		}
+		close(may)
+		all.Wait()
+		l.close()
+	})
+}
+
 // No statement asks for more than its limit, and who gives up waits for nobody.
 func TestAGroupOfAskersHasALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
