@@ -170,8 +170,9 @@ tombstone with the last hash and the mark stays, so that «floodmark journal
 verify» stays green and says what is gone, and a session that is resumed does not
 begin with a clean mark.
 
-SESSION is the whole name. At a terminal you are asked to type it again; a script
-says --yes.`,
+SESSION is the whole name; at a fleet also laptop/MACHINE/SESSION, the copy of a
+session on a laptop, which stays as it is there. At a terminal you are asked to
+type it again; a script says --yes.`,
 		Example: `  floodmark journal forget codex:0199aabb-ccdd
   floodmark journal forget codex:0199aabb-ccdd --yes`,
 		Annotations: exits("it is erased", "nothing was erased"),

@@ -374,6 +374,11 @@ func (f *fleet) laptopIsAsItWas(at target) {
 	if m := list[0]; string(m.ID) != at.machine || m.State != machines.Joined || m.Sessions != 1 || m.Entries != 1 || m.Forks != 0 || !bytes.Contains(m.Report, []byte(hiddenCanary)) {
 		f.t.Errorf("acme's laptop was changed by strangers: %+v", m)
 	}
+	for e, err := range f.book.Read(f.t.Context(), "acme", list[0].ID, namedCanary) {
+		if err != nil || e.Kind == machines.GoneKind {
+			f.t.Errorf("the copy of acme's session was erased by strangers, %v", err)
+		}
+	}
 }
 
 // stranger makes one call that is none of its business.

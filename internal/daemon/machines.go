@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -13,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/quota"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
@@ -33,6 +35,11 @@ func (d *Daemon) openMachines() {
 	d.machines = d.opts.Machines
 	if j, ok := d.store.Journal.(interface{ Machines() machines.Book }); ok && d.machines == nil {
 		d.machines = j.Machines()
+	}
+	if keep := time.Duration(d.opts.Service.Journal.Keep); d.machines != nil && keep > 0 {
+		d.proof.copies = func(ctx context.Context, now time.Time) (int, error) {
+			return owner.LetCopiesGo(ctx, d.machines, d.keys.Signing.Signer, now.Add(-keep), now)
+		}
 	}
 }
 

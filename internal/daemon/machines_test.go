@@ -250,3 +250,29 @@ func TestNoMachinesInAFile(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The fleet's retention holds for what laptops uploaded; without one nothing goes.
+func TestOldCopiesGo(t *testing.T) {
+	for keep, want := range map[time.Duration]string{0: "incident-seen", time.Hour: machines.GoneKind} {
+		f := newFleet(t, func(o *Options) { o.Service.Journal.Keep = config.Days(keep) })
+		id := f.plantMachine()
+		now := f.d.opts.Now()
+		for _, later := range []time.Duration{time.Minute, 2 * time.Hour} {
+			if f.d.proof.copies != nil {
+				if _, err := f.d.proof.copies(t.Context(), now.Add(later)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			kind := ""
+			for e, err := range f.book.Read(t.Context(), "acme", machines.ID(id), namedCanary) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				kind = e.Kind
+			}
+			if kind != want && later > time.Hour || later < time.Hour && kind != "incident-seen" {
+				t.Errorf("kept for %v, after %v: %s", keep, later, kind)
+			}
+		}
+	}
+}

@@ -25,6 +25,7 @@ type proof struct {
 	checkpoint *journal.Checkpointer
 	retention  *journal.Retention
 	tidy       func(context.Context, time.Time) (int, error) // nil where nothing is left of what was erased
+	copies     func(context.Context, time.Time) (int, error) // lets old copies of laptops' sessions go; nil where there are none
 	every      time.Duration
 	now        func() time.Time
 	log        *slog.Logger
@@ -93,6 +94,7 @@ func (p *proof) erase(ctx context.Context) {
 			break
 		}
 	}
+	p.eraseCopies(ctx)
 	if p.tidy == nil {
 		return
 	}
@@ -102,6 +104,20 @@ func (p *proof) erase(ctx context.Context) {
 	}
 	if dropped > 0 {
 		p.log.Info("months without a session are gone from the journal", "months", dropped)
+	}
+}
+
+// eraseCopies lets go of what laptops uploaded, as long ago.
+func (p *proof) eraseCopies(ctx context.Context) {
+	if p.copies == nil {
+		return
+	}
+	gone, err := p.copies(ctx, p.now())
+	if err != nil && ctx.Err() == nil {
+		p.log.Error("erase old copies of laptops' sessions", "error", err)
+	}
+	if gone > 0 {
+		p.log.Info("old copies of laptops' sessions are erased", "sessions", gone)
 	}
 }
 

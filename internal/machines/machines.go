@@ -102,10 +102,12 @@ type Book interface {
 	Add(ctx context.Context, tenant string, id ID, u Upload, at time.Time) (Outcome, journal.Link, error)
 	// Read yields the copy of a session, in order. Where entries were erased on the
 	// machine before they were uploaded, the first that follows stands behind a gap.
+	// Where the fleet erased them, an entry of [GoneKind] comes first.
 	Read(ctx context.Context, tenant string, id ID, s floodmark.SessionID) iter.Seq2[journal.Entry, error]
 	// Copies returns the copies of a machine's sessions, the last written to first,
 	// at most limit.
 	Copies(ctx context.Context, tenant string, id ID, limit int) ([]Copy, error)
+	Erasing
 	Asking
 }
 

@@ -19,6 +19,8 @@ type Memory struct {
 	all  map[ID]*Status
 	copy map[copyKey][]journal.Entry
 	fork map[forkKey]bool
+	// moved is when a copy last grew.
+	moved map[copyKey]time.Time
 
 	asked map[ID]Asked
 	slips map[slipKey]slip
@@ -44,7 +46,7 @@ var _ Book = (*Memory)(nil)
 
 // NewMemory returns an empty Memory.
 func NewMemory() *Memory {
-	return &Memory{all: map[ID]*Status{}, copy: map[copyKey][]journal.Entry{}, fork: map[forkKey]bool{}, asked: map[ID]Asked{}, slips: map[slipKey]slip{}, uses: map[useKey]int64{}}
+	return &Memory{all: map[ID]*Status{}, copy: map[copyKey][]journal.Entry{}, fork: map[forkKey]bool{}, moved: map[copyKey]time.Time{}, asked: map[ID]Asked{}, slips: map[slipKey]slip{}, uses: map[useKey]int64{}}
 }
 
 // Use implements [Book].
@@ -148,7 +150,7 @@ func (b *Memory) head(k copyKey) journal.Link {
 }
 
 // Add implements [Book].
-func (b *Memory) Add(_ context.Context, tenant string, id ID, u Upload, _ time.Time) (Outcome, journal.Link, error) {
+func (b *Memory) Add(_ context.Context, tenant string, id ID, u Upload, at time.Time) (Outcome, journal.Link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	m, err := b.of(tenant, id)
@@ -167,6 +169,9 @@ func (b *Memory) Add(_ context.Context, tenant string, id ID, u Upload, _ time.T
 	if f := (forkKey{k, u.Last().Seq}); outcome == Fork && !b.fork[f] && m.Forks < MaxForks {
 		b.fork[f] = true
 		m.Forks++
+	}
+	if len(add) > 0 {
+		b.moved[k] = at
 	}
 	if len(add) > 0 && len(b.copy[k]) == 0 {
 		m.Sessions++
@@ -189,7 +194,7 @@ func (b *Memory) Read(_ context.Context, tenant string, id ID, s floodmark.Sessi
 		}
 		var last journal.Link
 		for _, e := range list {
-			if e.Kind != StoneKind {
+			if e.Kind != StoneKind && e.Kind != GoneKind {
 				e.Prev = last.Hash
 				if last.Seq == 0 {
 					e.Prev = journal.Genesis(journal.Session{ID: s})

@@ -69,7 +69,7 @@ func (u Upload) Check(keys note.Verifiers) error {
 		if size += len(e.Body) + len(e.Kind); size > MaxBytes {
 			return fmt.Errorf("%w: more than %d bytes", ErrBad, MaxBytes)
 		}
-		if e.Kind == "" || e.Kind == StoneKind || len(e.Kind) > maxKind || !utf8.ValidString(e.Kind) {
+		if e.Kind == "" || e.Kind == StoneKind || e.Kind == GoneKind || len(e.Kind) > maxKind || !utf8.ValidString(e.Kind) {
 			return fmt.Errorf("%w: no fact is of this kind", ErrBad)
 		}
 		if journal.Check(s, prev, e) != nil {

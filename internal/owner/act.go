@@ -2,6 +2,7 @@ package owner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -263,6 +264,11 @@ func (d *Desk) Forget(ctx context.Context, who httpapi.Identity, r *wire.ForgetR
 	why := r.GetWhy()
 	if why == "" {
 		why = journal.WhyOwner
+	}
+	if c, err := d.copyNamed(ctx, who, r.GetSession()); err == nil && string(c.name().ID) == r.GetSession() {
+		return d.forgetCopy(ctx, who, c, why)
+	} else if err != nil && !errors.Is(err, httpapi.ErrNotFound) {
+		return nil, err
 	}
 	t, err := journal.Forget(ctx, d.Journal, d.Key.Signer, s, d.Monitor.MarkAt, d.Now(), why)
 	if err != nil {

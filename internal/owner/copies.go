@@ -187,7 +187,7 @@ func (d *Desk) tellCopy(ctx context.Context, c copied, left *int, explain explai
 	if err != nil {
 		keys = note.VerifierList() // then no tombstone is believed
 	}
-	r := &copyReader{copied: c, keys: keys, t: &tale{session: c.name(), state: kernel.NewState()}}
+	r := &copyReader{copied: c, keys: keys, nodes: d.Key.Verifiers(), t: &tale{session: c.name(), state: kernel.NewState()}}
 	var all []journal.Entry
 	for e, err := range d.Mirror.Read(ctx, c.of.Tenant, c.of.ID, c.Session) {
 		if err != nil {
@@ -220,7 +220,8 @@ func (d *Desk) tellCopy(ctx context.Context, c copied, left *int, explain explai
 // A copyReader puts a tale together from a copy.
 type copyReader struct {
 	copied
-	keys    note.Verifiers
+	keys    note.Verifiers // the laptop's
+	nodes   note.Verifiers // the fleet's
 	t       *tale
 	hides   uint64 // what comes before the last tombstone is checked and not told
 	dumb    bool   // so is what follows what cannot be told
@@ -241,8 +242,8 @@ func (r *copyReader) take(e journal.Entry, explain explains, see sees) bool {
 	case is && e.Seq > r.t.link.Seq:
 		r.t = &tale{session: r.t.session, link: stone.Link, state: kernel.Forgotten(stone.Mark), erased: &stone, written: time.Unix(0, stone.At), problem: r.t.problem}
 		r.dumb = false
-	case e.Kind == machines.StoneKind:
-		r.wrong("it was changed: the tombstone at entry %d is not signed by the laptop; what follows is not shown", e.Seq)
+	case e.Kind == machines.StoneKind, e.Kind == machines.GoneKind:
+		r.wrong("it was changed: the tombstone at entry %d is not signed by whoever erases; what follows is not shown", e.Seq)
 		return false
 	case journal.Check(journal.Session{ID: r.Session}, r.t.link, e) != nil:
 		r.wrong("it was changed: entry %d is not what the laptop wrote; what follows is not shown", r.t.link.Seq+1)
@@ -270,13 +271,18 @@ func safeKind(kind string) string {
 }
 
 // stone is the tombstone that an entry stands for, if it is one that the laptop
-// signed.
+// signed for what it erased itself, or a node for what was erased here.
 func (r *copyReader) stone(e journal.Entry) (journal.Tombstone, bool) {
-	if e.Kind != machines.StoneKind {
+	keys, of := r.keys, journal.Session{ID: r.Session}
+	switch e.Kind {
+	case machines.StoneKind:
+	case machines.GoneKind:
+		keys, of = r.nodes, copyStone(r.of.Tenant, r.of.ID, r.Session)
+	default:
 		return journal.Tombstone{}, false
 	}
-	stone, err := journal.OpenTombstone(r.keys, e.Body)
-	return stone, err == nil && stone.Session == (journal.Session{ID: r.Session}) && stone.Link == e.Link()
+	stone, err := journal.OpenTombstone(keys, e.Body)
+	return stone, err == nil && stone.Session == of && stone.Link == e.Link()
 }
 
 // end says whether the copy reached its head.

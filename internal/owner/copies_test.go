@@ -269,3 +269,58 @@ func TestACopyOfAnything(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What is old, and what an admin names, goes; a tombstone that the fleet signed stands
+// there, and what the laptop writes later is told.
+func TestCopiesGo(t *testing.T) {
+	s := newShelf(t)
+	last := s.all[len(s.all)-1].Link()
+	gone, err := LetCopiesGo(t.Context(), s.book, s.Key.Signer, time.Now().Add(-time.Hour), time.Now())
+	if err != nil || gone != 0 || s.show("laptop/m1/s1").GetTombstone() != nil {
+		t.Fatalf("what is new goes: %d, %v", gone, err)
+	}
+	if gone, err = LetCopiesGo(t.Context(), s.book, s.Key.Signer, time.Now().Add(time.Hour), time.Now()); err != nil || gone != 1 {
+		t.Fatalf("%d, %v", gone, err)
+	}
+	a := s.show("laptop/m1/s1")
+	if a.GetSession().GetProblem() != "" || a.GetTombstone().GetWhy() != journal.WhyRetention || len(a.GetFacts()) != 0 || a.GetCopy().GetSeq() != last.Seq || !a.GetSession().GetClosed() {
+		t.Errorf("%v", a)
+	}
+	more, err := journal.Seal(journal.Session{ID: "s1"}, last, time.Now(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "a", Text: "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.add("m1", machines.Upload{Session: "s1", After: last, Entries: more})
+	if a := s.show("laptop/m1/s1"); a.GetSession().GetProblem() != "" || len(a.GetIncidents()) != 1 {
+		t.Errorf("%v", a)
+	}
+	for who, name := range map[string]string{"stranger": "laptop/m1/s1", "me": "laptop/m1/s"} {
+		id := me()
+		id.Channel = httpapi.ByToken
+		if who == "stranger" {
+			id = stranger()
+		}
+		if got, err := s.Forget(t.Context(), id, &wire.ForgetRequest{Session: name}); err == nil {
+			t.Errorf("%s forgets %s: %v", who, name, got)
+		}
+	}
+	admin := me()
+	admin.Channel = httpapi.ByToken
+	got, err := s.Forget(t.Context(), admin, &wire.ForgetRequest{Session: "laptop/m1/s1", Why: "asked for"})
+	if err != nil || got.GetTombstone().GetSeq() != more[0].Seq {
+		t.Fatalf("%v, %v", got, err)
+	}
+	if a := s.show("laptop/m1/s1"); a.GetSession().GetProblem() != "" || a.GetTombstone().GetWhy() != "asked for" || len(a.GetIncidents()) != 0 {
+		t.Errorf("%v", a)
+	}
+	if len(s.show("s1").GetFacts()) != len(s.all) {
+		t.Error("a session of the fleet's own was erased")
+	}
+	s.Mirror = tampered{s.book, func(all []journal.Entry) []journal.Entry {
+		all[0].Body = []byte(strings.Replace(string(all[0].Body), "asked for", "asked, too", 1))
+		return all
+	}}
+	if a := s.show("laptop/m1/s1"); !strings.Contains(a.GetSession().GetProblem(), "not signed") {
+		t.Errorf("%v", a)
+	}
+}

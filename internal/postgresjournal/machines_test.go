@@ -1,8 +1,10 @@
 package postgresjournal
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/machines/machinestest"
@@ -20,8 +22,68 @@ func TestMachinesWithRoles(t *testing.T) {
 	}
 	machinestest.Run(t, func(t *testing.T) machines.Book {
 		g := newGuarded(t, newSchema(t))
-		return open(t, g.writer, Options{Schema: g.schema, Timeout: busyTimeout}).Machines()
+		return open(t, g.eraser, Options{Schema: g.schema, Timeout: busyTimeout}).Machines()
 	})
+}
+
+// Copies go by the login that erases, where they end, and by no other and no SQL.
+func TestCopiesGoByTheEraserAlone(t *testing.T) {
+	g := newGuarded(t, newSchema(t))
+	w := open(t, g.writer, Options{Schema: g.schema, Timeout: busyTimeout}).Machines()
+	machinestest.Enrolled(t, w, "acme", "m1")
+	all := machinestest.Entries(t, "s", journal.Link{}, 3, "x")
+	if _, _, err := w.Add(t.Context(), "acme", "m1", machinestest.Part("s", all, 0, 3), all[0].Time()); err != nil {
+		t.Fatal(err)
+	}
+	stone := journal.Tombstone{Link: all[2].Link(), At: 1, Note: []byte("signed")}
+	if done, err := w.Bury(t.Context(), "acme", "m1", "s", stone); done || !errors.Is(err, machines.ErrMayNotErase) {
+		t.Errorf("the writer erases: %v, %v", done, err)
+	}
+	const row = `(tenant, machine, session, seq, hash, at, note) VALUES ('acme', 'm1', 's', 3, decode(repeat('00', 32), 'hex'), 1, 'x')`
+	for _, dsn := range []string{g.writer, g.reader, g.eraser} {
+		for _, tenant := range []string{"acme", "beta"} {
+			c := g.as(t, dsn, tenant)
+			for _, sql := range []string{
+				"INSERT INTO mirror_stones " + row, "UPDATE mirror_stones SET seq = 9", "DELETE FROM mirror", "DELETE FROM mirror_stones", "TRUNCATE mirror_stones",
+				`SELECT bury_copy('acme', 'm1', 's', 2, (SELECT hash FROM mirror WHERE seq = 2), 1, 'x')`, "UPDATE mirror_heads SET moved = '2000-01-01'",
+			} {
+				_, _ = c.Exec(t.Context(), sql) // what became of it is looked at
+			}
+			if n := copyLength(t, w); n != 3 {
+				t.Fatalf("%s for %s: %d entries are left", dsn, tenant, n)
+			}
+			if old, err := w.Old(t.Context(), time.Now().Add(-time.Hour), 9); err != nil || len(old) > 0 {
+				t.Fatalf("%s for %s made it old: %v, %v", dsn, tenant, old, err)
+			}
+		}
+	}
+	var done bool
+	for _, tenant := range []string{"beta", "acme"} {
+		c := g.as(t, g.eraser, tenant)
+		if err := c.QueryRow(t.Context(), "SELECT bury_copy('acme', 'm1', 's', 3, $1, 1, 'x')", all[2].Hash[:]).Scan(&done); err != nil || done != (tenant == "acme") {
+			t.Errorf("the eraser for %s: %v, %v", tenant, done, err)
+		}
+	}
+	if n := copyLength(t, w); n != 1 {
+		t.Errorf("%d entries are left by the eraser", n)
+	}
+	for _, sql := range []string{"UPDATE mirror_stones SET seq = 9", "DELETE FROM mirror_stones"} {
+		if tag, err := g.as(t, g.eraser, "acme").Exec(t.Context(), sql); !isDenied(err) {
+			t.Errorf("the eraser: %s: %v, %v", sql, tag, err)
+		}
+	}
+}
+
+// copyLength is how many entries of the session s of m1 are read.
+func copyLength(t *testing.T, b machines.Book) (n int) {
+	t.Helper()
+	for _, err := range b.Read(t.Context(), "acme", "m1", "s") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
 }
 
 // Nobody changes what machines sent, and nobody sees another tenant's.

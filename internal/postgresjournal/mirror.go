@@ -104,7 +104,8 @@ func (m mirrored) known(ctx context.Context, tx pgx.Tx, u machines.Upload) (head
 		return journal.Link{}, nil, err
 	}
 	links, err := pgx.CollectRows(rows, mirrorLink)
-	known = make(map[uint64]journal.Hash, len(links))
+	known = make(map[uint64]journal.Hash, len(links)+1)
+	known[uint64(seq)] = linkOf(seq, hash).Hash // also where the entry itself was erased
 	for _, l := range links {
 		known[l.Seq] = l.Hash
 	}
@@ -147,6 +148,16 @@ WHERE tenant = $1 AND machine = $2 AND session = $3 AND seq > $4 ORDER BY seq LI
 func (b machineBook) Read(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		last := journal.Link{Hash: journal.Genesis(journal.Session{ID: s})}
+		stone, gone, err := b.stone(ctx, tenant, id, s)
+		if err != nil {
+			yield(journal.Entry{}, fmt.Errorf("read the copy of machine %s: %w", id, err))
+			return
+		}
+		if gone {
+			if last = stone.Link(); !yield(stone, nil) {
+				return
+			}
+		}
 		for {
 			page, err := b.page(ctx, tenant, id, s, last.Seq)
 			if err != nil {
@@ -169,6 +180,27 @@ func (b machineBook) Read(ctx context.Context, tenant string, id machines.ID, s 
 	}
 }
 
+const mirrorStoneSQL = `SELECT seq, at, hash, note FROM mirror_stones WHERE tenant = $1 AND machine = $2 AND session = $3`
+
+// stone is what stands where the beginning of a copy was erased.
+func (b machineBook) stone(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID) (e journal.Entry, gone bool, err error) {
+	if b.j.closed.Load() {
+		return e, false, journal.ErrClosed
+	}
+	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+		var seq int64
+		var hash []byte
+		err := c.QueryRow(ctx, mirrorStoneSQL, []byte(tenant), string(id), []byte(s)).Scan(&seq, &e.At, &hash, &e.Body)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		l := linkOf(seq, hash)
+		e.Seq, e.Hash, e.Kind, gone = l.Seq, l.Hash, machines.GoneKind, err == nil
+		return err
+	})
+	return e, gone, err
+}
+
 func (b machineBook) page(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID, after uint64) (page []journal.Entry, err error) {
 	if b.j.closed.Load() {
 		return nil, journal.ErrClosed
@@ -189,34 +221,4 @@ func (b machineBook) page(ctx context.Context, tenant string, id machines.ID, s 
 		return err
 	})
 	return page, err
-}
-
-const copiesSQL = `
-SELECT h.session, h.seq, h.hash, h.entries, coalesce(m.at, 0) FROM mirror_heads h
-LEFT JOIN mirror m ON m.tenant = h.tenant AND m.machine = h.machine AND m.session = h.session AND m.seq = h.seq
-WHERE h.tenant = $1 AND h.machine = $2 ORDER BY 5 DESC, h.session LIMIT $3`
-
-// Copies implements [machines.Book].
-func (b machineBook) Copies(ctx context.Context, tenant string, id machines.ID, limit int) (list []machines.Copy, err error) {
-	if b.j.closed.Load() {
-		return nil, journal.ErrClosed
-	}
-	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
-		rows, err := c.Query(ctx, copiesSQL, []byte(tenant), string(id), limit)
-		if err != nil {
-			return err
-		}
-		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (one machines.Copy, err error) {
-			var session, hash []byte
-			var seq, at int64
-			err = row.Scan(&session, &seq, &hash, &one.Entries, &at)
-			one.Session, one.Head, one.At = floodmark.SessionID(session), linkOf(seq, hash), time.Unix(0, at).UTC()
-			return one, err
-		})
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the copies of machine %s: %w", id, err)
-	}
-	return list, nil
 }

@@ -59,6 +59,9 @@ GRANT EXECUTE ON FUNCTION $schema$.month_of(timestamptz) TO $reader$;
 GRANT SELECT, INSERT ON $schema$.machines, $schema$.machine_ends, $schema$.machine_forks, $schema$.mirror TO $writer$;
 GRANT SELECT, INSERT, UPDATE ON $schema$.machine_reports, $schema$.mirror_heads, $schema$.machine_asks, $schema$.token_uses TO $writer$;
 GRANT SELECT, INSERT ON $schema$.machine_answers TO $writer$;
-GRANT SELECT ON $schema$.machine_ends, $schema$.machine_reports, $schema$.machine_forks, $schema$.mirror, $schema$.mirror_heads TO $reader$;
+GRANT SELECT ON $schema$.machine_ends, $schema$.machine_reports, $schema$.machine_forks, $schema$.mirror, $schema$.mirror_heads, $schema$.mirror_stones TO $reader$;
+GRANT SELECT ON $schema$.mirror_stones TO $writer$;
+GRANT SELECT ON $schema$.mirror_heads, $schema$.mirror_stones TO $eraser$;
+GRANT EXECUTE ON FUNCTION $schema$.bury_copy(bytea, text, bytea, bigint, bytea, bigint, bytea) TO $eraser$;
 
 SELECT $schema$.grant_months();

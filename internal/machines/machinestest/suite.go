@@ -21,7 +21,7 @@ import (
 func Run(t *testing.T, open func(*testing.T) machines.Book) {
 	t.Helper()
 	for name, f := range map[string]func(*testing.T, machines.Book){
-		"a life": life, "tenants": tenants, "in order": inOrder, "forks": forks, "erased": erased, "at once": atOnce, "reports": reports, "asking": asking, "uses": uses, "pages": pages,
+		"a life": life, "tenants": tenants, "in order": inOrder, "forks": forks, "erased": erased, "gone": gone, "at once": atOnce, "reports": reports, "asking": asking, "uses": uses, "pages": pages,
 	} {
 		t.Run(name, func(t *testing.T) { f(t, open(t)) })
 	}
