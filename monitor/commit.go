@@ -35,7 +35,7 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, o
 	}
 	s.link, s.seen = batch.Records[0].Last(), nil
 	s.since += len(facts)
-	m.learn(s, key.own.Name, facts, fresh)
+	m.learn(s, key.own, facts, fresh)
 	if !stale && !alone && !m.alone(s, out) {
 		f, lead, err := m.seats.gather(ctx, s, batch)
 		return entries, passed{flush: f, lead: lead, at: at}, err
@@ -168,7 +168,7 @@ func (m *Monitor) addContents(b *journal.Batch, tenant string, key keys, list []
 		if _, again := fresh[c.Digest]; again {
 			continue
 		}
-		name := postingsName(key.own.Name, c.Digest)
+		name := postingsName(key.own, c.Digest)
 		ps, ok := m.contents.get(tenant, name)
 		if !ok {
 			ps = m.index(key.own.Key, c.Text)
@@ -203,7 +203,7 @@ func (m *Monitor) index(key provenance.Key, text string) provenance.Postings {
 }
 
 // learn takes what is about to be written into the index.
-func (m *Monitor) learn(s *seat, key string, facts []floodmark.Fact, fresh map[floodmark.Digest]provenance.Postings) {
+func (m *Monitor) learn(s *seat, key provenance.RingKey, facts []floodmark.Fact, fresh map[floodmark.Digest]provenance.Postings) {
 	for digest, ps := range fresh {
 		m.contents.put(s.session.Tenant, postingsName(key, digest), ps)
 	}

@@ -144,7 +144,7 @@ func (f *finder) take(k provenance.RingKey) error {
 		if p.postings != nil {
 			continue
 		}
-		name := postingsName(k.Name, p.digest)
+		name := postingsName(k, p.digest)
 		if ps, ok := f.m.contents.get(f.tenant, name); ok {
 			f.found(p, k, ps)
 		} else if _, again := asked[name]; !again {
@@ -158,7 +158,7 @@ func (f *finder) take(k provenance.RingKey) error {
 	}
 	for i := range f.ix.behind {
 		if p := &f.ix.behind[i]; p.postings == nil {
-			f.found(p, k, got[postingsName(k.Name, p.digest)])
+			f.found(p, k, got[postingsName(k, p.digest)])
 		}
 	}
 	return nil

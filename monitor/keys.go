@@ -80,10 +80,14 @@ func (k keys) places(sealed provenance.RingKey) []provenance.RingKey {
 }
 
 // postingsName is under which name the index of a content is kept that was made
-// under a key.
-func postingsName(key string, d floodmark.Digest) floodmark.Digest {
-	if key == "" {
+// under a key. Only whoever has the key can make it: a text whose digest is
+// another's name would take that one's place.
+func postingsName(key provenance.RingKey, d floodmark.Digest) floodmark.Digest {
+	if key.Name == "" {
 		return d
 	}
-	return sha256.Sum256(append([]byte("floodmark index\x00"+key+"\x00"), d[:]...))
+	text := make([]byte, sha256.BlockSize, sha256.BlockSize+len(indexName)+len(d))
+	return macOf(key.Key, append(append(text, indexName...), d[:]...))
 }
+
+const indexName = "floodmark index\x00"

@@ -61,11 +61,12 @@ func TestWhereWordsLie(t *testing.T) {
 
 func TestIndexesOfTwoKeysLieApart(t *testing.T) {
 	d := floodmark.DigestOf("a page")
-	if postingsName("", d) != d {
+	if postingsName(provenance.RingKey{Key: provenance.Key{1}}, d) != d {
 		t.Error("the first key's lie elsewhere than before")
 	}
 	names := map[floodmark.Digest]bool{}
-	for _, key := range []string{"", "a", "b"} {
+	for _, name := range []string{"", "a", "b"} {
+		key := provenance.RingKey{Name: name, Key: provenance.Key{byte(len(names))}}
 		for _, text := range []string{"a page", "another"} {
 			names[postingsName(key, floodmark.DigestOf(text))] = true
 		}

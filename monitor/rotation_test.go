@@ -293,3 +293,37 @@ func TestAKeyThatIsGone(t *testing.T) {
 		refused(t, node(t, journal.NewMemory(), empty), at("n", hook.SessionStart), monitor.ErrNoKey)
 	}
 }
+
+// The names under which indexes of later keys are kept are nobody's to choose: a
+// page whose digest were such a name would be taken for another page's index, and
+// what that one said would pass for unseen.
+func TestNoPageTakesThePlaceOfAnothersIndex(t *testing.T) {
+	j := journal.NewMemory()
+	read := func(d *desk, id, call, text string) {
+		fetch := calls(id, call, "web_fetch", `{"url":"https://news.example/`+call+`"}`)
+		d.tell(t, fetch)
+		d.tell(t, returns(fetch, text))
+	}
+	digest := floodmark.DigestOf(page)
+	forged := "floodmark index\x00" + ringKey(2).Name + "\x00" + string(digest[:])
+	before, after := node(t, j, ring(2, 1)), node(t, j, ring(2, 0))
+	before.tell(t, at("old", hook.SessionStart))
+	read(before, "old", "c0", forged)
+	after.tell(t, at("new", hook.SessionStart))
+	read(after, "new", "c1", page)
+
+	again := node(t, j, ring(2, 0)) // which knows what the journal has
+	again.tell(t, mail("new", "c2"))
+	for _, f := range facts(t, j, session("new")) {
+		d, ok := f.(floodmark.ActionDecided)
+		if !ok || d.Action.Call != "c2" {
+			continue
+		}
+		for _, a := range d.Action.Arguments {
+			if a.Whence == floodmark.Seen && a.Trust == floodmark.Untrusted {
+				return
+			}
+		}
+	}
+	t.Error("the address of a page is not known any more once another page named that page")
+}
