@@ -86,7 +86,10 @@ func (t *Tracer) recordsAt(spans []floodmark.Span) []Record {
 	if len(spans) == 0 {
 		return nil
 	}
-	begins := t.find(t.keyed().recordHash())
+	if t.begins == nil {
+		t.begins = t.find(t.keyed().recordHash())
+	}
+	begins := t.begins
 	records := make([]Record, 0, len(spans))
 	for _, s := range spans {
 		at, found := slices.BinarySearchFunc(begins, s, compareSpans)

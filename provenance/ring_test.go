@@ -3,6 +3,7 @@ package provenance
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,5 +100,32 @@ func TestRing(t *testing.T) {
 		if _, ok := (Ring{Keys: r.Keys, Current: at}).Born(); ok {
 			t.Errorf("key %d is current", at)
 		}
+	}
+}
+
+// counted is an index that counts how often it is asked.
+type counted struct {
+	Index
+	asked *int
+}
+
+func (c counted) Find(h Hash) []floodmark.Span {
+	*c.asked++
+	return c.Index.Find(h)
+}
+
+// Where records begin is put together from all keys once, not for every link: a
+// page decides how many there are of both.
+func TestRecordsAreGatheredOnce(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("[")
+	for i := range 200 {
+		fmt.Fprintf(&text, `{"id":%d,"link":"https://x.example/%d"},`, i, i)
+	}
+	tr := tracer(t, seenText{floodmark.Untrusted, strings.TrimSuffix(text.String(), ",") + "]"})
+	asked := 0
+	tr.Also, tr.Index = []Key{{4}, {5}}, counted{tr.Index, &asked}
+	if n := len(tr.Links()); n != 200 || asked > 6 {
+		t.Errorf("%d links, the index was asked %d times", n, asked)
 	}
 }

@@ -22,7 +22,8 @@ type Tracer struct {
 	Stated *Stated
 	Ledger *Ledger
 
-	hasher *hasher // made when it is first needed, then kept: making one is slow
+	hasher *hasher          // made when it is first needed, then kept: making one is slow
+	begins []floodmark.Span // where records begin, kept for the same reason
 }
 
 // Trace says where one value came from. argRole is the argument's name, which
