@@ -129,6 +129,7 @@ func tryAll(ctx context.Context, o options, ms []mutant, es excuses, out io.Writ
 // baseline makes sure that the tests pass while nothing is broken; otherwise
 // every mutant would seem to be caught.
 func (b bench) baseline(ctx context.Context, ms []mutant) error {
+	b.timeout *= 5 // on a busy machine they are slow, and hang nowhere
 	done := map[string]bool{}
 	for _, m := range ms {
 		for _, pkg := range b.packagesFor(m) {
