@@ -187,6 +187,10 @@ func (d *Desk) tellCopy(ctx context.Context, c copied, left *int, explain explai
 	if err != nil {
 		keys = note.VerifierList() // then no tombstone is believed
 	}
+	tooLarge := fmt.Errorf("%w: the copy of session %q is too large to be shown", httpapi.ErrInvalid, printedID(c.name()))
+	if *left < 0 { // the others were: nothing of it is read
+		return nil, tooLarge
+	}
 	r := &copyReader{copied: c, keys: keys, nodes: d.Key.Verifiers(), t: &tale{session: c.name(), state: kernel.NewState()}}
 	var all []journal.Entry
 	for e, err := range d.Mirror.Read(ctx, c.of.Tenant, c.of.ID, c.Session) {
@@ -194,7 +198,7 @@ func (d *Desk) tellCopy(ctx context.Context, c copied, left *int, explain explai
 			return nil, err
 		}
 		if *left -= len(e.Body); *left < 0 || len(all) >= maxTold {
-			return nil, fmt.Errorf("%w: the copy of session %q is too large to be shown", httpapi.ErrInvalid, printedID(c.name()))
+			return nil, tooLarge
 		}
 		all = append(all, e)
 		if _, is := r.stone(e); is {

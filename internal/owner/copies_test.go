@@ -324,3 +324,31 @@ func TestCopiesGo(t *testing.T) {
 		t.Errorf("%v", a)
 	}
 }
+
+// Where copies are too large to be looked at together, the rest is not even read: a
+// laptop may have sent a hundred thousand of them.
+func TestNothingIsReadBehindWhatIsTooLarge(t *testing.T) {
+	s := newShelf(t)
+	for _, id := range []floodmark.SessionID{"a", "b"} {
+		one, err := journal.Seal(journal.Session{ID: id}, journal.Link{}, time.Now(), []floodmark.Fact{floodmark.SessionOpened{Agent: "x"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.add("m1", machines.Upload{Session: id, Entries: one})
+	}
+	reads := 0
+	s.Mirror = tampered{s.book, func(all []journal.Entry) []journal.Entry {
+		reads++
+		all[0].Body = make([]byte, maxCopied+1)
+		return all
+	}}
+	list, err := s.Sessions(t.Context(), me(), &wire.SessionsRequest{Machine: "m1"})
+	if err != nil || len(list.GetSessions()) != 3 || reads != 1 {
+		t.Fatalf("%d read, %v, %v", reads, list, err)
+	}
+	for _, one := range list.GetSessions() {
+		if one.GetProblem() == "" {
+			t.Errorf("%v", one)
+		}
+	}
+}

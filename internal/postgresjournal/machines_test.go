@@ -132,3 +132,30 @@ func TestNobodyChangesMachines(t *testing.T) {
 		}
 	}
 }
+
+// A laptop may send large entries: what is read at once of its copy is bounded by
+// their bytes, and all of it is read all the same.
+func TestLargeCopiesAreReadInParts(t *testing.T) {
+	b, _ := open(t, testDSN(t), Options{Timeout: busyTimeout}).Machines().(machineBook)
+	machinestest.Enrolled(t, b, "acme", "m1")
+	all := machinestest.Entries(t, "s", journal.Link{}, 5, strings.Repeat("x", pageBytes/4))
+	for i := range all {
+		if got, _, err := b.Add(t.Context(), "acme", "m1", machinestest.Part("s", all, i, i+1), all[0].Time()); got != machines.Kept || err != nil {
+			t.Fatal(got, err)
+		}
+	}
+	page, more, err := b.page(t.Context(), "acme", "m1", "s", 0)
+	if err != nil || !more || len(page) != 4 {
+		t.Errorf("%d entries at once, more: %v, %v", len(page), more, err)
+	}
+	n := 0
+	for e, err := range b.Read(t.Context(), "acme", "m1", "s") {
+		if err != nil || e.Hash != all[n].Hash || len(e.Body) != len(all[n].Body) {
+			t.Fatal(n, err)
+		}
+		n++
+	}
+	if n != len(all) {
+		t.Errorf("%d entries of %d", n, len(all))
+	}
+}

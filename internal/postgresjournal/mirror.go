@@ -159,7 +159,7 @@ func (b machineBook) Read(ctx context.Context, tenant string, id machines.ID, s 
 			}
 		}
 		for {
-			page, err := b.page(ctx, tenant, id, s, last.Seq)
+			page, more, err := b.page(ctx, tenant, id, s, last.Seq)
 			if err != nil {
 				yield(journal.Entry{}, fmt.Errorf("read the copy of machine %s: %w", id, err))
 				return
@@ -173,7 +173,7 @@ func (b machineBook) Read(ctx context.Context, tenant string, id machines.ID, s 
 					return
 				}
 			}
-			if len(page) < pageEntries {
+			if !more {
 				return
 			}
 		}
@@ -201,24 +201,34 @@ func (b machineBook) stone(ctx context.Context, tenant string, id machines.ID, s
 	return e, gone, err
 }
 
-func (b machineBook) page(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID, after uint64) (page []journal.Entry, err error) {
+// page reads some of a copy; more says that there may be others. A laptop sends
+// what it likes, so they are bounded by their bytes as well.
+func (b machineBook) page(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID, after uint64) (page []journal.Entry, more bool, err error) {
 	if b.j.closed.Load() {
-		return nil, journal.ErrClosed
+		return nil, false, journal.ErrClosed
 	}
 	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+		page, more = nil, false
 		rows, err := c.Query(ctx, readMirrorSQL, []byte(tenant), string(id), []byte(s), int64(after), pageEntries)
 		if err != nil {
 			return err
 		}
-		page, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (e journal.Entry, err error) {
+		defer rows.Close()
+		for size := 0; !more && rows.Next(); {
+			var e journal.Entry
 			var seq int64
 			var hash []byte
-			err = row.Scan(&seq, &e.At, &hash, &e.Kind, &e.Body)
+			if err := rows.Scan(&seq, &e.At, &hash, &e.Kind, &e.Body); err != nil {
+				return err
+			}
 			l := linkOf(seq, hash)
 			e.Seq, e.Hash = l.Seq, l.Hash
-			return e, err
-		})
-		return err
+			page = append(page, e)
+			size += len(e.Body)
+			more = len(page) == pageEntries || size > pageBytes
+		}
+		rows.Close()
+		return rows.Err()
 	})
-	return page, err
+	return page, more, err
 }
