@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 )
 
 // What the device flow shows and hides.
@@ -49,7 +52,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("refresh_token") != p.refresh || p.refresh == "" {
 			wrong = "invalid_grant"
 		}
-	case r.FormValue("device_code") != p.device.code || p.device.code == "" || p.device.used:
+	case !approval.SameDigest(floodmark.DigestOf(r.FormValue("device_code")), floodmark.DigestOf(p.device.code)) || len(p.device.code) == 0 || p.device.used:
 		wrong = "invalid_grant"
 	case len(p.device.says) > 0:
 		wrong, p.device.says = p.device.says[0], p.device.says[1:]

@@ -29,7 +29,7 @@ type Provider struct {
 	asked   int // for keys
 	down    bool
 	device  device
-	codes   int // that were given
+	codes   int            // that were given
 	issued  map[string]any // the claims of whoever logs in
 	refresh string
 }
