@@ -11,7 +11,7 @@ type RingKey struct {
 	// tenant's first key: that had no name when it was the only one.
 	Name string
 	Key  Key
-	// Former says that nothing new is named or sealed under it.
+	// Former says that no new word about a file is named or sealed with it.
 	Former bool
 }
 

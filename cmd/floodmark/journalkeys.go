@@ -20,7 +20,7 @@ list what it says: each tenant's keys, the oldest first, what each is for, and t
 name that a key has in the journal. No key is printed, and nothing is changed.
 
 A key is current (new sessions are born with it), held (known, and given to no new
-session) or former (known, and nothing new lies under it).`,
+session) or former (known, and no new word about a file lies under it).`,
 		Example: `  floodmark journal keys tenants.keys
   floodmark journal keys tenants.keys --output json`,
 		Annotations: exits("a node would take it", "a node would refuse it"),

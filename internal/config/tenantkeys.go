@@ -29,7 +29,7 @@ const (
 	HeldKey KeyUse = ""
 	// CurrentKey is what new sessions are born with.
 	CurrentKey KeyUse = "current"
-	// FormerKey is one that nothing new is named or sealed under: every node has a
+	// FormerKey is one that no new word about a file lies under: every node has a
 	// newer one.
 	FormerKey KeyUse = "former"
 )
