@@ -17,6 +17,10 @@ import (
 // to no session we know. No agent can write to it.
 const Incidents floodmark.SessionID = "floodmark/incidents"
 
+// CopyPrefix begins the names under which people see what laptops uploaded. No
+// event has a session of such a name, so none hides behind a copy.
+const CopyPrefix = "laptop/"
+
 // An Answered is what became of an owner's command.
 type Answered struct {
 	// Notice says it to the owner.

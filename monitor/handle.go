@@ -187,6 +187,11 @@ func checkNames(s journal.Session, child floodmark.SessionID) error {
 			return misread(fmt.Errorf("the name %q is not text", name))
 		}
 	}
+	for _, id := range []floodmark.SessionID{s.ID, child} {
+		if strings.HasPrefix(string(id), CopyPrefix) {
+			return misread(fmt.Errorf("the session %q is called like a copy of a laptop's session", id))
+		}
+	}
 	for _, own := range []floodmark.SessionID{Incidents, Pauses} {
 		if s.ID == own || child == own {
 			return misread(fmt.Errorf("the session %q is the monitor's own", own))

@@ -63,7 +63,11 @@ func TestNamesAreChecked(t *testing.T) {
 	long := strings.Repeat("x", journal.MaxSessionBytes)
 	d.tell(t, at(long, hook.SessionStart))
 	refused(t, d, at(long+"x", hook.SessionStart), hook.ErrTooLarge)
-	for _, id := range []string{"", "a\x00b", "a\xffb", string(monitor.Incidents)} {
+	for _, id := range []string{"", "a\x00b", "a\xffb", string(monitor.Incidents), string(monitor.Pauses), "laptop/m1/s1", monitor.CopyPrefix} {
 		refused(t, d, at(id, hook.SessionStart), nil)
+		if id != "" {
+			refused(t, d, spawns(long, id), nil)
+		}
 	}
+	d.tell(t, at("laptop", hook.SessionStart))
 }

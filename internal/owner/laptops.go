@@ -21,7 +21,7 @@ type Laptops interface {
 }
 
 // laptopPrefix begins the name of a session on a laptop, as a fleet's people see it.
-const laptopPrefix = "laptop/"
+const laptopPrefix = monitor.CopyPrefix
 
 // LaptopSession is what a fleet's people call a session on a laptop.
 func LaptopSession(machine, session string) string { return laptopPrefix + machine + "/" + session }

@@ -30,7 +30,16 @@ func ReadOwn(path string, limit int64) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
 		return nil, &ShownError{Path: path, Mode: info.Mode()}
 	}
-	return Read(path, limit)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	// Somebody may have put another one there meanwhile.
+	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) || opened.Mode() != info.Mode() {
+		return nil, errors.Join(err, &ShownError{Path: path, Mode: info.Mode()})
+	}
+	return readAll(f, limit)
 }
 
 // Change replaces a file by what with makes of it, while no other process does; it
