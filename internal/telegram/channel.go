@@ -43,6 +43,7 @@ type card struct {
 	version int   // grows with each call that is added
 	message int64 // shows the newest version; 0 until one was sent
 	over    bool
+	ending  Text // what it says once it is over
 	// former says that the message was sent by a former life, so that what its
 	// buttons stand for is known and what it says is not.
 	former bool
@@ -179,15 +180,18 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 		return err
 	}
 	ch.mu.Lock()
-	older, over, current := c.message, c.over, c.version == version
+	older, over, current, ended := c.message, c.over, c.version == version, c.ending
 	if current {
 		c.message = id
 	}
 	ch.mu.Unlock()
 	switch {
-	case over || !current:
-		// It ended, or grew, while this was on its way.
-		ch.bot.edit(ch.who.Chat, id, closedCard("This question has changed or ended", "If it is still open there is a newer card."))
+	case over:
+		// It ended while this was on its way: perhaps somebody was quick to answer it.
+		ch.bot.edit(ch.who.Chat, id, ended)
+		return nil
+	case !current:
+		ch.bot.edit(ch.who.Chat, id, closedCard("This question has changed", "Answer the newer card."))
 		return nil
 	case older != 0:
 		ch.bot.edit(ch.who.Chat, older, closedCard("This question has grown", "Answer the newer card."))
@@ -238,11 +242,11 @@ func (ch *Channel) end(c *card, o approval.Outcome) {
 	c.over = true
 	delete(ch.cards, c.ticket.ID)
 	ch.remember(c.ticket.ID)
-	message := c.message
-	text := questionCard(ending(o), c.calls, nil)
+	c.ending = questionCard(ending(o), c.calls, nil)
 	if c.former && o.Expired {
-		text = overCard() // it may have been answered while nobody was here
+		c.ending = overCard() // it may have been answered while nobody was here
 	}
+	message, text := c.message, c.ending // one that is on its way says so when it is there
 	ch.mu.Unlock()
 	_ = ch.bot.memo.note(noted{Kind: kindQuestion, Ticket: string(c.ticket.ID), Over: true}) // as in over
 	ch.bot.edit(ch.who.Chat, message, text)

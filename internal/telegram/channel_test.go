@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/telegram"
+	"github.com/floodmark/floodmark/internal/telegram/bottest"
 )
 
 func TestAQuestionIsAskedAndAnswered(t *testing.T) {
@@ -316,4 +317,23 @@ func TestAnAnswerOvertakesItsQuestion(t *testing.T) {
 	if n := len(d.server.Messages()); n != 0 {
 		t.Errorf("%d cards", n)
 	}
+}
+
+// A card that is answered before Telegram has said that it is there says how its
+// question ended, as any other.
+func TestAnAnswerMeetsItsCardOnTheWay(t *testing.T) {
+	d := newDesk(t, setup{})
+	q := d.ticket("t-1")
+	closed := make(chan error, 1)
+	d.server.Break(func(method string, _ int) *bottest.Fault {
+		if method == "sendMessage" {
+			closed <- d.channel.Closed(t.Context(), q.Session, q.ID, approval.Outcome{Verdict: floodmark.Restrict, By: "telegram:7", Channel: "telegram"})
+		}
+		return nil
+	})
+	d.ask(t, q)
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	d.until(t, "it says how it ended", func() bool { return strings.HasPrefix(d.card(t).Text, "Denied by user 7 in Telegram") && len(d.card(t).Labels) == 0 })
 }
