@@ -335,5 +335,7 @@ func TestAnAnswerMeetsItsCardOnTheWay(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Fatal(err)
 	}
-	d.until(t, "it says how it ended", func() bool { return strings.HasPrefix(d.card(t).Text, "Denied by user 7 in Telegram") && len(d.card(t).Labels) == 0 })
+	d.until(t, "it says how it ended", func() bool {
+		return strings.HasPrefix(d.card(t).Text, "Denied by user 7 in Telegram") && len(d.card(t).Labels) == 0
+	})
 }
