@@ -47,6 +47,7 @@ type card struct {
 	// former says that the message was sent by a former life, so that what its
 	// buttons stand for is known and what it says is not.
 	former bool
+	asked  bool // by this life
 }
 
 // maxCards bounds the questions that are open at once, keptEnded those that are
@@ -133,6 +134,7 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	same := func(q approval.Question) bool {
 		return q.Action.Tool == t.Call.Action.Tool && q.Action.ArgsDigest == t.Call.Action.ArgsDigest
 	}
+	c.asked = true
 	t.Code = "" // it is not for this channel
 	if i := slices.IndexFunc(c.calls, same); i >= 0 {
 		c.calls[i] = t.Call
@@ -270,10 +272,18 @@ func (ch *Channel) expire() {
 
 func (ch *Channel) audience() Audience { return ch.who }
 
+// has reports whether a question is open. One of a former life that nobody asked
+// again until now is not: it was answered when that life ended. It would be asked
+// anew on a new card.
 func (ch *Channel) has(ticket string) bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
-	return ch.cards[floodmark.TicketID(ticket)] != nil
+	c := ch.cards[floodmark.TicketID(ticket)]
+	if c != nil && !c.asked {
+		delete(ch.cards, floodmark.TicketID(ticket))
+		return false
+	}
+	return c != nil
 }
 
 // answerTime bounds how long taking in one answer may take.

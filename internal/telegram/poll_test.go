@@ -256,6 +256,29 @@ func TestChangedNotes(t *testing.T) {
 	}
 }
 
+// A card of a former life that nobody asks again says that it is over, long before
+// its time; asked later all the same, its question has a new card.
+func TestACardThatNobodyAsksAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "telegram")
+	d := newDesk(t, setup{file: file})
+	gone, open := d.ticket("t-1"), d.ticket("t-2")
+	d.ask(t, gone)
+	d.ask(t, open)
+	d.stop()
+	d2 := newDesk(t, setup{server: d.server, file: file, young: true, clock: d.clock})
+	gone.Again, open.Again = true, true
+	d2.ask(t, open)
+	d2.skip(40 * time.Second)
+	d2.until(t, "its card says so", func() bool { return strings.HasPrefix(d.server.Messages()[0].Text, "This question is over") })
+	if other := d.server.Messages()[1]; len(other.Labels) == 0 || d.server.Calls("sendMessage") != 2 {
+		t.Errorf("%+v", other)
+	}
+	d2.ask(t, gone)
+	if told := d2.press(t, anna, "Deny"); told.Text != "Denied." || d.server.Calls("sendMessage") != 3 {
+		t.Errorf("told %+v", told)
+	}
+}
+
 // The notes are lost: questions are asked again, and the old cards do nothing.
 func TestLostNotes(t *testing.T) {
 	d := newDesk(t, setup{file: filepath.Join(t.TempDir(), "a")})
