@@ -47,6 +47,9 @@ func (h *household) asks(pid int, session, claims floodmark.SessionID, caller ho
 // not by a second session, not by calling something below it an agent, not by the
 // name of a session that read nothing.
 func TestNothingBelowAnAgentIsCleanerThanIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	for name, c := range map[string]struct {
 		play    func(h *household)
 		gateway int

@@ -233,6 +233,9 @@ func TestAnExpiredBundleIsStrict(t *testing.T) {
 // What got into the store without being usable is never used: the stable version
 // holds, or strict, and status says so.
 func TestABundleThatCannotBeUsed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	other := ed25519.NewKeyFromSeed([]byte("another key that nobody believes"))
 	forged := func(version uint64) []byte {
 		c := bundletest.Bundle("acme", version)

@@ -81,6 +81,9 @@ func TestSlowRulesHoldUpNobodyElse(t *testing.T) {
 
 // What is kept of policies that were compiled is bounded by their size.
 func TestCompiledPoliciesAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	b := newBundled(t)
 	mine := b.d.newBundles([]string{"acme"})
 	at, err := mine.here()

@@ -108,6 +108,9 @@ func TestFleetRules(t *testing.T) {
 // What is revoked with nothing in its place makes laptops strict; a version below
 // the floor of one that was used is not taken.
 func TestFleetRulesTakenBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	f := newBundledFleet(t)
 	end := time.Now().Add(30 * time.Minute)
 	f.rollOut(1, 1, "version: 1\nprofile: assistant\n", end)

@@ -83,6 +83,9 @@ func (r *runner) putBack(t *testing.T, dir string, good []byte) {
 
 // A membership that nobody joined with brings no fleet, and leaving takes it away.
 func TestMembershipIsNotPlanted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	f := newBundledFleet(t)
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
 	dir := t.TempDir()
@@ -128,6 +131,9 @@ func (r *runner) swapped(t *testing.T) {
 // Rules that were damaged on disk are strict ones until the fleet is reached, and
 // then fetched again, though the fleet has no newer ones.
 func TestDamagedRulesAreFetchedAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	f := newBundledFleet(t)
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
 	dir := t.TempDir()
@@ -155,6 +161,9 @@ func TestDamagedRulesAreFetchedAgain(t *testing.T) {
 // What was done to a laptop long ago is erased, but not that it joined: a
 // membership that somebody puts there afterwards is noticed.
 func TestMembershipIsNotErased(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	f := newBundledFleet(t)
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
 	in, out := t.TempDir(), t.TempDir()

@@ -57,6 +57,9 @@ func utterances() map[string]struct {
 // itself reports, while nothing it runs could have, is the owner's. In system
 // mode, too.
 func TestWordsOfWhatCodexRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes with the race detector")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("NOT RUN: it plays several users, so it must be started as root")
 	}
