@@ -50,7 +50,8 @@ func normals(list []map[string]any) []string {
 // among other messages means nothing.
 func byTheClock(m map[string]any) bool {
 	switch m["method"] {
-	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed":
+	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed",
+		"notifications/tasks/status":
 		return true
 	}
 	return false
