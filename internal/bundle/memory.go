@@ -98,8 +98,11 @@ func (m *Memory) Past(ctx context.Context, tenant string, serial uint64) (Rollou
 	return all[serial-1].kept(), ctx.Err()
 }
 
-// kept is a rollout as a store gives it back: a copy, to the second.
+// kept is a rollout as a store gives it back: a copy, to the second, without a
+// list where nothing is revoked.
 func (r Rollout) kept() Rollout {
-	r.Revoked, r.At = slices.Clone(r.Revoked), r.At.UTC().Truncate(second)
+	if r.Revoked, r.At = slices.Clone(r.Revoked), r.At.UTC().Truncate(second); len(r.Revoked) == 0 {
+		r.Revoked = nil
+	}
 	return r
 }

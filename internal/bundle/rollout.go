@@ -63,7 +63,7 @@ func (r Rollout) Check() error {
 		return fmt.Errorf("%w: nothing below version %d is given to anybody any more", ErrRollout, r.Floor)
 	case slices.Contains(r.Revoked, r.Stable) || slices.Contains(r.Revoked, r.Next):
 		return fmt.Errorf("%w: what is revoked is given to nobody", ErrRollout)
-	case r.By == "" || !plainLine(r.By, maxByBytes) || r.At.IsZero():
+	case r.By == "" || !plainLine(r.By, maxByBytes) || r.At.IsZero() || r.At.UTC().Year() < 1 || r.At.UTC().Year() > 9999:
 		return fmt.Errorf("%w: it does not say who wants it, and when", ErrRollout)
 	}
 	for i, v := range r.Revoked {

@@ -145,6 +145,9 @@ func FuzzDecodeRollout(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add([]byte(`{"tenant":"acme","extra":1}`))
+	f.Add([]byte(`{"tenant":"acme","serial":1,"revoked":[],"by":"anna","at":"2026-11-16T00:00:00Z"}`))
+	f.Add([]byte(`{"tenant":"acme","serial":1,"by":"anna","at":"0000-01-01T00:00:00+01:00"}`))
+	f.Add([]byte(`{"tenant":"acme","serial":1,"by":"anna","at":"9999-12-31T23:59:59-01:00"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := bundle.DecodeRollout(data)
 		if err != nil {
