@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // celHint says what to write instead, by the CEL library's message and the
@@ -56,7 +58,7 @@ func nameHint(name, condition string) string {
 // partHint is for a part of call or mark that does not exist.
 func partHint(of string, below []string, condition string) string {
 	if m := regexp.MustCompile(`\b` + regexp.QuoteMeta(of) + `(\w+)`).FindStringSubmatch(condition); m != nil {
-		if near, ok := nearest(of+m[1], below); ok && distance(fold(of+m[1]), fold(near)) <= 2 {
+		if near, ok := nearest(of+m[1], below); ok && spelling.Edits(fold(of+m[1]), fold(near)) <= 2 {
 			return fmt.Sprintf("did you mean %s?", near)
 		}
 	}

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // nearest returns the word a person most likely meant, if any is near.
@@ -13,7 +15,7 @@ func nearest(got string, words []string) (string, bool) {
 	}
 	best, least := "", 1+max(2, len(folded)/3)
 	for _, w := range words {
-		if d := distance(folded, fold(w)); d < least {
+		if d := spelling.Edits(folded, fold(w)); d < least {
 			best, least = w, d
 		}
 	}
@@ -52,30 +54,6 @@ func synonym(s string) (string, bool) {
 		return "fetch", true
 	}
 	return "", false
-}
-
-// distance counts the letters to change, add or drop; over long words it gives up.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }
 
 // oneOf lists words for a hint.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 func TestNearestIsNear(t *testing.T) {
@@ -63,7 +64,7 @@ func TestDistance(t *testing.T) {
 		{strings.Repeat("a", 65), "a", 64},
 		{"a", strings.Repeat("a", 65), 64},
 	} {
-		if got := distance(c.a, c.b); got != c.want {
+		if got := spelling.Edits(c.a, c.b); got != c.want {
 			t.Errorf("%s, %s: %d, want %d", c.a, c.b, got, c.want)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // plain takes the library's name out of its errors, and says what was probably meant
@@ -23,7 +25,7 @@ func plain(err error) string {
 func meant(got string, keys []string) string {
 	best, least := "", 1+max(1, len(got)/3)
 	for _, key := range keys {
-		if off := distance(strings.ToLower(got), strings.ToLower(key)); off < least {
+		if off := spelling.Edits(strings.ToLower(got), strings.ToLower(key)); off < least {
 			best, least = key, off
 		}
 	}
@@ -75,30 +77,4 @@ func keysOf(section string) []string {
 		return keys
 	}
 	return find(reflect.TypeFor[Gateway]())
-}
-
-// distance counts the letters to add, drop or change to get from a to b; over long
-// words it gives up.
-func distance(a, b string) int {
-	const longest = 64
-	if len(a) > longest || len(b) > longest {
-		return longest
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }

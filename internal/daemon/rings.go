@@ -80,7 +80,11 @@ func (d *Daemon) ring(tenant string) (provenance.Ring, error) {
 	if err != nil {
 		return provenance.Ring{}, err
 	}
-	return provenance.RingOf(mounted[current].Key), nil
+	ring = provenance.RingOf(mounted[current].Key)
+	if d.book == nil { // else it is agreed upon with the other nodes
+		d.rings.put(tenant, ring)
+	}
+	return ring, nil
 }
 
 // key is the tenant's first key. What has to stay the same however often a tenant
@@ -132,16 +136,10 @@ func (d *Daemon) watchKeys(ctx context.Context) error {
 	if d.book == nil {
 		return nil
 	}
-	tick := time.NewTicker(keysEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-			d.lookAtKeys(ctx)
-		}
+	for sleepFor(ctx, keysEvery) {
+		d.lookAtKeys(ctx)
 	}
+	return nil
 }
 
 // lookAtKeys looks once. A database that does not answer takes no writes either, so

@@ -36,8 +36,8 @@ type found struct {
 }
 
 // find finds the session an owner names: the copy of one on a laptop, if there is
-// such a copy, or one of this monitor's own. A session of an agent here that calls
-// itself like a copy is seen in the journal.
+// such a copy, or one of this monitor's own. No agent's session here is called like a
+// copy.
 func (d *Desk) find(ctx context.Context, who httpapi.Identity, name string) (found, error) {
 	c, err := d.copyNamed(ctx, who, name)
 	switch {

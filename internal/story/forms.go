@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/spelling"
 )
 
 // A form says how a verb is written, with an example.
@@ -105,39 +107,13 @@ func nearest(got string, words []string) []string {
 	off := map[string]int{}
 	var list []string
 	for _, w := range words {
-		off[w] = distance(low, w)
+		off[w] = spelling.EditsOrSwaps(low, w)
 		if off[w] <= max(1, len(w)/3) || len(low) > 2 && strings.HasPrefix(w, low) {
 			list = append(list, w)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(off[a], off[b]) })
 	return list[:min(len(list), maxGuess)]
-}
-
-// distance counts the letters to add, drop, change or swap with a neighbour to
-// get from a to b.
-func distance(a, b string) int {
-	var above []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next := make([]int, len(b)+1)
-		next[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], above[j-2]+1)
-			}
-		}
-		above, row = row, next
-	}
-	return row[len(b)]
 }
 
 // shorten returns valid text of at most n letters.
