@@ -106,13 +106,9 @@ func tryAll(ctx context.Context, o options, ms []mutant, es excuses, out io.Writ
 	if err != nil {
 		return r, err
 	}
-	b := bench{root: o.root, self: self, through: strings.FieldsFunc(o.through, func(r rune) bool { return r == ',' }), timeout: o.timeout}
+	b := bench{root: o.root, self: self, through: strings.FieldsFunc(o.through, func(r rune) bool { return r == ',' }), timeout: o.timeout, sound: &sound{tested: map[string]func() error{}}}
 	began := time.Now()
-	ms = order(o, ms)
-	if err := b.baseline(ctx, ms); err != nil {
-		return r, err
-	}
-	err = inParallel(ctx, o.parallel, ms, func() bool { return r.Tried < want }, func(m mutant) (outcome, error) { return b.try(ctx, m) },
+	err = inParallel(ctx, o.parallel, order(o, ms), func() bool { return r.Tried < want }, func(m mutant) (outcome, error) { return b.try(ctx, m) },
 		func(m mutant, got outcome) {
 			r.add(m, got, es)
 			if _, excused := es.find(m); got == survived && !excused { // said at once: the run may be ended early
@@ -124,30 +120,6 @@ func tryAll(ctx context.Context, o options, ms []mutant, es excuses, out io.Writ
 		})
 	r.Seconds = int(time.Since(began).Seconds())
 	return r, err
-}
-
-// baseline makes sure that the tests pass while nothing is broken; otherwise
-// every mutant would seem to be caught.
-func (b bench) baseline(ctx context.Context, ms []mutant) error {
-	b.timeout *= 5 // on a busy machine they are slow, and hang nowhere
-	done := map[string]bool{}
-	for _, m := range ms {
-		for _, pkg := range b.packagesFor(m) {
-			if done[pkg] {
-				continue
-			}
-			done[pkg] = true
-			if out, err := b.test(ctx, pkg); err != nil {
-				return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", pkg, err, lastLines(out, 20))
-			}
-		}
-	}
-	return nil
-}
-
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
 // inParallel tries mutants with n workers, in order, for as long as more are

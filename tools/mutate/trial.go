@@ -29,6 +29,7 @@ type bench struct {
 	self    string   // this program, which limits what a test may use
 	through []string // packages whose tests see all others at work
 	timeout time.Duration
+	sound   *sound
 }
 
 // try runs the tests that could notice m: first those of its own package,
@@ -44,6 +45,9 @@ func (b bench) try(ctx context.Context, m mutant) (outcome, error) {
 		return "", err
 	}
 	for _, pkg := range b.packagesFor(m) {
+		if err := b.unbroken(ctx, pkg); err != nil {
+			return "", err
+		}
 		out, err := b.test(ctx, pkg, "-overlay="+overlay)
 		switch {
 		case ctx.Err() != nil:

@@ -118,6 +118,25 @@ func TestOnASmallModule(t *testing.T) {
 	}
 }
 
+// Tests that fail anyway catch nothing, and that is said.
+func TestWithTestsThatFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles two programs")
+	}
+	self := filepath.Join(t.TempDir(), "mutate")
+	if out, err := goCommand(t, ".", "build", "-o", self, "."); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	root := writeModule(t)
+	if err := os.WriteFile(filepath.Join(root, "p", "q_test.go"), []byte("package p\n\nimport \"testing\"\n\nfunc TestNever(t *testing.T) { t.Error(\"never\") }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := command(t, root, self, "-root", root, "-survivors", filepath.Join(root, "survivors.txt"), "-all")
+	if err == nil || !strings.Contains(out, "the tests of p fail without any mutant") || strings.Contains(out, "caught") {
+		t.Errorf("error %v\n%s", err, out)
+	}
+}
+
 func writeModule(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
