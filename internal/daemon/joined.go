@@ -155,15 +155,23 @@ func (j *joined) watch(ctx context.Context) {
 	}
 }
 
-// end stops the link, at the end of the daemon.
-func (j *joined) end() {
+// halt stops the link, if it runs.
+func (j *joined) halt() {
 	j.mu.Lock()
 	stop := j.stop
-	j.link, j.stop, j.run = nil, nil, nil
+	j.link, j.stop = nil, nil
 	j.mu.Unlock()
 	if stop != nil {
 		stop()
 	}
+}
+
+// end stops the link, at the end of the daemon.
+func (j *joined) end() {
+	j.mu.Lock()
+	j.run = nil
+	j.mu.Unlock()
+	j.halt()
 }
 
 // have is the version of the bundle that is kept; 0 if it was damaged since, so
@@ -288,8 +296,7 @@ func (j *joined) Leave(ctx context.Context, by string) (*wire.LeaveResponse, err
 	j.changing.Lock()
 	defer j.changing.Unlock()
 	j.mu.Lock()
-	m, wrong, stop := j.member, j.wrong, j.stop
-	j.link, j.stop = nil, nil
+	m, wrong := j.member, j.wrong
 	j.mu.Unlock()
 	text := by + " took this laptop out of the fleet, though " + wrong
 	switch {
@@ -298,12 +305,10 @@ func (j *joined) Leave(ctx context.Context, by string) (*wire.LeaveResponse, err
 	case m != nil:
 		text = fmt.Sprintf("%s took this laptop, machine %s, out of %s", by, m.Machine, m.URL)
 	}
-	if stop != nil {
-		stop()
-	}
 	if err := j.swear(ctx, leftKind, text); err != nil {
-		return nil, err
+		return nil, err // it is a machine of the fleet still, and in touch with it
 	}
+	j.halt()
 	for _, file := range []string{j.d.opts.Paths.FleetBundle, j.d.opts.Paths.Fleet} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err

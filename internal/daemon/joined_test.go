@@ -141,6 +141,45 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 }
 
+// A laptop whose leaving cannot be written down stays in touch with its fleet, and
+// nobody is told that it left.
+func TestLeavingIsWrittenDownFirst(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	r := newLaptop(t, t.TempDir(), func(*Options) {})
+	machine := r.join(t, f, "acme").GetMachine()
+	if err := r.d.monitor.Close(); err != nil { // from now on nothing is written
+		t.Fatal(err)
+	}
+	if got, err := r.d.joined.Leave(t.Context(), "anna"); err == nil {
+		t.Fatalf("it left: %v", got)
+	}
+	r.inTouch(t)
+	if _, state, err := f.book.Find(t.Context(), machines.ID(machine)); err != nil || state != machines.Joined {
+		t.Errorf("the fleet says %s, %v", state, err)
+	}
+	if lines, _ := r.d.notes.list(""); strings.Contains(strings.Join(lines, " "), leftKind) {
+		t.Errorf("%q", lines)
+	}
+	if _, is, err := fleetlink.Load(r.paths.Fleet); !is || err != nil {
+		t.Errorf("the membership: %v, %v", is, err)
+	}
+}
+
+// inTouch waits until a laptop that joined was in touch with its fleet from now on.
+func (r *runner) inTouch(t *testing.T) {
+	t.Helper()
+	r.d.joined.mu.Lock()
+	link := r.d.joined.link
+	r.d.joined.mu.Unlock()
+	if link == nil {
+		t.Fatal("it is not in touch with its fleet")
+	}
+	for range 2 { // the first may have begun before
+		before := time.Now()
+		eventually(t, "contact", func() bool { return link.State().Contact.After(before) })
+	}
+}
+
 // alone holds that nothing of a fleet is here: no file, no goroutine, no word.
 func (r *runner) alone(t *testing.T) {
 	t.Helper()

@@ -23,13 +23,17 @@ func joinedWords(m fleetlink.Membership) string {
 }
 
 // swear writes down that this laptop joined or left. Unlike other incidents it
-// must be there: the next start goes by it.
+// must be there: the next start goes by it. What could not be written down did not
+// happen, and is not told.
 func (j *joined) swear(ctx context.Context, kind, text string) error {
-	j.d.notes.add("", kind, text, j.d.opts.Now())
-	j.d.opts.Log.Warn("incident", "kind", kind, "text", text)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
 	defer cancel()
-	return j.d.monitor.Note(ctx, journal.Session{ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text})
+	if err := j.d.monitor.Note(ctx, journal.Session{ID: monitor.Incidents}, floodmark.IncidentSeen{Kind: kind, Text: text}); err != nil {
+		return err
+	}
+	j.d.notes.add("", kind, text, j.d.opts.Now())
+	j.d.opts.Log.Warn("incident", "kind", kind, "text", text)
+	return nil
 }
 
 // Needs reports whether a session says that this laptop joined. While that counts
