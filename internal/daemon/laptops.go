@@ -52,23 +52,48 @@ func (m machineDesk) AskFleet(ctx context.Context, who httpapi.Identity, r *wire
 	if err := m.known(m.book.Ask(ctx, who.Tenant, id, m.d.opts.Now(), data)); err != nil {
 		return nil, err
 	}
-	answers, err := m.answers(ctx, who.Tenant, id)
-	return &wire.AskFleetResponse{Answers: answers}, err
+	kept, err := m.answers(ctx, who.Tenant, id)
+	return &wire.AskFleetResponse{Answers: fitting(kept[id], r.GetQuestions())}, err
 }
 
-// answers are those of the last minutes to a machine's questions.
-func (m machineDesk) answers(ctx context.Context, tenant string, id machines.ID) (list []*wire.FleetAnswer, err error) {
-	kept, err := m.book.Answers(ctx, tenant, id, m.d.opts.Now().Add(-machines.AnswersFor))
+// fitting are the answers to what is asked, as many as the laptop reads at once: what
+// it took it asks no more, and then come the others.
+func fitting(kept []*wire.FleetAnswer, asked []*wire.Question) (list []*wire.FleetAnswer) {
+	size := 0
+	for _, a := range kept {
+		is := slices.ContainsFunc(asked, func(q *wire.Question) bool {
+			return q.GetTicket() == a.GetTicket() && q.GetSession() == a.GetSession()
+		})
+		if !is {
+			continue
+		}
+		if size += proto.Size(a) + answerFrame; size > machines.MaxAskedBytes {
+			break
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// answerFrame is more than what stands around one answer among others.
+const answerFrame = 16
+
+// answers are those of the last minutes to machines' questions.
+func (m machineDesk) answers(ctx context.Context, tenant string, ids ...machines.ID) (map[machines.ID][]*wire.FleetAnswer, error) {
+	kept, err := m.book.Answers(ctx, tenant, ids, m.d.opts.Now().Add(-machines.AnswersFor))
 	if err != nil {
 		return nil, m.known(err)
 	}
-	for _, data := range kept {
-		one := &wire.FleetAnswer{}
-		if proto.Unmarshal(data, one) == nil { // a newer program may have written it
-			list = append(list, one)
+	all := map[machines.ID][]*wire.FleetAnswer{}
+	for id, list := range kept {
+		for _, data := range list {
+			one := &wire.FleetAnswer{}
+			if proto.Unmarshal(data, one) == nil { // a newer program may have written it
+				all[id] = append(all[id], one)
+			}
 		}
 	}
-	return list, nil
+	return all, nil
 }
 
 // An asked is one question of a laptop.
@@ -84,23 +109,29 @@ func (l laptops) open(ctx context.Context, who httpapi.Identity) (list []asked, 
 	if err != nil {
 		return nil, err
 	}
+	var ids []machines.ID // of those that ask something
 	for _, one := range all {
 		r := &wire.AskFleetRequest{}
 		if proto.Unmarshal(one.Open, r) != nil || len(r.GetQuestions()) == 0 {
 			continue
 		}
-		answered, err := l.answers(ctx, who.Tenant, one.Machine)
-		if err != nil {
-			return nil, err
-		}
+		ids = append(ids, one.Machine)
 		for _, q := range r.GetQuestions() {
-			is := slices.ContainsFunc(answered, func(a *wire.FleetAnswer) bool { return a.GetTicket() == q.GetTicket() })
-			if !is && q.GetExpires().AsTime().After(now) && l.mayAnswer(who, q) {
+			if q.GetExpires().AsTime().After(now) && l.mayAnswer(who, q) {
 				list = append(list, asked{one, q})
 			}
 		}
 	}
-	return list, nil
+	if len(list) == 0 {
+		return nil, nil
+	}
+	answered, err := l.answers(ctx, who.Tenant, ids...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list, func(a asked) bool {
+		return slices.ContainsFunc(answered[a.Machine], func(one *wire.FleetAnswer) bool { return one.GetTicket() == a.GetTicket() })
+	}), nil
 }
 
 // mayAnswer reports whether a question is for whoever asks, as answers in

@@ -39,8 +39,10 @@ type Asking interface {
 	// Answer keeps an answer to a question of a machine. The first one counts: it
 	// returns false, and keeps nothing, if there is one.
 	Answer(ctx context.Context, tenant string, id ID, ticket string, at time.Time, answer []byte) (bool, error)
-	// Answers returns the answers to a machine's questions since then, in no order.
-	Answers(ctx context.Context, tenant string, id ID, since time.Time) ([][]byte, error)
+	// Answers returns the answers to questions of a tenant's machines since then, in
+	// no order. A machine that is none of the tenant's has none. However many machines
+	// are asked about, each database is asked once.
+	Answers(ctx context.Context, tenant string, ids []ID, since time.Time) (map[ID][][]byte, error)
 }
 
 // A slip is an answer in memory.
@@ -94,17 +96,14 @@ func (b *Memory) Answer(_ context.Context, tenant string, id ID, ticket string, 
 }
 
 // Answers implements [Asking].
-func (b *Memory) Answers(_ context.Context, tenant string, id ID, since time.Time) ([][]byte, error) {
+func (b *Memory) Answers(_ context.Context, tenant string, ids []ID, since time.Time) (map[ID][][]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, err := b.of(tenant, id); err != nil {
-		return nil, err
-	}
-	var list [][]byte
+	all := map[ID][][]byte{}
 	for k, s := range b.slips {
-		if k.id == id && !s.at.Before(since) {
-			list = append(list, slices.Clone(s.answer))
+		if _, err := b.of(tenant, k.id); err == nil && slices.Contains(ids, k.id) && !s.at.Before(since) {
+			all[k.id] = append(all[k.id], slices.Clone(s.answer))
 		}
 	}
-	return list, nil
+	return all, nil
 }

@@ -2,7 +2,6 @@ package postgresjournal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -19,7 +18,7 @@ ON CONFLICT (tenant, id) DO UPDATE SET at = excluded.at, open = excluded.open`
 	askedSQL = `SELECT m.id, m.name, a.at, a.open FROM machine_asks a JOIN machines m ON m.tenant = a.tenant AND m.id = a.id
 WHERE a.tenant = $1 AND a.at >= $2 AND NOT EXISTS (SELECT FROM machine_ends e WHERE e.tenant = a.tenant AND e.id = a.id)`
 	answerSQL  = `INSERT INTO machine_answers (tenant, id, ticket, at, answer) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, id, ticket) DO NOTHING`
-	answersSQL = `SELECT answer FROM machine_answers WHERE tenant = $1 AND id = $2 AND at >= $3`
+	answersSQL = `SELECT id, answer FROM machine_answers WHERE tenant = $1 AND id = ANY($2) AND at >= $3`
 )
 
 // Ask implements [machines.Asking].
@@ -85,28 +84,40 @@ func (b machineBook) Answer(ctx context.Context, tenant string, id machines.ID, 
 }
 
 // Answers implements [machines.Asking].
-func (b machineBook) Answers(ctx context.Context, tenant string, id machines.ID, since time.Time) (list [][]byte, err error) {
+func (b machineBook) Answers(ctx context.Context, tenant string, ids []machines.ID, since time.Time) (map[machines.ID][][]byte, error) {
 	if b.j.closed.Load() {
 		return nil, journal.ErrClosed
 	}
-	var unknown error
-	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
-		unknown = nil
-		if err := hasMachine(ctx, c, tenant, id); errors.Is(err, machines.ErrUnknown) {
-			unknown = err // asking again would not help
-			return nil
-		} else if err != nil {
-			return err
-		}
-		rows, err := c.Query(ctx, answersSQL, []byte(tenant), string(id), since.UnixNano())
-		if err != nil {
-			return err
-		}
-		list, err = pgx.CollectRows(rows, pgx.RowTo[[]byte])
-		return err
-	})
-	if err = errors.Join(err, unknown); err != nil {
-		return nil, fmt.Errorf("read the answers for machine %s: %w", id, err)
+	at := map[*shard][]string{}
+	for _, id := range ids {
+		at[b.of(id)] = append(at[b.of(id)], string(id))
 	}
-	return list, nil
+	type answer struct {
+		ID     machines.ID
+		Answer []byte
+	}
+	parts := make([][]answer, len(b.j.shards))
+	err := b.j.each(func(i int, s *shard) error {
+		if len(at[s]) == 0 {
+			return nil
+		}
+		return s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+			rows, err := c.Query(ctx, answersSQL, []byte(tenant), at[s], since.UnixNano())
+			if err != nil {
+				return err
+			}
+			parts[i], err = pgx.CollectRows(rows, pgx.RowToStructByPos[answer])
+			return err
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the answers for machines: %w", err)
+	}
+	all := map[machines.ID][][]byte{}
+	for _, part := range parts {
+		for _, a := range part {
+			all[a.ID] = append(all[a.ID], a.Answer)
+		}
+	}
+	return all, nil
 }

@@ -1,7 +1,10 @@
 package machinestest
 
 import (
+	"bytes"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,26 +47,48 @@ func asking(t *testing.T, b machines.Book) {
 		if _, err := b.Answer(ctx, tenant, "m1", "t", now(), []byte("x")); !errors.Is(err, machines.ErrUnknown) {
 			t.Errorf("answered a machine of others: %v", err)
 		}
-		if list, err := b.Answers(ctx, tenant, "m1", now()); err == nil || len(list) > 0 {
-			t.Errorf("answers of others: %q, %v", list, err)
-		}
 	}
 	for i, want := range []bool{true, false} {
 		if first, err := b.Answer(ctx, "acme", "m1", "t", now(), []byte{byte('a' + i)}); err != nil || first != want {
 			t.Errorf("answer %d: %v, %v", i, first, err)
 		}
 	}
-	list, err := b.Answers(ctx, "acme", "m1", now())
-	if err != nil || len(list) != 1 || string(list[0]) != "a" {
-		t.Errorf("%q, %v", list, err)
-	}
-	if list, err := b.Answers(ctx, "acme", "m1", now().Add(time.Second)); err != nil || len(list) > 0 {
-		t.Errorf("an old one: %q, %v", list, err)
-	}
+	answers(t, b)
 	if err := b.End(ctx, "acme", "m1", machines.Revoked, "eve", now()); err != nil {
 		t.Fatal(err)
 	}
 	if got := asked("acme", now()); got != "" {
 		t.Errorf("a machine that was revoked asks: %q", got)
+	}
+}
+
+// answers: those to many machines come at once, each to its own, and to nobody of
+// another tenant. One was given to m1 before.
+func answers(t *testing.T, b machines.Book) {
+	t.Helper()
+	Enrolled(t, b, "acme", "m3")
+	Enrolled(t, b, "acme", "m4")
+	for id, tenant := range map[machines.ID]string{"m2": "beta", "m3": "acme", "m4": "acme"} {
+		if first, err := b.Answer(t.Context(), tenant, id, "t", now(), []byte("for "+id)); err != nil || !first {
+			t.Fatalf("%v, %v", first, err)
+		}
+	}
+	for _, c := range []struct {
+		tenant string
+		ids    []machines.ID
+		since  time.Time
+		want   map[machines.ID][][]byte
+	}{
+		{"acme", []machines.ID{"m1"}, now(), map[machines.ID][][]byte{"m1": {[]byte("a")}}},
+		{"acme", []machines.ID{"m1", "m2", "m3", "none", "m1"}, now(), map[machines.ID][][]byte{"m1": {[]byte("a")}, "m3": {[]byte("for m3")}}},
+		{"acme", []machines.ID{"m1", "m3"}, now().Add(time.Second), nil},
+		{"acme", nil, now(), nil},
+		{"beta", []machines.ID{"m1", "m3"}, now(), nil},
+		{"", []machines.ID{"m1"}, now(), nil},
+	} {
+		got, err := b.Answers(t.Context(), c.tenant, c.ids, c.since)
+		if err != nil || !maps.EqualFunc(got, c.want, func(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }) {
+			t.Errorf("%q of %q: %q, %v, want %q", c.ids, c.tenant, got, err, c.want)
+		}
 	}
 }

@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// countedBook counts how often it is asked for answers.
+type countedBook struct {
+	machines.Book
+	asked int
+}
+
+func (b *countedBook) Answers(ctx context.Context, tenant string, ids []machines.ID, since time.Time) (map[machines.ID][][]byte, error) {
+	b.asked++
+	return b.Book.Answers(ctx, tenant, ids, since)
+}
+
+// However many laptops ask, the book is asked once for what was answered; and what
+// was is not shown again.
+func TestManyLaptopsAreOneQuestion(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	book := &countedBook{Book: f.book}
+	desk := laptops{machineDesk{f.d, book}}
+	who := httpapi.Identity{Tenant: "acme", Name: "anna", May: httpapi.OwnerMay}
+	var first *wire.Question
+	for i := range 5 {
+		id, _ := f.machine("acme", fmt.Sprint("l", i))
+		q := &wire.Question{Ticket: fmt.Sprint("t", i), Session: "s", Expires: timestamppb.New(time.Now().Add(time.Hour))}
+		asks := &wire.AskFleetRequest{Questions: []*wire.Question{q}}
+		if _, err := desk.AskFleet(t.Context(), httpapi.Identity{Tenant: "acme", Machine: string(id), May: httpapi.MayMachine}, asks); err != nil {
+			t.Fatal(err)
+		}
+		first = q
+	}
+	seen := func(want int) {
+		t.Helper()
+		book.asked = 0
+		if list, err := desk.Asked(t.Context(), who); err != nil || len(list) != want || book.asked != 1 {
+			t.Errorf("%d questions, %v, the book was asked %d times; want %d and once", len(list), err, book.asked, want)
+		}
+	}
+	seen(5)
+	if got, _, err := desk.Answer(t.Context(), who, &wire.AnswerRequest{Verb: "deny", Ticket: first.GetTicket()}); err != nil || !got.GetAnswered() {
+		t.Fatalf("%v, %v", got, err)
+	}
+	seen(4)
+}
+
+// A laptop hears answers to what it asks, and no more than it reads at once.
+func TestALaptopHearsWhatItAsks(t *testing.T) {
+	f := newFleet(t, func(*Options) {})
+	id, _ := f.machine("acme", "l")
+	desk, who := machineDesk{f.d, f.book}, httpapi.Identity{Tenant: "acme", Machine: string(id), May: httpapi.MayMachine}
+	long := strings.Repeat("x", machines.MaxAnswerBytes-100)
+	for i := range machines.MaxQuestions {
+		data, err := proto.Marshal(&wire.FleetAnswer{Ticket: fmt.Sprint("t", i), Session: "s", Verb: "deny", By: long})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.book.Answer(t.Context(), "acme", id, fmt.Sprint("t", i), time.Now(), data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hears := func(questions ...*wire.Question) *wire.AskFleetResponse {
+		t.Helper()
+		got, err := desk.AskFleet(t.Context(), who, &wire.AskFleetRequest{Questions: questions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := hears(); len(got.GetAnswers()) > 0 {
+		t.Errorf("%d answers to nothing", len(got.GetAnswers()))
+	}
+	one := &wire.Question{Ticket: "t1", Session: "s"}
+	if got := hears(one, &wire.Question{Ticket: "t2", Session: "another"}, &wire.Question{Ticket: "t99", Session: "s"}).GetAnswers(); len(got) != 1 || got[0].GetTicket() != "t1" {
+		t.Errorf("%d answers, want that to t1", len(got))
+	}
+	var all []*wire.Question
+	for i := range machines.MaxQuestions {
+		all = append(all, &wire.Question{Ticket: fmt.Sprint("t", i), Session: "s"})
+	}
+	if got := hears(all...); len(got.GetAnswers()) < 30 || proto.Size(got) > machines.MaxAskedBytes {
+		t.Errorf("%d answers, %d bytes", len(got.GetAnswers()), proto.Size(got))
+	}
+}
