@@ -65,8 +65,9 @@ func contactLine(s fleetlink.State) string {
 		text = "REVOKED: the fleet does not know this machine any more; «floodmark leave»"
 	case s.Trouble != "":
 		text += ", now: " + s.Trouble
-	case s.Behind > 0:
-		text += fmt.Sprintf(", %d sessions not uploaded", s.Behind)
+	}
+	if s.Behind > 0 && !s.Ended {
+		text += fmt.Sprintf(", %d sessions not known to be uploaded", s.Behind)
 	}
 	if s.Forked > 0 {
 		text += fmt.Sprintf("; of %d sessions the fleet has something else: this journal was put back from a copy, so leave and join again", s.Forked)

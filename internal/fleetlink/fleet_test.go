@@ -40,6 +40,7 @@ type fakeFleet struct {
 	mu      sync.Mutex // guards all below
 	fail    error      // of the next uploads
 	bad     string     // a session that is refused
+	away    bool       // it does not say what it has
 	uploads int
 	asked   int // sessions
 	answer  *wire.FetchBundleResponse
@@ -75,7 +76,11 @@ func (f *fakeFleet) member() Membership {
 
 // Mirrored implements the service.
 func (f *fakeFleet) Mirrored(ctx context.Context, r *wire.MirroredRequest) (*wire.MirroredResponse, error) {
-	f.set(func() { f.asked += len(r.GetSessions()) })
+	away := false
+	f.set(func() { f.asked += len(r.GetSessions()); away = f.away })
+	if away {
+		return nil, connect.NewError(connect.CodeUnavailable, errors.New("busy"))
+	}
 	out := &wire.MirroredResponse{}
 	for _, s := range r.GetSessions() {
 		links, err := f.book.Heads(ctx, "acme", "m1", []floodmark.SessionID{floodmark.SessionID(s)})
@@ -285,6 +290,29 @@ func TestUploadGoesOn(t *testing.T) {
 	l.checked = time.Now().Add(-2 * recheckEvery)
 	once(t, l)
 	f.same(j)
+}
+
+// All sessions that wait are counted, however many are asked about at once, and none
+// that is there.
+func TestBehindCountsAll(t *testing.T) {
+	f, j := newFakeFleet(t), journal.NewMemory()
+	const n, there = 2*headsAtOnce + 5, 3
+	for i := range n {
+		write(t, j, floodmark.SessionID(fmt.Sprint("s", i)), 1, "x")
+		if i+1 == there {
+			once(t, newLink(t, f, j, func(*Options) {}))
+		}
+	}
+	f.set(func() { f.fail = connect.NewError(connect.CodeUnavailable, errors.New("busy")) })
+	l := newLink(t, f, j, func(*Options) {})
+	if err := l.Once(t.Context()); err == nil || l.State().Behind != n-there || f.seen.GetBehind() != n-there {
+		t.Errorf("%v, %d sessions behind, the fleet heard of %d, want %d", err, l.State().Behind, f.seen.GetBehind(), n-there)
+	}
+	f.set(func() { f.away = true }) // it does not even say what it has
+	l = newLink(t, f, j, func(*Options) {})
+	if err := l.Once(t.Context()); err == nil || l.State().Behind != n {
+		t.Errorf("%v, %d sessions behind, want %d", err, l.State().Behind, n)
+	}
 }
 
 // A damaged is a journal with one session that cannot be read.

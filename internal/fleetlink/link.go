@@ -49,8 +49,8 @@ type State struct {
 	Trouble string
 	// Ended says that the fleet knows this machine no more.
 	Ended bool
-	// Behind is how many sessions are not uploaded whole; Forked of how many the
-	// fleet has something else.
+	// Behind is how many sessions are not known to be uploaded whole; Forked of how
+	// many the fleet has something else.
 	Behind, Forked int64
 }
 

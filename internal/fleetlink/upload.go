@@ -35,7 +35,7 @@ const (
 )
 
 // run uploads what was written since it last did. It returns how many sessions
-// are still not there whole. One that cannot be uploaded keeps no other back; it is
+// are not known to be there whole. One that cannot be uploaded keeps no other back; it is
 // tried again each time, and so is all behind it.
 func (u *uploader) run(ctx context.Context) (behind int64, err error) {
 	var stuck error // the first of those
@@ -46,12 +46,17 @@ func (u *uploader) run(ctx context.Context) (behind int64, err error) {
 		}
 		there, err := u.there(ctx, heads)
 		if err != nil {
-			return behind + int64(len(heads)), errors.Join(stuck, err)
+			return behind + u.count(ctx, from), errors.Join(stuck, err)
 		}
 		for i, h := range heads {
 			err := u.session(ctx, h, there[i])
 			if err != nil && !ofOne(err) {
-				return behind + int64(len(heads)-i), errors.Join(stuck, err)
+				for k := i; k < len(heads); k++ {
+					if !same(heads[k], there[k]) && !u.forked[heads[k].Session.ID] {
+						behind++
+					}
+				}
+				return behind + u.count(ctx, heads[len(heads)-1].Mark), errors.Join(stuck, err)
 			}
 			if err != nil {
 				if behind++; stuck == nil {
@@ -66,6 +71,28 @@ func (u *uploader) run(ctx context.Context) (behind int64, err error) {
 			return behind, stuck
 		}
 	}
+}
+
+// count is how many sessions were written to since a mark, as far as the journal
+// tells.
+func (u *uploader) count(ctx context.Context, from journal.Mark) (n int64) {
+	for h, err := range u.journal.Heads(ctx, from) {
+		if err != nil {
+			break
+		}
+		if mine(h) {
+			n++
+		}
+	}
+	return n
+}
+
+// mine reports whether a session is one that is uploaded.
+func mine(h journal.Head) bool { return h.Session.Tenant == "" && h.Link.Seq > 0 }
+
+// same reports whether the fleet has all of a session.
+func same(h journal.Head, there *wire.MirrorHead) bool {
+	return there.GetSeq() == h.Link.Seq && string(there.GetHash()) == string(h.Link.Hash[:])
 }
 
 // ofOne reports whether an error is about one session and would be there again:
@@ -107,7 +134,7 @@ func (u *uploader) heads(ctx context.Context, from journal.Mark) (list []journal
 		if len(list) == headsAtOnce {
 			return list, true, nil
 		}
-		if h.Session.Tenant == "" && h.Link.Seq > 0 {
+		if mine(h) {
 			list = append(list, h)
 		}
 	}
@@ -118,8 +145,8 @@ func (u *uploader) heads(ctx context.Context, from journal.Mark) (list []journal
 func (u *uploader) session(ctx context.Context, h journal.Head, there *wire.MirrorHead) error {
 	at := there.GetSeq()
 	for range triesOfSession {
-		switch same := at == h.Link.Seq && string(there.GetHash()) == string(h.Link.Hash[:]); {
-		case same || u.forked[h.Session.ID]:
+		switch {
+		case same(h, there) || u.forked[h.Session.ID]:
 			return nil // what the fleet has stays: nothing can be added to it from here
 		case at >= h.Link.Seq:
 			// The fleet has something else, or more: this journal was put back from a
