@@ -17,17 +17,22 @@ func TestAGatewayWaitsForAPerson(t *testing.T) {
 	r := start(t, t.TempDir())
 	c := r.hooks(t)
 	poison(t, c, "s1")
-	ask := func(gateway bool, within time.Duration) (hook.Reply, time.Duration) {
+	try := func(gateway bool, within time.Duration) (hook.Reply, time.Duration, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), within)
 		defer cancel()
 		ev := run("s1")
 		ev.Agent, ev.Gateway = "openclaw", gateway
 		began := time.Now()
 		reply, err := c.Handle(ctx, ev)
+		return reply, time.Since(began), err
+	}
+	ask := func(gateway bool, within time.Duration) (hook.Reply, time.Duration) {
+		t.Helper()
+		reply, took, err := try(gateway, within)
 		if err != nil {
 			t.Error(err)
 		}
-		return reply, time.Since(began)
+		return reply, took
 	}
 	if got, took := ask(true, 20*time.Second); got.Decision.Verdict != floodmark.Confirm || took > 10*time.Second {
 		t.Errorf("nobody watches: %v after %v", got.Decision.Verdict, took)
@@ -46,9 +51,19 @@ func TestAGatewayWaitsForAPerson(t *testing.T) {
 	if got, took := ask(false, 20*time.Second); got.Decision.Verdict != floodmark.Confirm || took > 10*time.Second {
 		t.Errorf("an agent: %v after %v", got.Decision.Verdict, took)
 	}
-	got, took := ask(true, 2*time.Second)
-	if got.Decision.Verdict != floodmark.Confirm || got.Ticket == "" || took < 500*time.Millisecond {
-		t.Errorf("nobody answers: %v after %v", got.Decision.Verdict, took)
+	// What is left of its time to answer is a second: a busy machine may need more.
+	var got hook.Reply
+	for range 20 {
+		var took time.Duration
+		if got, took, err = try(true, 2*time.Second); err == nil && took < 500*time.Millisecond {
+			t.Errorf("nobody answers: %v after %v", got.Decision.Verdict, took)
+		}
+		if err == nil {
+			break
+		}
+	}
+	if err != nil || got.Decision.Verdict != floodmark.Confirm || got.Ticket == "" {
+		t.Fatalf("nobody answers: %v, %v", got.Decision.Verdict, err)
 	}
 	go func() {
 		time.Sleep(200 * time.Millisecond)
