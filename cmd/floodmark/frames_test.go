@@ -31,7 +31,7 @@ func sendFrames(socket, file string) error {
 		if !ok {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 		if err != nil {

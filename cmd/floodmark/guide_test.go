@@ -143,7 +143,7 @@ func runBeside(t *testing.T, c *console, out *lockedBuffer, args []string) {
 		run(ctx, c, args)
 	}()
 	t.Cleanup(func() { stop(); <-done })
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(out.String(), "answers on"); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(out.String(), "answers on"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%v does not answer: %s", args, out.String())
 		}

@@ -6,7 +6,10 @@ import (
 	"flag"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,7 +50,7 @@ var update = flag.Bool("update", false, "rewrite the pages and scripts that are 
 func TestScripts(t *testing.T) {
 	s := &scripts{ctx: t.Context()}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Files:               toPlay(t),
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -66,6 +69,21 @@ func TestScripts(t *testing.T) {
 			"code": s.code, "stdout2file": s.toFile, "get": s.get, "absent": s.absent,
 		},
 	})
+}
+
+// toPlay are all scripts; in a short run, which the race detector watches, those
+// beside which something runs.
+func toPlay(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	if !testing.Short() {
+		return all
+	}
+	beside := regexp.MustCompile(`(?m)^!? ?exec .*&\w*&?$|^(follow|tty) `)
+	return slices.DeleteFunc(all, func(file string) bool { return !beside.MatchString(readOptional(file)) })
 }
 
 type scripts struct{ ctx context.Context }

@@ -37,7 +37,7 @@ func (s *scripts) answers(ts *testscript.TestScript, neg bool, args []string) {
 	d, err := client.Dial(filepath.Join(ts.MkAbs(args[0]), "run", "owner.sock"), client.Options{})
 	ts.Check(err)
 	defer d.Close()
-	ctx, cancel := context.WithTimeout(s.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
 	defer cancel()
 	for {
 		_, err := d.Owner().Status(ctx, &wire.StatusRequest{})
@@ -164,7 +164,7 @@ func (s *scripts) follow(ts *testscript.TestScript, neg bool, args []string) {
 		f.code = run(ctx, c, args[1:])
 	}()
 	ts.Defer(func() { cancel(); <-f.done })
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(f.err.String(), "watching"); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(f.err.String(), "watching"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			ts.Fatalf("%s never began: %s", args[0], f.err.String())
 		}
@@ -179,7 +179,7 @@ func (s *scripts) followed(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	f := ts.Value(followersKey{}).(map[string]*follower)[args[0]]
 	want := regexp.MustCompile(args[1])
-	for end := time.Now().Add(20 * time.Second); !want.MatchString(f.out.String()); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !want.MatchString(f.out.String()); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			ts.Fatalf("%s never printed %s but\n%s", args[0], want, f.out.String())
 		}

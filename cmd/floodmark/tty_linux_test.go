@@ -17,7 +17,7 @@ import (
 )
 
 // stepTime is how long a step at a terminal may take on a busy machine.
-const stepTime = 20 * time.Second
+const stepTime = time.Minute
 
 // tty runs the real program at a terminal of its own, as a person would. STEPS
 // is «-», or a file with one step a line:

@@ -69,7 +69,7 @@ func (h house) stop() {
 
 func (h house) until(what string, is func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			h.t.Fatalf("waited in vain: %s", what)
 		}
