@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -108,23 +109,28 @@ func (d *desk) shown() approval.Ticket {
 	case q := <-d.asked:
 		d.question = append(d.question, q)
 		return q
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		d.t.Fatal("nobody was asked")
 	}
 	return approval.Ticket{}
 }
 
+// codingRules are read once: that takes long, above all with the race detector.
+var codingRules = sync.OnceValues(func() (kernel.Rules, error) {
+	p, problems := policy.Load(policy.Layer{Name: "policy", Data: []byte("version: 1\nprofile: coding\n")})
+	if problems.Failed() {
+		return kernel.Rules{}, problems
+	}
+	c, err := catalog.Shipped()
+	return kernel.NewRules(p, c), err
+})
+
 func newDesk(t *testing.T, agent string, native ...string) *desk {
 	t.Helper()
-	c, err := catalog.Shipped()
+	rules, err := codingRules()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, problems := policy.Load(policy.Layer{Name: "policy", Data: []byte("version: 1\nprofile: coding\n")})
-	if p == nil {
-		t.Fatal(problems)
-	}
-	rules := kernel.NewRules(p, c)
 	d := &desk{t: t, agent: agent, speech: speeches()[agent], store: journal.NewMemory(), asked: make(chan approval.Ticket, 64)}
 	n := 0
 	d.monitor, err = monitor.New(monitor.Config{

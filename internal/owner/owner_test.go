@@ -74,14 +74,29 @@ type room struct {
 	codes *asked
 }
 
+// Reading the shipped catalog takes long, above all with the race detector.
+var (
+	shipped    = sync.OnceValues(catalog.Shipped)
+	plainRules = sync.OnceValues(func() (kernel.Rules, error) { return loadRules("") })
+)
+
+func loadRules(lines string) (kernel.Rules, error) {
+	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\n" + lines)})
+	if problems.Failed() {
+		return kernel.Rules{}, problems
+	}
+	c, err := shipped()
+	return kernel.NewRules(p, c), err
+}
+
 // newRoom is such a desk, under the policy assistant with some more lines.
 func newRoom(t *testing.T, lines ...string) *room {
 	t.Helper()
-	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\n" + strings.Join(lines, "\n"))})
-	if problems.Failed() {
-		t.Fatal(problems)
+	load := plainRules
+	if len(lines) > 0 {
+		load = func() (kernel.Rules, error) { return loadRules(strings.Join(lines, "\n")) }
 	}
-	c, err := catalog.Shipped()
+	rules, err := load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +110,7 @@ func newRoom(t *testing.T, lines ...string) *room {
 	}
 	r := &room{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), codes: &asked{last: map[floodmark.SessionID]approval.Ticket{}}}
 	clock := func() time.Time { return r.later(time.Millisecond) }
-	store, hub, rules, n := journal.NewMemory(), NewHub(), kernel.NewRules(p, c), new(atomic.Int64)
+	store, hub, n := journal.NewMemory(), NewHub(), new(atomic.Int64)
 	next := func() string { return fmt.Sprintf("c0de%04d", n.Add(1)) }
 	m, err := monitor.New(monitor.Config{
 		Journal: store, Rules: func() kernel.Rules { return rules },

@@ -31,19 +31,29 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var shipped = sync.OnceValues(catalog.Shipped)
+// Reading these takes long, above all with the race detector.
+var (
+	shipped    = sync.OnceValues(catalog.Shipped)
+	plainRules = sync.OnceValues(func() (kernel.Rules, error) {
+		p, problems := policy.Load()
+		if problems.Failed() {
+			return kernel.Rules{}, problems
+		}
+		c, err := shipped()
+		if err != nil {
+			return kernel.Rules{}, err
+		}
+		return kernel.NewRules(p, catalog.New(p.Tools(), c)), nil
+	})
+)
 
 func rules(tb testing.TB) kernel.Rules {
 	tb.Helper()
-	p, problems := policy.Load()
-	if problems.Failed() {
-		tb.Fatal(problems)
-	}
-	c, err := shipped()
+	r, err := plainRules()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return kernel.NewRules(p, catalog.New(p.Tools(), c))
+	return r
 }
 
 // A stage is a monitor over memory that is observed.
