@@ -155,7 +155,7 @@ func retold(t *testing.T, d *desk, old, line string) kernel.Rules {
 	if !strings.Contains(deskTools, old) {
 		t.Fatalf("no line %q", old)
 	}
-	return kernel.NewRules(d.rules.Policy, deskCatalog(t, strings.Replace(deskTools, old, line, 1)))
+	return rulesWith(t, d.rules.Policy, strings.Replace(deskTools, old, line, 1))
 }
 
 // Whatever a journal says, judging it again ends and does not fall over.
@@ -189,5 +189,5 @@ func FuzzRetrial(f *testing.F) {
 func retoldRules(tb testing.TB) kernel.Rules {
 	tb.Helper()
 	r := deskRules(tb, "relax: false\n")
-	return kernel.NewRules(r.Policy, deskCatalog(tb, strings.Replace(deskTools, "effect: send", "effect: change", 1)))
+	return rulesWith(tb, r.Policy, strings.Replace(deskTools, "effect: send", "effect: change", 1))
 }

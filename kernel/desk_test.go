@@ -48,7 +48,8 @@ tools:
   - {tool: setup, about: changes the agent, effect: admin, returns: {trust: local, secrecy: internal}, args: {key: {role: critical, is: text}}}
 `
 
-// loaded keeps what deskRules made: rules never change, and loading is slow.
+// loaded keeps what deskRules and rulesWith made: rules never change, and loading
+// is slow.
 var loaded sync.Map
 
 // deskRules are the policy with the tools above.
@@ -63,6 +64,21 @@ func deskRules(t testing.TB, user string) kernel.Rules {
 	}
 	r := kernel.NewRules(p, deskCatalog(t, deskTools))
 	loaded.Store(user, r)
+	return r
+}
+
+// rulesWith are a policy with other tools.
+func rulesWith(t testing.TB, p *policy.Policy, tools string) kernel.Rules {
+	t.Helper()
+	key := struct {
+		p     *policy.Policy
+		tools string
+	}{p, tools}
+	if r, ok := loaded.Load(key); ok {
+		return r.(kernel.Rules)
+	}
+	r := kernel.NewRules(p, deskCatalog(t, tools))
+	loaded.Store(key, r)
 	return r
 }
 

@@ -62,7 +62,7 @@ func TestLinksThatTheOwnerPointedAt(t *testing.T) {
 	for _, c := range linkedCalls {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t, "")
-			d.rules = kernel.NewRules(d.rules.Policy, deskCatalog(t, chatTools))
+			d.rules = rulesWith(t, d.rules.Policy, chatTools)
 			d.owner(c.said)
 			for i, r := range slices.Concat(c.read, [][2]string{{"chat", "nothing"}}) {
 				arg := `{"q":"` + floodmark.DigestOf(r[1]+string(rune('a'+i))).Short() + `"}`

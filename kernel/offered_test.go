@@ -42,7 +42,7 @@ type offer struct {
 func (o offer) live(t testing.TB) (*desk, floodmark.ActionDecided) {
 	t.Helper()
 	d := newDesk(t, "")
-	d.rules = kernel.NewRules(d.rules.Policy, deskCatalog(t, offerTools))
+	d.rules = rulesWith(t, d.rules.Policy, offerTools)
 	d.owner(o.said)
 	for i, line := range append(slices.Clone(o.read), `mails {"q":"x"} -> nothing`) {
 		what, text, _ := strings.Cut(line, " -> ")
@@ -174,7 +174,7 @@ func TestOffersAreTakenFromTheRecord(t *testing.T) {
 			continue
 		}
 		d, f := o.live(t)
-		now := kernel.NewRules(d.rules.Policy, deskCatalog(t, strings.ReplaceAll(offerTools, "licence: [", "licence: [wipe, ")))
+		now := rulesWith(t, d.rules.Policy, strings.ReplaceAll(offerTools, "licence: [", "licence: [wipe, "))
 		r := kernel.Retrial{Now: now, Then: &d.rules}
 		if last := lastAgain(t, r, d, d.facts); last.Outcome != kernel.Unchanged || last.Would.Verdict != floodmark.Allow {
 			t.Errorf("%s: %s %+v", o.name, last.Outcome, last.Would)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
-	"github.com/floodmark/floodmark/kernel"
 )
 
 // Where only others named several places, or an address that leads on behind its host,
@@ -40,7 +39,7 @@ func TestEveryPlaceIsProved(t *testing.T) {
 	} {
 		for _, said := range append(c.right, c.wrong...) {
 			d := newDesk(t, "relax: false\n")
-			d.rules = kernel.NewRules(d.rules.Policy, deskCatalog(t, deskTools+"  - {tool: open, about: opens a page, effect: send, returns: {trust: untrusted, secrecy: public}, args: {url: {role: critical, is: url}}}\n"))
+			d.rules = rulesWith(t, d.rules.Policy, deskTools+"  - {tool: open, about: opens a page, effect: send, returns: {trust: untrusted, secrecy: public}, args: {url: {role: critical, is: url}}}\n")
 			d.owner(c.said)
 			d.seenIn(page)
 			q := d.call(c.tool, c.args).Ask.Call

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"fmt"
 	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/floodmark/floodmark"
@@ -31,21 +32,30 @@ tools:
   - {tool: diary, about: reads the diary, effect: observe, returns: {trust: local, secrecy: private}, args: {q: {role: content, is: text}}}
 `
 
-func newBox(t testing.TB, seed uint64) *village {
-	t.Helper()
+// boxRules are read once, because that takes long.
+var boxRules = sync.OnceValues(func() (kernel.Rules, error) {
 	var files []*catalog.File
 	for i, text := range []string{boxTools, pageTools} {
 		f, err := catalog.Parse(fmt.Sprint(i), []byte(text))
 		if err != nil {
-			t.Fatal(err)
+			return kernel.Rules{}, err
 		}
 		files = append(files, f)
 	}
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\nprofile: dry-run\n")})
 	if problems.Failed() {
-		t.Fatal(problems)
+		return kernel.Rules{}, problems
 	}
-	v := newVillage(kernel.NewRules(p, catalog.New(files, nil)), seed)
+	return kernel.NewRules(p, catalog.New(files, nil)), nil
+})
+
+func newBox(t testing.TB, seed uint64) *village {
+	t.Helper()
+	rules, err := boxRules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newVillage(rules, seed)
 	for _, s := range v.sessions {
 		v.must(t, s, hook.Event{Point: hook.SessionStart})
 	}

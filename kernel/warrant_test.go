@@ -49,7 +49,7 @@ const (
 func groundDesk(t testing.TB) *desk {
 	t.Helper()
 	d := newDesk(t, "")
-	d.rules = kernel.NewRules(d.rules.Policy, deskCatalog(t, groundTools))
+	d.rules = rulesWith(t, d.rules.Policy, groundTools)
 	return d
 }
 
@@ -219,7 +219,7 @@ func TestGroundsAreTakenFromTheRecord(t *testing.T) {
 			continue
 		}
 		d, f := g.live(t)
-		now := kernel.NewRules(d.rules.Policy, deskCatalog(t, strings.ReplaceAll(groundTools, "licence: [", "licence: [wipe, ")))
+		now := rulesWith(t, d.rules.Policy, strings.ReplaceAll(groundTools, "licence: [", "licence: [wipe, "))
 		r := kernel.Retrial{Now: now, Then: &d.rules}
 		if last := lastAgain(t, r, d, d.facts); last.Outcome != kernel.Unchanged || last.Would.Verdict != floodmark.Allow {
 			t.Errorf("%s: %s %+v", g.name, last.Outcome, last.Would)

@@ -9,7 +9,6 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/kernel"
 )
 
 const payTools = deskTools + `
@@ -25,7 +24,7 @@ const payTools = deskTools + `
 // session where each value was seen.
 func TestACardKnowsWhatTheCatalogKnows(t *testing.T) {
 	d := newDesk(t, "")
-	d.rules = kernel.NewRules(d.rules.Policy, deskCatalog(t, payTools))
+	d.rules = rulesWith(t, d.rules.Policy, payTools)
 	d.owner("hello")
 	d.seenIn("pay DE02500105170137075030 soon")
 	d.reads("inbox", `{"q":"x"}`, "the sum is 4711.5 as agreed")
