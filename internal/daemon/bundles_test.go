@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle/bundletest"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/signedrules"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
@@ -70,24 +71,20 @@ func (b *bundled) roll(version uint64, share int32) {
 	if _, err := b.author.RollBundle(b.t.Context(), &wire.RollBundleRequest{Version: version, Share: share}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.look(b.d.bundles)
+	b.look()
 }
 
-// look looks until a node knows the rollout that holds. On a busy machine one look
-// is too short to read the rules; the next one has them.
-func (b *bundled) look(all *bundles) {
+// look looks until this node knows the rollout that holds.
+func (b *bundled) look() {
 	b.t.Helper()
 	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); {
-		now, err := all.store.Now(b.t.Context(), "acme")
+		now, err := b.d.bundles.Now(b.t.Context(), "acme")
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		all.refreshAll(b.t.Context())
-		all.mu.RLock()
-		h := all.of["acme"]
-		knows := h != nil && h.failed == "" && h.rollout.Serial == now.Serial && h.stale(all.now()) == nil
-		all.mu.RUnlock()
-		if knows {
+		b.d.signed.Look(b.t.Context(), "acme")
+		_, err = b.d.signed.Rules("acme", "s")
+		if b.d.signed.Status("acme").Rollout.Serial == now.Serial && !errors.Is(err, signedrules.ErrUnasked) {
 			return
 		}
 	}
@@ -215,13 +212,13 @@ func TestAnExpiredBundleIsStrict(t *testing.T) {
 		t.Errorf("%v, %v", s, err)
 	}
 	b.ahead.Store(int64(25 * 24 * time.Hour))
-	b.look(b.d.bundles)
+	b.look()
 	says("version 2 ends at")
 	if b.under("acme", "s") != hashOf(t, secondRules) {
 		t.Error("it does not hold in its last week")
 	}
 	b.ahead.Store(int64(31 * 24 * time.Hour))
-	b.look(b.d.bundles)
+	b.look()
 	if b.under("acme", "s") != hashOf(t, strictRules) {
 		t.Error("an expired bundle holds")
 	}
@@ -259,13 +256,13 @@ func TestABundleThatCannotBeUsed(t *testing.T) {
 			if _, err := b.author.PublishBundle(t.Context(), &wire.PublishBundleRequest{Sealed: next}); err == nil {
 				t.Fatal("it was published")
 			}
-			store := b.d.bundles.store
+			store := b.d.bundles
 			now, err := store.Now(t.Context(), "acme")
 			now.Serial, now.Next, now.Share = now.Serial+1, 2, bundle.Everybody
 			if err := errors.Join(err, store.Publish(t.Context(), next), store.Roll(t.Context(), now)); err != nil {
 				t.Fatal(err)
 			}
-			b.look(b.d.bundles)
+			b.look()
 			if b.under("acme", "s") != hashOf(t, firstRules) {
 				t.Error("the stable version does not hold")
 			}
@@ -277,7 +274,7 @@ func TestABundleThatCannotBeUsed(t *testing.T) {
 			if err := store.Roll(t.Context(), now); err != nil {
 				t.Fatal(err)
 			}
-			b.look(b.d.bundles)
+			b.look()
 			if b.under("acme", "s") != hashOf(t, strictRules) {
 				t.Error("strict does not hold")
 			}
@@ -304,13 +301,12 @@ func TestAWrongPolicyIsNotPublished(t *testing.T) {
 			t.Errorf("want %q: %v", part, err)
 		}
 	}
-	if last, err := b.d.bundles.store.Last(t.Context(), "acme"); err != nil || last != 0 {
+	if last, err := b.d.bundles.Last(t.Context(), "acme"); err != nil || last != 0 {
 		t.Errorf("%d, %v", last, err)
 	}
 }
 
-// Nobody is led back below the floor of what everybody had, nor to an older
-// rollout.
+// Nobody is led back below the floor of what everybody had.
 func TestNobodyIsLedBack(t *testing.T) {
 	b := newBundled(t)
 	b.publish(1, secondRules)
@@ -336,44 +332,6 @@ func TestNobodyIsLedBack(t *testing.T) {
 			t.Error("led back to the first version")
 		}
 	}
-	// A store that was set back is not believed: what was known goes on for a while,
-	// then strict.
-	own := b.d.newBundles([]string{"acme"})
-	if err := own.restrict(); err != nil {
-		t.Fatal(err)
-	}
-	b.look(own)
-	low := &bundle.Memory{}
-	for v := range uint64(9) {
-		if err := errors.Join(low.Publish(t.Context(), sealed(t, v+1, secondRules)), low.Roll(t.Context(), bundletest.Rollout("acme", v+1, 1))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, store := range map[string]bundle.Store{"an empty store": &bundle.Memory{}, "a floor that sank": low} {
-		own.store = store
-		own.refreshAll(t.Context())
-		if r, err := own.rules("acme", "s"); err != nil || r.Policy.Hash() != hashOf(t, firstRules) {
-			t.Errorf("%s is believed: %v", name, err)
-		}
-	}
-	b.ahead.Store(int64(bundleStale + time.Second))
-	if r, err := own.rules("acme", "s"); err == nil || r.Policy.Hash() != hashOf(t, strictRules) {
-		t.Errorf("what nobody could ask for holds: %v", err)
-	}
-}
-
-// An agent that chooses the name of its session does not know which rules it gets:
-// the same names are drawn otherwise with another key.
-func TestTheDrawNeedsTheKey(t *testing.T) {
-	b := newBundled(t)
-	mine, err := b.d.bundles.subject("acme", "s")
-	yours, err2 := b.d.bundles.subject("other", "s")
-	if errors.Join(err, err2) != nil || mine == yours || strings.Contains(mine, "s") || len(mine) != 64 {
-		t.Errorf("%s, %s, %v, %v", mine, yours, err, err2)
-	}
-	if _, err := b.d.bundles.subject("ghost", "s"); err == nil {
-		t.Error("a tenant without a key")
-	}
 }
 
 // A caller that is late sees what holds by now.
@@ -394,6 +352,29 @@ func TestARolloutThatSomebodyElseMade(t *testing.T) {
 		if _, err := b.author.RollBundle(t.Context(), &wire.RollBundleRequest{Version: version, Share: 1}); err == nil {
 			t.Errorf("version %d", version)
 		}
+	}
+}
+
+// A tenant that has its rules read again does not have others' compiled again.
+func TestReloadIsForOnesOwnBundles(t *testing.T) {
+	b := newBundled(t)
+	theirs := b.by(b.token("other", "bob", httpapi.MayView|httpapi.MayPolicy)).Owner()
+	text := sealed(t, 1, firstRules, func(x *bundle.Bundle) { x.Tenant = "other" })
+	if _, err := theirs.PublishBundle(t.Context(), &wire.PublishBundleRequest{Sealed: text}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := theirs.RollBundle(t.Context(), &wire.RollBundleRequest{Version: 1, Share: bundle.Everybody}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := b.d.signed.Rules("other", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.author.ReloadPolicy(t.Context(), &wire.ReloadPolicyRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := b.d.signed.Rules("other", "s"); err != nil || after.Policy != before.Policy {
+		t.Errorf("the rules of another tenant were compiled again, %v", err)
 	}
 }
 
@@ -428,8 +409,8 @@ func TestBundlesAreApart(t *testing.T) {
 			}
 		}
 	}
-	now, err := b.d.bundles.store.Now(t.Context(), "acme")
-	last, err2 := b.d.bundles.store.Last(t.Context(), "acme")
+	now, err := b.d.bundles.Now(t.Context(), "acme")
+	last, err2 := b.d.bundles.Last(t.Context(), "acme")
 	if errors.Join(err, err2) != nil || now.Serial != 1 || last != 1 {
 		t.Errorf("%+v, %d, %v, %v", now, last, err, err2)
 	}

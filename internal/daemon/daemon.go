@@ -21,12 +21,14 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/auditor"
+	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
 	"github.com/floodmark/floodmark/internal/quota"
+	"github.com/floodmark/floodmark/internal/signedrules"
 	"github.com/floodmark/floodmark/internal/telegram"
 	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/journal"
@@ -69,7 +71,10 @@ type Daemon struct {
 	keys    config.Keys
 	started time.Time
 	live    *live
-	bundles *bundles // nil: everybody is judged by policy.yaml
+	// bundles are where signed rules lie, and signed which of them hold; both are nil
+	// where everybody is judged by policy.yaml.
+	bundles bundle.Store
+	signed  *signedrules.Book
 	store   store
 	witness headFolder
 	monitor *monitor.Monitor
@@ -147,7 +152,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	o.Fault(pointOpened)
-	if err := d.openBundles(ctx); err != nil {
+	if err := d.openSigned(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.openMonitor(); err != nil {
@@ -197,7 +202,7 @@ func (d *Daemon) openMonitor() error {
 	}
 	d.door.Native.Picks, d.door.Native.Words = d.picks, d.words
 	d.live.changed = d.rulesChanged
-	d.bundles.tellTo(d.bundleWrong)
+	d.signed.TellTo(d.bundleWrong)
 	return nil
 }
 
@@ -270,7 +275,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		begin(s.name, s.serve, serving)
 	}
 	begin("watch the policy", func(ctx context.Context) error { return d.live.watch(ctx, d.opts.Log) }, beside)
-	begin("look for bundles", d.bundles.run, beside)
+	begin("look for bundles", d.signed.Run, beside)
 	begin("sign the journal", d.proof.run, beside)
 	for _, bot := range d.bots {
 		begin("talk to Telegram", bot.Run, beside)

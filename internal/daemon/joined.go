@@ -155,6 +155,16 @@ func (j *joined) watch(ctx context.Context) {
 	}
 }
 
+// sleepFor waits, and reports whether ctx let it.
+func sleepFor(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
 // halt stops the link, if it runs.
 func (j *joined) halt() {
 	j.mu.Lock()

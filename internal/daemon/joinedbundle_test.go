@@ -29,7 +29,7 @@ func newBundledFleet(t *testing.T) *fleet {
 func (f *fleet) rollOut(version, floor uint64, policy string, until time.Time) {
 	f.t.Helper()
 	b := bundle.Bundle{Tenant: "acme", Version: version, Floor: floor, Made: until.Add(-time.Hour).Truncate(time.Second), ValidUntil: until.Truncate(time.Second), Policy: []byte(policy)}
-	if err := f.d.bundles.store.Publish(f.t.Context(), bundletest.Sealed(f.t, b)); err != nil {
+	if err := f.d.bundles.Publish(f.t.Context(), bundletest.Sealed(f.t, b)); err != nil {
 		f.t.Fatal(err)
 	}
 	f.roll(bundle.Rollout{Stable: version})
@@ -37,12 +37,12 @@ func (f *fleet) rollOut(version, floor uint64, policy string, until time.Time) {
 
 func (f *fleet) roll(r bundle.Rollout) {
 	f.t.Helper()
-	now, err := f.d.bundles.store.Now(f.t.Context(), "acme")
+	now, err := f.d.bundles.Now(f.t.Context(), "acme")
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	r.Tenant, r.Serial, r.By, r.At = "acme", now.Serial+1, "an author", time.Now().Truncate(time.Second)
-	if err := f.d.bundles.store.Roll(f.t.Context(), r); err != nil {
+	if err := f.d.bundles.Roll(f.t.Context(), r); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -29,7 +29,7 @@ func (m machineDesk) FetchBundle(ctx context.Context, who httpapi.Identity, r *w
 		return nil, err
 	}
 	defer leave()
-	rollout, err := m.d.bundles.store.Now(ctx, who.Tenant)
+	rollout, err := m.d.bundles.Now(ctx, who.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (m machineDesk) FetchBundle(ctx context.Context, who httpapi.Identity, r *w
 	if out.Version == 0 || out.Version == r.GetHave() {
 		return out, nil
 	}
-	out.Bundle, err = m.d.bundles.store.Get(ctx, who.Tenant, out.Version)
+	out.Bundle, err = m.d.bundles.Get(ctx, who.Tenant, out.Version)
 	if errors.Is(err, bundle.ErrNone) {
 		out.Version = 0
 		err = nil

@@ -16,7 +16,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		Monitor: d.monitor, Journal: d.store, Hub: d.hub, Codes: d.desk,
 		Key: d.keys.Signing, Evidence: d.proof.evidence,
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
-		Rules: d.rulesFor, Reload: d.reloadFor, Signed: d.bundles.forOwner(),
+		Rules: d.rulesFor, Reload: d.reloadFor, Signed: d.signing(),
 		Notes: d.noted, Now: d.opts.Now,
 		Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined,
 	}
@@ -27,7 +27,7 @@ func (d *Daemon) rulesFor(tenant string) owner.Rules {
 	if d.opts.Service.BundlesOf(tenant) == nil {
 		return d.live.current().forOwner()
 	}
-	return d.bundles.status(tenant)
+	return d.signedFor(tenant)
 }
 
 // reloadFor reads the rules again and says which hold for a tenant. The file is
@@ -38,15 +38,15 @@ func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
 	file.Fresh = false
 	if tenant == "" {
 		file = d.live.reload().forOwner()
-		if err := d.bundles.again(ctx); err != nil {
+		if err := d.signed.Again(ctx); err != nil {
 			d.opts.Log.Error("read the bundles again", "error", err)
 		}
 	}
 	if d.opts.Service.BundlesOf(tenant) == nil {
 		return file
 	}
-	d.bundles.refresh(ctx, tenant)
-	return d.bundles.status(tenant)
+	d.signed.Look(ctx, tenant)
+	return d.signedFor(tenant)
 }
 
 func (s rulesStatus) forOwner() owner.Rules {

@@ -91,7 +91,7 @@ func (d *Daemon) openBot(set config.Telegram) (*telegram.Bot, error) {
 // runs the monitor, what keeps channels from working.
 func (d *Daemon) noted(tenant string) (lines []string, incidents int64) {
 	lines, incidents = d.notes.list(tenant)
-	lines = append(lines, d.bundles.notes(tenant)...)
+	lines = append(lines, d.signed.Notes(tenant)...)
 	if tenant != "" {
 		return lines, incidents
 	}

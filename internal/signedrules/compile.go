@@ -1,4 +1,4 @@
-package daemon
+package signedrules
 
 import (
 	"github.com/floodmark/floodmark"
@@ -12,18 +12,27 @@ type installed struct {
 	turn uint64
 }
 
-func (b *bundles) here() (at installed, err error) {
+func (b *Book) here() (at installed, err error) {
 	b.mu.RLock()
 	at.turn = b.turn // before it is looked
 	b.mu.RUnlock()
-	at.file, err = b.own()
+	at.file, err = b.opts.Own()
 	return at, err
+}
+
+// Compile reads a tenant's policy as it would hold here, or says what is wrong and where.
+func (b *Book) Compile(tenant string, text []byte) (config.Rules, error) {
+	at, err := b.here()
+	if err != nil {
+		return config.Rules{}, err
+	}
+	return b.compile(tenant, text, at)
 }
 
 // compile reads a policy of a tenant. The same text is compiled once in a turn, and
 // of one tenant one at a time.
-func (b *bundles) compile(tenant string, text []byte, at installed) (config.Rules, error) {
-	id, dryRun := floodmark.DigestOf(string(text)), b.settings(tenant).DryRun
+func (b *Book) compile(tenant string, text []byte, at installed) (config.Rules, error) {
+	id, dryRun := floodmark.DigestOf(string(text)), b.opts.Settings(tenant).DryRun
 	if r, ok := b.known(id, dryRun); ok {
 		return r, nil
 	}
@@ -52,7 +61,7 @@ func (b *bundles) compile(tenant string, text []byte, at installed) (config.Rule
 }
 
 // known returns a policy that was compiled before.
-func (b *bundles) known(id floodmark.Digest, dryRun bool) (config.Rules, bool) {
+func (b *Book) known(id floodmark.Digest, dryRun bool) (config.Rules, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	r, ok := b.compiled[id]

@@ -1,4 +1,4 @@
-package daemon
+package signedrules
 
 import (
 	"context"
@@ -31,22 +31,22 @@ func (s *heldStore) Now(ctx context.Context, tenant string) (bundle.Rollout, err
 
 // A moved is the bundles of acme on an installation that a test moves.
 type moved struct {
-	*bundles
+	*Book
 	t   *testing.T
 	lie atomic.Pointer[catalog.File]
 }
 
 func newMoved(t *testing.T) *moved {
 	t.Helper()
-	m := &moved{bundles: newBundled(t).d.newBundles([]string{"acme"}), t: t}
-	m.own = func() (*catalog.File, error) { return m.lie.Load(), nil }
-	m.move("/before/**")
 	store := &bundle.Memory{}
+	m := &moved{t: t}
+	m.Book, _ = bookOf(t, store, "acme")
+	m.opts.Own = func() (*catalog.File, error) { return m.lie.Load(), nil }
+	m.move("/before/**")
 	if err := errors.Join(m.restrict(), store.Publish(t.Context(), sealed(t, 1, firstRules)), store.Roll(t.Context(), bundletest.Rollout("acme", 1, 1))); err != nil {
 		t.Fatal(err)
 	}
-	m.store = store
-	m.refresh(t.Context(), "acme")
+	m.Look(t.Context(), "acme")
 	return m
 }
 
@@ -62,7 +62,7 @@ func (m *moved) move(place string) {
 // guards names the catalog that acme is judged by.
 func (m *moved) guards() floodmark.Digest {
 	m.t.Helper()
-	r, err := m.rules("acme", "s")
+	r, err := m.Rules("acme", "s")
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -76,12 +76,12 @@ func TestALateLookBringsNoOldRulesBack(t *testing.T) {
 	m := newMoved(t)
 	before := m.guards()
 	entered, free := make(chan struct{}), make(chan struct{})
-	m.store = &heldStore{Store: m.store, first: func() error { close(entered); <-free; return nil }}
+	m.opts.Store = &heldStore{Store: m.opts.Store, first: func() error { close(entered); <-free; return nil }}
 	var late sync.WaitGroup
-	late.Go(func() { m.refresh(t.Context(), "acme") })
+	late.Go(func() { m.Look(t.Context(), "acme") })
 	<-entered
 	m.move("/after/**")
-	if err := m.again(t.Context()); err != nil {
+	if err := m.Again(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	after := m.guards()
@@ -99,15 +99,15 @@ func TestALateLookBringsNoOldRulesBack(t *testing.T) {
 func TestAReloadIsMadeUpFor(t *testing.T) {
 	m := newMoved(t)
 	before := m.guards()
-	m.store = &heldStore{Store: m.store, first: func() error { return errors.New("away") }}
+	m.opts.Store = &heldStore{Store: m.opts.Store, first: func() error { return errors.New("away") }}
 	m.move("/after/**")
-	if err := m.again(t.Context()); err != nil {
+	if err := m.Again(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if m.guards() != before {
 		t.Fatal("it was read although the store was away")
 	}
-	m.refresh(t.Context(), "acme")
+	m.Look(t.Context(), "acme")
 	if m.guards() == before {
 		t.Error("the old rules hold for ever")
 	}

@@ -1,4 +1,4 @@
-package daemon
+package signedrules
 
 import (
 	"context"
@@ -13,8 +13,6 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/bundle/bundletest"
 	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/httpapi"
-	"github.com/floodmark/floodmark/wire"
 )
 
 // A slowStore takes for ever over the versions of one tenant.
@@ -37,25 +35,21 @@ func TestSlowRulesHoldUpNobodyElse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
 	}
-	b := newBundled(t)
-	mine := b.d.newBundles([]string{"other", "acme"}) // in this order
-	if err := mine.restrict(); err != nil {
-		t.Fatal(err)
-	}
 	free := make(chan struct{})
 	defer close(free)
-	mine.store = slowStore{&bundle.Memory{}, "other", free}
+	store := slowStore{&bundle.Memory{}, "other", free}
+	mine, _ := bookOf(t, store, "other", "acme") // in this order
 	roll := func(version uint64, text string) {
 		t.Helper()
-		if err := mine.store.Publish(t.Context(), sealed(t, version, text)); err != nil {
+		if err := store.Publish(t.Context(), sealed(t, version, text)); err != nil {
 			t.Fatal(err)
 		}
-		if err := mine.store.Roll(t.Context(), bundletest.Rollout("acme", version, version)); err != nil {
+		if err := store.Roll(t.Context(), bundletest.Rollout("acme", version, version)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	has := func() string {
-		r, err := mine.rules("acme", "s")
+		r, err := mine.Rules("acme", "s")
 		return fmt.Sprint(r.Policy.Hash(), err)
 	}
 	want := func(text string) string { return fmt.Sprint(hashOf(t, text), error(nil)) }
@@ -71,7 +65,7 @@ func TestSlowRulesHoldUpNobodyElse(t *testing.T) {
 	roll(2, secondRules)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = mine.run(ctx) }() // it ends when the slow one does
+	go func() { _ = mine.Run(ctx) }() // it ends when the slow one does
 	for began := time.Now(); has() != want(secondRules); time.Sleep(10 * time.Millisecond) {
 		if time.Since(began) > time.Minute {
 			t.Fatalf("later it is judged by %s", has())
@@ -84,8 +78,7 @@ func TestCompiledPoliciesAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
 	}
-	b := newBundled(t)
-	mine := b.d.newBundles([]string{"acme"})
+	mine, _ := bookOf(t, &bundle.Memory{}, "acme")
 	at, err := mine.here()
 	if err != nil {
 		t.Fatal(err)
@@ -105,34 +98,10 @@ func TestCompiledPoliciesAreBounded(t *testing.T) {
 	}
 }
 
-// A tenant that has its rules read again does not have others' compiled again.
-func TestReloadIsForOnesOwnBundles(t *testing.T) {
-	b := newBundled(t)
-	theirs := b.by(b.token("other", "bob", httpapi.MayView|httpapi.MayPolicy)).Owner()
-	text := sealed(t, 1, firstRules, func(x *bundle.Bundle) { x.Tenant = "other" })
-	if _, err := theirs.PublishBundle(t.Context(), &wire.PublishBundleRequest{Sealed: text}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := theirs.RollBundle(t.Context(), &wire.RollBundleRequest{Version: 1, Share: bundle.Everybody}); err != nil {
-		t.Fatal(err)
-	}
-	before, err := b.d.bundles.rules("other", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.author.ReloadPolicy(t.Context(), &wire.ReloadPolicyRequest{}); err != nil {
-		t.Fatal(err)
-	}
-	if after, err := b.d.bundles.rules("other", "s"); err != nil || after.Policy != before.Policy {
-		t.Errorf("the rules of another tenant were compiled again, %v", err)
-	}
-}
-
 // However many policies of a tenant are to be compiled at once, it takes one core;
 // another tenant does not wait for it.
 func TestATenantsRulesAreCompiledOneAtATime(t *testing.T) {
-	b := newBundled(t)
-	mine := b.d.newBundles([]string{"acme", "other"})
+	mine, _ := bookOf(t, &bundle.Memory{}, "acme", "other")
 	var running, most atomic.Int64
 	began, free := make(chan struct{}, 8), make(chan struct{})
 	mine.read = func(name string, text []byte, _ bool, _ ...*catalog.File) (config.Rules, error) {

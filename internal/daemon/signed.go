@@ -1,0 +1,72 @@
+package daemon
+
+import (
+	"context"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/internal/owner"
+	"github.com/floodmark/floodmark/internal/signedrules"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// openSigned begins to look for signed rules, if service.yaml has keys for some. They
+// lie where the journal does.
+func (d *Daemon) openSigned(ctx context.Context) (err error) {
+	var tenants []string
+	for _, t := range append([]string{""}, d.opts.Service.TenantNames()...) {
+		if d.opts.Service.BundlesOf(t) != nil {
+			tenants = append(tenants, t)
+		}
+	}
+	if len(tenants) == 0 {
+		return nil
+	}
+	d.bundles = bundle.NewFolder(d.opts.Paths.Bundles)
+	if j, ok := d.store.Journal.(interface{ Bundles() bundle.Store }); ok {
+		d.bundles = j.Bundles()
+	}
+	d.signed, err = signedrules.Open(ctx, signedrules.Options{
+		Store: d.bundles, Tenants: tenants, Settings: d.opts.Service.BundlesOf,
+		Own: d.opts.Paths.Guarded, Key: d.key, Now: d.opts.Now, Log: d.opts.Log,
+	})
+	return err
+}
+
+// rulesOf are the rules a session is judged by: those that its tenant's authors
+// signed, or of policy.yaml where its tenant has none.
+func (d *Daemon) rulesOf(s journal.Session, root floodmark.SessionID) kernel.Rules {
+	if d.opts.Service.BundlesOf(s.Tenant) == nil {
+		return d.live.rules()
+	}
+	r, _ := d.signed.Rules(s.Tenant, root)
+	r.Gates = d.live.gates
+	return r.Rules
+}
+
+// signedFor are the signed rules that hold for a tenant, as owners see them.
+func (d *Daemon) signedFor(tenant string) owner.Rules {
+	s := d.signed.Status(tenant)
+	return owner.Rules{Rules: s.Rules, Loaded: s.Rollout.At, Bundle: s.Words}
+}
+
+// signing is what owners publish and roll out by; nil: there are no signed rules.
+func (d *Daemon) signing() *owner.Bundles {
+	if d.signed == nil {
+		return nil
+	}
+	return &owner.Bundles{Store: d.bundles, Settings: d.opts.Service.BundlesOf, Compile: d.signed.Compile, Look: d.signed.Look}
+}
+
+// bundleWrong writes down that bundles of a tenant need somebody's attention.
+func (d *Daemon) bundleWrong(tenant, text string) {
+	d.opts.Log.Warn("bundles", "tenant", tenant, "error", text)
+	seen := floodmark.IncidentSeen{Kind: "bundle-unusable", Text: text}
+	ctx, cancel := context.WithTimeout(context.Background(), incidentTime)
+	defer cancel()
+	if err := d.monitor.Note(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, seen); err != nil {
+		d.opts.Log.Error("an incident could not be written down", "kind", seen.Kind, "error", err)
+	}
+}

@@ -1,0 +1,152 @@
+package signedrules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/internal/config"
+)
+
+// held is what is known here of one tenant.
+type held struct {
+	rollout  bundle.Rollout
+	versions map[uint64]opened // those of the rollout
+	turn     uint64            // when they were compiled
+	read     time.Time         // when the store was last asked and answered
+	failed   string            // why it did not answer since
+}
+
+// An opened is a version that was read, or why it cannot be used.
+type opened struct {
+	bundle bundle.Bundle
+	rules  config.Rules
+	err    error
+}
+
+// Look looks which rollout a tenant has now, and reads what it does not know. What
+// cannot be read is tried again with the next look.
+func (b *Book) Look(ctx context.Context, tenant string) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	at := b.opts.Now()
+	b.mu.RLock()
+	turn := b.turn
+	var known held
+	if h := b.of[tenant]; h != nil {
+		known = *h
+	}
+	b.mu.RUnlock()
+	fresh, err := b.look(ctx, tenant, known, turn)
+	fresh.read = at
+	if err != nil {
+		b.unread(tenant, err)
+	} else {
+		b.put(tenant, fresh)
+	}
+	b.complain(tenant)
+}
+
+// unread notes that the store did not answer. What is known stays.
+func (b *Book) unread(tenant string, err error) {
+	b.mu.Lock()
+	var now held
+	if h := b.of[tenant]; h != nil {
+		now = *h
+	}
+	news := now.failed != err.Error() // once, if it lasts
+	now.failed = err.Error()
+	b.of[tenant] = &now
+	b.mu.Unlock()
+	if news {
+		b.opts.Log.Warn("look for bundles", "tenant", tenant, "error", err)
+	}
+}
+
+// put takes in what was read, unless somebody else has read something later
+// meanwhile, or all is to be compiled anew since.
+func (b *Book) put(tenant string, fresh held) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.of[tenant]
+	if fresh.turn == b.turn && (now == nil || now.rollout.Serial <= fresh.rollout.Serial) {
+		b.of[tenant] = &fresh
+	}
+}
+
+// look reads a tenant's rollout with its versions. What was read before in this turn
+// stays: bundles never change.
+func (b *Book) look(ctx context.Context, tenant string, known held, turn uint64) (held, error) {
+	r, err := b.opts.Store.Now(ctx, tenant)
+	if err != nil {
+		return held{}, err
+	}
+	if was := known.rollout; r.Serial < was.Serial || r.Floor < was.Floor {
+		return held{}, fmt.Errorf("rollout %d with floor %d follows rollout %d with floor %d: the store was set back", r.Serial, r.Floor, was.Serial, was.Floor)
+	}
+	fresh := held{rollout: r, versions: map[uint64]opened{}, turn: turn}
+	for _, v := range []uint64{r.Stable, r.Next} {
+		if v == 0 {
+			continue
+		}
+		one, ok := known.versions[v]
+		if !ok || known.turn != turn {
+			if one, err = b.fetch(ctx, tenant, v); err != nil {
+				return held{}, err
+			}
+		}
+		fresh.versions[v] = one
+	}
+	if known.rollout.Serial != r.Serial {
+		b.opts.Log.Info("a rollout of bundles holds", "tenant", tenant, "rollout", r.Serial, "stable", r.Stable, "next", r.Next, "share", r.Share, "by", r.By)
+	}
+	return fresh, nil
+}
+
+// fetch reads a version. An error says that it may work next time; what is wrong
+// for good is in what it returns.
+func (b *Book) fetch(ctx context.Context, tenant string, version uint64) (opened, error) {
+	at, err := b.here()
+	if err != nil {
+		return opened{}, err
+	}
+	sealed, err := b.opts.Store.Get(ctx, tenant, version)
+	if errors.Is(err, bundle.ErrNone) {
+		return opened{err: err}, nil
+	}
+	if err != nil {
+		return opened{}, err
+	}
+	got, err := bundle.Open(sealed, b.opts.Settings(tenant).Believed())
+	if err == nil {
+		err = got.Usable(tenant, version, 0, got.Made)
+	}
+	if err != nil {
+		return opened{err: err}, nil //nolint:nilerr // said above
+	}
+	rules, err := b.compile(tenant, got.Policy, at)
+	return opened{bundle: got, rules: rules, err: err}, nil
+}
+
+// Again has everything compiled anew: this installation may lie elsewhere, or
+// guard other agents. Until that is done the old rules hold; what cannot be read
+// now is tried again with the next look.
+func (b *Book) Again(ctx context.Context) error {
+	if b == nil {
+		return nil
+	}
+	if err := b.restrict(); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.turn++
+	clear(b.compiled)
+	b.size = 0
+	b.mu.Unlock()
+	for _, tenant := range b.opts.Tenants {
+		b.Look(ctx, tenant)
+	}
+	return nil
+}

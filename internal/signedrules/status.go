@@ -1,0 +1,139 @@
+package signedrules
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/internal/config"
+)
+
+// A state is what holds for a share of a tenant's sessions.
+type state struct {
+	bundle.Share
+	rules  config.Rules
+	strict bool  // in place of the version
+	err    error // why, or why an older version holds
+	ends   time.Time
+}
+
+// states say what holds for a tenant. The caller holds the lock.
+func (b *Book) states(tenant string) []state {
+	h, now := b.of[tenant], b.opts.Now()
+	if err := h.stale(now); err != nil {
+		return []state{{Share: bundle.Share{Share: bundle.Everybody}, rules: b.strict, strict: true, err: err}}
+	}
+	var list []state
+	for _, share := range h.rollout.Shares() {
+		s := state{Share: share, ends: h.versions[share.Version].bundle.ValidUntil}
+		s.rules, s.err = b.give(h, share.Version, now)
+		s.strict = s.err != nil && s.rules.Policy == b.strict.Policy
+		list = append(list, s)
+	}
+	return list
+}
+
+func (s state) of() string {
+	if s.Share.Share == bundle.Everybody {
+		return "for all sessions"
+	}
+	return "for " + bundle.Percent(s.Share.Share) + " of the sessions"
+}
+
+// wrong says what is wrong; empty if nothing is.
+func (s state) wrong() string {
+	switch {
+	case s.strict && errors.Is(s.err, bundle.ErrExpired):
+		return fmt.Sprintf("bundles: the profile strict holds %s: %s (publish a new version, and roll it out)", s.of(), s.err)
+	case s.strict:
+		return fmt.Sprintf("bundles: the profile strict holds %s: %s", s.of(), s.err)
+	case s.err != nil:
+		return fmt.Sprintf("bundles: %s %s", s.of(), s.err)
+	}
+	return ""
+}
+
+// soon is how long before its end somebody is told of a version's.
+const soon = 7 * 24 * time.Hour
+
+// Notes are what a person of a tenant should know of its bundles.
+func (b *Book) Notes(tenant string) []string {
+	if b == nil || b.opts.Settings(tenant) == nil {
+		return nil
+	}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	var list []string
+	for _, s := range b.states(tenant) {
+		switch text := s.wrong(); {
+		case text != "":
+			list = append(list, text)
+		case s.ends.Sub(b.opts.Now()) < soon:
+			list = append(list, fmt.Sprintf("bundles: version %d ends at %s, and then the profile strict holds %s (publish a version that holds longer)", s.Version, s.ends.UTC().Format(time.RFC3339), s.of()))
+		}
+	}
+	return list
+}
+
+// A Status is what holds for a tenant's sessions.
+type Status struct {
+	Rules   config.Rules   // of most sessions
+	Words   string         // which version how many of them have
+	Rollout bundle.Rollout // the last that was seen here
+}
+
+// Status says what holds for a tenant's sessions now.
+func (b *Book) Status(tenant string) Status {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	out := Status{Rules: b.strict}
+	if h := b.of[tenant]; h != nil {
+		out.Rollout = h.rollout
+	}
+	most := -1
+	var words []string
+	for _, s := range b.states(tenant) {
+		if s.Share.Share > most {
+			most, out.Rules = s.Share.Share, s.rules
+		}
+		word := fmt.Sprintf("version %d %s", s.Version, s.of())
+		if s.strict {
+			word = "the profile strict " + s.of()
+		}
+		words = append(words, word)
+	}
+	out.Words = strings.Join(words, ", ")
+	return out
+}
+
+// TellTo says whom to tell what is wrong, and tells it.
+func (b *Book) TellTo(wrong func(tenant, text string)) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wrong = wrong
+	clear(b.told) // nobody heard it
+}
+
+// complain tells, once, what is wrong with the bundles of a tenant.
+func (b *Book) complain(tenant string) {
+	b.mu.Lock()
+	var lines []string
+	for _, s := range b.states(tenant) {
+		if text := s.wrong(); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	text := strings.Join(lines, "; ")
+	news := text != b.told[tenant] && text != ""
+	b.told[tenant] = text
+	tell := b.wrong
+	b.mu.Unlock()
+	if news {
+		tell(tenant, text)
+	}
+}
