@@ -20,7 +20,7 @@ import (
 
 const (
 	lookEvery = 2 * time.Second  // how often it is looked for another rollout
-	within    = 5 * time.Second  // one look
+	within    = 5 * time.Second  // what the store has to answer one look
 	staleAt   = 30 * time.Second // how long a look counts: what was revoked meanwhile must end
 	firstLook = 10 * time.Second // for the first look at all tenants, before anybody is answered
 

@@ -29,8 +29,6 @@ type opened struct {
 // Look looks which rollout a tenant has now, and reads what it does not know. What
 // cannot be read is tried again with the next look.
 func (b *Book) Look(ctx context.Context, tenant string) {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
 	at := b.opts.Now()
 	b.mu.RLock()
 	turn := b.turn
@@ -77,27 +75,27 @@ func (b *Book) put(tenant string, fresh held) {
 }
 
 // look reads a tenant's rollout with its versions. What was read before in this turn
-// stays: bundles never change.
+// stays: bundles never change. An error says that it may work next time.
 func (b *Book) look(ctx context.Context, tenant string, known held, turn uint64) (held, error) {
-	r, err := b.opts.Store.Now(ctx, tenant)
+	if known.turn != turn {
+		known.versions = nil
+	}
+	r, news, err := b.ask(ctx, tenant, known)
 	if err != nil {
 		return held{}, err
 	}
-	if was := known.rollout; r.Serial < was.Serial || r.Floor < was.Floor {
-		return held{}, fmt.Errorf("rollout %d with floor %d follows rollout %d with floor %d: the store was set back", r.Serial, r.Floor, was.Serial, was.Floor)
-	}
 	fresh := held{rollout: r, versions: map[uint64]opened{}, turn: turn}
 	for _, v := range []uint64{r.Stable, r.Next} {
-		if v == 0 {
-			continue
-		}
 		one, ok := known.versions[v]
-		if !ok || known.turn != turn {
-			if one, err = b.fetch(ctx, tenant, v); err != nil {
+		if sealed, is := news[v]; is {
+			ok = true
+			if one, err = b.open(tenant, v, sealed); err != nil {
 				return held{}, err
 			}
 		}
-		fresh.versions[v] = one
+		if ok {
+			fresh.versions[v] = one
+		}
 	}
 	if known.rollout.Serial != r.Serial {
 		b.opts.Log.Info("a rollout of bundles holds", "tenant", tenant, "rollout", r.Serial, "stable", r.Stable, "next", r.Next, "share", r.Share, "by", r.By)
@@ -105,21 +103,50 @@ func (b *Book) look(ctx context.Context, tenant string, known held, turn uint64)
 	return fresh, nil
 }
 
-// fetch reads a version. An error says that it may work next time; what is wrong
-// for good is in what it returns.
-func (b *Book) fetch(ctx context.Context, tenant string, version uint64) (opened, error) {
+// A found is a version as it lies in the store, or that there is none.
+type found struct {
+	sealed []byte
+	none   error
+}
+
+// ask reads a tenant's rollout, and those of its versions that are not known. Only
+// this counts against the time of the store: what was read may take long to compile.
+func (b *Book) ask(ctx context.Context, tenant string, known held) (bundle.Rollout, map[uint64]found, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	r, err := b.opts.Store.Now(ctx, tenant)
+	if err != nil {
+		return r, nil, err
+	}
+	if was := known.rollout; r.Serial < was.Serial || r.Floor < was.Floor {
+		return r, nil, fmt.Errorf("rollout %d with floor %d follows rollout %d with floor %d: the store was set back", r.Serial, r.Floor, was.Serial, was.Floor)
+	}
+	all := map[uint64]found{}
+	for _, v := range []uint64{r.Stable, r.Next} {
+		if _, ok := known.versions[v]; ok || v == 0 {
+			continue
+		}
+		var one found
+		if one.sealed, err = b.opts.Store.Get(ctx, tenant, v); errors.Is(err, bundle.ErrNone) {
+			one.none = err
+		} else if err != nil {
+			return r, nil, err
+		}
+		all[v] = one
+	}
+	return r, all, nil
+}
+
+// open reads a version. What is wrong with it for good is in what it returns.
+func (b *Book) open(tenant string, version uint64, f found) (opened, error) {
+	if f.none != nil {
+		return opened{err: f.none}, nil //nolint:nilerr // said above
+	}
 	at, err := b.here()
 	if err != nil {
 		return opened{}, err
 	}
-	sealed, err := b.opts.Store.Get(ctx, tenant, version)
-	if errors.Is(err, bundle.ErrNone) {
-		return opened{err: err}, nil
-	}
-	if err != nil {
-		return opened{}, err
-	}
-	got, err := bundle.Open(sealed, b.opts.Settings(tenant).Believed())
+	got, err := bundle.Open(f.sealed, b.opts.Settings(tenant).Believed())
 	if err == nil {
 		err = got.Usable(tenant, version, 0, got.Made)
 	}

@@ -2,6 +2,7 @@ package signedrules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -131,5 +132,39 @@ func TestATenantsRulesAreCompiledOneAtATime(t *testing.T) {
 	work.Wait()
 	if n := most.Load(); n != 1 || len(began) != 1 {
 		t.Errorf("%d at once, %d in all; want 1 and 2", n, len(began)+1)
+	}
+}
+
+// A timedStore keeps the time it was given last.
+type timedStore struct {
+	bundle.Store
+	last context.Context
+}
+
+func (s *timedStore) Get(ctx context.Context, tenant string, version uint64) ([]byte, error) {
+	s.last = ctx
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return s.Store.Get(ctx, tenant, version)
+}
+
+// Rules that take longer to compile than the store may take to answer are taken all
+// the same, also where two versions are rolled out.
+func TestCompilingHasItsOwnTime(t *testing.T) {
+	store := &timedStore{Store: &bundle.Memory{}}
+	both := bundletest.Rollout("acme", 1, 1)
+	both.Next, both.Share = 2, 5000
+	if err := errors.Join(store.Publish(t.Context(), sealed(t, 1, firstRules)), store.Publish(t.Context(), sealed(t, 2, secondRules)), store.Roll(t.Context(), both)); err != nil {
+		t.Fatal(err)
+	}
+	mine, _ := bookOf(t, store, "acme")
+	mine.read = func(name string, text []byte, dryRun bool, more ...*catalog.File) (config.Rules, error) {
+		<-store.last.Done() // longer than that
+		return config.BundleRules(name, text, dryRun, more...)
+	}
+	mine.Look(t.Context(), "acme")
+	if got := mine.Status("acme"); got.Rollout.Serial != 1 || got.Words != "version 1 for 50 % of the sessions, version 2 for 50 % of the sessions" {
+		t.Errorf("rollout %d, %s", got.Rollout.Serial, got.Words)
 	}
 }
