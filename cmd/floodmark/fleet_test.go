@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -32,6 +33,8 @@ type fleetKey struct{}
 //
 //	fleet open DIR            an identity provider, and the settings below DIR of a monitor with a
 //	                          network door; FLEET is its address, ca.crt signs it, ISSUER is the provider
+//	fleet trusted DIR         the same with a provider reached by https, whose certificate provider.crt
+//	                          another authority than the fleet's has signed
 //	fleet bare DIR            the same without a provider, with the tenants acme and beta
 //	fleet person NAME GROUP…  who says yes at the provider from now on; without a name: no
 //	fleet serve DIR KEY       runs that monitor, as a node that laptops can join and whose bundles are
@@ -46,8 +49,14 @@ func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: fleet VERB …")
 	}
 	switch args[0] {
-	case "open", "bare":
-		openFleet(ts, ts.MkAbs(args[1]), args[0] == "open")
+	case "open":
+		openFleet(ts, ts.MkAbs(args[1]), oidctest.New())
+		return
+	case "trusted":
+		openFleet(ts, ts.MkAbs(args[1]), oidctest.NewTLS())
+		return
+	case "bare":
+		openFleet(ts, ts.MkAbs(args[1]), nil)
 		return
 	case "ended":
 		text := ts.ReadFile(args[1])
@@ -83,10 +92,10 @@ func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func openFleet(ts *testscript.TestScript, dir string, provider bool) {
+// openFleet writes the settings of a fleet; idp is nil for one without a provider.
+func openFleet(ts *testscript.TestScript, dir string, idp *oidctest.Provider) {
 	who := "tenants: {acme: {}, beta: {}}\n"
-	if provider {
-		idp := oidctest.New()
+	if idp != nil {
 		ts.Defer(idp.Close)
 		*ts.Value(fleetKey{}).(**oidctest.Provider) = idp
 		ts.Setenv("ISSUER", idp.URL)
@@ -97,6 +106,10 @@ func openFleet(ts *testscript.TestScript, dir string, provider bool) {
   scopes: [offline_access]
   roles: {viewer: [engineering], approver: [oncall], policyAuthor: [security], admin: [platform], laptop: [staff]}
 `, idp.URL)
+	}
+	if idp != nil && strings.HasPrefix(idp.URL, "https:") {
+		ts.Check(os.WriteFile(ts.MkAbs("provider.crt"), idp.Certificate(), 0o600))
+		who += fmt.Sprintf("  authority: %q\n", ts.MkAbs("provider.crt"))
 	}
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)

@@ -2,20 +2,16 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/fleetlink"
-	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/internal/people"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -67,18 +63,14 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 	if err := fleetlink.CheckURL(address); err != nil {
 		return refuse("", "%q: %s", shorten(address), err)
 	}
-	q := &wire.JoinRequest{Url: address, Name: f.name, NoAsking: f.noAsking}
-	if f.ca != "" {
-		data, err := c.read(f.ca)
-		if err != nil {
-			return err
-		}
-		q.Authority = string(data)
-	}
-	roots, err := fleetlink.Roots(q.GetAuthority())
+	authority, err := c.authority(f.ca)
 	if err != nil {
-		return refuse("name a file with certificates (PEM)", "%s: %s", f.ca, err)
+		return err
 	}
+	if _, err := fleetlink.Roots(authority); err != nil {
+		return refuse("name a file with fewer certificates", "%s: %s", f.ca, err)
+	}
+	q := &wire.JoinRequest{Url: address, Name: f.name, NoAsking: f.noAsking, Authority: authority}
 	if q.GetName() == "" {
 		if q.Name, err = os.Hostname(); err != nil {
 			return refuse("say --name NAME", "this machine has no name")
@@ -91,7 +83,7 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 	if form == asJSON {
 		tell = c.stderr
 	}
-	if q.Credential, err = c.enrolCredential(ctx, f, address, roots, tell); err != nil {
+	if q.Credential, err = c.enrolCredential(ctx, f, q, tell); err != nil {
 		return err
 	}
 	a, err := ask(ctx, c, f.place, (*desk).Join, q)
@@ -109,9 +101,9 @@ func (c *console) join(ctx context.Context, f joinFlags, address, form string) e
 }
 
 // enrolCredential is what proves that this laptop may join.
-func (c *console) enrolCredential(ctx context.Context, f joinFlags, address string, roots *x509.CertPool, tell io.Writer) (string, error) {
+func (c *console) enrolCredential(ctx context.Context, f joinFlags, q *wire.JoinRequest, tell io.Writer) (string, error) {
 	if f.token == "" {
-		return c.enrolLogin(ctx, f.place, address, roots, tell)
+		return c.enrolLogin(ctx, f.place, q.GetUrl(), q.GetAuthority(), tell)
 	}
 	if err := notTheToken(f.token); err != nil {
 		return "", err
@@ -127,55 +119,20 @@ func (c *console) enrolCredential(ctx context.Context, f joinFlags, address stri
 	return text, nil
 }
 
-// askFleet bounds asking a fleet how one logs in there.
-const askFleet = 15 * time.Second
-
 // enrolLogin logs the person in, for this once. Tell is where the person is told
 // what to do.
-func (c *console) enrolLogin(ctx context.Context, p place, address string, roots *x509.CertPool, tell io.Writer) (string, error) {
+func (c *console) enrolLogin(ctx context.Context, p place, address, authority string, tell io.Writer) (string, error) {
 	book, err := c.fleets(p)
 	if err != nil {
 		return "", err
 	}
-	fleet := people.Fleet{}
+	fleet := people.Fleet{Authority: authority}
 	if fleet.URL, err = people.FleetURL(address); err != nil {
 		return "", refuse("", "%q: %s", shorten(address), err)
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	web := outward.Client(outward.Options{Roots: roots, DialTime: askFleet, HeaderBytes: 64 << 10, HTTP2: true})
-	defer web.CloseIdleConnections()
-	asking, cancel := context.WithTimeout(ctx, askFleet)
-	defer cancel()
-	fleet.Login, err = people.Discover(asking, web, address)
-	if err != nil {
-		why, hint := outward.Distrust(err), "name the file of who signs it with --ca"
-		if why == "" {
-			why, hint = plain(err.Error()), "show a token with --token; whoever runs the fleet makes one"
-		}
-		return "", &failure{code: exitNo, text: "nobody logs in at " + address + ": " + why, hint: hint}
-	}
-	if err := apart(book, fleet); err != nil { // as for login: what is shown here must count nowhere else
-		return "", err
-	}
-	flow, err := fleet.Login.Begin(ctx, roots)
-	if err != nil {
-		return "", &failure{code: exitNo, text: "not logged in: " + plain(err.Error()), hint: "try again, or ask whoever runs the fleet"}
-	}
-	defer flow.Close()
-	page := flow.Page
-	if flow.Ready != "" {
-		page = flow.Ready
-	}
-	fmt.Fprintf(tell, "Open this, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n", plain(page), plain(flow.Code))
-	fleet.Pass, err = flow.Wait(ctx)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return "", &failure{code: exitNo, text: "not joined: you ended it", hint: "nothing was kept"}
-	case err != nil:
-		return "", &failure{code: exitNo, text: "not joined: " + plain(err.Error()), hint: "nothing was kept; try again"}
-	}
-	if err := apart(book, fleet); err != nil { // by what the provider gave
+	if err := c.byProvider(ctx, book, &fleet, tell, "not joined"); err != nil {
 		return "", err
 	}
 	return fleet.Pass.Token, nil

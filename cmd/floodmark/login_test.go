@@ -1,8 +1,8 @@
 package main
 
 import (
-	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -82,9 +82,8 @@ func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
 	if err := book.Keep(t.Context(), people.Fleet{Name: "firm", URL: "https://fleet.example", Login: login}); err != nil {
 		t.Fatal(err)
 	}
-	pool := x509.NewCertPool()
-	pool.AddCert(evil.Certificate())
-	if _, err := c.enrolLogin(t.Context(), p, evil.URL, pool, io.Discard); err == nil || !strings.Contains(err.Error(), "could act as you there") {
+	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: evil.Certificate().Raw}))
+	if _, err := c.enrolLogin(t.Context(), p, evil.URL, authority, io.Discard); err == nil || !strings.Contains(err.Error(), "could act as you there") {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/internal/people"
 )
 
@@ -45,9 +45,8 @@ func (d *Daemon) openPeople() error {
 		if err != nil {
 			return fmt.Errorf("people.authority: %w", err)
 		}
-		o.Roots = x509.NewCertPool()
-		if !o.Roots.AppendCertsFromPEM(data) {
-			return fmt.Errorf("people.authority: %s holds no certificate", set.Authority)
+		if o.Roots, err = outward.Pool(data); err != nil {
+			return fmt.Errorf("people.authority: %s: %w", set.Authority, err)
 		}
 	}
 	provider, err := people.New(o)

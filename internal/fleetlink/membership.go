@@ -21,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
@@ -128,14 +129,10 @@ func CheckURL(text string) error {
 
 // Roots are the authorities in PEM; nil for those the machine trusts.
 func Roots(authority string) (*x509.CertPool, error) {
-	if strings.TrimSpace(authority) == "" {
-		return nil, nil //nolint:nilnil // that is how the library says it
+	if len(authority) > MaxAuthority {
+		return nil, fmt.Errorf("it holds more than %d bytes", MaxAuthority)
 	}
-	pool := x509.NewCertPool()
-	if len(authority) > MaxAuthority || !pool.AppendCertsFromPEM([]byte(authority)) {
-		return nil, errors.New("there is no certificate in the authority's file")
-	}
-	return pool, nil
+	return outward.Roots(authority)
 }
 
 func load(path string, limit int64, into any) (found bool, err error) {

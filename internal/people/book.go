@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
@@ -47,32 +48,11 @@ type Fleet struct {
 
 // Door are who may have signed the fleet's own certificate; nil for those the
 // machine trusts.
-func (f Fleet) Door() (*x509.CertPool, error) {
-	if f.Authority == "" {
-		return nil, nil
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM([]byte(f.Authority)) {
-		return nil, errors.New("the file of the authority holds no certificate")
-	}
-	return pool, nil
-}
+func (f Fleet) Door() (*x509.CertPool, error) { return outward.Roots(f.Authority) }
 
 // Roots are who may have signed its provider's certificate: those the machine
 // trusts, and the fleet's own authority.
-func (f Fleet) Roots() (*x509.CertPool, error) {
-	if f.Authority == "" {
-		return nil, nil
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool() // a machine without any
-	}
-	if !pool.AppendCertsFromPEM([]byte(f.Authority)) {
-		return nil, errors.New("the file of the authority holds no certificate")
-	}
-	return pool, nil
-}
+func (f Fleet) Roots() (*x509.CertPool, error) { return outward.RootsBeside(f.Authority) }
 
 // A Book is the file with a person's logins. It is safe for concurrent use, also
 // by several processes.

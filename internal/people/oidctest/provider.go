@@ -8,6 +8,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"maps"
 	"net/http"
@@ -53,6 +54,26 @@ type device struct {
 
 // New starts a provider with one key.
 func New() *Provider {
+	p := build()
+	p.server.Start()
+	p.URL = p.server.URL
+	return p
+}
+
+// NewTLS starts one that is reached by https. Who is to trust it needs its Certificate.
+func NewTLS() *Provider {
+	p := build()
+	p.server.StartTLS()
+	p.URL = p.server.URL
+	return p
+}
+
+// Certificate is that of a provider which is reached by https, as PEM.
+func (p *Provider) Certificate() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
+}
+
+func build() *Provider {
 	p := &Provider{}
 	p.Rotate("key-1")
 	mux := http.NewServeMux()
@@ -61,8 +82,7 @@ func New() *Provider {
 	mux.HandleFunc("POST /device", p.authorize)
 	mux.HandleFunc("POST /token", p.token)
 	mux.HandleFunc("POST /revoke", p.revoke)
-	p.server = httptest.NewServer(mux)
-	p.URL = p.server.URL
+	p.server = httptest.NewUnstartedServer(mux)
 	return p
 }
 

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/outward"
+	"github.com/floodmark/floodmark/internal/people"
+)
+
+// authority reads the file of whoever signs a fleet's certificate; empty if none was
+// named.
+func (c *console) authority(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	data, err := c.read(name)
+	if err != nil {
+		return "", err
+	}
+	if _, err := outward.Pool(data); err != nil {
+		return "", refuse("name a file with certificates (PEM)", "%s holds no certificate", name)
+	}
+	return string(data), nil
+}
+
+// fleetTime bounds asking a fleet how one logs in there.
+const fleetTime = 15 * time.Second
+
+// byProvider has a person log in at the identity provider of a fleet, by a code in a
+// browser. Tell is where the person is told what to do; not begins what is said if it
+// does not come about.
+func (c *console) byProvider(ctx context.Context, book *people.Book, fleet *people.Fleet, tell io.Writer, not string) error {
+	if err := c.discover(ctx, fleet); err != nil {
+		return err
+	}
+	if err := apart(book, *fleet); err != nil {
+		return err
+	}
+	if err := c.logIn(ctx, fleet, tell, not); err != nil {
+		return err
+	}
+	return apart(book, *fleet) // by what the provider gave: it is shown to nobody yet
+}
+
+// discover asks a fleet how one logs in there.
+func (c *console) discover(ctx context.Context, fleet *people.Fleet) error {
+	pool, err := fleet.Door()
+	if err != nil {
+		return err
+	}
+	web := outward.Client(outward.Options{Roots: pool, DialTime: fleetTime, HeaderBytes: 64 << 10, HTTP2: true})
+	defer web.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, fleetTime)
+	defer cancel()
+	fleet.Login, err = people.Discover(ctx, web, fleet.URL)
+	if err == nil {
+		return nil
+	}
+	if said := unmet(*fleet, err); said != nil {
+		return said
+	}
+	return &failure{code: exitNo, text: "nobody logs in at " + fleet.URL + ": " + plain(err.Error()), hint: "show a token, if you were given one (--token), or ask whoever runs it"}
+}
+
+// unmet says why a fleet was not even asked; nil if it was.
+func unmet(fleet people.Fleet, err error) error {
+	var asked *url.Error
+	switch {
+	case outward.Distrust(err) == outward.SignedByNobody && fleet.Authority != "":
+		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByOthers, hint: "name the file of who does with --ca"}
+	case outward.Distrust(err) == outward.SignedByNobody:
+		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.SignedByNobody, hint: "name the file of who signs it with --ca"}
+	case outward.Distrust(err) != "":
+		return &failure{code: exitNo, text: fleet.URL + " was not asked: " + outward.Distrust(err)}
+	case errors.As(err, &asked), absent(err):
+		return &failure{code: exitNo, text: "no fleet answers at " + fleet.URL, hint: "check the address and your network"}
+	}
+	return nil
+}
+
+// apart refuses a fleet whose logins would count at another one, by what it asks
+// for or by what the provider gave: whoever runs it could use them there.
+func apart(book *people.Book, fleet people.Fleet) error {
+	list, err := book.List()
+	if err != nil {
+		return refuse("", "%s", err)
+	}
+	for _, other := range list {
+		if other.URL != fleet.URL && fleet.SameToken(other) {
+			return &failure{
+				code: exitNo, text: "this is the token you show at " + other.Name + " (" + other.URL + "), so whoever runs " + fleet.URL + " could act as you there",
+				hint: "use one that was made at that fleet; if it is the same fleet at a new address, first run «floodmark logout " + shellWord(other.Name) + "»",
+			}
+		}
+		if other.URL != fleet.URL && (other.Login.Same(fleet.Login) || fleet.Pass.Counts(other.Login)) {
+			return &failure{
+				code: exitNo, text: fleet.URL + " asks for the same logins as " + other.Name + " (" + other.URL + "), so whoever runs it could act as you there",
+				hint: "have it registered as a client of its own at the provider; if it is the same fleet at a new address, first run «floodmark logout " + shellWord(other.Name) + "»",
+			}
+		}
+		if other.Name == fleet.Name && other.URL != fleet.URL {
+			return refuse("choose another with --name", "%s is what you call %s already", fleet.Name, other.URL)
+		}
+	}
+	return nil
+}
+
+// logIn shows the code and waits for the yes.
+func (c *console) logIn(ctx context.Context, fleet *people.Fleet, tell io.Writer, not string) error {
+	roots, err := fleet.Roots()
+	if err != nil {
+		return err
+	}
+	flow, err := fleet.Login.Begin(ctx, roots)
+	if err != nil {
+		return &failure{code: exitNo, text: fmt.Sprintf("%s: %s: %s", not, fleet.Login.Issuer, plain(err.Error())), hint: "try again, or ask whoever runs the fleet"}
+	}
+	defer flow.Close()
+	page := flow.Page
+	if flow.Ready != "" {
+		page = flow.Ready
+	}
+	fmt.Fprintf(tell, "%s lets you log in at %s.\nOpen this, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n",
+		plain(fleet.URL), plain(fleet.Login.Issuer), plain(page), plain(flow.Code))
+	fleet.Pass, err = c.awaitYes(ctx, flow)
+	switch {
+	case ctx.Err() != nil:
+		return &failure{code: exitNo, text: not + ": you ended it", hint: "nothing was kept"}
+	case err != nil:
+		return &failure{code: exitNo, text: not + ": " + plain(err.Error()), hint: "nothing was kept; try again"}
+	}
+	return nil
+}
+
+// awaitYes waits, and says so at a terminal.
+func (c *console) awaitYes(ctx context.Context, flow *people.Flow) (people.Pass, error) {
+	done := make(chan struct{})
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for c.stderrTerminal {
+			fmt.Fprintf(c.stderr, "\rwaiting for your yes there; the code ends in %s\x1b[K", span(max(0, flow.Ends.Sub(c.clock()))))
+			select {
+			case <-done:
+				fmt.Fprint(c.stderr, "\r\x1b[K")
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	pass, err := flow.Wait(ctx)
+	close(done)
+	<-shown
+	return pass, err
+}
