@@ -151,30 +151,32 @@ func (k stoneKey) sweep(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// sweepAll deletes what was hidden by somebody who died before deleting it, or
-// what another statement finds.
-func (s *shard) sweepAll(ctx context.Context, find string, args ...any) error {
-	return s.write(ctx, func(c *pgx.Conn) error {
-		for {
-			if err := actsAs(ctx, c, allTenants); err != nil {
+// sweepAll deletes what was hidden by somebody who died before deleting it.
+func (s *shard) sweepAll(ctx context.Context) error {
+	return s.write(ctx, func(c *pgx.Conn) error { return sweepFound(ctx, c, unsweptSQL) })
+}
+
+// sweepFound deletes what a statement finds.
+func sweepFound(ctx context.Context, c *pgx.Conn, find string, args ...any) error {
+	for {
+		if err := actsAs(ctx, c, allTenants); err != nil {
+			return err
+		}
+		rows, err := c.Query(ctx, find, args...)
+		if err != nil {
+			return err
+		}
+		keys, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k stoneKey, err error) {
+			err = row.Scan(&k.tenant, &k.session, &k.seq)
+			return k, err
+		})
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		for _, k := range keys {
+			if err := k.sweep(ctx, c); err != nil {
 				return err
-			}
-			rows, err := c.Query(ctx, find, args...)
-			if err != nil {
-				return err
-			}
-			keys, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (k stoneKey, err error) {
-				err = row.Scan(&k.tenant, &k.session, &k.seq)
-				return k, err
-			})
-			if err != nil || len(keys) == 0 {
-				return err
-			}
-			for _, k := range keys {
-				if err := k.sweep(ctx, c); err != nil {
-					return err
-				}
 			}
 		}
-	})
+	}
 }

@@ -18,6 +18,9 @@ const (
 	// lateAfter is how long what retention hides may wait for its month to go.
 	// Where sessions live on for longer it is deleted one by one.
 	lateAfter = 35 * 24 * time.Hour
+	// tidyTime bounds letting old months go, with its waits for the replica: who asks
+	// for it signs and erases besides.
+	tidyTime = 5 * time.Minute
 )
 
 const (
@@ -82,7 +85,7 @@ func (j *Journal) prepareMonths(ctx context.Context) {
 
 // Tidy lets go of what erased sessions left: whole months that nobody lives in any
 // more, and, where somebody does, what has waited for that too long. It does
-// nothing where the role may not erase.
+// nothing where the role may not erase, and gives up after minutes.
 func (j *Journal) Tidy(ctx context.Context, now time.Time) (dropped int, err error) {
 	counts := make([]int, len(j.shards))
 	err = j.each(func(i int, s *shard) (err error) {
@@ -103,9 +106,13 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 	if err != nil {
 		return 0, err
 	}
+	// What takes long is no server that hangs: only the statement ends, and with it
+	// its connection.
+	within, cancel := context.WithTimeout(ctx, s.tidyTime)
+	defer cancel()
 	var over []month
 	err = s.write(ctx, func(c *pgx.Conn) error {
-		rows, err := c.Query(ctx, overSQL, all)
+		rows, err := c.Query(within, overSQL, all)
 		if err != nil {
 			return err
 		}
@@ -118,7 +125,7 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 	var stay []error // why months stay: others go all the same
 	for _, m := range over {
 		gone := false
-		err := s.write(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, dropMonthSQL, m).Scan(&gone) })
+		err := s.write(ctx, func(c *pgx.Conn) error { return c.QueryRow(within, dropMonthSQL, m).Scan(&gone) })
 		switch {
 		case isBusy(err): // somebody reads it: next time
 			continue
@@ -127,7 +134,10 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 		case gone:
 			dropped++
 		case err == nil:
-			err = s.sweepAll(ctx, lateSQL, m, now.Add(-lateAfter).UnixNano())
+			err = s.write(ctx, func(c *pgx.Conn) error { return sweepFound(within, c, lateSQL, m, now.Add(-lateAfter).UnixNano()) })
+		}
+		if err != nil && within.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("month %d: it took longer than %s, and is tried again", m, s.tidyTime)
 		}
 		if err != nil && !isDenied(err) {
 			return dropped, errors.Join(append(stay, err)...)

@@ -23,9 +23,11 @@ type shard struct {
 	readers *pgxpool.Pool
 	primary primary
 	timeout time.Duration
-	queue   *queue
-	lookups *lookups
-	homes   *homes
+	// tidyTime bounds letting old months go.
+	tidyTime time.Duration
+	queue    *queue
+	lookups  *lookups
+	homes    *homes
 }
 
 func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
@@ -33,7 +35,7 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 	if err != nil {
 		return nil, hideSecret(err)
 	}
-	s := &shard{first: r.First, last: r.Last, schema: opts.Schema, timeout: opts.Timeout, homes: newHomes()}
+	s := &shard{first: r.First, last: r.Last, schema: opts.Schema, timeout: opts.Timeout, tidyTime: tidyTime, homes: newHomes()}
 	if err := migrate(ctx, config.ConnConfig, &s.primary, opts); err != nil {
 		return nil, err
 	}
@@ -46,7 +48,7 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 		s.writers.Close()
 		return nil, err
 	}
-	if err := s.sweepAll(ctx, unsweptSQL); err != nil && !isDenied(err) { // whoever may will do it
+	if err := s.sweepAll(ctx); err != nil && !isDenied(err) { // whoever may will do it
 		s.writers.Close()
 		s.readers.Close()
 		return nil, fmt.Errorf("delete what was erased: %w", err)
