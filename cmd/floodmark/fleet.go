@@ -73,11 +73,24 @@ func (c *console) deskFor(ctx context.Context, p place) (*desk, error) {
 	if err != nil {
 		return nil, refuse("", "%s", err)
 	}
-	token := func(ctx context.Context) (string, error) { return book.Token(ctx, f.Name) }
+	token := c.fleetToken(book, f.Name)
 	if _, err := token(ctx); err != nil {
 		return nil, (&desk{place: p, fleet: f}).unanswered(err) // before anything is sent
 	}
 	return fleetDesk(p, f, token)
+}
+
+// fleetToken is what a fleet is shown, each time anew. A login that was renewed and
+// could not be written down is used, and that is said.
+func (c *console) fleetToken(book *people.Book, name string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		token, err := book.Token(ctx, name)
+		if errors.Is(err, people.ErrNotKept) {
+			c.say("your login at %s was renewed, and that could not be written down (%s): the next command may want you to log in again", name, err)
+			err = nil
+		}
+		return token, err
+	}
 }
 
 // fleetDesk prepares to ask a fleet with tokens.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/people"
+	"github.com/floodmark/floodmark/internal/people/oidctest"
 )
 
 // A login that would count at another fleet is not made: whoever runs the second
@@ -85,5 +87,41 @@ func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
 	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: evil.Certificate().Raw}))
 	if _, err := c.enrolLogin(t.Context(), p, evil.URL, authority, io.Discard); err == nil || !strings.Contains(err.Error(), "could act as you there") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A login that was renewed and cannot be written down is used, and that is said once.
+func TestARenewedLoginThatIsNotKeptIsUsed(t *testing.T) {
+	idp := oidctest.New()
+	defer idp.Close()
+	idp.LogIn(idp.Claims("floodmark", time.Now()))
+	f := people.Fleet{Name: "firm", URL: "https://fleet.example", Login: people.Login{Issuer: idp.URL, ClientID: "floodmark"}}
+	flow, err := f.Login.Begin(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer flow.Close()
+	if f.Pass, err = flow.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.Pass.Ends = time.Now().Add(-time.Hour)
+	path := filepath.Join(t.TempDir(), "fleets.json")
+	book := people.OpenBook(path, time.Now)
+	// A folder in the place of the lock: what is there can be read, and not changed.
+	if err := errors.Join(book.Keep(t.Context(), f), os.Remove(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	token := (&console{stderr: &said}).fleetToken(book, "firm")
+	for range 2 {
+		if text, err := token(t.Context()); err != nil || text == "" {
+			t.Fatalf("%d bytes, %v", len(text), err)
+		}
+	}
+	if n := strings.Count(said.String(), "your login at firm was renewed, and that could not be written down"); n != 1 {
+		t.Errorf("%q", said.String())
+	}
+	if _, err := token(t.Context()); err != nil || strings.Contains(said.String(), "eyJ") {
+		t.Errorf("%q, %v", said.String(), err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/floodmark/floodmark/internal/outward"
@@ -59,6 +60,9 @@ func (f Fleet) Roots() (*x509.CertPool, error) { return outward.RootsBeside(f.Au
 type Book struct {
 	path string
 	now  func() time.Time
+
+	mu     sync.Mutex        // guards unkept
+	unkept map[string]unkept // by the fleet's name; see ErrNotKept
 }
 
 // OpenBook returns the book at a path, where there need not be a file yet.

@@ -102,6 +102,45 @@ func TestBookRenewsOnce(t *testing.T) {
 	}
 }
 
+// A renewed login that cannot be written down is not lost: its token is given, with
+// a word of that, and what renews it is used once.
+func TestBookCannotBeWritten(t *testing.T) {
+	h := newHall(t, plain)
+	b, path := loggedIn(t, h)
+	// A folder in the place of the lock: the file can be read, and not written.
+	if err := errors.Join(os.Remove(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for range 2 { // also what follows from a login that was not kept
+		h.later(2 * time.Hour)
+		h.LogIn(h.good(nil))
+		token, err := b.Token(t.Context(), "firm")
+		if !errors.Is(err, people.ErrNotKept) || token == "" || seen[token] {
+			t.Fatalf("%d bytes, %v", len(token), err)
+		}
+		seen[token] = true
+		if _, err := h.people.Find(t.Context(), token); err != nil {
+			t.Error(err)
+		}
+		if again, err := b.Token(t.Context(), "firm"); err != nil || again != token {
+			t.Errorf("it was renewed twice: %v", err)
+		}
+	}
+	if err := os.Remove(path + ".lock"); err != nil {
+		t.Fatal(err)
+	}
+	h.later(2 * time.Hour)
+	h.LogIn(h.good(nil))
+	token, err := b.Token(t.Context(), "firm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := b.Find("firm"); err != nil || f.Pass.Token != token {
+		t.Errorf("it is not written down: %v", err)
+	}
+}
+
 // What cannot be renewed has ended; while the provider is away, what is good still
 // counts.
 func TestBookOver(t *testing.T) {

@@ -94,13 +94,18 @@ func FleetURL(text string) (string, error) {
 // the person.
 var ErrOver = errors.New("your login has ended")
 
+// ErrNotKept says that a login was renewed and could not be written down. The token is
+// good; but when the program ends, what would renew it once more is lost.
+var ErrNotKept = errors.New("the renewed login could not be kept")
+
 // ahead is how long before its end a token is replaced.
 const ahead = time.Minute
 
 // Token returns the token to show the fleet with this name: the one there is, or
-// another one if it ends soon and the provider gives one.
+// another one if it ends soon and the provider gives one. With [ErrNotKept] it is good,
+// too.
 func (b *Book) Token(ctx context.Context, name string) (string, error) {
-	f, err := b.Find(name)
+	f, _, err := b.newest(name)
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +119,7 @@ func (b *Book) Token(ctx context.Context, name string) (string, error) {
 		return "", ErrOver
 	}
 	renewed, err := b.renew(ctx, f)
-	if err != nil && b.lasts(f, 0) {
+	if err != nil && renewed == "" && b.lasts(f, 0) {
 		return f.Pass.Token, nil // it is good for a moment still
 	}
 	return renewed, err
@@ -135,7 +140,7 @@ func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 		return "", errors.New("others are renewing the login; try again")
 	}
 	defer func() { _ = free() }() // the system does at the latest
-	f, err := b.Find(old.Name)
+	f, kept, err := b.newest(old.Name)
 	switch {
 	case err != nil:
 		return "", err
@@ -159,8 +164,42 @@ func (b *Book) renew(ctx context.Context, old Fleet) (token string, err error) {
 		all[f.Name] = f
 		return nil
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNoLogin):
 		return "", err
+	case err != nil:
+		b.remember(f, kept)
+		return f.Pass.Token, fmt.Errorf("%w: %w", ErrNotKept, err)
 	}
 	return f.Pass.Token, nil
+}
+
+// An unkept pass takes the place of the one with a token, which is on disk.
+type unkept struct {
+	token string
+	pass  Pass
+}
+
+// newest is the login with a name as it was renewed last, also if that could not be
+// written down; kept is the token that is.
+func (b *Book) newest(name string) (f Fleet, kept string, err error) {
+	if f, err = b.Find(name); err != nil {
+		return Fleet{}, "", err
+	}
+	kept = f.Pass.Token
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if u, is := b.unkept[f.Name]; is && u.token == kept {
+		f.Pass = u.pass
+	}
+	return f, kept, nil
+}
+
+func (b *Book) remember(f Fleet, kept string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.unkept == nil {
+		b.unkept = map[string]unkept{}
+	}
+	b.unkept[f.Name] = unkept{kept, f.Pass}
 }
