@@ -157,11 +157,18 @@ func refusal(err error, issuer string) string {
 	return "it does not let this client log in by a device code"
 }
 
-// Wait waits until the person has said yes or no.
+// Wait waits until the person has said yes or no. While the provider does not answer
+// it goes on asking, more seldom, until the code ends.
 func (f *Flow) Wait(ctx context.Context) (Pass, error) {
-	t, err := f.config.DeviceAccessToken(f.ctx(ctx), f.asked, f.login.params()...)
+	asks := &patient{next: f.web.Transport, issuer: f.login.Issuer}
+	web := *f.web
+	web.Transport = asks
+	t, err := f.config.DeviceAccessToken(oidc.ClientContext(ctx, &web), f.asked, f.login.params()...)
 	if ctx.Err() != nil {
 		return Pass{}, ctx.Err()
+	}
+	if errors.Is(err, context.DeadlineExceeded) && asks.silent != "" {
+		return Pass{}, fmt.Errorf("the code has ended, and the identity provider did not answer at last: %s", asks.silent)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return Pass{}, errors.New("nobody said yes in time")

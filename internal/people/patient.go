@@ -1,0 +1,44 @@
+package people
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/outward"
+)
+
+// patient asks a provider in a device flow. Where no answer comes, it answers in the
+// provider's place that it is to be asked more seldom: RFC 8628 wants both, going on
+// and slowing down. It is used by one goroutine at a time.
+type patient struct {
+	next   http.RoundTripper
+	issuer string
+	// silent is why the last question had no answer; empty if it had one.
+	silent string
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := p.next.RoundTrip(r)
+	p.silent = ""
+	switch {
+	case r.Context().Err() != nil: // somebody ended it, or the code has
+		return resp, err
+	case err != nil && (outward.Distrust(err) != "" || errors.Is(err, outward.ErrNotHere)): // as it would be next time
+		return nil, err
+	case err != nil:
+		p.silent = why(err, p.issuer)
+	case resp.StatusCode >= http.StatusInternalServerError || resp.StatusCode == http.StatusTooManyRequests:
+		p.silent = fmt.Sprintf("it answers with status %d", resp.StatusCode)
+		_ = resp.Body.Close() // it was read already
+	default:
+		return resp, nil
+	}
+	return &http.Response{
+		StatusCode: http.StatusBadRequest, Status: "400 Bad Request", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(`{"error":"slow_down"}`)), Request: r,
+	}, nil
+}
