@@ -137,7 +137,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer cancel()
 	} else {
 		var stop func()
-		ctx, stop = g.still(ctx, who, m.needs)
+		ctx, stop = g.still(ctx, who, r.URL.Path, m.needs)
 		defer stop()
 	}
 	budget := g.budget
@@ -154,7 +154,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, g.read(w, r.WithContext(hookframe.WithClaim(ctx, claim)), claim, m.limit))
 }
 
-func refusal(who Identity, path string, needs May) error {
+func refusal(who Identity, path string, needs May) *connect.Error {
 	if who.May == 0 && who.Unsure {
 		return connect.NewError(connect.CodeUnavailable, errors.New(who.Why))
 	}

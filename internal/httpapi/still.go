@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -14,8 +15,10 @@ import (
 // let in still. A stream may last for days, and a token ends or is revoked.
 const DefaultStill = 10 * time.Second
 
-// errNoLonger ends a stream whose caller is nobody any more.
-var errNoLonger = errors.New("nobody known: the token has ended or was revoked; log in again")
+// An endedError is why a stream was ended whose caller would not be let in any more.
+type endedError struct{ why *connect.Error }
+
+func (e endedError) Error() string { return e.why.Error() }
 
 type stillKey struct{}
 
@@ -25,8 +28,8 @@ func withStill(r *http.Request, find func() (Identity, error)) *http.Request {
 }
 
 // still ends the context it returns when its caller is not permitted what it
-// needed any more. Whoever calls it calls stop, which waits.
-func (g *guard) still(ctx context.Context, who Identity, needs May) (_ context.Context, stop func()) {
+// needed any more, or nobody can tell. Whoever calls it calls stop, which waits.
+func (g *guard) still(ctx context.Context, who Identity, path string, needs May) (_ context.Context, stop func()) {
 	find, ok := ctx.Value(stillKey{}).(func() (Identity, error))
 	if !ok {
 		return ctx, func() {} // a local socket, where every connection is looked at
@@ -43,8 +46,14 @@ func (g *guard) still(ctx context.Context, who Identity, needs May) (_ context.C
 			case <-tick.C:
 			}
 			now, err := find()
-			if err != nil || !now.May.Has(needs) || now.Tenant != who.Tenant || now.Name != who.Name {
-				cancel(errNoLonger)
+			if ctx.Err() != nil {
+				return // the caller has gone: that says nothing of it
+			}
+			if err != nil && !errors.Is(err, ErrNoToken) {
+				g.opts.failed(path, err)
+			}
+			if why := unlike(who, now, err, path, needs); why != nil {
+				cancel(endedError{why})
 				return
 			}
 		}
@@ -52,10 +61,26 @@ func (g *guard) still(ctx context.Context, who Identity, needs May) (_ context.C
 	return ctx, func() { cancel(nil); looks.Wait() }
 }
 
+// unlike says why who was let in before would not be now; nil if it would. Err is of
+// finding out who that is.
+func unlike(before, now Identity, err error, path string, needs May) *connect.Error {
+	switch {
+	case err != nil && !errors.Is(err, ErrNoToken):
+		return connect.NewError(connect.CodeUnavailable, errors.New(cmp.Or(now.Why, whyUnsure)))
+	case err != nil:
+		return connect.NewError(connect.CodeUnauthenticated, errors.New("nobody known: "+cmp.Or(now.Why, "the token has ended or was revoked; log in again")))
+	case now.Tenant != before.Tenant || now.Name != before.Name:
+		return connect.NewError(connect.CodeUnauthenticated, errors.New("nobody known: what you showed is somebody else's by now; log in again"))
+	case !now.May.Has(needs):
+		return refusal(now, path, needs)
+	}
+	return nil
+}
+
 // noLonger is why a stream was ended, if that is why.
 func noLonger(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); errors.Is(cause, errNoLonger) {
-		return connect.NewError(connect.CodeUnauthenticated, cause)
+	if ended, is := errors.AsType[endedError](context.Cause(ctx)); is {
+		return ended.why
 	}
 	return err
 }

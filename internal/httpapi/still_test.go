@@ -3,7 +3,10 @@ package httpapi_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,32 +27,99 @@ func (watching) Watch(ctx context.Context, _ httpapi.Identity, _ *wire.WatchRequ
 	return nil
 }
 
-// A stream ends when the token it was begun with does: who was let go does not
-// listen for ever.
-func TestStreamsEndWithTheirToken(t *testing.T) {
+// A changing person is one whom an identity provider says something else of later.
+type changing struct {
+	mu    sync.Mutex
+	looks int
+	now   httpapi.Identity
+	err   error
+}
+
+func (c *changing) Find(context.Context, string) (httpapi.Identity, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looks++
+	return c.now, c.err
+}
+
+func (c *changing) become(now httpapi.Identity, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now, c.err = now, err
+}
+
+func (c *changing) looked() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.looks
+}
+
+// watchAs begins a stream with a token, and has heard something of it.
+func watchAs(t *testing.T, f httpapi.Finders, token string) *connect.ServerStreamForClient[wire.WatchResponse] {
+	t.Helper()
 	a := newAuthority(t)
-	tokens := openTokens(t, tokenPath(t))
 	o := httpapi.Options{Still: 10 * time.Millisecond}
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(watching{}, o))
-	addr := serveTLS(t, httpapi.Access(httpapi.Finders{Tokens: tokens}, o, mux), httpapi.ServerTLS(a.server(), nil))
+	addr := serveTLS(t, httpapi.Access(f, o, mux), httpapi.ServerTLS(a.server(), nil))
 	web := tlsCaller(t, addr, &tls.Config{RootCAs: a.pool(), MinVersion: tls.VersionTLS13})
-	text, made := create(t, tokens, httpapi.Token{Kind: httpapi.OwnerKind, Name: "anna", May: httpapi.MayView})
 	r := connect.NewRequest(&wire.WatchRequest{})
-	r.Header().Set("Authorization", "Bearer "+text)
+	r.Header().Set("Authorization", "Bearer "+token)
 	stream, err := connect.NewClient[wire.WatchRequest, wire.WatchResponse](web, "https://test"+wire.OwnerServiceWatchProcedure).CallServerStream(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stream.Close()
+	t.Cleanup(func() { _ = stream.Close() })
 	if !stream.Receive() {
 		t.Fatal(stream.Err())
 	}
-	time.Sleep(50 * time.Millisecond) // it is looked several times, and nothing happens
+	return stream
+}
+
+// A stream ends when the token it was begun with does: who was let go does not
+// listen for ever.
+func TestStreamsEndWithTheirToken(t *testing.T) {
+	tokens := openTokens(t, tokenPath(t))
+	text, made := create(t, tokens, httpapi.Token{Kind: httpapi.OwnerKind, Name: "anna", May: httpapi.MayView})
+	stream := watchAs(t, httpapi.Finders{Tokens: tokens}, text)
 	if err := tokens.Revoke(made.ID); err != nil {
 		t.Fatal(err)
 	}
-	if stream.Receive() || connect.CodeOf(stream.Err()) != connect.CodeUnauthenticated {
-		t.Errorf("it goes on: %v", stream.Err())
+	if stream.Receive() || connect.CodeOf(stream.Err()) != connect.CodeUnauthenticated || !strings.Contains(stream.Err().Error(), "has ended or was revoked") {
+		t.Errorf("%v", stream.Err())
+	}
+}
+
+// It goes on while its caller is who it was, and says why it ends: a provider that is
+// away is no token that was revoked.
+func TestStreamsSayWhyTheyEnd(t *testing.T) {
+	anna := httpapi.Identity{Tenant: "acme", Name: "anna", Channel: httpapi.ByProvider, May: httpapi.MayView}
+	other, less := anna, anna
+	other.Name, less.May = "ben", httpapi.MayPolicy
+	for what, c := range map[string]struct {
+		now  httpapi.Identity
+		err  error
+		code connect.Code
+		says string
+	}{
+		"away":         {httpapi.Identity{Why: "the identity provider does not answer; try again"}, errors.New("away"), connect.CodeUnavailable, "the identity provider does not answer"},
+		"not known":    {httpapi.Identity{}, errors.New("the disk"), connect.CodeUnavailable, "cannot be looked up at the moment"},
+		"over":         {httpapi.Identity{Why: "the token proves nobody: it has ended"}, httpapi.ErrNoToken, connect.CodeUnauthenticated, "nobody known: the token proves nobody: it has ended"},
+		"another":      {other, nil, connect.CodeUnauthenticated, "somebody else's by now"},
+		"without role": {less, nil, connect.CodePermissionDenied, "anna may not do this: it takes the role viewer"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			who := &changing{now: anna}
+			stream := watchAs(t, httpapi.Finders{Tokens: openTokens(t, tokenPath(t)), People: who}, "a.b.c")
+			for began, end := who.looked(), time.Now().Add(time.Minute); who.looked() < began+3; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("nobody looks")
+				}
+			}
+			who.become(c.now, c.err)
+			if stream.Receive() || connect.CodeOf(stream.Err()) != c.code || !strings.Contains(stream.Err().Error(), c.says) {
+				t.Errorf("%v", stream.Err())
+			}
+		})
 	}
 }
