@@ -122,9 +122,15 @@ tools:
   - {tool: book, about: changes a calendar, effect: change, returns: {trust: local, secrecy: internal}, licence: [book], args: {day: {role: critical, is: when}, title: {role: content, is: text}}}
 `
 
-// newMonitor asks an auditor where a policy says so.
-func newMonitor(t testing.TB, user string, a audit.Auditor, observe func(monitor.Observation)) (*monitor.Monitor, journal.Journal) {
+// loaded keeps what rulesOf made: rules never change, and loading is slow, above
+// all with the race detector.
+var loaded sync.Map
+
+func rulesOf(t testing.TB, user string) kernel.Rules {
 	t.Helper()
+	if r, ok := loaded.Load(user); ok {
+		return r.(kernel.Rules)
+	}
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\n" + user)})
 	if problems.Failed() {
 		t.Fatal(problems)
@@ -133,7 +139,15 @@ func newMonitor(t testing.TB, user string, a audit.Auditor, observe func(monitor
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := kernel.NewRules(p, catalog.New([]*catalog.File{own}, nil))
+	r := kernel.NewRules(p, catalog.New([]*catalog.File{own}, nil))
+	loaded.Store(user, r)
+	return r
+}
+
+// newMonitor asks an auditor where a policy says so.
+func newMonitor(t testing.TB, user string, a audit.Auditor, observe func(monitor.Observation)) (*monitor.Monitor, journal.Journal) {
+	t.Helper()
+	rules := rulesOf(t, user)
 	store := journal.NewMemory()
 	var tickets atomic.Int64
 	m, err := monitor.New(monitor.Config{

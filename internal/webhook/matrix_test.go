@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -151,18 +152,26 @@ func request() verify.Request {
 	return verify.Request{ID: "r1", At: time.Unix(1000, 0), Session: "s", Agent: "openclaw", Tool: "ls", Params: []byte(`{"path":"/work"}`)}
 }
 
-// judge lets a monitor decide about one call that has to pass a webhook.
-func judge(t *testing.T, h verify.Verifier, mode verify.FailMode) (hook.Reply, floodmark.VerifierAnswered) {
-	t.Helper()
+// ungated are read once: that takes long, above all with the race detector.
+var ungated = sync.OnceValues(func() (kernel.Rules, error) {
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\n")})
 	if problems.Failed() {
-		t.Fatal(problems)
+		return kernel.Rules{}, problems
 	}
 	tools, err := catalog.Parse("tools", []byte("agent: a\nabout: tests\ntools:\n  - {tool: ls, about: lists, effect: observe, returns: {trust: local, secrecy: internal}, args: {path: {role: critical, is: path}}}\n"))
 	if err != nil {
+		return kernel.Rules{}, err
+	}
+	return kernel.NewRules(p, catalog.New([]*catalog.File{tools}, nil)), nil
+})
+
+// judge lets a monitor decide about one call that has to pass a webhook.
+func judge(t *testing.T, h verify.Verifier, mode verify.FailMode) (hook.Reply, floodmark.VerifierAnswered) {
+	t.Helper()
+	rules, err := ungated()
+	if err != nil {
 		t.Fatal(err)
 	}
-	rules := kernel.NewRules(p, catalog.New([]*catalog.File{tools}, nil))
 	rules.Gates = verify.Gates{{Name: "webhook", FailMode: mode, Timeout: time.Minute}}
 	var n atomic.Int64
 	kept := journal.NewMemory()
