@@ -1,14 +1,10 @@
 package postgresjournal
 
 import (
-	"bytes"
 	"context"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
@@ -18,66 +14,96 @@ import (
 // it asks all of them. So those who ask at once share a statement, as those who
 // write at once share a commit. A statement begins after everybody it answers has
 // asked: who asks after an append was acknowledged finds it.
+//
+// Tenants share it as long as what they find is small. One that finds more, or whose
+// statement is slow, is asked for [apart], so that nobody waits or is refused because
+// of another tenant.
 const (
-	// lookers is how many statements of one node ask a database at once, the second
-	// only if the first takes longer than patience: more make smaller groups, and
-	// each statement costs the database more than what it asks for.
+	// lookers is how many shared statements of one node ask a database at once, the
+	// second only if the first takes longer than patience: more make smaller groups,
+	// and each statement costs the database more than what it asks for.
 	lookers  = 2
 	patience = 5 * time.Millisecond
-	// maxAsked is how many keys one statement asks for.
-	maxAsked = 1024
+	// maxAsked is how many keys one statement asks for, maxShared how many of them
+	// may be one asker's if others share it.
+	maxAsked  = 1024
+	maxShared = 128
 )
-
-// artifactsSQL finds the words under keys, of several tenants.
-const artifactsSQL = `
-SELECT a.tenant, a.key, a.session, a.seq, a.body
-FROM unnest($1::bytea[], $2::bytea[]) AS x (tenant, key)
-CROSS JOIN LATERAL (SELECT a.tenant, a.key, a.session, a.seq, a.body FROM artifacts a
-    WHERE a.tenant = x.tenant AND a.key = x.key OFFSET 0) a`
 
 // An asking is somebody who waits for words. Keys are at most maxAsked.
 type asking struct {
 	tenant string
 	keys   []floodmark.Digest
+	until  time.Time     // when it is refused; zero before its first statement
+	gone   atomic.Bool   // nobody waits for it any more
 	done   chan struct{} // closed when found and err are set
 	found  []journal.Artifact
 	err    error
+}
+
+// end answers it.
+func (a *asking) end(err error) {
+	if a.err = err; err != nil {
+		a.found = nil
+	}
+	close(a.done)
+}
+
+// A look asks for the words of a group by one statement, within some time, and sets
+// what each has found. It returns what the tenants' words take.
+type look func(within time.Duration, group []*asking, shared bool) (map[string]portion, error)
+
+// A portion is what one tenant's words take.
+type portion struct {
+	bytes int
+	over  bool // there are more than the statement may bring: what was found is not all
 }
 
 // lookups gathers those who ask while others are being answered. Who comes alone
 // is answered alone, and at once.
 type lookups struct {
 	asked   chan *asking
-	answer  func([]*asking) // each of them
+	look    look
+	timeout time.Duration
+	apart   *apart
 	workers sync.WaitGroup
 	closing chan struct{}
 }
 
-func newLookups(answer func([]*asking)) *lookups {
-	l := &lookups{asked: make(chan *asking), answer: answer, closing: make(chan struct{})}
-	l.workers.Go(l.work)
-	return l
+// newLookups makes statements within some time, on so many connections that others
+// need, too.
+func newLookups(l look, timeout time.Duration, readers int) *lookups {
+	all := &lookups{asked: make(chan *asking), look: l, timeout: timeout, apart: newApart(l, timeout, readers), closing: make(chan struct{})}
+	all.workers.Go(all.work)
+	return all
 }
 
 func (l *lookups) close() {
 	close(l.closing)
+	l.apart.close()
 	l.workers.Wait()
+	l.apart.workers.Wait()
 }
 
 // find waits for a turn, then for the answer.
 func (l *lookups) find(ctx context.Context, tenant string, keys []floodmark.Digest) ([]journal.Artifact, error) {
 	a := &asking{tenant: tenant, keys: keys, done: make(chan struct{})}
-	select {
-	case l.asked <- a:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-l.closing:
-		return nil, journal.ErrClosed
+	if len(keys) > maxShared || l.apart.has(tenant) {
+		l.apart.add(a)
+	} else {
+		select {
+		case l.asked <- a:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-l.closing:
+			return nil, journal.ErrClosed
+		}
 	}
 	select {
 	case <-a.done:
 		return a.found, a.err
 	case <-ctx.Done():
+		a.gone.Store(true)
 		return nil, ctx.Err()
 	}
 }
@@ -104,7 +130,7 @@ func (l *lookups) work() {
 		done := make(chan struct{})
 		last = done
 		l.workers.Go(func() {
-			l.answer(group)
+			l.share(group)
 			<-under
 			close(done)
 		})
@@ -128,6 +154,34 @@ func (l *lookups) gather(first *asking) (group []*asking, held *asking) {
 	}
 }
 
+// share answers a group by one statement. Where several tenants share it, it gets
+// half of the time: if it is slow or refused because of one of them, there is time
+// to ask for each apart.
+func (l *lookups) share(group []*asking) {
+	within, several := l.timeout, false
+	until := time.Now().Add(l.timeout)
+	for _, a := range group {
+		a.until = until
+		several = several || a.tenant != group[0].tenant
+	}
+	if several {
+		within /= 2
+	}
+	took, err := l.look(within, group, true)
+	for tenant, t := range took {
+		if err == nil && (t.over || several && t.bytes > largeBytes) {
+			l.apart.mark(tenant)
+		}
+	}
+	for _, a := range group {
+		if err == nil && took[a.tenant].over || err != nil && several {
+			l.apart.add(a)
+		} else {
+			a.end(err)
+		}
+	}
+}
+
 // await waits until something is closed, but not for long. Nothing is nil.
 func await(done <-chan struct{}, long time.Duration) {
 	select {
@@ -143,63 +197,5 @@ func await(done <-chan struct{}, long time.Duration) {
 	select {
 	case <-done:
 	case <-timer.C:
-	}
-}
-
-// A word is under which name artifacts lie.
-type word struct {
-	tenant string
-	key    floodmark.Digest
-}
-
-// lookUp answers a group by one statement. What is left behind of a session that
-// was moved to another database does not count.
-func (s *shard) lookUp(group []*asking) {
-	who := map[word][]*asking{}
-	var tenants, keys [][]byte
-	var names []string
-	for _, a := range group {
-		if !slices.Contains(names, a.tenant) {
-			names = append(names, a.tenant)
-		}
-		for _, k := range a.keys {
-			w := word{a.tenant, k}
-			if len(who[w]) == 0 {
-				tenants, keys = append(tenants, []byte(a.tenant)), append(keys, k[:])
-			}
-			if !slices.Contains(who[w], a) {
-				who[w] = append(who[w], a)
-			}
-		}
-	}
-	slices.Sort(names)
-	err := s.read(context.Background(), tenantList(names...), func(ctx context.Context, c *pgxpool.Conn) error {
-		for _, a := range group {
-			a.found = nil // of a try before
-		}
-		rows, err := c.Query(ctx, artifactsSQL, tenants, keys)
-		if err != nil {
-			return err
-		}
-		var tenant, key, session, body []byte
-		var seq int64
-		_, err = pgx.ForEachRow(rows, []any{&tenant, &key, &session, &seq, &body}, func() error {
-			w := word{string(tenant), floodmark.Digest(key)}
-			found := journal.Artifact{Tenant: w.tenant, Key: w.key, Session: floodmark.SessionID(session), Seq: uint64(seq)}
-			if s.holds(journal.Session{Tenant: w.tenant, ID: found.Session}) {
-				for _, a := range who[w] {
-					found.Body = bytes.Clone(body)
-					a.found = append(a.found, found)
-				}
-			}
-			return nil
-		})
-		return err
-	})
-	for _, a := range group {
-		if err != nil {
-			a.found, a.err = nil, err
-		}
-		close(a.done)
 	}
 }

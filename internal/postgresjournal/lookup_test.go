@@ -19,14 +19,14 @@ func TestThoseWhoAskAtOnceShareAStatement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var groups atomic.Int64
 		may := make(chan struct{})
-		l := newLookups(func(group []*asking) {
+		l := newLookups(func(_ time.Duration, group []*asking, _ bool) (map[string]portion, error) {
 			groups.Add(1)
 			<-may
 			for _, a := range group {
 				a.found = []journal.Artifact{{Tenant: a.tenant, Key: a.keys[0]}}
-				close(a.done)
 			}
-		})
+			return nil, nil
+		}, DefaultTimeout, DefaultReaders)
 		const many = 100
 		var all sync.WaitGroup
 		for i := range many {
@@ -57,17 +57,15 @@ func TestAStatementThatHangsKeepsNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		may := make(chan struct{})
 		var begun atomic.Int64
-		l := newLookups(func(group []*asking) {
+		l := newLookups(func(_ time.Duration, group []*asking, _ bool) (map[string]portion, error) {
 			begun.Add(1)
 			if group[0].tenant == "hangs" {
 				<-may
 			} else {
 				time.Sleep(patience / 2)
 			}
-			for _, a := range group {
-				close(a.done)
-			}
-		})
+			return nil, nil
+		}, DefaultTimeout, DefaultReaders)
 		var all sync.WaitGroup
 		ask := func(tenant string) {
 			all.Go(func() {
@@ -104,23 +102,24 @@ func TestAStatementThatHangsKeepsNobodyWaiting(t *testing.T) {
 func TestAGroupOfAskersHasALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		may := make(chan struct{})
-		l := newLookups(func(group []*asking) {
+		l := newLookups(func(_ time.Duration, group []*asking, shared bool) (map[string]portion, error) {
 			keys := 0
 			for _, a := range group {
 				keys += len(a.keys)
+				if shared && len(a.keys) > maxShared {
+					t.Errorf("one who asks for %d keys shares a statement, at most %d", len(a.keys), maxShared)
+				}
 			}
 			if keys > maxAsked {
 				t.Errorf("%d keys in a statement, at most %d", keys, maxAsked)
 			}
 			<-may
-			for _, a := range group {
-				close(a.done)
-			}
-		})
+			return nil, nil
+		}, DefaultTimeout, DefaultReaders)
 		var all sync.WaitGroup
-		for range 20 {
+		for n := range 20 {
 			all.Go(func() {
-				if _, err := l.find(t.Context(), "", make([]floodmark.Digest, maxAsked/2+1)); err != nil {
+				if _, err := l.find(t.Context(), "", make([]floodmark.Digest, []int{maxShared, maxShared + 1, maxAsked/2 + 1, maxAsked}[n%4])); err != nil {
 					t.Error(err)
 				}
 			})

@@ -28,6 +28,8 @@ type shard struct {
 	queue    *queue
 	lookups  *lookups
 	homes    *homes
+	// apartBytes is what the words of one tenant may take of a statement of its own.
+	apartBytes int64
 }
 
 func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
@@ -35,7 +37,7 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 	if err != nil {
 		return nil, hideSecret(err)
 	}
-	s := &shard{first: r.First, last: r.Last, schema: opts.Schema, timeout: opts.Timeout, tidyTime: tidyTime, homes: newHomes()}
+	s := &shard{first: r.First, last: r.Last, schema: opts.Schema, timeout: opts.Timeout, tidyTime: tidyTime, homes: newHomes(), apartBytes: maxApartBytes}
 	if err := migrate(ctx, config.ConnConfig, &s.primary, opts); err != nil {
 		return nil, err
 	}
@@ -59,7 +61,7 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 		return nil, fmt.Errorf("prepare the months: %w", err)
 	}
 	s.queue = newQueue(opts.Queue, opts.Writers, s.settle)
-	s.lookups = newLookups(s.lookUp)
+	s.lookups = newLookups(s.lookUp, s.timeout, opts.Readers)
 	return s, nil
 }
 
@@ -74,7 +76,11 @@ func (s *shard) close() {
 // read runs f with a connection that sees the rows of these tenants, within the
 // time of one statement.
 func (s *shard) read(asked context.Context, tenants string, f func(context.Context, *pgxpool.Conn) error) error {
-	ctx, cancel := context.WithTimeout(asked, s.timeout)
+	return s.readWithin(asked, s.timeout, tenants, f)
+}
+
+func (s *shard) readWithin(asked context.Context, within time.Duration, tenants string, f func(context.Context, *pgxpool.Conn) error) error {
+	ctx, cancel := context.WithTimeout(asked, within)
 	defer cancel()
 	// A connection may have died since it was last used: a reading is tried
 	// again, once.
