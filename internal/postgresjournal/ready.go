@@ -3,6 +3,7 @@ package postgresjournal
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,6 +13,9 @@ import (
 // Ready returns nil if an append would be durable now, whatever its session: in every
 // database a primary takes writes, and its commits do not hang in their wait for a replica. It writes a few bytes of the
 // server's log and nothing else.
+//
+// Whoever asks may give up early, and the server is left in peace: only what takes
+// the whole time of a statement counts as a server that hangs.
 func (j *Journal) Ready(ctx context.Context) error {
 	if j.closed.Load() {
 		return journal.ErrClosed
@@ -22,10 +26,79 @@ func (j *Journal) Ready(ctx context.Context) error {
 	return nil
 }
 
-// settled commits nothing, as durably as an append.
+// settled waits for a probe, for as long as whoever asks wants to.
 func (s *shard) settled(ctx context.Context) error {
+	p := s.probes.join(s.probe)
+	select {
+	case <-p.done:
+		return p.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// probe commits nothing, as durably as an append, within the time of one statement.
+func (s *shard) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
 	return s.write(ctx, func(c *pgx.Conn) error {
 		_, err := c.Exec(ctx, settledSQL)
 		return err
 	})
+}
+
+// A probe is one look, for all who ask while it is under way.
+type probe struct {
+	done chan struct{} // closed when err is set
+	err  error
+}
+
+// probes are one at a time: a server that is slow gets no slower by them.
+type probes struct {
+	ctx  context.Context // of all of them
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	mu    sync.Mutex // guards what is below
+	ended bool
+	under *probe
+}
+
+func newProbes() *probes {
+	p := &probes{}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	return p
+}
+
+// join returns the probe that is under way, or begins one.
+func (p *probes) join(look func(context.Context) error) *probe {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.under != nil {
+		return p.under
+	}
+	one := &probe{done: make(chan struct{})}
+	if p.ended {
+		one.err = journal.ErrClosed
+		close(one.done)
+		return one
+	}
+	p.under = one
+	p.work.Go(func() {
+		one.err = look(p.ctx)
+		p.mu.Lock()
+		p.under = nil
+		p.mu.Unlock()
+		close(one.done)
+	})
+	return one
+}
+
+// close ends what is under way.
+func (p *probes) close() {
+	p.mu.Lock()
+	p.ended = true
+	p.mu.Unlock()
+	p.stop()
+	p.work.Wait()
 }

@@ -2,6 +2,7 @@ package postgresjournal
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -40,4 +41,51 @@ func TestReady(t *testing.T) {
 	again("after a restart")
 	j.Close()
 	wantErr(t, j.Ready(t.Context()), journal.ErrClosed)
+}
+
+// Whoever asks whether the journal is ready and does not wait leaves the server in
+// peace: it may be slow, and its connections stay. Only what takes the whole time of a
+// statement counts as a server that hangs.
+func TestALookThatIsSlowDistrustsNobody(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	j := open(t, s.dsn, Options{Timeout: busyTimeout})
+	shard := j.shards[0]
+	if err := j.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	turn := shard.primary.turn.Load()
+	s.set("synchronous_standby_names", "nobody")
+	for range 3 {
+		eventually(t, func() bool { // not every process of the server knows it at once
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			return errors.Is(j.Ready(ctx), context.DeadlineExceeded)
+		})
+	}
+	if now := shard.primary.turn.Load(); now != turn {
+		t.Error("the server is distrusted")
+	}
+	s.set("synchronous_standby_names", "")
+	if err := j.Ready(t.Context()); err != nil {
+		t.Errorf("the look that was under way: %v", err)
+	}
+	if err := j.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that hangs for the whole time of a statement is distrusted also if nobody
+// writes: a node that is not ready is sent nothing.
+func TestAServerThatHangsIsDistrustedByLooks(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	j := open(t, s.dsn, Options{Timeout: 3 * time.Second})
+	s.set("synchronous_standby_names", "nobody")
+	turn := j.shards[0].primary.turn.Load()
+	eventually(t, func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		return j.Ready(ctx) != nil && j.shards[0].primary.turn.Load() > turn
+	})
 }

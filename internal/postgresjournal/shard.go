@@ -28,6 +28,7 @@ type shard struct {
 	queue    *queue
 	lookups  *lookups
 	homes    *homes
+	probes   *probes
 	// apartBytes is what the words of one tenant may take of a statement of its own.
 	apartBytes int64
 }
@@ -62,6 +63,7 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 	}
 	s.queue = newQueue(opts.Queue, opts.Writers, s.settle)
 	s.lookups = newLookups(s.lookUp, s.timeout, opts.Readers)
+	s.probes = newProbes()
 	return s, nil
 }
 
@@ -69,6 +71,7 @@ func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
 func (s *shard) close() {
 	s.queue.close()
 	s.lookups.close()
+	s.probes.close()
 	s.writers.Close()
 	s.readers.Close()
 }
