@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/httpapi"
@@ -188,51 +187,5 @@ func TestALaptopTakesNoMoreThanItAsked(t *testing.T) {
 	a.take(t.Context(), open, good)
 	if got := tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict; got != floodmark.Allow {
 		t.Errorf("a good answer: %v", got)
-	}
-}
-
-// A fleet keeps no more of a laptop's questions than it can show, and no code.
-func TestLaptopsAskWithinLimits(t *testing.T) {
-	f := newFleet(t, func(*Options) {})
-	id, _ := f.machine("acme", "l")
-	desk, who := machineDesk{f.d, f.book}, httpapi.Identity{Tenant: "acme", Machine: string(id), May: httpapi.MayMachine}
-	ask := func(n, bytes int) error {
-		r := &wire.AskFleetRequest{}
-		for range n {
-			r.Questions = append(r.Questions, &wire.Question{Ticket: "t", Code: "c0deface", Expires: timestamppb.New(time.Now().Add(time.Minute)), Calls: []*wire.AskedCall{{Line: strings.Repeat("x", bytes)}}})
-		}
-		_, err := desk.AskFleet(t.Context(), who, r)
-		return err
-	}
-	if err := ask(machines.MaxQuestions, 10); err != nil {
-		t.Error(err)
-	}
-	if ask(machines.MaxQuestions+1, 1) == nil || ask(1, machines.MaxAskedBytes) == nil {
-		t.Error("there is no limit")
-	}
-	list, err := f.book.Asked(t.Context(), "acme", time.Time{})
-	if err != nil || len(list) != 1 || strings.Contains(string(list[0].Open), "c0deface") {
-		t.Errorf("%v, %v", list, err)
-	}
-}
-
-// An approval that leaves out the place a question asks for is not taken, and says so:
-// the laptop would not take it either.
-func TestAPlaceHasToBeNamed(t *testing.T) {
-	picks := &wire.Question{Calls: []*wire.AskedCall{{Pick: &wire.Pick{}}}}
-	for _, c := range []struct {
-		q    *wire.Question
-		r    *wire.AnswerRequest
-		fits bool
-	}{
-		{picks, &wire.AnswerRequest{Verb: "approve", Calls: 1}, false},
-		{picks, &wire.AnswerRequest{Verb: "approve", Calls: 1, Tool: "all"}, false},
-		{picks, &wire.AnswerRequest{Verb: "approve", Calls: 1, Picked: "shop.example"}, true},
-		{picks, &wire.AnswerRequest{Verb: "deny"}, true},
-		{&wire.Question{Calls: []*wire.AskedCall{{}}}, &wire.AnswerRequest{Verb: "approve", Calls: 1}, true},
-	} {
-		if why := unfit(c.q, c.r); (why == "") != c.fits {
-			t.Errorf("%v of %v: %q", c.r, c.q, why)
-		}
 	}
 }

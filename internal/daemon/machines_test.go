@@ -53,7 +53,10 @@ func (f *fleet) enrolled(tenant string) (*wire.EnrolResponse, wire.MachineServic
 }
 
 func upload(u machines.Upload) *wire.UploadRequest {
-	r := &wire.UploadRequest{Session: []byte(u.Session), After: headOf(u.After)}
+	r := &wire.UploadRequest{Session: []byte(u.Session), After: &wire.MirrorHead{}}
+	if u.After.Seq > 0 {
+		r.After = &wire.MirrorHead{Seq: u.After.Seq, Hash: u.After.Hash[:]}
+	}
 	for _, e := range u.Entries {
 		r.Entries = append(r.Entries, &wire.MirrorEntry{At: e.At, Kind: e.Kind, Body: e.Body, Hash: e.Hash[:]})
 	}

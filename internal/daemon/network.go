@@ -74,7 +74,7 @@ func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.hooksDoor(), o))
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(owner, o))
-	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(machineDesk{d, d.machines}, o))
+	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(d.fleetDesk(), o))
 	if d.opts.Service.Metrics == config.MetricsListen {
 		mux.Handle("GET /metrics", d.scrapes(o))
 	}

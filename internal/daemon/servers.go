@@ -96,7 +96,7 @@ func (d *Daemon) servers() []server {
 // ownerHandler serves what the owner may ask here.
 func (d *Daemon) ownerHandler(desk httpapi.Owner, o httpapi.Options) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(machineDesk{d, d.machines}, o))
+	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(d.fleetDesk(), o))
 	mux.Handle("/", httpapi.NewOwnerHandler(desk, o))
 	return mux
 }

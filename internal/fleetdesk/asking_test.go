@@ -1,4 +1,4 @@
-package daemon
+package fleetdesk
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/machines/machinestest"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -29,13 +30,13 @@ func (b *countedBook) Answers(ctx context.Context, tenant string, ids []machines
 // However many laptops ask, the book is asked once for what was answered; and what
 // was is not shown again.
 func TestManyLaptopsAreOneQuestion(t *testing.T) {
-	f := newFleet(t, func(*Options) {})
-	book := &countedBook{Book: f.book}
-	desk := laptops{machineDesk{f.d, book}}
+	desk := deskOf()
+	book := &countedBook{Book: desk.Book}
+	desk.Book = book
 	who := httpapi.Identity{Tenant: "acme", Name: "anna", May: httpapi.OwnerMay}
 	var first *wire.Question
 	for i := range 5 {
-		id, _ := f.machine("acme", fmt.Sprint("l", i))
+		id := machinestest.Enrolled(t, book, "acme", machines.ID(fmt.Sprint("l", i))).ID
 		q := &wire.Question{Ticket: fmt.Sprint("t", i), Session: "s", Expires: timestamppb.New(time.Now().Add(time.Hour))}
 		asks := &wire.AskFleetRequest{Questions: []*wire.Question{q}}
 		if _, err := desk.AskFleet(t.Context(), httpapi.Identity{Tenant: "acme", Machine: string(id), May: httpapi.MayMachine}, asks); err != nil {
@@ -59,16 +60,16 @@ func TestManyLaptopsAreOneQuestion(t *testing.T) {
 
 // A laptop hears answers to what it asks, and no more than it reads at once.
 func TestALaptopHearsWhatItAsks(t *testing.T) {
-	f := newFleet(t, func(*Options) {})
-	id, _ := f.machine("acme", "l")
-	desk, who := machineDesk{f.d, f.book}, httpapi.Identity{Tenant: "acme", Machine: string(id), May: httpapi.MayMachine}
+	desk := deskOf()
+	id := machinestest.Enrolled(t, desk.Book, "acme", "l").ID
+	who := httpapi.Identity{Tenant: "acme", Machine: string(id), May: httpapi.MayMachine}
 	long := strings.Repeat("x", machines.MaxAnswerBytes-100)
 	for i := range machines.MaxQuestions {
 		data, err := proto.Marshal(&wire.FleetAnswer{Ticket: fmt.Sprint("t", i), Session: "s", Verb: "deny", By: long})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := f.book.Answer(t.Context(), "acme", id, fmt.Sprint("t", i), time.Now(), data); err != nil {
+		if _, err := desk.Book.Answer(t.Context(), "acme", id, fmt.Sprint("t", i), time.Now(), data); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package daemon
+package fleetdesk
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 )
 
 // Mirrored implements [httpapi.Machines].
-func (m machineDesk) Mirrored(ctx context.Context, who httpapi.Identity, r *wire.MirroredRequest) (*wire.MirroredResponse, error) {
-	if m.book == nil {
+func (d Desk) Mirrored(ctx context.Context, who httpapi.Identity, r *wire.MirroredRequest) (*wire.MirroredResponse, error) {
+	if d.Book == nil {
 		return nil, errNoMachines()
 	}
 	if len(r.GetSessions()) > machines.MaxHeads {
 		return nil, fmt.Errorf("%w: %d sessions at once, at most %d", httpapi.ErrInvalid, len(r.GetSessions()), machines.MaxHeads)
 	}
-	leave, err := m.enter(ctx, who, hookframe.Size(ctx))
+	leave, err := d.Enter(ctx, who, hookframe.Size(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -30,9 +30,9 @@ func (m machineDesk) Mirrored(ctx context.Context, who httpapi.Identity, r *wire
 	for i, s := range r.GetSessions() {
 		names[i] = floodmark.SessionID(s)
 	}
-	links, err := m.book.Heads(ctx, who.Tenant, machines.ID(who.Machine), names)
+	links, err := d.Book.Heads(ctx, who.Tenant, machines.ID(who.Machine), names)
 	if err != nil {
-		return nil, m.known(err)
+		return nil, d.worded(err)
 	}
 	out := &wire.MirroredResponse{Heads: make([]*wire.MirrorHead, len(links))}
 	for i, l := range links {
@@ -49,30 +49,30 @@ func headOf(l journal.Link) *wire.MirrorHead {
 }
 
 // Upload implements [httpapi.Machines].
-func (m machineDesk) Upload(ctx context.Context, who httpapi.Identity, r *wire.UploadRequest) (*wire.UploadResponse, error) {
-	if m.book == nil {
+func (d Desk) Upload(ctx context.Context, who httpapi.Identity, r *wire.UploadRequest) (*wire.UploadResponse, error) {
+	if d.Book == nil {
 		return nil, errNoMachines()
 	}
-	leave, err := m.enter(ctx, who, hookframe.Size(ctx))
+	leave, err := d.Enter(ctx, who, hookframe.Size(ctx))
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	one, _, err := m.book.Find(ctx, machines.ID(who.Machine))
+	one, _, err := d.Book.Find(ctx, machines.ID(who.Machine))
 	if err != nil {
-		return nil, m.known(err)
+		return nil, d.worded(err)
 	}
 	u, err := machines.ReadUpload(one, r)
 	if err != nil {
-		return nil, m.bad(ctx, who, err)
+		return nil, d.bad(ctx, who, err)
 	}
-	outcome, head, err := m.book.Add(ctx, who.Tenant, one.ID, u, m.d.opts.Now())
+	outcome, head, err := d.Book.Add(ctx, who.Tenant, one.ID, u, d.Now())
 	if err != nil {
-		return nil, m.known(err)
+		return nil, d.worded(err)
 	}
 	if outcome == machines.Fork {
 		text := fmt.Sprintf("machine %s (%q) sent something else than before for session %q, up to entry %d: its journal was changed, or put back from a copy", one.ID, one.Name, u.Session, u.Last().Seq)
-		if err := m.written(ctx, who.Tenant, "machine-forked", text); err != nil {
+		if err := d.written(ctx, who.Tenant, "machine-forked", text); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +80,7 @@ func (m machineDesk) Upload(ctx context.Context, who httpapi.Identity, r *wire.U
 }
 
 // bad refuses what no laptop can have written, and writes that down.
-func (m machineDesk) bad(ctx context.Context, who httpapi.Identity, err error) error {
-	said := m.written(ctx, who.Tenant, "machine-broken", fmt.Sprintf("machine %s sent entries that no journal can hold: %v", who.Machine, err))
+func (d Desk) bad(ctx context.Context, who httpapi.Identity, err error) error {
+	said := d.written(ctx, who.Tenant, "machine-broken", fmt.Sprintf("machine %s sent entries that no journal can hold: %v", who.Machine, err))
 	return errors.Join(fmt.Errorf("%w: %w", httpapi.ErrInvalid, err), said)
 }

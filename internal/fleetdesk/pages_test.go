@@ -1,4 +1,4 @@
-package daemon
+package fleetdesk
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 // Laptops are listed some at a time, however long their reports: each once, in one
 // order, while others join.
 func TestMachinesAreListedInPages(t *testing.T) {
-	f := newFleet(t, func(*Options) {})
+	desk, who := deskOf(), httpapi.Identity{Tenant: "acme", May: httpapi.MayView}
 	const n = 2*machines.MaxPage + 5
 	report, err := proto.Marshal(&wire.ReportMachineRequest{Version: strings.Repeat("x", machines.MaxReportBytes-100)})
 	if err != nil {
@@ -25,16 +25,15 @@ func TestMachinesAreListedInPages(t *testing.T) {
 	}
 	for i := range n {
 		id := machines.ID(fmt.Sprintf("%05d", 2*i))
-		machinestest.Enrolled(t, f.book, "acme", id)
-		if err := f.book.Report(t.Context(), "acme", id, time.Now(), report); err != nil {
+		machinestest.Enrolled(t, desk.Book, "acme", id)
+		if err := desk.Book.Report(t.Context(), "acme", id, time.Now(), report); err != nil {
 			t.Fatal(err)
 		}
 	}
-	machinestest.Enrolled(t, f.book, "beta", "00001")
-	viewer := f.laptop(f.token("acme", "v", httpapi.MayView))
+	machinestest.Enrolled(t, desk.Book, "beta", "00001")
 	seen, after := map[string]bool{}, ""
 	for pages := 1; ; pages++ {
-		page, err := viewer.ListMachines(t.Context(), &wire.ListMachinesRequest{After: after, Most: 1 << 30})
+		page, err := desk.ListMachines(t.Context(), who, &wire.ListMachinesRequest{After: after, Most: 1 << 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +52,7 @@ func TestMachinesAreListedInPages(t *testing.T) {
 		if page.GetNext() != after || pages > 5 {
 			t.Fatalf("page %d goes on behind %q, and ends at %q", pages, page.GetNext(), after)
 		}
-		machinestest.Enrolled(t, f.book, "acme", machines.ID(fmt.Sprintf("0000%dx", pages))) // before what comes next
+		machinestest.Enrolled(t, desk.Book, "acme", machines.ID(fmt.Sprintf("0000%dx", pages))) // before what comes next
 	}
 	if len(seen) != n {
 		t.Errorf("%d of %d are listed", len(seen), n)

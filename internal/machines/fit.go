@@ -1,0 +1,36 @@
+package machines
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Unfit says why an answer does not fit the question as it was shown; empty if it
+// does.
+func Unfit(q *wire.Question, r *wire.AnswerRequest) string {
+	approve := r.GetVerb() == "approve"
+	switch {
+	case approve && q.GetTwo():
+		return "It takes two people at that machine: a fleet can only deny it."
+	case approve && (int(r.GetCalls()) != len(q.GetCalls()) || r.GetCalls() == 0):
+		return "The question has changed: look at it again."
+	case approve && unnamed(q, r):
+		return "It also wants to hear the place it goes to: say it with --place."
+	case r.GetMinutes() != 0:
+		return "At a laptop of the fleet an approval has no time of its own: leave it out, or take an offer."
+	case r.GetOffer() != 0 && (len(q.GetCalls()) != 1 || int(r.GetOffer()) > len(q.GetCalls()[0].GetOffers())):
+		return "There is no such offer."
+	case len(r.GetPicked()) > approval.MaxCommandBytes:
+		return "That is too long for a place."
+	}
+	return ""
+}
+
+// unnamed reports whether an approval of all that is shown leaves out a place that
+// has to be named. With one tool of several the laptop itself says so.
+func unnamed(q *wire.Question, r *wire.AnswerRequest) bool {
+	return r.GetPicked() == "" && (r.GetTool() == "" || r.GetTool() == approval.All) &&
+		slices.ContainsFunc(q.GetCalls(), func(c *wire.AskedCall) bool { return c.GetPick() != nil })
+}
