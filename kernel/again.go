@@ -30,10 +30,7 @@ func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodma
 	var asked []approval.Ticket
 	for i, shown := range open.Shown {
 		st.keep(floodmark.TicketExtended{Ticket: id, Shown: shown, CodeMAC: st.codeMAC(id)})
-		q, err := st.questionAgain(shown, decided)
-		if !shown.Vouch.IsZero() {
-			q, err = st.vouchAgain(shown)
-		}
+		q, err := st.shownAgain(shown, ledTo(shown, decided))
 		if err != nil {
 			return Output{}, nil, fmt.Errorf("ask %s again: %w", id, err)
 		}
@@ -47,25 +44,53 @@ func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodma
 	return st.out, asked, nil
 }
 
-// questionAgain is a call as it was shown before, from what was written down.
-func (st *step) questionAgain(shown floodmark.Shown, decided []floodmark.ActionDecided) (approval.Question, error) {
-	for _, f := range slices.Backward(decided) {
-		if f.Action.Tool != shown.Tool || f.Action.ArgsDigest != shown.ArgsDigest || f.Decision.Verdict != floodmark.Confirm {
-			continue
-		}
-		j := judged{action: f.Action, decision: f.Decision, mark: f.Mark}
-		if f.Basis != nil && sound(f.Basis, len(f.Action.Arguments)) {
-			j.basis = *f.Basis
-		}
-		j.leaves, _ = keptLeaves(&j)
-		q := approval.Question{
-			Action: f.Action, Line: retoldLine(st, &j), Sources: append(loadedFrom(&j.basis), st.blamed(f.Decision)...),
-			Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two,
-		}
-		if !shown.Pick.IsZero() {
-			_, _, q.Pick = st.pick(&j)
-		}
-		return st.worded(q, &j), nil
+// Words is a call of a question as a person saw it when it was asked, made from what
+// was written down alone: the fact that shows it, and the decision that [Leads] to
+// it. The state must be the one just before that fact. Nothing is asked, and no code
+// is in it, so whoever can read a session can show its questions.
+func Words(s *State, r Rules, in Input, shown floodmark.Shown, f *floodmark.ActionDecided) (approval.Question, error) {
+	st := newStep(s, r, in)
+	q, err := st.shownAgain(shown, f)
+	if err == nil && shown.Vouch.IsZero() {
+		q.Asked = st.lastWords()
 	}
-	return approval.Question{}, ErrUndecided
+	return q, err
+}
+
+// Leads reports whether a decision led to showing a call.
+func Leads(f *floodmark.ActionDecided, shown floodmark.Shown) bool {
+	return f.Action.Tool == shown.Tool && f.Action.ArgsDigest == shown.ArgsDigest && f.Decision.Verdict == floodmark.Confirm
+}
+
+// ledTo is the last decision that led to showing a call; nil if none did.
+func ledTo(shown floodmark.Shown, decided []floodmark.ActionDecided) *floodmark.ActionDecided {
+	for i := range slices.Backward(decided) {
+		if Leads(&decided[i], shown) {
+			return &decided[i]
+		}
+	}
+	return nil
+}
+
+// shownAgain is a call as it was shown before, from what was written down.
+func (st *step) shownAgain(shown floodmark.Shown, f *floodmark.ActionDecided) (approval.Question, error) {
+	if !shown.Vouch.IsZero() {
+		return st.vouchAgain(shown)
+	}
+	if f == nil || !Leads(f, shown) {
+		return approval.Question{}, ErrUndecided
+	}
+	j := judged{action: f.Action, decision: f.Decision, mark: f.Mark}
+	if f.Basis != nil && sound(f.Basis, len(f.Action.Arguments)) {
+		j.basis = *f.Basis
+	}
+	j.leaves, _ = keptLeaves(&j)
+	q := approval.Question{
+		Action: f.Action, Line: st.line(&j), Sources: append(loadedFrom(&j.basis), st.blamed(f.Decision)...),
+		Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two,
+	}
+	if !shown.Pick.IsZero() {
+		_, _, q.Pick = st.pick(&j)
+	}
+	return st.worded(q, &j), nil
 }

@@ -131,7 +131,13 @@ func (d *desk) take(out kernel.Output, err error) kernel.Output {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.apply(out.Facts...)
+	in := d.input(hook.Event{})
+	for _, f := range out.Facts {
+		if err := sameWords(d.state, d.rules, in, d.facts, f, out); err != nil {
+			d.t.Error(err)
+		}
+		d.apply(f)
+	}
 	for _, c := range out.Indexed {
 		d.index.Add(c.Node, provenance.Key{7}.Postings(c.Text))
 	}

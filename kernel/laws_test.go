@@ -33,6 +33,7 @@ const eventsPerHistory = 100
 //     gives the very state the live session had, as does its snapshot;
 //   - only an owner's command gives a grant;
 //   - a code is in no reply and in no fact;
+//   - the facts alone say what a question said when it was asked;
 //   - what is remembered of the owner's words changes no answer;
 //   - a stricter layer never gives a more permissive answer.
 func TestAnyHistoryKeepsTheLaws(t *testing.T) {
@@ -200,6 +201,9 @@ func (h *history) take(in kernel.Input, out kernel.Output, err error, owner bool
 			if !owner {
 				return fmt.Errorf("%s gave a grant", in.Event.Point)
 			}
+		}
+		if err := sameWords(h.state, h.rules, in, h.facts, f, out); err != nil {
+			return err
 		}
 		if err := h.state.Apply(f); err != nil {
 			return err

@@ -25,7 +25,8 @@ type Pending struct {
 
 // Pending returns the open questions of a tenant that were asked here, the one
 // that expires first coming first. Other nodes, and a former life of this one,
-// may have asked more: [Monitor.View] shows those of a session.
+// may have asked more: [Monitor.View] shows those of a session, and
+// [Monitor.Words] what they say.
 func (m *Monitor) Pending(tenant string) []Pending {
 	return m.asked.of(tenant, m.cfg.Now())
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// fleetTries is how often a fleet is asked for the words of a question: only the
-// node that asked it has them, and a balancer may lead to another one.
+// fleetTries is how often a fleet is asked for the words of a question. Every node has
+// them, but one of an older version, beside which newer ones may run.
 const fleetTries = 8
 
 // approveAtFleet shows a question once more and approves what is shown, if a person
@@ -28,8 +28,8 @@ func (c *console) approveAtFleet(ctx context.Context, p place, r *wire.AnswerReq
 	}
 	if !worded(q) {
 		return &failure{
-			code: exitNo, text: "the node that answered does not have the words of " + q.GetTicket() + ", and nobody should approve what is not shown",
-			hint: "try again, or wait until the agent asks again; you can deny it",
+			code: exitNo, text: "the fleet does not say what " + q.GetTicket() + " is about, and nobody should approve what is not shown",
+			hint: "try again when all its nodes have the same version, or wait until the agent asks again; you can deny it",
 		}
 	}
 	out := &sheet{st: c.errStyle()}

@@ -141,8 +141,8 @@ type cardLine struct {
 	text   string
 }
 
-// cardLines are a call as every channel words it. A monitor that was not there when
-// it was asked knows one line of it.
+// cardLines are a call as every channel words it. A monitor of an older version that
+// was not there when it was asked knows one line of it.
 func cardLines(call *wire.AskedCall) []cardLine {
 	if len(call.GetCard()) == 0 {
 		return []cardLine{{text: call.GetLine()}}

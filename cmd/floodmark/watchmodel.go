@@ -184,7 +184,7 @@ func (w *watcher) key(name string) tea.Cmd {
 		switch {
 		case q == nil:
 		case w.fleet && !worded(q):
-			w.notice = "The node that answered does not have the words of this question; it can be denied, or asked again."
+			w.notice = "The fleet does not say what this question is about; it can be denied, or asked again."
 		case w.word(q) == "":
 			w.notice = "The monitor does not show the code of this question here; the agent has to ask again."
 		default:

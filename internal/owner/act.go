@@ -45,7 +45,6 @@ func (d *Desk) answers(who httpapi.Identity, t *tale, o approval.Open) bool {
 // open are the questions of a session that still wait for whoever asks.
 func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.Question {
 	var list []*wire.Question
-	asked := d.Monitor.Pending(t.session.Tenant)
 	for _, o := range t.state.Book.Tickets {
 		if o.Approved || !o.Expires.After(d.Now()) || !d.answers(who, t, o) {
 			continue
@@ -55,8 +54,7 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 		if o.Held.After(d.Now()) {
 			q.Held = timestamppb.New(o.Held)
 		}
-		i := slices.IndexFunc(asked, func(p monitor.Pending) bool { return p.Session == t.session && p.Ticket == o.ID })
-		for n, shown := range o.Shown {
+		for _, shown := range o.Shown {
 			call := &wire.AskedCall{
 				Action: wire.FromAction(floodmark.Action{Kind: floodmark.CallTool, Tool: shown.Tool, ArgsDigest: shown.ArgsDigest}),
 				Line:   shown.Tool.String(), Pattern: shown.Pattern, Mark: wire.FromLabel(shown.Mark), Codes: codes(shown.Codes),
@@ -65,8 +63,8 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 			if !shown.Pick.IsZero() {
 				call.Pick = &wire.Pick{Words: "say where it goes; the agent has to ask again to show it"}
 			}
-			if i >= 0 && n < len(asked[i].Questions) {
-				fill(call, asked[i].Questions[n])
+			if words, ok := t.asked.question(o.ID, shown); ok {
+				fill(call, words)
 			}
 			q.Calls = append(q.Calls, call)
 		}
@@ -132,10 +130,18 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 	if cmd.Offer < 0 || cmd.Offer > approval.MaxOffers || len(cmd.Picked) > approval.MaxCommandBytes {
 		return nil, fmt.Errorf("%w: offer: want 0 to %d; picked: at most %d bytes", httpapi.ErrInvalid, approval.MaxOffers, approval.MaxCommandBytes)
 	}
-	if out, is, err := d.answerLaptop(ctx, who, r); is || err != nil {
+	named := r.GetSession()
+	if named == "" && cmd.Code == "" {
+		s, err := d.asks(ctx, who, cmd.Ticket)
+		if err != nil {
+			return nil, err
+		}
+		named = string(s.ID)
+	}
+	if out, is, err := d.answerLaptop(ctx, who, r, named); is || err != nil {
 		return out, err
 	}
-	s, err := d.asked(ctx, who, r, &cmd)
+	s, err := d.asked(ctx, who, named, &cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -148,27 +154,22 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 }
 
 // asked finds the session of the question that is answered.
-func (d *Desk) asked(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest, cmd *approval.Command) (journal.Session, error) {
+func (d *Desk) asked(ctx context.Context, who httpapi.Identity, session string, cmd *approval.Command) (journal.Session, error) {
 	if cmd.Code != "" {
 		cmd.Ticket = ""
 		if s, _, ok := d.Codes.Named(cmd.Code); ok && s.Tenant == who.Tenant {
 			return s, nil
 		}
-		if r.GetSession() == "" {
+		if session == "" {
 			d.guessed(ctx, who, *cmd)
 			return journal.Session{}, fmt.Errorf("%w: no open question has that code; «floodmark pending» lists them", httpapi.ErrNotFound)
 		}
-		return d.named(ctx, who.Tenant, r.GetSession())
+		return d.named(ctx, who.Tenant, session)
 	}
 	if cmd.Verb == approval.Approve && who.Channel == "owner.sock" {
 		return journal.Session{}, fmt.Errorf("%w: approve by the code the question shows at your terminal: «floodmark pending»", httpapi.ErrInvalid)
 	}
-	for _, p := range d.Monitor.Pending(who.Tenant) {
-		if p.Ticket == cmd.Ticket {
-			return p.Session, nil
-		}
-	}
-	return d.named(ctx, who.Tenant, r.GetSession())
+	return d.named(ctx, who.Tenant, session)
 }
 
 // maxGuessed bounds the sessions a guess is counted in.

@@ -2,7 +2,6 @@ package owner
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/httpapi"
@@ -45,13 +44,11 @@ func (d *Desk) askedByLaptops(ctx context.Context, who httpapi.Identity, session
 }
 
 // answerLaptop answers a question of a laptop; false if it is none. A ticket alone is
-// enough, unless a session here has a question of that name: a laptop chooses its
-// tickets, and must not take answers that are meant for others.
-func (d *Desk) answerLaptop(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest) (*wire.AnswerResponse, bool, error) {
-	if d.Laptops == nil || r.GetCode() != "" || r.GetSession() != "" && !strings.HasPrefix(r.GetSession(), laptopPrefix) {
-		return nil, false, nil
-	}
-	if r.GetSession() == "" && slices.ContainsFunc(d.Monitor.Pending(who.Tenant), func(p monitor.Pending) bool { return string(p.Ticket) == r.GetTicket() }) {
+// enough, unless a session of the fleet's own agents has a question of that name, which
+// then is the one that is named: a laptop chooses its tickets, and must not take answers
+// that are meant for others.
+func (d *Desk) answerLaptop(ctx context.Context, who httpapi.Identity, r *wire.AnswerRequest, named string) (*wire.AnswerResponse, bool, error) {
+	if d.Laptops == nil || r.GetCode() != "" || named != "" && !strings.HasPrefix(named, laptopPrefix) {
 		return nil, false, nil
 	}
 	return d.Laptops.Answer(ctx, who, r)

@@ -72,6 +72,7 @@ type room struct {
 	mu    sync.Mutex // guards now
 	now   time.Time
 	codes *asked
+	drawn *atomic.Int64 // codes and tickets
 }
 
 // Reading the shipped catalog takes long, above all with the race detector.
@@ -92,6 +93,12 @@ func loadRules(lines string) (kernel.Rules, error) {
 // newRoom is such a desk, under the policy assistant with some more lines.
 func newRoom(t *testing.T, lines ...string) *room {
 	t.Helper()
+	return roomOver(t, journal.NewMemory(), new(atomic.Int64), lines...)
+}
+
+// roomOver is a desk over a journal that others may have as well.
+func roomOver(t *testing.T, store journal.Journal, n *atomic.Int64, lines ...string) *room {
+	t.Helper()
 	load := plainRules
 	if len(lines) > 0 {
 		load = func() (kernel.Rules, error) { return loadRules(strings.Join(lines, "\n")) }
@@ -108,9 +115,9 @@ func newRoom(t *testing.T, lines ...string) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), codes: &asked{last: map[floodmark.SessionID]approval.Ticket{}}}
+	r := &room{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), codes: &asked{last: map[floodmark.SessionID]approval.Ticket{}}, drawn: n}
 	clock := func() time.Time { return r.later(time.Millisecond) }
-	store, hub, n := journal.NewMemory(), NewHub(), new(atomic.Int64)
+	hub := NewHub()
 	next := func() string { return fmt.Sprintf("c0de%04d", n.Add(1)) }
 	m, err := monitor.New(monitor.Config{
 		Journal: store, Rules: func() kernel.Rules { return rules },

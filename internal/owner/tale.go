@@ -28,6 +28,7 @@ type tale struct {
 	decisions []told
 	incidents []*wire.Incident
 	stopped   int64
+	asked     askedCalls
 	// copy says whose copy it is, problem what is wrong with that; both are empty
 	// for a session of this monitor's own.
 	copy    *wire.MachineCopy
@@ -55,7 +56,7 @@ func (d *Desk) tell(ctx context.Context, s journal.Session, explain explains, se
 	if err != nil {
 		return nil, err
 	}
-	t := &tale{session: s, state: kernel.NewState(), erased: start.Tombstone}
+	t := &tale{session: s, state: kernel.NewState(), erased: start.Tombstone, asked: d.newAsked()}
 	if t.erased != nil {
 		t.link, t.state = t.erased.Link, kernel.Forgotten(t.erased.Mark)
 	}
@@ -106,6 +107,14 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 		})
 	case floodmark.SessionClosed:
 		t.closed = true
+	case floodmark.TicketOpened:
+		for _, shown := range f.Shown {
+			t.ask(f.Ticket, f.Expires, f.CodeMAC, shown)
+		}
+	case floodmark.TicketExtended:
+		if o, ok := t.state.Book.ByID(f.Ticket, t.asked.now); ok {
+			t.ask(f.Ticket, o.Expires, f.CodeMAC, f.Shown)
+		}
 	default:
 	}
 	if see != nil {

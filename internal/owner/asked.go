@@ -1,0 +1,96 @@
+package owner
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// askedCalls are the calls of open questions as people saw them when they were asked. They
+// are made while the session is read, from nothing but what is written down, so it
+// does not matter which node asked, nor whether that one is still there. The zero
+// askedCalls, that of a laptop's copy, makes none.
+type askedCalls struct {
+	words wording
+	now   time.Time
+	calls []askedCall
+}
+
+// wording is [monitor.Monitor.Words].
+type wording func(s journal.Session, st *kernel.State, shown floodmark.Shown, code floodmark.Digest, f *floodmark.ActionDecided) (approval.Question, error)
+
+// An askedCall is one call of a question. A ticket and what was shown name it: its
+// place in the list changes when others are answered or added.
+type askedCall struct {
+	ticket   floodmark.TicketID
+	shown    floodmark.Shown
+	question approval.Question
+}
+
+func (d *Desk) newAsked() askedCalls { return askedCalls{words: d.Monitor.Words, now: d.Now()} }
+
+// ask takes in that a question shows a call; the state is the one just before. What
+// cannot be worded is listed without words.
+func (t *tale) ask(id floodmark.TicketID, until time.Time, code floodmark.Digest, shown floodmark.Shown) {
+	if t.asked.words == nil || !t.asked.now.Before(until) {
+		return
+	}
+	i := t.asked.find(id, shown)
+	if i >= 0 && reflect.DeepEqual(t.asked.calls[i].shown, shown) {
+		return // it was asked again, and says what it said
+	}
+	if i >= 0 {
+		t.asked.calls = slices.Delete(t.asked.calls, i, i+1)
+	}
+	var led *floodmark.ActionDecided
+	for n := range slices.Backward(t.decisions) {
+		if led = &t.decisions[n].fact; kernel.Leads(led, shown) {
+			break
+		}
+	}
+	if q, err := t.asked.words(t.session, t.state, shown, code, led); err == nil {
+		t.asked.calls = append(t.asked.calls, askedCall{ticket: id, shown: shown, question: q})
+	}
+}
+
+// find is where a call stands; below zero if it has no words.
+func (a *askedCalls) find(id floodmark.TicketID, shown floodmark.Shown) int {
+	return slices.IndexFunc(a.calls, func(c askedCall) bool {
+		return c.ticket == id && c.shown.Tool == shown.Tool && c.shown.ArgsDigest == shown.ArgsDigest
+	})
+}
+
+// question is a call of an open question in words.
+func (a *askedCalls) question(id floodmark.TicketID, shown floodmark.Shown) (approval.Question, bool) {
+	i := a.find(id, shown)
+	if i < 0 {
+		return approval.Question{}, false
+	}
+	return a.calls[i].question, true
+}
+
+// asks finds the session whose question has a name, whichever node asked it; it is
+// empty if there is none.
+func (d *Desk) asks(ctx context.Context, who httpapi.Identity, id floodmark.TicketID) (s journal.Session, err error) {
+	if id == "" {
+		return s, nil
+	}
+	for _, p := range d.Monitor.Pending(who.Tenant) {
+		if p.Ticket == id {
+			return p.Session, nil
+		}
+	}
+	err = d.each(ctx, who.Tenant, "", func(t *tale) {
+		if _, open := t.state.Book.ByID(id, d.Now()); open {
+			s = t.session
+		}
+	})
+	return s, err
+}
