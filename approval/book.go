@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -56,6 +57,17 @@ type Open struct {
 	// By and Channel say who approved it, and where.
 	By      string `json:"by,omitempty"`
 	Channel string `json:"channel,omitempty"`
+}
+
+// Seen is one word for all that a question shows. Whoever approves it by its ticket
+// says it back, as the code says it elsewhere: a call that joined since, or came back
+// at a lower mark, is not approved unread.
+func (o Open) Seen() string {
+	data, err := json.Marshal(o.Shown)
+	if err != nil {
+		return ""
+	}
+	return floodmark.DigestOf(string(data)).String()
 }
 
 // A Grant is what an approval allows.

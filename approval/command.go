@@ -33,9 +33,11 @@ type Command struct {
 	Tool string // a tool's name, or All
 	Code string
 	// Ticket is used instead of a code by channels that proved the owner, with
-	// how many calls the owner was shown under it: zero means one.
+	// how many calls the owner was shown under it: zero means one. Seen is what
+	// [Open.Seen] was then; empty compares nothing more.
 	Ticket floodmark.TicketID
 	Calls  int
+	Seen   string
 	For    time.Duration // zero: until the turn ends
 	// Offer is which of the question's offers is taken, from 1; zero takes the
 	// narrowest. Picked is what the person picked or typed where the question

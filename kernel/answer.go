@@ -65,7 +65,7 @@ func (st *step) answer(cmd approval.Command) {
 		st.unanswerable(cmd)
 		return
 	}
-	if cmd.Verb == approval.Approve && cmd.Code == "" && max(cmd.Calls, 1) != len(open.Shown) && !open.Approved {
+	if cmd.Verb == approval.Approve && cmd.Code == "" && !sees(cmd, open) && !open.Approved {
 		st.out.Reply.Notice = "That question has changed since it was shown. Look at it again."
 		return
 	}
@@ -107,6 +107,11 @@ func (st *step) answer(cmd approval.Command) {
 		st.keep(floodmark.TicketAnswered{Ticket: open.ID, Verdict: floodmark.Allow, By: cmd.By, Channel: cmd.Channel})
 	}
 	st.out.Reply.Notice = approved(cmd, given)
+}
+
+// sees reports whether an approval by ticket is for what the question shows now.
+func sees(cmd approval.Command, open approval.Open) bool {
+	return max(cmd.Calls, 1) == len(open.Shown) && (cmd.Seen == "" || cmd.Seen == open.Seen())
 }
 
 func (st *step) ticket(cmd approval.Command) (approval.Open, bool) {

@@ -1765,7 +1765,10 @@ type AnswerRequest struct {
 	// Which of the offers is taken, from 1; 0 takes the narrowest.
 	Offer int32 `protobuf:"varint,8,opt,name=offer,proto3" json:"offer,omitempty"`
 	// What was picked or typed, where the question has a pick.
-	Picked        string `protobuf:"bytes,9,opt,name=picked,proto3" json:"picked,omitempty"`
+	Picked string `protobuf:"bytes,9,opt,name=picked,proto3" json:"picked,omitempty"`
+	// The question's `seen` as the person was shown it: if it shows anything else by
+	// now, nothing is approved. Empty compares only the number of calls.
+	Seen          string `protobuf:"bytes,10,opt,name=seen,proto3" json:"seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1859,6 +1862,13 @@ func (x *AnswerRequest) GetOffer() int32 {
 func (x *AnswerRequest) GetPicked() string {
 	if x != nil {
 		return x.Picked
+	}
+	return ""
+}
+
+func (x *AnswerRequest) GetSeen() string {
+	if x != nil {
+		return x.Seen
 	}
 	return ""
 }
@@ -3444,7 +3454,7 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x0ePendingRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\"G\n" +
 	"\x0fPendingResponse\x124\n" +
-	"\tquestions\x18\x01 \x03(\v2\x16.floodmark.v1.QuestionR\tquestions\"\xdb\x01\n" +
+	"\tquestions\x18\x01 \x03(\v2\x16.floodmark.v1.QuestionR\tquestions\"\xef\x01\n" +
 	"\rAnswerRequest\x12\x12\n" +
 	"\x04verb\x18\x01 \x01(\tR\x04verb\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x16\n" +
@@ -3454,7 +3464,9 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x04tool\x18\x06 \x01(\tR\x04tool\x12\x18\n" +
 	"\aminutes\x18\a \x01(\x05R\aminutes\x12\x14\n" +
 	"\x05offer\x18\b \x01(\x05R\x05offer\x12\x16\n" +
-	"\x06picked\x18\t \x01(\tR\x06picked\"D\n" +
+	"\x06picked\x18\t \x01(\tR\x06picked\x12\x12\n" +
+	"\x04seen\x18\n" +
+	" \x01(\tR\x04seen\"D\n" +
 	"\x0eAnswerResponse\x12\x1a\n" +
 	"\banswered\x18\x01 \x01(\bR\banswered\x12\x16\n" +
 	"\x06notice\x18\x02 \x01(\tR\x06notice\"B\n" +

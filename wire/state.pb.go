@@ -431,7 +431,10 @@ type Question struct {
 	// It takes two people to approve it.
 	Two bool `protobuf:"varint,9,opt,name=two,proto3" json:"two,omitempty"`
 	// Who has approved it so far, where it takes two.
-	ApprovedBy    string `protobuf:"bytes,10,opt,name=approved_by,json=approvedBy,proto3" json:"approved_by,omitempty"`
+	ApprovedBy string `protobuf:"bytes,10,opt,name=approved_by,json=approvedBy,proto3" json:"approved_by,omitempty"`
+	// One word for all that it shows now, to be sent back with an approval. It says
+	// nothing else, and is no secret.
+	Seen          string `protobuf:"bytes,11,opt,name=seen,proto3" json:"seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -532,6 +535,13 @@ func (x *Question) GetTwo() bool {
 func (x *Question) GetApprovedBy() string {
 	if x != nil {
 		return x.ApprovedBy
+	}
+	return ""
+}
+
+func (x *Question) GetSeen() string {
+	if x != nil {
+		return x.Seen
 	}
 	return ""
 }
@@ -1425,7 +1435,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\areasons\x18\b \x03(\tR\areasons\x12\x1a\n" +
 	"\bremedies\x18\t \x03(\tR\bremedies\x12\x1a\n" +
 	"\bfollowed\x18\n" +
-	" \x03(\tR\bfollowed\"\xe0\x02\n" +
+	" \x03(\tR\bfollowed\"\xf4\x02\n" +
 	"\bQuestion\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x14\n" +
@@ -1438,7 +1448,8 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x03two\x18\t \x01(\bR\x03two\x12\x1f\n" +
 	"\vapproved_by\x18\n" +
 	" \x01(\tR\n" +
-	"approvedBy\"\x8f\x03\n" +
+	"approvedBy\x12\x12\n" +
+	"\x04seen\x18\v \x01(\tR\x04seen\"\x8f\x03\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +

@@ -38,7 +38,7 @@ func (c *console) approveAtFleet(ctx context.Context, p place, r *wire.AnswerReq
 	if err := c.confirm("Type yes to approve it: "); err != nil {
 		return err
 	}
-	r.Session, r.Ticket, r.Calls = q.GetSession(), q.GetTicket(), int32(len(q.GetCalls()))
+	r.Session, r.Ticket, r.Calls, r.Seen = q.GetSession(), q.GetTicket(), int32(len(q.GetCalls())), q.GetSeen()
 	return c.answer(ctx, p, r, form)
 }
 

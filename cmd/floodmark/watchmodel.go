@@ -241,7 +241,7 @@ func (w *watcher) typedAll() tea.Cmd {
 	}
 	r := &wire.AnswerRequest{Verb: "approve", Session: q.GetSession(), Code: q.GetCode(), Offer: int32(w.offer)}
 	if w.fleet {
-		r.Code, r.Ticket, r.Calls = "", q.GetTicket(), int32(len(q.GetCalls()))
+		r.Code, r.Ticket, r.Calls, r.Seen = "", q.GetTicket(), int32(len(q.GetCalls())), q.GetSeen()
 	}
 	if w.placing {
 		r.Picked = w.typed

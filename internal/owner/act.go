@@ -50,7 +50,7 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 			continue
 		}
 		q := &wire.Question{Ticket: string(o.ID), Session: string(t.session.ID), Agent: t.state.Agent, Expires: timestamppb.New(o.Expires)}
-		q.Two, q.ApprovedBy = o.Two(), o.First
+		q.Two, q.ApprovedBy, q.Seen = o.Two(), o.First, o.Seen()
 		if o.Held.After(d.Now()) {
 			q.Held = timestamppb.New(o.Held)
 		}
@@ -111,7 +111,7 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 	cmd := approval.Command{
 		Code: strings.ToLower(strings.TrimSpace(r.GetCode())), Ticket: floodmark.TicketID(r.GetTicket()), Calls: int(r.GetCalls()),
 		Tool: r.GetTool(), For: time.Duration(r.GetMinutes()) * time.Minute, By: who.Name, Channel: who.Channel,
-		Offer: int(r.GetOffer()), Picked: r.GetPicked(),
+		Offer: int(r.GetOffer()), Picked: r.GetPicked(), Seen: r.GetSeen(),
 	}
 	if cmd.Tool == "" {
 		cmd.Tool = approval.All

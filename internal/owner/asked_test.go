@@ -190,3 +190,31 @@ func TestTwoPeopleAtTwoNodes(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// An approval by ticket is for what was shown: what the agent read since, and asked
+// again with, was not.
+func TestAnApprovalIsForWhatWasShown(t *testing.T) {
+	a, b := nodes(t)
+	a.poisoned("s1")
+	old := b.questions()[0]
+	a.tell("s1", hook.Event{Point: hook.MessageReceived, Text: "And now for something else.", Origin: floodmark.Origin{Kind: floodmark.FromSender, Sender: "eve"}})
+	a.tell("s1", a.install())
+	now := b.questions()[0]
+	if now.GetTicket() != old.GetTicket() || len(now.GetCalls()) != 1 || now.GetSeen() == old.GetSeen() || now.GetSeen() == "" {
+		t.Fatalf("%v, and before %v", now, old)
+	}
+	approve := &wire.AnswerRequest{Verb: "approve", Ticket: old.GetTicket(), Calls: 1, Seen: old.GetSeen()}
+	if got, err := b.Answer(t.Context(), away(), approve); err != nil || got.GetAnswered() {
+		t.Errorf("what was shown before: %v, %v", got, err)
+	}
+	if v := a.tell("s1", a.install()).Decision.Verdict; v != floodmark.Confirm {
+		t.Errorf("the call is %v", v)
+	}
+	if n, err := b.Monitor.AskAgain(t.Context(), ""); n != 1 || err != nil { // with another code
+		t.Fatal(n, err)
+	}
+	approve.Seen = now.GetSeen()
+	if got, err := b.Answer(t.Context(), away(), approve); err != nil || !got.GetAnswered() {
+		t.Errorf("what is shown: %v, %v", got, err)
+	}
+}
