@@ -71,8 +71,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// toPlay are all scripts; in a short run, which the race detector watches, those
-// beside which something runs.
+// toPlay are all scripts; in a short run, which the race detector watches, those in
+// which somebody acts at the same time: at a terminal, on a phone, as a provider.
 func toPlay(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("testdata/*.txtar")
@@ -82,7 +82,7 @@ func toPlay(t *testing.T) []string {
 	if !testing.Short() {
 		return all
 	}
-	beside := regexp.MustCompile(`(?m)^!? ?exec .*&\w*&?$|^(follow|tty) `)
+	beside := regexp.MustCompile(`(?m)^(follow|tty|bot|fleet) `)
 	return slices.DeleteFunc(all, func(file string) bool { return !beside.MatchString(readOptional(file)) })
 }
 
