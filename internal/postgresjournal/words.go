@@ -92,7 +92,9 @@ func (w *wanted) bounds() bounds {
 	}
 	keys := max(1, len(w.keys))
 	each := min(maxKeyWords, max(minSharedWords, maxSharedWords/keys))
-	return bounds{each, each * keys} // no tenant's part is another's
+	// A key brings one more than it may, which says that there are more. All of them
+	// together fit: what one tenant has too much is never missing at another.
+	return bounds{each, (each + 1) * keys}
 }
 
 // lookUp implements [look]. What is left behind of a session that was moved to
@@ -130,7 +132,7 @@ func (s *shard) takeWords(rows pgx.Rows, w *wanted, most bounds, took map[string
 		all++
 		of := took[one.tenant]
 		of.bytes += len(body) + wordBytes
-		of.over = of.over || body == nil || most.each > 0 && (count[one] > most.each || all > most.all)
+		of.over = of.over || body == nil || most.each > 0 && count[one] > most.each
 		took[one.tenant] = of
 		if of.over {
 			return nil // it is asked for apart, or refused
@@ -145,5 +147,12 @@ func (s *shard) takeWords(rows pgx.Rows, w *wanted, most bounds, took map[string
 		}
 		return nil
 	})
+	if most.all > 0 && all > most.all { // it was cut off, and nobody knows whose words are missing
+		for _, tenant := range w.names {
+			of := took[tenant]
+			of.over = true
+			took[tenant] = of
+		}
+	}
 	return err
 }
