@@ -100,7 +100,10 @@ type StatusResponse struct {
 	// What the caller may do here: `view`, `approve`, `policy`, `admin`.
 	May []string `protobuf:"bytes,19,rep,name=may,proto3" json:"may,omitempty"`
 	// When what the caller showed ends; missing if it does not, or if it is not known.
-	Ends          *timestamppb.Timestamp `protobuf:"bytes,20,opt,name=ends,proto3" json:"ends,omitempty"`
+	Ends *timestamppb.Timestamp `protobuf:"bytes,20,opt,name=ends,proto3" json:"ends,omitempty"`
+	// What is usual for a while in a fleet, in one sentence: that nodes run different
+	// programs, because they are being upgraded; empty if there is nothing.
+	Nodes         string `protobuf:"bytes,25,opt,name=nodes,proto3" json:"nodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -259,6 +262,13 @@ func (x *StatusResponse) GetEnds() *timestamppb.Timestamp {
 		return x.Ends
 	}
 	return nil
+}
+
+func (x *StatusResponse) GetNodes() string {
+	if x != nil {
+		return x.Nodes
+	}
+	return ""
 }
 
 // Asks to join a fleet.
@@ -3336,7 +3346,7 @@ var File_floodmark_v1_owner_proto protoreflect.FileDescriptor
 const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\n" +
 	"\x18floodmark/v1/owner.proto\x12\ffloodmark.v1\x1a\x19floodmark/v1/bundle.proto\x1a\x18floodmark/v1/state.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0f\n" +
-	"\rStatusRequest\"\xa5\x04\n" +
+	"\rStatusRequest\"\xbb\x04\n" +
 	"\x0eStatusResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x124\n" +
 	"\astarted\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\astarted\x122\n" +
@@ -3356,7 +3366,8 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x05fleet\x18\x11 \x01(\tR\x05fleet\x12\x16\n" +
 	"\x06caller\x18\x12 \x01(\tR\x06caller\x12\x10\n" +
 	"\x03may\x18\x13 \x03(\tR\x03may\x12.\n" +
-	"\x04ends\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\x04ends\"\x8e\x01\n" +
+	"\x04ends\x18\x14 \x01(\v2\x1a.google.protobuf.TimestampR\x04ends\x12\x14\n" +
+	"\x05nodes\x18\x19 \x01(\tR\x05nodes\"\x8e\x01\n" +
 	"\vJoinRequest\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1c\n" +
 	"\tauthority\x18\x02 \x01(\tR\tauthority\x12\x1e\n" +

@@ -156,6 +156,9 @@ func statusText(p *sheet, s *wire.StatusResponse, now time.Time) {
 		}
 		p.painted(0, begin+plain(s.GetFleet())+".", paint)
 	}
+	if s.GetNodes() != "" {
+		p.line(0, plain(s.GetNodes())+".")
+	}
 	questions := cell{text: count(int(s.GetPending()), "question waits", "questions wait") + " for you"}
 	if s.GetPending() > 0 {
 		questions.text, questions.paint = questions.text+": floodmark pending", p.st.yellow

@@ -60,6 +60,9 @@ type Options struct {
 	// between two contacts with it; zero for the usual.
 	Agents     func(ctx context.Context) []*wire.MachineAgent
 	FleetEvery time.Duration
+	// NodesEvery is the time between two comparisons with other nodes; zero for the
+	// usual.
+	NodesEvery time.Duration
 	// Machines keeps laptops that join; nil for whatever the journal has, which is
 	// none where it is a file.
 	Machines machines.Book
@@ -113,6 +116,7 @@ type Daemon struct {
 	closers       []func() error  // in the order of opening
 
 	rings rings
+	nodes *otherNodes
 	book  printBook // where fingerprints of keys are; nil without a database
 }
 
@@ -282,6 +286,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	begin("watch the journal", d.ready.run, beside)
 	begin("compare keys", d.watchKeys, beside)
+	begin("compare nodes", d.nodes.run, beside)
 	begin("check the agents", d.selfChecks, beside)
 	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)
 	begin("ask again", d.askAgain, beside)

@@ -68,6 +68,7 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	if j, ok := d.store.Journal.(*postgresjournal.Journal); ok {
 		d.proof.tidy = j.Tidy
 		d.book = j
+		d.openNodes(j)
 		return d.agree(ctx, j)
 	}
 	return d.keys.CheckAlone()

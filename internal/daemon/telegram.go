@@ -99,5 +99,6 @@ func (d *Daemon) noted(tenant string) (lines []string, incidents int64) {
 		lines = append(lines, bot.Problems()...)
 	}
 	lines = append(lines, d.auditorNotes()...)
+	lines = append(lines, d.nodes.difference().Warnings...)
 	return lines, incidents
 }

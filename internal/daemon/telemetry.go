@@ -27,6 +27,7 @@ func (d *Daemon) openTelemetry(ctx context.Context) error {
 		Occupancy:  func() monitor.Occupancy { return d.monitor.Occupancy() }, // it is opened after this
 		Checkpoint: d.proof.lastSigned(d.started),
 		Paused:     func() int { return d.monitor.Pausing() },
+		Differ:     func(what string) int { return d.nodes.difference().Counts[what] },
 	})
 	if err != nil {
 		return err

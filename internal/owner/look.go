@@ -291,6 +291,9 @@ func (d *Desk) Status(ctx context.Context, who httpapi.Identity, _ *wire.StatusR
 	}
 	if who.Tenant == "" {
 		out.Warnings = append(out.Warnings, d.standing()...)
+		if d.Nodes != nil {
+			out.Nodes = d.Nodes()
+		}
 		if d.Fleet != nil {
 			out.Fleet = d.Fleet.Line()
 		}

@@ -36,6 +36,9 @@ type Desk struct {
 	// Notes are what a person of a tenant should look at, with how many incidents
 	// there were.
 	Notes func(tenant string) (lines []string, incidents int64)
+	// Nodes says, to whoever runs the monitor, what is usual for a while where there are
+	// several; nil, or empty: nothing.
+	Nodes func() string
 	// Incident counts an incident and writes it down.
 	Incident func(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error
 	Now      func() time.Time

@@ -47,6 +47,7 @@ GRANT USAGE, SELECT ON SEQUENCE $schema$.written TO $writer$, $eraser$;
 GRANT EXECUTE ON FUNCTION $schema$.reach(bigint) TO $writer$;
 
 GRANT SELECT, INSERT ON $schema$.births, $schema$.prints TO $writer$;
+GRANT SELECT, INSERT, UPDATE, DELETE ON $schema$.nodes TO $writer$;
 GRANT EXECUTE ON FUNCTION $schema$.month_of(timestamptz), $schema$.make_months() TO $writer$, $eraser$;
 
 GRANT SELECT ON $schema$.facts, $schema$.births TO $eraser$;

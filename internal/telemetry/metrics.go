@@ -9,6 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/nodes"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -32,6 +33,7 @@ func allMetrics() []metric {
 		{"floodmark_resolved_total", "counter", "What needed an answer, by who gave it: an earlier grant, the auditor, a verifier, a person; or nobody: voided, expired.", []string{"by"}},
 		{"floodmark_answer_seconds", "histogram", "How long a person took to answer a question.", nil},
 		{"floodmark_paused", "gauge", "Pauses that hold: what is decided under one is not enforced.", nil},
+		{"floodmark_nodes_differ", "gauge", "Nodes of the fleet that are set up otherwise than most, by what: the program's version, the policy, or a part of the settings.", []string{"what"}},
 		{"floodmark_wrong_codes_total", "counter", "Typed codes that answered no question.", nil},
 		{"floodmark_endorsements_total", "counter", "Content the owner vouched for, or no longer does.", []string{"change"}},
 		{"floodmark_incidents_total", "counter", "What should not have been possible, by kind.", []string{"kind"}},
@@ -266,6 +268,13 @@ func (f factory) watch(o Options) {
 	}
 	if held := o.Paused; held != nil {
 		show("floodmark_paused", func() float64 { return float64(held()) })
+	}
+	if differ := o.Differ; differ != nil {
+		const name = "floodmark_nodes_differ"
+		for _, what := range nodes.Whats() {
+			opts := prometheus.GaugeOpts{Name: name, Help: described(name).help, ConstLabels: prometheus.Labels{"what": what}}
+			f.registry.MustRegister(prometheus.NewGaugeFunc(opts, func() float64 { return float64(differ(what)) }))
+		}
 	}
 	if signed := o.Checkpoint; signed != nil {
 		show("floodmark_checkpoint_age_seconds", func() float64 { return o.Now().Sub(signed()).Seconds() })

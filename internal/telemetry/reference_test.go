@@ -153,7 +153,7 @@ func TestReference(t *testing.T) {
 // Every metric that is described is registered, and the other way round.
 func TestEveryMetricIsDescribed(t *testing.T) {
 	m := newMetrics(Options{
-		Now: time.Now, Occupancy: func() monitor.Occupancy { return monitor.Occupancy{} }, Checkpoint: time.Now, Paused: func() int { return 0 },
+		Now: time.Now, Occupancy: func() monitor.Occupancy { return monitor.Occupancy{} }, Checkpoint: time.Now, Paused: func() int { return 0 }, Differ: func(string) int { return 0 },
 	})
 	m.decisions.WithLabelValues("a", "b", "c")
 	m.reasons.WithLabelValues("a", "b")

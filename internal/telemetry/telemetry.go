@@ -48,7 +48,10 @@ type Options struct {
 	Occupancy  func() monitor.Occupancy
 	Checkpoint func() time.Time
 	Paused     func() int
-	Now        func() time.Time
+	// Differ is how many nodes of a fleet are set up otherwise than most, by one of
+	// [nodes.Whats]; optional.
+	Differ func(what string) int
+	Now    func() time.Time
 	// Log says that telemetry itself is in trouble; optional.
 	Log *slog.Logger
 }

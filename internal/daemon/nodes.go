@@ -1,0 +1,170 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/nodes"
+	"github.com/floodmark/floodmark/internal/postgresjournal"
+)
+
+// A nodeBook is where the nodes of a fleet say what they run by.
+type nodeBook interface {
+	Announce(ctx context.Context, id string, says []byte) ([]postgresjournal.Node, error)
+	Withdraw(ctx context.Context, id string) error
+}
+
+const (
+	// nodesEvery is how often a node says what it runs by: some times while it counts
+	// as alive.
+	nodesEvery = 20 * time.Second
+	// nodesEnd is how long a node may take to say that it ends.
+	nodesEnd = 3 * time.Second
+)
+
+// otherNodes compares what this node runs by with what others do. Nil is a monitor
+// alone.
+type otherNodes struct {
+	book    nodeBook
+	id      string
+	runs    func() (map[string]string, error) // digests of what it runs by
+	now     func() time.Time
+	every   time.Duration
+	unequal func(string) // told of each warning that was not there before
+
+	telling sync.Mutex // guards self, while others are told
+	self    nodes.Node
+
+	mu   sync.Mutex // guards what is below
+	seen nodes.Difference
+}
+
+// openNodes prepares that where several nodes can be.
+func (d *Daemon) openNodes(book nodeBook) {
+	name, _ := os.Hostname() // without one it is called so
+	d.nodes = &otherNodes{
+		book: book, id: rand.Text(), self: nodes.New(name, d.opts.Version, d.started),
+		runs: d.runsBy, now: d.opts.Now, every: orElse(d.opts.NodesEvery, nodesEvery),
+		unequal: func(line string) { d.opts.Log.Warn("nodes differ", "text", line) },
+	}
+}
+
+// runsBy are digests of what nodes of a fleet should have in common. They are made
+// under a key that all nodes have: whoever reads them cannot try what they are of.
+// Where this installation lies is not in them, which may differ, and no secret is.
+func (d *Daemon) runsBy() (map[string]string, error) {
+	shipped, err := catalog.Shipped()
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := os.ReadFile(cmp.Or(d.opts.Service.Tokens, d.opts.Paths.Tokens))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the tokens: %w", err)
+	}
+	s := d.opts.Service
+	keys := map[string][]string{}
+	for tenant, own := range d.keys.Tenants {
+		for _, k := range own {
+			sum := printOf(k.Key)
+			keys[tenant] = append(keys[tenant], hex.EncodeToString(sum[:])+" "+string(k.Use))
+		}
+	}
+	all := map[string]string{}
+	for what, value := range map[string]any{
+		nodes.Policy: d.live.current().rules.Text, nodes.Catalog: shipped.Hash(), nodes.Tokens: tokens, nodes.Keys: keys,
+		nodes.Keep: s.Journal.Keep, nodes.Tenants: s.Tenants, nodes.Bundles: s.Bundles, nodes.People: s.People,
+		nodes.Answers: s.Answers, nodes.Gates: s.Verifier, nodes.Agents: s.Agents, nodes.Auditor: s.Auditor,
+	} {
+		all[what] = nodes.Digest(d.keys.Index[:], what, value)
+	}
+	return all, nil
+}
+
+// run tells the others until ctx ends, and then that this one ends.
+func (o *otherNodes) run(ctx context.Context) error {
+	if o == nil {
+		return nil
+	}
+	tick := time.NewTicker(o.every)
+	defer tick.Stop()
+	for {
+		_ = o.look(ctx) // a database that does not answer takes no writes either, which status says
+		select {
+		case <-ctx.Done():
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), nodesEnd)
+			defer cancel()
+			_ = o.book.Withdraw(end, o.id) // it is forgotten by itself
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// look tells the others once, and compares.
+func (o *otherNodes) look(ctx context.Context) error {
+	runs, err := o.runs()
+	if err != nil {
+		return err
+	}
+	o.telling.Lock()
+	defer o.telling.Unlock()
+	now := o.now()
+	for what, digest := range runs {
+		if had, ok := o.self.Runs[what]; !ok || had.Digest != digest {
+			since := now.Unix()
+			if !ok {
+				since = o.self.Started
+			}
+			o.self.Runs[what] = nodes.Setting{Digest: digest, Since: since}
+		}
+	}
+	says, err := o.self.Write()
+	if err != nil {
+		return err
+	}
+	list, err := o.book.Announce(ctx, o.id, says)
+	if err != nil {
+		return err
+	}
+	var all []nodes.Heard
+	for _, n := range list {
+		if node, err := nodes.Read(n.Says); err == nil { // others may write anything
+			all = append(all, nodes.Heard{ID: n.ID, Node: node, Ago: n.Ago})
+		}
+	}
+	o.take(nodes.Compare(all, now))
+	return nil
+}
+
+// take keeps what was found, and tells of what is new.
+func (o *otherNodes) take(d nodes.Difference) {
+	o.mu.Lock()
+	before := o.seen.Warnings
+	o.seen = d
+	o.mu.Unlock()
+	for _, line := range d.Warnings {
+		if !slices.Contains(before, line) {
+			o.unequal(line)
+		}
+	}
+}
+
+// difference is what was found last.
+func (o *otherNodes) difference() nodes.Difference {
+	if o == nil {
+		return nodes.Difference{}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.seen
+}

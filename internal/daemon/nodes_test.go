@@ -1,0 +1,168 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/nodes"
+)
+
+// newNode runs a node over a database that it shares, with a policy and settings.
+func newNode(t *testing.T, dsn, keys, policy string, change func(*Options)) *runner {
+	t.Helper()
+	dir := t.TempDir()
+	file := config.DirPaths(dir).Policy
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return startWith(t, dir, true, func(o *Options) {
+		o.Service.Journal.Store, o.Service.Keys = dsn, keys
+		o.Service.Tenants = map[string]config.Tenant{"acme": {}}
+		o.NodesEvery = 50 * time.Millisecond
+		change(o)
+	})
+}
+
+// differs waits until a node says exactly this of the nodes, in parts of its lines.
+func differs(t *testing.T, r *runner, says ...string) {
+	t.Helper()
+	var lines []string
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		lines, _ = r.d.noted("")
+		lines = slices.DeleteFunc(lines, func(l string) bool { return !strings.Contains(l, "roll it out") })
+		found := 0
+		for _, part := range says {
+			if slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, part) }) {
+				found++
+			}
+		}
+		if found == len(says) && len(lines) == len(says) {
+			return
+		}
+	}
+	t.Errorf("%q, want %q", lines, says)
+}
+
+// heardOf waits until a node has compared itself with so many, itself counted.
+func heardOf(t *testing.T, dsn string, n int) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	count := 0
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if err := c.QueryRow(t.Context(), "SELECT count(*)::int FROM floodmark.nodes").Scan(&count); err != nil {
+			t.Fatal(err)
+		}
+		if count == n {
+			return
+		}
+	}
+	t.Fatalf("%d nodes are written down, want %d", count, n)
+}
+
+// Two nodes over one database: equal ones say nothing, wherever they lie; both say it
+// when one has another policy, until it ends or has the same again.
+func TestNodesSayWhereTheyDiffer(t *testing.T) {
+	dsn, keys := newDatabase(t), sharedKeys(t)
+	const one, two = "version: 1\nprofile: coding\n", "version: 1\nprofile: strict\n"
+	same := func(*Options) {}
+	a, b := newNode(t, dsn, keys, one, same), newNode(t, dsn, keys, one, same)
+	heardOf(t, dsn, 2)
+	for _, r := range []*runner{a, b} {
+		if err := r.d.nodes.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d := r.d.nodes.difference(); len(d.Warnings) > 0 || d.Note != "" || len(d.Counts) > 0 {
+			t.Errorf("equal nodes: %+v", d)
+		}
+	}
+	if err := os.WriteFile(b.paths.Policy, []byte(two), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	differs(t, a, "are set up differently: policy (since ")
+	differs(t, b, "are set up differently: policy (since ")
+	if lines, _ := a.d.noted("acme"); len(lines) > 0 {
+		t.Errorf("a tenant is told %q", lines)
+	}
+	if n := a.d.nodes.difference().Counts[nodes.Policy]; n != 1 {
+		t.Errorf("the gauge says %d", n)
+	}
+	left := inNodes(t, dsn, "SELECT says FROM floodmark.nodes WHERE id = $1", b.d.nodes.id)
+	// A third one is like one of them but for a tenant's quota.
+	c := newNode(t, dsn, keys, one, func(o *Options) {
+		o.Service.Tenants["acme"] = config.Tenant{Quota: config.Quota{Events: 7}}
+	})
+	for _, r := range []*runner{a, b, c} {
+		differs(t, r, "is set up otherwise than 2 others: policy (since ", "is set up otherwise than 2 others: tenants (since ")
+	}
+	if err := b.stop(); err != nil {
+		t.Fatal(err)
+	}
+	differs(t, a, "are set up differently: tenants (since ")
+	// One that was killed says nothing more, and is forgotten after some minutes.
+	inNodes(t, dsn, "INSERT INTO floodmark.nodes (id, says) VALUES ('killed', $1) RETURNING says", left)
+	differs(t, a, "than 2 others: policy", "than 2 others: tenants")
+	inNodes(t, dsn, "UPDATE floodmark.nodes SET at = at - $1::interval WHERE id = 'killed' RETURNING says", nodes.AliveFor.String())
+	differs(t, a, "are set up differently: tenants (since ")
+	inNodes(t, dsn, "UPDATE floodmark.nodes SET at = at - interval '1 hour' WHERE id = 'killed' RETURNING says")
+	heardOf(t, dsn, 2)
+	if err := c.stop(); err != nil {
+		t.Fatal(err)
+	}
+	differs(t, a)
+}
+
+// inNodes runs SQL that returns one value of bytes.
+func inNodes(t *testing.T, dsn, sql string, args ...any) (value []byte) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	if err := c.QueryRow(t.Context(), sql, args...).Scan(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// What nodes say of themselves holds nothing of their settings: no name, no address,
+// no secret.
+func TestNodesTellNothingOfTheirSettings(t *testing.T) {
+	const marked = "marked-7f3a"
+	r := startWith(t, t.TempDir(), true, func(o *Options) {
+		o.Service.Tenants = map[string]config.Tenant{marked: {}}
+		o.Service.Answers = []config.Answer{{Groups: []string{marked}}}
+	})
+	runs, err := r.d.runsBy()
+	if err != nil || len(runs) != len(nodes.Whats())-1 {
+		t.Fatalf("%v, %v", runs, err)
+	}
+	for what, digest := range runs {
+		if !slices.Contains(nodes.Whats(), what) || len(digest) != 32 || strings.Contains(digest, marked) {
+			t.Errorf("%s: %q", what, digest)
+		}
+	}
+	before := runs[nodes.Tenants]
+	r.d.keys.Index[0]++
+	if runs, err = r.d.runsBy(); err != nil || runs[nodes.Tenants] == before {
+		t.Errorf("whoever has not the key can try what a digest is of: %v", err)
+	}
+	if r.d.nodes != nil || r.d.nodes.run(t.Context()) != nil || len(r.d.nodes.difference().Warnings) > 0 {
+		t.Error("a monitor alone compares itself")
+	}
+}

@@ -1,0 +1,76 @@
+package postgresjournal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A Node is one that serves this journal.
+type Node struct {
+	ID string
+	// Ago is how long ago it was heard of, by the database's clock.
+	Ago time.Duration
+	// Says is what it says of itself. The journal does not read it.
+	Says []byte
+}
+
+const (
+	// maxNodes bounds how many are listed: more than any fleet has.
+	maxNodes = 1000
+	// announceSQL also takes away what nobody has renewed for long.
+	announceSQL = `WITH gone AS (DELETE FROM nodes WHERE at < now() - interval '1 hour' AND id <> $1)
+INSERT INTO nodes (id, says) VALUES ($1, $2)
+ON CONFLICT (id) DO UPDATE SET at = now(), says = excluded.says`
+	nodesSQL    = `SELECT id, extract(epoch FROM now() - at)::float8, says FROM nodes ORDER BY at DESC LIMIT $1`
+	withdrawSQL = `DELETE FROM nodes WHERE id = $1`
+)
+
+// Announce writes down what a node says of itself, in place of what it said before,
+// and returns all nodes, the last heard of first. They stand in the first database.
+func (j *Journal) Announce(ctx context.Context, id string, says []byte) (list []Node, err error) {
+	err = j.toNodes(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		if _, err := c.Exec(ctx, announceSQL, id, notNull(says)); err != nil {
+			return err
+		}
+		rows, err := c.Query(ctx, nodesSQL, maxNodes)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (n Node, err error) {
+			var ago float64
+			err = row.Scan(&n.ID, &ago, &n.Says)
+			n.Ago = time.Duration(max(0, ago) * float64(time.Second))
+			return n, err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("tell other nodes what this one runs by: %w", err)
+	}
+	return list, nil
+}
+
+// Withdraw takes back what a node said, when it ends.
+func (j *Journal) Withdraw(ctx context.Context, id string) error {
+	err := j.toNodes(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.Exec(ctx, withdrawSQL, id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("tell other nodes that this one ends: %w", err)
+	}
+	return nil
+}
+
+func (j *Journal) toNodes(ctx context.Context, f func(context.Context, *pgx.Conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s := j.shards[0]
+	ctx, cancel := s.begun(ctx)
+	defer cancel()
+	return s.write(ctx, func(c *pgx.Conn) error { return f(ctx, c) })
+}
