@@ -65,7 +65,9 @@ func watchAs(t *testing.T, f httpapi.Finders, token string) *connect.ServerStrea
 	web := tlsCaller(t, addr, &tls.Config{RootCAs: a.pool(), MinVersion: tls.VersionTLS13})
 	r := connect.NewRequest(&wire.WatchRequest{})
 	r.Header().Set("Authorization", "Bearer "+token)
-	stream, err := connect.NewClient[wire.WatchRequest, wire.WatchResponse](web, "https://test"+wire.OwnerServiceWatchProcedure).CallServerStream(t.Context(), r)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for one that goes on
+	t.Cleanup(cancel)
+	stream, err := connect.NewClient[wire.WatchRequest, wire.WatchResponse](web, "https://test"+wire.OwnerServiceWatchProcedure).CallServerStream(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
