@@ -41,6 +41,7 @@ type otherNodes struct {
 	now     func() time.Time
 	every   time.Duration
 	unequal func(string) // told of each warning that was not there before
+	failed  func(error)  // told when a comparison fails, and did not before
 
 	telling sync.Mutex // guards self, while others are told
 	self    nodes.Node
@@ -56,6 +57,7 @@ func (d *Daemon) openNodes(book nodeBook) {
 		book: book, id: rand.Text(), self: nodes.New(name, d.opts.Version, d.started),
 		runs: d.runsBy, now: d.opts.Now, every: orElse(d.opts.NodesEvery, nodesEvery),
 		unequal: func(line string) { d.opts.Log.Warn("nodes differ", "text", line) },
+		failed:  func(err error) { d.opts.Log.Warn("this node is not compared with others", "error", err) },
 	}
 }
 
@@ -97,8 +99,12 @@ func (o *otherNodes) run(ctx context.Context) error {
 	}
 	tick := time.NewTicker(o.every)
 	defer tick.Stop()
-	for {
-		_ = o.look(ctx) // a database that does not answer takes no writes either, which status says
+	for well := true; ; {
+		err := o.look(ctx)
+		if err != nil && well && ctx.Err() == nil {
+			o.failed(err)
+		}
+		well = err == nil
 		select {
 		case <-ctx.Done():
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), nodesEnd)

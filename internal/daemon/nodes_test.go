@@ -2,17 +2,20 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/nodes"
+	"github.com/floodmark/floodmark/internal/postgresjournal"
 )
 
 // newNode runs a node over a database that it shares, with a policy and settings.
@@ -166,3 +169,35 @@ func TestNodesTellNothingOfTheirSettings(t *testing.T) {
 		t.Error("a monitor alone compares itself")
 	}
 }
+
+// A comparison that fails is told of once, and again after it went well.
+func TestAComparisonThatFailsIsToldOf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var errs []error
+		var told int
+		o := &otherNodes{
+			self: nodes.New("a", "1", time.Now()), book: noNodes{}, now: time.Now, every: time.Second,
+			failed: func(error) { told++ },
+			runs: func() (map[string]string, error) {
+				err := errs[0]
+				errs = errs[1:]
+				return nil, err
+			},
+		}
+		broken := errors.New("broken")
+		errs = []error{nil, broken, broken, nil, broken, nil, nil}
+		ctx, end := context.WithTimeout(t.Context(), 6500*time.Millisecond)
+		defer end()
+		if err := o.run(ctx); err != nil || told != 2 || len(errs) > 0 {
+			t.Errorf("told %d times, want 2; %d looks left: %v", told, len(errs), err)
+		}
+	})
+}
+
+// noNodes is a book in which nobody is.
+type noNodes struct{}
+
+func (noNodes) Announce(context.Context, string, []byte) ([]postgresjournal.Node, error) {
+	return nil, nil
+}
+func (noNodes) Withdraw(context.Context, string) error { return nil }
