@@ -1356,7 +1356,10 @@ type FleetAnswer struct {
 	// What was picked or typed, where the question has a pick.
 	Picked string `protobuf:"bytes,7,opt,name=picked,proto3" json:"picked,omitempty"`
 	// Who answered, as the fleet calls them.
-	By            string `protobuf:"bytes,8,opt,name=by,proto3" json:"by,omitempty"`
+	By string `protobuf:"bytes,8,opt,name=by,proto3" json:"by,omitempty"`
+	// What `seen` of the question was when it was approved; empty compares the number of
+	// calls alone.
+	Seen          string `protobuf:"bytes,9,opt,name=seen,proto3" json:"seen,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1447,6 +1450,13 @@ func (x *FleetAnswer) GetBy() string {
 	return ""
 }
 
+func (x *FleetAnswer) GetSeen() string {
+	if x != nil {
+		return x.Seen
+	}
+	return ""
+}
+
 var File_floodmark_v1_machine_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_machine_proto_rawDesc = "" +
@@ -1533,7 +1543,7 @@ const file_floodmark_v1_machine_proto_rawDesc = "" +
 	"\x0fAskFleetRequest\x124\n" +
 	"\tquestions\x18\x01 \x03(\v2\x16.floodmark.v1.QuestionR\tquestions\"G\n" +
 	"\x10AskFleetResponse\x123\n" +
-	"\aanswers\x18\x01 \x03(\v2\x19.floodmark.v1.FleetAnswerR\aanswers\"\xbb\x01\n" +
+	"\aanswers\x18\x01 \x03(\v2\x19.floodmark.v1.FleetAnswerR\aanswers\"\xcf\x01\n" +
 	"\vFleetAnswer\x12\x16\n" +
 	"\x06ticket\x18\x01 \x01(\tR\x06ticket\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x12\n" +
@@ -1542,7 +1552,8 @@ const file_floodmark_v1_machine_proto_rawDesc = "" +
 	"\x04tool\x18\x05 \x01(\tR\x04tool\x12\x14\n" +
 	"\x05offer\x18\x06 \x01(\x05R\x05offer\x12\x16\n" +
 	"\x06picked\x18\a \x01(\tR\x06picked\x12\x0e\n" +
-	"\x02by\x18\b \x01(\tR\x02by2\xcb\x06\n" +
+	"\x02by\x18\b \x01(\tR\x02by\x12\x12\n" +
+	"\x04seen\x18\t \x01(\tR\x04seen2\xcb\x06\n" +
 	"\x0eMachineService\x12K\n" +
 	"\x05Enrol\x12\x1a.floodmark.v1.EnrolRequest\x1a\x1b.floodmark.v1.EnrolResponse\"\t\xba\xdb\x18\x05enrol\x12e\n" +
 	"\rReportMachine\x12\".floodmark.v1.ReportMachineRequest\x1a#.floodmark.v1.ReportMachineResponse\"\v\xba\xdb\x18\amachine\x12V\n" +

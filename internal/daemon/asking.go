@@ -122,8 +122,8 @@ func (a *asker) take(ctx context.Context, open []*wire.Question, one *wire.Fleet
 	switch {
 	case one.GetVerb() == "deny":
 		cmd.Verb = approval.Deny
-	case one.GetVerb() == "approve" && machines.Unfit(open[i], &wire.AnswerRequest{Verb: "approve", Calls: one.GetCalls(), Offer: one.GetOffer(), Picked: one.GetPicked(), Tool: one.GetTool()}) == "":
-		cmd.Verb, cmd.Calls, cmd.Offer, cmd.Picked = approval.Approve, int(one.GetCalls()), int(one.GetOffer()), one.GetPicked()
+	case one.GetVerb() == "approve" && machines.Unfit(open[i], &wire.AnswerRequest{Verb: "approve", Calls: one.GetCalls(), Offer: one.GetOffer(), Picked: one.GetPicked(), Tool: one.GetTool(), Seen: one.GetSeen()}) == "":
+		cmd.Verb, cmd.Calls, cmd.Offer, cmd.Picked, cmd.Seen = approval.Approve, int(one.GetCalls()), int(one.GetOffer()), one.GetPicked(), one.GetSeen()
 		if one.GetTool() != "" {
 			cmd.Tool = one.GetTool()
 		}

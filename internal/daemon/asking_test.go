@@ -56,7 +56,7 @@ func TestALaptopAsksItsGroup(t *testing.T) {
 	if q.GetCode() != "" || len(q.GetCalls()) != 1 || len(q.GetCalls()[0].GetCard()) == 0 || q.GetSession() != "laptop/"+machine+"/s1" {
 		t.Errorf("%v", q)
 	}
-	yes := &wire.AnswerRequest{Verb: "approve", Session: q.GetSession(), Ticket: ticket, Calls: 1}
+	yes := &wire.AnswerRequest{Verb: "approve", Session: q.GetSession(), Ticket: ticket, Calls: 1, Seen: q.GetSeen()}
 	for name, token := range map[string]string{
 		"another group": person(idp, "ben", "acme", "oncall"), "another tenant": person(idp, "eve", "beta", "platform"), "a viewer": person(idp, "vera", "acme", "engineering"),
 		"no group": f.token("acme", "tom", httpapi.OwnerMay),
@@ -70,7 +70,7 @@ func TestALaptopAsksItsGroup(t *testing.T) {
 	}
 	member := f.by(anna).Owner()
 	for what, change := range map[string]func(*wire.AnswerRequest){
-		"not all calls": func(r *wire.AnswerRequest) { r.Calls = 2 }, "calls unseen": func(r *wire.AnswerRequest) { r.Calls = 0 },
+		"not all calls": func(r *wire.AnswerRequest) { r.Calls = 2 }, "calls unseen": func(r *wire.AnswerRequest) { r.Calls = 0 }, "seen otherwise": func(r *wire.AnswerRequest) { r.Seen = "another" },
 		"a time of its own": func(r *wire.AnswerRequest) { r.Minutes = 60 }, "an offer that is none": func(r *wire.AnswerRequest) { r.Offer = 3 },
 	} {
 		wrong := proto.CloneOf(yes)
@@ -163,12 +163,12 @@ func TestALaptopTakesNoMoreThanItAsked(t *testing.T) {
 	if err != nil || len(open) != 1 || open[0].GetTicket() != ticket || open[0].GetCode() != "" {
 		t.Fatalf("%v, %v", open, err)
 	}
-	good := &wire.FleetAnswer{Ticket: ticket, Session: "s1", Verb: "approve", Calls: 1, By: "anna"}
+	good := &wire.FleetAnswer{Ticket: ticket, Session: "s1", Verb: "approve", Calls: 1, By: "anna", Seen: open[0].GetSeen()}
 	for what, change := range map[string]func(*wire.FleetAnswer){
 		"another question": func(a *wire.FleetAnswer) { a.Ticket = "t-1" }, "another session": func(a *wire.FleetAnswer) { a.Session = "s2" },
 		"no verb": func(a *wire.FleetAnswer) { a.Verb = "" }, "endorse": func(a *wire.FleetAnswer) { a.Verb = "endorse" },
 		"calls unseen": func(a *wire.FleetAnswer) { a.Calls = 0 }, "more calls": func(a *wire.FleetAnswer) { a.Calls = 2 }, "an offer that is none": func(a *wire.FleetAnswer) { a.Offer = 9 },
-		"another tool": func(a *wire.FleetAnswer) { a.Tool = "send_email" },
+		"another tool": func(a *wire.FleetAnswer) { a.Tool = "send_email" }, "seen otherwise": func(a *wire.FleetAnswer) { a.Seen = "another" },
 	} {
 		wrong := proto.CloneOf(good)
 		change(wrong)

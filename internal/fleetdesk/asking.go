@@ -163,6 +163,7 @@ func (d Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRe
 	}
 	data, err := proto.Marshal(&wire.FleetAnswer{
 		Ticket: a.GetTicket(), Session: a.GetSession(), Verb: r.GetVerb(), Calls: r.GetCalls(), Tool: r.GetTool(), Offer: r.GetOffer(), Picked: r.GetPicked(), By: who.Name,
+		Seen: r.GetSeen(),
 	})
 	if err != nil || len(data) > machines.MaxAnswerBytes {
 		return nil, true, fmt.Errorf("%w: the answer is too long", httpapi.ErrInvalid)

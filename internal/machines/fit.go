@@ -16,6 +16,8 @@ func Unfit(q *wire.Question, r *wire.AnswerRequest) string {
 		return "It takes two people at that machine: a fleet can only deny it."
 	case approve && (int(r.GetCalls()) != len(q.GetCalls()) || r.GetCalls() == 0):
 		return "The question has changed: look at it again."
+	case approve && r.GetSeen() != "" && r.GetSeen() != q.GetSeen():
+		return "The question has changed: look at it again."
 	case approve && unnamed(q, r):
 		return "It also wants to hear the place it goes to: say it with --place."
 	case r.GetMinutes() != 0:

@@ -6,9 +6,10 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// An approval that leaves out the place a question asks for is not taken, and says so:
-// the laptop would not take it either.
-func TestAPlaceHasToBeNamed(t *testing.T) {
+// An approval that leaves out the place a question asks for, or is for what it showed
+// before, is not taken, and says so: the laptop would not take it either.
+func TestAnAnswerFits(t *testing.T) {
+	seen := &wire.Question{Seen: "now", Calls: []*wire.AskedCall{{}}}
 	picks := &wire.Question{Calls: []*wire.AskedCall{{Pick: &wire.Pick{}}}}
 	for _, c := range []struct {
 		q    *wire.Question
@@ -20,6 +21,10 @@ func TestAPlaceHasToBeNamed(t *testing.T) {
 		{picks, &wire.AnswerRequest{Verb: "approve", Calls: 1, Picked: "shop.example"}, true},
 		{picks, &wire.AnswerRequest{Verb: "deny"}, true},
 		{&wire.Question{Calls: []*wire.AskedCall{{}}}, &wire.AnswerRequest{Verb: "approve", Calls: 1}, true},
+		{seen, &wire.AnswerRequest{Verb: "approve", Calls: 1, Seen: "now"}, true},
+		{seen, &wire.AnswerRequest{Verb: "approve", Calls: 1, Seen: "before"}, false},
+		{seen, &wire.AnswerRequest{Verb: "approve", Calls: 1}, true}, // an older program compares the calls
+		{seen, &wire.AnswerRequest{Verb: "deny", Seen: "before"}, true},
 	} {
 		if why := Unfit(c.q, c.r); (why == "") != c.fits {
 			t.Errorf("%v of %v: %q", c.r, c.q, why)
