@@ -30,9 +30,11 @@ type Ticket struct {
 	// else: not into a reply, a log or the journal. A call that is added to an
 	// open question comes with a new code for all of it.
 	Code string
-	// Call is what is new in the question, Calls how many it holds now.
+	// Call is what is new in the question, Calls how many it holds now, and Seen
+	// what [Open.Seen] is now: whoever shows it says Seen back with an approval.
 	Call    Question
 	Calls   int
+	Seen    string
 	Expires time.Time
 	// Held is set in quiet hours: nobody is told of it before then. Whoever gets
 	// it through [Approver.Ask] may show it, unless he is a [Keeper].

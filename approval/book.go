@@ -132,13 +132,19 @@ func (b *Book) Extend(f floodmark.TicketExtended) {
 	if i < 0 {
 		return
 	}
-	same := func(s floodmark.Shown) bool { return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest }
-	if !slices.ContainsFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool { return same(s) && asItWas(s, f.Shown) }) {
+	if !slices.ContainsFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool { return sameCall(s, f.Shown) && asItWas(s, f.Shown) }) {
 		b.Tickets[i].First = "" // who said yes has not seen this
 	}
-	b.Tickets[i].Shown = append(slices.DeleteFunc(b.Tickets[i].Shown, same), f.Shown)
-	b.Tickets[i].CodeMAC = f.CodeMAC
+	b.Tickets[i].Shown, b.Tickets[i].CodeMAC = b.Tickets[i].With(f.Shown), f.CodeMAC
 }
+
+// With are the calls that a question shows once another one was added, or one of them
+// is shown as it stands now.
+func (o Open) With(call floodmark.Shown) []floodmark.Shown {
+	return append(slices.DeleteFunc(slices.Clone(o.Shown), func(s floodmark.Shown) bool { return sameCall(s, call) }), call)
+}
+
+func sameCall(a, b floodmark.Shown) bool { return a.Tool == b.Tool && a.ArgsDigest == b.ArgsDigest }
 
 // asItWas reports whether a call is shown once more as it was before: with a new
 // code only.

@@ -28,18 +28,15 @@ func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodma
 		return st.out, nil, nil
 	}
 	var asked []approval.Ticket
-	for i, shown := range open.Shown {
+	for _, shown := range open.Shown {
 		st.keep(floodmark.TicketExtended{Ticket: id, Shown: shown, CodeMAC: st.codeMAC(id)})
 		q, err := st.shownAgain(shown, ledTo(shown, decided))
 		if err != nil {
 			return Output{}, nil, fmt.Errorf("ask %s again: %w", id, err)
 		}
 		asked = append(asked, approval.Ticket{
-			ID: id, Session: in.Event.Session, Code: in.Code, Call: q, Calls: i + 1, Expires: open.Expires, Held: open.Held, Again: true,
+			ID: id, Session: in.Event.Session, Code: in.Code, Call: q, Calls: len(open.Shown), Seen: open.Seen(), Expires: open.Expires, Held: open.Held, Again: true,
 		})
-	}
-	for i := range asked {
-		asked[i].Calls = len(asked)
 	}
 	return st.out, asked, nil
 }

@@ -142,6 +142,9 @@ func (d *desk) take(out kernel.Output, err error) kernel.Output {
 		d.index.Add(c.Node, provenance.Key{7}.Postings(c.Text))
 	}
 	if out.Ask != nil {
+		if err := asShown(d.state, d.at, out.Ask); err != nil {
+			d.t.Error(err)
+		}
 		d.ticket = out.Ask.ID
 		if out.Ask.Code != "" {
 			d.code = out.Ask.Code

@@ -215,6 +215,9 @@ func (h *history) take(in kernel.Input, out kernel.Output, err error, owner bool
 		h.seen = append(h.seen, c.Text)
 	}
 	if out.Ask != nil {
+		if err := asShown(h.state, in.At, out.Ask); err != nil {
+			return err
+		}
 		h.codes, h.tickets = append(h.codes, out.Ask.Code), append(h.tickets, out.Ask.ID)
 	}
 	if after := h.state.Mark(); !raised && !after.AtLeastAsSafe(before) {

@@ -179,14 +179,13 @@ func (st *step) ask(j *judged) {
 	if !asked && q.Pick == nil && !q.Two { // what has to be picked, or takes two people, is asked alone
 		open, asked = st.s.Book.Joinable(st.turn(), st.in.At, held)
 	}
-	t := approval.Ticket{ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Call: q, Calls: 1}
+	if !asked {
+		open = approval.Open{}
+	}
+	open.Shown = open.With(shown)
+	t := approval.Ticket{ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Call: q, Calls: len(open.Shown), Seen: open.Seen()}
 	if asked {
 		t.ID, t.Expires, t.Held = open.ID, open.Expires, open.Held
-		same := func(s floodmark.Shown) bool { return s.Tool == shown.Tool && s.ArgsDigest == shown.ArgsDigest }
-		t.Calls = len(open.Shown)
-		if !slices.ContainsFunc(open.Shown, same) {
-			t.Calls++
-		}
 		st.keep(floodmark.TicketExtended{Ticket: t.ID, Shown: shown, CodeMAC: st.codeMAC(t.ID)})
 	} else {
 		t.Expires, t.Held = st.in.At.Add(st.settings().TicketTTL), held

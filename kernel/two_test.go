@@ -143,6 +143,9 @@ func TestTheFirstOfTwoIsBoundToWhatWasShown(t *testing.T) {
 		t.Fatalf("%+v, %v", asked, err)
 	}
 	d.apply(out.Facts...)
+	if err := asShown(d.state, d.at, &asked[0]); err != nil {
+		t.Error(err)
+	}
 	if out := d.says(approval.Approve, "owner.sock", "user 1000"); len(kept[floodmark.GrantGiven](out)) != 1 {
 		t.Errorf("asked again: %q", out.Reply.Notice)
 	}

@@ -44,6 +44,7 @@ func (st *step) vouchInChat(cmd approval.Command) {
 	}
 	t := approval.Ticket{
 		ID: st.in.Ticket, Session: st.ev.Session, Code: st.in.Code, Calls: 1, Expires: st.in.At.Add(st.settings().TicketTTL), Call: st.vouchQuestion(src, shown),
+		Seen: approval.Open{Shown: []floodmark.Shown{shown}}.Seen(),
 	}
 	st.keep(floodmark.TicketOpened{Ticket: t.ID, CodeMAC: st.codeMAC(t.ID), Shown: []floodmark.Shown{shown}, Expires: t.Expires})
 	st.out.Ask = &t

@@ -6,12 +6,24 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/kernel"
 )
+
+// asShown holds a question on its way to a person against the one that is open: an
+// approval is for what was sent.
+func asShown(s *kernel.State, at time.Time, t *approval.Ticket) error {
+	open, ok := s.Book.ByID(t.ID, at)
+	if !ok || t.Seen == "" || t.Seen != open.Seen() || t.Calls != len(open.Shown) {
+		return fmt.Errorf("%s is sent with %d calls as %q, and open are %d as %q", t.ID, t.Calls, t.Seen, len(open.Shown), open.Seen())
+	}
+	return nil
+}
 
 // sameWords holds a question as it was asked against what is made of the facts alone:
 // those before the one that shows it, and that one. All desks and histories of these

@@ -17,9 +17,11 @@ type Pending struct {
 	Session journal.Session
 	Ticket  floodmark.TicketID
 	// Questions are the calls it shows, as far as they were asked here, and
-	// Calls how many it holds: an approval by ticket must name that number.
+	// Calls how many it holds: an approval by ticket must name that number. Seen is
+	// one word for all that they show; see [approval.Open.Seen].
 	Questions []approval.Question
 	Calls     int
+	Seen      string
 	Expires   time.Time
 }
 
@@ -66,13 +68,13 @@ func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) bool
 			return o.Action.Tool == t.Call.Action.Tool && o.Action.ArgsDigest == t.Call.Action.ArgsDigest
 		}
 		p.Questions = append(slices.DeleteFunc(p.Questions, same), t.Call) // nobody else has this list
-		p.Calls, p.Expires = t.Calls, t.Expires
+		p.Calls, p.Seen, p.Expires = t.Calls, t.Seen, t.Expires
 		return false
 	}
 	if q.count >= maxPending {
 		q.makeRoom(at)
 	}
-	q.open[s] = append(q.open[s], Pending{Session: s, Ticket: t.ID, Questions: []approval.Question{t.Call}, Calls: t.Calls, Expires: t.Expires})
+	q.open[s] = append(q.open[s], Pending{Session: s, Ticket: t.ID, Questions: []approval.Question{t.Call}, Calls: t.Calls, Seen: t.Seen, Expires: t.Expires})
 	q.count++
 	return true
 }

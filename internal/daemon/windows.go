@@ -45,6 +45,7 @@ type inWindow struct {
 	session floodmark.SessionID
 	call    floodmark.Digest
 	client  string
+	seen    string // what the window shows, as [approval.Open.Seen]
 	expires time.Time
 }
 
@@ -113,18 +114,18 @@ func (w *windows) add(t floodmark.TicketID, o inWindow) bool {
 }
 
 // shown reports whether a question is open in the window of this client, about
-// this call. An answer to it is taken once.
-func (w *windows) shown(s speaker, ev hook.Event, client string, said hook.Window) bool {
+// this call, and what it shows. An answer to it is taken once.
+func (w *windows) shown(s speaker, ev hook.Event, client string, said hook.Window) (seen string, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	o, ok := w.open[said.Ticket]
 	if !ok || client == "" || o.client != client || o.gateway != s.Process || o.session != ev.Session || o.call != callDigest(ev.Call) || !o.expires.After(w.now()) {
-		return false
+		return "", false
 	}
 	if said.Answer != "" {
 		delete(w.open, said.Ticket)
 	}
-	return true
+	return o.seen, true
 }
 
 // callDigest tells calls apart, to the last byte of what is sent on.
@@ -143,7 +144,7 @@ func (h heard) ask(tenant string, s speaker, ev hook.Event, said hook.Window, re
 			continue
 		}
 		text, ok := forWindow(p, reply.Decision)
-		if !ok || h.d.anyRouted(p) || !h.d.windows.add(p.Ticket, inWindow{s.Process, ev.Session, callDigest(ev.Call), client, p.Expires}) {
+		if !ok || h.d.anyRouted(p) || !h.d.windows.add(p.Ticket, inWindow{s.Process, ev.Session, callDigest(ev.Call), client, p.Seen, p.Expires}) {
 			return nil
 		}
 		a := &hook.Ask{Text: text}
@@ -184,7 +185,8 @@ const waitsLine = "Floodmark holds this back: nobody has answered the question y
 // is answered elsewhere, and judges the call again.
 func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.Event, said hook.Window) (hook.Reply, error) {
 	client := h.d.windows.client(s, ev, said)
-	if !h.d.windows.shown(s, ev, client, said) {
+	seen, ok := h.d.windows.shown(s, ev, client, said)
+	if !ok {
 		if said.Answer != "" {
 			h.d.incident(ctx, "not-asked-there", fmt.Sprintf("an answer to %.100q was brought by %s, where nobody was asked", said.Ticket, s.Line()))
 		}
@@ -199,7 +201,7 @@ func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.E
 	}
 	cmd := approval.Command{
 		Verb: approval.Deny, Tool: approval.All, Ticket: said.Ticket, Calls: 1,
-		By: "the window of " + client, Channel: "elicitation", Picked: said.Picked,
+		By: "the window of " + client, Channel: "elicitation", Picked: said.Picked, Seen: seen,
 	}
 	if said.Answer == hook.Accept {
 		cmd.Verb = approval.Approve

@@ -76,7 +76,7 @@ func (ch *Channel) recall() {
 		if n.Kind != kindQuestion || n.Chat != ch.who.Chat || n.Tenant != ch.tenant || !ch.bot.opts.Now().Before(n.Expires) || !fits(floodmark.TicketID(n.Ticket)) {
 			continue
 		}
-		t := approval.Ticket{ID: floodmark.TicketID(n.Ticket), Tenant: n.Tenant, Session: n.Session, Calls: n.Calls, Expires: n.Expires}
+		t := approval.Ticket{ID: floodmark.TicketID(n.Ticket), Tenant: n.Tenant, Session: n.Session, Calls: n.Calls, Seen: n.Seen, Expires: n.Expires}
 		ch.cards[t.ID] = &card{ticket: t, choices: restored(n), message: n.Message, former: true}
 	}
 }
@@ -141,7 +141,7 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	} else {
 		c.calls = append(c.calls, t.Call)
 	}
-	there := c.former && t.Again && c.ticket.Session == t.Session && c.ticket.Calls == t.Calls
+	there := c.former && t.Again && c.ticket.Session == t.Session && c.ticket.Calls == t.Calls && c.ticket.Seen == t.Seen
 	c.ticket = t
 	if there {
 		return c, 0, nil // it is on the phone already
@@ -201,7 +201,7 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 	// At worst it is asked twice after a restart.
 	_ = ch.bot.memo.note(noted{
 		Kind: kindQuestion, Ticket: string(t.ID), Session: t.Session, Tenant: t.Tenant,
-		Chat: ch.who.Chat, Message: id, Calls: t.Calls, Expires: t.Expires, Bound: bound,
+		Chat: ch.who.Chat, Message: id, Calls: t.Calls, Seen: t.Seen, Expires: t.Expires, Bound: bound,
 	})
 	return nil
 }

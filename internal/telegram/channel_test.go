@@ -194,6 +194,35 @@ func TestAQuestionGrows(t *testing.T) {
 	}
 }
 
+// A call that comes back with other sources makes a new card: who read the old one
+// can say no by it, and nothing else.
+func TestAQuestionThatChangedIsReadAgain(t *testing.T) {
+	d := newDesk(t, setup{})
+	q := d.ticket("t-1")
+	q.Seen = "one page"
+	d.ask(t, q)
+	old := d.card(t)
+	q.Seen = "two pages"
+	d.ask(t, q)
+	told := d.told(t, d.server.PressData(anna, anna, old.ID, old.Data[1]))
+	if !strings.Contains(told.Text, "out of date") || len(d.answered()) != 0 {
+		t.Errorf("the old card answered: %+v, %+v", told, d.answered())
+	}
+	d.press(t, anna, "Allow once")
+	if got := d.answered(); len(got) != 1 || got[0].Verb != approval.Approve || got[0].Seen != "two pages" {
+		t.Errorf("answered %+v", got)
+	}
+	q.ID, q.Seen = "t-2", "one page"
+	d.ask(t, q)
+	old = d.card(t)
+	q.Seen = "two pages"
+	d.ask(t, q)
+	d.told(t, d.server.PressData(anna, anna, old.ID, old.Data[0]))
+	if got := d.answered(); len(got) != 2 || got[1].Verb != approval.Deny || got[1].Ticket != "t-2" {
+		t.Errorf("a no at the old card: %+v", got)
+	}
+}
+
 func TestTheCardSaysHowItEnded(t *testing.T) {
 	at := time.Date(2026, 3, 1, 14, 5, 0, 0, time.UTC)
 	for want, o := range map[string]approval.Outcome{

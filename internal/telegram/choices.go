@@ -32,7 +32,10 @@ func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 	for i := range list {
 		c := &list[i]
 		c.cmd.Tool, c.cmd.Ticket, c.cmd.Calls, c.cmd.Channel = approval.All, t.ID, max(t.Calls, 1), "telegram"
-		c.bound = append([]string{string(t.Session), strconv.Itoa(c.cmd.Calls), string(c.cmd.Verb), strconv.Itoa(c.cmd.Offer), c.cmd.Picked}, c.bound...)
+		if c.cmd.Verb == approval.Approve { // a no is a no, whatever came since
+			c.cmd.Seen = t.Seen
+		}
+		c.bound = append([]string{string(t.Session), strconv.Itoa(c.cmd.Calls), string(c.cmd.Verb), strconv.Itoa(c.cmd.Offer), c.cmd.Picked, c.cmd.Seen}, c.bound...)
 		for _, q := range calls {
 			c.bound = append(c.bound, q.Action.Tool.Agent, q.Action.Tool.Server, q.Action.Tool.Name, q.Action.ArgsDigest.String())
 		}
@@ -46,7 +49,7 @@ func choicesOf(t approval.Ticket, calls []approval.Question) []choice {
 func restored(n noted) []choice {
 	var list []choice
 	for _, b := range n.Bound {
-		if len(b) < 5 || b[0] != string(n.Session) {
+		if len(b) < 6 || b[0] != string(n.Session) {
 			continue
 		}
 		calls, err := strconv.Atoi(b[1])
@@ -56,7 +59,7 @@ func restored(n noted) []choice {
 			continue
 		}
 		list = append(list, choice{bound: b, cmd: approval.Command{
-			Verb: verb, Tool: approval.All, Ticket: floodmark.TicketID(n.Ticket), Calls: calls, Offer: offer, Picked: b[4], Channel: "telegram",
+			Verb: verb, Tool: approval.All, Ticket: floodmark.TicketID(n.Ticket), Calls: calls, Offer: offer, Picked: b[4], Seen: b[5], Channel: "telegram",
 		}})
 	}
 	return list

@@ -40,6 +40,7 @@ type noted struct {
 	Chat    int64               `json:"chat,omitempty"`
 	Message int64               `json:"message,omitempty"`
 	Calls   int                 `json:"calls,omitempty"`
+	Seen    string              `json:"seen,omitempty"`
 	Expires time.Time           `json:"expires,omitzero"`
 	// Bound is what each button stands for.
 	Bound [][]string `json:"bound,omitempty"`

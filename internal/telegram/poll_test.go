@@ -298,6 +298,31 @@ func TestLostNotes(t *testing.T) {
 	}
 }
 
+// A card of a former life stays if its question is as it was; if it changed, there
+// is a new one. What the old one's buttons stand for is proven by them.
+func TestAChangedQuestionAfterARestart(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "telegram.jsonl")
+	d := newDesk(t, setup{file: file})
+	same, other := d.ticket("t-1"), d.ticket("t-2")
+	same.Seen, other.Seen = "one page", "one page"
+	d.ask(t, same)
+	d.ask(t, other)
+	d.stop()
+	d2 := newDesk(t, setup{server: d.server, file: file, young: true, clock: d.clock})
+	same.Again, other.Again, other.Seen = true, true, "two pages"
+	d2.ask(t, same)
+	d2.ask(t, other)
+	if n := d.server.Calls("sendMessage"); n != 3 {
+		t.Errorf("%d cards, want 3", n)
+	}
+	first, second := d.server.Messages()[0], d.server.Messages()[1]
+	d2.told(t, d.server.PressData(anna, anna, second.ID, second.Data[1]))
+	d2.told(t, d.server.PressData(anna, anna, first.ID, first.Data[1]))
+	if got := d2.answered(); len(got) != 1 || got[0].Ticket != "t-1" || got[0].Verb != approval.Approve || got[0].Seen != "one page" {
+		t.Errorf("answered %+v", got)
+	}
+}
+
 // A question that grew while the monitor was away is asked as a whole.
 func TestAGrownQuestionAfterARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "telegram.jsonl")

@@ -28,7 +28,7 @@ func typed(t approval.Ticket, calls []approval.Question) (choice, bool) {
 		return choice{}, false
 	}
 	return choice{cmd: approval.Command{
-		Verb: approval.Approve, Tool: approval.All, Ticket: t.ID, Calls: 1, Offer: firstOffer(calls[0]), Channel: "telegram",
+		Verb: approval.Approve, Tool: approval.All, Ticket: t.ID, Calls: 1, Seen: t.Seen, Offer: firstOffer(calls[0]), Channel: "telegram",
 	}}, true
 }
 
