@@ -94,11 +94,15 @@ func (d *door) awaited(state string) bool {
 	return true
 }
 
-// wait waits for the answer with this state.
-func (d *door) wait(ctx context.Context, state string) (answer, error) {
+// expect takes an answer with this state from now on.
+func (d *door) expect(state string) {
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.state = state
-	d.mu.Unlock()
+}
+
+// wait waits for the answer.
+func (d *door) wait(ctx context.Context) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, LoginTime)
 	defer cancel()
 	select {

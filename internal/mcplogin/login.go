@@ -50,8 +50,9 @@ func (b *Book) Login(ctx context.Context, s Server, d Desk) error {
 	if err != nil {
 		return err
 	}
+	door.expect(state) // a browser that is logged in already is back at once
 	d.Show(shown(p.meta.Issuer), address)
-	back, err := door.wait(ctx, state)
+	back, err := door.wait(ctx)
 	if err != nil {
 		return err
 	}

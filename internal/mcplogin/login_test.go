@@ -106,6 +106,16 @@ func (w *world) knock(t *testing.T, h *mcplogin.Holder) (int, error) {
 	}
 }
 
+// A browser that is logged in already is back before anybody waits for it.
+func TestABrowserIsBackAtOnce(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := w.book.Login(ctx, w.at, mcplogin.Desk{Show: func(_, address string) { _, _, _ = browse(ctx, address) }}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLogin(t *testing.T) {
 	w := newWorld(t)
 	h := w.book.Holder(w.at)

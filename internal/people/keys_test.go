@@ -26,18 +26,12 @@ func TestKeysAreRotated(t *testing.T) {
 	}
 	h.Rotate("key-2")
 	h.later(2 * time.Second)
-	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
-		t.Errorf("a new key: %v", err)
-	}
-	if _, err := h.people.Find(t.Context(), before); err != nil {
-		t.Errorf("the old key beside it: %v", err)
-	}
+	h.finds(t, "a new key", h.Sign(h.good(nil)))
+	h.finds(t, "the old key beside it", before)
 	h.Withdraw()
 	h.later(people.KeysFor)
 	h.refuses(t, "a withdrawn key", before)
-	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
-		t.Errorf("the key that is left: %v", err)
-	}
+	h.finds(t, "the key that is left", h.Sign(h.good(nil)))
 }
 
 // While the provider is silent its last keys count, for a while; before it ever
@@ -50,27 +44,19 @@ func TestAProviderThatIsSilent(t *testing.T) {
 	}
 	h.Down(false)
 	h.later(time.Minute)
-	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
-		t.Fatal(err)
-	}
+	h.finds(t, "once it answers", h.Sign(h.good(nil)))
 	h.Down(true)
 	h.later(people.KeysFor)
-	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
-		t.Errorf("its last keys: %v", err)
-	}
+	h.finds(t, "its last keys", h.Sign(h.good(nil)))
 	h.later(people.KeysFor)
-	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
-		t.Errorf("its last keys, later: %v", err)
-	}
+	h.finds(t, "its last keys, later", h.Sign(h.good(nil)))
 	h.later(people.KeysWithout)
 	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); !errors.Is(err, people.ErrUnreached) {
 		t.Errorf("after an hour: %v", err)
 	}
 	h.Down(false)
 	h.later(time.Minute)
-	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); err != nil {
-		t.Errorf("it answers again: %v", err)
-	}
+	h.finds(t, "it answers again", h.Sign(h.good(nil)))
 }
 
 // Whoever sends tokens of invented keys does not make us a flood, and does not

@@ -74,6 +74,21 @@ func (h *hall) good(change map[string]any) map[string]any {
 	return c
 }
 
+// finds finds somebody, on one of a few tries: who asks in the very moment in which a
+// look for keys ends is given what that look found.
+func (h *hall) finds(t *testing.T, what, token string) {
+	t.Helper()
+	var err error
+	for range 20 {
+		if _, err = h.people.Find(t.Context(), token); err == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+		h.later(2 * time.Second)
+	}
+	t.Errorf("%s: %v", what, err)
+}
+
 func (h *hall) refuses(t *testing.T, what, token string) {
 	t.Helper()
 	who, err := h.people.Find(t.Context(), token)
