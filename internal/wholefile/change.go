@@ -23,23 +23,37 @@ func (e *ShownError) Error() string {
 // ReadOwn reads a file of at most limit bytes that nobody else may read. It returns
 // a [ShownError] for one that others can, and for one that is no plain file.
 func ReadOwn(path string, limit int64) ([]byte, error) {
+	for try := 0; ; try++ {
+		data, replaced, err := readOwn(path, limit)
+		if !replaced || try == maxReplaced {
+			return data, err
+		}
+	}
+}
+
+// maxReplaced is how often a file may be replaced while it is being opened: it is by
+// [Replace], and an attacker could do so for ever.
+const maxReplaced = 100
+
+// readOwn reports, too, whether another file was put there between looking and opening.
+func readOwn(path string, limit int64) (data []byte, replaced bool, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, &ShownError{Path: path, Mode: info.Mode()}
+		return nil, false, &ShownError{Path: path, Mode: info.Mode()}
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close()
-	// Somebody may have put another one there meanwhile.
 	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) || opened.Mode() != info.Mode() {
-		return nil, errors.Join(err, &ShownError{Path: path, Mode: info.Mode()})
+		return nil, err == nil, errors.Join(err, &ShownError{Path: path, Mode: info.Mode()})
 	}
-	return readAll(f, limit)
+	data, err = readAll(f, limit)
+	return data, false, err
 }
 
 // Change replaces a file by what with makes of it, while no other process does; it

@@ -76,3 +76,35 @@ func TestChange(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file that is being replaced is read as it was or as it is.
+func TestReadWhileItIsReplaced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own")
+	if err := wholefile.Replace(path, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		var err error
+		for other := path + ".next"; err == nil; {
+			select {
+			case <-stop:
+				ended <- nil
+				return
+			default:
+				err = errors.Join(os.WriteFile(other, []byte("two"), 0o600), os.Rename(other, path))
+			}
+		}
+		ended <- err
+	}()
+	for range 5000 {
+		if got, err := wholefile.ReadOwn(path, 10); err != nil || len(got) != 3 {
+			t.Errorf("%q, %v", got, err)
+			break
+		}
+	}
+	close(stop)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
