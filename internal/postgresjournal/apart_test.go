@@ -150,13 +150,14 @@ func TestASlowTenantIsSlowAlone(t *testing.T) {
 	}
 }
 
-// readSlowly makes words of the tenant «slow» take minutes to be read.
+// readSlowly makes words of the tenant «slow» take half a minute to be read: longer than anybody waits, and
+// not so long that what is left of it holds up the end of the test.
 func readSlowly(t *testing.T, dsn, schema string) *pgx.Conn {
 	t.Helper()
 	admin := connect(t, dsn)
 	for _, sql := range []string{
 		"ALTER TABLE S.artifacts RENAME TO words",
-		"CREATE FUNCTION S.read_slowly(tenant bytea, body bytea) RETURNS bytea LANGUAGE plpgsql AS $$ BEGIN IF tenant = 'slow' THEN PERFORM pg_sleep(300); END IF; RETURN body; END $$",
+		"CREATE FUNCTION S.read_slowly(tenant bytea, body bytea) RETURNS bytea LANGUAGE plpgsql AS $$ BEGIN IF tenant = 'slow' THEN PERFORM pg_sleep(30); END IF; RETURN body; END $$",
 		"CREATE VIEW S.artifacts AS SELECT tenant, key, session, seq, S.read_slowly(tenant, body) AS body FROM S.words",
 	} {
 		if _, err := admin.Exec(t.Context(), strings.ReplaceAll(sql, "S.", schema+".")); err != nil {

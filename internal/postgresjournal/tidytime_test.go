@@ -17,7 +17,7 @@ func TestAMonthThatHangsIsGivenUp(t *testing.T) {
 	oldMonth(t, j, dsn, schema, 202001)()
 	super := connect(t, dsn)
 	text := query[string](t, super, "SELECT pg_get_functiondef('"+schema+".drop_month'::regproc)")
-	hangs := strings.Replace(text, "BEGIN\n", "BEGIN\nPERFORM pg_sleep(120);\n", 1)
+	hangs := strings.Replace(text, "BEGIN\n", "BEGIN\nPERFORM pg_sleep(30);\n", 1)
 	replace := func(text string) {
 		t.Helper()
 		if _, err := super.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol); err != nil {
