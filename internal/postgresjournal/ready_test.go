@@ -88,4 +88,5 @@ func TestAServerThatHangsIsDistrustedByLooks(t *testing.T) {
 		defer cancel()
 		return j.Ready(ctx) != nil && j.shards[0].primary.turn.Load() > turn
 	})
+	s.set("synchronous_standby_names", "") // what is cleaned up is committed, too
 }
