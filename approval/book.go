@@ -132,7 +132,7 @@ func (b *Book) Extend(f floodmark.TicketExtended) {
 	if i < 0 {
 		return
 	}
-	if !slices.ContainsFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool { return sameCall(s, f.Shown) && asItWas(s, f.Shown) }) {
+	if !slices.ContainsFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool { return SameCall(s, f.Shown) && asItWas(s, f.Shown) }) {
 		b.Tickets[i].First = "" // who said yes has not seen this
 	}
 	b.Tickets[i].Shown, b.Tickets[i].CodeMAC = b.Tickets[i].With(f.Shown), f.CodeMAC
@@ -141,10 +141,11 @@ func (b *Book) Extend(f floodmark.TicketExtended) {
 // With are the calls that a question shows once another one was added, or one of them
 // is shown as it stands now.
 func (o Open) With(call floodmark.Shown) []floodmark.Shown {
-	return append(slices.DeleteFunc(slices.Clone(o.Shown), func(s floodmark.Shown) bool { return sameCall(s, call) }), call)
+	return append(slices.DeleteFunc(slices.Clone(o.Shown), func(s floodmark.Shown) bool { return SameCall(s, call) }), call)
 }
 
-func sameCall(a, b floodmark.Shown) bool { return a.Tool == b.Tool && a.ArgsDigest == b.ArgsDigest }
+// SameCall reports whether two show the same call, however it stands in each.
+func SameCall(a, b floodmark.Shown) bool { return a.Tool == b.Tool && a.ArgsDigest == b.ArgsDigest }
 
 // asItWas reports whether a call is shown once more as it was before: with a new
 // code only.

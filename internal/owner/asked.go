@@ -63,7 +63,7 @@ func (t *tale) ask(id floodmark.TicketID, until time.Time, code floodmark.Digest
 // find is where a call stands; below zero if it has no words.
 func (a *askedCalls) find(id floodmark.TicketID, shown floodmark.Shown) int {
 	return slices.IndexFunc(a.calls, func(c askedCall) bool {
-		return c.ticket == id && c.shown.Tool == shown.Tool && c.shown.ArgsDigest == shown.ArgsDigest
+		return c.ticket == id && approval.SameCall(c.shown, shown)
 	})
 }
 
