@@ -41,6 +41,7 @@ type card struct {
 	calls   []approval.Question
 	choices []choice
 	version int   // grows with each call that is added
+	sent    int   // the version of which it is known how its sending ended
 	message int64 // shows the newest version; 0 until one was sent
 	over    bool
 	ending  Text // what it says once it is over
@@ -100,9 +101,10 @@ func (ch *Channel) Ask(ctx context.Context, t approval.Ticket) error {
 		urgency: newCard, by: t.Expires, until: t.Expires,
 		moot: func() bool { return ch.stale(c, version) },
 		do:   func(ctx context.Context) error { return ch.send(ctx, c, version) },
-		done: func(err error) { sent <- err },
+		done: func(err error) { ch.arrived(c, version); sent <- err },
 	})
 	if err != nil {
+		ch.arrived(c, version)
 		ch.bot.note("ask", err)
 		return err
 	}
@@ -152,6 +154,13 @@ func (ch *Channel) take(t approval.Ticket) (*card, int, error) {
 	}
 	c.version++
 	return c, c.version, nil
+}
+
+// arrived notes that the sending of a card has ended, well or not.
+func (ch *Channel) arrived(c *card, version int) {
+	ch.mu.Lock()
+	defer ch.mu.Unlock()
+	c.sent = max(c.sent, version)
 }
 
 // stale says that a card need not be sent any more.

@@ -47,6 +47,7 @@ type poller struct {
 	from   int64               // all before may be forgotten; 0: nothing
 	done   map[int64]time.Time // dealt with, and perhaps still in the list
 	left   map[int64]time.Time // not ours, since when
+	waits  bool                // what was left may be ours
 	heard  []string            // presses that were dealt with, the newest last
 	shared time.Time           // another was about until then
 	failed int                 // times in a row
@@ -135,6 +136,7 @@ func (p *poller) share() {
 func (p *poller) deal(ctx context.Context, list []Update) {
 	var work sync.WaitGroup
 	ours := make([]bool, len(list))
+	p.waits = false
 	places := make(chan struct{}, maxSenders)
 	for i, u := range list {
 		if _, again := p.done[u.ID]; again {
@@ -183,7 +185,12 @@ func (p *poller) wrote(ctx context.Context, w Wrote) (dealt bool) {
 			p.bot.note("listen", errFault)
 		}
 	}()
-	return p.bot.hear(ctx, w) || w.To == nil || !p.bot.opts.Now().Before(p.shared)
+	what := p.bot.hear(ctx, w)
+	if what == perhapsSoon {
+		p.waits = true
+		return false
+	}
+	return what == dealtWith || w.To == nil || !p.bot.opts.Now().Before(p.shared)
 }
 
 // keptHeard is how many presses are remembered by name: one may come under two
@@ -225,7 +232,7 @@ func (p *poller) settle(list []Update) {
 		}
 	}
 	p.left = still
-	if len(still) > 0 && !p.bot.young() {
+	if len(still) > 0 && !p.waits && !p.bot.young() {
 		p.share()
 	}
 	for id, at := range p.done {

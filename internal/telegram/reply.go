@@ -40,35 +40,49 @@ func howTo(t approval.Ticket, calls []approval.Question) string {
 	return "To allow it, type «floodmark pending» at your computer."
 }
 
-// hear takes in what somebody wrote, if it is a reply to one of our cards. It
-// reports whether it was.
-func (b *Bot) hear(ctx context.Context, w Wrote) bool {
+// What a reply may be.
+type meant int
+
+const (
+	notOurs     meant = iota
+	perhapsSoon       // it may be to a card of ours that is not known to have arrived
+	dealtWith
+)
+
+// hear takes in what somebody wrote, if it is a reply to one of our cards.
+func (b *Bot) hear(ctx context.Context, w Wrote) meant {
 	channel, _ := b.parts()
 	if channel == nil || w.To == nil || w.Chat.ID != channel.who.Chat {
-		return false
+		return notOurs
 	}
-	c := channel.shownBy(w.To.ID)
-	if c == nil {
-		return false
-	}
-	if w.From.IsBot || !slices.Contains(channel.who.Users, w.From.ID) {
+	may := !w.From.IsBot && slices.Contains(channel.who.Users, w.From.ID)
+	c, soon := channel.shownBy(w.To.ID)
+	switch {
+	case soon && may:
+		return perhapsSoon
+	case c == nil:
+		return notOurs
+	case !may:
 		b.opts.Incident("telegram-stranger", fmt.Sprintf("user %d, who may not answer, replied to a question in Telegram", w.From.ID))
-		return true
+		return dealtWith
 	}
 	channel.reply(ctx, c, w)
-	return true
+	return dealtWith
 }
 
-// shownBy finds the open question that a message shows.
-func (ch *Channel) shownBy(message int64) *card {
+// shownBy finds the open question that a message shows. It reports true if that
+// is known shortly: somebody may answer a card before Telegram has said which
+// message it is, or before a question of a former life is asked again.
+func (ch *Channel) shownBy(message int64) (found *card, soon bool) {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
 	for _, c := range ch.cards {
 		if c.message == message && message != 0 {
-			return c
+			return c, !c.asked && ch.bot.young()
 		}
+		soon = soon || c.sent != c.version
 	}
-	return nil
+	return nil, soon
 }
 
 // reply takes in what a person who may answer typed.

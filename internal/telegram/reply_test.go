@@ -1,9 +1,12 @@
 package telegram_test
 
 import (
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/telegram"
@@ -76,5 +79,58 @@ func TestAReplyIsNoYes(t *testing.T) {
 			t.Errorf("%s: answered %+v", name, list)
 		}
 		d.stop()
+	}
+}
+
+// Somebody may be quicker than Telegram's own word that a card has arrived. Their
+// reply waits for it; a stranger's does not, and neither says that another program
+// reads what the bot hears.
+func TestAReplyToACardOnItsWay(t *testing.T) {
+	d := newDesk(t, setup{})
+	d.server.Break(func(method string, n int) *bottest.Fault {
+		if method != "sendMessage" || n > 1 {
+			return nil
+		}
+		return &bottest.Fault{After: true, Delay: 300 * time.Millisecond, Status: 200, Body: fmt.Sprintf(`{"ok":true,"result":{"message_id":1001,"chat":{"id":%d}}}`, anna)}
+	})
+	q := d.ticket("t-1")
+	q.Call.Pick = &approval.Pick{Argument: "command", Words: "type what stands behind the @"}
+	asked := make(chan error, 1)
+	go func() { asked <- d.channel.Ask(t.Context(), q) }()
+	d.until(t, "the card", func() bool { return len(d.server.Messages()) == 1 })
+	card := d.card(t)
+	d.server.Reply(mallory, anna, card.ID, "right.example")
+	d.server.Reply(anna, anna, card.ID, "right.example")
+	d.until(t, "them to be heard", func() bool { return d.server.Calls("getUpdates") > 1 })
+	if err := <-asked; err != nil {
+		t.Fatal(err)
+	}
+	d.said(t, "Approved.")
+	if got := d.answered(); len(got) != 1 || got[0].Picked != "right.example" || got[0].By != "telegram:4711" {
+		t.Errorf("answered %+v", got)
+	}
+	if list := d.bot.Problems(); len(list) != 0 {
+		t.Errorf("problems %q", list)
+	}
+}
+
+// After a restart a reply waits until its question is asked again.
+func TestAReplyToACardOfAFormerLife(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "memo")
+	d := newDesk(t, setup{file: file, young: true})
+	q := d.ticket("t-1")
+	q.Call.Pick = &approval.Pick{Argument: "command", Words: "type what stands behind the @"}
+	d.ask(t, q)
+	card := d.card(t)
+	d.stop()
+	next := newDesk(t, setup{server: d.server, file: file, clock: d.clock, young: true})
+	heard := next.server.Calls("getUpdates")
+	next.server.Reply(anna, anna, card.ID, "right.example")
+	next.until(t, "it to be heard", func() bool { return next.server.Calls("getUpdates") > heard+1 })
+	q.Again = true
+	next.ask(t, q)
+	next.said(t, "Approved.")
+	if n := len(next.server.Messages()); n != 2 {
+		t.Errorf("%d messages: %s", n, texts(next.server))
 	}
 }
