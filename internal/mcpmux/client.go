@@ -153,21 +153,22 @@ func (m *Mux) noted(req *jsonrpc.Request) {
 		m.progress(req.Params)
 	case "notifications/initialized":
 		m.mu.Lock()
-		twice := m.ready || m.hello == nil
-		m.ready = m.ready || !twice
-		m.mu.Unlock()
-		if !twice {
+		defer m.mu.Unlock()
+		if !m.ready && m.hello != nil {
+			m.ready = true // who is live later says so itself
 			m.all(req)
 		}
 	default:
+		m.mu.Lock()
+		defer m.mu.Unlock()
 		m.all(req)
 	}
 }
 
-// all sends a notification to every live server.
+// all sends a notification to every live server. Its caller holds the lock.
 func (m *Mux) all(req *jsonrpc.Request) {
 	for _, s := range m.servers {
-		if l := s.live(); l != nil {
+		if l := s.line; l != nil && l.alive {
 			_ = l.send(&jsonrpc.Request{Method: req.Method, Params: req.Params}) // one that does not read misses it
 		}
 	}
@@ -189,6 +190,7 @@ func (m *Mux) cancelled(params json.RawMessage) {
 	var sent jsonrpc.ID
 	if c != nil {
 		l, sent = c.line, c.sent
+		delete(m.calls, id) // nobody sends it from here on
 	}
 	m.mu.Unlock()
 	if c == nil {
@@ -201,7 +203,7 @@ func (m *Mux) cancelled(params json.RawMessage) {
 			_ = l.send(&jsonrpc.Request{Method: "notifications/cancelled", Params: mcpjson.Encode(said)}) // one that does not read misses it
 		}
 	}
-	m.reply(c, mcpjson.Refuse(id, CodeCancelled, "cancelled by the client"))
+	m.tell(mcpjson.Refuse(id, CodeCancelled, "cancelled by the client"))
 }
 
 // progress passes what the client says about a server's call to that server.

@@ -50,17 +50,8 @@ func (l *line) greet(limit, ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("initialize: capabilities: %w", err)
 	}
-	m.mu.Lock()
-	l.alive = true
-	l.s.caps, l.s.hello = caps, said
-	close(l.s.settled)
-	l.s.settled = nil
-	late, level := m.ready, m.level
-	m.mu.Unlock()
-	if !late {
-		return nil // the client's own notification goes to all
-	}
-	if err := l.send(note("notifications/initialized", nil)); err != nil {
+	late, level, err := l.live(caps, said)
+	if err != nil || !late {
 		return err
 	}
 	if level != nil && caps["logging"] != nil {
@@ -72,6 +63,25 @@ func (l *line) greet(limit, ctx context.Context) error {
 	return nil
 }
 
+// live makes the line one that takes calls. Where the client was initialized before
+// (late), the server is told so first: it may refuse a call that comes sooner. Else
+// the client's own notification goes to all. It returns the logging level, too.
+func (l *line) live(caps, said map[string]json.RawMessage) (late bool, level json.RawMessage, err error) {
+	m := l.s.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ready {
+		if err := l.send(note("notifications/initialized", nil)); err != nil {
+			return true, nil, err
+		}
+	}
+	l.alive = true
+	l.s.caps, l.s.hello = caps, said
+	close(l.s.settled)
+	l.s.settled = nil
+	return m.ready, m.level, nil
+}
+
 // ask sends a call to the server. done gets the answer, or the error that says
 // the server ended, unless ask itself returns an error.
 func (l *line) ask(method string, params json.RawMessage, token string, done func(*jsonrpc.Response)) error {
@@ -79,13 +89,17 @@ func (l *line) ask(method string, params json.RawMessage, token string, done fun
 	return err
 }
 
-// askAs is ask, which also notes in the client's call where it went.
+// askAs is ask, which also notes in the client's call where it went. One that the
+// client has taken back meanwhile is not made.
 func (l *line) askAs(method string, params json.RawMessage, w waiting, c *call) (jsonrpc.ID, error) {
 	m := l.s.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if l.over {
 		return jsonrpc.ID{}, l.s.stopped(fmt.Sprintf("server %q stopped; the next call starts it again", l.s.name))
+	}
+	if c != nil && m.calls[c.id] != c {
+		return jsonrpc.ID{}, context.Canceled
 	}
 	id := m.number()
 	if err := l.send(&jsonrpc.Request{ID: id, Method: method, Params: params}); err != nil {

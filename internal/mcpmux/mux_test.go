@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -419,7 +420,9 @@ func TestPausesBetweenStarts(t *testing.T) {
 	}
 }
 
-func TestOneThatCannotStartHidesNobody(t *testing.T) {
+func TestOneThatCannotStartHidesNobody(t *testing.T) { synctest.Test(t, oneCannotStart) }
+
+func oneCannotStart(t *testing.T) {
 	a := newLife("a")
 	t.Cleanup(a.kill)
 	hangs := func(ctx context.Context) (mcp.Connection, error) { <-ctx.Done(); return nil, ctx.Err() }
