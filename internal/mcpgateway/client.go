@@ -153,7 +153,7 @@ func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
 		})
 		return nil
 	}
-	return r.server.Write(ctx, m)
+	return r.toServer(ctx, m)
 }
 
 // tellJudged passes on what nobody knows, if that is allowed. Nobody hears that it
@@ -185,12 +185,12 @@ func (r *relay) takenBack(ctx context.Context, params json.RawMessage) bool {
 		return q == nil
 	}
 	delete(r.asked, id)
-	judged := q.judged
+	judged, c := q.judged, q.call
 	r.mu.Unlock()
 	q.cancel()
 	r.done()
-	if q.call != nil && !judged {
-		r.begin(func() { r.lost(ctx, q.call, "the client took the call back") })
+	if c != nil && !judged {
+		r.begin(func() { r.lost(ctx, c, "the client took the call back") })
 	}
 	return !judged
 }

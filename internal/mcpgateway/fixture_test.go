@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
 	"github.com/floodmark/floodmark"
@@ -66,6 +65,16 @@ func (j *fakeJudge) told(p hook.Point) []hook.Event {
 	return list
 }
 
+// soon waits until it was told so often of a point, and returns the events.
+func (j *fakeJudge) soon(t testing.TB, p hook.Point, n int) []hook.Event {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if got := j.told(p); len(got) >= n || time.Now().After(end) {
+			return got
+		}
+	}
+}
+
 // only refuses what a test names.
 func only(point hook.Point, reply hook.Reply, err error) func(context.Context, hook.Event) (hook.Reply, error) {
 	return func(_ context.Context, ev hook.Event) (hook.Reply, error) {
@@ -96,15 +105,17 @@ type side struct {
 	t    testing.TB
 	in   *io.PipeWriter
 	out  chan string
-	conn mcp.Connection
+	conn *lines
+	deaf func() error // it reads nothing from here on
 }
 
 func newSide(t testing.TB) *side {
 	t.Helper()
 	toRelay, in := io.Pipe()
 	out, fromRelay := io.Pipe()
-	s := &side{t: t, in: in, out: make(chan string, 1024)}
-	s.conn = Lines(toRelay, fromRelay, func() error { return errors.Join(toRelay.Close(), fromRelay.Close()) }, nil)
+	s := &side{t: t, in: in, out: make(chan string, 1024), deaf: out.Close}
+	s.conn = newLines(toRelay, fromRelay, func() error { return errors.Join(toRelay.Close(), fromRelay.Close()) }, func(string) {}, 0)
+	s.conn.last = time.Minute
 	go func() {
 		defer close(s.out)
 		d := json.NewDecoder(out)
@@ -149,6 +160,17 @@ func (s *side) wants(want string) {
 	s.t.Helper()
 	if got := s.hear(); !same(got, want) {
 		s.t.Fatalf("heard %s\nwant  %s", got, want)
+	}
+}
+
+// missed waits until the relay has tried to tell it something in vain.
+func (s *side) missed() {
+	s.t.Helper()
+	tried := func() bool { s.conn.mu.Lock(); defer s.conn.mu.Unlock(); return s.conn.broken }
+	for end := time.Now().Add(time.Minute); !tried(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatal("nothing was tried")
+		}
 	}
 }
 

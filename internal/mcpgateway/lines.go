@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -21,6 +22,10 @@ import (
 var ErrTooLong = errors.New("a message is too long")
 
 var errUnread = errors.New("it does not read what it is told")
+
+// lastRead is how long is read what was said by a side that can be told nothing
+// any more: it may have ended after it answered.
+const lastRead = time.Second
 
 // maxBatch bounds the messages in one batch.
 const maxBatch = 1024
@@ -39,14 +44,17 @@ type lines struct {
 	queue  []jsonrpc.Message // of a batch; only Read touches it
 	closed chan struct{}
 	once   sync.Once
-	// dead is closed when something was written in part: nothing can follow it.
+	// dead is closed a little after something was not written, or in part: nothing
+	// can follow it, but what the other side said before it ended is read.
 	dead chan struct{}
 	// patience is how long the other side may leave a message unread, if the
 	// system can tell; zero for ever.
 	patience time.Duration
 	until    func(time.Time) error
-	err      error      // of close; read after once
-	mu       sync.Mutex // one writer at a time
+	err      error         // of close; read after once
+	mu       sync.Mutex    // one writer at a time, and guards broken
+	broken   bool          // something was not written
+	last     time.Duration // is lastRead unless a test is slow
 }
 
 type incoming struct {
@@ -66,7 +74,7 @@ func Lines(r io.Reader, w io.Writer, done func() error, skipped func(string)) mc
 
 func newLines(r io.Reader, w io.Writer, done func() error, skipped func(string), patience time.Duration) *lines {
 	l := &lines{
-		write: w.Write, close: done, skipped: skipped, patience: patience,
+		write: w.Write, close: done, skipped: skipped, patience: patience, last: lastRead,
 		in: make(chan incoming), closed: make(chan struct{}), dead: make(chan struct{}),
 	}
 	if f, ok := w.(interface{ SetWriteDeadline(at time.Time) error }); ok && patience > 0 {
@@ -221,15 +229,21 @@ func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
 	select {
 	case <-l.closed:
 		return mcp.ErrConnectionClosed
-	case <-l.dead:
-		return errUnread
 	default:
+	}
+	if l.broken {
+		return errUnread
 	}
 	if l.until != nil {
 		_ = l.until(time.Now().Add(l.patience)) // where it cannot be, we wait
 	}
 	if _, err = l.write(append(data, '\n')); err != nil {
-		close(l.dead)
+		l.broken = true
+		wait := l.last
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			wait = 0 // it had its time
+		}
+		time.AfterFunc(wait, func() { close(l.dead) })
 	}
 	return err
 }

@@ -67,8 +67,20 @@ func newRelay(client, server mcp.Connection, o Options) *relay {
 	}
 }
 
-// errServer marks the end of the server.
-var errServer = errors.New("the server ended")
+// errServer marks the end of the server, and errUntold that it can be told nothing
+// any more.
+var (
+	errServer = errors.New("the server ended")
+	errUntold = errors.New("it can be told nothing any more")
+)
+
+// toServer passes a message of the client on, in the client's own turn.
+func (r *relay) toServer(ctx context.Context, m jsonrpc.Message) error {
+	if err := r.server.Write(ctx, m); err != nil {
+		return fmt.Errorf("%w: %w: %w", errServer, errUntold, err)
+	}
+	return nil
+}
 
 func (r *relay) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -91,8 +103,11 @@ func (r *relay) run(ctx context.Context) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		r.lastAnswers(ended)
+	case errors.Is(err, errUntold):
+		err = r.lastSaid(ended, err)
 	}
 	r.leave(ctx, err)
 	r.settle()
@@ -125,6 +140,19 @@ func (r *relay) lastAnswers(ended <-chan error) {
 	}
 }
 
+// lastSaid waits, for a little while, until all is read that the server said before
+// it ended, and returns what it ended by.
+func (r *relay) lastSaid(ended <-chan error, err error) error {
+	timer := time.NewTimer(r.o.grace)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case by := <-ended:
+		err = by
+	}
+	return err
+}
+
 // settle gives what is being taken in the time to arrive. A client that does
 // not read must not keep us for ever.
 func (r *relay) settle() {
@@ -146,9 +174,9 @@ func (r *relay) leave(ctx context.Context, why error) {
 	r.mu.Lock()
 	r.leaving = true
 	close(r.gone)
-	open := make(map[jsonrpc.ID]*request, len(r.asked))
+	open := make(map[jsonrpc.ID]request, len(r.asked))
 	for id, q := range r.asked {
-		open[id] = q
+		open[id] = *q // who judges it may still write to it
 		delete(r.asked, id)
 	}
 	r.mu.Unlock()
@@ -295,7 +323,7 @@ func (r *relay) forward(ctx context.Context, m *jsonrpc.Request) error {
 	if q == nil || ctx.Err() != nil {
 		return context.Canceled
 	}
-	return r.server.Write(ctx, &jsonrpc.Request{ID: m.ID, Method: m.Method, Params: m.Params})
+	return r.toServer(ctx, &jsonrpc.Request{ID: m.ID, Method: m.Method, Params: m.Params})
 }
 
 // fromServer passes on, or takes in first, what the server says.
@@ -331,7 +359,8 @@ func (r *relay) fromServer(ctx context.Context, m jsonrpc.Message) error {
 			why = usedID
 		}
 		if why != "" {
-			return r.server.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeInvalidRequest, why)})
+			_ = r.server.Write(ctx, &jsonrpc.Response{ID: m.ID, Error: rpcError(jsonrpc.CodeInvalidRequest, why)}) // its end is found where it is read
+			return nil
 		}
 		return r.wants(ctx, m, q)
 	}

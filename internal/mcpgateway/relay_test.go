@@ -268,7 +268,7 @@ func TestACallIsTakenBack(t *testing.T) {
 	s.server.wants(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 	s.server.say(`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"late"}]}}`)
 	s.client.silent()
-	after := s.judge.told(hook.AfterToolCall)
+	after := s.judge.soon(t, hook.AfterToolCall, 1)
 	if len(after) != 1 || !after[0].Result.Error || strings.Contains(after[0].Result.Text, "late") {
 		t.Errorf("told %+v", after)
 	}
@@ -288,6 +288,28 @@ func TestWhenTheServerEnds(t *testing.T) {
 	}
 	if after := s.judge.told(hook.AfterToolCall); len(after) != 1 || !after[0].Result.Error {
 		t.Errorf("told %+v", after)
+	}
+}
+
+// A server that ends after it answered: what it said is heard, and what is asked of
+// it before its end was noticed is answered, too.
+func TestWhenTheServerHasJustEnded(t *testing.T) {
+	s := newStandWith(t, nil, nil, func(o *Options) { o.grace = time.Minute })
+	s.client.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	s.server.hear()
+	if err := s.server.deaf(); err != nil {
+		t.Fatal(err)
+	}
+	s.client.say(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	s.server.missed()
+	s.server.say(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	s.client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	_ = s.server.in.Close()
+	if got := s.client.hear(); !strings.Contains(got, `"code":-32051`) || !strings.Contains(got, `"id":2`) {
+		t.Errorf("heard %s", got)
+	}
+	if err := <-s.ended; !errors.Is(err, errServer) {
+		t.Errorf("ended with %v", err)
 	}
 }
 

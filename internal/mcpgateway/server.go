@@ -311,7 +311,7 @@ func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) e
 	}
 	if q.method != createMessage || m.Error != nil || !includesContext(q.params) {
 		if !r.o.Shared {
-			return r.server.Write(ctx, out)
+			return r.toServer(ctx, out)
 		}
 		r.begin(func() {
 			if err := r.give(ctx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -53,8 +54,14 @@ func (l *Line) Take() (jsonrpc.Message, bool) {
 func (l *Line) Run(ctx context.Context, greet func(context.Context) error, got func(jsonrpc.Message)) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	written, greeted := make(chan struct{}), make(chan struct{})
-	go func() { defer close(written); stop(l.write(ctx)) }()
+	written, greeted, read := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(written)
+		if err := l.write(ctx); err != nil {
+			await(ctx, read)
+			stop(err)
+		}
+	}()
 	go func() {
 		defer close(greeted)
 		if err := greet(ctx); err != nil {
@@ -62,10 +69,26 @@ func (l *Line) Run(ctx context.Context, greet func(context.Context) error, got f
 		}
 	}()
 	stop(l.read(ctx, got))
+	close(read)
 	_ = l.conn.Close() // how it ended is known already
 	<-written
 	<-greeted
 	return context.Cause(ctx)
+}
+
+// lastWords is how long a server that can be told nothing any more is listened to:
+// it may have ended, and have answered before.
+const lastWords = time.Second
+
+// await waits so long at most until all was read.
+func await(ctx context.Context, read <-chan struct{}) {
+	timer := time.NewTimer(lastWords)
+	defer timer.Stop()
+	select {
+	case <-read:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 func (l *Line) write(ctx context.Context) error {

@@ -20,12 +20,13 @@ type ends struct {
 	in      chan jsonrpc.Message
 	out     chan jsonrpc.Message
 	refuse  error // of Write
+	refused func()
 	closing sync.Once
 	closed  chan struct{}
 }
 
 func newEnds() *ends {
-	return &ends{in: make(chan jsonrpc.Message), out: make(chan jsonrpc.Message, 8), closed: make(chan struct{})}
+	return &ends{in: make(chan jsonrpc.Message), out: make(chan jsonrpc.Message, 8), closed: make(chan struct{}), refused: func() {}}
 }
 
 func (e *ends) SessionID() string { return "" }
@@ -44,6 +45,7 @@ func (e *ends) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 func (e *ends) Write(_ context.Context, m jsonrpc.Message) error {
 	if e.refuse != nil {
+		e.refused()
 		return e.refuse
 	}
 	e.out <- m
@@ -92,6 +94,26 @@ func TestALineEndsAndSaysWhy(t *testing.T) {
 				t.Error("the connection is still open")
 			}
 		})
+	}
+}
+
+// A server that ends after it answered is heard, though it can be told nothing more.
+func TestLastWordsAreHeard(t *testing.T) {
+	e, refused := newEnds(), make(chan struct{})
+	e.refuse = errors.New("broken")
+	e.refused = sync.OnceFunc(func() { close(refused) })
+	l := mcpline.New(e, 1)
+	if !l.Send(note("first")) {
+		t.Fatal("no room")
+	}
+	go func() {
+		<-refused
+		e.in <- note("the answer")
+		close(e.in)
+	}()
+	heard := 0
+	if err := l.Run(t.Context(), silent, func(jsonrpc.Message) { heard++ }); !errors.Is(err, io.EOF) || heard != 1 {
+		t.Errorf("heard %d, ended by %v", heard, err)
 	}
 }
 
