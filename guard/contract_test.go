@@ -131,7 +131,7 @@ func perform(t *testing.T, j guard.Judge, c contractCase) (got any, ran bool, er
 	t.Helper()
 	ctx := t.Context()
 	s, err := guard.Start(ctx, j, guard.Options{
-		Agent: "helper", Session: "s1", Project: c.Start.Project, Home: c.Start.Home, Resume: c.Start.Resume, Timeout: time.Second,
+		Agent: "helper", Session: "s1", Project: c.Start.Project, Home: c.Start.Home, Resume: c.Start.Resume, Timeout: time.Minute,
 	})
 	if err != nil {
 		return nil, false, err
