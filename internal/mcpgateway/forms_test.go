@@ -84,6 +84,34 @@ func TestAQuestionInAnAnswerIsVisible(t *testing.T) {
 	}
 }
 
+// And what a task asks that goes on once somebody has answered, whether the call that
+// began it is known or not.
+func TestAQuestionOfATaskIsVisible(t *testing.T) {
+	const ask = `{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":"t1"}}`
+	for asked, want := range map[string]string{
+		`{"q":{"method":"elicitation/create","params":{"message":"Ok\u200b?"}}}`:       `"message":"The server “files” asks: Ok\\u{200b}?"`,
+		`{"q":{"method":"elicitation/create","params":{"message":"a","Message":"b"}}}`: "kept back",
+		`[]`: "kept back",
+	} {
+		for _, begun := range []bool{true, false} {
+			s := newStand(t, nil, nil)
+			if begun {
+				s.listed(echoTool)
+				s.client.say(callEcho)
+				s.server.wants(callEcho)
+				s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t1","status":"working"}}}`)
+				s.client.hear()
+			}
+			s.client.say(ask)
+			s.server.wants(ask)
+			s.server.say(`{"jsonrpc":"2.0","id":2,"result":{"taskId":"t1","status":"input_required","inputRequests":` + asked + `}}`)
+			if l := s.client.hear(); !strings.Contains(l, want) {
+				t.Errorf("%s, begun here %v: heard %s", asked, begun, l)
+			}
+		}
+	}
+}
+
 // That a person answered a server's form is written down before the server hears
 // it, without what was typed.
 func TestAnAnsweredFormIsWrittenDown(t *testing.T) {

@@ -71,10 +71,16 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 		m.Result = object(list)
 	}
 	if err == nil {
-		err = apart(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "nextCursor", "_meta"})
+		err = apart(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "nextCursor", "inputRequests", "_meta"})
 	}
 	if err != nil {
 		return denied("floodmark: the server's answer was not understood: " + floodmark.OneLine(err.Error(), maxNote) + ".")
+	}
+	if !isNull(value(list, "inputRequests")) { // a task that goes on once a person has answered
+		if list, err = r.wantsMore(list); err != nil {
+			return err
+		}
+		m.Result = object(list)
 	}
 	if lists(q.method) {
 		r.known.cursor(value(list, "nextCursor"))

@@ -117,7 +117,7 @@ func (s *Service) open(_ context.Context, p mcphttp.Peer) (mcp.Connection, error
 	session := mcpgateway.NewSession(s.o.Judge, mcpgateway.Client{Agent: p.Agent, Claims: floodmark.SessionID(p.Join), Caller: p.Caller, Home: s.o.Home, Apart: true, Token: p.Client})
 	options := mcpmux.Options{
 		Name: "floodmark", Version: s.o.Version,
-		Report: func(server string, err error) { s.o.Note(server, fmt.Sprintf("%s: %v", p.Client, err)) },
+		Report: func(server string, err error) { s.note(server, fmt.Errorf("%s: %w", p.Client, err)) },
 	}
 	for _, server := range s.o.Gateway.Servers {
 		options.Upstreams = append(options.Upstreams, mcpmux.Upstream{
@@ -151,7 +151,7 @@ func (c *client) Close() error {
 func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server config.GatewayServer) (mcp.Connection, error) {
 	upstream, err := s.connect(ctx, server)
 	if err != nil {
-		return nil, err
+		return nil, s.unreached(server, err)
 	}
 	near, far := mcpmux.Pipe()
 	r := &relayed{Connection: near, done: make(chan struct{})}
@@ -162,6 +162,9 @@ func (s *Service) dial(ctx context.Context, session *mcpgateway.Session, server 
 			Server: server.Name, Identity: identity(server), Session: session, Pins: s.o.Pins, Shared: server.Shared, Restarts: true,
 			Note: func(line string) { s.o.Note(server.Name, line) },
 		})
+		if r.err != nil && ctx.Err() == nil {
+			s.note(server.Name, r.err)
+		}
 	}()
 	return r, nil
 }
@@ -174,8 +177,16 @@ func identity(server config.GatewayServer) string {
 	return strings.Join(append([]string{server.Command}, server.Args...), "\x00")
 }
 
-// reach starts a command or turns to an address.
+// reach starts a command or turns to an address. Nothing was said by then.
 func (s *Service) reach(ctx context.Context, server config.GatewayServer) (mcp.Connection, error) {
+	conn, err := s.begin(ctx, server)
+	if err != nil {
+		return nil, ours{err}
+	}
+	return conn, nil
+}
+
+func (s *Service) begin(ctx context.Context, server config.GatewayServer) (mcp.Connection, error) {
 	if server.URL != "" {
 		return mcphttp.Dial(ctx, mcphttp.Server{URL: server.URL, Credential: s.credential(server), Headers: func() (http.Header, error) {
 			headers := http.Header{}
@@ -212,13 +223,13 @@ type relayed struct {
 	err  error // why the relay ended, once done is closed
 }
 
-// Read says why the relay ended, where a pipe would only say that it did.
+// Read says that the server ended, where a pipe would only say that nothing comes.
 func (r *relayed) Read(ctx context.Context) (jsonrpc.Message, error) {
 	msg, err := r.Connection.Read(ctx)
 	if errors.Is(err, io.EOF) {
 		<-r.done
 		if r.err != nil {
-			err = r.err
+			err = ended(r.err)
 		}
 	}
 	return msg, err

@@ -2,6 +2,7 @@ package mcpservice
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -19,7 +20,7 @@ func (s *Service) hubs() map[string]*mcpshare.Hub {
 			hubs[server.Name] = mcpshare.New(mcpshare.Options{
 				Name: server.Name, Version: s.o.Version,
 				Dial:   func(ctx context.Context) (mcp.Connection, error) { return s.reach(ctx, server) },
-				Report: func(line string) { s.o.Note(server.Name, line) },
+				Report: func(line string) { s.note(server.Name, errors.New(line)) },
 			})
 		}
 	}
