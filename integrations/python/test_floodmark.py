@@ -18,7 +18,8 @@ import floodmark
 
 TABLE = pathlib.Path(__file__).parent.parent / "testdata" / "contract.json"
 ALLOW = {"decision": {"verdict": "allow"}}
-TIMEOUT = 0.3
+TIMEOUT = 20  # enough on a busy machine
+SHORT = 1  # where no answer comes
 
 
 class Scripted:
@@ -85,7 +86,7 @@ class Scripted:
 
     def trickle(self, conn):
         with contextlib.suppress(OSError):  # the client does not wait for the end
-            for byte in b"HTTP/1.1 200 X\r\nX: " + b"x" * 60:
+            for byte in b"HTTP/1.1 200 X\r\nX: " + b"x" * 600:
                 conn.sendall(bytes([byte]))
                 time.sleep(0.05)
 
@@ -101,10 +102,11 @@ class Contract(unittest.TestCase):
     def keep(self, case):
         exchanges = case["exchanges"] if case["do"] == "start" else [{"reply": ALLOW}, *case["exchanges"]]
         ran = []
+        silent = any(x.get("fail") in ("silence", "stall", "trickle") for x in exchanges)
         with Scripted(exchanges) as monitor:
             began = time.monotonic()
             try:
-                outcome = {"ok": self.perform(floodmark.Monitor(monitor.path, timeout=TIMEOUT), case, ran)}
+                outcome = {"ok": self.perform(floodmark.Monitor(monitor.path, timeout=SHORT if silent else TIMEOUT), case, ran)}
                 if isinstance(outcome["ok"], floodmark.Heard):
                     outcome = {"heard": {"consumed": outcome["ok"].consumed, "notice": outcome["ok"].notice}}
             except floodmark.Denied as no:
@@ -115,7 +117,7 @@ class Contract(unittest.TestCase):
                 outcome = {"withheld": str(kept)}
             except RuntimeError as err:
                 outcome = {"error": str(err)}
-            self.assertLess(time.monotonic() - began, 2)
+            self.assertLess(time.monotonic() - began, 20)
         self.assertEqual(outcome, case["outcome"])
         self.assertEqual(len(ran), 1 if case.get("ran") else 0)
         sent = [event for _, event in monitor.heard][0 if case["do"] == "start" else 1 :]
@@ -218,7 +220,7 @@ class Client(unittest.TestCase):
             context.maximum_version = ssl.TLSVersion[version]
             with Scripted([{"reply": ALLOW}], context) as scripted:
                 url = f"https://localhost:{scripted.port}"
-                monitor = floodmark.Monitor(url, token="t0k", ca=cert if trusted else None, timeout=5)
+                monitor = floodmark.Monitor(url, token="t0k", ca=cert if trusted else None, timeout=TIMEOUT)
                 if fits:
                     monitor.start("helper")
                     self.assertIn("Authorization: Bearer t0k", scripted.heard[0][0])

@@ -36,17 +36,23 @@ func shims() map[string]string {
 }
 
 // drive runs every handler of a shim against whoever serves the socket.
-func drive(t *testing.T, agent string, serve func(net.Conn)) answers {
+func drive(t *testing.T, agent, deadline string, serve func(net.Conn)) answers {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
 	if serve != nil {
 		serving(t, socket, serve)
 	}
-	return driveAt(t, agent, socket)
+	return driveAt(t, agent, socket, deadline)
 }
 
+// How long a shim waits for an answer: where one comes, and where none does.
+const (
+	long    = "20s"
+	shortly = "300ms"
+)
+
 // driveAt runs them with a socket of that name.
-func driveAt(t *testing.T, agent, socket string) answers {
+func driveAt(t *testing.T, agent, socket, deadline string) answers {
 	t.Helper()
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/agents")
@@ -59,7 +65,7 @@ func driveAt(t *testing.T, agent, socket string) answers {
 	ctx, cancel := context.WithTimeout(t.Context(), runWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "testdata/drive.mjs", jiti, agent, shim)
-	cmd.Env = append(os.Environ(), hookframe.SocketVariable+"="+socket, "FLOODMARK_HOOK_DEADLINE=300ms")
+	cmd.Env = append(os.Environ(), hookframe.SocketVariable+"="+socket, "FLOODMARK_HOOK_DEADLINE="+deadline)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -105,11 +111,11 @@ func answering(v floodmark.Verdict) func(net.Conn) {
 func TestShimDoesAsItIsTold(t *testing.T) {
 	for agent := range shims() {
 		t.Run(agent, func(t *testing.T) {
-			got := drive(t, agent, answering(floodmark.Allow))
+			got := drive(t, agent, long, answering(floodmark.Allow))
 			if !got.Message || got.Call != "" || !strings.Contains(got.Result, "RESULT") || !strings.Contains(got.Failed, "RESULT") || !got.Shell {
 				t.Errorf("allowed: %+v", got)
 			}
-			got = drive(t, agent, answering(floodmark.Restrict))
+			got = drive(t, agent, long, answering(floodmark.Restrict))
 			if !got.closed() || got.Call != "floodmark: because." || !strings.Contains(got.Result, "floodmark: because.") {
 				t.Errorf("refused: %+v", got)
 			}
@@ -141,7 +147,7 @@ func TestShimAsksAtAbsolutePathsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for agent := range shims() {
-		if got := driveAt(t, agent, port); !got.closed() {
+		if got := driveAt(t, agent, port, shortly); !got.closed() {
 			t.Errorf("%s believed whoever answers at a port: %+v", agent, got)
 		}
 	}
@@ -175,10 +181,14 @@ func TestShimIsClosedOnEveryFailure(t *testing.T) {
 		"nothing to do": says(frame(`{"v":1,"stdout":"{}","stderr":"","exit":0}`)),
 		"a word":        says(frame(`{"v":1,"stdout":"\"yes\"","stderr":"","exit":0}`)),
 	} {
+		within := long
+		if name == "silent" || name == "slow" {
+			within = shortly
+		}
 		for agent := range shims() {
 			t.Run(agent+" "+name, func(t *testing.T) {
 				t.Parallel()
-				if got := drive(t, agent, serve); !got.closed() {
+				if got := drive(t, agent, within, serve); !got.closed() {
 					t.Errorf("%+v", got)
 				}
 			})
