@@ -107,7 +107,7 @@ func TestACallWaitsForTheOwner(t *testing.T) {
 			_, err := g.Answer(ctx, k.Session, approval.Command{Verb: verb, Tool: approval.All, Code: k.Code, Picked: k.Call.Place()})
 			return err
 		}))
-		s := poisoned(t, g, guard.Options{Wait: 5 * time.Second})
+		s := poisoned(t, g, guard.Options{Wait: time.Minute})
 		if err := attack(t, s); (err == nil) != passes {
 			t.Errorf("after %s: %v", verb, err)
 		}

@@ -45,7 +45,7 @@ func later(t *testing.T, ctx context.Context, j *Journal, b journal.Batch) <-cha
 	before := len(j.queue)
 	result := make(chan error, 1)
 	go func() { result <- j.Append(ctx, b) }()
-	for deadline := time.Now().Add(10 * time.Second); len(j.queue) == before; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(j.queue) == before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the append does not reach the queue")
 		}

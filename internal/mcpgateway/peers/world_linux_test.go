@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,11 +85,11 @@ func monitor(t *testing.T, policy string) string {
 		}
 	})
 	socket := filepath.Join(dir, "run", "hook.sock")
-	for range 200 {
-		if _, err := os.Stat(socket); err == nil {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if c, err := net.Dial("unix", socket); err == nil {
+			_ = c.Close()
 			return dir
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	t.Fatal("the monitor did not start")
 	return ""
@@ -140,7 +141,7 @@ func begin(t *testing.T, command []string) *talk {
 		if command[0] != *program { // a server's own timers may keep it
 			kill()
 		}
-		late := time.AfterFunc(15*time.Second, func() {
+		late := time.AfterFunc(time.Minute, func() {
 			t.Errorf("%s does not end", command[0])
 			kill()
 		})
@@ -206,7 +207,7 @@ func (k *talk) hear(method string) {
 // until listens until a message comes that is meant.
 func (k *talk) until(is func(map[string]any) bool) map[string]any {
 	k.t.Helper()
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(time.Minute)
 	for {
 		select {
 		case m, ok := <-k.heard:
