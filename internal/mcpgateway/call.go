@@ -95,7 +95,7 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 	}
 	switch m.Method {
 	case complete:
-		return r.readComplete(list)
+		return r.readComplete(ctx, list)
 	case readResource, subscribe:
 		uri, err := text(value(list, "uri"))
 		if err != nil || uri == "" || replaced(uri) {
@@ -112,7 +112,7 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 			return nil, err
 		}
 		if why := r.known.isHeld("prompt", name); why != "" {
-			return nil, denied(why)
+			return nil, r.held(ctx, why)
 		}
 		return r.ours(asPrompt, member{"name", quoted(name)}, list), nil
 	}
@@ -142,7 +142,7 @@ func (r *relay) beside(list []member, what string) (told []member) {
 
 // readComplete reads what is to be completed: it tells the server what somebody
 // types.
-func (r *relay) readComplete(list []member) (*call, error) {
+func (r *relay) readComplete(ctx context.Context, list []member) (*call, error) {
 	args := []member{{"server", quoted(r.o.Server)}}
 	for _, m := range list {
 		switch m.key {
@@ -162,7 +162,7 @@ func (r *relay) readComplete(list []member) (*call, error) {
 	}
 	if name, err := text(value(ref, "name")); err == nil {
 		if why := r.known.isHeld("prompt", name); why != "" {
-			return nil, denied(why)
+			return nil, r.held(ctx, why)
 		}
 	}
 	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: asComplete, Args: object(args)}}, nil
@@ -229,7 +229,7 @@ func (r *relay) readCall(ctx context.Context, list []member) (*call, error) {
 	}
 	t := r.known.tool(name)
 	if t.held != "" {
-		return nil, denied(t.held)
+		return nil, r.held(ctx, t.held)
 	}
 	if err := apart(args, t.arguments); err != nil {
 		return nil, fmt.Errorf("its arguments: %w", err)

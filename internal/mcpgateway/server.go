@@ -74,11 +74,11 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 		err = apart(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "nextCursor", "inputRequests", "_meta"})
 	}
 	if err != nil {
-		return denied("floodmark: the server's answer was not understood: " + floodmark.OneLine(err.Error(), maxNote) + ".")
+		return r.quoting(ctx, m.Result, denied("floodmark: the server's answer was not understood: "+floodmark.OneLine(err.Error(), maxNote)+"."))
 	}
 	if !isNull(value(list, "inputRequests")) { // a task that goes on once a person has answered
 		if list, err = r.wantsMore(list); err != nil {
-			return err
+			return r.quoting(ctx, m.Result, err)
 		}
 		m.Result = object(list)
 	}
@@ -116,9 +116,10 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 // failed takes in an error of the server: its text is content like any other.
 func (r *relay) failed(ctx context.Context, q *request, m *jsonrpc.Response) error {
 	if err := r.wantsFirst(m); err != nil {
-		if q.call != nil {
-			r.lost(ctx, q.call, "the server's question was not shown")
+		if q.call == nil {
+			return r.quoting(ctx, errorText(m), err)
 		}
+		r.lost(ctx, q.call, "the server's question was not shown")
 		return err
 	}
 	if q.call != nil {

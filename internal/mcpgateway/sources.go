@@ -47,6 +47,11 @@ func (r *relay) tellDefinitions(ctx context.Context) error {
 	if len(words) > MaxText {
 		words = strings.ToValidUTF8(words[:MaxText], "")
 	}
+	return r.takeInDefinition(ctx, words)
+}
+
+// takeInDefinition tells the monitor of words by which the server describes itself.
+func (r *relay) takeInDefinition(ctx context.Context, words string) error {
 	err := r.takeIn(ctx, hook.Content{
 		Kind:   floodmark.NodeInput,
 		Origin: floodmark.Origin{Kind: floodmark.FromDefinition, Name: "what the server says of itself", Server: r.o.Server},
@@ -56,6 +61,24 @@ func (r *relay) tellDefinitions(ctx context.Context) error {
 		return denied(refusal(hook.Reply{}, err))
 	}
 	return nil
+}
+
+// held refuses what is held. The line says why, and may do so in words of the server,
+// such as the names of what changed: they are taken in before a model reads them.
+func (r *relay) held(ctx context.Context, line string) error {
+	if err := r.takeInDefinition(ctx, line); err != nil {
+		return err
+	}
+	return denied(line)
+}
+
+// quoting refuses an answer of the server. The refusal may name what stands in it, so
+// the answer is taken in before.
+func (r *relay) quoting(ctx context.Context, answer json.RawMessage, refused error) error {
+	if err := r.takeIn(ctx, content(asOther, answer)); err != nil {
+		return err
+	}
+	return refused
 }
 
 // readable is all text in JSON values that could reach a model: every string
