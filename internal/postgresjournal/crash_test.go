@@ -93,10 +93,11 @@ func TestNothingIsLostWhenBackendsAreKilled(t *testing.T) {
 	crowd := newCrowd(t, j, 16)
 	killer := connect(t, dsn)
 	killed := 0
-	for range 60 {
+	for began := time.Now(); killed < 30 && time.Since(began) < time.Minute || time.Since(began) < 2*time.Second; {
 		time.Sleep(25 * time.Millisecond)
 		killed += query[int](t, killer, "SELECT count(pg_terminate_backend(pid))::int FROM pg_stat_activity WHERE application_name = $1", schema)
 	}
+	eventually(t, func() bool { return crowd.count.Load() > 0 }) // on a busy machine not before
 	crowd.check(j)
 	if killed < 30 || crowd.count.Load() == 0 {
 		t.Errorf("%d backends killed, %d appends: too few to show anything", killed, crowd.count.Load())

@@ -83,6 +83,37 @@ func (s *server) set(name, value string) {
 	eventually(s.t, func() bool {
 		return query[string](s.t, c, "SELECT current_setting($1)", name) == value
 	})
+	if name == "synchronous_standby_names" && value != "*" {
+		eventually(s.t, func() bool { return s.waits() == (value != "") })
+	}
+}
+
+// waits reports whether a commit waits for a replica. One process of the server says
+// so for all of them, and learns of a setting by itself, perhaps later than others.
+func (s *server) waits() bool {
+	s.t.Helper()
+	look, c := connect(s.t, s.dsn), connect(s.t, s.dsn)
+	defer look.Close(context.Background())
+	defer c.Close(context.Background())
+	pid, done := query[int](s.t, c, "SELECT pg_backend_pid()"), make(chan error, 1)
+	go func() {
+		_, err := c.Exec(context.Background(), "SELECT pg_logical_emit_message(true, 'test', '')", pgx.QueryExecModeSimpleProtocol)
+		done <- err
+	}()
+	for waited := false; ; time.Sleep(time.Millisecond) {
+		select {
+		case err := <-done:
+			if err != nil {
+				s.t.Error(err)
+			}
+			return waited
+		default:
+		}
+		if query[bool](s.t, look, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'SyncRep')", pid) {
+			waited = true
+			query[bool](s.t, look, "SELECT pg_cancel_backend($1)", pid) // its commit stands
+		}
+	}
 }
 
 // restartAsStandby makes the server a standby of nobody.
