@@ -1712,7 +1712,10 @@ func (x *PendingRequest) GetSession() string {
 type PendingResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The one that expires first, first.
-	Questions     []*Question `protobuf:"bytes,1,rep,name=questions,proto3" json:"questions,omitempty"`
+	Questions []*Question `protobuf:"bytes,1,rep,name=questions,proto3" json:"questions,omitempty"`
+	// Sessions that were passed over because they cannot be read, a line for each with
+	// what to do.
+	Unread        []string `protobuf:"bytes,2,rep,name=unread,proto3" json:"unread,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1750,6 +1753,13 @@ func (*PendingResponse) Descriptor() ([]byte, []int) {
 func (x *PendingResponse) GetQuestions() []*Question {
 	if x != nil {
 		return x.Questions
+	}
+	return nil
+}
+
+func (x *PendingResponse) GetUnread() []string {
+	if x != nil {
+		return x.Unread
 	}
 	return nil
 }
@@ -2226,7 +2236,10 @@ func (x *GrantsRequest) GetSession() string {
 type GrantsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The one that ends first, first.
-	Grants        []*Grant `protobuf:"bytes,1,rep,name=grants,proto3" json:"grants,omitempty"`
+	Grants []*Grant `protobuf:"bytes,1,rep,name=grants,proto3" json:"grants,omitempty"`
+	// Sessions that were passed over because they cannot be read, a line for each with
+	// what to do.
+	Unread        []string `protobuf:"bytes,2,rep,name=unread,proto3" json:"unread,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2264,6 +2277,13 @@ func (*GrantsResponse) Descriptor() ([]byte, []int) {
 func (x *GrantsResponse) GetGrants() []*Grant {
 	if x != nil {
 		return x.Grants
+	}
+	return nil
+}
+
+func (x *GrantsResponse) GetUnread() []string {
+	if x != nil {
+		return x.Unread
 	}
 	return nil
 }
@@ -3463,9 +3483,10 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"media_type\x18\x01 \x01(\tR\tmediaType\x12\x12\n" +
 	"\x04data\x18\x02 \x01(\fR\x04data\"*\n" +
 	"\x0ePendingRequest\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\"G\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"_\n" +
 	"\x0fPendingResponse\x124\n" +
-	"\tquestions\x18\x01 \x03(\v2\x16.floodmark.v1.QuestionR\tquestions\"\xef\x01\n" +
+	"\tquestions\x18\x01 \x03(\v2\x16.floodmark.v1.QuestionR\tquestions\x12\x16\n" +
+	"\x06unread\x18\x02 \x03(\tR\x06unread\"\xef\x01\n" +
 	"\rAnswerRequest\x12\x12\n" +
 	"\x04verb\x18\x01 \x01(\tR\x04verb\x12\x18\n" +
 	"\asession\x18\x02 \x01(\tR\asession\x12\x16\n" +
@@ -3496,9 +3517,10 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x06notice\x18\x02 \x01(\tR\x06notice\x12'\n" +
 	"\x04mark\x18\x03 \x01(\v2\x13.floodmark.v1.LabelR\x04mark\")\n" +
 	"\rGrantsRequest\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\"=\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"U\n" +
 	"\x0eGrantsResponse\x12+\n" +
-	"\x06grants\x18\x01 \x03(\v2\x13.floodmark.v1.GrantR\x06grants\"C\n" +
+	"\x06grants\x18\x01 \x03(\v2\x13.floodmark.v1.GrantR\x06grants\x12\x16\n" +
+	"\x06unread\x18\x02 \x03(\tR\x06unread\"C\n" +
 	"\x0fEndGrantRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
 	"\x06ticket\x18\x02 \x01(\tR\x06ticket\">\n" +

@@ -65,6 +65,7 @@ func (c *console) questionAt(ctx context.Context, p place, ticket string) (found
 			}
 		}
 		if found == nil {
+			c.passedOver(a.GetUnread())
 			return nil, noQuestion(ticket, p)
 		}
 		if worded(found) {

@@ -34,6 +34,7 @@ ends on its day, or when you take it out of the policy.`,
 			if format(cmd) == asJSON {
 				return c.message(a)
 			}
+			c.passedOver(a.GetUnread())
 			if len(a.GetGrants()) == 0 {
 				c.say("no approval holds")
 				return nil

@@ -43,6 +43,7 @@ answered by its ticket.`,
 			if format(cmd) == asJSON {
 				return c.message(a)
 			}
+			c.passedOver(a.GetUnread())
 			if len(a.GetQuestions()) == 0 {
 				c.say("no question waits")
 				return nil
@@ -58,6 +59,13 @@ answered by its ticket.`,
 	cmd.Flags().StringVar(&q.Session, "session", "", "only questions of this `SESSION`")
 	c.completeSession(cmd, &p)
 	return cmd
+}
+
+// passedOver says which sessions a list is without, and why.
+func (c *console) passedOver(lines []string) {
+	for _, line := range lines {
+		c.say("%s", plain(line))
+	}
 }
 
 // hideCodes takes the codes away from what goes somewhere else than to a

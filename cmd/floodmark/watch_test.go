@@ -102,7 +102,10 @@ func TestAQuestionThatChangesIsLookedAtAgain(t *testing.T) {
 
 func TestQuestionsComeAndGo(t *testing.T) {
 	w, _ := newWatcher()
-	w.Update(asked{[]*wire.Question{waiting("t1", "c1", 1), waiting("t2", "c2", 1)}})
+	w.Update(asked{list: []*wire.Question{waiting("t1", "c1", 1), waiting("t2", "c2", 1)}, unread: []string{"session s9 is passed over"}})
+	if !strings.Contains(w.text(), "session s9 is passed over") {
+		t.Errorf("it is not said what cannot be read: %s", w.text())
+	}
 	press(w, "down")
 	if w.chosen != "t2" {
 		t.Errorf("down chose %s", w.chosen)

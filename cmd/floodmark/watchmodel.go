@@ -16,7 +16,10 @@ import (
 // What a screen is told.
 type (
 	happened struct{ what *wire.WatchResponse }
-	asked    struct{ list []*wire.Question } // all that wait
+	asked    struct {
+		list   []*wire.Question // all that wait
+		unread []string         // and where nobody knows
+	}
 	answered struct{ notice string }
 	ended    struct{ err error }
 	ticked   struct{}
@@ -68,6 +71,9 @@ func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case asked:
 		for _, q := range msg.list {
 			w.put(q)
+		}
+		if len(msg.unread) > 0 && w.notice == "" {
+			w.notice = plain(msg.unread[0])
 		}
 	case answered:
 		w.notice = plain(msg.notice)
@@ -284,6 +290,6 @@ func pendingBy(ctx context.Context, d *desk, session string) tea.Cmd {
 		if err != nil {
 			return answered{}
 		}
-		return asked{a.GetQuestions()}
+		return asked{a.GetQuestions(), a.GetUnread()}
 	}
 }

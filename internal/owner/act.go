@@ -28,10 +28,11 @@ func (d *Desk) Pending(ctx context.Context, who httpapi.Identity, r *wire.Pendin
 	if strings.HasPrefix(r.GetSession(), laptopPrefix) && len(out.Questions) > 0 {
 		return out, nil
 	}
-	err = d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Questions = append(out.Questions, d.open(ctx, who, t)...) })
+	passed, err := d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Questions = append(out.Questions, d.open(ctx, who, t)...) })
 	if err != nil {
 		return nil, err
 	}
+	out.Unread = passed.words()
 	slices.SortStableFunc(out.Questions, func(a, b *wire.Question) int { return compareTimes(a.GetExpires(), b.GetExpires()) })
 	return out, nil
 }
@@ -132,7 +133,7 @@ func (d *Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerR
 	}
 	named := r.GetSession()
 	if named == "" && cmd.Code == "" {
-		s, err := d.asks(ctx, who, cmd.Ticket)
+		s, err := d.asks(ctx, who, cmd)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package owner
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -76,21 +77,34 @@ func (a *askedCalls) question(id floodmark.TicketID, shown floodmark.Shown) (app
 	return a.calls[i].question, true
 }
 
-// asks finds the session whose question has a name, whichever node asked it; it is
-// empty if there is none.
-func (d *Desk) asks(ctx context.Context, who httpapi.Identity, id floodmark.TicketID) (s journal.Session, err error) {
-	if id == "" {
-		return s, nil
+// asks finds the session whose question is answered by its name alone, whichever node
+// asked it; it is empty if there is none. A session that cannot be read may have it: then
+// nothing of that name is approved elsewhere.
+func (d *Desk) asks(ctx context.Context, who httpapi.Identity, cmd approval.Command) (journal.Session, error) {
+	if cmd.Ticket == "" {
+		return journal.Session{}, nil
 	}
 	for _, p := range d.Monitor.Pending(who.Tenant) {
-		if p.Ticket == id {
+		if p.Ticket == cmd.Ticket {
 			return p.Session, nil
 		}
 	}
-	err = d.each(ctx, who.Tenant, "", func(t *tale) {
-		if _, open := t.state.Book.ByID(id, d.Now()); open {
-			s = t.session
-		}
+	s, passed, err := d.hunts.find(ctx, who.Tenant, cmd.Ticket, func(ctx context.Context, see func(journal.Session, []floodmark.TicketID) bool) (int, error) {
+		passed, err := d.recent(ctx, who.Tenant, func(t *tale) bool { return see(t.session, t.tickets(d.Now())) })
+		return passed.count, err
 	})
+	if err == nil && s.ID == "" && passed > 0 && cmd.Verb != approval.Deny {
+		err = fmt.Errorf("%w: not every session can be read, so name that of the question, too; «floodmark pending» lists them", httpapi.ErrInvalid)
+	}
 	return s, err
+}
+
+// tickets are the names of the questions that have not ended.
+func (t *tale) tickets(now time.Time) (list []floodmark.TicketID) {
+	for _, o := range t.state.Book.Tickets {
+		if now.Before(o.Expires) {
+			list = append(list, o.ID)
+		}
+	}
+	return list
 }

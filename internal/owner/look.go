@@ -187,10 +187,11 @@ func (d *Desk) Graph(ctx context.Context, who httpapi.Identity, r *wire.GraphReq
 // Grants implements [httpapi.Owner].
 func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsRequest) (*wire.GrantsResponse, error) {
 	out := &wire.GrantsResponse{}
-	err := d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Grants = append(out.Grants, grants(t)...) })
+	passed, err := d.each(ctx, who.Tenant, r.GetSession(), func(t *tale) { out.Grants = append(out.Grants, grants(t)...) })
 	if err != nil {
 		return nil, err
 	}
+	out.Unread = passed.words()
 	if r.GetSession() == "" {
 		out.Grants = append(out.Grants, d.inAdvance(who.Tenant)...)
 	}
@@ -202,34 +203,21 @@ func (d *Desk) Grants(ctx context.Context, who httpapi.Identity, r *wire.GrantsR
 // after a day at the latest, questions of quiet hours after two.
 const recentTime = 51 * time.Hour
 
-// each tells a session, or all that were written to lately.
-func (d *Desk) each(ctx context.Context, tenant, name string, see func(*tale)) error {
-	if name != "" {
-		s, err := d.named(ctx, tenant, name)
-		if err != nil {
-			return err
-		}
-		t, err := d.tell(ctx, s, nil, nil)
-		if err == nil {
-			see(t)
-		}
-		return err
+// each tells a session, or all that were written to lately. One that is named must be
+// readable; of the others it is said which are not.
+func (d *Desk) each(ctx context.Context, tenant, name string, see func(*tale)) (unread, error) {
+	if name == "" {
+		return d.recent(ctx, tenant, func(t *tale) bool { see(t); return true })
 	}
-	since := d.Now().Add(-recentTime).UnixNano()
-	for h, err := range d.Journal.Recent(ctx, tenant) {
-		if err != nil {
-			return err
-		}
-		if h.At < since {
-			return nil
-		}
-		t, err := d.tell(ctx, h.Session, nil, nil)
-		if err != nil {
-			return err
-		}
+	s, err := d.named(ctx, tenant, name)
+	if err != nil {
+		return unread{}, err
+	}
+	t, err := d.tell(ctx, s, nil, nil)
+	if err == nil {
 		see(t)
 	}
-	return nil
+	return unread{}, err
 }
 
 func grants(t *tale) []*wire.Grant {

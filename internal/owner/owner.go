@@ -51,6 +51,8 @@ type Desk struct {
 	// MayAnswer says whose questions are whose; nil: everybody's. See
 	// [monitor.Config].
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
+
+	hunts hunts
 }
 
 // A Fleet is what a laptop can do about fleets.

@@ -72,7 +72,7 @@ func (d *Desk) tell(ctx context.Context, s journal.Session, explain explains, se
 			return nil, err
 		}
 		if err := t.take(e, explain, see); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("session %s, entry %d: %w: %w", s, e.Seq, errStrange, err)
 		}
 	}
 	if n == 0 && t.erased == nil {

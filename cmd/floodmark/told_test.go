@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// A toldMonitor says what it was told to say.
+type toldMonitor struct {
+	wire.UnimplementedOwnerServiceHandler
+	pending *wire.PendingResponse
+	grants  *wire.GrantsResponse
+}
+
+func (m toldMonitor) Pending(context.Context, *wire.PendingRequest) (*wire.PendingResponse, error) {
+	return m.pending, nil
+}
+
+func (m toldMonitor) Grants(context.Context, *wire.GrantsRequest) (*wire.GrantsResponse, error) {
+	return m.grants, nil
+}
+
+// told runs a command against such a monitor.
+func told(t *testing.T, m toldMonitor, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "fm") //nolint:usetesting // the test's own folder is too deep for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	var out, errs bytes.Buffer
+	vars := map[string]string{"HOME": dir}
+	c := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, getenv: func(name string) string { return vars[name] }, dir: dir, home: dir}
+	at, err := c.paths(place{dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(at.OwnerSocket), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", at.OwnerSocket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(wire.NewOwnerServiceHandler(m))
+	server := httpapi.NewServer(mux)
+	go func() { _ = server.Serve(l) }() // until it is closed
+	defer server.Close()
+	code = run(t.Context(), c, append(args, "--dir", dir))
+	return out.String(), errs.String(), code
+}
+
+// Which sessions a list is without is said to people beside it, and to programs in it.
+func TestWhatAListIsWithoutIsSaid(t *testing.T) {
+	line := "session s9 is passed over: it is damaged\x1b[2J"
+	m := toldMonitor{pending: &wire.PendingResponse{Unread: []string{line}}, grants: &wire.GrantsResponse{Unread: []string{line}}}
+	for _, command := range []string{"pending", "grants"} {
+		if _, talk, code := told(t, m, command); code != 0 || !strings.Contains(talk, "session s9 is passed over: it is damaged") || strings.Contains(talk, "\x1b") {
+			t.Errorf("%s: %q, %d", command, talk, code)
+		}
+		if data, _, code := told(t, m, command, "--output", "json"); code != 0 || !strings.Contains(data, `"unread"`) {
+			t.Errorf("%s as JSON: %q, %d", command, data, code)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// errStrange says that an entry is as it was written, and means nothing here.
+var errStrange = errors.New("what is written there is not understood by this version")
+
+// maxUnreadLines bounds how many sessions that cannot be read are named.
+const maxUnreadLines = 20
+
+// unread are sessions that were passed over, because one that cannot be read must not
+// hide all others.
+type unread struct {
+	lines []string
+	count int
+}
+
+// words name them, a line for each with what to do.
+func (u unread) words() []string {
+	if more := u.count - len(u.lines); more > 0 {
+		return append(slices.Clip(u.lines), fmt.Sprintf("and %d more sessions; «floodmark journal verify» looks at all of them", more))
+	}
+	return u.lines
+}
+
+// pass takes in that a session was not told, and reports whether others can be: what
+// ails the store, or whoever asks, ails all of them.
+func (u *unread) pass(ctx context.Context, s journal.Session, err error) bool {
+	var why string
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case errors.Is(err, journal.ErrBroken), errors.Is(err, httpapi.ErrNotFound):
+		why = "what is kept of it is not what was written, so agents are refused there; «floodmark journal verify» says where it is damaged"
+	case errors.Is(err, httpapi.ErrInvalid):
+		why = fmt.Sprintf("it has more than %d facts; have the agent begin another session", maxTold)
+	case errors.Is(err, errStrange):
+		why = "something is written there that this version does not understand; ask again at a newer node, or upgrade this one"
+	case errors.Is(err, journal.ErrConflict):
+		why = "it was erased while it was read; ask again"
+	default:
+		return false
+	}
+	if u.count++; len(u.lines) < maxUnreadLines {
+		u.lines = append(u.lines, fmt.Sprintf("session %s is passed over: %s", s.ID, why))
+	}
+	return true
+}
+
+// recent tells the sessions of a tenant that were written to lately, the newest first,
+// until see has seen enough. Those that cannot be told are passed over.
+func (d *Desk) recent(ctx context.Context, tenant string, see func(*tale) (more bool)) (passed unread, err error) {
+	since := d.Now().Add(-recentTime).UnixNano()
+	for h, err := range d.Journal.Recent(ctx, tenant) {
+		if err != nil {
+			return passed, err
+		}
+		if h.At < since {
+			break
+		}
+		if h.Session.ID == monitor.Incidents || h.Session.ID == monitor.Pauses {
+			continue // nobody asks there
+		}
+		t, err := d.tell(ctx, h.Session, nil, nil)
+		if err != nil && passed.pass(ctx, h.Session, err) {
+			continue
+		}
+		if err != nil {
+			return passed, err
+		}
+		if !see(t) {
+			break
+		}
+	}
+	return passed, nil
+}
