@@ -125,8 +125,9 @@ func (c *console) logIn(ctx context.Context, fleet *people.Fleet, tell io.Writer
 	if flow.Ready != "" {
 		page = flow.Ready
 	}
-	fmt.Fprintf(tell, "%s lets you log in at %s.\nOpen this, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n",
-		plain(fleet.URL), plain(fleet.Login.Issuer), plain(page), plain(flow.Code))
+	left := max(0, flow.Ends.Sub(c.clock())).Round(time.Second)
+	fmt.Fprintf(tell, "%s lets you log in at %s.\nOpen this within %s, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n",
+		plain(fleet.URL), plain(fleet.Login.Issuer), span(left), plain(page), plain(flow.Code))
 	fleet.Pass, err = c.awaitYes(ctx, flow)
 	switch {
 	case ctx.Err() != nil:

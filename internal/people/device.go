@@ -81,7 +81,8 @@ type Flow struct {
 	// Code is what the person types at Page; Ready is the page with the code in
 	// it already, if the provider has one.
 	Code, Page, Ready string
-	Ends              time.Time
+	// Ends is when the code does, in an hour at the latest.
+	Ends time.Time
 
 	login  Login
 	ctx    func(context.Context) context.Context
@@ -100,6 +101,7 @@ func (l Login) Begin(ctx context.Context, roots *x509.CertPool) (*Flow, error) {
 		f.Close()
 		return nil, fmt.Errorf("%w: %s", ErrUnreached, refusal(err, l.Issuer))
 	}
+	toEnd(f.asked, time.Now())
 	f.Code, f.Page, f.Ready, f.Ends = f.asked.UserCode, f.asked.VerificationURI, f.asked.VerificationURIComplete, f.asked.Expiry
 	if CheckPage(f.Page) != nil || f.Code == "" || !isName(f.Code) {
 		f.Close()
@@ -109,6 +111,26 @@ func (l Login) Begin(ctx context.Context, roots *x509.CertPool) (*Flow, error) {
 		f.Ready = ""
 	}
 	return f, nil
+}
+
+// How long a code is waited for if the provider does not say it, and at most; and how
+// seldom it is asked at most.
+const (
+	usualCode  = 15 * time.Minute
+	longestFor = time.Hour
+	seldomest  = time.Minute
+)
+
+// toEnd has a code end, whatever the provider says: RFC 8628 wants it to say when,
+// and not every one does.
+func toEnd(asked *oauth2.DeviceAuthResponse, now time.Time) {
+	if asked.Expiry.IsZero() {
+		asked.Expiry = now.Add(usualCode)
+	}
+	if most := now.Add(longestFor); asked.Expiry.After(most) {
+		asked.Expiry = most
+	}
+	asked.Interval = min(max(asked.Interval, 0), int64(seldomest/time.Second))
 }
 
 // CheckPage refuses a page that a person should not be sent to.

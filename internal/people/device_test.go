@@ -65,6 +65,23 @@ func TestLogInDenied(t *testing.T) {
 	}
 }
 
+// A login has an end, whatever the provider says of it.
+func TestALoginEnds(t *testing.T) {
+	h := newHall(t, plain)
+	for says, want := range map[time.Duration]time.Duration{-1: 15 * time.Minute, 10 * time.Minute: 10 * time.Minute, 24 * time.Hour: time.Hour} {
+		h.Lives(says)
+		began := time.Now()
+		f, err := people.Login{Issuer: h.URL, ClientID: "floodmark"}.Begin(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if f.Ends.Before(began.Add(want-time.Minute)) || f.Ends.After(time.Now().Add(want)) {
+			t.Errorf("a code for %s ends in %s", says, f.Ends.Sub(began))
+		}
+	}
+}
+
 func TestDiscover(t *testing.T) {
 	said := ""
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

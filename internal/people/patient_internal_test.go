@@ -39,10 +39,15 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 // ten minutes.
 func (s *script) wait(t *testing.T) (Pass, error) {
 	t.Helper()
+	return s.waitFor(t, &oauth2.DeviceAuthResponse{DeviceCode: "d", Expiry: time.Now().Add(10 * time.Minute), Interval: 5})
+}
+
+func (s *script) waitFor(t *testing.T, asked *oauth2.DeviceAuthResponse) (Pass, error) {
+	t.Helper()
 	f := &Flow{
 		login: Login{Issuer: "https://login.example", ClientID: "c"}, web: &http.Client{Transport: s},
 		config: oauth2.Config{ClientID: "c", Endpoint: oauth2.Endpoint{TokenURL: "https://login.example/token", AuthStyle: oauth2.AuthStyleInParams}},
-		asked:  &oauth2.DeviceAuthResponse{DeviceCode: "d", Expiry: time.Now().Add(10 * time.Minute), Interval: 5},
+		asked:  asked,
 	}
 	return f.Wait(t.Context())
 }
@@ -83,6 +88,36 @@ func TestALoginOutlastsAGap(t *testing.T) {
 				_, err := (&script{says: []any{gone, pending, c.last}}).wait(t)
 				if took := time.Since(began); err == nil || !strings.Contains(err.Error(), c.says) || took > c.after+20*time.Second || took < c.after {
 					t.Errorf("%v after %s", err, took)
+				}
+			})
+		})
+	}
+}
+
+// A code ends, also at a provider that does not say when, or says a day.
+func TestACodeEnds(t *testing.T) {
+	pending := said{http.StatusBadRequest, `{"error":"authorization_pending"}`}
+	for what, c := range map[string]struct {
+		says  oauth2.DeviceAuthResponse
+		lives time.Duration
+		asks  int
+	}{
+		"no time":           {lives: 15 * time.Minute, asks: 180},
+		"too long a time":   {says: oauth2.DeviceAuthResponse{Interval: 5}, lives: time.Hour, asks: 720},
+		"seldom":            {says: oauth2.DeviceAuthResponse{Interval: 1 << 62}, lives: 15 * time.Minute, asks: 15},
+		"no time it can be": {says: oauth2.DeviceAuthResponse{Interval: -1}, lives: 15 * time.Minute, asks: 180},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{says: []any{pending}}
+				began := time.Now()
+				if what == "too long a time" {
+					c.says.Expiry = began.Add(24 * time.Hour)
+				}
+				toEnd(&c.says, began)
+				_, err := s.waitFor(t, &c.says)
+				if took := time.Since(began); err == nil || err.Error() != "nobody said yes in time" || took != c.lives || len(s.times) < c.asks-1 || len(s.times) > c.asks {
+					t.Errorf("%v after %s and %d questions", err, took, len(s.times))
 				}
 			})
 		})

@@ -33,10 +33,14 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	p.device.code = deviceCode + "-" + strconv.Itoa(p.codes) // who asks by an older one is not answered
 	code := p.device.code
 	p.mu.Unlock()
-	answer(w, http.StatusOK, map[string]any{
+	said := map[string]any{
 		"device_code": code, "user_code": UserCode, "verification_uri": p.URL + "/go", "verification_uri_complete": p.URL + "/go?code=" + UserCode,
 		"expires_in": int(lives / time.Second), "interval": 1,
-	})
+	}
+	if lives < 0 {
+		delete(said, "expires_in")
+	}
+	answer(w, http.StatusOK, said)
 }
 
 // token gives a token for a device that was approved, at the second time of

@@ -221,7 +221,8 @@ func (p *Provider) Says(errors ...string) {
 	p.device.says = errors
 }
 
-// Lives says how long the next code can be confirmed; until then nobody does.
+// Lives says how long the next code can be confirmed; until then nobody does. Below
+// zero the provider does not say it.
 func (p *Provider) Lives(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
