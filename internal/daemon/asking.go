@@ -36,9 +36,13 @@ const (
 type asker struct {
 	d     *Daemon
 	fleet wire.MachineServiceClient
-	shown bool                        // the fleet shows something of ours
-	done  map[floodmark.TicketID]bool // answers that were put through
+	shown bool              // the fleet shows something of ours
+	done  map[answerID]bool // answers that were put through
 }
+
+// An answerID tells answers to a question apart: one that has changed may be answered
+// once more.
+type answerID struct{ ticket, seen, verb string }
 
 // asks runs until ctx ends.
 func (j *joined) asks(ctx context.Context, m fleetlink.Membership) {
@@ -48,7 +52,7 @@ func (j *joined) asks(ctx context.Context, m fleetlink.Membership) {
 		return
 	}
 	defer c.Close()
-	a := &asker{d: j.d, fleet: wire.NewMachineServiceClient(c.Web, c.Base, connect.WithReadMaxBytes(machines.MaxAskedBytes)), done: map[floodmark.TicketID]bool{}}
+	a := &asker{d: j.d, fleet: wire.NewMachineServiceClient(c.Web, c.Base, connect.WithReadMaxBytes(machines.MaxAskedBytes)), done: map[answerID]bool{}}
 	every := askEvery
 	if j.d.opts.FleetEvery > 0 {
 		every = j.d.opts.FleetEvery
@@ -108,21 +112,19 @@ func (a *asker) open(ctx context.Context) ([]*wire.Question, error) {
 // take puts one answer through, if it is to a question that was shown as it is. The
 // journal has who gave it.
 func (a *asker) take(ctx context.Context, open []*wire.Question, one *wire.FleetAnswer) {
-	ticket := floodmark.TicketID(one.GetTicket())
-	i := slices.IndexFunc(open, func(q *wire.Question) bool {
-		return q.GetTicket() == one.GetTicket() && q.GetSession() == one.GetSession()
-	})
-	if i < 0 || a.done[ticket] {
+	id := answerID{one.GetTicket(), one.GetSeen(), one.GetVerb()}
+	fits := slices.ContainsFunc(open, func(q *wire.Question) bool { return machines.Fits(q, one) })
+	if !fits || a.done[id] {
 		return
 	}
-	cmd := approval.Command{Ticket: ticket, Tool: approval.All, By: one.GetBy(), Channel: byFleet}
+	cmd := approval.Command{Ticket: floodmark.TicketID(id.ticket), Tool: approval.All, By: one.GetBy(), Channel: byFleet}
 	if machines.CheckName(cmd.By) != nil {
 		cmd.By = "somebody"
 	}
-	switch {
-	case one.GetVerb() == "deny":
+	switch id.verb {
+	case "deny":
 		cmd.Verb = approval.Deny
-	case one.GetVerb() == "approve" && machines.Unfit(open[i], &wire.AnswerRequest{Verb: "approve", Calls: one.GetCalls(), Offer: one.GetOffer(), Picked: one.GetPicked(), Tool: one.GetTool(), Seen: one.GetSeen()}) == "":
+	case "approve":
 		cmd.Verb, cmd.Calls, cmd.Offer, cmd.Picked, cmd.Seen = approval.Approve, int(one.GetCalls()), int(one.GetOffer()), one.GetPicked(), one.GetSeen()
 		if one.GetTool() != "" {
 			cmd.Tool = one.GetTool()
@@ -132,11 +134,11 @@ func (a *asker) take(ctx context.Context, open []*wire.Question, one *wire.Fleet
 	}
 	s := journal.Session{ID: floodmark.SessionID(one.GetSession())}
 	if _, err := a.d.monitor.Answer(monitor.AsMember(ctx), s, cmd); err != nil {
-		a.d.opts.Log.Warn("an answer of the fleet was not taken", "ticket", string(ticket), "error", err)
+		a.d.opts.Log.Warn("an answer of the fleet was not taken", "ticket", id.ticket, "error", err)
 		return // it is brought again
 	}
 	if len(a.done) > 16*machines.MaxQuestions {
 		clear(a.done)
 	}
-	a.done[ticket] = true
+	a.done[id] = true
 }

@@ -158,7 +158,7 @@ func TestALaptopAsksNobody(t *testing.T) {
 func TestALaptopTakesNoMoreThanItAsked(t *testing.T) {
 	r := startWith(t, t.TempDir(), true, func(*Options) {})
 	ticket := r.asksAbout(t, "s1", "x")
-	a := &asker{d: r.d, done: map[floodmark.TicketID]bool{}}
+	a := &asker{d: r.d, done: map[answerID]bool{}}
 	open, err := a.open(t.Context())
 	if err != nil || len(open) != 1 || open[0].GetTicket() != ticket || open[0].GetCode() != "" {
 		t.Fatalf("%v, %v", open, err)

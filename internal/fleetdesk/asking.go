@@ -40,15 +40,13 @@ func (d Desk) AskFleet(ctx context.Context, who httpapi.Identity, r *wire.AskFle
 	return &wire.AskFleetResponse{Answers: fitting(kept[id], r.GetQuestions())}, err
 }
 
-// fitting are the answers to what is asked, as many as the laptop reads at once: what
-// it took it asks no more, and then come the others.
+// fitting are the answers to what is asked, as it is asked now, as many as the laptop
+// reads at once: what it took it asks no more, and then come the others.
 func fitting(kept []*wire.FleetAnswer, asked []*wire.Question) (list []*wire.FleetAnswer) {
 	size := 0
-	for _, a := range kept {
-		is := slices.ContainsFunc(asked, func(q *wire.Question) bool {
-			return q.GetTicket() == a.GetTicket() && q.GetSession() == a.GetSession()
-		})
-		if !is {
+	for _, q := range asked {
+		a := answerTo(q, kept)
+		if a == nil {
 			continue
 		}
 		if size += proto.Size(a) + answerFrame; size > machines.MaxAskedBytes {
@@ -57,6 +55,17 @@ func fitting(kept []*wire.FleetAnswer, asked []*wire.Question) (list []*wire.Fle
 		list = append(list, a)
 	}
 	return list
+}
+
+// answerTo is the answer to a question as it is now; nil if there is none, or only one
+// to what it was before. A no beats a yes.
+func answerTo(q *wire.Question, kept []*wire.FleetAnswer) (found *wire.FleetAnswer) {
+	for _, a := range kept {
+		if machines.Fits(q, a) && (found == nil || a.GetVerb() == "deny") {
+			found = a
+		}
+	}
+	return found
 }
 
 // answerFrame is more than what stands around one answer among others.
@@ -113,9 +122,7 @@ func (d Desk) open(ctx context.Context, who httpapi.Identity) (list []asked, err
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(list, func(a asked) bool {
-		return slices.ContainsFunc(answered[a.Machine], func(one *wire.FleetAnswer) bool { return one.GetTicket() == a.GetTicket() })
-	}), nil
+	return slices.DeleteFunc(list, func(a asked) bool { return answerTo(a.Question, answered[a.Machine]) != nil }), nil
 }
 
 // mayAnswer reports whether a question is for whoever asks, as answers in
@@ -168,7 +175,7 @@ func (d Desk) Answer(ctx context.Context, who httpapi.Identity, r *wire.AnswerRe
 	if err != nil || len(data) > machines.MaxAnswerBytes {
 		return nil, true, fmt.Errorf("%w: the answer is too long", httpapi.ErrInvalid)
 	}
-	first, err := d.Book.Answer(ctx, who.Tenant, a.Machine, a.GetTicket(), d.Now(), data)
+	first, err := d.Book.Answer(ctx, who.Tenant, a.Machine, machines.Slot(a.Question), d.Now(), data)
 	if err != nil {
 		return nil, true, err
 	}

@@ -36,9 +36,9 @@ type Asking interface {
 	// Asked returns what the machines of a tenant ask that are joined and were heard
 	// of since then, in no order.
 	Asked(ctx context.Context, tenant string, since time.Time) ([]Asked, error)
-	// Answer keeps an answer to a question of a machine. The first one counts: it
-	// returns false, and keeps nothing, if there is one.
-	Answer(ctx context.Context, tenant string, id ID, ticket string, at time.Time, answer []byte) (bool, error)
+	// Answer keeps an answer to a question of a machine, in a place that [Slot] names.
+	// The first one there counts: it returns false, and keeps nothing, if there is one.
+	Answer(ctx context.Context, tenant string, id ID, slot string, at time.Time, answer []byte) (bool, error)
 	// Answers returns the answers to questions of a tenant's machines since then, in
 	// no order. A machine that is none of the tenant's has none. However many machines
 	// are asked about, each database is asked once.
@@ -52,8 +52,8 @@ type slip struct {
 }
 
 type slipKey struct {
-	id     ID
-	ticket string
+	id   ID
+	name string
 }
 
 // Ask implements [Asking].
@@ -81,13 +81,13 @@ func (b *Memory) Asked(_ context.Context, tenant string, since time.Time) ([]Ask
 }
 
 // Answer implements [Asking].
-func (b *Memory) Answer(_ context.Context, tenant string, id ID, ticket string, at time.Time, answer []byte) (bool, error) {
+func (b *Memory) Answer(_ context.Context, tenant string, id ID, name string, at time.Time, answer []byte) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, err := b.of(tenant, id); err != nil {
 		return false, err
 	}
-	k := slipKey{id, ticket}
+	k := slipKey{id, name}
 	if _, is := b.slips[k]; is {
 		return false, nil
 	}

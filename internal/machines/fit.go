@@ -2,7 +2,9 @@ package machines
 
 import (
 	"slices"
+	"strconv"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -28,6 +30,31 @@ func Unfit(q *wire.Question, r *wire.AnswerRequest) string {
 		return "That is too long for a place."
 	}
 	return ""
+}
+
+// Fits reports whether an answer that was kept is one to the question as it is now: a
+// no is, however it has changed since, a yes only if it is for what is shown.
+func Fits(q *wire.Question, a *wire.FleetAnswer) bool {
+	if a.GetTicket() != q.GetTicket() || a.GetSession() != q.GetSession() {
+		return false
+	}
+	switch a.GetVerb() {
+	case "deny":
+		return true
+	case "approve":
+		return Unfit(q, &wire.AnswerRequest{Verb: "approve", Calls: a.GetCalls(), Offer: a.GetOffer(), Picked: a.GetPicked(), Tool: a.GetTool(), Seen: a.GetSeen()}) == ""
+	}
+	return false
+}
+
+// Slot names the place of an answer to a question as it is now. The first answer there
+// counts; if the question has changed, there is another place.
+func Slot(q *wire.Question) string {
+	version := q.GetSeen()
+	if version == "" { // of a laptop that does not say it
+		version = strconv.Itoa(len(q.GetCalls()))
+	}
+	return q.GetTicket() + "#" + floodmark.DigestOf(version).String()
 }
 
 // unnamed reports whether an approval of all that is shown leaves out a place that

@@ -68,12 +68,12 @@ func (b machineBook) Asked(ctx context.Context, tenant string, since time.Time) 
 }
 
 // Answer implements [machines.Asking].
-func (b machineBook) Answer(ctx context.Context, tenant string, id machines.ID, ticket string, at time.Time, answer []byte) (first bool, err error) {
+func (b machineBook) Answer(ctx context.Context, tenant string, id machines.ID, slot string, at time.Time, answer []byte) (first bool, err error) {
 	err = b.write(ctx, tenant, b.of(id), func(ctx context.Context, tx pgx.Tx) error {
 		if err := hasMachine(ctx, tx, tenant, id); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, answerSQL, []byte(tenant), string(id), ticket, at.UnixNano(), notNull(answer))
+		tag, err := tx.Exec(ctx, answerSQL, []byte(tenant), string(id), slot, at.UnixNano(), notNull(answer))
 		first = tag.RowsAffected() > 0
 		return err
 	})
