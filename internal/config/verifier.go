@@ -1,7 +1,6 @@
 package config
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/internal/webhook"
 	"github.com/floodmark/floodmark/verify"
 )
@@ -321,8 +321,8 @@ func (w *Webhook) Options(name string) (webhook.Options, error) {
 	if err != nil {
 		return webhook.Options{}, fmt.Errorf("read who may sign the webhook's certificate: %w", err)
 	}
-	if o.Roots = x509.NewCertPool(); !o.Roots.AppendCertsFromPEM(data) {
-		return webhook.Options{}, fmt.Errorf("%s holds no certificate in PEM", w.CA)
+	if o.Roots, err = outward.Pool(data); err != nil {
+		return webhook.Options{}, fmt.Errorf("the webhook's ca: %s: %w", w.CA, err)
 	}
 	return o, nil
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/outward"
 )
 
 const seedThree = `version: 1
@@ -62,7 +64,7 @@ func TestVerifierOfSeedThree(t *testing.T) {
 	if err := os.WriteFile(hooks[0].CA, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hooks[0].Options("webhook"); err == nil || !strings.Contains(err.Error(), "holds no certificate") {
+	if _, err := hooks[0].Options("webhook"); !errors.Is(err, outward.ErrNoCertificate) || !strings.Contains(err.Error(), hooks[0].CA) {
 		t.Error(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/outward"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -62,9 +62,9 @@ func serverTLS(l config.Listen) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(data) {
-		return nil, fmt.Errorf("%s holds no certificate", l.ClientCA)
+	pool, err := outward.Pool(data)
+	if err != nil {
+		return nil, fmt.Errorf("clientCA: %s: %w", l.ClientCA, err)
 	}
 	return httpapi.ServerTLS(cert, pool), nil
 }

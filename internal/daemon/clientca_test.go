@@ -1,0 +1,28 @@
+package daemon
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/outward"
+)
+
+// A file of those who sign callers' certificates that names nobody is refused in the
+// words of all such files: nobody falls back to whom the machine trusts.
+func TestClientCAWithoutCertificates(t *testing.T) {
+	listen, _ := certificate(t, t.TempDir())
+	listen.ClientCA = listen.Certificate
+	if c, err := serverTLS(listen); err != nil || c.ClientCAs == nil {
+		t.Fatal(err)
+	}
+	listen.ClientCA = filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(listen.ClientCA, []byte("nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := serverTLS(listen); !errors.Is(err, outward.ErrNoCertificate) || !strings.Contains(err.Error(), "clientCA: "+listen.ClientCA) {
+		t.Error(err)
+	}
+}
