@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net"
 	"net/http"
 	"os"
@@ -19,6 +20,11 @@ type toldMonitor struct {
 	wire.UnimplementedOwnerServiceHandler
 	pending *wire.PendingResponse
 	grants  *wire.GrantsResponse
+	status  *wire.StatusResponse
+}
+
+func (m toldMonitor) Status(context.Context, *wire.StatusRequest) (*wire.StatusResponse, error) {
+	return m.status, nil
 }
 
 func (m toldMonitor) Pending(context.Context, *wire.PendingRequest) (*wire.PendingResponse, error) {
@@ -70,6 +76,26 @@ func TestWhatAListIsWithoutIsSaid(t *testing.T) {
 		}
 		if data, _, code := told(t, m, command, "--output", "json"); code != 0 || !strings.Contains(data, `"unread"`) {
 			t.Errorf("%s as JSON: %q, %d", command, data, code)
+		}
+	}
+}
+
+// What nodes say of each other is a line of its own, without what could steer a
+// terminal, and a field for programs; where they say nothing there is neither.
+func TestStatusSaysWhatNodesAreUpTo(t *testing.T) {
+	line := "an upgrade is under way: node b runs\x1b[2J version 2"
+	for _, says := range []string{line, ""} {
+		m := toldMonitor{status: &wire.StatusResponse{Version: "1", Nodes: says}}
+		page, talk, code := told(t, m, "status")
+		if has := strings.Contains(page, "\nan upgrade is under way: node b runs"); code != 0 || has != (says != "") || strings.Contains(page, "\x1b") || strings.Contains(page, "\n.\n") {
+			t.Errorf("%d, %q:\n%s", code, talk, page)
+		}
+		data, talk, code := told(t, m, "status", "--output", "json")
+		var got struct {
+			Status struct{ Nodes string }
+		}
+		if err := json.Unmarshal([]byte(data), &got); err != nil || code != 0 || got.Status.Nodes != says {
+			t.Errorf("%d, %v, %q: %s", code, err, talk, data)
 		}
 	}
 }
