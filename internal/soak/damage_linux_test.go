@@ -87,15 +87,19 @@ func TestDamage(t *testing.T) {
 func (s *soak) fill(t *testing.T, work time.Duration, kill bool) {
 	t.Helper()
 	r := serve(t, s.dir, "")
+	before := s.ledger.counted()
 	fmt.Fprintf(s.agents, "go g%03d %s\n", s.store, r.paths.HookSocket)
 	time.Sleep(work)
+	for began := time.Now(); s.ledger.counted().acked < before.acked+100 && time.Since(began) < startWithin; { // it is busy
+		time.Sleep(10 * time.Millisecond)
+	}
 	fmt.Fprintln(s.agents, "pause")
 	<-s.idle
 	if !s.check(r, true) {
 		t.Fatalf("the monitor ended while it was looked at:\n%s", r.out)
 	}
 	if kill {
-		time.Sleep(time.Second) // three times what signing waits
+		time.Sleep(3 * time.Second) // ten times what signing waits
 		r.kill()
 		return
 	}
