@@ -181,8 +181,9 @@ func disturb(t *testing.T, s *server, how string) (stop func() int) {
 // A backend that goes on after its client gave up must not write what another
 // has decided since.
 func TestLateBackendCannotOverwrite(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	dsn := testDSN(t)
-	j := open(t, dsn, Options{Timeout: time.Second})
+	j := open(t, dsn, Options{Timeout: 3 * time.Second})
 	s := session("s")
 	late, err := j.shards[0].writers.Acquire(t.Context())
 	if err != nil {

@@ -48,7 +48,7 @@ func TestUnloggedTablesAreRefused(t *testing.T) {
 func TestSettingsOfTheServerAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	j := open(t, s.dsn, Options{Schema: "kept", Timeout: time.Second})
+	j := open(t, s.dsn, Options{Schema: "kept", Timeout: 5 * time.Second})
 	one := record(t, session("s"), journal.Link{}, 1, "one")
 	appendOK(t, j, one)
 	for _, name := range []string{"fsync", "full_page_writes"} {
