@@ -235,8 +235,9 @@ func (f *laptopFleet) mirrored(machine string, s floodmark.SessionID) map[uint64
 	return all
 }
 
-// quietFor is many contacts of a real program in these tests.
-const quietFor = 3 * time.Second
+// quietFor is many contacts of a real program in these tests, and longer than it waits
+// after two that failed in a row.
+const quietFor = 8 * time.Second
 
 // quiet waits until nothing more comes from a machine.
 func (f *laptopFleet) quiet(machine string) {
