@@ -109,13 +109,15 @@ type Pick struct {
 const PickEnd = 6
 
 // An Approver carries a ticket to a person. The answer comes back later, as a
-// message or a click, so Ask returns as soon as the question is on its way.
+// message or a click, so Ask returns as soon as the question is on its way. The calls
+// of one question come in their order, one after the other.
 type Approver interface {
 	Ask(ctx context.Context, t Ticket) error
 }
 
 // A Keeper is an [Approver] that rings nobody: it keeps questions for whoever
-// comes and looks. It gets those of quiet hours at once.
+// comes and looks. It gets those of quiet hours at once, and each one in the turn of
+// its session, before anybody hears of it: it waits for nobody.
 type Keeper interface {
 	Approver
 	Keeps()

@@ -74,7 +74,7 @@ func (m *Monitor) askAgain(ctx context.Context, s journal.Session, id floodmark.
 	}
 	defer m.done()
 	var tickets []approval.Ticket
-	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, alone: true, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (out kernel.Output, err error) {
+	_, err := m.write(ctx, job{session: s, event: hook.Event{Session: s.ID}, alone: true, again: &tickets, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (out kernel.Output, err error) {
 		in.Event.Agent = st.Agent
 		out, tickets, err = kernel.Again(st, r, in, id, decided)
 		if !errors.Is(err, kernel.ErrUndecided) {
@@ -90,12 +90,6 @@ func (m *Monitor) askAgain(ctx context.Context, s journal.Session, id floodmark.
 	}})
 	if err != nil || len(tickets) == 0 {
 		return 0, err
-	}
-	for _, t := range tickets {
-		if m.asked.add(s, t, m.cfg.Now()) {
-			m.outlives(s, t)
-		}
-		m.ask(s, t)
 	}
 	return 1, nil
 }

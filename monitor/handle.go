@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
@@ -63,9 +64,6 @@ func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) 
 		}
 		said.Last = round == maxVerifies
 		w, err = m.verify(ctx, s, ev, *w.out.Verify, said)
-	}
-	if w.out.Ask != nil {
-		m.ask(s, *w.out.Ask)
 	}
 	w.out.Reply.Notice = m.told(ctx, s, w.out.Late, w.out.Reply.Notice)
 	return w, nil
@@ -126,22 +124,27 @@ func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o 
 	return o, err
 }
 
-// ask sends a question on its way. The reply does not wait for it, and a
-// channel that fails changes nothing: the question stands in the journal.
-func (m *Monitor) ask(s journal.Session, t approval.Ticket) {
+// ask sends a question on its way, in its session's turn: each call that joins a
+// question brings a new code for all of it, so they are told in the order in which
+// they were written. Whoever only keeps questions has it before anybody hears of it.
+// The reply waits for nobody else, and a channel that fails changes nothing: the
+// question stands in the journal.
+func (m *Monitor) ask(s journal.Session, t approval.Ticket, at time.Time) {
 	t.Tenant = s.Tenant // the kernel knows of none
-	if !m.holds(s, t) {
-		m.send(s, t, m.cfg.Approvers)
+	if m.asked.add(s, t, at) {
+		m.outlives(s, t)
 	}
-}
-
-func (m *Monitor) send(s journal.Session, t approval.Ticket, to []approval.Approver) {
-	if len(to) == 0 || m.join() != nil {
+	keepers, others := m.apart()
+	if len(keepers) > 0 {
+		m.tell(s, t, keepers)
+	}
+	k := heldKey{s, t.ID}
+	if len(others) == 0 || !m.held.add(k, t) || m.join() != nil {
 		return
 	}
 	go func() {
 		defer m.work.Done()
-		m.tell(s, t, to)
+		m.release(k, others)
 	}()
 }
 

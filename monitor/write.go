@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -25,6 +26,8 @@ type job struct {
 	ruleless bool
 	// alone jobs keep the session until they are durable: people are told of them.
 	alone bool
+	// again are questions that judging finds to be asked once more; usually nil.
+	again *[]approval.Ticket
 	// altered is what a call has changed on the disk, if somebody looked.
 	altered *kernel.Altered
 }
@@ -194,8 +197,13 @@ func (m *Monitor) try(ctx context.Context, s *seat, j job, ring provenance.Ring,
 
 // known tells those who wait for it what is durable now.
 func (m *Monitor) known(s journal.Session, j job, w *written, at time.Time) {
-	if w.out.Ask != nil && m.asked.add(s, *w.out.Ask, at) {
-		m.outlives(s, *w.out.Ask)
+	if w.out.Ask != nil {
+		m.ask(s, *w.out.Ask, at)
+	}
+	if j.again != nil {
+		for _, t := range *j.again {
+			m.ask(s, t, at)
+		}
 	}
 	if w.out.Watch != "" && m.cfg.Disk != nil {
 		m.watches.begin(s, kernel.CallID(j.event.Call), w.out.Watch, at)
