@@ -307,6 +307,7 @@ func TestAChangedQuestionAfterARestart(t *testing.T) {
 	same.Seen, other.Seen = "one page", "one page"
 	d.ask(t, same)
 	d.ask(t, other)
+	first, second := d.server.Messages()[0], d.server.Messages()[1] // their buttons go when there is a newer card
 	d.stop()
 	d2 := newDesk(t, setup{server: d.server, file: file, young: true, clock: d.clock})
 	same.Again, other.Again, other.Seen = true, true, "two pages"
@@ -315,7 +316,6 @@ func TestAChangedQuestionAfterARestart(t *testing.T) {
 	if n := d.server.Calls("sendMessage"); n != 3 {
 		t.Errorf("%d cards, want 3", n)
 	}
-	first, second := d.server.Messages()[0], d.server.Messages()[1]
 	d2.told(t, d.server.PressData(anna, anna, second.ID, second.Data[1]))
 	d2.told(t, d.server.PressData(anna, anna, first.ID, first.Data[1]))
 	if got := d2.answered(); len(got) != 1 || got[0].Ticket != "t-1" || got[0].Verb != approval.Approve || got[0].Seen != "one page" {
