@@ -319,7 +319,7 @@ func (s *soak) check(r *running, whole bool) bool {
 		s.figure.Lost++
 		s.t.Fatalf("after kill %d (store %d, kill %d there): %v\n%s", s.figure.Kills, s.store, s.killed, err, r.out)
 	case err != nil:
-		if r.gone(time.Second) {
+		if r.gone(startWithin) { // it is being ended
 			return false
 		}
 		s.t.Fatalf("check: %v\n%s", err, r.out)
