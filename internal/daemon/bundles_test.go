@@ -125,7 +125,7 @@ const (
 func TestBundlesDecide(t *testing.T) {
 	b := newBundled(t)
 	first, second, strict := hashOf(t, firstRules), hashOf(t, secondRules), hashOf(t, strictRules)
-	if b.under("acme", "s") != strict || b.under("beta", "s") != b.d.live.rules().Policy.Hash() {
+	if b.under("acme", "s") != strict || b.under("beta", "s") != b.d.live.Rules().Policy.Hash() {
 		t.Fatal("before there is a bundle")
 	}
 	b.publish(1, firstRules)

@@ -24,6 +24,7 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/liverules"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/internal/peer"
@@ -33,6 +34,7 @@ import (
 	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/verify"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -73,7 +75,8 @@ type Daemon struct {
 	opts    Options
 	keys    config.Keys
 	started time.Time
-	live    *live
+	live    *liverules.Live
+	gates   verify.Gates // of service.yaml, as the rules have them
 	// bundles are where signed rules lie, and signed which of them hold; both are nil
 	// where everybody is judged by policy.yaml.
 	bundles bundle.Store
@@ -142,7 +145,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err := d.openJoined(); err != nil {
 		return nil, err
 	}
-	if d.live, err = newLive(o.Paths, o.Now, d.joined.fleetRules()); err != nil {
+	if err := d.openRules(); err != nil {
 		return nil, err
 	}
 	if d.keys, err = config.KeysOf(o.Service, o.Paths, "floodmark/journal"); err != nil {
@@ -174,7 +177,6 @@ func (d *Daemon) openMonitor() error {
 	d.desk, d.hub, d.ready = newDesk(d.opts.Now), owner.NewHub(), d.newReadiness()
 	d.desk.routed = d.routed
 	d.approvers = append(d.approvers, d.desk)
-	d.live.gates = d.opts.Service.Gates()
 	gates, err := d.openVerifiers()
 	if err == nil {
 		err = errors.Join(d.openTelegram(), d.openAuditor())
@@ -185,7 +187,7 @@ func (d *Daemon) openMonitor() error {
 	d.marks = newMarks()
 	d.monitor, err = monitor.New(monitor.Config{
 		Disk:    d.disk(),
-		Journal: d.store, Rules: d.live.rules, RulesOf: d.rulesOf, Ring: d.ring,
+		Journal: d.store, Rules: d.live.Rules, RulesOf: d.rulesOf, Ring: d.ring,
 		Approvers: d.approvers, Erased: d.erased,
 		Now: d.opts.Now, NewCode: newCode, NewTicket: newTicket,
 		Questions: d.questions, MayAnswer: d.mayAnswer(),
@@ -205,7 +207,6 @@ func (d *Daemon) openMonitor() error {
 		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow),
 	}
 	d.door.Native.Picks, d.door.Native.Words = d.picks, d.words
-	d.live.changed = d.rulesChanged
 	d.signed.TellTo(d.bundleWrong)
 	return nil
 }
@@ -278,7 +279,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	for _, s := range servers {
 		begin(s.name, s.serve, serving)
 	}
-	begin("watch the policy", func(ctx context.Context) error { return d.live.watch(ctx, d.opts.Log) }, beside)
+	begin("watch the policy", func(ctx context.Context) error { return d.live.Watch(ctx, d.opts.Log) }, beside)
 	begin("look for bundles", d.signed.Run, beside)
 	begin("sign the journal", d.proof.run, beside)
 	for _, bot := range d.bots {

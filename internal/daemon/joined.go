@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/fleetlink"
+	"github.com/floodmark/floodmark/internal/liverules"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/wire"
@@ -53,8 +54,8 @@ func (d *Daemon) openJoined() error {
 	return nil
 }
 
-// fleetRules is what newLive is given: nil unless rules come from a fleet.
-func (j *joined) fleetRules() func(time.Time) fleetRules {
+// fleetRules is what the rules in force are made with: nil unless rules come from a fleet.
+func (j *joined) fleetRules() func(time.Time) liverules.FleetRules {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.wrong == "" && (j.member == nil || len(j.member.Keys) == 0) {
@@ -64,12 +65,12 @@ func (j *joined) fleetRules() func(time.Time) fleetRules {
 }
 
 // rules are those of the bundle that is kept, or strict ones.
-func (j *joined) rules(now time.Time) fleetRules {
+func (j *joined) rules(now time.Time) liverules.FleetRules {
 	b, err := j.open(now)
 	if err != nil {
-		return fleetRules{name: "strict, because of the fleet", data: []byte(config.StrictPolicy)}
+		return liverules.FleetRules{Name: "strict, because of the fleet", Data: []byte(config.StrictPolicy)}
 	}
-	return fleetRules{name: fmt.Sprintf("bundle %d of the fleet", b.Version), data: b.Policy, until: b.ValidUntil}
+	return liverules.FleetRules{Name: fmt.Sprintf("bundle %d of the fleet", b.Version), Data: b.Policy, Until: b.ValidUntil}
 }
 
 // open opens the bundle that is kept, with the keys that were told at joining.
@@ -94,15 +95,15 @@ func (j *joined) lookBack(ctx context.Context) error {
 	if !is {
 		return nil
 	}
-	j.d.live.saw(latest)
+	j.d.live.Saw(latest)
 	for h, err := range j.d.store.Recent(ctx, "") {
 		if err != nil {
 			return err
 		}
-		j.d.live.saw(time.Unix(0, h.At))
+		j.d.live.Saw(time.Unix(0, h.At))
 		break
 	}
-	j.d.live.expire()
+	j.d.live.Expire()
 	return nil
 }
 
@@ -151,7 +152,7 @@ const expiresEvery = 5 * time.Second
 // watch makes status say in time that strict rules hold.
 func (j *joined) watch(ctx context.Context) {
 	for sleepFor(ctx, expiresEvery) {
-		j.d.live.expire()
+		j.d.live.Expire()
 	}
 }
 
@@ -203,7 +204,7 @@ func (j *joined) given() uint64 {
 // take keeps a bundle of the fleet, and then puts its rules in force. What cannot
 // be used changes nothing.
 func (j *joined) take(version, floor uint64, sealed []byte) error {
-	now := j.d.live.time()
+	now := j.d.live.Time()
 	j.mu.Lock()
 	if j.member == nil || len(j.member.Keys) == 0 {
 		j.mu.Unlock()
@@ -220,7 +221,7 @@ func (j *joined) take(version, floor uint64, sealed []byte) error {
 	if err != nil {
 		return err
 	}
-	j.d.live.reload()
+	j.d.live.Reload()
 	return nil
 }
 
@@ -233,7 +234,7 @@ func (j *joined) report(ctx context.Context) *wire.ReportMachineRequest {
 	}
 	if j.fleetRules() != nil {
 		r.Rules = "strict"
-		if b, err := j.open(j.d.live.time()); err == nil && j.d.live.current().shut == "" {
+		if b, err := j.open(j.d.live.Time()); err == nil && j.d.live.Current().Shut == "" {
 			r.Rules, r.Bundle = "bundle", b.Version
 		}
 	}
@@ -292,7 +293,7 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 	fetch, cancel := context.WithTimeout(ctx, firstFetch)
 	_ = link.FetchBundle(fetch) // it is tried again, and until then strict rules hold
 	cancel()
-	if err := errors.Join(j.d.live.join(j.fleetRules()), j.start()); err != nil {
+	if err := errors.Join(j.d.live.Join(j.fleetRules()), j.start()); err != nil {
 		return nil, err
 	}
 	return &wire.JoinResponse{Machine: m.Machine, Fleet: j.Line()}, nil
@@ -327,7 +328,7 @@ func (j *joined) Leave(ctx context.Context, by string) (*wire.LeaveResponse, err
 	j.mu.Lock()
 	j.member, j.kept, j.wrong = nil, fleetlink.Kept{}, ""
 	j.mu.Unlock()
-	if err := j.d.live.join(nil); err != nil {
+	if err := j.d.live.Join(nil); err != nil {
 		return nil, err
 	}
 	if m == nil {

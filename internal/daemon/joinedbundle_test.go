@@ -48,7 +48,7 @@ func (f *fleet) roll(r bundle.Rollout) {
 }
 
 // profile is that of the rules in force on a laptop.
-func (r *runner) profile() string { return r.d.live.rules().Policy.Profile() }
+func (r *runner) profile() string { return r.d.live.Rules().Policy.Profile() }
 
 // Rules of the fleet hold on a laptop, change with the rollout, end in time, and
 // go with leaving. A clock that is set back revives nothing, here or after a

@@ -32,17 +32,17 @@ func (j *joined) rulesLine(s fleetlink.State) string {
 	if j.fleetRules() == nil {
 		return "your own policy holds"
 	}
-	b, err := j.open(j.d.live.time())
+	b, err := j.open(j.d.live.Time())
 	next := "connect to the fleet for new ones"
 	if s.Ended {
 		next = "«floodmark leave» brings your own policy back"
 	}
 	switch {
-	case err == nil && j.d.live.current().shut != "":
-		return "STRICT: " + j.d.live.current().shut
+	case err == nil && j.d.live.Current().Shut != "":
+		return "STRICT: " + j.d.live.Current().Shut
 	case err == nil:
 		text := fmt.Sprintf("bundle %d holds until %s", b.Version, b.ValidUntil.Local().Format(time.DateTime))
-		if left := j.d.live.current().left; left != "" {
+		if left := j.d.live.Current().Left; left != "" {
 			text += " (" + left + ")"
 		}
 		return text

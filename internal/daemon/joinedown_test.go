@@ -52,14 +52,14 @@ func TestOwnPolicyGoesOnTightening(t *testing.T) {
 	write(tight)
 	r := newLaptop(t, dir, func(*Options) {})
 	write(broken) // before it joined it held, and holds
-	eventually(t, "the broken file is refused", func() bool { return r.d.live.reload().refused != nil })
+	eventually(t, "the broken file is refused", func() bool { return r.d.live.Reload().Refused != nil })
 	r.join(t, f, "acme")
 	holds(r, "joined with a broken file", "coding", true)
 	if line := r.line(t); !strings.Contains(line, own+":") || !strings.Contains(line, "goes on tightening") {
 		t.Errorf("%q", line)
 	}
 	write(tight)
-	eventually(t, "it is mended", func() bool { return r.d.live.reload().refused == nil })
+	eventually(t, "it is mended", func() bool { return r.d.live.Reload().Refused == nil })
 	holds(r, "mended", "coding", true)
 	if err := os.Remove(own); err != nil {
 		t.Fatal(err)

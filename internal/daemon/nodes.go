@@ -98,7 +98,7 @@ func (d *Daemon) digests(catalog floodmark.Digest) (map[string]string, error) {
 	}
 	all := map[string]string{}
 	for what, value := range map[string]any{
-		nodes.Policy: d.live.current().rules.Text, nodes.Catalog: catalog, nodes.Tokens: tokens, nodes.Keys: keys,
+		nodes.Policy: d.live.Current().Rules.Text, nodes.Catalog: catalog, nodes.Tokens: tokens, nodes.Keys: keys,
 		nodes.Keep: s.Journal.Keep, nodes.Tenants: s.Tenants, nodes.Bundles: s.Bundles, nodes.People: s.People,
 		nodes.Answers: s.Answers, nodes.Gates: s.Verifier, nodes.Agents: s.Agents, nodes.Auditor: s.Auditor,
 	} {

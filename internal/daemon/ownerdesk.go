@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 
+	"github.com/floodmark/floodmark/internal/liverules"
 	"github.com/floodmark/floodmark/internal/owner"
 )
 
@@ -25,7 +26,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 // rulesFor are the rules that hold for a tenant.
 func (d *Daemon) rulesFor(tenant string) owner.Rules {
 	if d.opts.Service.BundlesOf(tenant) == nil {
-		return d.live.current().forOwner()
+		return forOwner(d.live.Current())
 	}
 	return d.signedFor(tenant)
 }
@@ -34,10 +35,10 @@ func (d *Daemon) rulesFor(tenant string) owner.Rules {
 // everybody's, and reading all bundles takes long: only whoever runs the monitor has
 // that done.
 func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
-	file := d.live.current().forOwner()
+	file := forOwner(d.live.Current())
 	file.Fresh = false
 	if tenant == "" {
-		file = d.live.reload().forOwner()
+		file = forOwner(d.live.Reload())
 		if err := d.signed.Again(ctx); err != nil {
 			d.opts.Log.Error("read the bundles again", "error", err)
 		}
@@ -49,6 +50,7 @@ func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
 	return d.signedFor(tenant)
 }
 
-func (s rulesStatus) forOwner() owner.Rules {
-	return owner.Rules{Rules: s.rules, Loaded: s.loaded, Fresh: s.fresh, Problems: s.problems(), Refused: s.refused != nil}
+// forOwner words what holds for owners.
+func forOwner(s liverules.Status) owner.Rules {
+	return owner.Rules{Rules: s.Rules, Loaded: s.Loaded, Fresh: s.Fresh, Problems: s.Problems(), Refused: s.Refused != nil}
 }

@@ -89,5 +89,5 @@ func (j *joined) recall(ctx context.Context) error {
 		return nil
 	}
 	j.d.incident(ctx, "fleet-changed", wrong+"; strict rules hold until somebody says «floodmark leave»")
-	return j.d.live.join(j.fleetRules())
+	return j.d.live.Join(j.fleetRules())
 }

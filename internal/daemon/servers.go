@@ -258,22 +258,6 @@ func (d *Daemon) inWindow(ctx context.Context, s journal.Session, t floodmark.Ti
 	return err
 }
 
-// rulesChanged says what became of a new policy.
-func (d *Daemon) rulesChanged(s rulesStatus) {
-	d.opts.Fault(pointReload)
-	d.reloaded(s)
-	if s.refused != nil {
-		d.opts.Log.Error("the new policy is refused, the old one stays", "error", s.refused)
-	}
-	if s.shut != "" {
-		d.opts.Log.Error("strict rules hold in place of the fleet's", "error", s.shut)
-	}
-	if s.fresh {
-		d.incident(context.Background(), "policy-changed", "another policy holds from now on: digest "+s.rules.Policy.Hash().Short())
-		d.opts.Log.Info("a new policy holds", "file", s.rules.File, "digest", s.rules.Policy.Hash().Short())
-	}
-}
-
 // newCode draws a code nobody can guess.
 func newCode() string {
 	var b [4]byte

@@ -39,10 +39,10 @@ func (d *Daemon) openSigned(ctx context.Context) (err error) {
 // signed, or of policy.yaml where its tenant has none.
 func (d *Daemon) rulesOf(s journal.Session, root floodmark.SessionID) kernel.Rules {
 	if d.opts.Service.BundlesOf(s.Tenant) == nil {
-		return d.live.rules()
+		return d.live.Rules()
 	}
 	r, _ := d.signed.Rules(s.Tenant, root)
-	r.Gates = d.live.gates
+	r.Gates = d.gates
 	return r.Rules
 }
 

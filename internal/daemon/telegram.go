@@ -53,7 +53,7 @@ func (d *Daemon) openGates() ([]verify.Verifier, error) {
 		g, err := bot.Gate(telegram.GateOptions{
 			Name: names[i], Who: set.Bot().Audience(), Wait: time.Duration(set.Timeout),
 			Silence: func(agent string) verify.FailMode {
-				gate, _ := d.live.gates.Gate(agent, names[i])
+				gate, _ := d.gates.Gate(agent, names[i])
 				return gate.FailMode
 			},
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/liverules"
 	"github.com/floodmark/floodmark/internal/telemetry"
 	"github.com/floodmark/floodmark/monitor"
 )
@@ -23,7 +24,7 @@ func (d *Daemon) openTelemetry(ctx context.Context) error {
 	var err error
 	d.telemetry, err = telemetry.Open(ctx, telemetry.Options{
 		Version: d.opts.Version, Traces: s.Traces, Events: s.Events, Now: d.opts.Now, Log: d.opts.Log,
-		Catalog:    func() *catalog.Catalog { return d.live.rules().Catalog },
+		Catalog:    func() *catalog.Catalog { return d.live.Rules().Catalog },
 		Occupancy:  func() monitor.Occupancy { return d.monitor.Occupancy() }, // it is opened after this
 		Checkpoint: d.proof.lastSigned(d.started),
 		Paused:     func() int { return d.monitor.Pausing() },
@@ -54,9 +55,9 @@ func (d *Daemon) observe(o monitor.Observation) {
 }
 
 // reloaded counts what became of a new policy.
-func (d *Daemon) reloaded(s rulesStatus) {
+func (d *Daemon) reloaded(s liverules.Status) {
 	if d.telemetry != nil {
-		d.telemetry.Reloaded(s.refused != nil)
+		d.telemetry.Reloaded(s.Refused != nil)
 	}
 }
 

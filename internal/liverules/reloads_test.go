@@ -1,4 +1,4 @@
-package daemon
+package liverules
 
 import (
 	"sync"
@@ -18,32 +18,32 @@ func TestReadFirstDoesNotHoldLast(t *testing.T) {
 	policy.Store("version: 1\nprofile: coding\n")
 	var slow atomic.Bool
 	read, goOn := make(chan struct{}), make(chan struct{})
-	fleet := func(time.Time) fleetRules {
-		from := fleetRules{name: "bundle", data: []byte(policy.Load().(string))}
+	fleet := func(time.Time) FleetRules {
+		from := FleetRules{Name: "bundle", Data: []byte(policy.Load().(string))}
 		if slow.CompareAndSwap(true, false) {
 			close(read)
 			<-goOn
 		}
 		return from
 	}
-	l, err := newLive(paths, time.Now, fleet)
+	l, err := New(Options{File: paths.Policy, Own: paths.Guarded, Now: time.Now, Changed: func(Status) {}, Fleet: fleet})
 	if err != nil {
 		t.Fatal(err)
 	}
 	slow.Store(true)
 	var work sync.WaitGroup
-	work.Go(func() { l.reload() })
+	work.Go(func() { l.Reload() })
 	<-read
 	policy.Store("version: 1\nprofile: strict\n")
 	second := make(chan struct{})
-	work.Go(func() { l.reload(); close(second) })
+	work.Go(func() { l.Reload(); close(second) })
 	select {
 	case <-second:
 	case <-time.After(500 * time.Millisecond): // it waits for the first
 	}
 	close(goOn)
 	work.Wait()
-	if got := l.rules().Policy.Profile(); got != "strict" {
+	if got := l.Rules().Policy.Profile(); got != "strict" {
 		t.Errorf("rules that were taken back hold: profile %s", got)
 	}
 }

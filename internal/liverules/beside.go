@@ -1,4 +1,4 @@
-package daemon
+package liverules
 
 import (
 	"fmt"
@@ -12,28 +12,28 @@ import (
 // beside loads rules of a fleet with what tightens of the owner's own. If the file
 // is broken or gone, what it last said goes on tightening, as it would go on
 // holding without a fleet; if that is not known, strict rules hold.
-func (l *live) beside(got *loaded, from fleetRules, places *catalog.File) error {
+func (l *Live) beside(got *loaded, from FleetRules, places *catalog.File) error {
 	own, wrong := l.tightens()
-	got.status.left, got.status.refused = own.Left, wrong
+	got.status.Left, got.status.Refused = own.Left, wrong
 	if wrong != nil {
-		got.status.left = firstLine(wrong) + "; what it said before goes on tightening (mend it, or write «version: 1» to it if you want none)"
+		got.status.Left = firstLine(wrong) + "; what it said before goes on tightening (mend it, or write «version: 1» to it if you want none)"
 	}
 	strict, err := config.JoinedRules("strict, because of the fleet", []byte(config.StrictPolicy), own, places)
 	if err != nil {
 		return err
 	}
-	got.strict, got.until = strict.Rules, from.until
-	got.status.rules = strict
+	got.strict, got.until = strict.Rules, from.Until
+	got.status.Rules = strict
 	if wrong != nil && !own.There() {
-		got.status.left, got.status.shut = "", firstLine(wrong)+"; mend it, or write «version: 1» to it"
+		got.status.Left, got.status.Shut = "", firstLine(wrong)+"; mend it, or write «version: 1» to it"
 		return nil
 	}
-	if rules, err := config.JoinedRules(from.name, from.data, own, places); err == nil {
-		got.status.rules = rules
+	if rules, err := config.JoinedRules(from.Name, from.Data, own, places); err == nil {
+		got.status.Rules = rules
 	} else {
-		got.status.shut = "the fleet's rules cannot be used by this version: " + firstLine(err)
-		got.status.rules.Warnings = append(got.status.rules.Warnings, floodmark.Problem{
-			File: from.name, Line: 1, Column: 1, Severity: floodmark.Warning, Code: "fleet", Text: "the fleet's rules cannot be used by this version, so strict ones hold: " + err.Error(),
+		got.status.Shut = "the fleet's rules cannot be used by this version: " + firstLine(err)
+		got.status.Rules.Warnings = append(got.status.Rules.Warnings, floodmark.Problem{
+			File: from.Name, Line: 1, Column: 1, Severity: floodmark.Warning, Code: "fleet", Text: "the fleet's rules cannot be used by this version, so strict ones hold: " + err.Error(),
 		})
 	}
 	return nil
@@ -41,20 +41,20 @@ func (l *live) beside(got *loaded, from fleetRules, places *catalog.File) error 
 
 // tightens returns what tightens of the owner's own policy. With an error, which
 // says what is wrong with the file, it is what it last was, or nothing.
-func (l *live) tightens() (config.Own, error) {
-	text, wrong := config.ReadPolicy(l.file)
+func (l *Live) tightens() (config.Own, error) {
+	text, wrong := config.ReadPolicy(l.opts.File)
 	var own config.Own
 	if wrong == nil {
-		own, wrong = config.OwnOf(l.file, text)
+		own, wrong = config.OwnOf(l.opts.File, text)
 	}
 	if wrong == nil && text == nil && l.good != nil {
-		wrong = fmt.Errorf("%s is gone", l.file)
+		wrong = fmt.Errorf("%s is gone", l.opts.File)
 	}
 	if wrong == nil {
 		l.good = text
 		return own, nil
 	}
-	if own, err := config.OwnOf(l.file, l.good); err == nil {
+	if own, err := config.OwnOf(l.opts.File, l.good); err == nil {
 		return own, wrong
 	}
 	return config.Own{}, wrong // it held alone, and cannot be held beside another
