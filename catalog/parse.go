@@ -34,6 +34,9 @@ type File struct {
 // Name returns the name the file was read under.
 func (f *File) Name() string { return f.name }
 
+// Hash identifies exactly what the file says.
+func (f *File) Hash() floodmark.Digest { return f.digest }
+
 // Profiles returns what the file says about tools, in its order.
 func (f *File) Profiles() []*Profile { return slices.Clone(f.profiles) }
 

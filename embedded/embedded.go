@@ -77,11 +77,12 @@ func Open(dir, policyText string, options ...Option) (*Guard, error) {
 		return nil, fmt.Errorf("open a guard: %w", err)
 	}
 	paths := config.DirPaths(dir)
-	own, err := paths.Guarded() // no tool may write to the guard's own files unasked
+	reader := config.NewReader()
+	own, err := reader.Guarded(paths) // no tool may write to the guard's own files unasked
 	if err != nil {
 		return nil, fmt.Errorf("open a guard: %w", err)
 	}
-	rules, warnings, err := load(policyText, own)
+	rules, warnings, err := load(reader, policyText, own)
 	if err != nil {
 		return nil, fmt.Errorf("open a guard: the policy is wrong: %w", err)
 	}
@@ -100,8 +101,8 @@ func Open(dir, policyText string, options ...Option) (*Guard, error) {
 	return g, nil
 }
 
-func load(text string, own *catalog.File) (kernel.Rules, floodmark.Problems, error) {
-	shipped, err := catalog.Shipped()
+func load(r *config.Reader, text string, own *catalog.File) (kernel.Rules, floodmark.Problems, error) {
+	shipped, err := r.Shipped()
 	if err != nil {
 		return kernel.Rules{}, nil, err
 	}

@@ -58,11 +58,17 @@ func (b *Bundles) Believed() []ed25519.PublicKey {
 	return list
 }
 
-// BundleRules compiles a bundle's policy. Unless dryRun says so, one that enforces
-// nothing is an error, as one is that cannot be read. More is what the catalog
-// says besides; see [Paths.Guarded].
+// BundleRules compiles a bundle's policy for whoever reads rules once; see
+// [Reader.Bundle].
 func BundleRules(name string, text []byte, dryRun bool, more ...*catalog.File) (Rules, error) {
-	shipped, err := catalog.Shipped()
+	return NewReader().Bundle(name, text, dryRun, more...)
+}
+
+// Bundle compiles a bundle's policy. Unless dryRun says so, one that enforces
+// nothing is an error, as one is that cannot be read. More is what the catalog
+// says besides; see [Reader.Guarded].
+func (r *Reader) Bundle(name string, text []byte, dryRun bool, more ...*catalog.File) (Rules, error) {
+	shipped, err := r.Shipped()
 	if err != nil {
 		return Rules{}, err
 	}
@@ -80,7 +86,7 @@ func BundleRules(name string, text []byte, dryRun bool, more ...*catalog.File) (
 	return Rules{Rules: kernel.NewRules(p, catalog.New(append(p.Tools(), more...), shipped)), Warnings: problems}, nil
 }
 
-// StrictRules are those of [StrictPolicy], for whoever has no bundle that holds.
-func StrictRules(more ...*catalog.File) (Rules, error) {
-	return BundleRules("strict", []byte(StrictPolicy), false, more...)
+// Strict are those of [StrictPolicy], for whoever has no bundle that holds.
+func (r *Reader) Strict(more ...*catalog.File) (Rules, error) {
+	return r.Bundle("strict", []byte(StrictPolicy), false, more...)
 }

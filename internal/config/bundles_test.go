@@ -45,7 +45,7 @@ func TestBundleRules(t *testing.T) {
 	if _, err := BundleRules("policy.yaml", []byte("version: 1\nprofile: dry-run\n"), true); err != nil {
 		t.Error(err)
 	}
-	if r, err := StrictRules(); err != nil || r.Policy.Profile() != "strict" || !r.Policy.Settings("").Enforce {
+	if r, err := NewReader().Strict(); err != nil || r.Policy.Profile() != "strict" || !r.Policy.Settings("").Enforce {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

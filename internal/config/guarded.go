@@ -11,12 +11,15 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
+// Guarded says so for whoever reads rules once; see [Reader.Guarded].
+func (p Paths) Guarded() (*catalog.File, error) { return NewReader().Guarded(p) }
+
 // Guarded says where this installation lies, for the catalog: what touches its
 // files touches the monitor, wherever they are. The usual places are in the
 // shipped catalog; these may be others: the program's own, those of Paths, and
 // where variables put the settings of agents.
-func (p Paths) Guarded() (*catalog.File, error) {
-	shipped, err := catalog.Shipped()
+func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
+	shipped, err := r.Shipped()
 	if err != nil {
 		return nil, err
 	}

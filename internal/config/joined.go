@@ -11,10 +11,10 @@ import (
 // StrictPolicy is what holds where nothing else may.
 const StrictPolicy = "version: 1\nprofile: strict\n"
 
-// JoinedRules are the rules of a laptop that joined a fleet: those of the fleet,
+// Joined are the rules of a laptop that joined a fleet: those of the fleet,
 // in place of the owner's own, of which only what tightens counts besides.
-func JoinedRules(name string, fleet []byte, own Own, more ...*catalog.File) (Rules, error) {
-	shipped, err := catalog.Shipped()
+func (r *Reader) Joined(name string, fleet []byte, own Own, more ...*catalog.File) (Rules, error) {
+	shipped, err := r.Shipped()
 	if err != nil {
 		return Rules{}, err
 	}

@@ -20,11 +20,11 @@ rules:
 	if err != nil || !own.There() || !strings.Contains(own.Left, "[relax rules that keep records]") {
 		t.Fatalf("%+v, %v", own, err)
 	}
-	with, err := config.JoinedRules("bundle", []byte("version: 1\nprofile: coding\n"), own)
+	with, err := config.NewReader().Joined("bundle", []byte("version: 1\nprofile: coding\n"), own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := config.JoinedRules("bundle", []byte("version: 1\nprofile: coding\n"), config.Own{})
+	without, err := config.NewReader().Joined("bundle", []byte("version: 1\nprofile: coding\n"), config.Own{})
 	if err != nil || with.Policy.Hash() == without.Policy.Hash() || with.Policy.Profile() != "coding" {
 		t.Errorf("it adds nothing: %v", err)
 	}
@@ -37,7 +37,7 @@ rules:
 		if err != nil || own.There() != (data != nil) {
 			t.Errorf("%s: %+v, %v", name, own, err)
 		}
-		if r, err := config.JoinedRules("bundle", []byte("version: 1\nprofile: coding\n"), own); err != nil || r.Policy.Hash() != without.Policy.Hash() {
+		if r, err := config.NewReader().Joined("bundle", []byte("version: 1\nprofile: coding\n"), own); err != nil || r.Policy.Hash() != without.Policy.Hash() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -28,11 +28,16 @@ type Rules struct {
 	Warnings floodmark.Problems
 }
 
-// LoadRules reads the owner's policy. No file means the shipped profile; a file
-// that cannot be read or is wrong is an error, never the shipped profile. More
-// is what the catalog says besides; see [Paths.Guarded].
+// LoadRules reads the owner's policy for whoever reads rules once; see [Reader.Load].
 func LoadRules(file string, more ...*catalog.File) (Rules, error) {
-	shipped, err := catalog.Shipped()
+	return NewReader().Load(file, more...)
+}
+
+// Load reads the owner's policy. No file means the shipped profile; a file
+// that cannot be read or is wrong is an error, never the shipped profile. More
+// is what the catalog says besides; see [Reader.Guarded].
+func (r *Reader) Load(file string, more ...*catalog.File) (Rules, error) {
+	shipped, err := r.Shipped()
 	if err != nil {
 		return Rules{}, err
 	}

@@ -75,6 +75,7 @@ type Daemon struct {
 	opts    Options
 	keys    config.Keys
 	started time.Time
+	reader  *config.Reader // of all rules
 	live    *liverules.Live
 	gates   verify.Gates // of service.yaml, as the rules have them
 	// bundles are where signed rules lie, and signed which of them hold; both are nil
@@ -133,7 +134,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 		o.Fault = func(string) {}
 	}
 	o.Log = slog.New(telemetry.Redact(o.Log.Handler()))
-	d := &Daemon{opts: o, started: o.Now(), table: peer.Local(), notes: &notes{}}
+	d := &Daemon{opts: o, started: o.Now(), table: peer.Local(), notes: &notes{}, reader: config.NewReader()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.close())

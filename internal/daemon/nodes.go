@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/nodes"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 )
@@ -56,7 +54,7 @@ func (d *Daemon) openNodes(book nodeBook) {
 	name, _ := os.Hostname() // without one it is called so
 	d.nodes = &otherNodes{
 		book: book, id: rand.Text(), self: nodes.New(name, d.opts.Version, d.started),
-		runs: d.runsBy(), now: d.opts.Now, every: orElse(d.opts.NodesEvery, nodesEvery),
+		runs: d.runsBy, now: d.opts.Now, every: orElse(d.opts.NodesEvery, nodesEvery),
 		unequal: func(line string) { d.opts.Log.Warn("nodes differ", "text", line) },
 		failed:  func(err error) { d.opts.Log.Warn("this node is not compared with others", "error", err) },
 	}
@@ -65,25 +63,11 @@ func (d *Daemon) openNodes(book nodeBook) {
 // runsBy are digests of what nodes of a fleet should have in common. They are made
 // under a key that all nodes have: whoever reads them cannot try what they are of.
 // Where this installation lies is not in them, which may differ, and no secret is.
-// What the program ships is read once: it stays as it is.
-func (d *Daemon) runsBy() func() (map[string]string, error) {
-	shipped := sync.OnceValues(func() (floodmark.Digest, error) {
-		c, err := catalog.Shipped()
-		if err != nil {
-			return floodmark.Digest{}, err
-		}
-		return c.Hash(), nil
-	})
-	return func() (map[string]string, error) {
-		catalog, err := shipped()
-		if err != nil {
-			return nil, err
-		}
-		return d.digests(catalog)
+func (d *Daemon) runsBy() (map[string]string, error) {
+	shipped, err := d.reader.Shipped()
+	if err != nil {
+		return nil, err
 	}
-}
-
-func (d *Daemon) digests(catalog floodmark.Digest) (map[string]string, error) {
 	tokens, err := os.ReadFile(cmp.Or(d.opts.Service.Tokens, d.opts.Paths.Tokens))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the tokens: %w", err)
@@ -98,7 +82,7 @@ func (d *Daemon) digests(catalog floodmark.Digest) (map[string]string, error) {
 	}
 	all := map[string]string{}
 	for what, value := range map[string]any{
-		nodes.Policy: d.live.Current().Rules.Text, nodes.Catalog: catalog, nodes.Tokens: tokens, nodes.Keys: keys,
+		nodes.Policy: d.live.Current().Rules.Text, nodes.Catalog: shipped.Hash(), nodes.Tokens: tokens, nodes.Keys: keys,
 		nodes.Keep: s.Journal.Keep, nodes.Tenants: s.Tenants, nodes.Bundles: s.Bundles, nodes.People: s.People,
 		nodes.Answers: s.Answers, nodes.Gates: s.Verifier, nodes.Agents: s.Agents, nodes.Auditor: s.Auditor,
 	} {

@@ -151,7 +151,7 @@ func TestNodesTellNothingOfTheirSettings(t *testing.T) {
 		o.Service.Tenants = map[string]config.Tenant{marked: {}}
 		o.Service.Answers = []config.Answer{{Groups: []string{marked}}}
 	})
-	runs, err := r.d.runsBy()()
+	runs, err := r.d.runsBy()
 	if err != nil || len(runs) != len(nodes.Whats())-1 {
 		t.Fatalf("%v, %v", runs, err)
 	}
@@ -165,7 +165,7 @@ func TestNodesTellNothingOfTheirSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.d.keys.Index[0]++
-	if runs, err = r.d.runsBy()(); err != nil || runs[nodes.Tenants] == before {
+	if runs, err = r.d.runsBy(); err != nil || runs[nodes.Tenants] == before {
 		t.Errorf("whoever has not the key can try what a digest is of: %v", err)
 	}
 	if r.d.nodes != nil || r.d.nodes.run(t.Context()) != nil || len(r.d.nodes.difference().Warnings) > 0 {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/liverules"
 )
 
@@ -11,11 +12,14 @@ import (
 func (d *Daemon) openRules() (err error) {
 	d.gates = d.opts.Service.Gates()
 	d.live, err = liverules.New(liverules.Options{
-		File: d.opts.Paths.Policy, Own: d.opts.Paths.Guarded, Now: d.opts.Now,
+		File: d.opts.Paths.Policy, Reader: d.reader, Own: d.ownPlaces, Now: d.opts.Now,
 		Gates: d.gates, Changed: d.rulesChanged, Fleet: d.joined.fleetRules(),
 	})
 	return err
 }
+
+// ownPlaces are where this installation lies.
+func (d *Daemon) ownPlaces() (*catalog.File, error) { return d.reader.Guarded(d.opts.Paths) }
 
 // rulesChanged says what became of a new policy.
 func (d *Daemon) rulesChanged(s liverules.Status) {

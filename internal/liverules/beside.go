@@ -18,7 +18,7 @@ func (l *Live) beside(got *loaded, from FleetRules, places *catalog.File) error 
 	if wrong != nil {
 		got.status.Left = firstLine(wrong) + "; what it said before goes on tightening (mend it, or write «version: 1» to it if you want none)"
 	}
-	strict, err := config.JoinedRules("strict, because of the fleet", []byte(config.StrictPolicy), own, places)
+	strict, err := l.opts.Reader.Joined("strict, because of the fleet", []byte(config.StrictPolicy), own, places)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (l *Live) beside(got *loaded, from FleetRules, places *catalog.File) error 
 		got.status.Left, got.status.Shut = "", firstLine(wrong)+"; mend it, or write «version: 1» to it"
 		return nil
 	}
-	if rules, err := config.JoinedRules(from.Name, from.Data, own, places); err == nil {
+	if rules, err := l.opts.Reader.Joined(from.Name, from.Data, own, places); err == nil {
 		got.status.Rules = rules
 	} else {
 		got.status.Shut = "the fleet's rules cannot be used by this version: " + firstLine(err)

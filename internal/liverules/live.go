@@ -5,16 +5,10 @@
 package liverules
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
@@ -25,7 +19,8 @@ import (
 
 // Options are what [New] needs.
 type Options struct {
-	File string // the owner's policy
+	File   string // the owner's policy
+	Reader *config.Reader
 	// Own says where this installation lies: whatever the policy says, that is guarded.
 	Own func() (*catalog.File, error)
 	Now func() time.Time
@@ -53,6 +48,7 @@ type Live struct {
 	mu     sync.Mutex                     // guards all below
 	fleet  func(now time.Time) FleetRules // as it is by now
 	status Status
+	places floodmark.Digest // where this installation lies, as the rules have it
 	// strict holds once until is over; a zero until is never. Latest is the latest
 	// time that was seen: a clock that is set back revives nothing.
 	strict kernel.Rules
@@ -97,6 +93,7 @@ func New(o Options) (*Live, error) {
 // A loaded is what was read at one time.
 type loaded struct {
 	status Status
+	places floodmark.Digest
 	strict kernel.Rules
 	until  time.Time
 }
@@ -109,8 +106,9 @@ func (l *Live) load(fleet func(time.Time) FleetRules, now time.Time) (got loaded
 	if err != nil {
 		return got, err
 	}
+	got.places = places.Hash()
 	if fleet == nil {
-		got.status.Rules, err = config.LoadRules(l.opts.File, places)
+		got.status.Rules, err = l.opts.Reader.Load(l.opts.File, places)
 		if err == nil && got.status.Rules.Text != nil {
 			l.good = got.status.Rules.Text
 		}
@@ -122,7 +120,7 @@ func (l *Live) load(fleet func(time.Time) FleetRules, now time.Time) (got loaded
 
 // take puts rules in force. The caller holds the lock, or is the only one.
 func (l *Live) take(got loaded) {
-	l.status, l.strict, l.until = got.status, got.strict, got.until
+	l.status, l.places, l.strict, l.until = got.status, got.places, got.strict, got.until
 }
 
 // Join puts rules of a fleet in force, or with nil the owner's own again.
@@ -239,41 +237,4 @@ func (s Status) Problems() floodmark.Problems {
 		return floodmark.Problems{{File: s.Rules.File, Line: 1, Column: 1, Severity: floodmark.Error, Code: "unreadable", Text: s.Refused.Error()}}
 	}
 	return s.Rules.Warnings
-}
-
-// settle is how long a file must be left alone before it is read: editors
-// write in several steps.
-const settle = 200 * time.Millisecond
-
-// Watch reloads whenever the file changes, until ctx ends. It watches the
-// folder, because editors replace files, so it makes the folder: the first
-// policy is written there later.
-func (l *Live) Watch(ctx context.Context, log *slog.Logger) error {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return fmt.Errorf("watch the policy: %w", err)
-	}
-	defer w.Close()
-	folder := filepath.Dir(l.opts.File)
-	if err := errors.Join(os.MkdirAll(folder, 0o700), w.Add(folder)); err != nil {
-		log.Warn("the policy is not watched: say «floodmark policy reload» after a change", "folder", folder)
-		<-ctx.Done()
-		return nil
-	}
-	quiet := time.NewTimer(settle) // it may have changed since it was read first
-	defer quiet.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case ev := <-w.Events:
-			if filepath.Base(ev.Name) == filepath.Base(l.opts.File) {
-				quiet.Reset(settle)
-			}
-		case <-quiet.C:
-			l.Reload()
-		case err := <-w.Errors:
-			log.Warn("watch the policy", "error", err)
-		}
-	}
 }

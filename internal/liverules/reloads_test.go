@@ -26,7 +26,7 @@ func TestReadFirstDoesNotHoldLast(t *testing.T) {
 		}
 		return from
 	}
-	l, err := New(Options{File: paths.Policy, Own: paths.Guarded, Now: time.Now, Changed: func(Status) {}, Fleet: fleet})
+	l, err := New(Options{File: paths.Policy, Reader: reader, Own: at(paths), Now: time.Now, Changed: func(Status) {}, Fleet: fleet})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,7 @@ type Options struct {
 	Tenants []string
 	// Settings says whose signatures count for a tenant of these.
 	Settings func(tenant string) *config.Bundles
+	Reader   *config.Reader
 	// Own says where this installation lies: whatever is signed, that is guarded.
 	Own func() (*catalog.File, error)
 	// Key is a tenant's. It draws who has which version.
@@ -47,7 +48,7 @@ type Options struct {
 // nothing then, and nothing else may be asked of it.
 type Book struct {
 	opts Options
-	// read compiles a policy: [config.BundleRules], but for tests.
+	// read compiles a policy: [config.Reader.Bundle], but for tests.
 	read func(name string, text []byte, dryRun bool, more ...*catalog.File) (config.Rules, error)
 
 	mu sync.RWMutex // guards all below
@@ -81,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Book, error) {
 // newBook knows nothing yet.
 func newBook(o Options) (*Book, error) {
 	b := &Book{
-		opts: o, read: config.BundleRules, wrong: func(string, string) {},
+		opts: o, read: o.Reader.Bundle, wrong: func(string, string) {},
 		of: map[string]*held{}, compiled: map[floodmark.Digest]config.Rules{}, told: map[string]string{}, compiling: map[string]*sync.Mutex{},
 	}
 	for _, t := range o.Tenants {
@@ -96,7 +97,7 @@ func (b *Book) restrict() error {
 	if err != nil {
 		return err
 	}
-	r, err := config.StrictRules(places)
+	r, err := b.opts.Reader.Strict(places)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ func bookOf(t *testing.T, store bundle.Store, tenants ...string) (*Book, *atomic
 		Settings: func(string) *config.Bundles {
 			return &config.Bundles{Keys: []string{bundle.FormatKey(bundletest.Keys()[0])}}
 		},
+		Reader: config.NewReader(),
 		Own: func() (*catalog.File, error) {
 			return catalog.Parse("this installation", []byte(`{"paths":{"selfProtected":["/here/**"]}}`))
 		},

@@ -1,0 +1,196 @@
+package liverules
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/config"
+)
+
+const (
+	lax    = "version: 1\nprofile: coding\n"
+	strict = "version: 1\nprofile: strict\n"
+)
+
+// reader is everybody's: what it has read nobody changes.
+var reader = config.NewReader()
+
+// A room is a machine with rules in force.
+type room struct {
+	*Live
+	file   string
+	looked chan struct{} // for each look where the installation lies
+	told   chan Status
+	moved  atomic.Bool // the installation lies elsewhere
+}
+
+// enter loads a policy; an empty one is no file.
+func enter(t *testing.T, policy string, fleet func(time.Time) FleetRules) *room {
+	t.Helper()
+	r := &room{file: filepath.Join(t.TempDir(), "policy.yaml"), looked: make(chan struct{}, 1000), told: make(chan Status, 1000)}
+	if policy != "" {
+		r.write(t, policy)
+	}
+	var err error
+	r.Live, err = New(Options{
+		File: r.file, Reader: reader, Own: r.own, Now: time.Now, Changed: func(s Status) { r.told <- s }, Fleet: fleet,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-r.looked
+	return r
+}
+
+func (r *room) own() (*catalog.File, error) {
+	defer func() { r.looked <- struct{}{} }()
+	place := "/here/**"
+	if r.moved.Load() {
+		place = "/there/**"
+	}
+	return catalog.Parse("this installation", []byte(`{"paths":{"selfProtected":["`+place+`"]}}`))
+}
+
+// write replaces the policy in one step.
+func (r *room) write(t *testing.T, policy string) {
+	t.Helper()
+	if err := errors.Join(os.WriteFile(r.file+".new", []byte(policy), 0o600), os.Rename(r.file+".new", r.file)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// during runs something until the test ends.
+func during(t *testing.T, f func(context.Context)) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() { f(ctx) })
+	t.Cleanup(func() {
+		stop()
+		work.Wait()
+	})
+}
+
+func (r *room) watch(t *testing.T) {
+	t.Helper()
+	during(t, func(ctx context.Context) {
+		if err := r.Watch(ctx, slog.New(slog.DiscardHandler)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// next waits for something that is to come.
+func next[T any](t *testing.T, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case got := <-from:
+		return got
+	case <-time.After(time.Minute):
+		t.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+// Nobody tells of what changed after it was read and before it was watched. It is
+// found all the same: else a policy that was tightened then would not hold.
+func TestChangedBeforeItWasWatched(t *testing.T) {
+	for name, c := range map[string]struct {
+		before string
+		change func(*testing.T, *room)
+		holds  func(Status) bool
+	}{
+		"tightened": {lax, func(t *testing.T, r *room) { r.write(t, strict) }, func(s Status) bool {
+			return s.Fresh && s.Rules.Policy.Profile() == "strict"
+		}},
+		"the first": {"", func(t *testing.T, r *room) { r.write(t, strict) }, func(s Status) bool {
+			return s.Fresh && s.Rules.Policy.Profile() == "strict"
+		}},
+		"as long as before, at the same time": {lax, func(t *testing.T, r *room) { r.swap(t, strict) }, func(s Status) bool {
+			return s.Fresh && s.Rules.Policy.Profile() == "strict"
+		}},
+		"broken": {strict, func(t *testing.T, r *room) { r.write(t, "version: 1\nprofil: coding\n") }, func(s Status) bool {
+			return s.Refused != nil && s.Rules.Policy.Profile() == "strict"
+		}},
+		"gone": {strict, func(t *testing.T, r *room) {
+			if err := os.Remove(r.file); err != nil {
+				t.Fatal(err)
+			}
+		}, func(s Status) bool { return s.Refused != nil && s.Rules.Policy.Profile() == "strict" }},
+		"an agent was connected": {lax, func(_ *testing.T, r *room) { r.moved.Store(true) }, func(s Status) bool {
+			_, guarded := s.Rules.Catalog.Guards("/there/x", false, catalog.Places{})
+			return s.Fresh && guarded
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := enter(t, c.before, nil)
+			c.change(t, r)
+			r.watch(t)
+			if s := next(t, "another try", r.told); !c.holds(s) {
+				t.Errorf("fresh %v, refused %v, profile %s", s.Fresh, s.Refused, s.Rules.Policy.Profile())
+			}
+		})
+	}
+}
+
+// swap writes other bytes into the file, as many, and sets its time back.
+func (r *room) swap(t *testing.T, policy string) {
+	t.Helper()
+	before, err := os.Stat(r.file)
+	if err != nil || before.Size() != int64(len(policy)) {
+		t.Fatal(before, err)
+	}
+	if err := errors.Join(os.WriteFile(r.file, []byte(policy), 0o600), os.Chtimes(r.file, before.ModTime(), before.ModTime())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What was just read is not read again only because it is watched from now on: the
+// first try there is brings something else.
+func TestNothingChangedBeforeItWasWatched(t *testing.T) {
+	for name, before := range map[string]string{"a policy": lax, "no policy": ""} {
+		t.Run(name, func(t *testing.T) {
+			r := enter(t, before, nil)
+			r.watch(t)
+			next(t, "a look whether it changed", r.looked)
+			r.write(t, strict)
+			if s := next(t, "the change", r.told); !s.Fresh || s.Rules.Policy.Profile() != "strict" {
+				t.Errorf("fresh %v, profile %s", s.Fresh, s.Rules.Policy.Profile())
+			}
+		})
+	}
+}
+
+// Rules of a fleet are read again when they are watched: what is wrong with them is
+// told then.
+func TestFleetRulesAreToldOf(t *testing.T) {
+	r := enter(t, "", func(time.Time) FleetRules { return FleetRules{Name: "bundle", Data: []byte("version: 9\n")} })
+	r.watch(t)
+	if s := next(t, "the fleet's rules", r.told); s.Shut == "" || s.Rules.Policy.Profile() != "strict" {
+		t.Errorf("shut %q, profile %s", s.Shut, s.Rules.Policy.Profile())
+	}
+}
+
+// Where so much happens in the folder that the system stops telling, the change may
+// have been among what it did not tell.
+func TestAChangeThatWasNotTold(t *testing.T) {
+	r := enter(t, lax, nil)
+	errs := make(chan error)
+	during(t, func(ctx context.Context) { r.follow(ctx, slog.New(slog.DiscardHandler), nil, errs) })
+	next(t, "a look whether it changed", r.looked)
+	r.write(t, strict)
+	errs <- fsnotify.ErrEventOverflow
+	if s := next(t, "the change", r.told); !s.Fresh || s.Rules.Policy.Profile() != "strict" {
+		t.Errorf("fresh %v, profile %s", s.Fresh, s.Rules.Policy.Profile())
+	}
+}
