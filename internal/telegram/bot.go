@@ -139,10 +139,12 @@ func (b *Bot) forget(channel *Channel, gates []*Gate) {
 	}
 }
 
-// over says on a card of a former life that nothing waits for it.
+// over says on a card of a former life that nothing waits for it, unless somebody
+// just said how it ended.
 func (b *Bot) over(n noted) {
-	_ = b.memo.note(noted{Kind: n.Kind, Ticket: n.Ticket, Over: true}) // at worst it is said again after the next start
-	b.edit(n.Chat, n.Message, overCard())
+	if b.memo.end(n.Kind, n.Ticket) {
+		b.edit(n.Chat, n.Message, overCard())
+	}
 }
 
 // edit changes a card, when there is time for it.

@@ -212,6 +212,12 @@ func (ch *Channel) send(ctx context.Context, c *card, version int) error {
 		Kind: kindQuestion, Ticket: string(t.ID), Session: t.Session, Tenant: t.Tenant,
 		Chat: ch.who.Chat, Message: id, Calls: t.Calls, Seen: t.Seen, Expires: t.Expires, Bound: bound,
 	})
+	ch.mu.Lock()
+	over = c.over
+	ch.mu.Unlock()
+	if over { // it ended before that was noted
+		ch.bot.memo.end(kindQuestion, string(t.ID))
+	}
 	return nil
 }
 
@@ -227,7 +233,7 @@ func (ch *Channel) Closed(_ context.Context, s floodmark.SessionID, t floodmark.
 	ch.mu.Unlock()
 	if c == nil {
 		if n, ok := ch.bot.memo.card(kindQuestion, string(t)); ok && n.Session == s {
-			_ = ch.bot.memo.note(noted{Kind: kindQuestion, Ticket: string(t), Over: true}) // as in over
+			ch.bot.memo.end(kindQuestion, string(t))
 			ch.bot.edit(n.Chat, n.Message, closedCard(endingWords(o), ""))
 		}
 		return nil
@@ -259,7 +265,7 @@ func (ch *Channel) end(c *card, o approval.Outcome) {
 	}
 	message, text := c.message, c.ending // one that is on its way says so when it is there
 	ch.mu.Unlock()
-	_ = ch.bot.memo.note(noted{Kind: kindQuestion, Ticket: string(c.ticket.ID), Over: true}) // as in over
+	ch.bot.memo.end(kindQuestion, string(c.ticket.ID))
 	ch.bot.edit(ch.who.Chat, message, text)
 }
 
@@ -281,9 +287,9 @@ func (ch *Channel) expire() {
 
 func (ch *Channel) audience() Audience { return ch.who }
 
-// has reports whether a question is open. One of a former life that nobody asked
-// again until now is not: it was answered when that life ended. It would be asked
-// anew on a new card.
+// has reports whether a question is open, or ended in this life: then its card says
+// how. One of a former life that nobody asked again until now is not: it was answered
+// when that life ended. It would be asked anew on a new card.
 func (ch *Channel) has(ticket string) bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
@@ -292,7 +298,7 @@ func (ch *Channel) has(ticket string) bool {
 		delete(ch.cards, floodmark.TicketID(ticket))
 		return false
 	}
-	return c != nil
+	return c != nil || slices.Contains(ch.ended, floodmark.TicketID(ticket))
 }
 
 // answerTime bounds how long taking in one answer may take.

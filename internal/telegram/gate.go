@@ -40,6 +40,8 @@ type waiting struct {
 	choices []choice
 	said    chan touched
 	decided bool
+	message int64 // shows it; 0 until that is known
+	ending  *Text // what the card says once nothing waits for it; nil before
 }
 
 // touched is what a person said.
@@ -98,29 +100,53 @@ func (g *Gate) Verify(ctx context.Context, r verify.Request) (verify.Answer, err
 	defer g.done(id)
 	timer := time.NewTimer(g.time)
 	defer timer.Stop()
-	message, err := g.show(ctx, id, w, timer.C)
-	if err != nil {
-		g.close(id, w)
-		return verify.Answer{}, err
+	if err := g.show(ctx, id, w, timer.C); err != nil {
+		return g.end(id, w, overHead, verify.Answer{}, err)
 	}
-	var head string
-	var out verify.Answer
 	select {
 	case said := <-w.said:
-		head, out = said.words(g.bot.opts.Now()), said.answer()
+		return g.end(id, w, said.words(g.bot.opts.Now()), said.answer(), nil)
 	case <-timer.C:
-		head, err = "Time ran out", &verify.Failure{Kind: verify.TimedOut, Text: fmt.Sprintf("nobody answered in Telegram within %s", g.time)}
+		return g.end(id, w, "Time ran out", verify.Answer{}, &verify.Failure{Kind: verify.TimedOut, Text: fmt.Sprintf("nobody answered in Telegram within %s", g.time)})
 	case <-ctx.Done():
-		head, err = "The call no longer waits", gaveUp(ctx)
+		return g.end(id, w, overHead, verify.Answer{}, gaveUp(ctx))
 	}
-	if g.close(id, w) && err != nil {
-		// Somebody was faster than the end of the time.
+}
+
+// overHead is what a card says of which nobody knows more.
+const overHead = "The call no longer waits"
+
+// end ends a wait, and says on the card how. Somebody may have been faster than what
+// ended it.
+func (g *Gate) end(id string, w *waiting, head string, out verify.Answer, err error) (verify.Answer, error) {
+	g.bot.memo.end(kindGate, id) // first: nobody else is to say that it is over
+	if decided := g.close(id, w); decided && err != nil {
 		said := <-w.said
 		head, out, err = said.words(g.bot.opts.Now()), said.answer(), nil
 	}
-	g.bot.edit(g.who.Chat, message, gateCard(head, r))
-	_ = g.bot.memo.note(noted{Kind: kindGate, Ticket: id, Over: true}) // as in over
+	ending := gateCard(head, w.request)
+	g.mu.Lock()
+	w.ending = &ending
+	message := w.message // one that is on its way says so when it is there
+	g.mu.Unlock()
+	g.bot.memo.end(kindGate, id) // it may have arrived since
+	g.bot.edit(g.who.Chat, message, ending)
 	return out, err
+}
+
+// arrived notes which message shows a call, and says on it how the wait ended if it
+// has.
+func (g *Gate) arrived(id string, w *waiting, message int64) {
+	// At worst its card keeps its buttons after a restart.
+	_ = g.bot.memo.note(noted{Kind: kindGate, Ticket: id, Chat: g.who.Chat, Message: message})
+	g.mu.Lock()
+	w.message = message
+	ending := w.ending
+	g.mu.Unlock()
+	if ending != nil {
+		g.bot.memo.end(kindGate, id)
+		g.bot.edit(g.who.Chat, message, *ending)
+	}
 }
 
 // gaveUp words why nobody waits any more.
@@ -175,51 +201,44 @@ func (b *Bot) newName() string {
 	return strconv.FormatInt(b.started.UnixMilli(), 36) + "-" + strconv.FormatUint(b.next, 36)
 }
 
-// show sends the card, and returns when it is on its way or cannot be.
-func (g *Gate) show(ctx context.Context, id string, w *waiting, late <-chan time.Time) (int64, error) {
+// show sends the card, and returns when it is there or cannot be.
+func (g *Gate) show(ctx context.Context, id string, w *waiting, late <-chan time.Time) error {
 	text := gateCard(gateHead(w.request), w.request)
 	lastLine(&text, g.time, g.otherwise(w.request.Agent))
 	rows := keyboardOf(g.bot.key, g.bot.memo.tag, kindGate, id, w.choices)
 	now := g.bot.opts.Now()
-	type result struct {
-		message int64
-		err     error
-	}
-	sent := make(chan result, 1)
-	var message int64
+	sent := make(chan error, 1)
 	var last atomic.Pointer[verify.Failure] // why it is not sent yet
 	err := g.bot.sender.add(&errand{
 		urgency: newCard, by: now, until: now.Add(min(gateSendTime, g.time)),
 		moot: func() bool { return ctx.Err() != nil || g.gone(id) },
-		do: func(sending context.Context) (err error) {
-			message, err = g.bot.client.Send(sending, g.who.Chat, text, rows)
-			if err == nil && g.gone(id) {
-				g.bot.edit(g.who.Chat, message, gateCard("The call no longer waits", w.request))
+		do: func(sending context.Context) error {
+			message, err := g.bot.client.Send(sending, g.who.Chat, text, rows)
+			if err == nil {
+				g.arrived(id, w, message)
 			}
 			last.Store(failure(err))
 			return err
 		},
-		done: func(err error) { sent <- result{message, err} },
+		done: func(err error) { sent <- err },
 	})
 	if err != nil {
-		return 0, &verify.Failure{Kind: verify.Crowded, Text: err.Error()}
+		return &verify.Failure{Kind: verify.Crowded, Text: err.Error()}
 	}
 	select {
-	case r := <-sent:
-		g.bot.note("ask", r.err)
-		if r.err != nil {
-			return 0, failure(r.err)
+	case err := <-sent:
+		g.bot.note("ask", err)
+		if err != nil {
+			return failure(err)
 		}
-		// At worst its card keeps its buttons after a restart.
-		_ = g.bot.memo.note(noted{Kind: kindGate, Ticket: id, Chat: g.who.Chat, Message: r.message})
-		return r.message, nil
+		return nil
 	case <-late:
 		if why := last.Load(); why != nil {
-			return 0, why
+			return why
 		}
-		return 0, &verify.Failure{Kind: verify.TimedOut, Text: fmt.Sprintf("the card could not be sent to Telegram within %s", g.time)}
+		return &verify.Failure{Kind: verify.TimedOut, Text: fmt.Sprintf("the card could not be sent to Telegram within %s", g.time)}
 	case <-ctx.Done():
-		return 0, gaveUp(ctx)
+		return gaveUp(ctx)
 	}
 }
 

@@ -112,9 +112,11 @@ func (m *memo) take(n noted) {
 func (m *memo) note(n noted) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, known := m.cards[n.Kind+n.Ticket]; n.Over && !known {
-		return nil
-	}
+	return m.put(n)
+}
+
+// put takes a line in and writes it. The lock is held.
+func (m *memo) put(n noted) error {
 	m.take(n)
 	if m.file == "" {
 		return nil
@@ -123,6 +125,18 @@ func (m *memo) note(n noted) error {
 		return m.rewrite()
 	}
 	return m.write(m.out, n)
+}
+
+// end notes that a card is over, and reports whether it was not yet. What cannot be
+// written is at worst said again after the next start.
+func (m *memo) end(kind, ticket string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, open := m.cards[kind+ticket]
+	if open {
+		_ = m.put(noted{Kind: kind, Ticket: ticket, Over: true})
+	}
+	return open
 }
 
 func (m *memo) write(f *os.File, n noted) error {

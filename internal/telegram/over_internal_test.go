@@ -1,0 +1,105 @@
+package telegram
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/verify"
+)
+
+// A question may end while the note of its card is being written, and while it is
+// looked which cards nobody asked again. What its card says then is how it ended, and
+// not that it is over; nor is it remembered as open.
+func TestACardThatEndsWhileItIsLookedAt(t *testing.T) {
+	b, err := Open(Options{Client: &Client{}, Key: []byte("k"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ch, err := b.Channel(Audience{Chat: 7, Users: []int64{7}}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queued := func() int {
+		b.sender.mu.Lock()
+		defer b.sender.mu.Unlock()
+		return len(b.sender.ready)
+	}
+	c, _, err := ch.take(approval.Ticket{ID: "t-1", Calls: 1, Expires: time.Now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.message = 1
+	note := noted{Kind: kindQuestion, Ticket: "t-1", Chat: 7, Message: 1, Expires: time.Now().Add(time.Hour)}
+	if err := b.memo.note(note); err != nil {
+		t.Fatal(err)
+	}
+	ch.end(c, approval.Outcome{Verdict: floodmark.Allow})
+	if queued() != 1 || len(b.memo.all()) != 0 {
+		t.Fatalf("%d changes, %d notes", queued(), len(b.memo.all()))
+	}
+	b.over(note) // it was looked at before it ended
+	if queued() != 1 {
+		t.Error("somebody who looked before changes it again")
+	}
+	if err := b.memo.note(note); err != nil { // it was noted only now
+		t.Fatal(err)
+	}
+	b.forget(ch, nil)
+	if queued() != 1 {
+		t.Error("a note that came late changes it again")
+	}
+	old := noted{Kind: kindQuestion, Ticket: "t-old", Chat: 7, Message: 2}
+	if err := b.memo.note(old); err != nil {
+		t.Fatal(err)
+	}
+	b.forget(ch, nil)
+	if queued() != 2 {
+		t.Error("a card of a former life does not say that it is over")
+	}
+}
+
+// An agent may stop waiting while the card is on its way, or in the moment in which it
+// arrives: whoever finds out last says so on it, and nobody remembers it as open.
+func TestACardThatArrivesAsItsCallEnds(t *testing.T) {
+	b, err := Open(Options{Client: &Client{}, Key: []byte("k"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := b.Gate(GateOptions{Name: "phone", Who: Audience{Chat: 7, Users: []int64{7}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := errors.New("gone")
+	for n, order := range []string{"arrives first", "ends first"} {
+		id, w, err := g.begin(verify.Request{Tool: "exec"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := []func(){
+			func() { g.arrived(id, w, 1) },
+			func() {
+				if _, err := g.end(id, w, overHead, verify.Answer{}, gone); !errors.Is(err, gone) {
+					t.Errorf("%s: %v", order, err)
+				}
+			},
+		}
+		steps[n]()
+		steps[1-n]()
+		if len(b.sender.ready) != n+1 || len(b.memo.all()) != 0 || g.has(id) {
+			t.Errorf("%s: %d changes of cards, %d notes", order, len(b.sender.ready)-n, len(b.memo.all()))
+		}
+	}
+	// Somebody who touched it before is heard.
+	id, w, err := g.begin(verify.Request{Tool: "exec"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.decided = true
+	w.said <- touched{allow: true, user: 7}
+	if got, err := g.end(id, w, overHead, verify.Answer{}, gone); err != nil || !got.Allow {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
