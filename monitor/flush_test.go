@@ -49,7 +49,7 @@ type outcome struct {
 // crowd is session s with one event being written and others behind it.
 func crowd(t *testing.T, j *slowly, behind []hook.Event, change ...func(*monitor.Config)) (d *desk, first chan outcome, others []chan outcome) {
 	t.Helper()
-	d = newDesk(t, j, change...)
+	d = newDesk(t, j, append([]func(*monitor.Config){patient}, change...)...)
 	d.tell(t, at("s", hook.SessionStart))
 	j.begin()
 	ask := func(ev hook.Event) chan outcome {

@@ -2,6 +2,7 @@ package monitor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -34,6 +35,9 @@ func (g *gate) append(ctx context.Context, b journal.Batch, next func() error) e
 	}
 }
 
+// patient gives those who wait time to gather on a busy machine.
+func patient(c *monitor.Config) { c.Limits.Deadline = 2 * time.Minute }
+
 // blocked returns a desk whose session s is being written to by one event.
 func blocked(t *testing.T, limits func(*monitor.Config)) (*desk, *gate, *sync.WaitGroup) {
 	t.Helper()
@@ -43,7 +47,7 @@ func blocked(t *testing.T, limits func(*monitor.Config)) (*desk, *gate, *sync.Wa
 func blockedBy(t *testing.T, first hook.Event, limits func(*monitor.Config)) (*desk, *gate, *sync.WaitGroup) {
 	t.Helper()
 	j := &faulty{Journal: journal.NewMemory()}
-	d := newDesk(t, j, limits)
+	d := newDesk(t, j, patient, limits)
 	d.tell(t, at("s", hook.SessionStart))
 	g := newGate()
 	j.append = g.append
@@ -88,7 +92,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 // Those who write nothing wait for what is written before them, and no more of
 // them than of others.
 func TestThoseWhoWriteNothingAreBounded(t *testing.T) {
-	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting, c.Limits.Deadline = 3, 2*time.Minute })
+	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 3 })
 	defer wg.Wait()
 	defer close(g.open)
 	for range 3 {
@@ -106,7 +110,7 @@ func TestThoseWhoWriteNothingAreBounded(t *testing.T) {
 // Whoever has to go alone keeps the session while something is written, and is one
 // of those who wait.
 func TestWhoeverGoesAloneIsCounted(t *testing.T) {
-	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting, c.Limits.Deadline = 2, 2*time.Minute })
+	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 2 })
 	defer wg.Wait()
 	defer close(g.open)
 	wg.Go(func() { d.Handle(context.Background(), "", spawns("s", "child")) })
@@ -202,6 +206,12 @@ func TestClosedMonitorRefuses(t *testing.T) {
 		t.Error("it did not wait for what it had begun")
 	case <-time.After(10 * time.Millisecond):
 	}
+	waitFor(t, "it takes in what is new", func() bool { // Close may not have begun
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := d.Handle(soon, "", says("s", "late"))
+		return errors.Is(err, monitor.ErrClosed)
+	})
 	refused(t, d, says("s", "late"), monitor.ErrClosed)
 	close(g.open)
 	wg.Wait()
