@@ -18,7 +18,8 @@ import (
 // the owner says, that a person emptied the context, and that a schedule began a
 // session, which may have been allowed something in advance. An agent's own loop
 // reports those; what its model runs must not, though it is the same user and
-// reaches the same socket.
+// reaches the same socket. That a session is new loosens, too, if it is an old one:
+// where that is in doubt it counts as one with a past.
 
 // A speaker is who sends an event. Over the network it is zero.
 type speaker struct {
@@ -144,6 +145,12 @@ func (h heard) handle(ctx context.Context, tenant string, s speaker, ev hook.Eve
 		if why := h.d.voices.believe(s, ev.Session); why != nil {
 			h.d.incident(ctx, "not-the-owners-voice", whose(ev, s, why))
 			ev = notTheOwners(ev)
+		}
+	}
+	if program && ev.Point == hook.SessionStart && ev.Cause == hook.Startup {
+		if h.d.voices.begins(s, ev.Session) != nil {
+			h.d.incident(ctx, "not-a-new-session", fmt.Sprintf("session %.100q is not believed to be new: a call of its agent could have said so, or what one left behind; said by %s", ev.Session, s.Line()))
+			ev.Cause = hook.Resume // nobody knows what it holds
 		}
 	}
 	reply, err := h.watchedHooks.Handle(ctx, tenant, ev)

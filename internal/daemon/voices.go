@@ -75,6 +75,18 @@ var (
 
 // believe returns why the words of a hook are not the owner's, or nil.
 func (v *voices) believe(s speaker, session floodmark.SessionID) error {
+	return v.doubt(s, session, false)
+}
+
+// begins returns why it is not believed that a session is new, or nil: what a call
+// runs, or left behind, could say so of an old one, and its past would be forgotten.
+// As long as an agent has made no call, nobody but itself can have said it, though its
+// hook may be older than this monitor, which it started.
+func (v *voices) begins(s speaker, session floodmark.SessionID) error {
+	return v.doubt(s, session, true)
+}
+
+func (v *voices) doubt(s speaker, session floodmark.SessionID, begins bool) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	at, between, ok := v.place(s, session)
@@ -83,6 +95,8 @@ func (v *voices) believe(s speaker, session floodmark.SessionID) error {
 		return errNotItsAgent
 	case at.lost || len(at.open) > 0:
 		return errBusy
+	case begins && at.last == (peer.Process{}):
+		return nil
 	}
 	for _, p := range between {
 		if !after(p.Process, at.last) || p.Start < at.ended {

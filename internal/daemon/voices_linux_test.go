@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,6 +55,43 @@ func utterances() map[string]struct {
 	}
 }
 
+// beginnings are ways in which a session is said to be new that is resumed
+// afterwards, and whether its past counts as unknown then.
+func beginnings() map[string]struct {
+	lines   string
+	unknown bool
+} {
+	type b = struct {
+		lines   string
+		unknown bool
+	}
+	const before, after = "calls\n", "say PostToolUse\nsay Stop\n"
+	const again = `begin resume`
+	const begin = `begin() { printf '{"session_id":"%s-old","hook_event_name":"SessionStart","cwd":"/home/anna/work","source":"%s"}' "$S" "$1" | "$HOOK" codex SessionStart; }` + "\n"
+	const forge = `sh -c 'printf "{\"session_id\":\"%s-old\",\"hook_event_name\":\"SessionStart\",\"cwd\":\"/\",\"source\":\"startup\"}" "$S" | "$HOOK" codex SessionStart; true'` + "\n"
+	return map[string]b{
+		"begun by nobody":      {begin + again, true},
+		"begun by Codex":       {begin + before + after + "begin startup\n" + again, false},
+		"begun by a call":      {begin + before + forge + after + again, true},
+		"begun by its remains": {begin + before + `(while [ ! -e go ]; do sleep 0.05; done; ` + strings.TrimSpace(forge) + `; : > went) &` + "\n" + after + ": > go; while [ ! -e went ]; do sleep 0.05; done\n" + again, true},
+	}
+}
+
+// past reports whether a session has one that nobody knows.
+func (p *play) past(t *testing.T, session floodmark.SessionID) bool {
+	t.Helper()
+	c, err := client.Dial(config.DirPaths(p.dir).OwnerSocket, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	got, err := c.Owner().Show(t.Context(), &wire.ShowRequest{Session: string(session)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(got.GetSources(), func(src *wire.Source) bool { return src.GetOrigin().GetKind() == string(floodmark.FromUnknown) })
+}
+
 // TestWordsOfWhatCodexRuns plays Codex with real processes: only what Codex
 // itself reports, while nothing it runs could have, is the owner's. In system
 // mode, too.
@@ -67,6 +106,16 @@ func TestWordsOfWhatCodexRuns(t *testing.T) {
 	for _, system := range []bool{false, true} {
 		p := newPlay(t, bin, system)
 		t.Run(map[bool]string{false: "user", true: "system"}[system], func(t *testing.T) {
+			for name, past := range beginnings() {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					session := floodmark.DigestOf(name).Short()
+					p.utter(t, session, past.lines)
+					if got := p.past(t, floodmark.SessionID("codex:"+session+"-old")); got != past.unknown {
+						t.Errorf("its past counts as unknown: %v, want %v", got, past.unknown)
+					}
+				})
+			}
 			for name, u := range utterances() {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()

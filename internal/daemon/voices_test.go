@@ -118,6 +118,30 @@ func TestNobodyIsBelievedWhileACallRuns(t *testing.T) {
 	s.want(s.hook(10), nil)
 }
 
+// A session is new if its agent says so, and not if a call could have: it may be an
+// old one.
+func TestWhoBeginsASession(t *testing.T) {
+	s := newStage(t)
+	want := func(what string, who speaker, session floodmark.SessionID, want error) {
+		t.Helper()
+		if got := s.v.begins(who, session); !errors.Is(got, want) || (got == nil) != (want == nil) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	s.f.plant(90, 10, 60, "floodmark-hook") // it is older than the monitor
+	want("the hook that started the monitor", s.at(90), mine, nil)
+	want("the next", s.hook(10), mine, nil)
+	s.tell(hook.BeforeToolCall, "a")
+	command := s.runs()
+	want("what a call runs", s.hook(command), "codex:old", errBusy)
+	want("the agent while a call runs", s.hook(10), "codex:new", errBusy)
+	s.tell(hook.AfterToolCall, "a")
+	want("what a call left behind", s.hook(command), "codex:older", errLeftBehind)
+	want("the agent after the call", s.hook(10), "codex:newer", nil)
+	s.f.plant(70, 1, s.now, "codex", "codex")
+	want("another agent, in this one's session", s.hook(70), mine, errNotItsAgent)
+}
+
 // A refused call runs nothing.
 func TestARefusedCallIsNotRunning(t *testing.T) {
 	for _, v := range []floodmark.Verdict{floodmark.Restrict, floodmark.Confirm} {
