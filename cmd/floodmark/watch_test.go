@@ -94,6 +94,14 @@ func TestAQuestionThatChangesIsLookedAtAgain(t *testing.T) {
 		t.Error("the code is still being typed for what was not shown")
 	}
 	press(w, "a")
+	typeWord(w, "0123abcd")
+	other := waiting("t1", "0123abcd", 2)
+	other.Seen = "something else"
+	w.put(other)
+	if w.typing {
+		t.Error("the code is still being typed for what shows something else now")
+	}
+	press(w, "a")
 	w.take(&wire.WatchResponse{Session: "s", What: &wire.WatchResponse_Answered{Answered: &wire.Answered{Ticket: "t1"}}})
 	if w.typing || w.question() != nil || len(*sent) != 0 {
 		t.Error("an answered question is still there")

@@ -111,15 +111,15 @@ func (w *watcher) take(r *wire.WatchResponse) {
 	}
 }
 
-// put adds a question, or shows it as it is now. If it grew while its code was
-// being typed, the person has not seen all of it.
+// put adds a question, or shows it as it is now. If it grew or changed while its code
+// was being typed, the person has not seen all of it.
 func (w *watcher) put(q *wire.Question) {
 	i := slices.IndexFunc(w.open, func(o *wire.Question) bool { return o.GetTicket() == q.GetTicket() })
 	switch {
 	case i < 0:
 		w.open = append(w.open, q)
 	default:
-		if w.typing && w.chosen == q.GetTicket() && len(q.GetCalls()) != len(w.open[i].GetCalls()) {
+		if w.typing && w.chosen == q.GetTicket() && (len(q.GetCalls()) != len(w.open[i].GetCalls()) || q.GetSeen() != w.open[i].GetSeen()) {
 			w.stopTyping("The question has changed: look at it again.")
 		}
 		w.open[i] = q

@@ -53,6 +53,7 @@ func nodesOf(t *testing.T) (a, b *fleet) {
 // the node that asked is gone.
 func TestAnyNodeShowsAndAnswers(t *testing.T) {
 	a, b := nodesOf(t)
+	watchedElsewhere(t, a, b)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	ticket := a.question("acme", "s1")
@@ -107,5 +108,46 @@ func TestAnyNodeShowsAndAnswers(t *testing.T) {
 	}
 	if v := tell(t, b.agent("acme"), wants("s2", "x")).Decision.Verdict; v != floodmark.Allow {
 		t.Errorf("the call is %v at the node that is left", v)
+	}
+}
+
+// watchedElsewhere: whoever watches at one node hears of a question that another asks,
+// and of the answer that is given there; another group hears of no question.
+func watchedElsewhere(t *testing.T, a, b *fleet) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	stream, err := b.by(b.member("acme", "pia", "platform")).Owner().Watch(ctx, &wire.WatchRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	others, err := b.by(b.member("acme", "oda", "oncall")).Owner().Watch(ctx, &wire.WatchRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer others.Close()
+	if !stream.Receive() || !others.Receive() { // they watch
+		t.Fatal(stream.Err(), others.Err())
+	}
+	ticket := a.question("acme", "s0")
+	for stream.Receive() && stream.Msg().GetAsked() == nil { // until it is there
+	}
+	if q := stream.Msg().GetAsked(); q.GetTicket() != ticket || len(q.GetCalls()) != 1 || len(q.GetCalls()[0].GetCard()) == 0 {
+		t.Fatalf("heard at the other node: %v, %v", q, stream.Err())
+	}
+	deny := &wire.AnswerRequest{Verb: "deny", Ticket: ticket}
+	if got, err := a.by(a.member("acme", "pia", "platform")).Owner().Answer(ctx, deny); err != nil || !got.GetAnswered() {
+		t.Fatalf("%v, %v", got, err)
+	}
+	for stream.Receive() && stream.Msg().GetAnswered() == nil { // until it is there
+	}
+	if got := stream.Msg(); got.GetAnswered().GetTicket() != ticket || got.GetSession() != "s0" || got.GetAnswered().GetBy() != "pia" {
+		t.Fatalf("heard at the other node: %v, %v", got, stream.Err())
+	}
+	for others.Receive() && others.Msg().GetAnswered() == nil {
+		if q := others.Msg().GetAsked(); q != nil {
+			t.Errorf("another group hears %v", q)
+		}
 	}
 }

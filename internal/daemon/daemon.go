@@ -88,11 +88,13 @@ type Daemon struct {
 	proof   *proof
 	desk    *desk
 	hub     *owner.Hub
-	gate    *gate
-	ready   *readiness
-	table   peer.Table
-	guarded *peer.Guarded
-	voices  *voices
+	// elsewhere finds what other nodes asked; nil where there can be none.
+	elsewhere owner.Elsewhere
+	gate      *gate
+	ready     *readiness
+	table     peer.Table
+	guarded   *peer.Guarded
+	voices    *voices
 	// branches knows which agents other agents started.
 	branches *branches
 	marks    *marks
@@ -288,7 +290,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	}
 	begin("watch the journal", d.ready.run, beside)
 	begin("compare keys", d.watchKeys, beside)
-	begin("compare nodes", d.nodes.run, beside)
+	begin("look at other nodes", d.lookAtNodes, beside)
 	begin("check the agents", d.selfChecks, beside)
 	begin("end pauses", func(ctx context.Context) error { return d.endPauses(ctx, d.ownerDesk()) }, beside)
 	begin("ask again", d.askAgain, beside)

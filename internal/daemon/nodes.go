@@ -91,6 +91,15 @@ func (d *Daemon) runsBy() (map[string]string, error) {
 	return all, nil
 }
 
+// lookAtNodes compares this node with others, and tells whoever watches here what they
+// ask, until ctx ends.
+func (d *Daemon) lookAtNodes(ctx context.Context) error {
+	var watch sync.WaitGroup
+	watch.Go(func() { d.ownerDesk().LookOut(ctx, lookOutEvery) })
+	defer watch.Wait()
+	return d.nodes.run(ctx)
+}
+
 // run tells the others until ctx ends, and then that this one ends.
 func (o *otherNodes) run(ctx context.Context) error {
 	if o == nil {

@@ -24,6 +24,13 @@ type store struct {
 	fault         func(string)
 }
 
+// askedBefore is how old what other nodes asked is when it is told here: by then this
+// node has told of its own.
+const askedBefore = 2 * time.Second
+
+// lookOutEvery is the time between two looks at what other nodes asked.
+const lookOutEvery = 3 * time.Second
+
 // headFolder is the folder of signed heads.
 type headFolder = *witness.Folder
 
@@ -69,6 +76,9 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		d.proof.tidy = j.Tidy
 		d.book = j
 		d.openNodes(j)
+		d.elsewhere = func(ctx context.Context, tenant string, from time.Duration) ([]journal.Head, error) {
+			return j.AskedAt(ctx, tenant, from, askedBefore)
+		}
 		return d.agree(ctx, j)
 	}
 	return d.keys.CheckAlone()

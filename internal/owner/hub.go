@@ -1,6 +1,9 @@
 package owner
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -14,8 +17,17 @@ type Hub struct {
 
 	mu       sync.Mutex // guards what is below
 	ended    bool
-	watchers map[*Watcher]struct{}
+	watchers map[*Watcher]string // with their tenants
+	// asked are the last entries about questions that were written here, and next is
+	// where in them the next one stands.
+	asked [maxAsked]entryAt
+	known map[entryAt]bool
+	next  int
 }
+
+// maxAsked is how many entries about questions are remembered: more than a node writes
+// in the time for which a [lookout] looks back. One that is forgotten is told twice.
+const maxAsked = 4096
 
 // A Watcher is one who watches.
 type Watcher struct {
@@ -28,7 +40,9 @@ type Watcher struct {
 const maxUnread = 256
 
 // NewHub returns a hub nobody watches.
-func NewHub() *Hub { return &Hub{closed: make(chan struct{}), watchers: map[*Watcher]struct{}{}} }
+func NewHub() *Hub {
+	return &Hub{closed: make(chan struct{}), watchers: map[*Watcher]string{}, known: map[entryAt]bool{}}
+}
 
 // Close sends everybody home who watches.
 func (h *Hub) Close() {
@@ -43,8 +57,36 @@ func (h *Hub) Close() {
 // Closed is closed when nothing more will be told.
 func (h *Hub) Closed() <-chan struct{} { return h.closed }
 
-// Tell hands an observation on. It never blocks.
+// Tell hands on what happened here. It never blocks.
 func (h *Hub) Tell(o monitor.Observation) {
+	h.note(o)
+	h.hand(o)
+}
+
+// note remembers what was written here about questions.
+func (h *Hub) note(o monitor.Observation) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range o.Entries {
+		if !strings.HasPrefix(e.Kind, "ticket-") {
+			continue
+		}
+		delete(h.known, h.asked[h.next])
+		h.asked[h.next] = entryAt{o.Session, e.Seq}
+		h.known[h.asked[h.next]] = true
+		h.next = (h.next + 1) % len(h.asked)
+	}
+}
+
+// told reports whether an entry about a question was written here.
+func (h *Hub) told(at entryAt) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.known[at]
+}
+
+// hand hands an observation on.
+func (h *Hub) hand(o monitor.Observation) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for w := range h.watchers {
@@ -56,12 +98,12 @@ func (h *Hub) Tell(o monitor.Observation) {
 	}
 }
 
-// Watch begins to watch; end stops it.
-func (h *Hub) Watch() (w *Watcher, end func()) {
+// Watch begins to watch what happens, as somebody of a tenant; end stops it.
+func (h *Hub) Watch(tenant string) (w *Watcher, end func()) {
 	w = &Watcher{C: make(chan monitor.Observation, maxUnread)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.watchers[w] = struct{}{}
+	h.watchers[w] = tenant
 	return w, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -74,6 +116,13 @@ func (h *Hub) Watched() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.watchers) > 0
+}
+
+// tenants are those of which somebody watches.
+func (h *Hub) tenants() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Compact(slices.Sorted(maps.Values(h.watchers)))
 }
 
 // Missed returns how much was left out since it was last asked.

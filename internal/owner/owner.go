@@ -44,6 +44,8 @@ type Desk struct {
 	Now      func() time.Time
 	// Fleet is the way to join one and to leave it; nil where that cannot be.
 	Fleet Fleet
+	// Elsewhere finds what other nodes asked; nil where there are none.
+	Elsewhere Elsewhere
 	// Laptops ask the people of a fleet; nil where none can.
 	Laptops Laptops
 	// Mirror has copies of what laptops of the fleet wrote; nil where none can join.

@@ -27,7 +27,7 @@ func (d *Desk) Watch(ctx context.Context, who httpapi.Identity, r *wire.WatchReq
 		}
 		only = s
 	}
-	w, end := d.Hub.Watch()
+	w, end := d.Hub.Watch(who.Tenant)
 	defer end()
 	alive := time.NewTicker(signOfLife)
 	defer alive.Stop()

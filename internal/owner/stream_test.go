@@ -98,7 +98,7 @@ func TestWatchOfOneSessionHearsNoOther(t *testing.T) {
 // Who reads slowly misses something, is told how much, and holds nobody up.
 func TestASlowWatcherMissesSome(t *testing.T) {
 	h := NewHub()
-	w, end := h.Watch()
+	w, end := h.Watch("")
 	defer end()
 	for range maxUnread + 3 {
 		h.Tell(monitor.Observation{Session: journal.Session{ID: "s"}})

@@ -1,0 +1,134 @@
+package owner
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// Elsewhere returns the entries in which questions of a tenant were asked, changed or
+// answered lately by whichever node, from so long ago on, in the order of writing. What
+// was written in the last moment is not among them: of what this node wrote it hears
+// before.
+type Elsewhere func(ctx context.Context, tenant string, from time.Duration) ([]journal.Head, error)
+
+// How other nodes' questions are looked for.
+const (
+	// lookBack is how far a look goes back behind the one before: what is written
+	// becomes visible only when its transaction ends.
+	lookBack = 20 * time.Second
+	// lookFarthest bounds it after looks that failed. Most questions end before.
+	lookFarthest = 5 * time.Minute
+	lookTime     = 5 * time.Second // for one tenant, so that no slow one holds up others for long
+	// maxRelayed bounds the sessions that one look reads; the others wait for the next.
+	maxRelayed = 64
+)
+
+// A lookout tells whoever watches at this node of questions and answers at others. It
+// asks for each tenant that is watched once in a while, however many watch.
+type lookout struct {
+	desk *Desk
+	of   map[string]*outlook // by tenant
+}
+
+// An outlook is what was seen of a tenant.
+type outlook struct {
+	at   time.Time // the last look
+	seen map[entryAt]bool
+}
+
+// An entryAt names one entry.
+type entryAt struct {
+	session journal.Session
+	seq     uint64
+}
+
+// LookOut tells whoever watches here what is asked and answered at other nodes, until
+// ctx ends.
+func (d *Desk) LookOut(ctx context.Context, every time.Duration) {
+	if d.Elsewhere == nil {
+		return
+	}
+	l := &lookout{desk: d, of: map[string]*outlook{}}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			l.look(ctx)
+		}
+	}
+}
+
+// look looks once for every tenant that is watched.
+func (l *lookout) look(ctx context.Context) {
+	watched := l.desk.Hub.tenants()
+	for tenant := range l.of {
+		if !slices.Contains(watched, tenant) {
+			delete(l.of, tenant)
+		}
+	}
+	for _, tenant := range watched {
+		if l.of[tenant] == nil {
+			l.of[tenant] = &outlook{at: l.desk.Now(), seen: map[entryAt]bool{}}
+		}
+		l.tenant(ctx, tenant, l.of[tenant])
+	}
+}
+
+// tenant looks once. What cannot be read now is tried again as long as it is recent;
+// that other nodes' questions are missing meanwhile, pending shows.
+func (l *lookout) tenant(ctx context.Context, tenant string, o *outlook) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	now := l.desk.Now()
+	list, err := l.desk.Elsewhere(ctx, tenant, min(now.Sub(o.at)+lookBack, lookFarthest))
+	if err != nil {
+		return
+	}
+	o.at = now
+	seen := map[entryAt]bool{}
+	fresh := map[journal.Session][]uint64{}
+	var order []journal.Session
+	for _, h := range list {
+		at := entryAt{h.Session, h.Link.Seq}
+		if o.seen[at] || l.desk.Hub.told(at) {
+			seen[at] = true
+			continue
+		}
+		if fresh[h.Session] == nil {
+			order = append(order, h.Session)
+		}
+		fresh[h.Session] = append(fresh[h.Session], h.Link.Seq)
+	}
+	for _, s := range order[:min(len(order), maxRelayed)] {
+		if l.relay(ctx, s, fresh[s]) {
+			for _, seq := range fresh[s] {
+				seen[entryAt{s, seq}] = true
+			}
+		}
+	}
+	o.seen = seen // what is not in the list is too old to come again
+}
+
+// relay reads a session, and hands on what is new in it as if it had happened here. It
+// reports whether that is done with; a session that cannot be told is.
+func (l *lookout) relay(ctx context.Context, s journal.Session, fresh []uint64) bool {
+	var entries []journal.Entry
+	t, err := l.desk.tell(ctx, s, nil, func(e journal.Entry, _ floodmark.Fact) {
+		if slices.Contains(fresh, e.Seq) {
+			entries = append(entries, e)
+		}
+	})
+	if err != nil {
+		return new(unread).pass(ctx, s, err)
+	}
+	l.desk.Hub.hand(monitor.Observation{Session: s, Agent: t.state.Agent, Entries: entries, Link: t.link, Mark: t.state.Mark()})
+	return true
+}
