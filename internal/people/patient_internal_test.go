@@ -1,6 +1,7 @@
 package people
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
 	"io"
@@ -49,7 +50,9 @@ func (s *script) waitFor(t *testing.T, asked *oauth2.DeviceAuthResponse) (Pass, 
 		config: oauth2.Config{ClientID: "c", Endpoint: oauth2.Endpoint{TokenURL: "https://login.example/token", AuthStyle: oauth2.AuthStyleInParams}},
 		asked:  asked,
 	}
-	return f.Wait(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour) // what does not end fails
+	defer cancel()
+	return f.Wait(ctx)
 }
 
 // One question without an answer does not end a login: it is asked again, more
