@@ -47,6 +47,8 @@ type watcher struct {
 	fleet bool
 	// answer sends an answer and comes back with answered.
 	answer func(*wire.AnswerRequest) tea.Cmd
+	// heard says that the monitor tells what happens: it begins with a sign of life.
+	heard bool
 	// pending asks for all questions that wait.
 	pending tea.Cmd
 }
@@ -54,8 +56,9 @@ type watcher struct {
 // maxEvents bounds what the screen remembers.
 const maxEvents = 500
 
-// Init implements [tea.Model].
-func (w *watcher) Init() tea.Cmd { return tea.Batch(w.pending, tick()) }
+// Init implements [tea.Model]. What waits is asked for once events are heard: what is
+// asked between the two would be shown by neither.
+func (w *watcher) Init() tea.Cmd { return tick() }
 
 func tick() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return ticked{} }) }
 
@@ -68,6 +71,10 @@ func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return w, w.key(msg.String())
 	case happened:
 		w.take(msg.what)
+		if !w.heard || msg.what.GetMissed() > 0 {
+			w.heard = true
+			return w, w.pending
+		}
 	case asked:
 		for _, q := range msg.list {
 			w.put(q)
