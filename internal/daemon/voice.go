@@ -132,9 +132,9 @@ func (h heard) handle(ctx context.Context, tenant string, s speaker, ev hook.Eve
 		if done || err != nil {
 			return reply, err
 		}
-		if ev.Point == hook.SessionStart && ev.Cause == hook.Startup && h.d.descends(s) {
-			ev.Cause = hook.Resume // a model began it, and nobody knows what that had read
-		}
+	}
+	if s.PID != 0 && !ev.Gateway && ev.Point == hook.SessionStart && ev.Cause == hook.Startup && h.d.descends(s) {
+		ev.Cause = hook.Resume // a model began it, and nobody knows what that had read
 	}
 	if err := h.d.hear(s, ev); err != nil {
 		h.d.incident(ctx, "not-the-owners-voice", err.Error())

@@ -186,6 +186,29 @@ func TestWhatAnAgentRunsDoesNotSpeakForTheOwner(t *testing.T) {
 	}
 }
 
+// What an agent runs may be an agent of its own that speaks HTTP: nobody knows what its
+// model had read, or whether the session is new at all.
+func TestASessionBegunBelowAnAgentHasAPast(t *testing.T) {
+	h := newHousehold(t)
+	h.must(20, "", begin("pi:a"))
+	h.shell(30, 20)
+	h.f.plant(50, 5, 500, "helper", "helper")
+	for pid, want := range map[int]floodmark.Trust{30: floodmark.Untrusted, 50: floodmark.System} {
+		ev := begin(floodmark.SessionID(fmt.Sprintf("own-%d", pid)))
+		ev.Agent = "own"
+		p, err := peer.Trace(h.f, pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.r.d.hooksDoor().Handle(withSpeaker(t.Context(), speaker{Peer: p, local: true}), "", ev); err != nil {
+			t.Fatal(err)
+		}
+		if got := h.trust(ev.Session); got != want {
+			t.Errorf("begun by %d: %v, want %v", pid, got, want)
+		}
+	}
+}
+
 func cleared(s floodmark.SessionID) hook.Event {
 	return hook.Event{Point: hook.SessionStart, Session: s, Cause: hook.Clear, ByPerson: true}
 }
