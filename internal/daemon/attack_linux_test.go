@@ -166,7 +166,7 @@ func rawBytes(ctx context.Context, socket string) error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		return err
 	}
 	fmt.Fprintf(conn, "POST /floodmark.v1.OwnerService/ReloadPolicy HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
@@ -183,7 +183,7 @@ func rawBytes(ctx context.Context, socket string) error {
 
 // attack is what the attacker's process does.
 func attack(dir, action string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
 	defer cancel()
 	try := actions()[action]
 	if action == "prepare" {
@@ -205,8 +205,8 @@ func ways() map[string]string {
 		"setsid":                    `setsid -w sh -c "$A"`,
 		"nohup":                     `nohup sh -c "$A" 2>/dev/null`,
 		"script":                    `script -qec "$A" /dev/null`,
-		"double fork, new terminal": `(setsid script -qec 'sleep 0.3; eval "$A" > "$OUT" 2>&1; mv "$OUT" "$OUT.done"' /dev/null >/dev/null 2>&1 &) ; i=0; while [ ! -e "$OUT.done" ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done; cat "$OUT.done"`,
-		"double fork":               `(setsid sh -c 'sleep 0.3; eval "$A" > "$OUT" 2>&1; mv "$OUT" "$OUT.done"' >/dev/null 2>&1 &) ; i=0; while [ ! -e "$OUT.done" ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done; cat "$OUT.done"`,
+		"double fork, new terminal": `(setsid script -qec 'sleep 0.3; eval "$A" > "$OUT" 2>&1; mv "$OUT" "$OUT.done"' /dev/null >/dev/null 2>&1 &) ; i=0; while [ ! -e "$OUT.done" ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i+1)); done; cat "$OUT.done"`,
+		"double fork":               `(setsid sh -c 'sleep 0.3; eval "$A" > "$OUT" 2>&1; mv "$OUT" "$OUT.done"' >/dev/null 2>&1 &) ; i=0; while [ ! -e "$OUT.done" ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i+1)); done; cat "$OUT.done"`,
 	}
 }
 
@@ -278,7 +278,7 @@ func as(user int) *syscall.SysProcAttr {
 // prepare has another agent ask a question, from outside every family here.
 func (p *play) prepare() {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(p.t.Context(), 90*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "attacker"))
 	cmd.SysProcAttr = as(ownerUser)
@@ -298,7 +298,7 @@ func (p *play) agent(way, action string) string {
 	if err := errors.Join(writeProgram(script, "#!/bin/sh\n"+hookLine+"\n"+way+"\n"), os.Chown(work, ownerUser, ownerUser)); err != nil {
 		p.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(p.t.Context(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(p.t.Context(), 90*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, script)
 	cmd.Dir = work

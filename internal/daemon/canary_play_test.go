@@ -216,7 +216,7 @@ func (s *shown) knock(t *testing.T) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(40 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	return conn

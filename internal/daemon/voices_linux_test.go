@@ -145,7 +145,7 @@ func (p *play) utter(t *testing.T, session, lines string) {
 	if err := errors.Join(writeProgram(script, codexLines+lines+"\n"), os.Chown(work, ownerUser, ownerUser)); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, script)
 	cmd.Dir, cmd.SysProcAttr = work, as(ownerUser)
