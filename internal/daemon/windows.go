@@ -128,6 +128,16 @@ func (w *windows) shown(s speaker, ev hook.Event, client string, said hook.Windo
 	return o.seen, true
 }
 
+// brought reports whether the answer to a question was brought from its window: whoever
+// brought it has the call judged. The one who waited meanwhile would use up the yes,
+// and that he has gone may be noticed later.
+func (w *windows) brought(t floodmark.TicketID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, open := w.open[t]
+	return !open
+}
+
 // callDigest tells calls apart, to the last byte of what is sent on.
 func callDigest(c hook.Call) floodmark.Digest {
 	return floodmark.DigestOf(strings.Join([]string{string(c.ID), c.Server, c.Name, string(c.Args)}, "\x00"))
@@ -194,7 +204,7 @@ func (h heard) answered(ctx context.Context, tenant string, s speaker, ev hook.E
 	}
 	session := journal.Session{Tenant: tenant, ID: ev.Session}
 	if said.Answer == "" {
-		if !h.closed(ctx, session, said.Ticket) || left(ctx) {
+		if !h.closed(ctx, session, said.Ticket) || left(ctx) || h.d.windows.brought(said.Ticket) {
 			return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Confirm}, Ticket: said.Ticket, Line: waitsLine}, nil
 		}
 		return h.watchedHooks.Handle(ctx, tenant, ev)

@@ -324,6 +324,22 @@ func TestAWindowHearsOfOtherAnswers(t *testing.T) {
 	}
 }
 
+// Answered in the window while the gateway still waits for others, whose leaving is
+// noticed later: the yes is that of who brought it, not used up by the one who waited.
+func TestAYesInAWindowIsUsedOnce(t *testing.T) {
+	h := windowed(t, everyday)
+	asked := h.through(50, "mcp-1", risky("c1", &hook.Window{}))
+	waited := make(chan hook.Reply, 1)
+	go func() { waited <- h.through(50, "mcp-1", risky("c1", &hook.Window{Ticket: asked.Ticket})) }()
+	time.Sleep(100 * time.Millisecond) // so that it waits; if not, there is less to see
+	if got := h.through(50, "mcp-1", risky("c1", &hook.Window{Ticket: asked.Ticket, Answer: hook.Accept})); got.Decision.Verdict != floodmark.Allow {
+		t.Errorf("approved: %+v", got)
+	}
+	if got := <-waited; got.Decision.Verdict == floodmark.Allow || got.Line != waitsLine && got.Line != notShownLine {
+		t.Errorf("who waited is answered, too: %+v", got)
+	}
+}
+
 // What a window may never answer is not asked there.
 func TestWhatAWindowMayNotAnswer(t *testing.T) {
 	plain := approval.Question{Action: floodmark.Action{

@@ -352,6 +352,11 @@ func notAnswered(t *testing.T, h *house) {
 		done <- said
 	}()
 	for shown := false; !shown; time.Sleep(10 * time.Millisecond) {
+		select {
+		case said := <-done:
+			t.Fatalf("it is not asked in the window: %s", said)
+		default:
+		}
 		p.mu.Lock()
 		shown = len(p.asked) > asked
 		p.mu.Unlock()
