@@ -28,6 +28,24 @@ func (m *Monitor) Waiting(id floodmark.SessionID) int {
 	return s.behind()
 }
 
+// Gathered returns how many events of a session were judged and wait for what is
+// written next.
+func (m *Monitor) Gathered(id floodmark.SessionID) (n int) {
+	m.seats.mu.Lock()
+	defer m.seats.mu.Unlock()
+	s := m.seats.all[journal.Session{ID: id}]
+	if s == nil {
+		return 0
+	}
+	if f := s.flushing; f != nil {
+		n = max(0, f.waiting-f.carried)
+	}
+	if s.next != nil {
+		n += s.next.waiting
+	}
+	return n
+}
+
 // Cached returns how many sessions are remembered, in how many bytes.
 func (m *Monitor) Cached() (int, int64) {
 	m.seats.mu.Lock()

@@ -62,12 +62,10 @@ func crowd(t *testing.T, j *slowly, behind []hook.Event, change ...func(*monitor
 	}
 	first = ask(says("s", "first"))
 	<-j.came
-	for _, ev := range behind {
-		before := d.Waiting("s")
+	for i, ev := range behind {
 		others = append(others, ask(ev))
-		for d.Waiting("s") == before {
-			time.Sleep(100 * time.Microsecond)
-		}
+		// One that waits for its turn is not judged yet, and is written later.
+		waitFor(t, "it is not judged", func() bool { return d.Gathered("s") == i+1 })
 	}
 	return d, first, others
 }
@@ -186,16 +184,13 @@ func TestWhatSomebodyLeftIsWritten(t *testing.T) {
 	d, first, _ := crowd(t, j, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	for _, ev := range words(3) {
-		before := d.Waiting("s")
+	for i, ev := range words(3) {
 		wg.Go(func() {
 			if _, err := d.Handle(ctx, "", ev); !errors.Is(err, context.Canceled) {
 				t.Errorf("somebody who has gone was told %v", err)
 			}
 		})
-		for d.Waiting("s") == before {
-			time.Sleep(100 * time.Microsecond)
-		}
+		waitFor(t, "it is not judged", func() bool { return d.Gathered("s") == i+1 })
 	}
 	cancel()
 	wg.Wait()

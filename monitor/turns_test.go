@@ -62,9 +62,7 @@ func waits(t *testing.T, d *desk, wg *sync.WaitGroup, text string) {
 	t.Helper()
 	before := d.Waiting("s")
 	wg.Go(func() { d.Handle(context.Background(), "", says("s", text)) })
-	for d.Waiting("s") == before {
-		time.Sleep(100 * time.Microsecond)
-	}
+	waitFor(t, "it does not wait", func() bool { return d.Waiting("s") > before })
 }
 
 // Those who wait get their turn in order; one more than may wait is refused.
@@ -74,6 +72,7 @@ func TestTurnsComeInOrder(t *testing.T) {
 	for i := range 5 {
 		want = append(want, fmt.Sprint("word ", i))
 		waits(t, d, wg, want[i])
+		waitFor(t, "it is not judged", func() bool { return d.Gathered("s") == i+1 }) // who is being judged does not wait
 	}
 	refused(t, d, says("s", "one too many"), monitor.ErrBusy)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -104,6 +103,7 @@ func TestThoseWhoWriteNothingAreBounded(t *testing.T) {
 			}
 		}
 	}
+	waitFor(t, "not all are judged", func() bool { return d.Gathered("s") == 3 })
 	refused(t, d, says("s", ".status"), monitor.ErrBusy)
 }
 
