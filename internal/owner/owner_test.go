@@ -134,7 +134,7 @@ func roomOver(t *testing.T, store journal.Journal, n *atomic.Int64, lines ...str
 		}
 	})
 	r.Desk = &Desk{
-		Monitor: m, Journal: store, Hub: hub, Codes: r.codes, Key: key, Version: "test", Engine: "memory", Mode: "user", Started: r.now,
+		Monitor: m, Journal: store, Hub: hub, Codes: r.codes, Key: key, Version: "test", Engine: "memory", Mode: "user", Started: r.later(0),
 		Rules: func(string) Rules { return Rules{Rules: config.Rules{Rules: rules}} }, Now: clock,
 		Notes: func(string) ([]string, int64) { return []string{"a note"}, 1 }, Incident: m.Note,
 	}

@@ -147,7 +147,7 @@ func TestASessionOfANewerVersionHidesNoOther(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
 	s := journal.Session{ID: "s2"}
-	entries, err := journal.Seal(s, journal.Link{}, r.now, []floodmark.Fact{floodmark.SessionOpened{Agent: "a"}, floodmark.SessionOpened{Agent: "a"}})
+	entries, err := journal.Seal(s, journal.Link{}, r.later(0), []floodmark.Fact{floodmark.SessionOpened{Agent: "a"}, floodmark.SessionOpened{Agent: "a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
