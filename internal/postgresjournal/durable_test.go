@@ -1,6 +1,9 @@
 package postgresjournal
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +71,26 @@ func TestSettingsOfTheServerAreRefused(t *testing.T) {
 
 	s.restartAsStandby()
 	wantNotDurable(t, s.dsn, "kept", "takes writes")
+}
+
+// Whoever is refused hears why, also if there was no time left for the last try.
+func TestTheReasonIsNotThatTimeRanOut(t *testing.T) {
+	off := notDurable("fsync is off", "set it")
+	cut := fmt.Errorf("%w: %w", errPool, context.DeadlineExceeded)
+	for _, c := range []struct {
+		before, now error
+		late        bool
+		want        error
+	}{
+		{off, cut, true, off},
+		{off, cut, false, cut},
+		{nil, cut, true, cut},
+		{off, context.DeadlineExceeded, true, context.DeadlineExceeded}, // it was begun, and may have been written
+	} {
+		if got := because(c.before, c.now, c.late); !errors.Is(got, c.want) || errors.Is(got, journal.ErrNotDurable) != errors.Is(c.want, journal.ErrNotDurable) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
 }
 
 func TestDSNIsNotShown(t *testing.T) {

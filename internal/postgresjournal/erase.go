@@ -70,6 +70,7 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 	ctx, cancel := s.begun(ctx) // half an erasure helps nobody
 	defer cancel()
 	doubt := false
+	var why error
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		err := s.write(ctx, func(c *pgx.Conn) error { return bury(ctx, c, t, doubt) })
 		if err == nil || errors.Is(err, journal.ErrConflict) {
@@ -82,12 +83,13 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 			doubt = true
 		case contended, unsent:
 		}
+		why = because(why, err, ctx.Err() != nil)
 		select {
 		case <-ctx.Done():
 			if doubt {
-				return fmt.Errorf("%w: %w", journal.ErrInDoubt, err)
+				return fmt.Errorf("%w: %w", journal.ErrInDoubt, why)
 			}
-			return err
+			return why
 		case <-time.After(pause):
 		}
 	}

@@ -39,6 +39,7 @@ func (b machineBook) write(ctx context.Context, tenant string, s *shard, f func(
 	}
 	ctx, cancel := s.begun(ctx)
 	defer cancel()
+	var why error
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		err := s.write(ctx, func(c *pgx.Conn) error {
 			if err := actsAs(ctx, c, tenantList(tenant)); err != nil {
@@ -46,8 +47,11 @@ func (b machineBook) write(ctx context.Context, tenant string, s *shard, f func(
 			}
 			return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return f(ctx, tx) })
 		})
-		if err == nil || errors.Is(err, machines.ErrUnknown) || ctx.Err() != nil {
+		if err == nil || errors.Is(err, machines.ErrUnknown) {
 			return err
+		}
+		if why = because(why, err, ctx.Err() != nil); ctx.Err() != nil {
+			return why
 		}
 		if o := outcomeOf(err); o != contended && o != unsent {
 			return err

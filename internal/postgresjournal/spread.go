@@ -109,6 +109,7 @@ var errPartly = errors.New("some records do not follow")
 // spreadBy tries until it is known what became of the batch.
 func (j *Journal) spreadBy(ctx context.Context, parts []part) error {
 	moves := maxMoves
+	var why error
 	for pause := firstPause; ; pause = min(2*pause, longPause) {
 		err := j.spreadOnce(ctx, parts)
 		if errors.Is(err, errPartly) || isGone(err) {
@@ -130,8 +131,9 @@ func (j *Journal) spreadBy(ctx context.Context, parts []part) error {
 		case outcomeOf(err) == refused:
 			return failed(err, false)
 		}
+		why = because(why, err, ctx.Err() != nil)
 		if late := sleep(ctx, pause); late != nil {
-			return failed(err, false)
+			return failed(why, false)
 		}
 	}
 }

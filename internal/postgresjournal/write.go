@@ -166,6 +166,7 @@ func (s *shard) settle(requests []*request) {
 
 func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 	pause := firstPause
+	var why error
 	for try := 0; ; try++ {
 		answers, err := s.attempt(ctx, requests)
 		if err == nil {
@@ -176,6 +177,7 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 		}
 		how := outcomeOf(err)
 		doubt = doubt || how == doubtful
+		why = because(why, err, ctx.Err() != nil)
 		// Who met another writer finds out who won by trying again. Who is refused,
 		// or meets another time and again, is tried apart: the others must not suffer.
 		apart := how == refused || (how == contended && try > 0)
@@ -195,13 +197,22 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 		select {
 		case <-ctx.Done():
 			for _, r := range requests {
-				s.queue.answer(r, failed(err, doubt))
+				s.queue.answer(r, failed(why, doubt))
 			}
 			return
 		case <-time.After(pause):
 			pause = min(2*pause, longPause)
 		}
 	}
+}
+
+// because is why something failed that was tried more than once: a try for which there
+// was no time left, and which did not begin, says less than the one before.
+func because(before, now error, late bool) error {
+	if before != nil && late && outcomeOf(now) == unsent {
+		return before
+	}
+	return now
 }
 
 func failed(err error, doubt bool) error {
