@@ -70,7 +70,7 @@ func failures(out string) (list []failure, why string) {
 
 // grave finds what is never chance.
 func grave(line string) string {
-	for _, sign := range []string{"WARNING: DATA RACE", "[rapid] failed", "[rapid] panic", "fatal error:", "ALLOWED"} {
+	for _, sign := range []string{"WARNING: DATA RACE", "[rapid] failed", "[rapid] panic", "fatal error:"} {
 		if strings.Contains(line, sign) {
 			return sign
 		}
