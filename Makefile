@@ -9,13 +9,21 @@ BENCH    ?= .
 SUITE    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help check test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-fleet scale bench-hook bench-mcp mutate soak release image docs stories tools proto
+.PHONY: help check nightly debt test race lint fmt fuzz bench bench-journal bench-million bench-precision bench-fleet scale bench-hook bench-mcp mutate soak release image docs stories tools proto
 
 help: ## show this help
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-check: ## the quick part of the gate: lint, build, tests (the short ones with the race detector), house, stories, laws, docs, modules
-	@.ci/run lint unit house stories laws docs modules
+check: ## the quick part of the gate: house, lint, build, tests without and with real programs, laws, docs, modules
+	@.ci/run house lint unit system laws docs modules
+
+# From its commit on, the gate runs what changed.
+nightly: ## the whole gate in full size; renews docs/evidence/nightly.json
+	@[ -z "$$(git status --porcelain)" ] || { echo "commit first: a nightly run is of a commit"; exit 1; }
+	@NIGHTLY=1 .ci/run && cp .cache/nightly.json docs/evidence/nightly.json
+
+debt: ## write into .ci/debt what shrank
+	@go test -count=1 -run '^TestHouse$$' . -lower
 
 test: ## all tests, without the race detector
 	@go test ./...

@@ -118,3 +118,62 @@ func wantComplaint(t *testing.T, got []string, want string) {
 		t.Errorf("complaints %q, want one about %q", got, want)
 	}
 }
+
+func TestClockRulesBite(t *testing.T) {
+	const head = "package p\nimport (\n\"context\"\n\"os/exec\"\n\"testing\"\n\"testing/synctest\"\n\"time\"\n)\n"
+	for _, c := range []struct{ name, file, text, want string }{
+		{"sleep", "a_test.go", "func TestA(t *testing.T) { time.Sleep(1) }", "Sleep"},
+		{"now as a value", "a_test.go", "var now = time.Now", "Now"},
+		{"hang guard", "a_test.go", "func f(c chan int) { select { case <-c: case <-time.After(1): } }", "After"},
+		{"deadline", "a_test.go", "func f(c interface{ SetReadDeadline(time.Time) error }, at time.Time) { c.SetReadDeadline(at) }", "SetReadDeadline"},
+		{"timeout", "a_test.go", "func TestA(t *testing.T) { context.WithTimeout(t.Context(), 1) }", "WithTimeout"},
+		{"program", "a_test.go", "func TestA(t *testing.T) { exec.Command(\"true\").Run() }", "Command"},
+		{"beside a bubble", "a_test.go", "func TestA(t *testing.T) { time.Sleep(1); synctest.Test(t, func(t *testing.T) {}) }", "Sleep"},
+		{"in a bubble", "a_test.go", "func TestA(t *testing.T) { synctest.Test(t, func(t *testing.T) { time.Sleep(1) }) }", ""},
+		{"a helper of bubbles", "a_test.go", "func settle() { time.Sleep(1); synctest.Wait() }", ""},
+		{"a test that waits without a bubble", "a_test.go", "func TestA(t *testing.T) { time.Sleep(1); synctest.Wait() }", "Sleep"},
+		{"a test of the system", "a_system_test.go", "func TestA(t *testing.T) { time.Sleep(1) }", ""},
+		{"a test of one system", "a_system_linux_test.go", "func TestA(t *testing.T) { time.Sleep(1) }", ""},
+		{"a name that only begins so", "a_systemic_test.go", "func TestA(t *testing.T) { time.Sleep(1) }", "Sleep"},
+		{"a duration", "a_test.go", "const d = time.Second", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) { wantComplaint(t, parseText(t, c.file, head+c.text).checkClocks(), c.want) })
+	}
+}
+
+func TestDebtRulesBite(t *testing.T) {
+	one := func(kind string, n int) map[debt]int { return map[debt]int{{kind, "a"}: n} }
+	for _, c := range []struct {
+		name        string
+		is, allowed map[debt]int
+		want        string
+	}{
+		{"at the limit", one("files", maxFiles), nil, ""},
+		{"over it", one("files", maxFiles+1), nil, "files of a: 26, at most 25"},
+		{"as listed", one("lines", maxLines+7), one("lines", maxLines+7), ""},
+		{"grown", one("lines", maxLines+8), one("lines", maxLines+7), "lines of a: 4008, at most 4007"},
+		{"smaller", one("lines", maxLines+6), one("lines", maxLines+7), ""},
+		{"no debt any more", one("lines", maxLines), one("lines", maxLines+7), "needs no entry"},
+		{"a clock that went", one("clocks", 1), one("clocks", 2), "shrank from 2 to 1"},
+		{"the last clock that went", one("clocks", 0), nil, ""},
+		{"a package that went", nil, one("words", 21), "needs no entry"},
+	} {
+		t.Run(c.name, func(t *testing.T) { wantComplaint(t, compareDebt(c.is, c.allowed), c.want) })
+	}
+	for _, c := range []struct {
+		name, text string
+		want       int
+	}{
+		{"a list at the limit", "var l = []string{" + strings.Repeat(`"a", `, maxWords) + "}", 0},
+		{"a list over it", "var l = []string{" + strings.Repeat(`"a", `, maxWords+1) + "}", 21},
+		{"keys of a map", "var l = map[string]bool{" + strings.Repeat(`"a": true, `, maxWords+1) + "}", 21},
+		{"one string taken apart", "import \"strings\"\nvar l = strings.Fields(\"" + strings.Repeat("a ", maxWords+1) + "\")", 21},
+		{"cases", "func f(s string) { switch s { case " + strings.TrimSuffix(strings.Repeat(`"a", `, maxWords+1), ", ") + ": } }", 21},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := parseText(t, "p.go", "package p\n"+c.text).listedWords(); got != c.want {
+				t.Errorf("%d words, want %d", got, c.want)
+			}
+		})
+	}
+}

@@ -35,6 +35,7 @@ type options struct {
 	seed     uint64
 	parallel int
 	only     string
+	lines    string
 	min      float64
 	through  string
 	json     string
@@ -65,6 +66,7 @@ func readFlags(args []string) (options, error) {
 	fs.Uint64Var(&o.seed, "seed", 1, "which ones: the same seed chooses the same")
 	fs.IntVar(&o.parallel, "parallel", 2, "how many at a time")
 	fs.StringVar(&o.only, "only", "", "only mutants whose id contains this")
+	fs.StringVar(&o.lines, "lines", "", "only mutants in the lines that this file names, one FILE:FROM-TO each")
 	fs.StringVar(&o.through, "through", "kernel,internal/story", "packages whose tests see all others at work")
 	fs.Float64Var(&o.min, "min", 0, "fail if less than this percentage was caught")
 	fs.StringVar(&o.json, "json", "", "also write the result to this file")
@@ -121,6 +123,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	chosen := filter(every, o.only)
+	if o.lines != "" {
+		if chosen, err = within(chosen, o.lines); err != nil {
+			return err
+		}
+		if len(chosen) == 0 {
+			fmt.Fprintln(out, "no changed line of a pure package can be broken")
+			return nil
+		}
+	}
 	if o.list {
 		for _, m := range chosen {
 			fmt.Fprintf(out, "%s\t%s\t%s\n", m.ID(), m.Name(), m.Change())

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,9 @@ import (
 )
 
 var hookProgram = flag.String("hook", "", "the built floodmark-hook; without it each test builds it")
+
+// only names some agents, with commas between them.
+var only = flag.String("only", "", "run these agents only, for example codex,pi")
 
 var installed = flag.String("agents", "", "the folder the agents are installed in; without it nothing is run")
 
@@ -262,8 +266,13 @@ func (w *world) results() []string {
 	return turns[len(turns)-1].Results
 }
 
+// tool is a file of an installed program; the first part is its folder, «name-version».
+// A test of an agent that -only leaves out ends here.
 func tool(t *testing.T, parts ...string) string {
 	t.Helper()
+	if name := parts[0][:strings.LastIndex(parts[0], "-")]; *only != "" && isAgent(name) && !slices.Contains(strings.Split(*only, ","), name) {
+		t.Skip("-only leaves it out")
+	}
 	path, err := filepath.Abs(filepath.Join(append([]string{*installed}, parts...)...))
 	if err != nil {
 		t.Fatal(err)
@@ -272,6 +281,10 @@ func tool(t *testing.T, parts ...string) string {
 		t.Fatalf("%v: run .ci/agents, which installs it", err)
 	}
 	return path
+}
+
+func isAgent(name string) bool {
+	return slices.ContainsFunc(agentsHere(), func(a agent) bool { return a.name == name })
 }
 
 // hookProgram builds the thin program, where the agent finds it.

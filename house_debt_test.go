@@ -1,0 +1,168 @@
+package floodmark_test
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// This file holds what may only shrink against .ci/debt: what is larger than its limit
+// is listed there with its size. tools/changed compares the list with yesterday's, so
+// that it cannot grow either. «make debt» writes smaller sizes into it.
+
+const (
+	debtFile     = ".ci/debt"
+	maxFiles     = 25   // of a package, without tests
+	maxLines     = 4000 // of a package, without tests
+	maxWords     = 20   // of one list of words in code; a longer one is data
+	maxSystem    = 80   // tests that start real programs
+	maxCommands  = 41   // that floodmark has
+	commandPages = "docs/reference/cli"
+)
+
+var lowerDebt = flag.Bool("lower", false, "write sizes that shrank into "+debtFile)
+
+// A debt is a size that is measured: so many files of package kernel.
+type debt struct{ kind, where string }
+
+// limits says which size of each kind needs no entry.
+func limits() map[string]int {
+	return map[string]int{"files": maxFiles, "lines": maxLines, "words": 0, "clocks": 0, "system": maxSystem, "commands": maxCommands}
+}
+
+// compareDebt complains of sizes over their limit that the list does not allow.
+func compareDebt(sizes, listed map[debt]int) (complaints []string) {
+	for _, d := range sortedDebts(sizes) {
+		switch is, allowed := sizes[d], max(listed[d], limits()[d.kind]); {
+		case is > allowed:
+			complaints = append(complaints, fmt.Sprintf("%s of %s: %d, at most %d (%s)", d.kind, d.where, is, allowed, debtFile))
+		case is < listed[d] && (d.kind == "clocks" || d.kind == "words"):
+			complaints = append(complaints, fmt.Sprintf("%s of %s shrank from %d to %d: run «make debt»", d.kind, d.where, listed[d], is))
+		}
+	}
+	for _, d := range sortedDebts(listed) {
+		if is := sizes[d]; is <= limits()[d.kind] {
+			complaints = append(complaints, fmt.Sprintf("%s of %s needs no entry any more (%d): run «make debt»", d.kind, d.where, is))
+		}
+	}
+	return complaints
+}
+
+func sortedDebts(of map[debt]int) []debt {
+	return slices.SortedFunc(maps.Keys(of), func(a, b debt) int {
+		return strings.Compare(a.kind+" "+a.where, b.kind+" "+b.where)
+	})
+}
+
+// measureDebt measures the whole tree.
+func measureDebt(t *testing.T, pkgs map[string]pkg) map[debt]int {
+	t.Helper()
+	sizes := map[debt]int{}
+	for name, p := range pkgs {
+		for _, file := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
+			s := parse(t, filepath.Join(p.Dir, file))
+			if s.generated() {
+				continue
+			}
+			sizes[debt{"files", name}]++
+			sizes[debt{"lines", name}] += s.fset.File(s.file.FileStart).LineCount()
+			sizes[debt{"words", name}] += s.listedWords()
+		}
+	}
+	eachTestFile(t, func(path string, s source) {
+		sizes[debt{"clocks", filepath.ToSlash(filepath.Dir(path))}] += len(s.checkClocks())
+	})
+	sizes[debt{"system", "floodmark"}] = len(systemTests(t))
+	pages, err := filepath.Glob(commandPages + "/floodmark-*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := regexp.MustCompile(`/floodmark-[a-z]+\.md$`)
+	for _, page := range pages {
+		if one.MatchString(filepath.ToSlash(page)) {
+			sizes[debt{"commands", "floodmark"}]++
+		}
+	}
+	return sizes
+}
+
+// listedWords counts the words of lists that are too long for code.
+func (s source) listedWords() (words int) {
+	count := func(list []ast.Expr) {
+		n := 0
+		for _, e := range list {
+			if kv, ok := e.(*ast.KeyValueExpr); ok {
+				e = kv.Key
+			}
+			if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				n += len(strings.Fields(strings.Trim(lit.Value, "\"`")))
+			}
+		}
+		if n > maxWords {
+			words += n
+		}
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			count(n.Elts)
+		case *ast.CaseClause:
+			count(n.List)
+		case *ast.CallExpr:
+			if f := s.callee(n); f == "strings.Fields" || f == "strings.FieldsSeq" || f == "strings.Split" {
+				count(n.Args)
+			}
+		}
+		return true
+	})
+	return words
+}
+
+// readDebt reads lines «kind where number».
+func readDebt(t *testing.T) map[debt]int {
+	t.Helper()
+	text, err := os.ReadFile(debtFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[debt]int{}
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] == "#" {
+			continue
+		}
+		if _, known := limits()[f[0]]; !known || len(f) != 3 {
+			t.Fatalf("%s: want «kind where number»: %s", debtFile, line)
+		}
+		n, err := strconv.Atoi(f[2])
+		if err != nil {
+			t.Fatalf("%s: %v", debtFile, err)
+		}
+		listed[debt{f[0], f[1]}] = n
+	}
+	return listed
+}
+
+// writeDebt writes what is over its limit, and never more than is listed.
+func writeDebt(t *testing.T, sizes, listed map[debt]int) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("# What is larger than it should be (house_debt_test.go) and may only shrink: kind, where,\n# size. «make debt» lowers the sizes. Nothing is ever added here.\n")
+	for _, d := range sortedDebts(listed) {
+		if is := min(sizes[d], listed[d]); is > limits()[d.kind] {
+			fmt.Fprintf(&b, "%s %s %d\n", d.kind, d.where, is)
+		}
+	}
+	if err := os.WriteFile(debtFile, []byte(b.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

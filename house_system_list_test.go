@@ -1,0 +1,81 @@
+package floodmark_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// skipFolder leaves out what is not ours, and what no test is in.
+func skipFolder(path string, d fs.DirEntry) bool {
+	return d.Name() == "testdata" || d.Name() == "node_modules" || (path != "." && strings.HasPrefix(d.Name(), "."))
+}
+
+// eachTestFile parses every test file, also of modules beside this one.
+func eachTestFile(t *testing.T, do func(path string, s source)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && skipFolder(path, d):
+			return fs.SkipDir
+		case !d.IsDir() && strings.HasSuffix(path, "_test.go"):
+			do(path, parse(t, path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// systemTests reads .ci/system, lines «package Test».
+func systemTests(t *testing.T) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(".ci/system")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// compareSystem holds .ci/system against the files of system tests. Suites leave them
+// out by name, so no other test may be called the same.
+func compareSystem(t *testing.T) (complaints []string) {
+	t.Helper()
+	listed := systemTests(t)
+	var found, others []string
+	eachTestFile(t, func(path string, s source) {
+		for _, name := range s.tests() {
+			if systemFile.MatchString(filepath.Base(path)) {
+				found = append(found, filepath.ToSlash(filepath.Dir(path))+" "+name)
+			} else {
+				others = append(others, name)
+			}
+		}
+	})
+	for _, f := range found {
+		if !slices.Contains(listed, f) {
+			complaints = append(complaints, ".ci/system does not list «"+f+"»")
+		}
+		if _, name, _ := strings.Cut(f, " "); slices.Contains(others, name) {
+			complaints = append(complaints, fmt.Sprintf("%s is also the name of a test that needs no program: it would never run", name))
+		}
+	}
+	for _, l := range listed {
+		if !slices.Contains(found, l) {
+			complaints = append(complaints, ".ci/system lists «"+l+"», which is in no file called …system_test.go")
+		}
+	}
+	return complaints
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const debtFile = ".ci/debt"
+
+// checkRatchet compares .ci/debt with what it was at the last nightly run. For each
+// kind of debt the sum may only shrink, and so may every entry, unless the kind's sum
+// shrank or stayed: then a package may have been renamed.
+func checkRatchet(root string, out io.Writer) error {
+	n, err := readNightly(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintln(out, "no earlier debt to compare with")
+		return nil
+	} else if err != nil {
+		return err
+	}
+	before, err := git(root, "show", n.Commit+":"+debtFile)
+	if err != nil {
+		fmt.Fprintln(out, "no earlier debt to compare with")
+		return nil //nolint:nilerr // that commit had no such file
+	}
+	now, err := os.ReadFile(filepath.Join(root, debtFile))
+	if err != nil {
+		return err
+	}
+	return compareDebt(before, string(now))
+}
+
+// compareDebt names each entry that grew although its kind did not shrink elsewhere.
+func compareDebt(before, now string) error {
+	old, err := readDebt(before)
+	if err != nil {
+		return err
+	}
+	fresh, err := readDebt(now)
+	if err != nil {
+		return err
+	}
+	var grown []error
+	for _, kind := range slices.Sorted(maps.Keys(fresh)) {
+		if sum(fresh[kind]) <= sum(old[kind]) {
+			continue
+		}
+		for _, where := range slices.Sorted(maps.Keys(fresh[kind])) {
+			if is, was := fresh[kind][where], old[kind][where]; is > was {
+				grown = append(grown, fmt.Errorf("%s: %s of %s may only shrink: %d, was %d", debtFile, kind, where, is, was))
+			}
+		}
+	}
+	return errors.Join(grown...)
+}
+
+// readDebt reads lines «kind where number».
+func readDebt(text string) (map[string]map[string]int, error) {
+	debt := map[string]map[string]int{}
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) == 0 || strings.HasPrefix(f[0], "#") {
+			continue
+		}
+		if len(f) != 3 {
+			return nil, fmt.Errorf("%s: want «kind where number»: %q", debtFile, line)
+		}
+		n, err := strconv.Atoi(f[2])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", debtFile, err)
+		}
+		if debt[f[0]] == nil {
+			debt[f[0]] = map[string]int{}
+		}
+		debt[f[0]][f[1]] = n
+	}
+	return debt, nil
+}
+
+func sum(of map[string]int) (n int) {
+	for _, v := range of {
+		n += v
+	}
+	return n
+}

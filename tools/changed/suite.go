@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// suite prints why a suite has to run, or returns errUnchanged. A suite that
+// .ci/closures does not name always runs.
+func (d diff) suite(name string, out io.Writer) error {
+	if d.why != "" {
+		fmt.Fprintln(out, d.why)
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(d.root, ".ci", "closures"))
+	if err != nil {
+		return err
+	}
+	about, err := readClosures(string(text))
+	if err != nil {
+		return err
+	}
+	parts, ok := about[name]
+	if !ok {
+		fmt.Fprintln(out, "it always runs")
+		return nil
+	}
+	t, err := listTree(d.root)
+	if err != nil {
+		return err
+	}
+	why, err := d.hit(t, parts)
+	switch {
+	case err != nil:
+		return fmt.Errorf(".ci/closures: %s: %w", name, err)
+	case why == "":
+		return errUnchanged
+	}
+	fmt.Fprintln(out, why)
+	return nil
+}
+
+// readClosures reads lines «suite: part part …»; a line that begins with a blank goes on.
+func readClosures(text string) (map[string][]string, error) {
+	about, last := map[string][]string{}, ""
+	for line := range strings.Lines(text) {
+		rest := strings.TrimSpace(line)
+		if rest == "" || strings.HasPrefix(rest, "#") {
+			continue
+		}
+		if !strings.HasPrefix(line, " ") {
+			name, parts, ok := strings.Cut(rest, ":")
+			if !ok || about[name] != nil {
+				return nil, fmt.Errorf(".ci/closures: want «suite: parts», once each: %q", rest)
+			}
+			last, rest = name, parts
+			about[last] = []string{}
+		}
+		about[last] = append(about[last], strings.Fields(rest)...)
+	}
+	return about, nil
+}
+
+// hit says which part changed. A part is a package with all that it imports,
+// «=package» for its own files only, or «path:FILE», «path:FOLDER/».
+func (d diff) hit(t tree, parts []string) (string, error) {
+	touched := t.touched(d)
+	for _, part := range parts {
+		if path, ok := strings.CutPrefix(part, "path:"); ok {
+			if _, err := os.Stat(filepath.Join(d.root, path)); err != nil {
+				return "", err
+			}
+			if file := d.below(path); file != "" {
+				return file + " changed", nil
+			}
+			continue
+		}
+		dir, alone := strings.CutPrefix(part, "=")
+		if _, ok := t[dir]; !ok {
+			return "", fmt.Errorf("there is no package %s", dir)
+		}
+		of := map[string]bool{dir: true}
+		if !alone {
+			of = t.closure(dir)
+		}
+		for _, dep := range slices.Sorted(maps.Keys(of)) {
+			if touched[dep] {
+				return dep + " changed", nil
+			}
+		}
+	}
+	return "", nil
+}
