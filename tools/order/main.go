@@ -3,7 +3,7 @@
 // moment. What fails there can fail anywhere, once in a long while: by a fault of the
 // program, or of a test that does not wait for what it needs.
 //
-//	order -root DIR [-seeds 3] [-first 1] PACKAGES…
+//	order -root DIR [-seeds 3] [-first 1] [-json FILE] PACKAGES…
 //
 // A seed says at which points the sleeps are frequent. Within a run they come by
 // chance, so a seed that failed fails often, not always.
@@ -11,6 +11,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,15 +23,20 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 func main() {
 	root := flag.String("root", "..", "the repository")
 	seeds := flag.Int("seeds", 3, "how many seeds to try")
 	first := flag.Int("first", 1, "the first seed")
+	evidence := flag.String("json", "", "write what was run, and which seeds failed, to this file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *root, *first, *seeds, flag.Args())
+	r, err := run(ctx, *root, *first, *seeds, flag.Args())
+	if *evidence != "" && ctx.Err() == nil {
+		err = errors.Join(err, r.write(*evidence))
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "order:", err)
@@ -38,39 +44,83 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, root string, first, seeds int, packages []string) error {
+// A report is what a run of several seeds showed.
+type report struct {
+	Suite    string   `json:"suite"`
+	Commit   string   `json:"commit"`
+	Points   int      `json:"points"` // at which a goroutine may sleep
+	Packages []string `json:"packages"`
+	First    int      `json:"first_seed"`
+	Seeds    int      `json:"seeds"`
+	Failed   []int    `json:"failed_seeds"`
+	Seconds  int      `json:"seconds"`
+}
+
+func (r report) write(file string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(data, '\n'), 0o644)
+}
+
+func run(ctx context.Context, root string, first, seeds int, packages []string) (report, error) {
+	r := report{Suite: "order", Packages: packages, First: first, Seeds: seeds, Failed: []int{}}
 	if len(packages) == 0 {
-		return errors.New("no packages (order -root DIR PACKAGES…)")
+		return r, errors.New("no packages (order -root DIR PACKAGES…)")
 	}
 	root, err := filepath.Abs(root)
 	if err != nil {
-		return err
+		return r, err
 	}
-	dir := filepath.Join(root, ".cache", "order")
-	if err := copied(ctx, root, dir); err != nil {
-		return err
-	}
-	n, err := weave(dir)
+	head, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "HEAD").Output()
 	if err != nil {
-		return err
+		return r, fmt.Errorf("git rev-parse: %w", err)
 	}
-	fmt.Printf("%d points, in %s\n", n, dir)
-	failed := 0
+	r.Commit = strings.TrimSpace(string(head))
+	began, dir := time.Now(), filepath.Join(root, ".cache", "order")
+	skip, err := systemTests(root)
+	if err != nil {
+		return r, err
+	}
+	if err := copied(ctx, root, dir); err != nil {
+		return r, err
+	}
+	if r.Points, err = weave(dir); err != nil {
+		return r, err
+	}
+	fmt.Printf("%d points, in %s\n", r.Points, dir)
 	for seed := first; seed < first+seeds && ctx.Err() == nil; seed++ {
-		c := exec.CommandContext(ctx, "go", append([]string{"test", "-short", "-count=1", "-vet=off", "-timeout=20m"}, packages...)...)
+		c := exec.CommandContext(ctx, "go", append([]string{"test", "-short", "-count=1", "-vet=off", "-timeout=30m", "-skip=" + skip}, packages...)...)
 		c.Dir, c.Stdout, c.Stderr = dir, os.Stdout, os.Stderr
 		c.Env = append(os.Environ(), "FLOODMARK_ORDER="+strconv.Itoa(seed))
 		if err := c.Run(); err != nil {
-			failed++
+			r.Failed = append(r.Failed, seed)
 			fmt.Printf("seed %d FAILED: %v\n", seed, err)
 			continue
 		}
 		fmt.Printf("seed %d passed\n", seed)
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d seeds failed", failed, seeds)
+	r.Seconds = int(time.Since(began).Seconds())
+	if len(r.Failed) > 0 {
+		return r, fmt.Errorf("%d of %d seeds failed", len(r.Failed), seeds)
 	}
-	return ctx.Err()
+	return r, ctx.Err()
+}
+
+// systemTests is a pattern of the tests that start programs built without points.
+func systemTests(root string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, ".ci", "system"))
+	if err != nil {
+		return "", err
+	}
+	names := []string{"TestHouse"}
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 2 && f[0] != "#" {
+			names = append(names, f[1])
+		}
+	}
+	return "^(" + strings.Join(names, "|") + ")$", nil
 }
 
 // copied copies what git knows of, and what is new, to a folder of its own.
