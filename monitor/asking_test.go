@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -30,60 +30,61 @@ func deny(t floodmark.TicketID) approval.Command {
 // People are asked once the question is durable, without holding the session,
 // and a channel that fails, hangs or breaks changes nothing.
 func TestApproversAreAskedAfterwards(t *testing.T) {
-	mem := journal.NewMemory()
-	var d *desk
-	code := make(chan string, 1)
-	d = newDesk(t, mem, func(c *monitor.Config) {
-		c.Limits.AskTime = 20 * time.Millisecond
-		c.Approvers = []approval.Approver{
-			approver(func(_ context.Context, q approval.Ticket) error {
-				list := facts(t, mem, session("s"))
-				if o, ok := list[len(list)-1].(floodmark.TicketOpened); !ok || o.Ticket != q.ID {
-					t.Errorf("asked before it was written: %T", list[len(list)-1])
+	synctest.Test(t, func(t *testing.T) {
+		mem := journal.NewMemory()
+		var d *desk
+		code := make(chan string, 1)
+		d = newDesk(t, mem, func(c *monitor.Config) {
+			c.Limits.AskTime = 20 * time.Millisecond
+			c.Approvers = []approval.Approver{
+				approver(func(_ context.Context, q approval.Ticket) error {
+					list := facts(t, mem, session("s"))
+					if o, ok := list[len(list)-1].(floodmark.TicketOpened); !ok || o.Ticket != q.ID {
+						t.Errorf("asked before it was written: %T", list[len(list)-1])
+					}
+					d.tell(t, says("s", ".approve all "+q.Code+" =evil.example"))
+					code <- q.Code
+					return nil
+				}),
+				approver(func(context.Context, approval.Ticket) error { return errors.New("no network") }),
+				approver(func(context.Context, approval.Ticket) error { panic("odd") }),
+				approver(func(ctx context.Context, _ approval.Ticket) error { <-ctx.Done(); return ctx.Err() }),
+			}
+		})
+		poisoned(t, d, "s")
+		reply := d.tell(t, mail("s", "c1"))
+		if reply.Decision.Verdict != floodmark.Confirm {
+			t.Fatalf("got %v", reply.Decision.Verdict)
+		}
+		secret := <-code
+		if v, err := d.Await(t.Context(), session("s"), reply.Ticket); err != nil || v != floodmark.Allow {
+			t.Errorf("await: %v, %v", v, err)
+		}
+		time.Sleep(d.cfg.Limits.AskTime) // the last one gives up
+		synctest.Wait()
+		warned := 0
+		for _, o := range d.observed() {
+			if o.Warning != nil {
+				warned++
+				for _, want := range []string{"no network", "panicked", context.DeadlineExceeded.Error()} {
+					if !strings.Contains(o.Warning.Error(), want) {
+						t.Errorf("the warning %q lacks %q", o.Warning, want)
+					}
 				}
-				d.tell(t, says("s", ".approve all "+q.Code+" =evil.example"))
-				code <- q.Code
-				return nil
-			}),
-			approver(func(context.Context, approval.Ticket) error { return errors.New("no network") }),
-			approver(func(context.Context, approval.Ticket) error { panic("odd") }),
-			approver(func(ctx context.Context, _ approval.Ticket) error { <-ctx.Done(); return ctx.Err() }),
+			}
+			if text := fmt.Sprintf("%+v %v %v", o, o.Err, o.Warning); strings.Contains(text, secret) {
+				t.Errorf("the code is in what is observed: %s", text)
+			}
+			for _, e := range o.Entries {
+				if strings.Contains(string(e.Body), secret) {
+					t.Errorf("the code is in the journal: %s", e.Body)
+				}
+			}
+		}
+		if warned != 1 {
+			t.Errorf("%d warnings", warned)
 		}
 	})
-	poisoned(t, d, "s")
-	reply := d.tell(t, mail("s", "c1"))
-	if reply.Decision.Verdict != floodmark.Confirm {
-		t.Fatalf("got %v", reply.Decision.Verdict)
-	}
-	secret := <-code
-	if v, err := d.Await(t.Context(), session("s"), reply.Ticket); err != nil || v != floodmark.Allow {
-		t.Errorf("await: %v, %v", v, err)
-	}
-	for !slices.ContainsFunc(d.observed(), func(o monitor.Observation) bool { return o.Warning != nil }) {
-		time.Sleep(time.Millisecond)
-	}
-	warned := 0
-	for _, o := range d.observed() {
-		if o.Warning != nil {
-			warned++
-			for _, want := range []string{"no network", "panicked", context.DeadlineExceeded.Error()} {
-				if !strings.Contains(o.Warning.Error(), want) {
-					t.Errorf("the warning %q lacks %q", o.Warning, want)
-				}
-			}
-		}
-		if text := fmt.Sprintf("%+v %v %v", o, o.Err, o.Warning); strings.Contains(text, secret) {
-			t.Errorf("the code is in what is observed: %s", text)
-		}
-		for _, e := range o.Entries {
-			if strings.Contains(string(e.Body), secret) {
-				t.Errorf("the code is in the journal: %s", e.Body)
-			}
-		}
-	}
-	if warned != 1 {
-		t.Errorf("%d warnings", warned)
-	}
 }
 
 func TestPendingShowsCallsAndNoCode(t *testing.T) {
@@ -148,65 +149,72 @@ func TestAwait(t *testing.T) {
 		}, floodmark.Confirm},
 	} {
 		t.Run(name, func(t *testing.T) {
-			mem := journal.NewMemory()
-			d, other := newDesk(t, mem), newDesk(t, mem)
-			poisoned(t, d, "s")
-			ticket := d.tell(t, mail("s", "c1")).Ticket
-			type result struct {
-				v   floodmark.Verdict
-				err error
-			}
-			got := make(chan result, 1)
-			go func() {
-				v, err := d.Await(context.Background(), session("s"), ticket)
-				got <- result{v, err}
-			}()
-			select {
-			case r := <-got:
-				t.Fatalf("closed before anybody answered: %+v", r)
-			case <-time.After(5 * time.Millisecond):
-			}
-			c.then(d, other, ticket)
-			if r := <-got; r.err != nil || r.v != c.want {
-				t.Errorf("got %v, %v; want %v", r.v, r.err, c.want)
-			}
-			if v, err := other.Await(t.Context(), session("s"), ticket); err != nil || v != c.want {
-				t.Errorf("somebody who comes later gets %v, %v", v, err)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				mem := journal.NewMemory()
+				d, other := newDesk(t, mem), newDesk(t, mem)
+				poisoned(t, d, "s")
+				ticket := d.tell(t, mail("s", "c1")).Ticket
+				type result struct {
+					v   floodmark.Verdict
+					err error
+				}
+				got := make(chan result, 1)
+				go func() {
+					v, err := d.Await(context.Background(), session("s"), ticket)
+					got <- result{v, err}
+				}()
+				time.Sleep(10 * d.cfg.Limits.Poll)
+				synctest.Wait()
+				select {
+				case r := <-got:
+					t.Fatalf("closed before anybody answered: %+v", r)
+				default:
+				}
+				c.then(d, other, ticket)
+				if r := <-got; r.err != nil || r.v != c.want {
+					t.Errorf("got %v, %v; want %v", r.v, r.err, c.want)
+				}
+				if v, err := other.Await(t.Context(), session("s"), ticket); err != nil || v != c.want {
+					t.Errorf("somebody who comes later gets %v, %v", v, err)
+				}
+			})
 		})
 	}
 }
 
 func TestAwaitEndsWithoutAnAnswer(t *testing.T) {
-	d := newDesk(t, journal.NewMemory(), func(c *monitor.Config) { c.Limits.InFlight = 1 })
-	poisoned(t, d, "s")
-	ticket := d.tell(t, mail("s", "c1")).Ticket
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-	defer cancel()
-	if v, err := d.Await(ctx, session("s"), ticket); !errors.Is(err, context.DeadlineExceeded) || v != floodmark.Restrict {
-		t.Errorf("without time: %v, %v", v, err)
-	}
-	if v, err := d.Await(t.Context(), session("s"), "other"); !errors.Is(err, monitor.ErrNoTicket) || v != floodmark.Restrict {
-		t.Errorf("no such question: %v, %v", v, err)
-	}
-	if v, err := d.Await(t.Context(), session("x"), ticket); !errors.Is(err, monitor.ErrNoSession) || v != floodmark.Restrict {
-		t.Errorf("no such session: %v, %v", v, err)
-	}
-	woken := make(chan error, 1)
-	go func() {
-		_, err := d.Await(context.Background(), session("s"), ticket)
-		woken <- err
-	}()
-	for d.Listening() == 0 {
-		time.Sleep(100 * time.Microsecond)
-	}
-	if _, err := d.Await(t.Context(), session("s"), ticket); !errors.Is(err, monitor.ErrBusy) {
-		t.Errorf("one more than may wait: %v", err)
-	}
-	d.Close()
-	if err := <-woken; !errors.Is(err, monitor.ErrClosed) {
-		t.Errorf("closed: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, journal.NewMemory(), func(c *monitor.Config) { c.Limits.InFlight = 1 })
+		poisoned(t, d, "s")
+		ticket := d.tell(t, mail("s", "c1")).Ticket
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer cancel()
+		if v, err := d.Await(ctx, session("s"), ticket); !errors.Is(err, context.DeadlineExceeded) || v != floodmark.Restrict {
+			t.Errorf("without time: %v, %v", v, err)
+		}
+		if v, err := d.Await(t.Context(), session("s"), "other"); !errors.Is(err, monitor.ErrNoTicket) || v != floodmark.Restrict {
+			t.Errorf("no such question: %v, %v", v, err)
+		}
+		if v, err := d.Await(t.Context(), session("x"), ticket); !errors.Is(err, monitor.ErrNoSession) || v != floodmark.Restrict {
+			t.Errorf("no such session: %v, %v", v, err)
+		}
+		woken := make(chan error, 1)
+		go func() {
+			_, err := d.Await(context.Background(), session("s"), ticket)
+			woken <- err
+		}()
+		synctest.Wait()
+		if d.Listening() != 1 {
+			t.Error("it does not wait")
+		}
+		if _, err := d.Await(t.Context(), session("s"), ticket); !errors.Is(err, monitor.ErrBusy) {
+			t.Errorf("one more than may wait: %v", err)
+		}
+		d.Close()
+		if err := <-woken; !errors.Is(err, monitor.ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+	})
 }
 
 func TestCommandsNeedASession(t *testing.T) {

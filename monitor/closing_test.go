@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -44,16 +45,13 @@ func (p *phone) Closed(_ context.Context, _ floodmark.SessionID, t floodmark.Tic
 	return nil
 }
 
+// told is how a question ended, as often as the phone heard of it. It is called in
+// a bubble.
 func (p *phone) told(t floodmark.TicketID) []approval.Outcome {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		p.mu.Lock()
-		list := p.closed[t]
-		p.mu.Unlock()
-		if len(list) > 0 {
-			return list
-		}
-	}
-	return nil
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed[t]
 }
 
 func (p *phone) tickets() []approval.Ticket {
@@ -72,37 +70,39 @@ func letter(id, call, to string) hook.Event {
 
 // A channel is told how a question ended: by whom, or that nobody answered.
 func TestChannelsAreToldTheEnd(t *testing.T) {
-	p := &phone{}
-	d := newDesk(t, journal.NewMemory(), withPhone(p))
-	poisoned(t, d, "s")
-	yes := approval.Command{Verb: approval.Approve, Tool: approval.All, By: "anna", Channel: "cli"}
-	yes.Ticket = d.tell(t, letter("s", "c1", "one@firm.example")).Ticket
-	if _, err := d.Answer(t.Context(), session("s"), yes); err != nil {
-		t.Fatal(err)
-	}
-	if got := p.told(yes.Ticket); len(got) != 1 || got[0].Verdict != floodmark.Allow || got[0].By != "anna" || got[0].Channel != "cli" || got[0].At.IsZero() {
-		t.Errorf("approved: %+v", got)
-	}
-	no := deny(d.tell(t, letter("s", "c2", "two@firm.example")).Ticket)
-	if _, err := d.Answer(t.Context(), session("s"), no); err != nil {
-		t.Fatal(err)
-	}
-	if got := p.told(no.Ticket); len(got) != 1 || got[0].Verdict != floodmark.Restrict {
-		t.Errorf("denied: %+v", got)
-	}
-	old := d.tell(t, letter("s", "c3", "three@firm.example")).Ticket
-	d.clock.Add(int64(time.Hour))
-	d.tell(t, at("s", hook.LoopIterationStart))
-	if got := p.told(old); len(got) != 1 || got[0].Verdict != floodmark.Confirm || !got[0].Expired {
-		t.Errorf("expired: %+v", got)
-	}
-	p.mu.Lock()
-	p.fails = true
-	p.mu.Unlock()
-	last := deny(d.tell(t, letter("s", "c4", "four@firm.example")).Ticket)
-	if _, err := d.Answer(t.Context(), session("s"), last); err != nil {
-		t.Errorf("a channel that panics: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := &phone{}
+		d := newDesk(t, journal.NewMemory(), withPhone(p))
+		poisoned(t, d, "s")
+		yes := approval.Command{Verb: approval.Approve, Tool: approval.All, By: "anna", Channel: "cli"}
+		yes.Ticket = d.tell(t, letter("s", "c1", "one@firm.example")).Ticket
+		if _, err := d.Answer(t.Context(), session("s"), yes); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.told(yes.Ticket); len(got) != 1 || got[0].Verdict != floodmark.Allow || got[0].By != "anna" || got[0].Channel != "cli" || got[0].At.IsZero() {
+			t.Errorf("approved: %+v", got)
+		}
+		no := deny(d.tell(t, letter("s", "c2", "two@firm.example")).Ticket)
+		if _, err := d.Answer(t.Context(), session("s"), no); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.told(no.Ticket); len(got) != 1 || got[0].Verdict != floodmark.Restrict {
+			t.Errorf("denied: %+v", got)
+		}
+		old := d.tell(t, letter("s", "c3", "three@firm.example")).Ticket
+		d.clock.Add(int64(time.Hour))
+		d.tell(t, at("s", hook.LoopIterationStart))
+		if got := p.told(old); len(got) != 1 || got[0].Verdict != floodmark.Confirm || !got[0].Expired {
+			t.Errorf("expired: %+v", got)
+		}
+		p.mu.Lock()
+		p.fails = true
+		p.mu.Unlock()
+		last := deny(d.tell(t, letter("s", "c4", "four@firm.example")).Ticket)
+		if _, err := d.Answer(t.Context(), session("s"), last); err != nil {
+			t.Errorf("a channel that panics: %v", err)
+		}
+	})
 }
 
 // Whoever answers late is told who was faster, and when.
@@ -201,50 +201,48 @@ func TestANoAmongEightBeatsTheYes(t *testing.T) {
 // Ten thousand wrong codes: the question is void after five, few facts are
 // written, and the channels are told once.
 func TestGuessingCodes(t *testing.T) {
-	p, mem := &phone{}, journal.NewMemory()
-	d := newDesk(t, mem, withPhone(p))
-	poisoned(t, d, "s")
-	ticket := d.tell(t, letter("s", "c1", "one@firm.example")).Ticket
-	before := len(facts(t, mem, session("s")))
-	code := p.tickets
-	for n := range rounds(10_000, 500) {
-		cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Code: fmt.Sprintf("%08x", n), By: "eve", Channel: "chat"}
-		got, err := d.Answer(t.Context(), session("s"), cmd)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range got.Facts {
-			if _, ok := f.(floodmark.GrantGiven); ok {
-				t.Fatalf("code %d was right", n)
+	synctest.Test(t, func(t *testing.T) {
+		p, mem := &phone{}, journal.NewMemory()
+		d := newDesk(t, mem, withPhone(p))
+		poisoned(t, d, "s")
+		ticket := d.tell(t, letter("s", "c1", "one@firm.example")).Ticket
+		before := len(facts(t, mem, session("s")))
+		for n := range rounds(10_000, 500) {
+			cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Code: fmt.Sprintf("%08x", n), By: "eve", Channel: "chat"}
+			got, err := d.Answer(t.Context(), session("s"), cmd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range got.Facts {
+				if _, ok := f.(floodmark.GrantGiven); ok {
+					t.Fatalf("code %d was right", n)
+				}
 			}
 		}
-	}
-	var refused, void, incidents int
-	for _, f := range facts(t, mem, session("s"))[before:] {
-		switch f := f.(type) {
-		case floodmark.TicketRefused:
-			refused++
-		case floodmark.TicketAnswered:
-			if f.Verdict == floodmark.Confirm && f.Ticket == ticket {
-				void++
+		var refused, void, incidents int
+		for _, f := range facts(t, mem, session("s"))[before:] {
+			switch f := f.(type) {
+			case floodmark.TicketRefused:
+				refused++
+			case floodmark.TicketAnswered:
+				if f.Verdict == floodmark.Confirm && f.Ticket == ticket {
+					void++
+				}
+			case floodmark.IncidentSeen:
+				incidents++
+			default:
 			}
-		case floodmark.IncidentSeen:
-			incidents++
-		default:
 		}
-	}
-	t.Logf("%d wrong codes: %d counted, %d question voided, %d incident", rounds(10_000, 500), refused, void, incidents)
-	if refused != 5 || void != 1 || incidents != 1 {
-		t.Errorf("%d refused, %d void, %d incidents", refused, void, incidents)
-	}
-	if got := p.told(ticket); len(got) != 1 || got[0].By != "too many wrong codes" {
-		t.Errorf("told: %+v", got)
-	}
-	for len(code()) == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	right := approval.Command{Verb: approval.Approve, Tool: approval.All, Code: code()[0].Code, Channel: "cli"}
-	if got, err := d.Answer(t.Context(), session("s"), right); err != nil || !strings.Contains(got.Notice, "too many wrong codes") {
-		t.Errorf("the right code afterwards: %q, %v", got.Notice, err)
-	}
+		t.Logf("%d wrong codes: %d counted, %d question voided, %d incident", rounds(10_000, 500), refused, void, incidents)
+		if refused != 5 || void != 1 || incidents != 1 {
+			t.Errorf("%d refused, %d void, %d incidents", refused, void, incidents)
+		}
+		if got := p.told(ticket); len(got) != 1 || got[0].By != "too many wrong codes" {
+			t.Errorf("told: %+v", got)
+		}
+		right := approval.Command{Verb: approval.Approve, Tool: approval.All, Code: p.tickets()[0].Code, Channel: "cli"}
+		if got, err := d.Answer(t.Context(), session("s"), right); err != nil || !strings.Contains(got.Notice, "too many wrong codes") {
+			t.Errorf("the right code afterwards: %q, %v", got.Notice, err)
+		}
+	})
 }

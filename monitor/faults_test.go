@@ -104,33 +104,36 @@ func TestConflictIsJudgedAgain(t *testing.T) {
 
 // No answer leaves before its facts are durable.
 func TestAnswerWaitsForTheJournal(t *testing.T) {
-	j := &faulty{Journal: journal.NewMemory()}
-	d := newDesk(t, j)
-	d.tell(t, at("s", hook.SessionStart))
-	inside, let := make(chan struct{}), make(chan struct{})
-	j.append = func(_ context.Context, _ journal.Batch, next func() error) error {
-		close(inside)
-		<-let
-		return next()
-	}
-	answered := make(chan error, 1)
-	go func() {
-		_, err := d.Handle(context.Background(), "", says("s", "hello"))
-		answered <- err
-	}()
-	<-inside
-	select {
-	case <-answered:
-		t.Error("there was an answer before the journal had it")
-	case <-time.After(20 * time.Millisecond):
-	}
-	if n := len(d.observed()); n != 1 {
-		t.Errorf("%d observations before the journal had it, want 1", n)
-	}
-	close(let)
-	if err := <-answered; err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		j := &faulty{Journal: journal.NewMemory()}
+		d := newDesk(t, j)
+		d.tell(t, at("s", hook.SessionStart))
+		inside, let := make(chan struct{}), make(chan struct{})
+		j.append = func(_ context.Context, _ journal.Batch, next func() error) error {
+			close(inside)
+			<-let
+			return next()
+		}
+		answered := make(chan error, 1)
+		go func() {
+			_, err := d.Handle(context.Background(), "", says("s", "hello"))
+			answered <- err
+		}()
+		<-inside
+		synctest.Wait()
+		select {
+		case <-answered:
+			t.Error("there was an answer before the journal had it")
+		default:
+		}
+		if n := len(d.observed()); n != 1 {
+			t.Errorf("%d observations before the journal had it, want 1", n)
+		}
+		close(let)
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A journal that hangs costs an event its deadline, not the monitor.

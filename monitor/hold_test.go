@@ -3,6 +3,7 @@ package monitor_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark/approval"
@@ -27,85 +28,100 @@ func quietDesk(t *testing.T, mem journal.Journal, p *phone, s *shelf) *desk {
 	})
 }
 
-func waitFor(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
-	}
+// looks lets the monitor look at its clock again, in a bubble, and do what is due.
+func (d *desk) looks() {
+	time.Sleep(d.cfg.Limits.Poll)
+	synctest.Wait()
 }
 
 // At night nobody is rung; whoever only keeps questions has them at once. In the
 // morning each call is told in its order, so that the last code is the right one.
 func TestHeldQuestionsRingInTheMorning(t *testing.T) {
-	p, s := &phone{}, &shelf{}
-	d := quietDesk(t, journal.NewMemory(), p, s)
-	poisoned(t, d, "s")
-	d.tell(t, letter("s", "c1", "one@firm.example"))
-	d.tell(t, letter("s", "c2", "two@firm.example"))
-	waitFor(t, "it is not kept", func() bool { return len(s.tickets()) == 2 })
-	d.clock.Add(int64(7*time.Hour - time.Nanosecond))
-	time.Sleep(20 * time.Millisecond)
-	if n := len(p.tickets()); n != 0 {
-		t.Fatalf("%d rang at night", n)
-	}
-	d.clock.Add(1)
-	waitFor(t, "nothing rang in the morning", func() bool { return len(p.tickets()) == 2 })
-	got := p.tickets()
-	if got[0].Calls != 1 || got[1].Calls != 2 || got[0].ID != got[1].ID {
-		t.Errorf("rang as %d, %d", got[0].Calls, got[1].Calls)
-	}
-	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Code: got[1].Code, Channel: "cli"}
-	if a, err := d.Answer(t.Context(), session("s"), cmd); err != nil || a.Notice != "Approved: send_email." {
-		t.Errorf("%+v, %v", a, err)
-	}
-	d.tell(t, letter("s", "c3", "three@firm.example"))
-	waitFor(t, "what is asked by day does not ring", func() bool { return len(p.tickets()) == 3 })
+	synctest.Test(t, func(t *testing.T) {
+		p, s := &phone{}, &shelf{}
+		d := quietDesk(t, journal.NewMemory(), p, s)
+		poisoned(t, d, "s")
+		d.tell(t, letter("s", "c1", "one@firm.example"))
+		d.tell(t, letter("s", "c2", "two@firm.example"))
+		synctest.Wait()
+		if n := len(s.tickets()); n != 2 {
+			t.Fatalf("%d are kept", n)
+		}
+		d.clock.Add(int64(7*time.Hour - time.Nanosecond))
+		d.looks()
+		if n := len(p.tickets()); n != 0 {
+			t.Fatalf("%d rang at night", n)
+		}
+		d.clock.Add(1)
+		d.looks()
+		got := p.tickets()
+		if len(got) != 2 {
+			t.Fatalf("%d rang in the morning", len(got))
+		}
+		if got[0].Calls != 1 || got[1].Calls != 2 || got[0].ID != got[1].ID {
+			t.Errorf("rang as %d, %d", got[0].Calls, got[1].Calls)
+		}
+		cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Code: got[1].Code, Channel: "cli"}
+		if a, err := d.Answer(t.Context(), session("s"), cmd); err != nil || a.Notice != "Approved: send_email." {
+			t.Errorf("%+v, %v", a, err)
+		}
+		d.tell(t, letter("s", "c3", "three@firm.example"))
+		synctest.Wait()
+		if n := len(p.tickets()); n != 3 {
+			t.Errorf("what is asked by day does not ring: %d", n)
+		}
+	})
 }
 
 // What is answered at night rings nobody, and a clock that is set back does not
 // ring early.
 func TestHeldQuestionsThatAreAnswered(t *testing.T) {
-	p, s := &phone{}, &shelf{}
-	d := quietDesk(t, journal.NewMemory(), p, s)
-	poisoned(t, d, "s")
-	id := d.tell(t, letter("s", "c1", "one@firm.example")).Ticket
-	d.clock.Add(-int64(time.Hour))
-	if _, err := d.Answer(t.Context(), session("s"), deny(id)); err != nil {
-		t.Fatal(err)
-	}
-	d.clock.Add(int64(9 * time.Hour))
-	time.Sleep(20 * time.Millisecond)
-	if n := len(p.tickets()); n != 0 {
-		t.Errorf("%d rang", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p, s := &phone{}, &shelf{}
+		d := quietDesk(t, journal.NewMemory(), p, s)
+		poisoned(t, d, "s")
+		id := d.tell(t, letter("s", "c1", "one@firm.example")).Ticket
+		d.clock.Add(-int64(time.Hour))
+		if _, err := d.Answer(t.Context(), session("s"), deny(id)); err != nil {
+			t.Fatal(err)
+		}
+		d.clock.Add(int64(9 * time.Hour))
+		d.looks()
+		if n := len(p.tickets()); n != 0 {
+			t.Errorf("%d rang", n)
+		}
+	})
 }
 
 // A monitor that comes back at night holds what was held, and one that comes back
 // in the morning rings.
 func TestHeldQuestionsOutliveTheMonitor(t *testing.T) {
-	mem := journal.NewMemory()
-	first := quietDesk(t, mem, &phone{}, &shelf{})
-	poisoned(t, first, "s")
-	first.tell(t, letter("s", "c1", "one@firm.example"))
-	first.Close()
-	p := &phone{}
-	second := quietDesk(t, mem, p, &shelf{})
-	second.tickets.Store(1 << 20)
-	if n, err := second.AskAgain(context.Background(), ""); n != 1 || err != nil {
-		t.Fatalf("%d, %v", n, err)
-	}
-	time.Sleep(20 * time.Millisecond)
-	if n := len(p.tickets()); n != 0 {
-		t.Fatalf("%d rang at night", n)
-	}
-	second.Close()
-	third := quietDesk(t, mem, p, &shelf{})
-	third.tickets.Store(1 << 21)
-	third.clock.Add(int64(7 * time.Hour))
-	if n, err := third.AskAgain(context.Background(), ""); n != 1 || err != nil {
-		t.Fatalf("%d, %v", n, err)
-	}
-	waitFor(t, "nothing rang in the morning", func() bool { return len(p.tickets()) == 1 })
+	synctest.Test(t, func(t *testing.T) {
+		mem := journal.NewMemory()
+		first := quietDesk(t, mem, &phone{}, &shelf{})
+		poisoned(t, first, "s")
+		first.tell(t, letter("s", "c1", "one@firm.example"))
+		first.Close()
+		p := &phone{}
+		second := quietDesk(t, mem, p, &shelf{})
+		second.tickets.Store(1 << 20)
+		if n, err := second.AskAgain(context.Background(), ""); n != 1 || err != nil {
+			t.Fatalf("%d, %v", n, err)
+		}
+		second.looks()
+		if n := len(p.tickets()); n != 0 {
+			t.Fatalf("%d rang at night", n)
+		}
+		second.Close()
+		third := quietDesk(t, mem, p, &shelf{})
+		third.tickets.Store(1 << 21)
+		third.clock.Add(int64(7 * time.Hour))
+		if n, err := third.AskAgain(context.Background(), ""); n != 1 || err != nil {
+			t.Fatalf("%d, %v", n, err)
+		}
+		synctest.Wait()
+		if n := len(p.tickets()); n != 1 {
+			t.Errorf("%d rang in the morning", n)
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,7 +51,7 @@ func lifeConfig(l *life, j journal.Journal, rules kernel.Rules) monitor.Config {
 		Now:       func() (t time.Time) { locked(func() { t = l.now }); return t },
 		NewCode:   func() (c string) { locked(func() { c = l.code }); return c },
 		NewTicket: func() (t floodmark.TicketID) { locked(func() { t = l.ticket }); return t },
-		Limits:    monitor.Limits{SnapshotFrom: 5, Tries: 1000},
+		Limits:    monitor.Limits{SnapshotFrom: 5, Tries: 1000, Deadline: time.Hour, AuditTime: time.Hour},
 	}
 }
 
@@ -127,45 +128,27 @@ func ticketIn(t *rapid.T, entries []journal.Entry) floodmark.TicketID {
 
 // Whatever several nodes are told at once, the facts are those of one node that
 // was told the same one after the other, and every chain holds.
-func TestAnyInterleavingIsSomeOrder(t *testing.T) {
+func TestAnyInterleavingIsSomeOrder(outer *testing.T) {
 	rules, err := lawRules()
 	if err != nil {
-		t.Fatal(err)
+		outer.Fatal(err)
 	}
 	shared := 0
-	rapid.Check(t, func(t *rapid.T) {
+	rapid.Check(outer, func(t *rapid.T) {
 		const sessions = 2
 		events := make([]hook.Event, rapid.IntRange(2, 24).Draw(t, "events"))
 		for i := range events {
 			events[i] = lawEvent(t, sessions)
 		}
-		rec := newRecorder(300 * time.Microsecond)
-		clock := &life{now: time.Unix(1_800_000_000, 0), ticket: "unused", code: "c0de0003"}
-		cfg := lifeConfig(clock, rec, rules)
-		// Two nodes that write the very same at the very same nanosecond write one
-		// thing: no two times are the same here.
-		var n atomic.Int64
-		cfg.Now = func() time.Time { return time.Unix(1_800_000_000, n.Add(1)) }
-		cfg.NewTicket = func() floodmark.TicketID { return floodmark.TicketID(fmt.Sprint("t", n.Add(1))) }
-		nodes := make([]*monitor.Monitor, rapid.IntRange(1, 2).Draw(t, "nodes"))
-		for i := range nodes {
-			nodes[i] = mustMonitor(t, cfg)
-		}
-		all := make([]told, len(events))
-		var wg sync.WaitGroup
-		for w := range 6 {
-			wg.Go(func() {
-				for i := w; i < len(events); i += 6 {
-					ctx, saw := looking(context.Background())
-					reply, entries := nodes[w%len(nodes)].Written(ctx, events[i])
-					all[i] = told{events[i], reply, entries, saw}
-				}
-			})
-		}
-		wg.Wait()
-		for _, node := range nodes {
-			node.Close()
-		}
+		nodes := rapid.IntRange(1, 2).Draw(t, "nodes")
+		slow := rapid.SliceOfN(rapid.Bool(), 1, 8).Draw(t, "slow appends")
+		var rec *recorder
+		var all []told
+		// What fails in here fails outer: a bubble has no way to fail one draw.
+		synctest.Test(outer, func(t *testing.T) {
+			rec = newRecorder(slow)
+			all = tellAtOnce(t, rec, rules, nodes, events)
+		})
 		shared += rec.shared
 		order, ok := rec.inOrder(all)
 		if !ok {
@@ -174,8 +157,41 @@ func TestAnyInterleavingIsSomeOrder(t *testing.T) {
 		replay(t, rec, order, rules)
 	})
 	if shared == 0 {
-		t.Error("no two events were ever written at once: nothing was shown")
+		outer.Error("no two events were ever written at once: nothing was shown")
 	}
+}
+
+// tellAtOnce tells events to nodes over one journal, several at once, in a bubble.
+func tellAtOnce(t *testing.T, rec *recorder, rules kernel.Rules, count int, events []hook.Event) []told {
+	t.Helper()
+	cfg := lifeConfig(&life{code: "c0de0003"}, rec, rules)
+	// Two nodes that write the very same at the very same nanosecond write one
+	// thing: no two times are the same here.
+	var n atomic.Int64
+	cfg.Now = func() time.Time { return time.Unix(1_800_000_000, n.Add(1)) }
+	cfg.NewTicket = func() floodmark.TicketID { return floodmark.TicketID(fmt.Sprint("t", n.Add(1))) }
+	nodes := make([]*monitor.Monitor, count)
+	for i := range nodes {
+		node, err := monitor.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer node.Close()
+		nodes[i] = node
+	}
+	all := make([]told, len(events))
+	var wg sync.WaitGroup
+	for w := range 6 {
+		wg.Go(func() {
+			for i := w; i < len(events); i += 6 {
+				ctx, saw := looking(context.Background())
+				reply, entries := nodes[w%len(nodes)].Written(ctx, events[i])
+				all[i] = told{events[i], reply, entries, saw}
+			}
+		})
+	}
+	wg.Wait()
+	return all
 }
 
 // replay tells one node what was written, in that order, and compares.

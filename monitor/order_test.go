@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
+	"testing/synctest"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -12,26 +12,30 @@ import (
 )
 
 // A recorder notes in which order entries were written, and what had been left
-// behind when an event looked. It takes its time, so that others come meanwhile.
+// behind when an event looked. It lives in a bubble.
 type recorder struct {
 	journal.Journal
-	turn   sync.Mutex // one append after the other
-	slow   time.Duration
-	mu     sync.Mutex // guards what is below, and that a look is of one moment
+	turn   chan struct{} // one append after the other
+	slow   []bool        // which appends, over and over, let all others come first
+	count  int           // of appends; guarded by turn
+	mu     sync.Mutex    // guards what is below, and that a look is of one moment
 	place  map[journal.Hash]int
 	batch  map[journal.Hash]int
 	left   []map[floodmark.Digest]bool // by each batch, which keys
 	shared int                         // appends that hold more than one event
 }
 
-func newRecorder(slow time.Duration) *recorder {
-	return &recorder{Journal: journal.NewMemory(), slow: slow, place: map[journal.Hash]int{}, batch: map[journal.Hash]int{}}
+func newRecorder(slow []bool) *recorder {
+	return &recorder{Journal: journal.NewMemory(), turn: make(chan struct{}, 1), slow: slow, place: map[journal.Hash]int{}, batch: map[journal.Hash]int{}}
 }
 
 func (r *recorder) Append(ctx context.Context, b journal.Batch) error {
-	r.turn.Lock()
-	defer r.turn.Unlock()
-	time.Sleep(r.slow)
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
+	r.count++
+	if r.slow[r.count%len(r.slow)] {
+		synctest.Wait()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.Journal.Append(ctx, b); err != nil {

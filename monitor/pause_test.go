@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -168,38 +169,38 @@ func (c *countsPauses) Begin(ctx context.Context, s journal.Session) (journal.St
 // Whoever is judged while pauses are being read waits for that one reading, and
 // goes by what it found.
 func TestPausesAreReadOnceForAllWhoAreJudged(t *testing.T) {
-	counts := &countsPauses{Journal: journal.NewMemory(), may: make(chan struct{})}
-	close(counts.may)
-	d := newDesk(t, counts)
-	const sessions = 16
-	for i := range sessions {
-		poisoned(t, d, fmt.Sprint("s", i))
-	}
-	d.pause(t, "", time.Hour)
-	d.enforced(t, "s0", "c0")
-	d.move(time.Minute) // what was read is old now
-	counts.read.Store(0)
-	counts.may = make(chan struct{})
-	var all sync.WaitGroup
-	var enforced atomic.Int64
-	for i := range sessions {
-		all.Go(func() {
-			if d.enforced(t, fmt.Sprint("s", i), "c1") {
-				enforced.Add(1)
-			}
-		})
-	}
-	for counts.read.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	close(counts.may)
-	all.Wait()
-	if n := counts.read.Load(); n != 1 {
-		t.Errorf("pauses were read %d times, want once", n)
-	}
-	if n := enforced.Load(); n != 0 {
-		t.Errorf("%d of %d sessions did not hear of the pause", n, sessions)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		counts := &countsPauses{Journal: journal.NewMemory(), may: make(chan struct{})}
+		close(counts.may)
+		d := newDesk(t, counts)
+		const sessions = 16
+		for i := range sessions {
+			poisoned(t, d, fmt.Sprint("s", i))
+		}
+		d.pause(t, "", time.Hour)
+		d.enforced(t, "s0", "c0")
+		d.move(time.Minute) // what was read is old now
+		counts.read.Store(0)
+		counts.may = make(chan struct{})
+		var all sync.WaitGroup
+		var enforced atomic.Int64
+		for i := range sessions {
+			all.Go(func() {
+				if d.enforced(t, fmt.Sprint("s", i), "c1") {
+					enforced.Add(1)
+				}
+			})
+		}
+		synctest.Wait() // one reads, the others wait for it
+		close(counts.may)
+		all.Wait()
+		if n := counts.read.Load(); n != 1 {
+			t.Errorf("pauses were read %d times, want once", n)
+		}
+		if n := enforced.Load(); n != 0 {
+			t.Errorf("%d of %d sessions did not hear of the pause", n, sessions)
+		}
+	})
 }
 
 // stallsPauses lets a reading of one tenant's pauses wait, while those of another
@@ -224,27 +225,29 @@ func (c *stallsPauses) Begin(ctx context.Context, s journal.Session) (journal.St
 
 // A tenant whose readings fail does not keep another's ended pause alive.
 func TestAnotherTenantsFailureKeepsNoPauseAlive(t *testing.T) {
-	mem := journal.NewMemory()
-	stalls := &stallsPauses{Journal: mem, waits: make(chan struct{}), may: make(chan struct{})}
-	d, elsewhere := newDesk(t, stalls), newDesk(t, mem)
-	poisoned(t, d, "s")
-	d.pause(t, "s", time.Hour)
-	if d.enforced(t, "s", "c1") {
-		t.Fatal("the pause does not hold")
-	}
-	if was, err := elsewhere.Resume(t.Context(), "", floodmark.PauseEnded{Session: "s", By: "olga"}); err != nil || !was {
-		t.Fatal(was, err)
-	}
-	d.move(time.Minute) // what was read is old now
-	stalls.stall.Store(true)
-	enforced := make(chan bool)
-	go func() { enforced <- d.enforced(t, "s", "c2") }()
-	<-stalls.waits
-	if _, err := d.Paused(t.Context(), "noisy"); err == nil {
-		t.Error("the other tenant's reading did not fail")
-	}
-	close(stalls.may)
-	if !<-enforced {
-		t.Error("a pause that was ended holds")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		mem := journal.NewMemory()
+		stalls := &stallsPauses{Journal: mem, waits: make(chan struct{}), may: make(chan struct{})}
+		d, elsewhere := newDesk(t, stalls), newDesk(t, mem)
+		poisoned(t, d, "s")
+		d.pause(t, "s", time.Hour)
+		if d.enforced(t, "s", "c1") {
+			t.Fatal("the pause does not hold")
+		}
+		if was, err := elsewhere.Resume(t.Context(), "", floodmark.PauseEnded{Session: "s", By: "olga"}); err != nil || !was {
+			t.Fatal(was, err)
+		}
+		d.move(time.Minute) // what was read is old now
+		stalls.stall.Store(true)
+		enforced := make(chan bool)
+		go func() { enforced <- d.enforced(t, "s", "c2") }()
+		<-stalls.waits
+		if _, err := d.Paused(t.Context(), "noisy"); err == nil {
+			t.Error("the other tenant's reading did not fail")
+		}
+		close(stalls.may)
+		if !<-enforced {
+			t.Error("a pause that was ended holds")
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -23,34 +24,42 @@ func asks(o monitor.Observation) bool {
 // is durable, for as long as the second takes: people are told of the first one
 // first, or they would be left with a code that answers nothing.
 func TestCallsOfAQuestionAreToldInTheirOrder(t *testing.T) {
-	p := &phone{}
-	inside, goOn := make(chan struct{}), make(chan struct{})
-	var held atomic.Bool
-	d := newDesk(t, journal.NewMemory(), withPhone(p), func(c *monitor.Config) {
-		c.Observe = func(o monitor.Observation) {
-			if asks(o) && held.CompareAndSwap(false, true) {
-				close(inside)
-				<-goOn
+	synctest.Test(t, func(t *testing.T) {
+		p := &phone{}
+		inside, goOn := make(chan struct{}), make(chan struct{})
+		var held atomic.Bool
+		d := newDesk(t, journal.NewMemory(), withPhone(p), func(c *monitor.Config) {
+			c.Observe = func(o monitor.Observation) {
+				if asks(o) && held.CompareAndSwap(false, true) {
+					close(inside)
+					<-goOn
+				}
 			}
+		})
+		poisoned(t, d, "s")
+		var work sync.WaitGroup
+		work.Go(func() { d.tell(t, letter("s", "c1", "one@firm.example")) })
+		<-inside
+		d.tell(t, letter("s", "c2", "two@firm.example"))
+		synctest.Wait()
+		if n := len(p.tickets()); n == 0 {
+			t.Error("nobody was told")
+		}
+		close(goOn)
+		work.Wait()
+		synctest.Wait()
+		got := p.tickets()
+		if len(got) != 2 {
+			t.Fatalf("%d were told", len(got))
+		}
+		if got[0].ID != got[1].ID || got[0].Calls != 1 || got[1].Calls != 2 {
+			t.Fatalf("told %s with %d calls, then %s with %d", got[0].ID, got[0].Calls, got[1].ID, got[1].Calls)
+		}
+		cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Code: got[1].Code, Channel: "cli"}
+		if a, err := d.Answer(t.Context(), session("s"), cmd); err != nil || len(a.Facts) == 0 {
+			t.Errorf("the last code that was told: %+v, %v", a, err)
 		}
 	})
-	poisoned(t, d, "s")
-	var work sync.WaitGroup
-	work.Go(func() { d.tell(t, letter("s", "c1", "one@firm.example")) })
-	<-inside
-	d.tell(t, letter("s", "c2", "two@firm.example"))
-	waitFor(t, "nobody was told", func() bool { return len(p.tickets()) > 0 })
-	close(goOn)
-	work.Wait()
-	waitFor(t, "both were not told", func() bool { return len(p.tickets()) == 2 })
-	got := p.tickets()
-	if got[0].ID != got[1].ID || got[0].Calls != 1 || got[1].Calls != 2 {
-		t.Fatalf("told %s with %d calls, then %s with %d", got[0].ID, got[0].Calls, got[1].ID, got[1].Calls)
-	}
-	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Code: got[1].Code, Channel: "cli"}
-	if a, err := d.Answer(t.Context(), session("s"), cmd); err != nil || len(a.Facts) == 0 {
-		t.Errorf("the last code that was told: %+v, %v", a, err)
-	}
 }
 
 // A slow is a channel that lets each ticket wait.
@@ -69,21 +78,23 @@ func (s *slow) Ask(ctx context.Context, t approval.Ticket) error {
 // A channel that takes its time with one call is told of the next one afterwards;
 // another question does not wait for it.
 func TestASlowChannelKeepsTheOrder(t *testing.T) {
-	c := &slow{came: make(chan approval.Ticket, 8), may: make(chan struct{})}
-	d := newDesk(t, journal.NewMemory(), func(cfg *monitor.Config) { cfg.Approvers = []approval.Approver{c} })
-	poisoned(t, d, "s")
-	poisoned(t, d, "other")
-	d.tell(t, letter("s", "c1", "one@firm.example"))
-	one := <-c.came
-	d.tell(t, letter("s", "c2", "two@firm.example"))
-	d.tell(t, letter("other", "c1", "one@firm.example"))
-	if next := <-c.came; next.Session != "other" || one.Session != "s" {
-		t.Errorf("told of %s and then of %s", one.Session, next.Session)
-	}
-	close(c.may)
-	if next := <-c.came; next.ID != one.ID || next.Calls != 2 {
-		t.Errorf("then %+v", next)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := &slow{came: make(chan approval.Ticket, 8), may: make(chan struct{})}
+		d := newDesk(t, journal.NewMemory(), func(cfg *monitor.Config) { cfg.Approvers = []approval.Approver{c} })
+		poisoned(t, d, "s")
+		poisoned(t, d, "other")
+		d.tell(t, letter("s", "c1", "one@firm.example"))
+		one := <-c.came
+		d.tell(t, letter("s", "c2", "two@firm.example"))
+		d.tell(t, letter("other", "c1", "one@firm.example"))
+		if next := <-c.came; next.Session != "other" || one.Session != "s" {
+			t.Errorf("told of %s and then of %s", one.Session, next.Session)
+		}
+		close(c.may)
+		if next := <-c.came; next.ID != one.ID || next.Calls != 2 {
+			t.Errorf("then %+v", next)
+		}
+	})
 }
 
 // Whoever keeps the codes has the one that counts before anybody hears of the

@@ -2,12 +2,11 @@ package monitor_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -35,10 +34,8 @@ func (g *gate) append(ctx context.Context, b journal.Batch, next func() error) e
 	}
 }
 
-// patient gives those who wait time to gather on a busy machine.
-func patient(c *monitor.Config) { c.Limits.Deadline = 2 * time.Minute }
-
-// blocked returns a desk whose session s is being written to by one event.
+// blocked returns a desk whose session s is being written to by one event, in a
+// bubble.
 func blocked(t *testing.T, limits func(*monitor.Config)) (*desk, *gate, *sync.WaitGroup) {
 	t.Helper()
 	return blockedBy(t, says("s", "first"), limits)
@@ -47,7 +44,7 @@ func blocked(t *testing.T, limits func(*monitor.Config)) (*desk, *gate, *sync.Wa
 func blockedBy(t *testing.T, first hook.Event, limits func(*monitor.Config)) (*desk, *gate, *sync.WaitGroup) {
 	t.Helper()
 	j := &faulty{Journal: journal.NewMemory()}
-	d := newDesk(t, j, patient, limits)
+	d := newDesk(t, j, limits)
 	d.tell(t, at("s", hook.SessionStart))
 	g := newGate()
 	j.append = g.append
@@ -62,105 +59,116 @@ func waits(t *testing.T, d *desk, wg *sync.WaitGroup, text string) {
 	t.Helper()
 	before := d.Waiting("s")
 	wg.Go(func() { d.Handle(context.Background(), "", says("s", text)) })
-	waitFor(t, "it does not wait", func() bool { return d.Waiting("s") > before })
+	synctest.Wait()
+	if n := d.Waiting("s"); n != before+1 {
+		t.Fatalf("%d wait, and not %d", n, before+1)
+	}
 }
 
 // Those who wait get their turn in order; one more than may wait is refused.
 func TestTurnsComeInOrder(t *testing.T) {
-	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 5 })
-	var want []string
-	for i := range 5 {
-		want = append(want, fmt.Sprint("word ", i))
-		waits(t, d, wg, want[i])
-		waitFor(t, "it is not judged", func() bool { return d.Gathered("s") == i+1 }) // who is being judged does not wait
-	}
-	refused(t, d, says("s", "one too many"), monitor.ErrBusy)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if reply, err := d.Handle(ctx, "", says("s", "gone")); err == nil || reply.Decision.Verdict != floodmark.Restrict {
-		t.Error("somebody who has gone was answered")
-	}
-	close(g.open)
-	wg.Wait()
-	view, err := d.View(t.Context(), session("s"))
-	if err != nil || !slices.Equal(view.State.Owner, append([]string{"first"}, want...)) {
-		t.Errorf("the order was %q, %v", view.State.Owner, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 5 })
+		var want []string
+		for i := range 5 {
+			want = append(want, fmt.Sprint("word ", i))
+			waits(t, d, wg, want[i])
+			if n := d.Gathered("s"); n != i+1 {
+				t.Fatalf("%d of %d are judged", n, i+1)
+			}
+		}
+		refused(t, d, says("s", "one too many"), monitor.ErrBusy)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if reply, err := d.Handle(ctx, "", says("s", "gone")); err == nil || reply.Decision.Verdict != floodmark.Restrict {
+			t.Error("somebody who has gone was answered")
+		}
+		close(g.open)
+		wg.Wait()
+		view, err := d.View(t.Context(), session("s"))
+		if err != nil || !slices.Equal(view.State.Owner, append([]string{"first"}, want...)) {
+			t.Errorf("the order was %q, %v", view.State.Owner, err)
+		}
+	})
 }
 
 // Those who write nothing wait for what is written before them, and no more of
 // them than of others.
 func TestThoseWhoWriteNothingAreBounded(t *testing.T) {
-	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 3 })
-	defer wg.Wait()
-	defer close(g.open)
-	for range 3 {
-		before := d.Waiting("s")
-		wg.Go(func() { d.Handle(context.Background(), "", says("s", ".status")) })
-		for until := time.Now().Add(20 * time.Second); d.Waiting("s") == before; time.Sleep(100 * time.Microsecond) {
-			if time.Now().After(until) {
-				t.Fatal("somebody waits who is not counted")
-			}
+	synctest.Test(t, func(t *testing.T) {
+		d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 3 })
+		defer wg.Wait()
+		defer close(g.open)
+		for range 3 {
+			waits(t, d, wg, ".status")
 		}
-	}
-	waitFor(t, "not all are judged", func() bool { return d.Gathered("s") == 3 })
-	refused(t, d, says("s", ".status"), monitor.ErrBusy)
+		if n := d.Gathered("s"); n != 3 {
+			t.Fatalf("%d are judged", n)
+		}
+		refused(t, d, says("s", ".status"), monitor.ErrBusy)
+	})
 }
 
 // Whoever has to go alone keeps the session while something is written, and is one
 // of those who wait.
 func TestWhoeverGoesAloneIsCounted(t *testing.T) {
-	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 2 })
-	defer wg.Wait()
-	defer close(g.open)
-	wg.Go(func() { d.Handle(context.Background(), "", spawns("s", "child")) })
-	for until := time.Now().Add(20 * time.Second); d.Waiting("s") == 0; time.Sleep(100 * time.Microsecond) {
-		if time.Now().After(until) {
+	synctest.Test(t, func(t *testing.T) {
+		d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.Waiting = 2 })
+		defer wg.Wait()
+		defer close(g.open)
+		wg.Go(func() { d.Handle(context.Background(), "", spawns("s", "child")) })
+		synctest.Wait()
+		if d.Waiting("s") != 1 {
 			t.Fatal("it is not counted")
 		}
-	}
-	waits(t, d, wg, "second")
-	refused(t, d, says("s", "one too many"), monitor.ErrBusy)
+		waits(t, d, wg, "second")
+		refused(t, d, says("s", "one too many"), monitor.ErrBusy)
+	})
 }
 
 // Whoever gives up while waiting leaves the queue, and the rest go on. A session
 // that begins another one keeps its turn until that is written.
 func TestGivingUpLeavesTheQueue(t *testing.T) {
-	d, g, wg := blockedBy(t, spawns("s", "child"), func(c *monitor.Config) { c.Limits.Waiting = 2 })
-	ctx, cancel := context.WithCancel(t.Context())
-	gone := make(chan error, 1)
-	go func() {
-		_, err := d.Handle(ctx, "", says("s", "gives up"))
-		gone <- err
-	}()
-	for d.Waiting("s") == 0 {
-		time.Sleep(100 * time.Microsecond)
-	}
-	waits(t, d, wg, "stays")
-	cancel()
-	if err := <-gone; err == nil {
-		t.Error("it was answered")
-	}
-	waits(t, d, wg, "comes later")
-	close(g.open)
-	wg.Wait()
-	view, err := d.View(t.Context(), session("s"))
-	if err != nil || !slices.Equal(view.State.Owner, []string{"stays", "comes later"}) {
-		t.Errorf("%q, %v", view.State.Owner, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d, g, wg := blockedBy(t, spawns("s", "child"), func(c *monitor.Config) { c.Limits.Waiting = 2 })
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := make(chan error, 1)
+		go func() {
+			_, err := d.Handle(ctx, "", says("s", "gives up"))
+			gone <- err
+		}()
+		synctest.Wait()
+		if n := d.Waiting("s"); n != 1 {
+			t.Fatalf("%d wait", n)
+		}
+		waits(t, d, wg, "stays")
+		cancel()
+		if err := <-gone; err == nil {
+			t.Error("it was answered")
+		}
+		waits(t, d, wg, "comes later")
+		close(g.open)
+		wg.Wait()
+		view, err := d.View(t.Context(), session("s"))
+		if err != nil || !slices.Equal(view.State.Owner, []string{"stays", "comes later"}) {
+			t.Errorf("%q, %v", view.State.Owner, err)
+		}
+	})
 }
 
 // A session in trouble does not hold up others; all together are bounded.
 func TestInFlightIsBounded(t *testing.T) {
-	d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.InFlight = 2 })
-	wg.Go(func() { d.Handle(context.Background(), "", at("other", hook.SessionStart)) })
-	if s := <-g.inside; s != session("other") {
-		t.Errorf("%s got through", s)
-	}
-	refused(t, d, at("third", hook.SessionStart), monitor.ErrBusy)
-	close(g.open)
-	wg.Wait()
-	d.tell(t, at("third", hook.SessionStart))
+	synctest.Test(t, func(t *testing.T) {
+		d, g, wg := blocked(t, func(c *monitor.Config) { c.Limits.InFlight = 2 })
+		wg.Go(func() { d.Handle(context.Background(), "", at("other", hook.SessionStart)) })
+		if s := <-g.inside; s != session("other") {
+			t.Errorf("%s got through", s)
+		}
+		refused(t, d, at("third", hook.SessionStart), monitor.ErrBusy)
+		close(g.open)
+		wg.Wait()
+		d.tell(t, at("third", hook.SessionStart))
+	})
 }
 
 // The cache is bounded: what is not in it is read again, and nothing changes.
@@ -198,22 +206,19 @@ func TestTinyCache(t *testing.T) {
 }
 
 func TestClosedMonitorRefuses(t *testing.T) {
-	d, g, wg := blocked(t, func(*monitor.Config) {})
-	closed := make(chan struct{})
-	go func() { d.Close(); close(closed) }()
-	select {
-	case <-closed:
-		t.Error("it did not wait for what it had begun")
-	case <-time.After(10 * time.Millisecond):
-	}
-	waitFor(t, "it takes in what is new", func() bool { // Close may not have begun
-		soon, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := d.Handle(soon, "", says("s", "late"))
-		return errors.Is(err, monitor.ErrClosed)
+	synctest.Test(t, func(t *testing.T) {
+		d, g, wg := blocked(t, func(*monitor.Config) {})
+		closed := make(chan struct{})
+		go func() { d.Close(); close(closed) }()
+		synctest.Wait()
+		select {
+		case <-closed:
+			t.Error("it did not wait for what it had begun")
+		default:
+		}
+		refused(t, d, says("s", "late"), monitor.ErrClosed)
+		close(g.open)
+		wg.Wait()
+		<-closed
 	})
-	refused(t, d, says("s", "late"), monitor.ErrClosed)
-	close(g.open)
-	wg.Wait()
-	<-closed
 }
