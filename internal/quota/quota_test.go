@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -70,51 +70,54 @@ func TestLimits(t *testing.T) {
 // However many of one tenant wait, another's event is let in at the second place
 // that becomes free.
 func TestTurns(t *testing.T) {
-	turns := NewTurns(2, 2, 1000)
-	var held []func()
-	for range 2 {
-		leave, err := turns.Enter(t.Context(), "a")
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, leave)
-	}
-	in := make(chan string, 1000)
-	var wait sync.WaitGroup
-	queue := func(tenant string) {
-		before := turns.waits()
-		wait.Go(func() {
-			leave, err := turns.Enter(t.Context(), tenant)
+	synctest.Test(t, func(t *testing.T) {
+		turns := NewTurns(2, 2, 1000)
+		var held []func()
+		for range 2 {
+			leave, err := turns.Enter(t.Context(), "a")
 			if err != nil {
-				t.Error(err)
-				return
+				t.Fatal(err)
 			}
-			in <- tenant
-			leave()
-		})
-		for turns.waits() == before {
-			runtime.Gosched()
+			held = append(held, leave)
 		}
-	}
-	for range 500 {
-		queue("a")
-	}
-	queue("b")
-	queue("c")
-	held[0]()
-	wait.Wait()
-	held[1]()
-	close(in)
-	var order []string
-	for tenant := range in {
-		order = append(order, tenant)
-	}
-	if b, c := slices.Index(order, "b"), slices.Index(order, "c"); b > 4 || c > 5 {
-		t.Errorf("b came in as number %d, c as %d of %d", b+1, c+1, len(order))
-	}
-	if len(turns.lines) != 0 || len(turns.order) != 0 || turns.used != 0 {
-		t.Errorf("left behind: %+v", turns)
-	}
+		in := make(chan string, 1000)
+		var wait sync.WaitGroup
+		queue := func(tenant string) {
+			before := turns.waits()
+			wait.Go(func() {
+				leave, err := turns.Enter(t.Context(), tenant)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				in <- tenant
+				leave()
+			})
+			synctest.Wait()
+			if turns.waits() != before+1 {
+				t.Fatal("it does not wait")
+			}
+		}
+		for range 500 {
+			queue("a")
+		}
+		queue("b")
+		queue("c")
+		held[0]()
+		wait.Wait()
+		held[1]()
+		close(in)
+		var order []string
+		for tenant := range in {
+			order = append(order, tenant)
+		}
+		if b, c := slices.Index(order, "b"), slices.Index(order, "c"); b > 4 || c > 5 {
+			t.Errorf("b came in as number %d, c as %d of %d", b+1, c+1, len(order))
+		}
+		if len(turns.lines) != 0 || len(turns.order) != 0 || turns.used != 0 {
+			t.Errorf("left behind: %+v", turns)
+		}
+	})
 }
 
 func (t *Turns) waits() int {
@@ -130,72 +133,79 @@ func (t *Turns) waits() int {
 // One tenant never has all places: what waits for a slow gate of one does not
 // keep another out.
 func TestAShareIsLeft(t *testing.T) {
-	turns := NewTurns(4, 3, 1)
-	var held []func()
-	for range 3 {
-		leave, err := turns.Enter(t.Context(), "a")
+	synctest.Test(t, func(t *testing.T) {
+		turns := NewTurns(4, 3, 1)
+		var held []func()
+		for range 3 {
+			leave, err := turns.Enter(t.Context(), "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, leave)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		waits := make(chan error, 1)
+		go func() { _, err := turns.Enter(ctx, "a"); waits <- err }()
+		synctest.Wait()
+		if turns.waits() != 1 {
+			t.Error("it does not wait")
+		}
+		if _, err := turns.Enter(t.Context(), "a"); !errors.Is(err, ErrOver) {
+			t.Errorf("more than may wait: %v", err)
+		}
+		leave, err := turns.Enter(t.Context(), "b")
 		if err != nil {
 			t.Fatal(err)
 		}
-		held = append(held, leave)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	waits := make(chan error, 1)
-	go func() { _, err := turns.Enter(ctx, "a"); waits <- err }()
-	for turns.waits() == 0 {
-		runtime.Gosched()
-	}
-	if _, err := turns.Enter(t.Context(), "a"); !errors.Is(err, ErrOver) {
-		t.Errorf("more than may wait: %v", err)
-	}
-	leave, err := turns.Enter(t.Context(), "b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	leave()
-	cancel()
-	if err := <-waits; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	for _, leave := range held {
 		leave()
-	}
-	if len(turns.lines) != 0 || turns.used != 0 {
-		t.Errorf("left behind: %+v", turns)
-	}
+		cancel()
+		if err := <-waits; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		for _, leave := range held {
+			leave()
+		}
+		if len(turns.lines) != 0 || turns.used != 0 {
+			t.Errorf("left behind: %+v", turns)
+		}
+	})
 }
 
 // Whatever comes and goes, no more places are taken than there are, nobody has
 // more than a share, and all places come back.
-func TestTurnsLaw(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+func TestTurnsLaw(outer *testing.T) {
+	rapid.Check(outer, func(t *rapid.T) {
 		places := rapid.IntRange(1, 4).Draw(t, "places")
 		share := rapid.IntRange(1, places).Draw(t, "share")
 		turns := NewTurns(places, share, 100)
 		names := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 40).Draw(t, "names")
 		impatient := rapid.SliceOfN(rapid.Bool(), len(names), len(names)).Draw(t, "impatient")
-		var in atomic.Int64
-		var wait sync.WaitGroup
-		for i, name := range names {
-			wait.Go(func() {
-				ctx, cancel := context.WithCancel(context.Background())
-				defer cancel()
-				if impatient[i] {
-					cancel()
-				}
-				leave, err := turns.Enter(ctx, name)
-				if err != nil {
-					return
-				}
-				if n := in.Add(1); n > int64(places) {
-					t.Errorf("%d at once", n)
-				}
-				runtime.Gosched()
-				in.Add(-1)
-				leave()
-			})
-		}
-		wait.Wait()
+		synctest.Test(outer, func(*testing.T) {
+			var all atomic.Int64
+			of := map[string]*atomic.Int64{"a": {}, "b": {}, "c": {}}
+			var wait sync.WaitGroup
+			for i, name := range names {
+				wait.Go(func() {
+					ctx, cancel := context.WithCancel(context.Background())
+					defer cancel()
+					if impatient[i] {
+						cancel()
+					}
+					leave, err := turns.Enter(ctx, name)
+					if err != nil {
+						return
+					}
+					if n, mine := all.Add(1), of[name].Add(1); n > int64(places) || mine > int64(share) {
+						t.Errorf("%d at once, %d of %s", n, mine, name)
+					}
+					time.Sleep(1) // until all others are in or wait
+					all.Add(-1)
+					of[name].Add(-1)
+					leave()
+				})
+			}
+			wait.Wait()
+		})
 		if turns.used != 0 || len(turns.order) != 0 || len(turns.lines) != 0 {
 			t.Errorf("left behind: %+v", turns)
 		}
