@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -123,11 +122,11 @@ func BenchmarkBesideRaw(b *testing.B) {
 					b.Fatal("run with -benchtime 1x")
 				}
 				for ; len(batches) > 0; batches = batches[slice:] {
-					begin := time.Now()
+					begin := b.Elapsed()
 					appendInFlight(b, inflight, batches[:slice], j.Append)
-					between := time.Now()
+					between := b.Elapsed()
 					appendInFlight(b, inflight, batches[:slice], r.append)
-					ratios = append(ratios, float64(time.Since(between))/float64(between.Sub(begin)))
+					ratios = append(ratios, float64(b.Elapsed()-between)/float64(between-begin))
 				}
 			}
 			slices.Sort(ratios)

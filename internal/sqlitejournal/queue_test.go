@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -39,130 +40,140 @@ func one(t testing.TB, c *journaltest.Chain, text string) journal.Batch {
 	return journal.Batch{Records: []journal.Record{c.Next(t, text)}}
 }
 
-// later appends on another goroutine, and waits until it stands in the queue.
+// later appends on another goroutine, in a bubble, and waits until it stands in the
+// queue.
 func later(t *testing.T, ctx context.Context, j *Journal, b journal.Batch) <-chan error {
 	t.Helper()
 	before := len(j.queue)
 	result := make(chan error, 1)
 	go func() { result <- j.Append(ctx, b) }()
-	for deadline := time.Now().Add(time.Minute); len(j.queue) == before; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the append does not reach the queue")
-		}
+	synctest.Wait()
+	if len(j.queue) != before+1 {
+		t.Fatal("the append does not reach the queue")
 	}
 	return result
 }
 
 // TestOneConflictInAGroup has one bad append among good ones of one commit.
 func TestOneConflictInAGroup(t *testing.T) {
-	g := newGate(BeforeAppend)
-	j := open(t, newPath(t), Options{Fault: g.fault})
-	a, b := journaltest.NewChain("", "a"), journaltest.NewChain("", "b")
-	go j.Append(t.Context(), one(t, a, "first"))
-	<-g.reached
-	ctx := t.Context()
-	stale := &journaltest.Chain{Session: a.Session}
-	r1 := later(t, ctx, j, one(t, a, "second, before the first is written"))
-	r2 := later(t, ctx, j, one(t, stale, "stale"))
-	r3 := later(t, ctx, j, one(t, b, "beside"))
-	same := one(t, a, "third")
-	r4 := later(t, ctx, j, same)
-	r5 := later(t, ctx, j, same)
-	close(g.open)
-	for i, r := range []<-chan error{r1, r3, r4, r5} {
-		if err := <-r; err != nil {
-			t.Errorf("good append %d: %v", i, err)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(BeforeAppend)
+		j := open(t, newPath(t), Options{Fault: g.fault})
+		a, b := journaltest.NewChain("", "a"), journaltest.NewChain("", "b")
+		go j.Append(t.Context(), one(t, a, "first"))
+		<-g.reached
+		ctx := t.Context()
+		stale := &journaltest.Chain{Session: a.Session}
+		r1 := later(t, ctx, j, one(t, a, "second, before the first is written"))
+		r2 := later(t, ctx, j, one(t, stale, "stale"))
+		r3 := later(t, ctx, j, one(t, b, "beside"))
+		same := one(t, a, "third")
+		r4 := later(t, ctx, j, same)
+		r5 := later(t, ctx, j, same)
+		close(g.open)
+		for i, r := range []<-chan error{r1, r3, r4, r5} {
+			if err := <-r; err != nil {
+				t.Errorf("good append %d: %v", i, err)
+			}
 		}
-	}
-	if err := <-r2; !errors.Is(err, journal.ErrConflict) {
-		t.Errorf("the stale one: %v", err)
-	}
-	a.Verify(t, j)
-	b.Verify(t, j)
-	if s := j.Stats(); s.Flushes != 2 || s.Entries != 4 || s.Batches != 4 {
-		t.Errorf("%+v, want 4 entries of 4 batches in 2 flushes", s)
-	}
+		if err := <-r2; !errors.Is(err, journal.ErrConflict) {
+			t.Errorf("the stale one: %v", err)
+		}
+		a.Verify(t, j)
+		b.Verify(t, j)
+		if s := j.Stats(); s.Flushes != 2 || s.Entries != 4 || s.Batches != 4 {
+			t.Errorf("%+v, want 4 entries of 4 batches in 2 flushes", s)
+		}
+	})
 }
 
 // TestGivenUpInTheQueue ends contexts of appends that wait.
 func TestGivenUpInTheQueue(t *testing.T) {
-	g := newGate(BeforeAppend)
-	j := open(t, newPath(t), Options{Fault: g.fault})
-	a, b, c := journaltest.NewChain("", "a"), journaltest.NewChain("", "b"), journaltest.NewChain("", "c")
-	first := make(chan error, 1)
-	go func() { first <- j.Append(t.Context(), one(t, a, "first")) }()
-	<-g.reached
-	ctx, cancel := context.WithCancel(t.Context())
-	gone := later(t, ctx, j, one(t, b, "never"))
-	stays := later(t, t.Context(), j, one(t, c, "written"))
-	cancel()
-	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Errorf("given up: %v", err)
-	}
-	close(g.open)
-	if err := errors.Join(<-first, <-stays); err != nil {
-		t.Error(err)
-	}
-	a.Verify(t, j)
-	c.Verify(t, j)
-	(&journaltest.Chain{Session: b.Session}).Verify(t, j)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(BeforeAppend)
+		j := open(t, newPath(t), Options{Fault: g.fault})
+		a, b, c := journaltest.NewChain("", "a"), journaltest.NewChain("", "b"), journaltest.NewChain("", "c")
+		first := make(chan error, 1)
+		go func() { first <- j.Append(t.Context(), one(t, a, "first")) }()
+		<-g.reached
+		ctx, cancel := context.WithCancel(t.Context())
+		gone := later(t, ctx, j, one(t, b, "never"))
+		stays := later(t, t.Context(), j, one(t, c, "written"))
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Errorf("given up: %v", err)
+		}
+		close(g.open)
+		if err := errors.Join(<-first, <-stays); err != nil {
+			t.Error(err)
+		}
+		a.Verify(t, j)
+		c.Verify(t, j)
+		(&journaltest.Chain{Session: b.Session}).Verify(t, j)
+	})
 }
 
 // TestTrueResult ends a context while its append is being committed: the
 // caller is told what happened, not that nobody knows.
 func TestTrueResult(t *testing.T) {
-	g := newGate(InCommit)
-	j := open(t, newPath(t), Options{Fault: g.fault})
-	a := journaltest.NewChain("", "a")
-	ctx, cancel := context.WithCancel(t.Context())
-	result := make(chan error, 1)
-	go func() { result <- j.Append(ctx, one(t, a, "first")) }()
-	<-g.reached
-	cancel()
-	select {
-	case err := <-result:
-		t.Errorf("answered before it was known: %v", err)
-	case <-time.After(50 * time.Millisecond):
-	}
-	close(g.open)
-	if err := <-result; err != nil {
-		t.Errorf("committed, but: %v", err)
-	}
-	a.Verify(t, j)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(InCommit)
+		j := open(t, newPath(t), Options{Fault: g.fault})
+		a := journaltest.NewChain("", "a")
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error, 1)
+		go func() { result <- j.Append(ctx, one(t, a, "first")) }()
+		<-g.reached
+		cancel()
+		synctest.Wait()
+		select {
+		case err := <-result:
+			t.Errorf("answered before it was known: %v", err)
+		default:
+		}
+		close(g.open)
+		if err := <-result; err != nil {
+			t.Errorf("committed, but: %v", err)
+		}
+		a.Verify(t, j)
+	})
 }
 
 // TestBackPressure fills the queue to its limit; one beyond waits until its
 // context ends.
 func TestBackPressure(t *testing.T) {
-	g := newGate(BeforeAppend)
-	j := open(t, newPath(t), Options{Fault: g.fault})
-	first := journaltest.NewChain("", "first")
-	go j.Append(t.Context(), one(t, first, "x"))
-	<-g.reached
-	var wg sync.WaitGroup
-	results := make([]error, queueLength)
-	for i := range results {
-		c := journaltest.NewChain("", fmt.Sprint("s", i))
-		wg.Go(func() { results[i] = j.Append(t.Context(), one(t, c, "x")) })
-	}
-	for len(j.queue) < queueLength {
-		time.Sleep(time.Millisecond)
-	}
-	beyond := journaltest.NewChain("", "beyond")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if err := j.Append(ctx, one(t, beyond, "x")); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("one beyond the queue: %v", err)
-	}
-	close(g.open)
-	wg.Wait()
-	if err := errors.Join(results...); err != nil {
-		t.Error(err)
-	}
-	if s := j.Stats(); s.Entries != queueLength+1 || s.Flushes > 5 {
-		t.Errorf("%+v", s)
-	}
-	(&journaltest.Chain{Session: beyond.Session}).Verify(t, j)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(BeforeAppend)
+		j := open(t, newPath(t), Options{Fault: g.fault})
+		first := journaltest.NewChain("", "first")
+		go j.Append(t.Context(), one(t, first, "x"))
+		<-g.reached
+		var wg sync.WaitGroup
+		results := make([]error, queueLength)
+		for i := range results {
+			c := journaltest.NewChain("", fmt.Sprint("s", i))
+			wg.Go(func() { results[i] = j.Append(t.Context(), one(t, c, "x")) })
+		}
+		synctest.Wait()
+		if n := len(j.queue); n != queueLength {
+			t.Errorf("%d wait", n)
+		}
+		beyond := journaltest.NewChain("", "beyond")
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		if err := j.Append(ctx, one(t, beyond, "x")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("one beyond the queue: %v", err)
+		}
+		close(g.open)
+		wg.Wait()
+		if err := errors.Join(results...); err != nil {
+			t.Error(err)
+		}
+		if s := j.Stats(); s.Entries != queueLength+1 || s.Flushes > 5 {
+			t.Errorf("%+v", s)
+		}
+		(&journaltest.Chain{Session: beyond.Session}).Verify(t, j)
+	})
 }
 
 // TestCheckpoints writes more than the log may hold: it is moved, and does not

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark/journal"
@@ -15,37 +16,39 @@ import (
 // Whoever reads waits for a connection until its context ends, and a connection
 // that met an error is not used again.
 func TestReadersAreBounded(t *testing.T) {
-	j := open(t, filepath.Join(t.TempDir(), "journal.db"), Options{Volatile: true})
-	chain := journaltest.NewChain("", "s")
-	if err := j.Append(t.Context(), journal.Batch{Records: []journal.Record{chain.Next(t, "x")}}); err != nil {
-		t.Fatal(err)
-	}
-	s := journal.Session{ID: "s"}
-	for range readers {
-		j.sessions.slots <- struct{}{}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if _, err := j.Begin(ctx, s); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("with all readers busy: %v", err)
-	}
-	<-j.sessions.slots
-	if _, err := j.Begin(t.Context(), s); err != nil {
-		t.Errorf("with one reader free: %v", err)
-	}
-	if n := len(j.sessions.idle); n != 1 {
-		t.Errorf("%d readers are kept, want 1", n)
-	}
-	wrong := errors.New("wrong")
-	if err := j.read(t.Context(), func(*reader) error { return wrong }); !errors.Is(err, wrong) {
-		t.Errorf("got %v", err)
-	}
-	if n := len(j.sessions.idle); n != 0 {
-		t.Errorf("%d readers are kept after an error, want 0", n)
-	}
-	for range readers - 1 {
+	synctest.Test(t, func(t *testing.T) {
+		j := open(t, filepath.Join(t.TempDir(), "journal.db"), Options{Volatile: true})
+		chain := journaltest.NewChain("", "s")
+		if err := j.Append(t.Context(), journal.Batch{Records: []journal.Record{chain.Next(t, "x")}}); err != nil {
+			t.Fatal(err)
+		}
+		s := journal.Session{ID: "s"}
+		for range readers {
+			j.sessions.slots <- struct{}{}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := j.Begin(ctx, s); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("with all readers busy: %v", err)
+		}
 		<-j.sessions.slots
-	}
+		if _, err := j.Begin(t.Context(), s); err != nil {
+			t.Errorf("with one reader free: %v", err)
+		}
+		if n := len(j.sessions.idle); n != 1 {
+			t.Errorf("%d readers are kept, want 1", n)
+		}
+		wrong := errors.New("wrong")
+		if err := j.read(t.Context(), func(*reader) error { return wrong }); !errors.Is(err, wrong) {
+			t.Errorf("got %v", err)
+		}
+		if n := len(j.sessions.idle); n != 0 {
+			t.Errorf("%d readers are kept after an error, want 0", n)
+		}
+		for range readers - 1 {
+			<-j.sessions.slots
+		}
+	})
 }
 
 // Heads behind a mark come in parts, each once and in order, across the end of
