@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark/internal/wholefile"
@@ -13,68 +14,72 @@ import (
 
 // One has it, the next waits, and who waits too long is told.
 func TestLock(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f.lock")
-	free, err := wholefile.Lock(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := wholefile.Lock(short, path); !errors.Is(err, wholefile.ErrLocked) {
-		t.Errorf("two have it: %v", err)
-	}
-	if err := free(); err != nil {
-		t.Fatal(err)
-	}
-	free, err = wholefile.Lock(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := free(); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "f.lock")
+		free, err := wholefile.Lock(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if _, err := wholefile.Lock(short, path); !errors.Is(err, wholefile.ErrLocked) {
+			t.Errorf("two have it: %v", err)
+		}
+		if err := free(); err != nil {
+			t.Fatal(err)
+		}
+		free, err = wholefile.Lock(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := free(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // What others can read is not read, and a change that fails changes nothing.
 func TestChange(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "folder", "f")
-	write := func(text string, err error) error {
-		return wholefile.Change(t.Context(), path, "the words", time.Minute, func() ([]byte, error) { return []byte(text), err })
-	}
-	if err := write("one", nil); err != nil {
-		t.Fatal(err)
-	}
-	wrong := errors.New("wrong")
-	if err := write("two", wrong); !errors.Is(err, wrong) || err.Error() != "wrong" {
-		t.Error(err)
-	}
-	if got, err := wholefile.ReadOwn(path, 10); err != nil || string(got) != "one" {
-		t.Errorf("%q, %v", got, err)
-	}
-	free, err := wholefile.Lock(t.Context(), path+".lock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = wholefile.Change(t.Context(), path, "the words", 20*time.Millisecond, func() ([]byte, error) { return nil, nil })
-	if !errors.Is(err, wholefile.ErrLocked) || err.Error() != "wait for the words: others are at it" {
-		t.Error(err)
-	}
-	if err := free(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := wholefile.ReadOwn(path, 10); !errors.As(err, new(*wholefile.ShownError)) {
-		t.Error(err)
-	}
-	link := path + ".link"
-	if err := errors.Join(os.Chmod(path, 0o600), os.Symlink(path, link)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := wholefile.ReadOwn(link, 10); !errors.As(err, new(*wholefile.ShownError)) {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "folder", "f")
+		write := func(text string, err error) error {
+			return wholefile.Change(t.Context(), path, "the words", time.Minute, func() ([]byte, error) { return []byte(text), err })
+		}
+		if err := write("one", nil); err != nil {
+			t.Fatal(err)
+		}
+		wrong := errors.New("wrong")
+		if err := write("two", wrong); !errors.Is(err, wrong) || err.Error() != "wrong" {
+			t.Error(err)
+		}
+		if got, err := wholefile.ReadOwn(path, 10); err != nil || string(got) != "one" {
+			t.Errorf("%q, %v", got, err)
+		}
+		free, err := wholefile.Lock(t.Context(), path+".lock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = wholefile.Change(t.Context(), path, "the words", 20*time.Millisecond, func() ([]byte, error) { return nil, nil })
+		if !errors.Is(err, wholefile.ErrLocked) || err.Error() != "wait for the words: others are at it" {
+			t.Error(err)
+		}
+		if err := free(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := wholefile.ReadOwn(path, 10); !errors.As(err, new(*wholefile.ShownError)) {
+			t.Error(err)
+		}
+		link := path + ".link"
+		if err := errors.Join(os.Chmod(path, 0o600), os.Symlink(path, link)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := wholefile.ReadOwn(link, 10); !errors.As(err, new(*wholefile.ShownError)) {
+			t.Error(err)
+		}
+	})
 }
 
 // A file that is being replaced is read as it was or as it is.
