@@ -153,7 +153,7 @@ func TestEventsOnlyGoToAFileOfOurs(t *testing.T) {
 			_ = e.Close() // it should not be open at all
 		}
 	}
-	if _, err := Open(t.Context(), Options{Now: time.Now, Catalog: nil}); err == nil {
+	if _, err := Open(t.Context(), Options{Now: clock, Catalog: nil}); err == nil {
 		t.Error("without a catalog every name would be shown")
 	}
 }

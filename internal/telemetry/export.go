@@ -54,7 +54,7 @@ func openSpans(ctx context.Context, o Options, m *metrics) (*spans, error) {
 	}
 	client := &http.Client{
 		Timeout:   sendTime,
-		Transport: &http.Transport{MaxIdleConns: 2, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
+		Transport: &http.Transport{DialContext: o.dial, MaxIdleConns: 2, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return errors.New("the collector sends us elsewhere")
 		},

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/monitor"
 )
@@ -153,7 +152,7 @@ func TestReference(t *testing.T) {
 // Every metric that is described is registered, and the other way round.
 func TestEveryMetricIsDescribed(t *testing.T) {
 	m := newMetrics(Options{
-		Now: time.Now, Occupancy: func() monitor.Occupancy { return monitor.Occupancy{} }, Checkpoint: time.Now, Paused: func() int { return 0 }, Differ: func(string) int { return 0 },
+		Now: clock, Occupancy: func() monitor.Occupancy { return monitor.Occupancy{} }, Checkpoint: clock, Paused: func() int { return 0 }, Differ: func(string) int { return 0 },
 	})
 	m.decisions.WithLabelValues("a", "b", "c")
 	m.reasons.WithLabelValues("a", "b")

@@ -54,6 +54,8 @@ type Options struct {
 	Now    func() time.Time
 	// Log says that telemetry itself is in trouble; optional.
 	Log *slog.Logger
+
+	dial func(ctx context.Context, network, address string) (net.Conn, error) // how to reach the collector; a test's own
 }
 
 // A Telemetry tells what it observes. Open makes one.

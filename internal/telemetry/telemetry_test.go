@@ -79,7 +79,7 @@ func TestQuestionsExpire(t *testing.T) {
 // Who resolved what: an approval is the person's the first time it is used, and
 // its own afterwards; and a task is counted once, however much it decides.
 func TestWhoResolvedIt(t *testing.T) {
-	m := newMetrics(Options{Now: time.Now})
+	m := newMetrics(Options{Now: clock})
 	at, w := time.Unix(100, 0), who{session: "s"}
 	later := at.Add(3 * time.Second)
 	verified := &decided{}
@@ -147,7 +147,7 @@ func TestNamesThatMayBeShown(t *testing.T) {
 // More than fits is left out and counted; nobody waits for it.
 func TestTheQueueIsBounded(t *testing.T) {
 	m := newMetrics(Options{})
-	s := &Telemetry{metrics: m, queue: make(chan item, 2), opts: Options{Now: time.Now}}
+	s := &Telemetry{metrics: m, queue: make(chan item, 2), opts: Options{Now: clock}}
 	entry := func(n int) monitor.Observation {
 		return monitor.Observation{Entries: []journal.Entry{{Kind: "turn-opened", Body: make([]byte, n)}}}
 	}
