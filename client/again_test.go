@@ -5,13 +5,17 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -21,9 +25,11 @@ import (
 )
 
 // A fleet is some nodes, each with a manner of its own, and what they were asked.
+// They are reached in memory, so that a bubble can hold them.
 type fleet struct {
-	urls []string
-	pool *x509.CertPool
+	urls  []string
+	pool  *x509.CertPool
+	nodes map[string]*pipes // by address
 
 	mu    sync.Mutex // guards asked
 	asked []int      // which node; negative if it was said to be asked again
@@ -41,7 +47,7 @@ const (
 
 func newFleet(t *testing.T, manners ...int) *fleet {
 	t.Helper()
-	f := &fleet{pool: x509.NewCertPool()}
+	f := &fleet{pool: x509.NewCertPool(), nodes: map[string]*pipes{}}
 	for i, manner := range manners {
 		judge := hooksFunc(func(ctx context.Context, _ string, ev hook.Event) (hook.Reply, error) {
 			n := i + 1
@@ -67,13 +73,6 @@ func newFleet(t *testing.T, manners ...int) *fleet {
 	return f
 }
 
-// count is how often they were asked.
-func (f *fleet) count() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.asked)
-}
-
 func (f *fleet) add(t *testing.T, judge hooksFunc, manner int) {
 	t.Helper()
 	h := daemon(judge)
@@ -86,9 +85,9 @@ func (f *fleet) add(t *testing.T, judge hooksFunc, manner int) {
 			daemon(judge).ServeHTTP(httptest.NewRecorder(), r)
 		})
 	}
-	s := httptest.NewUnstartedServer(h)
-	s.EnableHTTP2 = true
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	l := &pipes{address: fmt.Sprint("127.0.0.1:", len(f.urls)+1), conns: make(chan net.Conn), closed: make(chan struct{})}
+	f.nodes[l.address] = l
+	s := &httptest.Server{Listener: l, EnableHTTP2: true, Config: &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}} //nolint:gosec // a test's own
 	if manner == vanishes {
 		s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			daemon(judge).ServeHTTP(httptest.NewRecorder(), r)
@@ -104,8 +103,54 @@ func (f *fleet) add(t *testing.T, judge hooksFunc, manner int) {
 
 func (f *fleet) dial(t *testing.T) *client.Client {
 	t.Helper()
-	return dial(t, f.urls[0], client.Options{Also: f.urls[1:], TLS: &tls.Config{RootCAs: f.pool}}) //nolint:gosec // Dial raises the version
+	c := dial(t, f.urls[0], client.Options{Also: f.urls[1:], TLS: &tls.Config{RootCAs: f.pool}}) //nolint:gosec // Dial raises the version
+	c.DialBy(func(ctx context.Context, _, address string) (net.Conn, error) { return f.nodes[address].dial(ctx) })
+	return c
 }
+
+// pipes is a listener in memory.
+type pipes struct {
+	address string
+	conns   chan net.Conn
+	once    sync.Once
+	closed  chan struct{}
+}
+
+func (p *pipes) dial(ctx context.Context) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- far:
+		return near, nil
+	case <-p.closed:
+		return nil, syscall.ECONNREFUSED
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accept implements [net.Listener].
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements [net.Listener].
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+// Addr implements [net.Listener].
+func (p *pipes) Addr() net.Addr { return (*address)(p) }
+
+type address pipes
+
+func (*address) Network() string  { return "tcp" }
+func (a *address) String() string { return a.address }
 
 // An event that one node does not judge is judged by another, at most three times,
 // and every try but the first says that it is one.
@@ -125,47 +170,45 @@ func TestTriesAgain(t *testing.T) {
 		"who is not let in":     {[]int{strange, judges}, nil, floodmark.Restrict},
 		"no answer but a death": {[]int{dies}, []int{1, -1, -1}, floodmark.Restrict},
 	} {
-		f := newFleet(t, c.manners...)
-		reply, _ := f.dial(t).Handle(t.Context(), event())
-		if reply.Decision.Verdict != c.want || !slices.Equal(f.asked, c.asked) {
-			t.Errorf("%s: %v, asked %v, want %v", name, reply.Decision.Verdict, f.asked, c.asked)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t, c.manners...)
+			reply, _ := f.dial(t).Handle(t.Context(), event())
+			if reply.Decision.Verdict != c.want || !slices.Equal(f.asked, c.asked) {
+				t.Errorf("%s: %v, asked %v, want %v", name, reply.Decision.Verdict, f.asked, c.asked)
+			}
+		})
 	}
 }
 
 // Who answered is asked first the next time.
 func TestStaysWithWhoAnswers(t *testing.T) {
-	f := newFleet(t, dies, judges, judges)
-	c := f.dial(t)
-	for range 2 {
-		if reply, err := c.Handle(t.Context(), event()); err != nil || reply.Decision.Verdict != floodmark.Allow {
-			t.Fatal(reply, err)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, dies, judges, judges)
+		c := f.dial(t)
+		for range 2 {
+			if reply, err := c.Handle(t.Context(), event()); err != nil || reply.Decision.Verdict != floodmark.Allow {
+				t.Fatal(reply, err)
+			}
 		}
-	}
-	if want := []int{1, -2, 2}; !slices.Equal(f.asked, want) {
-		t.Errorf("asked %v, want %v", f.asked, want)
-	}
+		if want := []int{1, -2, 2}; !slices.Equal(f.asked, want) {
+			t.Errorf("asked %v, want %v", f.asked, want)
+		}
+	})
 }
 
 // A node that takes its time is not asked twice: somebody may be thinking about it.
 func TestNoTryBesideAnother(t *testing.T) {
-	f := newFleet(t, sleeps, judges)
-	ctx, cancel := context.WithCancel(t.Context())
-	var leaves sync.WaitGroup
-	leaves.Go(func() {
-		defer cancel()
-		for end := time.Now().Add(20 * time.Second); f.count() == 0 && time.Now().Before(end); {
-			time.Sleep(time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, sleeps, judges)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(client.DefaultTimeout/2, cancel) // long enough to ask the other
+		reply, err := f.dial(t).Handle(ctx, event())
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if reply.Decision.Verdict != floodmark.Restrict || err == nil || len(f.asked) != 1 {
+			t.Errorf("%v, %v, asked %v", reply, err, f.asked)
 		}
-		time.Sleep(300 * time.Millisecond) // long enough to ask the other
 	})
-	reply, err := f.dial(t).Handle(ctx, event())
-	leaves.Wait()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if reply.Decision.Verdict != floodmark.Restrict || err == nil || len(f.asked) != 1 {
-		t.Errorf("%v, %v, asked %v", reply, err, f.asked)
-	}
 }
 
 // A local socket has one monitor behind it.
