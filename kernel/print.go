@@ -99,12 +99,14 @@ func (p *printer) roll(bare string) uint64 {
 func quick(h uint64) int { return int(h >> 48) }
 
 // holds returns which of the secrets stand in a text of letters and digits,
-// whichever key they were printed under.
+// whichever key they were printed under, in the order of secrets: a decision names
+// them, and is the same whenever the tenant's key changed.
 func (p *printer) holds(bare string, secrets []floodmark.SecretSpan) []int {
 	list := p.printed(bare, secrets)
 	for _, o := range p.others {
 		list = append(list, o.printed(bare, secrets)...)
 	}
+	slices.Sort(list)
 	return list
 }
 

@@ -18,7 +18,10 @@ const canary = "floodmark-canary-4k7q1z9m3x8v5c2b6n0w7r1t"
 
 // printed is a secret as a fact keeps it.
 func printed(secret string) floodmark.SecretSpan {
-	p := printer{key: provenance.Key{7}}
+	return printedBy(&printer{key: provenance.Key{7}}, secret)
+}
+
+func printedBy(p *printer, secret string) floodmark.SecretSpan {
 	bare := squeezed(secret)
 	return floodmark.SecretSpan{Rule: "r", Print: p.print(bare), Length: len(bare), Quick: quick(p.roll(bare))}
 }
@@ -93,6 +96,30 @@ func percent(b []byte) string {
 		panic("not percent signs")
 	}
 	return text
+}
+
+// In which order secrets are named does not tell under which keys they were found:
+// it is that in which the session met them.
+func TestTheOrderOfSecretsIsThatOfTheSession(t *testing.T) {
+	secrets := []string{"dddd3333", "aaaabbbbcccc1111", "aaaabbbbcccc2222", "eeee4444"}
+	text := "aaaabbbbcccc2222" + "eeee4444" + "dddd3333" + "aaaabbbbcccc1111"
+	for keys := range 1 << len(secrets) {
+		old, current := &printer{key: provenance.Key{7}}, &printer{key: provenance.Key{8}, name: "new"}
+		var all []floodmark.SecretSpan
+		for i, s := range secrets {
+			by := old
+			if keys>>i&1 == 1 {
+				by = current
+			}
+			all = append(all, printedBy(by, s))
+		}
+		old, current = &printer{key: old.key, others: []*printer{current}}, &printer{key: current.key, name: current.name, others: []*printer{old}}
+		for _, p := range []*printer{old, current} {
+			if got := p.holds(text, all); !slices.Equal(got, []int{0, 1, 2, 3}) {
+				t.Errorf("keys %04b, read with %q: %v", keys, p.name, got)
+			}
+		}
+	}
 }
 
 func TestWhichSecretsStandInAText(t *testing.T) {
