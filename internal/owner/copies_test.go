@@ -49,6 +49,9 @@ type shelf struct {
 	all  []journal.Entry
 }
 
+// arrived is when all copies arrive.
+func arrived() time.Time { return time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC) }
+
 func newShelf(t *testing.T) *shelf {
 	t.Helper()
 	secret, _, err := journal.NewKey(rand.Reader, "laptop")
@@ -82,7 +85,7 @@ func (s *shelf) enrol(id machines.ID, name string) {
 
 func (s *shelf) add(id machines.ID, u machines.Upload) {
 	s.t.Helper()
-	if outcome, _, err := s.book.Add(s.t.Context(), me().Tenant, id, u, time.Now()); err != nil || outcome != machines.Kept {
+	if outcome, _, err := s.book.Add(s.t.Context(), me().Tenant, id, u, arrived()); err != nil || outcome != machines.Kept {
 		s.t.Fatal(outcome, err)
 	}
 }
@@ -99,17 +102,17 @@ func (s *shelf) show(session string) *wire.ShowResponse {
 // A copy tells what the session on the laptop tells.
 func TestACopyTellsWhatItsSessionTells(t *testing.T) {
 	s := newShelf(t)
-	own, copied := s.show("s1"), s.show("laptop/m1/s1")
+	own, other := s.show("s1"), s.show("laptop/m1/s1")
 	if s.show("laptop/m1/s").GetCopy().GetSession() != "s1" {
 		t.Error("the beginning of a name is not enough")
 	}
-	c := copied.GetCopy()
+	c := other.GetCopy()
 	last := s.all[len(s.all)-1]
 	if own.GetCopy() != nil || c.GetMachine() != "m1" || c.GetName() != "anna's" || c.GetEntries() != int64(len(s.all)) || c.GetSeq() != last.Seq || c.GetHash() != last.Hash.String() {
 		t.Errorf("%v", c)
 	}
-	a, b := own.GetSession(), copied.GetSession()
-	if b.GetId() != "laptop/m1/s1" || b.GetProblem() != "" || a.GetMark().String() != b.GetMark().String() || a.GetDecisions() != b.GetDecisions() || a.GetStopped() != b.GetStopped() || a.GetAgent() != b.GetAgent() || len(own.GetFacts()) != len(copied.GetFacts()) || len(own.GetSources()) != len(copied.GetSources()) {
+	a, b := own.GetSession(), other.GetSession()
+	if b.GetId() != "laptop/m1/s1" || b.GetProblem() != "" || a.GetMark().String() != b.GetMark().String() || a.GetDecisions() != b.GetDecisions() || a.GetStopped() != b.GetStopped() || a.GetAgent() != b.GetAgent() || len(own.GetFacts()) != len(other.GetFacts()) || len(own.GetSources()) != len(other.GetSources()) {
 		t.Errorf("%v\n%v", a, b)
 	}
 	why, err := s.Why(t.Context(), me(), &wire.WhyRequest{Of: "laptop/m1/s1"})
@@ -207,7 +210,7 @@ func TestACopyThatIsNotAll(t *testing.T) {
 	}
 	s.enrol("m2", "anna's")
 	last := s.all[len(s.all)-1].Link()
-	more, err := journal.Seal(journal.Session{ID: "s1"}, last, time.Now(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "a", Text: "b"}, floodmark.SessionClosed{}})
+	more, err := journal.Seal(journal.Session{ID: "s1"}, last, arrived(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "a", Text: "b"}, floodmark.SessionClosed{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +230,7 @@ func TestACopyThatIsNotAll(t *testing.T) {
 	if _, err := s.Sessions(t.Context(), me(), &wire.SessionsRequest{Machine: "anna's"}); !errors.Is(err, httpapi.ErrInvalid) {
 		t.Errorf("two are called so: %v", err)
 	}
-	later, err := journal.Seal(journal.Session{ID: "new"}, journal.Link{}, time.Now(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "a", Text: "b"}, floodmark.IncidentSeen{Kind: "c", Text: "d"}})
+	later, err := journal.Seal(journal.Session{ID: "new"}, journal.Link{}, arrived(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "a", Text: "b"}, floodmark.IncidentSeen{Kind: "c", Text: "d"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +248,7 @@ func TestACopyThatIsNotAll(t *testing.T) {
 // A laptop may send any bytes for a name, and more than anybody wants to read.
 func TestACopyOfAnything(t *testing.T) {
 	s := newShelf(t)
-	odd, err := journal.Seal(journal.Session{ID: "\xff"}, journal.Link{}, time.Now(), []floodmark.Fact{floodmark.SessionOpened{Agent: "x"}})
+	odd, err := journal.Seal(journal.Session{ID: "\xff"}, journal.Link{}, arrived(), []floodmark.Fact{floodmark.SessionOpened{Agent: "x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,18 +278,18 @@ func TestACopyOfAnything(t *testing.T) {
 func TestCopiesGo(t *testing.T) {
 	s := newShelf(t)
 	last := s.all[len(s.all)-1].Link()
-	gone, err := LetCopiesGo(t.Context(), s.book, s.Key.Signer, time.Now().Add(-time.Hour), time.Now())
+	gone, err := LetCopiesGo(t.Context(), s.book, s.Key.Signer, arrived().Add(-time.Hour), arrived())
 	if err != nil || gone != 0 || s.show("laptop/m1/s1").GetTombstone() != nil {
 		t.Fatalf("what is new goes: %d, %v", gone, err)
 	}
-	if gone, err = LetCopiesGo(t.Context(), s.book, s.Key.Signer, time.Now().Add(time.Hour), time.Now()); err != nil || gone != 1 {
+	if gone, err = LetCopiesGo(t.Context(), s.book, s.Key.Signer, arrived().Add(time.Hour), arrived()); err != nil || gone != 1 {
 		t.Fatalf("%d, %v", gone, err)
 	}
 	a := s.show("laptop/m1/s1")
 	if a.GetSession().GetProblem() != "" || a.GetTombstone().GetWhy() != journal.WhyRetention || len(a.GetFacts()) != 0 || a.GetCopy().GetSeq() != last.Seq || !a.GetSession().GetClosed() {
 		t.Errorf("%v", a)
 	}
-	more, err := journal.Seal(journal.Session{ID: "s1"}, last, time.Now(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "a", Text: "b"}})
+	more, err := journal.Seal(journal.Session{ID: "s1"}, last, arrived(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "a", Text: "b"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +333,7 @@ func TestCopiesGo(t *testing.T) {
 func TestNothingIsReadBehindWhatIsTooLarge(t *testing.T) {
 	s := newShelf(t)
 	for _, id := range []floodmark.SessionID{"a", "b"} {
-		one, err := journal.Seal(journal.Session{ID: id}, journal.Link{}, time.Now(), []floodmark.Fact{floodmark.SessionOpened{Agent: "x"}})
+		one, err := journal.Seal(journal.Session{ID: id}, journal.Link{}, arrived(), []floodmark.Fact{floodmark.SessionOpened{Agent: "x"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -53,101 +54,103 @@ func outlookOf(r *room) (*lookout, *strait) {
 // next is the next question or answer that is heard.
 func next(t *testing.T, heard <-chan *wire.WatchResponse) *wire.WatchResponse {
 	t.Helper()
-	late := time.After(time.Minute)
-	for {
-		select {
-		case w := <-heard:
-			if w.GetAsked() != nil || w.GetAnswered() != nil {
-				return w
-			}
-		case <-late:
-			t.Fatal("nothing is heard")
+	synctest.Wait()
+	for len(heard) > 0 {
+		if w := <-heard; w.GetAsked() != nil || w.GetAnswered() != nil {
+			return w
 		}
 	}
+	t.Fatal("nothing is heard")
+	return nil
 }
 
 // Whoever watches at one node hears of questions that others ask, and of answers that
 // are given there, each once; of its own it hears as they happen.
 func TestAWatcherHearsOfOtherNodes(t *testing.T) {
-	a, b := nodes(t)
-	l, s := outlookOf(b)
-	l.look(t.Context())
-	if len(s.looks) != 0 {
-		t.Error("it looks although nobody watches")
-	}
-	heard, end := b.watch(t.Context(), away(), "")
-	defer end()
-	second, end2 := b.watch(t.Context(), away(), "")
-	defer end2()
-	strangers, end3 := b.watch(t.Context(), stranger(), "")
-	defer end3()
-
-	a.poisoned("s1")
-	for range 3 {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := nodes(t)
+		l, s := outlookOf(b)
 		l.look(t.Context())
-	}
-	if len(s.looks) != 6 { // three for each tenant, however many watch
-		t.Errorf("looked for %q", s.looks)
-	}
-	want := a.questions()[0]
-	for _, c := range []<-chan *wire.WatchResponse{heard, second} {
-		got := next(t, c)
-		if q := got.GetAsked(); q.GetTicket() != want.GetTicket() || got.GetAgent() != "openclaw" || len(q.GetCalls()[0].GetCard()) == 0 {
-			t.Fatalf("%v", got)
+		if len(s.looks) != 0 {
+			t.Error("it looks although nobody watches")
 		}
-	}
-	b.poisoned("s2")
-	l.look(t.Context())
-	if got := next(t, heard); got.GetSession() != "s2" || got.GetAsked() == nil {
-		t.Errorf("%v", got)
-	}
-	if got, err := a.Answer(t.Context(), away(), &wire.AnswerRequest{Verb: "deny", Ticket: want.GetTicket()}); err != nil || !got.GetAnswered() {
-		t.Fatal(got, err)
-	}
-	l.look(t.Context())
-	if got := next(t, heard); got.GetAnswered().GetTicket() != want.GetTicket() || got.GetSession() != "s1" || got.GetAnswered().GetBy() != "anna" {
-		t.Errorf("%v", got)
-	}
-	if n := happenings(strangers); n != 0 {
-		t.Errorf("a stranger hears %d things", n)
-	}
+		heard, end := b.watch(t.Context(), away(), "")
+		defer end()
+		second, end2 := b.watch(t.Context(), away(), "")
+		defer end2()
+		strangers, end3 := b.watch(t.Context(), stranger(), "")
+		defer end3()
+
+		a.poisoned("s1")
+		for range 3 {
+			l.look(t.Context())
+		}
+		if len(s.looks) != 6 { // three for each tenant, however many watch
+			t.Errorf("looked for %q", s.looks)
+		}
+		want := a.questions()[0]
+		for _, c := range []<-chan *wire.WatchResponse{heard, second} {
+			got := next(t, c)
+			if q := got.GetAsked(); q.GetTicket() != want.GetTicket() || got.GetAgent() != "openclaw" || len(q.GetCalls()[0].GetCard()) == 0 {
+				t.Fatalf("%v", got)
+			}
+		}
+		b.poisoned("s2")
+		l.look(t.Context())
+		if got := next(t, heard); got.GetSession() != "s2" || got.GetAsked() == nil {
+			t.Errorf("%v", got)
+		}
+		if got, err := a.Answer(t.Context(), away(), &wire.AnswerRequest{Verb: "deny", Ticket: want.GetTicket()}); err != nil || !got.GetAnswered() {
+			t.Fatal(got, err)
+		}
+		l.look(t.Context())
+		if got := next(t, heard); got.GetAnswered().GetTicket() != want.GetTicket() || got.GetSession() != "s1" || got.GetAnswered().GetBy() != "anna" {
+			t.Errorf("%v", got)
+		}
+		synctest.Wait() // all that is told is heard
+		if n := happenings(strangers); n != 0 {
+			t.Errorf("a stranger hears %d things", n)
+		}
+	})
 }
 
 // What could not be looked at is looked for later, farther back; what nobody watches
 // any more is forgotten; a session that cannot be read is told once to nobody.
 func TestALookThatFailsIsMadeUpFor(t *testing.T) {
-	a, b := nodes(t)
-	l, s := outlookOf(b)
-	heard, end := b.watch(t.Context(), away(), "")
-	a.poisoned("s0")
-	damage(b, map[floodmark.SessionID]func(*journal.Entry){"s0": moved})
-	l.look(t.Context())
-	if s.from < lookBack || s.from > lookBack+time.Second || len(l.of[""].seen) != 1 {
-		t.Errorf("looked back %s, seen %v", s.from, l.of[""].seen)
-	}
-	s.err = errors.New("away")
-	a.poisoned("s1")
-	b.later(time.Minute)
-	l.look(t.Context())
-	s.err = nil
-	b.later(-30 * time.Second) // so that the question has not ended
-	l.look(t.Context())
-	if s.from < lookBack+30*time.Second || s.from > lookBack+31*time.Second {
-		t.Errorf("looked back %s", s.from)
-	}
-	if got := next(t, heard); got.GetSession() != "s1" {
-		t.Errorf("%v", got)
-	}
-	b.later(time.Hour)
-	l.look(t.Context())
-	if s.from != lookFarthest {
-		t.Errorf("looked back %s", s.from)
-	}
-	end()
-	l.look(t.Context())
-	if len(l.of) != 0 {
-		t.Error("it is not forgotten")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		a, b := nodes(t)
+		l, s := outlookOf(b)
+		heard, end := b.watch(t.Context(), away(), "")
+		a.poisoned("s0")
+		damage(b, map[floodmark.SessionID]func(*journal.Entry){"s0": moved})
+		l.look(t.Context())
+		if s.from < lookBack || s.from > lookBack+time.Second || len(l.of[""].seen) != 1 {
+			t.Errorf("looked back %s, seen %v", s.from, l.of[""].seen)
+		}
+		s.err = errors.New("away")
+		a.poisoned("s1")
+		b.later(time.Minute)
+		l.look(t.Context())
+		s.err = nil
+		b.later(-30 * time.Second) // so that the question has not ended
+		l.look(t.Context())
+		if s.from < lookBack+30*time.Second || s.from > lookBack+31*time.Second {
+			t.Errorf("looked back %s", s.from)
+		}
+		if got := next(t, heard); got.GetSession() != "s1" {
+			t.Errorf("%v", got)
+		}
+		b.later(time.Hour)
+		l.look(t.Context())
+		if s.from != lookFarthest {
+			t.Errorf("looked back %s", s.from)
+		}
+		end()
+		l.look(t.Context())
+		if len(l.of) != 0 {
+			t.Error("it is not forgotten")
+		}
+	})
 }
 
 // A node remembers what it wrote about questions itself, the newest.
@@ -168,17 +171,19 @@ func TestTheHubKnowsItsOwn(t *testing.T) {
 
 // LookOut ends with its context, and at once where there are no others.
 func TestLookOutEnds(t *testing.T) {
-	r := newRoom(t)
-	r.LookOut(t.Context(), time.Hour)
-	ctx, cancel := context.WithCancel(t.Context())
-	r.Elsewhere = func(context.Context, string, time.Duration) ([]journal.Head, error) {
-		cancel()
-		return nil, nil
-	}
-	_, end := r.watch(t.Context(), httpapi.Identity{}, "")
-	defer end()
-	r.LookOut(ctx, time.Millisecond)
-	if ctx.Err() == nil {
-		t.Error("it ends by itself")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		r.LookOut(t.Context(), time.Hour)
+		ctx, cancel := context.WithCancel(t.Context())
+		r.Elsewhere = func(context.Context, string, time.Duration) ([]journal.Head, error) {
+			cancel()
+			return nil, nil
+		}
+		_, end := r.watch(t.Context(), httpapi.Identity{}, "")
+		defer end()
+		r.LookOut(ctx, time.Millisecond)
+		if ctx.Err() == nil {
+			t.Error("it ends by itself")
+		}
+	})
 }

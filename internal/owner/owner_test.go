@@ -31,12 +31,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type asked struct {
 	mu   sync.Mutex // guards last
 	last map[floodmark.SessionID]approval.Ticket
+	more *sync.Cond // of mu: there is another question
+}
+
+func newAsked() *asked {
+	a := &asked{last: map[floodmark.SessionID]approval.Ticket{}}
+	a.more = sync.NewCond(&a.mu)
+	return a
 }
 
 func (a *asked) Ask(_ context.Context, t approval.Ticket) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.last[t.Session] = t
+	a.more.Broadcast()
 	return nil
 }
 
@@ -47,6 +55,15 @@ func (a *asked) of(s floodmark.SessionID) approval.Ticket {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.last[s]
+}
+
+// await returns when there was a question of a session.
+func (a *asked) await(s floodmark.SessionID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.last[s].ID == "" {
+		a.more.Wait()
+	}
 }
 
 func (a *asked) Code(s journal.Session, t floodmark.TicketID) (string, bool) {
@@ -115,7 +132,7 @@ func roomOver(t *testing.T, store journal.Journal, n *atomic.Int64, lines ...str
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), codes: &asked{last: map[floodmark.SessionID]approval.Ticket{}}, drawn: n}
+	r := &room{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), codes: newAsked(), drawn: n}
 	clock := func() time.Time { return r.later(time.Millisecond) }
 	hub := NewHub()
 	next := func() string { return fmt.Sprintf("c0de%04d", n.Add(1)) }
@@ -172,13 +189,7 @@ func (r *room) poisoned(s floodmark.SessionID) {
 	if d := r.tell(s, r.install()).Decision; d.Verdict != floodmark.Confirm {
 		r.t.Fatalf("%v, want a question: %v", d.Verdict, d.Reasons)
 	}
-	// It is carried to people beside the answer.
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if r.codes.of(s).ID != "" {
-			return
-		}
-	}
-	r.t.Fatal("nobody was asked")
+	r.codes.await(s) // it is carried to people beside the answer
 }
 
 func (r *room) install() hook.Event {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark/hook"
@@ -30,7 +31,7 @@ func (r *room) watch(ctx context.Context, who httpapi.Identity, session string) 
 	return c, func() { cancel(); wait.Wait() }
 }
 
-// happenings counts what was heard besides signs of life, which come on a slow machine.
+// happenings counts what was heard besides signs of life.
 func happenings(heard <-chan *wire.WatchResponse) (n int) {
 	for len(heard) > 0 {
 		if w := <-heard; w.GetWhat() != nil {
@@ -43,66 +44,67 @@ func happenings(heard <-chan *wire.WatchResponse) (n int) {
 // A watcher hears decisions and questions; the code only at a terminal; others'
 // sessions never.
 func TestWatchTellsWhatHappens(t *testing.T) {
-	r := newRoom(t)
-	terminal, end := r.watch(AtTerminal(t.Context()), me(), "")
-	script, end2 := r.watch(t.Context(), me(), "")
-	other, end3 := r.watch(t.Context(), stranger(), "")
-	if !r.Hub.Watched() {
-		t.Error("nobody watches")
-	}
-	r.poisoned("s1")
-	question := func(c <-chan *wire.WatchResponse) (q *wire.Question, decided int) {
-		t.Helper()
-		for {
-			select {
-			case w := <-c:
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		terminal, end := r.watch(AtTerminal(t.Context()), me(), "")
+		script, end2 := r.watch(t.Context(), me(), "")
+		other, end3 := r.watch(t.Context(), stranger(), "")
+		if !r.Hub.Watched() {
+			t.Error("nobody watches")
+		}
+		r.poisoned("s1")
+		time.Sleep(codeWithin) // whatever waits for a code has it, or has given up
+		synctest.Wait()
+		question := func(c <-chan *wire.WatchResponse) (q *wire.Question, decided int) {
+			t.Helper()
+			for len(c) > 0 {
+				w := <-c
 				if w.GetDecided() != nil {
 					decided++
 				}
 				if q = w.GetAsked(); q != nil {
 					return q, decided
 				}
-			case <-time.After(20 * time.Second):
-				t.Fatal("no question")
 			}
+			t.Fatal("no question")
+			return nil, 0
 		}
-	}
-	if q, decided := question(terminal); q.GetCode() != r.codes.of("s1").Code || decided == 0 {
-		t.Errorf("terminal: %v after %d decisions", q, decided)
-	}
-	if q, _ := question(script); q.GetCode() != "" {
-		t.Errorf("script: %v", q)
-	}
-	end()
-	end2()
-	end3()
-	if n := happenings(other); n != 0 || r.Hub.Watched() {
-		t.Errorf("a stranger heard %d things; watched %v", n, r.Hub.Watched())
-	}
+		if q, decided := question(terminal); q.GetCode() != r.codes.of("s1").Code || decided == 0 {
+			t.Errorf("terminal: %v after %d decisions", q, decided)
+		}
+		if q, _ := question(script); q.GetCode() != "" {
+			t.Errorf("script: %v", q)
+		}
+		end()
+		end2()
+		end3()
+		if n := happenings(other); n != 0 || r.Hub.Watched() {
+			t.Errorf("a stranger heard %d things; watched %v", n, r.Hub.Watched())
+		}
+	})
 }
 
 func TestWatchOfOneSessionHearsNoOther(t *testing.T) {
-	r := newRoom(t)
-	r.tell("s1", hook.Event{Point: hook.SessionStart})
-	heard, end := r.watch(t.Context(), me(), "s1")
-	r.poisoned("s2")
-	r.poisoned("s1")
-	for until := time.Now().Add(20 * time.Second); len(heard) == 0 && time.Now().Before(until); {
-		time.Sleep(time.Millisecond)
-	}
-	time.Sleep(20 * time.Millisecond) // so that all that is told is heard
-	end()
-	if len(heard) == 0 {
-		t.Error("nothing was heard")
-	}
-	for len(heard) > 0 {
-		if w := <-heard; w.GetWhat() != nil && w.GetSession() != "s1" {
-			t.Errorf("heard of %s", w.GetSession())
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		r.tell("s1", hook.Event{Point: hook.SessionStart})
+		heard, end := r.watch(t.Context(), me(), "s1")
+		r.poisoned("s2")
+		r.poisoned("s1")
+		synctest.Wait() // all that is told is heard
+		end()
+		if len(heard) == 0 {
+			t.Error("nothing was heard")
 		}
-	}
-	if err := r.Watch(t.Context(), me(), &wire.WatchRequest{Session: "nobody"}, nil); !errors.Is(err, httpapi.ErrNotFound) {
-		t.Errorf("a session nobody knows: %v", err)
-	}
+		for len(heard) > 0 {
+			if w := <-heard; w.GetWhat() != nil && w.GetSession() != "s1" {
+				t.Errorf("heard of %s", w.GetSession())
+			}
+		}
+		if err := r.Watch(t.Context(), me(), &wire.WatchRequest{Session: "nobody"}, nil); !errors.Is(err, httpapi.ErrNotFound) {
+			t.Errorf("a session nobody knows: %v", err)
+		}
+	})
 }
 
 // Who reads slowly misses something, is told how much, and holds nobody up.
@@ -119,16 +121,18 @@ func TestASlowWatcherMissesSome(t *testing.T) {
 }
 
 func TestClosingSendsEverybodyHome(t *testing.T) {
-	r := newRoom(t)
-	_, end := r.watch(t.Context(), me(), "")
-	r.Hub.Close()
-	r.Hub.Close() // once more does no harm
-	end()
-	select {
-	case <-r.Hub.Closed():
-	default:
-		t.Error("it is not closed")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t)
+		_, end := r.watch(t.Context(), me(), "")
+		r.Hub.Close()
+		r.Hub.Close() // once more does no harm
+		end()
+		select {
+		case <-r.Hub.Closed():
+		default:
+			t.Error("it is not closed")
+		}
+	})
 }
 
 // Verify tells a damaged or whole store apart, and stops when nobody listens.
