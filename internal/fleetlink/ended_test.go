@@ -9,7 +9,7 @@ import (
 // A contact that we ended ourselves says nothing of the fleet: who was revoked
 // still knows it.
 func TestEndedContactSaysNothing(t *testing.T) {
-	l, err := New(Options{Membership: Membership{URL: "https://127.0.0.1:1"}, Have: func() uint64 { return 0 }, Now: time.Now})
+	l, err := New(Options{Membership: Membership{URL: "https://127.0.0.1:1"}, Have: func() uint64 { return 0 }, Now: func() time.Time { return time.Time{} }})
 	if err != nil {
 		t.Fatal(err)
 	}

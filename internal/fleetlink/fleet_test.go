@@ -48,11 +48,20 @@ type fakeFleet struct {
 	enrols  *wire.EnrolResponse
 	refuses error
 	tokens  []string
+	at      time.Time
+}
+
+// now is the time of the fleet and of its laptops. Each look at it takes a moment.
+func (f *fakeFleet) now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.at = f.at.Add(time.Millisecond)
+	return f.at
 }
 
 func newFakeFleet(t *testing.T) *fakeFleet {
 	t.Helper()
-	f := &fakeFleet{t: t, book: machines.NewMemory(), answer: &wire.FetchBundleResponse{}}
+	f := &fakeFleet{t: t, book: machines.NewMemory(), answer: &wire.FetchBundleResponse{}, at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	machinestest.Enrolled(t, f.book, "acme", "m1")
 	mux := http.NewServeMux()
 	path, handler := wire.NewMachineServiceHandler(f)
@@ -129,7 +138,7 @@ func (f *fakeFleet) Upload(ctx context.Context, r *wire.UploadRequest) (*wire.Up
 			f.t.Errorf("sent what cannot be: %v", err)
 		}
 	}
-	outcome, head, err := f.book.Add(ctx, "acme", "m1", u, time.Now())
+	outcome, head, err := f.book.Add(ctx, "acme", "m1", u, f.now())
 	return &wire.UploadResponse{Head: &wire.MirrorHead{Seq: head.Seq, Hash: head.Hash[:]}, Outcome: string(outcome)}, err
 }
 
@@ -194,7 +203,7 @@ func (f *fakeFleet) same(j journal.Journal) {
 func newLink(t *testing.T, f *fakeFleet, j journal.Journal, change func(*Options)) *Link {
 	t.Helper()
 	o := Options{
-		Membership: f.member(), Journal: j, Now: time.Now, Every: 10 * time.Millisecond, ReportEvery: time.Hour,
+		Membership: f.member(), Journal: j, Now: f.now, Every: 10 * time.Millisecond, ReportEvery: time.Hour,
 		Report: func(context.Context) *wire.ReportMachineRequest { return &wire.ReportMachineRequest{Version: "1"} },
 		Have:   func() uint64 { return 0 }, Take: func(uint64, uint64, []byte) error { return nil },
 	}
@@ -287,7 +296,7 @@ func TestUploadGoesOn(t *testing.T) {
 	// It lost what it had confirmed: found at the next look at everything.
 	f.set(func() { f.book = machines.NewMemory() })
 	machinestest.Enrolled(t, f.book, "acme", "m1")
-	l.checked = time.Now().Add(-2 * recheckEvery)
+	l.checked = f.now().Add(-2 * recheckEvery)
 	once(t, l)
 	f.same(j)
 }
@@ -400,11 +409,14 @@ func TestBundlesFirst(t *testing.T) {
 // Run goes on by itself, and stops when it is told.
 func TestRun(t *testing.T) {
 	f, j := newFakeFleet(t), journal.NewMemory()
-	rounds := make(chan struct{}, 100)
+	rounds := make(chan struct{}) // without a buffer: none that is over waits there
 	l := newLink(t, f, j, func(o *Options) {
 		o.ReportEvery = time.Nanosecond
-		o.Report = func(context.Context) *wire.ReportMachineRequest {
-			rounds <- struct{}{} // after all else
+		o.Report = func(ctx context.Context) *wire.ReportMachineRequest {
+			select {
+			case rounds <- struct{}{}: // after all else
+			case <-ctx.Done():
+			}
 			return &wire.ReportMachineRequest{}
 		}
 	})
@@ -415,7 +427,7 @@ func TestRun(t *testing.T) {
 		<-rounds
 	}
 	write(t, j, "a", 3, "x")
-	<-rounds
+	<-rounds // it may have begun before that was written
 	<-rounds
 	f.same(j)
 	cancel()
@@ -430,7 +442,7 @@ func TestTrust(t *testing.T) {
 			t.Errorf("%s is dialled", address)
 		}
 	}
-	m, err := Enrol(t.Context(), f.url, "", "secret-credential", &wire.EnrolRequest{}, time.Now())
+	m, err := Enrol(t.Context(), f.url, "", "secret-credential", &wire.EnrolRequest{}, f.now())
 	if err == nil || strings.Contains(err.Error(), "secret") || len(f.tokens) > 0 {
 		t.Errorf("a fleet that nobody vouches for: %+v, %v", m, err)
 	}
@@ -443,7 +455,7 @@ func TestTrust(t *testing.T) {
 	moved := httptest.NewTLSServer(http.RedirectHandler(f.url, http.StatusTemporaryRedirect))
 	t.Cleanup(moved.Close)
 	ca := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: moved.Certificate().Raw}))
-	if _, err := Enrol(t.Context(), moved.URL, ca+f.ca, "credential", &wire.EnrolRequest{}, time.Now()); err == nil || len(f.tokens) > 0 {
+	if _, err := Enrol(t.Context(), moved.URL, ca+f.ca, "credential", &wire.EnrolRequest{}, f.now()); err == nil || len(f.tokens) > 0 {
 		t.Errorf("a redirect was followed: %v", err)
 	}
 }
@@ -463,7 +475,7 @@ func TestWhyNotJoined(t *testing.T) {
 	for code, want := range map[connect.Code]string{connect.CodeUnauthenticated: "the fleet does not know what you showed", connect.CodePermissionDenied: "what you showed may not enrol laptops; it takes a token"} {
 		f := newFakeFleet(t)
 		f.set(func() { f.refuses = connect.NewError(code, errors.New("no")) })
-		if _, err := Enrol(t.Context(), f.url, f.ca, "credential", &wire.EnrolRequest{}, time.Now()); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := Enrol(t.Context(), f.url, f.ca, "credential", &wire.EnrolRequest{}, f.now()); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v: %v", code, err)
 		}
 	}
@@ -484,7 +496,7 @@ func TestEnrolled(t *testing.T) {
 		"no key": {&wire.EnrolResponse{Machine: "m", Token: "t", BundleKeys: []string{"x"}}, false}, "many keys": {&wire.EnrolResponse{Machine: "m", Token: "t", BundleKeys: slices.Repeat([]string{key}, 99)}, false},
 	} {
 		f.set(func() { f.enrols = c.given })
-		m, err := Enrol(t.Context(), f.url, f.ca, "credential", &wire.EnrolRequest{}, time.Now())
+		m, err := Enrol(t.Context(), f.url, f.ca, "credential", &wire.EnrolRequest{}, f.now())
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
