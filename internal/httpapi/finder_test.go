@@ -6,15 +6,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
 )
 
-// slowBook counts who is looked up at once.
+// slowBook counts who is looked up at once, and answers when it may.
 type slowBook struct {
 	machines.Book
+	may            chan struct{}
 	now, most, all atomic.Int64
 }
 
@@ -24,29 +25,36 @@ func (b *slowBook) Find(context.Context, machines.ID) (machines.Machine, machine
 	defer b.now.Add(-1)
 	for old := b.most.Load(); n > old && !b.most.CompareAndSwap(old, n); old = b.most.Load() {
 	}
-	time.Sleep(2 * time.Millisecond)
+	<-b.may
 	return machines.Machine{}, "", machines.ErrUnknown
 }
 
 // However many show what looks like a machine's token, few are looked up at once;
 // what does not look like one is not looked up at all.
 func TestFewMachinesAreLookedUpAtOnce(t *testing.T) {
-	b := &slowBook{}
-	f := httpapi.NewMachineFinder(b, func(string) bool { return true })
-	var calls sync.WaitGroup
-	for range 200 {
-		calls.Go(func() {
-			if who, err := f.Find(t.Context(), httpapi.MachinePrefix+strings.Repeat("0", 16)+"_"+strings.Repeat("a", 64)); err == nil || who.May != 0 {
-				t.Errorf("%+v, %v", who, err)
-			}
-		})
-	}
-	calls.Wait()
-	if most := b.most.Load(); most > 4 || b.all.Load() != 200 {
-		t.Errorf("%d at once, %d in all", most, b.all.Load())
-	}
-	_, _ = f.Find(t.Context(), httpapi.MachinePrefix+strings.Repeat("\x00", 16)+"_"+strings.Repeat("a", 64))
-	if b.all.Load() != 200 {
-		t.Error("no token, and it is looked up")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := &slowBook{may: make(chan struct{})}
+		f := httpapi.NewMachineFinder(b, func(string) bool { return true })
+		var calls sync.WaitGroup
+		for range 200 {
+			calls.Go(func() {
+				if who, err := f.Find(t.Context(), httpapi.MachinePrefix+strings.Repeat("0", 16)+"_"+strings.Repeat("a", 64)); err == nil || who.May != 0 {
+					t.Errorf("%+v, %v", who, err)
+				}
+			})
+		}
+		synctest.Wait()
+		if n := b.now.Load(); n != 4 {
+			t.Errorf("%d wait at once", n)
+		}
+		close(b.may)
+		calls.Wait()
+		if most := b.most.Load(); most != 4 || b.all.Load() != 200 {
+			t.Errorf("%d at once, %d in all", most, b.all.Load())
+		}
+		_, _ = f.Find(t.Context(), httpapi.MachinePrefix+strings.Repeat("\x00", 16)+"_"+strings.Repeat("a", 64))
+		if b.all.Load() != 200 {
+			t.Error("no token, and it is looked up")
+		}
+	})
 }

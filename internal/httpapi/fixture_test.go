@@ -56,6 +56,51 @@ func serve(t testing.TB, h http.Handler) *http.Client {
 	return caller(t, func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "unix", path) }, nil)
 }
 
+// A memory is a listener without sockets, for tests in a bubble of fake time.
+type memory struct {
+	calls  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newMemory() *memory { return &memory{calls: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case c := <-m.calls:
+		return c, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (m *memory) Close() error {
+	m.once.Do(func() { close(m.closed) })
+	return nil
+}
+
+func (*memory) Addr() net.Addr { return &net.UnixAddr{Net: "unix", Name: "memory"} }
+
+func (m *memory) dial(ctx context.Context) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case m.calls <- far:
+		return near, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// serveInMemory is serve without a socket.
+func serveInMemory(t testing.TB, h http.Handler) *http.Client {
+	t.Helper()
+	m := newMemory()
+	run(t, h, m)
+	return caller(t, m.dial, nil)
+}
+
 func run(t testing.TB, h http.Handler, l net.Listener) {
 	t.Helper()
 	s := httpapi.NewServer(h)

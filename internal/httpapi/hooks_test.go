@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -178,42 +179,40 @@ func TestFailuresRestrict(t *testing.T) {
 // The caller hears a refusal before its own time is over, and nobody waits
 // longer than the cap.
 func TestDeadlines(t *testing.T) {
-	slow := hooksFunc(func(ctx context.Context, _ string, _ hook.Event) (hook.Reply, error) {
-		<-ctx.Done()
-		return allow(), ctx.Err()
-	})
-	c := serve(t, as(agent(), httpapi.NewHookHandler(slow, httpapi.Options{})))
-	var wait sync.WaitGroup
-	for name, client := range protocols(t, c) {
-		wait.Go(func() {
-			var reply *wire.Reply
-			var err error
-			for range 5 { // on a busy machine an answer may come too late
-				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-				reply, err = client.Handle(ctx, wire.FromEvent(plainEvent()))
-				late := ctx.Err() != nil
-				if cancel(); !late {
-					break
-				}
-				err = errors.Join(err, context.DeadlineExceeded)
-			}
-			if err != nil || reply.GetDecision().GetVerdict() != "restrict" || !strings.Contains(reply.GetLine(), "no time left") {
-				t.Errorf("%s: %v, %v", name, reply, err)
-			}
+	synctest.Test(t, func(t *testing.T) {
+		slow := hooksFunc(func(ctx context.Context, _ string, _ hook.Event) (hook.Reply, error) {
+			<-ctx.Done()
+			return allow(), ctx.Err()
 		})
-	}
-	wait.Wait()
-	c = serve(t, as(agent(), httpapi.NewHookHandler(slow, httpapi.Options{MaxWait: 50 * time.Millisecond})))
-	for _, header := range [][]string{nil, {"Connect-Timeout-Ms", "600000"}} {
-		began := time.Now()
-		_, text := post(t, c, handleURL, `{"point":"session_end","agent":"a","session":"s"}`, header...)
-		if _, ok := restricts(t, text); !ok || time.Since(began) > 20*time.Second {
-			t.Errorf("%v: after %v: %s", header, time.Since(began), text)
+		c := serveInMemory(t, as(agent(), httpapi.NewHookHandler(slow, httpapi.Options{})))
+		var wait sync.WaitGroup
+		for name, client := range protocols(t, c) {
+			wait.Go(func() {
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				reply, err := client.Handle(ctx, wire.FromEvent(plainEvent()))
+				if took := time.Since(began); took != 3*time.Second-200*time.Millisecond {
+					t.Errorf("%s: after %v", name, took)
+				}
+				if err != nil || reply.GetDecision().GetVerdict() != "restrict" || !strings.Contains(reply.GetLine(), "no time left") {
+					t.Errorf("%s: %v, %v", name, reply, err)
+				}
+			})
 		}
-	}
-	if status, _ := post(t, c, handleURL, `{}`, "Connect-Timeout-Ms", "soon"); status != http.StatusBadRequest {
-		t.Errorf("a time that is none: status %d", status)
-	}
+		wait.Wait()
+		c = serveInMemory(t, as(agent(), httpapi.NewHookHandler(slow, httpapi.Options{MaxWait: 10 * time.Second})))
+		for _, header := range [][]string{nil, {"Connect-Timeout-Ms", "600000"}} {
+			began := time.Now()
+			_, text := post(t, c, handleURL, `{"point":"session_end","agent":"a","session":"s"}`, header...)
+			if _, ok := restricts(t, text); !ok || time.Since(began) != 10*time.Second-200*time.Millisecond {
+				t.Errorf("%v: after %v: %s", header, time.Since(began), text)
+			}
+		}
+		if status, _ := post(t, c, handleURL, `{}`, "Connect-Timeout-Ms", "soon"); status != http.StatusBadRequest {
+			t.Errorf("a time that is none: status %d", status)
+		}
+	})
 }
 
 // An event may be as large as the limit, in every protocol, and is refused one
@@ -272,23 +271,29 @@ func TestWrongDoors(t *testing.T) {
 
 // Whoever sends slowly is not waited for.
 func TestSlowBodies(t *testing.T) {
-	c := serve(t, as(agent(), httpapi.NewHookHandler(hooksFunc(allowAll), httpapi.Options{MaxBody: 50 * time.Millisecond})))
-	body := make(slowBody)
-	defer close(body)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, handleURL, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	resp, err := c.Do(r)
-	if err != nil {
-		return // hung up on
-	}
-	defer resp.Body.Close()
-	var reply hook.Reply
-	if err := json.NewDecoder(resp.Body).Decode(&reply); err == nil && reply.Decision.Verdict != floodmark.Restrict {
-		t.Errorf("half an event was answered by %+v", reply)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := serveInMemory(t, as(agent(), httpapi.NewHookHandler(hooksFunc(allowAll), httpapi.Options{})))
+		body := make(slowBody)
+		defer close(body)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, handleURL, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		began := time.Now()
+		resp, err := c.Do(r)
+		if took := time.Since(began); took != httpapi.DefaultMaxBody {
+			t.Errorf("waited for %v", took)
+		}
+		if err != nil {
+			return // hung up on
+		}
+		defer resp.Body.Close()
+		var reply hook.Reply
+		if err := json.NewDecoder(resp.Body).Decode(&reply); err == nil && reply.Decision.Verdict != floodmark.Restrict {
+			t.Errorf("half an event was answered by %+v", reply)
+		}
+	})
 }
 
 // slowBody sends nothing until it is closed.

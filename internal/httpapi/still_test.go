@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"connectrpc.com/connect"
@@ -58,11 +59,12 @@ func (c *changing) looked() int {
 func watchAs(t *testing.T, f httpapi.Finders, token string) *connect.ServerStreamForClient[wire.WatchResponse] {
 	t.Helper()
 	a := newAuthority(t)
-	o := httpapi.Options{Still: 10 * time.Millisecond}
+	o := httpapi.Options{}
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(watching{}, o))
-	addr := serveTLS(t, httpapi.Access(f, o, mux), httpapi.ServerTLS(a.server(), nil))
-	web := tlsCaller(t, addr, &tls.Config{RootCAs: a.pool(), MinVersion: tls.VersionTLS13})
+	m := newMemory()
+	run(t, httpapi.Access(f, o, mux), tls.NewListener(m, httpapi.ServerTLS(a.server(), nil)))
+	web := caller(t, m.dial, &tls.Config{RootCAs: a.pool(), MinVersion: tls.VersionTLS13})
 	r := connect.NewRequest(&wire.WatchRequest{})
 	r.Header().Set("Authorization", "Bearer "+token)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for one that goes on
@@ -75,21 +77,24 @@ func watchAs(t *testing.T, f httpapi.Finders, token string) *connect.ServerStrea
 	if !stream.Receive() {
 		t.Fatal(stream.Err())
 	}
+	synctest.Wait()
 	return stream
 }
 
 // A stream ends when the token it was begun with does: who was let go does not
 // listen for ever.
 func TestStreamsEndWithTheirToken(t *testing.T) {
-	tokens := openTokens(t, tokenPath(t))
-	text, made := create(t, tokens, httpapi.Token{Kind: httpapi.OwnerKind, Name: "anna", May: httpapi.MayView})
-	stream := watchAs(t, httpapi.Finders{Tokens: tokens}, text)
-	if err := tokens.Revoke(made.ID); err != nil {
-		t.Fatal(err)
-	}
-	if stream.Receive() || connect.CodeOf(stream.Err()) != connect.CodeUnauthenticated || !strings.Contains(stream.Err().Error(), "has ended or was revoked") {
-		t.Errorf("%v", stream.Err())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		tokens := openTokens(t, tokenPath(t))
+		text, made := create(t, tokens, httpapi.Token{Kind: httpapi.OwnerKind, Name: "anna", May: httpapi.MayView})
+		stream := watchAs(t, httpapi.Finders{Tokens: tokens}, text)
+		if err := tokens.Revoke(made.ID); err != nil {
+			t.Fatal(err)
+		}
+		if stream.Receive() || connect.CodeOf(stream.Err()) != connect.CodeUnauthenticated || !strings.Contains(stream.Err().Error(), "has ended or was revoked") {
+			t.Errorf("%v", stream.Err())
+		}
+	})
 }
 
 // It goes on while its caller is who it was, and says why it ends: a provider that is
@@ -111,17 +116,19 @@ func TestStreamsSayWhyTheyEnd(t *testing.T) {
 		"without role": {less, nil, connect.CodePermissionDenied, "anna may not do this: it takes the role viewer"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			who := &changing{now: anna}
-			stream := watchAs(t, httpapi.Finders{Tokens: openTokens(t, tokenPath(t)), People: who}, "a.b.c")
-			for began, end := who.looked(), time.Now().Add(time.Minute); who.looked() < began+3; time.Sleep(time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatal("nobody looks")
+			synctest.Test(t, func(t *testing.T) {
+				who := &changing{now: anna}
+				stream := watchAs(t, httpapi.Finders{Tokens: openTokens(t, tokenPath(t)), People: who}, "a.b.c")
+				began := who.looked()
+				time.Sleep(3 * httpapi.DefaultStill)
+				if synctest.Wait(); who.looked() != began+3 {
+					t.Fatalf("looked %d times", who.looked()-began)
 				}
-			}
-			who.become(c.now, c.err)
-			if stream.Receive() || connect.CodeOf(stream.Err()) != c.code || !strings.Contains(stream.Err().Error(), c.says) {
-				t.Errorf("%v", stream.Err())
-			}
+				who.become(c.now, c.err)
+				if stream.Receive() || connect.CodeOf(stream.Err()) != c.code || !strings.Contains(stream.Err().Error(), c.says) {
+					t.Errorf("%v", stream.Err())
+				}
+			})
 		})
 	}
 }
