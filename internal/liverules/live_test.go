@@ -63,7 +63,7 @@ func TestJoinedAndLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := r.Rules().Policy
-	if s := next(t, "the fleet's rules", r.told); !s.Fresh || both.Profile() != "coding" || !strings.Contains(s.Left, "profile") {
+	if s := <-r.told; !s.Fresh || both.Profile() != "coding" || !strings.Contains(s.Left, "profile") {
 		t.Errorf("joined: fresh %v, profile %s, left out %q", s.Fresh, both.Profile(), s.Left)
 	}
 	if err := os.Remove(r.file); err != nil {
@@ -87,7 +87,7 @@ func TestABrokenPolicyAtFirst(t *testing.T) {
 	paths := config.DirPaths(t.TempDir())
 	r := enter(t, "", nil)
 	r.write(t, "version: 1\nprofil: coding\n")
-	o := Options{File: r.file, Reader: reader, Own: at(paths), Now: time.Now, Changed: func(Status) {}}
+	o := Options{File: r.file, Reader: reader, Own: at(paths), Now: now, Changed: func(Status) {}}
 	if l, err := New(o); err == nil {
 		t.Errorf("without a fleet: profile %s", l.Rules().Policy.Profile())
 	}

@@ -26,7 +26,7 @@ func TestReadFirstDoesNotHoldLast(t *testing.T) {
 		}
 		return from
 	}
-	l, err := New(Options{File: paths.Policy, Reader: reader, Own: at(paths), Now: time.Now, Changed: func(Status) {}, Fleet: fleet})
+	l, err := New(Options{File: paths.Policy, Reader: reader, Own: at(paths), Now: now, Changed: func(Status) {}, Fleet: fleet})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,9 +37,9 @@ func TestReadFirstDoesNotHoldLast(t *testing.T) {
 	policy.Store("version: 1\nprofile: strict\n")
 	second := make(chan struct{})
 	work.Go(func() { l.Reload(); close(second) })
-	select {
-	case <-second:
-	case <-time.After(500 * time.Millisecond): // it waits for the first
+	if l.loading.TryLock() { // else it waits for the first
+		l.loading.Unlock()
+		<-second
 	}
 	close(goOn)
 	work.Wait()

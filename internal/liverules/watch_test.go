@@ -25,6 +25,8 @@ const (
 // reader is everybody's: what it has read nobody changes.
 var reader = config.NewReader()
 
+func now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+
 // A room is a machine with rules in force.
 type room struct {
 	*Live
@@ -43,7 +45,7 @@ func enter(t *testing.T, policy string, fleet func(time.Time) FleetRules) *room 
 	}
 	var err error
 	r.Live, err = New(Options{
-		File: r.file, Reader: reader, Own: r.own, Now: time.Now, Changed: func(s Status) { r.told <- s }, Fleet: fleet,
+		File: r.file, Reader: reader, Own: r.own, Now: now, Changed: func(s Status) { r.told <- s }, Fleet: fleet,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,18 +92,6 @@ func (r *room) watch(t *testing.T) {
 	})
 }
 
-// next waits for something that is to come.
-func next[T any](t *testing.T, what string, from <-chan T) T {
-	t.Helper()
-	select {
-	case got := <-from:
-		return got
-	case <-time.After(time.Minute):
-		t.Fatalf("waited in vain for %s", what)
-		panic("unreachable")
-	}
-}
-
 // Nobody tells of what changed after it was read and before it was watched. It is
 // found all the same: else a policy that was tightened then would not hold.
 func TestChangedBeforeItWasWatched(t *testing.T) {
@@ -136,7 +126,7 @@ func TestChangedBeforeItWasWatched(t *testing.T) {
 			r := enter(t, c.before, nil)
 			c.change(t, r)
 			r.watch(t)
-			if s := next(t, "another try", r.told); !c.holds(s) {
+			if s := <-r.told; !c.holds(s) {
 				t.Errorf("fresh %v, refused %v, profile %s", s.Fresh, s.Refused, s.Rules.Policy.Profile())
 			}
 		})
@@ -162,9 +152,9 @@ func TestNothingChangedBeforeItWasWatched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := enter(t, before, nil)
 			r.watch(t)
-			next(t, "a look whether it changed", r.looked)
+			<-r.looked
 			r.write(t, strict)
-			if s := next(t, "the change", r.told); !s.Fresh || s.Rules.Policy.Profile() != "strict" {
+			if s := <-r.told; !s.Fresh || s.Rules.Policy.Profile() != "strict" {
 				t.Errorf("fresh %v, profile %s", s.Fresh, s.Rules.Policy.Profile())
 			}
 		})
@@ -176,7 +166,7 @@ func TestNothingChangedBeforeItWasWatched(t *testing.T) {
 func TestFleetRulesAreToldOf(t *testing.T) {
 	r := enter(t, "", func(time.Time) FleetRules { return FleetRules{Name: "bundle", Data: []byte("version: 9\n")} })
 	r.watch(t)
-	if s := next(t, "the fleet's rules", r.told); s.Shut == "" || s.Rules.Policy.Profile() != "strict" {
+	if s := <-r.told; s.Shut == "" || s.Rules.Policy.Profile() != "strict" {
 		t.Errorf("shut %q, profile %s", s.Shut, s.Rules.Policy.Profile())
 	}
 }
@@ -187,10 +177,10 @@ func TestAChangeThatWasNotTold(t *testing.T) {
 	r := enter(t, lax, nil)
 	errs := make(chan error)
 	during(t, func(ctx context.Context) { r.follow(ctx, slog.New(slog.DiscardHandler), nil, errs) })
-	next(t, "a look whether it changed", r.looked)
+	<-r.looked
 	r.write(t, strict)
 	errs <- fsnotify.ErrEventOverflow
-	if s := next(t, "the change", r.told); !s.Fresh || s.Rules.Policy.Profile() != "strict" {
+	if s := <-r.told; !s.Fresh || s.Rules.Policy.Profile() != "strict" {
 		t.Errorf("fresh %v, profile %s", s.Fresh, s.Rules.Policy.Profile())
 	}
 }

@@ -41,7 +41,7 @@ func bookOf(t *testing.T, store bundle.Store, tenants ...string) (*Book, *atomic
 			}
 			return key, err
 		},
-		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
+		Now: func() time.Time { return bundletest.At().Add(time.Duration(ahead.Load())) },
 		Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -54,8 +54,7 @@ func bookOf(t *testing.T, store bundle.Store, tenants ...string) (*Book, *atomic
 func sealed(t *testing.T, version uint64, text string) []byte {
 	t.Helper()
 	b := bundletest.Bundle("acme", version)
-	b.Made, b.Policy = time.Now().Truncate(time.Second), []byte(text)
-	b.ValidUntil = b.Made.Add(30 * 24 * time.Hour)
+	b.Policy = []byte(text)
 	return bundletest.Sealed(t, b)
 }
 

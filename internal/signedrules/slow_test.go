@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark/catalog"
@@ -33,45 +34,45 @@ func (s slowStore) Now(ctx context.Context, tenant string) (bundle.Rollout, erro
 // A tenant whose rules take long to read keeps no other from its own, neither at
 // the start nor later.
 func TestSlowRulesHoldUpNobodyElse(t *testing.T) {
-	if testing.Short() {
-		t.Skip("minutes with the race detector")
-	}
-	free := make(chan struct{})
-	defer close(free)
-	store := slowStore{&bundle.Memory{}, "other", free}
-	mine, _ := bookOf(t, store, "other", "acme") // in this order
-	roll := func(version uint64, text string) {
-		t.Helper()
-		if err := store.Publish(t.Context(), sealed(t, version, text)); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("minutes with the race detector")
 		}
-		if err := store.Roll(t.Context(), bundletest.Rollout("acme", version, version)); err != nil {
-			t.Fatal(err)
+		free := make(chan struct{})
+		defer close(free)
+		store := slowStore{&bundle.Memory{}, "other", free}
+		mine, _ := bookOf(t, store, "other", "acme") // in this order
+		roll := func(version uint64, text string) {
+			t.Helper()
+			if err := store.Publish(t.Context(), sealed(t, version, text)); err != nil {
+				t.Fatal(err)
+			}
+			if err := store.Roll(t.Context(), bundletest.Rollout("acme", version, version)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	has := func() string {
-		r, err := mine.Rules("acme", "s")
-		return fmt.Sprint(r.Policy.Hash(), err)
-	}
-	want := func(text string) string { return fmt.Sprint(hashOf(t, text), error(nil)) }
-	roll(1, firstRules)
-	soon, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	mine.refreshAll(soon)
-	cancel()
-	for began := time.Now(); has() != want(firstRules); time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatalf("after the start it is judged by %s", has())
+		has := func() string {
+			r, err := mine.Rules("acme", "s")
+			return fmt.Sprint(r.Policy.Hash(), err)
 		}
-	}
-	roll(2, secondRules)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() { _ = mine.Run(ctx) }() // it ends when the slow one does
-	for began := time.Now(); has() != want(secondRules); time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatalf("later it is judged by %s", has())
+		want := func(text string) string { return fmt.Sprint(hashOf(t, text), error(nil)) }
+		roll(1, firstRules)
+		soon, cancel := context.WithTimeout(t.Context(), firstLook)
+		mine.refreshAll(soon)
+		cancel()
+		if got := has(); got != want(firstRules) {
+			t.Errorf("after the start it is judged by %s", got)
 		}
-	}
+		roll(2, secondRules)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = mine.Run(ctx) }() // it ends when the slow one does
+		time.Sleep(lookEvery)
+		synctest.Wait()
+		if got := has(); got != want(secondRules) {
+			t.Errorf("later it is judged by %s", got)
+		}
+	})
 }
 
 // What is kept of policies that were compiled is bounded by their size.
@@ -152,19 +153,21 @@ func (s *timedStore) Get(ctx context.Context, tenant string, version uint64) ([]
 // Rules that take longer to compile than the store may take to answer are taken all
 // the same, also where two versions are rolled out.
 func TestCompilingHasItsOwnTime(t *testing.T) {
-	store := &timedStore{Store: &bundle.Memory{}}
-	both := bundletest.Rollout("acme", 1, 1)
-	both.Next, both.Share = 2, 5000
-	if err := errors.Join(store.Publish(t.Context(), sealed(t, 1, firstRules)), store.Publish(t.Context(), sealed(t, 2, secondRules)), store.Roll(t.Context(), both)); err != nil {
-		t.Fatal(err)
-	}
-	mine, _ := bookOf(t, store, "acme")
-	mine.read = func(name string, text []byte, dryRun bool, more ...*catalog.File) (config.Rules, error) {
-		<-store.last.Done() // longer than that
-		return config.BundleRules(name, text, dryRun, more...)
-	}
-	mine.Look(t.Context(), "acme")
-	if got := mine.Status("acme"); got.Rollout.Serial != 1 || got.Words != "version 1 for 50 % of the sessions, version 2 for 50 % of the sessions" {
-		t.Errorf("rollout %d, %s", got.Rollout.Serial, got.Words)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		store := &timedStore{Store: &bundle.Memory{}}
+		both := bundletest.Rollout("acme", 1, 1)
+		both.Next, both.Share = 2, 5000
+		if err := errors.Join(store.Publish(t.Context(), sealed(t, 1, firstRules)), store.Publish(t.Context(), sealed(t, 2, secondRules)), store.Roll(t.Context(), both)); err != nil {
+			t.Fatal(err)
+		}
+		mine, _ := bookOf(t, store, "acme")
+		mine.read = func(name string, text []byte, dryRun bool, more ...*catalog.File) (config.Rules, error) {
+			<-store.last.Done() // longer than that
+			return config.BundleRules(name, text, dryRun, more...)
+		}
+		mine.Look(t.Context(), "acme")
+		if got := mine.Status("acme"); got.Rollout.Serial != 1 || got.Words != "version 1 for 50 % of the sessions, version 2 for 50 % of the sessions" {
+			t.Errorf("rollout %d, %s", got.Rollout.Serial, got.Words)
+		}
+	})
 }
