@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 )
 
 // http reaches this machine and no other, whatever a name resolves to.
@@ -27,7 +26,7 @@ func TestClient(t *testing.T) {
 	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
 	defer server.Close()
 	t.Setenv("HTTP_PROXY", other.URL)
-	c := Client(Options{Here: true, DialTime: time.Second})
+	c := Client(Options{Here: true})
 	defer c.CloseIdleConnections()
 	ask := func(url string) (int, error) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 )
 
 func TestPublic(t *testing.T) {
@@ -32,7 +31,7 @@ func TestNamed(t *testing.T) {
 	named, stranger := httptest.NewServer(count), httptest.NewServer(count)
 	defer named.Close()
 	defer stranger.Close()
-	c := Client(Options{DialTime: time.Second, Named: map[string]bool{named.Listener.Addr().String(): true, "192.0.2.1:80": true}})
+	c := Client(Options{Named: map[string]bool{named.Listener.Addr().String(): true, "192.0.2.1:80": true}})
 	defer c.CloseIdleConnections()
 	get := func(address string) error {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
