@@ -105,8 +105,9 @@ func TestASlowTenantIsSlowAlone(t *testing.T) {
 	var slows sync.WaitGroup
 	defer slows.Wait()
 	defer leaves()
+	waits := make(chan struct{}, 1000)
 	asks := func(tenant string) error {
-		found, err := j.Artifacts(ctx, tenant, []floodmark.Digest{key})
+		found, err := j.Artifacts(&noticed{Context: ctx, waits: waits}, tenant, []floodmark.Digest{key})
 		if err == nil && (len(found) != 1 || string(found[0].Body) != tenant) {
 			err = fmt.Errorf("found %+v", found)
 		}
@@ -124,6 +125,7 @@ func TestASlowTenantIsSlowAlone(t *testing.T) {
 	for range lookers {
 		first.Go(func() { _ = asks("other") })
 		waitForAll(t, dsn, schema, 1)
+		<-waits
 	}
 	waitForAll(t, dsn, schema, lookers)
 	for range 3 * apartsOfOne {
@@ -135,7 +137,9 @@ func TestASlowTenantIsSlowAlone(t *testing.T) {
 	}
 	shared := make(chan error, 1)
 	go func() { shared <- asks("quick") }()
-	time.Sleep(50 * time.Millisecond) // so that they ask; if not, there is less to see
+	for range 3*apartsOfOne + 1 {
+		<-waits // they are about to ask, all of them
+	}
 	if err := held.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +152,18 @@ func TestASlowTenantIsSlowAlone(t *testing.T) {
 			t.Errorf("who came later: %v", err)
 		}
 	}
+}
+
+// A noticed is a context that tells when somebody begins to wait for its end.
+type noticed struct {
+	context.Context
+	once  sync.Once
+	waits chan<- struct{}
+}
+
+func (c *noticed) Done() <-chan struct{} {
+	c.once.Do(func() { c.waits <- struct{}{} })
+	return c.Context.Done()
 }
 
 // readSlowly makes words of the tenant «slow» take half a minute to be read: longer than anybody waits, and
@@ -171,9 +187,7 @@ func readSlowly(t *testing.T, dsn, schema string) *pgx.Conn {
 func waitForAll(t *testing.T, dsn, schema string, n int) {
 	t.Helper()
 	c := connect(t, dsn)
-	eventually(t, func() bool {
-		return query[int](t, c, "SELECT count(*)::int FROM pg_locks WHERE NOT granted AND relation = '"+schema+".artifacts'::regclass") >= n
-	})
+	until(t, c, "SELECT count(*) >= $1 FROM pg_locks WHERE NOT granted AND relation = '"+schema+".artifacts'::regclass", n)
 }
 
 // What a tenant's own statement brings is bounded. Those who find too much together
@@ -189,7 +203,7 @@ func TestWordsOfATenantAreBounded(t *testing.T) {
 	s.apartBytes = 2 * (2*maxSharedWord + wordBytes)
 	var group []*asking
 	for _, some := range [][]floodmark.Digest{keys[:2], keys[2:], keys[:3]} {
-		group = append(group, &asking{tenant: "t", keys: some, until: time.Now().Add(busyTimeout), done: make(chan struct{})})
+		group = append(group, &asking{tenant: "t", keys: some, until: time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC), done: make(chan struct{})})
 	}
 	if !s.lookups.apart.answer(group) {
 		t.Error("that was not much")

@@ -2,12 +2,10 @@ package postgresjournal
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -66,14 +64,12 @@ func ofB(t *testing.T, g guarded) string {
 // said is all that a statement gives, whatever it is, and its error.
 func said(t *testing.T, c *pgx.Conn, sql string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	var b bytes.Buffer
 	if strings.HasPrefix(sql, "COPY") && strings.HasSuffix(sql, "STDOUT") {
-		_, err := c.PgConn().CopyTo(ctx, &b, sql)
+		_, err := c.PgConn().CopyTo(t.Context(), &b, sql)
 		return b.String(), err
 	}
-	results, err := c.PgConn().Exec(ctx, sql).ReadAll()
+	results, err := c.PgConn().Exec(t.Context(), sql).ReadAll()
 	for _, r := range results {
 		for _, row := range r.Rows {
 			for _, cell := range row {

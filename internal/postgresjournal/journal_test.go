@@ -73,6 +73,17 @@ func query[T any](t testing.TB, c *pgx.Conn, sql string, args ...any) T {
 	return v
 }
 
+// until returns when a query is true. The server tells of nothing by itself, so it is
+// asked again and again, and sleeps in between.
+func until(t testing.TB, c *pgx.Conn, sql string, args ...any) {
+	t.Helper()
+	for !query[bool](t, c, sql, args...) {
+		if _, err := c.Exec(context.Background(), "SELECT pg_sleep(0.01)"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func session(format string, args ...any) journal.Session {
 	return journal.Session{Tenant: "firm.example", ID: floodmark.SessionID(fmt.Sprintf(format, args...))}
 }

@@ -3,7 +3,6 @@ package postgresjournal
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,7 +20,7 @@ func TestWhoGoesAwayLeavesTheServerInPeace(t *testing.T) {
 	book, store := j.Machines(), j.Bundles()
 	machinestest.Enrolled(t, book, "acme", "m1")
 	for table, write := range map[string]func(context.Context) error{
-		"machine_reports": func(ctx context.Context) error { return book.Report(ctx, "acme", "m1", time.Now(), []byte("r")) },
+		"machine_reports": func(ctx context.Context) error { return book.Report(ctx, "acme", "m1", today(), []byte("r")) },
 		"bundles": func(ctx context.Context) error {
 			return store.Publish(ctx, bundletest.Sealed(t, bundletest.Bundle("acme", 1)))
 		},
@@ -64,7 +63,5 @@ func TestWhoGoesAwayLeavesTheServerInPeace(t *testing.T) {
 // waitFor waits until somebody waits for a table.
 func waitFor(t *testing.T, c *pgx.Conn, schema, table string) {
 	t.Helper()
-	for query[int](t, c, "SELECT count(*)::int FROM pg_locks WHERE NOT granted AND relation = '"+schema+"."+table+"'::regclass") == 0 {
-		time.Sleep(5 * time.Millisecond)
-	}
+	until(t, c, "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = '"+schema+"."+table+"'::regclass)")
 }

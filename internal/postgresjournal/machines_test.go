@@ -52,7 +52,7 @@ func TestCopiesGoByTheEraserAlone(t *testing.T) {
 			if n := copyLength(t, w); n != 3 {
 				t.Fatalf("%s for %s: %d entries are left", dsn, tenant, n)
 			}
-			if old, err := w.Old(t.Context(), time.Now().Add(-time.Hour), 9); err != nil || len(old) > 0 {
+			if old, err := w.Old(t.Context(), query[time.Time](t, c, "SELECT now() - interval '1 hour'"), 9); err != nil || len(old) > 0 {
 				t.Fatalf("%s for %s made it old: %v, %v", dsn, tenant, old, err)
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -108,8 +108,18 @@ func TestHeadsWaitForWhoCommitsLate(t *testing.T) {
 	appendOK(t, j, record(t, session("early"), journal.Link{}, 1, "x"))
 	var reader sync.WaitGroup
 	var heads []journal.Head
-	reader.Go(func() { heads = collect(t, j.Heads(context.Background(), 0)) })
-	time.Sleep(100 * time.Millisecond)
+	var read atomic.Bool
+	reader.Go(func() {
+		heads = collect(t, j.Heads(context.Background(), 0))
+		read.Store(true)
+	})
+	look := connect(t, dsn)
+	for !query[bool](t, look, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid)))", tx.Conn().PgConn().PID()) {
+		if read.Load() {
+			t.Error("it did not wait")
+			break
+		}
+	}
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
@@ -197,7 +196,12 @@ func TestWordsOfTwoAreMetInOneOrder(t *testing.T) {
 	before := deadlocks()
 	var both sync.WaitGroup
 	names := []floodmark.SessionID{"a", "b"}
-	for i, j := range nodes(t, 2, Options{Timeout: busyTimeout}) {
+	schema := testSchema(t, dsn)
+	all := make([]*Journal, len(names))
+	for i := range all {
+		all[i] = open(t, dsn+" application_name="+schema, Options{Schema: schema, Timeout: busyTimeout})
+	}
+	for i, j := range all {
 		both.Go(func() {
 			var last journal.Link
 			for range turns {
@@ -216,7 +220,13 @@ func TestWordsOfTwoAreMetInOneOrder(t *testing.T) {
 		})
 	}
 	both.Wait()
-	time.Sleep(1100 * time.Millisecond) // the server counts within a second
+	// What its processes counted is known when they have ended.
+	for _, j := range all {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	until(t, connect(t, dsn), "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1)", schema)
 	if n := deadlocks() - before; n != 0 {
 		t.Errorf("the server ended %d of them", n)
 	}

@@ -22,13 +22,13 @@ func TestReady(t *testing.T) {
 	}
 	again := func(what string) {
 		t.Helper()
-		var err error
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			if err = ready(); err == nil {
-				return
+		eventually(t, func() bool {
+			err := ready()
+			if err != nil {
+				t.Logf("%s: %v", what, err)
 			}
-		}
-		t.Fatalf("%s: %v", what, err)
+			return err == nil
+		})
 	}
 	again("at the beginning")
 	s.set("synchronous_standby_names", "nobody")
