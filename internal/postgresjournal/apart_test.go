@@ -114,13 +114,7 @@ func TestASlowTenantIsSlowAlone(t *testing.T) {
 		return err
 	}
 	// Both ask while nobody is answered, so they share the next statement.
-	held, err := admin.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := held.Exec(t.Context(), "LOCK TABLE "+schema+".artifacts"); err != nil {
-		t.Fatal(err)
-	}
+	held := lock(t, admin, schema+".artifacts")
 	var first sync.WaitGroup
 	for range lookers {
 		first.Go(func() { _ = asks("other") })
@@ -152,6 +146,19 @@ func TestASlowTenantIsSlowAlone(t *testing.T) {
 			t.Errorf("who came later: %v", err)
 		}
 	}
+}
+
+// lock keeps others from a table until the transaction that it returns ends.
+func lock(t *testing.T, c *pgx.Conn, table string) pgx.Tx {
+	t.Helper()
+	held, err := c.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Exec(t.Context(), "LOCK TABLE "+table); err != nil {
+		t.Fatal(err)
+	}
+	return held
 }
 
 // A noticed is a context that tells when somebody begins to wait for its end.
