@@ -4,6 +4,7 @@
 package outward
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -37,6 +38,9 @@ type Options struct {
 	// one that must be on this machine. All others must have a public address.
 	// Nil names nobody and bounds nothing.
 	Named map[string]bool
+	// Dial connects in the place of the machine's own network, whatever the other
+	// fields say about addresses; nil for that network. Tests have one in memory.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Client returns a client for one server.
@@ -53,6 +57,9 @@ func Client(o Options) *http.Client {
 	dial := dialer.DialContext
 	if o.Named != nil {
 		dial = o.dialNamed
+	}
+	if o.Dial != nil {
+		dial = o.Dial
 	}
 	return &http.Client{
 		Transport: &http.Transport{
