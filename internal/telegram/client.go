@@ -50,6 +50,8 @@ type ClientOptions struct {
 	Token string
 	// Time bounds one call; zero means the usual.
 	Time time.Duration
+	// Dial connects to the server; nil does so by the machine's own network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // NewClient returns a client. It calls nobody yet.
@@ -73,7 +75,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	return &Client{
 		base: strings.TrimRight(o.Base, "/"), token: o.Token, host: u.Host, time: o.Time,
 		web: outward.Client(outward.Options{
-			Here: u.Scheme == "http", DialTime: o.Time, HeaderBytes: maxAnswerBytes, Idle: maxSenders + 2, IdleTime: 2 * pollTime, HTTP2: true,
+			Here: u.Scheme == "http", DialTime: o.Time, HeaderBytes: maxAnswerBytes, Idle: maxSenders + 2, IdleTime: 2 * pollTime, HTTP2: true, Dial: o.Dial,
 		}),
 	}, nil
 }

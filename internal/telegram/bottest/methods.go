@@ -27,6 +27,8 @@ const (
 var (
 	errClosed = errors.New("closed")
 	errOther  = errors.New("another poller")
+
+	errNotInMemory = errors.New("the server listens on this machine: dial its URL")
 )
 
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
@@ -226,6 +228,7 @@ func (s *Server) getUpdates(ctx context.Context, w http.ResponseWriter, r reques
 		s.updates = slices.DeleteFunc(s.updates, func(u update) bool { return u.id < r.Offset })
 	}
 	s.kinds = r.Kinds
+	s.ring()
 	s.mu.Unlock()
 	timer := time.NewTimer(time.Duration(r.Timeout) * time.Second)
 	defer timer.Stop()

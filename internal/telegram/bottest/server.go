@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -16,6 +17,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf16"
+
+	"github.com/floodmark/floodmark/internal/outward/nettest"
 )
 
 // Token is the only one the server accepts.
@@ -26,6 +29,7 @@ type Server struct {
 	// URL is where it answers.
 	URL  string
 	http *httptest.Server
+	net  *nettest.Net // nil for one that listens on this machine
 
 	mu       sync.Mutex // guards what is below
 	messages []*Message
@@ -108,6 +112,36 @@ func NewTLS() *Server {
 	s.http.StartTLS()
 	s.URL = s.http.URL
 	return s
+}
+
+// InMemory starts a server that only its own Dial reaches. It can live with its bot
+// in a bubble of testing/synctest.
+func InMemory() *Server {
+	s := unstarted()
+	s.net = nettest.New()
+	s.http = s.net.Server(http.HandlerFunc(s.serve))
+	s.http.Start()
+	s.URL = s.http.URL
+	return s
+}
+
+// InMemoryTLS starts one as InMemory does, whose certificate nobody trusts.
+func InMemoryTLS() *Server {
+	s := unstarted()
+	s.net = nettest.New()
+	s.http = s.net.Server(http.HandlerFunc(s.serve))
+	s.http.StartTLS()
+	s.URL = s.http.URL
+	return s
+}
+
+// Dial connects to a server in memory. Nothing else is reached by it, nor is the server
+// once it is closed.
+func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if s.net == nil {
+		return nil, errNotInMemory
+	}
+	return s.net.Dial(ctx, network, address)
 }
 
 func unstarted() *Server {
@@ -229,6 +263,7 @@ func (s *Server) push(u update) {
 	slices.SortStableFunc(s.updates, func(a, b update) int { return int(a.id - b.id) })
 	close(s.news)
 	s.news = make(chan struct{})
+	s.ring()
 }
 
 // Messages returns all that stand there.
@@ -263,7 +298,8 @@ func (s *Server) Last(method string) string {
 	return string(s.last[method])
 }
 
-// Wait waits until something is so, and looks again at each call.
+// Wait waits until something about the server is so: it looks again as each call comes
+// in, when it was answered, and at each update that is added or confirmed.
 func (s *Server) Wait(ctx context.Context, so func() bool) error {
 	for {
 		s.mu.Lock()
@@ -274,7 +310,6 @@ func (s *Server) Wait(ctx context.Context, so func() bool) error {
 		}
 		select {
 		case <-changed:
-		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -298,11 +333,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.last[method] = body
 	fault, n := s.fault, s.calls[method]
 	s.mu.Unlock()
+	s.changed()
 	defer s.changed()
 	if fault != nil {
 		if f := fault(method, n); f != nil {
 			if f.After {
 				s.answer(r.Context(), httptest.NewRecorder(), method, body)
+				s.changed()
 			}
 			f.play(r.Context(), w)
 			return
@@ -314,6 +351,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) changed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.ring()
+}
+
+// ring has those who wait look again. The lock is held.
+func (s *Server) ring() {
 	close(s.sent)
 	s.sent = make(chan struct{})
 }
