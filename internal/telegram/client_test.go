@@ -3,10 +3,10 @@ package telegram_test
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark/internal/telegram"
@@ -44,16 +44,12 @@ func failures() map[string]struct {
 	}
 }
 
-// client gives up quickly; patient does not, so that a busy machine fails
-// nothing.
-func client(t *testing.T, url string) *telegram.Client {
-	return clientFor(t, url, 300*time.Millisecond)
-}
-func patient(t *testing.T, url string) *telegram.Client { return clientFor(t, url, 20*time.Second) }
+// callTime is what clients of these tests give one call.
+const callTime = 300 * time.Millisecond
 
-func clientFor(t *testing.T, url string, limit time.Duration) *telegram.Client {
+func client(t *testing.T, server *bottest.Server, url string) *telegram.Client {
 	t.Helper()
-	c, err := telegram.NewClient(telegram.ClientOptions{Base: url, Token: bottest.Token, Time: limit})
+	c, err := telegram.NewClient(telegram.ClientOptions{Base: url, Token: bottest.Token, Time: callTime, Dial: server.Dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,19 +57,30 @@ func clientFor(t *testing.T, url string, limit time.Duration) *telegram.Client {
 	return c
 }
 
+// inMemory is a server that is closed when the test ends.
+func inMemory(t *testing.T, start func() *bottest.Server) *bottest.Server {
+	server := start()
+	t.Cleanup(server.Close)
+	return server
+}
+
 func TestEveryFailureIsReadable(t *testing.T) {
 	for name, row := range failures() {
 		t.Run(name, func(t *testing.T) {
-			server := bottest.New()
-			defer server.Close()
-			server.Break(func(string, int) *bottest.Fault { return row.fault })
-			c := patient(t, server.URL)
-			if row.kind == verify.TimedOut {
-				c = client(t, server.URL)
-			}
-			defer c.Close()
-			_, err := c.Me(t.Context())
-			checkFailure(t, err, row.kind, "telegram getMe: ", row.says)
+			synctest.Test(t, func(t *testing.T) {
+				server := inMemory(t, bottest.InMemory)
+				server.Break(func(string, int) *bottest.Fault { return row.fault })
+				began := time.Now()
+				_, err := client(t, server, server.URL).Me(t.Context())
+				checkFailure(t, err, row.kind, "telegram getMe: ", row.says)
+				want := time.Duration(0)
+				if row.kind == verify.TimedOut {
+					want = callTime
+				}
+				if took := time.Since(began); took != want {
+					t.Errorf("it took %s, want %s", took, want)
+				}
+			})
 		})
 	}
 }
@@ -97,55 +104,54 @@ func checkFailure(t *testing.T, err error, kind verify.FailureKind, says ...stri
 }
 
 func TestNobodyThere(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	_, err = patient(t, "http://"+l.Addr().String()).Me(t.Context())
-	checkFailure(t, err, verify.Unreachable, "nothing listens at "+l.Addr().String())
-	server := bottest.NewTLS()
-	defer server.Close()
-	_, err = patient(t, server.URL).Me(t.Context())
-	checkFailure(t, err, verify.Untrusted, "cannot be trusted: its certificate is signed by nobody this machine trusts")
-	plain := bottest.New()
-	defer plain.Close()
-	_, err = patient(t, strings.Replace(plain.URL, "http:", "https:", 1)).Me(t.Context())
-	checkFailure(t, err, verify.Untrusted, "it does not speak TLS there")
+	synctest.Test(t, func(t *testing.T) {
+		closed := bottest.InMemory()
+		closed.Close()
+		_, err := client(t, closed, closed.URL).Me(t.Context())
+		checkFailure(t, err, verify.Unreachable, "nothing listens at "+strings.TrimPrefix(closed.URL, "http://"))
+		server := inMemory(t, bottest.InMemoryTLS)
+		_, err = client(t, server, server.URL).Me(t.Context())
+		checkFailure(t, err, verify.Untrusted, "cannot be trusted: its certificate is signed by nobody this machine trusts")
+		plain := inMemory(t, bottest.InMemory)
+		_, err = client(t, plain, strings.Replace(plain.URL, "http:", "https:", 1)).Me(t.Context())
+		checkFailure(t, err, verify.Untrusted, "it does not speak TLS there")
+	})
 }
 
 // What Telegram says may hold the address it was asked at.
 func TestTheTokenIsNotRepeated(t *testing.T) {
-	server := bottest.New()
-	defer server.Close()
-	server.Break(func(string, int) *bottest.Fault {
-		return &bottest.Fault{Status: 400, Body: `{"ok":false,"description":"no method /bot` + bottest.Token + `/getMe \u202e` + strings.Repeat("x", 1000) + `"}`}
+	synctest.Test(t, func(t *testing.T) {
+		server := inMemory(t, bottest.InMemory)
+		server.Break(func(string, int) *bottest.Fault {
+			return &bottest.Fault{Status: 400, Body: `{"ok":false,"description":"no method /bot` + bottest.Token + `/getMe \u202e` + strings.Repeat("x", 1000) + `"}`}
+		})
+		_, err := client(t, server, server.URL).Me(t.Context())
+		checkFailure(t, err, verify.Status, "/bot[secret]/getMe ⟨U+202E⟩", "…")
+		if n := len([]rune(err.Error())); n > 250 {
+			t.Errorf("%d characters", n)
+		}
 	})
-	_, err := patient(t, server.URL).Me(t.Context())
-	checkFailure(t, err, verify.Status, "/bot[secret]/getMe ⟨U+202E⟩", "…")
-	if n := len([]rune(err.Error())); n > 250 {
-		t.Errorf("%d characters", n)
-	}
 }
 
 func TestLimits(t *testing.T) {
-	server := bottest.New()
-	defer server.Close()
-	c := patient(t, server.URL)
-	body := `{"ok":true,"result":{"id":1}}`
-	server.Break(func(string, int) *bottest.Fault {
-		return &bottest.Fault{Status: 200, Body: body + strings.Repeat(" ", 64<<10-len(body))}
-	})
-	if _, err := c.Me(t.Context()); err != nil {
-		t.Errorf("64 KiB: %v", err)
-	}
-	for seconds, want := range map[int]time.Duration{-1: time.Second, 0: time.Second, 3600: time.Hour, 3601: time.Hour, 1 << 60: time.Hour} {
-		server.Break(func(string, int) *bottest.Fault { return bottest.TooMany(seconds) })
-		_, err := c.Me(t.Context())
-		if said, ok := errors.AsType[*telegram.Error](err); !ok || said.RetryAfter != want || said.Status != http.StatusTooManyRequests {
-			t.Errorf("retry after %d: %+v", seconds, said)
+	synctest.Test(t, func(t *testing.T) {
+		server := inMemory(t, bottest.InMemory)
+		c := client(t, server, server.URL)
+		body := `{"ok":true,"result":{"id":1}}`
+		server.Break(func(string, int) *bottest.Fault {
+			return &bottest.Fault{Status: 200, Body: body + strings.Repeat(" ", 64<<10-len(body))}
+		})
+		if _, err := c.Me(t.Context()); err != nil {
+			t.Errorf("64 KiB: %v", err)
 		}
-	}
+		for seconds, want := range map[int]time.Duration{-1: time.Second, 0: time.Second, 3600: time.Hour, 3601: time.Hour, 1 << 60: time.Hour} {
+			server.Break(func(string, int) *bottest.Fault { return bottest.TooMany(seconds) })
+			_, err := c.Me(t.Context())
+			if said, ok := errors.AsType[*telegram.Error](err); !ok || said.RetryAfter != want || said.Status != http.StatusTooManyRequests {
+				t.Errorf("retry after %d: %+v", seconds, said)
+			}
+		}
+	})
 }
 
 func TestCheckServer(t *testing.T) {

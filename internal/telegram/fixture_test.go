@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -30,16 +30,10 @@ const (
 	group   = int64(-100200300)
 )
 
-// A clock runs as the real one does, and can be put forward.
-type clock struct{ ahead atomic.Int64 }
-
-func (c *clock) now() time.Time       { return time.Now().Add(time.Duration(c.ahead.Load())) }
-func (c *clock) skip(d time.Duration) { c.ahead.Add(int64(d)) }
-
-// A desk is a bot with a channel, and a book of what was answered in the
-// monitor's place.
+// A desk is a bot with a channel, its server, and a book of what was answered in the
+// monitor's place. It lives in a bubble: its time is the bubble's.
 type desk struct {
-	*clock
+	now       func() time.Time
 	server    *bottest.Server
 	bot       *telegram.Bot
 	channel   *telegram.Channel
@@ -59,23 +53,20 @@ type setup struct {
 	file   string
 	key    string
 	young  bool // questions may still be asked again
-	clock  *clock
 }
 
+// newDesk returns a desk whose bot has done all it does before it hears something.
 func newDesk(t *testing.T, s setup) *desk {
 	t.Helper()
 	if s.server == nil {
-		s.server = bottest.New()
+		s.server = bottest.InMemory()
 		t.Cleanup(s.server.Close)
 	}
 	if s.who.Chat == 0 {
 		s.who = telegram.Audience{Chat: anna, Users: []int64{anna}}
 	}
-	if s.clock == nil {
-		s.clock = &clock{}
-	}
-	d := &desk{clock: s.clock, server: s.server, closed: map[floodmark.TicketID]bool{}, incidents: make(chan string, 100)}
-	client, err := telegram.NewClient(telegram.ClientOptions{Base: s.server.URL, Token: bottest.Token, Time: 2 * time.Second})
+	d := &desk{now: time.Now, server: s.server, closed: map[floodmark.TicketID]bool{}, incidents: make(chan string, 100)}
+	client, err := telegram.NewClient(telegram.ClientOptions{Base: s.server.URL, Token: bottest.Token, Time: 2 * time.Second, Dial: s.server.Dial})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +77,6 @@ func newDesk(t *testing.T, s setup) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	telegram.Hasten(d.bot)
 	if !s.young {
 		d.skip(time.Minute)
 	}
@@ -94,7 +84,14 @@ func newDesk(t *testing.T, s setup) *desk {
 		t.Fatal(err)
 	}
 	d.run(t)
+	synctest.Wait()
 	return d
+}
+
+// skip lets time pass, with all that happens meanwhile.
+func (d *desk) skip(by time.Duration) {
+	time.Sleep(by)
+	synctest.Wait()
 }
 
 // run runs the bot until stop, or the test's end.
@@ -198,12 +195,12 @@ func (d *desk) told(t *testing.T, press string) bottest.Reply {
 	return got
 }
 
-// until waits for something to be so.
+// until lets the bot and its server do all that they can do without time passing, and
+// fails the test unless something is so then.
 func (d *desk) until(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if d.server.Wait(ctx, so) != nil {
+	synctest.Wait()
+	if !so() {
 		t.Fatalf("waited in vain for %s; problems: %q; messages: %s", what, d.bot.Problems(), texts(d.server))
 	}
 }

@@ -10,11 +10,14 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
+// noon is when these tests happen.
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
 // A question may end while the note of its card is being written, and while it is
 // looked which cards nobody asked again. What its card says then is how it ended, and
 // not that it is over; nor is it remembered as open.
 func TestACardThatEndsWhileItIsLookedAt(t *testing.T) {
-	b, err := Open(Options{Client: &Client{}, Key: []byte("k"), Now: time.Now})
+	b, err := Open(Options{Client: &Client{}, Key: []byte("k"), Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,12 +30,12 @@ func TestACardThatEndsWhileItIsLookedAt(t *testing.T) {
 		defer b.sender.mu.Unlock()
 		return len(b.sender.ready)
 	}
-	c, _, err := ch.take(approval.Ticket{ID: "t-1", Calls: 1, Expires: time.Now().Add(time.Hour)})
+	c, _, err := ch.take(approval.Ticket{ID: "t-1", Calls: 1, Expires: noon.Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.message = 1
-	note := noted{Kind: kindQuestion, Ticket: "t-1", Chat: 7, Message: 1, Expires: time.Now().Add(time.Hour)}
+	note := noted{Kind: kindQuestion, Ticket: "t-1", Chat: 7, Message: 1, Expires: noon.Add(time.Hour)}
 	if err := b.memo.note(note); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +67,7 @@ func TestACardThatEndsWhileItIsLookedAt(t *testing.T) {
 // An agent may stop waiting while the card is on its way, or in the moment in which it
 // arrives: whoever finds out last says so on it, and nobody remembers it as open.
 func TestACardThatArrivesAsItsCallEnds(t *testing.T) {
-	b, err := Open(Options{Client: &Client{}, Key: []byte("k"), Now: time.Now})
+	b, err := Open(Options{Client: &Client{}, Key: []byte("k"), Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}

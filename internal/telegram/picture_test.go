@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf16"
 
@@ -22,33 +23,35 @@ const picture = "../../docs/images/telegram-card.svg"
 // TestThePicture holds the picture in the guide against the cards that were
 // really sent. With -update it draws it.
 func TestThePicture(t *testing.T) {
-	d := newDesk(t, setup{})
-	for _, q := range []approval.Question{steered(), routine()} {
-		id := fmt.Sprint("t-", len(d.server.Messages()))
-		d.ask(t, approval.Ticket{ID: floodmark.TicketID(id), Session: "s", Calls: 1, Call: q, Expires: d.now().Add(2 * time.Minute)})
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="14">`+"\n", 2*phoneWidth+60, phoneHeight+40)
-	b.WriteString("<title>Two questions of Floodmark in Telegram</title>\n")
-	for i, m := range d.server.Messages() {
-		if bottom := phone(&b, 20+i*(phoneWidth+20), 20, m); bottom > 20+phoneHeight {
-			t.Errorf("the card does not fit on a phone's screen: %d of %d pixels\n%s", bottom, phoneHeight, m.Text)
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, setup{})
+		for _, q := range []approval.Question{steered(), routine()} {
+			id := fmt.Sprint("t-", len(d.server.Messages()))
+			d.ask(t, approval.Ticket{ID: floodmark.TicketID(id), Session: "s", Calls: 1, Call: q, Expires: d.now().Add(2 * time.Minute)})
 		}
-		t.Logf("%s\n%q", m.Text, m.Labels)
-	}
-	b.WriteString("</svg>\n")
-	if *update {
-		if err := os.WriteFile(picture, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
+		var b strings.Builder
+		fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="14">`+"\n", 2*phoneWidth+60, phoneHeight+40)
+		b.WriteString("<title>Two questions of Floodmark in Telegram</title>\n")
+		for i, m := range d.server.Messages() {
+			if bottom := phone(&b, 20+i*(phoneWidth+20), 20, m); bottom > 20+phoneHeight {
+				t.Errorf("the card does not fit on a phone's screen: %d of %d pixels\n%s", bottom, phoneHeight, m.Text)
+			}
+			t.Logf("%s\n%q", m.Text, m.Labels)
 		}
-	}
-	if err := xml.Unmarshal([]byte(b.String()), new(struct{})); err != nil {
-		t.Error(err)
-	}
-	got, err := os.ReadFile(picture)
-	if err != nil || string(got) != b.String() {
-		t.Errorf("%s is not what is sent (%v); run go test ./internal/telegram -run ThePicture -update", picture, err)
-	}
+		b.WriteString("</svg>\n")
+		if *update {
+			if err := os.WriteFile(picture, []byte(b.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := xml.Unmarshal([]byte(b.String()), new(struct{})); err != nil {
+			t.Error(err)
+		}
+		got, err := os.ReadFile(picture)
+		if err != nil || string(got) != b.String() {
+			t.Errorf("%s is not what is sent (%v); run go test ./internal/telegram -run ThePicture -update", picture, err)
+		}
+	})
 }
 
 // steered is what an injected page leads to.
