@@ -29,13 +29,24 @@ func New() *Net { return &Net{listeners: map[string]*listener{}} }
 func (n *Net) Listen() net.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.port++
 	l := &listener{
-		net: n, address: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: n.port},
+		net: n, address: n.fresh(),
 		dialled: make(chan net.Conn), closed: make(chan struct{}),
 	}
 	n.listeners[l.address.String()] = l
 	return l
+}
+
+// fresh is an address that nothing has had. The lock is held.
+func (n *Net) fresh() *net.TCPAddr {
+	n.port++
+	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: n.port}
+}
+
+func (n *Net) dialler() *net.TCPAddr {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.fresh()
 }
 
 // Dial connects to a listener as [net.Dialer.DialContext] does: where none is, the
@@ -48,7 +59,7 @@ func (n *Net) Dial(ctx context.Context, network, address string) (net.Conn, erro
 	if l == nil {
 		return nil, wrong
 	}
-	near, far := net.Pipe()
+	near, far := connect(n.dialler(), l.address)
 	select {
 	case l.dialled <- far:
 		return near, nil

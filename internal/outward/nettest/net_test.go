@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -73,4 +74,99 @@ func TestWhereNothingListens(t *testing.T) {
 	if err := other.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// dialled returns both ends of a connection.
+func dialled(t *testing.T) (near, far net.Conn) {
+	t.Helper()
+	n := nettest.New()
+	l := n.Listen()
+	defer l.Close()
+	taken := make(chan net.Conn, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			t.Error(err)
+		}
+		taken <- c
+	}()
+	near, err := n.Dial(t.Context(), "tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	far = <-taken
+	t.Cleanup(func() { near.Close(); far.Close() })
+	return near, far
+}
+
+// A deadline ends a read that waits, also one that is set meanwhile, and a later one lets
+// it be read again.
+func TestDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := dialled(t)
+		began := time.Now()
+		for _, set := range []func(time.Time) error{near.SetReadDeadline, near.SetDeadline} {
+			if err := set(time.Now().Add(time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := near.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+			_ = near.SetDeadline(time.Time{})
+		}
+		go func() {
+			time.Sleep(time.Second)
+			_ = near.SetReadDeadline(time.Unix(1, 0))
+		}()
+		if _, err := near.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		_ = near.SetReadDeadline(time.Time{})
+		if _, err := far.Write([]byte("x")); err != nil {
+			t.Error(err)
+		}
+		if n, err := near.Read(make([]byte, 9)); n != 1 || err != nil {
+			t.Errorf("read %d, %v", n, err)
+		}
+		_ = near.SetWriteDeadline(time.Now().Add(time.Second))
+		if n, err := near.Write(make([]byte, 64<<10+1)); n != 64<<10 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("wrote %d, %v", n, err)
+		}
+	})
+}
+
+// What was written before an end was closed is read, then comes the end; a write that
+// nobody can read fails, also if it waits.
+func TestClosedEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := dialled(t)
+		if _, err := near.Write([]byte("last")); err != nil {
+			t.Fatal(err)
+		}
+		failed := make(chan error)
+		go func() {
+			_, err := far.Write(make([]byte, 64<<10+1))
+			failed <- err
+		}()
+		synctest.Wait()
+		if err := near.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-failed; !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("a write that waited: %v", err)
+		}
+		text, err := io.ReadAll(far)
+		if string(text) != "last" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+		if _, err := near.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("read at a closed end: %v", err)
+		}
+		if _, err := near.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("written at a closed end: %v", err)
+		}
+	})
 }
