@@ -9,17 +9,21 @@ import (
 	"crypto/x509/pkix"
 	"fmt"
 	"io"
-	"log"
 	"math/big"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/outward/nettest"
+	"github.com/floodmark/floodmark/internal/webhook"
 )
 
-// A maker signs certificates for these tests.
+// midnight is when a bubble of testing/synctest begins.
+var midnight = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// A maker signs certificates for these tests, which are good in a bubble only.
 type maker struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
@@ -33,7 +37,7 @@ func newMaker(tb testing.TB) maker {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tests"}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage: x509.KeyUsageCertSign, NotBefore: midnight.Add(-time.Hour), NotAfter: midnight.Add(time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -62,7 +66,7 @@ func (m maker) sign(tb testing.TB, change func(*x509.Certificate)) tls.Certifica
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "verifier"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		NotBefore:   midnight.Add(-time.Hour), NotAfter: midnight.Add(time.Hour),
 	}
 	if change != nil {
 		change(template)
@@ -74,26 +78,53 @@ func (m maker) sign(tb testing.TB, change func(*x509.Certificate)) tls.Certifica
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// secure serves over TLS.
-func secure(tb testing.TB, h http.Handler, c tls.Certificate, change func(*tls.Config)) string {
+// A town is a network with servers, and who signs their certificates.
+type town struct {
+	*nettest.Net
+	maker
+}
+
+func newTown(tb testing.TB) town { return town{nettest.New(), newMaker(tb)} }
+
+// hook returns a webhook that reaches the servers of the town.
+func (n town) hook(tb testing.TB, o webhook.Options) *webhook.Hook {
 	tb.Helper()
-	s := httptest.NewUnstartedServer(h)
+	o.Name, o.Roots, o.Dial = "webhook", n.pool(), n.Dial
+	h, err := webhook.New(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { h.Close() })
+	return h
+}
+
+// secure serves over TLS.
+func (n town) secure(tb testing.TB, h http.Handler, c tls.Certificate, change func(*tls.Config)) string {
+	tb.Helper()
+	s := n.Server(h)
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{c}} //nolint:gosec // some tests want an old version
 	if change != nil {
 		change(s.TLS)
 	}
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	tb.Cleanup(s.Close)
 	return s.URL
 }
 
-func inClear(tb testing.TB, h http.HandlerFunc) string {
+func (n town) inClear(tb testing.TB, h http.HandlerFunc) string {
 	tb.Helper()
-	s := httptest.NewServer(h)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s := n.Server(h)
+	s.Start()
 	tb.Cleanup(s.Close)
 	return s.URL
+}
+
+// closed is an address where nothing listens.
+func (n town) closed(tb testing.TB) string {
+	tb.Helper()
+	l := n.Listen()
+	defer l.Close()
+	return "http://" + l.Addr().String()
 }
 
 func says(text string) http.HandlerFunc {
@@ -115,16 +146,7 @@ func silent(_ http.ResponseWriter, r *http.Request) {
 
 // drip sends its yes a byte at a time.
 func drip(w http.ResponseWriter, r *http.Request) {
-	for _, b := range `{"decision":"allow"}` + strings.Repeat(" ", 1000) {
-		if _, err := fmt.Fprint(w, string(b)); err != nil || http.NewResponseController(w).Flush() != nil {
-			return
-		}
-		select {
-		case <-r.Context().Done():
-			return
-		case <-time.After(30 * time.Millisecond):
-		}
-	}
+	nettest.Drip(w, r, []byte(`{"decision":"allow"}`+strings.Repeat(" ", 1000)), 30*time.Millisecond)
 }
 
 // cut ends the connection in the middle of an answer.
@@ -149,15 +171,4 @@ func garbage(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(conn, "\x00\x01 hello\r\n\r\n")
 		conn.Close()
 	}
-}
-
-// closed is an address where nothing listens.
-func closed(tb testing.TB) string {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
 }

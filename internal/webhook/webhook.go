@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -37,6 +38,8 @@ type Options struct {
 	// Version is the program's, for the User-Agent.
 	Version string
 	Now     func() time.Time
+	// Dial connects to it; nil does so by the machine's own network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // A Hook is one webhook. It is safe for concurrent use.
@@ -85,7 +88,7 @@ func New(o Options) (*Hook, error) {
 	}
 	h.headers.Set("User-Agent", "floodmark/"+o.Version)
 	h.client = outward.Client(outward.Options{
-		Here: u.Scheme == "http", Roots: o.Roots, DialTime: dialTime, HeaderBytes: maxHeaderBytes, Idle: 8, AtOnce: 64, IdleTime: idle,
+		Here: u.Scheme == "http", Roots: o.Roots, DialTime: dialTime, HeaderBytes: maxHeaderBytes, Idle: 8, AtOnce: 64, IdleTime: idle, Dial: o.Dial,
 	})
 	return h, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -18,113 +19,106 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestAsk(t *testing.T) {
-	m := newMaker(t)
-	var got *http.Request
-	var body []byte
-	url := secure(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got = r
-		body, _ = io.ReadAll(r.Body)
-		_, _ = io.WriteString(w, `{"decision":"deny","reason":"not on a Friday"}`)
-	}), m.sign(t, nil), nil)
-	h, err := webhook.New(webhook.Options{
-		Name: "webhook", URL: url + "/verify?x=1", Headers: map[string]string{"Authorization": "Bearer abc"}, Secret: "sixteen letters!",
-		Roots: m.pool(), Now: func() time.Time { return time.Unix(2000, 0) }, Version: "1.2",
+	synctest.Test(t, func(t *testing.T) {
+		n := newTown(t)
+		var got *http.Request
+		var body []byte
+		url := n.secure(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = r
+			body, _ = io.ReadAll(r.Body)
+			_, _ = io.WriteString(w, `{"decision":"deny","reason":"not on a Friday"}`)
+		}), n.sign(t, nil), nil)
+		h := n.hook(t, webhook.Options{
+			URL: url + "/verify?x=1", Headers: map[string]string{"Authorization": "Bearer abc"}, Secret: "sixteen letters!",
+			Now: func() time.Time { return time.Unix(2000, 0) }, Version: "1.2",
+		})
+		r := h.Try(t.Context(), request())
+		if r.Failure != nil || r.Answer != (verify.Answer{Reason: "not on a Friday"}) || r.Status != "200 OK" || !strings.HasPrefix(r.TLS, "TLS 1.") || r.Tries != 1 {
+			t.Errorf("%+v", r)
+		}
+		if got.Method != http.MethodPost || got.URL.String() != "/verify?x=1" {
+			t.Errorf("%s %s", got.Method, got.URL)
+		}
+		for name, want := range map[string]string{
+			"Authorization": "Bearer abc", "Content-Type": "application/json", "Accept": "application/json", "User-Agent": "floodmark/1.2",
+			"Webhook-Id": "r1", "Webhook-Timestamp": "2000", "Accept-Encoding": "",
+		} {
+			if got.Header.Get(name) != want {
+				t.Errorf("%s: %q", name, got.Header.Get(name))
+			}
+		}
+		for _, name := range []string{"X-Openclaw-Signature", "X-Floodmark-Signature", "Webhook-Signature"} {
+			if got.Header.Get(name) == "" {
+				t.Errorf("there is no %s", name)
+			}
+		}
+		var sent struct{ RequestID string }
+		if json.Unmarshal(body, &sent) != nil || sent.RequestID != "r1" {
+			t.Errorf("%s", body)
+		}
+		if h.Name() != "webhook" {
+			t.Error(h.Name())
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	r := h.Try(t.Context(), request())
-	if r.Failure != nil || r.Answer != (verify.Answer{Reason: "not on a Friday"}) || r.Status != "200 OK" || !strings.HasPrefix(r.TLS, "TLS 1.") || r.Tries != 1 {
-		t.Errorf("%+v", r)
-	}
-	if got.Method != http.MethodPost || got.URL.String() != "/verify?x=1" {
-		t.Errorf("%s %s", got.Method, got.URL)
-	}
-	for name, want := range map[string]string{
-		"Authorization": "Bearer abc", "Content-Type": "application/json", "Accept": "application/json", "User-Agent": "floodmark/1.2",
-		"Webhook-Id": "r1", "Webhook-Timestamp": "2000", "Accept-Encoding": "",
-	} {
-		if got.Header.Get(name) != want {
-			t.Errorf("%s: %q", name, got.Header.Get(name))
-		}
-	}
-	for _, name := range []string{"X-Openclaw-Signature", "X-Floodmark-Signature", "Webhook-Signature"} {
-		if got.Header.Get(name) == "" {
-			t.Errorf("there is no %s", name)
-		}
-	}
-	var sent struct{ RequestID string }
-	if json.Unmarshal(body, &sent) != nil || sent.RequestID != "r1" {
-		t.Errorf("%s", body)
-	}
-	if h.Name() != "webhook" {
-		t.Error(h.Name())
-	}
 }
 
 // A try that may pass is made again: the same id, the same bytes, another time.
 func TestTriesAreOneRequest(t *testing.T) {
-	var ids, times, bodies, signs []string
-	clock := time.Unix(1000, 0)
-	url := inClear(t, func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body)
-		ids, bodies = append(ids, r.Header.Get("Webhook-Id")), append(bodies, string(b))
-		times, signs = append(times, r.Header.Get("Webhook-Timestamp")), append(signs, r.Header.Get("Webhook-Signature"))
-		if len(ids) < 3 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
+	synctest.Test(t, func(t *testing.T) {
+		var ids, times, bodies, signs []string
+		clock := time.Unix(1000, 0)
+		n := newTown(t)
+		url := n.inClear(t, func(w http.ResponseWriter, r *http.Request) {
+			b, _ := io.ReadAll(r.Body)
+			ids, bodies = append(ids, r.Header.Get("Webhook-Id")), append(bodies, string(b))
+			times, signs = append(times, r.Header.Get("Webhook-Timestamp")), append(signs, r.Header.Get("Webhook-Signature"))
+			if len(ids) < 3 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			_, _ = io.WriteString(w, `{"decision":"allow"}`)
+		})
+		h := n.hook(t, webhook.Options{URL: url, Secret: "sixteen letters!", Now: func() time.Time {
+			clock = clock.Add(time.Second)
+			return clock
+		}})
+		a, err := h.Verify(t.Context(), request())
+		if err != nil || !a.Allow || len(ids) != 3 {
+			t.Fatalf("%+v %v after %d tries", a, err, len(ids))
 		}
-		_, _ = io.WriteString(w, `{"decision":"allow"}`)
+		for i := 1; i < 3; i++ {
+			if ids[i] != ids[0] || bodies[i] != bodies[0] || times[i] == times[i-1] || signs[i] == signs[i-1] {
+				t.Errorf("try %d: %s %s %s %s", i+1, ids[i], times[i], signs[i], bodies[i])
+			}
+		}
 	})
-	h, err := webhook.New(webhook.Options{Name: "w", URL: url, Secret: "sixteen letters!", Now: func() time.Time {
-		clock = clock.Add(time.Second)
-		return clock
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	a, err := h.Verify(t.Context(), request())
-	if err != nil || !a.Allow || len(ids) != 3 {
-		t.Fatalf("%+v %v after %d tries", a, err, len(ids))
-	}
-	for i := 1; i < 3; i++ {
-		if ids[i] != ids[0] || bodies[i] != bodies[0] || times[i] == times[i-1] || signs[i] == signs[i-1] {
-			t.Errorf("try %d: %s %s %s %s", i+1, ids[i], times[i], signs[i], bodies[i])
-		}
-	}
 }
 
 // It is not tried for ever.
 func TestThreeTries(t *testing.T) {
-	n := 0
-	url := inClear(t, func(w http.ResponseWriter, _ *http.Request) { n++; w.WriteHeader(http.StatusBadGateway) })
-	h, err := webhook.New(webhook.Options{Name: "w", URL: url, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	if r := h.Try(t.Context(), request()); r.Tries != 3 || n != 3 || r.Failure.Kind != verify.Status {
-		t.Errorf("%+v after %d", r, n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		n, asked := newTown(t), 0
+		url := n.inClear(t, func(w http.ResponseWriter, _ *http.Request) { asked++; w.WriteHeader(http.StatusBadGateway) })
+		h := n.hook(t, webhook.Options{URL: url, Now: time.Now})
+		if r := h.Try(t.Context(), request()); r.Tries != 3 || asked != 3 || r.Failure.Kind != verify.Status {
+			t.Errorf("%+v after %d", r, asked)
+		}
+	})
 }
 
 // A webhook's answer, to the end: through a monitor, over TLS.
 func TestAnswers(t *testing.T) {
-	m := newMaker(t)
-	for text, want := range map[string]floodmark.Verdict{`{"decision":"allow"}`: floodmark.Allow, `{"decision":"deny","reason":"no"}`: floodmark.Restrict} {
-		for _, mode := range []verify.FailMode{verify.FailDeny, verify.FailAllow} {
-			h, err := webhook.New(webhook.Options{Name: "webhook", URL: secure(t, says(text), m.sign(t, nil), nil), Roots: m.pool(), Now: time.Now})
-			if err != nil {
-				t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		n := newTown(t)
+		for text, want := range map[string]floodmark.Verdict{`{"decision":"allow"}`: floodmark.Allow, `{"decision":"deny","reason":"no"}`: floodmark.Restrict} {
+			for _, mode := range []verify.FailMode{verify.FailDeny, verify.FailAllow} {
+				h := n.hook(t, webhook.Options{URL: n.secure(t, says(text), n.sign(t, nil), nil), Now: time.Now})
+				if reply, answer := judge(t, h, mode); reply.Decision.Verdict != want || answer.Verdict != want || answer.Failure != "" {
+					t.Errorf("%s: %+v", text, reply.Decision)
+				}
 			}
-			if reply, answer := judge(t, h, mode); reply.Decision.Verdict != want || answer.Verdict != want || answer.Failure != "" {
-				t.Errorf("%s: %+v", text, reply.Decision)
-			}
-			h.Close()
 		}
-	}
+	})
 }
 
 func TestSettings(t *testing.T) {

@@ -20,6 +20,7 @@ func TestReceiverOfTheGuide(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it is compiled first")
 	}
+	t.Parallel()
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	address := receiver(t, secret)
 	ask := func(secret, command string, now time.Time) webhook.Report {
