@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -38,6 +39,8 @@ type Config struct {
 	// Now is the clock; Transport is another way there, for tests.
 	Now       func() time.Time
 	Transport http.RoundTripper
+	// Dial connects to the service; nil does so by the machine's own network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // The usual settings, and how far they go.
@@ -82,7 +85,7 @@ func New(c Config) (*Auditor, error) {
 		return nil, err
 	}
 	client := outward.Client(outward.Options{
-		Here: Local(c.Endpoint), DialTime: MaxTimeout, HeaderBytes: maxHeaderBytes, Idle: maxAtOnce, IdleTime: idle, HTTP2: true,
+		Here: Local(c.Endpoint), DialTime: MaxTimeout, HeaderBytes: maxHeaderBytes, Idle: maxAtOnce, IdleTime: idle, HTTP2: true, Dial: c.Dial,
 	})
 	if c.Transport != nil {
 		client.Transport = c.Transport

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -144,41 +145,43 @@ func (w *walk) act() {
 // No byte of what tools gave, or of what the agent wrote, is on the wire to the
 // auditor; and the owner's messages of all turns are.
 func TestCanaries(t *testing.T) {
-	n := *sessions
-	if n == 0 {
-		if n = 300; testing.Short() {
-			n = 60
+	synctest.Test(t, func(t *testing.T) {
+		n := *sessions
+		if n == 0 {
+			if n = 300; testing.Short() {
+				n = 60
+			}
 		}
-	}
-	rng := rand.New(rand.NewPCG(6, 5))
-	kinds := []auditor.Kind{auditor.OpenAI, auditor.Anthropic}
-	services := make([]*service, len(kinds))
-	monitors := make([]*monitor.Monitor, len(kinds))
-	var asked atomic.Int64
-	say := func(int) string {
-		return []string{"allow", "block", "because " + canary, "allow", "unsure", "allow"}[asked.Add(1)%6]
-	}
-	for i, k := range kinds {
-		services[i] = newService(t, k, say)
-		a := newAuditor(t, services[i].URL, k, func(c *auditor.Config) { c.Content, c.Budget.Cases = true, auditor.MaxCases })
-		// Whatever may be resolved by an auditor goes to it.
-		monitors[i], _ = newMonitor(t, "auditor: {on: true}\nrules:\n  - {name: check, when: 'true', action: {verdict: audit}}\n", a, nil)
-	}
-	requests, canaries, turns := 0, 0, 0
-	for i := range n {
-		w := &walk{t: t, m: monitors[i%2], rng: rng, name: fmt.Sprint("s", i)}
-		w.say()
-		for range 6 + rng.IntN(12) {
-			[]func(){w.say, w.read, w.read, w.think, w.assemble, w.meet, w.paste, w.branch, w.answer, w.act, w.act, w.act}[rng.IntN(12)]()
-			requests += w.checked(services[i%2])
+		rng := rand.New(rand.NewPCG(6, 5))
+		kinds := []auditor.Kind{auditor.OpenAI, auditor.Anthropic}
+		services := make([]*service, len(kinds))
+		monitors := make([]*monitor.Monitor, len(kinds))
+		var asked atomic.Int64
+		say := func(int) string {
+			return []string{"allow", "block", "because " + canary, "allow", "unsure", "allow"}[asked.Add(1)%6]
 		}
-		canaries += w.canaries
-		turns += len(w.owner)
-	}
-	t.Logf("%d sessions, %d owner messages, %d canaries, %d requests on the wire, 0 leaks wanted", n, turns, canaries, requests)
-	if requests < n || canaries < 5*n {
-		t.Errorf("only %d requests and %d canaries: nothing was tested", requests, canaries)
-	}
+		for i, k := range kinds {
+			services[i] = newService(t, k, say)
+			a := newAuditor(t, services[i].URL, k, func(c *auditor.Config) { c.Content, c.Budget.Cases = true, auditor.MaxCases })
+			// Whatever may be resolved by an auditor goes to it.
+			monitors[i], _ = newMonitor(t, "auditor: {on: true}\nrules:\n  - {name: check, when: 'true', action: {verdict: audit}}\n", a, nil)
+		}
+		requests, canaries, turns := 0, 0, 0
+		for i := range n {
+			w := &walk{t: t, m: monitors[i%2], rng: rng, name: fmt.Sprint("s", i)}
+			w.say()
+			for range 6 + rng.IntN(12) {
+				[]func(){w.say, w.read, w.read, w.think, w.assemble, w.meet, w.paste, w.branch, w.answer, w.act, w.act, w.act}[rng.IntN(12)]()
+				requests += w.checked(services[i%2])
+			}
+			canaries += w.canaries
+			turns += len(w.owner)
+		}
+		t.Logf("%d sessions, %d owner messages, %d canaries, %d requests on the wire, 0 leaks wanted", n, turns, canaries, requests)
+		if requests < n || canaries < 5*n {
+			t.Errorf("only %d requests and %d canaries: nothing was tested", requests, canaries)
+		}
+	})
 }
 
 // checked looks at what was sent since it last looked.

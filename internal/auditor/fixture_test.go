@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +18,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/auditor"
+	"github.com/floodmark/floodmark/internal/outward/nettest"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
@@ -28,9 +28,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// machine is where the services of these tests listen. Each belongs to the bubble that
+// started it.
+var machine = nettest.New()
+
+// serve serves until the test ends, and returns where.
+func serve(t testing.TB, h http.HandlerFunc) string {
+	t.Helper()
+	s := machine.Server(h)
+	s.Start()
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
 // A service is a model on this machine that keeps what it was sent.
 type service struct {
-	*httptest.Server
+	URL  string
 	kind auditor.Kind
 	say  func(n int) string // what it answers to the nth request, from 0
 
@@ -41,8 +54,7 @@ type service struct {
 func newService(t testing.TB, k auditor.Kind, say func(n int) string) *service {
 	t.Helper()
 	s := &service{kind: k, say: say}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
-	t.Cleanup(s.Close)
+	s.URL = serve(t, s.serve)
 	return s
 }
 
@@ -88,7 +100,7 @@ func answer(k auditor.Kind, text, stop string) []byte {
 // newAuditor asks a service.
 func newAuditor(t testing.TB, endpoint string, k auditor.Kind, change ...func(*auditor.Config)) *auditor.Auditor {
 	t.Helper()
-	c := auditor.Config{Endpoint: endpoint, Kind: k, Model: "small", Timeout: 10 * time.Second}
+	c := auditor.Config{Endpoint: endpoint, Kind: k, Model: "small", Timeout: 10 * time.Second, Dial: machine.Dial}
 	for _, f := range change {
 		f(&c)
 	}
