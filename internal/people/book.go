@@ -60,6 +60,7 @@ func (f Fleet) Roots() (*x509.CertPool, error) { return outward.RootsBeside(f.Au
 type Book struct {
 	path string
 	now  func() time.Time
+	dial Dial // to identity providers; nil by the machine's own network
 
 	mu     sync.Mutex        // guards unkept
 	unkept map[string]unkept // by the fleet's name; see ErrNotKept
@@ -149,6 +150,8 @@ func (b *Book) read() (*bookFile, error) {
 		if !one.whole() {
 			return nil, fmt.Errorf("read the logins: %q in %s is damaged: remove the file, and log in anew", name, b.path)
 		}
+		one.Login.dial = b.dial
+		f.Fleets[name] = one
 	}
 	return f, nil
 }

@@ -30,6 +30,8 @@ type Login struct {
 	ClientID string   `json:"clientId"`
 	Audience string   `json:"audience,omitempty"`
 	Scopes   []string `json:"scopes,omitempty"`
+
+	dial Dial // to the issuer; nil by the machine's own network
 }
 
 // For is whom tokens are for: the client, if nobody else was named.
@@ -143,7 +145,7 @@ func CheckPage(page string) error {
 }
 
 func (l Login) prepare(ctx context.Context, roots *x509.CertPool) (*Flow, error) {
-	f := &Flow{login: l, web: reach(l.Issuer, roots)}
+	f := &Flow{login: l, web: reach(l.Issuer, roots, l.dial)}
 	f.ctx = func(ctx context.Context) context.Context { return oidc.ClientContext(ctx, f.web) }
 	found, err := oidc.NewProvider(f.ctx(ctx), l.Issuer)
 	if err != nil {
@@ -226,7 +228,7 @@ func (l Login) Renew(ctx context.Context, roots *x509.CertPool, refresh string) 
 func (l Login) End(ctx context.Context, roots *x509.CertPool, refresh string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	web := reach(l.Issuer, roots)
+	web := reach(l.Issuer, roots, l.dial)
 	defer web.CloseIdleConnections()
 	found, err := oidc.NewProvider(oidc.ClientContext(ctx, web), l.Issuer)
 	if err != nil {

@@ -6,80 +6,91 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark/internal/people"
 	"github.com/floodmark/floodmark/internal/people/oidctest"
 )
 
+func (h *hall) login() people.Login {
+	return people.Login{Issuer: h.URL, ClientID: "floodmark"}.By(h.Dial)
+}
+
 // A person logs in by a code in a browser; the token is one the monitor takes,
 // and another can be had without the person.
 func TestLogIn(t *testing.T) {
-	h := newHall(t, plain)
-	l := people.Login{Issuer: h.URL, ClientID: "floodmark"}
-	h.LogIn(h.good(nil))
-	f, err := l.Begin(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if f.Code != oidctest.UserCode || f.Page != h.URL+"/go" || !strings.Contains(f.Ready, f.Code) {
-		t.Errorf("%+v", f)
-	}
-	pass, err := f.Wait(t.Context())
-	if err != nil || !pass.Ends.Equal(h.clock().Add(time.Hour)) || pass.Refresh == "" {
-		t.Fatalf("%+v, %v", pass, err)
-	}
-	if who, err := h.people.Find(t.Context(), pass.Token); err != nil || who.Name != "anna" {
-		t.Errorf("%+v, %v", who, err)
-	}
-	h.later(2 * time.Hour)
-	h.refuses(t, "a token that has ended", pass.Token)
-	h.LogIn(h.good(nil))
-	next, err := l.Renew(t.Context(), nil, pass.Refresh)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.people.Find(t.Context(), next.Token); err != nil {
-		t.Error(err)
-	}
-	if _, err := l.Renew(t.Context(), nil, "another"); err == nil || !strings.Contains(err.Error(), "the login is over there") {
-		t.Errorf("another's: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall(t, plain)
+		l := h.login()
+		h.LogIn(h.good(nil))
+		f, err := l.Begin(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if f.Code != oidctest.UserCode || f.Page != h.URL+"/go" || !strings.Contains(f.Ready, f.Code) {
+			t.Errorf("%+v", f)
+		}
+		pass, err := f.Wait(t.Context())
+		if err != nil || !pass.Ends.Equal(h.clock().Add(time.Hour)) || pass.Refresh == "" {
+			t.Fatalf("%+v, %v", pass, err)
+		}
+		if who, err := h.find(t, pass.Token); err != nil || who.Name != "anna" {
+			t.Errorf("%+v, %v", who, err)
+		}
+		h.later(2 * time.Hour)
+		h.refuses(t, "a token that has ended", pass.Token)
+		h.LogIn(h.good(nil))
+		next, err := l.Renew(t.Context(), nil, pass.Refresh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.find(t, next.Token); err != nil {
+			t.Error(err)
+		}
+		if _, err := l.Renew(t.Context(), nil, "another"); err == nil || !strings.Contains(err.Error(), "the login is over there") {
+			t.Errorf("another's: %v", err)
+		}
+	})
 }
 
 func TestLogInDenied(t *testing.T) {
-	h := newHall(t, plain)
-	h.LogIn(nil)
-	f, err := people.Login{Issuer: h.URL, ClientID: "floodmark"}.Begin(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if pass, err := f.Wait(t.Context()); err == nil || err.Error() != "you said no there" || pass != (people.Pass{}) {
-		t.Errorf("%+v, %v", pass, err)
-	}
-	h.Down(true)
-	if _, err := (people.Login{Issuer: h.URL, ClientID: "floodmark"}).Begin(t.Context(), nil); err == nil {
-		t.Error("a provider that is down")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall(t, plain)
+		h.LogIn(nil)
+		f, err := h.login().Begin(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if pass, err := f.Wait(t.Context()); err == nil || err.Error() != "you said no there" || pass != (people.Pass{}) {
+			t.Errorf("%+v, %v", pass, err)
+		}
+		h.Down(true)
+		if _, err := h.login().Begin(t.Context(), nil); err == nil {
+			t.Error("a provider that is down")
+		}
+	})
 }
 
 // A login has an end, whatever the provider says of it.
 func TestALoginEnds(t *testing.T) {
-	h := newHall(t, plain)
-	for says, want := range map[time.Duration]time.Duration{-1: 15 * time.Minute, 10 * time.Minute: 10 * time.Minute, 24 * time.Hour: time.Hour} {
-		h.Lives(says)
-		began := time.Now()
-		f, err := people.Login{Issuer: h.URL, ClientID: "floodmark"}.Begin(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall(t, plain)
+		for says, want := range map[time.Duration]time.Duration{-1: 15 * time.Minute, 10 * time.Minute: 10 * time.Minute, 24 * time.Hour: time.Hour} {
+			h.Lives(says)
+			began := time.Now()
+			f, err := h.login().Begin(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Close()
+			if !f.Ends.Equal(began.Add(want)) {
+				t.Errorf("a code for %s ends in %s", says, f.Ends.Sub(began))
+			}
 		}
-		f.Close()
-		if f.Ends.Before(began.Add(want-time.Minute)) || f.Ends.After(time.Now().Add(want)) {
-			t.Errorf("a code for %s ends in %s", says, f.Ends.Sub(began))
-		}
-	}
+	})
 }
 
 func TestDiscover(t *testing.T) {

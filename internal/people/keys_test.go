@@ -8,6 +8,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -19,101 +20,109 @@ import (
 // A new key counts at once; a withdrawn one ends within KeysFor, although the
 // library would believe it as long as it meets no other.
 func TestKeysAreRotated(t *testing.T) {
-	h := newHall(t, plain)
-	before := h.Sign(h.good(nil))
-	if _, err := h.people.Find(t.Context(), before); err != nil {
-		t.Fatal(err)
-	}
-	h.Rotate("key-2")
-	h.later(2 * time.Second)
-	h.finds(t, "a new key", h.Sign(h.good(nil)))
-	h.finds(t, "the old key beside it", before)
-	h.Withdraw()
-	h.later(people.KeysFor)
-	h.refuses(t, "a withdrawn key", before)
-	h.finds(t, "the key that is left", h.Sign(h.good(nil)))
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall(t, plain)
+		before := h.Sign(h.good(nil))
+		if _, err := h.find(t, before); err != nil {
+			t.Fatal(err)
+		}
+		h.Rotate("key-2")
+		h.later(2 * time.Second)
+		h.finds(t, "a new key", h.Sign(h.good(nil)))
+		h.finds(t, "the old key beside it", before)
+		h.Withdraw()
+		h.later(people.KeysFor)
+		h.refuses(t, "a withdrawn key", before)
+		h.finds(t, "the key that is left", h.Sign(h.good(nil)))
+	})
 }
 
 // While the provider is silent its last keys count, for a while; before it ever
 // answered nobody is let in.
 func TestAProviderThatIsSilent(t *testing.T) {
-	h := newHall(t, plain)
-	h.Down(true)
-	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); !errors.Is(err, people.ErrUnreached) {
-		t.Errorf("before it answered: %v", err)
-	}
-	h.Down(false)
-	h.later(time.Minute)
-	h.finds(t, "once it answers", h.Sign(h.good(nil)))
-	h.Down(true)
-	h.later(people.KeysFor)
-	h.finds(t, "its last keys", h.Sign(h.good(nil)))
-	h.later(people.KeysFor)
-	h.finds(t, "its last keys, later", h.Sign(h.good(nil)))
-	h.later(people.KeysWithout)
-	if _, err := h.people.Find(t.Context(), h.Sign(h.good(nil))); !errors.Is(err, people.ErrUnreached) {
-		t.Errorf("after an hour: %v", err)
-	}
-	h.Down(false)
-	h.later(time.Minute)
-	h.finds(t, "it answers again", h.Sign(h.good(nil)))
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall(t, plain)
+		h.Down(true)
+		if _, err := h.find(t, h.Sign(h.good(nil))); !errors.Is(err, people.ErrUnreached) {
+			t.Errorf("before it answered: %v", err)
+		}
+		h.Down(false)
+		h.later(time.Minute)
+		h.finds(t, "once it answers", h.Sign(h.good(nil)))
+		h.Down(true)
+		h.later(people.KeysFor)
+		h.finds(t, "its last keys", h.Sign(h.good(nil)))
+		h.later(people.KeysFor)
+		h.finds(t, "its last keys, later", h.Sign(h.good(nil)))
+		h.later(people.KeysWithout)
+		if _, err := h.find(t, h.Sign(h.good(nil))); !errors.Is(err, people.ErrUnreached) {
+			t.Errorf("after an hour: %v", err)
+		}
+		h.Down(false)
+		h.later(time.Minute)
+		h.finds(t, "it answers again", h.Sign(h.good(nil)))
+	})
 }
 
 // Whoever sends tokens of invented keys does not make us a flood, and does not
 // keep others out.
 func TestInventedKeysAreNoFlood(t *testing.T) {
-	h := newHall(t, plain)
-	good := h.Sign(h.good(nil))
-	if _, err := h.people.Find(t.Context(), good); err != nil {
-		t.Fatal(err)
-	}
-	mine, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	claims := []byte(`{"iss":"x"}`)
-	for i := range 200 {
-		if _, err := h.people.Find(t.Context(), oidctest.Sign(jose.ES256, mine, "key-"+string(rune('a'+i%26)), claims)); err == nil {
-			t.Fatal("let in")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall(t, plain)
+		good := h.Sign(h.good(nil))
+		if _, err := h.find(t, good); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if n := h.Asked(); n > 10 {
-		t.Errorf("asked for keys %d times", n)
-	}
-	if _, err := h.people.Find(t.Context(), good); err != nil {
-		t.Errorf("somebody honest: %v", err)
-	}
+		mine, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims := []byte(`{"iss":"x"}`)
+		for i := range 200 {
+			if _, err := h.find(t, oidctest.Sign(jose.ES256, mine, "key-"+string(rune('a'+i%26)), claims)); err == nil {
+				t.Fatal("let in")
+			}
+		}
+		if n := h.Asked(); n > 10 {
+			t.Errorf("asked for keys %d times", n)
+		}
+		if _, err := h.find(t, good); err != nil {
+			t.Errorf("somebody honest: %v", err)
+		}
+	})
 }
 
 func TestOptions(t *testing.T) {
-	now := func() time.Time { return time.Unix(0, 0) }
-	for name, o := range map[string]people.Options{
-		"http":         {Issuer: "http://login.example", ClientID: "f", Now: now},
-		"no address":   {Issuer: "login", ClientID: "f", Now: now},
-		"a query":      {Issuer: "https://login.example?x=1", ClientID: "f", Now: now},
-		"a password":   {Issuer: "https://a:b@login.example", ClientID: "f", Now: now},
-		"no client":    {Issuer: "https://login.example", Now: now},
-		"no clock":     {Issuer: "https://login.example", ClientID: "f"},
-		"tenant twice": {Issuer: "https://login.example", ClientID: "f", Now: now, Tenant: "a", TenantClaim: "org"},
-	} {
-		if _, err := people.New(o); err == nil {
-			t.Error(name)
+	synctest.Test(t, func(t *testing.T) {
+		now := func() time.Time { return time.Unix(0, 0) }
+		for name, o := range map[string]people.Options{
+			"http":         {Issuer: "http://login.example", ClientID: "f", Now: now},
+			"no address":   {Issuer: "login", ClientID: "f", Now: now},
+			"a query":      {Issuer: "https://login.example?x=1", ClientID: "f", Now: now},
+			"a password":   {Issuer: "https://a:b@login.example", ClientID: "f", Now: now},
+			"no client":    {Issuer: "https://login.example", Now: now},
+			"no clock":     {Issuer: "https://login.example", ClientID: "f"},
+			"tenant twice": {Issuer: "https://login.example", ClientID: "f", Now: now, Tenant: "a", TenantClaim: "org"},
+		} {
+			if _, err := people.New(o); err == nil {
+				t.Error(name)
+			}
 		}
-	}
-	// An email that nobody verified may be anybody's.
-	h := newHall(t, func(o *people.Options) {
-		o.NameClaim, o.TenantClaim, o.Tenant, o.Audience = "email", "", "acme", "https://floodmark.example"
+		// An email that nobody verified may be anybody's.
+		h := newHall(t, func(o *people.Options) {
+			o.NameClaim, o.TenantClaim, o.Tenant, o.Audience = "email", "", "acme", "https://floodmark.example"
+		})
+		said := map[string]any{"email": "anna@firm.example", "aud": "https://floodmark.example", "org": nil}
+		h.refuses(t, "an unverified email", h.Sign(h.good(said)))
+		said["email_verified"] = "true"
+		h.refuses(t, "a text for a yes", h.Sign(h.good(said)))
+		said["email_verified"] = true
+		if who, err := h.find(t, h.Sign(h.good(said))); err != nil || who.Name != "anna@firm.example" || who.Tenant != "acme" {
+			t.Errorf("%+v, %v", who, err)
+		}
+		said["aud"] = "floodmark"
+		h.refuses(t, "the client where an audience is set", h.Sign(h.good(said)))
 	})
-	said := map[string]any{"email": "anna@firm.example", "aud": "https://floodmark.example", "org": nil}
-	h.refuses(t, "an unverified email", h.Sign(h.good(said)))
-	said["email_verified"] = "true"
-	h.refuses(t, "a text for a yes", h.Sign(h.good(said)))
-	said["email_verified"] = true
-	if who, err := h.people.Find(t.Context(), h.Sign(h.good(said))); err != nil || who.Name != "anna@firm.example" || who.Tenant != "acme" {
-		t.Errorf("%+v, %v", who, err)
-	}
-	said["aud"] = "floodmark"
-	h.refuses(t, "the client where an audience is set", h.Sign(h.good(said)))
 }
 
 func FuzzFind(f *testing.F) {
@@ -134,37 +143,41 @@ func FuzzFind(f *testing.F) {
 // Whoever sends tokens of invented keys cannot make the provider look silent, and
 // so keep a withdrawn key alive.
 func TestAFloodKeepsNoWithdrawnKeyAlive(t *testing.T) {
-	h := newHall(t, plain)
-	before := h.Sign(h.good(nil))
-	if _, err := h.people.Find(t.Context(), before); err != nil {
-		t.Fatal(err)
-	}
-	h.Rotate("key-2")
-	h.Withdraw()
-	h.later(people.KeysFor)
-	mine, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 20 {
-		if _, err := h.people.Find(t.Context(), oidctest.Sign(jose.ES256, mine, "key-"+string(rune('a'+i)), []byte(`{"iss":"x"}`))); err == nil {
-			t.Fatal("let in")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall(t, plain)
+		before := h.Sign(h.good(nil))
+		if _, err := h.find(t, before); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if who, err := h.people.Find(t.Context(), before); err == nil {
-		t.Errorf("a withdrawn key lets in %+v", who)
-	}
+		h.Rotate("key-2")
+		h.Withdraw()
+		h.later(people.KeysFor)
+		mine, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20 {
+			if _, err := h.find(t, oidctest.Sign(jose.ES256, mine, "key-"+string(rune('a'+i)), []byte(`{"iss":"x"}`))); err == nil {
+				t.Fatal("let in")
+			}
+		}
+		if who, err := h.find(t, before); err == nil {
+			t.Errorf("a withdrawn key lets in %+v", who)
+		}
+	})
 }
 
 // Whoever hangs up while the provider is asked for the first time does not keep
 // others out.
 func TestWhoHangsUpKeepsNobodyOut(t *testing.T) {
-	h := newHall(t, plain)
-	good := h.Sign(h.good(nil))
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, _ = h.people.Find(gone, good)
-	if _, err := h.people.Find(t.Context(), good); err != nil {
-		t.Errorf("the next: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall(t, plain)
+		good := h.Sign(h.good(nil))
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, _ = h.people.Find(gone, good)
+		if _, err := h.people.Find(t.Context(), good); err != nil {
+			t.Errorf("the next: %v", err)
+		}
+	})
 }

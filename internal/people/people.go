@@ -36,7 +36,12 @@ type Options struct {
 	Roots *x509.CertPool
 	// Now is the clock.
 	Now func() time.Time
+	// Dial connects to the provider; nil does so by the machine's own network.
+	Dial Dial
 }
+
+// Dial connects to an address, as [net.Dialer.DialContext] does.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // The bounds of what is believed.
 const (
@@ -108,7 +113,7 @@ func New(o Options) (*Provider, error) {
 	if o.MaxAge <= 0 {
 		o.MaxAge = DefaultMaxAge
 	}
-	return &Provider{opts: o, web: reach(o.Issuer, o.Roots)}, nil
+	return &Provider{opts: o, web: reach(o.Issuer, o.Roots, o.Dial)}, nil
 }
 
 // CheckIssuer refuses an address whose answers anybody could give.
@@ -137,10 +142,10 @@ const (
 
 // reach is a client for a provider. One that is reached by http is on this
 // machine, and so must be all that it names.
-func reach(issuer string, roots *x509.CertPool) *http.Client {
+func reach(issuer string, roots *x509.CertPool, dial Dial) *http.Client {
 	u, err := url.Parse(issuer)
 	web := outward.Client(outward.Options{
-		Here: err != nil || u.Scheme != "https", Roots: roots, DialTime: askTime, HeaderBytes: headerBytes, Idle: maxIdle, IdleTime: idleTime, HTTP2: true,
+		Here: err != nil || u.Scheme != "https", Roots: roots, DialTime: askTime, HeaderBytes: headerBytes, Idle: maxIdle, IdleTime: idleTime, HTTP2: true, Dial: dial,
 	})
 	web.Transport = bounded{web.Transport, u != nil && u.Scheme == "https"}
 	return web

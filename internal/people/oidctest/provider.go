@@ -4,19 +4,24 @@
 package oidctest
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/floodmark/floodmark/internal/outward/nettest"
 )
 
 // A Provider runs until it is closed. Its methods may be called at any time.
@@ -24,6 +29,7 @@ type Provider struct {
 	// URL is the issuer.
 	URL    string
 	server *httptest.Server
+	net    *nettest.Net // nil for one that listens on this machine
 
 	mu      sync.Mutex // guards what is below
 	keys    []key
@@ -55,15 +61,34 @@ type device struct {
 // New starts a provider with one key.
 func New() *Provider {
 	p := build()
+	p.server = httptest.NewServer(p.handler())
+	p.URL = p.server.URL
+	return p
+}
+
+// InMemory starts one that only its own Dial reaches. It can live with its clients in a
+// bubble of testing/synctest.
+func InMemory() *Provider {
+	p := build()
+	p.net = nettest.New()
+	p.server = p.net.Server(p.handler())
 	p.server.Start()
 	p.URL = p.server.URL
 	return p
 }
 
+// Dial connects to a provider in memory, and to nothing else.
+func (p *Provider) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if p.net == nil {
+		return nil, errors.New("the provider listens on this machine: dial its URL")
+	}
+	return p.net.Dial(ctx, network, address)
+}
+
 // NewTLS starts one that is reached by https. Who is to trust it needs its Certificate.
 func NewTLS() *Provider {
 	p := build()
-	p.server.StartTLS()
+	p.server = httptest.NewTLSServer(p.handler())
 	p.URL = p.server.URL
 	return p
 }
@@ -76,14 +101,17 @@ func (p *Provider) Certificate() []byte {
 func build() *Provider {
 	p := &Provider{}
 	p.Rotate("key-1")
+	return p
+}
+
+func (p *Provider) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", p.discovery)
 	mux.HandleFunc("GET /keys", p.keySet)
 	mux.HandleFunc("POST /device", p.authorize)
 	mux.HandleFunc("POST /token", p.token)
 	mux.HandleFunc("POST /revoke", p.revoke)
-	p.server = httptest.NewUnstartedServer(mux)
-	return p
+	return mux
 }
 
 // Close ends it.
