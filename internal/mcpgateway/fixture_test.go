@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"go.uber.org/goleak"
 
 	"github.com/floodmark/floodmark"
@@ -65,14 +62,11 @@ func (j *fakeJudge) told(p hook.Point) []hook.Event {
 	return list
 }
 
-// soon waits until it was told so often of a point, and returns the events.
-func (j *fakeJudge) soon(t testing.TB, p hook.Point, n int) []hook.Event {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if got := j.told(p); len(got) >= n || time.Now().After(end) {
-			return got
-		}
-	}
+// settled returns the events of a point once nothing is going on any more. It
+// works in a bubble.
+func (j *fakeJudge) settled(p hook.Point) []hook.Event {
+	synctest.Wait()
+	return j.told(p)
 }
 
 // only refuses what a test names.
@@ -115,7 +109,6 @@ func newSide(t testing.TB) *side {
 	out, fromRelay := io.Pipe()
 	s := &side{t: t, in: in, out: make(chan string, 1024), deaf: out.Close}
 	s.conn = newLines(toRelay, fromRelay, func() error { return errors.Join(toRelay.Close(), fromRelay.Close()) }, func(string) {}, 0)
-	s.conn.last = time.Minute
 	go func() {
 		defer close(s.out)
 		d := json.NewDecoder(out)
@@ -143,16 +136,11 @@ func (s *side) say(lines ...string) {
 // hear returns the next line from the relay.
 func (s *side) hear() string {
 	s.t.Helper()
-	select {
-	case l, ok := <-s.out:
-		if !ok {
-			s.t.Fatal("the relay has ended")
-		}
-		return l
-	case <-time.After(30 * time.Second):
-		s.t.Fatal("nothing was said")
+	l, ok := <-s.out
+	if !ok {
+		s.t.Fatal("the relay has ended")
 	}
-	return ""
+	return l
 }
 
 // wants compares the next line, whatever the order of its keys.
@@ -163,26 +151,30 @@ func (s *side) wants(want string) {
 	}
 }
 
-// missed waits until the relay has tried to tell it something in vain.
+// missed checks that the relay has tried to tell it something in vain. It works in
+// a bubble.
 func (s *side) missed() {
 	s.t.Helper()
-	tried := func() bool { s.conn.mu.Lock(); defer s.conn.mu.Unlock(); return s.conn.broken }
-	for end := time.Now().Add(time.Minute); !tried(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatal("nothing was tried")
-		}
+	synctest.Wait()
+	s.conn.mu.Lock()
+	defer s.conn.mu.Unlock()
+	if !s.conn.broken {
+		s.t.Fatal("nothing was tried")
 	}
 }
 
-// silent checks that nothing is said for a while.
+// silent checks that nothing is said for a while. It works in a bubble, where that
+// is exact: all that can happen in this time has happened.
 func (s *side) silent() {
 	s.t.Helper()
+	time.Sleep(50 * time.Millisecond)
+	synctest.Wait()
 	select {
 	case l, ok := <-s.out:
 		if ok {
 			s.t.Errorf("heard %s, want nothing", l)
 		}
-	case <-time.After(50 * time.Millisecond):
+	default:
 	}
 }
 
@@ -244,12 +236,3 @@ func (s *stand) listed(tools string) {
 	s.server.say(`{"jsonrpc":"2.0","id":100,"result":{"tools":[` + tools + `]}}`)
 	s.client.wants(`{"jsonrpc":"2.0","id":100,"result":{"tools":[` + tools + `]}}`)
 }
-
-func params(m jsonrpc.Message) json.RawMessage {
-	if r, ok := m.(*jsonrpc.Request); ok {
-		return r.Params
-	}
-	return nil
-}
-
-func ignoreTerm(c chan os.Signal) { signal.Notify(c, syscall.SIGTERM) }

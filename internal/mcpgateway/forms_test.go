@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/floodmark/floodmark/hook"
 )
@@ -44,124 +45,134 @@ func TestAQuestionOfAServerIsVisible(t *testing.T) {
 		"a list":             {`[]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStand(t, nil, nil)
-			s.server.say(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":` + c.asked + `}`)
-			if c.shown == "" {
-				if l := s.server.hear(); !strings.Contains(l, "kept back") {
-					t.Errorf("heard %s", l)
+			synctest.Test(t, func(t *testing.T) {
+				s := newStand(t, nil, nil)
+				s.server.say(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":` + c.asked + `}`)
+				if c.shown == "" {
+					if l := s.server.hear(); !strings.Contains(l, "kept back") {
+						t.Errorf("heard %s", l)
+					}
+					s.client.silent()
+					return
 				}
-				s.client.silent()
-				return
-			}
-			s.client.wants(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":` + c.shown + `}`)
-			if got := s.judge.told(hook.ContextAssembled); len(got) != 1 {
-				t.Errorf("told %v", got)
-			}
-			s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)
-			s.server.wants(`{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)
+				s.client.wants(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":` + c.shown + `}`)
+				if got := s.judge.told(hook.ContextAssembled); len(got) != 1 {
+					t.Errorf("told %v", got)
+				}
+				s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)
+				s.server.wants(`{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}`)
+			})
 		})
 	}
 }
 
 // So does what it asks in the answer to a call.
 func TestAQuestionInAnAnswerIsVisible(t *testing.T) {
-	for answer, want := range map[string]string{
-		`"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"Ok\u200b?"}},"r":{"method":"roots/list"}}}`: `"message":"The server “files” asks: Ok\\u{200b}?"`,
-		`"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"a","Message":"b"}}}}`:                       "kept back",
-		`"result":{"resultType":"input_required","inputRequests":[]}`:                                                                                                 "kept back",
-		`"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","message":"Log in","url":"https://evil.example/a"}]}}`:                        `The server “files” asks you to open evil.example: Log in`,
-		`"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","message":"Log in","url":"https://a@evil.example/"}]}}`:                       "kept back",
-		`"error":{"code":-32042,"message":"first","data":7}`:                                                                                                          "kept back",
-	} {
-		s := newStand(t, nil, nil)
-		s.listed(echoTool)
-		s.client.say(callEcho)
-		s.server.wants(callEcho)
-		s.server.say(`{"jsonrpc":"2.0","id":1,` + answer + `}`)
-		if l := s.client.hear(); !strings.Contains(l, want) {
-			t.Errorf("%s\nheard %s", answer, l)
+	synctest.Test(t, func(t *testing.T) {
+		for answer, want := range map[string]string{
+			`"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"Ok\u200b?"}},"r":{"method":"roots/list"}}}`: `"message":"The server “files” asks: Ok\\u{200b}?"`,
+			`"result":{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"a","Message":"b"}}}}`:                       "kept back",
+			`"result":{"resultType":"input_required","inputRequests":[]}`:                                                                                                 "kept back",
+			`"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","message":"Log in","url":"https://evil.example/a"}]}}`:                        `The server “files” asks you to open evil.example: Log in`,
+			`"error":{"code":-32042,"message":"first","data":{"elicitations":[{"mode":"url","message":"Log in","url":"https://a@evil.example/"}]}}`:                       "kept back",
+			`"error":{"code":-32042,"message":"first","data":7}`:                                                                                                          "kept back",
+		} {
+			s := newStand(t, nil, nil)
+			s.listed(echoTool)
+			s.client.say(callEcho)
+			s.server.wants(callEcho)
+			s.server.say(`{"jsonrpc":"2.0","id":1,` + answer + `}`)
+			if l := s.client.hear(); !strings.Contains(l, want) {
+				t.Errorf("%s\nheard %s", answer, l)
+			}
 		}
-	}
+	})
 }
 
 // And what a task asks that goes on once somebody has answered, whether the call that
 // began it is known or not.
 func TestAQuestionOfATaskIsVisible(t *testing.T) {
-	const ask = `{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":"t1"}}`
-	for asked, want := range map[string]string{
-		`{"q":{"method":"elicitation/create","params":{"message":"Ok\u200b?"}}}`:       `"message":"The server “files” asks: Ok\\u{200b}?"`,
-		`{"q":{"method":"elicitation/create","params":{"message":"a","Message":"b"}}}`: "kept back",
-		`[]`: "kept back",
-	} {
-		for _, begun := range []bool{true, false} {
-			s := newStand(t, nil, nil)
-			if begun {
-				s.listed(echoTool)
-				s.client.say(callEcho)
-				s.server.wants(callEcho)
-				s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t1","status":"working"}}}`)
-				s.client.hear()
-			}
-			s.client.say(ask)
-			s.server.wants(ask)
-			s.server.say(`{"jsonrpc":"2.0","id":2,"result":{"taskId":"t1","status":"input_required","inputRequests":` + asked + `}}`)
-			if l := s.client.hear(); !strings.Contains(l, want) {
-				t.Errorf("%s, begun here %v: heard %s", asked, begun, l)
+	synctest.Test(t, func(t *testing.T) {
+		const ask = `{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":"t1"}}`
+		for asked, want := range map[string]string{
+			`{"q":{"method":"elicitation/create","params":{"message":"Ok\u200b?"}}}`:       `"message":"The server “files” asks: Ok\\u{200b}?"`,
+			`{"q":{"method":"elicitation/create","params":{"message":"a","Message":"b"}}}`: "kept back",
+			`[]`: "kept back",
+		} {
+			for _, begun := range []bool{true, false} {
+				s := newStand(t, nil, nil)
+				if begun {
+					s.listed(echoTool)
+					s.client.say(callEcho)
+					s.server.wants(callEcho)
+					s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"task":{"taskId":"t1","status":"working"}}}`)
+					s.client.hear()
+				}
+				s.client.say(ask)
+				s.server.wants(ask)
+				s.server.say(`{"jsonrpc":"2.0","id":2,"result":{"taskId":"t1","status":"input_required","inputRequests":` + asked + `}}`)
+				if l := s.client.hear(); !strings.Contains(l, want) {
+					t.Errorf("%s, begun here %v: heard %s", asked, begun, l)
+				}
 			}
 		}
-	}
+	})
 }
 
 // That a person answered a server's form is written down before the server hears
 // it, without what was typed.
 func TestAnAnsweredFormIsWrittenDown(t *testing.T) {
-	for answer, want := range map[string]string{
-		`"result":{"action":"accept","content":{"password":"hunter2"}}`: "accept",
-		`"result":{"action":"decline"}`:                                 "decline",
-		`"result":{"action":"hunter2"}`:                                 "other",
-		`"error":{"code":-1,"message":"hunter2"}`:                       "error",
-	} {
-		for _, refused := range []bool{false, true} {
-			j := &fakeJudge{}
-			if refused {
-				j.answer = only(hook.BeforeToolCall, hook.Reply{}, errors.New("disk full"))
-			}
-			s := newStand(t, j, nil)
-			s.server.say(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Your password?"}}`)
-			s.client.hear()
-			s.client.say(`{"jsonrpc":"2.0","id":1,` + answer + `}`)
-			got := s.server.hear()
-			if refused == strings.Contains(got, "hunter2") && strings.Contains(answer, "hunter2") {
-				t.Errorf("%s, refused %v: the server heard %s", answer, refused, got)
-			}
-			told := j.told(hook.BeforeToolCall)
-			if len(told) != 1 || told[0].Call.Name != "answer_form" || !same(string(told[0].Call.Args), `{"server":"files","action":"`+want+`"}`) {
-				t.Errorf("%s: told %+v", answer, told)
+	synctest.Test(t, func(t *testing.T) {
+		for answer, want := range map[string]string{
+			`"result":{"action":"accept","content":{"password":"hunter2"}}`: "accept",
+			`"result":{"action":"decline"}`:                                 "decline",
+			`"result":{"action":"hunter2"}`:                                 "other",
+			`"error":{"code":-1,"message":"hunter2"}`:                       "error",
+		} {
+			for _, refused := range []bool{false, true} {
+				j := &fakeJudge{}
+				if refused {
+					j.answer = only(hook.BeforeToolCall, hook.Reply{}, errors.New("disk full"))
+				}
+				s := newStand(t, j, nil)
+				s.server.say(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Your password?"}}`)
+				s.client.hear()
+				s.client.say(`{"jsonrpc":"2.0","id":1,` + answer + `}`)
+				got := s.server.hear()
+				if refused == strings.Contains(got, "hunter2") && strings.Contains(answer, "hunter2") {
+					t.Errorf("%s, refused %v: the server heard %s", answer, refused, got)
+				}
+				told := j.told(hook.BeforeToolCall)
+				if len(told) != 1 || told[0].Call.Name != "answer_form" || !same(string(told[0].Call.Args), `{"server":"files","action":"`+want+`"}`) {
+					t.Errorf("%s: told %+v", answer, told)
+				}
 			}
 		}
-	}
+	})
 }
 
 // What a person types into the form of a server that clients share may come out of
 // it for another client: the session's mark is left there first, or nothing is.
 func TestAnAnsweredFormOfASharedServer(t *testing.T) {
-	for _, refused := range []bool{false, true} {
-		j := &fakeJudge{answer: func(_ context.Context, ev hook.Event) (hook.Reply, error) {
-			if ev.Given && refused {
-				return hook.Reply{}, errors.New("disk full")
+	synctest.Test(t, func(t *testing.T) {
+		for _, refused := range []bool{false, true} {
+			j := &fakeJudge{answer: func(_ context.Context, ev hook.Event) (hook.Reply, error) {
+				if ev.Given && refused {
+					return hook.Reply{}, errors.New("disk full")
+				}
+				return yes(), nil
+			}}
+			s := newStandWith(t, j, nil, func(o *Options) { o.Shared = true })
+			s.server.say(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Your password?"}}`)
+			s.client.hear()
+			s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"password":"hunter2"}}}`)
+			if got := s.server.hear(); strings.Contains(got, "hunter2") == refused {
+				t.Errorf("refused %v: the server heard %s", refused, got)
 			}
-			return yes(), nil
-		}}
-		s := newStandWith(t, j, nil, func(o *Options) { o.Shared = true })
-		s.server.say(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"Your password?"}}`)
-		s.client.hear()
-		s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"password":"hunter2"}}}`)
-		if got := s.server.hear(); strings.Contains(got, "hunter2") == refused {
-			t.Errorf("refused %v: the server heard %s", refused, got)
+			given := slices.ContainsFunc(j.told(hook.ContextAssembled), func(ev hook.Event) bool { return ev.Given && ev.Shared == "files" })
+			if !given {
+				t.Errorf("refused %v: nothing says that the server was given something", refused)
+			}
 		}
-		given := slices.ContainsFunc(j.told(hook.ContextAssembled), func(ev hook.Event) bool { return ev.Given && ev.Shared == "files" })
-		if !given {
-			t.Errorf("refused %v: nothing says that the server was given something", refused)
-		}
-	}
+	})
 }

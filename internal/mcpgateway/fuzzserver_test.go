@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/mcppins"
@@ -46,30 +47,32 @@ func FuzzFromServer(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, said []byte) {
-		if len(said) > 1<<16 {
-			return
-		}
-		client := leftover{strings.NewReader(strings.Join(fuzzAsked, "\n") + "\n"), make(chan struct{})}
-		defer close(client.open)
-		server := newAnswering(slices.Concat(said, []byte{'\n'}), len(fuzzAsked))
-		judge := &fakeJudge{answer: only(hook.AfterToolCall, hook.Reply{}, nil)}
-		answers := map[string]int{}
-		for line := range strings.Lines(fuzzed(t, client, server, judge, fuzzHolds{})) {
-			m := map[string]json.RawMessage{}
-			if err := json.Unmarshal([]byte(line), &m); err != nil || !json.Valid([]byte(line)) {
-				t.Fatalf("no message: %q", line)
+		synctest.Test(t, func(t *testing.T) {
+			if len(said) > 1<<16 {
+				return
 			}
-			if m["method"] != nil {
-				continue
+			client := leftover{strings.NewReader(strings.Join(fuzzAsked, "\n") + "\n"), make(chan struct{})}
+			defer close(client.open)
+			server := newAnswering(slices.Concat(said, []byte{'\n'}), len(fuzzAsked))
+			judge := &fakeJudge{answer: only(hook.AfterToolCall, hook.Reply{}, nil)}
+			answers := map[string]int{}
+			for line := range strings.Lines(fuzzed(t, client, server, judge, fuzzHolds{})) {
+				m := map[string]json.RawMessage{}
+				if err := json.Unmarshal([]byte(line), &m); err != nil || !json.Valid([]byte(line)) {
+					t.Fatalf("no message: %q", line)
+				}
+				if m["method"] != nil {
+					continue
+				}
+				id := string(m["id"])
+				if answers[id]++; answers[id] > 1 {
+					t.Fatalf("a second answer: %s", line)
+				}
+				if why := leaked(id, m["result"]); why != "" {
+					t.Fatalf("%s: %s", why, line)
+				}
 			}
-			id := string(m["id"])
-			if answers[id]++; answers[id] > 1 {
-				t.Fatalf("a second answer: %s", line)
-			}
-			if why := leaked(id, m["result"]); why != "" {
-				t.Fatalf("%s: %s", why, line)
-			}
-		}
+		})
 	})
 }
 

@@ -51,10 +51,9 @@ type lines struct {
 	// system can tell; zero for ever.
 	patience time.Duration
 	until    func(time.Time) error
-	err      error         // of close; read after once
-	mu       sync.Mutex    // one writer at a time, and guards broken
-	broken   bool          // something was not written
-	last     time.Duration // is lastRead unless a test is slow
+	err      error      // of close; read after once
+	mu       sync.Mutex // one writer at a time, and guards broken
+	broken   bool       // something was not written
 }
 
 type incoming struct {
@@ -74,7 +73,7 @@ func Lines(r io.Reader, w io.Writer, done func() error, skipped func(string)) mc
 
 func newLines(r io.Reader, w io.Writer, done func() error, skipped func(string), patience time.Duration) *lines {
 	l := &lines{
-		write: w.Write, close: done, skipped: skipped, patience: patience, last: lastRead,
+		write: w.Write, close: done, skipped: skipped, patience: patience,
 		in: make(chan incoming), closed: make(chan struct{}), dead: make(chan struct{}),
 	}
 	if f, ok := w.(interface{ SetWriteDeadline(at time.Time) error }); ok && patience > 0 {
@@ -239,7 +238,7 @@ func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
 	}
 	if _, err = l.write(append(data, '\n')); err != nil {
 		l.broken = true
-		wait := l.last
+		wait := lastRead
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			wait = 0 // it had its time
 		}

@@ -11,7 +11,7 @@ import (
 // What a server says to people steers no terminal.
 func TestAServersWordsToPeopleArePlain(t *testing.T) {
 	var out bytes.Buffer
-	p := newPlainLines(&out, time.Now)
+	p := newPlainLines(&out, func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) })
 	for _, part := range []string{"hel", "lo\n  in\x1b[2J\x1b]0;own\x07ed\u202e\u200b\r\n\xff\xfe\ttab\n", "last \x9b31m"} {
 		if n, err := p.Write([]byte(part)); n != len(part) || err != nil {
 			t.Error(n, err)
@@ -27,7 +27,7 @@ func TestAServersWordsToPeopleArePlain(t *testing.T) {
 
 func TestAServersWordsToPeopleAreBounded(t *testing.T) {
 	var out bytes.Buffer
-	now := time.Now()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	p := newPlainLines(&out, func() time.Time { return now })
 	say := func(s string) { _, _ = p.Write([]byte(s)) }
 	say(strings.Repeat("x", maxSaidLine) + "\n")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -23,25 +24,27 @@ func labelling(l floodmark.Label) func(context.Context, hook.Event) (hook.Reply,
 }
 
 func TestResultsAreLabelled(t *testing.T) {
-	const ours = `"dev.floodmark/label":{"trust":"external","secrecy":"private"}`
-	for server, want := range map[string]string{
-		`{"content":[]}`:                             `{"content":[],"_meta":{` + ours + `}}`,
-		`{"content":[],"_meta":{"a":1}}`:             `{"content":[],"_meta":{"a":1,` + ours + `}}`,
-		`{"content":[],"_meta":null}`:                `{"content":[],"_meta":{` + ours + `}}`,
-		`{"_meta":{"dev.floodmark/label":"system"}}`: `{"_meta":{` + ours + `}}`,
-	} {
-		s := newStand(t, &fakeJudge{answer: labelling(floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Private})}, nil)
-		s.listed(echoTool)
-		s.client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
+	synctest.Test(t, func(t *testing.T) {
+		const ours = `"dev.floodmark/label":{"trust":"external","secrecy":"private"}`
+		for server, want := range map[string]string{
+			`{"content":[]}`:                             `{"content":[],"_meta":{` + ours + `}}`,
+			`{"content":[],"_meta":{"a":1}}`:             `{"content":[],"_meta":{"a":1,` + ours + `}}`,
+			`{"content":[],"_meta":null}`:                `{"content":[],"_meta":{` + ours + `}}`,
+			`{"_meta":{"dev.floodmark/label":"system"}}`: `{"_meta":{` + ours + `}}`,
+		} {
+			s := newStand(t, &fakeJudge{answer: labelling(floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Private})}, nil)
+			s.listed(echoTool)
+			s.client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
+			s.server.hear()
+			s.server.say(`{"jsonrpc":"2.0","id":1,"result":` + server + `}`)
+			s.client.wants(`{"jsonrpc":"2.0","id":1,"result":` + want + `}`)
+		}
+		s := newStand(t, nil, nil)
+		s.client.say(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}`)
 		s.server.hear()
-		s.server.say(`{"jsonrpc":"2.0","id":1,"result":` + server + `}`)
-		s.client.wants(`{"jsonrpc":"2.0","id":1,"result":` + want + `}`)
-	}
-	s := newStand(t, nil, nil)
-	s.client.say(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{}}`)
-	s.server.hear()
-	s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["a"]},"_meta":{"dev.floodmark/label":{"trust":"system"}}}}`)
-	s.client.wants(`{"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["a"]},"_meta":{}}}`)
+		s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["a"]},"_meta":{"dev.floodmark/label":{"trust":"system"}}}}`)
+		s.client.wants(`{"jsonrpc":"2.0","id":1,"result":{"completion":{"values":["a"]},"_meta":{}}}`)
+	})
 }
 
 func TestWhatAServerSaysOfItsResult(t *testing.T) {
@@ -82,32 +85,34 @@ func TestServersWordsReachTheMonitorBeforeTheClient(t *testing.T) {
 		"unknown":    {`"future/get"`, `{"x":{"y":["poison"]}}`, "after_tool_call", "poison"},
 	} {
 		t.Run(method, func(t *testing.T) {
-			for _, fails := range []bool{false, true} {
-				j := &fakeJudge{}
-				if fails {
-					j.answer = only(hook.Point(c.point), yes(), errors.New("disk full"))
+			synctest.Test(t, func(t *testing.T) {
+				for _, fails := range []bool{false, true} {
+					j := &fakeJudge{}
+					if fails {
+						j.answer = only(hook.Point(c.point), yes(), errors.New("disk full"))
+					}
+					s := newStand(t, j, nil)
+					s.client.say(`{"jsonrpc":"2.0","id":1,"method":` + c.ask + `}`)
+					if got := s.server.hear(); strings.Contains(got, "floodmark-1") {
+						s.server.say(`{"jsonrpc":"2.0","id":"floodmark-1","result":{"tools":[` + echoTool + `]}}`)
+						s.server.hear()
+					}
+					s.server.say(`{"jsonrpc":"2.0","id":1,"result":` + c.answer + `}`)
+					got := s.client.hear()
+					if fails && (strings.Contains(got, "poison") || !strings.Contains(got, "rror")) {
+						t.Errorf("not taken in, and passed on: %s", got)
+					}
+					if fails {
+						continue
+					}
+					if !strings.Contains(got, "poison") {
+						t.Errorf("heard %s", got)
+					}
+					if words := all(j.told(hook.Point(c.point))); !strings.Contains(words, c.word) {
+						t.Errorf("told %q", words)
+					}
 				}
-				s := newStand(t, j, nil)
-				s.client.say(`{"jsonrpc":"2.0","id":1,"method":` + c.ask + `}`)
-				if got := s.server.hear(); strings.Contains(got, "floodmark-1") {
-					s.server.say(`{"jsonrpc":"2.0","id":"floodmark-1","result":{"tools":[` + echoTool + `]}}`)
-					s.server.hear()
-				}
-				s.server.say(`{"jsonrpc":"2.0","id":1,"result":` + c.answer + `}`)
-				got := s.client.hear()
-				if fails && (strings.Contains(got, "poison") || !strings.Contains(got, "rror")) {
-					t.Errorf("not taken in, and passed on: %s", got)
-				}
-				if fails {
-					continue
-				}
-				if !strings.Contains(got, "poison") {
-					t.Errorf("heard %s", got)
-				}
-				if words := all(j.told(hook.Point(c.point))); !strings.Contains(words, c.word) {
-					t.Errorf("told %q", words)
-				}
-			}
+			})
 		})
 	}
 }
@@ -125,100 +130,110 @@ func all(list []hook.Event) string {
 }
 
 func TestARefusedReadIsAnError(t *testing.T) {
-	s := newStand(t, &fakeJudge{answer: only(hook.BeforeToolCall, no("It would leave."), nil)}, nil)
-	for _, m := range []string{`"resources/read","params":{"uri":"test://a"}`, `"prompts/get","params":{"name":"p"}`} {
-		s.client.say(`{"jsonrpc":"2.0","id":1,"method":` + m + `}`)
-		if got := s.client.hear(); !strings.Contains(got, `"code":-32050`) || !strings.Contains(got, "It would leave.") {
-			t.Errorf("heard %s", got)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t, &fakeJudge{answer: only(hook.BeforeToolCall, no("It would leave."), nil)}, nil)
+		for _, m := range []string{`"resources/read","params":{"uri":"test://a"}`, `"prompts/get","params":{"name":"p"}`} {
+			s.client.say(`{"jsonrpc":"2.0","id":1,"method":` + m + `}`)
+			if got := s.client.hear(); !strings.Contains(got, `"code":-32050`) || !strings.Contains(got, "It would leave.") {
+				t.Errorf("heard %s", got)
+			}
 		}
-	}
-	s.server.silent()
+		s.server.silent()
+	})
 }
 
 func TestErrorsAreSources(t *testing.T) {
-	s := newStand(t, nil, nil)
-	s.listed(echoTool)
-	s.client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
-	s.server.hear()
-	s.server.say(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"poison","data":{"more":"venom"}}}`)
-	s.client.wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"poison","data":{"more":"venom"}}}`)
-	after := s.judge.told(hook.AfterToolCall)
-	if len(after) != 1 || !after[0].Result.Error || !strings.Contains(after[0].Result.Text, "poison") || !strings.Contains(after[0].Result.Text, "venom") {
-		t.Errorf("told %+v", after)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t, nil, nil)
+		s.listed(echoTool)
+		s.client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
+		s.server.hear()
+		s.server.say(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"poison","data":{"more":"venom"}}}`)
+		s.client.wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"poison","data":{"more":"venom"}}}`)
+		after := s.judge.told(hook.AfterToolCall)
+		if len(after) != 1 || !after[0].Result.Error || !strings.Contains(after[0].Result.Text, "poison") || !strings.Contains(after[0].Result.Text, "venom") {
+			t.Errorf("told %+v", after)
+		}
+	})
 }
 
 func TestALongResultIsBelievedLeast(t *testing.T) {
-	s := newStand(t, nil, nil)
-	s.listed(echoTool)
-	for i, c := range []struct {
-		words int
-		trust string
-	}{{MaxText/6 - 100, ""}, {MaxText / 5, "untrusted"}} {
-		s.client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
-		s.server.hear()
-		part := `{"type":"text","text":"` + strings.Repeat("word ", c.words/2) + `"}`
-		s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"content":[` + part + `,` + part + `]}}`)
-		s.client.hear()
-		h := s.judge.told(hook.AfterToolCall)[i].Call.Hints
-		if h.Trust != c.trust || (h.Secrecy == "secret") != (c.trust != "") {
-			t.Errorf("%d words: %+v", c.words, h)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t, nil, nil)
+		s.listed(echoTool)
+		for i, c := range []struct {
+			words int
+			trust string
+		}{{MaxText/6 - 100, ""}, {MaxText / 5, "untrusted"}} {
+			s.client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}`)
+			s.server.hear()
+			part := `{"type":"text","text":"` + strings.Repeat("word ", c.words/2) + `"}`
+			s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"content":[` + part + `,` + part + `]}}`)
+			s.client.hear()
+			h := s.judge.told(hook.AfterToolCall)[i].Call.Hints
+			if h.Trust != c.trust || (h.Secrecy == "secret") != (c.trust != "") {
+				t.Errorf("%d words: %+v", c.words, h)
+			}
 		}
-	}
+	})
 }
 
 func TestWhatAModelIsToReadForAServer(t *testing.T) {
-	s := newStand(t, nil, nil)
-	ask := `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"poison"}}],"includeContext":"thisServer"}}`
-	s.server.say(ask)
-	s.client.wants(ask)
-	if got := all(s.judge.told(hook.ContextAssembled)); !strings.Contains(got, "poison") {
-		t.Errorf("told %q", got)
-	}
-	s.judge.mu.Lock()
-	s.judge.answer = only(hook.BeforeToolCall, no("It would leave."), nil)
-	s.judge.mu.Unlock()
-	s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"text","text":"all that was said"}}}`)
-	if got := s.server.hear(); strings.Contains(got, "all that was said") || !strings.Contains(got, `"code":-32050`) {
-		t.Errorf("heard %s", got)
-	}
-	s.server.say(strings.Replace(ask, `,"includeContext":"thisServer"`, ``, 1))
-	s.client.hear()
-	s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"text","text":"ok"}}}`)
-	s.server.wants(`{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"text","text":"ok"}}}`)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t, nil, nil)
+		ask := `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"poison"}}],"includeContext":"thisServer"}}`
+		s.server.say(ask)
+		s.client.wants(ask)
+		if got := all(s.judge.told(hook.ContextAssembled)); !strings.Contains(got, "poison") {
+			t.Errorf("told %q", got)
+		}
+		s.judge.mu.Lock()
+		s.judge.answer = only(hook.BeforeToolCall, no("It would leave."), nil)
+		s.judge.mu.Unlock()
+		s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"text","text":"all that was said"}}}`)
+		if got := s.server.hear(); strings.Contains(got, "all that was said") || !strings.Contains(got, `"code":-32050`) {
+			t.Errorf("heard %s", got)
+		}
+		s.server.say(strings.Replace(ask, `,"includeContext":"thisServer"`, ``, 1))
+		s.client.hear()
+		s.client.say(`{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"text","text":"ok"}}}`)
+		s.server.wants(`{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"text","text":"ok"}}}`)
+	})
 }
 
 // What the server itself has listed is read under a name of its own: its address
 // is no news to the server. Anything else about the address is.
 func TestResourcesThatTheServerListed(t *testing.T) {
-	s := newStand(t, nil, nil)
-	s.client.say(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`)
-	s.server.hear()
-	s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"resources":[{"uri":"test://a"},{"uri":"test://b","URI":"test://c"},{"uri":"test://` + strings.Repeat("x", maxURI) + `"}]}}`)
-	s.client.hear()
-	for i, c := range []struct{ params, want string }{
-		{`{"uri":"test://a"}`, asListed},
-		{`{"uri":"test://a?told=1"}`, asResource},
-		{`{"uri":"TEST://a"}`, asResource},
-		{`{"uri":"test://b"}`, asResource},
-		{`{"uri":"test://c"}`, asResource},
-		{`{"uri":"test://` + strings.Repeat("x", maxURI) + `"}`, asResource},
-		{`{"uri":"test://a","inputResponses":{"a":{"action":"accept"}}}`, asResource},
-	} {
-		s.client.say(`{"jsonrpc":"2.0","id":9,"method":"resources/read","params":` + c.params + `}`)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t, nil, nil)
+		s.client.say(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`)
 		s.server.hear()
-		s.server.say(`{"jsonrpc":"2.0","id":9,"result":{"contents":[]}}`)
+		s.server.say(`{"jsonrpc":"2.0","id":1,"result":{"resources":[{"uri":"test://a"},{"uri":"test://b","URI":"test://c"},{"uri":"test://` + strings.Repeat("x", maxURI) + `"}]}}`)
 		s.client.hear()
-		if got := s.judge.told(hook.BeforeToolCall)[i].Call.Name; got != c.want {
-			t.Errorf("%s was judged as %s, want %s", c.params, got, c.want)
+		for i, c := range []struct{ params, want string }{
+			{`{"uri":"test://a"}`, asListed},
+			{`{"uri":"test://a?told=1"}`, asResource},
+			{`{"uri":"TEST://a"}`, asResource},
+			{`{"uri":"test://b"}`, asResource},
+			{`{"uri":"test://c"}`, asResource},
+			{`{"uri":"test://` + strings.Repeat("x", maxURI) + `"}`, asResource},
+			{`{"uri":"test://a","inputResponses":{"a":{"action":"accept"}}}`, asResource},
+		} {
+			s.client.say(`{"jsonrpc":"2.0","id":9,"method":"resources/read","params":` + c.params + `}`)
+			s.server.hear()
+			s.server.say(`{"jsonrpc":"2.0","id":9,"result":{"contents":[]}}`)
+			s.client.hear()
+			if got := s.judge.told(hook.BeforeToolCall)[i].Call.Name; got != c.want {
+				t.Errorf("%s was judged as %s, want %s", c.params, got, c.want)
+			}
 		}
-	}
-	other := newStand(t, nil, nil)
-	other.client.say(`{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"test://a"}}`)
-	other.server.hear()
-	if got := other.judge.told(hook.BeforeToolCall)[0].Call.Name; got != asResource {
-		t.Errorf("another server did not list it: %s", got)
-	}
+		other := newStand(t, nil, nil)
+		other.client.say(`{"jsonrpc":"2.0","id":9,"method":"resources/read","params":{"uri":"test://a"}}`)
+		other.server.hear()
+		if got := other.judge.told(hook.BeforeToolCall)[0].Call.Name; got != asResource {
+			t.Errorf("another server did not list it: %s", got)
+		}
+	})
 }
 
 // Of two claims of a server the lower counts, whichever came later.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -83,28 +84,30 @@ func (j *fakeJudge) brought() []hook.Window {
 }
 
 func TestACallIsAskedAboutInTheClientsWindow(t *testing.T) {
-	j := asking(hook.Ask{Text: "c wants to send\u200b a mail\n   (!) to a stranger"}, nil, yes())
-	s := greeted(t, j)
-	id, params := s.question()
-	want := `{"message":"Floodmark asks before this call is made.\nc wants to send⟨U+200B⟩ a mail\n   (!) to a stranger","requestedSchema":{"type":"object","properties":{"answer":{"type":"string","title":"Allow this one call, once?","enum":["no","yes"]}},"required":["answer"]}}`
-	if !same(params, want) {
-		t.Errorf("asked  %s\nwant %s", params, want)
-	}
-	s.server.silent() // nothing is sent before the answer, and no answer is the server's
-	s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":"yes"}}}`)
-	s.server.wants(callEcho)
-	s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":"yes"}}}`) // twice
-	s.server.silent()
-	got := j.brought()
-	if len(got) != 1 || got[0] != (hook.Window{Ticket: "t-1", Answer: hook.Accept}) {
-		t.Errorf("brought %+v", got)
-	}
-	all := j.told(hook.BeforeToolCall)
-	for _, ev := range all[1:] {
-		if ev.Call.ID != all[0].Call.ID || string(ev.Call.Args) != string(all[0].Call.Args) {
-			t.Errorf("another call was answered: %+v", ev.Call)
+	synctest.Test(t, func(t *testing.T) {
+		j := asking(hook.Ask{Text: "c wants to send\u200b a mail\n   (!) to a stranger"}, nil, yes())
+		s := greeted(t, j)
+		id, params := s.question()
+		want := `{"message":"Floodmark asks before this call is made.\nc wants to send⟨U+200B⟩ a mail\n   (!) to a stranger","requestedSchema":{"type":"object","properties":{"answer":{"type":"string","title":"Allow this one call, once?","enum":["no","yes"]}},"required":["answer"]}}`
+		if !same(params, want) {
+			t.Errorf("asked  %s\nwant %s", params, want)
 		}
-	}
+		s.server.silent() // nothing is sent before the answer, and no answer is the server's
+		s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":"yes"}}}`)
+		s.server.wants(callEcho)
+		s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":"yes"}}}`) // twice
+		s.server.silent()
+		got := j.brought()
+		if len(got) != 1 || got[0] != (hook.Window{Ticket: "t-1", Answer: hook.Accept}) {
+			t.Errorf("brought %+v", got)
+		}
+		all := j.told(hook.BeforeToolCall)
+		for _, ev := range all[1:] {
+			if ev.Call.ID != all[0].Call.ID || string(ev.Call.Args) != string(all[0].Call.Args) {
+				t.Errorf("another call was answered: %+v", ev.Call)
+			}
+		}
+	})
 }
 
 // Whatever is not plainly a yes to this form lets nothing through.
@@ -150,157 +153,177 @@ func TestWhatIsNoYes(t *testing.T) {
 			}
 		})
 	}
-	// Nothing is brought, and the call is refused with the line of the question.
-	j := asking(hook.Ask{Text: "q"}, nil, yes())
-	s := greeted(t, j)
-	id, _ := s.question()
-	s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"cancel"}}`)
-	if l := s.client.hear(); !strings.Contains(l, "it is asked") || !strings.Contains(l, `"isError":true`) {
-		t.Errorf("heard %s", l)
-	}
-	s.server.silent()
-	if got := j.brought(); len(got) > 0 {
-		t.Errorf("brought %+v", got)
-	}
+}
+
+// A window that is closed without an answer brings nothing, and the call is refused
+// with the line of the question.
+func TestAWindowThatIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := asking(hook.Ask{Text: "q"}, nil, yes())
+		s := greeted(t, j)
+		id, _ := s.question()
+		s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"cancel"}}`)
+		if l := s.client.hear(); !strings.Contains(l, "it is asked") || !strings.Contains(l, `"isError":true`) {
+			t.Errorf("heard %s", l)
+		}
+		s.server.silent()
+		if got := j.brought(); len(got) > 0 {
+			t.Errorf("brought %+v", got)
+		}
+	})
 }
 
 // A no is brought and refuses; so does a yes that the monitor does not take.
 func TestANoInTheWindow(t *testing.T) {
-	for content, want := range map[string]string{`"no"`: "the owner refused this call", `"yes"`: "it has changed"} {
-		s := greeted(t, asking(hook.Ask{Text: "q"}, nil, no("it has changed")))
-		id, _ := s.question()
-		s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":` + content + `}}}`)
-		if l := s.client.hear(); !strings.Contains(l, want) {
-			t.Errorf("%s: heard %s", content, l)
+	synctest.Test(t, func(t *testing.T) {
+		for content, want := range map[string]string{`"no"`: "the owner refused this call", `"yes"`: "it has changed"} {
+			s := greeted(t, asking(hook.Ask{Text: "q"}, nil, no("it has changed")))
+			id, _ := s.question()
+			s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":` + content + `}}}`)
+			if l := s.client.hear(); !strings.Contains(l, want) {
+				t.Errorf("%s: heard %s", content, l)
+			}
+			s.server.silent()
 		}
-		s.server.silent()
-	}
+	})
 }
 
 // Answered elsewhere first: the window is closed, and what is said there later
 // counts for nothing.
 func TestAnsweredElsewhereFirst(t *testing.T) {
-	elsewhere := make(chan hook.Reply, 1)
-	j := asking(hook.Ask{Text: "q"}, elsewhere, yes())
-	s := greeted(t, j)
-	id, _ := s.question()
-	elsewhere <- no("the owner refused this call")
-	if l := s.client.hear(); !same(l, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":"floodmark: the question is over"}}`) {
-		t.Errorf("heard %s", l)
-	}
-	if l := s.client.hear(); !strings.Contains(l, "the owner refused this call") {
-		t.Errorf("heard %s", l)
-	}
-	s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":"yes"}}}`)
-	s.server.silent()
-	if got := j.brought(); len(got) > 0 {
-		t.Errorf("brought %+v", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		elsewhere := make(chan hook.Reply, 1)
+		j := asking(hook.Ask{Text: "q"}, elsewhere, yes())
+		s := greeted(t, j)
+		id, _ := s.question()
+		elsewhere <- no("the owner refused this call")
+		if l := s.client.hear(); !same(l, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`,"reason":"floodmark: the question is over"}}`) {
+			t.Errorf("heard %s", l)
+		}
+		if l := s.client.hear(); !strings.Contains(l, "the owner refused this call") {
+			t.Errorf("heard %s", l)
+		}
+		s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":"yes"}}}`)
+		s.server.silent()
+		if got := j.brought(); len(got) > 0 {
+			t.Errorf("brought %+v", got)
+		}
+	})
 }
 
 // A call that is taken back while it is asked about is not made, whatever is
 // answered then.
 func TestTakenBackWhileItIsAsked(t *testing.T) {
-	j := asking(hook.Ask{Text: "q"}, nil, yes())
-	s := greeted(t, j)
-	id, _ := s.question()
-	s.client.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-	if l := s.client.hear(); !strings.Contains(l, cancelled) || !strings.Contains(l, id) {
-		t.Errorf("heard %s", l)
-	}
-	s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":"yes"}}}`)
-	s.server.silent()
-	if got := j.brought(); len(got) > 0 {
-		t.Errorf("brought %+v", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		j := asking(hook.Ask{Text: "q"}, nil, yes())
+		s := greeted(t, j)
+		id, _ := s.question()
+		s.client.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		if l := s.client.hear(); !strings.Contains(l, cancelled) || !strings.Contains(l, id) {
+			t.Errorf("heard %s", l)
+		}
+		s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"accept","content":{"answer":"yes"}}}`)
+		s.server.silent()
+		if got := j.brought(); len(got) > 0 {
+			t.Errorf("brought %+v", got)
+		}
+	})
 }
 
 // A client that leaves while it is asked has answered nothing.
 func TestTheClientLeavesWhileItIsAsked(t *testing.T) {
-	j := asking(hook.Ask{Text: "q"}, nil, yes())
-	s := greeted(t, j)
-	s.question()
-	_ = s.client.in.Close()
-	if err := <-s.ended; err != nil {
-		t.Error(err)
-	}
-	if got := j.brought(); len(got) > 0 {
-		t.Errorf("brought %+v", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		j := asking(hook.Ask{Text: "q"}, nil, yes())
+		s := greeted(t, j)
+		s.question()
+		_ = s.client.in.Close()
+		if err := <-s.ended; err != nil {
+			t.Error(err)
+		}
+		if got := j.brought(); len(got) > 0 {
+			t.Errorf("brought %+v", got)
+		}
+	})
 }
 
 // A question that nobody answers is over in time.
 func TestAWindowIsNotOpenForEver(t *testing.T) {
-	j := asking(hook.Ask{Text: "q"}, nil, yes())
-	s := newStandWith(t, j, nil, func(o *Options) { o.open = 100 * time.Millisecond })
-	s.client.say(helloForms)
-	s.server.wants(helloForms)
-	s.server.say(welcome)
-	s.client.wants(welcome)
-	s.listed(echoTool)
-	s.client.say(callEcho)
-	s.question()
-	if l := s.client.hear(); !strings.Contains(l, cancelled) {
-		t.Errorf("heard %s", l)
-	}
-	if l := s.client.hear(); !strings.Contains(l, "it is asked") {
-		t.Errorf("heard %s", l)
-	}
-	s.server.silent()
+	synctest.Test(t, func(t *testing.T) {
+		j := asking(hook.Ask{Text: "q"}, nil, yes())
+		s := newStandWith(t, j, nil, func(o *Options) { o.open = 100 * time.Millisecond })
+		s.client.say(helloForms)
+		s.server.wants(helloForms)
+		s.server.say(welcome)
+		s.client.wants(welcome)
+		s.listed(echoTool)
+		s.client.say(callEcho)
+		s.question()
+		if l := s.client.hear(); !strings.Contains(l, cancelled) {
+			t.Errorf("heard %s", l)
+		}
+		if l := s.client.hear(); !strings.Contains(l, "it is asked") {
+			t.Errorf("heard %s", l)
+		}
+		s.server.silent()
+	})
 }
 
 // Who cannot show forms, or says it in two ways, is asked nothing.
 func TestWhoCanShowForms(t *testing.T) {
-	for params, want := range map[string]bool{
-		`{"capabilities":{"elicitation":{}}}`:                          true,
-		`{"capabilities":{"elicitation":{"form":{}}}}`:                 true,
-		`{"capabilities":{"elicitation":{"form":{},"url":{}}}}`:        true,
-		`{"capabilities":{"elicitation":{"url":{}}}}`:                  false,
-		`{"capabilities":{"elicitation":{"form":null}}}`:               false,
-		`{"capabilities":{"elicitation":true}}`:                        false,
-		`{"capabilities":{}}`:                                          false,
-		`{"capabilities":{"Elicitation":{}}}`:                          false,
-		`{"capabilities":{"elicitation":{}},"capabilities":{}}`:        false,
-		`{"capabilities":{"elicitation":{},"elicitation":{"url":{}}}}`: false,
-		`[]`: false,
-		``:   false,
-	} {
-		if got := canShowForms(json.RawMessage(params)); got != want {
-			t.Errorf("%s: %v", params, got)
+	synctest.Test(t, func(t *testing.T) {
+		for params, want := range map[string]bool{
+			`{"capabilities":{"elicitation":{}}}`:                          true,
+			`{"capabilities":{"elicitation":{"form":{}}}}`:                 true,
+			`{"capabilities":{"elicitation":{"form":{},"url":{}}}}`:        true,
+			`{"capabilities":{"elicitation":{"url":{}}}}`:                  false,
+			`{"capabilities":{"elicitation":{"form":null}}}`:               false,
+			`{"capabilities":{"elicitation":true}}`:                        false,
+			`{"capabilities":{}}`:                                          false,
+			`{"capabilities":{"Elicitation":{}}}`:                          false,
+			`{"capabilities":{"elicitation":{}},"capabilities":{}}`:        false,
+			`{"capabilities":{"elicitation":{},"elicitation":{"url":{}}}}`: false,
+			`[]`: false,
+			``:   false,
+		} {
+			if got := canShowForms(json.RawMessage(params)); got != want {
+				t.Errorf("%s: %v", params, got)
+			}
 		}
-	}
-	j := asking(hook.Ask{Text: "q"}, nil, yes())
-	s := newStand(t, j, nil)
-	s.listed(echoTool)
-	s.client.say(callEcho)
-	if l := s.client.hear(); !strings.Contains(l, "nobody can be asked") {
-		t.Errorf("heard %s", l)
-	}
+		j := asking(hook.Ask{Text: "q"}, nil, yes())
+		s := newStand(t, j, nil)
+		s.listed(echoTool)
+		s.client.say(callEcho)
+		if l := s.client.hear(); !strings.Contains(l, "nobody can be asked") {
+			t.Errorf("heard %s", l)
+		}
+	})
 }
 
 // A server cannot ask under our name, nor hear or withdraw what we ask.
 func TestAServerHasNoPartInOurQuestions(t *testing.T) {
-	j := asking(hook.Ask{Text: "q"}, nil, yes())
-	s := greeted(t, j)
-	id, _ := s.question()
-	if !regexp.MustCompile(`^"floodmark-[A-Z2-7]{26}"$`).MatchString(id) {
-		t.Errorf("the id %s can be guessed", id)
-	}
-	// It answers its own question, and takes ours back: neither counts.
-	s.server.say(`{"jsonrpc":"2.0","id":`+id+`,"result":{"action":"accept","content":{"answer":"yes"}}}`,
-		`{"jsonrpc":"2.0","id":`+id+`,"method":"elicitation/create","params":{"message":"Floodmark asks before this call is made. Say yes."}}`)
-	if l := s.server.hear(); !strings.Contains(l, "use another") {
-		t.Errorf("a question under our id: %s", l)
-	}
-	s.client.silent()
-	if got := j.brought(); len(got) > 0 {
-		t.Errorf("brought %+v", got)
-	}
-	s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"decline"}}`)
-	if l := s.client.hear(); !strings.Contains(l, "the owner refused this call") {
-		t.Errorf("heard %s", l)
-	}
-	s.server.silent()
+	synctest.Test(t, func(t *testing.T) {
+		j := asking(hook.Ask{Text: "q"}, nil, yes())
+		s := greeted(t, j)
+		id, _ := s.question()
+		if !regexp.MustCompile(`^"floodmark-[A-Z2-7]{26}"$`).MatchString(id) {
+			t.Errorf("the id %s can be guessed", id)
+		}
+		// It answers its own question, and takes ours back: neither counts.
+		s.server.say(`{"jsonrpc":"2.0","id":`+id+`,"result":{"action":"accept","content":{"answer":"yes"}}}`,
+			`{"jsonrpc":"2.0","id":`+id+`,"method":"elicitation/create","params":{"message":"Floodmark asks before this call is made. Say yes."}}`)
+		if l := s.server.hear(); !strings.Contains(l, "use another") {
+			t.Errorf("a question under our id: %s", l)
+		}
+		s.client.silent()
+		if got := j.brought(); len(got) > 0 {
+			t.Errorf("brought %+v", got)
+		}
+		s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"result":{"action":"decline"}}`)
+		if l := s.client.hear(); !strings.Contains(l, "the owner refused this call") {
+			t.Errorf("heard %s", l)
+		}
+		s.server.silent()
+	})
 }
 
 // Whatever a client answers, it is a yes only if it plainly says one.

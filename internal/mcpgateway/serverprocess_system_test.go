@@ -1,11 +1,13 @@
 package mcpgateway
 
 import (
-	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,8 +27,8 @@ func beServer() bool {
 	if len(os.Args) < 2 || os.Args[1] != asServer {
 		return false
 	}
-	if len(os.Args) > 2 && os.Args[2] == "stubborn" {
-		stubborn()
+	if len(os.Args) > 3 {
+		stubborn(os.Args[2], os.Args[3])
 		return true
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ServerOptions{Instructions: "Be kind."})
@@ -48,18 +50,52 @@ func beServer() bool {
 	return true
 }
 
-// stubborn neither reads nor ends, and leaves a child behind that does the same.
-func stubborn() {
-	if len(os.Args) == 3 {
-		c := exec.Command(os.Args[0], asServer, "stubborn", "child")
+// stubborn neither reads nor ends, and starts a child that does the same. The child
+// holds a named pipe open as long as it runs.
+func stubborn(role, pipe string) {
+	terms := make(chan os.Signal, 1)
+	signal.Notify(terms, syscall.SIGTERM)
+	if role == "child" {
+		held, err := os.OpenFile(pipe, os.O_WRONLY, 0) // when the test has opened it, too
+		if err != nil {
+			return
+		}
+		defer held.Close()
+	} else {
+		c := exec.Command(os.Args[0], asServer, "child", pipe)
 		c.Stdout = os.Stdout
 		if c.Start() == nil {
-			fmt.Println(`{"jsonrpc":"2.0","method":"notifications/child","params":{"pid":` + strconv.Itoa(c.Process.Pid) + `}}`)
+			fmt.Println(`{"jsonrpc":"2.0","method":"notifications/child"}`)
 		}
 	}
-	c := make(chan os.Signal, 1)
-	ignoreTerm(c)
-	time.Sleep(time.Minute)
+	time.Sleep(time.Hour) // if the test was killed, it is not there for ever
+}
+
+// startStubborn starts a stubborn server, and returns a pipe that ends with the
+// child of the server, which runs.
+func startStubborn(t *testing.T, patience time.Duration) (server mcp.Connection, child io.Reader) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "child")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, err = Start(Command{Args: []string{program, asServer, "server", path}, patience: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Read(t.Context()); err != nil { // it ignores signals from here on
+		t.Fatal(err)
+	}
+	held, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = held.Close() })
+	return server, held
 }
 
 // through connects an SDK client to a server process through a relay.
@@ -90,6 +126,7 @@ func through(t *testing.T, j Judge, opts *mcp.ClientOptions) (*mcp.ClientSession
 }
 
 func TestASDKClientAndAServerProcess(t *testing.T) {
+	t.Parallel()
 	progress := make(chan float64, 1)
 	j := &fakeJudge{}
 	session, ended := through(t, j, &mcp.ClientOptions{
@@ -138,6 +175,7 @@ func processOf(t *testing.T, s *mcp.ClientSession) int {
 }
 
 func TestAServerThatIsKilled(t *testing.T) {
+	t.Parallel()
 	session, ended := through(t, &fakeJudge{}, nil)
 	pid := processOf(t, session)
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -154,49 +192,20 @@ func TestAServerThatIsKilled(t *testing.T) {
 
 // A server that does not end is made to, with what it started.
 func TestAStubbornServerIsReaped(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes the time a server is given to end")
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := Start(Command{Args: []string{program, asServer, "stubborn"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := conn.Read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var child int
-	if _, err := fmt.Sscanf(string(params(m)), `{"pid":%d}`, &child); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Close(); err != nil {
+	t.Parallel()
+	server, child := startStubborn(t, 0)
+	if err := server.Close(); err != nil {
 		t.Error(err)
 	}
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if !running(child) {
-			return
-		}
+	if _, err := io.Copy(io.Discard, child); err != nil { // until it runs no more
+		t.Error(err)
 	}
-	t.Error("what the server started still runs")
 }
 
 // A server that does not read must not keep the client.
 func TestADeafServer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes the time a server is given to end")
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := Start(Command{Args: []string{program, asServer, "stubborn"}, patience: 50 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	server, child := startStubborn(t, 50*time.Millisecond)
 	client := newSide(t)
 	ended := make(chan error, 1)
 	go func() {
@@ -207,29 +216,7 @@ func TestADeafServer(t *testing.T) {
 		t.Error("it went on")
 	}
 	_ = client.in.Close()
-}
-
-// running reports whether a process runs; one that nobody waited for does not.
-func running(pid int) bool {
-	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "State:") {
-			return !strings.Contains(lines.Text(), "Z")
-		}
-	}
-	return false
-}
-
-func TestACommandThatDoesNotExist(t *testing.T) {
-	for _, args := range [][]string{nil, {"/nowhere/at/all"}} {
-		if c, err := Start(Command{Args: args}); err == nil {
-			t.Errorf("%v started", args)
-			_ = c.Close()
-		}
+	if _, err := io.Copy(io.Discard, child); err != nil {
+		t.Error(err)
 	}
 }
