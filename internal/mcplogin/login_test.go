@@ -76,9 +76,7 @@ func (w *world) loginBy(t *testing.T, browser func(address string)) error {
 	t.Helper()
 	var opened sync.WaitGroup
 	defer opened.Wait()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	return w.book.Login(ctx, w.at, mcplogin.Desk{Show: func(_, address string) { opened.Go(func() { browser(address) }) }})
+	return w.book.Login(t.Context(), w.at, mcplogin.Desk{Show: func(_, address string) { opened.Go(func() { browser(address) }) }})
 }
 
 // knock asks the server for something with what the holder shows.
@@ -109,9 +107,7 @@ func (w *world) knock(t *testing.T, h *mcplogin.Holder) (int, error) {
 // A browser that is logged in already is back before anybody waits for it.
 func TestABrowserIsBackAtOnce(t *testing.T) {
 	w := newWorld(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if err := w.book.Login(ctx, w.at, mcplogin.Desk{Show: func(_, address string) { _, _, _ = browse(ctx, address) }}); err != nil {
+	if err := w.book.Login(t.Context(), w.at, mcplogin.Desk{Show: func(_, address string) { _, _, _ = browse(t.Context(), address) }}); err != nil {
 		t.Error(err)
 	}
 }

@@ -173,129 +173,135 @@ func callTool(t *testing.T, c *mcp.ClientSession, name, text string) (string, er
 	return res.Content[0].(*mcp.TextContent).Text, nil
 }
 
-func until(t *testing.T, what string, ok func() bool) {
+// settled checks that something is so once nothing is going on any more. It works in
+// a bubble.
+func settled(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if ok() {
-			return
-		}
+	synctest.Wait()
+	if !ok() {
+		t.Fatalf("%s: it did not come to this", what)
 	}
-	t.Fatalf("%s: it did not come to this", what)
 }
 
 func TestEverythingOfTwoServers(t *testing.T) {
-	_, _, opts := two(t)
-	c, _, _ := connect(t, opts)
-	hello := c.InitializeResult()
-	if hello.ServerInfo.Name != "gate" || hello.Instructions != "# a\n\nI am a\n\n# b\n\nI am b" || !hello.Capabilities.Tools.ListChanged || hello.Capabilities.Completions == nil || !hello.Capabilities.Resources.Subscribe {
-		t.Errorf("initialize: %+v %+v", hello, hello.Capabilities)
-	}
-	var tools []string
-	for tool, err := range c.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		_, _, opts := two(t)
+		c, _, _ := connect(t, opts)
+		hello := c.InitializeResult()
+		if hello.ServerInfo.Name != "gate" || hello.Instructions != "# a\n\nI am a\n\n# b\n\nI am b" || !hello.Capabilities.Tools.ListChanged || hello.Capabilities.Completions == nil || !hello.Capabilities.Resources.Subscribe {
+			t.Errorf("initialize: %+v %+v", hello, hello.Capabilities)
 		}
-		tools = append(tools, tool.Name)
-	}
-	slices.Sort(tools)
-	if want := []string{"a__ask", "a__echo", "a__hang", "b__ask", "b__echo", "b__hang"}; !slices.Equal(tools, want) {
-		t.Errorf("tools over several pages: %v", tools)
-	}
-	for _, name := range []string{"a", "b"} {
-		if got, err := callTool(t, c, name+"__echo", "x"); got != name+":x" {
-			t.Errorf("echo: %q, %v", got, err)
+		var tools []string
+		for tool, err := range c.Tools(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			tools = append(tools, tool.Name)
 		}
-		p, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: name + "__greet"})
-		if err != nil || p.Description != "greets for "+name {
-			t.Errorf("prompt: %+v, %v", p, err)
+		slices.Sort(tools)
+		if want := []string{"a__ask", "a__echo", "a__hang", "b__ask", "b__echo", "b__hang"}; !slices.Equal(tools, want) {
+			t.Errorf("tools over several pages: %v", tools)
 		}
-		done, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: name + "__greet"}, Argument: mcp.CompleteParamsArgument{Name: "x"}})
-		if err != nil || done.Completion.Values[0] != name+":greet" {
-			t.Errorf("completion: %+v, %v", done, err)
+		for _, name := range []string{"a", "b"} {
+			if got, err := callTool(t, c, name+"__echo", "x"); got != name+":x" {
+				t.Errorf("echo: %q, %v", got, err)
+			}
+			p, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: name + "__greet"})
+			if err != nil || p.Description != "greets for "+name {
+				t.Errorf("prompt: %+v, %v", p, err)
+			}
+			done, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: name + "__greet"}, Argument: mcp.CompleteParamsArgument{Name: "x"}})
+			if err != nil || done.Completion.Values[0] != name+":greet" {
+				t.Errorf("completion: %+v, %v", done, err)
+			}
 		}
-	}
-	if _, err := callTool(t, c, "echo", "x"); err == nil || !strings.Contains(err.Error(), "SERVER__NAME") {
-		t.Errorf("a name without a server: %v", err)
-	}
-	if err := c.Ping(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
+		if _, err := callTool(t, c, "echo", "x"); err == nil || !strings.Contains(err.Error(), "SERVER__NAME") {
+			t.Errorf("a name without a server: %v", err)
+		}
+		if err := c.Ping(t.Context(), nil); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestResourcesGoToWhoListedThem(t *testing.T) {
-	_, _, opts := two(t)
-	c, _, _ := connect(t, opts)
-	read := func(uri string) string {
-		got, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
-		if err != nil {
-			return err.Error()
+	synctest.Test(t, func(t *testing.T) {
+		_, _, opts := two(t)
+		c, _, _ := connect(t, opts)
+		read := func(uri string) string {
+			got, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+			if err != nil {
+				return err.Error()
+			}
+			return got.Contents[0].Text
 		}
-		return got.Contents[0].Text
-	}
-	if got := read("b://own"); got != "b" {
-		t.Errorf("before the client listed it: %q", got)
-	}
-	if got := read("c://own"); !strings.Contains(got, "no server here lists") {
-		t.Errorf("nobody's: %q", got)
-	}
-	count := 0
-	for _, err := range c.Resources(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
+		if got := read("b://own"); got != "b" {
+			t.Errorf("before the client listed it: %q", got)
 		}
-		count++
-	}
-	for _, err := range c.ResourceTemplates(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
+		if got := read("c://own"); !strings.Contains(got, "no server here lists") {
+			t.Errorf("nobody's: %q", got)
 		}
-		count++
-	}
-	if count != 6 {
-		t.Errorf("%d resources and templates, want 6", count)
-	}
-	for uri, want := range map[string]string{"a://own": "a", "b://own": "b", "a__both://x": "a", "b__both://x": "b", "b://of/7": "b"} {
-		if got := read(uri); got != want {
-			t.Errorf("%s: %q, want %q", uri, got, want)
+		count := 0
+		for _, err := range c.Resources(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			count++
 		}
-	}
-	if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "b://own"}); err != nil {
-		t.Error(err)
-	}
+		for _, err := range c.ResourceTemplates(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			count++
+		}
+		if count != 6 {
+			t.Errorf("%d resources and templates, want 6", count)
+		}
+		for uri, want := range map[string]string{"a://own": "a", "b://own": "b", "a__both://x": "a", "b__both://x": "b", "b://of/7": "b"} {
+			if got := read(uri); got != want {
+				t.Errorf("%s: %q, want %q", uri, got, want)
+			}
+		}
+		if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "b://own"}); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A server that lists another's address, or has a template for it, does not get
 // what was meant for that one, whoever listed it first: both are named, and the
 // client says whose it means.
 func TestNobodyTakesOverAnAddress(t *testing.T) {
-	for name, steal := range map[string]func(*life){
-		"lists it": func(evil *life) {
-			evil.server.AddResource(&mcp.Resource{Name: "own", URI: "a://own"}, stolen)
-		},
-		"has a template": func(evil *life) {
-			evil.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "t", URITemplate: "a://{+any}"}, stolen)
-		},
-		"has a longer template": func(evil *life) {
-			evil.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "t", URITemplate: "a://ow{n}"}, stolen)
-		},
-	} {
-		for _, first := range []bool{false, true} {
-			_, evil, opts := two(t)
-			steal(evil)
-			if first {
-				slices.Reverse(opts.Upstreams)
-			}
-			c, _, _ := connect(t, opts)
-			_, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "a://own"})
-			if err == nil || !strings.Contains(err.Error(), "a__a://own") && !strings.Contains(err.Error(), "b__a://own") || !strings.Contains(err.Error(), "a and b") && !strings.Contains(err.Error(), "b and a") {
-				t.Errorf("%s, first %v: %v", name, first, err)
-			}
-			got, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "a__a://own"})
-			if err != nil || got.Contents[0].Text != "a" {
-				t.Errorf("%s, first %v: by its owner: %v", name, first, err)
+	synctest.Test(t, func(t *testing.T) {
+		for name, steal := range map[string]func(*life){
+			"lists it": func(evil *life) {
+				evil.server.AddResource(&mcp.Resource{Name: "own", URI: "a://own"}, stolen)
+			},
+			"has a template": func(evil *life) {
+				evil.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "t", URITemplate: "a://{+any}"}, stolen)
+			},
+			"has a longer template": func(evil *life) {
+				evil.server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "t", URITemplate: "a://ow{n}"}, stolen)
+			},
+		} {
+			for _, first := range []bool{false, true} {
+				_, evil, opts := two(t)
+				steal(evil)
+				if first {
+					slices.Reverse(opts.Upstreams)
+				}
+				c, _, _ := connect(t, opts)
+				_, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "a://own"})
+				if err == nil || !strings.Contains(err.Error(), "a__a://own") && !strings.Contains(err.Error(), "b__a://own") || !strings.Contains(err.Error(), "a and b") && !strings.Contains(err.Error(), "b and a") {
+					t.Errorf("%s, first %v: %v", name, first, err)
+				}
+				got, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "a__a://own"})
+				if err != nil || got.Contents[0].Text != "a" {
+					t.Errorf("%s, first %v: by its owner: %v", name, first, err)
+				}
 			}
 		}
-	}
+	})
 }
 
 func stolen(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -303,121 +309,129 @@ func stolen(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceRes
 }
 
 func TestServersAskTheClient(t *testing.T) {
-	_, _, opts := two(t)
-	c, s, _ := connect(t, opts)
-	var calls sync.WaitGroup
-	for _, name := range []string{"a", "b"} {
-		calls.Go(func() {
-			if got, err := callTool(t, c, name+"__ask", "?"); got != name+":decline" {
-				t.Errorf("%q, %v", got, err)
-			}
-		})
-	}
-	calls.Wait()
-	asked := s.list(func(s *seen) []string { return s.asked })
-	slices.Sort(asked)
-	if !slices.Equal(asked, []string{"a asks ?", "b asks ?"}) {
-		t.Errorf("asked: %v", asked)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		_, _, opts := two(t)
+		c, s, _ := connect(t, opts)
+		var calls sync.WaitGroup
+		for _, name := range []string{"a", "b"} {
+			calls.Go(func() {
+				if got, err := callTool(t, c, name+"__ask", "?"); got != name+":decline" {
+					t.Errorf("%q, %v", got, err)
+				}
+			})
+		}
+		calls.Wait()
+		asked := s.list(func(s *seen) []string { return s.asked })
+		slices.Sort(asked)
+		if !slices.Equal(asked, []string{"a asks ?", "b asks ?"}) {
+			t.Errorf("asked: %v", asked)
+		}
+	})
 }
 
 func TestCancelReachesTheServer(t *testing.T) {
-	_, _, opts := two(t)
-	c, s, m := connect(t, opts)
-	ctx, cancel := context.WithCancel(t.Context())
-	params := &mcp.CallToolParams{Name: "b__hang", Arguments: words{}}
-	params.SetProgressToken("tok")
-	done := make(chan error, 1)
-	go func() { _, err := c.CallTool(ctx, params); done <- err }()
-	until(t, "progress", func() bool { return len(s.list(func(s *seen) []string { return s.steps })) == 1 })
-	if got := s.list(func(s *seen) []string { return s.steps }); got[0] != "tokb" {
-		t.Errorf("progress: %v", got)
-	}
-	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	until(t, "no open call", func() bool {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		return len(m.calls) == 0 && len(m.named("b").line.pending) == 0
+	synctest.Test(t, func(t *testing.T) {
+		_, _, opts := two(t)
+		c, s, m := connect(t, opts)
+		ctx, cancel := context.WithCancel(t.Context())
+		params := &mcp.CallToolParams{Name: "b__hang", Arguments: words{}}
+		params.SetProgressToken("tok")
+		done := make(chan error, 1)
+		go func() { _, err := c.CallTool(ctx, params); done <- err }()
+		settled(t, "progress", func() bool { return len(s.list(func(s *seen) []string { return s.steps })) == 1 })
+		if got := s.list(func(s *seen) []string { return s.steps }); got[0] != "tokb" {
+			t.Errorf("progress: %v", got)
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		settled(t, "no open call", func() bool {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return len(m.calls) == 0 && len(m.named("b").line.pending) == 0
+		})
 	})
 }
 
 func TestAServerDies(t *testing.T) {
-	_, b, opts := two(t)
-	var ends []string
-	var mu sync.Mutex
-	opts.Report = func(server string, err error) {
+	synctest.Test(t, func(t *testing.T) {
+		_, b, opts := two(t)
+		var ends []string
+		var mu sync.Mutex
+		opts.Report = func(server string, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			ends = append(ends, server)
+		}
+		c, s, _ := connect(t, opts)
+		done := make(chan error, 1)
+		params := &mcp.CallToolParams{Name: "b__hang", Arguments: words{}}
+		params.SetProgressToken("tok")
+		go func() { _, err := c.CallTool(t.Context(), params); done <- err }()
+		settled(t, "the call is under way", func() bool { return len(s.list(func(s *seen) []string { return s.steps })) == 1 })
+		b.kill()
+		err := <-done
+		var wire *jsonrpc.Error
+		if !errors.As(err, &wire) || wire.Code != CodeStopped || !strings.Contains(wire.Message, `server "b" stopped before it answered`) || !strings.Contains(string(wire.Data), `"server":"b"`) {
+			t.Errorf("the open call: %v %s", err, wire.Data)
+		}
+		settled(t, "list_changed", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.changes == 1 })
+		if got, err := callTool(t, c, "a__echo", "x"); got != "a:x" {
+			t.Errorf("the other server: %q, %v", got, err)
+		}
+		if got, err := callTool(t, c, "b__echo", "x"); got != "b:x" || b.starts != 2 {
+			t.Errorf("the next call starts it again: %q, %v, %d starts", got, err, b.starts)
+		}
+		settled(t, "list_changed", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.changes == 2 })
 		mu.Lock()
 		defer mu.Unlock()
-		ends = append(ends, server)
-	}
-	c, s, _ := connect(t, opts)
-	done := make(chan error, 1)
-	params := &mcp.CallToolParams{Name: "b__hang", Arguments: words{}}
-	params.SetProgressToken("tok")
-	go func() { _, err := c.CallTool(t.Context(), params); done <- err }()
-	until(t, "the call is under way", func() bool { return len(s.list(func(s *seen) []string { return s.steps })) == 1 })
-	b.kill()
-	err := <-done
-	var wire *jsonrpc.Error
-	if !errors.As(err, &wire) || wire.Code != CodeStopped || !strings.Contains(wire.Message, `server "b" stopped before it answered`) || !strings.Contains(string(wire.Data), `"server":"b"`) {
-		t.Errorf("the open call: %v %s", err, wire.Data)
-	}
-	until(t, "list_changed", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.changes == 1 })
-	if got, err := callTool(t, c, "a__echo", "x"); got != "a:x" {
-		t.Errorf("the other server: %q, %v", got, err)
-	}
-	if got, err := callTool(t, c, "b__echo", "x"); got != "b:x" || b.starts != 2 {
-		t.Errorf("the next call starts it again: %q, %v, %d starts", got, err, b.starts)
-	}
-	until(t, "list_changed", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.changes == 2 })
-	mu.Lock()
-	defer mu.Unlock()
-	if !slices.Equal(ends, []string{"b"}) {
-		t.Errorf("reported: %v", ends)
-	}
+		if !slices.Equal(ends, []string{"b"}) {
+			t.Errorf("reported: %v", ends)
+		}
+	})
 }
 
 func TestPausesBetweenStarts(t *testing.T) {
-	_, b, opts := two(t)
-	now := time.Unix(1e9, 0)
-	var mu sync.Mutex
-	opts.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
-	opts.Backoff = time.Minute
-	c, _, _ := connect(t, opts)
-	b.mu.Lock()
-	b.broken = errors.New("no such program")
-	b.mu.Unlock()
-	b.kill()
-	for i, want := range []string{"cannot be started: no such program", "again in 1m0s"} {
-		until(t, want, func() bool {
-			_, err := callTool(t, c, "b__echo", "x")
-			return err != nil && strings.Contains(err.Error(), want)
-		})
-		if i == 1 && b.starts != 2 {
-			t.Errorf("%d starts, want 2", b.starts)
+	synctest.Test(t, func(t *testing.T) {
+		_, b, opts := two(t)
+		now := time.Unix(1e9, 0)
+		var mu sync.Mutex
+		opts.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
+		opts.Backoff = time.Minute
+		c, _, _ := connect(t, opts)
+		b.mu.Lock()
+		b.broken = errors.New("no such program")
+		b.mu.Unlock()
+		b.kill()
+		for i, want := range []string{"cannot be started: no such program", "again in 1m0s"} {
+			settled(t, want, func() bool {
+				_, err := callTool(t, c, "b__echo", "x")
+				return err != nil && strings.Contains(err.Error(), want)
+			})
+			if i == 1 && b.starts != 2 {
+				t.Errorf("%d starts, want 2", b.starts)
+			}
 		}
-	}
-	mu.Lock()
-	now = now.Add(time.Minute)
-	mu.Unlock()
-	if _, err := callTool(t, c, "b__echo", "x"); err == nil || !strings.Contains(err.Error(), "no such program") {
-		t.Errorf("after the pause: %v", err)
-	}
-	if _, err := callTool(t, c, "b__echo", "x"); err == nil || !strings.Contains(err.Error(), "again in 2m0s") {
-		t.Errorf("the pause doubles: %v", err)
-	}
-	b.mu.Lock()
-	b.broken = nil
-	b.mu.Unlock()
-	mu.Lock()
-	now = now.Add(2 * time.Minute)
-	mu.Unlock()
-	if got, err := callTool(t, c, "b__echo", "x"); got != "b:x" {
-		t.Errorf("mended: %q, %v", got, err)
-	}
+		mu.Lock()
+		now = now.Add(time.Minute)
+		mu.Unlock()
+		if _, err := callTool(t, c, "b__echo", "x"); err == nil || !strings.Contains(err.Error(), "no such program") {
+			t.Errorf("after the pause: %v", err)
+		}
+		if _, err := callTool(t, c, "b__echo", "x"); err == nil || !strings.Contains(err.Error(), "again in 2m0s") {
+			t.Errorf("the pause doubles: %v", err)
+		}
+		b.mu.Lock()
+		b.broken = nil
+		b.mu.Unlock()
+		mu.Lock()
+		now = now.Add(2 * time.Minute)
+		mu.Unlock()
+		if got, err := callTool(t, c, "b__echo", "x"); got != "b:x" {
+			t.Errorf("mended: %q, %v", got, err)
+		}
+	})
 }
 
 func TestOneThatCannotStartHidesNobody(t *testing.T) { synctest.Test(t, oneCannotStart) }

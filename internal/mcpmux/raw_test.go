@@ -87,9 +87,7 @@ func (s *script) writes(name, text string) {
 
 func (s *script) reads(name string) jsonrpc.Message {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
-	defer cancel()
-	msg, err := s.ends[name].Read(ctx)
+	msg, err := s.ends[name].Read(s.t.Context())
 	if err != nil {
 		s.t.Fatalf("%s heard nothing: %v", name, err)
 	}
@@ -99,9 +97,7 @@ func (s *script) reads(name string) jsonrpc.Message {
 // hears takes the client's next message, which has to hold all of these.
 func (s *script) hears(parts ...string) string {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
-	defer cancel()
-	msg, err := s.m.Read(ctx)
+	msg, err := s.m.Read(s.t.Context())
 	if err != nil {
 		s.t.Fatalf("the client heard nothing of %v: %v", parts, err)
 	}
@@ -118,110 +114,118 @@ func (s *script) hears(parts ...string) string {
 }
 
 func TestUnknownFieldsPass(t *testing.T) {
-	s := scripted(t, "a", "b")
-	s.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"b__x","arguments":{"z":"<&>"},"odd":[1],"_meta":{"m":2}}}`)
-	req := s.reads("b").(*jsonrpc.Request)
-	if string(req.Params) != `{"_meta":{"m":2},"arguments":{"z":"<&>"},"name":"x","odd":[1]}` {
-		t.Errorf("%s", req.Params)
-	}
-	s.writes("b", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":[{"type":"resource_link","uri":"made://up"}],"odd":true,"task":{"taskId":"T"}}}`, req.ID.Raw()))
-	s.hears(`"id":7`, `"odd":true`)
-	// What the result named is found again.
-	s.say(`{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"made://up"}}`)
-	// Somebody else may list it, so all are asked first.
-	for range []string{"resources/list", "resources/templates/list"} {
+	synctest.Test(t, func(t *testing.T) {
+		s := scripted(t, "a", "b")
+		s.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"b__x","arguments":{"z":"<&>"},"odd":[1],"_meta":{"m":2}}}`)
+		req := s.reads("b").(*jsonrpc.Request)
+		if string(req.Params) != `{"_meta":{"m":2},"arguments":{"z":"<&>"},"name":"x","odd":[1]}` {
+			t.Errorf("%s", req.Params)
+		}
+		s.writes("b", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":[{"type":"resource_link","uri":"made://up"}],"odd":true,"task":{"taskId":"T"}}}`, req.ID.Raw()))
+		s.hears(`"id":7`, `"odd":true`)
+		// What the result named is found again.
+		s.say(`{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"made://up"}}`)
+		// Somebody else may list it, so all are asked first.
+		for range []string{"resources/list", "resources/templates/list"} {
+			for _, name := range []string{"a", "b"} {
+				req := s.reads(name).(*jsonrpc.Request)
+				s.writes(name, fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"resources":[],"resourceTemplates":[]}}`, req.ID.Raw()))
+			}
+		}
+		if req := s.reads("b").(*jsonrpc.Request); req.Method != "resources/read" {
+			t.Error(req.Method)
+		}
+		s.say(`{"jsonrpc":"2.0","id":9,"method":"tasks/get","params":{"taskId":"T"}}`)
+		if req := s.reads("b").(*jsonrpc.Request); req.Method != "tasks/get" {
+			t.Error(req.Method)
+		}
+		s.say(`{"jsonrpc":"2.0","id":10,"method":"odd/method"}`)
+		s.hears(`"id":10`, `-32601`)
+		s.say(`{"jsonrpc":"2.0","method":"notifications/odd","params":{"k":1}}`)
 		for _, name := range []string{"a", "b"} {
-			req := s.reads(name).(*jsonrpc.Request)
-			s.writes(name, fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"resources":[],"resourceTemplates":[]}}`, req.ID.Raw()))
+			if req := s.reads(name).(*jsonrpc.Request); req.Method != "notifications/odd" || string(req.Params) != `{"k":1}` {
+				t.Errorf("%s: %s %s", name, req.Method, req.Params)
+			}
 		}
-	}
-	if req := s.reads("b").(*jsonrpc.Request); req.Method != "resources/read" {
-		t.Error(req.Method)
-	}
-	s.say(`{"jsonrpc":"2.0","id":9,"method":"tasks/get","params":{"taskId":"T"}}`)
-	if req := s.reads("b").(*jsonrpc.Request); req.Method != "tasks/get" {
-		t.Error(req.Method)
-	}
-	s.say(`{"jsonrpc":"2.0","id":10,"method":"odd/method"}`)
-	s.hears(`"id":10`, `-32601`)
-	s.say(`{"jsonrpc":"2.0","method":"notifications/odd","params":{"k":1}}`)
-	for _, name := range []string{"a", "b"} {
-		if req := s.reads(name).(*jsonrpc.Request); req.Method != "notifications/odd" || string(req.Params) != `{"k":1}` {
-			t.Errorf("%s: %s %s", name, req.Method, req.Params)
-		}
-	}
-	s.writes("a", `{"jsonrpc":"2.0","method":"notifications/odd","params":{"k":2}}`)
-	s.hears(`notifications/odd`, `"k":2`)
+		s.writes("a", `{"jsonrpc":"2.0","method":"notifications/odd","params":{"k":2}}`)
+		s.hears(`notifications/odd`, `"k":2`)
+	})
 }
 
 // One server cannot speak in the place of another: neither about its calls nor
 // about its questions.
 func TestServersCannotSpeakForOthers(t *testing.T) {
-	s := scripted(t, "a", "b")
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","_meta":{"progressToken":5}}}`)
-	call := s.reads("a").(*jsonrpc.Request)
-	s.writes("b", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5,"progress":9}}`)
-	s.writes("b", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":"forged"}}`, call.ID.Raw()))
-	s.writes("a", `{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{"_meta":{"progressToken":1},"messages":[]}}`)
-	asked := s.hears(`sampling/createMessage`, `"progressToken":"a/n1"`)
-	s.writes("b", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}`)
-	s.writes("b", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"l","data":1}}`)
-	s.hears(`"logger":"b/l"`)
-	var head struct{ ID int }
-	if err := json.Unmarshal([]byte(asked), &head); err != nil {
-		t.Fatal(err)
-	}
-	s.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a/n1","progress":3}}`)
-	if req := s.reads("a").(*jsonrpc.Request); string(req.Params) != `{"progress":3,"progressToken":1}` {
-		t.Errorf("%s", req.Params)
-	}
-	s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"role":"assistant"}}`, head.ID))
-	if answer := s.reads("a").(*jsonrpc.Response); answer.ID.Raw() != int64(77) {
-		t.Errorf("%v", answer.ID.Raw())
-	}
-	// The same answer twice is dropped, and the call still ends with its own.
-	s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"role":"assistant"}}`, head.ID))
-	s.writes("a", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":"real"}}`, call.ID.Raw()))
-	s.hears(`"id":1`, `real`)
+	synctest.Test(t, func(t *testing.T) {
+		s := scripted(t, "a", "b")
+		s.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","_meta":{"progressToken":5}}}`)
+		call := s.reads("a").(*jsonrpc.Request)
+		s.writes("b", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5,"progress":9}}`)
+		s.writes("b", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":"forged"}}`, call.ID.Raw()))
+		s.writes("a", `{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{"_meta":{"progressToken":1},"messages":[]}}`)
+		asked := s.hears(`sampling/createMessage`, `"progressToken":"a/n1"`)
+		s.writes("b", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}`)
+		s.writes("b", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","logger":"l","data":1}}`)
+		s.hears(`"logger":"b/l"`)
+		var head struct{ ID int }
+		if err := json.Unmarshal([]byte(asked), &head); err != nil {
+			t.Fatal(err)
+		}
+		s.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a/n1","progress":3}}`)
+		if req := s.reads("a").(*jsonrpc.Request); string(req.Params) != `{"progress":3,"progressToken":1}` {
+			t.Errorf("%s", req.Params)
+		}
+		s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"role":"assistant"}}`, head.ID))
+		if answer := s.reads("a").(*jsonrpc.Response); answer.ID.Raw() != int64(77) {
+			t.Errorf("%v", answer.ID.Raw())
+		}
+		// The same answer twice is dropped, and the call still ends with its own.
+		s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"role":"assistant"}}`, head.ID))
+		s.writes("a", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":"real"}}`, call.ID.Raw()))
+		s.hears(`"id":1`, `real`)
+	})
 }
 
 func TestCancelledQuestionsAndCalls(t *testing.T) {
-	s := scripted(t, "a", "b")
-	s.writes("a", `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}`)
-	s.hears(`elicitation/create`)
-	s.writes("a", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q","reason":"r"}}`)
-	s.hears(`notifications/cancelled`, `"reason":"r"`)
-	s.say(`{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"a__x"}}`)
-	call := s.reads("a").(*jsonrpc.Request)
-	s.say(`{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"b__x"}}`)
-	s.hears(`"id":"c"`, `still open`)
-	s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c","reason":"r"}}`)
-	s.hears(`"id":"c"`, `-32800`)
-	if req := s.reads("a").(*jsonrpc.Request); string(req.Params) != fmt.Sprintf(`{"reason":"r","requestId":%v}`, call.ID.Raw()) {
-		t.Errorf("%s", req.Params)
-	}
-	// What it still answers reaches nobody.
-	s.writes("a", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":"late"}}`, call.ID.Raw()))
-	s.writes("a", `{"jsonrpc":"2.0","id":"q2","method":"roots/list"}`)
-	s.hears(`roots/list`)
-	// A server that ends takes its questions back.
-	_ = s.ends["a"].Close()
-	s.hears(`notifications/cancelled`, `server a stopped`)
-	s.hears(`notifications/tools/list_changed`)
-	s.hears(`notifications/resources/list_changed`)
+	synctest.Test(t, func(t *testing.T) {
+		s := scripted(t, "a", "b")
+		s.writes("a", `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}`)
+		s.hears(`elicitation/create`)
+		s.writes("a", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q","reason":"r"}}`)
+		s.hears(`notifications/cancelled`, `"reason":"r"`)
+		s.say(`{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"a__x"}}`)
+		call := s.reads("a").(*jsonrpc.Request)
+		s.say(`{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"b__x"}}`)
+		s.hears(`"id":"c"`, `still open`)
+		s.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c","reason":"r"}}`)
+		s.hears(`"id":"c"`, `-32800`)
+		if req := s.reads("a").(*jsonrpc.Request); string(req.Params) != fmt.Sprintf(`{"reason":"r","requestId":%v}`, call.ID.Raw()) {
+			t.Errorf("%s", req.Params)
+		}
+		// What it still answers reaches nobody.
+		s.writes("a", fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":"late"}}`, call.ID.Raw()))
+		s.writes("a", `{"jsonrpc":"2.0","id":"q2","method":"roots/list"}`)
+		s.hears(`roots/list`)
+		// A server that ends takes its questions back.
+		_ = s.ends["a"].Close()
+		s.hears(`notifications/cancelled`, `server a stopped`)
+		s.hears(`notifications/tools/list_changed`)
+		s.hears(`notifications/resources/list_changed`)
+	})
 }
 
 func TestLevelsGoToAll(t *testing.T) {
-	s := scripted(t, "a", "b")
-	s.say(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`)
-	for _, name := range []string{"a", "b"} {
-		req := s.reads(name).(*jsonrpc.Request)
-		if string(req.Params) != `{"level":"debug"}` {
-			t.Errorf("%s", req.Params)
+	synctest.Test(t, func(t *testing.T) {
+		s := scripted(t, "a", "b")
+		s.say(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`)
+		for _, name := range []string{"a", "b"} {
+			req := s.reads(name).(*jsonrpc.Request)
+			if string(req.Params) != `{"level":"debug"}` {
+				t.Errorf("%s", req.Params)
+			}
+			s.writes(name, fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{}}`, req.ID.Raw()))
 		}
-		s.writes(name, fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{}}`, req.ID.Raw()))
-	}
-	s.hears(`"id":1`, `"result":{}`)
+		s.hears(`"id":1`, `"result":{}`)
+	})
 }
 
 // A list has everybody who answers, well or not at all.
@@ -267,28 +271,32 @@ func listsLeaveOut(t *testing.T) {
 
 // A server that does not read holds up nobody.
 func TestAServerThatDoesNotRead(t *testing.T) {
-	s := scripted(t, "stuck", "fine")
-	for i := range maxQueue + 1 { // one more is in the writer's hand
-		s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"stuck__x"}}`, i))
-	}
-	s.say(`{"jsonrpc":"2.0","id":"over","method":"tools/call","params":{"name":"stuck__x"}}`)
-	// The writer may have taken one or not: then the first beyond is this.
-	s.say(`{"jsonrpc":"2.0","id":"over2","method":"tools/call","params":{"name":"stuck__x"}}`)
-	s.hears(`does not read`)
-	s.say(`{"jsonrpc":"2.0","id":"f","method":"tools/call","params":{"name":"fine__x"}}`)
-	if req := s.reads("fine").(*jsonrpc.Request); req.Method != "tools/call" {
-		t.Error(req.Method)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := scripted(t, "stuck", "fine")
+		for i := range maxQueue + 1 { // one more is in the writer's hand
+			s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"stuck__x"}}`, i))
+		}
+		s.say(`{"jsonrpc":"2.0","id":"over","method":"tools/call","params":{"name":"stuck__x"}}`)
+		// The writer may have taken one or not: then the first beyond is this.
+		s.say(`{"jsonrpc":"2.0","id":"over2","method":"tools/call","params":{"name":"stuck__x"}}`)
+		s.hears(`does not read`)
+		s.say(`{"jsonrpc":"2.0","id":"f","method":"tools/call","params":{"name":"fine__x"}}`)
+		if req := s.reads("fine").(*jsonrpc.Request); req.Method != "tools/call" {
+			t.Error(req.Method)
+		}
+	})
 }
 
 func TestOpenCallsAreBounded(t *testing.T) {
-	s := scripted(t, "a")
-	for i := range MaxOpen {
-		s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__x"}}`, i))
-		s.reads("a")
-	}
-	s.say(`{"jsonrpc":"2.0","id":"one","method":"tools/call","params":{"name":"a__x"}}`)
-	s.hears(`"id":"one"`, `calls are open`)
+	synctest.Test(t, func(t *testing.T) {
+		s := scripted(t, "a")
+		for i := range MaxOpen {
+			s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__x"}}`, i))
+			s.reads("a")
+		}
+		s.say(`{"jsonrpc":"2.0","id":"one","method":"tools/call","params":{"name":"a__x"}}`)
+		s.hears(`"id":"one"`, `calls are open`)
+	})
 }
 
 // Nothing a server or a client says may bring the Mux down or make it wait for
@@ -310,29 +318,31 @@ func FuzzMessages(f *testing.F) {
 		f.Add([]byte(seed), false)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, fromClient bool) {
-		msg, err := jsonrpc.DecodeMessage(data)
-		if err != nil {
-			return
-		}
-		s := scriptedWithin(t, 100*time.Millisecond, "a", "b")
-		s.say(`{"jsonrpc":"2.0","id":"open","method":"tools/call","params":{"name":"a__x"}}`)
-		s.reads("a")
-		drained := s.drain()
-		if fromClient {
-			err = s.m.Write(t.Context(), msg)
-		} else {
-			err = s.ends["a"].Write(t.Context(), msg)
-		}
-		if err != nil {
-			t.Error(err)
-		}
-		if err := s.m.Close(); err != nil {
-			t.Error(err)
-		}
-		<-drained
-		for _, conn := range s.ends {
-			_ = conn.Close()
-		}
+		synctest.Test(t, func(t *testing.T) {
+			msg, err := jsonrpc.DecodeMessage(data)
+			if err != nil {
+				return
+			}
+			s := scriptedWithin(t, 100*time.Millisecond, "a", "b")
+			s.say(`{"jsonrpc":"2.0","id":"open","method":"tools/call","params":{"name":"a__x"}}`)
+			s.reads("a")
+			drained := s.drain()
+			if fromClient {
+				err = s.m.Write(t.Context(), msg)
+			} else {
+				err = s.ends["a"].Write(t.Context(), msg)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			if err := s.m.Close(); err != nil {
+				t.Error(err)
+			}
+			<-drained
+			for _, conn := range s.ends {
+				_ = conn.Close()
+			}
+		})
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -69,31 +69,19 @@ func (f *fake) say(text string) {
 }
 
 // hears is the next call or note of this method that reaches the server.
-func (f *fake) hears(t testing.TB, method string) *jsonrpc.Request {
-	t.Helper()
+func (f *fake) hears(method string) *jsonrpc.Request {
 	for {
-		select {
-		case m := <-f.in:
-			if r, ok := m.(*jsonrpc.Request); ok && r.Method == method {
-				return r
-			}
-		case <-time.After(20 * time.Second):
-			t.Fatalf("the server did not hear %s", method)
+		if r, ok := (<-f.in).(*jsonrpc.Request); ok && r.Method == method {
+			return r
 		}
 	}
 }
 
 // answer is the next answer that reaches the server.
-func (f *fake) answer(t testing.TB) *jsonrpc.Response {
-	t.Helper()
+func (f *fake) answer() *jsonrpc.Response {
 	for {
-		select {
-		case m := <-f.in:
-			if r, ok := m.(*jsonrpc.Response); ok {
-				return r
-			}
-		case <-time.After(20 * time.Second):
-			t.Fatal("the server got no answer")
+		if r, ok := (<-f.in).(*jsonrpc.Response); ok {
+			return r
 		}
 	}
 }
@@ -101,10 +89,12 @@ func (f *fake) answer(t testing.TB) *jsonrpc.Response {
 // A person is one client of a hub.
 type person struct {
 	mcp.Connection
-	mu    sync.Mutex
+	done chan struct{}
+
+	mu    sync.Mutex // guards what is below
+	more  sync.Cond  // it has heard something, or its end
 	heard []string
 	end   error
-	done  chan struct{}
 }
 
 func join(t testing.TB, h *Hub, caps string) *person {
@@ -114,19 +104,14 @@ func join(t testing.TB, h *Hub, caps string) *person {
 		t.Fatal(err)
 	}
 	p := &person{Connection: conn, done: make(chan struct{})}
+	p.more.L = &p.mu
 	go func() {
 		defer close(p.done)
 		for {
 			m, err := conn.Read(context.Background())
-			p.mu.Lock()
-			if err != nil {
-				p.end = err
-				p.mu.Unlock()
+			if p.note(m, err); err != nil {
 				return
 			}
-			data, _ := jsonrpc.EncodeMessage(m)
-			p.heard = append(p.heard, string(data))
-			p.mu.Unlock()
 		}
 	}()
 	t.Cleanup(func() { _ = conn.Close(); <-p.done })
@@ -146,23 +131,43 @@ func (p *person) say(t testing.TB, text string) {
 	}
 }
 
+// note keeps what a client heard, or how its connection ended.
+func (p *person) note(m jsonrpc.Message, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.more.Broadcast()
+	if p.end = err; err == nil {
+		data, _ := jsonrpc.EncodeMessage(m)
+		p.heard = append(p.heard, string(data))
+	}
+}
+
 // hears waits for something with this text.
 func (p *person) hears(t testing.TB, part string) string {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if got := p.got(part); got != "" {
-			return got
-		}
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t.Fatalf("nobody said %s; heard: %s", part, strings.Join(p.heard, "\n"))
-	return ""
+	for p.end == nil && p.find(part) == "" {
+		p.more.Wait()
+	}
+	got := p.find(part)
+	if got == "" {
+		t.Fatalf("nobody said %s; heard: %s\n%v", part, strings.Join(p.heard, "\n"), p.end)
+	}
+	return got
 }
 
+// got is what was heard with this text when nothing is going on any more. It works in
+// a bubble.
 func (p *person) got(part string) string {
+	synctest.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.find(part)
+}
+
+// find looks for a text in what was heard. The caller holds mu.
+func (p *person) find(part string) string {
 	if i := slices.IndexFunc(p.heard, func(s string) bool { return strings.Contains(s, part) }); i >= 0 {
 		return p.heard[i]
 	}
@@ -173,7 +178,7 @@ func (p *person) got(part string) string {
 func (p *person) call(t testing.TB, f *fake, id, text string) *jsonrpc.Request {
 	t.Helper()
 	p.say(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"x","arguments":{"q":%q},"_meta":{"progressToken":1,"own":"kept"}}}`, id, text))
-	return f.hears(t, "tools/call")
+	return f.hears("tools/call")
 }
 
 func newShared(t testing.TB, o Options) (*Hub, func() *fake) {
