@@ -3,16 +3,13 @@
 package mcppins
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
 // pinsVariable makes this test program one that writes pins until it is killed.
@@ -34,15 +31,18 @@ func writePins(path string) {
 			_, err = b.See(context.Background(), name, fmt.Sprint("run ", i), []Definition{tool(name, fmt.Sprintf("t_%s_%d", name, i), "text")})
 		}
 		if err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		fmt.Println(i)
 	}
 }
 
 // Writers that are killed at any moment leave a file that can be read, and
-// nobody waits for the dead.
+// nobody waits for the dead. They are killed in the middle of their work, after they have
+// written so often.
 func TestKilledWriters(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -50,25 +50,34 @@ func TestKilledWriters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pins")
 	for round := range 8 {
 		var writers [2]*exec.Cmd
+		said, out, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range writers {
 			writers[i] = exec.Command(self)
 			writers[i].Env = append(os.Environ(), pinsVariable+"="+path)
+			writers[i].Stdout, writers[i].Stderr = out, os.Stderr
 			if err := writers[i].Start(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(time.Duration(150+37*round) * time.Millisecond)
+		_ = out.Close()
+		lines := bufio.NewScanner(said)
+		for range 5 + 3*round {
+			if !lines.Scan() {
+				t.Fatal("the writers gave up")
+			}
+		}
 		for _, w := range writers {
 			if err := w.Process.Kill(); err != nil {
 				t.Error(err)
 			}
-			if _, err := w.Process.Wait(); err != nil {
-				t.Error(err)
-			}
-			if w.ProcessState != nil && w.ProcessState.Exited() {
+			if _ = w.Wait(); w.ProcessState.Exited() {
 				t.Error("a writer gave up")
 			}
 		}
+		_ = said.Close()
 		b, err := Open(path)
 		if err != nil {
 			t.Fatal(err)
@@ -77,45 +86,4 @@ func TestKilledWriters(t *testing.T) {
 		name := fmt.Sprint("after", round)
 		held(t, see(t, b, tool(name, name, "x"))[0], "", "")
 	}
-}
-
-// Many at once in one process lose nothing.
-func TestManyAtOnce(t *testing.T) {
-	b := openBook(t)
-	var wg sync.WaitGroup
-	for i := range 12 {
-		wg.Go(func() {
-			name := fmt.Sprint("s", i)
-			if v, err := b.See(context.Background(), name, "c", []Definition{tool(name, "do_"+name, "x")}); err != nil || v[0].Held {
-				t.Error(v, err)
-			}
-		})
-	}
-	wg.Wait()
-	list, err := b.Entries()
-	if err != nil || len(list) != 24 {
-		t.Error(len(list), err)
-	}
-}
-
-// Whoever cannot get the lock in time holds everything.
-func TestLockedOut(t *testing.T) {
-	b := openBook(t)
-	see(t, b, tool("calc", "sum", "adds"))
-	free, err := wholefile.Lock(context.Background(), b.path+".lock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
-	defer cancel()
-	defs := []Definition{tool("calc", "sum", "adds"), tool("calc", "product", "multiplies")}
-	if v, err := b.See(ctx, "calc", "run calc", defs); err == nil || !v[0].Held || !v[1].Held {
-		t.Errorf("%+v, %v", v, err)
-	}
-	// What is known needs no lock.
-	held(t, see(t, b, defs[0])[0], "", "")
-	if err := free(); err != nil {
-		t.Fatal(err)
-	}
-	held(t, see(t, b, defs...)[1], "", "")
 }
