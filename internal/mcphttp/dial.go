@@ -47,6 +47,9 @@ type Server struct {
 	Credential Credential
 	// MaxAnswer replaces the constant, for tests.
 	MaxAnswer int64
+
+	// transport replaces the one to the network, for tests.
+	transport http.RoundTripper
 }
 
 // Dial returns a connection to a server. Nothing is sent before the first
@@ -73,6 +76,9 @@ func Dial(ctx context.Context, s Server) (mcp.Connection, error) {
 		// In the clear nothing leaves this machine, whatever a name resolves to.
 		Here: u.Scheme == "http", DialTime: dialTime, HeaderBytes: maxHead, Idle: maxIdle, IdleTime: idleTime, HTTP2: true,
 	})
+	if s.transport != nil {
+		client.Transport = s.transport
+	}
 	door := &door{next: client.Transport, headers: headers, credential: s.Credential, at: u, max: s.MaxAnswer}
 	client.Transport = door
 	inner, err := (&mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: client, DisableStandaloneSSE: true, MaxEventSize: int(s.MaxAnswer)}).Connect(ctx)

@@ -5,11 +5,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -22,6 +21,7 @@ func (g given) Connect(context.Context) (mcp.Connection, error) { return g.Conne
 // farServer serves a real server over HTTP and keeps the headers it saw.
 type farServer struct {
 	url  string
+	net  *memory
 	mu   sync.Mutex
 	seen []http.Header
 	gets int
@@ -31,7 +31,7 @@ func newUpstream(t *testing.T, s *mcp.Server, opts *mcp.StreamableHTTPOptions) *
 	t.Helper()
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, opts)
 	u := &farServer{}
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	u.url, u.net = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		u.mu.Lock()
 		u.seen = append(u.seen, r.Header.Clone())
 		if r.Method == http.MethodGet {
@@ -40,13 +40,12 @@ func newUpstream(t *testing.T, s *mcp.Server, opts *mcp.StreamableHTTPOptions) *
 		u.mu.Unlock()
 		h.ServeHTTP(w, r)
 	}))
-	u.url = web.URL
-	t.Cleanup(web.Close)
 	return u
 }
 
-func reach(t *testing.T, s Server, opts *mcp.ClientOptions) *mcp.ClientSession {
+func (u *farServer) reach(t *testing.T, s Server, opts *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
+	s.URL, s.transport = u.url, u.net.transport()
 	conn, err := Dial(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -62,52 +61,47 @@ func reach(t *testing.T, s Server, opts *mcp.ClientOptions) *mcp.ClientSession {
 func TestAServerOverHTTP(t *testing.T) {
 	for name, opts := range map[string]*mcp.StreamableHTTPOptions{"events": {}, "JSON": {JSONResponse: true}} {
 		t.Run(name, func(t *testing.T) {
-			server := example()
-			u := newUpstream(t, server, opts)
-			changes := make(chan int, 10)
-			c := reach(t, Server{URL: u.url, Headers: func() (http.Header, error) {
-				return http.Header{"X-Key": {"k"}}, nil
-			}}, &mcp.ClientOptions{
-				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changes <- 1 },
-				ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-					return &mcp.ElicitResult{Action: "decline"}, nil
-				},
+			synctest.Test(t, func(t *testing.T) {
+				server := example()
+				u := newUpstream(t, server, opts)
+				changes := make(chan int, 10)
+				c := u.reach(t, Server{Headers: func() (http.Header, error) {
+					return http.Header{"X-Key": {"k"}}, nil
+				}}, &mcp.ClientOptions{
+					ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changes <- 1 },
+					ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+						return &mcp.ElicitResult{Action: "decline"}, nil
+					},
+				})
+				if got, err := call(t.Context(), c, "echo", "x", nil); got != "x" {
+					t.Errorf("%q, %v", got, err)
+				}
+				// Without events in answers the server asks over the standing stream.
+				settled(t, "the stream for news", func() bool { u.mu.Lock(); defer u.mu.Unlock(); return u.gets == 1 })
+				if got, err := call(t.Context(), c, "ask", "x", nil); got != "decline" {
+					t.Errorf("%q, %v", got, err)
+				}
+				// A call that hangs holds up nobody, and can be cancelled.
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error)
+				go func() { _, err := call(ctx, c, "hang", "", nil); done <- err }()
+				if got, err := call(t.Context(), c, "echo", "y", nil); got != "y" {
+					t.Errorf("%q, %v", got, err)
+				}
+				cancel()
+				if err := <-done; !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+				server.RemoveTools("hang")
+				<-changes
+				u.mu.Lock()
+				defer u.mu.Unlock()
+				for i, h := range u.seen {
+					if h.Get("X-Key") != "k" || i > 0 && h.Get(versionHeader) != "2025-06-18" {
+						t.Errorf("request %d: %v", i, h)
+					}
+				}
 			})
-			if got, err := call(t.Context(), c, "echo", "x", nil); got != "x" {
-				t.Errorf("%q, %v", got, err)
-			}
-			// Without events in answers the server asks over the standing stream,
-			// which may be a moment later than the first call.
-			got, err := "", error(nil)
-			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-				if got, err = call(t.Context(), c, "ask", "x", nil); !strings.Contains(got, "stream not connected") {
-					break
-				}
-			}
-			if got != "decline" {
-				t.Errorf("%q, %v", got, err)
-			}
-			// A call that hangs holds up nobody, and can be cancelled.
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan error)
-			go func() { _, err := call(ctx, c, "hang", "", nil); done <- err }()
-			if got, err := call(t.Context(), c, "echo", "y", nil); got != "y" {
-				t.Errorf("%q, %v", got, err)
-			}
-			cancel()
-			if err := <-done; !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-			until(t, "the stream for news", func() bool { u.mu.Lock(); defer u.mu.Unlock(); return u.gets == 1 })
-			server.RemoveTools("hang")
-			<-changes
-			u.mu.Lock()
-			defer u.mu.Unlock()
-			for i, h := range u.seen {
-				if h.Get("X-Key") != "k" || i > 0 && h.Get(versionHeader) != "2025-06-18" {
-					t.Errorf("request %d: %v", i, h)
-				}
-			}
 		})
 	}
 }
@@ -115,14 +109,16 @@ func TestAServerOverHTTP(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	for name, opts := range map[string]*mcp.StreamableHTTPOptions{"events": {}, "JSON": {JSONResponse: true}} {
 		t.Run(name, func(t *testing.T) {
-			u := newUpstream(t, example(), opts)
-			c := reach(t, Server{URL: u.url, MaxAnswer: 8192}, nil)
-			if got, err := call(t.Context(), c, "echo", strings.Repeat("x", 8000), nil); len(got) != 8000 {
-				t.Errorf("below: %d, %v", len(got), err)
-			}
-			if got, err := call(t.Context(), c, "echo", strings.Repeat("x", 8192), nil); err == nil {
-				t.Errorf("beyond: %d", len(got))
-			}
+			synctest.Test(t, func(t *testing.T) {
+				u := newUpstream(t, example(), opts)
+				c := u.reach(t, Server{MaxAnswer: 8192}, nil)
+				if got, err := call(t.Context(), c, "echo", strings.Repeat("x", 8000), nil); len(got) != 8000 {
+					t.Errorf("below: %d, %v", len(got), err)
+				}
+				if got, err := call(t.Context(), c, "echo", strings.Repeat("x", 8192), nil); err == nil {
+					t.Errorf("beyond: %d", len(got))
+				}
+			})
 		})
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -62,10 +62,11 @@ func example() *mcp.Server {
 	return s
 }
 
-// A gate is a Handler on a real socket before real servers.
+// A gate is a Handler before real servers. It works in a bubble.
 type gate struct {
 	*Handler
 	url    string
+	net    *memory
 	server *mcp.Server
 	mu     sync.Mutex
 	peers  []Peer
@@ -94,9 +95,8 @@ func newGate(t *testing.T, opts Options) *gate {
 		return near.Connect(ctx)
 	}
 	g.Handler = NewHandler(opts)
-	web := httptest.NewServer(g.Handler)
-	g.url = web.URL
-	t.Cleanup(func() { _ = g.Close(); web.Close() })
+	g.url, g.net = serve(t, g.Handler)
+	t.Cleanup(func() { _ = g.Close() })
 	return g
 }
 
@@ -117,7 +117,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (g *gate) connect(t *testing.T, name string, opts *mcp.ClientOptions, noGET bool) *mcp.ClientSession {
 	t.Helper()
-	next := &http.Transport{}
+	next := g.net.transport()
 	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, opts)
 	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{
 		Endpoint: g.url, DisableStandaloneSSE: noGET, MaxRetries: -1,
@@ -142,85 +142,89 @@ func call(ctx context.Context, c *mcp.ClientSession, name, text string, token an
 	return res.Content[0].(*mcp.TextContent).Text, nil
 }
 
-func until(t *testing.T, what string, ok func() bool) {
+// settled checks that something is so once nothing is going on any more. It works in
+// a bubble.
+func settled(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if ok() {
-			return
-		}
+	synctest.Wait()
+	if !ok() {
+		t.Fatalf("%s: it did not come to this", what)
 	}
-	t.Fatalf("%s: it did not come to this", what)
 }
 
 func TestAClientOverHTTP(t *testing.T) {
 	for _, noGET := range []bool{false, true} {
 		t.Run(fmt.Sprintf("without GET %v", noGET), func(t *testing.T) {
-			g := newGate(t, Options{})
-			steps, changes := make(chan any, 10), make(chan int, 10)
-			c := g.connect(t, "anna", &mcp.ClientOptions{
-				ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-					steps <- r.Params.ProgressToken
-				},
-				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changes <- 1 },
-				ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-					return &mcp.ElicitResult{Action: "decline"}, nil
-				},
-			}, noGET)
-			if got, err := call(t.Context(), c, "echo", "hello", nil); got != "hello" {
-				t.Errorf("%q, %v", got, err)
-			}
-			// Two calls at once: each gets its own progress on its own stream.
-			var calls sync.WaitGroup
-			for _, token := range []string{"x", "y"} {
-				calls.Go(func() {
-					if got, err := call(t.Context(), c, "steps", token, token); got != token {
-						t.Errorf("%q, %v", got, err)
-					}
-				})
-			}
-			calls.Wait()
-			if a, b := <-steps, <-steps; a == b {
-				t.Errorf("progress of %v twice", a)
-			}
-			if got, err := call(t.Context(), c, "ask", "", nil); got != "decline" {
-				t.Errorf("%q, %v", got, err)
-			}
-			if !noGET {
-				g.server.RemoveTools("hang")
-				<-changes
-			}
-			if p := g.peers[0]; p.Client != "anna" || p.Join != "joined-anna" || p.ID != c.ID() || len(p.ID) < 20 {
-				t.Errorf("%+v", p)
-			}
-			if err := c.Close(); err != nil {
-				t.Error(err)
-			}
-			until(t, "DELETE ends the session", func() bool { return g.Sessions() == 0 })
+			synctest.Test(t, func(t *testing.T) {
+				g := newGate(t, Options{})
+				steps, changes := make(chan any, 10), make(chan int, 10)
+				c := g.connect(t, "anna", &mcp.ClientOptions{
+					ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+						steps <- r.Params.ProgressToken
+					},
+					ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changes <- 1 },
+					ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+						return &mcp.ElicitResult{Action: "decline"}, nil
+					},
+				}, noGET)
+				if got, err := call(t.Context(), c, "echo", "hello", nil); got != "hello" {
+					t.Errorf("%q, %v", got, err)
+				}
+				// Two calls at once: each gets its own progress on its own stream.
+				var calls sync.WaitGroup
+				for _, token := range []string{"x", "y"} {
+					calls.Go(func() {
+						if got, err := call(t.Context(), c, "steps", token, token); got != token {
+							t.Errorf("%q, %v", got, err)
+						}
+					})
+				}
+				calls.Wait()
+				if a, b := <-steps, <-steps; a == b {
+					t.Errorf("progress of %v twice", a)
+				}
+				if got, err := call(t.Context(), c, "ask", "", nil); got != "decline" {
+					t.Errorf("%q, %v", got, err)
+				}
+				if !noGET {
+					g.server.RemoveTools("hang")
+					<-changes
+				}
+				if p := g.peers[0]; p.Client != "anna" || p.Join != "joined-anna" || p.ID != c.ID() || len(p.ID) < 20 {
+					t.Errorf("%+v", p)
+				}
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+				settled(t, "DELETE ends the session", func() bool { return g.Sessions() == 0 })
+			})
 		})
 	}
 }
 
 func TestUnknownMethodsPass(t *testing.T) {
-	g := newGate(t, Options{})
-	err := mcp.AddReceivingCustomMethod(g.server, "odd/method", func(_ context.Context, _ *mcp.ServerSession, p *odd) (*oddResult, error) {
-		return &oddResult{Text: "odd " + p.Text}, nil
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t, Options{})
+		err := mcp.AddReceivingCustomMethod(g.server, "odd/method", func(_ context.Context, _ *mcp.ServerSession, p *odd) (*oddResult, error) {
+			return &oddResult{Text: "odd " + p.Text}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := g.begin(t, "anna")
+		status, body := g.post(t, "anna", id, `{"jsonrpc":"2.0","id":5,"method":"odd/method","params":{"text":"x"}}`, nil)
+		if status != http.StatusOK || !strings.Contains(body, `"odd x"`) {
+			t.Errorf("%d %s", status, body)
+		}
+		status, body = g.post(t, "anna", id, `{"jsonrpc":"2.0","method":"notifications/odd"}`, nil)
+		if status != http.StatusAccepted {
+			t.Errorf("%d %s", status, body)
+		}
+		status, body = g.post(t, "anna", id, `[{"jsonrpc":"2.0","id":6,"method":"odd/method","params":{"text":"y"}},{"jsonrpc":"2.0","id":7,"method":"ping"}]`, nil)
+		if status != http.StatusOK || !strings.Contains(body, `"odd y"`) || !strings.Contains(body, `"id":7`) {
+			t.Errorf("%d %s", status, body)
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := g.begin(t, "anna")
-	status, body := g.post(t, "anna", id, `{"jsonrpc":"2.0","id":5,"method":"odd/method","params":{"text":"x"}}`, nil)
-	if status != http.StatusOK || !strings.Contains(body, `"odd x"`) {
-		t.Errorf("%d %s", status, body)
-	}
-	status, body = g.post(t, "anna", id, `{"jsonrpc":"2.0","method":"notifications/odd"}`, nil)
-	if status != http.StatusAccepted {
-		t.Errorf("%d %s", status, body)
-	}
-	status, body = g.post(t, "anna", id, `[{"jsonrpc":"2.0","id":6,"method":"odd/method","params":{"text":"y"}},{"jsonrpc":"2.0","id":7,"method":"ping"}]`, nil)
-	if status != http.StatusOK || !strings.Contains(body, `"odd y"`) || !strings.Contains(body, `"id":7`) {
-		t.Errorf("%d %s", status, body)
-	}
 }
 
 const hello = `{"jsonrpc":"2.0","id":"h","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
@@ -252,8 +256,7 @@ func (g *gate) ask(t *testing.T, method, client, session, body string, set map[s
 		}
 		req.Header.Set(name, value)
 	}
-	client1 := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	res, err := client1.Do(req)
+	res, err := (&http.Client{Transport: &http.Transport{DialContext: g.net.dial, DisableKeepAlives: true}}).Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,80 +283,76 @@ func (g *gate) begin(t *testing.T, client string) string {
 
 // Who may not come in stays outside, and is told why.
 func TestTheDoor(t *testing.T) {
-	g := newGate(t, Options{MaxBody: 4096, Hosts: []string{"gate.example"}})
-	id := g.begin(t, "anna")
-	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	long := `{"jsonrpc":"2.0","id":1,"method":"ping"` + strings.Repeat(" ", 4096-len(ping)) + `}`
-	for name, c := range map[string]struct {
-		client, session, body string
-		set                   map[string]string
-		want                  int
-	}{
-		"all is well":          {"anna", id, ping, nil, 200},
-		"no token":             {"", id, ping, nil, 401},
-		"a wrong token":        {"", id, ping, map[string]string{"Authorization": "Bearer x"}, 401},
-		"another scheme":       {"", id, ping, map[string]string{"Authorization": "Basic secret-of-anna"}, 401},
-		"another's session":    {"bert", id, ping, nil, 404},
-		"an unknown session":   {"anna", "x", ping, nil, 404},
-		"no session":           {"anna", "", ping, nil, 400},
-		"a name bound to us":   {"anna", id, ping, map[string]string{"Host": "evil.example"}, 403},
-		"a name of ours":       {"anna", id, ping, map[string]string{"Host": "gate.example:7"}, 200},
-		"localhost":            {"anna", id, ping, map[string]string{"Host": "localhost:7"}, 200},
-		"a page elsewhere":     {"anna", id, ping, map[string]string{"Origin": "https://evil.example"}, 403},
-		"a page without place": {"anna", id, ping, map[string]string{"Origin": "null"}, 403},
-		"a page, by its fetch": {"anna", id, ping, map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
-		"a page here":          {"anna", id, ping, map[string]string{"Origin": g.url}, 200},
-		"text":                 {"anna", id, ping, map[string]string{"Content-Type": "text/plain"}, 415},
-		"no stream wanted":     {"anna", id, ping, map[string]string{"Accept": "application/json"}, 406},
-		"at the limit":         {"anna", id, long, nil, 200},
-		"one beyond":           {"anna", id, long + " ", nil, 413},
-		"not JSON":             {"anna", id, "{", nil, 400},
-		"no messages":          {"anna", id, "[]", nil, 400},
-		"many messages":        {"anna", id, "[" + strings.Repeat(`{"jsonrpc":"2.0","method":"x"},`, MaxBatch-1) + `{"jsonrpc":"2.0","method":"x"}]`, nil, 202},
-		"too many messages":    {"anna", id, "[" + strings.Repeat(`{"jsonrpc":"2.0","method":"x"},`, MaxBatch) + `{"jsonrpc":"2.0","method":"x"}]`, nil, 400},
-		"discover":             {"anna", "", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`, nil, 400},
-		"a long name to join":  {"anna", "", hello, map[string]string{SessionHeader: strings.Repeat("x", MaxJoin+1)}, 400},
-		"the longest to join":  {"anna", "", hello, map[string]string{SessionHeader: strings.Repeat("x", MaxJoin)}, 200},
-		"no server":            {"unlucky", "", hello, nil, 503},
-	} {
-		if status, body := g.post(t, c.client, c.session, c.body, c.set); status != c.want {
-			t.Errorf("%s: %d %s, want %d", name, status, body, c.want)
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t, Options{MaxBody: 4096, Hosts: []string{"gate.example"}})
+		id := g.begin(t, "anna")
+		ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+		long := `{"jsonrpc":"2.0","id":1,"method":"ping"` + strings.Repeat(" ", 4096-len(ping)) + `}`
+		for name, c := range map[string]struct {
+			client, session, body string
+			set                   map[string]string
+			want                  int
+		}{
+			"all is well":          {"anna", id, ping, nil, 200},
+			"no token":             {"", id, ping, nil, 401},
+			"a wrong token":        {"", id, ping, map[string]string{"Authorization": "Bearer x"}, 401},
+			"another scheme":       {"", id, ping, map[string]string{"Authorization": "Basic secret-of-anna"}, 401},
+			"another's session":    {"bert", id, ping, nil, 404},
+			"an unknown session":   {"anna", "x", ping, nil, 404},
+			"no session":           {"anna", "", ping, nil, 400},
+			"a name bound to us":   {"anna", id, ping, map[string]string{"Host": "evil.example"}, 403},
+			"a name of ours":       {"anna", id, ping, map[string]string{"Host": "gate.example:7"}, 200},
+			"localhost":            {"anna", id, ping, map[string]string{"Host": "localhost:7"}, 200},
+			"a page elsewhere":     {"anna", id, ping, map[string]string{"Origin": "https://evil.example"}, 403},
+			"a page without place": {"anna", id, ping, map[string]string{"Origin": "null"}, 403},
+			"a page, by its fetch": {"anna", id, ping, map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+			"a page here":          {"anna", id, ping, map[string]string{"Origin": g.url}, 200},
+			"text":                 {"anna", id, ping, map[string]string{"Content-Type": "text/plain"}, 415},
+			"no stream wanted":     {"anna", id, ping, map[string]string{"Accept": "application/json"}, 406},
+			"at the limit":         {"anna", id, long, nil, 200},
+			"one beyond":           {"anna", id, long + " ", nil, 413},
+			"not JSON":             {"anna", id, "{", nil, 400},
+			"no messages":          {"anna", id, "[]", nil, 400},
+			"many messages":        {"anna", id, "[" + strings.Repeat(`{"jsonrpc":"2.0","method":"x"},`, MaxBatch-1) + `{"jsonrpc":"2.0","method":"x"}]`, nil, 202},
+			"too many messages":    {"anna", id, "[" + strings.Repeat(`{"jsonrpc":"2.0","method":"x"},`, MaxBatch) + `{"jsonrpc":"2.0","method":"x"}]`, nil, 400},
+			"discover":             {"anna", "", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`, nil, 400},
+			"a long name to join":  {"anna", "", hello, map[string]string{SessionHeader: strings.Repeat("x", MaxJoin+1)}, 400},
+			"the longest to join":  {"anna", "", hello, map[string]string{SessionHeader: strings.Repeat("x", MaxJoin)}, 200},
+			"no server":            {"unlucky", "", hello, nil, 503},
+		} {
+			if status, body := g.post(t, c.client, c.session, c.body, c.set); status != c.want {
+				t.Errorf("%s: %d %s, want %d", name, status, body, c.want)
+			}
 		}
-	}
-	if status, _, _ := g.ask(t, http.MethodPut, "anna", id, "", nil); status != http.StatusMethodNotAllowed {
-		t.Errorf("PUT: %d", status)
-	}
-	if status, _, _ := g.ask(t, http.MethodDelete, "bert", id, "", nil); status != http.StatusNotFound {
-		t.Errorf("another's DELETE: %d", status)
-	}
-	if status, _, _ := g.ask(t, http.MethodDelete, "anna", id, "", nil); status != http.StatusNoContent {
-		t.Errorf("DELETE: %d", status)
-	}
-	if status, _ := g.post(t, "anna", id, ping, nil); status != http.StatusNotFound {
-		t.Errorf("after DELETE: %d", status)
-	}
+		if status, _, _ := g.ask(t, http.MethodPut, "anna", id, "", nil); status != http.StatusMethodNotAllowed {
+			t.Errorf("PUT: %d", status)
+		}
+		if status, _, _ := g.ask(t, http.MethodDelete, "bert", id, "", nil); status != http.StatusNotFound {
+			t.Errorf("another's DELETE: %d", status)
+		}
+		if status, _, _ := g.ask(t, http.MethodDelete, "anna", id, "", nil); status != http.StatusNoContent {
+			t.Errorf("DELETE: %d", status)
+		}
+		if status, _ := g.post(t, "anna", id, ping, nil); status != http.StatusNotFound {
+			t.Errorf("after DELETE: %d", status)
+		}
+	})
 }
 
 func TestIdleSessionsEnd(t *testing.T) {
-	g := newGate(t, Options{Idle: time.Second})
-	hangs := func() error {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t, Options{Idle: time.Second})
 		c := g.connect(t, "anna", nil, true)
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
-		_, err := call(ctx, c, "hang", "", nil)
-		return err
-	}
-	err := hangs()
-	for range 9 { // on a busy machine it is idle before the call comes
-		if errors.Is(err, context.DeadlineExceeded) {
-			break
+		if _, err := call(ctx, c, "hang", "", nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a call under way keeps it: %v", err)
 		}
-		err = hangs()
-	}
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a call under way keeps it: %v", err)
-	}
-	until(t, "idle", func() bool { return g.Sessions() == 0 })
+		time.Sleep(time.Second - 1)
+		settled(t, "not idle for a second", func() bool { return g.Sessions() == 1 })
+		time.Sleep(1)
+		settled(t, "idle", func() bool { return g.Sessions() == 0 })
+	})
 }
 
 // A client that listened and hung up is waited for less long than one that never
@@ -423,20 +422,22 @@ func FuzzOpen(f *testing.F) {
 
 // A server may ask before the client listens: it waits, and is not left waiting.
 func TestQuestionsBeforeTheClientListens(t *testing.T) {
-	g := newGate(t, Options{})
-	asked := make(chan error, 1)
-	g.server = mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, &mcp.ServerOptions{
-		InitializedHandler: func(ctx context.Context, r *mcp.InitializedRequest) {
-			go func() { asked <- r.Session.Ping(context.WithoutCancel(ctx), nil) }()
-		},
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t, Options{})
+		asked := make(chan error, 1)
+		g.server = mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, &mcp.ServerOptions{
+			InitializedHandler: func(ctx context.Context, r *mcp.InitializedRequest) {
+				go func() { asked <- r.Session.Ping(context.WithoutCancel(ctx), nil) }()
+			},
+		})
+		c := g.connect(t, "anna", nil, false)
+		if err := <-asked; err != nil {
+			t.Errorf("a client that listens soon: %v", err)
+		}
+		_ = c.Close()
+		g.begin(t, "bert")
+		if err := <-asked; err == nil || !strings.Contains(err.Error(), "not listening") {
+			t.Errorf("a client that never listens: %v", err)
+		}
 	})
-	c := g.connect(t, "anna", nil, false)
-	if err := <-asked; err != nil {
-		t.Errorf("a client that listens soon: %v", err)
-	}
-	_ = c.Close()
-	g.begin(t, "bert")
-	if err := <-asked; err == nil || !strings.Contains(err.Error(), "not listening") {
-		t.Errorf("a client that never listens: %v", err)
-	}
 }
