@@ -1,7 +1,6 @@
 package mcpservice
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,60 +8,19 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"go.uber.org/goleak"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/mcpgateway"
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
-
-func TestMain(m *testing.M) {
-	if slices.Contains(os.Args, asDeaf) {
-		deaf()
-		return
-	}
-	if slices.Contains(os.Args, asPost) {
-		if err := post().Run(context.Background(), &mcp.StdioTransport{}); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-		return
-	}
-	if slices.Contains(os.Args, asServer) {
-		if err := server("child").Run(context.Background(), &mcp.StdioTransport{}); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
-
-// asServer is the argument that makes this test program a server.
-const asServer = "-be-an-mcp-server"
-
-// asDeaf makes it one that stops reading after it was initialized.
-const asDeaf = "-be-deaf"
-
-func deaf() {
-	in := bufio.NewScanner(os.Stdin)
-	in.Buffer(make([]byte, 1<<16), 1<<16)
-	for range 2 {
-		if in.Scan() {
-			fmt.Println(`{"jsonrpc":"2.0","id":` + regexp.MustCompile(`"id":(\d+)`).FindStringSubmatch(in.Text() + `"id":0`)[1] +
-				`,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"deaf","version":"1"}}}`)
-		}
-	}
-	time.Sleep(time.Minute)
-}
 
 type words struct {
 	Text string `json:"text"`
@@ -72,8 +30,8 @@ func text(s string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
 }
 
-// server is a real server that says who it is.
-func server(name string) *mcp.Server {
+// server is a real server that says which process it is, and what its variables are.
+func server(name, process string, env []string) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	type handler = func(context.Context, *mcp.CallToolRequest, words) (*mcp.CallToolResult, any, error)
 	add := func(tool string, h handler) { mcp.AddTool(s, &mcp.Tool{Name: tool}, h) }
@@ -81,10 +39,10 @@ func server(name string) *mcp.Server {
 		return text(w.Text), nil, nil
 	})
 	add("pid", func(context.Context, *mcp.CallToolRequest, words) (*mcp.CallToolResult, any, error) {
-		return text(strconv.Itoa(os.Getpid())), nil, nil
+		return text(process), nil, nil
 	})
 	add("environment", func(context.Context, *mcp.CallToolRequest, words) (*mcp.CallToolResult, any, error) {
-		return text(strings.Join(os.Environ(), "\n")), nil, nil
+		return text(strings.Join(env, "\n")), nil, nil
 	})
 	add("hang", func(ctx context.Context, r *mcp.CallToolRequest, _ words) (*mcp.CallToolResult, any, error) {
 		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: 1})
@@ -97,7 +55,7 @@ func server(name string) *mcp.Server {
 // overHTTP serves a real server over HTTP to who has the key.
 func overHTTP(t *testing.T) string {
 	t.Helper()
-	s := server("remote")
+	s := server("remote", "remote", nil)
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Key") != "remote-key" {
@@ -117,11 +75,11 @@ type judge struct {
 	calls  []string
 	who    map[floodmark.SessionID]string
 	shared map[string]bool // the servers that are said to be
-	ended  int
-	told   []string // every event as a text
+	told   []string        // every event as a text
 	// claims and caller are what the last event said of the client
 	claims floodmark.SessionID
 	caller hook.Process
+	ended  chan floodmark.SessionID // gets each session that ended
 }
 
 func (j *judge) text() string {
@@ -142,7 +100,7 @@ func (j *judge) Handle(_ context.Context, ev hook.Event) (hook.Reply, error) {
 		j.shared[ev.Shared] = true
 	}
 	if ev.Point == hook.SessionEnd {
-		j.ended++
+		j.ended <- ev.Session
 	}
 	if ev.Point == hook.BeforeToolCall {
 		j.calls = append(j.calls, ev.Call.Server+"/"+ev.Call.Name)
@@ -172,17 +130,50 @@ type running struct {
 	judge *judge
 	url   string
 	stop  func() error
-	mu    sync.Mutex
+
+	mu    sync.Mutex // guards what is below
+	noted sync.Cond  // notes has one more
 	notes []string
+	lives map[string]mcp.Connection // servers in memory that were started, by their names as processes
 }
 
-func child(t *testing.T, name string) config.GatewayServer {
-	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+// child is a server that is started by a command; [running.start] does, in memory.
+func child(name string) config.GatewayServer {
+	return config.GatewayServer{Name: name, Command: name, Env: map[string]config.Secret{"OWN": config.NewSecret("own-" + name)}}
+}
+
+// start starts a server in memory, as a process of its own.
+func (r *running) start(c mcpgateway.Command) (mcp.Connection, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.Env == nil {
+		c.Env = os.Environ() // as of a process
 	}
-	return config.GatewayServer{Name: name, Command: program, Args: []string{asServer}, Env: map[string]config.Secret{"OWN": config.NewSecret("own-" + name)}}
+	process := fmt.Sprint(c.Args[0], len(r.lives))
+	near, far := mcp.NewInMemoryTransports()
+	if _, err := server("child", process, c.Env).Connect(context.Background(), far, nil); err != nil {
+		return nil, err
+	}
+	conn, err := near.Connect(context.Background())
+	r.lives[process] = conn
+	return conn, err
+}
+
+// kill ends a server in memory, as by kill -9.
+func (r *running) kill(process string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lives[process].Close()
+}
+
+// reads waits until people were told something, and returns all they were told.
+func (r *running) reads(part string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for !strings.Contains(strings.Join(r.notes, ""), part) {
+		r.noted.Wait()
+	}
+	return strings.Join(r.notes, "")
 }
 
 func remote(t *testing.T, name string) config.GatewayServer {
@@ -197,9 +188,10 @@ func run(t *testing.T, servers ...config.GatewayServer) *running {
 
 func runWith(t *testing.T, with func(*Options), servers ...config.GatewayServer) *running {
 	t.Helper()
-	r := &running{judge: &judge{}}
+	r := &running{judge: &judge{ended: make(chan floodmark.SessionID, 1000)}, lives: map[string]mcp.Connection{}}
+	r.noted.L = &r.mu
 	o := Options{
-		Gateway: config.Gateway{Servers: servers}, Judge: r.judge, Pins: seen{}, Stderr: os.Stderr, Version: "1",
+		start: r.start, Gateway: config.Gateway{Servers: servers}, Judge: r.judge, Pins: seen{}, Stderr: os.Stderr, Version: "1",
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()},
 		Admit: func(token string) (string, error) {
 			if name, ok := strings.CutPrefix(token, "of-"); ok {
@@ -211,6 +203,7 @@ func runWith(t *testing.T, with func(*Options), servers ...config.GatewayServer)
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.notes = append(r.notes, server+": "+line)
+			r.noted.Broadcast()
 		},
 	}
 	with(&o)
@@ -274,20 +267,4 @@ func call(ctx context.Context, c *mcp.ClientSession, name, arg string) (string, 
 		return "", errors.New(said)
 	}
 	return said, nil
-}
-
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("%s: it did not come to this", what)
-}
-
-// gone says whether a process is there no more, not even as a zombie.
-func gone(pid string) bool {
-	_, err := os.Stat("/proc/" + pid)
-	return errors.Is(err, os.ErrNotExist)
 }

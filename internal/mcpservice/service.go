@@ -58,6 +58,10 @@ type Options struct {
 	// looks for a fault would want to know. Both are used by many at once.
 	Stderr io.Writer
 	Note   func(server, line string)
+
+	// start is mcpgateway.Start and now time.Now, unless a test has others.
+	start func(mcpgateway.Command) (mcp.Connection, error)
+	now   func() time.Time
 }
 
 // A Service is the gateway.
@@ -73,6 +77,9 @@ type Service struct {
 
 // New returns a gateway that nobody has reached yet.
 func New(o Options) *Service {
+	if o.start == nil {
+		o.start = mcpgateway.Start
+	}
 	s := &Service{o: o, logins: holders(o)}
 	s.shared = s.hubs()
 	s.door = mcphttp.NewHandler(mcphttp.Options{Admit: o.Admit, Open: s.open, Caller: o.Caller, Idle: time.Duration(o.Gateway.Idle)})
@@ -116,7 +123,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 func (s *Service) open(_ context.Context, p mcphttp.Peer) (mcp.Connection, error) {
 	session := mcpgateway.NewSession(s.o.Judge, mcpgateway.Client{Agent: p.Agent, Claims: floodmark.SessionID(p.Join), Caller: p.Caller, Home: s.o.Home, Apart: true, Token: p.Client})
 	options := mcpmux.Options{
-		Name: "floodmark", Version: s.o.Version,
+		Name: "floodmark", Version: s.o.Version, Now: s.o.now,
 		Report: func(server string, err error) { s.note(server, fmt.Errorf("%s: %w", p.Client, err)) },
 	}
 	for _, server := range s.o.Gateway.Servers {
@@ -209,7 +216,7 @@ func (s *Service) begin(ctx context.Context, server config.GatewayServer) (mcp.C
 		}
 		env = append(env, name+"="+text)
 	}
-	return mcpgateway.Start(mcpgateway.Command{
+	return s.o.start(mcpgateway.Command{
 		Args: args, Env: env, Dir: server.Dir, Stderr: s.o.Stderr,
 		Skipped: func(line string) { s.o.Note(server.Name, line) },
 	})

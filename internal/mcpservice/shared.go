@@ -18,7 +18,7 @@ func (s *Service) hubs() map[string]*mcpshare.Hub {
 	for _, server := range s.o.Gateway.Servers {
 		if server.Shared {
 			hubs[server.Name] = mcpshare.New(mcpshare.Options{
-				Name: server.Name, Version: s.o.Version,
+				Name: server.Name, Version: s.o.Version, Now: s.o.now,
 				Dial:   func(ctx context.Context) (mcp.Connection, error) { return s.reach(ctx, server) },
 				Report: func(line string) { s.note(server.Name, errors.New(line)) },
 			})

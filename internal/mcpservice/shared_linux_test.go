@@ -3,10 +3,8 @@ package mcpservice
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,7 +23,7 @@ func shared(s config.GatewayServer) config.GatewayServer {
 // All clients use one process of a shared server and one of their own of any
 // other. The monitor hears which is which.
 func TestOneServerForAllClients(t *testing.T) {
-	r := run(t, shared(child(t, "all")), child(t, "own"), shared(remote(t, "far")))
+	r := run(t, shared(child("all")), child("own"), shared(remote(t, "far")))
 	pids := map[string]bool{}
 	own := map[string]bool{}
 	for i := range 5 {
@@ -56,10 +54,10 @@ func TestOneServerForAllClients(t *testing.T) {
 	}
 }
 
-// kill -9 of a shared server: every client that waits gets an error that names it
+// The end of a shared server: every client that waits gets an error that names it
 // and says what to do, the others go on, and it is started once for all.
 func TestKillOfASharedServer(t *testing.T) {
-	r := run(t, shared(child(t, "all")), shared(child(t, "other")))
+	r := run(t, shared(child("all")), shared(child("other")))
 	begun := make(chan int, 100)
 	var clients []*mcp.ClientSession
 	for i := range 5 {
@@ -71,10 +69,6 @@ func TestKillOfASharedServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := strconv.Atoi(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ended := make(chan error, 3)
 	for _, c := range clients[:3] {
 		params := &mcp.CallToolParams{Name: "all__hang", Arguments: words{}}
@@ -82,7 +76,7 @@ func TestKillOfASharedServer(t *testing.T) {
 		go func() { _, err := c.CallTool(t.Context(), params); ended <- err }()
 		<-begun
 	}
-	if err := syscall.Kill(n, syscall.SIGKILL); err != nil {
+	if err := r.kill(pid); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -93,7 +87,6 @@ func TestKillOfASharedServer(t *testing.T) {
 	if len(begun) > 0 {
 		t.Errorf("%d more heard of progress", len(begun))
 	}
-	until(t, "it is reaped", func() bool { return gone(pid) })
 	next := map[string]bool{}
 	for _, c := range clients {
 		if got, err := call(t.Context(), c, "other__echo", "x"); got != "x" {
@@ -112,7 +105,7 @@ func TestKillOfASharedServer(t *testing.T) {
 
 // A client that takes its call back, or leaves, takes none of another's.
 func TestACancelOfAnothersCall(t *testing.T) {
-	r := run(t, shared(child(t, "all")))
+	r := run(t, shared(child("all")))
 	var progress sync.WaitGroup
 	progress.Add(2)
 	connect := func(name string) *mcp.ClientSession {
@@ -176,7 +169,7 @@ func TestWhatASharedServerSaysCarriesTheJoin(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer guard.Close()
-		r := runWith(t, func(o *Options) { o.Judge, o.Pins = guard, accepted{} }, shared(child(t, "box")), child(t, "web"))
+		r := runWith(t, func(o *Options) { o.Judge, o.Pins = guard, accepted{} }, shared(child("box")), child("web"))
 		f(func(name string) *mcp.ClientSession { return r.connect(t, name, "", nil) })
 		if err := r.stop(); err != nil {
 			t.Error(err)

@@ -42,7 +42,7 @@ func TestWhatNoRelayHeardReachesNoClient(t *testing.T) {
 		shared bool
 	}{"no message": {odd, false}, "no message, shared": {odd, true}, "a no": {no, false}, "a no, shared": {no, true}} {
 		t.Run(name, func(t *testing.T) {
-			r := run(t, config.GatewayServer{Name: "wolf", URL: wolf(t, one.answer), Shared: one.shared}, child(t, "sheep"))
+			r := run(t, config.GatewayServer{Name: "wolf", URL: wolf(t, one.answer), Shared: one.shared}, child("sheep"))
 			c := r.connect(t, "anna", "", nil)
 			for range 3 {
 				_, err := call(t.Context(), c, "wolf__echo", "x")
@@ -56,14 +56,8 @@ func TestWhatNoRelayHeardReachesNoClient(t *testing.T) {
 			if got, err := call(t.Context(), c, "sheep__echo", "x"); got != "x" {
 				t.Errorf("the other server: %q, %v", got, err)
 			}
-			notes := func() string {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				return strings.Join(r.notes, "")
-			}
-			until(t, "people are told", func() bool { return strings.Contains(notes(), "mallory") })
-			if strings.Contains(notes(), "\n") {
-				t.Errorf("people are told %q", notes())
+			if notes := r.reads("mallory"); strings.Contains(notes, "\n") {
+				t.Errorf("people are told %q", notes)
 			}
 		})
 	}

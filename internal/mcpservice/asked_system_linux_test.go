@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -115,17 +114,16 @@ func (l *locked) Write(p []byte) (int, error) {
 	return l.out.Write(p)
 }
 
+// reach waits until the program listens, which it tells nobody.
 func (h *house) reach(network, address string) {
 	h.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if c, err := net.Dial(network, address); err == nil {
+	until(func() bool {
+		c, err := net.Dial(network, address)
+		if err == nil {
 			_ = c.Close()
-			return
 		}
-		if time.Now().After(end) {
-			h.t.Fatalf("nobody answers at %s", address)
-		}
-	}
+		return err == nil
+	})
 }
 
 // tells runs a command of the owner and returns what it prints.
@@ -154,6 +152,7 @@ type person struct {
 	mu    sync.Mutex
 	asked []*mcp.ElicitParams
 	says  func(context.Context, *mcp.ElicitParams) *mcp.ElicitResult
+	shown chan struct{} // gets one for each window that was opened, if somebody waits
 	over  chan struct{} // gets one for each window that was closed
 }
 
@@ -162,8 +161,11 @@ func (p *person) options() *mcp.ClientOptions {
 	return &mcp.ClientOptions{ElicitationHandler: func(ctx context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		p.mu.Lock()
 		p.asked = append(p.asked, r.Params)
-		says := p.says
+		says, shown := p.says, p.shown
 		p.mu.Unlock()
+		if shown != nil {
+			shown <- struct{}{}
+		}
 		res := says(ctx, r.Params)
 		if ctx.Err() != nil {
 			p.over <- struct{}{}
@@ -259,6 +261,7 @@ const letsAsk = "agents:\n  mcpservice.test: {ask: elicitation}\n  windows: {ask
 
 // Questions in the windows of clients: the real program, real clients.
 func TestAskingByElicitation(t *testing.T) {
+	t.Parallel()
 	program := build(t)
 	t.Run("asked", func(t *testing.T) { askedThere(t, newHouse(t, program, letsAsk)) })
 	t.Run("no answer", func(t *testing.T) { notAnswered(t, newHouse(t, program, letsAsk)) })
@@ -346,20 +349,18 @@ func notAnswered(t *testing.T, h *house) {
 	}
 	o := h.owner()
 	done := make(chan string, 1)
-	asked := len(p.asked)
+	shown := make(chan struct{}, 1)
+	p.mu.Lock()
+	p.shown = shown
+	p.mu.Unlock()
 	go func() {
 		said, _ := h.letter(s, "")
 		done <- said
 	}()
-	for shown := false; !shown; time.Sleep(10 * time.Millisecond) {
-		select {
-		case said := <-done:
-			t.Fatalf("it is not asked in the window: %s", said)
-		default:
-		}
-		p.mu.Lock()
-		shown = len(p.asked) > asked
-		p.mu.Unlock()
+	select {
+	case said := <-done:
+		t.Fatalf("it is not asked in the window: %s", said)
+	case <-shown:
 	}
 	list, err := o.Pending(t.Context(), &wire.PendingRequest{})
 	if err != nil || len(list.GetQuestions()) != 1 {
@@ -372,9 +373,5 @@ func notAnswered(t *testing.T, h *house) {
 	if said := <-done; strings.Contains(said, "posted") || !strings.Contains(said, "refused") {
 		t.Errorf("denied elsewhere: %s", said)
 	}
-	select {
-	case <-p.over:
-	case <-time.After(time.Minute):
-		t.Error("the window was not closed")
-	}
+	<-p.over // the window is closed
 }

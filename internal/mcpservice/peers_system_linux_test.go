@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -44,7 +43,7 @@ func realServers(t *testing.T) *running {
 	if *peers == "" {
 		t.Skip("run .ci/mcp: no real servers are installed")
 	}
-	return run(t, node(t, "everything"), node(t, "memory"), child(t, "one"), child(t, "two"), remote(t, "far"))
+	return runProcesses(t, node(t, "everything"), node(t, "memory"), process(t, "one"), process(t, "two"), remote(t, "far"))
 }
 
 func TestRealServersAndTheGoClient(t *testing.T) {
@@ -88,7 +87,10 @@ func TestRealServersAndTheGoClient(t *testing.T) {
 
 func TestKillOfARealServer(t *testing.T) {
 	r := realServers(t)
-	c := r.connect(t, "anna", "", nil)
+	begun := make(chan float64, 100)
+	c := r.connect(t, "anna", "", &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, p *mcp.ProgressNotificationClientRequest) { begun <- p.Params.Progress },
+	})
 	echo := func() error {
 		_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "everything__echo", Arguments: map[string]any{"message": "x"}})
 		return err
@@ -98,16 +100,13 @@ func TestKillOfARealServer(t *testing.T) {
 	}
 	pid := processOf(t, "server-everything")
 	done := make(chan error, 1)
+	long := &mcp.CallToolParams{Name: "everything__trigger-long-running-operation", Arguments: map[string]any{"duration": 3600, "steps": 7200}}
+	long.SetProgressToken("p")
 	go func() {
-		_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "everything__trigger-long-running-operation", Arguments: map[string]any{"duration": 60, "steps": 2}})
+		_, err := c.CallTool(t.Context(), long)
 		done <- err
 	}()
-	until(t, "the call is under way", func() bool {
-		r.judge.mu.Lock()
-		defer r.judge.mu.Unlock()
-		return len(r.judge.calls) == 2
-	})
-	time.Sleep(200 * time.Millisecond) // from the judge to the server
+	<-begun // the server is at it
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
