@@ -2,13 +2,11 @@ package peers
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -17,10 +15,8 @@ import (
 // prints.
 func inspect(t *testing.T, command []string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	line := append([]string{script(t, "inspector-*/node_modules/.bin/mcp-inspector"), "--cli"}, command...)
-	cmd := exec.CommandContext(ctx, node(t), append(line, args...)...)
+	cmd := exec.CommandContext(t.Context(), node(t), append(line, args...)...)
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(node(t))+":"+os.Getenv("PATH"))
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
@@ -63,6 +59,7 @@ func TestInspector(t *testing.T) {
 // With a policy that enforces, a file server may read and must ask before it
 // writes where the conversation holds text of others; the task goes on.
 func TestEnforced(t *testing.T) {
+	t.Parallel()
 	need(t)
 	dir := monitor(t, "version: 1\nprofile: assistant\n")
 	files := t.TempDir()

@@ -92,7 +92,7 @@ func silence() []hostile {
 			name: "deaf", does: "reads nothing that it is told", ends: "the client can leave at any time",
 			server: methods{"initialize": func(s *server, m message) {
 				s.answer(m, introduction(m, ""))
-				time.Sleep(time.Minute)
+				time.Sleep(time.Hour)
 			}},
 			play: func(t *testing.T, s *stand) {
 				s.bad.hello()
@@ -144,7 +144,7 @@ func takesBack(t *testing.T, s *stand) {
 	s.bad.hello()
 	s.bad.tools()
 	id, _ := s.bad.begin("tools/call", `{"name":"peek_there","arguments":{}}`)
-	time.Sleep(300 * time.Millisecond) // the call is on its way
+	s.bad.called()
 	s.unharmed(t)
 	s.bad.cancel(id)
 	s.unharmed(t)

@@ -1,7 +1,6 @@
 package hostile
 
 import (
-	"context"
 	"flag"
 	"net"
 	"os"
@@ -102,14 +101,18 @@ func monitorOf(t *testing.T, program string) *world {
 			t.Errorf("the monitor ended badly: %v\n%s", err, said)
 		}
 	})
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if c, err := net.Dial("unix", w.socket); err == nil {
+	listens("unix", w.socket)
+	return w
+}
+
+// listens waits until a program listens, which it tells nobody.
+func listens(network, address string) {
+	for {
+		if c, err := net.Dial(network, address); err == nil {
 			_ = c.Close()
-			return w
+			return
 		}
-		if time.Now().After(end) {
-			t.Fatalf("the monitor does not answer: %s", said)
-		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -172,9 +175,7 @@ func (w *world) mark(t *testing.T, c *client) string {
 		t.Fatal(err)
 	}
 	defer way.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	all, err := way.Owner().Sessions(ctx, &wire.SessionsRequest{})
+	all, err := way.Owner().Sessions(t.Context(), &wire.SessionsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,5 @@
 package peers
 
-import "time"
-
 func obj(pairs ...any) map[string]any {
 	m := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -123,15 +121,15 @@ func progress(k *talk) {
 	k.ask("tools/call", obj("name", "trigger-long-running-operation", "arguments", obj("duration", 1, "steps", 4), "_meta", obj("progressToken", "p1")))
 }
 
-// cancel takes a call back that has begun, and waits until its end would be.
+// cancel takes a call back that has begun, and waits until its end would be: that of
+// one that takes as long, and begins later.
 func cancel(k *talk) {
 	k.next++
 	k.send(obj("id", k.next, "method", "tools/call", "params",
 		obj("name", "trigger-long-running-operation", "arguments", obj("duration", 2, "steps", 2), "_meta", obj("progressToken", "p2"))))
 	k.hear("notifications/progress")
 	k.send(obj("method", "notifications/cancelled", "params", obj("requestId", k.next, "reason", "enough")))
-	time.Sleep(1500 * time.Millisecond)
-	k.ask("ping", obj())
+	k.ask("tools/call", obj("name", "trigger-long-running-operation", "arguments", obj("duration", 2, "steps", 1)))
 }
 
 // newTask begins a task and returns its name.

@@ -26,7 +26,7 @@ func served() []struct{ name, first, tool, to, want string } {
 		{"shadow-builtin", "", "Bash", "", "is held: it imitates another"},
 		{"hidden-zero-width", "", "tell_time", "", "is held: "},
 		{"size-message", "", "peek_there", "", "hostile"},
-		{"silent", "", "peek_there", "", "deadline exceeded"},
+		{"silent", "", "peek_there", "", "context canceled"},
 		{"broken-result", "", "peek_there", "", "floodmark"},
 		{"exits-in-call", "", "peek_there", "", "hostile"},
 		{"question-flood", "", "peek_there", "", ""},
@@ -40,6 +40,7 @@ func TestHostileServersBehindOneAddress(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the real program for a while")
 	}
+	t.Parallel()
 	program := *given
 	if program == "" {
 		program = build(t)
@@ -49,9 +50,10 @@ func TestHostileServersBehindOneAddress(t *testing.T) {
 	}
 	for _, c := range served() {
 		t.Run(c.name, func(t *testing.T) {
-			session := behindServe(t, monitorOf(t, program), c.name)
+			w := monitorOf(t, program)
+			session := behindServe(t, w, c.name)
 			plain := func(when string) {
-				if text, err := callServed(t.Context(), session, "honest__look_around", "", patience); err != nil || text != "a plain answer" {
+				if text, err := callServed(t.Context(), session, "honest__look_around", ""); err != nil || text != "a plain answer" {
 					t.Errorf("%s: the honest server answers %q, %v", when, text, err)
 				}
 			}
@@ -65,13 +67,19 @@ func TestHostileServersBehindOneAddress(t *testing.T) {
 				t.Errorf("%s is shown", c.tool)
 			}
 			if c.first != "" {
-				_, _ = callServed(t.Context(), session, "hostile__"+c.first, "", patience) // what it says is what it is about
+				_, _ = callServed(t.Context(), session, "hostile__"+c.first, "") // what it says is what it is about
 			}
-			wait := patience
-			if c.name == "silent" {
-				wait = time.Second
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if c.name == "silent" { // the client takes its call back
+				go func() {
+					for !called(filepath.Join(w.dir, "hostile.pids")) && ctx.Err() == nil {
+						time.Sleep(5 * time.Millisecond)
+					}
+					cancel()
+				}()
 			}
-			text, err := callServed(t.Context(), session, "hostile__"+c.tool, c.to, wait)
+			text, err := callServed(ctx, session, "hostile__"+c.tool, c.to)
 			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%q, %v, want %q", text, err, c.want)
 			}
@@ -80,9 +88,7 @@ func TestHostileServersBehindOneAddress(t *testing.T) {
 	}
 }
 
-func callServed(ctx context.Context, c *mcp.ClientSession, name, to string, wait time.Duration) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
+func callServed(ctx context.Context, c *mcp.ClientSession, name, to string) (string, error) {
 	args := map[string]any{}
 	if to != "" {
 		args["to"] = to
@@ -141,15 +147,7 @@ func behindServe(t *testing.T, w *world, plays string) *mcp.ClientSession {
 			t.Logf("mcp serve ended with %v\n%s", err, notes)
 		}
 	})
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if c, err := net.Dial("tcp", address); err == nil {
-			_ = c.Close()
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("nobody answers: %s", notes)
-		}
-	}
+	listens("tcp", address)
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{
 		Endpoint: "http://" + address + "/mcp", HTTPClient: &http.Client{Transport: bearer(token)},
 	}, nil)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -17,9 +16,6 @@ import (
 	"testing"
 	"time"
 )
-
-// How long a test waits for what must happen, on a busy machine.
-const patience = 30 * time.Second
 
 // A client speaks to one server through the wrapper.
 type client struct {
@@ -179,8 +175,6 @@ func (c *client) begin(method, params string) (id string, wait func() reply) {
 			default:
 			}
 			c.t.Fatalf("%s was not answered, and the wrapper has ended: %s", method, c.notes)
-		case <-time.After(patience):
-			c.t.Fatalf("%s was not answered: %s", method, c.notes)
 		}
 		return reply{}
 	}
@@ -277,35 +271,33 @@ func (c *client) heard(method string) asked {
 	return found
 }
 
+// until waits for what the wrapper lets be seen, and fails if it ended before.
 func (c *client) until(what string, is func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			c.t.Fatalf("not so: %s\nthe wrapper said: %s", what, c.notes)
+	for !is() {
+		select {
+		case <-c.done:
+			if !is() {
+				c.t.Fatalf("not so: %s\nthe wrapper ended, and said: %s", what, c.notes)
+			}
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
 
-// gone waits until the wrapper has ended by itself.
-func (c *client) gone() {
+// called waits until a call has reached the server, which says so in a file.
+func (c *client) called() {
 	c.t.Helper()
-	select {
-	case <-c.done:
-	case <-time.After(patience):
-		c.t.Fatalf("the wrapper goes on: %s", c.notes)
-	}
+	c.until("the server is called", func() bool { return called(c.pids) })
 }
 
-// leave ends the connection as clients do, and waits.
+// gone waits until the wrapper has ended by itself.
+func (c *client) gone() { <-c.done }
+
+// leave ends the connection as clients do, and waits until the wrapper has ended.
 func (c *client) leave() {
 	_ = c.in.Close()
-	select {
-	case <-c.done:
-	case <-time.After(patience):
-		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
-		c.t.Errorf("the wrapper did not end with its client: %s", c.notes)
-		<-c.done
-	}
+	<-c.done
 }
 
 // reaped checks that no server of this client is left.
@@ -320,6 +312,8 @@ func (c *client) reaped() {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		c.until(fmt.Sprintf("process %d has ended", pid), func() bool { return syscall.Kill(pid, 0) != nil })
+		for syscall.Kill(pid, 0) == nil { // it is no child of ours, so that nothing tells its end
+			time.Sleep(5 * time.Millisecond)
+		}
 	}
 }

@@ -191,10 +191,22 @@ func leaveChild() {
 	if err != nil {
 		os.Exit(2)
 	}
+	before := processes()
 	env := append(os.Environ(), serverVariable+"=stays")
 	if _, err := os.StartProcess(self, []string{self}, &os.ProcAttr{Env: env, Files: []*os.File{nil, os.Stdout, os.Stderr}}); err != nil {
 		os.Exit(2)
 	}
-	time.Sleep(300 * time.Millisecond) // until it has said which process it is
+	for processes() == before { // until it has said which process it is
+		time.Sleep(5 * time.Millisecond)
+	}
 	os.Exit(0)
+}
+
+// processes counts those that this case has started.
+func processes() int {
+	data, err := os.ReadFile(os.Getenv(pidVariable))
+	if err != nil {
+		os.Exit(2)
+	}
+	return strings.Count(string(data), "\n")
 }
