@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
@@ -39,7 +38,7 @@ func (b *pageOfPrints) Recorded(_ context.Context, prefix string) (list []postgr
 }
 
 func nodeWith(keys config.Keys, tenants ...string) *Daemon {
-	d := &Daemon{keys: keys, opts: Options{Log: slog.New(slog.DiscardHandler), Now: time.Now}, notes: &notes{}}
+	d := &Daemon{keys: keys, opts: Options{Log: slog.New(slog.DiscardHandler), Now: now}, notes: &notes{}}
 	d.opts.Service.Tenants = map[string]config.Tenant{}
 	for _, name := range tenants {
 		d.opts.Service.Tenants[name] = config.Tenant{}

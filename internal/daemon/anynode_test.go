@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -54,8 +53,7 @@ func nodesOf(t *testing.T) (a, b *fleet) {
 func TestAnyNodeShowsAndAnswers(t *testing.T) {
 	a, b := nodesOf(t)
 	watchedElsewhere(t, a, b)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := t.Context()
 	ticket := a.question("acme", "s1")
 	pam := b.member("acme", "pam", "platform")
 	list := asksAt(b, pam)
@@ -115,7 +113,7 @@ func TestAnyNodeShowsAndAnswers(t *testing.T) {
 // and of the answer that is given there; another group hears of no question.
 func watchedElsewhere(t *testing.T, a, b *fleet) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	stream, err := b.by(b.member("acme", "pia", "platform")).Owner().Watch(ctx, &wire.WatchRequest{})
 	if err != nil {

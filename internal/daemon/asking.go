@@ -57,7 +57,7 @@ func (j *joined) asks(ctx context.Context, m fleetlink.Membership) {
 	if j.d.opts.FleetEvery > 0 {
 		every = j.d.opts.FleetEvery
 	}
-	for wait := every; sleepFor(ctx, wait); {
+	for wait := every; j.d.opts.wait(ctx, loopAsks, wait); {
 		if err := a.round(ctx); err != nil {
 			wait = max(every, min(2*wait, askSeldom))
 		} else {

@@ -25,22 +25,21 @@ func (r *runner) asksAbout(t *testing.T, s floodmark.SessionID, what string) str
 	return string(reply.Ticket)
 }
 
-// pendingOf waits until somebody at the fleet sees a question.
-func (f *fleet) pendingOf(token, ticket string) (found *wire.Question) {
+// pendingOf is a question that a laptop asks its fleet, as somebody there sees it.
+func (f *fleet) pendingOf(r *runner, token, ticket string) *wire.Question {
 	f.t.Helper()
-	eventually(f.t, "the fleet sees "+ticket, func() bool {
-		list, err := f.by(token).Owner().Pending(f.t.Context(), &wire.PendingRequest{})
-		if err != nil {
-			f.t.Fatal(err)
+	r.asks()
+	list, err := f.by(token).Owner().Pending(f.t.Context(), &wire.PendingRequest{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, q := range list.GetQuestions() {
+		if q.GetTicket() == ticket {
+			return q
 		}
-		for _, q := range list.GetQuestions() {
-			if q.GetTicket() == ticket {
-				found = q
-			}
-		}
-		return found != nil
-	})
-	return found
+	}
+	f.t.Fatalf("the fleet does not see %s", ticket)
+	return nil
 }
 
 // A laptop's questions are shown to the right group of its own tenant, without
@@ -52,7 +51,7 @@ func TestALaptopAsksItsGroup(t *testing.T) {
 	machine := r.join(t, f, "acme").GetMachine()
 	ticket := r.asksAbout(t, "s1", "x")
 	anna := person(idp, "anna", "acme", "platform")
-	q := f.pendingOf(anna, ticket)
+	q := f.pendingOf(r, anna, ticket)
 	if q.GetCode() != "" || len(q.GetCalls()) != 1 || len(q.GetCalls()[0].GetCard()) == 0 || q.GetSession() != "laptop/"+machine+"/s1" {
 		t.Errorf("%v", q)
 	}
@@ -82,9 +81,10 @@ func TestALaptopAsksItsGroup(t *testing.T) {
 	if got, err := member.Answer(t.Context(), yes); err != nil || !got.GetAnswered() {
 		t.Fatalf("%v, %v", got, err)
 	}
-	eventually(t, "the call is allowed", func() bool {
-		return tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict == floodmark.Allow
-	})
+	r.asks()
+	if v := tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict; v != floodmark.Allow {
+		t.Errorf("after the answer: %v", v)
+	}
 	if got, err := member.Answer(t.Context(), &wire.AnswerRequest{Verb: "deny", Session: q.GetSession(), Ticket: ticket}); err == nil && got.GetAnswered() {
 		t.Errorf("answered twice: %v", got)
 	}
@@ -96,12 +96,14 @@ func TestALaptopAsksItsGroup(t *testing.T) {
 	}
 	// No.
 	ticket = r.asksAbout(t, "s2", "y")
-	q = f.pendingOf(anna, ticket)
+	q = f.pendingOf(r, anna, ticket)
 	f.noAnswerOf(person(idp, "eve", "beta", "platform"), ticket)
 	if got, err := member.Answer(t.Context(), &wire.AnswerRequest{Verb: "deny", Ticket: q.GetTicket()}); err != nil || !got.GetAnswered() {
 		t.Fatalf("by the ticket alone: %v, %v", got, err)
 	}
-	eventually(t, "the question is over", func() bool { return len(r.d.monitor.Pending("")) == 0 })
+	if r.asks(); len(r.d.monitor.Pending("")) != 0 {
+		t.Errorf("the question is not over: %v", r.d.monitor.Pending(""))
+	}
 	if facts := r.facts(t, "s2"); !strings.Contains(facts, `"channel":"fleet"`) {
 		t.Errorf("the laptop's journal: %s", facts)
 	}
@@ -142,13 +144,11 @@ func TestALaptopAsksNobody(t *testing.T) {
 	r.inTouch(t)
 	other.asksAbout(t, "s1", "x")
 	for range 2 {
-		eventually(t, "the other asks", func() bool {
-			list, err := f.book.Asked(t.Context(), "acme", time.Time{})
-			if err != nil || len(list) > 1 {
-				t.Fatalf("%v, %v", list, err)
-			}
-			return len(list) == 1 && list[0].Machine == machines.ID(asks)
-		})
+		other.asks()
+		list, err := f.book.Asked(t.Context(), "acme", time.Time{})
+		if err != nil || len(list) != 1 || list[0].Machine != machines.ID(asks) {
+			t.Fatalf("%v, %v", list, err)
+		}
 		r.inTouch(t)
 	}
 }

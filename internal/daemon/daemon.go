@@ -68,6 +68,9 @@ type Options struct {
 	// Machines keeps laptops that join; nil for whatever the journal has, which is
 	// none where it is a file.
 	Machines machines.Book
+	// wait waits between two rounds of a loop, which is named, and reports whether ctx
+	// let it; nil for a timer. For tests that take each round themselves.
+	wait func(ctx context.Context, loop string, d time.Duration) bool
 }
 
 // A Daemon is a running service.
@@ -134,6 +137,9 @@ const incidentTime = 5 * time.Second
 func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if o.Fault == nil {
 		o.Fault = func(string) {}
+	}
+	if o.wait == nil {
+		o.wait = func(ctx context.Context, _ string, d time.Duration) bool { return sleepFor(ctx, d) }
 	}
 	o.Log = slog.New(telemetry.Redact(o.Log.Handler()))
 	d := &Daemon{opts: o, started: o.Now(), table: peer.Local(), notes: &notes{}, reader: config.NewReader()}

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -12,9 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"connectrpc.com/connect"
+	"github.com/fsnotify/fsnotify"
 	"go.uber.org/goleak"
 
 	"github.com/floodmark/floodmark"
@@ -37,30 +36,13 @@ type runner struct {
 	d     *Daemon
 	paths config.Paths
 	log   *lockedBuffer
+	paces paces // of what a laptop does with its fleet; see newLaptop
 	stop  func() error
-}
-
-// A lockedBuffer may be written to and read at once.
-type lockedBuffer struct {
-	mu sync.Mutex // guards b
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func options(dir string, log *lockedBuffer) Options {
 	return Options{
-		Paths: config.DirPaths(dir), Version: "test", Now: time.Now,
+		Paths: config.DirPaths(dir), Version: "test", Now: now,
 		Log: slog.New(slog.NewTextHandler(log, nil)),
 	}
 }
@@ -82,6 +64,7 @@ func startWith(t *testing.T, dir string, asOwner bool, change func(*Options)) *r
 	o := options(dir, r.log)
 	o.Ready = func() { close(ready) }
 	change(&o)
+	o.Fault = r.rung(o.Fault)
 	d, err := Open(ctx, o)
 	r.d = d
 	if err != nil {
@@ -189,7 +172,7 @@ func TestKillingAndSwappingAreNoticed(t *testing.T) {
 	if err := r.stop(); err != nil { // signs the heads
 		t.Fatal(err)
 	}
-	if err := writeRunning(r.paths.Running, time.Now(), bootID()); err != nil {
+	if err := writeRunning(r.paths.Running, now(), bootID()); err != nil {
 		t.Fatal(err)
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -231,7 +214,7 @@ func TestAPolicyIsReloaded(t *testing.T) {
 		t.Errorf("under the old policy: %v", v)
 	}
 	write("version: 1\ntoolOverrides: {exec: {untrusted: restrict}}\n")
-	wait(t, "the new policy to hold by itself", func() bool {
+	r.until(t, "the new policy holds by itself", func() bool {
 		return tell(t, c, run("s1")).Decision.Verdict == floodmark.Restrict
 	})
 	s, err := o.Status(t.Context(), &wire.StatusRequest{})
@@ -243,18 +226,26 @@ func TestAPolicyIsReloaded(t *testing.T) {
 // The first policy is read by itself too, though there was no folder for it.
 func TestTheFirstPolicyIsNoticed(t *testing.T) {
 	dir := t.TempDir()
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Add(dir); err != nil {
+		t.Fatal(err)
+	}
 	r := start(t, dir)
 	c, file := r.hooks(t), config.DirPaths(dir).Policy
 	poison(t, c, "s1")
-	wait(t, "the folder", func() bool {
-		_, err := os.Stat(filepath.Dir(file))
-		return err == nil
-	})
-	wait(t, "the first policy to hold by itself", func() bool {
-		if err := os.WriteFile(file, []byte("version: 1\ntoolOverrides: {exec: {untrusted: restrict}}\n"), 0o600); err != nil {
-			t.Fatal(err)
+	for ev := range w.Events { // the daemon makes the folder to watch it
+		if ev.Name == filepath.Dir(file) {
+			break
 		}
-		time.Sleep(time.Second / 2) // until it was left alone long enough
+	}
+	if err := os.WriteFile(file, []byte("version: 1\ntoolOverrides: {exec: {untrusted: restrict}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.until(t, "the first policy holds by itself", func() bool {
 		return tell(t, c, run("s1")).Decision.Verdict == floodmark.Restrict
 	})
 }
@@ -280,17 +271,6 @@ func TestADeletedPolicyStaysInForce(t *testing.T) {
 	if v := tell(t, c, run("s1")).Decision.Verdict; v != floodmark.Restrict {
 		t.Errorf("after it was deleted: %v, want restrict", v)
 	}
-}
-
-// wait gives something time to come true.
-func wait(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("waited in vain for %s", what)
 }
 
 // Whoever descends from an agent that reported is not the owner: this test

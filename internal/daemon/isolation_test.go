@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -34,6 +33,7 @@ import (
 	"github.com/floodmark/floodmark/internal/machines/machinestest"
 	"github.com/floodmark/floodmark/internal/owner"
 	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -60,7 +60,7 @@ func newFleet(t *testing.T, change func(*Options)) *fleet {
 		t.Fatal(err)
 	}
 	var err error
-	if f.tokens, err = httpapi.OpenTokens(paths.Tokens, time.Now); err != nil {
+	if f.tokens, err = httpapi.OpenTokens(paths.Tokens, now); err != nil {
 		t.Fatal(err)
 	}
 	f.runner = startWith(t, dir, true, func(o *Options) {
@@ -104,7 +104,7 @@ func (f *fleet) token(tenant, name string, may httpapi.May) string {
 func (f *fleet) machine(tenant, name string) (machines.ID, string) {
 	f.t.Helper()
 	id, text, hash := httpapi.NewMachineToken()
-	if err := f.book.Enrol(f.t.Context(), machines.Machine{Tenant: tenant, ID: id, Name: name, By: "anna", At: time.Now(), Token: hash, JournalKey: f.d.keys.Signing.Public}); err != nil {
+	if err := f.book.Enrol(f.t.Context(), machines.Machine{Tenant: tenant, ID: id, Name: name, By: "anna", At: now(), Token: hash, JournalKey: f.d.keys.Signing.Public}); err != nil {
 		f.t.Fatal(err)
 	}
 	return id, text
@@ -127,11 +127,8 @@ func (f *fleet) by(token string) *client.Client {
 	return c
 }
 
-// listenFor is how long is listened to what streams, from its first byte on.
-const listenFor = 200 * time.Millisecond
-
-// call calls any method with JSON and returns all that came back. What streams
-// is listened to for a moment.
+// call calls any method with JSON and returns all that came back. Watching, which
+// has no end, is listened to as [fleet.listen] says.
 func (f *fleet) call(m protoreflect.MethodDescriptor, token string, body []byte) string {
 	f.t.Helper()
 	content := "application/json"
@@ -139,7 +136,7 @@ func (f *fleet) call(m protoreflect.MethodDescriptor, token string, body []byte)
 		content = "application/connect+json"
 		body = append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body))), body...)
 	}
-	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
+	ctx, cancel := context.WithCancel(f.t.Context())
 	defer cancel()
 	url := fmt.Sprintf("%s/%s/%s", f.base, m.Parent().FullName(), m.Name())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
@@ -153,14 +150,62 @@ func (f *fleet) call(m protoreflect.MethodDescriptor, token string, body []byte)
 		f.t.Fatalf("%s: %v", m.Name(), err)
 	}
 	defer resp.Body.Close()
-	if m.IsStreamingServer() {
-		defer time.AfterFunc(listenFor, cancel).Stop()
+	if m.Name() == "Watch" && resp.StatusCode == http.StatusOK {
+		return f.listen(resp.Body, body)
 	}
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil {
 		f.t.Fatalf("%s: %v", m.Name(), err)
 	}
 	return string(answer)
+}
+
+// lastHeard is what everybody who watches hears of their own tenant, as the last thing.
+const lastHeard = "the last that is heard"
+
+// listen returns all that somebody hears who watches while something happens: first in
+// acme, then in every tenant, which is told in this order. Who is refused hears nothing.
+func (f *fleet) listen(stream io.Reader, request []byte) string {
+	f.t.Helper()
+	var all strings.Builder
+	for begun := false; ; begun = true {
+		head := make([]byte, 5) // flags and length, as Connect has them
+		if _, err := io.ReadFull(stream, head); err != nil {
+			f.t.Fatal(err)
+		}
+		message := make([]byte, binary.BigEndian.Uint32(head[1:]))
+		if _, err := io.ReadFull(stream, message); err != nil {
+			f.t.Fatal(err)
+		}
+		all.Write(message)
+		if ended := head[0]&2 != 0; ended || bytes.Contains(message, []byte(lastHeard)) {
+			return all.String()
+		}
+		if !begun {
+			f.happens(request)
+		}
+	}
+}
+
+// happens tells those who watch of something in acme, and then of something in every
+// tenant: in the session that they want to hear of, if they named one.
+func (f *fleet) happens(request []byte) {
+	f.t.Helper()
+	name := floodmark.SessionID("of-all")
+	if bytes.Contains(request, []byte(`"`+namedCanary+`"`)) {
+		name = namedCanary
+	}
+	tellOf := func(s journal.Session, text string) {
+		entries, err := journal.Seal(s, journal.Link{}, now(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "x", Text: text}})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.d.hub.Tell(monitor.Observation{Session: s, Entries: entries})
+	}
+	tellOf(journal.Session{Tenant: "acme", ID: namedCanary}, hiddenCanary)
+	for _, tenant := range []string{"acme", "beta", "other", "ghost", ""} {
+		tellOf(journal.Session{Tenant: tenant, ID: name}, lastHeard)
+	}
 }
 
 // methods are all of the API, from its description: one that is added tomorrow
@@ -289,11 +334,11 @@ func (f *fleet) plantMachine() string {
 	if _, err := laptop.ReportMachine(f.t.Context(), &wire.ReportMachineRequest{Version: hiddenCanary}); err != nil {
 		f.t.Fatal(err)
 	}
-	asks := &wire.Question{Ticket: "t-" + hiddenCanary, Session: hiddenCanary, Expires: timestamppb.New(time.Now().Add(time.Hour)), Calls: []*wire.AskedCall{{Line: hiddenCanary, Card: []string{hiddenCanary}}}}
+	asks := &wire.Question{Ticket: "t-" + hiddenCanary, Session: hiddenCanary, Expires: timestamppb.New(now().Add(time.Hour)), Calls: []*wire.AskedCall{{Line: hiddenCanary, Card: []string{hiddenCanary}}}}
 	if _, err := laptop.AskFleet(f.t.Context(), &wire.AskFleetRequest{Questions: []*wire.Question{asks}}); err != nil {
 		f.t.Fatal(err)
 	}
-	entries, err := journal.Seal(journal.Session{ID: namedCanary}, journal.Link{}, time.Now(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "x", Text: hiddenCanary}})
+	entries, err := journal.Seal(journal.Session{ID: namedCanary}, journal.Link{}, now(), []floodmark.Fact{floodmark.IncidentSeen{Kind: "x", Text: hiddenCanary}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -414,7 +459,7 @@ func TestATenantSeesItsOwn(t *testing.T) {
 	token := f.token("acme", "auditor", httpapi.MayView|httpapi.MayAdmin)
 	for _, m := range methods() {
 		switch m.Name() {
-		case "Show", "Why", "Pending", "Graph", "Sessions", "Export", "Status", "ListMachines":
+		case "Show", "Why", "Pending", "Graph", "Sessions", "Export", "Status", "ListMachines", "Watch":
 			body := aimed(t, m, at)[0]
 			if m.Name() == "Sessions" || m.Name() == "Status" || m.Name() == "ListMachines" {
 				body = []byte("{}")

@@ -142,8 +142,16 @@ func (j *joined) newLink() (*fleetlink.Link, error) {
 	return fleetlink.New(fleetlink.Options{
 		Membership: *j.member, Journal: j.d.store, Report: j.report, Have: j.have, Take: j.take, Now: j.d.opts.Now,
 		Every: j.d.opts.FleetEvery, ReportEvery: j.d.opts.FleetEvery,
+		Wait: func(ctx context.Context, d time.Duration) bool { return j.d.opts.wait(ctx, loopLink, d) },
 	})
 }
+
+// The loops of a laptop that joined, as Options.wait has them.
+const (
+	loopLink   = "link"   // facts and reports go to the fleet, rules come from there
+	loopAsks   = "asks"   // questions go to the fleet, answers come from there
+	loopExpire = "expire" // it is looked whether the rules have ended
+)
 
 // expiresEvery is how often it is looked whether the bundle has ended. Decisions
 // find out by themselves.
@@ -151,7 +159,7 @@ const expiresEvery = 5 * time.Second
 
 // watch makes status say in time that strict rules hold.
 func (j *joined) watch(ctx context.Context) {
-	for sleepFor(ctx, expiresEvery) {
+	for j.d.opts.wait(ctx, loopExpire, expiresEvery) {
 		j.d.live.Expire()
 	}
 }

@@ -19,8 +19,9 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// often is how often a laptop of these tests is in touch.
-const often = 30 * time.Millisecond
+// often is the time between two reports of a laptop of these tests: each contact is
+// later than that.
+const often = time.Nanosecond
 
 // joinRequest is how a laptop joins this fleet with a token.
 func (f *fleet) joinRequest(tenant string) *wire.JoinRequest {
@@ -32,13 +33,25 @@ func (f *fleet) joinRequest(tenant string) *wire.JoinRequest {
 	return &wire.JoinRequest{Url: f.base, Authority: string(ca), Credential: f.token(tenant, "setup", httpapi.MayEnrol), Name: "anna's laptop"}
 }
 
+// newLaptop runs a daemon that is in touch with a fleet when its test says so: once it
+// has joined or has started again, and then at each contact and asks.
 func newLaptop(t *testing.T, dir string, change func(*Options)) *runner {
 	t.Helper()
-	return startWith(t, dir, true, func(o *Options) {
-		o.FleetEvery = often
+	p := paces{loopLink: newPace(), loopAsks: newPace()}
+	r := startWith(t, dir, true, func(o *Options) {
+		o.FleetEvery, o.wait = often, p.wait
 		change(o)
 	})
+	r.paces = p
+	return r
 }
+
+// contact has a laptop that joined be in touch with its fleet, and returns after that.
+func (r *runner) contact() { r.paces[loopLink].round() }
+
+// asks has a laptop show its questions to its fleet and take answers, and returns
+// after that.
+func (r *runner) asks() { r.paces[loopAsks].round() }
 
 func (r *runner) join(t *testing.T, f *fleet, tenant string) *wire.JoinResponse {
 	t.Helper()
@@ -56,16 +69,6 @@ func (r *runner) line(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return s.GetFleet()
-}
-
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it did not happen: " + what)
-		}
-	}
 }
 
 // copied reports whether the fleet has all that a laptop wrote.
@@ -104,11 +107,13 @@ func TestJoinAndLeave(t *testing.T) {
 		t.Errorf("%q", got.GetFleet())
 	}
 	r.work(t, "after")
-	eventually(t, "copied", func() bool { return f.copied(r, "acme", got.GetMachine()) })
-	eventually(t, "reported", func() bool {
-		list, err := machinestest.All(t.Context(), f.book, "acme")
-		return err == nil && len(list) == 1 && strings.Contains(string(list[0].Report), "codex")
-	})
+	r.contact()
+	if !f.copied(r, "acme", got.GetMachine()) {
+		t.Error("the fleet has no copy")
+	}
+	if list, err := machinestest.All(t.Context(), f.book, "acme"); err != nil || len(list) != 1 || !strings.Contains(string(list[0].Report), "codex") {
+		t.Errorf("it did not report: %+v, %v", list, err)
+	}
 	if _, err := r.owner(t).Owner().Join(t.Context(), f.joinRequest("acme")); connect.CodeOf(err) != connect.CodeFailedPrecondition {
 		t.Errorf("joined twice: %v", err)
 	}
@@ -117,9 +122,10 @@ func TestJoinAndLeave(t *testing.T) {
 	}
 	r = newLaptop(t, dir, func(*Options) {})
 	r.work(t, "later")
-	eventually(t, "copied after a restart", func() bool {
-		return f.copied(r, "acme", got.GetMachine()) && regexp.MustCompile(`last contact \d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).MatchString(r.line(t))
-	})
+	r.contact()
+	if !f.copied(r, "acme", got.GetMachine()) || !regexp.MustCompile(`last contact \d{4}-\d\d-\d\d \d\d:\d\d:\d\d`).MatchString(r.line(t)) {
+		t.Errorf("not copied after a restart: %q", r.line(t))
+	}
 	gone, err := r.owner(t).Owner().Leave(t.Context(), &wire.LeaveRequest{})
 	if err != nil || gone.GetUntold() != "" || gone.GetMachine() != got.GetMachine() {
 		t.Fatalf("%v, %v", gone, err)
@@ -165,7 +171,7 @@ func TestLeavingIsWrittenDownFirst(t *testing.T) {
 	}
 }
 
-// inTouch waits until a laptop that joined was in touch with its fleet from now on.
+// inTouch holds that a laptop that joined reaches its fleet.
 func (r *runner) inTouch(t *testing.T) {
 	t.Helper()
 	r.d.joined.mu.Lock()
@@ -174,9 +180,9 @@ func (r *runner) inTouch(t *testing.T) {
 	if link == nil {
 		t.Fatal("it is not in touch with its fleet")
 	}
-	for range 2 { // the first may have begun before
-		before := time.Now()
-		eventually(t, "contact", func() bool { return link.State().Contact.After(before) })
+	before := link.State().Contact
+	if r.contact(); !link.State().Contact.After(before) {
+		t.Fatalf("it does not reach its fleet: %+v", link.State())
 	}
 }
 
@@ -221,12 +227,11 @@ func TestOffline(t *testing.T) {
 	if err := f.stop(); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
-	r.work(t, "s")
-	if d := time.Since(began); d > 20*time.Second {
-		t.Errorf("decisions took %v", d)
+	r.work(t, "s") // and no contact is tried meanwhile
+	if r.contact(); !strings.Contains(r.line(t), "nothing listens at") {
+		t.Errorf("status says %q", r.line(t))
 	}
-	eventually(t, "status says so", func() bool { return strings.Contains(r.line(t), "nothing listens at") })
+	r.work(t, "s2")
 	gone, err := r.owner(t).Owner().Leave(t.Context(), &wire.LeaveRequest{})
 	if err != nil || gone.GetUntold() == "" {
 		t.Fatalf("%v, %v", gone, err)
@@ -239,11 +244,15 @@ func TestRevokedLaptop(t *testing.T) {
 	f := newFleet(t, func(*Options) {})
 	r := newLaptop(t, t.TempDir(), func(*Options) {})
 	got := r.join(t, f, "acme")
-	eventually(t, "copied", func() bool { return f.copied(r, "acme", got.GetMachine()) })
-	if err := f.book.End(t.Context(), "acme", machines.ID(got.GetMachine()), machines.Revoked, "bea", time.Now()); err != nil {
+	if r.contact(); !f.copied(r, "acme", got.GetMachine()) {
+		t.Error("the fleet has no copy")
+	}
+	if err := f.book.End(t.Context(), "acme", machines.ID(got.GetMachine()), machines.Revoked, "bea", now()); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "status says so", func() bool { return strings.Contains(r.line(t), "REVOKED") })
+	if r.contact(); !strings.Contains(r.line(t), "REVOKED") {
+		t.Errorf("status says %q", r.line(t))
+	}
 	if !strings.Contains(r.line(t), "floodmark leave") {
 		t.Errorf("%q does not say what to do", r.line(t))
 	}
@@ -253,7 +262,7 @@ func TestRevokedLaptop(t *testing.T) {
 // token of whatever rights.
 func TestWhoJoins(t *testing.T) {
 	f := newFleet(t, func(*Options) {})
-	r := startWith(t, t.TempDir(), false, func(o *Options) { o.FleetEvery = often })
+	r := startWith(t, t.TempDir(), false, func(*Options) {})
 	r.work(t, "s") // this process is an agent from now on
 	if _, err := r.owner(t).Owner().Join(t.Context(), f.joinRequest("acme")); connect.CodeOf(err) != connect.CodePermissionDenied {
 		t.Errorf("an agent joins: %v", err)

@@ -37,11 +37,11 @@ func (f *fleet) rollOut(version, floor uint64, policy string, until time.Time) {
 
 func (f *fleet) roll(r bundle.Rollout) {
 	f.t.Helper()
-	now, err := f.d.bundles.Now(f.t.Context(), "acme")
+	last, err := f.d.bundles.Now(f.t.Context(), "acme")
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	r.Tenant, r.Serial, r.By, r.At = "acme", now.Serial+1, "an author", time.Now().Truncate(time.Second)
+	r.Tenant, r.Serial, r.By, r.At = "acme", last.Serial+1, "an author", now().Truncate(time.Second)
 	if err := f.d.bundles.Roll(f.t.Context(), r); err != nil {
 		f.t.Fatal(err)
 	}
@@ -55,12 +55,12 @@ func (r *runner) profile() string { return r.d.live.Rules().Policy.Profile() }
 // restart.
 func TestFleetRules(t *testing.T) {
 	f := newBundledFleet(t)
-	end := time.Now().Add(30 * time.Minute)
+	end := now().Add(30 * time.Minute)
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", end)
 	dir := t.TempDir()
 	var offset atomic.Int64
 	clock := func(o *Options) {
-		o.Now = func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+		o.Now = func() time.Time { return now().Add(time.Duration(offset.Load())) }
 	}
 	r := newLaptop(t, dir, clock)
 	if r.profile() != "assistant" {
@@ -70,11 +70,13 @@ func TestFleetRules(t *testing.T) {
 		t.Fatalf("%q, profile %s", got.GetFleet(), r.profile())
 	}
 	f.rollOut(2, 2, "version: 1\nprofile: coding\nmaxIterations: 7\n", end)
-	eventually(t, "version 2", func() bool { return strings.Contains(r.line(t), "bundle 2 holds until") })
-	eventually(t, "the fleet is told", func() bool {
-		list, err := f.laptop(f.token("acme", "v", httpapi.MayView)).ListMachines(t.Context(), &wire.ListMachinesRequest{})
-		return err == nil && list.GetMachines()[0].GetReport().GetBundle() == 2
-	})
+	if r.contact(); !strings.Contains(r.line(t), "bundle 2 holds until") {
+		t.Errorf("not version 2: %q", r.line(t))
+	}
+	list, err := f.laptop(f.token("acme", "v", httpapi.MayView)).ListMachines(t.Context(), &wire.ListMachinesRequest{})
+	if err != nil || list.GetMachines()[0].GetReport().GetBundle() != 2 {
+		t.Errorf("the fleet is not told: %v, %v", list, err)
+	}
 	if err := f.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +114,7 @@ func TestFleetRulesTakenBack(t *testing.T) {
 		t.Skip("minutes with the race detector")
 	}
 	f := newBundledFleet(t)
-	end := time.Now().Add(30 * time.Minute)
+	end := now().Add(30 * time.Minute)
 	f.rollOut(1, 1, "version: 1\nprofile: assistant\n", end)
 	f.rollOut(2, 2, "version: 1\nprofile: coding\n", end)
 	r := newLaptop(t, t.TempDir(), func(*Options) {})
@@ -121,12 +123,16 @@ func TestFleetRulesTakenBack(t *testing.T) {
 		t.Fatal(r.profile())
 	}
 	f.roll(bundle.Rollout{Stable: 1}) // as a node that lies would
-	eventually(t, "it is not taken", func() bool { return strings.Contains(r.line(t), "bundle 1 of the fleet is not used") })
+	if r.contact(); !strings.Contains(r.line(t), "bundle 1 of the fleet is not used") {
+		t.Errorf("it is taken: %q", r.line(t))
+	}
 	if r.profile() != "coding" {
 		t.Errorf("led back to %s", r.profile())
 	}
 	f.roll(bundle.Rollout{Revoked: []uint64{1, 2}})
-	eventually(t, "strict", func() bool { return r.profile() == "strict" })
+	if r.contact(); r.profile() != "strict" {
+		t.Errorf("all is revoked: profile %s", r.profile())
+	}
 	if line := r.line(t); !strings.Contains(line, "STRICT: the fleet has no rules for this machine") {
 		t.Errorf("%q", line)
 	}
@@ -136,7 +142,7 @@ func TestFleetRulesTakenBack(t *testing.T) {
 // says what does not.
 func TestOwnPolicyTightens(t *testing.T) {
 	f := newBundledFleet(t)
-	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
+	f.rollOut(1, 1, "version: 1\nprofile: coding\n", now().Add(30*time.Minute))
 	dir := t.TempDir()
 	own := config.DirPaths(dir).Policy
 	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {

@@ -28,7 +28,7 @@ func (r *runner) fetches(t *testing.T, n *int) floodmark.Verdict {
 // knows what a broken one said, so strict rules hold until it is mended.
 func TestOwnPolicyGoesOnTightening(t *testing.T) {
 	f := newBundledFleet(t)
-	end := time.Now().Add(30 * time.Minute)
+	end := now().Add(30 * time.Minute)
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", end)
 	dir := t.TempDir()
 	own := config.DirPaths(dir).Policy
@@ -52,23 +52,29 @@ func TestOwnPolicyGoesOnTightening(t *testing.T) {
 	write(tight)
 	r := newLaptop(t, dir, func(*Options) {})
 	write(broken) // before it joined it held, and holds
-	eventually(t, "the broken file is refused", func() bool { return r.d.live.Reload().Refused != nil })
+	if r.d.live.Reload().Refused == nil {
+		t.Error("the broken file is not refused")
+	}
 	r.join(t, f, "acme")
 	holds(r, "joined with a broken file", "coding", true)
 	if line := r.line(t); !strings.Contains(line, own+":") || !strings.Contains(line, "goes on tightening") {
 		t.Errorf("%q", line)
 	}
 	write(tight)
-	eventually(t, "it is mended", func() bool { return r.d.live.Reload().Refused == nil })
+	if err := r.d.live.Reload().Refused; err != nil {
+		t.Errorf("it is mended, and refused: %v", err)
+	}
 	holds(r, "mended", "coding", true)
 	if err := os.Remove(own); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "status says so", func() bool {
+	r.until(t, "status says so", func() bool {
 		return strings.Contains(r.line(t), own+" is gone; what it said before goes on tightening")
 	})
 	f.rollOut(2, 2, "version: 1\nprofile: coding\nmaxIterations: 7\n", end)
-	eventually(t, "version 2", func() bool { return strings.Contains(r.line(t), "bundle 2 holds until") })
+	if r.contact(); !strings.Contains(r.line(t), "bundle 2 holds until") {
+		t.Errorf("not version 2: %q", r.line(t))
+	}
 	holds(r, "gone", "coding", true)
 	write(broken)
 	if err := r.stop(); err != nil {
@@ -80,6 +86,6 @@ func TestOwnPolicyGoesOnTightening(t *testing.T) {
 		t.Errorf("%q", line)
 	}
 	write("version: 1\n")
-	eventually(t, "the fleet's rules hold again", func() bool { return r.profile() == "coding" })
+	r.until(t, "the fleet's rules hold again", func() bool { return r.profile() == "coding" })
 	holds(r, "the owner wants none", "coding", false)
 }

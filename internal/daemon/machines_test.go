@@ -221,7 +221,7 @@ func TestPeopleEnrol(t *testing.T) {
 // Laptops have a quota like their tenant's, and are told to come later. Whatever
 // they send, its agents are judged.
 func TestMachinesOverQuota(t *testing.T) {
-	at := time.Now()
+	at := now()
 	f := newFleet(t, func(o *Options) {
 		o.Service.Tenants["acme"] = config.Tenant{Quota: config.Quota{Events: 1}}
 		o.Now = func() time.Time { return at }

@@ -19,7 +19,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
@@ -40,7 +39,7 @@ func certificate(t *testing.T, dir string) (l config.Listen, pool *x509.CertPool
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "node.example"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		NotBefore: noon.AddDate(-10, 0, 0), NotAfter: noon.AddDate(90, 0, 0), IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -83,7 +82,7 @@ func TestAnAgentsTokenOpensNothingElse(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(o.Paths.Tokens), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := httpapi.OpenTokens(o.Paths.Tokens, time.Now)
+	tokens, err := httpapi.OpenTokens(o.Paths.Tokens, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func newPeople(t *testing.T, change func(*Options)) (*fleet, *oidctest.Provider)
 
 // person is a token of somebody in groups of a tenant.
 func person(idp *oidctest.Provider, name, tenant string, groups ...string) string {
-	c := idp.Claims("floodmark", time.Now())
+	c := idp.Claims("floodmark", now())
 	c["sub"], c["org"], c["groups"] = name, tenant, groups
 	return idp.Sign(c)
 }
@@ -73,7 +73,7 @@ func TestPeopleWhoAreNobodyHere(t *testing.T) {
 	f, idp := newPeople(t, func(*Options) {})
 	other := oidctest.New()
 	defer other.Close()
-	old := idp.Claims("floodmark", time.Now().Add(-2*time.Hour))
+	old := idp.Claims("floodmark", now().Add(-2*time.Hour))
 	for want, token := range map[string]string{
 		"your tenant is not known here":       person(idp, "anna", "ghost", "oncall"),
 		"none of your groups has a role here": person(idp, "anna", "acme", "sales"),

@@ -26,9 +26,9 @@ func probe(r *readiness, path string) (int, string) {
 // A node is ready while its journal takes writes, and for no longer than a look
 // counts; it lives all the time.
 func TestReadyIsHonest(t *testing.T) {
-	now := time.Unix(1_800_000_000, 0)
+	at := time.Unix(1_800_000_000, 0)
 	var failed error
-	r := &readiness{now: func() time.Time { return now }, look: func(context.Context) error { return failed }}
+	r := &readiness{now: func() time.Time { return at }, look: func(context.Context) error { return failed }}
 	want := func(what string, code int, text string) {
 		t.Helper()
 		if got, said := probe(r, readyPath); got != code || said != text {
@@ -41,10 +41,10 @@ func TestReadyIsHonest(t *testing.T) {
 	want("before the first look", 503, "no database takes writes")
 	r.check(t.Context())
 	want("well", 200, "ready")
-	now = now.Add(readyFor + 1)
+	at = at.Add(readyFor + 1)
 	want("nobody has looked since", 503, "no database takes writes")
 	r.check(t.Context())
-	now = now.Add(-time.Hour)
+	at = at.Add(-time.Hour)
 	want("a clock that was set back", 503, "no database takes writes")
 	r.check(t.Context())
 	want("well again", 200, "ready")
@@ -55,7 +55,7 @@ func TestReadyIsHonest(t *testing.T) {
 	r.check(t.Context())
 	r.end()
 	want("stopping", 503, "stopping")
-	alone := &readiness{now: time.Now}
+	alone := &readiness{now: now}
 	if got, _ := probe(alone, readyPath); got != http.StatusOK {
 		t.Error("a store without a server behind it")
 	}

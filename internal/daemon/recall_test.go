@@ -23,7 +23,7 @@ func TestMembershipIsNotSwapped(t *testing.T) {
 		t.Skip("minutes with the race detector")
 	}
 	f := newBundledFleet(t)
-	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
+	f.rollOut(1, 1, "version: 1\nprofile: coding\n", now().Add(30*time.Minute))
 	for name, change := range map[string]func(t *testing.T, file string, good []byte){
 		"deleted": func(t *testing.T, file string, _ []byte) {
 			if err := os.Remove(file); err != nil {
@@ -87,7 +87,7 @@ func TestMembershipIsNotPlanted(t *testing.T) {
 		t.Skip("minutes with the race detector")
 	}
 	f := newBundledFleet(t)
-	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
+	f.rollOut(1, 1, "version: 1\nprofile: coding\n", now().Add(30*time.Minute))
 	dir := t.TempDir()
 	r := newLaptop(t, dir, func(*Options) {})
 	r.join(t, f, "acme")
@@ -135,11 +135,13 @@ func TestDamagedRulesAreFetchedAgain(t *testing.T) {
 		t.Skip("minutes with the race detector")
 	}
 	f := newBundledFleet(t)
-	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
+	f.rollOut(1, 1, "version: 1\nprofile: coding\n", now().Add(30*time.Minute))
 	dir := t.TempDir()
 	r := newLaptop(t, dir, func(*Options) {})
 	got := r.join(t, f, "acme")
-	eventually(t, "copied", func() bool { return f.copied(r, "acme", got.GetMachine()) })
+	if r.contact(); !f.copied(r, "acme", got.GetMachine()) {
+		t.Error("the fleet has no copy")
+	}
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +154,9 @@ func TestDamagedRulesAreFetchedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = newLaptop(t, dir, func(*Options) {})
-	eventually(t, "fetched again", func() bool { return r.profile() == "coding" })
+	if r.contact(); r.profile() != "coding" {
+		t.Errorf("not fetched again: profile %s", r.profile())
+	}
 	if _, state, err := f.book.Find(t.Context(), machines.ID(got.GetMachine())); err != nil || state != machines.Joined {
 		t.Errorf("%s, %v", state, err)
 	}
@@ -165,7 +169,7 @@ func TestMembershipIsNotErased(t *testing.T) {
 		t.Skip("minutes with the race detector")
 	}
 	f := newBundledFleet(t)
-	f.rollOut(1, 1, "version: 1\nprofile: coding\n", time.Now().Add(30*time.Minute))
+	f.rollOut(1, 1, "version: 1\nprofile: coding\n", now().Add(30*time.Minute))
 	in, out := t.TempDir(), t.TempDir()
 	r, p := newLaptop(t, in, func(*Options) {}), newLaptop(t, out, func(*Options) {})
 	r.join(t, f, "acme")
@@ -174,7 +178,7 @@ func TestMembershipIsNotErased(t *testing.T) {
 	for name, of := range map[journal.Session]*runner{{ID: "s"}: r, {ID: monitor.Incidents}: p} {
 		old := of.d.proof.retention
 		again := journal.Retention{Journal: old.Journal, Signer: old.Signer, Mark: old.Mark, Spare: old.Spare, Keep: time.Nanosecond}
-		if did, err := again.Step(t.Context(), time.Now().Add(time.Hour)); err != nil || len(did.Kept) > 0 {
+		if did, err := again.Step(t.Context(), now().Add(time.Hour)); err != nil || len(did.Kept) > 0 {
 			t.Fatal(did, err)
 		}
 		if start, err := of.d.store.Begin(t.Context(), name); err != nil || start.Tombstone == nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
@@ -129,7 +128,7 @@ func TestANodeThatRunsHearsOfANewKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ready := &readiness{now: time.Now, but: behind.rings.but}
+	ready := &readiness{now: now, but: behind.rings.but}
 	if _, err := behind.key("acme"); err != nil {
 		t.Fatal(err)
 	}

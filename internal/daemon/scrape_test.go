@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
@@ -25,7 +24,7 @@ func TestMetricsAtTheDoor(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(o.Paths.Tokens), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	tokens, err := httpapi.OpenTokens(o.Paths.Tokens, time.Now)
+	tokens, err := httpapi.OpenTokens(o.Paths.Tokens, now)
 	if err != nil {
 		t.Fatal(err)
 	}

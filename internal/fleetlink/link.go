@@ -26,6 +26,8 @@ type Options struct {
 	// Every is the time between two contacts, ReportEvery between two reports; zero
 	// means the usual.
 	Every, ReportEvery time.Duration
+	// Wait waits between two contacts, and reports whether ctx let it; nil for a timer.
+	Wait func(ctx context.Context, d time.Duration) bool
 }
 
 // What is usual. Each wait is shortened or lengthened by chance, so that laptops
@@ -79,6 +81,9 @@ func New(o Options) (*Link, error) {
 	if o.ReportEvery <= 0 {
 		o.ReportEvery = usualReport
 	}
+	if o.Wait == nil {
+		o.Wait = sleep
+	}
 	return &Link{opts: o, caller: c, up: uploader{journal: o.Journal, fleet: c.fleet}}, nil
 }
 
@@ -107,11 +112,19 @@ func (l *Link) Run(ctx context.Context) {
 		if err == nil {
 			wait = firstWait
 		}
-		select {
-		case <-ctx.Done():
+		if !l.opts.Wait(ctx, jitter(pause)) {
 			return
-		case <-time.After(jitter(pause)):
 		}
+	}
+}
+
+// sleep is what Wait usually is.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
 

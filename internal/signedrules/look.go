@@ -43,6 +43,9 @@ func (b *Book) Look(ctx context.Context, tenant string) {
 		b.unread(tenant, err)
 	} else {
 		b.put(tenant, fresh)
+		if r := fresh.rollout; known.rollout.Serial != r.Serial {
+			b.opts.Log.Info("a rollout of bundles holds", "tenant", tenant, "rollout", r.Serial, "stable", r.Stable, "next", r.Next, "share", r.Share, "by", r.By)
+		}
 	}
 	b.complain(tenant)
 }
@@ -96,9 +99,6 @@ func (b *Book) look(ctx context.Context, tenant string, known held, turn uint64)
 		if ok {
 			fresh.versions[v] = one
 		}
-	}
-	if known.rollout.Serial != r.Serial {
-		b.opts.Log.Info("a rollout of bundles holds", "tenant", tenant, "rollout", r.Serial, "stable", r.Stable, "next", r.Next, "share", r.Share, "by", r.By)
 	}
 	return fresh, nil
 }
