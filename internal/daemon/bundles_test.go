@@ -107,7 +107,7 @@ func (b *bundled) under(tenant, session string) floodmark.Digest {
 
 func hashOf(t *testing.T, text string) floodmark.Digest {
 	t.Helper()
-	r, err := config.BundleRules("policy.yaml", []byte(text), true)
+	r, err := reader.Bundle("policy.yaml", []byte(text), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,9 @@ type Options struct {
 	// Machines keeps laptops that join; nil for whatever the journal has, which is
 	// none where it is a file.
 	Machines machines.Book
+	// reader reads all rules; nil for one of its own. What ships is read once for all
+	// daemons that share one.
+	reader *config.Reader
 	// wait waits between two rounds of a loop, which is named, and reports whether ctx
 	// let it; nil for a timer. For tests that take each round themselves.
 	wait func(ctx context.Context, loop string, d time.Duration) bool
@@ -142,7 +146,7 @@ func Open(ctx context.Context, o Options) (_ *Daemon, err error) {
 		o.wait = func(ctx context.Context, _ string, d time.Duration) bool { return sleepFor(ctx, d) }
 	}
 	o.Log = slog.New(telemetry.Redact(o.Log.Handler()))
-	d := &Daemon{opts: o, started: o.Now(), table: peer.Local(), notes: &notes{}, reader: config.NewReader()}
+	d := &Daemon{opts: o, started: o.Now(), table: peer.Local(), notes: &notes{}, reader: cmp.Or(o.reader, config.NewReader())}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.close())

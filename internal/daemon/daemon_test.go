@@ -42,7 +42,7 @@ type runner struct {
 
 func options(dir string, log *lockedBuffer) Options {
 	return Options{
-		Paths: config.DirPaths(dir), Version: "test", Now: now,
+		Paths: config.DirPaths(dir), Version: "test", Now: now, reader: reader,
 		Log: slog.New(slog.NewTextHandler(log, nil)),
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/config"
 )
 
 // noon is when all clocks of these tests begin.
@@ -18,6 +20,9 @@ var read atomic.Int64
 // now is the clock of all daemons here. It moves on by a microsecond whenever it is
 // read, so no two times are the same, and however slow a machine is nothing expires.
 func now() time.Time { return noon.Add(time.Duration(read.Add(1)) * time.Microsecond) }
+
+// reader is everybody's: it reads what ships once, and what it has read nobody changes.
+var reader = config.NewReader()
 
 // A bell wakes the goroutines that wait until something is so. Its zero value is ready.
 type bell struct {
