@@ -298,6 +298,7 @@ func (j *joined) Join(ctx context.Context, by string, r *wire.JoinRequest) (*wir
 	if err != nil {
 		return nil, err
 	}
+	defer link.Close() // it is for the first rules; start makes the one that stays
 	fetch, cancel := context.WithTimeout(ctx, firstFetch)
 	_ = link.FetchBundle(fetch) // it is tried again, and until then strict rules hold
 	cancel()

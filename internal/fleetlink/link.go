@@ -87,6 +87,9 @@ func New(o Options) (*Link, error) {
 	return &Link{opts: o, caller: c, up: uploader{journal: o.Journal, fleet: c.fleet}}, nil
 }
 
+// Close ends the connections of a link. Run does that itself when it returns.
+func (l *Link) Close() { l.caller.Close() }
+
 // State says how the link is doing.
 func (l *Link) State() State {
 	l.mu.Lock()
@@ -96,7 +99,7 @@ func (l *Link) State() State {
 
 // Run stays in touch until ctx ends. Whatever goes wrong is tried again.
 func (l *Link) Run(ctx context.Context) {
-	defer l.caller.Close()
+	defer l.Close()
 	wait := firstWait
 	for {
 		err := l.Once(ctx)
