@@ -47,6 +47,7 @@ func nodeWith(keys config.Keys, tenants ...string) *Daemon {
 }
 
 func TestNodeWithOtherKeysDoesNotStart(t *testing.T) {
+	t.Parallel()
 	book := &pageOfPrints{}
 	keys := config.Keys{Index: provenance.Key{1}, Signing: journal.Key{Public: "a"}}
 	for range 2 {

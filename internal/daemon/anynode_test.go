@@ -51,6 +51,7 @@ func nodesOf(t *testing.T) (a, b *fleet) {
 // answered at the other, by those alone who may, and whoever waits goes on; also when
 // the node that asked is gone.
 func TestAnyNodeShowsAndAnswers(t *testing.T) {
+	t.Parallel()
 	a, b := nodesOf(t)
 	watchedElsewhere(t, a, b)
 	ctx := t.Context()

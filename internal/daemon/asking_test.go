@@ -46,6 +46,7 @@ func (f *fleet) pendingOf(r *runner, token, ticket string) *wire.Question {
 // codes; a member's yes lets the call through there, a no does not, and both
 // journals have who said it.
 func TestALaptopAsksItsGroup(t *testing.T) {
+	t.Parallel()
 	f, idp := routedFleet(t)
 	r := newLaptop(t, t.TempDir(), func(*Options) {})
 	machine := r.join(t, f, "acme").GetMachine()
@@ -132,6 +133,7 @@ func (r *runner) facts(t *testing.T, s floodmark.SessionID) (text string) {
 
 // A laptop that does not want to asks nobody, while one that asked later was heard.
 func TestALaptopAsksNobody(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	r, other := newLaptop(t, t.TempDir(), func(*Options) {}), newLaptop(t, t.TempDir(), func(*Options) {})
 	asks := other.join(t, f, "acme").GetMachine()
@@ -156,6 +158,7 @@ func TestALaptopAsksNobody(t *testing.T) {
 // What a fleet answers without having been asked, or beyond what was shown, a
 // laptop does not take.
 func TestALaptopTakesNoMoreThanItAsked(t *testing.T) {
+	t.Parallel()
 	r := startWith(t, t.TempDir(), true, func(*Options) {})
 	ticket := r.asksAbout(t, "s1", "x")
 	a := &asker{d: r.d, done: map[answerID]bool{}}

@@ -44,6 +44,7 @@ func warnings(t *testing.T, r *runner) string {
 // A model on this machine takes the question: its yes is enough, and what it
 // was shown holds nothing of the page.
 func TestAuditedByAModel(t *testing.T) {
+	t.Parallel()
 	model := &testmodel.Model{Say: testmodel.Script(testmodel.Step{Text: "allow"}, testmodel.Step{Text: "block"}, testmodel.Step{Text: "nobody asked for it"})}
 	server := httptest.NewServer(model.Handler())
 	t.Cleanup(server.Close)
@@ -77,6 +78,7 @@ func TestAuditedByAModel(t *testing.T) {
 // Where policy and settings do not fit together, status says so; and that the
 // model does not answer.
 func TestAuditorNotes(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ policy, endpoint, want string }{
 		"on, none there": {"auditor: {on: true}\n", "", "auditor: the policy wants one, and service.yaml names none"},
 		"there, not on":  {"", "http://127.0.0.1:1/v1", "auditor: service.yaml names one, and the policy asks none"},

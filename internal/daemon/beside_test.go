@@ -47,6 +47,7 @@ func (h *household) asks(pid int, session, claims floodmark.SessionID, caller ho
 // not by a second session, not by calling something below it an agent, not by the
 // name of a session that read nothing.
 func TestNothingBelowAnAgentIsCleanerThanIt(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
 	}
@@ -96,6 +97,7 @@ func TestNothingBelowAnAgentIsCleanerThanIt(t *testing.T) {
 
 // What happens in the agent's session after the gateway began counts, too.
 func TestWhatAnAgentReadsLaterCounts(t *testing.T) {
+	t.Parallel()
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
 	h.must(20, "", begin("pi:b"))
@@ -116,6 +118,7 @@ func TestWhatAnAgentReadsLaterCounts(t *testing.T) {
 // A gateway that several use says for whom it speaks: below an agent that is the
 // agent's session. One that nobody knows is not judged.
 func TestTheCallerOfAGateway(t *testing.T) {
+	t.Parallel()
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
 	h.stranger(20, "pi:a")
@@ -152,6 +155,7 @@ func TestTheCallerOfAGateway(t *testing.T) {
 // So does what happens there without an event of its agent, as when the owner
 // takes back that he vouched for something.
 func TestWhatHappensWithoutTheAgentCounts(t *testing.T) {
+	t.Parallel()
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
 	h.must(20, "", begin("pi:b"))

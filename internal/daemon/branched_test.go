@@ -87,6 +87,7 @@ func (h *household) runs(pid int, agent string, s floodmark.SessionID, id string
 // What pi had read counts for Codex that it starts, though Codex read nothing; and
 // without it Codex may work.
 func TestABranchInheritsFromAnotherAgent(t *testing.T) {
+	t.Parallel()
 	for _, read := range []bool{false, true} {
 		h := newHousehold(t)
 		h.must(20, "", begin("pi:a"))
@@ -113,6 +114,7 @@ func TestABranchInheritsFromAnotherAgent(t *testing.T) {
 // What Codex reads counts for pi that started it when its call ends, and again if it
 // goes on.
 func TestABranchReportsBackToAnotherAgent(t *testing.T) {
+	t.Parallel()
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
 	h.must(20, "", typed("pi:a", "Run node build.js, and read https://news.example/a."))
@@ -135,6 +137,7 @@ func TestABranchReportsBackToAnotherAgent(t *testing.T) {
 // Where nobody knows whose branch it is, it has an unknown past, and nobody speaks
 // for the owner.
 func TestWhoseBranchNobodyKnowsIsNotClean(t *testing.T) {
+	t.Parallel()
 	h := newHousehold(t)
 	h.must(20, "", begin("pi:a"))
 	h.must(20, "", begin("pi:other"))
@@ -150,6 +153,7 @@ func TestWhoseBranchNobodyKnowsIsNotClean(t *testing.T) {
 
 // A session that exists already is nobody's branch.
 func TestAnOldSessionIsNoBranch(t *testing.T) {
+	t.Parallel()
 	h := newHousehold(t)
 	old := h.codex(60, 5)
 	h.must(old, "codex", begin("codex:b"))

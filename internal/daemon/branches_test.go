@@ -94,6 +94,7 @@ func (w *grove) prompted(pid int, agent string, session floodmark.SessionID) flo
 
 // An agent that another one starts is its branch, once.
 func TestAnAgentOfAnAgentIsItsBranch(t *testing.T) {
+	t.Parallel()
 	w := newGrove(t)
 	if w.starts(20, "", "pi:a") {
 		t.Error("nobody started pi")
@@ -124,6 +125,7 @@ func TestAnAgentOfAnAgentIsItsBranch(t *testing.T) {
 
 // Wherever anybody could make it look otherwise, nothing is a branch.
 func TestNobodyKnowsWhoseBranch(t *testing.T) {
+	t.Parallel()
 	all := aboutTheParent()
 	maps.Copy(all, aboutWhatIsBetween())
 	for name, is := range all {
@@ -220,6 +222,7 @@ func aboutWhatIsBetween() map[string]func(w *grove) bool {
 // What was pending is only begun by its own process, without anything attached, and
 // while its parent is alone.
 func TestWhoMayPromptABranch(t *testing.T) {
+	t.Parallel()
 	pending := func() (*grove, int) {
 		w := newGrove(t)
 		w.starts(20, "", "pi:a")
@@ -252,6 +255,7 @@ func TestWhoMayPromptABranch(t *testing.T) {
 // Beyond the limit of those that run nothing is a branch; those that ended make
 // room.
 func TestBranchesAreBounded(t *testing.T) {
+	t.Parallel()
 	for _, ended := range []bool{true, false} {
 		w := newGrove(t)
 		w.starts(20, "", "pi:a")

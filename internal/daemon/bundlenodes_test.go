@@ -62,6 +62,7 @@ const manySessions = 2000
 // Three nodes over one database: a version that is given to 10 % is given to the
 // same tenth by all of them, then to all, then taken back. They find out by themselves.
 func TestARolloutIsTheSameAtEveryNode(t *testing.T) {
+	t.Parallel()
 	dsn, keys := newDatabase(t), sharedKeys(t)
 	var nodes []*bundled
 	for range 3 {

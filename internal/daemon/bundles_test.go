@@ -123,6 +123,7 @@ const (
 // Who has keys and no bundle is judged strictly, whoever has none by policy.yaml;
 // then by what is rolled out, to some and to all, and back.
 func TestBundlesDecide(t *testing.T) {
+	t.Parallel()
 	b := newBundled(t)
 	first, second, strict := hashOf(t, firstRules), hashOf(t, secondRules), hashOf(t, strictRules)
 	if b.under("acme", "s") != strict || b.under("beta", "s") != b.d.live.Rules().Policy.Hash() {
@@ -193,6 +194,7 @@ func (b *bundled) acts(kind string, parts ...string) {
 // When its time is over a version holds no more, and no older one does: strict.
 // Status says so before and after.
 func TestAnExpiredBundleIsStrict(t *testing.T) {
+	t.Parallel()
 	b := newBundled(t)
 	longer := sealed(t, 1, firstRules, func(c *bundle.Bundle) { c.ValidUntil = c.Made.Add(90 * 24 * time.Hour) })
 	if _, err := b.author.PublishBundle(t.Context(), &wire.PublishBundleRequest{Sealed: longer}); err != nil {
@@ -230,6 +232,7 @@ func TestAnExpiredBundleIsStrict(t *testing.T) {
 // What got into the store without being usable is never used: the stable version
 // holds, or strict, and status says so.
 func TestABundleThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
 	}
@@ -284,6 +287,7 @@ func TestABundleThatCannotBeUsed(t *testing.T) {
 
 // What is wrong with a policy is told when it is published, with its place.
 func TestAWrongPolicyIsNotPublished(t *testing.T) {
+	t.Parallel()
 	b := newBundled(t)
 	for part, bad := range map[string][]byte{
 		"policy.yaml:2:1":              sealed(t, 1, "version: 1\nno such key: 3\n"),
@@ -308,6 +312,7 @@ func TestAWrongPolicyIsNotPublished(t *testing.T) {
 
 // Nobody is led back below the floor of what everybody had.
 func TestNobodyIsLedBack(t *testing.T) {
+	t.Parallel()
 	b := newBundled(t)
 	b.publish(1, secondRules)
 	b.roll(1, bundle.Everybody)
@@ -336,6 +341,7 @@ func TestNobodyIsLedBack(t *testing.T) {
 
 // A caller that is late sees what holds by now.
 func TestARolloutThatSomebodyElseMade(t *testing.T) {
+	t.Parallel()
 	b := newBundled(t)
 	b.publish(1, firstRules)
 	b.publish(2, secondRules)
@@ -357,6 +363,7 @@ func TestARolloutThatSomebodyElseMade(t *testing.T) {
 
 // A tenant that has its rules read again does not have others' compiled again.
 func TestReloadIsForOnesOwnBundles(t *testing.T) {
+	t.Parallel()
 	b := newBundled(t)
 	theirs := b.by(b.token("other", "bob", httpapi.MayView|httpapi.MayPolicy)).Owner()
 	text := sealed(t, 1, firstRules, func(x *bundle.Bundle) { x.Tenant = "other" })
@@ -381,6 +388,7 @@ func TestReloadIsForOnesOwnBundles(t *testing.T) {
 // Every call by every role of other tenants: nothing of acme's rules is told, and
 // nothing of them changes.
 func TestBundlesAreApart(t *testing.T) {
+	t.Parallel()
 	b := newBundled(t)
 	text := firstRules + "# " + hiddenCanary + "\n"
 	if _, err := b.author.PublishBundle(t.Context(), &wire.PublishBundleRequest{Sealed: sealed(t, 1, text, func(c *bundle.Bundle) { c.Note = hiddenCanary })}); err != nil {

@@ -117,6 +117,7 @@ func leaks(outputs map[string][]byte, word string) (found []string) {
 // The grep finds a leak in every output: a content attribute, a label, a field,
 // a line of the log, as it is or encoded.
 func TestALeakWouldBeFound(t *testing.T) {
+	t.Parallel()
 	leaked := word("a tool's result")
 	span := &spans.Span{Name: "execute_tool exec", Attributes: []*common.KeyValue{{
 		Key: "gen_ai.tool.call.result", Value: &common.AnyValue{Value: &common.AnyValue_StringValue{StringValue: "so " + leaked}},
@@ -262,6 +263,7 @@ func (s *shown) scrape(t *testing.T) []byte {
 // Nothing that telemetry shows holds content, whatever goes through every hook
 // point and every command of the owner.
 func TestNoContentIsShown(t *testing.T) {
+	t.Parallel()
 	s := startShown(t)
 	codes := s.playAll(t)
 	metrics := s.scrape(t)

@@ -128,6 +128,7 @@ func run(s floodmark.SessionID) hook.Event {
 
 // A stop and a start change nothing: the mark is still there.
 func TestTheMarkOutlivesARestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := start(t, dir)
 	c := r.hooks(t)
@@ -155,6 +156,7 @@ func TestTheMarkOutlivesARestart(t *testing.T) {
 }
 
 func TestTwoDaemonsCannotShareAFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	start(t, dir)
 	d, err := Open(t.Context(), options(dir, &lockedBuffer{}))
@@ -166,6 +168,7 @@ func TestTwoDaemonsCannotShareAFolder(t *testing.T) {
 // The note of a daemon that did not end by itself, and a store that is not the
 // one whose heads were signed, are incidents at the next start.
 func TestKillingAndSwappingAreNoticed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := start(t, dir)
 	poison(t, r.hooks(t), "s1")
@@ -193,6 +196,7 @@ func TestKillingAndSwappingAreNoticed(t *testing.T) {
 
 // A wrong policy changes nothing; a right one holds from the next call on.
 func TestAPolicyIsReloaded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	paths := config.DirPaths(dir)
 	write := func(text string) {
@@ -225,6 +229,7 @@ func TestAPolicyIsReloaded(t *testing.T) {
 
 // The first policy is read by itself too, though there was no folder for it.
 func TestTheFirstPolicyIsNoticed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -252,6 +257,7 @@ func TestTheFirstPolicyIsNoticed(t *testing.T) {
 
 // A policy that is deleted does not become the shipped one.
 func TestADeletedPolicyStaysInForce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	paths := config.DirPaths(dir)
 	strict := []byte("version: 1\ntoolOverrides: {exec: {untrusted: restrict}}\n")
@@ -276,6 +282,7 @@ func TestADeletedPolicyStaysInForce(t *testing.T) {
 // Whoever descends from an agent that reported is not the owner: this test
 // process reports, so it is an agent, and its own connection is refused.
 func TestAnAgentIsRefusedAtTheOwnersDoor(t *testing.T) {
+	t.Parallel()
 	r := startAs(t, t.TempDir(), false)
 	o := r.owner(t).Owner()
 	if _, err := o.Status(t.Context(), &wire.StatusRequest{}); err != nil {

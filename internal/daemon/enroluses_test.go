@@ -16,6 +16,7 @@ import (
 // A token enrols as many laptops as it may and no more, also if all come at once;
 // one that does not say so enrols one. Each that comes too late is written down.
 func TestATokenEnrolsAsManyAsItMay(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	good := &wire.EnrolRequest{Name: "x", JournalKey: f.d.keys.Signing.Public}
 	for uses, want := range map[int64]int64{0: 1, 1: 1, 3: 3} {

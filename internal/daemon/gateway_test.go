@@ -28,6 +28,7 @@ func serverPage(id string) hook.Call {
 // What a gateway brings counts for the agent that started it, if that has one
 // session.
 func TestAGatewayJoinsItsAgent(t *testing.T) {
+	t.Parallel()
 	for _, many := range []bool{false, true} {
 		h := newHousehold(t)
 		h.must(20, "", begin("pi:a"))
@@ -65,6 +66,7 @@ func (w *grove) tracedAs(pid int) speaker {
 
 // Only a gateway that says so, on this machine, below an agent is joined to it.
 func TestWhoIsJoined(t *testing.T) {
+	t.Parallel()
 	w := newGrove(t)
 	w.starts(20, "", "pi:a")
 	w.f.plant(50, 20, 500, "floodmark")
@@ -105,6 +107,7 @@ func TestWhoIsJoined(t *testing.T) {
 // All gateways that one process started are one session, which the first one
 // begins and ends; those of another process are another.
 func TestGatewaysOfOneClient(t *testing.T) {
+	t.Parallel()
 	w := newGrove(t)
 	w.f.plant(40, 1, 400, "client")
 	w.f.plant(41, 40, 410, "floodmark")
@@ -140,6 +143,7 @@ func TestGatewaysOfOneClient(t *testing.T) {
 // Beyond the limit nobody can say whose a gateway is, and it is refused; those of
 // clients that have ended make room.
 func TestTooManyClients(t *testing.T) {
+	t.Parallel()
 	w := newGrove(t)
 	w.f.plant(45, 1, 450, "client")
 	w.f.plant(46, 45, 460, "floodmark")
@@ -173,6 +177,7 @@ func TestTooManyClients(t *testing.T) {
 // Nobody speaks as the owner in a session of gateways, nor as a gateway in the
 // agent's: a gateway hears no person.
 func TestAGatewayHearsNoOwner(t *testing.T) {
+	t.Parallel()
 	h := newHousehold(t)
 	h.f.plant(40, 1, 400, "client")
 	h.f.plant(50, 40, 500, "floodmark", "floodmark", "mcp", "wrap")

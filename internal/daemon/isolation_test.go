@@ -373,6 +373,7 @@ func (f *fleet) heads(tenant string) map[journal.Session]journal.Link {
 // acme: whoever lacks the permission is refused, whoever has it hears nothing of
 // acme, and nothing of acme's changes.
 func TestTenantsAreApart(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	at := f.plant()
 	before := f.heads("acme")
@@ -454,6 +455,7 @@ func sings(answer, canary string) bool {
 // The same calls by acme's own people find what strangers did not: the test
 // above would not notice otherwise that nothing is ever told.
 func TestATenantSeesItsOwn(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	at := f.plant()
 	token := f.token("acme", "auditor", httpapi.MayView|httpapi.MayAdmin)
@@ -480,6 +482,7 @@ func TestATenantSeesItsOwn(t *testing.T) {
 
 // A tenant that service.yaml does not name has no key: nothing of it is judged.
 func TestAnUnknownTenantIsRefused(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	reply, err := f.agent("ghost").Handle(t.Context(), hook.Event{Point: hook.SessionStart, Agent: "openclaw", Session: "s"})
 	if err != nil || reply.Decision.Verdict != floodmark.Restrict {
@@ -495,6 +498,7 @@ func TestAnUnknownTenantIsRefused(t *testing.T) {
 
 // A tenant with a mounted key has that one, and the others keep theirs.
 func TestATenantsOwnKey(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	before, _ := f.d.key("beta")
 	f.d.keys.Tenants = map[string]config.TenantKeys{"acme": {{ID: "1", Key: [32]byte{1}}}, "ghost": {{ID: "1", Key: [32]byte{2}}}}

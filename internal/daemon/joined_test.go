@@ -96,6 +96,7 @@ func (r *runner) work(t *testing.T, s floodmark.SessionID) {
 // A laptop joins, its facts are copied, also after a restart and once each; it
 // leaves, and nothing of the fleet is left.
 func TestJoinAndLeave(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	dir := t.TempDir()
 	r := newLaptop(t, dir, func(o *Options) {
@@ -150,6 +151,7 @@ func TestJoinAndLeave(t *testing.T) {
 // A laptop whose leaving cannot be written down stays in touch with its fleet, and
 // nobody is told that it left.
 func TestLeavingIsWrittenDownFirst(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	r := newLaptop(t, t.TempDir(), func(*Options) {})
 	machine := r.join(t, f, "acme").GetMachine()
@@ -214,6 +216,7 @@ func (r *runner) incidents(t *testing.T) string {
 
 // Whoever never joins notices nothing.
 func TestNeverJoined(t *testing.T) {
+	t.Parallel()
 	r := start(t, t.TempDir())
 	r.work(t, "s")
 	r.alone(t)
@@ -221,6 +224,7 @@ func TestNeverJoined(t *testing.T) {
 
 // A fleet that is away keeps nobody waiting and nothing from leaving.
 func TestOffline(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	r := newLaptop(t, t.TempDir(), func(*Options) {})
 	r.join(t, f, "acme")
@@ -241,6 +245,7 @@ func TestOffline(t *testing.T) {
 
 // A machine that was revoked is told, says so, and sends nothing more.
 func TestRevokedLaptop(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	r := newLaptop(t, t.TempDir(), func(*Options) {})
 	got := r.join(t, f, "acme")
@@ -261,6 +266,7 @@ func TestRevokedLaptop(t *testing.T) {
 // Nobody but the owner at the owner's own socket joins or leaves: no agent, no
 // token of whatever rights.
 func TestWhoJoins(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	r := startWith(t, t.TempDir(), false, func(*Options) {})
 	r.work(t, "s") // this process is an agent from now on
@@ -287,6 +293,7 @@ func TestWhoJoins(t *testing.T) {
 
 // What cannot be joined is refused, and nothing is left of it.
 func TestJoinRefused(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	r := newLaptop(t, t.TempDir(), func(*Options) {})
 	good := f.joinRequest("acme")
@@ -309,6 +316,7 @@ func TestJoinRefused(t *testing.T) {
 // A membership that is damaged is not none: there is no monitor rather than one
 // with other rules.
 func TestDamagedMembership(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := newLaptop(t, dir, func(*Options) {})
 	if err := r.stop(); err != nil {

@@ -54,6 +54,7 @@ func (r *runner) profile() string { return r.d.live.Rules().Policy.Profile() }
 // go with leaving. A clock that is set back revives nothing, here or after a
 // restart.
 func TestFleetRules(t *testing.T) {
+	t.Parallel()
 	f := newBundledFleet(t)
 	end := now().Add(30 * time.Minute)
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", end)
@@ -110,6 +111,7 @@ func TestFleetRules(t *testing.T) {
 // What is revoked with nothing in its place makes laptops strict; a version below
 // the floor of one that was used is not taken.
 func TestFleetRulesTakenBack(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
 	}
@@ -141,6 +143,7 @@ func TestFleetRulesTakenBack(t *testing.T) {
 // Of the owner's own policy only what tightens holds beside a bundle, and status
 // says what does not.
 func TestOwnPolicyTightens(t *testing.T) {
+	t.Parallel()
 	f := newBundledFleet(t)
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", now().Add(30*time.Minute))
 	dir := t.TempDir()

@@ -27,6 +27,7 @@ func (r *runner) fetches(t *testing.T, n *int) floodmark.Verdict {
 // is broken or gone, as it goes on holding without a fleet. After a restart nobody
 // knows what a broken one said, so strict rules hold until it is mended.
 func TestOwnPolicyGoesOnTightening(t *testing.T) {
+	t.Parallel()
 	f := newBundledFleet(t)
 	end := now().Add(30 * time.Minute)
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", end)

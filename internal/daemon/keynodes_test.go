@@ -78,6 +78,7 @@ func (n *keyNode) must(session, tool, args, leaves string) monitor.View {
 // Over one real database a tenant's key changes from node to node, as the guide
 // says. A node that was left out refuses what it cannot read.
 func TestAKeyChangesFromNodeToNode(t *testing.T) {
+	t.Parallel()
 	dsn, keys := newDatabase(t), sharedKeys(t)
 	k1, k2 := "acme 1 "+strings.Repeat("A", 43)+"=", "acme 2 "+strings.Repeat("E", 43)+"="
 	const fetch, notes, fresh = `{"url":"https://news.example/today"}`, "/work/notes.md", "/work/fresh.md"

@@ -74,6 +74,7 @@ func (f *fleet) said(tenant string) string {
 
 // A laptop joins, tells of itself, uploads, is listed, and is revoked.
 func TestMachineJoins(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	got, laptop := f.enrolled("acme")
 	if got.GetTenant() != "acme" || !strings.HasPrefix(got.GetToken(), httpapi.MachinePrefix+got.GetMachine()+"_") {
@@ -131,6 +132,7 @@ func TestMachineJoins(t *testing.T) {
 // What a laptop cannot have written is refused; something else in place of what
 // is kept is an incident.
 func TestMachineForksAndLies(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	_, laptop := f.enrolled("acme")
 	all := machinestest.Entries(t, "s", journal.Link{}, 3, "x")
@@ -168,6 +170,7 @@ func TestMachineForksAndLies(t *testing.T) {
 // Tokens that are nearly a machine's are nobody's, and so is a machine of a
 // tenant that is gone.
 func TestMachineOfNobody(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	got, _ := f.enrolled("acme")
 	ghost := f.token("ghost", "g", httpapi.MayMachine)
@@ -185,6 +188,7 @@ func TestMachineOfNobody(t *testing.T) {
 
 // A token to enrol enrols and does nothing else; a laptop cannot enrol another.
 func TestWhoEnrols(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(*Options) {})
 	_, laptop := f.enrolled("acme")
 	good := &wire.EnrolRequest{Name: "x", JournalKey: f.d.keys.Signing.Public}
@@ -204,6 +208,7 @@ func TestWhoEnrols(t *testing.T) {
 
 // People whose group may join laptops do that and see nothing.
 func TestPeopleEnrol(t *testing.T) {
+	t.Parallel()
 	f, idp := newPeople(t, func(o *Options) { o.Service.People.Roles.Laptop = []string{"staff"} })
 	token := person(idp, "anna", "acme", "staff")
 	got, err := f.laptop(token).Enrol(t.Context(), &wire.EnrolRequest{Name: "x", JournalKey: f.d.keys.Signing.Public})
@@ -221,6 +226,7 @@ func TestPeopleEnrol(t *testing.T) {
 // Laptops have a quota like their tenant's, and are told to come later. Whatever
 // they send, its agents are judged.
 func TestMachinesOverQuota(t *testing.T) {
+	t.Parallel()
 	at := now()
 	f := newFleet(t, func(o *Options) {
 		o.Service.Tenants["acme"] = config.Tenant{Quota: config.Quota{Events: 1}}
@@ -247,6 +253,7 @@ func TestMachinesOverQuota(t *testing.T) {
 
 // A monitor whose journal is a file takes no laptops, and says so.
 func TestNoMachinesInAFile(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, func(o *Options) { o.Machines = nil })
 	_, err := f.laptop(f.token("acme", "setup", httpapi.MayEnrol)).Enrol(t.Context(), &wire.EnrolRequest{Name: "x", JournalKey: f.d.keys.Signing.Public})
 	if connect.CodeOf(err) != connect.CodeFailedPrecondition || !strings.Contains(err.Error(), "PostgreSQL") {
@@ -256,6 +263,7 @@ func TestNoMachinesInAFile(t *testing.T) {
 
 // The fleet's retention holds for what laptops uploaded; without one nothing goes.
 func TestOldCopiesGo(t *testing.T) {
+	t.Parallel()
 	for keep, want := range map[time.Duration]string{0: "incident-seen", time.Hour: machines.GoneKind} {
 		f := newFleet(t, func(o *Options) { o.Service.Journal.Keep = config.Days(keep) })
 		id := f.plantMachine()

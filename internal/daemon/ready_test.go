@@ -26,6 +26,7 @@ func probe(r *readiness, path string) (int, string) {
 // A node is ready while its journal takes writes, and for no longer than a look
 // counts; it lives all the time.
 func TestReadyIsHonest(t *testing.T) {
+	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)
 	var failed error
 	r := &readiness{now: func() time.Time { return at }, look: func(context.Context) error { return failed }}
@@ -63,6 +64,7 @@ func TestReadyIsHonest(t *testing.T) {
 
 // Load balancers have no token. Nothing else is answered without one.
 func TestProbesNeedNoToken(t *testing.T) {
+	t.Parallel()
 	listen, pool := certificate(t, t.TempDir())
 	r := startWith(t, t.TempDir(), true, func(o *Options) { o.Service.Listen = []config.Listen{listen} })
 	base := "https://" + r.d.network[0].listener.Addr().String()

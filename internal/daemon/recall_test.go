@@ -19,6 +19,7 @@ import (
 // monitor start anew gets strict rules, an incident and no fleet, instead of the
 // owner's own rules or a fleet of their own. Leaving is the way out.
 func TestMembershipIsNotSwapped(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
 	}
@@ -83,6 +84,7 @@ func (r *runner) putBack(t *testing.T, dir string, good []byte) {
 
 // A membership that nobody joined with brings no fleet, and leaving takes it away.
 func TestMembershipIsNotPlanted(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
 	}
@@ -131,6 +133,7 @@ func (r *runner) swapped(t *testing.T) {
 // Rules that were damaged on disk are strict ones until the fleet is reached, and
 // then fetched again, though the fleet has no newer ones.
 func TestDamagedRulesAreFetchedAgain(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
 	}
@@ -165,6 +168,7 @@ func TestDamagedRulesAreFetchedAgain(t *testing.T) {
 // What was done to a laptop long ago is erased, but not that it joined: a
 // membership that somebody puts there afterwards is noticed.
 func TestMembershipIsNotErased(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("minutes with the race detector")
 	}

@@ -64,6 +64,7 @@ func spelled(d *Daemon, r provenance.Ring) string {
 // Nodes are started one after the other over one database, each with the lines that
 // are given; of each it is said which ring it has, or why it refuses the tenant.
 func TestKeysOfATenantChange(t *testing.T) {
+	t.Parallel()
 	for name, steps := range map[string][][2]string{
 		"step by step": {
 			{"1", "1c*"}, {"1c 2", "1c* 2"}, {"1 2c", "1* 2c"}, {"1c 2", "1c* 2"}, {"1f 2c", "1f* 2c"}, {"1f 2c 3", "1f* 2c 3"}, {"1f 2 3c", "1f* 2 3c"}, {"1f 2f 3c", "1f* 2f 3c"},
@@ -198,6 +199,7 @@ func TestFingerprintsThatAreDamaged(t *testing.T) {
 
 // A database that does not answer changes nothing: it takes no writes either.
 func TestKeysThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	d := nodeWith(acme("1"), "acme")
 	d.book = unreadable{}
 	d.lookAtKeys(t.Context())

@@ -37,6 +37,7 @@ func TestNowAndThen(t *testing.T) {
 // What a check finds is an incident that status shows, also if the rest of it
 // went wrong.
 func TestSelfCheckNotes(t *testing.T) {
+	t.Parallel()
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	broken := errors.New("disk full")
 	r := startWith(t, t.TempDir(), true, func(o *Options) {
