@@ -16,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/hook"
@@ -166,9 +165,6 @@ func rawBytes(ctx context.Context, socket string) error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		return err
-	}
 	fmt.Fprintf(conn, "POST /floodmark.v1.OwnerService/ReloadPolicy HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
 	answer, err := io.ReadAll(conn)
 	if err != nil {
@@ -183,13 +179,11 @@ func rawBytes(ctx context.Context, socket string) error {
 
 // attack is what the attacker's process does.
 func attack(dir, action string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Second)
-	defer cancel()
 	try := actions()[action]
 	if action == "prepare" {
 		try = prepare
 	}
-	if err := try(ctx, config.DirPaths(dir)); err != nil {
+	if err := try(context.Background(), config.DirPaths(dir)); err != nil {
 		fmt.Println(saysRefused, err)
 		return
 	}
@@ -197,7 +191,8 @@ func attack(dir, action string) {
 }
 
 // ways are how code of an agent can be started, as words of a shell. $A is the
-// attacker's own command. What leaves its parents behind writes to a file.
+// attacker's own command. What leaves its parents behind begins when its parent has
+// ended, and answers through a pipe with a name.
 func ways() map[string]string {
 	return map[string]string{
 		"sh -c":                     `sh -c "$A"`,
@@ -205,8 +200,8 @@ func ways() map[string]string {
 		"setsid":                    `setsid -w sh -c "$A"`,
 		"nohup":                     `nohup sh -c "$A" 2>/dev/null`,
 		"script":                    `script -qec "$A" /dev/null`,
-		"double fork, new terminal": `(setsid script -qec 'sleep 0.3; eval "$A" > "$OUT" 2>&1; mv "$OUT" "$OUT.done"' /dev/null >/dev/null 2>&1 &) ; i=0; while [ ! -e "$OUT.done" ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i+1)); done; cat "$OUT.done"`,
-		"double fork":               `(setsid sh -c 'sleep 0.3; eval "$A" > "$OUT" 2>&1; mv "$OUT" "$OUT.done"' >/dev/null 2>&1 &) ; i=0; while [ ! -e "$OUT.done" ] && [ $i -lt 600 ]; do sleep 0.1; i=$((i+1)); done; cat "$OUT.done"`,
+		"double fork, new terminal": `mkfifo go came; (setsid script -qec 'read _ < go; eval "$A" > came 2>&1' /dev/null >/dev/null 2>&1 &) ; echo > go; cat came`,
+		"double fork":               `mkfifo go came; (setsid sh -c 'read _ < go; eval "$A" > came 2>&1' >/dev/null 2>&1 &) ; echo > go; cat came`,
 	}
 }
 
@@ -235,22 +230,43 @@ func newPlay(t *testing.T, bin string, system bool) *play {
 	if err := os.Chown(p.dir, user, user); err != nil {
 		t.Fatal(err)
 	}
-	p.daemon = exec.CommandContext(t.Context(), filepath.Join(bin, "floodmark"), args...)
-	p.daemon.SysProcAttr = as(user)
+	p.serve(user, args)
+	return p
+}
+
+// serve starts the daemon as a user and returns when it answers, which it tells its
+// service manager.
+func (p *play) serve(user int, args []string) {
+	p.t.Helper()
+	address := filepath.Join(folder(p.t), "notify")
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
+	if err := errors.Join(err, os.Chmod(address, 0o777)); err != nil {
+		p.t.Fatal(err)
+	}
+	p.daemon = exec.CommandContext(p.t.Context(), filepath.Join(p.bin, "floodmark"), args...)
+	p.daemon.SysProcAttr, p.daemon.Env = as(user), append(os.Environ(), "NOTIFY_SOCKET="+address)
 	var log bytes.Buffer
 	p.daemon.Stderr = &log
 	if err := p.daemon.Start(); err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = p.daemon.Process.Signal(syscall.SIGTERM)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
 		_ = p.daemon.Wait()
-		if t.Failed() {
-			t.Logf("the daemon said:\n%s", &log)
+		_ = manager.Close() // nothing more will be told
+	}()
+	p.t.Cleanup(func() {
+		_ = p.daemon.Process.Signal(syscall.SIGTERM)
+		<-ended
+		if p.t.Failed() {
+			p.t.Logf("the daemon said:\n%s", &log)
 		}
 	})
-	wait(t, "the daemon's sockets", func() bool { _, err := os.Stat(config.DirPaths(p.dir).OwnerSocket); return err == nil })
-	return p
+	told := make([]byte, 256)
+	if n, err := manager.Read(told); err != nil || !strings.Contains(string(told[:n]), "READY=1") {
+		p.t.Fatalf("the daemon does not answer: %q, %v", told[:n], err)
+	}
 }
 
 // folder is one that other users can pass through.
@@ -278,9 +294,7 @@ func as(user int) *syscall.SysProcAttr {
 // prepare has another agent ask a question, from outside every family here.
 func (p *play) prepare() {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), 90*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "attacker"))
+	cmd := exec.CommandContext(p.t.Context(), filepath.Join(p.bin, "attacker"))
 	cmd.SysProcAttr = as(ownerUser)
 	cmd.Env = []string{attackVariable + "=" + p.dir + "|prepare"}
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), saysPossible) {
@@ -298,15 +312,13 @@ func (p *play) agent(way, action string) string {
 	if err := errors.Join(writeProgram(script, "#!/bin/sh\n"+hookLine+"\n"+way+"\n"), os.Chown(work, ownerUser, ownerUser)); err != nil {
 		p.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(p.t.Context(), 90*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, script)
+	cmd := exec.CommandContext(p.t.Context(), script)
 	cmd.Dir = work
 	cmd.SysProcAttr = as(ownerUser)
 	attacker := filepath.Join(p.bin, "attacker")
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + work, attackVariable + "=" + p.dir + "|" + action,
-		"FLOODMARK_HOOK_SOCKET=" + config.DirPaths(p.dir).HookSocket, "A=" + attacker, "OUT=" + filepath.Join(work, "out"),
+		"FLOODMARK_HOOK_SOCKET=" + config.DirPaths(p.dir).HookSocket, "A=" + attacker,
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -362,6 +374,7 @@ type cell struct {
 // user mode only a process that left the agent's family (double fork) may get
 // through, which SECURITY.md says; in system mode nothing may.
 func TestSameUserIsNotSamePerson(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("NOT RUN: it plays several users, so it must be started as root")
 	}
