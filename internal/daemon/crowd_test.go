@@ -4,13 +4,12 @@ import (
 	"io"
 	"net"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
 // Somebody holds every connection there may be, each with a frame begun or
-// nothing said. The next hook is answered all the same, in time.
+// nothing said. The next hook is answered all the same.
 func TestHeldConnectionsStallNobody(t *testing.T) {
 	r := start(t, t.TempDir())
 	connect := func() net.Conn {
@@ -33,18 +32,14 @@ func TestHeldConnectionsStallNobody(t *testing.T) {
 			}
 		}
 	}
-	began := time.Now()
 	for range 3 {
 		resp, err := hookframe.Ask(connect(), hookframe.Request{
-			V: hookframe.Version, Agent: "codex", Event: "SessionStart", DeadlineMS: 20_000,
+			V: hookframe.Version, Agent: "codex", Event: "SessionStart", DeadlineMS: hookframe.MaxWait.Milliseconds(),
 			Raw: []byte(`{"session_id":"s1","hook_event_name":"SessionStart","source":"startup","cwd":"/tmp"}`),
 		})
 		if err != nil || resp.Exit != 0 {
-			t.Fatalf("after %s: %+v, %v", time.Since(began), resp, err)
+			t.Fatalf("%+v, %v", resp, err)
 		}
-	}
-	if err := first.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
 	}
 	if _, err := io.ReadAll(first); err != nil {
 		t.Errorf("the oldest was to give way: %v", err)

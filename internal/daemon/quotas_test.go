@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/quota"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -86,81 +83,72 @@ func TestOpenQuestionsHaveAQuota(t *testing.T) {
 	}
 }
 
-// quotaFactor is what a flood of one tenant may do to another's slowest answers,
-// with quotaGrace for a machine that is busy anyway. Without turns it is some
-// hundred times.
+// Of so many flooders so many may wait at once, as quota.UsualTurns has it.
 const (
-	quotaFactor = 10
-	quotaGrace  = 250 * time.Millisecond
+	flooders = 512
+	waiting  = 256
 )
 
-// flooders are more than can be judged at once. With the race detector a few are.
-func flooders() int {
-	if testing.Short() {
-		return 32
-	}
-	return 512
-}
-
-// One tenant floods the monitor with more than it can judge; the answers to
-// another take at most quotaFactor times as long as without the flood.
+// One tenant has all the places that it can have, and floods the monitor with more than
+// may wait: another's events are answered all the same.
 func TestAFloodOfOneTenant(t *testing.T) {
 	f := quotaed(t, config.Quota{Events: 1 << 30, Bytes: 1 << 40})
 	door := f.d.hooksDoor()
-	event := func(tenant string, s, i int) (time.Duration, error) {
+	event := func(tenant string, s, i int) error {
 		id := floodmark.SessionID(fmt.Sprintf("%s-%d", tenant, s))
 		ev := hook.Event{Point: hook.BeforeToolCall, Agent: "openclaw", Session: id, Call: hook.Call{ID: floodmark.CallID(fmt.Sprint(i)), Name: "web_fetch", Args: []byte(`{"url":"https://news.example/"}`)}}
 		if i == 0 {
 			ev = hook.Event{Point: hook.SessionStart, Agent: "openclaw", Session: id}
 		}
-		begin := time.Now()
 		_, err := door.Handle(t.Context(), tenant, ev)
-		return time.Since(begin), err
+		return err
 	}
-	slowest := func(s int) time.Duration {
-		var took []time.Duration
-		for i := range 100 {
-			d, err := event("beta", s, i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			took = append(took, d)
+	leave := f.occupy("acme")
+	judged := make(chan error, flooders)
+	for s := range flooders {
+		go func() { judged <- event("acme", s, 0) }()
+	}
+	over := 0
+	for ; over < flooders-waiting; over++ { // then all others wait
+		if known := (*monitor.Refusal)(nil); !errors.As(<-judged, &known) || !errors.Is(known, quota.ErrOver) {
+			t.Fatalf("one of the flood: %v", known)
 		}
-		slices.Sort(took)
-		return took[len(took)*99/100]
 	}
-	alone := slowest(0)
-	stop, cancel := context.WithCancel(t.Context())
-	var wait sync.WaitGroup
-	var judged, over atomic.Int64
-	for s := range flooders() {
-		wait.Go(func() {
-			for i := 0; stop.Err() == nil; i++ {
-				_, err := event("acme", s, i)
-				known := (*monitor.Refusal)(nil)
-				switch {
-				case err == nil:
-					judged.Add(1)
-				case errors.As(err, &known):
-					over.Add(1)
-					time.Sleep(10 * time.Millisecond)
-				default:
-					t.Error(err)
-				}
+	for i := range 100 {
+		if err := event("beta", 0, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(judged) > 0 {
+		t.Errorf("one of the flood did not wait: %v", <-judged)
+	}
+	leave()
+	for range flooders - over {
+		if err := <-judged; err != nil {
+			t.Errorf("one that waited: %v", err)
+		}
+	}
+}
+
+// occupy takes all the places that a tenant can have, until leave is called.
+func (f *fleet) occupy(tenant string) (leave func()) {
+	f.t.Helper()
+	gone, cancel := context.WithCancel(f.t.Context())
+	cancel() // takes a place that is free, and waits for none
+	var places []func()
+	for {
+		place, err := f.d.enter(gone, tenant, hook.Event{Session: "s"})
+		if err == nil {
+			places = append(places, place)
+			continue
+		}
+		if !errors.Is(err, context.Canceled) || len(places) == 0 {
+			f.t.Fatalf("after %d places: %v", len(places), err)
+		}
+		return func() {
+			for _, place := range places {
+				place()
 			}
-		})
-	}
-	for judged.Load() < int64(flooders()) && !t.Failed() {
-		time.Sleep(time.Millisecond)
-	}
-	beside := slowest(1)
-	for s := 2; s < 5 && beside > quotaFactor*alone+quotaGrace; s++ { // the machine may have stood still
-		beside = min(beside, slowest(s))
-	}
-	cancel()
-	wait.Wait()
-	t.Logf("p99 alone %v, beside a flood %v (%.1f times); %d of the flood were judged, %d refused", alone, beside, float64(beside)/float64(alone), judged.Load(), over.Load())
-	if beside > quotaFactor*alone+quotaGrace {
-		t.Errorf("p99 %v alone, %v beside a flood", alone, beside)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,11 +18,22 @@ import (
 
 const anna = int64(4711)
 
+// longest is longer than any test runs.
+const longest = 24 * time.Hour
+
 func withBot(server *bottest.Server) func(*Options) {
 	return func(o *Options) {
 		o.Service.Telegram = &config.Telegram{
 			BotToken: config.NewSecret(bottest.Token), ChatID: config.ChatID(anna), AllowedUserIDs: []int64{anna}, Server: server.URL,
 		}
+	}
+}
+
+// told waits until something is so, and looks again at each call of the bot.
+func told(t *testing.T, server *bottest.Server, so func() bool) {
+	t.Helper()
+	if err := server.Wait(t.Context(), so); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -39,23 +49,23 @@ func TestAskedOnThePhone(t *testing.T) {
 	if v := reply.Decision.Verdict; v != floodmark.Confirm {
 		t.Fatalf("got %v", v)
 	}
-	wait(t, "the card", func() bool { return len(server.Messages()) == 1 })
+	told(t, server, func() bool { return len(server.Messages()) == 1 })
 	card := server.Messages()[0]
 	code, known := r.d.desk.Code(journal.Session{ID: "s"}, reply.Ticket)
 	if !known || strings.Contains(card.Body, code) || card.Labels[0] != "Deny" {
 		t.Errorf("code %q (%v), buttons %q: %s", code, known, card.Labels, card.Body)
 	}
 	server.PressData(anna+1, anna, card.ID, card.Data[1])
-	wait(t, "the stranger to be told", func() bool { return len(server.Replies()) == 1 })
+	told(t, server, func() bool { return len(server.Replies()) == 1 })
 	if v := tell(t, c, run("s")).Decision.Verdict; v != floodmark.Confirm {
 		t.Fatalf("after a stranger's touch: %v", v)
 	}
 	press(t, server, card)
-	wait(t, "the owner to be told", func() bool { return len(server.Replies()) == 2 })
+	told(t, server, func() bool { return len(server.Replies()) == 2 })
 	if v := tell(t, c, run("s")).Decision.Verdict; v != floodmark.Allow {
 		t.Fatalf("after the owner's touch: %v; told %+v", v, server.Replies())
 	}
-	wait(t, "the card to say so", func() bool { return strings.HasPrefix(server.Messages()[0].Text, "Allowed by user 4711") })
+	told(t, server, func() bool { return strings.HasPrefix(server.Messages()[0].Text, "Allowed by user 4711") })
 	status, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
 	if err != nil || !strings.Contains(strings.Join(status.GetWarnings(), "\n"), fmt.Sprintf("telegram-stranger: user %d", anna+1)) {
 		t.Errorf("status says %q, %v", status.GetWarnings(), err)
@@ -89,7 +99,7 @@ func TestAPhoneThatCannotBeReached(t *testing.T) {
 		t.Fatalf("got %v", v)
 	}
 	owner := r.owner(t).Owner()
-	wait(t, "status to say so", func() bool {
+	told(t, server, func() bool {
 		status, err := owner.Status(t.Context(), &wire.StatusRequest{})
 		text := strings.Join(status.GetWarnings(), "\n")
 		return err == nil && strings.Contains(text, "telegram sendMessage: refused (403): Forbidden: bot was blocked by the user") && !strings.Contains(text, "not-a-token")
@@ -100,7 +110,8 @@ func TestAPhoneThatCannotBeReached(t *testing.T) {
 	}
 }
 
-// A thousand sessions ask at the same time: from decision to card.
+// A thousand sessions ask at the same time: each decision has a card of its own. How
+// long that takes is measured by «make soak SUITE=asking».
 func TestAThousandDecisions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a thousand sessions")
@@ -111,8 +122,7 @@ func TestAThousandDecisions(t *testing.T) {
 	c := r.hooks(t)
 	const sessions = 1000
 	var work sync.WaitGroup
-	decided := make(map[string]time.Time, sessions)
-	var mu sync.Mutex
+	tickets := make([]floodmark.TicketID, sessions)
 	turn := make(chan struct{}, 8)
 	for i := range sessions {
 		turn <- struct{}{}
@@ -120,48 +130,37 @@ func TestAThousandDecisions(t *testing.T) {
 			defer func() { <-turn }()
 			s := floodmark.SessionID(fmt.Sprintf("s-%04d", i))
 			poison(t, c, s)
-			ticket := tell(t, c, run(s)).Ticket
-			mu.Lock()
-			defer mu.Unlock()
-			decided[string(ticket)] = time.Now()
+			tickets[i] = tell(t, c, run(s)).Ticket
 		})
 	}
 	work.Wait()
-	wait(t, "all cards", func() bool { return len(server.Messages()) == sessions })
-	var late []time.Duration
-	for _, m := range server.Messages() {
-		for ticket, at := range decided {
-			if strings.Contains(m.Data[0], ticket) {
-				late = append(late, m.At.Sub(at))
+	told(t, server, func() bool { return server.Calls("sendMessage") >= sessions && len(server.Messages()) >= sessions })
+	cards := server.Messages()
+	for _, ticket := range tickets {
+		n := 0
+		for _, m := range cards {
+			if strings.Contains(m.Data[0], string(ticket)) {
+				n++
 			}
 		}
+		if n != 1 {
+			t.Errorf("%d cards of question %q", n, ticket)
+		}
 	}
-	report(t, late, sessions)
-}
-
-func report(t *testing.T, late []time.Duration, want int) {
-	t.Helper()
-	slices.Sort(late)
-	if len(late) != want {
-		t.Fatalf("%d cards belong to a decision, want %d", len(late), want)
-	}
-	p99 := late[want*99/100]
-	t.Logf("%d questions: p50 %s, p99 %s, last %s after the decision", want, late[want/2], p99, late[want-1])
-	// «make soak SUITE=asking» measures it; here other tests run at the same time.
-	if p99 > 20*time.Second {
-		t.Errorf("p99 is %s", p99)
+	if len(cards) != sessions {
+		t.Errorf("%d cards, want %d", len(cards), sessions)
 	}
 }
 
-// gated is a daemon whose every call a person has to allow.
-func gated(t *testing.T, server *bottest.Server, failMode string, also ...func(*Options)) *runner {
+// gated is a daemon whose every call a person has to allow, who has so much time.
+func gated(t *testing.T, server *bottest.Server, failMode string, patience time.Duration, also ...func(*Options)) *runner {
 	t.Helper()
 	return startWith(t, t.TempDir(), true, func(o *Options) {
 		o.Service.Verifier = &config.Verifier{
 			FailMode: failMode, Scope: config.VerifierScope{Include: []string{"exec"}},
 			Telegram: &config.VerifierTelegram{
 				BotToken: config.NewSecret(bottest.Token), ChatID: config.ChatID(anna), AllowedUserIDs: []int64{anna}, Server: server.URL,
-				Timeout: config.Seconds(2 * time.Second),
+				Timeout: config.Seconds(patience),
 			},
 		}
 		for _, f := range also {
@@ -183,12 +182,12 @@ func TestThePhoneAsAGate(t *testing.T) {
 		server := bottest.New()
 		t.Cleanup(server.Close)
 		// The same bot asks questions, too: what it hears is heard once.
-		r := gated(t, server, "deny", withBot(server))
+		r := gated(t, server, "deny", longest, withBot(server))
 		c := r.hooks(t)
 		clean(t, c, "s")
 		said := make(chan floodmark.Verdict, 1)
 		go func() { said <- tell(t, c, run("s")).Decision.Verdict }()
-		wait(t, "the card", func() bool { return len(server.Messages()) == 1 })
+		told(t, server, func() bool { return len(server.Messages()) == 1 })
 		card := server.Messages()[0]
 		if !strings.Contains(card.Text, "openclaw is about to use exec") || !strings.Contains(card.Text, "make install") || !strings.Contains(card.Text, "No answer means no.") {
 			t.Errorf("the card says %s", card.Text)
@@ -244,36 +243,52 @@ func TestThePhonesFailures(t *testing.T) {
 		for mode, want := range map[string]floodmark.Verdict{"deny": floodmark.Restrict, "allow": floodmark.Allow} {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				t.Parallel()
-				server := phone.server()
-				t.Cleanup(server.Close)
-				server.Break(func(method string, _ int) *bottest.Fault {
-					if method != "sendMessage" {
-						return nil
-					}
-					return phone.fault
-				})
-				r := gated(t, server, mode)
-				c := r.hooks(t)
-				clean(t, c, "s")
-				meant := map[string]string{"deny": "), and the call was refused\n", "allow": "), and failMode let the call pass\n"}[mode]
-				text := ""
-				// On a busy machine the gate's own words may come too late.
-				for tries := 0; tries < 5 && !strings.Contains(text, "verifier-failed: telegram "+phone.says); tries++ {
-					if got := tell(t, c, run("s")).Decision.Verdict; got != want {
-						t.Errorf("%v, want %v", got, want)
-					}
-					status, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
-					if err != nil {
-						t.Fatal(err)
-					}
-					text = strings.Join(status.GetWarnings(), "\n")
+				says := "verifier-failed: telegram " + phone.says
+				text := phone.fails(t, mode, 2*time.Second, want)
+				for patience := 4 * time.Second; !strings.Contains(text, says) && tooLate(text); patience *= 2 {
+					text = phone.fails(t, mode, patience, want)
 				}
-				if !strings.Contains(text, "verifier-failed: telegram "+phone.says) || !strings.Contains(text, meant) || strings.Contains(text, "not-a-token") || strings.Contains(text, "evil.example") {
+				meant := map[string]string{"deny": "), and the call was refused\n", "allow": "), and failMode let the call pass\n"}[mode]
+				if !strings.Contains(text, says) || !strings.Contains(text, meant) || strings.Contains(text, "not-a-token") || strings.Contains(text, "evil.example") {
 					t.Errorf("status says %q", text)
 				}
 			})
 		}
 	}
+}
+
+// tooLate reports whether a machine was so busy that the gate's time ended before
+// anything was heard of the phone: a gate with more time says what is wrong.
+func tooLate(text string) bool {
+	return strings.Contains(text, "the card could not be sent to Telegram within ") || strings.Contains(text, "it did not answer within ")
+}
+
+// fails has a call wait for a broken phone so long, and returns what status says.
+func (phone aPhone) fails(t *testing.T, mode string, patience time.Duration, want floodmark.Verdict) string {
+	t.Helper()
+	server := phone.server()
+	t.Cleanup(server.Close)
+	server.Break(func(method string, _ int) *bottest.Fault {
+		if method != "sendMessage" {
+			return nil
+		}
+		return phone.fault
+	})
+	r := gated(t, server, mode, patience)
+	clean(t, r.hooks(t), "s")
+	c, err := client.Dial(r.paths.HookSocket, client.Options{Timeout: longest}) // the gate's time ends first
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if got := tell(t, c, run("s")).Decision.Verdict; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	status, err := r.owner(t).Owner().Status(t.Context(), &wire.StatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(status.GetWarnings(), "\n")
 }
 
 // A place that only a page named is not approved by a touch: the owner types its
@@ -291,18 +306,18 @@ func TestAPlaceTypedOnThePhone(t *testing.T) {
 	if v := tell(t, c, mail).Decision.Verdict; v != floodmark.Confirm {
 		t.Fatalf("got %v", v)
 	}
-	wait(t, "the card", func() bool { return len(server.Messages()) == 1 })
+	told(t, server, func() bool { return len(server.Messages()) == 1 })
 	card := server.Messages()[0]
 	if len(card.Labels) != 1 || !strings.Contains(card.Text, "To allow it, reply: type what stands behind the @ of the recipient.") {
 		t.Fatalf("buttons %q below %s", card.Labels, card.Text)
 	}
 	server.Reply(anna, anna, card.ID, "firm.example")
-	wait(t, "the wrong one to be told", func() bool { return len(server.Messages()) == 2 })
+	told(t, server, func() bool { return len(server.Messages()) == 2 })
 	if v := tell(t, c, mail).Decision.Verdict; v != floodmark.Confirm {
 		t.Fatalf("after a wrong place: %v; told %s", v, server.Messages()[1].Text)
 	}
 	server.Reply(anna, anna, card.ID, "Evil.example")
-	wait(t, "the right one to be told", func() bool { return len(server.Messages()) == 3 })
+	told(t, server, func() bool { return len(server.Messages()) == 3 })
 	if v := tell(t, c, mail).Decision.Verdict; v != floodmark.Allow {
 		t.Fatalf("after the right place: %v; told %s", v, server.Messages()[2].Text)
 	}

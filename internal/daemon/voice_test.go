@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
@@ -37,16 +36,10 @@ func TestNoEventVouchesForContent(t *testing.T) {
 		t.Errorf("after it asked to vouch for the page: %v, want confirm", v)
 	}
 	code := ""
-	for range 500 {
-		for _, p := range r.d.monitor.Pending("") {
-			if len(p.Questions) == 1 && p.Questions[0].Vouch.Name != "" {
-				code, _ = r.d.desk.Code(p.Session, p.Ticket)
-			}
+	for _, p := range r.d.monitor.Pending("") {
+		if len(p.Questions) == 1 && p.Questions[0].Vouch.Name != "" {
+			code, _ = r.d.desk.Code(p.Session, p.Ticket)
 		}
-		if code != "" {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	if strings.Contains(got.Notice, code) || code == "" {
 		t.Fatalf("the code %q is in %q", code, got.Notice)

@@ -26,7 +26,7 @@ func TestTheServiceLetsAnAgentAsk(t *testing.T) {
 			}
 			defer conn.Close()
 			resp, err := hookframe.Ask(conn, hookframe.Request{
-				V: hookframe.Version, Agent: "claude-code", Event: event, DeadlineMS: 5000,
+				V: hookframe.Version, Agent: "claude-code", Event: event, DeadlineMS: hookframe.MaxWait.Milliseconds(),
 				Env: map[string]string{"HOME": "/home/dev", "CLAUDE_CODE_ENTRYPOINT": "cli"},
 				Raw: []byte(`{"session_id":"s","cwd":"/home/dev/p","permission_mode":"default","hook_event_name":"` + event + `",` + more + `}`),
 			})

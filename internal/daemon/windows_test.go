@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -59,10 +59,14 @@ func (h *household) reads(pid int, s floodmark.SessionID) {
 // through has a gateway tell something.
 func (h *household) through(pid int, s floodmark.SessionID, ev hook.Event) hook.Reply {
 	h.t.Helper()
+	return h.throughIn(due{h.t.Context(), never, func() {}}, pid, s, ev)
+}
+
+// throughIn does so with the time that the gateway has.
+func (h *household) throughIn(ctx context.Context, pid int, s floodmark.SessionID, ev hook.Event) hook.Reply {
+	h.t.Helper()
 	ev.Agent, ev.Session, ev.Gateway = "mcp", s, true
 	h.g.NoteItself(h.tracedAs(pid).Peer)
-	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
-	defer cancel()
 	reply, err := h.r.d.hooksDoor().Handle(withSpeaker(ctx, h.tracedAs(pid)), "", ev)
 	if err != nil {
 		h.t.Error(err)
@@ -330,8 +334,10 @@ func TestAYesInAWindowIsUsedOnce(t *testing.T) {
 	h := windowed(t, everyday)
 	asked := h.through(50, "mcp-1", risky("c1", &hook.Window{}))
 	waited := make(chan hook.Reply, 1)
-	go func() { waited <- h.through(50, "mcp-1", risky("c1", &hook.Window{Ticket: asked.Ticket})) }()
-	time.Sleep(100 * time.Millisecond) // so that it waits; if not, there is less to see
+	waits := make(chan struct{})
+	gateway := due{t.Context(), never, sync.OnceFunc(func() { close(waits) })}
+	go func() { waited <- h.throughIn(gateway, 50, "mcp-1", risky("c1", &hook.Window{Ticket: asked.Ticket})) }()
+	<-waits
 	if got := h.through(50, "mcp-1", risky("c1", &hook.Window{Ticket: asked.Ticket, Answer: hook.Accept})); got.Decision.Verdict != floodmark.Allow {
 		t.Errorf("approved: %+v", got)
 	}
