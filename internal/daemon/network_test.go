@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -63,12 +64,29 @@ func certificate(t *testing.T, dir string) (l config.Listen, pool *x509.CertPool
 
 // distrusted calls as somebody who does not know who signs the certificate: that is
 // in the monitor's own log, not beside it.
-func distrusted(t *testing.T, address string, log *lockedBuffer) {
+func distrusted(t *testing.T, address string, logged *noticed) {
 	t.Helper()
 	if c, err := (&tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS13}}).DialContext(t.Context(), "tcp", address); err == nil {
 		t.Error("anybody's certificate is trusted", c.Close())
 	}
-	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "level=INFO msg=\"http: TLS handshake error") })
+	<-logged.seen
+}
+
+// A noticed is a log that says when a text is written to it.
+type noticed struct {
+	io.Writer
+	text string
+	seen chan struct{} // has one value once the text was there
+}
+
+func (n *noticed) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), n.text) {
+		select {
+		case n.seen <- struct{}{}:
+		default:
+		}
+	}
+	return n.Writer.Write(p)
 }
 
 // An agent on the network sends events. Every call of an owner is refused to
@@ -77,7 +95,9 @@ func TestAnAgentsTokenOpensNothingElse(t *testing.T) {
 	dir := t.TempDir()
 	listen, pool := certificate(t, t.TempDir())
 	log := &lockedBuffer{}
+	logged := &noticed{log, "level=INFO msg=\"http: TLS handshake error", make(chan struct{}, 1)}
 	o := options(dir, log)
+	o.Log = slog.New(slog.NewTextHandler(logged, nil))
 	o.Service.Listen = []config.Listen{listen}
 	if err := os.MkdirAll(filepath.Dir(o.Paths.Tokens), 0o700); err != nil {
 		t.Fatal(err)
@@ -115,7 +135,7 @@ func TestAnAgentsTokenOpensNothingElse(t *testing.T) {
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
-	distrusted(t, d.network[0].listener.Addr().String(), log)
+	distrusted(t, d.network[0].listener.Addr().String(), logged)
 	tried := everyOwnerCall(t, transport, base, text)
 	if n := incidents(t, d, "not-permitted"); n != tried {
 		t.Errorf("%d calls were refused and %d written down", tried, n)

@@ -32,33 +32,40 @@ func newNode(t *testing.T, dsn, keys, policy string, change func(*Options)) *run
 	return startWith(t, dir, true, func(o *Options) {
 		o.Service.Journal.Store, o.Service.Keys = dsn, keys
 		o.Service.Tenants = map[string]config.Tenant{"acme": {}}
-		o.NodesEvery = 50 * time.Millisecond
+		o.NodesEvery = longest // tests say when it compares itself
 		change(o)
 	})
 }
 
-// differs waits until a node says exactly this of the nodes, in parts of its lines.
-func differs(t *testing.T, r *runner, says ...string) {
+// compared has each node say what it runs by, and then compare itself with the others.
+func compared(t *testing.T, all ...*runner) {
 	t.Helper()
-	var lines []string
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		lines, _ = r.d.noted("")
-		lines = slices.DeleteFunc(lines, func(l string) bool { return !strings.Contains(l, "roll it out") })
-		found := 0
-		for _, part := range says {
-			if slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, part) }) {
-				found++
+	for range 2 {
+		for _, r := range all {
+			if err := r.d.nodes.look(t.Context()); err != nil {
+				t.Fatal(err)
 			}
 		}
-		if found == len(says) && len(lines) == len(says) {
-			return
-		}
 	}
-	t.Errorf("%q, want %q", lines, says)
 }
 
-// heardOf waits until a node has compared itself with so many, itself counted.
-func heardOf(t *testing.T, dsn string, n int) {
+// differs checks that a node says exactly this of the nodes, in parts of its lines.
+func differs(t *testing.T, r *runner, says ...string) {
+	t.Helper()
+	lines, _ := r.d.noted("")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return !strings.Contains(l, "roll it out") })
+	for _, part := range says {
+		if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, part) }) {
+			t.Errorf("%q, want %q", lines, says)
+		}
+	}
+	if len(lines) != len(says) {
+		t.Errorf("%q, want %q", lines, says)
+	}
+}
+
+// writtenDown checks how many nodes the database knows.
+func writtenDown(t *testing.T, dsn string, n int) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -66,15 +73,9 @@ func heardOf(t *testing.T, dsn string, n int) {
 	}
 	defer c.Close(context.Background())
 	count := 0
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if err := c.QueryRow(t.Context(), "SELECT count(*)::int FROM floodmark.nodes").Scan(&count); err != nil {
-			t.Fatal(err)
-		}
-		if count == n {
-			return
-		}
+	if err := c.QueryRow(t.Context(), "SELECT count(*)::int FROM floodmark.nodes").Scan(&count); err != nil || count != n {
+		t.Fatalf("%d nodes are written down, want %d: %v", count, n, err)
 	}
-	t.Fatalf("%d nodes are written down, want %d", count, n)
 }
 
 // Two nodes over one database: equal ones say nothing, wherever they lie; both say it
@@ -84,11 +85,9 @@ func TestNodesSayWhereTheyDiffer(t *testing.T) {
 	const one, two = "version: 1\nprofile: coding\n", "version: 1\nprofile: strict\n"
 	same := func(*Options) {}
 	a, b := newNode(t, dsn, keys, one, same), newNode(t, dsn, keys, one, same)
-	heardOf(t, dsn, 2)
+	compared(t, a, b)
+	writtenDown(t, dsn, 2)
 	for _, r := range []*runner{a, b} {
-		if err := r.d.nodes.look(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 		if d := r.d.nodes.difference(); len(d.Warnings) > 0 || d.Note != "" || len(d.Counts) > 0 {
 			t.Errorf("equal nodes: %+v", d)
 		}
@@ -96,6 +95,10 @@ func TestNodesSayWhereTheyDiffer(t *testing.T) {
 	if err := os.WriteFile(b.paths.Policy, []byte(two), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if got := b.d.live.Reload(); got.Refused != nil {
+		t.Fatal(got.Refused)
+	}
+	compared(t, a, b)
 	differs(t, a, "are set up differently: policy (since ")
 	differs(t, b, "are set up differently: policy (since ")
 	if lines, _ := a.d.noted("acme"); len(lines) > 0 {
@@ -109,23 +112,29 @@ func TestNodesSayWhereTheyDiffer(t *testing.T) {
 	c := newNode(t, dsn, keys, one, func(o *Options) {
 		o.Service.Tenants["acme"] = config.Tenant{Quota: config.Quota{Events: 7}}
 	})
+	compared(t, a, b, c)
 	for _, r := range []*runner{a, b, c} {
 		differs(t, r, "is set up otherwise than 2 others: policy (since ", "is set up otherwise than 2 others: tenants (since ")
 	}
 	if err := b.stop(); err != nil {
 		t.Fatal(err)
 	}
+	compared(t, a, c)
 	differs(t, a, "are set up differently: tenants (since ")
 	// One that was killed says nothing more, and is forgotten after some minutes.
 	inNodes(t, dsn, "INSERT INTO floodmark.nodes (id, says) VALUES ('killed', $1) RETURNING says", left)
+	compared(t, a, c)
 	differs(t, a, "than 2 others: policy", "than 2 others: tenants")
 	inNodes(t, dsn, "UPDATE floodmark.nodes SET at = at - $1::interval WHERE id = 'killed' RETURNING says", nodes.AliveFor.String())
+	compared(t, a, c)
 	differs(t, a, "are set up differently: tenants (since ")
 	inNodes(t, dsn, "UPDATE floodmark.nodes SET at = at - interval '1 hour' WHERE id = 'killed' RETURNING says")
-	heardOf(t, dsn, 2)
+	compared(t, a, c)
+	writtenDown(t, dsn, 2)
 	if err := c.stop(); err != nil {
 		t.Fatal(err)
 	}
+	compared(t, a)
 	differs(t, a)
 }
 
