@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -333,18 +335,21 @@ func TestReasonsAreOnePlainLine(t *testing.T) {
 
 // The monitor's deadline is the asker's.
 func TestTheDeadlineReachesTheMonitor(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-	defer cancel()
-	h := handle(func(ctx context.Context) error {
-		if _, ok := ctx.Deadline(); !ok {
-			return errors.New("there is none")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		want, _ := ctx.Deadline()
+		h := handle(func(ctx context.Context) error {
+			if until, ok := ctx.Deadline(); !ok || !until.Equal(want) {
+				return fmt.Errorf("it is %v (%v), want %v", until, ok, want)
+			}
+			return nil
+		})
+		resp := agents.Door{Hooks: h}.Answer(ctx, hookframe.Request{Agent: "codex", Event: "SessionEnd", Raw: json.RawMessage(`{"hook_event_name":"SessionEnd","session_id":"s"}`)})
+		if resp.Exit != 0 {
+			t.Errorf("%+v", resp)
 		}
-		return nil
 	})
-	resp := agents.Door{Hooks: h}.Answer(ctx, hookframe.Request{Agent: "codex", Event: "SessionEnd", Raw: json.RawMessage(`{"hook_event_name":"SessionEnd","session_id":"s"}`)})
-	if resp.Exit != 0 {
-		t.Errorf("%+v", resp)
-	}
 }
 
 type handle func(context.Context) error

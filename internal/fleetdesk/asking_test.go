@@ -37,7 +37,7 @@ func TestManyLaptopsAreOneQuestion(t *testing.T) {
 	var first *wire.Question
 	for i := range 5 {
 		id := machinestest.Enrolled(t, book, "acme", machines.ID(fmt.Sprint("l", i))).ID
-		q := &wire.Question{Ticket: fmt.Sprint("t", i), Session: "s", Expires: timestamppb.New(time.Now().Add(time.Hour))}
+		q := &wire.Question{Ticket: fmt.Sprint("t", i), Session: "s", Expires: timestamppb.New(now().Add(time.Hour))}
 		asks := &wire.AskFleetRequest{Questions: []*wire.Question{q}}
 		if _, err := desk.AskFleet(t.Context(), httpapi.Identity{Tenant: "acme", Machine: string(id), May: httpapi.MayMachine}, asks); err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestALaptopHearsWhatItAsks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := desk.Book.Answer(t.Context(), "acme", id, fmt.Sprint("t", i), time.Now(), data); err != nil {
+		if _, err := desk.Book.Answer(t.Context(), "acme", id, fmt.Sprint("t", i), now(), data); err != nil {
 			t.Fatal(err)
 		}
 	}

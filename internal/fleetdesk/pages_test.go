@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -26,7 +25,7 @@ func TestMachinesAreListedInPages(t *testing.T) {
 	for i := range n {
 		id := machines.ID(fmt.Sprintf("%05d", 2*i))
 		machinestest.Enrolled(t, desk.Book, "acme", id)
-		if err := desk.Book.Report(t.Context(), "acme", id, time.Now(), report); err != nil {
+		if err := desk.Book.Report(t.Context(), "acme", id, now(), report); err != nil {
 			t.Fatal(err)
 		}
 	}

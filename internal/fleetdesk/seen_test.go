@@ -19,7 +19,7 @@ func TestAnApprovalSaysWhatWasSeen(t *testing.T) {
 	laptop := httpapi.Identity{Tenant: "acme", Machine: string(id), May: httpapi.MayMachine}
 	anna := httpapi.Identity{Tenant: "acme", Name: "anna", May: httpapi.OwnerMay}
 	asks := &wire.AskFleetRequest{Questions: []*wire.Question{
-		{Ticket: "t", Session: "s", Seen: "now", Calls: []*wire.AskedCall{{}}, Expires: timestamppb.New(time.Now().Add(time.Hour))},
+		{Ticket: "t", Session: "s", Seen: "now", Calls: []*wire.AskedCall{{}}, Expires: timestamppb.New(now().Add(time.Hour))},
 	}}
 	if _, err := desk.AskFleet(t.Context(), laptop, asks); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestAQuestionThatChangedIsShownAgain(t *testing.T) {
 	anna := httpapi.Identity{Tenant: "acme", Name: "anna", May: httpapi.OwnerMay}
 	asks := func(ticket, seen string, calls int) *wire.AskFleetResponse {
 		t.Helper()
-		q := &wire.Question{Ticket: ticket, Session: "s", Seen: seen, Calls: make([]*wire.AskedCall, calls), Expires: timestamppb.New(time.Now().Add(time.Hour))}
+		q := &wire.Question{Ticket: ticket, Session: "s", Seen: seen, Calls: make([]*wire.AskedCall, calls), Expires: timestamppb.New(now().Add(time.Hour))}
 		for i := range q.Calls {
 			q.Calls[i] = &wire.AskedCall{}
 		}

@@ -2,36 +2,37 @@ package hookframe_test
 
 import (
 	"net"
-	"os"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
+// A couple is both ends of a connection that was accepted.
+type couple struct{ client, server net.Conn }
+
 // crowd accepts from a bounded listener for processes in turn.
-func crowd(t *testing.T, limit int, processes ...int) (clients []net.Conn) {
+func crowd(t *testing.T, limit int, processes ...int) (all []couple) {
 	t.Helper()
 	raw := listen(t)
 	next := 0
 	l := hookframe.Bound(raw, limit, func(net.Conn) int { next++; return processes[next-1] })
 	for range processes {
-		clients = append(clients, dial(t, raw))
-		if _, err := l.Accept(); err != nil {
+		client := dial(t, raw)
+		server, err := l.Accept()
+		if err != nil {
 			t.Fatal(err)
 		}
+		all = append(all, couple{client, server})
 	}
-	return clients
+	return all
 }
 
-// isOpen listens for a moment, isClosed until it hears.
-func isOpen(c net.Conn) bool   { return silent(c, 20*time.Millisecond) }
-func isClosed(c net.Conn) bool { return !silent(c, 20*time.Second) }
-
-func silent(c net.Conn, wait time.Duration) bool {
-	_ = c.SetReadDeadline(time.Now().Add(wait))
-	_, err := c.Read(make([]byte, 1))
-	return os.IsTimeout(err)
+// isOpen reports whether what one end says is heard at the other, which hears the end
+// of the connection if not.
+func (c couple) isOpen() bool {
+	_, err := c.server.Write([]byte{1})
+	n, _ := c.client.Read(make([]byte, 1))
+	return err == nil && n == 1
 }
 
 // Whoever has the most gives way, its oldest first; among equals the oldest.
@@ -52,8 +53,8 @@ func TestTheGreediestGivesWay(t *testing.T) {
 			for _, i := range c.closed {
 				gone[i] = true
 			}
-			for i, client := range crowd(t, c.limit, c.processes...) {
-				if gone[i] && !isClosed(client) || !gone[i] && !isOpen(client) {
+			for i, one := range crowd(t, c.limit, c.processes...) {
+				if one.isOpen() == gone[i] {
 					t.Errorf("connection %d: closed %v", i, !gone[i])
 				}
 			}
@@ -65,18 +66,19 @@ func TestTheGreediestGivesWay(t *testing.T) {
 func TestClosingMakesRoom(t *testing.T) {
 	raw := listen(t)
 	l := hookframe.Bound(raw, 2, func(net.Conn) int { return 1 })
-	var clients []net.Conn
+	var all []couple
 	for i := range 3 {
-		clients = append(clients, dial(t, raw))
-		conn, err := l.Accept()
+		client := dial(t, raw)
+		server, err := l.Accept()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 1 {
-			_ = conn.Close()
+			_ = server.Close()
 		}
+		all = append(all, couple{client, server})
 	}
-	if !isOpen(clients[0]) || !isClosed(clients[1]) || !isOpen(clients[2]) {
+	if !all[0].isOpen() || all[1].isOpen() || !all[2].isOpen() {
 		t.Error("the first had to go, though there was room")
 	}
 }

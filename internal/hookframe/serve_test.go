@@ -183,11 +183,33 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// A listener says when something is read from what it accepted.
+type listener struct {
+	net.Listener
+	heard chan<- struct{}
+}
+
+func (l listener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return reading{conn, l.heard}, err
+}
+
+type reading struct {
+	net.Conn
+	heard chan<- struct{}
+}
+
+func (r reading) Read(p []byte) (int, error) {
+	r.heard <- struct{}{}
+	return r.Conn.Read(p)
+}
+
 // A connection that says nothing keeps nobody from closing.
 func TestSplitClosesTheUndecided(t *testing.T) {
-	frames, web := hookframe.Split(listen(t))
+	heard := make(chan struct{}, 1)
+	frames, web := hookframe.Split(listener{listen(t), heard})
 	conn := dial(t, frames)
-	time.Sleep(20 * time.Millisecond) // so that it is accepted
+	<-heard
 	if err := web.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -196,6 +196,27 @@ func changed(t *testing.T, dir string, since time.Time, enough func(kernel.Alter
 	return found
 }
 
+// later writes a file until the file system says that it is newer than another one, and
+// returns when that was by its clock, which may be a coarse one.
+func later(t *testing.T, than string) time.Time {
+	t.Helper()
+	old, err := os.Stat(than)
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe := filepath.Join(t.TempDir(), "probe")
+	for {
+		put(t, probe)
+		now, err := os.Stat(probe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now.ModTime().After(old.ModTime()) {
+			return now.ModTime()
+		}
+	}
+}
+
 func TestChanged(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "old.go"))
@@ -203,9 +224,7 @@ func TestChanged(t *testing.T) {
 	put(t, filepath.Join(t.TempDir(), "x"))
 	outside := filepath.Join(filepath.Dir(dir), "outside")
 	put(t, filepath.Join(outside, "in", "moved.go"))
-	time.Sleep(20 * time.Millisecond)
-	since := time.Now()
-	time.Sleep(20 * time.Millisecond)
+	since := later(t, filepath.Join(outside, "in", "moved.go"))
 	put(t, filepath.Join(dir, "new.go"))
 	put(t, filepath.Join(dir, "sub", "deep.go"))
 	put(t, filepath.Join(dir, "node_modules", "x.js"))

@@ -13,6 +13,7 @@ import (
 const maxBytes = 3_500_000
 
 func TestThinProgramStaysThin(t *testing.T) {
+	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
 	if err != nil {
 		t.Fatal(err)
