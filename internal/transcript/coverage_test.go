@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -65,11 +64,7 @@ func TestCoverageLaw(t *testing.T) {
 	}
 	t.Logf("%+v", f)
 	if *evidence != "" && !t.Failed() {
-		commit, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Commit = strings.TrimSpace(string(commit))
+		f.Commit = ourCommit(t)
 		data, err := json.MarshalIndent(f, "", "  ")
 		if err != nil {
 			t.Fatal(err)

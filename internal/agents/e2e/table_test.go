@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,16 +41,6 @@ type cell struct {
 	Result  string  `json:"result"`
 	Note    string  `json:"note,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
-}
-
-// ourCommit is which state of the project was measured.
-func ourCommit(t *testing.T) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // table is the matrix for people: one column for each agent, below it what the
@@ -198,5 +187,22 @@ func TestPageShowsTheEvidence(t *testing.T) {
 	}
 	if m.into(t, string(page)) != string(page) {
 		t.Error("docs/agents.md does not show docs/evidence/agents.json: run «make soak SUITE=agents»")
+	}
+}
+
+// The names in lists must be those of behaviours.
+func TestListsNameBehaviours(t *testing.T) {
+	var names []string
+	for _, b := range behaviours() {
+		names = append(names, b.name)
+	}
+	for _, a := range agentsHere() {
+		for _, list := range []map[string]string{a.holes, a.none} {
+			for name, why := range list {
+				if !slices.Contains(names, name) || why == "" {
+					t.Error(fmt.Sprint(a.name, ": ", name, ": ", why))
+				}
+			}
+		}
 	}
 }

@@ -51,10 +51,17 @@ func TestBeKilled(t *testing.T) {
 	b.apply(plan)
 }
 
+// TestKilledBeforeTheRename starts TestBeKilled and kills it.
+func TestKilledBeforeTheRename(t *testing.T) {
+	t.Parallel()
+	t.Run("hooks", hooksKilledBeforeTheRename)
+	t.Run("servers", serversKilledBeforeTheRename)
+}
+
 // A process that is killed with kill -9 when the new file lies beside the old one
 // leaves the old one or the new one, for every file; then protect finishes it, and
 // unprotect leaves nothing behind.
-func TestKilledBeforeTheRename(t *testing.T) {
+func hooksKilledBeforeTheRename(t *testing.T) {
 	whole := everySort(t)
 	before := whole.tree()
 	whole.apply(whole.protect())
@@ -90,7 +97,7 @@ func TestKilledBeforeTheRename(t *testing.T) {
 }
 
 // The same for tool servers, beside hooks: a real process, really killed.
-func TestServersKilledBeforeTheRename(t *testing.T) {
+func serversKilledBeforeTheRename(t *testing.T) {
 	kills := 0
 	for _, undo := range []bool{false, true} {
 		for n := 0; ; n++ {

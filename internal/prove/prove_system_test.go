@@ -23,6 +23,29 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// TestProofs has everything that starts the programs of hooks and agents.
+func TestProofs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"adapter of every agent", adapterOfEveryAgent},
+		{"adapter fails", adapterFails},
+		{"plugin by node", pluginByNode},
+		{"plugins by real node", pluginsByRealNode},
+		{"host fails", hostFails},
+		{"daily", daily},
+		{"daily notices another program", dailyNoticesAnotherProgram},
+		{"daily finds what is broken", dailyFindsWhatIsBroken},
+		{"daily starts nothing else", dailyStartsNothingElse},
+		{"daily forgets", dailyForgets},
+		{"checks that cannot be read", checksThatCannotBeRead},
+	} {
+		t.Run(c.name, c.test)
+	}
+}
+
 // nobody is asked about a canary.
 type nobody struct{ t *testing.T }
 
@@ -112,7 +135,7 @@ func (w *world) prove(agent string) prove.Result {
 
 // What protect writes for an agent brings the monitor's no back in that agent's
 // words, and without a monitor it is not taken for the monitor's.
-func TestAdapterOfEveryAgent(t *testing.T) {
+func adapterOfEveryAgent(t *testing.T) {
 	w := newWorld(t)
 	covers, err := integrations.Covers()
 	if err != nil {
@@ -142,7 +165,7 @@ func TestAdapterOfEveryAgent(t *testing.T) {
 
 // Settings that were changed are not proved by what they were, and a command
 // that says anything else is no no.
-func TestAdapterFails(t *testing.T) {
+func adapterFails(t *testing.T) {
 	w := newWorld(t)
 	w.protect("pi")
 	if err := os.WriteFile(filepath.Join(w.home, ".pi/agent/extensions/floodmark.ts"), []byte("// nothing"), 0o600); err != nil {
@@ -169,7 +192,7 @@ func TestAdapterFails(t *testing.T) {
 }
 
 // Where there is a node the plugin itself has to block.
-func TestPluginByNode(t *testing.T) {
+func pluginByNode(t *testing.T) {
 	w := newWorld(t)
 	w.protect("opencode")
 	file, err := w.machine.Shim("opencode")
@@ -197,7 +220,7 @@ func TestPluginByNode(t *testing.T) {
 }
 
 // The real node, where one that reads TypeScript is on PATH.
-func TestPluginsByRealNode(t *testing.T) {
+func pluginsByRealNode(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("no node")
@@ -217,7 +240,7 @@ func TestPluginsByRealNode(t *testing.T) {
 }
 
 // A program that is called like an agent and does not do as it is told.
-func TestHostFails(t *testing.T) {
+func hostFails(t *testing.T) {
 	w := newWorld(t)
 	ask := `echo '{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{"command":"refused-canary"},"tool_use_id":"1"}' |
 ` + w.machine.Hook + ` -socket "$HOME/s" codex PreToolUse >/dev/null

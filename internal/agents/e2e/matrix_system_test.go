@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -105,22 +103,5 @@ func behaviours() []behaviour {
 		{"garbage", "the monitor answers nonsense: nothing runs", false, monitorRaves},
 		{"hook stuck", "the hook program itself hangs longer than the agent waits: nothing runs", false, hookStuck},
 		{"hook raves", "the hook program itself prints nonsense and says it went well: nothing runs", false, hookRaves},
-	}
-}
-
-// The names in lists must be those of behaviours.
-func TestListsNameBehaviours(t *testing.T) {
-	var names []string
-	for _, b := range behaviours() {
-		names = append(names, b.name)
-	}
-	for _, a := range agentsHere() {
-		for _, list := range []map[string]string{a.holes, a.none} {
-			for name, why := range list {
-				if !slices.Contains(names, name) || why == "" {
-					t.Error(fmt.Sprint(a.name, ": ", name, ": ", why))
-				}
-			}
-		}
 	}
 }

@@ -63,7 +63,7 @@ func (w *world) proved(agent, version string) {
 
 // Once a day, and not more often, everything that is protected is tried; what
 // changed since is said once.
-func TestDaily(t *testing.T) {
+func daily(t *testing.T) {
 	w := newWorld(t)
 	w.packaged("gemini", "@google/gemini-cli", "1.2.3")
 	for _, agent := range []string{"gemini-cli", "pi"} {
@@ -102,7 +102,7 @@ func TestDaily(t *testing.T) {
 }
 
 // A program that was replaced and still says the same version is another one.
-func TestDailyNoticesAnotherProgram(t *testing.T) {
+func dailyNoticesAnotherProgram(t *testing.T) {
 	w := newWorld(t)
 	w.packaged("gemini", "@google/gemini-cli", "1.2.3")
 	w.protect("gemini-cli")
@@ -124,7 +124,7 @@ func TestDailyNoticesAnotherProgram(t *testing.T) {
 }
 
 // What keeps a no from coming back is found, whatever it is.
-func TestDailyFindsWhatIsBroken(t *testing.T) {
+func dailyFindsWhatIsBroken(t *testing.T) {
 	for name, one := range map[string]struct {
 		agent, want string
 		harm        func(w *world) error
@@ -167,7 +167,7 @@ func TestDailyFindsWhatIsBroken(t *testing.T) {
 
 // The check starts no program but the hook program beside the monitor, whoever
 // wrote the settings and the proofs.
-func TestDailyStartsNothingElse(t *testing.T) {
+func dailyStartsNothingElse(t *testing.T) {
 	w := newWorld(t)
 	started := filepath.Join(w.dir, "started")
 	w.program("floodmark-hook", "echo > "+started+"\n")
@@ -190,7 +190,7 @@ func TestDailyStartsNothingElse(t *testing.T) {
 }
 
 // What is not protected any more is not looked at.
-func TestDailyForgets(t *testing.T) {
+func dailyForgets(t *testing.T) {
 	w := newWorld(t)
 	w.protect("pi")
 	w.proved("pi", "")
@@ -207,7 +207,7 @@ func TestDailyForgets(t *testing.T) {
 }
 
 // A check that cannot be read, or that other programs wrote, is made anew.
-func TestChecksThatCannotBeRead(t *testing.T) {
+func checksThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	for _, text := range []string{"", "{", `{"v":2}`, `{"at":"2026-01-01T12:00:00Z"}`} {
 		if err := os.WriteFile(w.daily().Checked, []byte(text), 0o600); err != nil {

@@ -3,7 +3,6 @@ package peer
 import (
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -47,28 +46,6 @@ func TestOfNamesWhoConnected(t *testing.T) {
 	}
 }
 
-// A child is seen below its parent, and no longer once it has ended.
-func TestAChildDescendsFromUs(t *testing.T) {
-	cmd := exec.CommandContext(t.Context(), "sleep", "30")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := Trace(System{}, cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(p.Ancestors) == 0 || p.Ancestors[0].PID != os.Getpid() {
-		t.Errorf("got %s", p.Line())
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // it was killed
-	if _, err := (System{}).Look(cmd.Process.Pid); err == nil {
-		t.Error("a process that ended is still there")
-	}
-}
-
 func TestANameMayHoldBrackets(t *testing.T) {
 	line := "77 (a) b) c) S 5 77 77 34816 77 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0"
 	got, err := parseStat([]byte(line))
@@ -89,21 +66,4 @@ func FuzzParseStat(f *testing.F) {
 			t.Errorf("%q has all it needs", b)
 		}
 	})
-}
-
-// The clock is the one processes begin by.
-func TestNowIsTheClockOfProcesses(t *testing.T) {
-	before := Now()
-	cmd := exec.CommandContext(t.Context(), "sleep", "10")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	p, err := System{}.Look(cmd.Process.Pid)
-	if now := Now(); err != nil || p.Start < before || p.Start > now {
-		t.Errorf("began at %d, not within %d and %d: %v", p.Start, before, now, err)
-	}
 }

@@ -24,7 +24,7 @@ func pushFolder(t *testing.T) (folder, func(text string)) {
 }
 
 // What decides where a push goes changes the digest; a new branch does not.
-func TestWhatSteersAPush(t *testing.T) {
+func whatSteersAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	d := disk()
 	if !d.Pushes(filepath.Dir(f.path), "").IsZero() {
@@ -62,7 +62,7 @@ func TestWhatSteersAPush(t *testing.T) {
 }
 
 // What is not plain makes nothing known.
-func TestSettingsThatSayNothingAboutAPush(t *testing.T) {
+func settingsThatSayNothingAboutAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	for _, text := range []string{
 		"",
@@ -92,7 +92,7 @@ func TestSettingsThatSayNothingAboutAPush(t *testing.T) {
 }
 
 // The settings of one work tree count as well.
-func TestSettingsOfAWorkTreeSteerAPush(t *testing.T) {
+func settingsOfAWorkTreeSteerAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	set(remote)
 	was := disk().Pushes(f.path, "")
@@ -105,7 +105,7 @@ func TestSettingsOfAWorkTreeSteerAPush(t *testing.T) {
 }
 
 // What the settings include, and the owner's own ones, count as well.
-func TestSettingsElsewhereSteerAPush(t *testing.T) {
+func settingsElsewhereSteerAPush(t *testing.T) {
 	f, set := pushFolder(t)
 	home := t.TempDir()
 	d := workspace.New(workspace.Options{Home: home})
@@ -144,7 +144,7 @@ func TestSettingsElsewhereSteerAPush(t *testing.T) {
 }
 
 // A branch that is not checked out is not the one an owner speaks of.
-func TestOnlyTheBranchThatIsCheckedOut(t *testing.T) {
+func onlyTheBranchThatIsCheckedOut(t *testing.T) {
 	f, set := pushFolder(t)
 	set(remote)
 	if err := os.WriteFile(filepath.Join(f.path, ".git", "HEAD"), []byte("ref: refs/heads/feature/a\n"), 0o600); err != nil {

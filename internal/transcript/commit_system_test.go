@@ -1,0 +1,17 @@
+package transcript
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// ourCommit is which state of the project was measured; only evidence names it.
+func ourCommit(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}

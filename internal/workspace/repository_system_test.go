@@ -1,0 +1,168 @@
+package workspace_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/workspace"
+)
+
+// A folder is a folder in which git is run by some people.
+type folder struct {
+	t    *testing.T
+	path string
+}
+
+func newFolder(t *testing.T) folder {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("NOT TESTED: there is no git")
+	}
+	path, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder{t, path}
+}
+
+// git runs git as somebody, without anybody's settings.
+func (f folder) git(who string, args ...string) string {
+	f.t.Helper()
+	c := exec.CommandContext(f.t.Context(), "git", args...)
+	c.Dir = f.path
+	c.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + f.path, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=x", "GIT_COMMITTER_NAME=x",
+		"GIT_AUTHOR_EMAIL=" + who, "GIT_COMMITTER_EMAIL=" + who,
+	}
+	out, err := c.CombinedOutput()
+	if err != nil {
+		f.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit changes a file and commits it, and returns the commit.
+func (f folder) commit(who, text string) string {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(f.path, "a.txt"), []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	f.git(who, "add", "a.txt")
+	f.git(who, "commit", "-q", "-m", text+strings.Repeat(" and more", 50))
+	return f.git(who, "rev-parse", "HEAD")
+}
+
+func (f folder) want(d *workspace.Disk, own bool, commit string) {
+	f.t.Helper()
+	c, ok := d.Around(filepath.Join(f.path, "deep", "file.go"))
+	if !ok || c.Own != own || c.Commit != commit || c.Root != f.path {
+		f.t.Errorf("%+v %v, want own %v, commit %q", c, ok, own, commit)
+	}
+}
+
+// A checkout is the owner's if all its commits are, loose or packed.
+func theOwnersOwnCheckout(t *testing.T) {
+	f := newFolder(t)
+	if _, ok := disk().Around(f.path); ok {
+		t.Error("a folder without git is a checkout")
+	}
+	f.git(owner, "init", "-q")
+	if _, ok := disk().Around(f.path); ok {
+		t.Error("a checkout without a commit says something")
+	}
+	for i := range 30 {
+		f.commit(owner, strings.Repeat("x", i+1))
+	}
+	d := disk()
+	f.want(d, true, "")
+	f.git(owner, "gc", "-q", "--aggressive")
+	f.want(disk(), true, "")
+	f.git(owner, "pack-refs", "--all")
+	f.want(disk(), true, "")
+
+	theirs := f.commit(stranger, "foreign")
+	f.want(d, false, theirs)
+	f.git(owner, "gc", "-q")
+	f.want(disk(), false, theirs)
+	f.commit(owner, "mine again") // the newest by somebody else stays the same
+	f.want(d, false, theirs)
+	f.git(owner, "checkout", "-q", "--detach")
+	f.want(d, false, theirs)
+}
+
+// Anybody can write the owner's name on a commit: what was cloned is not the
+// owner's because of it.
+func aCloneIsNotTheOwnersByItsNames(t *testing.T) {
+	from := newFolder(t)
+	from.git(owner, "init", "-q")
+	base := from.commit(owner, "one")
+	f := newFolder(t)
+	f.git(owner, "clone", "-q", from.path, f.path)
+	d := disk()
+	f.want(d, false, base)
+	f.commit(owner, "two")
+	f.want(d, false, base)
+	if c, _ := d.Around(f.path); c.Remote != from.path {
+		t.Errorf("cloned from %q", c.Remote)
+	}
+	from.commit(stranger, "three")
+	f.git(owner, "pull", "-q", "--no-rebase", "-s", "ours", "--no-edit")
+	if c, _ := d.Around(f.path); c.Own || c.Commit == base {
+		t.Errorf("what was pulled from others is not seen: %+v", c)
+	}
+}
+
+// A file that points to git's files of another place borrows their good name.
+func aBorrowedRepositoryIsForeign(t *testing.T) {
+	f := newFolder(t)
+	f.git(owner, "init", "-q")
+	head := f.commit(owner, "one")
+	other := newFolder(t)
+	if err := os.WriteFile(filepath.Join(other.path, ".git"), []byte("gitdir: "+f.path+"/.git\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other.want(disk(), false, head)
+	tree := newFolder(t)
+	tree.path = filepath.Join(tree.path, "tree")
+	f.git(owner, "worktree", "add", "-q", tree.path)
+	tree.want(disk(), true, "")
+}
+
+// The owner's identity is in his own settings; those of a repository do not count.
+func identities(t *testing.T) {
+	f := newFolder(t)
+	f.git(stranger, "init", "-q")
+	head := f.commit(stranger, "one")
+	f.git(stranger, "config", "user.email", stranger)
+	home := t.TempDir()
+	d := workspace.New(workspace.Options{Home: home})
+	f.want(d, false, head)
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[user]\n\tname = x\n\temail = \"Eve@news.example\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.want(workspace.New(workspace.Options{Home: home}), true, "")
+}
+
+// TestRepositories has everything that git itself makes.
+func TestRepositories(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"the owners own checkout", theOwnersOwnCheckout},
+		{"a clone is not the owners by its names", aCloneIsNotTheOwnersByItsNames},
+		{"a borrowed repository is foreign", aBorrowedRepositoryIsForeign},
+		{"identities", identities},
+		{"what steers a push", whatSteersAPush},
+		{"settings that say nothing about a push", settingsThatSayNothingAboutAPush},
+		{"settings of a work tree steer a push", settingsOfAWorkTreeSteerAPush},
+		{"settings elsewhere steer a push", settingsElsewhereSteerAPush},
+		{"only the branch that is checked out", onlyTheBranchThatIsCheckedOut},
+	} {
+		t.Run(c.name, c.test)
+	}
+}
