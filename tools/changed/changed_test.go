@@ -113,6 +113,7 @@ func TestWhatAChangeReaches(t *testing.T) {
 		{"README.md", "", "", "error: unchanged", "error: unchanged"},
 		{"go.mod", "./ ./apart ./beside ./high ./low", "./ ./apart ./beside ./high ./low", "go.mod changed", "go.mod changed"},
 		{".ci/run", "./ ./apart ./beside ./high ./low", "./ ./apart ./beside ./high ./low", ".ci/run changed", ".ci/run changed"},
+		{".golangci.yml", "./ ./apart ./beside ./high ./low", "./ ./apart ./beside ./high ./low", ".golangci.yml changed", ".golangci.yml changed"},
 	} {
 		for _, committed := range []bool{false, true} {
 			r := newRepo(t)

@@ -53,9 +53,13 @@ func readNightly(root string) (nightly, error) {
 	return n, nil
 }
 
-// gateItself lists what says how suites run. If it changed, they all run.
+// gateItself lists what says how suites run, and what the linter complains of. If it
+// changed, they all run.
 func gateItself() []string {
-	return []string{"go.mod", "go.sum", ".ci/run", ".ci/closures", ".ci/must-run", "tools/changed/"}
+	return []string{
+		"go.mod", "go.sum", ".ci/run", ".ci/closures", ".ci/must-run", "tools/changed/",
+		".golangci.yml", "tools/go.mod", "tools/go.sum",
+	}
 }
 
 // since compares the working tree with the commit of the last nightly run.
