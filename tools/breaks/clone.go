@@ -9,11 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 const nightlyFile = "docs/evidence/nightly.json"
+
+// cancelDelay is how long a cancelled program may keep its output open.
+const cancelDelay = 10 * time.Second
 
 // newClone clones HEAD into .cache/breaks. In the clone a nightly run passed at HEAD.
 // Tools that are built once, and npm packages, are those of the repository.
@@ -108,8 +113,10 @@ func command(ctx context.Context, clone string, env []string, name string, args 
 	cmd.Dir = clone
 	// CI: files get times that follow from their content, so results of other clones are found.
 	cmd.Env = append(os.Environ(), append([]string{"CI=1", "NIGHTLY="}, env...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// A session, because «timeout» in .ci/run has a process group of its own.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return exec.Command("pkill", "-KILL", "-s", strconv.Itoa(cmd.Process.Pid)).Run() } //nolint:noctx // ctx is over
+	cmd.WaitDelay = cancelDelay
 	data, err := cmd.CombinedOutput()
 	if exit := new(exec.ExitError); errors.As(err, &exit) && ctx.Err() == nil {
 		err = nil
