@@ -92,11 +92,12 @@ docs: ## renew generated pages, then check the links in all pages
 	@go generate ./...
 	@go test -run '^TestPages' .
 
-# Compared with the last release; before the first one, with the last commit.
+# Compared with the last release; before the first one, with the last nightly run. Compared
+# with the last commit, no change that was committed would be seen.
 proto: bin/buf ## check the description of the API: its manner, and that no caller breaks
 	@bin/buf lint api
 	@bin/buf format api --diff --exit-code
-	@bin/buf breaking api --against ".git#subdir=api,ref=$$(git describe --tags --abbrev=0 2>/dev/null || echo HEAD)"
+	@bin/buf breaking api --against ".git#subdir=api,ref=$$(git describe --tags --abbrev=0 2>/dev/null || sed -n 's/^ *"commit": "\([0-9a-f]*\)",*$$/\1/p' docs/evidence/nightly.json 2>/dev/null | grep . || echo HEAD)"
 
 stories: ## rewrite the journals of the stories, then read the diff
 	@go test ./internal/story -update
