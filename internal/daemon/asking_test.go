@@ -95,11 +95,18 @@ func TestALaptopAsksItsGroup(t *testing.T) {
 	if list, err := f.by(f.token("acme", "admin", httpapi.OwnerMay)).Owner().Status(t.Context(), &wire.StatusRequest{}); err != nil || !strings.Contains(strings.Join(list.GetWarnings(), " "), "laptop-answered") {
 		t.Errorf("the fleet's journal: %v, %v", list.GetWarnings(), err)
 	}
-	// No.
-	ticket = r.asksAbout(t, "s2", "y")
-	q = f.pendingOf(r, anna, ticket)
-	f.noAnswerOf(person(idp, "eve", "beta", "platform"), ticket)
-	if got, err := member.Answer(t.Context(), &wire.AnswerRequest{Verb: "deny", Ticket: q.GetTicket()}); err != nil || !got.GetAnswered() {
+	f.noAtTheFleet(r, anna, person(idp, "eve", "beta", "platform"))
+}
+
+// noAtTheFleet holds that a member's no ends a laptop's question, and that a stranger's
+// does not.
+func (f *fleet) noAtTheFleet(r *runner, member, stranger string) {
+	t := f.t
+	t.Helper()
+	ticket := r.asksAbout(t, "s2", "y")
+	q := f.pendingOf(r, member, ticket)
+	f.noAnswerOf(stranger, ticket)
+	if got, err := f.by(member).Owner().Answer(t.Context(), &wire.AnswerRequest{Verb: "deny", Ticket: q.GetTicket()}); err != nil || !got.GetAnswered() {
 		t.Fatalf("by the ticket alone: %v, %v", got, err)
 	}
 	if r.asks(); len(r.d.monitor.Pending("")) != 0 {

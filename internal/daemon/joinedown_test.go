@@ -23,6 +23,20 @@ func (r *runner) fetches(t *testing.T, n *int) floodmark.Verdict {
 	return reply.Decision.Verdict
 }
 
+// writer writes a file, and makes its folder first.
+func writer(t *testing.T, file string) func(text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // The owner's own policy goes on tightening beside a fleet's rules while its file
 // is broken or gone, as it goes on holding without a fleet. After a restart nobody
 // knows what a broken one said, so strict rules hold until it is mended.
@@ -33,15 +47,7 @@ func TestOwnPolicyGoesOnTightening(t *testing.T) {
 	f.rollOut(1, 1, "version: 1\nprofile: coding\n", end)
 	dir := t.TempDir()
 	own := config.DirPaths(dir).Policy
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(own, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	write := writer(t, own)
 	const tight, broken = "version: 1\ntoolOverrides:\n  web_fetch: {\"*\": restrict}\n", "version: 1\ntoolOverrides: [\n"
 	n := 0
 	holds := func(r *runner, when, profile string, want bool) {
