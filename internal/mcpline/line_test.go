@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -75,69 +76,75 @@ func TestALineEndsAndSaysWhy(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			e := newEnds()
-			e.refuse = c.refuse
-			l := mcpline.New(e, 1)
-			if !l.Send(note("first")) {
-				t.Fatal("no room")
-			}
-			ctx, stop := context.WithCancel(t.Context())
-			defer stop()
-			go c.end(e, stop)
-			if err := l.Run(ctx, c.greet, nothing); !errors.Is(err, c.want) {
-				t.Errorf("ended by %v, want %v", err, c.want)
-			}
-			select {
-			case <-e.closed:
-			default:
-				t.Error("the connection is still open")
-			}
+			synctest.Test(t, func(t *testing.T) {
+				e := newEnds()
+				e.refuse = c.refuse
+				l := mcpline.New(e, 1)
+				if !l.Send(note("first")) {
+					t.Fatal("no room")
+				}
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				go c.end(e, stop)
+				if err := l.Run(ctx, c.greet, nothing); !errors.Is(err, c.want) {
+					t.Errorf("ended by %v, want %v", err, c.want)
+				}
+				select {
+				case <-e.closed:
+				default:
+					t.Error("the connection is still open")
+				}
+			})
 		})
 	}
 }
 
 // A server that ends after it answered is heard, though it can be told nothing more.
 func TestLastWordsAreHeard(t *testing.T) {
-	e, refused := newEnds(), make(chan struct{})
-	e.refuse = errors.New("broken")
-	e.refused = sync.OnceFunc(func() { close(refused) })
-	l := mcpline.New(e, 1)
-	if !l.Send(note("first")) {
-		t.Fatal("no room")
-	}
-	go func() {
-		<-refused
-		e.in <- note("the answer")
-		close(e.in)
-	}()
-	heard := 0
-	if err := l.Run(t.Context(), silent, func(jsonrpc.Message) { heard++ }); !errors.Is(err, io.EOF) || heard != 1 {
-		t.Errorf("heard %d, ended by %v", heard, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		e, refused := newEnds(), make(chan struct{})
+		e.refuse = errors.New("broken")
+		e.refused = sync.OnceFunc(func() { close(refused) })
+		l := mcpline.New(e, 1)
+		if !l.Send(note("first")) {
+			t.Fatal("no room")
+		}
+		go func() {
+			<-refused
+			e.in <- note("the answer")
+			close(e.in)
+		}()
+		heard := 0
+		if err := l.Run(t.Context(), silent, func(jsonrpc.Message) { heard++ }); !errors.Is(err, io.EOF) || heard != 1 {
+			t.Errorf("heard %d, ended by %v", heard, err)
+		}
+	})
 }
 
 func TestALineCarriesBothWaysInOrder(t *testing.T) {
-	e := newEnds()
-	l := mcpline.New(e, 2)
-	if !l.Send(note("a")) || !l.Send(note("b")) || l.Send(note("c")) {
-		t.Error("room for two is room for two")
-	}
-	var heard []string
-	go func() {
-		for _, m := range []string{"x", "y", "z"} {
-			e.in <- note(m)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnds()
+		l := mcpline.New(e, 2)
+		if !l.Send(note("a")) || !l.Send(note("b")) || l.Send(note("c")) {
+			t.Error("room for two is room for two")
 		}
-		for _, want := range []string{"a", "b"} {
-			if got := (<-e.out).(*jsonrpc.Request).Method; got != want {
-				t.Errorf("sent %q, want %q", got, want)
+		var heard []string
+		go func() {
+			for _, m := range []string{"x", "y", "z"} {
+				e.in <- note(m)
 			}
+			for _, want := range []string{"a", "b"} {
+				if got := (<-e.out).(*jsonrpc.Request).Method; got != want {
+					t.Errorf("sent %q, want %q", got, want)
+				}
+			}
+			close(e.in)
+		}()
+		_ = l.Run(t.Context(), silent, func(m jsonrpc.Message) { heard = append(heard, m.(*jsonrpc.Request).Method) })
+		if got := strings.Join(heard, ""); got != "xyz" {
+			t.Errorf("heard %q", got)
 		}
-		close(e.in)
-	}()
-	_ = l.Run(t.Context(), silent, func(m jsonrpc.Message) { heard = append(heard, m.(*jsonrpc.Request).Method) })
-	if got := strings.Join(heard, ""); got != "xyz" {
-		t.Errorf("heard %q", got)
-	}
+	})
 }
 
 func TestHello(t *testing.T) {
