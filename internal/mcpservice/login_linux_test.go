@@ -29,12 +29,9 @@ func TestServerThatWantsALogin(t *testing.T) {
 	issuer := issuertest.New(t)
 	wiki := issuertest.NewResource(t, issuer, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return behind }, nil))
 	file := config.GatewayServer{Name: "wiki", URL: wiki.URL, OAuth: &config.GatewayLogin{Issuer: issuer.URL}}
-	var pauses atomic.Int64 // that are over
-	now := func() time.Time {
-		return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(pauses.Load()) * time.Minute)
-	}
-	logins := mcplogin.Open(filepath.Join(t.TempDir(), "logins.json"), now)
-	r := runWith(t, func(o *Options) { o.Logins, o.now = logins, now }, child("one"), file)
+	var wall clock
+	logins := mcplogin.Open(filepath.Join(t.TempDir(), "logins.json"), wall.now)
+	r := runWith(t, func(o *Options) { o.Logins, o.now = logins, wall.now }, child("one"), file)
 	c := r.connect(t, "anna", "", nil)
 	if said, err := call(t.Context(), c, "one__echo", "x"); err != nil || said != "x" {
 		t.Errorf("the other server: %q, %v", said, err)
@@ -48,7 +45,7 @@ func TestServerThatWantsALogin(t *testing.T) {
 		t.Fatal("nobody can log in")
 	}
 	logIn(t, logins, at)
-	pauses.Add(1) // after it could not be started
+	wall.minutes.Add(1) // the pause after it could not be started is over
 	if said, err := call(t.Context(), c, "wiki__echo", "y"); err != nil || said != "y" {
 		t.Errorf("after the login: %q, %v", said, err)
 	}
@@ -80,6 +77,13 @@ func TestServerThatWantsALogin(t *testing.T) {
 	if len(tokens) == 0 {
 		t.Error("no token was shown")
 	}
+}
+
+// A clock stands still unless a test moves it.
+type clock struct{ minutes atomic.Int64 }
+
+func (c *clock) now() time.Time {
+	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(c.minutes.Load()) * time.Minute)
 }
 
 // logIn is the owner, with a browser that goes where he is told to.
