@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -37,10 +35,8 @@ func (s *scripts) bot(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	server := *ts.Value(botKey{}).(**bottest.Server)
-	ctx, cancel := context.WithTimeout(s.ctx, 40*time.Second)
-	defer cancel()
 	until := func(so func() bool) {
-		if err := server.Wait(ctx, so); err != nil {
+		if err := server.Wait(s.ctx, so); err != nil {
 			ts.Fatalf("waited in vain: %+v, %+v", server.Messages(), server.Replies())
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
@@ -31,9 +30,7 @@ func sendFrames(socket, file string) error {
 		if !ok {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+		conn, err := new(net.Dialer).DialContext(context.Background(), "unix", socket)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestGuides runs every command of every guide, of the README and of the
@@ -137,16 +136,14 @@ func guideEnvironment(dir string) func(string) string {
 func runBeside(t *testing.T, c *console, out *lockedBuffer, args []string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
+	over, ended := context.WithCancel(context.Background())
 	go func() {
-		defer close(done)
+		defer ended()
 		run(ctx, c, args)
 	}()
-	t.Cleanup(func() { stop(); <-done })
-	for end := time.Now().Add(time.Minute); !strings.Contains(out.String(), "answers on"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%v does not answer: %s", args, out.String())
-		}
+	t.Cleanup(func() { stop(); <-over.Done() })
+	if !out.until(over, func(text string) bool { return strings.Contains(text, "answers on") }) {
+		t.Fatalf("%v does not answer: %s", args, out.String())
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // A login that would count at another fleet is not made: whoever runs the second
 // one could use it at the first.
 func TestFleetsAreApart(t *testing.T) {
-	book := people.OpenBook(filepath.Join(t.TempDir(), "fleets.json"), time.Now)
+	book := people.OpenBook(filepath.Join(t.TempDir(), "fleets.json"), fixedNow)
 	first := people.Fleet{Name: "firm", URL: "https://fleet.example", Login: people.Login{Issuer: "https://login.example", ClientID: "floodmark"}}
 	if err := book.Keep(t.Context(), first); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
 		_, _ = io.WriteString(w, `{"issuer":"https://login.example","clientId":"floodmark"}`)
 	}))
 	defer evil.Close()
-	c := &console{stdout: io.Discard, stderr: io.Discard, now: time.Now}
+	c := &console{stdout: io.Discard, stderr: io.Discard, now: fixedNow}
 	p := place{dir: t.TempDir()}
 	book, err := c.fleets(p)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
 func TestARenewedLoginThatIsNotKeptIsUsed(t *testing.T) {
 	idp := oidctest.New()
 	defer idp.Close()
-	idp.LogIn(idp.Claims("floodmark", time.Now()))
+	idp.LogIn(idp.Claims("floodmark", fixedNow()))
 	f := people.Fleet{Name: "firm", URL: "https://fleet.example", Login: people.Login{Issuer: idp.URL, ClientID: "floodmark"}}
 	flow, err := f.Login.Begin(t.Context(), nil)
 	if err != nil {
@@ -104,9 +104,9 @@ func TestARenewedLoginThatIsNotKeptIsUsed(t *testing.T) {
 	if f.Pass, err = flow.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f.Pass.Ends = time.Now().Add(-time.Hour)
+	f.Pass.Ends = fixedNow().Add(-time.Hour)
 	path := filepath.Join(t.TempDir(), "fleets.json")
-	book := people.OpenBook(path, time.Now)
+	book := people.OpenBook(path, fixedNow)
 	// A folder in the place of the lock: what is there can be read, and not changed.
 	if err := errors.Join(book.Keep(t.Context(), f), os.Remove(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
 		t.Fatal(err)

@@ -95,7 +95,7 @@ func TestAllPagesOfMachines(t *testing.T) {
 // A laptop's question has no code, so the node's own terminal does not promise one.
 func TestALaptopsQuestionHasNoCode(t *testing.T) {
 	p := &sheet{}
-	questionsText(p, []*wire.Question{{Ticket: "t-1", Session: "laptop/00112233aabbccdd/s1"}}, place{dir: "n1"}, time.Now())
+	questionsText(p, []*wire.Question{{Ticket: "t-1", Session: "laptop/00112233aabbccdd/s1"}}, place{dir: "n1"}, time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC))
 	if text := p.String(); strings.Contains(text, "shown at a terminal") || !strings.Contains(text, "to approve: on that laptop, or by somebody who is logged in") {
 		t.Error(text)
 	}
@@ -116,9 +116,10 @@ func TestACheckThatStops(t *testing.T) {
 
 // A membership that was changed is said in a sentence.
 func TestStatusOfAChangedMembership(t *testing.T) {
+	now := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	for fleet, want := range map[string]string{"STRICT: fleet.json is not as it was": "It is STRICT: fleet.json", "joined https://f.example as machine 1": "It joined https://f.example"} {
 		p := &sheet{}
-		statusText(p, &wire.StatusResponse{Started: timestamppb.Now(), Fleet: fleet}, time.Now())
+		statusText(p, &wire.StatusResponse{Started: timestamppb.New(now), Fleet: fleet}, now)
 		if !strings.Contains(p.String(), want) {
 			t.Error(p.String())
 		}

@@ -3,140 +3,81 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
+	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
-	"path/filepath"
-	"regexp"
-	"runtime/debug"
-	"slices"
-	"strconv"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/floodmark/floodmark/internal/people/oidctest"
-	"github.com/floodmark/floodmark/internal/telegram/bottest"
+	"github.com/floodmark/floodmark/wire"
 )
 
-var update = flag.Bool("update", false, "rewrite the pages and scripts that are generated")
-
-// TestScripts plays testdata/*.txtar. Besides testscript's own commands they
-// know:
-//
-//	floodmark ARG…       run a command line in this process
-//	terminal ARG…        the same, with terminals at stdout and stderr
-//	code N               the last one must have ended with N
-//	stdout2file FILE     keep the last one's standard output
-//	get FILE PATH WANT   the value at a.b[0].c in FILE must be WANT
-//	absent PATTERN       neither stdout nor stderr of the last one may match
-//	answers DIR          wait until the monitor below DIR answers
-//	tty [-pipe] STEPS ARG…
-//	                     run floodmark at a pseudo terminal; see tty_linux_test.go
-//	follow NAME ARG…     run a command beside the script until
-//	followed NAME REGEXP that was printed; then end it
-//	capture NAME REGEXP  set the variable to what the brackets match in stdout
-//	receiver FILE STATUS TEXT [SETTING]…
-//	                     a server that answers webhooks, and its service.yaml
-//	pins DIR SERVER COMMAND FILE
-//	                     what a server says of itself; see mcpreview_test.go
-//	fleet VERB …         a network door with an identity provider; see fleet_test.go
-//	bot VERB …           a server that speaks Telegram's Bot API; see bot_test.go
-//
-// and as programs, with exec: floodmark-real, which is floodmark itself; «post SOCKET FILE», which sends
-// one event a line as an agent would; «agent SOCKET FILE ARG…», which does the
-// same and then runs floodmark as a child.
-func TestScripts(t *testing.T) {
-	s := &scripts{ctx: t.Context()}
-	testscript.Run(t, testscript.Params{
-		Files:               toPlay(t),
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			env.Values[lastKey{}] = &last{}
-			env.Values[botKey{}] = new(*bottest.Server)
-			env.Values[fleetKey{}] = new(*oidctest.Provider)
-			env.Values[followersKey{}] = map[string]*follower{}
-			env.Setenv("HOME", env.WorkDir+"/home")
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"floodmark": s.floodmark(false), "terminal": s.floodmark(true),
-			"answers": s.answers, "tty": s.tty, "capture": s.capture,
-			"follow": s.follow, "pins": s.pins, "followed": s.followed, "bot": s.bot, "fleet": s.fleet, "receiver": s.receiver,
-			"code": s.code, "stdout2file": s.toFile, "get": s.get, "absent": s.absent,
-		},
-	})
+// TestMain lets scripts run this binary as other programs: the monitor must be a
+// process of its own, and so must an agent, because the monitor looks at who
+// asks.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"floodmark-real": main, "post": postMain, "agent": agentMain, "frames": framesMain})
 }
 
-// toPlay are all scripts; in a short run, which the race detector watches, those in
-// which somebody acts at the same time: at a terminal, on a phone, as a provider.
-func toPlay(t *testing.T) []string {
-	t.Helper()
-	all, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(all) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
-	if !testing.Short() {
-		return all
-	}
-	beside := regexp.MustCompile(`(?m)^(follow|tty|bot|fleet) `)
-	return slices.DeleteFunc(all, func(file string) bool { return !beside.MatchString(readOptional(file)) })
-}
-
-type scripts struct{ ctx context.Context }
-
-type lastKey struct{}
-
-// last is how the last command of a script ended.
-type last struct {
-	code           int
-	stdout, stderr bytes.Buffer
-}
-
-func (s *scripts) floodmark(terminal bool) func(*testscript.TestScript, bool, []string) {
-	return func(ts *testscript.TestScript, neg bool, args []string) {
-		l := ts.Value(lastKey{}).(*last)
-		*l = last{}
-		c := &console{
-			stdin: strings.NewReader(readOptional(ts.MkAbs("stdin"))),
-			// testscript keeps what is written here for stdout, stderr and cmp.
-			stdout: io.MultiWriter(ts.Stdout(), &l.stdout), stderr: io.MultiWriter(ts.Stderr(), &l.stderr),
-			getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(),
-			stdoutTerminal: terminal, stderrTerminal: terminal, stdinTerminal: terminal,
-		}
-		l.code = run(s.ctx, c, args)
-		if failed := l.code != exitOK; failed != neg {
-			ts.Fatalf("exit code %d", l.code)
-		}
+// postMain sends events as an agent would and prints what it is told.
+func postMain() {
+	if err := postEvents(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 
-func testBuild() build {
-	return newBuild("v1.2.3", &debug.BuildInfo{GoVersion: "go1.26.0", Settings: []debug.BuildSetting{
-		{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"},
-		{Key: "GOOS", Value: "linux"},
-		{Key: "GOARCH", Value: "amd64"},
-	}})
+// agentMain is an agent whose shell tries to speak for the owner.
+func agentMain() {
+	postMain()
+	cmd := exec.Command("floodmark-real", os.Args[3:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if cmd.Run() != nil {
+		os.Exit(cmd.ProcessState.ExitCode())
+	}
 }
 
-func readOptional(path string) string {
-	data, err := os.ReadFile(path)
+func postEvents(socket, file string) error {
+	data, err := os.ReadFile(file)
 	if err != nil {
-		return ""
+		return err
 	}
-	return string(data)
+	web := &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+	}}
+	for line := range strings.Lines(string(data)) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		if err := postEvent(web, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (*scripts) code(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: code N")
+func postEvent(web *http.Client, event string) error {
+	r, err := web.Post("http://floodmark"+wire.HookServiceHandleProcedure, "application/json", strings.NewReader(event))
+	if err != nil {
+		return err
 	}
-	if got := strconv.Itoa(ts.Value(lastKey{}).(*last).code); got != args[0] {
-		ts.Fatalf("exit code %s, want %s", got, args[0])
+	defer r.Body.Close()
+	answer, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
 	}
+	if r.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", r.Status, answer)
+	}
+	fmt.Println(string(bytes.TrimSpace(answer)))
+	return nil
 }
 
 func TestMainIsTiny(t *testing.T) {

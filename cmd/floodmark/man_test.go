@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,7 +35,6 @@ func TestManual(t *testing.T) {
 	if len(first) != want || want < 30 {
 		t.Errorf("%d pages for %d commands", len(first), want)
 	}
-	readByMan(t, unpacked(t, first["floodmark-serve.1.gz"]))
 }
 
 func writtenManual(t *testing.T) map[string][]byte {
@@ -70,22 +68,6 @@ func unpacked(t *testing.T, data []byte) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// readByMan lets the formatter read a page, where there is one.
-func readByMan(t *testing.T, page string) {
-	t.Helper()
-	tool, err := exec.LookPath("groff")
-	if err != nil {
-		return // the pages themselves are checked above
-	}
-	cmd := exec.CommandContext(t.Context(), tool, "-man", "-Tutf8", "-ww")
-	cmd.Stdin = strings.NewReader(page)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if out, err := cmd.Output(); err != nil || said.Len() > 0 || !bytes.Contains(out, []byte("floodmark serve")) {
-		t.Errorf("%v: %s\n%s", err, said.String(), out)
-	}
 }
 
 // TestRoffIsText holds that no text is taken for a command of the formatter.

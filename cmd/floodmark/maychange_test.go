@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"connectrpc.com/connect"
 
@@ -17,14 +16,33 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A sternMonitor takes everybody for an agent's hand, or says nothing.
+// A sternMonitor takes everybody for an agent's hand, or says nothing and lets the
+// time of the one who asks run out.
 type sternMonitor struct {
 	wire.UnimplementedOwnerServiceHandler
-	silent bool
+	silent *outOfTime
+}
+
+// outOfTime is a context whose deadline passes when the test says so.
+type outOfTime struct {
+	context.Context
+	passed chan struct{}
+}
+
+func (o *outOfTime) Done() <-chan struct{} { return o.passed }
+
+func (o *outOfTime) Err() error {
+	select {
+	case <-o.passed:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
 }
 
 func (m sternMonitor) Status(ctx context.Context, _ *wire.StatusRequest) (*wire.StatusResponse, error) {
-	if m.silent {
+	if m.silent != nil {
+		close(m.silent.passed)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
@@ -87,9 +105,8 @@ func TestVariablesDoNotHideTheMonitor(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	silent := &console{getenv: env, home: home, usual: []string{sternSocket(t, sternMonitor{silent: true})}}
-	soon, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
+	soon := &outOfTime{Context: t.Context(), passed: make(chan struct{})}
+	silent := &console{getenv: env, home: home, usual: []string{sternSocket(t, sternMonitor{silent: soon})}}
 	if err := silent.mayChange(soon, place{}); err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("a monitor that was stopped: %v", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
@@ -12,7 +11,7 @@ import (
 // A client of the gateway is an agent. What an owner proves himself by is for
 // other doors, and must not lie in a client's settings.
 func TestOnlyAgentsComeToTheGateway(t *testing.T) {
-	tokens, err := httpapi.OpenTokens(filepath.Join(t.TempDir(), "tokens.json"), time.Now)
+	tokens, err := httpapi.OpenTokens(filepath.Join(t.TempDir(), "tokens.json"), fixedNow)
 	if err != nil {
 		t.Fatal(err)
 	}

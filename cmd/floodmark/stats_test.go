@@ -39,7 +39,7 @@ type past struct {
 
 func newPast(t *testing.T, text string) *past {
 	t.Helper()
-	p := &past{t: t, dir: t.TempDir(), now: time.Now().Add(-72 * time.Hour).UTC(), text: text}
+	p := &past{t: t, dir: t.TempDir(), now: fixedNow().Add(-72 * time.Hour), text: text}
 	var err error
 	if p.store, err = sqlitejournal.Open(t.Context(), filepath.Join(p.dir, "journal.db"), sqlitejournal.Options{}); err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func (p *past) run(wantCode int, args ...string) string {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	c := &console{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, dir: p.dir, build: testBuild()}
+	c := &console{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, dir: p.dir, build: testBuild(), now: fixedNow}
 	if code := run(context.Background(), c, append(args, "--dir", p.dir, "--from", filepath.Join(p.dir, "journal.jsonl"))); code != wantCode {
 		p.t.Fatalf("exit code %d\n%s\n%s", code, &stdout, &stderr)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -89,7 +88,7 @@ func newNewcomer(t *testing.T) *newcomer {
 		}
 		n.write(settings.File, settings.Text)
 	}
-	n.as(time.Minute, "true") // the home exists
+	n.as("true") // the home exists
 	if out, err := exec.CommandContext(t.Context(), "chroot", *newcomerRoot, "chown", "-R", "anna:", "/home/anna").CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
@@ -152,15 +151,13 @@ func (n *newcomer) work(agent string) string {
 		}
 		return testmodel.Step{Text: "I could not read the notes: " + t.Results[2]}
 	}
-	return n.as(3*time.Minute, "cd project && "+start)
+	return n.as("cd project && " + start)
 }
 
 // as runs a line as the person, with the web and the model in reach.
-func (n *newcomer) as(within time.Duration, line string) string {
+func (n *newcomer) as(line string) string {
 	n.t.Helper()
-	ctx, cancel := context.WithTimeout(n.t.Context(), within)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "chroot", *newcomerRoot, "su", "anna", "-c", "cd; "+line)
+	cmd := exec.CommandContext(untilTimeout(n.t), "chroot", *newcomerRoot, "su", "anna", "-c", "cd; "+line)
 	cmd.Env = []string{
 		"HOME=/home/anna", "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=dumb", "SCRIPTED_KEY=none", "PI_OFFLINE=1",
 		"http_proxy=" + n.web.URL, "no_proxy=127.0.0.1,localhost", "NO_PROXY=127.0.0.1,localhost",

@@ -1,23 +1,20 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 )
-
-// stepTime is how long a step at a terminal may take on a busy machine.
-const stepTime = time.Minute
 
 // tty runs the real program at a terminal of its own, as a person would. STEPS
 // is «-», or a file with one step a line:
@@ -55,17 +52,23 @@ func (s *scripts) tty(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(cmd.Start())
 	ts.Check(slave.Close())
 	var reading sync.WaitGroup
-	reading.Go(func() { seen.readFrom(master) })
+	reading.Go(func() { _, _ = io.Copy(&seen.all, master) }) // until the other side is closed
+	var ended error
+	over, end := context.WithCancel(context.Background())
+	go func() {
+		defer end()
+		ended = cmd.Wait()
+		reading.Wait()
+	}()
 	steps := ""
 	if args[0] != "-" {
 		steps = ts.ReadFile(args[0])
 	}
-	failed := seen.play(ts, master, steps)
+	failed := seen.play(ts, over, master, steps)
 	if failed != nil {
 		_ = cmd.Process.Kill() // it may have ended by itself
 	}
-	err = cmd.Wait()
-	reading.Wait()
+	<-over.Done()
 	l.stdout.WriteString(seen.text())
 	if pipe {
 		l.stdout.Reset()
@@ -76,7 +79,7 @@ func (s *scripts) tty(ts *testscript.TestScript, neg bool, args []string) {
 	if failed != nil {
 		ts.Fatalf("%v", failed)
 	}
-	if (err != nil) != neg {
+	if (ended != nil) != neg {
 		ts.Fatalf("exit code %d", l.code)
 	}
 }
@@ -99,42 +102,24 @@ func openTerminal() (master, slave *os.File, err error) {
 
 // A screen is what a terminal has shown.
 type screen struct {
-	mu   sync.Mutex // guards all
-	all  bytes.Buffer
-	from int // where the next step looks
-
+	all   lockedBuffer
+	from  int          // where the next step looks
 	piped lockedBuffer // what went past it
 }
 
-// readFrom reads until the other side is closed.
-func (t *screen) readFrom(f *os.File) {
-	b := make([]byte, 4096)
-	for {
-		n, err := f.Read(b)
-		t.mu.Lock()
-		t.all.Write(b[:n])
-		t.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
-}
-
 func (t *screen) text() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	return strings.ReplaceAll(t.all.String(), "\r\n", "\n")
 }
 
-// play does the steps.
-func (t *screen) play(ts *testscript.TestScript, f *os.File, steps string) error {
+// play does the steps; over is done when the program has ended and all it printed is here.
+func (t *screen) play(ts *testscript.TestScript, over context.Context, f *os.File, steps string) error {
 	kept := ""
 	for line := range strings.Lines(steps) {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch verb {
 		case "":
 		case "see":
-			m, err := t.see(regexp.MustCompile(rest))
+			m, err := t.see(over, regexp.MustCompile(rest))
 			if err != nil {
 				return err
 			}
@@ -147,8 +132,8 @@ func (t *screen) play(ts *testscript.TestScript, f *os.File, steps string) error
 				return err
 			}
 		case "out":
-			if err := t.out(regexp.MustCompile(rest)); err != nil {
-				return err
+			if want := regexp.MustCompile(rest); !t.piped.until(over, want.MatchString) {
+				return fmt.Errorf("never printed %s but\n%s", want, t.piped.String())
 			}
 		case "do":
 			words := strings.Fields(rest)
@@ -164,31 +149,18 @@ func (t *screen) play(ts *testscript.TestScript, f *os.File, steps string) error
 	return nil
 }
 
-func (t *screen) out(want *regexp.Regexp) error {
-	for end := time.Now().Add(stepTime); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if want.MatchString(t.piped.String()) {
-			return nil
+func (t *screen) see(over context.Context, want *regexp.Regexp) ([]string, error) {
+	var found []string
+	until := 0
+	if !t.all.until(over, func(text string) bool {
+		text = text[t.from:]
+		if at := want.FindStringIndex(text); at != nil {
+			found, until = want.FindStringSubmatch(text), at[1]
 		}
+		return found != nil
+	}) {
+		return nil, fmt.Errorf("never saw %s in\n%q", want, t.text())
 	}
-	return fmt.Errorf("never printed %s but\n%s", want, t.piped.String())
-}
-
-func (t *screen) see(want *regexp.Regexp) ([]string, error) {
-	for end := time.Now().Add(stepTime); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		t.mu.Lock()
-		text := t.all.Bytes()[t.from:]
-		at := want.FindSubmatchIndex(text)
-		if at == nil {
-			t.mu.Unlock()
-			continue
-		}
-		var found []string
-		for _, m := range want.FindSubmatch(text) {
-			found = append(found, string(m))
-		}
-		t.from += at[1]
-		t.mu.Unlock()
-		return found, nil
-	}
-	return nil, fmt.Errorf("never saw %s in\n%q", want, t.text())
+	t.from += until
+	return found, nil
 }

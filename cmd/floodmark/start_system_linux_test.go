@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestFiveMinutes runs the README's five minutes word for word, in one shell at
@@ -111,8 +109,7 @@ func newTerminal(t *testing.T, dir string) *terminalShell {
 // terminalOf runs a shell, by its command line, at a terminal.
 func terminalOf(t *testing.T, dir, shell string) *terminalShell {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	cmd := exec.CommandContext(ctx, "script", "-qefc", shell, "/dev/null")
+	cmd := exec.CommandContext(untilTimeout(t), "script", "-qefc", shell, "/dev/null")
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + dir, "PS1=", "PS2=", "NO_COLOR=1", "TERM=dumb", "HISTFILE=/dev/null", "COLUMNS=100"}
 	in, err := cmd.StdinPipe()
@@ -137,7 +134,6 @@ func terminalOf(t *testing.T, dir, shell string) *terminalShell {
 		fmt.Fprintln(in, "kill $(jobs -p) 2>/dev/null; wait; exit")
 		for range s.lines { // until the shell has gone
 		}
-		cancel()
 		_ = cmd.Wait()
 	})
 	s.run("stty -echo; set +m; bind 'set enable-bracketed-paste off' 2>/dev/null; true")
@@ -170,19 +166,12 @@ func (s *terminalShell) run(command string, answers ...string) string {
 		fmt.Fprintln(s.in, line)
 	}
 	var got []string
-	for {
-		select {
-		case line, ok := <-s.lines:
-			if !ok {
-				s.t.Fatalf("the shell ended at %s\n%s", command, strings.Join(got, "\n"))
-			}
-			if strings.HasSuffix(line, end) && !strings.Contains(line, "echo") {
-				got = append(got, strings.TrimSuffix(line, end))
-				return strings.Join(got, "\n")
-			}
-			got = append(got, line)
-		case <-time.After(time.Minute):
-			s.t.Fatalf("no end of %s\n%s", command, strings.Join(got, "\n"))
+	for line := range s.lines {
+		if strings.HasSuffix(line, end) && !strings.Contains(line, "echo") {
+			return strings.Join(append(got, strings.TrimSuffix(line, end)), "\n")
 		}
+		got = append(got, line)
 	}
+	s.t.Fatalf("the shell ended at %s\n%s", command, strings.Join(got, "\n"))
+	return ""
 }

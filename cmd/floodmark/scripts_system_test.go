@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/floodmark/floodmark/internal/people/oidctest"
+	"github.com/floodmark/floodmark/internal/telegram/bottest"
+)
+
+var update = flag.Bool("update", false, "rewrite the pages and scripts that are generated")
+
+// TestScripts plays testdata/*.txtar. Besides testscript's own commands they
+// know:
+//
+//	floodmark ARG…       run a command line in this process
+//	terminal ARG…        the same, with terminals at stdout and stderr
+//	code N               the last one must have ended with N
+//	stdout2file FILE     keep the last one's standard output
+//	get FILE PATH WANT   the value at a.b[0].c in FILE must be WANT
+//	absent PATTERN       neither stdout nor stderr of the last one may match
+//	answers DIR          wait until the monitor below DIR answers
+//	tty [-pipe] STEPS ARG…
+//	                     run floodmark at a pseudo terminal; see tty_system_linux_test.go
+//	follow NAME ARG…     run a command beside the script until
+//	followed NAME REGEXP that was printed; then end it
+//	capture NAME REGEXP  set the variable to what the brackets match in stdout
+//	receiver FILE STATUS TEXT [SETTING]…
+//	                     a server that answers webhooks, and its service.yaml
+//	pins DIR SERVER COMMAND FILE
+//	                     what a server says of itself; see mcpreview_test.go
+//	fleet VERB …         a network door with an identity provider; see fleet_system_test.go
+//	bot VERB …           a server that speaks Telegram's Bot API; see bot_test.go
+//
+// and as programs, with exec: floodmark-real, which is floodmark itself; «post SOCKET FILE», which sends
+// one event a line as an agent would; «agent SOCKET FILE ARG…», which does the
+// same and then runs floodmark as a child.
+func TestScripts(t *testing.T) {
+	s := &scripts{ctx: untilTimeout(t)}
+	testscript.Run(t, testscript.Params{
+		Files:               toPlay(t),
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Values[lastKey{}] = &last{}
+			env.Values[botKey{}] = new(*bottest.Server)
+			env.Values[fleetKey{}] = new(*oidctest.Provider)
+			env.Values[followersKey{}] = map[string]*follower{}
+			env.Setenv("HOME", env.WorkDir+"/home")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"floodmark": s.floodmark(false), "terminal": s.floodmark(true),
+			"answers": s.answers, "tty": s.tty, "capture": s.capture,
+			"follow": s.follow, "pins": s.pins, "followed": s.followed, "bot": s.bot, "fleet": s.fleet, "receiver": s.receiver,
+			"code": s.code, "stdout2file": s.toFile, "get": s.get, "absent": s.absent,
+		},
+	})
+}
+
+// toPlay are all scripts; in a short run, which the race detector watches, those in
+// which somebody acts at the same time: at a terminal, on a phone, as a provider.
+func toPlay(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	if !testing.Short() {
+		return all
+	}
+	beside := regexp.MustCompile(`(?m)^(follow|tty|bot|fleet) `)
+	return slices.DeleteFunc(all, func(file string) bool { return !beside.MatchString(readOptional(file)) })
+}
+
+// untilTimeout ends shortly before the go command would end the test: a script that
+// hangs then still says what it waited for.
+func untilTimeout(t *testing.T) context.Context {
+	t.Helper()
+	end, ok := t.Deadline()
+	if !ok {
+		return t.Context()
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), end.Add(-5*time.Second))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+type scripts struct{ ctx context.Context }
+
+type lastKey struct{}
+
+// last is how the last command of a script ended.
+type last struct {
+	code           int
+	stdout, stderr bytes.Buffer
+}
+
+func (s *scripts) floodmark(terminal bool) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		l := ts.Value(lastKey{}).(*last)
+		*l = last{}
+		c := &console{
+			stdin: strings.NewReader(readOptional(ts.MkAbs("stdin"))),
+			// testscript keeps what is written here for stdout, stderr and cmp.
+			stdout: io.MultiWriter(ts.Stdout(), &l.stdout), stderr: io.MultiWriter(ts.Stderr(), &l.stderr),
+			getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(),
+			stdoutTerminal: terminal, stderrTerminal: terminal, stdinTerminal: terminal,
+		}
+		l.code = run(s.ctx, c, args)
+		if failed := l.code != exitOK; failed != neg {
+			ts.Fatalf("exit code %d", l.code)
+		}
+	}
+}
+
+func testBuild() build {
+	return newBuild("v1.2.3", &debug.BuildInfo{GoVersion: "go1.26.0", Settings: []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "0123456789abcdef0123456789abcdef01234567"},
+		{Key: "GOOS", Value: "linux"},
+		{Key: "GOARCH", Value: "amd64"},
+	}})
+}
+
+func readOptional(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+func (*scripts) code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: code N")
+	}
+	if got := strconv.Itoa(ts.Value(lastKey{}).(*last).code); got != args[0] {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
