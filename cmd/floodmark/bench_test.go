@@ -65,7 +65,7 @@ func try(t *testing.T, terminal bool, env map[string]string, args ...string) (co
 	t.Helper()
 	var out, errs bytes.Buffer
 	c := &console{
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, dir: t.TempDir(), build: testBuild(),
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs, dir: t.TempDir(), build: testBuild(), shipped: shippedOnce,
 		getenv: func(name string) string { return env[name] }, stdoutTerminal: terminal, stderrTerminal: terminal,
 	}
 	code = run(t.Context(), c, args)

@@ -111,7 +111,7 @@ func offerTools(cmd *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 
 // show picks what was asked for.
 func (c *console) show(name, agent, server, form string) error {
-	cat, err := catalog.Shipped()
+	cat, err := c.shippedCatalog()
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
@@ -34,6 +35,16 @@ type console struct {
 	program string
 	// now is the clock; nil for the real one.
 	now func() time.Time
+	// shipped is the catalog that comes with the program; nil to read it.
+	shipped func() (*catalog.Catalog, error)
+}
+
+// shippedCatalog returns the catalog that comes with the program.
+func (c *console) shippedCatalog() (*catalog.Catalog, error) {
+	if c.shipped == nil {
+		return catalog.Shipped()
+	}
+	return c.shipped()
 }
 
 // clock is the time now.

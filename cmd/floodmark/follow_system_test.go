@@ -82,7 +82,7 @@ func (s *scripts) follow(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Value(followersKey{}).(map[string]*follower)[args[0]] = f
 	c := &console{
 		stdin: strings.NewReader(""), stdout: &f.out, stderr: &f.err,
-		getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(),
+		getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(), shipped: shippedOnce,
 	}
 	go func() {
 		defer ended()

@@ -111,7 +111,7 @@ func followGuide(t *testing.T, dir string, f fence) int {
 		var out lockedBuffer
 		c := &console{
 			stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir,
-			getenv: guideEnvironment(dir), build: testBuild(),
+			getenv: guideEnvironment(dir), build: testBuild(), shipped: shippedOnce,
 		}
 		if words[len(words)-1] == "&" {
 			runBeside(t, c, &out, words[1:len(words)-1])

@@ -47,7 +47,7 @@ func TestJournalInit(t *testing.T) {
 		home := t.TempDir()
 		console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
 			return map[string]string{"HOME": home}[name]
-		}, dir: home, build: testBuild()}
+		}, dir: home, build: testBuild(), shipped: shippedOnce}
 		args := []string{"journal", "init", "--journal", database, "--user", config.User, "--roles"}
 		if code := run(t.Context(), console, args); code != exitOK {
 			t.Fatalf("exit code %d: %s", code, &out)
@@ -57,7 +57,7 @@ func TestJournalInit(t *testing.T) {
 		}
 	}
 	var told bytes.Buffer
-	again := &console{stdin: strings.NewReader(""), stdout: &told, stderr: &told, getenv: func(string) string { return "" }, dir: t.TempDir(), build: testBuild()}
+	again := &console{stdin: strings.NewReader(""), stdout: &told, stderr: &told, getenv: func(string) string { return "" }, dir: t.TempDir(), build: testBuild(), shipped: shippedOnce}
 	if code := run(t.Context(), again, []string{"journal", "init", "--journal", database, "--user", config.User, "--output", "json", "--dir", t.TempDir()}); code != exitOK || !strings.Contains(told.String(), `"databases": 1`) {
 		t.Errorf("exit code %d: %s", code, &told)
 	}
@@ -89,7 +89,7 @@ func listMonths(t *testing.T, database, user string) []string {
 	t.Helper()
 	var out bytes.Buffer
 	home := t.TempDir()
-	console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return home }, dir: home, build: testBuild()}
+	console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return home }, dir: home, build: testBuild(), shipped: shippedOnce}
 	if code := run(t.Context(), console, []string{"journal", "months", "--journal", database, "--user", user}); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, &out)
 	}
@@ -123,7 +123,7 @@ func TestJournalInitElsewhere(t *testing.T) {
 		home := t.TempDir()
 		console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(name string) string {
 			return map[string]string{"HOME": home}[name]
-		}, dir: home, build: testBuild()}
+		}, dir: home, build: testBuild(), shipped: shippedOnce}
 		code := run(t.Context(), console, []string{"journal", "init", "--journal", database})
 		if code != exitUsage || !strings.Contains(out.String(), "\n  "+hint) || strings.Count(out.String(), "\n") != 2 {
 			t.Errorf("%s: exit code %d: %s", database, code, &out)

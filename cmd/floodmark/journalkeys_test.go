@@ -35,7 +35,7 @@ func TestJournalKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return "" }, dir: dir, build: testBuild()}
+		console := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, getenv: func(string) string { return "" }, dir: dir, build: testBuild(), shipped: shippedOnce}
 		code := run(t.Context(), console, []string{"journal", "keys", "tenants.keys"})
 		if code != c.code || !strings.Contains(out.String(), c.says) || strings.Contains(out.String(), key('a')) || strings.Contains(out.String(), key('b')) {
 			t.Errorf("%s: %d %s", name, code, out.String())

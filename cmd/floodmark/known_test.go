@@ -8,7 +8,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
@@ -88,7 +87,7 @@ func namesIn(t *testing.T, file string) string {
 
 // TestKnownIsInTheCatalog asks the catalog about every name.
 func TestKnownIsInTheCatalog(t *testing.T) {
-	cat, err := catalog.Shipped()
+	cat, err := shippedOnce()
 	if err != nil {
 		t.Fatal(err)
 	}

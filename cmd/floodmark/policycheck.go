@@ -96,7 +96,7 @@ func (c *console) check(names, projects []string) (checked, error) {
 			}
 		}
 		p, problems := policy.Load(stack...)
-		strange, err := strangers(p)
+		strange, err := c.strangers(p)
 		if err != nil {
 			return ch, err
 		}

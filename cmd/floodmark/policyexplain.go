@@ -101,7 +101,7 @@ func (c *console) rules(opt *explainOptions) (kernel.Rules, error) {
 	if err := oneOf("--profile", []string{opt.profile}, profiles()); err != nil {
 		return kernel.Rules{}, err
 	}
-	shipped, err := catalog.Shipped()
+	shipped, err := c.shippedCatalog()
 	if err != nil {
 		return kernel.Rules{}, err
 	}

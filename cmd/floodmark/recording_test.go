@@ -54,7 +54,7 @@ func TestRecording(t *testing.T) {
 func testedStory(t *testing.T, dir string, code int) []string {
 	t.Helper()
 	var out lockedBuffer
-	c := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir, getenv: func(string) string { return "" }, build: testBuild()}
+	c := &console{stdin: strings.NewReader(""), stdout: &out, stderr: &out, dir: dir, getenv: func(string) string { return "" }, build: testBuild(), shipped: shippedOnce}
 	if got := run(t.Context(), c, []string{"test", "attack.txtar"}); got != code {
 		t.Fatalf("exit %d, want %d\n%s", got, code, out.String())
 	}

@@ -98,7 +98,7 @@ func (c *console) replay(ctx context.Context, opt replayFlags, form string) erro
 // known: the policy in force. Both share one shipped catalog, so that a tool
 // that neither changes is seen to be the same.
 func (c *console) replayRules(opt replayFlags) (now kernel.Rules, then *kernel.Rules, err error) {
-	shipped, err := catalog.Shipped()
+	shipped, err := c.shippedCatalog()
 	if err != nil {
 		return now, nil, err
 	}

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/floodmark/floodmark/catalog"
 )
 
 // run runs one command line and returns its exit code. A panic is our own bug:
@@ -18,6 +21,9 @@ func run(ctx context.Context, c *console, args []string) (code int) {
 			code = c.report(nil, broken(fmt.Errorf("%v", r)))
 		}
 	}()
+	if c.shipped == nil {
+		c.shipped = sync.OnceValues(catalog.Shipped)
+	}
 	out := &sink{to: c.stdout}
 	c.stdout = out
 	root := newRoot(c)

@@ -118,7 +118,7 @@ func (s *scripts) floodmark(terminal bool) func(*testscript.TestScript, bool, []
 			stdin: strings.NewReader(readOptional(ts.MkAbs("stdin"))),
 			// testscript keeps what is written here for stdout, stderr and cmp.
 			stdout: io.MultiWriter(ts.Stdout(), &l.stdout), stderr: io.MultiWriter(ts.Stderr(), &l.stderr),
-			getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(),
+			getenv: ts.Getenv, dir: ts.MkAbs("."), build: testBuild(), shipped: shippedOnce,
 			stdoutTerminal: terminal, stderrTerminal: terminal, stdinTerminal: terminal,
 		}
 		l.code = run(s.ctx, c, args)

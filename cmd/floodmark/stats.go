@@ -201,7 +201,7 @@ type judge struct {
 }
 
 func (c *console) judge(p place, since time.Time) (*judge, error) {
-	shipped, err := catalog.Shipped()
+	shipped, err := c.shippedCatalog()
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func newPast(t *testing.T, text string) *past {
 		layers = append(layers, policy.Layer{Name: "policy.yaml", Data: []byte(text)})
 	}
 	loaded, problems := policy.Load(layers...)
-	shipped, err := catalog.Shipped()
+	shipped, err := shippedOnce()
 	if problems.Failed() || err != nil {
 		t.Fatal(problems, err)
 	}
@@ -148,7 +148,7 @@ func (p *past) run(wantCode int, args ...string) string {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	c := &console{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, dir: p.dir, build: testBuild(), now: fixedNow}
+	c := &console{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, getenv: func(string) string { return "" }, dir: p.dir, build: testBuild(), shipped: shippedOnce, now: fixedNow}
 	if code := run(context.Background(), c, append(args, "--dir", p.dir, "--from", filepath.Join(p.dir, "journal.jsonl"))); code != wantCode {
 		p.t.Fatalf("exit code %d\n%s\n%s", code, &stdout, &stderr)
 	}

@@ -75,7 +75,7 @@ func (c *console) benchLines(ctx context.Context, folder, profile string, rules 
 
 // passed replays the attacks under policies and counts those that pass each.
 func (c *console) passed(ctx context.Context, data *protection.Data, texts []string) (list []int, attacks int, err error) {
-	shipped, err := catalog.Shipped()
+	shipped, err := c.shippedCatalog()
 	if err != nil {
 		return nil, 0, err
 	}

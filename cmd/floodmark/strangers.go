@@ -16,11 +16,11 @@ const replyTool = "reply"
 
 // strangers warns about tools a policy names that nobody knows: it may be right
 // about them, but more often a name is mistyped and the line does nothing.
-func strangers(p *policy.Policy) (floodmark.Problems, error) {
+func (c *console) strangers(p *policy.Policy) (floodmark.Problems, error) {
 	if p == nil {
 		return nil, nil
 	}
-	shipped, err := catalog.Shipped()
+	shipped, err := c.shippedCatalog()
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func (c *console) test(opt testOptions, format string, args []string) error {
 	if err != nil {
 		return err
 	}
-	shipped, err := catalog.Shipped()
+	shipped, err := c.shippedCatalog()
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func TestDowngradeIsRefused(t *testing.T) {
 func dirConsole(dir string, out io.Writer) *console {
 	return &console{
 		stdin: strings.NewReader(""), stdout: out, stderr: out, dir: dir,
-		getenv: func(string) string { return "" }, build: testBuild(),
+		getenv: func(string) string { return "" }, build: testBuild(), shipped: shippedOnce,
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"testing/synctest"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,6 +13,10 @@ import (
 // monitor has begun to tell what happens, and again where some of that was left out;
 // or neither would show it.
 func TestWhatWaitsIsAskedForOnceEventsAreHeard(t *testing.T) {
+	synctest.Test(t, whatWaitsIsAskedFor) // the screen's clock ticks each second
+}
+
+func whatWaitsIsAskedFor(t *testing.T) {
 	w, _ := newWatcher()
 	asked := 0
 	w.pending = func() tea.Msg { asked++; return nil }

@@ -5,7 +5,13 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/floodmark/floodmark/catalog"
 )
+
+// shippedOnce is the catalog that comes with the program, read once for all tests:
+// nothing changes it, and reading it takes longer than most commands.
+var shippedOnce = sync.OnceValues(catalog.Shipped)
 
 // fixedNow is the clock of tests that need one.
 func fixedNow() time.Time { return time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC) }
