@@ -111,10 +111,9 @@ func openFleet(ts *testscript.TestScript, dir string, idp *oidctest.Provider) {
 		ts.Check(os.WriteFile(ts.MkAbs("provider.crt"), idp.Certificate(), 0o600))
 		who += fmt.Sprintf("  authority: %q\n", ts.MkAbs("provider.crt"))
 	}
-	door, err := net.Listen("tcp", "127.0.0.1:0")
+	address, release, err := reserveAddress()
 	ts.Check(err)
-	address := door.Addr().String()
-	ts.Check(door.Close())
+	ts.Defer(release)
 	ts.Setenv("FLEET", "https://"+address)
 	ts.Setenv("DOOR", address)
 	config := filepath.Join(dir, "config")

@@ -12,6 +12,7 @@ import (
 // starting one: an agent could have put the program there, and as the monitor's
 // child nobody would take it for an agent's hand.
 func TestTellingOfAgentsStartsNone(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	bin, mark := filepath.Join(home, "bin"), filepath.Join(home, "started")
 	script := "#!/bin/sh\necho started >" + mark + "\necho codex-cli 1.2.3\n"

@@ -49,6 +49,24 @@ func allGone(ts *testscript.TestScript) bool {
 	return len(programs) > 0
 }
 
+// until waits for what only time brings about.
+func (s *scripts) until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP PROGRAM ARG…")
+	}
+	want := regexp.MustCompile(args[0])
+	for {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		switch text := ts.ReadFile("stdout"); {
+		case want.MatchString(text):
+			return
+		case s.ctx.Err() != nil:
+			ts.Fatalf("it still says %s", text)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
 // capture keeps a part of what was printed.
 func (*scripts) capture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {

@@ -28,6 +28,7 @@ func TestGuides(t *testing.T) {
 	pages = append(pages, "../../README.md", "../../docs/reference/stories.md")
 	for _, page := range pages {
 		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
 			text, err := os.ReadFile(page)
 			if err != nil {
 				t.Fatal(err)

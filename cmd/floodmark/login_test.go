@@ -92,6 +92,7 @@ func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
 
 // A login that was renewed and cannot be written down is used, and that is said once.
 func TestARenewedLoginThatIsNotKeptIsUsed(t *testing.T) {
+	t.Parallel() // it waits for a provider
 	idp := oidctest.New()
 	defer idp.Close()
 	idp.LogIn(idp.Claims("floodmark", fixedNow()))

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +32,8 @@ var update = flag.Bool("update", false, "rewrite the pages and scripts that are 
 //	get FILE PATH WANT   the value at a.b[0].c in FILE must be WANT
 //	absent PATTERN       neither stdout nor stderr of the last one may match
 //	answers DIR          wait until the monitor below DIR answers
+//	until REGEXP PROGRAM ARG…
+//	                     run a program again and again until it prints that
 //	tty [-pipe] STEPS ARG…
 //	                     run floodmark at a pseudo terminal; see tty_system_linux_test.go
 //	follow NAME ARG…     run a command beside the script until
@@ -49,6 +50,7 @@ var update = flag.Bool("update", false, "rewrite the pages and scripts that are 
 // one event a line as an agent would; «agent SOCKET FILE ARG…», which does the
 // same and then runs floodmark as a child.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	s := &scripts{ctx: untilTimeout(t)}
 	testscript.Run(t, testscript.Params{
 		Files:               toPlay(t),
@@ -65,14 +67,14 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"floodmark": s.floodmark(false), "terminal": s.floodmark(true),
-			"answers": s.answers, "tty": s.tty, "capture": s.capture,
+			"answers": s.answers, "until": s.until, "tty": s.tty, "capture": s.capture,
 			"follow": s.follow, "pins": s.pins, "followed": s.followed, "bot": s.bot, "fleet": s.fleet, "receiver": s.receiver,
 			"code": s.code, "stdout2file": s.toFile, "get": s.get, "absent": s.absent,
 		},
 	})
 }
 
-// toPlay are all scripts; in a short run, which the race detector watches, those in
+// toPlay are all scripts, first those that wait for others, which take longest; in a short run, which the race detector watches, those in
 // which somebody acts at the same time: at a terminal, on a phone, as a provider.
 func toPlay(t *testing.T) []string {
 	t.Helper()
@@ -80,11 +82,19 @@ func toPlay(t *testing.T) []string {
 	if err != nil || len(all) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
-	if !testing.Short() {
-		return all
-	}
 	beside := regexp.MustCompile(`(?m)^(follow|tty|bot|fleet) `)
-	return slices.DeleteFunc(all, func(file string) bool { return !beside.MatchString(readOptional(file)) })
+	var first, rest []string
+	for _, file := range all {
+		if beside.MatchString(readOptional(file)) {
+			first = append(first, file)
+		} else {
+			rest = append(rest, file)
+		}
+	}
+	if testing.Short() {
+		return first
+	}
+	return append(first, rest...)
 }
 
 // untilTimeout ends shortly before the go command would end the test: a script that

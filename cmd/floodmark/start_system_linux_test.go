@@ -16,6 +16,7 @@ import (
 // a terminal, and compares what comes out. The one word that differs is the
 // code of a question: it is taken from what the command before it printed.
 func TestFiveMinutes(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it starts real programs and waits for them")
 	}

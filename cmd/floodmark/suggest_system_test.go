@@ -13,6 +13,7 @@ import (
 // A suggestion comes with its evidence, as a patch that others apply, and what
 // it leads to is a policy that asks less.
 func TestSuggest(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{"", "version: 1", "version: 1\n# mine\nsources:\n- {host: other.example, trust: shared}\n\nrelax: true\n"} {
 		p := newPast(t, text)
 		p.approved(newsPage, "s1", "s2", "s3")

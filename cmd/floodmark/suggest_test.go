@@ -36,6 +36,7 @@ func (p *past) suggests(code int) suggestReport {
 func TestSuggestAttacks(t *testing.T) {
 	for name, play := range bothOf(badEvidence(), badThings()) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newPast(t, "version: 1\n")
 			play(p)
 			if got := p.suggests(1); len(got.Suggestions) != 0 || got.Patch != "" {

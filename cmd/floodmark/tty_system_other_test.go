@@ -2,9 +2,18 @@
 
 package main
 
-import "github.com/rogpeppe/go-internal/testscript"
+import (
+	"errors"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
 
 // tty needs the pseudo terminals of Linux.
 func (*scripts) tty(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Fatalf("there is no pseudo terminal here; begin the script with [!linux] skip")
+}
+
+// reserveAddress needs the sockets of Linux.
+func reserveAddress() (address string, release func(), err error) {
+	return "", nil, errors.New("no address can be reserved here; begin the script with [!linux] skip")
 }
