@@ -159,8 +159,7 @@ func inside(ctx context.Context, root string, c v1.Config, args ...string) *exec
 // runs starts the monitor as the image says, asks it as its owner, and stops it.
 func runs(t *testing.T, root string, c v1.Config) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
+	ctx := t.Context()
 	proc := filepath.Join(root, "proc") // every engine brings it along
 	if err := os.MkdirAll(proc, 0o555); err != nil {
 		t.Fatal(err)
@@ -183,26 +182,36 @@ func runs(t *testing.T, root string, c v1.Config) {
 	if err := node.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for {
+	ended := make(chan error, 1)
+	go func() { ended <- node.Wait() }()
+	until(t, ended, func() bool {
 		out, err = inside(ctx, root, c, "status", "--dir", "/data", "--output", "json").CombinedOutput()
-		if err == nil || ctx.Err() != nil {
-			break
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
-	if err != nil {
-		t.Errorf("status: %v\n%s", err, out)
-	}
+		return err == nil
+	})
 	if err := node.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
-	if err := node.Wait(); err != nil {
+	if err := <-ended; err != nil {
 		t.Errorf("the monitor did not end well: %v\n%s", err, said.String())
 	}
 	if _, err := os.Stat(filepath.Join(root, "data", "data", "journal.db")); err != nil {
 		t.Errorf("nothing was written: %v\n%s", err, said.String())
 	}
 	mounted(ctx, t, root, c)
+}
+
+// until asks a program that was started until it answers, or has ended.
+func until(t *testing.T, ended chan error, answers func() bool) {
+	t.Helper()
+	for !answers() {
+		select {
+		case err := <-ended:
+			t.Error("it ended before it answered")
+			ended <- err
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // mounted starts a node with its settings and secrets as Kubernetes mounts them:
@@ -233,19 +242,17 @@ listen:
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	status := 0
-	for ctx.Err() == nil && status != http.StatusOK {
-		status = ask(ctx, certificate, "/readyz", "")
-		time.Sleep(200 * time.Millisecond)
-	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	until(t, ended, func() bool { return ask(ctx, certificate, "/readyz", "") == http.StatusOK })
 	if got := ask(ctx, certificate, "/metrics", token); got != http.StatusForbidden {
 		t.Errorf("metrics without a token that counts: %d", got)
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
-	if err := cmd.Wait(); err != nil || status != http.StatusOK {
-		t.Errorf("the node was not ready (%d), or did not end well: %v\n%s", status, err, said.String())
+	if err := <-ended; err != nil {
+		t.Errorf("the node did not end well: %v\n%s", err, said.String())
 	}
 }
 
