@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -21,23 +20,37 @@ func (c *ownChannel) Ask(_ context.Context, t approval.Ticket) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked = append(c.asked, t)
+	if c.wasAsked != nil {
+		close(c.wasAsked)
+		c.wasAsked = nil
+	}
 	return nil
 }
 
 // question waits for the newest question of the owner's own channel.
 func (w *world) question() approval.Ticket {
 	w.t.Helper()
-	for range 500 {
-		w.mu.Lock()
-		list := slices.Clone(w.asked)
-		w.mu.Unlock()
-		if len(list) > 0 {
-			return list[len(list)-1]
+	ctx, cancel := untilTimeout(w.t)
+	defer cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.asked) == 0 {
+		if w.wasAsked == nil {
+			w.wasAsked = make(chan struct{})
 		}
-		time.Sleep(10 * time.Millisecond)
+		asked := w.wasAsked
+		w.mu.Unlock()
+		select {
+		case <-asked:
+		case <-ctx.Done():
+			w.t.Errorf("nobody was asked: %s", tail(w.output))
+		}
+		w.mu.Lock()
+		if ctx.Err() != nil {
+			w.t.FailNow()
+		}
 	}
-	w.t.Fatalf("nobody was asked: %s", tail(w.output))
-	return approval.Ticket{}
+	return w.asked[len(w.asked)-1]
 }
 
 // answered is what our hook gave back last for something that the owner typed.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,9 +29,6 @@ import (
 
 var program = flag.String("serve", "", "the floodmark program to run as the daemon; without it a monitor in memory is")
 
-// serveWithin is how long a daemon may take to answer.
-const serveWithin = 20 * time.Second
-
 // daemon starts the monitor behind the world's socket, with the shipped coding
 // profile, and returns what kills it.
 func (w *world) daemon() (kill func()) {
@@ -46,27 +45,40 @@ func (w *world) served() (kill func()) {
 	policy := w.write("policy.yaml", "version: 1\nprofile: coding\n")
 	cmd := exec.CommandContext(w.t.Context(), *program, "serve", "--dir", filepath.Join(w.home, daemonFolder), "--policy", policy)
 	cmd.Env = []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH")}
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	output, err := cmd.StderrPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+	var said bytes.Buffer
+	answers, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		found := false
+		for r := bufio.NewScanner(output); r.Scan(); {
+			said.WriteString(r.Text() + "\n")
+			if !found && strings.Contains(r.Text(), "floodmark answers on") {
+				found = true
+				close(answers)
+			}
+		}
+	}()
 	kill = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
+		<-ended
 		_ = cmd.Wait()
 		if w.t.Failed() {
 			w.t.Logf("the daemon said: %s", said.String())
 		}
 	})
 	w.t.Cleanup(kill)
-	for began := time.Now(); time.Since(began) < serveWithin; time.Sleep(20 * time.Millisecond) {
-		if conn, err := net.Dial("unix", w.socket()); err == nil {
-			_ = conn.Close()
-			return kill
-		}
+	select {
+	case <-answers:
+	case <-ended:
+		w.t.Fatalf("the daemon ended: %s", said.String())
 	}
-	kill()
-	w.t.Fatalf("no daemon after %s: %s", serveWithin, said.String())
 	return kill
 }
 

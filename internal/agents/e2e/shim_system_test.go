@@ -62,7 +62,7 @@ func driveAt(t *testing.T, agent, socket, deadline string) answers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), runWithin)
+	ctx, cancel := untilTimeout(t)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "testdata/drive.mjs", jiti, agent, shim)
 	cmd.Env = append(os.Environ(), hookframe.SocketVariable+"="+socket, "FLOODMARK_HOOK_DEADLINE="+deadline)

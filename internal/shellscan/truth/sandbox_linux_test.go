@@ -211,18 +211,11 @@ func drain(from io.Reader) string {
 // killAll ends every process of the namespace but this one, its first.
 func killAll() { _ = syscall.Kill(-1, syscall.SIGKILL) }
 
-// reap takes leave of the orphans.
+// reap waits for the orphans, until none is left.
 func reap() {
 	for {
-		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil {
+		if _, err := syscall.Wait4(-1, nil, 0, nil); err != nil && err != syscall.EINTR {
 			return
-		}
-		if pid == 0 {
-			time.Sleep(time.Millisecond)
 		}
 	}
 }
