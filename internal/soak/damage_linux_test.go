@@ -90,9 +90,7 @@ func (s *soak) fill(t *testing.T, work time.Duration, kill bool) {
 	before := s.ledger.counted()
 	fmt.Fprintf(s.agents, "go g%03d %s\n", s.store, r.paths.HookSocket)
 	time.Sleep(work)
-	for began := time.Now(); s.ledger.counted().acked < before.acked+100 && time.Since(began) < startWithin; { // it is busy
-		time.Sleep(10 * time.Millisecond)
-	}
+	r.until("a hundred answers", func() bool { return s.ledger.counted().acked >= before.acked+100 })
 	fmt.Fprintln(s.agents, "pause")
 	<-s.idle
 	if !s.check(r, true) {
@@ -274,24 +272,16 @@ func diskFull(t *testing.T) (wentOn bool) {
 	fill(t, ballast)
 	before := s.ledger.counted()
 	fmt.Fprintf(s.agents, "go g%03d %s\n", s.store, r.paths.HookSocket)
-	for began := time.Now(); s.ledger.counted().refused == before.refused; time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > startWithin {
-			t.Fatalf("a full disk refused nothing:\n%s", r.out)
-		}
-	}
+	r.until("a full disk to refuse something", func() bool { return s.ledger.counted().refused > before.refused })
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
 	full := s.ledger.counted()
 	wentOn = true
-	for began := time.Now(); s.ledger.counted().acked < full.acked+100; time.Sleep(10 * time.Millisecond) {
-		if wentOn = !strings.Contains(r.out.String(), "journal-stopped"); !wentOn {
-			break
-		}
-		if time.Since(began) > startWithin {
-			t.Fatalf("with room again it does not go on: %+v\n%s", s.ledger.counted(), tail(r.out.String()))
-		}
-	}
+	r.until("it to go on with room again", func() bool {
+		wentOn = !strings.Contains(r.out.String(), "journal-stopped")
+		return !wentOn || s.ledger.counted().acked >= full.acked+100
+	})
 	fmt.Fprintln(s.agents, "pause")
 	<-s.idle
 	if !wentOn {

@@ -41,7 +41,6 @@ type member struct {
 
 const (
 	clusterPassword = "drill"
-	clusterWithin   = 90 * time.Second // to be whole again on a busy machine
 )
 
 // newCluster starts one from nothing. It needs the packages of .ci/fleet.
@@ -314,7 +313,7 @@ func (c *cluster) stop() {
 
 func (c *cluster) until(what string, so func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(clusterWithin); !so(); time.Sleep(100 * time.Millisecond) {
+	for end := patience(c.t); !so(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatalf("waited in vain for %s:\n%s", what, c.said())
 		}

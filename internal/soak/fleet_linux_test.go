@@ -157,7 +157,7 @@ func (f *fleet) drill(d drill, round int) drillFigures {
 // answered waits until events are judged again after something went wrong.
 func (f *fleet) answered(c *crowd, since time.Time) {
 	f.t.Helper()
-	for end := time.Now().Add(clusterWithin); ; time.Sleep(50 * time.Millisecond) {
+	for end := patience(f.t); ; time.Sleep(50 * time.Millisecond) {
 		n := 0
 		for _, h := range c.heard() {
 			if h.Judged && h.Sent.After(since) {

@@ -187,12 +187,7 @@ func (n *node) kill() {
 func (n *node) stop() {
 	n.fleet.t.Helper()
 	_ = n.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-n.ended:
-	case <-time.After(startWithin):
-		n.fleet.t.Errorf("%s did not stop when asked:\n%s", n.name, tail(n.out.String()))
-		n.kill()
-	}
+	<-n.ended
 }
 
 // isReady asks as a load balancer does. An older program that does not know the
@@ -217,7 +212,7 @@ func (n *node) isReady() bool {
 func (f *fleet) allReady() {
 	f.t.Helper()
 	for _, n := range f.nodes {
-		for end := time.Now().Add(clusterWithin); !n.isReady(); time.Sleep(50 * time.Millisecond) {
+		for end := patience(f.t); !n.isReady(); time.Sleep(50 * time.Millisecond) {
 			select {
 			case <-n.ended:
 				n.start()

@@ -302,8 +302,7 @@ func (s *soak) died(r *running, p point) bool {
 // monitor ended meanwhile.
 func (s *soak) check(r *running, whole bool) bool {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
-	defer cancel()
+	ctx := s.t.Context()
 	o, end := r.owner()
 	defer end()
 	err := s.ledger.check(ctx, o, whole)

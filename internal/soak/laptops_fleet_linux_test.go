@@ -121,7 +121,7 @@ func (f *laptopFleet) ready(url string) {
 	pool := poolOf(f.t, f.ca)
 	web := &http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: pool}}
 	defer web.CloseIdleConnections()
-	for end := time.Now().Add(clusterWithin); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := patience(f.t); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		resp, err := web.Get(url + "/readyz")
 		if err == nil {
 			_ = resp.Body.Close()

@@ -276,7 +276,7 @@ func (f *laptopFleet) hardLaptop(name string) *hardLaptop {
 func (l *hardLaptop) start() {
 	l.f.t.Helper()
 	l.cmd = run(l.f.t, l.dir, []string{"FLOODMARK_FAULT_FLEET_EVERY=100ms"})
-	for end := time.Now().Add(startWithin); ; time.Sleep(20 * time.Millisecond) {
+	for end := patience(l.f.t); ; time.Sleep(20 * time.Millisecond) {
 		if c, err := new(net.Dialer).DialContext(context.Background(), "unix", config.DirPaths(l.dir).OwnerSocket); err == nil {
 			_ = c.Close()
 			return

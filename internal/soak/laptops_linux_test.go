@@ -181,13 +181,10 @@ func (c *laptopCrowd) reaching(r bundle.Rollout) bundle.Rollout {
 	return r
 }
 
-// settleWithin bounds how long a rollout may take to reach everybody.
-const settleWithin = 3 * time.Minute
-
 // settle waits until every laptop that was online for a moment has the version
 // that a rollout means for it.
 func (c *laptopCrowd) settle(what string, r bundle.Rollout) laptopPhase {
-	began := time.Now()
+	began, end := time.Now(), patience(c.f.t)
 	r.Tenant = laptopTenant
 	p := laptopPhase{What: what}
 	for {
@@ -205,7 +202,7 @@ func (c *laptopCrowd) settle(what string, r bundle.Rollout) laptopPhase {
 		for _, l := range c.hard {
 			count(l.machine, l.version())
 		}
-		if p.Wrong == 0 || time.Since(began) > settleWithin {
+		if p.Wrong == 0 || time.Now().After(end) {
 			p.Seconds = time.Since(began).Seconds()
 			return p
 		}
@@ -233,7 +230,7 @@ func (c *laptopCrowd) finish(gone *softLaptop, r *laptopReport) {
 	for _, l := range c.hard {
 		l.load()
 	}
-	for end := time.Now().Add(settleWithin); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := patience(c.f.t); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		behind := 0
 		for _, l := range c.soft {
 			if l != gone && !l.done() {

@@ -104,6 +104,17 @@ func long(t *testing.T) {
 	}
 }
 
+// patience ends shortly before the go command would end the test: what is waited for
+// may take as long as the machine needs, and a wait in vain still says what for.
+func patience(t *testing.T) time.Time {
+	t.Helper()
+	end, ok := t.Deadline()
+	if !ok {
+		return time.Now().Add(24 * time.Hour)
+	}
+	return end.Add(-10 * time.Second)
+}
+
 // folder is a short-named folder on a disk: a socket's path must be short, and
 // a store in memory is refused.
 func folder(t *testing.T) string {

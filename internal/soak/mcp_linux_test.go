@@ -147,17 +147,11 @@ func (w *mcpWorld) gateway(name string, servers []mcpServer) *mcpGateway {
 	put(w.t, file, text)
 	g := &mcpGateway{running: w.start(name, "mcp", "serve", "--dir", w.dir, "--config", file, "--listen", "127.0.0.1:0"), servers: servers}
 	address := regexp.MustCompile(`MCP clients on (http://\S+)`)
-	for range int(startWithin / (10 * time.Millisecond)) {
-		if found := address.FindStringSubmatch(g.out.String()); found != nil {
-			g.url = found[1]
-			return g
-		}
-		if g.gone(10 * time.Millisecond) {
-			break
-		}
+	if !g.out.until(g.ended, address.MatchString) {
+		w.t.Fatalf("the gateway did not start:\n%s", g.out)
 	}
-	w.t.Fatalf("the gateway did not start:\n%s", g.out)
-	return nil
+	g.url = address.FindStringSubmatch(g.out.String())[1]
+	return g
 }
 
 // sharedServers are four of Node and sixteen of the Go SDK.

@@ -19,7 +19,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// startWithin is how long a start may take on a busy machine.
+// startWithin is how long a program that is being ended may take on a busy machine.
 const startWithin = 30 * time.Second
 
 // logVariable bounds SQLite's log.
@@ -37,14 +37,40 @@ type running struct {
 
 // A said is what a program prints, readable while it runs.
 type said struct {
-	mu sync.Mutex // guards b
-	b  bytes.Buffer
+	mu   sync.Mutex // guards the fields below
+	b    bytes.Buffer
+	grew chan struct{} // closed by the next write; nil if no test waits for one
 }
 
 func (s *said) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.grew != nil {
+		close(s.grew)
+		s.grew = nil
+	}
 	return s.b.Write(p)
+}
+
+// until blocks until what was printed is enough; false if the program ended instead.
+func (s *said) until(ended <-chan struct{}, enough func(text string) bool) bool {
+	for {
+		s.mu.Lock()
+		text := s.b.String()
+		if s.grew == nil {
+			s.grew = make(chan struct{})
+		}
+		grew := s.grew
+		s.mu.Unlock()
+		if enough(text) {
+			return true
+		}
+		select {
+		case <-grew:
+		case <-ended:
+			return enough(s.String())
+		}
+	}
 }
 
 func (s *said) String() string {
@@ -76,19 +102,25 @@ func launch(t *testing.T, dir, fault string, more ...string) *running {
 
 // ready waits until events are answered; false if the program ended instead.
 func (r *running) ready() bool {
-	until := time.Now().Add(startWithin)
-	for time.Now().Before(until) {
-		if strings.Contains(r.out.String(), "floodmark answers on") {
-			return true
-		}
+	return r.out.until(r.ended, func(text string) bool { return strings.Contains(text, "floodmark answers on") })
+}
+
+// until looks again and again until something is so, which the program does not tell.
+func (r *running) until(what string, so func() bool) {
+	r.t.Helper()
+	for end := patience(r.t); !so(); {
 		select {
 		case <-r.ended:
-			return false
-		case <-time.After(2 * time.Millisecond):
+			if !so() {
+				r.t.Fatalf("the program ended before %s:\n%s", what, tail(r.out.String()))
+			}
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("waited in vain for %s; the program says\n%s", what, tail(r.out.String()))
 		}
 	}
-	r.t.Fatalf("the monitor did not start:\n%s", r.out)
-	return false
 }
 
 // serve starts a monitor that must come up.
@@ -122,10 +154,7 @@ func (r *running) stop() error {
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	if !r.gone(startWithin) {
-		r.kill()
-		return errors.New("it did not stop when asked")
-	}
+	<-r.ended
 	if !r.cmd.ProcessState.Success() {
 		return fmt.Errorf("%s\n%s", r.cmd.ProcessState, r.out)
 	}

@@ -37,9 +37,7 @@ func newDatabase(t *testing.T, parent, name string) *database {
 // script runs .ci/postgres and returns what it prints.
 func (d *database) script(command string, args ...string) string {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, "../../.ci/postgres", append([]string{command, d.dir}, args...)...)
+	c := exec.CommandContext(context.Background(), "../../.ci/postgres", append([]string{command, d.dir}, args...)...)
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {
@@ -134,11 +132,10 @@ func (d *database) archived(logs string) {
 	if err := c.QueryRow(d.t.Context(), "SELECT pg_walfile_name(pg_switch_wal())").Scan(&piece); err != nil {
 		d.t.Fatal(err)
 	}
-	for range 600 {
+	for end := patience(d.t); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if slices.Contains(names(d.t, logs), piece) {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	d.t.Fatalf("%s did not come to the archive", piece)
 }

@@ -2,7 +2,6 @@ package soak
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -107,11 +106,8 @@ func TestTicketsSurviveKilling(t *testing.T) {
 	if f.Lost+f.Doubled > 0 || f.Open < *tickets || f.Retried != f.Allowed {
 		t.Errorf("%+v", f)
 	}
-	limit := sentWithin.Seconds() * 1000
-	if *tickets < 1000 {
-		limit *= 10 // of a few the slowest says more of the machine, which may be busy
-	}
-	if f.Decision.P99 > limit {
+	// Of a few the slowest says more of the machine, which may be busy.
+	if limit := sentWithin.Seconds() * 1000; *tickets >= 1000 && f.Decision.P99 > limit {
 		t.Errorf("99 of 100 cards are sent within %.0f ms, want %.0f", f.Decision.P99, limit)
 	}
 	writeEvidence(t, "asking.json", "tickets", f)
@@ -212,11 +208,7 @@ func (d *desk) live() map[floodmark.TicketID][]bottest.Message {
 // until waits for something.
 func (d *desk) until(what string, so func() bool) {
 	d.t.Helper()
-	for end := time.Now().Add(time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			d.t.Fatalf("waited in vain for %s; the monitor says\n%s", what, tail(d.run.out.String()))
-		}
-	}
+	d.run.until(what, so)
 }
 
 func tail(s string) string { return s[max(0, len(s)-2000):] }
@@ -278,9 +270,7 @@ func (d *desk) pending() map[floodmark.TicketID]*wire.Question {
 	d.t.Helper()
 	o, end := d.run.owner()
 	defer end()
-	ctx, cancel := context.WithTimeout(d.t.Context(), startWithin)
-	defer cancel()
-	got, err := o.Pending(ctx, &wire.PendingRequest{})
+	got, err := o.Pending(d.t.Context(), &wire.PendingRequest{})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -316,7 +306,7 @@ func (d *desk) settled() {
 		}
 		return lost+answered == 0
 	}
-	for end := time.Now().Add(time.Minute); !so(); time.Sleep(50 * time.Millisecond) {
+	for end := patience(d.t); !so(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			d.figure.Lost += lost + answered
 			d.t.Fatalf("%d open questions are gone, %d that were answered are open; the monitor says\n%s", lost, answered, tail(d.run.out.String()))

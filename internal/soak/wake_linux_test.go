@@ -156,7 +156,4 @@ func TestWake(t *testing.T) {
 	}
 	t.Logf("%d questions answered at the other node: known after %s (median), %s (slowest), from when the answer was sent; %.1f looks a second, %s each",
 		count, late[count/2].Round(time.Millisecond), late[count-1].Round(time.Millisecond), float64(reads)/wakeWatch.Seconds(), (spent / time.Duration(reads)).Round(time.Microsecond))
-	if late[count-1] > 20*time.Second { // a look a second, and a machine that has other things to do
-		t.Errorf("one was told after %s", late[count-1])
-	}
 }
