@@ -50,16 +50,17 @@ func systemTests(t *testing.T) (list []string) {
 }
 
 // compareSystem holds .ci/system against the files of system tests. Suites leave them
-// out by name, so no other test may be called the same.
-func compareSystem(t *testing.T) (complaints []string) {
+// out by name, so no other test of this module may be called the same.
+func compareSystem(t *testing.T, pkgs map[string]pkg) (complaints []string) {
 	t.Helper()
 	listed := systemTests(t)
 	var found, others []string
 	eachTestFile(t, func(path string, s source) {
 		for _, name := range s.tests() {
-			if systemFile.MatchString(filepath.Base(path)) {
-				found = append(found, filepath.ToSlash(filepath.Dir(path))+" "+name)
-			} else {
+			switch folder := filepath.ToSlash(filepath.Dir(path)); {
+			case systemFile.MatchString(filepath.Base(path)):
+				found = append(found, folder+" "+name)
+			case pkgs[folder].Name != "" || folder == ".":
 				others = append(others, name)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // OpenClaw asks in the chat, if it is told to. Nobody but the owner is heard
 // there; after a no the agent goes on and nothing has left; after a yes exactly
 // that call runs.
-func TestOpenclawAsksInTheChat(t *testing.T) {
+func TestTheRealOpenclawAsksInTheChat(t *testing.T) {
 	if *gateOnly {
 		t.Skip("make soak SUITE=agents starts OpenClaw's gateway")
 	}

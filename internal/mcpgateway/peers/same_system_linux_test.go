@@ -144,7 +144,7 @@ func TestEverything(t *testing.T) {
 
 // TestPages does the same for what the reference server has not: lists of several
 // pages, and prompts that change.
-func TestPages(t *testing.T) {
+func TestListsInPages(t *testing.T) {
 	t.Parallel()
 	need(t)
 	self := teed(t, "", nil)[0]
