@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,6 +33,7 @@ type fakeFleet struct {
 	book *machines.Memory
 	url  string
 	ca   string
+	gone chan struct{} // connections that ended
 
 	mu      sync.Mutex // guards all below
 	fail    error      // of the next uploads
@@ -58,6 +60,7 @@ func (f *fakeFleet) now() time.Time {
 func newFakeFleet(t *testing.T) *fakeFleet {
 	t.Helper()
 	f := &fakeFleet{t: t, book: machines.NewMemory(), answer: &wire.FetchBundleResponse{}, at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	f.gone = make(chan struct{}, 100)
 	machinestest.Enrolled(t, f.book, "acme", "m1")
 	mux := http.NewServeMux()
 	path, handler := wire.NewMachineServiceHandler(f)
@@ -69,6 +72,11 @@ func newFakeFleet(t *testing.T) *fakeFleet {
 	}))
 	s := httptest.NewUnstartedServer(mux)
 	s.EnableHTTP2 = true
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			f.gone <- struct{}{}
+		}
+	}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	f.url, f.ca = s.URL, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
@@ -400,6 +408,18 @@ func TestBundlesFirst(t *testing.T) {
 	if f.seen.GetVersion() != "1" {
 		t.Errorf("no report: %v", f.seen)
 	}
+}
+
+// A link that only fetched rules keeps no connection open once it is closed: a fleet
+// that stops would wait for it.
+func TestCloseEndsConnections(t *testing.T) {
+	f := newFakeFleet(t)
+	l := newLink(t, f, journal.NewMemory(), func(*Options) {})
+	if err := l.FetchBundle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	<-f.gone
 }
 
 // Run goes on by itself, and stops when it is told.
