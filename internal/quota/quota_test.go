@@ -198,7 +198,7 @@ func TestTurnsLaw(outer *testing.T) {
 					if n, mine := all.Add(1), of[name].Add(1); n > int64(places) || mine > int64(share) {
 						t.Errorf("%d at once, %d of %s", n, mine, name)
 					}
-					time.Sleep(1) // until all others are in or wait
+					time.Sleep(time.Nanosecond) // until all others are in or wait
 					all.Add(-1)
 					of[name].Add(-1)
 					leave()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func since(root string, everything bool) (diff, error) {
 	} else if err != nil {
 		return d, err
 	}
-	if _, err := git(root, "merge-base", "--is-ancestor", n.Commit, "HEAD"); err != nil {
+	if !isAncestor(root, n.Commit) {
 		d.why = "the commit of the last nightly run is not among our ancestors"
 		return d, nil
 	}
@@ -161,7 +162,7 @@ func checkNightly(root string, out io.Writer) error {
 	} else if err != nil {
 		return err
 	}
-	if _, err := git(root, "merge-base", "--is-ancestor", n.Commit, "HEAD"); err != nil {
+	if !isAncestor(root, n.Commit) {
 		return fmt.Errorf("%s names commit %q, which is not an ancestor of HEAD: run «make nightly»", nightlyFile, n.Commit)
 	}
 	suites, err := os.ReadFile(filepath.Join(root, mustRun))
@@ -177,8 +178,13 @@ func checkNightly(root string, out io.Writer) error {
 	return nil
 }
 
+func isAncestor(root, commit string) bool {
+	_, err := git(root, "merge-base", "--is-ancestor", commit, "HEAD")
+	return err == nil
+}
+
 func git(root string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
+	cmd := exec.CommandContext(context.Background(), "git", args...)
 	cmd.Dir = root
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
