@@ -23,6 +23,7 @@ func attempt(ctx context.Context, o options, b broken) result {
 		}
 		switch {
 		case o.check:
+			r.Line = "only compiled"
 			return t.compiles(b)
 		case b.Who == "gate":
 			return t.gate(b, &r)
