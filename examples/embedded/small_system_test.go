@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -29,7 +28,6 @@ func TestAProgramNeedsFifteenLines(t *testing.T) {
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "run", "./small", t.TempDir())
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=readonly")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

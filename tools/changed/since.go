@@ -58,7 +58,7 @@ func readNightly(root string) (nightly, error) {
 // changed, they all run.
 func gateItself() []string {
 	return []string{
-		"go.mod", "go.sum", ".ci/run", ".ci/closures", ".ci/must-run", "tools/changed/",
+		"go.mod", "go.sum", ".ci/run", ".ci/memory", ".ci/closures", ".ci/must-run", "tools/changed/",
 		".golangci.yml", "tools/go.mod", "tools/go.sum",
 	}
 }
