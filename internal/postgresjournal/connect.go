@@ -18,8 +18,8 @@ const (
 	// checkEvery is how old the look at a server's settings may be: some can be
 	// changed while it runs.
 	checkEvery = 10 * time.Second
-	// connectTimeout bounds the way to one server, so that one that hangs does
-	// not hide the next.
+	// connectTimeout bounds the way to one server where the DSN does not, so that one
+	// that hangs does not hide the next.
 	connectTimeout = 3 * time.Second
 )
 
@@ -60,7 +60,7 @@ func openPool(ctx context.Context, base *pgxpool.Config, p *primary, opts Option
 // says, and hear what the server says besides its answers.
 func prepare(config *pgx.ConnConfig, p *primary) {
 	config.ValidateConnect = p.validate
-	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTimeout {
+	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectTimeout
 	}
 	config.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) { noticesOf(c).hear(n) }

@@ -3,10 +3,29 @@ package postgresjournal
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 )
+
+// A server that hangs is left after 3 s, or when the DSN says so.
+func TestTimeToConnect(t *testing.T) {
+	for dsn, want := range map[string]time.Duration{
+		"host=a.example user=anna":                    connectTimeout,
+		"host=a.example user=anna connect_timeout=1":  time.Second,
+		"host=a.example user=anna connect_timeout=60": time.Minute,
+	} {
+		config, err := pgx.ParseConfig(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prepare(config, &primary{})
+		if config.ConnectTimeout != want {
+			t.Errorf("%s: %s, want %s", dsn, config.ConnectTimeout, want)
+		}
+	}
+}
 
 func TestServersTakeTurns(t *testing.T) {
 	const dsn = "host=a.example,b.example,c.example port=1,2,3 user=anna sslmode=prefer"

@@ -21,9 +21,6 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// deadline is what every caller gives the monitor here.
-const deadline = 2 * time.Second
-
 // What is asked.
 type question int
 
@@ -44,13 +41,13 @@ type answer struct {
 	took time.Duration
 }
 
-// callers are the ways to ask.
-func callers(t *testing.T) map[string]func(socket string, q question) answer {
+// callers are the ways to ask, by somebody who waits so long for an answer.
+func callers(t *testing.T, deadline time.Duration) map[string]func(socket string, q question) answer {
 	return map[string]func(string, question) answer{
-		"floodmark-hook codex PreToolUse": func(socket string, q question) answer { return askHook(t, socket, "codex", "PreToolUse", q) },
-		"floodmark-hook pi tool_call":     func(socket string, q question) answer { return askHook(t, socket, "pi", "tool_call", q) },
-		"Go client":                       func(socket string, q question) answer { return askClient(t, socket, q) },
-		"raw Connect JSON":                func(socket string, q question) answer { return askRaw(t, socket, q) },
+		"floodmark-hook codex PreToolUse": func(socket string, q question) answer { return askHook(t, deadline, socket, "codex", "PreToolUse", q) },
+		"floodmark-hook pi tool_call":     func(socket string, q question) answer { return askHook(t, deadline, socket, "pi", "tool_call", q) },
+		"Go client":                       func(socket string, q question) answer { return askClient(t, deadline, socket, q) },
+		"raw Connect JSON":                func(socket string, q question) answer { return askRaw(t, deadline, socket, q) },
 	}
 }
 
@@ -66,7 +63,7 @@ func message(agent string) string {
 
 // askHook asks as an agent's hook does: by the program, with a message on its
 // standard input.
-func askHook(t *testing.T, socket, agent, event string, q question) answer {
+func askHook(t *testing.T, deadline time.Duration, socket, agent, event string, q question) answer {
 	t.Helper()
 	in := message(agent)
 	switch q {
@@ -112,7 +109,7 @@ func call(session string) hook.Event {
 	}
 }
 
-func askClient(t *testing.T, socket string, q question) answer {
+func askClient(t *testing.T, deadline time.Duration, socket string, q question) answer {
 	t.Helper()
 	ev := call("f1")
 	switch q {
@@ -139,7 +136,7 @@ func askClient(t *testing.T, socket string, q question) answer {
 }
 
 // askRaw asks as any program can that speaks HTTP.
-func askRaw(t *testing.T, socket string, q question) answer {
+func askRaw(t *testing.T, deadline time.Duration, socket string, q question) answer {
 	t.Helper()
 	data, err := json.Marshal(call("f1"))
 	if err != nil {

@@ -303,7 +303,7 @@ func TestTwoMonitors(t *testing.T) {
 	dir := folder(t)
 	r := serve(t, dir, "")
 	unstarted(t, dir, fmt.Sprintf("in use by process %d; stop it first", r.cmd.Process.Pid), "the monitor did not start")
-	if a := askClient(t, r.paths.HookSocket, plainCall); !a.allowed {
+	if a := askClient(t, time.Minute, r.paths.HookSocket, plainCall); !a.allowed {
 		t.Errorf("the first one answers no longer: %+v", a)
 	}
 }

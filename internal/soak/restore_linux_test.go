@@ -60,7 +60,9 @@ func (d *database) as(sql string) {
 }
 
 // url is the same as the address a journal is given.
-func (d *database) url() string { return "postgres://postgres@/postgres?host=" + d.dir }
+func (d *database) url() string {
+	return "postgres://postgres@/postgres?connect_timeout=60&host=" + d.dir
+}
 
 // A backup is taken while the monitor works, and the log is kept. Both give a new
 // database where every chain is whole, and its heads are those that were signed.
