@@ -67,6 +67,28 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Whoever comes at the same time is counted, too.
+func TestLimitsOfManyAtOnce(t *testing.T) {
+	const most = 20
+	g := NewGate(map[string]Limits{"a": {Sessions: most}}, NewTurns(4, 4, 100), func() time.Time { return time.Unix(1000, 0) })
+	var in atomic.Int64
+	var wait sync.WaitGroup
+	for i := range 3 * most {
+		wait.Go(func() {
+			leave, err := g.Enter(t.Context(), "a", floodmark.SessionID(fmt.Sprint(i)), 0)
+			if err != nil {
+				return
+			}
+			in.Add(1)
+			leave()
+		})
+	}
+	wait.Wait()
+	if in.Load() != most {
+		t.Errorf("%d sessions, want %d", in.Load(), most)
+	}
+}
+
 // However many of one tenant wait, another's event is let in at the second place
 // that becomes free.
 func TestTurns(t *testing.T) {
