@@ -62,8 +62,11 @@ func TestAServerThatEnds(t *testing.T) {
 func TestAClientThatLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, server := newShared(t, Options{})
+		var looks sync.WaitGroup
+		looks.Go(func() { _ = h.Clients() }) // while they come
 		a, b := join(t, h, "{}"), join(t, h, "{}")
 		f := server()
+		looks.Wait()
 		ofA := a.call(t, f, "1", "x")
 		_ = a.Close()
 		if got := f.hears("notifications/cancelled"); string(got.Params) != fmt.Sprintf(`{"requestId":%v}`, ofA.ID.Raw()) {
