@@ -77,8 +77,19 @@ func (s source) say(n ast.Node, format string, args ...any) string {
 
 func (s source) hasPackageComment() bool { return s.file.Doc != nil }
 
-// generated reports whether a program wrote this file; nobody reads it then.
-func (s source) generated() bool { return ast.IsGenerated(s.file) }
+// generated reports whether this file was written from api/; nobody reads it then.
+func (s source) generated() bool {
+	return ast.IsGenerated(s.file) && filepath.Base(filepath.Dir(s.fset.File(s.file.FileStart).Name())) == writtenFromAPI
+}
+
+// checkHeader complains of files that say they are written by a program, which linters
+// and mutants then leave alone.
+func (s source) checkHeader() []string {
+	if ast.IsGenerated(s.file) && !s.generated() {
+		return []string{s.say(s.file, "a program writes files only in %s", writtenFromAPI)}
+	}
+	return nil
+}
 
 func (s source) checkSizes() (complaints []string) {
 	if s.generated() {
@@ -131,7 +142,7 @@ const writtenFromAPI = "wire"
 
 // checkDeclarations looks at what stands at the top level of a file.
 func (s source) checkDeclarations(pure bool) (complaints []string) {
-	if file := s.fset.File(s.file.FileStart).Name(); s.generated() && filepath.Base(filepath.Dir(file)) == writtenFromAPI {
+	if s.generated() {
 		return nil
 	}
 	for _, d := range s.file.Decls {

@@ -34,10 +34,10 @@ func eachTestFile(t *testing.T, do func(path string, s source)) {
 	}
 }
 
-// systemTests reads .ci/system, lines «package Test».
-func systemTests(t *testing.T) (list []string) {
+// lines reads a list of the gate, without remarks.
+func lines(t *testing.T, file string) (list []string) {
 	t.Helper()
-	text, err := os.ReadFile(".ci/system")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func systemTests(t *testing.T) (list []string) {
 // out by name, so no other test of this module may be called the same.
 func compareSystem(t *testing.T, pkgs map[string]pkg) (complaints []string) {
 	t.Helper()
-	listed := systemTests(t)
+	listed := lines(t, ".ci/system") // «package Test»
 	var found, others []string
 	eachTestFile(t, func(path string, s source) {
 		for _, name := range s.tests() {

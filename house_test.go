@@ -164,6 +164,8 @@ func compareImports(pkgs map[string]pkg, floors map[string]int) (complaints []st
 		for _, imp := range pkgs[name].Imports {
 			to := floors[short(imp)]
 			switch ours := imp == module || strings.HasPrefix(imp, module+"/"); {
+			case ours && to == 0:
+				complaints = append(complaints, fmt.Sprintf("%s imports %s, which is in no row of ARCHITECTURE.md and of which «./...» knows nothing", name, short(imp)))
 			case ours && to > from:
 				complaints = append(complaints, fmt.Sprintf("%s (floor %d) imports %s, which is upstairs (floor %d)", name, from, short(imp), to))
 			case ours && to == doors && from == doors:
@@ -217,7 +219,8 @@ func eachFileInTree(t *testing.T) (complaints []string) {
 		case d.IsDir() && skipFolder(path, d):
 			return fs.SkipDir
 		case !d.IsDir() && strings.HasSuffix(path, ".go"):
-			complaints = append(complaints, parse(t, path).checkSizes()...)
+			s := parse(t, path)
+			complaints = append(complaints, append(s.checkSizes(), s.checkHeader()...)...)
 		}
 		return nil
 	})
