@@ -23,6 +23,11 @@ func TestHouseFiguresOfProtection(t *testing.T) {
 			worked += s.Passed
 		}
 	}
+	for name, s := range sets {
+		if s.Policy == "floodmark" && s.Passed > 0 {
+			t.Errorf("docs/evidence/protection.json: %s: %d attacks passed: that is not to be published but mended", name, s.Passed)
+		}
+	}
 	all := sets["agentdojo-recorded floodmark"]
 	want := []string{fmt.Sprintf("| | **floodmark** | | **%d** | %s | %s | %.2f |", all.Passed, share(all.Silent, all.Benign), share(all.AtMostOne, all.Benign), all.Questions)}
 	for _, set := range []string{"agentdojo-ground-truth", "agentdyn-recorded-dev", "agentdyn-recorded-test", "agentdyn-ground-truth-dev", "agentdyn-ground-truth-test"} {

@@ -195,6 +195,10 @@ func TestTheNightlyRunIsChecked(t *testing.T) {
 	if got := r.says("nightly"); !strings.Contains(got, "not an ancestor") {
 		t.Error(got)
 	}
+	r.nightly("HEAD", "passed")
+	if got := r.says("nightly"); !strings.Contains(got, "is no hash") {
+		t.Error(got)
+	}
 	r.write(nightlyFile, "{")
 	if got := r.says("nightly"); !strings.HasPrefix(got, "error: "+nightlyFile) {
 		t.Error(got)
@@ -216,6 +220,29 @@ func TestDebtOnlyShrinks(t *testing.T) {
 		if got := r.says("ratchet"); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.debt, got, c.want)
 		}
+	}
+}
+
+// Without a nightly run the parent counts; without a past, nothing does.
+func TestDebtOfTheParent(t *testing.T) {
+	r := newRepo(t)
+	os.Remove(filepath.Join(r.root, nightlyFile))
+	r.write(debtFile, "lines low 5001\nlines high 4500\n")
+	r.commit()
+	if got := r.says("ratchet"); !strings.Contains(got, "may only shrink: 5001, was 5000") {
+		t.Error(got)
+	}
+	clone := repo{t, t.TempDir()}
+	clone.git("clone", "-q", "--depth=1", "file://"+r.root, ".")
+	if got := clone.says("ratchet"); !strings.Contains(got, "no past") {
+		t.Error(got)
+	}
+	clone.nightly(strings.Repeat("1", 40), "passed")
+	if got := clone.says("nightly"); !strings.Contains(got, "no past: everything runs") {
+		t.Error(got)
+	}
+	if got := clone.says("suite", "heavy"); !strings.Contains(got, "not among our ancestors") {
+		t.Error(got)
 	}
 }
 

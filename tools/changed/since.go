@@ -51,6 +51,9 @@ func readNightly(root string) (nightly, error) {
 	if err := json.Unmarshal(data, &n); err != nil {
 		return n, fmt.Errorf("%s: %w", nightlyFile, err)
 	}
+	if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(n.Commit) { // «HEAD» would be true for ever
+		return n, fmt.Errorf("%s: commit %q is no hash: run «make nightly»", nightlyFile, n.Commit)
+	}
 	return n, nil
 }
 
@@ -58,8 +61,9 @@ func readNightly(root string) (nightly, error) {
 // changed, they all run.
 func gateItself() []string {
 	return []string{
-		"go.mod", "go.sum", ".ci/run", ".ci/memory", ".ci/closures", ".ci/must-run", "tools/changed/",
-		".golangci.yml", "tools/go.mod", "tools/go.sum",
+		"go.mod", "go.sum", "go.work", "go.work.sum", ".gitattributes",
+		".ci/run", ".ci/memory", ".ci/closures", ".ci/must-run", ".ci/each-module", ".ci/fuzz", ".ci/not-raced",
+		"tools/changed/", "tools/go.mod", "tools/go.sum", ".golangci.yml",
 	}
 }
 
@@ -121,7 +125,7 @@ func (d diff) lines(out io.Writer) error {
 	if d.base == "" {
 		return nil
 	}
-	text, err := git(d.root, "diff", "--no-renames", "--unified=0", d.base, "--", "*.go", ":!*_test.go")
+	text, err := git(d.root, "diff", "--text", "--no-ext-diff", "--no-textconv", "--no-renames", "--unified=0", d.base, "--", "*.go", ":!*_test.go")
 	if err != nil {
 		return err
 	}
@@ -162,7 +166,9 @@ func checkNightly(root string, out io.Writer) error {
 	} else if err != nil {
 		return err
 	}
-	if !isAncestor(root, n.Commit) {
+	if isShallow(root) {
+		fmt.Fprintln(out, "this clone has no past: everything runs")
+	} else if !isAncestor(root, n.Commit) {
 		return fmt.Errorf("%s names commit %q, which is not an ancestor of HEAD: run «make nightly»", nightlyFile, n.Commit)
 	}
 	suites, err := os.ReadFile(filepath.Join(root, mustRun))
@@ -181,6 +187,12 @@ func checkNightly(root string, out io.Writer) error {
 func isAncestor(root, commit string) bool {
 	_, err := git(root, "merge-base", "--is-ancestor", commit, "HEAD")
 	return err == nil
+}
+
+// isShallow reports whether earlier commits were left out of this clone.
+func isShallow(root string) bool {
+	out, err := git(root, "rev-parse", "--is-shallow-repository")
+	return err == nil && strings.TrimSpace(out) == "true"
 }
 
 func git(root string, args ...string) (string, error) {

@@ -131,8 +131,8 @@ type figure struct {
 // sampled are the figures of a mutated set of which only a sample was measured
 // again: what let nothing pass must let nothing pass.
 func sampled(b, a score) []figure {
-	if b.Passed > 0 {
-		return nil
+	if b.Passed > 0 && b.Policy != "floodmark" {
+		return nil // what others let pass was published, and cannot be held against a sample
 	}
 	return []figure{{"attacks passed", -1, 0, float64(a.Passed)}}
 }
