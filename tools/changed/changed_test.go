@@ -225,6 +225,7 @@ func TestDebtOnlyShrinks(t *testing.T) {
 
 // Without a nightly run the parent counts; without a past, nothing does.
 func TestDebtOfTheParent(t *testing.T) {
+	t.Setenv("NIGHTLY", "")
 	r := newRepo(t)
 	os.Remove(filepath.Join(r.root, nightlyFile))
 	r.write(debtFile, "lines low 5001\nlines high 4500\n")
