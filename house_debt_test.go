@@ -33,6 +33,20 @@ var lowerDebt = flag.Bool("lower", false, "write sizes that shrank into "+debtFi
 // A debt is a size that is measured: so many files of package kernel.
 type debt struct{ kind, where string }
 
+// advice says what to do about a size of each kind that is too large.
+func advice(kind string) string {
+	return map[string]string{
+		"files":    "merge small files, or move an idea into a package of its own",
+		"lines":    "take something out of it, or move an idea into a package of its own",
+		"words":    "put the list into a data file",
+		"clocks":   "wait for an event, use testing/synctest, or start the program in a …_system_test.go",
+		"system":   "test it without a program, or give up another test of .ci/system",
+		"unraced":  "make the test short enough for the race detector",
+		"apart":    "let the gate run the module's tests",
+		"commands": "give the command a flag or a subcommand instead",
+	}[kind]
+}
+
 // limits says which size of each kind needs no entry.
 func limits() map[string]int {
 	return map[string]int{"files": maxFiles, "lines": maxLines, "words": 0, "clocks": 0, "system": 0, "unraced": 0, "apart": 0, "commands": maxCommands}
@@ -43,7 +57,7 @@ func compareDebt(sizes, listed map[debt]int) (complaints []string) {
 	for _, d := range sortedDebts(sizes) {
 		switch is, allowed := sizes[d], max(listed[d], limits()[d.kind]); {
 		case is > allowed:
-			complaints = append(complaints, fmt.Sprintf("%s of %s: %d, at most %d (%s)", d.kind, d.where, is, allowed, debtFile))
+			complaints = append(complaints, fmt.Sprintf("%s of %s: %d, at most %d (%s): %s", d.kind, d.where, is, allowed, debtFile, advice(d.kind)))
 		case is < listed[d] && limits()[d.kind] == 0:
 			complaints = append(complaints, fmt.Sprintf("%s of %s shrank from %d to %d: run «make debt»", d.kind, d.where, listed[d], is))
 		}
@@ -62,10 +76,10 @@ func sortedDebts(of map[debt]int) []debt {
 	})
 }
 
-// measureDebt measures the whole tree.
-func measureDebt(t *testing.T, pkgs map[string]pkg) map[debt]int {
+// measureDebt measures the whole tree, and says where the clocks in tests are.
+func measureDebt(t *testing.T, pkgs map[string]pkg) (sizes map[debt]int, clocks map[debt][]string) {
 	t.Helper()
-	sizes := map[debt]int{}
+	sizes, clocks = map[debt]int{}, map[debt][]string{}
 	for name, p := range pkgs {
 		for _, file := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
 			s := parse(t, filepath.Join(p.Dir, file))
@@ -78,19 +92,19 @@ func measureDebt(t *testing.T, pkgs map[string]pkg) map[debt]int {
 		}
 	}
 	eachTestFile(t, func(path string, s source) {
-		sizes[debt{"clocks", filepath.ToSlash(filepath.Dir(path))}] += len(s.checkClocks())
+		d := debt{"clocks", filepath.ToSlash(filepath.Dir(path))}
+		clocks[d] = append(clocks[d], s.checkClocks()...)
+		sizes[d] = len(clocks[d])
 	})
 	// Tests that start real programs, tests that the race detector does not see, modules
 	// that the gate leaves out.
 	sizes[debt{"system", "floodmark"}] = len(lines(t, ".ci/system"))
 	sizes[debt{"unraced", "floodmark"}] = len(lines(t, ".ci/not-raced"))
-	for _, pattern := range []string{"*/soak-only", "*/*/soak-only", "*/*/*/soak-only"} {
-		apart, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
+	eachFile(t, func(path string) {
+		if filepath.Base(path) == "soak-only" {
+			sizes[debt{"apart", "floodmark"}]++
 		}
-		sizes[debt{"apart", "floodmark"}] += len(apart)
-	}
+	})
 	pages, err := filepath.Glob(commandPages + "/floodmark-*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +115,7 @@ func measureDebt(t *testing.T, pkgs map[string]pkg) map[debt]int {
 			sizes[debt{"commands", "floodmark"}]++
 		}
 	}
-	return sizes
+	return sizes, clocks
 }
 
 // listedWords counts the words of lists that are too long for code.

@@ -18,20 +18,11 @@ func skipFolder(path string, d fs.DirEntry) bool {
 // eachTestFile parses every test file, also of modules beside this one.
 func eachTestFile(t *testing.T, do func(path string, s source)) {
 	t.Helper()
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && skipFolder(path, d):
-			return fs.SkipDir
-		case !d.IsDir() && strings.HasSuffix(path, "_test.go"):
+	eachFile(t, func(path string) {
+		if strings.HasSuffix(path, "_test.go") {
 			do(path, parse(t, path))
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // lines reads a list of the gate, without remarks.

@@ -1,6 +1,7 @@
 package tally
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -108,6 +109,25 @@ func TestFasterThanReading(t *testing.T) {
 	}
 	if rank(nil, 50) != 0 || rank([]time.Duration{1, 2, 3}, 50) != 2 || rank([]time.Duration{1, 2, 3}, 90) != 3 || rank([]time.Duration{7}, 90) != 7 {
 		t.Error("ranks")
+	}
+}
+
+func TestFiguresAreSharesOfWhatWasAsked(t *testing.T) {
+	a := &Account{Tasks: 4, Granted: 3, Questions: []*Question{
+		{Outcome: Approved, Took: 4 * time.Second, Glance: time.Second},
+		{Outcome: Denied, Took: 2 * time.Second, Again: true, Letters: 100},
+		{Outcome: Expired},
+	}}
+	f := a.Figures()
+	if f.QuestionsPerTask != 0.75 || f.Repeats.Asked != 1 {
+		t.Errorf("%+v", f)
+	}
+	want := []Share{{"grant", 3, 0.5}, {By: "auditor"}, {By: "verifier"}, {"person", 2, 1. / 3}, {"expired", 1, 1. / 6}, {By: "voided"}, {By: "waiting"}}
+	if !slices.Equal(f.Resolved, want) {
+		t.Errorf("%+v, want %+v", f.Resolved, want)
+	}
+	if got := f.Answers; got.Count != 2 || got.Yes != 1 || got.No != 1 || got.MedianSeconds != 2 || got.P90Seconds != 4 || got.Unread != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -30,7 +30,7 @@ func newRepo(t *testing.T) repo {
 		"beside/beside.go":     "package beside\n",
 		"docs/page.md":         "a page\n",
 		".ci/run":              "\n",
-		".ci/must-run":         "unit\nheavy\n",
+		".ci/must-run":         "unit\nheavy\nown\n",
 		".ci/debt":             "lines low 5000\nlines high 4500\n",
 		".ci/closures":         "heavy: high\nown: =high path:docs/\n  =apart\n",
 		".gitignore":           "ignored\n",
@@ -54,7 +54,7 @@ func (r repo) write(file, text string) {
 }
 
 func (r repo) nightly(commit, heavy string) {
-	r.write(nightlyFile, `{"commit": "`+strings.TrimSpace(commit)+`", "suites": {"unit": {"result": "passed"}, "heavy": {"result": "`+heavy+`"}}}`)
+	r.write(nightlyFile, `{"commit": "`+strings.TrimSpace(commit)+`", "suites": {"unit": {"result": "passed"}, "own": {"result": "passed"}, "heavy": {"result": "`+heavy+`"}}}`)
 }
 
 func (r repo) git(args ...string) string {
@@ -187,7 +187,7 @@ func TestTheNightlyRunIsChecked(t *testing.T) {
 		t.Error(got)
 	}
 	r.nightly(r.git("rev-parse", "HEAD"), "passed")
-	r.write(mustRun, "unit\nheavy\nnew\n")
+	r.write(mustRun, "unit\nheavy\nown\nnew\n")
 	if got := r.says("nightly"); !strings.Contains(got, `suite new is ""`) {
 		t.Error(got)
 	}
@@ -274,6 +274,23 @@ func TestDatesFollowContent(t *testing.T) {
 		t.Error("times of a clone remain")
 	case !at("high/high.go").Equal(touched):
 		t.Error("a file with changes has a time as if it had none")
+	}
+}
+
+// Also of suites that need not run today.
+func TestClosuresAreChecked(t *testing.T) {
+	r := newRepo(t)
+	for text, want := range map[string]string{
+		"heavy: high =apart path:docs/\n": "",
+		"# a remark\nheavy high\n":        ".ci/closures:2: want",
+		"heavy: nowhere\n":                "heavy: there is no package nowhere",
+		"own: path:docs/gone.md\n":        "docs/gone.md",
+		"light: high\n":                   "does not list a suite called light",
+	} {
+		r.write(".ci/closures", text)
+		if got := r.says("closures"); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@
 //	changed lines          changed lines of Go files that are not tests, one FILE:FROM-TO each
 //	changed suite NAME     exit 0 and the reason if the suite has to run, exit 1 if nothing that it is about changed
 //	changed nightly        checks docs/evidence/nightly.json: an ancestor of HEAD, every suite of .ci/must-run passed
+//	changed closures       checks that .ci/closures names suites, packages and files that exist
 //	changed ratchet        checks that no number in .ci/debt is larger than it was then
 //	changed date           gives each committed file a time that follows from its content
 //
@@ -55,11 +56,13 @@ func findRoot() (string, error) {
 
 func run(root string, args []string, out io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("want packages, own, lines, suite NAME, nightly, ratchet or date")
+		return errors.New("want packages, own, lines, suite NAME, nightly, closures, ratchet or date")
 	}
 	switch args[0] {
 	case "nightly":
 		return checkNightly(root, out)
+	case "closures":
+		return checkClosures(root)
 	case "ratchet":
 		return checkRatchet(root, out)
 	case "date":

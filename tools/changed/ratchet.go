@@ -16,8 +16,8 @@ import (
 const debtFile = ".ci/debt"
 
 // checkRatchet compares .ci/debt with what it was at the last nightly run, or without one
-// in the parent of this commit. For each kind of debt the sum may only shrink, and so may every entry, unless the kind's sum
-// shrank or stayed: then a package may have been renamed.
+// in the parent of this commit. For each kind of debt the sum may only shrink, and so may
+// every entry, unless the kind's sum shrank or stayed: then a package may have been renamed.
 func checkRatchet(root string, out io.Writer) error {
 	n, err := readNightly(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,17 +67,17 @@ func compareDebt(before, now string) error {
 // readDebt reads lines «kind where number».
 func readDebt(text string) (map[string]map[string]int, error) {
 	debt := map[string]map[string]int{}
-	for line := range strings.Lines(text) {
+	for i, line := range strings.Split(text, "\n") {
 		f := strings.Fields(line)
 		if len(f) == 0 || strings.HasPrefix(f[0], "#") {
 			continue
 		}
 		if len(f) != 3 {
-			return nil, fmt.Errorf("%s: want «kind where number»: %q", debtFile, line)
+			return nil, fmt.Errorf("%s:%d: want «kind where number»: %q", debtFile, i+1, line)
 		}
 		n, err := strconv.Atoi(f[2])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", debtFile, err)
+			return nil, fmt.Errorf("%s:%d: %w", debtFile, i+1, err)
 		}
 		if debt[f[0]] == nil {
 			debt[f[0]] = map[string]int{}

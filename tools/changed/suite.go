@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -17,11 +18,7 @@ func (d diff) suite(name string, out io.Writer) error {
 		fmt.Fprintln(out, d.why)
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(d.root, ".ci", "closures"))
-	if err != nil {
-		return err
-	}
-	about, err := readClosures(string(text))
+	about, err := readClosures(d.root)
 	if err != nil {
 		return err
 	}
@@ -45,10 +42,40 @@ func (d diff) suite(name string, out io.Writer) error {
 	return nil
 }
 
+// checkClosures complains of suites, packages and files that do not exist.
+func checkClosures(root string) error {
+	about, err := readClosures(root)
+	if err != nil {
+		return err
+	}
+	suites, err := os.ReadFile(filepath.Join(root, mustRun))
+	if err != nil {
+		return err
+	}
+	t, err := listTree(root)
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	for _, name := range slices.Sorted(maps.Keys(about)) {
+		if !slices.Contains(strings.Fields(string(suites)), name) {
+			wrong = append(wrong, fmt.Errorf(".ci/closures: %s does not list a suite called %s", mustRun, name))
+		}
+		if _, err := (diff{root: root}).hit(t, about[name]); err != nil {
+			wrong = append(wrong, fmt.Errorf(".ci/closures: %s: %w", name, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
 // readClosures reads lines «suite: part part …»; a line that begins with a blank goes on.
-func readClosures(text string) (map[string][]string, error) {
+func readClosures(root string) (map[string][]string, error) {
+	text, err := os.ReadFile(filepath.Join(root, ".ci", "closures"))
+	if err != nil {
+		return nil, err
+	}
 	about, last := map[string][]string{}, ""
-	for line := range strings.Lines(text) {
+	for i, line := range strings.Split(string(text), "\n") {
 		rest := strings.TrimSpace(line)
 		if rest == "" || strings.HasPrefix(rest, "#") {
 			continue
@@ -56,7 +83,7 @@ func readClosures(text string) (map[string][]string, error) {
 		if !strings.HasPrefix(line, " ") {
 			name, parts, ok := strings.Cut(rest, ":")
 			if !ok || about[name] != nil {
-				return nil, fmt.Errorf(".ci/closures: want «suite: parts», once each: %q", rest)
+				return nil, fmt.Errorf(".ci/closures:%d: want «suite: parts», once each: %q", i+1, rest)
 			}
 			last, rest = name, parts
 			about[last] = []string{}
