@@ -245,6 +245,14 @@ func TestImportSeed3(t *testing.T) {
 		t.Error("failMode allow was lost")
 	}
 	wantNotes(t, notes, "calls pass it")
+	p, _, notes = imported(t, `{"tools": {"verifier": {"enabled": true, "webhook": {"url": "https://x.example"}}},
+		"agents": {"list": [{"id": "work", "tools": {"verifier": {"enabled": true, "failMode": "allow", "telegram": {"enabled": true, "allowedUserIds": [1]}}}}]}}`)
+	for _, v := range p.Verifiers("work") {
+		if v.FailMode != policy.FailBlock {
+			t.Errorf("%s of one agent fails open, though all agents are refused", v.Name)
+		}
+	}
+	wantNotes(t, notes, "cannot weaken the deny")
 	_, out, notes = imported(t, `{"tools": {"verifier": {"enabled": false, "webhook": {}}}}`)
 	if strings.Contains(out, "verifiers") {
 		t.Error("a verifier that was off is on")

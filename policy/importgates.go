@@ -170,7 +170,7 @@ func (m *importer) failing(at *jvalue, where string, g *gate, global []gate) {
 	if !g.allow {
 		return
 	}
-	if slices.ContainsFunc(global, func(o gate) bool { return o.name == g.name && !o.allow }) {
+	if slices.ContainsFunc(global, func(o gate) bool { return !o.allow }) {
 		g.allow = false
 		m.note(at, "%s.failMode allow cannot weaken the deny that holds for all agents", where)
 		return
@@ -186,7 +186,7 @@ func (m *importer) webhook(v *jvalue, where string, g gate) gate {
 	}
 	url := v.get("url")
 	if url != nil && url.kind == jstring && strings.HasPrefix(strings.ToLower(strings.TrimSpace(url.text)), "http:") {
-		m.note(url, "%s.webhook.url is http: anybody on the way could answer allow; outside development only https is used", where)
+		m.note(url, "%s.webhook.url is http: anybody on the way could answer allow; service.yaml takes https, or http to this very machine", where)
 	}
 	m.note(v, "the webhook's url, headers and secret belong into service.yaml, under verifier.webhook and by the same names, not into the policy; they were left out")
 	return g

@@ -23,9 +23,9 @@ func newPolicyImport(c *console) *cobra.Command {
 tools.caution, tools.verifier) and print a policy that asks and refuses at least
 where those parts did. Notes on standard error name what is asked or refused now
 that passed before, and what restricts something in the file and was not read.
-An auditor or verifiers that the policy names are not built yet; until they are, a
-person is asked where the auditor would be, and no verifier is. «-» reads standard
-input.
+The addresses and secrets of an auditor or of verifiers belong into service.yaml:
+until they stand there, a person is asked where the auditor would be, and calls that
+a verifier has to agree to are refused. «-» reads standard input.
 
 Here -o names the file to write; without it the policy goes to standard output.`,
 		Example: `  floodmark policy import openclaw.json

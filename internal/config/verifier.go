@@ -106,7 +106,7 @@ func (s Service) Gates() verify.Gates {
 			continue
 		}
 		for _, name := range s.Verifier.asked() { // what holds for all, by these words too
-			list = append(list, s.Verifier.gate(name, agent, v))
+			list = append(list, s.Verifier.gate(name, agent, v.over(s.Verifier)))
 		}
 		for _, name := range v.asked() {
 			g := v.gate(name, agent, v.over(s.Verifier))
@@ -133,8 +133,8 @@ func (v *Verifier) asked() []string {
 	return list
 }
 
-// over is an agent's section with what it leaves out filled in from the one for
-// all.
+// over is an agent's section with what it leaves out, or may not loosen, from the one
+// for all.
 func (v *Verifier) over(all *Verifier) *Verifier {
 	out := *v
 	if all == nil {
@@ -143,15 +143,14 @@ func (v *Verifier) over(all *Verifier) *Verifier {
 	if len(out.Scope.Include) == 0 && len(out.Scope.Exclude) == 0 {
 		out.Scope = all.Scope
 	}
-	if out.FailMode == "" {
-		out.FailMode = all.FailMode
+	if out.FailMode == "" || all.isOn() && all.FailMode != verify.FailAllow.String() {
+		out.FailMode = all.FailMode // where all are refused, no agent's own gate fails open
 	}
 	return &out
 }
 
 // gate is one gate of a section as the words of another describe it.
 func (v *Verifier) gate(name, agent string, by *Verifier) verify.Gate {
-	by = by.over(v)
 	g := verify.Gate{Name: name, Agent: agent, Scope: verify.Scope(by.Scope), Timeout: v.time(name)}
 	if by.FailMode == verify.FailAllow.String() {
 		g.FailMode = verify.FailAllow

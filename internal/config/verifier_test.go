@@ -103,6 +103,18 @@ func TestVerifierOfAgents(t *testing.T) {
 			t.Errorf("%s: another agent has to pass %v", c.text, other)
 		}
 	}
+	for all, want := range map[string]string{
+		"verifier: {telegram: {botToken: x, chatId: '1', allowedUserIds: [1]}}": "deny",
+		"verifier: {failMode: deny, webhook: {url: 'https://a.example'}}":       "deny",
+		"verifier: {failMode: allow, webhook: {url: 'https://a.example'}}":      "allow",
+		"verifier: {enabled: false, webhook: {url: 'https://a.example'}}":       "allow",
+		"version: 1": "allow",
+	} {
+		s, err := ParseService("s", []byte(all+"\nagents: {codex: {verifier: {failMode: allow, webhook: {url: 'https://b.example'}}}}\n"))
+		if gate, ok := s.Gates().Gate("codex", AgentGate(WebhookGate, "codex")); err != nil || !ok || gate.FailMode.String() != want {
+			t.Errorf("%s: an agent's own gate that fails open: %v %v, want %s", all, gate, err, want)
+		}
+	}
 	s, err := ParseService("s", []byte("verifier: {enabled: false, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {enabled: true}}}\n"))
 	if err != nil || len(s.Gates().For("", floodmark.ToolRef{Name: "x"})) != 0 || len(s.Gates().For("codex", floodmark.ToolRef{Name: "x"})) != 1 {
 		t.Errorf("%v %v", s.Gates(), err)
