@@ -84,7 +84,7 @@ type Action struct {
 	ArgsDigest Digest `json:"argsDigest,omitzero"`
 	// Tools are the tools offered to the model; set for CallModel.
 	Tools []string `json:"tools,omitempty"`
-	// Iteration is the round of the agent's loop; set for CallModel.
+	// Iteration is the round of the agent's loop; set for CallModel and CallTool.
 	Iteration int `json:"iteration,omitempty"`
 	// Audience says who would read a SendReply.
 	Audience string `json:"audience,omitempty"`

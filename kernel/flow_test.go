@@ -346,7 +346,7 @@ func TestRulesSeeSources(t *testing.T) {
 		`sources.exists(s, s.tool == "page" && s.trust > untrusted)`:       false,
 		`sources.all(s, s.kind == "tool" || s.kind == "sender")`:           true,
 		`sources.exists(s, s.trust == untrusted) && turn == 2`:             true,
-		`iteration == 0 && call.tool == "look" && mark.trust == untrusted`: true,
+		`iteration == 1 && call.tool == "look" && mark.trust == untrusted`: true,
 	} {
 		d := newDesk(t, "rules:\n  - {name: r, when: '"+when+" && call.tool == \"look\"', action: {verdict: confirm}}\n")
 		d.owner("hello")

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -43,7 +44,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 		st.unreadable(j)
 		return j
 	}
-	j.action.ArgsDigest = argsDigest(leaves)
+	j.action.ArgsDigest, j.action.Iteration = argsDigest(leaves), st.round(false)
 	ctx := st.authority(j.action)
 	if in != nil {
 		ctx = *in
@@ -78,7 +79,7 @@ func (st *step) rule(j *judged, ctx Context) {
 		Agent: j.action.Tool.Agent, Tool: j.action.Tool, Effects: j.action.Effects, SelfProtected: b.SelfProtected, Interactive: b.Interactive,
 		Mark: ctx.Mark, Trust: ctx.Mark.Trust, Levels: ctx.Levels,
 		Args: j.action.Arguments, Leaves: j.leaves, Unkept: j.unkept, Assume: j.assume,
-		Iteration: st.s.Iteration, Turn: st.turn(), Sources: st.sources(),
+		Iteration: j.action.Iteration, Turn: st.turn(), Sources: st.sources(),
 		Reach: st.reached(b, j.action.Arguments), Unseen: st.s.Unseen,
 	}
 	st.raise(&j.question, b)
@@ -201,6 +202,9 @@ func (st *step) conclude(j *judged) {
 	if st.s.Stopped {
 		d.Verdict = floodmark.Restrict
 		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Iterations, Text: "the turn was ended"}}, d.Reasons...)
+	} else if over := st.r.Policy.TooLong(&j.question); over != nil {
+		d.Verdict, j.ruling.BlockTurn = floodmark.Restrict, true
+		d.Reasons = append([]floodmark.Reason{*over}, d.Reasons...)
 	}
 	if d.Verdict < floodmark.Allow && st.s.Book.Denied(j.action.Tool, j.action.ArgsDigest) {
 		d.Verdict = floodmark.Restrict
@@ -253,4 +257,37 @@ func (j *judged) codes() []floodmark.Code {
 func (j *judged) origin() floodmark.Origin {
 	t := j.action.Tool
 	return floodmark.Origin{Kind: floodmark.FromTool, Name: t.Name, Server: t.Server, Place: j.use.Place}
+}
+
+// behind looks where the links lead through which a call writes. The catalog
+// knows names only, and a link that somebody put into a checkout may lead from a
+// harmless one to the settings of an agent.
+func (st *step) behind(j *judged) {
+	if st.in.Disk == nil || j.use.Profile == nil || j.use.SelfProtected || !writes(j.action.Effects) && !j.use.Commands() {
+		return
+	}
+	t := st.touchedByTool(j)
+	if j.use.Commands() {
+		t = st.touchedByCommand(j)
+	}
+	for _, p := range t.writes {
+		name, tree := strings.CutSuffix(p, "/**")
+		if strings.ContainsAny(name, "*?[") {
+			continue
+		}
+		there := st.in.Disk.Resolve(name)
+		if there == name {
+			continue
+		}
+		instructs, protected := st.r.Catalog.Guards(there, tree, st.places())
+		if protected {
+			j.use.SelfProtected, j.use.Instructs = true, false
+		} else if instructs && !slices.Contains(j.use.Effects, floodmark.Admin) {
+			j.use.Instructs = true
+		}
+	}
+	if (j.use.SelfProtected || j.use.Instructs) && !slices.Contains(j.use.Effects, floodmark.Admin) {
+		j.use.Effects = append(slices.Clip(j.use.Effects), floodmark.Admin)
+	}
+	j.action.Effects = j.use.Effects
 }

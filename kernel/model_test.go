@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -159,6 +160,60 @@ func TestBlockedTurn(t *testing.T) {
 
 // The limit of rounds, at it and one beyond, by what the agent says and by
 // what we counted.
+// An agent that tells of no rounds is bounded, too: a round begins with the first call
+// after a result or a refusal, and the owner's words begin a new count.
+func TestRoundsAreCounted(t *testing.T) {
+	d := newDesk(t, "maxIterations: 3\nrules:\n  - {name: no, when: 'call.tool == \"look\" && iteration == 1', action: {verdict: confirm}}\n")
+	n := 0
+	call := func() floodmark.Decision {
+		n++
+		return d.call("look", fmt.Sprintf(`{"q":"%d"}`, n)).Reply.Decision
+	}
+	result := func() {
+		d.tell(hook.Event{Point: hook.AfterToolCall, Call: toolCall("look", fmt.Sprintf(`{"q":"%d"}`, n)), Result: hook.Result{Text: "x"}})
+	}
+	rounds := func(want ...string) {
+		t.Helper()
+		for i, w := range want {
+			if w == "result" {
+				result()
+			} else if got := call(); got.Verdict.String() != w || (w == "restrict") != (got.Reasons != nil && got.Reasons[0].Code == floodmark.Iterations) {
+				t.Errorf("step %d: %+v, want %s", i, got, w)
+			}
+		}
+	}
+	d.owner("go")
+	// Two calls of one answer, one that a person is asked about, and one more.
+	rounds("allow", "allow", "result", "confirm", "allow", "result", "restrict", "restrict")
+	if out := d.call("look", `{"q":"last"}`); !out.Reply.BlockTurn || decided(t, out).Action.Iteration != 5 {
+		t.Errorf("%+v %+v", out.Reply, out.Facts)
+	}
+	d.owner("go on")
+	rounds("allow", "result", "confirm", "allow", "result", "restrict")
+	d.reply("I stopped.", hook.ToOwner)
+	rounds("allow", "allow")
+}
+
+// A model call that the agent tells of begins a round, and no call after it does; one
+// that it does not tell of is counted nevertheless.
+func TestRoundsThatAreTold(t *testing.T) {
+	d := newDesk(t, "maxIterations: 4\n")
+	d.owner("go")
+	for i := range 3 {
+		if v := d.tell(hook.Event{Point: hook.BeforeLLMCall}).Reply.Decision.Verdict; v != floodmark.Allow {
+			t.Fatal(v)
+		}
+		d.reads("look", fmt.Sprintf(`{"q":"%d"}`, i), "x")
+		if d.state.Iteration != i+1 {
+			t.Errorf("%d rounds after %d model calls", d.state.Iteration, i+1)
+		}
+	}
+	d.reads("look", `{"q":"untold"}`, "x")
+	if v := d.call("look", `{"q":"too many"}`).Reply.Decision.Verdict; v != floodmark.Restrict {
+		t.Errorf("%v in round %d", v, d.state.Iteration)
+	}
+}
+
 func TestMaxIterations(t *testing.T) {
 	for n, ended := range map[int]bool{23: false, 24: false, 25: true, 26: true} {
 		for _, point := range []hook.Point{hook.BeforeLLMCall, hook.LoopIterationStart} {

@@ -37,7 +37,9 @@ type State struct {
 
 	Turn      int  `json:"turn,omitempty"`
 	InTurn    bool `json:"inTurn,omitempty"`
-	Iteration int  `json:"iteration,omitempty"` // model calls begun in this turn
+	Iteration int  `json:"iteration,omitempty"` // rounds of the loop begun in this turn
+	Begun     bool `json:"begun,omitempty"`     // the agent told that one began, and of no model call since
+	Came      bool `json:"came,omitempty"`      // a result, or a refusal, since the last call
 	Stopped   bool `json:"stopped,omitempty"`   // the turn was ended by a rule
 
 	// Unseen says that a call ran in it which nobody had allowed.
@@ -163,17 +165,19 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ContextCleared:
 		s.clear()
 	case floodmark.TurnOpened:
-		s.Turn, s.InTurn, s.Iteration, s.Stopped = f.Turn, true, 0, false
+		s.Turn, s.InTurn, s.Stopped = f.Turn, true, false
+		s.firstRound()
 		if s.Parent == "" { // a branch has its parent's words, and no turn changes them
 			s.LastTurnBegan, s.TurnBegan = s.TurnBegan, len(s.Owner)
 		}
 	case floodmark.TurnClosed:
 		s.closeTurn()
 	case floodmark.IterationOpened:
-		s.Iteration = max(s.Iteration, f.Iteration)
+		s.Iteration, s.Begun, s.Came = max(s.Iteration, f.Iteration+1), true, false
 	case floodmark.ContentSeen:
 		return s.see(f)
 	case floodmark.ContentArrived:
+		s.Came = s.InTurn
 		s.ranOut(f.Node)
 		s.letCame(f)
 		return s.Ledger.Arrive(f)
@@ -283,11 +287,16 @@ func (s *State) see(f floodmark.ContentSeen) error {
 	if f.Origin.Kind == floodmark.FromCheckout {
 		s.carry([]floodmark.Source{f.Source})
 	}
+	s.Came = s.Came || s.InTurn && f.Kind == floodmark.NodeToolResult && !f.Digest.IsZero()
 	if f.Text != "" {
 		s.hear(f.Text)
+		s.firstRound()
 	}
 	return nil
 }
+
+// firstRound begins to count: a turn has begun, or the owner said something in one.
+func (s *State) firstRound() { s.Iteration, s.Begun, s.Came = 0, false, false }
 
 func (s *State) hear(text string) {
 	s.Owner = append(s.Owner, text)
@@ -307,10 +316,15 @@ func (s *State) decided(f floodmark.ActionDecided) {
 	switch f.Action.Kind {
 	case floodmark.CallModel:
 		s.Stopped = s.Stopped || f.Decision.Verdict == floodmark.Restrict
-		s.Iteration = max(s.Iteration, f.Action.Iteration) + 1
+		if s.Begun {
+			s.Iteration-- // it is of that round
+		}
+		s.Iteration, s.Begun, s.Came = max(s.Iteration, f.Action.Iteration)+1, false, false
 		s.Context = s.context(f.Mark)
 		s.Proposed = nil
 	case floodmark.CallTool:
+		s.Iteration = max(s.Iteration, f.Action.Iteration+1)
+		s.Came = f.Decision.Verdict == floodmark.Restrict || f.Decision.Verdict == floodmark.Confirm
 		s.offer(f)
 		if !waits(f.Decision) { // else it is judged once more, by the same right
 			s.Proposed = slices.DeleteFunc(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
@@ -363,7 +377,8 @@ func (s *State) clear() {
 }
 
 func (s *State) closeTurn() {
-	s.InTurn, s.Iteration, s.Stopped = false, 0, false
+	s.InTurn, s.Stopped = false, false
+	s.firstRound()
 	s.Context, s.Proposed, s.Refused, s.Let = nil, nil, nil, nil
 	s.keepRunning(func(r Running) bool { return r.Met != "" })
 	s.Book.CloseTurn()
@@ -375,4 +390,24 @@ func last[T any](list []T, n int) []T {
 		return slices.Delete(list, 0, extra)
 	}
 	return list
+}
+
+// Forgotten returns the state of a session whose facts were erased when it
+// stood at mark. It is open and has one source of unknown origin at that mark:
+// what was read is forgotten, that it was not believed is not. No value of it
+// is stated any more, no grant is left and no question is open.
+func Forgotten(mark floodmark.Label) *State {
+	if !mark.Valid() {
+		mark = floodmark.Label{}
+	}
+	s := NewState()
+	s.Opened = true
+	// The first source of an empty ledger, with a valid label and no inputs, is
+	// always taken.
+	_ = s.Ledger.Add(floodmark.Source{
+		Kind:   floodmark.NodeHistory,
+		Origin: floodmark.Origin{Kind: floodmark.FromUnknown, Name: "what was erased"},
+		Label:  mark,
+	})
+	return s
 }

@@ -98,17 +98,18 @@ func TestIterations(t *testing.T) {
 		rounds  int
 		stopped bool
 	}{
-		"none":           {nil, 0, false},
-		"one":            {[]floodmark.Fact{model(0, floodmark.Allow)}, 1, false},
-		"two":            {[]floodmark.Fact{model(0, floodmark.Allow), model(0, floodmark.Allow)}, 2, false},
-		"said to be 7":   {[]floodmark.Fact{model(7, floodmark.Allow)}, 8, false},
-		"said to be few": {[]floodmark.Fact{model(7, floodmark.Allow), model(1, floodmark.Allow)}, 9, false},
-		"started":        {[]floodmark.Fact{floodmark.IterationOpened{Iteration: 4}, floodmark.IterationOpened{Iteration: 2}}, 4, false},
-		"confirm":        {[]floodmark.Fact{model(0, floodmark.Confirm)}, 1, false},
-		"stopped":        {[]floodmark.Fact{model(0, floodmark.Restrict), model(0, floodmark.Allow)}, 2, true},
-		"turn over":      {[]floodmark.Fact{model(0, floodmark.Restrict), floodmark.TurnClosed{Turn: 1}}, 0, false},
-		"next turn":      {[]floodmark.Fact{model(0, floodmark.Restrict), floodmark.TurnOpened{Turn: 2}}, 0, false},
-		"a reply":        {[]floodmark.Fact{floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply}}}, 0, false},
+		"none":            {nil, 0, false},
+		"one":             {[]floodmark.Fact{model(0, floodmark.Allow)}, 1, false},
+		"two":             {[]floodmark.Fact{model(0, floodmark.Allow), model(0, floodmark.Allow)}, 2, false},
+		"said to be 7":    {[]floodmark.Fact{model(7, floodmark.Allow)}, 8, false},
+		"said to be few":  {[]floodmark.Fact{model(7, floodmark.Allow), model(1, floodmark.Allow)}, 9, false},
+		"started":         {[]floodmark.Fact{floodmark.IterationOpened{Iteration: 4}, floodmark.IterationOpened{Iteration: 2}}, 5, false},
+		"started, called": {[]floodmark.Fact{floodmark.IterationOpened{Iteration: 4}, model(4, floodmark.Allow), model(0, floodmark.Allow)}, 6, false},
+		"confirm":         {[]floodmark.Fact{model(0, floodmark.Confirm)}, 1, false},
+		"stopped":         {[]floodmark.Fact{model(0, floodmark.Restrict), model(0, floodmark.Allow)}, 2, true},
+		"turn over":       {[]floodmark.Fact{model(0, floodmark.Restrict), floodmark.TurnClosed{Turn: 1}}, 0, false},
+		"next turn":       {[]floodmark.Fact{model(0, floodmark.Restrict), floodmark.TurnOpened{Turn: 2}}, 0, false},
+		"a reply":         {[]floodmark.Fact{floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply}}}, 0, false},
 	} {
 		s, err := kernel.Replay(append([]floodmark.Fact{floodmark.SessionOpened{}, floodmark.TurnOpened{Turn: 1}}, c.facts...))
 		if err != nil {

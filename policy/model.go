@@ -26,15 +26,24 @@ func (p *Policy) BeforeModel(q *Question) Ruling {
 			found.add(&r.reason)
 		}
 	}
-	if most := v.settings.MaxIterations; q.Iteration >= most {
+	if over := p.TooLong(q); over != nil {
 		out.BlockTurn = true
-		found.add(&floodmark.Reason{
-			Code: floodmark.Iterations, Rule: "maxIterations", Verdict: floodmark.Restrict,
-			Text: fmt.Sprintf("the agent has gone round %d times in this turn, which is all the policy gives it", most),
-		})
+		found.add(over)
 	}
 	out.Verdict, out.Reasons = found.conclude()
 	return out
+}
+
+// TooLong is the reason to end a turn that went round too often, or nil.
+func (p *Policy) TooLong(q *Question) *floodmark.Reason {
+	v := p.view(agentOf(q))
+	if v == nil || q.Iteration < v.settings.MaxIterations {
+		return nil
+	}
+	return &floodmark.Reason{
+		Code: floodmark.Iterations, Rule: "maxIterations", Verdict: floodmark.Restrict,
+		Text: fmt.Sprintf("the agent has gone round %d times in this turn, which is all the policy gives it", v.settings.MaxIterations),
+	}
 }
 
 func blocked(r Ruling) Ruling {
