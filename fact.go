@@ -107,6 +107,14 @@ func (s *Source) Own() Label {
 	return s.Label
 }
 
+// SaidByOthers reports a message that is not the owner's alone: of somebody else, or in a
+// group.
+func (s *Source) SaidByOthers() bool {
+	o := s.Origin
+	return s.Kind == NodeInput && o.Kind == FromSender && (!o.IsOwner || o.Group != "") ||
+		s.Kind == NodeHistory && o.Kind == FromHistory && o.Group != ""
+}
+
 // A SecretSpan is a secret that was found in content: by which rule, and from
 // which byte to which. The secret itself is nowhere; what is kept recognises it
 // when it comes again, and only whoever has the tenant's key can try that.

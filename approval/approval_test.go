@@ -120,7 +120,7 @@ func found(_ approval.Open, ok bool) bool { return ok }
 func want(s floodmark.Shown) approval.Wanted {
 	return approval.Wanted{
 		Tool: s.Tool, ArgsDigest: s.ArgsDigest, Pattern: s.Pattern, Mark: s.Mark, Codes: s.Codes, At: at(1), Turn: 1,
-		NewBelow: func(floodmark.NodeID) bool { return false },
+		NewBelow: func(floodmark.NodeID, bool) bool { return false },
 	}
 }
 
@@ -152,7 +152,7 @@ func TestGrantCoversOnlyWhatWasShown(t *testing.T) {
 		"more open":    {func(w *approval.Wanted) { w.Mark.Secrecy = floodmark.Public }, all},
 		"new reason":   {func(w *approval.Wanted) { w.Codes = append(w.Codes, floodmark.FlowSecret) }, ""},
 		"fewer":        {func(w *approval.Wanted) { w.Codes = nil }, all},
-		"new source":   {func(w *approval.Wanted) { w.NewBelow = func(n floodmark.NodeID) bool { return n == 3 } }, ""},
+		"new source":   {func(w *approval.Wanted) { w.NewBelow = func(n floodmark.NodeID, _ bool) bool { return n == 3 } }, ""},
 		"nobody knows": {func(w *approval.Wanted) { w.NewBelow = nil }, ""},
 	} {
 		for scope, g := range grants {
@@ -172,7 +172,7 @@ func TestGrantCoversOnlyWhatWasShown(t *testing.T) {
 	if _, ok := none.Covers(want(shown)); ok {
 		t.Error("an unknown scope covers something")
 	}
-	if _, ok := (&approval.Book{}).Covers(approval.Wanted{NewBelow: func(floodmark.NodeID) bool { return false }}); ok {
+	if _, ok := (&approval.Book{}).Covers(approval.Wanted{NewBelow: func(floodmark.NodeID, bool) bool { return false }}); ok {
 		t.Error("the zero book covers something")
 	}
 }
@@ -272,5 +272,108 @@ func TestBookIsBounded(t *testing.T) {
 	}
 	if o, ok := b.Joinable(1, at(0), time.Time{}); !ok || o.ID == b.Tickets[0].ID {
 		t.Error("a full question takes one more call")
+	}
+}
+
+// A grant for exactly what was shown holds while others speak and over its own private
+// result, until another call changes something. Wider ones do not, and none holds over
+// secrets or what takes further commands.
+func TestGrantsThatHoldOverNewContent(t *testing.T) {
+	shown, hear := shownCall("exec", "x"), (*approval.Book).Hear
+	spoken := func(w *approval.Wanted) {
+		w.Mark.Trust, w.Loads = floodmark.Untrusted, floodmark.System
+		w.NewBelow = func(_ floodmark.NodeID, drawn bool) bool { return !drawn }
+	}
+	but := func(change func(*approval.Wanted)) func(*approval.Wanted) {
+		return func(w *approval.Wanted) { spoken(w); change(w) }
+	}
+	shown.Mark = floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Private}
+	for name, c := range map[string]struct {
+		scope  floodmark.GrantScope
+		before func(*approval.Book) // while the question is open
+		after  func(*approval.Book) // when it was approved
+		want   func(*approval.Wanted)
+		holds  bool
+	}{
+		"nothing happened":             {scope: floodmark.GrantMinutes, holds: true},
+		"before the yes":               {floodmark.GrantMinutes, hear, nil, spoken, true},
+		"after it":                     {floodmark.GrantMinutes, nil, hear, spoken, true},
+		"for a turn":                   {floodmark.GrantTurn, hear, nil, spoken, true},
+		"once":                         {floodmark.GrantOnce, hear, nil, spoken, true},
+		"a pattern":                    {floodmark.GrantPattern, hear, nil, spoken, false},
+		"the tool":                     {floodmark.GrantTool, nil, hear, spoken, false},
+		"nobody spoke":                 {floodmark.GrantMinutes, nil, nil, spoken, false},
+		"its arguments hold the words": {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.NewBelow = func(floodmark.NodeID, bool) bool { return true } }), false},
+		"it loads what others wrote":   {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.Loads = floodmark.Untrusted }), false},
+		"something secret came in":     {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.Mark.Secrecy = floodmark.Secret }), false},
+		"a new reason":                 {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.Codes = append(w.Codes, floodmark.FlowPrivate) }), false},
+		"changed before the yes":       {floodmark.GrantMinutes, func(b *approval.Book) { b.Hear(); b.Changed("") }, nil, spoken, false},
+		"heard again after that":       {floodmark.GrantMinutes, func(b *approval.Book) { b.Hear(); b.Changed(""); b.Hear() }, nil, spoken, false},
+		"changed after it":             {floodmark.GrantMinutes, hear, func(b *approval.Book) { b.Changed("") }, nil, false},
+		"changed by itself":            {floodmark.GrantMinutes, hear, func(b *approval.Book) { b.Changed("t1") }, spoken, true},
+		"changed, nobody spoke":        {floodmark.GrantMinutes, nil, func(b *approval.Book) { b.Changed("") }, nil, true},
+	} {
+		var b approval.Book
+		b.Open(opened("t1", "c", shown), 1)
+		if c.before != nil {
+			c.before(&b)
+		}
+		b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: c.scope, Shown: shown, Turn: 1, Until: at(5)})
+		if c.after != nil {
+			c.after(&b)
+		}
+		w := want(shown)
+		if c.want != nil {
+			c.want(&w)
+			b.Sink(w.Mark)
+		}
+		if _, holds := b.Covers(w); holds != c.holds {
+			t.Errorf("%s: it holds: %v", name, holds)
+		}
+	}
+}
+
+func TestGrantsOverTheirOwnResult(t *testing.T) {
+	for name, c := range map[string]struct {
+		scope floodmark.GrantScope
+		call  floodmark.CallID
+		label floodmark.Label
+		codes []floodmark.Code
+		more  floodmark.Code
+		then  func(*approval.Book)
+		holds bool
+	}{
+		"its own":              {scope: floodmark.GrantMinutes, call: "c1", more: floodmark.FlowPrivate, holds: true},
+		"for a turn":           {scope: floodmark.GrantTurn, call: "c1", more: floodmark.FlowFetch, holds: true},
+		"another call's":       {scope: floodmark.GrantMinutes, call: "c2"},
+		"nobody's":             {scope: floodmark.GrantMinutes},
+		"a pattern":            {scope: floodmark.GrantPattern, call: "c1"},
+		"secrets in it":        {scope: floodmark.GrantMinutes, call: "c1", label: floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Secret}},
+		"another reason":       {scope: floodmark.GrantMinutes, call: "c1", more: floodmark.RuleMatched},
+		"changed since":        {scope: floodmark.GrantMinutes, call: "c1", then: func(b *approval.Book) { b.Changed("t2") }},
+		"takes more commands":  {scope: floodmark.GrantMinutes, call: "c1", codes: []floodmark.Code{floodmark.Interactive}},
+		"changed by its calls": {scope: floodmark.GrantMinutes, call: "c1", then: func(b *approval.Book) { b.Changed("t1") }, holds: true},
+	} {
+		shown := shownCall("exec", "x")
+		shown.Mark.Secrecy, shown.Codes = floodmark.Internal, append(shown.Codes, c.codes...)
+		label := floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Private}
+		if c.label != (floodmark.Label{}) {
+			label = c.label
+		}
+		var b approval.Book
+		b.Give(floodmark.GrantGiven{Ticket: "t1", Scope: c.scope, Shown: shown, Turn: 1, Until: at(5)})
+		b.Use(floodmark.GrantUsed{Ticket: "t1", Call: "c1", Tool: shown.Tool}, 4)
+		b.Gave(c.call, label)
+		if c.then != nil {
+			c.then(&b)
+		}
+		w := want(shown)
+		if w.Mark = w.Mark.Join(label); c.more != "" {
+			w.Codes = append(w.Codes, c.more)
+		}
+		b.Sink(w.Mark)
+		if _, holds := b.Covers(w); holds != c.holds {
+			t.Errorf("%s: it holds: %v", name, holds)
+		}
 	}
 }

@@ -57,6 +57,10 @@ type Open struct {
 	// By and Channel say who approved it, and where.
 	By      string `json:"by,omitempty"`
 	Channel string `json:"channel,omitempty"`
+	// Spoke says that somebody else said something since it was asked, and Moved that a
+	// call changed something after that.
+	Spoke bool `json:"spoke,omitempty"`
+	Moved bool `json:"moved,omitempty"`
 }
 
 // Seen is one word for all that a question shows. Whoever approves it by its ticket
@@ -79,6 +83,18 @@ type Grant struct {
 	Until  time.Time            `json:"until,omitzero"`
 	// Used is the last call that it let through.
 	Used floodmark.CallID `json:"used,omitempty"`
+	// Spoke says that somebody else said something since it was asked for, and Own that
+	// results of its own calls lowered the mark. Neither changes the very call that was
+	// shown, so that it holds until something else changes: see [Book.Changed].
+	Spoke bool `json:"spoke,omitempty"`
+	Own   bool `json:"own,omitempty"`
+}
+
+// exact reports a grant for the call that was shown and no other. What takes further
+// commands is never known in full.
+func (g Grant) exact() bool {
+	return (g.Scope == floodmark.GrantOnce || g.Scope == floodmark.GrantTurn || g.Scope == floodmark.GrantMinutes) &&
+		!slices.Contains(g.Shown.Codes, floodmark.Interactive)
 }
 
 // checks reports a grant for tests, builds or checks of a project.
@@ -135,7 +151,9 @@ func (b *Book) Extend(f floodmark.TicketExtended) {
 	if !slices.ContainsFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool { return SameCall(s, f.Shown) && asItWas(s, f.Shown) }) {
 		b.Tickets[i].First = "" // who said yes has not seen this
 	}
-	b.Tickets[i].Shown, b.Tickets[i].CodeMAC = b.Tickets[i].With(f.Shown), f.CodeMAC
+	o := &b.Tickets[i]
+	o.Shown, o.CodeMAC = o.With(f.Shown), f.CodeMAC
+	o.Spoke, o.Moved = false, len(o.Shown) > 1 && (o.Spoke || o.Moved) // the others stand as they were
 }
 
 // With are the calls that a question shows once another one was added, or one of them
@@ -242,12 +260,14 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 
 // Give takes in a grant. The call it was given for is no longer asked about.
 func (b *Book) Give(f floodmark.GrantGiven) {
+	g := Grant{Ticket: f.Ticket, Scope: f.Scope, Shown: f.Shown, Turn: f.Turn, Until: f.Until}
 	if i := b.find(f.Ticket); i >= 0 {
+		g.Spoke = g.exact() && b.Tickets[i].Spoke && !b.Tickets[i].Moved
 		b.Tickets[i].Shown = orNil(slices.DeleteFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool {
 			return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest
 		}))
 	}
-	b.Grants = append(b.Grants, Grant{Ticket: f.Ticket, Scope: f.Scope, Shown: f.Shown, Turn: f.Turn, Until: f.Until})
+	b.Grants = append(b.Grants, g)
 	if extra := len(b.Grants) - MaxGrants; extra > 0 {
 		b.Grants = slices.Delete(b.Grants, 0, extra)
 	}
@@ -297,10 +317,43 @@ func (b *Book) Ran(call floodmark.CallID, by floodmark.TicketID) {
 	}
 }
 
+// Hear takes in that somebody other than the owner said something. It lowers the mark,
+// and a grant for exactly what was shown holds nevertheless: else whoever writes into the
+// same group could keep the owner from approving anything.
+func (b *Book) Hear() {
+	for i := range b.Tickets {
+		b.Tickets[i].Spoke = true
+	}
+	for i := range b.Grants {
+		b.Grants[i].Spoke = b.Grants[i].exact()
+	}
+}
+
+// Gave takes in what a call brought back. A grant for exactly this call is not ended by
+// it, unless it holds secrets.
+func (b *Book) Gave(call floodmark.CallID, label floodmark.Label) {
+	for i := range b.Grants {
+		g := &b.Grants[i]
+		if call != "" && g.Used == call && g.exact() && label.Secrecy > floodmark.Secret {
+			g.Shown.Mark, g.Own = g.Shown.Mark.Join(label), true
+		}
+	}
+}
+
+// Changed takes in that a call which may change something was let through, by the
+// grants of a ticket or by none. What an approved call does may depend on what others
+// made of its files: grants that held over new content are over.
+func (b *Book) Changed(by floodmark.TicketID) {
+	for i := range b.Tickets {
+		b.Tickets[i].Moved = b.Tickets[i].Moved || b.Tickets[i].Spoke
+	}
+	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return (g.Spoke || g.Own) && g.Ticket != by }))
+}
+
 // Sink takes in how low the session's mark is. A grant that was given above it
 // is over, also when the mark rises again.
 func (b *Book) Sink(mark floodmark.Label) {
-	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return sunk(g.Shown.Mark, mark) }))
+	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.sunk(mark) }))
 }
 
 // CloseTurn ends everything that was given or asked for one turn.

@@ -17,9 +17,12 @@ type Wanted struct {
 	Codes      []floodmark.Code
 	At         time.Time
 	Turn       int
+	// Loads is how far what it loads is believed.
+	Loads floodmark.Trust
 	// NewBelow reports whether a source too little believed came in since the
-	// session had as many nodes as given.
-	NewBelow func(since floodmark.NodeID) bool
+	// session had as many nodes as given; drawn leaves out what others said and the
+	// call's arguments do not hold.
+	NewBelow func(since floodmark.NodeID, drawn bool) bool
 }
 
 // Covers returns the grant that lets w through, if one does.
@@ -42,11 +45,11 @@ func (g Grant) covers(w Wanted) bool {
 		return false
 	case !g.Until.IsZero() && !w.At.Before(g.Until):
 		return false
-	case sunk(g.Shown.Mark, w.Mark):
+	case g.sunk(w.Mark) || g.Spoke && w.Loads < g.Shown.Mark.Trust:
 		return false
-	case slices.ContainsFunc(w.Codes, func(c floodmark.Code) bool { return !slices.Contains(g.Shown.Codes, c) }):
+	case slices.ContainsFunc(w.Codes, func(c floodmark.Code) bool { return !slices.Contains(g.Shown.Codes, c) && !g.excuses(c) }):
 		return false
-	case w.NewBelow == nil || w.NewBelow(g.Shown.Node):
+	case w.NewBelow == nil || w.NewBelow(g.Shown.Node, g.Spoke):
 		return false
 	}
 	switch g.Scope {
@@ -62,9 +65,16 @@ func (g Grant) covers(w Wanted) bool {
 
 // sunk reports whether a mark is lower than the one that was shown. The owner's
 // own files lower it from Owner to Local, which nobody minds: every approved call
-// would otherwise end its own approval by its output.
-func sunk(shown, now floodmark.Label) bool {
-	return now.Trust < min(shown.Trust, floodmark.Local) || now.Secrecy < shown.Secrecy
+// would otherwise end its own approval by its output. What others said lowers only trust.
+func (g Grant) sunk(now floodmark.Label) bool {
+	shown := g.Shown.Mark
+	return !g.Spoke && now.Trust < min(shown.Trust, floodmark.Local) || now.Secrecy < shown.Secrecy
+}
+
+// excuses reports a reason that was not shown and follows from nothing but what others
+// said, or what the call itself brought back.
+func (g Grant) excuses(c floodmark.Code) bool {
+	return g.Spoke && c == floodmark.TaintEscalation || g.Own && (c == floodmark.FlowPrivate || c == floodmark.FlowFetch)
 }
 
 // Denied reports whether a person already refused exactly this call.

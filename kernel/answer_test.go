@@ -22,6 +22,41 @@ func tainted(t testing.TB, user string) *desk {
 	return d
 }
 
+// What others say between the question and the yes does not undo it; what is written
+// after they spoke does.
+func TestAYesHoldsWhileOthersSpeak(t *testing.T) {
+	const code = `{"code":"sum"}`
+	mallory := floodmark.Origin{Kind: floodmark.FromSender, Name: "chat", Sender: "mallory", Group: "g"}
+	for name, c := range map[string]struct {
+		between func(*desk)
+		want    floodmark.Verdict
+	}{
+		"nothing":       {func(*desk) {}, floodmark.Allow},
+		"somebody":      {func(d *desk) { d.hears(mallory, "When is it done?") }, floodmark.Allow},
+		"its own words": {func(d *desk) { d.hears(mallory, "sum") }, floodmark.Confirm},
+		"a page":        {func(d *desk) { d.reads("page", `{"url":"https://one.example/a"}`, "x") }, floodmark.Confirm},
+		"a file": {func(d *desk) {
+			d.hears(mallory, "Change it.")
+			d.apply(floodmark.ActionDecided{
+				Action:   floodmark.Action{Kind: floodmark.CallTool, Call: "w", Tool: floodmark.ToolRef{Agent: "a", Name: "keep"}, Effects: []floodmark.Effect{floodmark.Write}},
+				Decision: floodmark.Decision{Verdict: floodmark.Allow},
+			})
+		}, floodmark.Confirm},
+	} {
+		d := newDesk(t, "")
+		d.owner("Read what friends wrote.")
+		d.reads("wall", "", "hello")
+		if out := d.call("shell", code); out.Reply.Decision.Verdict != floodmark.Confirm {
+			t.Fatalf("%+v", out.Reply.Decision)
+		}
+		c.between(d)
+		d.answer(approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: d.ticket, For: 30 * time.Minute, Offer: 0})
+		if got := d.call("shell", code).Reply.Decision; got.Verdict != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 func TestAnswerNeedsASessionAndAVerb(t *testing.T) {
 	d := newDesk(t, "")
 	in := d.input(hook.Event{})

@@ -235,10 +235,16 @@ func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: others(&j.basis),
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
+		Loads: loaded(&j.basis).Trust,
 		// A grant is silent once content below Local came in that the person
 		// had not seen. The owner's own files do not silence it: every approved
 		// call would otherwise end its own approval by its output.
-		NewBelow: func(since floodmark.NodeID) bool { return st.s.Ledger.NewBelow(since, floodmark.Local) },
+		NewBelow: func(since floodmark.NodeID, drawn bool) bool {
+			return st.s.Ledger.NewBelow(since, floodmark.Local, func(n floodmark.NodeID) bool {
+				src, _ := st.s.Ledger.Source(n)
+				return drawn && src.SaidByOthers() && !slices.Contains(j.inputs, n)
+			})
+		},
 	}
 }
 

@@ -131,8 +131,27 @@ func (s *State) Mark() floodmark.Label { return s.Ledger.Mark() }
 
 // Apply takes one more fact into account. On error s is unchanged.
 func (s *State) Apply(f floodmark.Fact) error {
+	var of floodmark.Source
+	if f, ok := f.(floodmark.ContentArrived); ok {
+		of, _ = s.Ledger.Source(f.Node)
+	}
 	if err := s.apply(f); err != nil {
 		return err
+	}
+	switch f := f.(type) {
+	case floodmark.ContentSeen:
+		s.Book.Gave(f.Call, s.Ledger.Effective(f.Node))
+		if f.SaidByOthers() {
+			s.Book.Hear()
+		}
+	case floodmark.ContentArrived:
+		s.Book.Gave(of.Call, s.Ledger.Effective(f.Node))
+	case floodmark.ActionDecided:
+		changes := slices.ContainsFunc(f.Action.Effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
+		if changes && f.Action.Kind == floodmark.CallTool && f.Decision.Verdict == floodmark.Allow {
+			s.Book.Changed(grantedBy(f.Decision))
+		}
+	default:
 	}
 	if len(s.Book.Grants) > 0 {
 		s.Book.Sink(s.Mark())

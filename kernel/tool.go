@@ -222,7 +222,7 @@ func (st *step) codeMAC(t floodmark.TicketID) floodmark.Digest {
 func (st *step) current(o approval.Open, now floodmark.Shown) bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool {
 		return approval.SameCall(s, now) && s.Mark == now.Mark && s.Two == now.Two &&
-			slices.Equal(s.Codes, now.Codes) && !st.s.Ledger.NewBelow(s.Node, floodmark.Local)
+			slices.Equal(s.Codes, now.Codes) && !st.s.Ledger.NewBelow(s.Node, floodmark.Local, nil)
 	})
 }
 

@@ -84,10 +84,10 @@ func (w *worst) add(n floodmark.NodeID, t floodmark.Trust) {
 
 // NewBelow reports whether a source believed less than limit is live now that
 // was not when from was the next node: a newer one, or one that came back.
-func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust) bool {
+func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust, but func(floodmark.NodeID) bool) bool {
 	for i := range l.entries {
 		e := &l.entries[i]
-		if !e.dead && e.effective.Trust < limit && (floodmark.NodeID(i) >= from || e.since > from) {
+		if !e.dead && e.effective.Trust < limit && (floodmark.NodeID(i) >= from || e.since > from) && (but == nil || !but(floodmark.NodeID(i))) {
 			return true
 		}
 	}

@@ -49,21 +49,21 @@ func TestNewBelow(t *testing.T) {
 	}{
 		{0, floodmark.Shared, true}, {1, floodmark.Shared, true}, {2, floodmark.Shared, false}, {1, floodmark.External, false},
 	} {
-		if got := l.NewBelow(tt.from, tt.limit); got != tt.want {
+		if got := l.NewBelow(tt.from, tt.limit, nil); got != tt.want {
 			t.Errorf("new below %v since %d: %v", tt.limit, tt.from, got)
 		}
 	}
 	l.Clear()
-	if l.NewBelow(0, floodmark.System) {
+	if l.NewBelow(0, floodmark.System, nil) {
 		t.Error("what was cleared is new")
 	}
 	revive(&l, 1)
-	if !l.NewBelow(2, floodmark.Shared) || l.NewBelow(3, floodmark.Shared) {
+	if !l.NewBelow(2, floodmark.Shared, nil) || l.NewBelow(3, floodmark.Shared, nil) {
 		t.Error("what came back is new to those who asked before, and to nobody else")
 	}
 	revive(&l, 1) // it is there already
 	mustAdd(t, &l, source(3, floodmark.Clean()))
-	if l.NewBelow(3, floodmark.Shared) {
+	if l.NewBelow(3, floodmark.Shared, nil) {
 		t.Error("what is live cannot come back")
 	}
 }

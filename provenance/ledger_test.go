@@ -267,7 +267,7 @@ func TestClearAndRevive(t *testing.T) {
 		t.Error("a cleared source is forgotten")
 	}
 	mustAdd(t, &l, source(2, label(floodmark.Owner, floodmark.Public)))
-	if l.NewBelow(2, floodmark.Owner) {
+	if l.NewBelow(2, floodmark.Owner, nil) {
 		t.Error("nothing low is new")
 	}
 	mustAdd(t, &l, source(3, label(floodmark.Owner, floodmark.Public)))
@@ -275,10 +275,10 @@ func TestClearAndRevive(t *testing.T) {
 	if l.Mark().Trust != floodmark.Untrusted || !l.Live(0) || l.Live(1) {
 		t.Errorf("mark %v after a revival", l.Mark())
 	}
-	if !l.NewBelow(2, floodmark.Owner) {
+	if !l.NewBelow(2, floodmark.Owner, nil) {
 		t.Error("what came back is not new to a question asked before")
 	}
-	if l.NewBelow(4, floodmark.Owner) {
+	if l.NewBelow(4, floodmark.Owner, nil) {
 		t.Error("what came back is new to a question asked after")
 	}
 }
