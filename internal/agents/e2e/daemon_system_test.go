@@ -42,7 +42,7 @@ func (w *world) daemon() (kill func()) {
 // served runs the real program.
 func (w *world) served() (kill func()) {
 	w.t.Helper()
-	policy := w.write("policy.yaml", "version: 1\nprofile: coding\n")
+	policy := w.write("policy.yaml", "version: 1\nprofile: coding\n"+w.rules)
 	cmd := exec.CommandContext(w.t.Context(), *program, "serve", "--dir", filepath.Join(w.home, daemonFolder), "--policy", policy)
 	cmd.Env = []string{"HOME=" + w.home, "PATH=" + os.Getenv("PATH")}
 	output, err := cmd.StderrPipe()
@@ -86,9 +86,9 @@ func (w *world) served() (kill func()) {
 // told.
 func (w *world) inMemory() (kill func()) {
 	w.t.Helper()
-	p, err := policy.Shipped("coding")
-	if err != nil {
-		w.t.Fatal(err)
+	p, problems := policy.Load(policy.Layer{Name: "policy.yaml", Data: []byte("version: 1\nprofile: coding\n" + w.rules)})
+	if problems.Failed() {
+		w.t.Fatal(problems)
 	}
 	c, err := catalog.Shipped()
 	if err != nil {

@@ -98,6 +98,8 @@ func behaviours() []behaviour {
 		{"mcp", "a tool of an MCP server is judged like every other one", false, mcpGated},
 		{"withheld", "a result the monitor could not record does not reach the model", false, resultWithheld},
 		{"approval", "an approved call runs when it is tried again, and no other one does", false, approvalIsExact},
+		{"minutes", "a call that was approved for some minutes runs again and again, and no other one does", true, approvalLasts},
+		{"rounds", "a turn that goes round more often than the policy lets it is ended: no further call runs", true, turnEnded},
 		{"hook killed", "the hook is gone, or killed, or its plugin does not load: nothing runs", false, hookKilled},
 		{"slow", "the monitor does not answer before the hook's own deadline: nothing runs", false, monitorSilent},
 		{"garbage", "the monitor answers nonsense: nothing runs", false, monitorRaves},

@@ -32,7 +32,7 @@ func (w *world) family(a agent, before, child, after []string) (parents, childs 
 		parents = turn.Results
 		if w.monitor != nil && asked < maxQuestions && len(parents) == len(before)+asked+1 && strings.Contains(parents[len(parents)-1], waits) {
 			asked++
-			w.approve()
+			w.approve(0)
 		}
 		switch n := len(parents) - len(before) - asked; {
 		case n < 0:

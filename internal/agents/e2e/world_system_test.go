@@ -65,6 +65,7 @@ type world struct {
 	edit     func(string) string // changes the settings, if not nil
 	reading  func()              // happens while the page is read, if not nil
 	env      []string            // more of the agent's environment
+	rules    string              // more of the policy
 	native   []string            // the agents that ask by themselves
 	monitor  *monitor.Monitor    // nil unless it runs in memory, over the journal
 	journal  *journal.Memory
