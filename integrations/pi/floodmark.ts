@@ -109,6 +109,21 @@ function tell(ctx: any, text: unknown) {
   else console.error(text);
 }
 
+// without leaves tools out of a request to a model, in whatever form its provider wants
+// them. A name that pi does not know stays.
+function without(part: any, hidden: Set<string>): any {
+  if (Array.isArray(part)) return part.map((p) => without(p, hidden));
+  if (part === null || typeof part !== "object") return part;
+  const name = (t: any) => String(t?.name ?? t?.function?.name ?? t?.toolSpec?.name ?? "").toLowerCase();
+  const copy: any = {};
+  for (const [key, value] of Object.entries(part)) {
+    const list = Array.isArray(value) && (key === "tools" || key === "functionDeclarations");
+    if (list) copy[key] = value.filter((t) => !hidden.has(name(t))).map((t) => without(t, hidden));
+    else copy[key] = key === "config" || key === "toolConfig" ? without(value, hidden) : value;
+  }
+  return copy;
+}
+
 export default function (pi: any) {
   pi.on("session_start", async (event: any, ctx: any) => {
     try {
@@ -126,6 +141,23 @@ export default function (pi: any) {
     } catch (err) {
       tell(ctx, because(err));
       return { action: "handled" };
+    }
+  });
+
+  // Before each call of the model. pi itself takes a new list of active tools only when
+  // a run begins; tool_call is what holds.
+  pi.on("before_provider_request", async ({ type, payload }: any, ctx: any) => {
+    const tools: string[] = pi.getActiveTools();
+    try {
+      const todo = await ask(type, { event: { type, tools }, ctx: context(ctx) });
+      if (todo.stop !== false) {
+        tell(ctx, todo.stop);
+        ctx.abort();
+      }
+      const hidden: string[] = Array.isArray(todo.hidden) ? todo.hidden : tools;
+      return hidden.length ? without(payload, new Set(hidden.map((name) => name.toLowerCase()))) : undefined;
+    } catch {
+      return undefined; // the model is told why when a call of its own is refused
     }
   });
 

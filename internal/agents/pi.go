@@ -18,6 +18,7 @@ const (
 	piSessionStart = "session_start"
 	piInput        = "input"
 	piUserBash     = "user_bash"
+	piRequest      = "before_provider_request"
 	piToolCall     = "tool_call"
 	piToolResult   = "tool_result"
 	piAgentEnd     = "agent_end"
@@ -55,6 +56,8 @@ type piEvent struct {
 	IsError bool            `json:"isError"`
 
 	Hidden bool `json:"excludeFromContext"`
+
+	Tools []string `json:"tools"`
 }
 
 func (pi) read(req hookframe.Request) (asked, error) {
@@ -78,6 +81,11 @@ func (pi) read(req hookframe.Request) (asked, error) {
 		err = m.Event.input(&ev)
 	case piUserBash:
 		m.Event.userBash(&ev)
+	case piRequest:
+		ev.Point = hook.BeforeLLMCall
+		for _, name := range m.Event.Tools {
+			ev.Tools = append(ev.Tools, hook.Tool{Name: name})
+		}
 	case piToolCall:
 		ev.Point = hook.BeforeToolCall
 		ev.Call, err = m.Event.call()
@@ -164,8 +172,25 @@ type (
 	}
 )
 
+// piModel says which tools a call of the model must not be offered, and why the turn
+// ends here: false if it does not.
+type piModel struct {
+	Hidden []string `json:"hidden"` // null: all of them
+	Stop   any      `json:"stop"`
+}
+
+// model answers a call of the model.
+func (a answer) model() piModel {
+	if a.why != "" {
+		return piModel{Stop: a.reason()}
+	}
+	return piModel{Hidden: append([]string{}, a.reply.Decision.Hidden...), Stop: false}
+}
+
 func (pi) write(event string, a answer) hookframe.Response {
 	switch event {
+	case piRequest:
+		return tells(a.model())
 	case piToolCall:
 		return tells(a.call())
 	case piInput:

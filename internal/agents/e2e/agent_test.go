@@ -33,6 +33,8 @@ type agent struct {
 	runSpawning func(w *world, h how) (output string)
 	// plugin says that our hook is code in the agent, not a program it starts.
 	plugin bool
+	// hides says that it lets us choose the tools of each call of its model.
+	hides bool
 	// holes are the behaviours that are not kept, and why, and what was tried;
 	// none those that the agent has no occasion for. The run must show them.
 	holes, none map[string]string

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -231,17 +232,46 @@ func approvalLasts(w *world, a agent) error {
 	return w.has("News", waits, "report of 0", "report of 0", waits)
 }
 
-// turnEnded lets the model go round without an end.
+// toolRemoved takes the shell from a model that has read the page. Where the agent lets
+// us, the model is not even offered it in the next round.
+func toolRemoved(w *world, a agent) error {
+	name := a.shell("").Name
+	w.rules = "rules:\n  - {name: no-shell, when: {context_taint_includes: [untrusted]}, action: {remove_tools: [" + name + "]}}\n"
+	w.daemon()
+	w.calls(a, nil, read, work)
+	a.run(w, how{protected: true})
+	for i, turn := range w.model.Turns() {
+		var asked struct {
+			Tools json.RawMessage `json:"tools"`
+		}
+		if err := json.Unmarshal(turn.Body, &asked); err != nil {
+			return err
+		}
+		offered := strings.Contains(string(asked.Tools), `"`+name+`"`)
+		if hidden := a.hides && i > 0; offered == hidden {
+			return fmt.Errorf("round %d: the shell is offered: %v", i, offered)
+		}
+	}
+	return w.has("News", "floodmark: ")
+}
+
+// turnEnded lets the model go round without an end. Where we see its calls it is not
+// called a fourth time; elsewhere it reads why its tools do nothing any more.
 func turnEnded(w *world, a agent) error {
 	w.rules = "maxIterations: 3\n"
 	w.daemon()
-	w.calls(a, nil, "echo one", "echo two", "echo three", "echo four > made.txt", "echo five > made.txt")
-	a.run(w, how{protected: true})
+	w.calls(a, nil, "echo one", "echo two", "echo three > third.txt", "echo four > made.txt", "echo five > made.txt")
+	output := a.run(w, how{protected: true})
+	if _, err := os.Stat(filepath.Join(w.project, "third.txt")); err != nil {
+		return fmt.Errorf("the last round was not: %w", err)
+	}
 	if _, err := os.Stat(filepath.Join(w.project, "made.txt")); err == nil {
 		return errors.New("a call ran after the last round")
 	}
-	const over = "gone round 3 times"
-	return w.has("one", "two", "three", over, over)
+	if all := output + strings.Join(w.results(), "\n"); !strings.Contains(all, "gone round 3 times") {
+		return errors.New("nobody was told why")
+	}
+	return nil
 }
 
 // replaced swaps the hook program for a script, just before the attack; with an

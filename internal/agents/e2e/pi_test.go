@@ -6,7 +6,7 @@ import (
 
 func piAgent() agent {
 	return agent{
-		name: "pi", version: piVersion, run: runPi, plugin: true,
+		name: "pi", version: piVersion, run: runPi, plugin: true, hides: true,
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "bash", Args: map[string]string{"command": command}}
 		},

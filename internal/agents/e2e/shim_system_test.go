@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -28,6 +29,10 @@ type answers struct {
 	Result  string `json:"result"`  // what the model reads of it
 	Failed  string `json:"failed"`  // and of an error
 	Shell   bool   `json:"shell"`   // whether a person's own command runs
+	// Tools are what the model is offered, in each form of a request; Aborted says
+	// that the turn was ended before it was sent. Not all agents let us.
+	Tools   map[string]string `json:"tools"`
+	Aborted bool              `json:"aborted"`
 }
 
 // shims are the files agents load, as they are shipped.
@@ -116,17 +121,49 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 				t.Errorf("allowed: %+v", got)
 			}
 			got = drive(t, agent, long, answering(floodmark.Restrict))
+			if got.Aborted != (agent == "pi") {
+				t.Error("a turn that was refused goes on")
+			}
 			if !got.closed() || got.Call != "floodmark: because." || !strings.Contains(got.Result, "floodmark: because.") {
 				t.Errorf("refused: %+v", got)
+			}
+			got = drive(t, agent, long, func(conn net.Conn) {
+				_ = hookframe.Serve(context.Background(), conn, agents.Door{Hooks: hiding{"bash", "exec"}}.Answer)
+			})
+			if want := withoutShell(agent); !maps.Equal(got.Tools, want) || got.Aborted {
+				t.Errorf("without the shell: %+v, want %v", got, want)
 			}
 		})
 	}
 }
 
-// closed reports whether the agent does nothing and shows nothing.
+// closed reports whether the agent does nothing and shows nothing. OpenClaw offers no
+// tools then.
 func (a answers) closed() bool {
 	shows := func(text string) bool { return text == "" || strings.Contains(text, "RESULT") }
-	return !a.Message && a.Call != "" && !shows(a.Result) && !shows(a.Failed) && !a.Shell
+	return !strings.Contains(a.Tools["openclaw"], "read") && !a.Message && a.Call != "" && !shows(a.Result) && !shows(a.Failed) && !a.Shell
+}
+
+// hiding lets everything happen and hides some tools.
+type hiding []string
+
+func (h hiding) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Hidden: h}}, nil
+}
+
+// withoutShell is what the model is offered where the shell is hidden: in no form of a
+// request is it there, and nothing else is missing.
+func withoutShell(agent string) map[string]string {
+	return map[string]map[string]string{
+		"openclaw": {"openclaw": `["read"]`},
+		"pi": {
+			"completions": `{"messages":[{"tools":["bash"]}],"tools":[{"type":"function","function":{"name":"read"}}]}`,
+			"responses":   `{"input":[{"name":"bash"}],"tools":[{"type":"function","name":"read"}]}`,
+			"anthropic":   `{"system":"bash","tools":[{"name":"Read"}]}`,
+			"google":      `{"contents":[{"name":"bash"}],"config":{"tools":[{"functionDeclarations":[{"name":"read"}]}]}}`,
+			"bedrock":     `{"toolConfig":{"tools":[{"toolSpec":{"name":"read"}}],"toolChoice":{"auto":{}}}}`,
+		},
+	}[agent]
 }
 
 // Node takes a number for a port, and a name for one in the project's folder.

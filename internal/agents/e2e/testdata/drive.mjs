@@ -7,19 +7,22 @@ const [, , jitiPath, agent, shim] = process.argv;
 const { createJiti } = await import(pathToFileURL(jitiPath).href);
 const plugin = await createJiti(import.meta.url).import(shim);
 
-// Each returns {message, call, result, failed, shell}: whether a message is
+// Each returns {message, call, result, failed, shell, tools}: whether a message is
 // passed on, why a call is not run, what the model reads of a result and of an
-// error, and whether a command of the person's runs.
+// error, whether a command of the person's runs, and which tools the model is offered.
 // What an agent has no hook for is as it would be.
 const drivers = { pi: drivePi, opencode: driveOpencode, openclaw: driveOpenclaw };
 process.stdout.write(JSON.stringify(await drivers[agent]()));
 
 async function drivePi() {
   const handlers = {};
-  plugin.default({ on: (name, handler) => (handlers[name] = handler) });
+  const names = ["bash", "read"];
+  plugin.default({ on: (name, handler) => (handlers[name] = handler), getActiveTools: () => names });
+  let aborted = false;
   const ctx = {
     cwd: "/home/dev/project",
     hasUI: false,
+    abort: () => (aborted = true),
     sessionManager: { getEntries: () => [], getSessionId: () => "s" },
   };
   const send = (type, more) => handlers[type]({ type, ...more }, ctx);
@@ -27,6 +30,21 @@ async function drivePi() {
   const given = { ...call, content: [{ type: "text", text: "RESULT" }], details: { x: "RESULT" } };
   await send("session_start", { reason: "startup" });
   const message = await send("input", { text: "hi", source: "interactive" });
+  // As the providers want their tools; what else a request holds stays as it is.
+  const forms = {
+    completions: { messages: [{ tools: ["bash"] }], tools: names.map((name) => ({ type: "function", function: { name } })) },
+    responses: { input: [{ name: "bash" }], tools: names.map((name) => ({ type: "function", name })) },
+    anthropic: { system: "bash", tools: [{ name: "Bash" }, { name: "Read" }] },
+    google: { contents: [{ name: "bash" }], config: { tools: [{ functionDeclarations: names.map((name) => ({ name })) }] } },
+    bedrock: { toolConfig: { tools: names.map((name) => ({ toolSpec: { name } })), toolChoice: { auto: {} } } },
+  };
+  const tools = {};
+  for (const [form, payload] of Object.entries(forms)) {
+    const whole = JSON.stringify(payload);
+    const sent = (await send("before_provider_request", { payload })) ?? payload;
+    if (JSON.stringify(payload) !== whole) throw new Error("pi's own request was changed");
+    tools[form] = JSON.stringify(sent);
+  }
   const before = await send("tool_call", call);
   const after = await send("tool_result", { ...given, isError: false });
   const failed = await send("tool_result", { ...given, isError: true });
@@ -40,6 +58,8 @@ async function drivePi() {
     result: shown(after),
     failed: shown(failed),
     shell: shell === undefined,
+    tools,
+    aborted,
   };
 }
 
@@ -106,5 +126,6 @@ async function driveOpenclaw() {
     result: JSON.stringify(after?.result ?? given.result),
     failed: JSON.stringify(failed?.result ?? given.result),
     shell: tools?.toolsAllow?.length !== 0,
+    tools: { openclaw: JSON.stringify(tools?.toolsAllow ?? ["exec", "read"]) },
   };
 }
