@@ -44,6 +44,7 @@ tools:
       urgent: {role: critical, is: flag}
       body: {role: content, is: text}
   - {tool: keep, about: writes a note, effect: write, returns: {trust: local, secrecy: internal}, licence: [save], args: {path: {role: critical, is: path}, text: {role: content, is: text}}}
+  - {tool: mend, about: applies a patch, effect: write, returns: {trust: local, secrecy: internal}, args: {command: {role: critical, is: patch}}}
   - {tool: shell, about: runs code, effect: run, returns: {trust: local, secrecy: internal}, args: {code: {role: critical, is: text}}}
   - {tool: setup, about: changes the agent, effect: admin, returns: {trust: local, secrecy: internal}, args: {key: {role: critical, is: text}}}
 `

@@ -40,6 +40,9 @@ func (st *step) params(j *judged) ([]byte, bool) {
 		key := v.key(out, name)
 		if v.content(name) || v.secret(name) {
 			out[key] = redacted(value)
+			if text, ok := value.(string); ok {
+				out[key] = redactedText(text) + v.patched(name, text)
+			}
 			continue
 		}
 		out[key] = v.value(value)
@@ -99,10 +102,8 @@ func (st *step) newVeil(j *judged) *veiling {
 // content reports whether an argument carries content: the catalog says so, or
 // it is one of those that every agent's tools for writing have.
 func (v *veiling) content(name string) bool {
-	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Role == floodmark.Content {
-		return true
-	}
-	return v.written(name)
+	about := argument(v.j.use, hook.Leaf{Path: name, Top: name})
+	return about.Role == floodmark.Content || about.Is == catalog.IsPatch || v.written(name)
 }
 
 // written reports whether a tool for writing files has its content under a name.
@@ -113,6 +114,24 @@ func (v *veiling) written(name string) bool {
 		return slices.Contains(writtenArguments(), name)
 	}
 	return false
+}
+
+// patched names the files that a patch changes, where no line of content could look like
+// a name: behind three stars at the beginning of a line.
+func (v *veiling) patched(name, text string) string {
+	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is != catalog.IsPatch {
+		return ""
+	}
+	var paths []string
+	for line := range strings.Lines(text) {
+		if head, path, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(head, "*** ") {
+			paths = append(paths, strings.TrimSpace(path))
+		}
+	}
+	if len(paths) == 0 {
+		return ""
+	}
+	return " changes " + ends(v.text(strings.Join(paths, ", ")))
 }
 
 // size is how much of the call is not content.
@@ -210,7 +229,9 @@ func (st *step) requestLines(j *judged) []string {
 	v := st.newVeil(j)
 	left := 0
 	for _, leaf := range j.leaves {
-		switch {
+		switch changes := v.patched(leaf.Top, leaf.Value); {
+		case changes != "":
+			lines = append(lines, visible(leaf.Path)+changes)
 		case v.content(leaf.Top) || v.secret(leaf.Top) || secretName(leaf.Path) || leaf.Top == urlOfCommand:
 		case len(lines) > maxRequestLines:
 			left++

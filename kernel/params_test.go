@@ -29,6 +29,8 @@ func TestParamsForGates(t *testing.T) {
 		{"write", `{"path":"a","content":"abc","mode":"x"}`, `{"content":"[REDACTED: 3 chars]","mode":"x","path":"a"}`},
 		{"Edit", `{"file_path":"a","old_string":"abc","new_string":"d"}`, `{"file_path":"a","new_string":"[REDACTED: 1 chars]","old_string":"[REDACTED: 3 chars]"}`},
 		{"apply_patch", `{"input":"*** Begin"}`, `{"input":"[REDACTED: 9 chars]"}`},
+		{"mend", `{"command":"*** Update File: a.txt\n+k\n--- x: y\n *** z: w\n*** Move to: b.txt\n"}`, `{"command":"[REDACTED: 64 chars] changes a.txt, b.txt"}`},
+		{"mend", `{"command":["abc"]}`, `{"command":"[REDACTED: 7 chars]"}`},
 		{"apply-patch", `{"patch":"abc"}`, `{"patch":"[REDACTED: 3 chars]"}`},
 		{"write", `{"file":{"path":"a","content":"abc"}}`, `{"file":{"content":"[REDACTED: 3 chars]","path":"a"}}`},
 		{"other", `{"content":"abc"}`, `{"content":"abc"}`},
@@ -117,6 +119,9 @@ func TestRequestLines(t *testing.T) {
 		"\np1: 1\np2: 2\np3: 3\np4: 4\nand 2 more arguments\nAgent: a\nSession: s"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := strings.Join(d.call("mend", `{"command":"*** Add File: a.txt\n+key"}`).Verify.Request.Lines, "\n"); got != "Tool: mend\ncommand changes a.txt\nAgent: a\nSession: s" {
+		t.Error(got)
 	}
 	if r := out.Verify.Request; r.Provider != "chat" || r.Session != "s" || r.Agent != "a" || r.Digest.IsZero() || !r.At.Equal(d.at) || r.ID != "" {
 		t.Errorf("%+v", r)
