@@ -359,6 +359,8 @@ type GrantUsed struct {
 	Ticket TicketID `json:"ticket"`
 	Call   CallID   `json:"call,omitempty"`
 	Tool   ToolRef  `json:"tool"`
+	// Args identify the exact arguments; zero in old journals.
+	Args Digest `json:"args,omitzero"`
 }
 
 // GrantEnded says that a grant was taken back or used up.

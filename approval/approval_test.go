@@ -307,11 +307,11 @@ func TestGrantsThatHoldOverNewContent(t *testing.T) {
 		"it loads what others wrote":   {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.Loads = floodmark.Untrusted }), false},
 		"something secret came in":     {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.Mark.Secrecy = floodmark.Secret }), false},
 		"a new reason":                 {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.Codes = append(w.Codes, floodmark.FlowPrivate) }), false},
-		"changed before the yes":       {floodmark.GrantMinutes, func(b *approval.Book) { b.Hear(); b.Changed("") }, nil, spoken, false},
-		"heard again after that":       {floodmark.GrantMinutes, func(b *approval.Book) { b.Hear(); b.Changed(""); b.Hear() }, nil, spoken, false},
-		"changed after it":             {floodmark.GrantMinutes, hear, func(b *approval.Book) { b.Changed("") }, nil, false},
-		"changed by itself":            {floodmark.GrantMinutes, hear, func(b *approval.Book) { b.Changed("t1") }, spoken, true},
-		"changed, nobody spoke":        {floodmark.GrantMinutes, nil, func(b *approval.Book) { b.Changed("") }, nil, true},
+		"changed before the yes":       {floodmark.GrantMinutes, func(b *approval.Book) { b.Hear(); b.Changed("", floodmark.Digest{}) }, nil, spoken, false},
+		"heard again after that":       {floodmark.GrantMinutes, func(b *approval.Book) { b.Hear(); b.Changed("", floodmark.Digest{}); b.Hear() }, nil, spoken, false},
+		"changed after it":             {floodmark.GrantMinutes, hear, func(b *approval.Book) { b.Changed("", floodmark.Digest{}) }, nil, false},
+		"changed by itself":            {floodmark.GrantMinutes, hear, func(b *approval.Book) { b.Changed("t1", shown.ArgsDigest) }, spoken, true},
+		"changed, nobody spoke":        {floodmark.GrantMinutes, nil, func(b *approval.Book) { b.Changed("", floodmark.Digest{}) }, nil, true},
 	} {
 		var b approval.Book
 		b.Open(opened("t1", "c", shown), 1)
@@ -350,9 +350,9 @@ func TestGrantsOverTheirOwnResult(t *testing.T) {
 		"a pattern":            {scope: floodmark.GrantPattern, call: "c1"},
 		"secrets in it":        {scope: floodmark.GrantMinutes, call: "c1", label: floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Secret}},
 		"another reason":       {scope: floodmark.GrantMinutes, call: "c1", more: floodmark.RuleMatched},
-		"changed since":        {scope: floodmark.GrantMinutes, call: "c1", then: func(b *approval.Book) { b.Changed("t2") }},
+		"changed since":        {scope: floodmark.GrantMinutes, call: "c1", then: func(b *approval.Book) { b.Changed("t2", floodmark.Digest{}) }},
 		"takes more commands":  {scope: floodmark.GrantMinutes, call: "c1", codes: []floodmark.Code{floodmark.Interactive}},
-		"changed by its calls": {scope: floodmark.GrantMinutes, call: "c1", then: func(b *approval.Book) { b.Changed("t1") }, holds: true},
+		"changed by its calls": {scope: floodmark.GrantMinutes, call: "c1", then: func(b *approval.Book) { b.Changed("t1", shownCall("exec", "x").ArgsDigest) }, holds: true},
 	} {
 		shown := shownCall("exec", "x")
 		shown.Mark.Secrecy, shown.Codes = floodmark.Internal, append(shown.Codes, c.codes...)

@@ -88,6 +88,8 @@ type Grant struct {
 	// shown, so that it holds until something else changes: see [Book.Changed].
 	Spoke bool `json:"spoke,omitempty"`
 	Own   bool `json:"own,omitempty"`
+	// Moved says that a call changed something between their words and the yes.
+	Moved bool `json:"moved,omitempty"`
 }
 
 // exact reports a grant for the call that was shown and no other. What takes further
@@ -148,11 +150,13 @@ func (b *Book) Extend(f floodmark.TicketExtended) {
 	if i < 0 {
 		return
 	}
-	if !slices.ContainsFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool { return SameCall(s, f.Shown) && asItWas(s, f.Shown) }) {
-		b.Tickets[i].First = "" // who said yes has not seen this
-	}
 	o := &b.Tickets[i]
+	again := slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool { return SameCall(s, f.Shown) && asItWas(s, f.Shown) })
 	o.Shown, o.CodeMAC = o.With(f.Shown), f.CodeMAC
+	if again {
+		return
+	}
+	o.First = ""                                                       // who said yes has not seen this
 	o.Spoke, o.Moved = false, len(o.Shown) > 1 && (o.Spoke || o.Moved) // the others stand as they were
 }
 
@@ -262,7 +266,8 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 func (b *Book) Give(f floodmark.GrantGiven) {
 	g := Grant{Ticket: f.Ticket, Scope: f.Scope, Shown: f.Shown, Turn: f.Turn, Until: f.Until}
 	if i := b.find(f.Ticket); i >= 0 {
-		g.Spoke = g.exact() && b.Tickets[i].Spoke && !b.Tickets[i].Moved
+		g.Moved = b.Tickets[i].Moved
+		g.Spoke = g.exact() && b.Tickets[i].Spoke && !g.Moved
 		b.Tickets[i].Shown = orNil(slices.DeleteFunc(b.Tickets[i].Shown, func(s floodmark.Shown) bool {
 			return s.Tool == f.Shown.Tool && s.ArgsDigest == f.Shown.ArgsDigest
 		}))
@@ -282,7 +287,7 @@ func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 	for i := range b.Grants {
 		g := &b.Grants[i]
 		exact := g.Scope == floodmark.GrantTurn || g.Scope == floodmark.GrantMinutes
-		if g.Ticket != f.Ticket || g.Shown.Tool != f.Tool {
+		if g.Ticket != f.Ticket || g.Shown.Tool != f.Tool || exact && !f.Args.IsZero() && f.Args != g.Shown.ArgsDigest {
 			continue
 		}
 		if g.Used = f.Call; exact || g.checks() {
@@ -325,7 +330,7 @@ func (b *Book) Hear() {
 		b.Tickets[i].Spoke = true
 	}
 	for i := range b.Grants {
-		b.Grants[i].Spoke = b.Grants[i].exact()
+		b.Grants[i].Spoke = b.Grants[i].exact() && !b.Grants[i].Moved
 	}
 }
 
@@ -340,14 +345,22 @@ func (b *Book) Gave(call floodmark.CallID, label floodmark.Label) {
 	}
 }
 
-// Changed takes in that a call which may change something was let through, by the
-// grants of a ticket or by none. What an approved call does may depend on what others
-// made of its files: grants that held over new content are over.
-func (b *Book) Changed(by floodmark.TicketID) {
+// Changed takes in that something changed on which an approved call may depend: the
+// grants that held over new content are over, but for the one that let the very call
+// through that changed it.
+func (b *Book) Changed(by floodmark.TicketID, args floodmark.Digest) {
 	for i := range b.Tickets {
 		b.Tickets[i].Moved = b.Tickets[i].Moved || b.Tickets[i].Spoke
 	}
-	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return (g.Spoke || g.Own) && g.Ticket != by }))
+	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return (g.Spoke || g.Own) && (g.Ticket != by || g.Shown.ArgsDigest != args) }))
+}
+
+// Follows takes in that a call was let through which changes nothing by itself. Another
+// command of the same shell may leave it in another folder.
+func (b *Book) Follows(t floodmark.ToolRef, by floodmark.TicketID, args floodmark.Digest) {
+	if slices.ContainsFunc(b.Grants, func(g Grant) bool { return g.Shown.Tool == t }) || slices.ContainsFunc(b.Tickets, func(o Open) bool { return slices.Contains(o.Tools(), t) }) {
+		b.Changed(by, args)
+	}
 }
 
 // Sink takes in how low the session's mark is. A grant that was given above it

@@ -44,7 +44,8 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 		st.unreadable(j)
 		return j
 	}
-	j.action.ArgsDigest, j.action.Iteration = argsDigest(leaves), st.round(false)
+	j.action.ArgsDigest = argsDigest(leaves)
+	j.action.Iteration = st.s.ForCall(slices.Contains(st.s.Proposed, proposed(j.action)))
 	ctx := st.authority(j.action)
 	if in != nil {
 		ctx = *in
@@ -202,7 +203,7 @@ func (st *step) conclude(j *judged) {
 	if st.s.Stopped {
 		d.Verdict = floodmark.Restrict
 		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Iterations, Text: "the turn was ended"}}, d.Reasons...)
-	} else if over := st.r.Policy.TooLong(&j.question); over != nil {
+	} else if over := st.r.Policy.TooLong(&j.question); over != nil && st.s.Heard { // else nobody tells of turns
 		d.Verdict, j.ruling.BlockTurn = floodmark.Restrict, true
 		d.Reasons = append([]floodmark.Reason{*over}, d.Reasons...)
 	}
@@ -233,7 +234,7 @@ func (st *step) conclude(j *judged) {
 
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
-		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: others(&j.basis),
+		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: st.others(j),
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
 		Loads: loaded(&j.basis).Trust,
 		// A grant is silent once content below Local came in that the person

@@ -15,7 +15,7 @@ func (st *step) beforeModel() {
 	for _, c := range st.ev.Messages {
 		st.census(c)
 	}
-	action := floodmark.Action{Kind: floodmark.CallModel, Iteration: max(st.ev.Iteration, st.round(true))}
+	action := floodmark.Action{Kind: floodmark.CallModel, Iteration: max(st.ev.Iteration, st.s.ForModel())}
 	for _, t := range st.ev.Tools {
 		action.Tools = append(action.Tools, floodmark.ToolRef{Server: t.Server, Name: t.Name}.String())
 	}
@@ -172,16 +172,6 @@ func (st *step) afterModel() {
 		st.out.Reply.Calls = append(st.out.Reply.Calls, j.decision)
 	}
 	st.out.Facts[asked] = f
-}
-
-// round is the round of the loop that a call belongs to, from 0. Where the agent does not
-// tell of its model calls, one begins with the first call after a result or a refusal:
-// calls of the same answer of the model come before any result of theirs.
-func (st *step) round(model bool) int {
-	if st.s.Came || model && !st.s.Begun || st.s.Iteration == 0 {
-		return st.s.Iteration
-	}
-	return st.s.Iteration - 1
 }
 
 func (st *step) turn() int {

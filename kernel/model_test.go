@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -192,6 +193,69 @@ func TestRoundsAreCounted(t *testing.T) {
 	rounds("allow", "result", "confirm", "allow", "result", "restrict")
 	d.reply("I stopped.", hook.ToOwner)
 	rounds("allow", "allow")
+}
+
+// What is honest work is not cut short, and what goes round without telling is.
+func TestRoundsOfAllSorts(t *testing.T) {
+	result := func(d *desk, args string) {
+		d.tell(hook.Event{Point: hook.AfterToolCall, Call: toolCall("look", args), Result: hook.Result{Text: "x"}})
+	}
+	args := func(n int) string { return fmt.Sprintf(`{"q":"%d"}`, n) }
+	many := func(d *desk, n int, after func(string)) (ran int) {
+		for i := range n {
+			if d.call("look", args(i)).Reply.Decision.Verdict == floodmark.Allow {
+				ran++
+			}
+			after(args(i))
+		}
+		return ran
+	}
+	silent := func(string) {}
+
+	d := newDesk(t, "maxIterations: 2\n") // nobody ever said anything: a client that tells of calls only
+	if ran := many(d, 40, func(a string) { result(d, a) }); ran != 40 {
+		t.Errorf("%d of 40 calls of a client that tells of no turns", ran)
+	}
+	d = newDesk(t, "maxIterations: 2\n")
+	d.owner("go")
+	if ran := many(d, 100, silent); ran != 64 {
+		t.Errorf("%d calls whose results nobody tells, want two rounds of 32", ran)
+	}
+	d.owner(strings.Repeat("a long task\n", 50)) // which counts as pasted
+	if ran := many(d, 3, silent); ran != 3 {
+		t.Error("the owner's long message begins no new count")
+	}
+	d = newDesk(t, "maxIterations: 2\n")
+	d.owner("go")
+	var calls []hook.Call
+	for i := range 4 {
+		calls = append(calls, toolCall("look", args(i)))
+	}
+	d.tell(hook.Event{Point: hook.BeforeLLMCall})
+	d.tell(hook.Event{Point: hook.AfterLLMCall, Calls: calls})
+	if ran := many(d, 4, func(a string) { result(d, a) }); ran != 4 {
+		t.Errorf("%d of four calls of one answer, one after the other", ran)
+	}
+	for range 3 {
+		d.tell(hook.Event{Point: hook.LoopIterationStart})
+		if d.call("diary", "").Reply.Decision.Verdict == floodmark.Restrict {
+			return
+		}
+		d.tell(hook.Event{Point: hook.AfterToolCall, Call: toolCall("diary", ""), Result: hook.Result{Text: "x"}})
+	}
+	t.Errorf("an agent that always says it is in its first round: %d", d.state.Iteration)
+}
+
+// A yes in the last round still counts for the call that was asked about.
+func TestAYesInTheLastRound(t *testing.T) {
+	d := newDesk(t, "maxIterations: 2\n")
+	d.owner("Read what friends wrote.")
+	d.reads("wall", "", "hello")
+	d.call("shell", `{"code":"sum"}`)
+	d.answer(approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: d.ticket})
+	if got := d.call("shell", `{"code":"sum"}`).Reply.Decision; got.Verdict != floodmark.Allow {
+		t.Errorf("%+v", got)
+	}
 }
 
 // A model call that the agent tells of begins a round, and no call after it does; one

@@ -176,10 +176,13 @@ func (st *step) leftByOthers(paths []string) floodmark.Digest {
 	return floodmark.DigestOf("left by others\x00" + strings.Join(slices.Compact(list), "\x00"))
 }
 
-// others is what a grant of a check is bound to; zero for other calls.
-func others(b *floodmark.Basis) floodmark.Digest {
-	if b.Check == nil {
+// others is what a grant of a call that runs something is bound to; zero for other calls.
+func (st *step) others(j *judged) floodmark.Digest {
+	if j.basis.Check != nil {
+		return j.basis.Check.Others
+	}
+	if j.use.Profile == nil || !slices.Contains(j.action.Effects, floodmark.Run) {
 		return floodmark.Digest{}
 	}
-	return b.Check.Others
+	return st.leftByOthers(st.touched(j).loads)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/rounds"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -35,12 +36,10 @@ type State struct {
 	Policy    floodmark.Digest      `json:"policy,omitzero"`
 	Catalog   floodmark.Digest      `json:"catalog,omitzero"`
 
-	Turn      int  `json:"turn,omitempty"`
-	InTurn    bool `json:"inTurn,omitempty"`
-	Iteration int  `json:"iteration,omitempty"` // rounds of the loop begun in this turn
-	Begun     bool `json:"begun,omitempty"`     // the agent told that one began, and of no model call since
-	Came      bool `json:"came,omitempty"`      // a result, or a refusal, since the last call
-	Stopped   bool `json:"stopped,omitempty"`   // the turn was ended by a rule
+	Turn    int  `json:"turn,omitempty"`
+	InTurn  bool `json:"inTurn,omitempty"`
+	Stopped bool `json:"stopped,omitempty"` // the turn was ended by a rule
+	rounds.Count
 
 	// Unseen says that a call ran in it which nobody had allowed.
 	Unseen bool `json:"unseen,omitempty"`
@@ -148,8 +147,18 @@ func (s *State) Apply(f floodmark.Fact) error {
 		s.Book.Gave(of.Call, s.Ledger.Effective(f.Node))
 	case floodmark.ActionDecided:
 		changes := slices.ContainsFunc(f.Action.Effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
-		if changes && f.Action.Kind == floodmark.CallTool && f.Decision.Verdict == floodmark.Allow {
-			s.Book.Changed(grantedBy(f.Decision))
+		switch by := grantedBy(f.Decision); {
+		case f.Action.Kind != floodmark.CallTool || f.Decision.Verdict != floodmark.Allow:
+		case changes:
+			s.Book.Changed(by, f.Action.ArgsDigest)
+		default:
+			s.Book.Follows(f.Action.Tool, by, f.Action.ArgsDigest)
+		}
+	case floodmark.Withdrawn, floodmark.ChildSpawned:
+		s.Book.Changed("", floodmark.Digest{})
+	case floodmark.IncidentSeen:
+		if ranUnseen(f.Kind) {
+			s.Book.Changed("", floodmark.Digest{})
 		}
 	default:
 	}
@@ -185,14 +194,14 @@ func (s *State) apply(f floodmark.Fact) error {
 		s.clear()
 	case floodmark.TurnOpened:
 		s.Turn, s.InTurn, s.Stopped = f.Turn, true, false
-		s.firstRound()
+		s.FirstRound()
 		if s.Parent == "" { // a branch has its parent's words, and no turn changes them
 			s.LastTurnBegan, s.TurnBegan = s.TurnBegan, len(s.Owner)
 		}
 	case floodmark.TurnClosed:
 		s.closeTurn()
 	case floodmark.IterationOpened:
-		s.Iteration, s.Begun, s.Came = max(s.Iteration, f.Iteration+1), true, false
+		s.RoundBegan(f.Iteration)
 	case floodmark.ContentSeen:
 		return s.see(f)
 	case floodmark.ContentArrived:
@@ -248,6 +257,7 @@ func (s *State) applyBook(f floodmark.Fact) error {
 		}
 	case floodmark.GrantGiven:
 		s.Book.Give(f)
+		s.Came = false // the call is of the round in which it was asked about
 	case floodmark.GrantUsed:
 		s.Book.Use(f, floodmark.NodeID(s.Ledger.Len()))
 	case floodmark.GrantEnded:
@@ -309,13 +319,15 @@ func (s *State) see(f floodmark.ContentSeen) error {
 	s.Came = s.Came || s.InTurn && f.Kind == floodmark.NodeToolResult && !f.Digest.IsZero()
 	if f.Text != "" {
 		s.hear(f.Text)
-		s.firstRound()
+	}
+	if o := f.Origin; f.Kind == floodmark.NodeInput {
+		s.Heard = true
+		if s.Parent != "" || o.IsOwner && o.Group == "" && (o.Kind == floodmark.FromSender || o.Kind == floodmark.FromPaste) {
+			s.FirstRound() // the owner's words, or a new task of a sub-agent
+		}
 	}
 	return nil
 }
-
-// firstRound begins to count: a turn has begun, or the owner said something in one.
-func (s *State) firstRound() { s.Iteration, s.Begun, s.Came = 0, false, false }
 
 func (s *State) hear(text string) {
 	s.Owner = append(s.Owner, text)
@@ -335,15 +347,11 @@ func (s *State) decided(f floodmark.ActionDecided) {
 	switch f.Action.Kind {
 	case floodmark.CallModel:
 		s.Stopped = s.Stopped || f.Decision.Verdict == floodmark.Restrict
-		if s.Begun {
-			s.Iteration-- // it is of that round
-		}
-		s.Iteration, s.Begun, s.Came = max(s.Iteration, f.Action.Iteration)+1, false, false
+		s.ModelCalled(f.Action.Iteration)
 		s.Context = s.context(f.Mark)
 		s.Proposed = nil
 	case floodmark.CallTool:
-		s.Iteration = max(s.Iteration, f.Action.Iteration+1)
-		s.Came = f.Decision.Verdict == floodmark.Restrict || f.Decision.Verdict == floodmark.Confirm
+		s.Called(f.Action.Iteration, f.Decision.Verdict == floodmark.Restrict || f.Decision.Verdict == floodmark.Confirm)
 		s.offer(f)
 		if !waits(f.Decision) { // else it is judged once more, by the same right
 			s.Proposed = slices.DeleteFunc(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
@@ -397,7 +405,7 @@ func (s *State) clear() {
 
 func (s *State) closeTurn() {
 	s.InTurn, s.Stopped = false, false
-	s.firstRound()
+	s.FirstRound()
 	s.Context, s.Proposed, s.Refused, s.Let = nil, nil, nil, nil
 	s.keepRunning(func(r Running) bool { return r.Met != "" })
 	s.Book.CloseTurn()

@@ -22,11 +22,14 @@ func (st *step) beforeTool() {
 // authority is the context that proposed the call: exactly this one, once. A
 // call that borrows another's name is judged by all that was seen.
 func (st *step) authority(a floodmark.Action) Context {
-	p := floodmark.Proposed{Call: a.Call, Tool: a.Tool, ArgsDigest: a.ArgsDigest}
-	if st.s.Context != nil && slices.Contains(st.s.Proposed, p) {
+	if st.s.Context != nil && slices.Contains(st.s.Proposed, proposed(a)) {
 		return *st.s.Context
 	}
 	return st.now()
+}
+
+func proposed(a floodmark.Action) floodmark.Proposed {
+	return floodmark.Proposed{Call: a.Call, Tool: a.Tool, ArgsDigest: a.ArgsDigest}
 }
 
 // now is the context of somebody who has seen everything up to here.
@@ -43,7 +46,7 @@ func (st *step) finish(j *judged) {
 	st.tooMany(j)
 	st.quiet(j)
 	if j.grant != nil && j.decision.Verdict == floodmark.Allow {
-		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Call: j.action.Call, Tool: j.action.Tool})
+		st.keep(floodmark.GrantUsed{Ticket: j.grant.Ticket, Call: j.action.Call, Tool: j.action.Tool, Args: j.action.ArgsDigest})
 	}
 	st.decide(j.action, j.mark, j.question.Trust, j.decision, j.basis)
 	switch j.decision.Verdict {
@@ -204,7 +207,7 @@ func (st *step) ask(j *judged) {
 func (st *step) shows(j *judged) floodmark.Shown {
 	s := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
-		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(j), Others: others(&j.basis),
+		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(j), Others: st.others(j),
 		Two: st.takesTwo(j),
 	}
 	if o := s.Offers[len(s.Offers)-1]; o.Scope == floodmark.GrantPattern {

@@ -88,10 +88,9 @@ func (l *Ledger) AddAll(sources []floodmark.Source) error {
 	return nil
 }
 
-// Arrive says what an announced source turned out to be. It is joined with
-// what was expected, so it can only lower it. A source that was announced
-// before the context was emptied and arrives after it is live.
-// With an error the ledger is as it was.
+// Arrive says what an announced source turned out to be. It is joined with what was
+// expected, so it can only lower it. A source that was announced before the context was
+// emptied and arrives after it is live. With an error the ledger is as it was.
 func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 	at := slices.Index(l.pending, f.Node)
 	switch {
@@ -104,6 +103,7 @@ func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 		return err
 	}
 	e := &l.entries[f.Node]
+	was := e.effective.Trust
 	if !f.Digest.IsZero() {
 		e.source.Digest = f.Digest
 	}
@@ -115,6 +115,9 @@ func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 	l.learn(f.Node, e.source.Digest)
 	l.revive(e)
 	l.settle(f.Node)
+	if e.effective.Trust < was {
+		e.since = floodmark.NodeID(len(l.entries)) // it is new to whoever was shown something better
+	}
 	return nil
 }
 
