@@ -28,7 +28,6 @@ func (st *step) beforeModel() {
 		st.out.Reply.Line = reasonLine("The model was not called", d)
 	}
 	st.out.Reply.BlockTurn = ruling.BlockTurn
-	st.out.PersistGraph, st.out.LogFullContext = ruling.PersistGraph, ruling.LogFullContext
 	st.enforce(&d, nil)
 	st.decide(action, st.mark, st.mark.Trust, d, st.modelBasis(action))
 	if d.Would != "" {

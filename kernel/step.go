@@ -108,8 +108,6 @@ type Output struct {
 	Watch string
 	// Forks are sessions begun by this one, with their first facts.
 	Forks []Fork
-	// PersistGraph and LogFullContext are what a rule asked for.
-	PersistGraph, LogFullContext bool
 }
 
 // An Indexed is content and the node it became.

@@ -100,8 +100,6 @@ func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
 				continue
 			}
 			out.BlockTurn = out.BlockTurn || r.blockTurn
-			out.PersistGraph = out.PersistGraph || r.persist
-			out.LogFullContext = out.LogFullContext || r.log
 			found.add(&r.reason)
 		}
 	}

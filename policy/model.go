@@ -21,8 +21,6 @@ func (p *Policy) BeforeModel(q *Question) Ruling {
 	for _, r := range v.rules.model {
 		if r.cond.holds(q) {
 			out.BlockTurn = out.BlockTurn || r.blockTurn
-			out.PersistGraph = out.PersistGraph || r.persist
-			out.LogFullContext = out.LogFullContext || r.log
 			found.add(&r.reason)
 		}
 	}

@@ -145,8 +145,6 @@ type Ruling struct {
 	Unaudited floodmark.Verdict
 	// BlockTurn ends the agent's turn.
 	BlockTurn bool
-	// PersistGraph and LogFullContext are what rules asked to be kept.
-	PersistGraph, LogFullContext bool
 	// Verifiers must all agree before the call proceeds.
 	Verifiers []string
 }

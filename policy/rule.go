@@ -17,8 +17,6 @@ type rule struct {
 	everything bool
 	hides      bool // takes the tools out of the model's sight
 	blockTurn  bool
-	persist    bool
-	log        bool
 }
 
 // rules reads a list of rules. A rule with several actions becomes one rule
@@ -46,12 +44,11 @@ func (r *reader) rules(n *yaml.Node, where string, in scope, cs *conditions) []*
 	return out
 }
 
-// onlyStricter refuses what a project may not ask for: a checkout must not be
-// able to have the owner's context written down.
+// onlyStricter refuses what a project may not ask for: that records are kept.
 func (r *reader) onlyStricter(action *yaml.Node) {
 	keys, _ := pairs(action)
 	for _, k := range keys {
-		if k.Value == "persist_graph" || k.Value == "log_full_context" {
+		if k.Value == "persist_graph" {
 			r.fault(k, "not-here", fmt.Sprintf("%q may not stand in a project's file", k.Value), "a project's rules may only tighten; move this rule to the user's own file")
 		}
 	}
@@ -95,14 +92,11 @@ func (r *reader) actions(n *yaml.Node, where string, cond condition) []*rule {
 		x.blockTurn = true
 		out = append(out, x)
 	}
-	persist, log := yes(value(action, "persist_graph"), "true"), yes(value(action, "log_full_context"), "true")
-	if persist || log {
-		x := newRule(floodmark.Allow, "keeps a record")
-		x.setTools(only)
-		x.persist, x.log = persist, log
-		out = append(out, x)
+	if at := value(action, "log_full_context"); yes(at, "true") {
+		r.fault(at, "not-kept", "the whole context is written down nowhere: the journal holds where content came from, and no content of others", "take it out; the agent's own transcript has the context, and «floodmark graph» shows where it came from")
 	}
-	if len(out) == 0 {
+	// The journal keeps the graph of every turn.
+	if len(out) == 0 && !yes(value(action, "persist_graph"), "true") {
 		r.fault(action, "empty", "the action does nothing", "write remove_tools, block_tools, verdict or block_turn: true")
 	}
 	return out
@@ -146,7 +140,7 @@ type ruleIndex struct {
 func newRuleIndex(rules []*rule) ruleIndex {
 	x := ruleIndex{byName: map[string][]*rule{}, byServer: map[string][]*rule{}, byTool: map[toolName][]*rule{}}
 	for _, r := range rules {
-		if (r.blockTurn || r.persist || r.log) && r.everything && !r.cond.needsCall {
+		if r.blockTurn && r.everything && !r.cond.needsCall {
 			x.model = append(x.model, r)
 		}
 		if r.everything {

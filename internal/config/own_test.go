@@ -14,7 +14,7 @@ func TestOwnOf(t *testing.T) {
 relax: false
 rules:
   - {name: a, when: "true", action: {verdict: restrict, persist_graph: true, reason: no}}
-  - {name: b, when: "true", action: {log_full_context: true, block_turn: false}}
+  - {name: b, when: "true", action: {persist_graph: true, block_turn: false}}
 `
 	own, err := config.OwnOf("policy.yaml", []byte(both))
 	if err != nil || !own.There() || !strings.Contains(own.Left, "[relax rules that keep records]") {

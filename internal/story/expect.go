@@ -24,7 +24,6 @@ import (
 //	expect no calls            after_llm_call said nothing of calls
 //	expect turn blocked / expect turn open
 //	expect calls VERDICT…      what after_llm_call said of each call
-//	expect graph kept / expect context logged
 //	expect incident KIND       something ran that should not have
 func (w *world) expect(verb, rest string) (got string, ok bool, err error) {
 	if verb == "mark" {
@@ -51,10 +50,6 @@ func (w *world) expect(verb, rest string) (got string, ok bool, err error) {
 		return "the message is passed on to the model", w.reply.Consumed, oneOf(what, text, "")
 	case "ticket":
 		return "nobody was asked", w.reply.Ticket != "", oneOf(what, text, "")
-	case "graph":
-		return "the graph is not kept", w.out.PersistGraph, oneOf(what, text, "kept")
-	case "context":
-		return "the context is not logged", w.out.LogFullContext, oneOf(what, text, "logged")
 	case "calls":
 		return w.expectCalls(text)
 	case "incident":
@@ -69,7 +64,7 @@ func texts() []string {
 }
 
 func statements() []string {
-	return append(texts(), "ticket", "consumed", "turn", "calls", "graph", "context", "incident", "no")
+	return append(texts(), "ticket", "consumed", "turn", "calls", "incident", "no")
 }
 
 // oneOf refuses what can stand behind a statement's name only by mistake.
