@@ -111,7 +111,7 @@ type Conversation = { isGroup?: boolean; said: string[]; quotes: { text: string;
 function memory() {
   return {
     conversations: new Kept<Conversation>(),
-    turns: new Kept<{ inputProvenance?: any; past: boolean }>(), // by run
+    turns: new Kept<{ inputProvenance?: any; past: boolean; blocked?: boolean }>(), // by run
     sessions: new Kept<string>(), // the id of the session a key stands for now
     parents: new Kept<string>(), // by the key of a sub-agent's session
     tools: new Kept<string[]>(), // what a session was offered last
@@ -227,6 +227,7 @@ const plugin = {
       try {
         const todo = await message(event, ctx);
         if (todo.action === "continue") return { outcome: "pass" };
+        turns.set(ctx.runId, { past: true, ...turns.get(ctx.runId), blocked: true });
         return { outcome: "block", reason: "floodmark", message: String(todo.notice ?? NO_ANSWER) };
       } catch (err) {
         return { outcome: "block", reason: "floodmark", message: because(err) };
@@ -306,9 +307,12 @@ const plugin = {
       if (event.previousSessionId) await tell("after_compaction", { ...about(ctx), previous: event.previousSessionId });
     });
 
+    // A run that did not begin ends no turn: what the owner approves in one that is
+    // «.approve» and no more holds for the next.
     api.on("agent_end", async (_event: any, ctx: any) => {
+      const blocked = turns.get(ctx.runId)?.blocked;
       turns.delete(ctx.runId);
-      await tell("agent_end", about(ctx));
+      if (!blocked) await tell("agent_end", about(ctx));
     });
 
     api.on("session_end", async (_event: any, ctx: any) => {

@@ -120,7 +120,16 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 			if !got.Message || got.Call != "" || !strings.Contains(got.Result, "RESULT") || !strings.Contains(got.Failed, "RESULT") || !got.Shell {
 				t.Errorf("allowed: %+v", got)
 			}
-			got = drive(t, agent, long, answering(floodmark.Restrict))
+			var heard sync.Map
+			got = drive(t, agent, long, func(conn net.Conn) {
+				_ = hookframe.Serve(context.Background(), conn, func(ctx context.Context, req hookframe.Request) hookframe.Response {
+					heard.Store(req.Event, true)
+					return agents.Door{Hooks: always(floodmark.Restrict)}.Answer(ctx, req)
+				})
+			})
+			if _, ended := heard.Load("agent_end"); ended && agent == "openclaw" {
+				t.Error("a run that did not begin has ended the turn")
+			}
 			if got.Aborted != (agent == "pi") {
 				t.Error("a turn that was refused goes on")
 			}

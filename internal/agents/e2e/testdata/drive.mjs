@@ -117,7 +117,7 @@ async function driveOpenclaw() {
   const after = await middleware({ ...given, isError: false }, ctx);
   const failed = await middleware({ ...given, isError: true }, ctx);
   // There is no command of the person's; a turn without tools is as closed.
-  const tools = await hooks.before_prompt_build({ prompt: "hi", messages: [] }, ctx);
+  const tools = await hooks.before_prompt_build({ prompt: "hi", messages: [] }, { ...ctx, runId: "next" });
   await hooks.agent_end({}, ctx);
   await hooks.session_end({}, ctx);
   return {
