@@ -110,17 +110,25 @@ function tell(ctx: any, text: unknown) {
 }
 
 // without leaves tools out of a request to a model, in whatever form its provider wants
-// them. A name that pi does not know stays.
-function without(part: any, hidden: Set<string>): any {
-  if (Array.isArray(part)) return part.map((p) => without(p, hidden));
-  if (part === null || typeof part !== "object") return part;
+// them. A name that pi does not know stays, and so does all else; a request without tools
+// has no word about choosing one either.
+function without(payload: any, hidden: Set<string>): any {
   const name = (t: any) => String(t?.name ?? t?.function?.name ?? t?.toolSpec?.name ?? "").toLowerCase();
-  const copy: any = {};
-  for (const [key, value] of Object.entries(part)) {
-    const list = Array.isArray(value) && (key === "tools" || key === "functionDeclarations");
-    if (list) copy[key] = value.filter((t) => !hidden.has(name(t))).map((t) => without(t, hidden));
-    else copy[key] = key === "config" || key === "toolConfig" ? without(value, hidden) : value;
-  }
+  const kept = (list: any[]): any[] =>
+    list
+      .map((t) => (Array.isArray(t?.functionDeclarations) ? { ...t, functionDeclarations: kept(t.functionDeclarations) } : t))
+      .filter((t) => !hidden.has(name(t)) && t?.functionDeclarations?.length !== 0);
+  const within = (holder: any) => {
+    if (!Array.isArray(holder?.tools)) return holder;
+    const tools = kept(holder.tools);
+    if (tools.length) return { ...holder, tools };
+    const { tools: _tools, tool_choice: _choice, toolChoice: _other, parallel_tool_calls: _parallel, ...rest } = holder;
+    return rest;
+  };
+  const copy = { ...within(payload) };
+  if (copy.config) copy.config = within(copy.config);
+  if (copy.toolConfig) copy.toolConfig = within(copy.toolConfig);
+  if (copy.toolConfig && !Object.keys(copy.toolConfig).length) delete copy.toolConfig;
   return copy;
 }
 

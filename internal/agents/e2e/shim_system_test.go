@@ -133,6 +133,9 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 			if got.Aborted != (agent == "pi") {
 				t.Error("a turn that was refused goes on")
 			}
+			if agent == "pi" && (got.Tools["completions"] != `{"messages":[{"tools":["bash"]}]}` || got.Tools["bedrock"] != "{}" || got.Tools["google"] != `{"contents":[{"name":"bash"}],"config":{}}`) {
+				t.Errorf("without any tool: %v", got.Tools)
+			}
 			if !got.closed() || got.Call != "floodmark: because." || !strings.Contains(got.Result, "floodmark: because.") {
 				t.Errorf("refused: %+v", got)
 			}
@@ -166,7 +169,7 @@ func withoutShell(agent string) map[string]string {
 	return map[string]map[string]string{
 		"openclaw": {"openclaw": `["read"]`},
 		"pi": {
-			"completions": `{"messages":[{"tools":["bash"]}],"tools":[{"type":"function","function":{"name":"read"}}]}`,
+			"completions": `{"messages":[{"tools":["bash"]}],"tools":[{"type":"function","function":{"name":"read"}}],"tool_choice":"auto"}`,
 			"responses":   `{"input":[{"name":"bash"}],"tools":[{"type":"function","name":"read"}]}`,
 			"anthropic":   `{"system":"bash","tools":[{"name":"Read"}]}`,
 			"google":      `{"contents":[{"name":"bash"}],"config":{"tools":[{"functionDeclarations":[{"name":"read"}]}]}}`,

@@ -32,7 +32,7 @@ async function drivePi() {
   const message = await send("input", { text: "hi", source: "interactive" });
   // As the providers want their tools; what else a request holds stays as it is.
   const forms = {
-    completions: { messages: [{ tools: ["bash"] }], tools: names.map((name) => ({ type: "function", function: { name } })) },
+    completions: { messages: [{ tools: ["bash"] }], tools: names.map((name) => ({ type: "function", function: { name } })), tool_choice: "auto" },
     responses: { input: [{ name: "bash" }], tools: names.map((name) => ({ type: "function", name })) },
     anthropic: { system: "bash", tools: [{ name: "Bash" }, { name: "Read" }] },
     google: { contents: [{ name: "bash" }], config: { tools: [{ functionDeclarations: names.map((name) => ({ name })) }] } },
