@@ -13,6 +13,9 @@ type Basis struct {
 	Before int `json:"before,omitempty"`
 	// Agent is who asked, where neither the action nor its session says so.
 	Agent string `json:"agent,omitempty"`
+	// Others stands for what other sessions, below Local, have left where a call that is no
+	// check loads its code from; zero if nothing.
+	Others Digest `json:"others,omitzero"`
 	// Unreadable says that the arguments could not be looked at one by one.
 	Unreadable bool `json:"unreadable,omitempty"`
 

@@ -87,6 +87,7 @@ func (c *plain) basis(b *Basis) {
 	c.open('{')
 	someNumber(c, "before", &b.Before)
 	someText(c, "agent", &b.Agent)
+	c.digest("others", &b.Others, b.Others.IsZero())
 	c.flag("unreadable", &b.Unreadable)
 	c.flag("undescribed", &b.Undescribed)
 	c.flag("hinted", &b.Hinted)

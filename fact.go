@@ -107,6 +107,17 @@ func (s *Source) Own() Label {
 	return s.Label
 }
 
+// IsMessage reports what somebody said to the agent, and not what came along: files, quotes,
+// a repository.
+func (s *Source) IsMessage() bool {
+	switch s.Origin.Kind {
+	case FromSender, FromPaste, FromSystem, FromParent, FromModel, FromUnknown:
+		return s.Kind == NodeInput
+	default:
+		return false
+	}
+}
+
 // SaidByOthers reports a message that is not the owner's alone: of somebody else, or in a
 // group.
 func (s *Source) SaidByOthers() bool {

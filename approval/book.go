@@ -172,7 +172,7 @@ func SameCall(a, b floodmark.Shown) bool { return a.Tool == b.Tool && a.ArgsDige
 // asItWas reports whether a call is shown once more as it was before: with a new
 // code only.
 func asItWas(a, b floodmark.Shown) bool {
-	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && slices.Equal(a.Codes, b.Codes)
+	return a.Mark == b.Mark && a.Node == b.Node && a.Two == b.Two && a.Others == b.Others && slices.Equal(a.Codes, b.Codes)
 }
 
 // Count takes in that the first of two people approved.
@@ -343,6 +343,12 @@ func (b *Book) Gave(call floodmark.CallID, label floodmark.Label) {
 			g.Shown.Mark, g.Own = g.Shown.Mark.Join(label), true
 		}
 	}
+}
+
+// Fell takes in that what a call gave back is believed less than was announced: nobody who
+// approved something had seen that.
+func (b *Book) Fell(call floodmark.CallID) {
+	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return call == "" || g.Used != call }))
 }
 
 // Changed takes in that something changed on which an approved call may depend: the

@@ -54,7 +54,7 @@ func (g Grant) covers(w Wanted) bool {
 	}
 	switch g.Scope {
 	case floodmark.GrantOnce, floodmark.GrantTurn, floodmark.GrantMinutes:
-		return g.Shown.ArgsDigest == w.ArgsDigest && (g.Shown.Others == w.Others || w.Others.IsZero())
+		return g.Shown.ArgsDigest == w.ArgsDigest && (w.Others.IsZero() || g.Shown.Others == w.Others)
 	case floodmark.GrantPattern:
 		return g.Shown.Pattern != "" && g.Shown.Pattern == w.Pattern && g.Shown.Others == w.Others
 	case floodmark.GrantTool:

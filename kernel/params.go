@@ -41,7 +41,11 @@ func (st *step) params(j *judged) ([]byte, bool) {
 		if v.content(name) || v.secret(name) {
 			out[key] = redacted(value)
 			if text, ok := value.(string); ok {
-				out[key] = redactedText(text) + v.patched(name, text)
+				files := v.patched(name, text)
+				if len(files) > maxFiles {
+					return []byte("{}"), false // what is not shown in full is not asked about
+				}
+				out[key] = redactedText(text) + files
 			}
 			continue
 		}
@@ -53,6 +57,9 @@ func (st *step) params(j *judged) ([]byte, bool) {
 	}
 	return data, true
 }
+
+// maxFiles bounds the names of the files that a patch changes.
+const maxFiles = 2000
 
 // redacted is what stands for content: how long it is, nothing of it.
 func redacted(value any) any {
@@ -116,22 +123,14 @@ func (v *veiling) written(name string) bool {
 	return false
 }
 
-// patched names the files that a patch changes, where no line of content could look like
-// a name: behind three stars at the beginning of a line.
+// patched names all files that a patch may change, as whoever applies it might read them.
 func (v *veiling) patched(name, text string) string {
-	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is != catalog.IsPatch {
+	paths := catalog.PatchPaths(text)
+	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is != catalog.IsPatch || len(paths) == 0 {
 		return ""
 	}
-	var paths []string
-	for line := range strings.Lines(text) {
-		if head, path, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(head, "*** ") {
-			paths = append(paths, strings.TrimSpace(path))
-		}
-	}
-	if len(paths) == 0 {
-		return ""
-	}
-	return " changes " + ends(v.text(strings.Join(paths, ", ")))
+	slices.Sort(paths)
+	return " changes " + v.text(oneLine(strings.Join(slices.Compact(paths), ", ")))
 }
 
 // size is how much of the call is not content.

@@ -2,10 +2,12 @@ package kernel_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/verify"
 )
@@ -29,7 +31,8 @@ func TestParamsForGates(t *testing.T) {
 		{"write", `{"path":"a","content":"abc","mode":"x"}`, `{"content":"[REDACTED: 3 chars]","mode":"x","path":"a"}`},
 		{"Edit", `{"file_path":"a","old_string":"abc","new_string":"d"}`, `{"file_path":"a","new_string":"[REDACTED: 1 chars]","old_string":"[REDACTED: 3 chars]"}`},
 		{"apply_patch", `{"input":"*** Begin"}`, `{"input":"[REDACTED: 9 chars]"}`},
-		{"mend", `{"command":"*** Update File: a.txt\n+k\n--- x: y\n *** z: w\n*** Move to: b.txt\n"}`, `{"command":"[REDACTED: 64 chars] changes a.txt, b.txt"}`},
+		{"mend", `{"command":"*** Update File: a.txt\n+k\n  *** Add File: .git/hooks/x\n*** Note: the salary\n*** Move to: b.txt\n"}`, `{"command":"[REDACTED: 95 chars] changes .git/hooks/x, a.txt, b.txt"}`},
+		{"mend", `{"command":"--- a/one.txt\n+++ b/one.txt\n@@ -1 +1 @@\n-x\n+y\n"}`, `{"command":"[REDACTED: 46 chars] changes one.txt"}`},
 		{"mend", `{"command":["abc"]}`, `{"command":"[REDACTED: 7 chars]"}`},
 		{"apply-patch", `{"patch":"abc"}`, `{"patch":"[REDACTED: 3 chars]"}`},
 		{"write", `{"file":{"path":"a","content":"abc"}}`, `{"file":{"content":"[REDACTED: 3 chars]","path":"a"}}`},
@@ -88,6 +91,19 @@ func TestKnownSecretsDoNotLeave(t *testing.T) {
 }
 
 // A call is shown as a whole or refused.
+// A patch whose files cannot all be shown is not asked about.
+func TestAPatchOfManyFiles(t *testing.T) {
+	d := newDesk(t, oneGate)
+	d.owner("go on")
+	many := ""
+	for i := range 200 {
+		many += fmt.Sprintf("*** Add File: some/folder/%d.txt\\n+x\\n", i)
+	}
+	if out := d.call("mend", `{"command":"`+many+`"}`); out.Verify != nil || out.Reply.Decision.Verdict == floodmark.Allow {
+		t.Errorf("%+v", out.Reply.Decision)
+	}
+}
+
 func TestParamsLimit(t *testing.T) {
 	for n, want := range map[int]bool{verify.MaxParamsBytes - len(`{"code":""}`): true, verify.MaxParamsBytes - len(`{"code":""}`) + 1: false, verify.MaxParamsBytes + 1: false} {
 		d := newDesk(t, "verifiers: [{name: webhook, failMode: allow}]\n")

@@ -176,13 +176,19 @@ func (st *step) leftByOthers(paths []string) floodmark.Digest {
 	return floodmark.DigestOf("left by others\x00" + strings.Join(slices.Compact(list), "\x00"))
 }
 
+// leavings notes what others left where a call loads its code from, if they left any.
+func (st *step) leavings(j *judged) {
+	if j.basis.Check == nil && j.use.Profile != nil && slices.Contains(j.action.Effects, floodmark.Run) {
+		if left := st.leftByOthers(st.touched(j).loads); left != st.leftByOthers(nil) {
+			j.basis.Others = left
+		}
+	}
+}
+
 // others is what a grant of a call that runs something is bound to; zero for other calls.
-func (st *step) others(j *judged) floodmark.Digest {
-	if j.basis.Check != nil {
-		return j.basis.Check.Others
+func others(b *floodmark.Basis) floodmark.Digest {
+	if b.Check != nil {
+		return b.Check.Others
 	}
-	if j.use.Profile == nil || !slices.Contains(j.action.Effects, floodmark.Run) {
-		return floodmark.Digest{}
-	}
-	return st.leftByOthers(st.touched(j).loads)
+	return b.Others
 }

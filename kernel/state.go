@@ -131,8 +131,10 @@ func (s *State) Mark() floodmark.Label { return s.Ledger.Mark() }
 // Apply takes one more fact into account. On error s is unchanged.
 func (s *State) Apply(f floodmark.Fact) error {
 	var of floodmark.Source
+	var was floodmark.Trust
 	if f, ok := f.(floodmark.ContentArrived); ok {
 		of, _ = s.Ledger.Source(f.Node)
+		was = s.Ledger.Effective(f.Node).Trust
 	}
 	if err := s.apply(f); err != nil {
 		return err
@@ -144,7 +146,11 @@ func (s *State) Apply(f floodmark.Fact) error {
 			s.Book.Hear()
 		}
 	case floodmark.ContentArrived:
-		s.Book.Gave(of.Call, s.Ledger.Effective(f.Node))
+		now := s.Ledger.Effective(f.Node)
+		if now.Trust < min(was, floodmark.Local) {
+			s.Book.Fell(of.Call)
+		}
+		s.Book.Gave(of.Call, now)
 	case floodmark.ActionDecided:
 		changes := slices.ContainsFunc(f.Action.Effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
 		switch by := grantedBy(f.Decision); {
@@ -154,6 +160,8 @@ func (s *State) Apply(f floodmark.Fact) error {
 		default:
 			s.Book.Follows(f.Action.Tool, by, f.Action.ArgsDigest)
 		}
+	case floodmark.ChildEnded:
+		s.Heard = true
 	case floodmark.Withdrawn, floodmark.ChildSpawned:
 		s.Book.Changed("", floodmark.Digest{})
 	case floodmark.IncidentSeen:
@@ -320,10 +328,15 @@ func (s *State) see(f floodmark.ContentSeen) error {
 	if f.Text != "" {
 		s.hear(f.Text)
 	}
-	if o := f.Origin; f.Kind == floodmark.NodeInput {
+	s.Heard = s.Heard || f.Origin.Kind == floodmark.FromChild
+	if f.IsMessage() {
 		s.Heard = true
-		if s.Parent != "" || o.IsOwner && o.Group == "" && (o.Kind == floodmark.FromSender || o.Kind == floodmark.FromPaste) {
+		own := f.Origin.IsOwner && f.Origin.Group == ""
+		if own || s.Parent != "" {
 			s.FirstRound() // the owner's words, or a new task of a sub-agent
+		}
+		if own {
+			s.Book.Denials = nil // he may have changed his mind
 		}
 	}
 	return nil

@@ -132,6 +132,15 @@ function without(payload: any, hidden: Set<string>): any {
   return copy;
 }
 
+// ended is a request that cannot be sent: some of pi's clients do not hear of an abort that
+// came before they listened.
+const ended = () => {
+  const stop = () => {
+    throw new Error("floodmark ended the turn");
+  };
+  return new Proxy({}, { get: (_of, key) => (key === "then" ? undefined : stop()), ownKeys: stop, has: stop });
+};
+
 export default function (pi: any) {
   pi.on("session_start", async (event: any, ctx: any) => {
     try {
@@ -155,12 +164,13 @@ export default function (pi: any) {
   // Before each call of the model. pi itself takes a new list of active tools only when
   // a run begins; tool_call is what holds.
   pi.on("before_provider_request", async ({ type, payload }: any, ctx: any) => {
-    const tools: string[] = pi.getActiveTools();
     try {
+      const tools: string[] = pi.getActiveTools();
       const todo = await ask(type, { event: { type, tools }, ctx: context(ctx) });
       if (todo.stop !== false) {
         tell(ctx, todo.stop);
         ctx.abort();
+        return ended();
       }
       const hidden: string[] = Array.isArray(todo.hidden) ? todo.hidden : tools;
       return hidden.length ? without(payload, new Set(hidden.map((name) => name.toLowerCase()))) : undefined;

@@ -8,6 +8,7 @@ package rounds
 type Count struct {
 	Iteration int  `json:"iteration,omitempty"` // rounds begun
 	Begun     bool `json:"begun,omitempty"`     // the agent told that one began, and of no model call since
+	Told      bool `json:"told,omitempty"`      // the agent told of a model call
 	Came      bool `json:"came,omitempty"`      // a result, or a refusal, since the last call
 	Calls     int  `json:"calls,omitempty"`     // of this round
 	// Heard says that somebody said something in the session, or that the agent told of
@@ -48,13 +49,15 @@ func (c *Count) RoundBegan(n int) {
 }
 
 // ModelCalled takes in a model call of round n.
-func (c *Count) ModelCalled(n int) { *c = Count{Iteration: max(c.ForModel(), n) + 1, Heard: true} }
+func (c *Count) ModelCalled(n int) {
+	*c = Count{Iteration: max(c.ForModel(), n) + 1, Told: true, Heard: true}
+}
 
 // Called takes in a tool call of round n that was answered: refused is an answer that
-// the model reads instead of a result.
+// the model reads instead of a result. Who tells of model calls tells of the next one, too.
 func (c *Count) Called(n int, refused bool) {
 	if c.Calls++; n >= c.Iteration {
 		c.Iteration, c.Calls = n+1, 1
 	}
-	c.Came = refused
+	c.Came = refused && !c.Told
 }

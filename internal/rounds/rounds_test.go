@@ -25,6 +25,7 @@ func TestRounds(t *testing.T) {
 		"began model " + strings.Repeat("call ", 33):           "0 " + strings.TrimSpace(strings.Repeat("0 ", 32)+"1"),
 		"model call came first model call":                     "0 0 0 0",
 		"call came yes call":                                   "0 0",
+		"model refused refused call model call":                "0 0 0 0 1 1", // of one answer
 	} {
 		var c rounds.Count
 		var got []string

@@ -133,8 +133,8 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 			if got.Aborted != (agent == "pi") {
 				t.Error("a turn that was refused goes on")
 			}
-			if agent == "pi" && (got.Tools["completions"] != `{"messages":[{"tools":["bash"]}]}` || got.Tools["bedrock"] != "{}" || got.Tools["google"] != `{"contents":[{"name":"bash"}],"config":{}}`) {
-				t.Errorf("without any tool: %v", got.Tools)
+			if agent == "pi" && (got.Tools["completions"] != "nothing can be sent" || got.Tools["google"] != "nothing can be sent") {
+				t.Errorf("after the end of the turn: %v", got.Tools)
 			}
 			if !got.closed() || got.Call != "floodmark: because." || !strings.Contains(got.Result, "floodmark: because.") {
 				t.Errorf("refused: %+v", got)
@@ -144,6 +144,12 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 			})
 			if want := withoutShell(agent); !maps.Equal(got.Tools, want) || got.Aborted {
 				t.Errorf("without the shell: %+v, want %v", got, want)
+			}
+			got = drive(t, agent, long, func(conn net.Conn) {
+				_ = hookframe.Serve(context.Background(), conn, agents.Door{Hooks: hiding{"bash", "exec", "read"}}.Answer)
+			})
+			if agent == "pi" && (got.Tools["completions"] != `{"messages":[{"tools":["bash"]}]}` || got.Tools["bedrock"] != "{}" || got.Tools["google"] != `{"contents":[{"name":"bash"}],"config":{}}`) {
+				t.Errorf("without any tool: %v", got.Tools)
 			}
 		})
 	}

@@ -43,7 +43,11 @@ async function drivePi() {
     const whole = JSON.stringify(payload);
     const sent = (await send("before_provider_request", { payload })) ?? payload;
     if (JSON.stringify(payload) !== whole) throw new Error("pi's own request was changed");
-    tools[form] = JSON.stringify(sent);
+    try {
+      tools[form] = JSON.stringify(sent);
+    } catch {
+      tools[form] = "nothing can be sent";
+    }
   }
   const before = await send("tool_call", call);
   const after = await send("tool_result", { ...given, isError: false });
