@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -51,6 +52,10 @@ func generate(ctx context.Context, dir string, n int) (err error) {
 		return err
 	}
 	g := &generator{key: keys.Index, name: sessionName(9_999_999)}
+	// A life is one turn with more rounds than people let an agent go.
+	if err := errors.Join(os.MkdirAll(filepath.Dir(paths.Policy), 0o700), os.WriteFile(paths.Policy, []byte("version: 1\nmaxIterations: 10000\n"), 0o600)); err != nil {
+		return err
+	}
 	if g.rules, err = config.LoadRules(paths.Policy); err != nil {
 		return err
 	}
