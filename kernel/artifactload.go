@@ -20,7 +20,7 @@ const (
 
 // loads finds out what a call would run or load that is worth less than the
 // owner's own work, and than what the session has seen anyway, unless nothing
-// but what it loads counts. It is judged below that.
+// but what it loads counts. It is judged below that. What others left there is noted.
 func (st *step) loads(j *judged, mark floodmark.Label) {
 	if !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks) == 0 {
 		return
@@ -36,6 +36,9 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	hooks := st.hooked(t.hooks)
 	list = append(list, hooks...)
 	j.action.Effects = runsHooks(j.action.Effects, hooks)
+	if left := st.others(t.loads); len(left) > 0 && slices.Contains(j.action.Effects, floodmark.Run) {
+		j.basis.Others = leftBy(left)
+	}
 	slices.SortStableFunc(list, func(a, b floodmark.Load) int { return cmp.Compare(a.Label.Trust, b.Label.Trust) })
 	if len(list) > maxLoads {
 		for _, l := range list[maxLoads:] {

@@ -62,7 +62,6 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
 	st.checks(j)
-	st.leavings(j)
 	j.basis.Hinted = c.Hints != nil
 	j.basis.Gates = st.r.Gates.For(ref.Agent, ref)
 	j.returns = st.placed(ref, j.basis.Returns, j.basis.Location, j.use.Place)
@@ -235,7 +234,7 @@ func (st *step) conclude(j *judged) {
 
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
-		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: others(&j.basis),
+		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: boundTo(&j.basis),
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
 		Loads: loaded(&j.basis).Trust,
 		// A grant is silent once content below Local came in that the person

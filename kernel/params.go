@@ -125,8 +125,11 @@ func (v *veiling) written(name string) bool {
 
 // patched names all files that a patch may change, as whoever applies it might read them.
 func (v *veiling) patched(name, text string) string {
+	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is != catalog.IsPatch {
+		return ""
+	}
 	paths := catalog.PatchPaths(text)
-	if argument(v.j.use, hook.Leaf{Path: name, Top: name}).Is != catalog.IsPatch || len(paths) == 0 {
+	if len(paths) == 0 {
 		return ""
 	}
 	slices.Sort(paths)

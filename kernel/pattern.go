@@ -158,13 +158,12 @@ func (st *step) checks(j *judged) {
 			return
 		}
 	}
-	k.Others = st.leftByOthers(st.resolved(loads))
-	j.basis.Check = &k
+	k.Others = leftBy(st.others(st.resolved(loads)))
+	j.basis.Check, j.basis.Others = &k, floodmark.Digest{}
 }
 
-// leftByOthers stands for what other sessions, below Local, have left on paths.
-func (st *step) leftByOthers(paths []string) floodmark.Digest {
-	var list []string
+// others names what other sessions, below Local, have left on paths.
+func (st *step) others(paths []string) (list []string) {
 	for _, p := range paths {
 		for _, k := range st.acting(p) {
 			if k.Version.Session != st.ev.Session && st.weigh([]Kept{k}).label().Trust < floodmark.Local {
@@ -173,20 +172,16 @@ func (st *step) leftByOthers(paths []string) floodmark.Digest {
 		}
 	}
 	slices.Sort(list)
-	return floodmark.DigestOf("left by others\x00" + strings.Join(slices.Compact(list), "\x00"))
+	return slices.Compact(list)
 }
 
-// leavings notes what others left where a call loads its code from, if they left any.
-func (st *step) leavings(j *judged) {
-	if j.basis.Check == nil && j.use.Profile != nil && slices.Contains(j.action.Effects, floodmark.Run) {
-		if left := st.leftByOthers(st.touched(j).loads); left != st.leftByOthers(nil) {
-			j.basis.Others = left
-		}
-	}
+// leftBy stands for what others have left.
+func leftBy(others []string) floodmark.Digest {
+	return floodmark.DigestOf("left by others\x00" + strings.Join(others, "\x00"))
 }
 
-// others is what a grant of a call that runs something is bound to; zero for other calls.
-func others(b *floodmark.Basis) floodmark.Digest {
+// boundTo is what a grant of a call that runs something is bound to; zero for other calls.
+func boundTo(b *floodmark.Basis) floodmark.Digest {
 	if b.Check != nil {
 		return b.Check.Others
 	}

@@ -130,45 +130,8 @@ func (s *State) Mark() floodmark.Label { return s.Ledger.Mark() }
 
 // Apply takes one more fact into account. On error s is unchanged.
 func (s *State) Apply(f floodmark.Fact) error {
-	var of floodmark.Source
-	var was floodmark.Trust
-	if f, ok := f.(floodmark.ContentArrived); ok {
-		of, _ = s.Ledger.Source(f.Node)
-		was = s.Ledger.Effective(f.Node).Trust
-	}
 	if err := s.apply(f); err != nil {
 		return err
-	}
-	switch f := f.(type) {
-	case floodmark.ContentSeen:
-		s.Book.Gave(f.Call, s.Ledger.Effective(f.Node))
-		if f.SaidByOthers() {
-			s.Book.Hear()
-		}
-	case floodmark.ContentArrived:
-		now := s.Ledger.Effective(f.Node)
-		if now.Trust < min(was, floodmark.Local) {
-			s.Book.Fell(of.Call)
-		}
-		s.Book.Gave(of.Call, now)
-	case floodmark.ActionDecided:
-		changes := slices.ContainsFunc(f.Action.Effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
-		switch by := grantedBy(f.Decision); {
-		case f.Action.Kind != floodmark.CallTool || f.Decision.Verdict != floodmark.Allow:
-		case changes:
-			s.Book.Changed(by, f.Action.ArgsDigest)
-		default:
-			s.Book.Follows(f.Action.Tool, by, f.Action.ArgsDigest)
-		}
-	case floodmark.ChildEnded:
-		s.Heard = true
-	case floodmark.Withdrawn, floodmark.ChildSpawned:
-		s.Book.Changed("", floodmark.Digest{})
-	case floodmark.IncidentSeen:
-		if ranUnseen(f.Kind) {
-			s.Book.Changed("", floodmark.Digest{})
-		}
-	default:
 	}
 	if len(s.Book.Grants) > 0 {
 		s.Book.Sink(s.Mark())
@@ -190,9 +153,13 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.SessionClosed, floodmark.OpinionGiven, floodmark.VerifierAnswered:
 		return nil // kept for the reader of the journal
 	case floodmark.IncidentSeen:
-		s.Unseen = s.Unseen || ranUnseen(f.Kind)
+		if ranUnseen(f.Kind) {
+			s.Unseen = true
+			s.Book.Changed("", floodmark.Digest{})
+		}
 	case floodmark.ChildSpawned:
 		s.Children = append(s.Children, f.Child)
+		s.Book.Changed("", floodmark.Digest{})
 	case floodmark.RulesLoaded:
 		if s.Policy != f.Policy || s.Catalog != f.Catalog {
 			s.letNoMore()
@@ -201,11 +168,7 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ContextCleared:
 		s.clear()
 	case floodmark.TurnOpened:
-		s.Turn, s.InTurn, s.Stopped = f.Turn, true, false
-		s.FirstRound()
-		if s.Parent == "" { // a branch has its parent's words, and no turn changes them
-			s.LastTurnBegan, s.TurnBegan = s.TurnBegan, len(s.Owner)
-		}
+		s.openTurn(f)
 	case floodmark.TurnClosed:
 		s.closeTurn()
 	case floodmark.IterationOpened:
@@ -213,10 +176,7 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ContentSeen:
 		return s.see(f)
 	case floodmark.ContentArrived:
-		s.Came = s.InTurn
-		s.ranOut(f.Node)
-		s.letCame(f)
-		return s.Ledger.Arrive(f)
+		return s.arrive(f)
 	case floodmark.CallFollowed:
 		s.follow(f)
 	case floodmark.ModelAnswered:
@@ -224,6 +184,7 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ActionDecided:
 		s.decided(f)
 	case floodmark.ChildEnded:
+		s.Heard = true
 		return s.adopt(f.Sources)
 	case floodmark.ArtifactRead, floodmark.ArtifactWritten, floodmark.ArtifactSettled:
 		return s.artifact(f)
@@ -231,6 +192,7 @@ func (s *State) apply(f floodmark.Fact) error {
 		s.Ledger.Endorse(f)
 	case floodmark.Withdrawn:
 		s.Ledger.Withdraw(f.Digest)
+		s.Book.Changed("", floodmark.Digest{})
 	default:
 		return s.applyBook(f)
 	}
@@ -329,6 +291,10 @@ func (s *State) see(f floodmark.ContentSeen) error {
 		s.hear(f.Text)
 	}
 	s.Heard = s.Heard || f.Origin.Kind == floodmark.FromChild
+	s.Book.Gave(f.Call, s.Ledger.Effective(f.Node))
+	if f.SaidByOthers() {
+		s.Book.Hear()
+	}
 	if f.IsMessage() {
 		s.Heard = true
 		own := f.Origin.IsOwner && f.Origin.Group == ""
@@ -339,6 +305,24 @@ func (s *State) see(f floodmark.ContentSeen) error {
 			s.Book.Denials = nil // he may have changed his mind
 		}
 	}
+	return nil
+}
+
+// arrive takes in what a call gave back.
+func (s *State) arrive(f floodmark.ContentArrived) error {
+	src, _ := s.Ledger.Source(f.Node) // before it arrives it names its call
+	was := s.Ledger.Effective(f.Node)
+	s.Came = s.InTurn
+	s.ranOut(f.Node)
+	s.letCame(f)
+	if err := s.Ledger.Arrive(f); err != nil {
+		return err
+	}
+	now := s.Ledger.Effective(f.Node)
+	if now.Trust < min(was.Trust, floodmark.Local) {
+		s.Book.Fell(src.Call)
+	}
+	s.Book.Gave(src.Call, now)
 	return nil
 }
 
@@ -391,7 +375,19 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		if len(s.Refused) == 0 {
 			s.Refused = nil
 		}
+		s.changed(f)
 	case floodmark.SendReply, floodmark.SpawnAgent:
+	}
+}
+
+// changed tells the book of a call that was let through.
+func (s *State) changed(f floodmark.ActionDecided) {
+	switch by, a := grantedBy(f.Decision), f.Action; {
+	case f.Decision.Verdict != floodmark.Allow:
+	case slices.ContainsFunc(a.Effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch }):
+		s.Book.Changed(by, a.ArgsDigest)
+	default:
+		s.Book.Follows(a.Tool, by, a.ArgsDigest)
 	}
 }
 
@@ -414,6 +410,14 @@ func (s *State) clear() {
 	s.Book.Void()
 	s.Context, s.Proposed, s.Refused = nil, nil, nil
 	s.Written, s.Offered, s.Running, s.Let = nil, nil, nil, nil
+}
+
+func (s *State) openTurn(f floodmark.TurnOpened) {
+	s.Turn, s.InTurn, s.Stopped = f.Turn, true, false
+	s.FirstRound()
+	if s.Parent == "" { // a branch has its parent's words, and no turn changes them
+		s.LastTurnBegan, s.TurnBegan = s.TurnBegan, len(s.Owner)
+	}
 }
 
 func (s *State) closeTurn() {
