@@ -76,6 +76,15 @@ type IterationOpened struct {
 	Iteration int `json:"iteration"`
 }
 
+// LoopTold is what an agent said of its own loop at one stop. It decides nothing.
+type LoopTold struct {
+	Point     string `json:"point"`
+	Iteration int    `json:"iteration,omitempty"`
+	Loop
+	// Warned says that the system prompt was answered with a warning added to it.
+	Warned bool `json:"warned,omitempty"`
+}
+
 // A Source is content that entered the agent's context.
 type Source struct {
 	Node   NodeID   `json:"node"`

@@ -23,6 +23,7 @@ func (ContextCleared) factKind() string   { return "context-cleared" }
 func (TurnOpened) factKind() string       { return "turn-opened" }
 func (TurnClosed) factKind() string       { return "turn-closed" }
 func (IterationOpened) factKind() string  { return "iteration-opened" }
+func (LoopTold) factKind() string         { return "loop-told" }
 func (ContentSeen) factKind() string      { return "content-seen" }
 func (ContentArrived) factKind() string   { return "content-arrived" }
 func (ModelAnswered) factKind() string    { return "model-answered" }
@@ -156,10 +157,12 @@ func read(kind string, body []byte) (f Fact, known bool, err error) {
 	return f, known, err
 }
 
-// readAsked decodes the facts of asking, and incidents.
+// readAsked decodes the facts of asking, incidents, and what an agent says of itself.
 func readAsked(kind string, body []byte) (f Fact, known bool, err error) {
 	known = true
 	switch kind {
+	case "loop-told":
+		f, err = decode[LoopTold](body)
 	case "verifier-answered":
 		f, err = decode[VerifierAnswered](body)
 	case "incident-seen":

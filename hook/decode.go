@@ -53,7 +53,7 @@ func (ev Event) Check() error {
 	if ev.Session == "" || ev.Agent == "" {
 		return errors.New("an event needs an agent and a session")
 	}
-	for _, n := range []int{len(ev.Agent), len(ev.Session), len(ev.Child), len(ev.Shared), len(ev.Claims)} {
+	for _, n := range []int{len(ev.Agent), len(ev.Session), len(ev.Child), len(ev.Shared), len(ev.Claims), len(ev.Model), len(ev.SessionKey), len(ev.Channel)} {
 		if n > MaxNameBytes {
 			return fmt.Errorf("%w: a name of %d bytes, at most %d", ErrTooLarge, n, MaxNameBytes)
 		}
@@ -65,6 +65,11 @@ func (ev Event) Check() error {
 	}
 	if len(ev.Tools) > MaxTools {
 		return fmt.Errorf("%w: %d tools, at most %d", ErrTooLarge, len(ev.Tools), MaxTools)
+	}
+	for name, n := range ev.Numbers() {
+		if n < 0 {
+			return fmt.Errorf("%s is %d, and cannot be below zero", name, n)
+		}
 	}
 	for _, c := range ev.Calls {
 		if err := c.check(); err != nil {

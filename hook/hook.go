@@ -94,6 +94,12 @@ type Event struct {
 	Tools     []Tool    `json:"tools,omitempty"`
 	Iteration int       `json:"iteration,omitempty"`
 
+	// SystemPrompt is the system prompt of a model call, at before_llm_call and
+	// context_assembled: the same as a message of that kind and origin. The rest is
+	// what the agent says of its loop, at any point.
+	SystemPrompt string `json:"systemPrompt,omitempty"`
+	floodmark.Loop
+
 	// Calls are what a model response proposes.
 	Calls []Call `json:"calls,omitempty"`
 
@@ -131,6 +137,20 @@ type Event struct {
 
 	// Child is the sub-agent's session.
 	Child floodmark.SessionID `json:"child,omitempty"`
+}
+
+// AllMessages are all that a model call would carry, the system prompt among them.
+func (ev *Event) AllMessages() []Content { return ev.prompted(ev.Messages) }
+
+// AllSources are what a context was assembled from, the system prompt among them.
+func (ev *Event) AllSources() []Content { return ev.prompted(ev.Sources) }
+
+func (ev *Event) prompted(list []Content) []Content {
+	if ev.SystemPrompt == "" {
+		return list
+	}
+	prompt := Content{Kind: floodmark.NodeSystemPrompt, Origin: floodmark.Origin{Kind: floodmark.FromSystem}, Text: ev.SystemPrompt}
+	return append([]Content{prompt}, list...)
 }
 
 // A Window is a client of tool servers that could show a question in its own
@@ -253,6 +273,9 @@ type Reply struct {
 	Line string `json:"line,omitempty"`
 	// Warning may be shown to the model before its next call.
 	Warning string `json:"warning,omitempty"`
+	// SystemPrompt is the event's with the warning added, at before_llm_call: the model
+	// is called with it instead.
+	SystemPrompt string `json:"systemPrompt,omitempty"`
 	// Text replaces the answer and Footer is added to it, at before_response_emit.
 	Text   string `json:"text,omitempty"`
 	Footer string `json:"footer,omitempty"`

@@ -21,6 +21,10 @@ func full() hook.Event {
 		Origin: origin, Text: "t", Typed: true, Parts: content, Sources: content, Messages: content,
 		Tools: []hook.Tool{{Server: "s", Name: "n"}}, Iteration: 2, Calls: []hook.Call{call}, Call: call,
 		Result: hook.Result{Text: "r", Error: true}, Audience: hook.ToOwner, Child: "k",
+		SystemPrompt: "p", Loop: floodmark.Loop{
+			Model: "m", TokenEstimate: 1, TokenUsage: floodmark.TokenUsage{Input: 2, Output: 3}, LatencyMs: 4, PendingToolResults: 5,
+			MessageCount: 6, ToolCallsMade: 7, NewMessagesAdded: 8, WillContinue: true, SessionKey: "k", Channel: "c",
+		},
 	}
 }
 
@@ -54,6 +58,11 @@ func TestDecodeRefuses(t *testing.T) {
 		"two values":      ok + `}{}`,
 		"wrong type":      ok + `,"iteration":"many"}`,
 		"long agent":      `{"point":"session_end","session":"s","agent":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}`,
+		"long model":      ok + `,"model":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}`,
+		"long key":        ok + `,"sessionKey":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}`,
+		"long channel":    ok + `,"channel":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}`,
+		"tokens below 0":  ok + `,"tokenUsage":{"input":-1}}`,
+		"latency below 0": ok + `,"latencyMs":-1}`,
 		"long tool":       ok + `,"call":{"name":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}}`,
 		"long server":     ok + `,"calls":[{"name":"x","server":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}]}`,
 		"too many parts":  ok + `,"parts":[` + strings.Repeat(`{"kind":"input"},`, hook.MaxParts) + `{"kind":"input"}]}`,

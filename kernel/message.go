@@ -166,7 +166,7 @@ func (st *step) contextAssembled() {
 	if len(st.ev.Sources) > 0 {
 		st.givenBack() // also if all of it was heard before
 	}
-	for _, c := range st.ev.Sources {
+	for _, c := range st.ev.AllSources() {
 		st.content(c)
 	}
 	if len(st.ev.Tools) == 0 {

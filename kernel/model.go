@@ -12,7 +12,7 @@ import (
 // and hides every tool that could not be called whatever its arguments.
 func (st *step) beforeModel() {
 	st.openTurn()
-	for _, c := range st.ev.Messages {
+	for _, c := range st.ev.AllMessages() {
 		st.census(c)
 	}
 	action := floodmark.Action{Kind: floodmark.CallModel, Iteration: max(st.ev.Iteration, st.s.ForModel())}
@@ -23,6 +23,9 @@ func (st *step) beforeModel() {
 	if ruling.Verdict == floodmark.Allow {
 		if st.mark.Trust < floodmark.Shared {
 			st.out.Reply.Warning = warning(st.mark.Trust)
+			if p := st.ev.SystemPrompt; p != "" {
+				st.out.Reply.SystemPrompt = p + "\n\n" + st.out.Reply.Warning
+			}
 		}
 	} else {
 		st.out.Reply.Line = reasonLine("The model was not called", d)
@@ -102,6 +105,15 @@ func (st *step) iterationStart() {
 	st.enforce(&d, nil)
 	st.out.Reply.BlockTurn = ruling.BlockTurn && d.Would == ""
 	st.decide(action, st.mark, st.mark.Trust, d, st.modelBasis(action))
+}
+
+// told keeps what the agent says of its own loop, and whether its system prompt was
+// answered with a warning.
+func (st *step) told() {
+	warned := st.out.Reply.SystemPrompt != ""
+	if st.ev.Loop != (floodmark.Loop{}) || warned || st.ev.Point == hook.LoopIterationEnd {
+		st.keep(floodmark.LoopTold{Point: string(st.ev.Point), Iteration: st.ev.Iteration, Loop: st.ev.Loop, Warned: warned})
+	}
 }
 
 // hidden names the tools every call of which would be restricted. The others

@@ -8,7 +8,6 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/kernel"
 )
 
 // What becomes of an answer with links that would load by themselves. Empty:
@@ -227,7 +226,7 @@ func TestPlaced(t *testing.T) {
 
 func placed(f floodmark.Fact, most int) string {
 	var got []string
-	for n, digest := range kernel.Placed(f) {
+	for n, digest := range floodmark.Placed(f) {
 		if digest != floodmark.DigestOf(fmt.Sprint(n)) {
 			return fmt.Sprintf("node %d has %v", n, digest)
 		}

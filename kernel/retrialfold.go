@@ -135,7 +135,7 @@ func (t *trial) vouch(f floodmark.Fact) error {
 	if len(t.Endorse) == 0 {
 		return nil
 	}
-	for _, digest := range Placed(f) {
+	for _, digest := range floodmark.Placed(f) {
 		if !slices.Contains(t.Endorse, digest) {
 			continue
 		}

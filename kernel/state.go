@@ -150,7 +150,7 @@ func (s *State) apply(f floodmark.Fact) error {
 	switch f := f.(type) {
 	case floodmark.SessionOpened, floodmark.SessionForked:
 		return s.open(f)
-	case floodmark.SessionClosed, floodmark.OpinionGiven, floodmark.VerifierAnswered:
+	case floodmark.SessionClosed, floodmark.OpinionGiven, floodmark.VerifierAnswered, floodmark.LoopTold:
 		return nil // kept for the reader of the journal
 	case floodmark.IncidentSeen:
 		if ranUnseen(f.Kind) {

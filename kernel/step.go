@@ -135,6 +135,9 @@ func Step(s *State, r Rules, in Input) (Output, error) {
 	err := st.heed()
 	if err == nil {
 		err = st.run()
+		if st.ev.Point != hook.AfterLLMCall {
+			st.told()
+		}
 	}
 	if err != nil {
 		return Output{}, fmt.Errorf("%s: %w", in.Event.Point, err)
@@ -191,6 +194,7 @@ func (st *step) run() error {
 	case hook.BeforeLLMCall:
 		st.beforeModel()
 	case hook.AfterLLMCall:
+		st.told() // before the answer ends what it is about
 		st.afterModel()
 	case hook.BeforeToolCall:
 		st.beforeTool()

@@ -211,7 +211,7 @@ func (m *Monitor) learn(s *seat, key provenance.RingKey, facts []floodmark.Fact,
 		return
 	}
 	for _, f := range facts {
-		for node, digest := range kernel.Placed(f) {
+		for node, digest := range floodmark.Placed(f) {
 			s.index.add(placed{node: node, digest: digest, postings: fresh[digest]})
 		}
 	}

@@ -9,7 +9,6 @@
 //	index.go      keyed hashes of tokens, which survive without the content
 //	stated.go     what the owner typed, for strict matching
 //	trace.go      where one argument came from
-//	graph.go      a report on a whole session, built from its facts
 //
 // # Strict and loose
 //

@@ -22,9 +22,6 @@ func TestLimits(t *testing.T) {
 		"bytes of a value":       {maxTracedBytes, 262144},
 		"tokens of a value":      {maxTracedTokens, 64},
 		"windows of a value":     {maxWindows, 4096},
-		"inputs that are drawn":  {maxInputsShown, 64},
-		"runes of a preview":     {maxPreviewRunes, 100},
-		"runes of a line":        {maxLabelRunes, 60},
 		"digits of a number":     {maxDigits, 32},
 		"words between":          {maxBetween, 6},
 	} {

@@ -72,7 +72,7 @@ func appendBlank(dst []byte, begin int) []byte {
 // appendFolded appends what r looks like, and nothing if it cannot be seen.
 // Case is kept unless lower.
 func appendFolded(dst []byte, r rune, lower bool) []byte {
-	if invisible(r) {
+	if Invisible(r) {
 		return dst
 	}
 	if ligature := ligatures(r); ligature != "" {
@@ -88,30 +88,10 @@ func appendFolded(dst []byte, r rune, lower bool) []byte {
 	return utf8.AppendRune(dst, folded)
 }
 
-// visible returns at most n characters of s on one line, with a dot for each
-// that would hide or reorder others, and more if something is missing.
-func visible(s string, n int, more string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if n == 0 {
-			return b.String() + more
-		}
-		n--
-		switch {
-		case unicode.IsSpace(r):
-			r = ' '
-		case invisible(r) || unicode.IsControl(r):
-			r = '·'
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// invisible reports whether r leaves no mark of its own on the page:
+// Invisible reports whether r leaves no mark of its own on the page:
 // zero-width and direction characters, accents that combine with a letter,
 // variation selectors, tags.
-func invisible(r rune) bool {
+func Invisible(r rune) bool {
 	switch {
 	case r < 0x20 || (r >= 0x7f && r < 0xa0):
 		return !unicode.IsSpace(r)

@@ -31,7 +31,7 @@ func TestInvisibleCharacters(t *testing.T) {
 		}
 	}
 	for r := rune(0); r <= 0x10ffff; r++ {
-		if invisible(r) != want[r] {
+		if Invisible(r) != want[r] {
 			t.Errorf("U+%04X is invisible: %v", r, !want[r])
 		}
 	}
@@ -78,28 +78,5 @@ func TestNormaliseMore(t *testing.T) {
 	}
 	if got := string(appendNormal([]byte("x "), "\u200b")); got != "x " {
 		t.Errorf("what stood there before changed: %q", got)
-	}
-}
-
-func TestVisible(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		n    int
-		want string
-	}{
-		{"", 0, ""},
-		{"", 3, ""},
-		{"abc", 3, "abc"},
-		{"abcd", 3, "abc+"},
-		{"a", 0, "+"},
-		{"ab", 1, "a+"},
-		{"éé", 1, "é+"},
-		{"a\tb\u00a0c\n", 9, "a b c "},
-		{"\u200bx\x00\u0085", 9, "·x· "},
-		{"\xff", 9, "\ufffd"},
-	} {
-		if got := visible(tt.text, tt.n, "+"); got != tt.want {
-			t.Errorf("%d of %q: %q, want %q", tt.n, tt.text, got, tt.want)
-		}
 	}
 }

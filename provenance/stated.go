@@ -354,7 +354,7 @@ func cleanAfter(after string, kind TokenKind, bold bool) bool {
 // typographic quote, but no letter, nothing invisible, and no look-alike of
 // plain characters other than these.
 func isSymbol(r rune, plain string) bool {
-	if r == utf8.RuneError || invisible(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+	if r == utf8.RuneError || Invisible(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
 		return false
 	}
 	like := lookAlike(r)

@@ -22,6 +22,13 @@ func FromEvent(ev hook.Event) *Event {
 		Audience: text(string(ev.Audience)), Child: text(string(ev.Child)),
 		Gateway: ev.Gateway, Retry: ev.Retry,
 		Shared: text(ev.Shared), Given: ev.Given, Claims: text(string(ev.Claims)),
+		SystemPrompt: text(ev.SystemPrompt), Model: text(ev.Model), TokenEstimate: number(ev.TokenEstimate), LatencyMs: number(ev.LatencyMs),
+		PendingToolResults: number(ev.PendingToolResults), MessageCount: number(ev.MessageCount),
+		ToolCallsMade: number(ev.ToolCallsMade), NewMessagesAdded: number(ev.NewMessagesAdded), WillContinue: ev.WillContinue,
+		SessionKey: text(ev.SessionKey), Channel: text(ev.Channel),
+	}
+	if u := ev.TokenUsage; u != (floodmark.TokenUsage{}) {
+		e.TokenUsage = &TokenUsage{Input: number(u.Input), Output: number(u.Output)}
 	}
 	if ev.Caller != (hook.Process{}) {
 		e.Caller = &Process{Pid: number(ev.Caller.PID), Start: ev.Caller.Start}
@@ -53,7 +60,8 @@ func (x *Event) Hook() (hook.Event, error) {
 		Audience: hook.Audience(x.GetAudience()), Child: floodmark.SessionID(x.GetChild()),
 		Gateway: x.GetGateway(), Retry: x.GetRetry(),
 		Shared: x.GetShared(), Given: x.GetGiven(), Claims: floodmark.SessionID(x.GetClaims()),
-		Caller: hook.Process{PID: int(x.GetCaller().GetPid()), Start: x.GetCaller().GetStart()},
+		Caller:       hook.Process{PID: int(x.GetCaller().GetPid()), Start: x.GetCaller().GetStart()},
+		SystemPrompt: x.GetSystemPrompt(), Loop: x.loop(),
 	}
 	if w := x.GetWindow(); w != nil {
 		ev.Window = &hook.Window{Client: w.GetClient(), Ticket: floodmark.TicketID(w.GetTicket()), Answer: w.GetAnswer(), Picked: w.GetPicked()}
@@ -73,6 +81,16 @@ func (x *Event) Hook() (hook.Event, error) {
 		return hook.Event{}, fmt.Errorf("read event: result: %w", err)
 	}
 	return ev, nil
+}
+
+func (x *Event) loop() floodmark.Loop {
+	return floodmark.Loop{
+		Model: x.GetModel(), TokenEstimate: int(x.GetTokenEstimate()), LatencyMs: int(x.GetLatencyMs()),
+		TokenUsage:         floodmark.TokenUsage{Input: int(x.GetTokenUsage().GetInput()), Output: int(x.GetTokenUsage().GetOutput())},
+		PendingToolResults: int(x.GetPendingToolResults()), MessageCount: int(x.GetMessageCount()),
+		ToolCallsMade: int(x.GetToolCallsMade()), NewMessagesAdded: int(x.GetNewMessagesAdded()), WillContinue: x.GetWillContinue(),
+		SessionKey: x.GetSessionKey(), Channel: x.GetChannel(),
+	}
 }
 
 func fromContent(c hook.Content) *Content {

@@ -93,7 +93,33 @@ type Event struct {
 	// word, and makes nothing less restricted.
 	Claims string `protobuf:"bytes,26,opt,name=claims,proto3" json:"claims,omitempty"`
 	// The process for which a gateway speaks that several use.
-	Caller        *Process `protobuf:"bytes,27,opt,name=caller,proto3" json:"caller,omitempty"`
+	Caller *Process `protobuf:"bytes,27,opt,name=caller,proto3" json:"caller,omitempty"`
+	// The system prompt, at `before_llm_call` and `context_assembled`: the same as
+	// a message of the kind `system_prompt` whose origin is the system.
+	SystemPrompt string `protobuf:"bytes,28,opt,name=system_prompt,json=systemPrompt,proto3" json:"system_prompt,omitempty"`
+	// The model that is called. This and what follows is the agent's word about its
+	// own loop, at any point: it is written down and shown, and decides nothing.
+	Model string `protobuf:"bytes,29,opt,name=model,proto3" json:"model,omitempty"`
+	// About how many tokens the context has.
+	TokenEstimate int32 `protobuf:"varint,30,opt,name=token_estimate,json=tokenEstimate,proto3" json:"token_estimate,omitempty"`
+	// How many tokens a model call took.
+	TokenUsage *TokenUsage `protobuf:"bytes,31,opt,name=token_usage,json=tokenUsage,proto3" json:"token_usage,omitempty"`
+	// How long a model call took, in milliseconds.
+	LatencyMs int32 `protobuf:"varint,32,opt,name=latency_ms,json=latencyMs,proto3" json:"latency_ms,omitempty"`
+	// How many results the round begins with, at `loop_iteration_start`.
+	PendingToolResults int32 `protobuf:"varint,33,opt,name=pending_tool_results,json=pendingToolResults,proto3" json:"pending_tool_results,omitempty"`
+	// How many messages the context has.
+	MessageCount int32 `protobuf:"varint,34,opt,name=message_count,json=messageCount,proto3" json:"message_count,omitempty"`
+	// How many calls the round made, at `loop_iteration_end`.
+	ToolCallsMade int32 `protobuf:"varint,35,opt,name=tool_calls_made,json=toolCallsMade,proto3" json:"tool_calls_made,omitempty"`
+	// How many messages the round added, at `loop_iteration_end`.
+	NewMessagesAdded int32 `protobuf:"varint,36,opt,name=new_messages_added,json=newMessagesAdded,proto3" json:"new_messages_added,omitempty"`
+	// The loop goes round once more, at `loop_iteration_end`.
+	WillContinue bool `protobuf:"varint,37,opt,name=will_continue,json=willContinue,proto3" json:"will_continue,omitempty"`
+	// The agent's own name of the conversation.
+	SessionKey string `protobuf:"bytes,38,opt,name=session_key,json=sessionKey,proto3" json:"session_key,omitempty"`
+	// The place that an answer goes to, at `before_response_emit`.
+	Channel       string `protobuf:"bytes,39,opt,name=channel,proto3" json:"channel,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -317,6 +343,145 @@ func (x *Event) GetCaller() *Process {
 	return nil
 }
 
+func (x *Event) GetSystemPrompt() string {
+	if x != nil {
+		return x.SystemPrompt
+	}
+	return ""
+}
+
+func (x *Event) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *Event) GetTokenEstimate() int32 {
+	if x != nil {
+		return x.TokenEstimate
+	}
+	return 0
+}
+
+func (x *Event) GetTokenUsage() *TokenUsage {
+	if x != nil {
+		return x.TokenUsage
+	}
+	return nil
+}
+
+func (x *Event) GetLatencyMs() int32 {
+	if x != nil {
+		return x.LatencyMs
+	}
+	return 0
+}
+
+func (x *Event) GetPendingToolResults() int32 {
+	if x != nil {
+		return x.PendingToolResults
+	}
+	return 0
+}
+
+func (x *Event) GetMessageCount() int32 {
+	if x != nil {
+		return x.MessageCount
+	}
+	return 0
+}
+
+func (x *Event) GetToolCallsMade() int32 {
+	if x != nil {
+		return x.ToolCallsMade
+	}
+	return 0
+}
+
+func (x *Event) GetNewMessagesAdded() int32 {
+	if x != nil {
+		return x.NewMessagesAdded
+	}
+	return 0
+}
+
+func (x *Event) GetWillContinue() bool {
+	if x != nil {
+		return x.WillContinue
+	}
+	return false
+}
+
+func (x *Event) GetSessionKey() string {
+	if x != nil {
+		return x.SessionKey
+	}
+	return ""
+}
+
+func (x *Event) GetChannel() string {
+	if x != nil {
+		return x.Channel
+	}
+	return ""
+}
+
+// How many tokens one model call took.
+type TokenUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tokens that were sent.
+	Input int32 `protobuf:"varint,1,opt,name=input,proto3" json:"input,omitempty"`
+	// The tokens that came back.
+	Output        int32 `protobuf:"varint,2,opt,name=output,proto3" json:"output,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TokenUsage) Reset() {
+	*x = TokenUsage{}
+	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TokenUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TokenUsage) ProtoMessage() {}
+
+func (x *TokenUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TokenUsage.ProtoReflect.Descriptor instead.
+func (*TokenUsage) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *TokenUsage) GetInput() int32 {
+	if x != nil {
+		return x.Input
+	}
+	return 0
+}
+
+func (x *TokenUsage) GetOutput() int32 {
+	if x != nil {
+		return x.Output
+	}
+	return 0
+}
+
 // A program that runs on the machine of the monitor.
 type Process struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -330,7 +495,7 @@ type Process struct {
 
 func (x *Process) Reset() {
 	*x = Process{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -342,7 +507,7 @@ func (x *Process) String() string {
 func (*Process) ProtoMessage() {}
 
 func (x *Process) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[1]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -355,7 +520,7 @@ func (x *Process) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Process.ProtoReflect.Descriptor instead.
 func (*Process) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{1}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Process) GetPid() int32 {
@@ -391,7 +556,7 @@ type Window struct {
 
 func (x *Window) Reset() {
 	*x = Window{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -403,7 +568,7 @@ func (x *Window) String() string {
 func (*Window) ProtoMessage() {}
 
 func (x *Window) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[2]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -416,7 +581,7 @@ func (x *Window) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Window.ProtoReflect.Descriptor instead.
 func (*Window) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{2}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Window) GetClient() string {
@@ -467,7 +632,7 @@ type Content struct {
 
 func (x *Content) Reset() {
 	*x = Content{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -479,7 +644,7 @@ func (x *Content) String() string {
 func (*Content) ProtoMessage() {}
 
 func (x *Content) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[3]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -492,7 +657,7 @@ func (x *Content) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Content.ProtoReflect.Descriptor instead.
 func (*Content) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{3}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Content) GetKind() string {
@@ -545,7 +710,7 @@ type Tool struct {
 
 func (x *Tool) Reset() {
 	*x = Tool{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -557,7 +722,7 @@ func (x *Tool) String() string {
 func (*Tool) ProtoMessage() {}
 
 func (x *Tool) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[4]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -570,7 +735,7 @@ func (x *Tool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tool.ProtoReflect.Descriptor instead.
 func (*Tool) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{4}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Tool) GetServer() string {
@@ -614,7 +779,7 @@ type Hints struct {
 
 func (x *Hints) Reset() {
 	*x = Hints{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +791,7 @@ func (x *Hints) String() string {
 func (*Hints) ProtoMessage() {}
 
 func (x *Hints) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[5]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +804,7 @@ func (x *Hints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hints.ProtoReflect.Descriptor instead.
 func (*Hints) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{5}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Hints) GetReadOnly() bool {
@@ -697,7 +862,7 @@ type Call struct {
 
 func (x *Call) Reset() {
 	*x = Call{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -709,7 +874,7 @@ func (x *Call) String() string {
 func (*Call) ProtoMessage() {}
 
 func (x *Call) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[6]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -722,7 +887,7 @@ func (x *Call) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Call.ProtoReflect.Descriptor instead.
 func (*Call) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{6}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Call) GetId() string {
@@ -775,7 +940,7 @@ type Result struct {
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -787,7 +952,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[7]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -800,7 +965,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{7}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Result) GetText() string {
@@ -855,14 +1020,17 @@ type Reply struct {
 	Mark *Label `protobuf:"bytes,12,opt,name=mark,proto3" json:"mark,omitempty"`
 	// The question for the window of a gateway's client, if that may be asked. The
 	// gateway shows it, and sends the same event again with what was answered.
-	Ask           *Ask `protobuf:"bytes,13,opt,name=ask,proto3" json:"ask,omitempty"`
+	Ask *Ask `protobuf:"bytes,13,opt,name=ask,proto3" json:"ask,omitempty"`
+	// The event's system prompt with the warning added, at `before_llm_call`: the
+	// model is called with it instead.
+	SystemPrompt  string `protobuf:"bytes,14,opt,name=system_prompt,json=systemPrompt,proto3" json:"system_prompt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -874,7 +1042,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[8]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -887,7 +1055,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{8}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Reply) GetDecision() *Decision {
@@ -981,6 +1149,13 @@ func (x *Reply) GetAsk() *Ask {
 	return nil
 }
 
+func (x *Reply) GetSystemPrompt() string {
+	if x != nil {
+		return x.SystemPrompt
+	}
+	return ""
+}
+
 // A question as a client's window shows it. Nothing in it approves anything.
 type Ask struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -996,7 +1171,7 @@ type Ask struct {
 
 func (x *Ask) Reset() {
 	*x = Ask{}
-	mi := &file_floodmark_v1_hook_proto_msgTypes[9]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1008,7 +1183,7 @@ func (x *Ask) String() string {
 func (*Ask) ProtoMessage() {}
 
 func (x *Ask) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_hook_proto_msgTypes[9]
+	mi := &file_floodmark_v1_hook_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1021,7 +1196,7 @@ func (x *Ask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ask.ProtoReflect.Descriptor instead.
 func (*Ask) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{9}
+	return file_floodmark_v1_hook_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Ask) GetText() string {
@@ -1049,7 +1224,8 @@ var File_floodmark_v1_hook_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\n" +
-	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xe4\x06\n" +
+	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xad\n" +
+	"\n" +
 	"\x05Event\x12\x14\n" +
 	"\x05point\x18\x01 \x01(\tR\x05point\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x18\n" +
@@ -1078,7 +1254,26 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\x05given\x18\x18 \x01(\bR\x05given\x12,\n" +
 	"\x06window\x18\x19 \x01(\v2\x14.floodmark.v1.WindowR\x06window\x12\x16\n" +
 	"\x06claims\x18\x1a \x01(\tR\x06claims\x12-\n" +
-	"\x06caller\x18\x1b \x01(\v2\x15.floodmark.v1.ProcessR\x06caller\"1\n" +
+	"\x06caller\x18\x1b \x01(\v2\x15.floodmark.v1.ProcessR\x06caller\x12#\n" +
+	"\rsystem_prompt\x18\x1c \x01(\tR\fsystemPrompt\x12\x14\n" +
+	"\x05model\x18\x1d \x01(\tR\x05model\x12%\n" +
+	"\x0etoken_estimate\x18\x1e \x01(\x05R\rtokenEstimate\x129\n" +
+	"\vtoken_usage\x18\x1f \x01(\v2\x18.floodmark.v1.TokenUsageR\n" +
+	"tokenUsage\x12\x1d\n" +
+	"\n" +
+	"latency_ms\x18  \x01(\x05R\tlatencyMs\x120\n" +
+	"\x14pending_tool_results\x18! \x01(\x05R\x12pendingToolResults\x12#\n" +
+	"\rmessage_count\x18\" \x01(\x05R\fmessageCount\x12&\n" +
+	"\x0ftool_calls_made\x18# \x01(\x05R\rtoolCallsMade\x12,\n" +
+	"\x12new_messages_added\x18$ \x01(\x05R\x10newMessagesAdded\x12#\n" +
+	"\rwill_continue\x18% \x01(\bR\fwillContinue\x12\x1f\n" +
+	"\vsession_key\x18& \x01(\tR\n" +
+	"sessionKey\x12\x18\n" +
+	"\achannel\x18' \x01(\tR\achannel\":\n" +
+	"\n" +
+	"TokenUsage\x12\x14\n" +
+	"\x05input\x18\x01 \x01(\x05R\x05input\x12\x16\n" +
+	"\x06output\x18\x02 \x01(\x05R\x06output\"1\n" +
 	"\aProcess\x12\x10\n" +
 	"\x03pid\x18\x01 \x01(\x05R\x03pid\x12\x14\n" +
 	"\x05start\x18\x02 \x01(\x04R\x05start\"h\n" +
@@ -1117,7 +1312,7 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\x06Result\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\bR\x05error\"\xa7\x03\n" +
+	"\x05error\x18\x03 \x01(\bR\x05error\"\xcc\x03\n" +
 	"\x05Reply\x122\n" +
 	"\bdecision\x18\x01 \x01(\v2\x16.floodmark.v1.DecisionR\bdecision\x12,\n" +
 	"\x05calls\x18\x02 \x03(\v2\x16.floodmark.v1.DecisionR\x05calls\x12\x12\n" +
@@ -1133,7 +1328,8 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	" \x01(\bR\tblockTurn\x12)\n" +
 	"\x05label\x18\v \x01(\v2\x13.floodmark.v1.LabelR\x05label\x12'\n" +
 	"\x04mark\x18\f \x01(\v2\x13.floodmark.v1.LabelR\x04mark\x12#\n" +
-	"\x03ask\x18\r \x01(\v2\x11.floodmark.v1.AskR\x03ask\"C\n" +
+	"\x03ask\x18\r \x01(\v2\x11.floodmark.v1.AskR\x03ask\x12#\n" +
+	"\rsystem_prompt\x18\x0e \x01(\tR\fsystemPrompt\"C\n" +
 	"\x03Ask\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
 	"\x04pick\x18\x02 \x01(\tR\x04pick\x12\x14\n" +
@@ -1154,48 +1350,50 @@ func file_floodmark_v1_hook_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_hook_proto_rawDescData
 }
 
-var file_floodmark_v1_hook_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_floodmark_v1_hook_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_floodmark_v1_hook_proto_goTypes = []any{
-	(*Event)(nil),    // 0: floodmark.v1.Event
-	(*Process)(nil),  // 1: floodmark.v1.Process
-	(*Window)(nil),   // 2: floodmark.v1.Window
-	(*Content)(nil),  // 3: floodmark.v1.Content
-	(*Tool)(nil),     // 4: floodmark.v1.Tool
-	(*Hints)(nil),    // 5: floodmark.v1.Hints
-	(*Call)(nil),     // 6: floodmark.v1.Call
-	(*Result)(nil),   // 7: floodmark.v1.Result
-	(*Reply)(nil),    // 8: floodmark.v1.Reply
-	(*Ask)(nil),      // 9: floodmark.v1.Ask
-	(*Origin)(nil),   // 10: floodmark.v1.Origin
-	(*Decision)(nil), // 11: floodmark.v1.Decision
-	(*Label)(nil),    // 12: floodmark.v1.Label
+	(*Event)(nil),      // 0: floodmark.v1.Event
+	(*TokenUsage)(nil), // 1: floodmark.v1.TokenUsage
+	(*Process)(nil),    // 2: floodmark.v1.Process
+	(*Window)(nil),     // 3: floodmark.v1.Window
+	(*Content)(nil),    // 4: floodmark.v1.Content
+	(*Tool)(nil),       // 5: floodmark.v1.Tool
+	(*Hints)(nil),      // 6: floodmark.v1.Hints
+	(*Call)(nil),       // 7: floodmark.v1.Call
+	(*Result)(nil),     // 8: floodmark.v1.Result
+	(*Reply)(nil),      // 9: floodmark.v1.Reply
+	(*Ask)(nil),        // 10: floodmark.v1.Ask
+	(*Origin)(nil),     // 11: floodmark.v1.Origin
+	(*Decision)(nil),   // 12: floodmark.v1.Decision
+	(*Label)(nil),      // 13: floodmark.v1.Label
 }
 var file_floodmark_v1_hook_proto_depIdxs = []int32{
-	10, // 0: floodmark.v1.Event.origin:type_name -> floodmark.v1.Origin
-	3,  // 1: floodmark.v1.Event.parts:type_name -> floodmark.v1.Content
-	3,  // 2: floodmark.v1.Event.sources:type_name -> floodmark.v1.Content
-	3,  // 3: floodmark.v1.Event.messages:type_name -> floodmark.v1.Content
-	4,  // 4: floodmark.v1.Event.tools:type_name -> floodmark.v1.Tool
-	6,  // 5: floodmark.v1.Event.calls:type_name -> floodmark.v1.Call
-	6,  // 6: floodmark.v1.Event.call:type_name -> floodmark.v1.Call
-	7,  // 7: floodmark.v1.Event.result:type_name -> floodmark.v1.Result
-	2,  // 8: floodmark.v1.Event.window:type_name -> floodmark.v1.Window
-	1,  // 9: floodmark.v1.Event.caller:type_name -> floodmark.v1.Process
-	10, // 10: floodmark.v1.Content.origin:type_name -> floodmark.v1.Origin
-	5,  // 11: floodmark.v1.Tool.hints:type_name -> floodmark.v1.Hints
-	5,  // 12: floodmark.v1.Call.hints:type_name -> floodmark.v1.Hints
-	11, // 13: floodmark.v1.Reply.decision:type_name -> floodmark.v1.Decision
-	11, // 14: floodmark.v1.Reply.calls:type_name -> floodmark.v1.Decision
-	12, // 15: floodmark.v1.Reply.label:type_name -> floodmark.v1.Label
-	12, // 16: floodmark.v1.Reply.mark:type_name -> floodmark.v1.Label
-	9,  // 17: floodmark.v1.Reply.ask:type_name -> floodmark.v1.Ask
-	0,  // 18: floodmark.v1.HookService.Handle:input_type -> floodmark.v1.Event
-	8,  // 19: floodmark.v1.HookService.Handle:output_type -> floodmark.v1.Reply
-	19, // [19:20] is the sub-list for method output_type
-	18, // [18:19] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	11, // 0: floodmark.v1.Event.origin:type_name -> floodmark.v1.Origin
+	4,  // 1: floodmark.v1.Event.parts:type_name -> floodmark.v1.Content
+	4,  // 2: floodmark.v1.Event.sources:type_name -> floodmark.v1.Content
+	4,  // 3: floodmark.v1.Event.messages:type_name -> floodmark.v1.Content
+	5,  // 4: floodmark.v1.Event.tools:type_name -> floodmark.v1.Tool
+	7,  // 5: floodmark.v1.Event.calls:type_name -> floodmark.v1.Call
+	7,  // 6: floodmark.v1.Event.call:type_name -> floodmark.v1.Call
+	8,  // 7: floodmark.v1.Event.result:type_name -> floodmark.v1.Result
+	3,  // 8: floodmark.v1.Event.window:type_name -> floodmark.v1.Window
+	2,  // 9: floodmark.v1.Event.caller:type_name -> floodmark.v1.Process
+	1,  // 10: floodmark.v1.Event.token_usage:type_name -> floodmark.v1.TokenUsage
+	11, // 11: floodmark.v1.Content.origin:type_name -> floodmark.v1.Origin
+	6,  // 12: floodmark.v1.Tool.hints:type_name -> floodmark.v1.Hints
+	6,  // 13: floodmark.v1.Call.hints:type_name -> floodmark.v1.Hints
+	12, // 14: floodmark.v1.Reply.decision:type_name -> floodmark.v1.Decision
+	12, // 15: floodmark.v1.Reply.calls:type_name -> floodmark.v1.Decision
+	13, // 16: floodmark.v1.Reply.label:type_name -> floodmark.v1.Label
+	13, // 17: floodmark.v1.Reply.mark:type_name -> floodmark.v1.Label
+	10, // 18: floodmark.v1.Reply.ask:type_name -> floodmark.v1.Ask
+	0,  // 19: floodmark.v1.HookService.Handle:input_type -> floodmark.v1.Event
+	9,  // 20: floodmark.v1.HookService.Handle:output_type -> floodmark.v1.Reply
+	20, // [20:21] is the sub-list for method output_type
+	19, // [19:20] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_hook_proto_init() }
@@ -1204,14 +1402,14 @@ func file_floodmark_v1_hook_proto_init() {
 		return
 	}
 	file_floodmark_v1_words_proto_init()
-	file_floodmark_v1_hook_proto_msgTypes[5].OneofWrappers = []any{}
+	file_floodmark_v1_hook_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_hook_proto_rawDesc), len(file_floodmark_v1_hook_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -11,7 +11,7 @@ import (
 func FromReply(r hook.Reply) *Reply {
 	return &Reply{
 		Decision: FromDecision(r.Decision), Calls: list(r.Calls, FromDecision),
-		Line: text(r.Line), Warning: text(r.Warning), Text: text(r.Text), Footer: text(r.Footer),
+		Line: text(r.Line), Warning: text(r.Warning), SystemPrompt: text(r.SystemPrompt), Text: text(r.Text), Footer: text(r.Footer),
 		Ticket: text(string(r.Ticket)), Consumed: r.Consumed, Notice: text(r.Notice), BlockTurn: r.BlockTurn,
 		Label: fromLabel(r.Label), Mark: fromLabel(r.Mark), Ask: fromAsk(r.Ask),
 	}
@@ -55,7 +55,7 @@ func (x *Label) label() *floodmark.Label {
 // anything.
 func (x *Reply) Hook() (hook.Reply, error) {
 	r := hook.Reply{
-		Line: x.GetLine(), Warning: x.GetWarning(), Text: x.GetText(), Footer: x.GetFooter(),
+		Line: x.GetLine(), Warning: x.GetWarning(), SystemPrompt: x.GetSystemPrompt(), Text: x.GetText(), Footer: x.GetFooter(),
 		Ticket: floodmark.TicketID(x.GetTicket()), Consumed: x.GetConsumed(), Notice: x.GetNotice(), BlockTurn: x.GetBlockTurn(),
 		Label: x.GetLabel().label(), Mark: x.GetMark().label(), Ask: x.GetAsk().hook(),
 	}

@@ -161,7 +161,7 @@ func (r *replay) contents(names []contentName, facts []kernel.Recorded) []floodm
 			continue
 		}
 		for _, f := range facts {
-			for _, digest := range kernel.Placed(f.Fact) {
+			for _, digest := range floodmark.Placed(f.Fact) {
 				if strings.HasPrefix(digest.String(), name.digest) && !slices.Contains(list, digest) {
 					list = append(list, digest)
 				}

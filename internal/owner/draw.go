@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/floodmark/floodmark/internal/graph"
 	"github.com/floodmark/floodmark/internal/httpapi"
-	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/wire"
 )
 
 // draw writes a graph in the form asked for.
-func draw(g *provenance.Graph, format string) (*wire.GraphResponse, error) {
+func draw(g *graph.Graph, format string) (*wire.GraphResponse, error) {
 	switch format {
 	case "turngraph", "":
 		data, err := json.MarshalIndent(g.TurnGraphs(), "", "  ")

@@ -14,10 +14,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/graph"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
-	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -177,7 +177,7 @@ func (d *Desk) Graph(ctx context.Context, who httpapi.Identity, r *wire.GraphReq
 			}
 		}
 	}
-	g, err := provenance.BuildGraph(s.ID, entries)
+	g, err := graph.Build(s.ID, entries)
 	if err != nil {
 		return nil, err
 	}

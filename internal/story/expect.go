@@ -60,7 +60,7 @@ func (w *world) expect(verb, rest string) (got string, ok bool, err error) {
 
 // texts are the texts of an answer that a statement can look into.
 func texts() []string {
-	return []string{"line", "footer", "notice", "text", "warning", "case", "request", "offers", "warning-of"}
+	return []string{"line", "footer", "notice", "text", "warning", "system-prompt", "case", "request", "offers", "warning-of"}
 }
 
 func statements() []string {
@@ -169,6 +169,8 @@ func (w *world) part(what string) string {
 		return w.reply.Text
 	case "warning":
 		return w.reply.Warning
+	case "system-prompt":
+		return w.reply.SystemPrompt
 	case "case":
 		return w.asked
 	case "request":

@@ -281,7 +281,7 @@ func (w *world) record(s *session, facts []floodmark.Fact) error {
 			return err
 		}
 		s.facts, s.times = append(s.facts, f), append(s.times, w.now)
-		for node, digest := range kernel.Placed(f) {
+		for node, digest := range floodmark.Placed(f) {
 			s.index.Add(node, w.contents[digest])
 		}
 	}

@@ -83,7 +83,7 @@ func (a *asking) fact(f told, w who, at time.Time) {
 		if f.Verdict == floodmark.Allow {
 			a.resolved.WithLabelValues("auditor").Inc()
 		}
-	case *opened, *closed, *answer, *spawned, *announced, *arrived, *incident, *guessed, *vouched:
+	case *opened, *closed, *answer, *loop, *spawned, *announced, *arrived, *incident, *guessed, *vouched:
 	}
 }
 

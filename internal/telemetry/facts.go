@@ -80,6 +80,10 @@ type (
 	used struct { // an approval
 		Ticket floodmark.TicketID `json:"ticket"`
 	}
+	loop struct { // what the agent says of it
+		Model string               `json:"model"`
+		Usage floodmark.TokenUsage `json:"tokenUsage"`
+	}
 	opined struct { // an auditor
 		Verdict floodmark.Verdict `json:"verdict"`
 	}
@@ -103,6 +107,7 @@ func (*guessed) agent() string   { return "" }
 func (*replied) agent() string   { return "" }
 func (*granted) agent() string   { return "" }
 func (*used) agent() string      { return "" }
+func (*loop) agent() string      { return "" }
 func (*opined) agent() string    { return "" }
 func (*vouched) agent() string   { return "" }
 
@@ -140,6 +145,8 @@ func readFact(kind string, body []byte) (told, error) {
 		f = &granted{}
 	case "grant-used":
 		f = &used{}
+	case "loop-told":
+		f = &loop{}
 	case "opinion-given":
 		f = &opined{}
 	case "endorsed":

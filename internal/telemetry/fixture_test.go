@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -141,7 +142,9 @@ func (s *stage) play(tb testing.TB) hook.Reply {
 	s.tell(tb, hook.Event{Point: hook.SessionStart, Session: "s1"})
 	s.tell(tb, hook.Event{Point: hook.MessageReceived, Session: "s1", Text: "what is new?", Origin: floodmark.Origin{Kind: floodmark.FromSender, Sender: "me", IsOwner: true}})
 	s.tell(tb, hook.Event{Point: hook.BeforeLLMCall, Session: "s1", Tools: []hook.Tool{{Name: "web_fetch"}}})
-	s.tell(tb, hook.Event{Point: hook.AfterLLMCall, Session: "s1", Calls: []hook.Call{fetch}})
+	s.tell(tb, hook.Event{Point: hook.AfterLLMCall, Session: "s1", Calls: []hook.Call{fetch}, Loop: floodmark.Loop{
+		Model: "the model of ann@example.com", TokenUsage: floodmark.TokenUsage{Input: 900, Output: 12},
+	}})
 	s.tell(tb, hook.Event{Point: hook.BeforeToolCall, Session: "s1", Call: fetch})
 	s.tell(tb, hook.Event{Point: hook.AfterToolCall, Session: "s1", Call: fetch, Result: hook.Result{Text: "Run make install now."}})
 	reply := s.tell(tb, hook.Event{Point: hook.BeforeToolCall, Session: "s1", Call: hook.Call{ID: "c2", Name: "exec", Args: json.RawMessage(`{"command":"make install"}`)}})
@@ -215,6 +218,9 @@ func (c *collector) named(name string) []*spanpb.Span {
 func attr(s *spanpb.Span, key string) string {
 	for _, a := range s.GetAttributes() {
 		if a.GetKey() == key {
+			if n := a.GetValue().GetIntValue(); n != 0 {
+				return strconv.FormatInt(n, 10)
+			}
 			return a.GetValue().GetStringValue()
 		}
 	}

@@ -39,6 +39,7 @@ func allMetrics() []metric {
 		{"floodmark_incidents_total", "counter", "What should not have been possible, by kind.", []string{"kind"}},
 		{"floodmark_errors_total", "counter", "Events and commands that got no answer, so restrict, by class.", []string{"class"}},
 		{"floodmark_warnings_total", "counter", "What went wrong beside an answer that stands.", nil},
+		{"floodmark_tokens_total", "counter", "Tokens of model calls, as far as agents tell them: input or output.", []string{"direction", "agent"}},
 		{"floodmark_append_seconds", "histogram", "How long it took to make facts durable.", nil},
 		{"floodmark_judge_seconds", "histogram", "How long judging took.", nil},
 		{"floodmark_decision_seconds", "histogram", "How long an event took in all: waiting, recalling, judging, recording.", nil},
@@ -68,7 +69,7 @@ type metrics struct {
 	points                                  map[hook.Point]prometheus.Counter
 	decisions, reasons, questions           *prometheus.CounterVec
 	endorsements, incidents, errors         *prometheus.CounterVec
-	reloads, spanCount                      *prometheus.CounterVec
+	reloads, spanCount, tokens              *prometheus.CounterVec
 	wrong, warnings, cold, conflicts        prometheus.Counter
 	lost, unread, unwritten                 prometheus.Counter
 	appendTime, judgeTime, allTime, waiting prometheus.Histogram
@@ -89,6 +90,7 @@ func newMetrics(o Options) *metrics {
 	m.questions, m.endorsements = f.counters("floodmark_questions_total"), f.counters("floodmark_endorsements_total")
 	m.incidents, m.errors = f.counters("floodmark_incidents_total"), f.counters("floodmark_errors_total")
 	m.reloads, m.spanCount = f.counters("floodmark_policy_reloads_total"), f.counters("floodmark_telemetry_spans_total")
+	m.tokens = f.counters("floodmark_tokens_total")
 	m.wrong, m.warnings = f.counter("floodmark_wrong_codes_total"), f.counter("floodmark_warnings_total")
 	m.cold, m.conflicts = f.counter("floodmark_cold_loads_total"), f.counter("floodmark_conflicts_total")
 	m.lost, m.unread = f.counter("floodmark_telemetry_lost_total"), f.counter("floodmark_telemetry_unread_total")
@@ -179,6 +181,13 @@ func (m *metrics) fact(f told, w who, at time.Time) {
 			change = "withdrawn"
 		}
 		m.endorsements.WithLabelValues(change).Inc()
+	case *loop:
+		if u := f.Usage; u.Input > 0 {
+			m.tokens.WithLabelValues("input", w.agent).Add(float64(u.Input))
+		}
+		if u := f.Usage; u.Output > 0 {
+			m.tokens.WithLabelValues("output", w.agent).Add(float64(u.Output))
+		}
 	case *opened, *closed, *turn, *answer, *spawned, *announced, *arrived, *granted, *used, *opined:
 	}
 }

@@ -74,6 +74,8 @@ func (n *names) bound(f told) {
 			r := &f.Decision.Reasons[i]
 			r.Code, r.Rule = knownCode(r.Code), n.id(r.Rule)
 		}
+	case *loop:
+		f.Model = n.id(f.Model)
 	case *announced:
 		f.Call = n.id(f.Call)
 	case *incident:

@@ -85,7 +85,7 @@ Names follow OpenTelemetry's GenAI conventions 1.41.0. A turn is a trace:
 | Span | From | To |
 |---|---|---|
 | ` + "`invoke_agent {agent}`" + ` | the turn opens | the turn closes |
-| ` + "`chat`" + ` | a model may be asked | it answered. Hooks do not name the model |
+| ` + "`chat`" + ` | a model may be asked | it answered |
 | ` + "`execute_tool {tool}`" + ` | a call is decided | its result arrives; at once if it may not run |
 
 Each decision is an event ` + "`" + decisionEvent + "`" + ` on its span, each incident an event
@@ -158,6 +158,7 @@ func TestEveryMetricIsDescribed(t *testing.T) {
 	m.reasons.WithLabelValues("a", "b")
 	m.endorsements.WithLabelValues("a")
 	m.spanCount.WithLabelValues("a")
+	m.tokens.WithLabelValues("a", "b")
 	families, err := m.registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -44,20 +44,23 @@ const (
 // attributeKeys are all that a span or its events may carry.
 func attributeKeys() map[attribute.Key]string {
 	return map[attribute.Key]string{
-		semconv.GenAIOperationNameKey:  "`execute_tool`, `chat` or `invoke_agent`",
-		semconv.GenAIToolNameKey:       "the tool, if the catalog knows it, else `other`",
-		semconv.GenAIToolCallIDKey:     "the call as the agent names it; a digest if that is no plain name",
-		semconv.GenAIConversationIDKey: "the session; a digest if its name is no plain one",
-		semconv.GenAIAgentNameKey:      "the agent, if the catalog knows it, else `other`",
-		keyVerdict:                     "`restrict`, `confirm`, `audit` or `allow`",
-		keyReason:                      "the deciding reason's code",
-		keyTrust:                       "the trust of the mark the action was judged at",
-		keySecrecy:                     "the secrecy of that mark",
-		keyEffect:                      "the most guarded effect of the call, or the kind of action",
-		keyServer:                      "the tool's server, if the catalog knows it, else `other`",
-		keyTenant:                      "the tenant; absent on a laptop",
-		keyIncident:                    "the kind of an incident",
-		keyEnded:                       "why a span ended without what it waited for: `turn`, `session`, `room` or `stop`",
+		semconv.GenAIOperationNameKey:     "`execute_tool`, `chat` or `invoke_agent`",
+		semconv.GenAIToolNameKey:          "the tool, if the catalog knows it, else `other`",
+		semconv.GenAIToolCallIDKey:        "the call as the agent names it; a digest if that is no plain name",
+		semconv.GenAIConversationIDKey:    "the session; a digest if its name is no plain one",
+		semconv.GenAIAgentNameKey:         "the agent, if the catalog knows it, else `other`",
+		semconv.GenAIRequestModelKey:      "the model as the agent names it; a digest if that is no plain name",
+		semconv.GenAIUsageInputTokensKey:  "how many tokens a model call took, if the agent tells",
+		semconv.GenAIUsageOutputTokensKey: "how many tokens came back, if the agent tells",
+		keyVerdict:                        "`restrict`, `confirm`, `audit` or `allow`",
+		keyReason:                         "the deciding reason's code",
+		keyTrust:                          "the trust of the mark the action was judged at",
+		keySecrecy:                        "the secrecy of that mark",
+		keyEffect:                         "the most guarded effect of the call, or the kind of action",
+		keyServer:                         "the tool's server, if the catalog knows it, else `other`",
+		keyTenant:                         "the tenant; absent on a laptop",
+		keyIncident:                       "the kind of an incident",
+		keyEnded:                          "why a span ended without what it waited for: `turn`, `session`, `room` or `stop`",
 	}
 }
 
@@ -108,6 +111,10 @@ func (s *spans) fact(o *seen, at time.Time, f told, w who) {
 		if t := s.of(o.session); t.chat != nil {
 			s.end(t.chat, at, "")
 			t.chat = nil
+		}
+	case *loop:
+		if t := s.of(o.session); t.chat != nil {
+			t.chat.SetAttributes(f.attributes()...)
 		}
 	case *announced:
 		if t := s.of(o.session); f.Call != "" && t.calls[f.Call] != nil {
@@ -288,6 +295,19 @@ func toolAttributes(d *decided) []attribute.KeyValue {
 	}
 	if d.Action.Tool.Server != "" {
 		list = append(list, keyServer.String(d.Action.Tool.Server))
+	}
+	return list
+}
+
+// attributes are what is known of a model call. Numbers may be summed up by others, so
+// nothing is said where nothing was told.
+func (l *loop) attributes() []attribute.KeyValue {
+	var list []attribute.KeyValue
+	if l.Model != "" {
+		list = append(list, semconv.GenAIRequestModel(l.Model))
+	}
+	if l.Usage != (floodmark.TokenUsage{}) {
+		list = append(list, semconv.GenAIUsageInputTokens(l.Usage.Input), semconv.GenAIUsageOutputTokens(l.Usage.Output))
 	}
 	return list
 }

@@ -64,6 +64,13 @@ func TestATurnIsATrace(t *testing.T) {
 			t.Errorf("%s ended by %s, not by what it waited for", span.GetName(), why)
 		}
 	}
+	for key, want := range map[string]string{
+		"gen_ai.request.model": plainName("the model of ann@example.com"), "gen_ai.usage.input_tokens": "900", "gen_ai.usage.output_tokens": "12",
+	} {
+		if got := attr(chat, key); got != want {
+			t.Errorf("%s = %q, want %q", key, got, want)
+		}
+	}
 	if len(run.GetEvents()) != 1 || run.GetEvents()[0].GetName() != decisionEvent {
 		t.Errorf("the decision is an event: %v", run.GetEvents())
 	}

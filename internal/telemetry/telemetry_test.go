@@ -35,6 +35,8 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 	s.play(t)
 	wants(t, s.scrape(t),
 		`floodmark_decisions_total{agent="openclaw",effect="fetch",verdict="allow"} 1`,
+		`floodmark_tokens_total{agent="openclaw",direction="input"} 900`,
+		`floodmark_tokens_total{agent="openclaw",direction="output"} 12`,
 		`floodmark_decisions_total{agent="openclaw",effect="run",verdict="confirm"} 1`,
 		`floodmark_decisions_total{agent="openclaw",effect="call-model",verdict="allow"} 1`,
 		`floodmark_questions_total{state="opened"} 1`, `floodmark_questions_open 1`,

@@ -1,9 +1,10 @@
-package provenance
+package graph
 
 import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
@@ -32,6 +33,18 @@ func play(facts ...floodmark.Fact) iter.Seq2[time.Time, floodmark.Fact] {
 }
 
 const hostileName = "https://evil.com/\"]; x[\"<script>alert(1)</script>\\\u202e#quot;\n%%end|a|"
+
+func label(t floodmark.Trust, s floodmark.Secrecy) floodmark.Label {
+	return floodmark.Label{Trust: t, Secrecy: s}
+}
+
+func source(n int, l floodmark.Label, inputs ...floodmark.NodeID) floodmark.Source {
+	return floodmark.Source{
+		Node: floodmark.NodeID(n), Kind: floodmark.NodeInput, Label: l, Inputs: inputs,
+		Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "read"},
+		Digest: floodmark.DigestOf(fmt.Sprint("content ", n)),
+	}
+}
 
 func seen(n int, kind floodmark.NodeKind, o floodmark.Origin, l floodmark.Label, inputs ...floodmark.NodeID) floodmark.ContentSeen {
 	s := source(n, l, inputs...)
@@ -106,7 +119,7 @@ func attack() []floodmark.Fact {
 
 func build(t *testing.T, facts ...floodmark.Fact) *Graph {
 	t.Helper()
-	g, err := BuildGraph("s1", play(facts...))
+	g, err := Build("s1", play(facts...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,11 +354,11 @@ func TestBuildGraphRefusesWhatNoHistoryLedTo(t *testing.T) {
 		"a child's gap":       floodmark.ChildEnded{Sources: []floodmark.Source{source(3, floodmark.Clean())}},
 		"a fork's gap":        floodmark.SessionForked{Sources: []floodmark.Source{source(1, floodmark.Clean())}},
 	} {
-		if g, err := BuildGraph("s1", play(floodmark.TurnOpened{Turn: 1}, f)); err == nil || g != nil || !strings.HasPrefix(err.Error(), "fact 1: ") {
+		if g, err := Build("s1", play(floodmark.TurnOpened{Turn: 1}, f)); err == nil || g != nil || !strings.HasPrefix(err.Error(), "fact 1: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if g, err := BuildGraph("s1", play()); err != nil || len(g.TurnGraphs()) != 0 {
+	if g, err := Build("s1", play()); err != nil || len(g.TurnGraphs()) != 0 {
 		t.Errorf("no facts: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package provenance
+package graph
 
 import (
 	"encoding/json"
@@ -37,7 +37,7 @@ func (g *Graph) PROV() ([]byte, error) {
 		}
 	}
 	nodes := g.nodes()
-	known := map[GraphEdge]bool{}
+	known := map[Edge]bool{}
 	for _, t := range g.Turns {
 		for _, e := range t.Edges {
 			if !known[e] {
@@ -57,13 +57,13 @@ func (g *Graph) PROV() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-func isActivity(n GraphNode) bool {
+func isActivity(n Node) bool {
 	return n.Kind == floodmark.NodeLLMCall || n.Kind == floodmark.NodeToolCall
 }
 
 func provID(id string) string { return "fm:" + id }
 
-func (d provDocument) node(n GraphNode) {
+func (d provDocument) node(n Node) {
 	about := map[string]string{"prov:type": "fm:" + string(n.Kind), "fm:trust": n.Trust.String()}
 	put := func(key, value string) {
 		if value != "" {
@@ -92,7 +92,7 @@ func (d provDocument) node(n GraphNode) {
 
 // edge says in PROV's words what an edge says in the RFC's. Which word it is
 // depends on what stands at its ends.
-func (d provDocument) edge(e GraphEdge, nodes map[string]GraphNode) {
+func (d provDocument) edge(e Edge, nodes map[string]Node) {
 	if e.Relation == BlockedBy {
 		d.relate("wasInfluencedBy", map[string]string{"prov:influencee": provID(e.From), "prov:influencer": provID(e.To)})
 		return

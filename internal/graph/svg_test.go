@@ -1,4 +1,4 @@
-package provenance
+package graph
 
 import (
 	"encoding/xml"
@@ -58,7 +58,7 @@ func TestSVGSaysWhatItLeavesOut(t *testing.T) {
 	for n := range maxBoxes + 7 {
 		facts = append(facts, seen(n, floodmark.NodeInput, floodmark.Origin{Kind: floodmark.FromFile, Name: fmt.Sprint(n)}, floodmark.Clean()))
 	}
-	g, err := BuildGraph("many", play(facts...))
+	g, err := Build("many", play(facts...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestSVGSaysWhatItLeavesOut(t *testing.T) {
 }
 
 func TestSVGOfNothing(t *testing.T) {
-	g, err := BuildGraph("empty", play(floodmark.SessionOpened{Agent: "a"}))
+	g, err := Build("empty", play(floodmark.SessionOpened{Agent: "a"}))
 	if err != nil {
 		t.Fatal(err)
 	}

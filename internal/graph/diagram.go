@@ -1,4 +1,4 @@
-package provenance
+package graph
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // maxLabelRunes bounds one line of a node in a diagram.
@@ -65,8 +66,8 @@ func (g *Graph) DOT() string {
 }
 
 // edges yields every edge of the session once.
-func (g *Graph) edges(yield func(GraphEdge) bool) {
-	known := map[GraphEdge]bool{}
+func (g *Graph) edges(yield func(Edge) bool) {
+	known := map[Edge]bool{}
 	for _, t := range g.Turns {
 		for _, e := range t.Edges {
 			if known[e] {
@@ -81,7 +82,7 @@ func (g *Graph) edges(yield func(GraphEdge) bool) {
 }
 
 // nodeLines returns what a node says of itself in a diagram.
-func nodeLines(n GraphNode) []string {
+func nodeLines(n Node) []string {
 	lines := []string{string(n.Kind) + " " + n.ID}
 	for _, line := range []string{n.Tool, n.Metadata["source"], n.Trust.String(), n.Metadata["verdict"], n.BlockReason} {
 		if line != "" && line != lines[len(lines)-1] {
@@ -91,7 +92,7 @@ func nodeLines(n GraphNode) []string {
 	return lines
 }
 
-func nodeClass(n GraphNode) string {
+func nodeClass(n Node) string {
 	switch {
 	case n.Blocked:
 		return "blocked"
@@ -138,7 +139,7 @@ func mermaidText(s string) string {
 func eachVisible(s string, show func(rune)) {
 	for _, r := range s {
 		switch {
-		case invisible(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r):
+		case provenance.Invisible(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r):
 		case unicode.IsSpace(r):
 			show(' ')
 		default:
@@ -168,5 +169,25 @@ func dotText(lines ...string) string {
 		})
 	}
 	b.WriteByte('"')
+	return b.String()
+}
+
+// visible returns at most n characters of s on one line, with a dot for each
+// that would hide or reorder others, and more if something is missing.
+func visible(s string, n int, more string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if n == 0 {
+			return b.String() + more
+		}
+		n--
+		switch {
+		case unicode.IsSpace(r):
+			r = ' '
+		case provenance.Invisible(r) || unicode.IsControl(r):
+			r = '·'
+		}
+		b.WriteRune(r)
+	}
 	return b.String()
 }

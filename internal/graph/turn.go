@@ -1,4 +1,4 @@
-package provenance
+package graph
 
 import (
 	"fmt"
@@ -21,12 +21,13 @@ const maxPreviewRunes = 100
 type turnBuilder struct {
 	number     int
 	begin, end time.Time
-	nodes      []*GraphNode
-	at         map[string]*GraphNode
-	edges      []GraphEdge
-	known      map[GraphEdge]bool
+	nodes      []*Node
+	at         map[string]*Node
+	edges      []Edge
+	known      map[Edge]bool
 	counts     map[string]int
-	model      string // the newest model call
+	model      string            // the newest model call
+	said       map[string]string // what the agent says of the one to come
 	iterations int
 	lowest     floodmark.Trust
 }
@@ -34,7 +35,7 @@ type turnBuilder struct {
 func newTurn(number int, at time.Time) *turnBuilder {
 	return &turnBuilder{
 		number: number, begin: at, end: at, lowest: floodmark.System,
-		at: map[string]*GraphNode{}, known: map[GraphEdge]bool{}, counts: map[string]int{},
+		at: map[string]*Node{}, known: map[Edge]bool{}, counts: map[string]int{}, said: map[string]string{},
 	}
 }
 
@@ -54,16 +55,24 @@ func (t *turnBuilder) next(what string) string {
 
 func (t *turnBuilder) historyID() string { return "history-" + strconv.Itoa(t.number) }
 
-func (t *turnBuilder) add(n GraphNode) *GraphNode {
+func (t *turnBuilder) add(n Node) *Node {
 	t.nodes = append(t.nodes, &n)
 	t.at[n.ID] = &n
 	return &n
 }
 
-func (t *turnBuilder) node(id string) *GraphNode { return t.at[id] }
+func (t *turnBuilder) node(id string) *Node { return t.at[id] }
+
+// iteration is the round of a node, if it is known.
+func (t *turnBuilder) iteration(id string) *int {
+	if n := t.node(id); n != nil {
+		return n.Iteration
+	}
+	return nil
+}
 
 func (t *turnBuilder) connect(from, to string, r Relation) {
-	e := GraphEdge{From: from, To: to, Relation: r}
+	e := Edge{From: from, To: to, Relation: r}
 	if from != "" && to != "" && !t.known[e] {
 		t.known[e] = true
 		t.edges = append(t.edges, e)
@@ -71,12 +80,12 @@ func (t *turnBuilder) connect(from, to string, r Relation) {
 }
 
 // finish returns the turn as it is reported.
-func (t *turnBuilder) finish(g *Graph) TurnGraph {
-	out := TurnGraph{
+func (t *turnBuilder) finish(g *Graph) Turn {
+	out := Turn{
 		TurnID: "turn-" + strconv.Itoa(t.number), SessionKey: g.Session, AgentID: g.Agent,
 		Timestamp: t.begin.UnixMilli(), DurationMs: t.end.Sub(t.begin).Milliseconds(),
-		Nodes: make([]GraphNode, 0, len(t.nodes)), Edges: append([]GraphEdge{}, t.edges...),
-		Summary: TurnSummary{MaxTaint: t.lowest, ExternalSources: []string{}, ToolsBlocked: []string{}},
+		Nodes: make([]Node, 0, len(t.nodes)), Edges: append([]Edge{}, t.edges...),
+		Summary: Summary{MaxTaint: t.lowest, ExternalSources: []string{}, ToolsBlocked: []string{}},
 	}
 	models := 0
 	for _, n := range t.nodes {
@@ -104,10 +113,10 @@ func once(list []string, s string) []string {
 func sourceID(n floodmark.NodeID) string { return "n" + strconv.Itoa(int(n)) }
 
 // sourceNode returns the node of a source as it is known now.
-func (b *builder) sourceNode(id floodmark.NodeID) GraphNode {
+func (b *builder) sourceNode(id floodmark.NodeID) Node {
 	s, _ := b.ledger.Source(id)
 	label := b.ledger.Effective(id)
-	n := GraphNode{ID: sourceID(id), Kind: rfcKind(s.Kind), Trust: label.Trust, Metadata: map[string]string{
+	n := Node{ID: sourceID(id), Kind: rfcKind(s.Kind), Trust: label.Trust, Metadata: map[string]string{
 		"origin": orUnknown(string(s.Origin.Kind)), "source": describe(s.Origin), "secrecy": label.Secrecy.String(), "time": stamp(b.at),
 	}}
 	if !s.Digest.IsZero() {

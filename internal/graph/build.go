@@ -1,23 +1,27 @@
-package provenance
+package graph
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/provenance"
 )
 
-// BuildGraph folds the facts of a session, in order and with their times, into
+// Build folds the facts of a session, in order and with their times, into
 // its graph.
-func BuildGraph(session floodmark.SessionID, entries iter.Seq2[time.Time, floodmark.Fact]) (*Graph, error) {
+func Build(session floodmark.SessionID, entries iter.Seq2[time.Time, floodmark.Fact]) (*Graph, error) {
 	b := builder{
 		graph:    &Graph{Session: session, blame: map[string][]string{}},
 		home:     map[floodmark.NodeID]*turnBuilder{},
 		calls:    map[floodmark.CallID]string{},
 		proposed: map[floodmark.CallID]string{},
 		grants:   map[floodmark.CallID]floodmark.TicketID{},
-		answers:  map[floodmark.Digest]*GraphNode{},
+		answers:  map[floodmark.Digest]*Node{},
 		tickets:  map[floodmark.TicketID][]floodmark.Digest{},
 	}
 	count := 0
@@ -36,7 +40,7 @@ func BuildGraph(session floodmark.SessionID, entries iter.Seq2[time.Time, floodm
 // A builder folds facts into turns.
 type builder struct {
 	graph  *Graph
-	ledger Ledger
+	ledger provenance.Ledger
 	turns  []*turnBuilder
 	at     time.Time
 
@@ -47,7 +51,7 @@ type builder struct {
 	models   bool                              // the door shows model calls
 
 	grants  map[floodmark.CallID]floodmark.TicketID
-	answers map[floodmark.Digest]*GraphNode // newest decision on these arguments
+	answers map[floodmark.Digest]*Node // newest decision on these arguments
 	tickets map[floodmark.TicketID][]floodmark.Digest
 }
 
@@ -72,6 +76,8 @@ func (b *builder) fold(at time.Time, fact floodmark.Fact) error {
 		err = b.arrived(f)
 	case floodmark.IterationOpened:
 		b.turn().iterations++
+	case floodmark.LoopTold:
+		b.loop(f)
 	case floodmark.ModelAnswered:
 		for _, c := range f.Calls {
 			b.proposed[c.Call] = b.turn().model
@@ -93,6 +99,25 @@ func (b *builder) fold(at time.Time, fact floodmark.Fact) error {
 		b.turn().saw(at, b.ledger.Mark().Trust)
 	}
 	return err
+}
+
+func (b *builder) has(n floodmark.NodeID) bool {
+	_, ok := b.ledger.Source(n)
+	return ok
+}
+
+// loop writes what an agent says of its own loop beside the model call it is about: the
+// last one, or the next if a round begins.
+func (b *builder) loop(f floodmark.LoopTold) {
+	t := b.turn()
+	said := t.said
+	if n := t.node(t.model); n != nil && f.Point != string(hook.LoopIterationStart) {
+		said = n.Metadata
+	}
+	maps.Insert(said, f.Words())
+	if f.Warned {
+		said["warned"] = "true"
+	}
 }
 
 // turn returns the turn under way, or that before the first one.
@@ -120,7 +145,10 @@ func (b *builder) seen(f floodmark.ContentSeen) error {
 	}
 	t := b.turn()
 	n := b.sourceNode(f.Node)
-	n.ContentPreview = preview(f.Preview)
+	if len(f.Secrets) == 0 {
+		n.ContentPreview = preview(cmp.Or(f.Preview, f.Text)) // the owner's own words: no other text is kept
+	}
+	n.Iteration = t.iteration(b.calls[f.Call])
 	t.add(n)
 	b.home[f.Node] = t
 	b.fresh = append(b.fresh, f.Node)
@@ -179,7 +207,7 @@ func (b *builder) history(t *turnBuilder) bool {
 	if count == 0 {
 		return false
 	}
-	t.add(GraphNode{
+	t.add(Node{
 		ID: t.historyID(), Kind: floodmark.NodeHistory, Trust: label.Trust,
 		Metadata: map[string]string{"sources": fmt.Sprint(count), "secrecy": label.Secrecy.String(), "time": stamp(b.at)},
 	})
@@ -188,9 +216,11 @@ func (b *builder) history(t *turnBuilder) bool {
 
 // model adds a model call, which consumes all that came in since the one
 // before it.
-func (b *builder) model(n GraphNode) *GraphNode {
+func (b *builder) model(n Node) *Node {
 	t := b.turn()
 	n.Kind, n.ID = floodmark.NodeLLMCall, t.next("llm")
+	maps.Copy(n.Metadata, t.said)
+	clear(t.said)
 	added := t.add(n)
 	if t.model != "" {
 		t.connect(n.ID, t.model, DerivesFrom)
@@ -215,7 +245,7 @@ func (b *builder) proposer(call floodmark.CallID, trust floodmark.Trust) string 
 	}
 	t := b.turn()
 	if t.model == "" || (!b.models && len(b.fresh) > 0) {
-		b.model(GraphNode{Trust: trust, Metadata: map[string]string{"implied": "true", "time": stamp(b.at)}})
+		b.model(Node{Trust: trust, Metadata: map[string]string{"implied": "true", "time": stamp(b.at)}})
 	}
 	return t.model
 }

@@ -1,4 +1,6 @@
-package provenance
+// Package graph draws a session: what came in, what the model and the tools did with
+// it, and what was decided. It is built from facts and changes nothing.
+package graph
 
 import (
 	"slices"
@@ -8,35 +10,35 @@ import (
 
 // A Graph is a report on one session: what came in, what the model and the
 // tools did with it, and what we decided. It is built from facts by
-// [BuildGraph] and changes nothing.
+// [Build] and changes nothing.
 type Graph struct {
 	Session floodmark.SessionID
 	Agent   string
-	Turns   []TurnGraph
+	Turns   []Turn
 
 	blame map[string][]string // decision -> sources, as the decision named them
 }
 
-// A TurnGraph is the graph of one turn, in the form of the RFC. What happened
+// A Turn is the graph of one turn, in the form of the RFC. What happened
 // before the first turn is turn 0. Sources of earlier turns are one node of
 // kind history, except those that something in this turn points at: these are
 // repeated here.
 //
 // The names of fields are the RFC's and must not change; readers must accept
 // new ones.
-type TurnGraph struct {
+type Turn struct {
 	TurnID     string              `json:"turnId"`
 	SessionKey floodmark.SessionID `json:"sessionKey"`
 	AgentID    string              `json:"agentId,omitempty"`
 	Timestamp  int64               `json:"timestamp"` // ms since 1970
 	DurationMs int64               `json:"durationMs"`
-	Nodes      []GraphNode         `json:"nodes"`
-	Edges      []GraphEdge         `json:"edges"`
-	Summary    TurnSummary         `json:"summary"`
+	Nodes      []Node              `json:"nodes"`
+	Edges      []Edge              `json:"edges"`
+	Summary    Summary             `json:"summary"`
 }
 
-// A GraphNode is one node of a turn.
-type GraphNode struct {
+// A Node is one node of a turn.
+type Node struct {
 	ID             string             `json:"id"`
 	Kind           floodmark.NodeKind `json:"kind"`
 	Trust          floodmark.Trust    `json:"trust"`
@@ -61,15 +63,15 @@ const (
 	BlockedBy   Relation = "blocked_by"   // what was refused -> policy_decision
 )
 
-// A GraphEdge connects two nodes.
-type GraphEdge struct {
+// A Edge connects two nodes.
+type Edge struct {
 	From     string   `json:"from"`
 	To       string   `json:"to"`
 	Relation Relation `json:"relation"`
 }
 
-// A TurnSummary is what a person wants to know of a turn first.
-type TurnSummary struct {
+// A Summary is what a person wants to know of a turn first.
+type Summary struct {
 	MaxTaint        floodmark.Trust `json:"maxTaint"` // the lowest mark of the turn
 	ExternalSources []string        `json:"externalSources"`
 	ToolsBlocked    []string        `json:"toolsBlocked"`
@@ -77,10 +79,10 @@ type TurnSummary struct {
 }
 
 // A Trail leads from a source to what was refused because of it.
-type Trail []GraphNode
+type Trail []Node
 
 // TurnGraphs returns the graphs of all turns, in order.
-func (g *Graph) TurnGraphs() []TurnGraph { return g.Turns }
+func (g *Graph) TurnGraphs() []Turn { return g.Turns }
 
 // Blame returns, for each source that a decision was blamed on, the shortest
 // way from it to the decision, in the order the decision named them.
@@ -105,8 +107,8 @@ func (g *Graph) Blame(decision string) []Trail {
 }
 
 // nodes returns every node of the session once, as it was when it came in.
-func (g *Graph) nodes() map[string]GraphNode {
-	all := make(map[string]GraphNode)
+func (g *Graph) nodes() map[string]Node {
+	all := make(map[string]Node)
 	for _, t := range g.Turns {
 		for _, n := range t.Nodes {
 			if _, ok := all[n.ID]; !ok {
@@ -142,7 +144,7 @@ func (g *Graph) wayTo(target string) map[string]string {
 }
 
 // flow returns the ends of an edge in the direction content went.
-func (e GraphEdge) flow() (from, to string) {
+func (e Edge) flow() (from, to string) {
 	if e.Relation == DerivesFrom {
 		return e.To, e.From
 	}

@@ -1,28 +1,24 @@
-package kernel
+package floodmark
 
-import (
-	"iter"
-
-	"github.com/floodmark/floodmark"
-)
+import "iter"
 
 // Placed yields which content a fact puts at which nodes of its session. The
 // index is kept by content and read by node, and every session numbers its
 // nodes itself: whoever keeps the index uses this to bring the two together,
 // also for what a branch takes over from its parent or gives back to it.
-func Placed(f floodmark.Fact) iter.Seq2[floodmark.NodeID, floodmark.Digest] {
-	return func(yield func(floodmark.NodeID, floodmark.Digest) bool) {
-		var sources []floodmark.Source
+func Placed(f Fact) iter.Seq2[NodeID, Digest] {
+	return func(yield func(NodeID, Digest) bool) {
+		var sources []Source
 		switch f := f.(type) {
-		case floodmark.ContentSeen:
-			sources = []floodmark.Source{f.Source}
-		case floodmark.ContentArrived:
-			sources = []floodmark.Source{{Node: f.Node, Digest: f.Digest}}
-		case floodmark.SessionForked:
+		case ContentSeen:
+			sources = []Source{f.Source}
+		case ContentArrived:
+			sources = []Source{{Node: f.Node, Digest: f.Digest}}
+		case SessionForked:
 			sources = f.Sources
-		case floodmark.ChildEnded:
+		case ChildEnded:
 			sources = f.Sources
-		case floodmark.ArtifactRead:
+		case ArtifactRead:
 			sources = f.Sources
 		default:
 		}

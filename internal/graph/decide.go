@@ -1,4 +1,4 @@
-package provenance
+package graph
 
 import (
 	"strings"
@@ -8,11 +8,11 @@ import (
 
 // decided adds an action and, unless it was simply allowed, the decision.
 func (b *builder) decided(f floodmark.ActionDecided) {
-	var n *GraphNode
+	var n *Node
 	switch f.Action.Kind {
 	case floodmark.CallModel:
 		b.models = true
-		n = b.model(GraphNode{Trust: f.Mark.Trust, Iteration: &f.Action.Iteration, Metadata: b.about(f)})
+		n = b.model(Node{Trust: f.Mark.Trust, Iteration: &f.Action.Iteration, Metadata: b.about(f)})
 	case floodmark.CallTool:
 		n = b.tool(f)
 	case floodmark.SendReply:
@@ -20,7 +20,7 @@ func (b *builder) decided(f floodmark.ActionDecided) {
 	case floodmark.SpawnAgent:
 		t := b.turn()
 		from := b.proposer("", f.Mark.Trust)
-		n = t.add(GraphNode{ID: t.next("call"), Kind: floodmark.NodeToolCall, Trust: f.Mark.Trust, Tool: "sub-agent", Metadata: b.about(f)})
+		n = t.add(Node{ID: t.next("call"), Kind: floodmark.NodeToolCall, Trust: f.Mark.Trust, Tool: "sub-agent", Metadata: b.about(f)})
 		t.connect(from, n.ID, Triggers)
 	default:
 		return
@@ -54,7 +54,7 @@ func (b *builder) about(f floodmark.ActionDecided) map[string]string {
 }
 
 // tool adds a tool call, or finds the one that is being judged again.
-func (b *builder) tool(f floodmark.ActionDecided) *GraphNode {
+func (b *builder) tool(f floodmark.ActionDecided) *Node {
 	t := b.turn()
 	hash := ""
 	if !f.Action.ArgsDigest.IsZero() {
@@ -66,16 +66,16 @@ func (b *builder) tool(f floodmark.ActionDecided) *GraphNode {
 		return n
 	}
 	from := b.proposer(f.Action.Call, f.Mark.Trust)
-	n := t.add(GraphNode{
+	n := t.add(Node{
 		ID: t.next("call"), Kind: floodmark.NodeToolCall, Trust: f.Mark.Trust, Tool: f.Action.Tool.String(),
-		ContentHash: hash, Metadata: b.about(f),
+		ContentHash: hash, Metadata: b.about(f), Iteration: t.iteration(from),
 	})
 	if f.Action.Call != "" {
 		b.calls[f.Action.Call] = n.ID
 	}
 	t.connect(from, n.ID, Triggers)
 	for _, a := range f.Action.Arguments {
-		if len(a.Spans) > 0 && b.ledger.has(a.Spans[0].Node) {
+		if len(a.Spans) > 0 && b.has(a.Spans[0].Node) {
 			b.bring(t, a.Spans[0].Node)
 			t.connect(n.ID, sourceID(a.Spans[0].Node), DerivesFrom)
 		}
@@ -85,10 +85,10 @@ func (b *builder) tool(f floodmark.ActionDecided) *GraphNode {
 
 // output adds an answer, which was made from the model's last words and the
 // results of this turn.
-func (b *builder) output(f floodmark.ActionDecided) *GraphNode {
+func (b *builder) output(f floodmark.ActionDecided) *Node {
 	t := b.turn()
 	from := b.proposer("", f.Mark.Trust)
-	n := t.add(GraphNode{ID: t.next("output"), Kind: floodmark.NodeOutput, Trust: f.Mark.Trust, Metadata: b.about(f)})
+	n := t.add(Node{ID: t.next("output"), Kind: floodmark.NodeOutput, Trust: f.Mark.Trust, Metadata: b.about(f)})
 	t.connect(n.ID, from, DerivesFrom)
 	for _, other := range t.nodes {
 		if other.Kind == floodmark.NodeToolResult {
@@ -99,7 +99,7 @@ func (b *builder) output(f floodmark.ActionDecided) *GraphNode {
 }
 
 // decision adds what we answered. In a dry run nothing was blocked.
-func (b *builder) decision(n *GraphNode, f floodmark.ActionDecided) {
+func (b *builder) decision(n *Node, f floodmark.ActionDecided) {
 	waits := len(f.Decision.Verifiers) > 0
 	if f.Decision.Verdict == floodmark.Allow && f.Decision.Would == "" && !waits {
 		return
@@ -121,13 +121,13 @@ func (b *builder) decision(n *GraphNode, f floodmark.ActionDecided) {
 	if n.Blocked {
 		n.BlockReason = reason
 	}
-	d := t.add(GraphNode{ID: t.next("decision"), Kind: floodmark.NodeDecision, Trust: f.Trust, BlockReason: reason, Metadata: m})
+	d := t.add(Node{ID: t.next("decision"), Kind: floodmark.NodeDecision, Trust: f.Trust, BlockReason: reason, Metadata: m})
 	if !f.Action.ArgsDigest.IsZero() {
 		b.answers[f.Action.ArgsDigest] = d
 	}
 	t.connect(n.ID, d.ID, BlockedBy)
 	for _, s := range f.Decision.Blame {
-		if b.ledger.has(s) {
+		if b.has(s) {
 			b.accuse(t, d.ID, s)
 		}
 	}
@@ -167,7 +167,7 @@ func (b *builder) asked(fact floodmark.Fact) {
 	case floodmark.ChildSpawned:
 		t := b.turn()
 		from := b.proposer("", b.ledger.Mark().Trust)
-		n := t.add(GraphNode{
+		n := t.add(Node{
 			ID: t.next("call"), Kind: floodmark.NodeToolCall, Trust: b.ledger.Mark().Trust, Tool: "sub-agent",
 			Metadata: map[string]string{"child": string(f.Child), "time": stamp(b.at)},
 		})
@@ -198,7 +198,7 @@ func (b *builder) note(args floodmark.Digest, pairs ...string) {
 // incident adds what should not have been possible.
 func (b *builder) incident(f floodmark.IncidentSeen) {
 	t := b.turn()
-	n := t.add(GraphNode{
+	n := t.add(Node{
 		ID: t.next("decision"), Kind: floodmark.NodeDecision, Trust: b.ledger.Mark().Trust, Tool: f.Tool.String(),
 		BlockReason: f.Text, Metadata: map[string]string{"incident": f.Kind, "time": stamp(b.at)},
 	})

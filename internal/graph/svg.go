@@ -1,4 +1,4 @@
-package provenance
+package graph
 
 import (
 	"fmt"
@@ -29,7 +29,7 @@ const (
 // nothing and runs nothing.
 func (g *Graph) SVG() string {
 	d := &drawing{at: map[string]box{}}
-	laid := make([][][]GraphNode, len(g.Turns))
+	laid := make([][][]Node, len(g.Turns))
 	most := 1
 	for i, t := range g.Turns {
 		laid[i] = layers(t.Nodes, t.Edges)
@@ -112,7 +112,7 @@ type drawing struct {
 }
 
 // turn draws one band and returns where the next begins.
-func (d *drawing) turn(t TurnGraph, columns [][]GraphNode, y int) int {
+func (d *drawing) turn(t Turn, columns [][]Node, y int) int {
 	d.drop(columns)
 	top := y + turnHead
 	bottom := top
@@ -140,15 +140,15 @@ func (d *drawing) turn(t TurnGraph, columns [][]GraphNode, y int) int {
 }
 
 // drop leaves out what an earlier turn has drawn already.
-func (d *drawing) drop(columns [][]GraphNode) {
+func (d *drawing) drop(columns [][]Node) {
 	for c := range columns {
-		columns[c] = slices.DeleteFunc(columns[c], func(n GraphNode) bool { _, drawn := d.at[n.ID]; return drawn })
+		columns[c] = slices.DeleteFunc(columns[c], func(n Node) bool { _, drawn := d.at[n.ID]; return drawn })
 	}
 }
 
 // layers puts every node one column behind the last of those that content
 // reached it from. Loops cannot be: content flows forward in time.
-func layers(nodes []GraphNode, edges []GraphEdge) [][]GraphNode {
+func layers(nodes []Node, edges []Edge) [][]Node {
 	depth := make(map[string]int, len(nodes))
 	for range nodes { // at most as many rounds as there are nodes
 		moved := false
@@ -162,7 +162,7 @@ func layers(nodes []GraphNode, edges []GraphEdge) [][]GraphNode {
 			break
 		}
 	}
-	var columns [][]GraphNode
+	var columns [][]Node
 	for _, n := range nodes {
 		for len(columns) <= depth[n.ID] {
 			columns = append(columns, nil)
@@ -172,7 +172,7 @@ func layers(nodes []GraphNode, edges []GraphEdge) [][]GraphNode {
 	return columns
 }
 
-func (d *drawing) draw(n GraphNode, b box) {
+func (d *drawing) draw(n Node, b box) {
 	fill, stroke, wide := svgColours(nodeClass(n))
 	fmt.Fprintf(&d.boxes, `<g><title>%s</title><rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="%s" stroke="%s" stroke-width="%d"/>`+"\n",
 		svgText(strings.Join(nodeLines(n), " · ")), b.x, b.y, b.w, b.h, fill, stroke, wide)
@@ -190,7 +190,7 @@ func (d *drawing) draw(n GraphNode, b box) {
 }
 
 // boxText is what stands in a box, folded to its width.
-func boxText(n GraphNode) []string {
+func boxText(n Node) []string {
 	var out []string
 	for _, line := range nodeLines(n) {
 		for len(out) < boxLines && line != "" {

@@ -1,4 +1,4 @@
-package provenance
+package graph
 
 import (
 	"fmt"
@@ -23,13 +23,13 @@ func TestNodesInDiagrams(t *testing.T) {
 		{floodmark.System, false, "high", "#ddffdd 1"},
 		{floodmark.System, true, "blocked", "#ffbbbb 3"},
 	} {
-		class := nodeClass(GraphNode{Trust: tt.trust, Blocked: tt.blocked})
+		class := nodeClass(Node{Trust: tt.trust, Blocked: tt.blocked})
 		color, width := dotStyle(class)
 		if class != tt.class || fmt.Sprint(color, " ", width) != tt.style {
 			t.Errorf("%v is %s, %s %d", tt.trust, class, color, width)
 		}
 	}
-	n := GraphNode{
+	n := Node{
 		ID: "n1", Kind: floodmark.NodeInput, Trust: floodmark.Owner, Tool: strings.Repeat("é", maxLabelRunes+1),
 		BlockReason: strings.Repeat("x", maxLabelRunes), Metadata: map[string]string{"source": "owner", "verdict": ""},
 	}
@@ -64,9 +64,9 @@ func TestTextInDiagrams(t *testing.T) {
 
 // An edge that is in two turns is drawn once.
 func TestEdgesOfTheSessionAreThereOnce(t *testing.T) {
-	nodes := []GraphNode{{ID: "n1", Kind: floodmark.NodeInput}, {ID: "n2", Kind: floodmark.NodeInput}}
-	edges := []GraphEdge{{From: "n2", To: "n1", Relation: DerivesFrom}}
-	g := &Graph{Turns: []TurnGraph{{TurnID: "turn-1", Nodes: nodes, Edges: edges}, {TurnID: "turn-2", Nodes: nodes, Edges: edges}}}
+	nodes := []Node{{ID: "n1", Kind: floodmark.NodeInput}, {ID: "n2", Kind: floodmark.NodeInput}}
+	edges := []Edge{{From: "n2", To: "n1", Relation: DerivesFrom}}
+	g := &Graph{Turns: []Turn{{TurnID: "turn-1", Nodes: nodes, Edges: edges}, {TurnID: "turn-2", Nodes: nodes, Edges: edges}}}
 	prov, err := g.PROV()
 	if err != nil {
 		t.Fatal(err)
@@ -207,5 +207,74 @@ func TestGraphSummaryCountsOnce(t *testing.T) {
 	nodes := g.nodes()
 	if nodes["decision-1-1"].Metadata["ticket"] != "t1" || nodes["decision-1-3"].Metadata["would"] != "confirm" {
 		t.Errorf("%v %v", nodes["decision-1-1"], nodes["decision-1-3"])
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"", 0, ""},
+		{"", 3, ""},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc+"},
+		{"a", 0, "+"},
+		{"ab", 1, "a+"},
+		{"éé", 1, "é+"},
+		{"a\tb\u00a0c\n", 9, "a b c "},
+		{"\u200bx\x00\u0085", 9, "·x· "},
+		{"\xff", 9, "\ufffd"},
+	} {
+		if got := visible(tt.text, tt.n, "+"); got != tt.want {
+			t.Errorf("%d of %q: %q, want %q", tt.n, tt.text, got, tt.want)
+		}
+	}
+}
+
+// The limits that readers count on.
+func TestLimits(t *testing.T) {
+	if maxInputsShown != 64 || maxPreviewRunes != 100 || maxLabelRunes != 60 {
+		t.Errorf("%d inputs are drawn, %d runes of a preview, %d of a line", maxInputsShown, maxPreviewRunes, maxLabelRunes)
+	}
+}
+
+// What an agent says of its loop stands beside the model call it is about.
+func TestGraphShowsTheLoop(t *testing.T) {
+	owner := floodmark.ContentSeen{Source: source(0, floodmark.Clean()), Text: strings.Repeat("é", 120)}
+	secret := floodmark.ContentSeen{Source: source(1, floodmark.Clean()), Text: "the password is …"}
+	secret.Secrets = []floodmark.SecretSpan{{Rule: "password"}}
+	g := build(t, floodmark.TurnOpened{Turn: 1}, owner, secret,
+		floodmark.LoopTold{Point: "loop_iteration_start", Loop: floodmark.Loop{MessageCount: 3, PendingToolResults: 1}},
+		modelCalled(2, floodmark.Clean()),
+		floodmark.LoopTold{Point: "before_llm_call", Loop: floodmark.Loop{Model: "m\n1", TokenEstimate: 70}, Warned: true},
+		floodmark.LoopTold{Point: "after_llm_call", Loop: floodmark.Loop{LatencyMs: 5, TokenUsage: floodmark.TokenUsage{Input: 80, Output: 9}}},
+		toolCalled("c1", "read", floodmark.Clean(), floodmark.Decision{Verdict: floodmark.Allow}),
+		pendingResult(2, "c1", "/a", floodmark.Clean()),
+		modelCalled(3, floodmark.Clean()))
+	nodes := map[string]Node{}
+	for _, n := range g.Turns[0].Nodes {
+		nodes[n.ID] = n
+	}
+	first, second := nodes["llm-1-1"].Metadata, nodes["llm-1-2"].Metadata
+	for key, want := range map[string]string{
+		"messageCount": "3", "pendingToolResults": "1", "model": "m 1", "tokenEstimate": "70", "warned": "true",
+		"latencyMs": "5", "tokenUsage.input": "80", "tokenUsage.output": "9",
+	} {
+		if first[key] != want || second[key] != "" {
+			t.Errorf("%s is %q at the first call and %q at the second, want %q and nothing", key, first[key], second[key], want)
+		}
+	}
+	for _, id := range []string{"llm-1-1", "call-1-1", "n2"} {
+		if n := nodes[id].Iteration; n == nil || *n != 2 {
+			t.Errorf("the round of %s is %v, want 2", id, n)
+		}
+	}
+	if got := nodes["n0"].ContentPreview; got != strings.Repeat("é", 100) {
+		t.Errorf("the preview of the owner's words is %q", got)
+	}
+	if got := nodes["n1"].ContentPreview; got != "" {
+		t.Errorf("the preview of words with a secret is %q", got)
 	}
 }

@@ -1,0 +1,80 @@
+package floodmark
+
+import (
+	"iter"
+	"strconv"
+)
+
+// A Loop is what an agent says of its own loop, in the RFC's words: which model it
+// calls, how large the context is, what the call took. Nobody can check it, so it is
+// written down and shown, and no decision depends on it.
+type Loop struct {
+	Model string `json:"model,omitempty"`
+	// TokenEstimate is the size of the context that is about to be sent, TokenUsage and
+	// LatencyMs what a model call took.
+	TokenEstimate int        `json:"tokenEstimate,omitempty"`
+	TokenUsage    TokenUsage `json:"tokenUsage,omitzero"`
+	LatencyMs     int        `json:"latencyMs,omitempty"`
+	// PendingToolResults and MessageCount belong to the start of a round, the next three
+	// to its end.
+	PendingToolResults int  `json:"pendingToolResults,omitempty"`
+	MessageCount       int  `json:"messageCount,omitempty"`
+	ToolCallsMade      int  `json:"toolCallsMade,omitempty"`
+	NewMessagesAdded   int  `json:"newMessagesAdded,omitempty"`
+	WillContinue       bool `json:"willContinue,omitempty"`
+	// SessionKey is the agent's own name of the conversation, Channel the place that an
+	// answer goes to.
+	SessionKey string `json:"sessionKey,omitempty"`
+	Channel    string `json:"channel,omitempty"`
+}
+
+// TokenUsage counts the tokens of one model call.
+type TokenUsage struct {
+	Input  int `json:"input,omitempty"`
+	Output int `json:"output,omitempty"`
+}
+
+// maxLoopText bounds what is shown of a name in a [Loop].
+const maxLoopText = 128
+
+// Numbers are the numbers of l that are not zero, by the RFC's words.
+func (l Loop) Numbers() iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, n := range []struct {
+			name  string
+			value int
+		}{
+			{"tokenEstimate", l.TokenEstimate},
+			{"tokenUsage.input", l.TokenUsage.Input},
+			{"tokenUsage.output", l.TokenUsage.Output},
+			{"latencyMs", l.LatencyMs},
+			{"pendingToolResults", l.PendingToolResults},
+			{"messageCount", l.MessageCount},
+			{"toolCallsMade", l.ToolCallsMade},
+			{"newMessagesAdded", l.NewMessagesAdded},
+		} {
+			if n.value != 0 && !yield(n.name, n.value) {
+				return
+			}
+		}
+	}
+}
+
+// Words are all that l says, fit to be shown, by the RFC's words.
+func (l Loop) Words() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, w := range [][2]string{{"model", l.Model}, {"sessionKey", l.SessionKey}, {"channel", l.Channel}} {
+			if w[1] != "" && !yield(w[0], OneLine(w[1], maxLoopText)) {
+				return
+			}
+		}
+		for name, n := range l.Numbers() {
+			if !yield(name, strconv.Itoa(n)) {
+				return
+			}
+		}
+		if l.WillContinue {
+			yield("willContinue", "true")
+		}
+	}
+}
