@@ -5,6 +5,7 @@
 //
 //   pi -e floodmark.ts            or a copy in ~/.pi/agent/extensions/
 
+import crypto from "node:crypto";
 import net from "node:net";
 import path from "node:path";
 
@@ -103,6 +104,11 @@ function context(ctx: any) {
   };
 }
 
+// What pi says of itself is sent only if it is what it should be: the daemon refuses the
+// rest, and nothing depends on it.
+const count = (n: unknown) => (Number.isInteger(n) && (n as number) > 0 && (n as number) < 2 ** 31 ? n : undefined);
+const name = (s: unknown) => (typeof s === "string" ? s.slice(0, 100) : undefined);
+
 function tell(ctx: any, text: unknown) {
   if (typeof text !== "string" || text === "") return;
   if (ctx.hasUI) ctx.ui.notify(text, "warning");
@@ -113,11 +119,11 @@ function tell(ctx: any, text: unknown) {
 // them. A name that pi does not know stays, and so does all else; a request without tools
 // has no word about choosing one either.
 function without(payload: any, hidden: Set<string>): any {
-  const name = (t: any) => String(t?.name ?? t?.function?.name ?? t?.toolSpec?.name ?? "").toLowerCase();
+  const named = (t: any) => String(t?.name ?? t?.function?.name ?? t?.toolSpec?.name ?? "").toLowerCase();
   const kept = (list: any[]): any[] =>
     list
       .map((t) => (Array.isArray(t?.functionDeclarations) ? { ...t, functionDeclarations: kept(t.functionDeclarations) } : t))
-      .filter((t) => !hidden.has(name(t)) && t?.functionDeclarations?.length !== 0);
+      .filter((t) => !hidden.has(named(t)) && t?.functionDeclarations?.length !== 0);
   const within = (holder: any) => {
     if (!Array.isArray(holder?.tools)) return holder;
     const tools = kept(holder.tools);
@@ -129,6 +135,23 @@ function without(payload: any, hidden: Set<string>): any {
   if (copy.config) copy.config = within(copy.config);
   if (copy.toolConfig) copy.toolConfig = within(copy.toolConfig);
   if (copy.toolConfig && !Object.keys(copy.toolConfig).length) delete copy.toolConfig;
+  return copy;
+}
+
+// warned adds a sentence to the system prompt of a request, wherever its provider wants the
+// prompt to stand.
+function warned(payload: any, prompt: string, warning: string): any {
+  const add = (v: any): any => {
+    if (v === prompt) return `${prompt}\n\n${warning}`;
+    if (Array.isArray(v)) return v.map(add);
+    return v && typeof v === "object" ? Object.fromEntries(Object.entries(v).map(([key, inner]) => [key, add(inner)])) : v;
+  };
+  const copy = { ...payload };
+  for (const key of ["system", "instructions"]) if (key in copy) copy[key] = add(copy[key]);
+  for (const key of ["messages", "input"]) {
+    if (Array.isArray(copy[key]) && copy[key].length) copy[key] = [add(copy[key][0]), ...copy[key].slice(1)];
+  }
+  if (copy.config?.systemInstruction) copy.config = { ...copy.config, systemInstruction: add(copy.config.systemInstruction) };
   return copy;
 }
 
@@ -166,14 +189,23 @@ export default function (pi: any) {
   pi.on("before_provider_request", async ({ type, payload }: any, ctx: any) => {
     try {
       const tools: string[] = pi.getActiveTools();
-      const todo = await ask(type, { event: { type, tools }, ctx: context(ctx) });
+      const prompt: string = ctx.getSystemPrompt?.() || "";
+      const told = {
+        model: name(ctx.model?.id),
+        tokenEstimate: count(ctx.getContextUsage?.()?.tokens),
+        promptDigest: prompt && crypto.createHash("sha256").update(prompt).digest("hex"),
+      };
+      const todo = await ask(type, { event: { type, tools, ...told }, ctx: context(ctx) });
       if (todo.stop !== false) {
         tell(ctx, todo.stop);
         ctx.abort();
         return ended();
       }
       const hidden: string[] = Array.isArray(todo.hidden) ? todo.hidden : tools;
-      return hidden.length ? without(payload, new Set(hidden.map((name) => name.toLowerCase()))) : undefined;
+      let changed = payload;
+      if (hidden.length) changed = without(changed, new Set(hidden.map((tool) => tool.toLowerCase())));
+      if (prompt && typeof todo.warning === "string" && todo.warning) changed = warned(changed, prompt, todo.warning);
+      return changed === payload ? undefined : changed;
     } catch {
       return undefined; // the model is told why when a call of its own is refused
     }
@@ -212,6 +244,19 @@ export default function (pi: any) {
     } catch (err) {
       return { result: { output: because(err), exitCode: 1, cancelled: false, truncated: false } };
     }
+  });
+
+  // What a round took. Nothing depends on the answer.
+  pi.on("turn_end", async ({ type, turnIndex, message, toolResults }: any, ctx: any) => {
+    const usage = message?.usage;
+    const told = {
+      iteration: count(turnIndex),
+      model: name(message?.model),
+      tokens: { input: count(usage?.input + usage?.cacheRead + usage?.cacheWrite), output: count(usage?.output) },
+      calls: count(toolResults?.length),
+      goesOn: message?.stopReason === "toolUse",
+    };
+    await ask(type, { event: { type, ...told }, ctx: context(ctx) }, LAST_WORDS_MS).catch(() => {});
   });
 
   for (const type of ["agent_end", "session_shutdown"]) {

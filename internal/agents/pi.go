@@ -21,6 +21,7 @@ const (
 	piRequest      = "before_provider_request"
 	piToolCall     = "tool_call"
 	piToolResult   = "tool_result"
+	piTurnEnd      = "turn_end"
 	piAgentEnd     = "agent_end"
 	piShutdown     = "session_shutdown"
 )
@@ -58,6 +59,15 @@ type piEvent struct {
 	Hidden bool `json:"excludeFromContext"`
 
 	Tools []string `json:"tools"`
+
+	// What is said of a model call and of a round.
+	Model        string               `json:"model"`
+	Estimate     int                  `json:"tokenEstimate"`
+	PromptDigest floodmark.Digest     `json:"promptDigest"`
+	Iteration    int                  `json:"iteration"`
+	Tokens       floodmark.TokenUsage `json:"tokens"`
+	Calls        int                  `json:"calls"`
+	GoesOn       bool                 `json:"goesOn"`
 }
 
 func (pi) read(req hookframe.Request) (asked, error) {
@@ -82,16 +92,19 @@ func (pi) read(req hookframe.Request) (asked, error) {
 	case piUserBash:
 		m.Event.userBash(&ev)
 	case piRequest:
-		ev.Point = hook.BeforeLLMCall
-		for _, name := range m.Event.Tools {
-			ev.Tools = append(ev.Tools, hook.Tool{Name: name})
-		}
+		m.Event.request(&ev)
 	case piToolCall:
 		ev.Point = hook.BeforeToolCall
 		ev.Call, err = m.Event.call()
 	case piToolResult:
 		ev.Point, ev.Result = hook.AfterToolCall, hook.Result{Text: texts(m.Event.Content), Error: m.Event.IsError}
 		ev.Call, err = m.Event.call()
+	case piTurnEnd:
+		ev.Point, ev.Iteration = hook.LoopIterationEnd, m.Event.Iteration
+		ev.Loop = floodmark.Loop{
+			Model: m.Event.Model, TokenUsage: m.Event.Tokens, ToolCallsMade: m.Event.Calls,
+			NewMessagesAdded: 1 + m.Event.Calls, WillContinue: m.Event.GoesOn,
+		}
 	case piAgentEnd:
 		ev.Point, ev.Audience = hook.BeforeResponseEmit, hook.ToOwner
 	case piShutdown:
@@ -140,6 +153,20 @@ func (e piEvent) input(ev *hook.Event) error {
 	return nil
 }
 
+// request is a call of the model. The system prompt is named and not told: pi puts files
+// of the project into it, whose words are not the system's.
+func (e piEvent) request(ev *hook.Event) {
+	ev.Point, ev.Loop = hook.BeforeLLMCall, floodmark.Loop{Model: e.Model, TokenEstimate: e.Estimate}
+	for _, name := range e.Tools {
+		ev.Tools = append(ev.Tools, hook.Tool{Name: name})
+	}
+	if !e.PromptDigest.IsZero() {
+		ev.Messages = []hook.Content{{
+			Kind: floodmark.NodeSystemPrompt, Origin: floodmark.Origin{Kind: floodmark.FromSystem}, Digest: e.PromptDigest,
+		}}
+	}
+}
+
 // userBash is a command the owner ran; what it printed is in the context now,
 // and no tool_call was ever seen for it.
 func (e piEvent) userBash(ev *hook.Event) {
@@ -175,8 +202,9 @@ type (
 // piModel says which tools a call of the model must not be offered, and why the turn
 // ends here: false if it does not.
 type piModel struct {
-	Hidden []string `json:"hidden"` // null: all of them
-	Stop   any      `json:"stop"`
+	Hidden  []string `json:"hidden"` // null: all of them
+	Stop    any      `json:"stop"`
+	Warning string   `json:"warning,omitempty"` // for the system prompt
 }
 
 // model answers a call of the model.
@@ -184,7 +212,7 @@ func (a answer) model() piModel {
 	if a.why != "" {
 		return piModel{Stop: a.reason()}
 	}
-	return piModel{Hidden: append([]string{}, a.reply.Decision.Hidden...), Stop: false}
+	return piModel{Hidden: append([]string{}, a.reply.Decision.Hidden...), Stop: false, Warning: a.reply.Warning}
 }
 
 func (pi) write(event string, a answer) hookframe.Response {

@@ -100,7 +100,7 @@ func behaviours() []behaviour {
 		{"approval", "an approved call runs when it is tried again, and no other one does", false, approvalIsExact},
 		{"minutes", "a call that was approved for some minutes runs again and again, and no other one does", true, approvalLasts},
 		{"rounds", "a turn that goes round more often than the policy lets it is ended: no further call runs", true, turnEnded},
-		{"removed", "a tool that the policy removes once the page was read is refused, and with pi the model is not offered it in the next round", true, toolRemoved},
+		{"removed", "a tool that the policy removes once the page was read is refused, and with pi the model is not offered it in the next round and is warned of what the page says", true, toolRemoved},
 		{"hook killed", "the hook is gone, or killed, or its plugin does not load: nothing runs", false, hookKilled},
 		{"slow", "the monitor does not answer before the hook's own deadline: nothing runs", false, monitorSilent},
 		{"garbage", "the monitor answers nonsense: nothing runs", false, monitorRaves},

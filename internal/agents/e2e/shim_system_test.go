@@ -148,7 +148,9 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 			got = drive(t, agent, long, func(conn net.Conn) {
 				_ = hookframe.Serve(context.Background(), conn, agents.Door{Hooks: hiding{"bash", "exec", "read"}}.Answer)
 			})
-			if agent == "pi" && (got.Tools["completions"] != `{"messages":[{"tools":["bash"]}]}` || got.Tools["bedrock"] != "{}" || got.Tools["google"] != `{"contents":[{"name":"bash"}],"config":{}}`) {
+			if agent == "pi" && (got.Tools["completions"] != `{"messages":[{"role":"system","content":"PROMPT\n\nWARNING"},{"content":"PROMPT","tools":["bash"]}]}` ||
+				got.Tools["bedrock"] != `{"system":[{"text":"PROMPT\n\nWARNING"}]}` ||
+				got.Tools["google"] != `{"contents":[{"name":"bash"}],"config":{"systemInstruction":"PROMPT\n\nWARNING"}}`) {
 				t.Errorf("without any tool: %v", got.Tools)
 			}
 		})
@@ -166,7 +168,7 @@ func (a answers) closed() bool {
 type hiding []string
 
 func (h hiding) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
-	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Hidden: h}}, nil
+	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Hidden: h}, Warning: "WARNING"}, nil
 }
 
 // withoutShell is what the model is offered where the shell is hidden: in no form of a
@@ -175,11 +177,11 @@ func withoutShell(agent string) map[string]string {
 	return map[string]map[string]string{
 		"openclaw": {"openclaw": `["read"]`},
 		"pi": {
-			"completions": `{"messages":[{"tools":["bash"]}],"tools":[{"type":"function","function":{"name":"read"}}],"tool_choice":"auto"}`,
-			"responses":   `{"input":[{"name":"bash"}],"tools":[{"type":"function","name":"read"}]}`,
-			"anthropic":   `{"system":"bash","tools":[{"name":"Read"}]}`,
-			"google":      `{"contents":[{"name":"bash"}],"config":{"tools":[{"functionDeclarations":[{"name":"read"}]}]}}`,
-			"bedrock":     `{"toolConfig":{"tools":[{"toolSpec":{"name":"read"}}],"toolChoice":{"auto":{}}}}`,
+			"completions": `{"messages":[{"role":"system","content":"PROMPT\n\nWARNING"},{"content":"PROMPT","tools":["bash"]}],"tools":[{"type":"function","function":{"name":"read"}}],"tool_choice":"auto"}`,
+			"responses":   `{"input":[{"role":"developer","content":"PROMPT\n\nWARNING"},{"name":"bash"}],"tools":[{"type":"function","name":"read"}]}`,
+			"anthropic":   `{"system":[{"type":"text","text":"bash"},{"type":"text","text":"PROMPT\n\nWARNING"}],"tools":[{"name":"Read"}]}`,
+			"google":      `{"contents":[{"name":"bash"}],"config":{"systemInstruction":"PROMPT\n\nWARNING","tools":[{"functionDeclarations":[{"name":"read"}]}]}}`,
+			"bedrock":     `{"system":[{"text":"PROMPT\n\nWARNING"}],"toolConfig":{"tools":[{"toolSpec":{"name":"read"}}],"toolChoice":{"auto":{}}}}`,
 		},
 	}[agent]
 }

@@ -23,6 +23,9 @@ async function drivePi() {
     cwd: "/home/dev/project",
     hasUI: false,
     abort: () => (aborted = true),
+    model: { id: "m" },
+    getSystemPrompt: () => "PROMPT",
+    getContextUsage: () => ({ tokens: 12.5 }),
     sessionManager: { getEntries: () => [], getSessionId: () => "s" },
   };
   const send = (type, more) => handlers[type]({ type, ...more }, ctx);
@@ -32,11 +35,11 @@ async function drivePi() {
   const message = await send("input", { text: "hi", source: "interactive" });
   // As the providers want their tools; what else a request holds stays as it is.
   const forms = {
-    completions: { messages: [{ tools: ["bash"] }], tools: names.map((name) => ({ type: "function", function: { name } })), tool_choice: "auto" },
-    responses: { input: [{ name: "bash" }], tools: names.map((name) => ({ type: "function", name })) },
-    anthropic: { system: "bash", tools: [{ name: "Bash" }, { name: "Read" }] },
-    google: { contents: [{ name: "bash" }], config: { tools: [{ functionDeclarations: names.map((name) => ({ name })) }] } },
-    bedrock: { toolConfig: { tools: names.map((name) => ({ toolSpec: { name } })), toolChoice: { auto: {} } } },
+    completions: { messages: [{ role: "system", content: "PROMPT" }, { content: "PROMPT", tools: ["bash"] }], tools: names.map((name) => ({ type: "function", function: { name } })), tool_choice: "auto" },
+    responses: { input: [{ role: "developer", content: "PROMPT" }, { name: "bash" }], tools: names.map((name) => ({ type: "function", name })) },
+    anthropic: { system: [{ type: "text", text: "bash" }, { type: "text", text: "PROMPT" }], tools: [{ name: "Bash" }, { name: "Read" }] },
+    google: { contents: [{ name: "bash" }], config: { systemInstruction: "PROMPT", tools: [{ functionDeclarations: names.map((name) => ({ name })) }] } },
+    bedrock: { system: [{ text: "PROMPT" }], toolConfig: { tools: names.map((name) => ({ toolSpec: { name } })), toolChoice: { auto: {} } } },
   };
   const tools = {};
   for (const [form, payload] of Object.entries(forms)) {
@@ -53,6 +56,7 @@ async function drivePi() {
   const after = await send("tool_result", { ...given, isError: false });
   const failed = await send("tool_result", { ...given, isError: true });
   const shell = await send("user_bash", { command: "ls", excludeFromContext: false, cwd: "/" });
+  await send("turn_end", { turnIndex: 0, message: { stopReason: "stop", usage: { input: 1.5 } }, toolResults: [] });
   await send("agent_end", { messages: [] });
   await send("session_shutdown", { reason: "quit" });
   const shown = (patch) => JSON.stringify(patch ? { content: patch.content, details: patch.details } : given);
