@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"encoding/hex"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/wire"
@@ -198,5 +200,17 @@ func TestALaptopTakesNoMoreThanItAsked(t *testing.T) {
 	a.take(t.Context(), open, good)
 	if got := tell(t, r.hooks(t), wants("s1", "x")).Decision.Verdict; got != floodmark.Allow {
 		t.Errorf("a good answer: %v", got)
+	}
+}
+
+// What is drawn is what «.approve» reads, and no code is like the one before.
+func TestACodeHasEightHexDigits(t *testing.T) {
+	seen := map[string]bool{}
+	for range 64 {
+		code := newCode()
+		if raw, err := hex.DecodeString(code); err != nil || len(raw) != 4 || len(code) != approval.CodeLength || seen[code] {
+			t.Errorf("%q: %v", code, err)
+		}
+		seen[code] = true
 	}
 }

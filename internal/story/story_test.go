@@ -2,10 +2,12 @@ package story_test
 
 import (
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/floodmark/floodmark/catalog"
@@ -41,34 +43,48 @@ func TestStories(t *testing.T) {
 	}
 }
 
+// ended has, for each story that TestStories played, what is wrong with it.
+var ended sync.Map
+
 func playFile(t *testing.T, path string, shipped *catalog.Catalog) {
 	t.Helper()
+	wrong := play(path, shipped)
+	ended.Store(filepath.Clean(path), wrong)
+	for _, w := range wrong {
+		t.Error(w)
+	}
+}
+
+// play plays a story and says what is wrong with it.
+func play(path string, shipped *catalog.Catalog) []string {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		return []string{err.Error()}
 	}
 	res, err := story.Play(path, data, shipped)
 	if err != nil {
-		t.Fatal(err)
+		return []string{err.Error()}
 	}
+	var wrong []string
 	for _, m := range res.Mistakes {
-		t.Errorf("line %d: %s", m.Line, m)
+		wrong = append(wrong, fmt.Sprintf("line %d: %s", m.Line, m))
 	}
 	switch {
 	case res.Journal == "": // the rules were refused
 	case *update:
 		if err := os.WriteFile(path, story.WithJournal(data, res.Journal), 0o644); err != nil {
-			t.Fatal(err)
+			wrong = append(wrong, err.Error())
 		}
 	case !res.HasJournal:
-		t.Error("the story has no journal; run with -update and read what was added")
+		wrong = append(wrong, "the story has no journal; run with -update and read what was added")
 	case res.Differs:
-		t.Errorf("the journal is not as written down; run with -update and read the diff. got:\n%s", res.Journal)
+		wrong = append(wrong, "the journal is not as written down; run with -update and read the diff. got:\n"+res.Journal)
 	}
 	if res.Checks == 0 {
-		t.Error("the story expects nothing, so it cannot fail")
+		wrong = append(wrong, "the story expects nothing, so it cannot fail")
 	}
 	if story.Title(data) == "" {
-		t.Error("the story does not say what it shows")
+		wrong = append(wrong, "the story does not say what it shows")
 	}
+	return wrong
 }

@@ -57,7 +57,11 @@ func measureAll(t *testing.T, a agent) agentRow {
 			row.Cells[b.name] = cell{Result: resultNone, Note: a.none[b.name]}
 			continue
 		}
-		t.Run(b.name, func(t *testing.T) { row.Cells[b.name] = measure(t, a, b) })
+		t.Run(b.name, func(t *testing.T) {
+			if row.Cells[b.name] = measure(t, a, b); row.Cells[b.name].Result == resultNo {
+				t.Skip("it does not hold, so this is no proof of it")
+			}
+		})
 	}
 	return row
 }
