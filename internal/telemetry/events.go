@@ -98,7 +98,7 @@ func eventOf(version string, s *seen, e *journal.Entry, f told, w who) (finding,
 		ev := begin(kind, place)
 		ev.Unmapped.Digest = f.Digest.String()
 		return ev, true
-	case *opened, *closed, *turn, *answer, *spawned, *announced, *arrived, *asked, *guessed, *granted, *used, *opined:
+	case *opened, *closed, *turn, *answer, *loop, *spawned, *announced, *arrived, *asked, *guessed, *granted, *used, *opined:
 	}
 	return finding{}, false
 }
