@@ -17,10 +17,16 @@ import (
 // A Case is all an auditor is ever shown. It has no field for tool output or
 // for the agent's own prose, so neither can reach the auditor by mistake.
 type Case struct {
-	// OwnerMessages are all the owner typed in this session, oldest first.
+	// OwnerMessages are all the owner typed in this session, oldest first, without
+	// what is so long that it may be pasted. OwnerTurns are the turns in which he
+	// did: 0, or none, for what he had said before the session began.
 	OwnerMessages []string
+	OwnerTurns    []int
 	// SourceTools names the tools that brought content into the context.
 	SourceTools []string
+	// SourceKinds is what else did: messages of others, files, what was pasted.
+	// It is a kind and no name, because strangers choose how they call themselves.
+	SourceKinds []floodmark.OriginKind
 	// Tool, Effects and Arguments are the proposed call.
 	Tool      floodmark.ToolRef
 	Effects   []floodmark.Effect

@@ -384,17 +384,14 @@ func (j *judge) settle() {
 	}
 	u.Returns, u.ByPath = j.returns.label, j.returns.trustByPath
 	there := j.byPath()
-	if !j.joined && j.returns.trustByPath {
+	if j.joined {
+		there = there.Join(u.Returns)
+	}
+	if j.returns.trustByPath {
 		u.Returns.Trust = there.Trust
 	}
-	if !j.joined && j.returns.secrecyByPath {
+	if j.returns.secrecyByPath {
 		u.Returns.Secrecy = there.Secrecy
-	}
-	if j.joined && j.returns.trustByPath {
-		u.Returns.Trust = min(u.Returns.Trust, there.Trust)
-	}
-	if j.joined && j.returns.secrecyByPath {
-		u.Returns.Secrecy = min(u.Returns.Secrecy, there.Secrecy)
 	}
 	if j.readsFile {
 		u.Returns = u.Returns.Join(there)
@@ -410,12 +407,7 @@ func (j *judge) settle() {
 	if j.installs {
 		j.add(floodmark.Admin)
 	}
-	if j.guards&isInstructs != 0 && j.alters() {
-		u.PathKind = Instructs
-		u.Instructs = !slices.Contains(u.Effects, floodmark.Admin)
-		j.add(floodmark.Admin)
-	}
-	j.protect()
+	j.retighten()
 }
 
 // byPath is the label of what lies where the call reads.

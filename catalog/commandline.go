@@ -230,7 +230,7 @@ func (j *judge) reads(e *shellscan.Effect) {
 	}
 	j.use.Reads = list(j.use.Reads, e)
 	s := j.located(e)
-	j.guards |= s.guard &^ isInstructs
+	j.guards |= s.guard &^ (isInstructs | isShared)
 	if e.Tree && (e.Path == "/" || within(j.at.Home, e.Path)) { // keys are in every home
 		j.guards |= isSecret
 	}
@@ -286,7 +286,7 @@ func (j *judge) writes(e *shellscan.Effect) {
 	if j.use.Place == "" {
 		j.use.Place = s.text
 	}
-	j.guards |= s.guard & (isInstructs | isProtected | isSecret)
+	j.guards |= s.guard & (isInstructs | isProtected | isSecret | isShared)
 	if e.Command == "ln" && (s.kind != InProject || s.guard&isSecret != 0) { // a way to it under another name
 		j.add(floodmark.Run)
 	}

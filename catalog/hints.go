@@ -42,10 +42,14 @@ func (j *judge) tighten(h *hook.Hints) {
 	j.retighten()
 }
 
-// retighten applies the rules on paths to effects that hints have added.
+// retighten applies the rules on paths to effects, also to those that hints add.
 func (j *judge) retighten() {
-	if j.guards&isInstructs != 0 && j.alters() && !slices.Contains(j.use.Effects, floodmark.Admin) {
-		j.use.PathKind, j.use.Instructs = Instructs, true
+	if j.guards&isShared != 0 && j.alters() {
+		j.add(floodmark.Send)
+	}
+	if j.guards&isInstructs != 0 && j.alters() {
+		j.use.PathKind = Instructs
+		j.use.Instructs = j.use.Instructs || !slices.Contains(j.use.Effects, floodmark.Admin)
 		j.add(floodmark.Admin)
 	}
 	j.protect()

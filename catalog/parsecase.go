@@ -155,8 +155,8 @@ func (r *reader) firstWords(n *yaml.Node, text string) []string {
 // pathLists reads the lists of guarded paths.
 func (r *reader) pathLists(f *File, n *yaml.Node) {
 	lists := guardLists()
-	fs := r.fields(n, "paths", "secret", "instructs", "selfProtected", "foreign", "passes")
-	for _, name := range []string{"secret", "instructs", "selfProtected", "foreign", "passes"} {
+	fs := r.fields(n, "paths", "secret", "instructs", "selfProtected", "foreign", "shared", "passes")
+	for _, name := range []string{"secret", "instructs", "selfProtected", "foreign", "shared", "passes"} {
 		list, ok := fs[name]
 		if !ok {
 			continue

@@ -45,12 +45,13 @@ const (
 	isSecret
 	isInstructs
 	isProtected
-	isPass // opens the monitor's doors to whoever reads it
+	isPass   // opens the monitor's doors to whoever reads it
+	isShared // what is written there reaches others, or another machine
 )
 
 // guardLists are the lists by their names in a file.
 func guardLists() map[string]guard {
-	return map[string]guard{"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign, "passes": isPass | isProtected | isSecret}
+	return map[string]guard{"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign, "passes": isPass | isProtected | isSecret, "shared": isShared | isForeign}
 }
 
 // pathGlob is one line of one list of paths.
@@ -119,6 +120,9 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 	if host, file, _ := fileURL(strings.TrimSpace(value)); host != "" { // some readers know no host
 		other := spotAt(clean(host+file, base, at.Home), at, nil)
 		s.guard |= ps.guards(&other)
+	}
+	if s.kind == InProject { // what is worked on is there anyway
+		s.guard &^= isShared
 	}
 	if s.guard&isForeign != 0 {
 		s.kind = Foreign

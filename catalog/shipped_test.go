@@ -140,6 +140,27 @@ func TestSeedTools(t *testing.T) {
 	}
 }
 
+// What an agent's own web tools bring is untrusted, whatever they are called.
+func TestWebToolsOfAgents(t *testing.T) {
+	c := shipped(t)
+	for agent, tools := range map[string][]string{
+		"claude-code": {"WebFetch", "WebSearch"},
+		"codex":       {"web_search"},
+		"gemini-cli":  {"web_fetch", "google_web_search"},
+		"copilot-cli": {"web_fetch", "fetch", "web_search"},
+		"opencode":    {"webfetch", "websearch", "codesearch"},
+		"cursor":      {"WebFetch", "web_fetch", "WebSearch", "web_search"},
+		"openclaw":    {"web_fetch", "web_search", "x_search"},
+	} {
+		for _, tool := range tools {
+			u := c.Classify(builtin(agent, tool), args("url", "https://news.example/"), nil, here())
+			if u.Profile == nil || u.Returns.Trust != floodmark.Untrusted || !slices.Contains(u.Effects, floodmark.Fetch) {
+				t.Errorf("%s of %s: %v, %v", tool, agent, u.Returns, u.Effects)
+			}
+		}
+	}
+}
+
 // The tools the seeds call safe only observe or fetch; the dangerous ones
 // do more.
 func TestSeedSafeTools(t *testing.T) {

@@ -324,6 +324,47 @@ func TestSecrecyOfWhatAURLTells(t *testing.T) {
 	}
 }
 
+// What is written to a folder that others see is sent, in every spelling and by every
+// tool; what is read there is not, and a project that lies there is none of them.
+func TestSharedFolders(t *testing.T) {
+	c := shipped(t)
+	inside := Places{Project: "/home/u/Dropbox/app", Home: "/home/u"}
+	shell := func(line string) []string { return []string{"command", line} }
+	for _, tc := range []struct {
+		tool string
+		args []string
+		at   Places
+		want bool
+	}{
+		{"write", []string{"path", "~/Dropbox/n.md", "content", "x"}, here(), true},
+		{"write", []string{"path", "/shared/notes/n.md", "content", "x"}, here(), true},
+		{"write", []string{"path", "/home/U/DROPBOX/../dropbox/n.md", "content", "x"}, here(), true},
+		{"write", []string{"path", "~/OneDrive - Firm/n.md", "content", "x"}, here(), true},
+		{"edit", []string{"path", "~/Nextcloud/n.md", "edits", "x"}, here(), true},
+		{"write", []string{"path", "~/Documents/n.md", "content", "x"}, here(), false},
+		{"write", []string{"path", "/tmp/n.md", "content", "x"}, here(), false},
+		{"write", []string{"path", "n.md", "content", "~/Dropbox/n.md"}, here(), false},
+		{"read", []string{"path", "~/Dropbox/n.md"}, here(), false},
+		{"write", []string{"path", "n.md", "content", "x"}, inside, false},
+		{"write", []string{"path", "../n.md", "content", "x"}, inside, true},
+		{"bash", shell("echo x > ~/Dropbox/n.md"), here(), true},
+		{"bash", shell("cp n.md /shared/"), here(), true},
+		{"bash", shell("cp -r . ~/Dropbox"), here(), true},
+		{"bash", shell("cd ~/Dropbox && touch n.md"), here(), true},
+		{"bash", shell("cp ~/Dropbox/n.md n.md"), here(), false},
+		{"bash", shell("cat ~/Dropbox/n.md"), here(), false},
+	} {
+		u := c.Classify(builtin("pi", tc.tool), args(tc.args...), nil, tc.at)
+		if got := slices.Contains(u.Effects, send); got != tc.want || u.Profile == nil {
+			t.Errorf("%s %v: %v", tc.tool, tc.args, u.Effects)
+		}
+	}
+	u := c.Classify(offered("gmail", "download_attachment"), args("messageId", "m", "filename", "n.pdf", "savePath", "~/Dropbox"), nil, here())
+	if !slices.Contains(u.Effects, send) {
+		t.Errorf("a name in a shared folder: %v", u.Effects)
+	}
+}
+
 // A tool that saves what it fetches writes, and the name counts in the folder.
 func TestToolsThatSaveFiles(t *testing.T) {
 	c := shipped(t)

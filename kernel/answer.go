@@ -224,9 +224,7 @@ func (st *step) status() string {
 func names(shown []floodmark.Shown) string {
 	var list []string
 	for _, s := range shown {
-		if name := visible(s.Tool.String()); !slices.Contains(list, name) {
-			list = append(list, name)
-		}
+		list = addNew(list, visible(s.Tool.String()))
 	}
 	return strings.Join(list, ", ")
 }

@@ -158,11 +158,7 @@ func (st *step) endorsable() iter.Seq[floodmark.Source] {
 // loadNames say what a call would load and where that came from.
 func loadNames(b *floodmark.Basis) []string {
 	var names []string
-	add := func(name string) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
+	add := func(name string) { names = addNew(names, name) }
 	for _, l := range b.Loads {
 		if len(l.Sources) == 0 {
 			add(visible(l.Artifact.String()) + " (" + l.Label.Trust.String() + ")")

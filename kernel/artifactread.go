@@ -56,9 +56,7 @@ func (st *step) carry(ref floodmark.ArtifactRef, kept []Kept) []floodmark.NodeID
 			n = s.Node
 			f.Sources = append(f.Sources, s)
 		}
-		if !slices.Contains(nodes, n) {
-			nodes = append(nodes, n)
-		}
+		nodes = addNew(nodes, n)
 	}
 	if len(f.Sources) == 0 {
 		return nodes

@@ -22,6 +22,7 @@ import (
 const deskTools = `
 agent: a
 about: tools of these tests
+paths: {shared: ["/shared/**"]}
 tools:
   - {tool: look, about: looks at nothing that matters, effect: observe, returns: {trust: local, secrecy: internal}, args: {q: {role: content, is: text}}}
   - {tool: diary, about: reads the diary, effect: observe, returns: {trust: local, secrecy: private}, args: {q: {role: content, is: text}}}

@@ -65,9 +65,7 @@ func (st *step) lineSources(j *judged, a floodmark.Argument) string {
 		if l.Secrecy <= floodmark.Private && slices.Contains(st.guardedBy(l.Secrecy), n) && l.Trust >= floodmark.Local {
 			name = sourceName(src, l.Trust) + " [" + l.Secrecy.String() + "]"
 		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+		names = addNew(names, name)
 	}
 	if len(names) > 2 {
 		return strings.Join(names[:2], ", ") + ", …"

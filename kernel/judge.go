@@ -147,9 +147,7 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 		args[i] = tr.Trace(leaf, about.Role, roleName(about, leaf))
 		args[i].Shown = st.shown(about, leaf)
 		if args[i].Whence == floodmark.Seen && len(args[i].Spans) > 0 && !once(about, leaf, args[i]) {
-			if n := args[i].Spans[0].Node; !slices.Contains(inputs, n) {
-				inputs = append(inputs, n)
-			}
+			inputs = addNew(inputs, args[i].Spans[0].Node)
 		}
 	}
 	slices.Sort(inputs)
@@ -253,8 +251,8 @@ func (st *step) wanted(j *judged) approval.Wanted {
 func (j *judged) codes() []floodmark.Code {
 	var codes []floodmark.Code
 	for _, r := range j.ruling.Reasons {
-		if r.Verdict < floodmark.Allow && !slices.Contains(codes, r.Code) {
-			codes = append(codes, r.Code)
+		if r.Verdict < floodmark.Allow {
+			codes = addNew(codes, r.Code)
 		}
 	}
 	slices.Sort(codes)

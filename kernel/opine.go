@@ -31,10 +31,13 @@ func (st *step) auditable(j *judged) bool {
 
 // auditCase is what the auditor is shown: the owner's words and the call.
 func (st *step) auditCase(j *judged) audit.Case {
-	c := audit.Case{OwnerMessages: slices.Clone(st.s.Owner), Tool: j.action.Tool, Effects: j.action.Effects}
+	c := audit.Case{OwnerMessages: slices.Clone(st.s.Owner), OwnerTurns: slices.Clone(st.s.Said), Tool: j.action.Tool, Effects: j.action.Effects}
 	for src := range st.s.Ledger.Sources() {
-		if src.Origin.Kind == floodmark.FromTool && src.Origin.Name != "" && !slices.Contains(c.SourceTools, src.Origin.Name) {
-			c.SourceTools = append(c.SourceTools, src.Origin.Name)
+		switch o := src.Origin; {
+		case o.Kind == floodmark.FromTool && o.Name != "":
+			c.SourceTools = addNew(c.SourceTools, o.Name)
+		case src.Label.Trust < floodmark.Owner:
+			c.SourceKinds = addNew(c.SourceKinds, o.Kind)
 		}
 	}
 	for i, leaf := range j.leaves {
@@ -61,7 +64,7 @@ func (st *step) auditArgument(j *judged, leaf hook.Leaf, a floodmark.Argument) a
 	}
 	out := audit.NewArgument(leaf.Path, text, a.Whence == floodmark.Seen && a.Trust < floodmark.Owner)
 	out.Chars = chars
-	out.File = a.Role == floodmark.Content && slices.Contains(j.action.Effects, floodmark.Write)
+	out.File = a.Role == floodmark.Content && slices.Contains(j.action.Effects, floodmark.Write) && !slices.Contains(j.action.Effects, floodmark.Send)
 	return out
 }
 
@@ -96,16 +99,12 @@ func Opine(s *State, r Rules, in Input, o audit.Opinion) (Output, error) {
 	st.openTurn()
 	j := st.judge(in.Event.Call, nil)
 	if j.decision.Verdict == floodmark.Audit {
-		st.opinion(j, o)
+		f := st.opinionGiven(j, o)
+		st.keep(f)
+		st.opined(j, f)
 	}
 	st.finish(j)
 	return st.out, nil
-}
-
-func (st *step) opinion(j *judged, o audit.Opinion) {
-	f := st.opinionGiven(j, o)
-	st.keep(f)
-	st.opined(j, f)
 }
 
 // opinionGiven is what an opinion, or none, comes to.

@@ -77,7 +77,7 @@ func (st *step) footer(d drawing) string {
 		blocked = append(blocked, visible(r.Tool.String()))
 	}
 	if slices.Sort(blocked); len(blocked) > 0 {
-		parts = append(parts, "blocked: "+strings.Join(slices.Compact(blocked), ", "))
+		parts = append(parts, "blocked: "+strings.Join(slices.Compact(blocked), ", ")+", see «floodmark why»")
 	}
 	if st.pause != (floodmark.Pause{}) {
 		parts = append(parts, st.pausedNotice())

@@ -135,7 +135,7 @@ func TestFooterCounts(t *testing.T) {
 	d.call("shell", `{"code":"1"}`)
 	d.call("mail", `{"to":"x@x.example"}`)
 	d.call("shell", `{"code":"2"}`)
-	if got := d.reply("text", hook.ToOwner).Footer; got != drawn+"; blocked: mail, shell" {
+	if got := d.reply("text", hook.ToOwner).Footer; got != drawn+"; blocked: mail, shell, see «floodmark why»" {
 		t.Errorf("with refusals: %q", got)
 	}
 	d.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Clear, ByPerson: true})

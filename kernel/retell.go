@@ -14,6 +14,7 @@ import (
 type Explanation struct {
 	Line                                           string
 	Sources, Arguments, Actions, Reasons, Remedies []string
+	Blamed                                         []floodmark.NodeID // the last of Sources, as nodes
 }
 
 // Retell explains a decision again from its fact. The state must be the one
@@ -31,6 +32,7 @@ func Retell(s *State, f floodmark.ActionDecided) Explanation {
 	}
 	for _, n := range blame {
 		if src, ok := s.Ledger.Source(n); ok {
+			e.Blamed = append(e.Blamed, n)
 			e.Sources = append(e.Sources, named(src, s.Ledger.Effective(n).Trust)+holding(src.Secrets))
 		}
 	}

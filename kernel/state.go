@@ -45,8 +45,10 @@ type State struct {
 	Unseen bool `json:"unseen,omitempty"`
 
 	Ledger provenance.Ledger `json:"ledger"`
-	// Owner are the owner's own words, for the auditor and for what was stated.
+	// Owner are the owner's own words, for the auditor and for what was stated;
+	// Said are the turns in which he said each.
 	Owner []string `json:"owner,omitempty"`
+	Said  []int    `json:"said,omitempty"`
 	// TurnBegan is how many of these there were when the turn began, and
 	// LastTurnBegan when the one before did.
 	TurnBegan     int `json:"turnBegan,omitempty"`
@@ -327,7 +329,7 @@ func (s *State) arrive(f floodmark.ContentArrived) error {
 }
 
 func (s *State) hear(text string) {
-	s.Owner = append(s.Owner, text)
+	s.Owner, s.Said = append(s.Owner, text), append(s.Said, s.Turn)
 	s.stated.Add(text)
 }
 
@@ -426,6 +428,14 @@ func (s *State) closeTurn() {
 	s.Context, s.Proposed, s.Refused, s.Let = nil, nil, nil, nil
 	s.keepRunning(func(r Running) bool { return r.Met != "" })
 	s.Book.CloseTurn()
+}
+
+// addNew adds what a list has not.
+func addNew[T comparable](list []T, one T) []T {
+	if slices.Contains(list, one) {
+		return list
+	}
+	return append(list, one)
 }
 
 // last keeps at most n elements from the end.

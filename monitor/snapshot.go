@@ -17,8 +17,8 @@ import (
 // A change of how a state is written takes another format: a snapshot in another
 // format is left unused, and the session read from its entries.
 const (
-	snapshotFormat = 4
-	formerFormat   = 3 // without how rounds are counted; 2 without what ran unseen
+	snapshotFormat = 5
+	formerFormat   = 4 // without the turns of what was said; 3 without how rounds are counted
 	snapshotHead   = 1 + sha256.Size
 )
 

@@ -15,8 +15,10 @@ func imported(t *testing.T, text string) (*policy.Policy, string, []policy.Note)
 		t.Fatal(err)
 	}
 	p, problems := policy.Load(policy.Layer{Name: "floodmark.yaml", Data: out})
-	if len(problems) > 0 {
-		t.Fatalf("%v\n%s", problems, out)
+	for _, one := range problems {
+		if !strings.Contains(one.Text, "an auditor that does not answer lets through only what would be allowed without one") {
+			t.Fatalf("%v\n%s", problems, out)
+		}
 	}
 	if s := p.Settings("openclaw"); s.Relax {
 		t.Error("the import relaxes")
@@ -164,13 +166,13 @@ func TestImportSeed1(t *testing.T) {
 	if v := p.Decide(ask("t", floodmark.Send, floodmark.Owner)).Verdict; v != floodmark.Allow {
 		t.Errorf("before any: %s", v)
 	}
-	wantNotes(t, notes, "caution false for web_search", "model belongs into", "the auditor alone decided")
+	wantNotes(t, notes, "caution false for web_search", "model belongs into service.yaml: write «model: fast» under auditor", "«timeout: 3000ms»", "the auditor alone decided")
 	for _, mode := range []string{"warn", "allow"} {
 		p, _, notes := imported(t, strings.ReplaceAll(cautionConfig, "FAIL", mode))
-		if s := p.Settings(""); s.AuditorFailMode != policy.FailBlock {
+		if s := p.Settings(""); s.AuditorFailMode != map[string]policy.FailMode{"warn": policy.FailWarn, "allow": policy.FailAllow}[mode] {
 			t.Errorf("%s: %+v", mode, s)
 		}
-		wantNotes(t, notes, "the auditor's failMode was "+mode)
+		wantNotes(t, notes, "the auditor's failMode is "+mode+": a forced timeout was a yes to anything; now it lets through only what would be allowed without an auditor")
 	}
 	p, _, _ = imported(t, `{tools: {caution: {defaults: false, tools: {exec: true}}}}`)
 	if p.Caution(floodmark.ToolRef{Name: "web_fetch"}) || !p.Caution(floodmark.ToolRef{Name: "exec"}) {

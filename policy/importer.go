@@ -64,7 +64,7 @@ type importer struct {
 	ttl       string
 	rounds    int
 	cautious  []string
-	auditor   bool
+	auditor   string // its fail mode; empty if there is none
 	gates     []gate
 	agents    []importedAgent
 }

@@ -15,7 +15,7 @@ func (m *importer) caution() {
 	if !m.mapping(v, "tools.caution") {
 		return
 	}
-	m.found, m.auditor = true, true
+	m.found, m.auditor = true, "block"
 	if d := v.get("defaults"); !d.is("false") {
 		m.cautious = cautionDefaults()
 	}
@@ -38,9 +38,7 @@ func (m *importer) cautionKey(k jmember) {
 	switch {
 	case slices.Contains([]string{"defaults", "tools", "auditor"}, k.name):
 	case k.value.is("true") && strings.TrimSpace(k.name) != "" && len(k.name) <= maxKey:
-		if !slices.Contains(m.cautious, k.name) {
-			m.cautious = append(m.cautious, k.name)
-		}
+		m.cautionTool(k)
 		m.note(k.value, "tools.caution.%s should stand under tools.caution.tools; it was read as if it did", name)
 	case k.value.is("false"):
 		m.note(k.value, "tools.caution.%s is not read: tools stand under tools.caution.tools", name)
@@ -72,12 +70,14 @@ func (m *importer) auditorSettings(v *jvalue) {
 	}
 	m.unknown(v, "tools.caution.auditor", "model", "timeoutMs", "failMode")
 	if mode, ok := m.word(v.get("failMode"), "tools.caution.auditor.failMode", "block", "warn", "allow"); ok && mode != "block" {
-		m.note(v.get("failMode"), "the auditor's failMode was %s: a forced timeout would have been a yes; now its silence asks a person", mode)
+		m.auditor = mode
+		m.note(v.get("failMode"), "the auditor's failMode is %s: a forced timeout was a yes to anything; now it lets through only what would be allowed without an auditor, and else asks a person; write block to be asked always", mode)
 	}
-	for _, key := range []string{"model", "timeoutMs"} {
-		if at := v.get(key); at != nil {
-			m.note(at, "the auditor's %s belongs into the program's configuration, not into the policy; it was left out", key)
-		}
+	if at := v.get("model"); at != nil {
+		m.note(at, "the auditor's model belongs into service.yaml: write «model: %s» under auditor, or what your service calls that model", quoted(plainKey(at.text)))
+	}
+	if n, ok := m.number(v.get("timeoutMs"), "tools.caution.auditor.timeoutMs", 1, 30000); ok {
+		m.note(v.get("timeoutMs"), "the auditor's timeoutMs belongs into service.yaml: write «timeout: %dms» under auditor", n)
 	}
 }
 

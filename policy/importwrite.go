@@ -35,8 +35,8 @@ func (m *importer) write() []byte {
 		line("approvals: {ttl: %s, toolWide: false}", m.ttl)
 		line("maxIterations: %d", m.rounds)
 	}
-	if m.auditor {
-		line("auditor: {on: true, failMode: block}")
+	if m.auditor != "" {
+		line("auditor: {on: true, failMode: %s}", m.auditor)
 		line("rules:")
 		line("  - name: caution")
 		line("    when: {context_taint_includes: [untrusted]}")

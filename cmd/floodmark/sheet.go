@@ -48,6 +48,19 @@ func (p *sheet) painted(by int, text string, paint func(string) string) {
 	}
 }
 
+// list is a title with lines below it, and nothing without lines. At 0 it begins a part.
+func (p *sheet) list(by int, title string, lines []string) {
+	switch {
+	case len(lines) > 0 && by == 0:
+		p.title(title)
+	case len(lines) > 0:
+		p.line(by, title)
+	}
+	for _, l := range lines {
+		p.line(by+2, l)
+	}
+}
+
 // A cell is one field of a table, with a colour that has no width.
 type cell struct {
 	text  string

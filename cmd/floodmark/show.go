@@ -116,12 +116,8 @@ func sourcesText(p *sheet, list []*wire.Source) {
 	p.title("What came in")
 	var rows [][]cell
 	for _, s := range list {
-		rows = append(rows, []cell{
-			{text: fmt.Sprint(s.GetNode())},
-			{labelText(s.GetLabel()), markPaint(p.st, s.GetLabel())},
-			{text: short(s.GetDigest())},
-			{text: originText(s.GetOrigin())},
-		})
+		mark := cell{labelText(s.GetLabel()), markPaint(p.st, s.GetLabel())}
+		rows = append(rows, []cell{{text: fmt.Sprint(s.GetNode())}, mark, {text: short(s.GetDigest())}, {text: originText(s.GetOrigin())}})
 	}
 	p.table(2, rows)
 }
@@ -181,12 +177,11 @@ func restText(p *sheet, a *wire.ShowResponse, where place) {
 			p.painted(2, stamp(i.GetAt())+" "+i.GetKind()+": "+i.GetText(), p.st.red)
 		}
 	}
-	if len(a.GetFacts()) > 0 {
-		p.title("Facts")
-		for _, e := range a.GetFacts() {
-			p.line(2, entryText(e))
-		}
+	var facts []string
+	for _, e := range a.GetFacts() {
+		facts = append(facts, entryText(e))
 	}
+	p.list(0, "Facts", facts)
 	if a.GetSession().GetStopped() > 0 {
 		p.title("Ask for reasons")
 		p.line(2, "floodmark why "+shellWord(a.GetSession().GetId())+where.flags())

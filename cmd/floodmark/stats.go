@@ -39,10 +39,10 @@ func newStats(c *console) *cobra.Command {
 		Use:   "stats",
 		Short: "Say what asking cost you, and what would spare questions",
 		Long: `Count what the journal says of the last week: tasks, questions for each, calls that
-came again, who resolved what needed an answer, how fast you answered, and how
-often faster than anybody reads. Then the five rules behind most questions, each
-with the one endorsement, approval or line of your policy that would have spared
-most of them, judged by the recorded sessions; nothing is changed.
+came again, who resolved what needed an answer, how fast you answered, how often
+faster than anybody reads, and which tools an auditor refused. Then the five rules
+behind most questions, each with the one endorsement, approval or line of your policy
+that would have spared most of them, judged by the recorded sessions; nothing is changed.
 
 With --policy it says what that policy would have cost in the same time, as
 «floodmark replay» does. With the recorded attacks of --data, or of

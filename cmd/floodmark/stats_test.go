@@ -163,6 +163,17 @@ func (p *past) kept(s, id, text string) hook.Reply {
 
 const newsPage = "https://docs.news.example/today"
 
+// An auditor that nobody set up answers nothing, which is counted by tool.
+func TestStatsOfTheAuditor(t *testing.T) {
+	p := newPast(t, "version: 1\nauditor: {on: true}\n")
+	p.reads("s1", newsPage, "Nothing is new.")
+	p.kept("s1", "w1", "one")
+	const want = "What the auditor answered\n  asked 1 times, in 100 % of all tasks: 0 block, 0 unsure, 0 allow, 1 without\n    an answer\n  write (write): 0 block, 0 unsure, 0 allow, 1 without an answer\n"
+	if got := p.run(0, "stats"); !strings.Contains(got, want) {
+		t.Errorf("%s", got)
+	}
+}
+
 // What asking cost, by a journal in which everything happened that is counted.
 func TestStats(t *testing.T) {
 	p := newPast(t, "version: 1\n")

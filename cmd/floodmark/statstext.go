@@ -29,6 +29,7 @@ func (c *console) statsText(r *statsReport) error {
 		rows = append(rows, cells(s.By, fmt.Sprint(s.Count), fmt.Sprintf("%.0f %%", 100*s.Share)))
 	}
 	p.table(2, rows)
+	p.list(0, "What the auditor answered", r.Auditor.Lines(topRules))
 	if len(r.Rules) > 0 {
 		p.title("The rules behind most questions")
 	}

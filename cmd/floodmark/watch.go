@@ -8,6 +8,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -130,6 +131,9 @@ func eventLine(st style, r *wire.WatchResponse) string {
 		rest := " " + actionText(w.Decided.GetAction()) + ", " + w.Decided.GetId()
 		if code := reasonCode(w.Decided.GetDecision()); code != "" {
 			rest += ", " + code
+			if code == string(floodmark.Audited) {
+				rest += ": " + w.Decided.GetDecision().GetReasons()[0].GetText()
+			}
 		}
 		return at + word.paint(text) + plain(rest)
 	case *wire.WatchResponse_Asked:

@@ -150,3 +150,20 @@ func TestASmallScreenHidesTheCodeFirst(t *testing.T) {
 		t.Error("the code is shown for a question that is not shown in full")
 	}
 }
+
+// Who watches reads what an auditor said, also that it said nothing and the call
+// passed all the same.
+func TestAnAuditIsSeen(t *testing.T) {
+	line := func(code, text string) string {
+		return eventLine(style{}, &wire.WatchResponse{What: &wire.WatchResponse_Decided{Decided: &wire.Decided{
+			Id: "s#8", Action: &wire.Action{Tool: &wire.ToolRef{Name: "write"}}, Decision: &wire.Decision{Verdict: "allow", Reasons: []*wire.Reason{{Code: code, Text: text}}},
+		}}})
+	}
+	const silent = "the auditor did not answer within 5s; without an auditor it would have been allowed"
+	if got := line("audit", silent); !strings.HasSuffix(got, "s#8, audit: "+silent) {
+		t.Error(got)
+	}
+	if got := line("approved", "said"); !strings.HasSuffix(got, ", approved") {
+		t.Error(got)
+	}
+}

@@ -60,25 +60,12 @@ func whyText(st style, a *wire.WhyResponse) string {
 		}
 		p.title(e.GetDecision() + ", " + stamp(e.GetAt()))
 		p.painted(2, verdictSentence(e.GetVerdict()), func(s string) string { return verdictStyle(st, s) })
-		for _, part := range []struct {
-			title string
-			lines []string
-		}{
-			{"What came in", e.GetSources()},
-			{"Where the arguments came from", e.GetArguments()},
-			{"What the agent wanted", e.GetActions()},
-			{"What decided", e.GetReasons()},
-			{"What can be done", remedies(e.GetRemedies())},
-			{"What followed from the approval", e.GetFollowed()},
-		} {
-			if len(part.lines) == 0 {
-				continue
-			}
-			p.line(2, part.title)
-			for _, l := range part.lines {
-				p.line(4, l)
-			}
-		}
+		p.list(2, "What came in", e.GetSources())
+		p.list(2, "Where the arguments came from", e.GetArguments())
+		p.list(2, "What the agent wanted", e.GetActions())
+		p.list(2, "What decided", e.GetReasons())
+		p.list(2, "What can be done", remedies(e.GetRemedies()))
+		p.list(2, "What followed from the approval", e.GetFollowed())
 	}
 	return p.String()
 }

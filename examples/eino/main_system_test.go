@@ -96,7 +96,7 @@ func TestTheInjectedPageIsStopped(t *testing.T) {
 	}
 	for _, want := range []string{
 		"web_fetch: " + page, "read_notes: " + notes, "send_email: sent to anna@firm.example",
-		`send_email: floodmark: web_fetch news.example (untrusted)`, "(informed by 1 untrusted web page; blocked: send_email)",
+		`send_email: floodmark: web_fetch news.example (untrusted)`, "(informed by 1 untrusted web page; blocked: send_email, see «floodmark why»)",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())

@@ -66,7 +66,7 @@ class Agent(unittest.TestCase):
             "read_notes: " + agent.NOTES,
             'send_email: floodmark: web_fetch news.example (untrusted), read_notes (local) [private] -> to "mallory@evil.example"',
             "send_email: sent to anna@firm.example",
-            "(informed by 1 untrusted web page; blocked: send_email)",
+            "(informed by 1 untrusted web page; blocked: send_email, see «floodmark why»)",
         ):
             self.assertIn(want, said)
 

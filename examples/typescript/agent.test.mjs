@@ -48,7 +48,7 @@ test("the injected page is stopped", () =>
     assert.equal(said[1], `read_notes: ${notes}`);
     assert.match(said[2], /^send_email: floodmark: web_fetch news\.example \(untrusted\), .* -> to "mallory@evil\.example"/);
     assert.equal(said[3], "send_email: sent to anna@firm.example");
-    assert.match(said[4], /\n\n\(informed by 1 untrusted web page; blocked: send_email\)$/);
+    assert.match(said[4], /\n\n\(informed by 1 untrusted web page; blocked: send_email, see «floodmark why»\)$/);
   }));
 
 test("without a daemon nothing runs", () =>

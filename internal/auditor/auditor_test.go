@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -444,3 +445,21 @@ func unescaped(data string) string {
 }
 
 var _ audit.Auditor = (*auditor.Auditor)(nil)
+
+// A model gets the time that was set, and five seconds if none was.
+func TestHowLongItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		url := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		})
+		for set, want := range map[time.Duration]time.Duration{0: 5 * time.Second, 3 * time.Second: 3 * time.Second} {
+			a := newAuditor(t, url, auditor.OpenAI, func(c *auditor.Config) { c.Timeout = set })
+			began := time.Now()
+			_, err := a.Audit(t.Context(), audit.Asker{Session: "s"}, aCase("x"))
+			if took := time.Since(began); took != want || err == nil || !strings.Contains(err.Error(), "did not answer within "+want.String()) {
+				t.Errorf("set to %s: %s, %v", set, took, err)
+			}
+		}
+	})
+}

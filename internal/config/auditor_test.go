@@ -34,6 +34,10 @@ auditor:
 	if text := fmt.Sprintf("%v %+v %#v", s, a, a); strings.Contains(text, "FLOODMARK_TEST") {
 		t.Error(text)
 	}
+	imported, err := config.ParseService("s", []byte("auditor: {endpoint: 'http://127.0.0.1:1/v1', model: fast, timeout: 3000ms}")) // as an import proposes
+	if err != nil || imported.Auditor.Model != "fast" || time.Duration(imported.Auditor.Timeout) != 3*time.Second {
+		t.Errorf("%+v, %v", imported.Auditor, err)
+	}
 	if s, err := config.ParseService("s", nil); err != nil || s.Auditor != nil {
 		t.Errorf("%+v, %v", s.Auditor, err)
 	}

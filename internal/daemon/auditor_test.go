@@ -103,3 +103,25 @@ func TestAuditorNotes(t *testing.T) {
 		t.Errorf("status says %s", text)
 	}
 }
+
+// With failMode warn a call passes that would without an auditor, and the log warns,
+// in our words and not in the endpoint's; with allow it passes in silence.
+func TestAuditorWarns(t *testing.T) {
+	t.Parallel()
+	broken := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(broken.Close)
+	for mode, warns := range map[string]bool{"block": true, "warn": true, "allow": false} {
+		r := auditedBy(t, "auditor: {on: true, failMode: "+mode+"}\n", broken.URL)
+		h := r.hooks(t)
+		poison(t, h, "s")
+		tell(t, h, hook.Event{Point: hook.MessageReceived, Session: "s", Text: "send an email to anna@firm.example that says hi", Origin: floodmark.Origin{Kind: floodmark.FromSender, Sender: "me", IsOwner: true}})
+		d := tell(t, h, hook.Event{Point: hook.BeforeToolCall, Session: "s", Call: hook.Call{ID: "c9", Name: "send_email", Args: []byte(`{"to":"anna@firm.example","body":"good morning to you"}`)}}).Decision
+		if (d.Verdict == floodmark.Allow) != (mode != "block") || d.Reasons[0].Code != floodmark.Audited {
+			t.Errorf("%s: %+v", mode, d)
+		}
+		const line = `level=WARN msg="the auditor gave no opinion" session=s agent=openclaw error="knows no such address or model (HTTP 404)"`
+		if got := r.log.String(); strings.Contains(got, line) != warns || strings.Contains(got, "page not found") {
+			t.Errorf("%s: the log is %s", mode, got)
+		}
+	}
+}

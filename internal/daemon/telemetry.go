@@ -49,6 +49,7 @@ func (d *Daemon) observe(o monitor.Observation) {
 	d.marks.moved(o.Session) // also by the owner, or by an event whose sender gave up
 	d.hub.Tell(o)
 	d.gateFailures(o.Entries)
+	telemetry.Unheard(d.opts.Log, o)
 	if d.telemetry != nil {
 		d.telemetry.Observe(o)
 	}
@@ -56,9 +57,7 @@ func (d *Daemon) observe(o monitor.Observation) {
 
 // reloaded counts what became of a new policy.
 func (d *Daemon) reloaded(s liverules.Status) {
-	if d.telemetry != nil {
-		d.telemetry.Reloaded(s.Refused != nil)
-	}
+	d.telemetry.Reloaded(s.Refused != nil)
 }
 
 // metricsServers answer scrapes, if somebody is to scrape.

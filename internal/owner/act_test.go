@@ -3,6 +3,7 @@ package owner
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -196,6 +197,10 @@ func TestAForgottenSessionIsNotOpen(t *testing.T) {
 		t.Errorf("among the open ones: %v, %v", open, err)
 	}
 	r.tell("s1", hook.Event{Point: hook.SessionStart, Cause: hook.Resume})
+	r.tell("s1", r.install())
+	if why, err := r.Why(t.Context(), me(), &wire.WhyRequest{Of: "s1"}); err != nil || len(why.GetExplanations()) != 1 || strings.Contains(strings.Join(why.GetExplanations()[0].GetSources(), ""), "since turn") {
+		t.Errorf("nobody knows when it came in: %v, %v", why, err)
+	}
 	if s := look().GetSession(); s.GetClosed() || s.GetOpened() == nil || s.GetMark().GetTrust() != "untrusted" {
 		t.Errorf("after it went on: %v", s)
 	}

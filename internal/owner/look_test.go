@@ -106,6 +106,9 @@ func TestWhySaysWhatDecided(t *testing.T) {
 	if refused.GetVerdict() != "confirm" || len(refused.GetReasons()) == 0 || len(refused.GetRemedies()) == 0 {
 		t.Errorf("%v", refused)
 	}
+	if got := strings.Join(refused.GetSources(), "\n"); !strings.Contains(got, "web_fetch news.example (untrusted)") || !strings.HasSuffix(got, ", since turn 1, entry 5") {
+		t.Errorf("when did it come in? %q", got)
+	}
 	one, err := r.Why(t.Context(), me(), &wire.WhyRequest{Of: refused.GetDecision()})
 	if err != nil || len(one.GetExplanations()) != 1 || one.GetExplanations()[0].GetLine() != refused.GetLine() {
 		t.Errorf("%v, %v", one, err)

@@ -1,8 +1,10 @@
 package owner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +27,8 @@ type tale struct {
 	opened    time.Time
 	written   time.Time
 	closed    bool
+	came      []arrival
+	lost      int // so many sources came in nobody knows when
 	decisions []told
 	incidents []*wire.Incident
 	stopped   int64
@@ -33,6 +37,26 @@ type tale struct {
 	// for a session of this monitor's own.
 	copy    *wire.MachineCopy
 	problem string
+}
+
+// An arrival says when sources of a session came in: all before node that did
+// not come earlier.
+type arrival struct {
+	before floodmark.NodeID
+	seq    uint64
+	turn   int
+}
+
+// arrived says in words when a source came in, or nothing of one that nobody knows.
+func (t *tale) arrived(n floodmark.NodeID) string {
+	i, _ := slices.BinarySearchFunc(t.came, n+1, func(a arrival, n floodmark.NodeID) int { return cmp.Compare(a.before, n) })
+	switch {
+	case i == len(t.came), int(n) < t.lost:
+		return ""
+	case t.came[i].turn == 0:
+		return fmt.Sprintf(", before turn 1, entry %d", t.came[i].seq)
+	}
+	return fmt.Sprintf(", since turn %d, entry %d", t.came[i].turn, t.came[i].seq)
 }
 
 // told is one decision in its place, with its explanation if it was wanted.
@@ -95,6 +119,9 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 		one := told{seq: e.Seq, at: e.Time(), fact: f}
 		if explain != nil && explain(e.Seq, f) {
 			why := kernel.Retell(t.state, f)
+			for i, n := range why.Blamed {
+				why.Sources[len(why.Sources)-len(why.Blamed)+i] += t.arrived(n)
+			}
 			one.why = &why
 		}
 		t.decisions = append(t.decisions, one)
@@ -120,7 +147,17 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 	if see != nil {
 		see(e, f)
 	}
-	return t.state.Apply(f)
+	had := t.state.Ledger.Len()
+	if t.came == nil {
+		t.lost = had // what an erased session begins with
+	}
+	if err := t.state.Apply(f); err != nil {
+		return err
+	}
+	if n := t.state.Ledger.Len(); n > had {
+		t.came = append(t.came, arrival{floodmark.NodeID(n), e.Seq, t.state.Turn})
+	}
+	return nil
 }
 
 // forgotten reports whether the session was erased and nothing happened since.

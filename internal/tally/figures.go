@@ -31,6 +31,8 @@ type Figures struct {
 	Resolved []Share `json:"resolved"`
 	// Paused are calls that only a pause let through.
 	Paused int `json:"paused"`
+	// Auditor is what an auditor answered, and about which tools.
+	Auditor AuditorFigures `json:"auditor"`
 	// Answers say how fast a person was.
 	Answers Answers `json:"answers"`
 }
@@ -64,7 +66,7 @@ func (q *Question) Unread() bool {
 func (a *Account) Figures() Figures {
 	f := Figures{
 		Since: a.Since, Sessions: a.Sessions, Decisions: a.Decisions, Tasks: a.Tasks, Questions: len(a.Questions), Paused: a.Paused,
-		QuestionsPerTask: ratio(len(a.Questions), a.Tasks),
+		QuestionsPerTask: ratio(len(a.Questions), a.Tasks), Auditor: a.auditor(),
 	}
 	f.Repeats.Joined = a.Joined
 	f.Answers.Assumption = "nobody reads more than 50 letters a second; the length is that of the line that says what is asked"

@@ -92,6 +92,7 @@ type Account struct {
 	// given for; Audited those an auditor did; Verified those that a verifier
 	// answered about; Paused those that only a pause let through.
 	Granted, Audited, Verified, Paused int
+	Auditor                            AuditorFigures
 }
 
 // Count reads sessions. What happened before since is taken into account and not
@@ -113,6 +114,7 @@ type reader struct {
 	name    string
 	state   *kernel.State
 	tasks   map[int]bool
+	audits  map[int]bool            // turns in which an auditor was asked
 	last    floodmark.ActionDecided // the newest decision
 	lastLen int
 	behind  []string
@@ -131,7 +133,7 @@ type callKey struct {
 
 func (a *Account) add(s Session) error {
 	r := &reader{
-		Account: a, name: s.Name, state: kernel.NewState(), tasks: map[int]bool{}, calls: map[floodmark.CallID]floodmark.ActionDecided{},
+		Account: a, name: s.Name, state: kernel.NewState(), tasks: map[int]bool{}, audits: map[int]bool{}, calls: map[floodmark.CallID]floodmark.ActionDecided{},
 		brought: map[floodmark.NodeID]floodmark.ActionDecided{},
 		asked:   map[callKey]bool{}, open: map[floodmark.TicketID][]*Question{}, uses: map[floodmark.TicketID]int{},
 	}
@@ -152,6 +154,7 @@ func (a *Account) add(s Session) error {
 		}
 	}
 	a.Tasks += len(r.tasks)
+	a.Auditor.Tasks += len(r.audits)
 	if r.counted {
 		a.Sessions++
 	}
@@ -193,8 +196,8 @@ func (r *reader) take(at time.Time, f floodmark.Fact) {
 			}
 		}
 	case floodmark.OpinionGiven:
-		if f.Verdict == floodmark.Allow && counts {
-			r.Audited++
+		if counts {
+			r.opinion(f)
 		}
 	default:
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -26,6 +27,14 @@ func plainKeys() []string {
 // Redact returns a handler that hands on what may be in a log: no content, no
 // secrets, no codes. Numbers, times and truth values pass.
 func Redact(next slog.Handler) slog.Handler { return &redacting{next: next} }
+
+// Unheard logs that an auditor gave no opinion, in our words for why, if that is
+// what happened. With failMode allow the monitor does not tell of it.
+func Unheard(log *slog.Logger, o monitor.Observation) {
+	if o.Warning != nil && o.Verdict == floodmark.Audit {
+		log.Warn("the auditor gave no opinion", "session", o.Session.String(), "agent", o.Agent, "error", audit.None(o.Warning).Reason)
+	}
+}
 
 type redacting struct{ next slog.Handler }
 

@@ -1,0 +1,98 @@
+package tally
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/audit"
+)
+
+// An Auditing is what an auditor answered.
+type Auditing struct {
+	Asked  int `json:"asked"`
+	Allow  int `json:"allow"`
+	Block  int `json:"block"`
+	Unsure int `json:"unsure"`
+	Silent int `json:"silent"` // it gave no answer
+}
+
+func (a *Auditing) add(says string) {
+	a.Asked++
+	switch says {
+	case audit.Allow.String():
+		a.Allow++
+	case audit.Block.String():
+		a.Block++
+	case audit.Unsure.String():
+		a.Unsure++
+	default:
+		a.Silent++
+	}
+}
+
+// AuditedTool is what an auditor answered about one tool, for what it would do.
+type AuditedTool struct {
+	Tool    string   `json:"tool"`
+	Effects []string `json:"effects"`
+	Auditing
+}
+
+// AuditorFigures are what an auditor answered in all.
+type AuditorFigures struct {
+	Auditing
+	// Tasks are those in which it was asked, Share their part of all tasks.
+	Tasks int     `json:"tasks"`
+	Share float64 `json:"share"`
+	// Tools are those that it refused most, then those it was asked about most.
+	Tools []AuditedTool `json:"tools"`
+}
+
+// opinion counts one answer of an auditor.
+func (r *reader) opinion(f floodmark.OpinionGiven) {
+	if f.Verdict == floodmark.Allow {
+		r.Audited++
+	}
+	r.audits[r.state.Turn] = true
+	r.Auditor.add(f.Says)
+	a := r.calls[f.Call].Action
+	one := AuditedTool{Tool: a.Tool.String()}
+	for _, e := range a.Effects {
+		one.Effects = append(one.Effects, e.String())
+	}
+	same := func(o AuditedTool) bool { return o.Tool == one.Tool && slices.Equal(o.Effects, one.Effects) }
+	i := slices.IndexFunc(r.Auditor.Tools, same)
+	if i < 0 {
+		i = len(r.Auditor.Tools)
+		r.Auditor.Tools = append(r.Auditor.Tools, one)
+	}
+	r.Auditor.Tools[i].add(f.Says)
+}
+
+// auditor is the account of the auditor, the tool that it refused most first.
+func (a *Account) auditor() AuditorFigures {
+	f := a.Auditor
+	f.Share = ratio(f.Tasks, a.Tasks)
+	f.Tools = slices.SortedFunc(slices.Values(f.Tools), func(x, y AuditedTool) int {
+		return cmp.Or(cmp.Compare(y.Block, x.Block), cmp.Compare(y.Asked, x.Asked), cmp.Compare(x.Tool, y.Tool), slices.Compare(x.Effects, y.Effects))
+	})
+	return f
+}
+
+// Lines say it in words, with at most so many tools: nothing if nobody was asked.
+func (f AuditorFigures) Lines(tools int) []string {
+	if f.Asked == 0 {
+		return nil
+	}
+	list := []string{fmt.Sprintf("asked %d times, in %.0f %% of all tasks: %s", f.Asked, 100*f.Share, f.words())}
+	for _, t := range f.Tools[:min(tools, len(f.Tools))] {
+		list = append(list, fmt.Sprintf("%s (%s): %s", t.Tool, strings.Join(t.Effects, ", "), t.words()))
+	}
+	return list
+}
+
+func (a Auditing) words() string {
+	return fmt.Sprintf("%d block, %d unsure, %d allow, %d without an answer", a.Block, a.Unsure, a.Allow, a.Silent)
+}
