@@ -63,7 +63,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	st.loads(j, ctx.Mark)
 	st.checks(j)
 	j.basis.Hinted = c.Hints != nil
-	j.basis.Gates = st.r.Gates.For(ref.Agent, ref)
+	j.basis.Gates = st.r.Gates.For(ref.Agent, ref, j.action.Effects)
 	j.returns = st.placed(ref, j.basis.Returns, j.basis.Location, j.use.Place)
 	st.rule(j, ctx)
 	return j

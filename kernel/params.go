@@ -36,8 +36,7 @@ func (st *step) params(j *judged) ([]byte, bool) {
 	}
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		value := fields[name]
-		key := v.key(out, name)
+		value, key := fields[name], v.key(out, name)
 		if v.content(name) || v.secret(name) {
 			out[key] = redacted(value)
 			if text, ok := value.(string); ok {
@@ -69,10 +68,7 @@ func redacted(value any) any {
 	case string:
 		return redactedText(v)
 	default:
-		data, err := json.Marshal(v)
-		if err != nil {
-			return redactedText("")
-		}
+		data, _ := json.Marshal(v) // values that were read from JSON
 		return redactedText(string(data))
 	}
 }
@@ -176,8 +172,7 @@ func (v *veiling) value(value any) any {
 	case map[string]any:
 		out := make(map[string]any, len(x))
 		for _, name := range slices.Sorted(maps.Keys(x)) {
-			inner := x[name]
-			key := v.key(out, name)
+			inner, key := x[name], v.key(out, name)
 			if secretName(name) || v.written(name) {
 				out[key] = redacted(inner)
 				continue
@@ -224,27 +219,32 @@ func (v *veiling) holds(s string) bool {
 // maxRequestLines bounds what a person is shown of a call's arguments.
 const maxRequestLines = 6
 
-// requestLines are a call for people: the tool, its arguments besides content,
-// whose it is.
+// requestLines are a call's arguments for people. Contents and secrets are their
+// length alone, and stand last: they push nothing else out of sight.
 func (st *step) requestLines(j *judged) []string {
-	lines := []string{"Tool: " + visible(j.action.Tool.String())}
+	var lines, hidden []string
 	v := st.newVeil(j)
 	left := 0
 	for _, leaf := range j.leaves {
-		switch changes := v.patched(leaf.Top, leaf.Value); {
+		changes := v.patched(leaf.Top, leaf.Value)
+		secret := v.content(leaf.Top) || v.written(leaf.Path[strings.LastIndexByte(leaf.Path, '.')+1:]) || v.secret(leaf.Top) || secretName(leaf.Path)
+		switch name := ends(v.key(nil, leaf.Path)) + ": "; {
 		case changes != "":
-			lines = append(lines, visible(leaf.Path)+changes)
-		case v.content(leaf.Top) || v.secret(leaf.Top) || secretName(leaf.Path) || leaf.Top == urlOfCommand:
-		case len(lines) > maxRequestLines:
+			lines = append(lines, name+redactedText(leaf.Value)+changes)
+		case leaf.Top == urlOfCommand:
+		case len(lines) >= maxRequestLines || secret && len(hidden) >= maxRequestLines:
 			left++
+		case secret:
+			hidden = append(hidden, name+redactedText(leaf.Value))
 		default:
-			lines = append(lines, visible(leaf.Path)+": "+ends(v.text(leaf.Value[:min(len(leaf.Value), verify.MaxParamsBytes)])))
+			lines = append(lines, name+ends(v.text(leaf.Value[:min(len(leaf.Value), verify.MaxParamsBytes)])))
 		}
 	}
-	if left > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more arguments", left))
+	room := min(len(hidden), max(0, maxRequestLines-len(lines)))
+	if left += len(hidden) - room; left > 0 {
+		hidden = append(hidden[:room], fmt.Sprintf("and %d more arguments", left))
 	}
-	return append(lines, "Agent: "+visible(j.action.Tool.Agent), "Session: "+visible(string(st.ev.Session)))
+	return append(lines, hidden...)
 }
 
 // What a person is shown of a long value: a line that hides its end is no

@@ -131,13 +131,36 @@ func TestRequestLines(t *testing.T) {
 	args := `{"code":"a | b > c\nd\u202e","long":"` + strings.Repeat("x", 300) + strings.Repeat("y", 50) + strings.Repeat("z", 100) + `","p1":1,"p2":2,"p3":3,"p4":4,"p5":5,"p6":6}`
 	out := d.call("shell", args)
 	got := strings.Join(out.Verify.Request.Lines, "\n")
-	want := "Tool: shell\ncode: a | b > c⏎d·\nlong: " + strings.Repeat("x", 300) + " […50 characters…] " + strings.Repeat("z", 100) +
-		"\np1: 1\np2: 2\np3: 3\np4: 4\nand 2 more arguments\nAgent: a\nSession: s"
+	want := "code: a | b > c⏎d·\nlong: " + strings.Repeat("x", 300) + " […50 characters…] " + strings.Repeat("z", 100) +
+		"\np1: 1\np2: 2\np3: 3\np4: 4\nand 2 more arguments"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := strings.Join(d.call("mend", `{"command":"*** Add File: a.txt\n+key"}`).Verify.Request.Lines, "\n"); got != "Tool: mend\ncommand changes a.txt\nAgent: a\nSession: s" {
+	if got := strings.Join(d.call("mend", `{"command":"*** Add File: a.txt\n+key"}`).Verify.Request.Lines, "\n"); got != "command: [REDACTED: 24 chars] changes a.txt" {
 		t.Error(got)
+	}
+	// Contents and secrets are shown by their length, last, and never push out where they go.
+	for _, c := range []struct{ tool, args, want string }{
+		{"write", `{"content":"abc","path":"a"}`, "path: a\ncontent: [REDACTED: 3 chars]"},
+		{"write", `{"file":{"content":"abc","path":"a"}}`, "file.path: a\nfile.content: [REDACTED: 3 chars]"},
+		{
+			"Edit", `{"edits":["a","b","c","d","e","f","g","h"],"file_path":"a"}`,
+			"file_path: a\nedits[0]: [REDACTED: 1 chars]\nedits[1]: [REDACTED: 1 chars]\nedits[2]: [REDACTED: 1 chars]\n" +
+				"edits[3]: [REDACTED: 1 chars]\nedits[4]: [REDACTED: 1 chars]\nand 3 more arguments",
+		},
+		{"shell", `{"code":"x","api_key":"kk","ghp_0123456789abcdefABCD":1}`, "code: x\n[hidden]: 1\napi_key: [REDACTED: 2 chars]"},
+		{"shell", `{"code":"x","api_key":"kk","p1":1,"p2":2,"p3":3,"p4":4,"p5":5}`, "code: x\np1: 1\np2: 2\np3: 3\np4: 4\np5: 5\nand 1 more arguments"},
+	} {
+		d := newDesk(t, oneGate)
+		d.owner("do as you like")
+		out := d.call(c.tool, c.args)
+		if out.Verify == nil {
+			d.answerAll(out.Reply)
+			out = d.call(c.tool, c.args)
+		}
+		if got := strings.Join(out.Verify.Request.Lines, "\n"); got != c.want {
+			t.Errorf("%s %s: got\n%s\nwant\n%s", c.tool, c.args, got, c.want)
+		}
 	}
 	if r := out.Verify.Request; r.Provider != "chat" || r.Session != "s" || r.Agent != "a" || r.Digest.IsZero() || !r.At.Equal(d.at) || r.ID != "" {
 		t.Errorf("%+v", r)

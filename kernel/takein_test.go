@@ -71,12 +71,13 @@ func TestASessionNobodyAnnounced(t *testing.T) {
 			Label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private},
 		}},
 		floodmark.RulesLoaded{Policy: d.rules.Policy.Hash(), Catalog: d.rules.Catalog.Hash()},
+		floodmark.LoopTold{Point: "loop_iteration_end"},
 	}
 	if !reflect.DeepEqual(out.Facts, want) {
 		t.Errorf("%+v", out.Facts)
 	}
-	if out := d.tell(hook.Event{Point: hook.LoopIterationEnd}); out.Facts != nil {
-		t.Errorf("the end of a round is kept: %+v", out.Facts)
+	if out := d.tell(hook.Event{Point: hook.LoopIterationEnd}); kinds(t, out.Facts) != "loop-told" {
+		t.Errorf("the end of a round: %+v", out.Facts)
 	}
 	if out := d.tell(hook.Event{Point: hook.SessionEnd}); kinds(t, out.Facts) != "session-closed" {
 		t.Errorf("the end: %s", kinds(t, out.Facts))
@@ -95,7 +96,7 @@ func TestRulesAreWrittenDown(t *testing.T) {
 		"catalog": {Policy: d.rules.Policy, Catalog: mustRules(t, "version: 1\n", "").Catalog},
 	} {
 		out, err := kernel.Step(d.state, rules, d.input(hook.Event{Point: hook.LoopIterationEnd}))
-		if err != nil || kinds(t, out.Facts) != "rules-loaded" {
+		if err != nil || kinds(t, out.Facts) != "rules-loaded loop-told" {
 			t.Errorf("another %s: %s, %v", name, kinds(t, out.Facts), err)
 		}
 	}

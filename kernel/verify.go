@@ -97,16 +97,16 @@ func (st *step) asking(j *judged) (Asking, bool) {
 		Tool: tool.String(), Params: params, Digest: j.action.ArgsDigest, Lines: st.requestLines(j),
 	}}
 	for _, name := range j.decision.Verifiers {
-		a.Gates = append(a.Gates, st.gate(tool.Agent, name))
+		a.Gates = append(a.Gates, st.r.Gate(tool.Agent, name))
 	}
 	return a, ok
 }
 
-// gate is how a gate is dealt with: the strictest of what the settings and the
+// Gate is how a gate is dealt with: the strictest of what the settings and the
 // policy say.
-func (st *step) gate(agent, name string) verify.Gate {
-	g, set := st.r.Gates.Gate(agent, name)
-	for _, v := range st.r.Policy.Verifiers(agent) {
+func (r Rules) Gate(agent, name string) verify.Gate {
+	g, set := r.Gates.Gate(agent, name)
+	for _, v := range r.Policy.Verifiers(agent) {
 		if v.Name != name {
 			continue
 		}
@@ -190,7 +190,7 @@ func (st *step) answers(j *judged, h Hearing) []floodmark.VerifierAnswered {
 		switch {
 		case a.Failure != nil:
 			f.Failure, f.Text = string(a.Failure.Kind), verify.Clean(a.Failure.Text)
-			if a.Failure.Kind.Excusable() && st.gate(j.action.Tool.Agent, a.Gate).FailMode == verify.FailAllow {
+			if a.Failure.Kind.Excusable() && st.r.Gate(j.action.Tool.Agent, a.Gate).FailMode == verify.FailAllow {
 				f.Verdict = floodmark.Allow
 			}
 		case a.Answer.Allow:

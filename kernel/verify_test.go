@@ -77,6 +77,7 @@ func TestAnswersOfGates(t *testing.T) {
 		text   string
 	}{
 		"yes":                 {oneGate, yes("webhook"), floodmark.Allow, "the verifier webhook allowed it"},
+		"yes, for a reason":   {oneGate, kernel.GateAnswer{Gate: "webhook", Answer: verify.Answer{Allow: true, Reason: "the moon is full"}}, floodmark.Allow, "the verifier webhook allowed it"},
 		"no":                  {oneGate, no("webhook", ""), floodmark.Restrict, "the verifier webhook refused it"},
 		"no, for a reason":    {open, no("webhook", "a\x1b[1m\n b"), floodmark.Restrict, `the verifier webhook refused it and said "a[1m b"`},
 		"zero":                {open, kernel.GateAnswer{Gate: "webhook"}, floodmark.Restrict, "the verifier webhook refused it"},
@@ -100,6 +101,10 @@ func TestAnswersOfGates(t *testing.T) {
 			}
 			if refused := c.want == floodmark.Restrict; refused != (out.Reply.Line != "") || refused != (f.Decision.Remedy.Agent != "") || refused != (f.Decision.Remedy.Person != "") {
 				t.Errorf("%q %+v", out.Reply.Line, f.Decision.Remedy)
+			}
+			// Only the journal has the reason of a yes: the agent reads a refusal alone.
+			if reason := c.answer.Answer.Reason; c.want == floodmark.Allow && reason != "" && (facts[0].Text != reason || strings.Contains(fmt.Sprint(out.Reply, f), reason)) {
+				t.Errorf("%+v %+v", out.Reply, facts[0])
 			}
 			if facts[0].Call == "" || facts[0].ArgsDigest.IsZero() || facts[0].ArgsDigest != f.Action.ArgsDigest {
 				t.Errorf("%+v", facts[0])

@@ -112,6 +112,31 @@ func TestVerifiersOfAToolByAnotherName(t *testing.T) {
 	}
 }
 
+// Rules know the same names for a tool as scopes do, and whose server it is as written.
+func TestRulesOfAToolByAnotherName(t *testing.T) {
+	p := load(t, user("rules: [{name: r, when: {iteration_gte: 0}, tools: [exec, bash, Apply-Patch, git/Push], action: {verdict: restrict}}]"))
+	for _, c := range []struct {
+		server, tool string
+		want         floodmark.Verdict
+	}{
+		{"", "exec", floodmark.Restrict},
+		{"", "Bash", floodmark.Restrict},
+		{"", "apply_patch", floodmark.Restrict},
+		{"shop", "BASH", floodmark.Restrict},
+		{"git", "push", floodmark.Restrict},
+		{"Git", "push", floodmark.Allow},
+		{"", "push", floodmark.Allow},
+		{"", "read", floodmark.Allow},
+	} {
+		q := ask(c.tool, floodmark.Observe, floodmark.Owner)
+		q.Tool.Server = c.server
+		out := p.Decide(q)
+		if out.Verdict != c.want || c.want == floodmark.Restrict && len(out.Reasons) != 1 {
+			t.Errorf("%s/%s: %+v", c.server, c.tool, out)
+		}
+	}
+}
+
 // The same verifier named twice fails as the stricter one does.
 func TestVerifiersAreJoined(t *testing.T) {
 	p := load(t, user(

@@ -23,7 +23,7 @@ func build(name string, shipped, user *document, projects []*document) *Policy {
 		base.overrides[o.tool] = user.overrideGrid(o, &base.table)
 	}
 	rules := append(append([]*rule(nil), shipped.rules...), user.rules...)
-	base.verifiers = newScopes(user.verifiers)
+	base.verifiers = user.verifiers
 	for _, d := range projects {
 		base.bounds = append(base.bounds, newBound(&d.section))
 		rules = append(rules, prefixed(d.rules, d.where)...)

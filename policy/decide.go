@@ -57,7 +57,7 @@ func (v *view) decide(q *Question) Ruling {
 		out.Reasons = []floodmark.Reason{v.flows.stated}
 	}
 	if len(v.verifiers) > 0 {
-		out.Verifiers = v.gates(q.Tool)
+		out.Verifiers = v.gates(q)
 	}
 	return out
 }

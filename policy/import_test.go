@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -211,11 +212,7 @@ func TestImportSeed3(t *testing.T) {
 			t.Errorf("a secret is in a note: %s", n.Text)
 		}
 	}
-	gates := func(agent, tool string) string {
-		q := ask(tool, floodmark.Observe, floodmark.System)
-		q.Agent = agent
-		return strings.Join(p.Decide(q).Verifiers, " ")
-	}
+	gates := func(agent, tool string) string { return gatesOf(p, agent, tool) }
 	for _, c := range [][3]string{
 		{"main", "exec", "webhook telegram"},
 		{"main", "apply_patch", "webhook telegram"},
@@ -260,6 +257,38 @@ func TestImportSeed3(t *testing.T) {
 		t.Error("a verifier that was off is on")
 	}
 	wantNotes(t, notes, "was not switched on")
+}
+
+// gatesOf are the verifiers of a tool that only looks.
+func gatesOf(p *policy.Policy, agent, tool string) string {
+	q := ask(tool, floodmark.Observe, floodmark.System)
+	q.Agent = agent
+	return strings.Join(p.Decide(q).Verifiers, " ")
+}
+
+// An agent's section that says only how or about what is one of the verifiers for all,
+// with what it leaves out from them, also where it does not repeat that it is on.
+func TestImportOfAnAgentsVerifier(t *testing.T) {
+	for _, c := range []struct{ all, agent, want string }{
+		{`"enabled": true, "failMode": "allow", "scope": {"include": ["exec"]}`, `"failMode": "deny"`, "exec:webhook read: deny 7"},
+		{`"enabled": true, "failMode": "allow", "scope": {"include": ["exec"]}`, `"scope": {"include": ["read"]}`, "exec:webhook read:webhook allow 7"},
+		{`"enabled": true, "scope": {"include": ["exec"]}`, `"enabled": true, "failMode": "allow"`, "exec:webhook read: deny 7"},
+		{`"enabled": true, "scope": {"include": ["exec"]}`, `"scope": {"exclude": ["exec"]}`, "exec:webhook read:webhook deny 7"},
+		{`"enabled": true, "scope": {"include": ["exec"]}`, `"enabled": false, "scope": {"include": ["read"]}`, "exec:webhook read: deny 7"},
+		{`"enabled": false, "failMode": "allow", "scope": {"include": ["exec"]}`, `"enabled": true`, "exec:webhook read: allow 7"},
+		{`"enabled": false, "scope": {"include": ["exec"]}`, `"enabled": true, "failMode": "allow", "scope": {"include": ["read"]}`, "exec: read:webhook allow 7"},
+		{`"enabled": false`, `"failMode": "deny"`, "exec: read:"},
+	} {
+		p, _, _ := imported(t, `{"taintPolicy": {}, "tools": {"verifier": {`+c.all+`, "webhook": {"url": "https://x.example", "timeout": 7}}},
+			"agents": {"list": [{"id": "work", "tools": {"verifier": {`+c.agent+`}}}]}}`)
+		got := "exec:" + gatesOf(p, "work", "exec") + " read:" + gatesOf(p, "work", "read")
+		for _, v := range p.Verifiers("work") {
+			got += fmt.Sprintf(" %s %g", map[policy.FailMode]string{policy.FailBlock: "deny", policy.FailAllow: "allow"}[v.FailMode], v.Timeout.Seconds())
+		}
+		if got != c.want {
+			t.Errorf("%s, %s: %s, want %s", c.all, c.agent, got, c.want)
+		}
+	}
 }
 
 func TestImportErrors(t *testing.T) {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ type gate struct {
 
 // verifiers imports tools.verifier of seed 3, and those of single agents.
 func (m *importer) verifiers() {
-	m.gates = m.verifier(m.root.get("tools", "verifier"), "tools.verifier", nil)
+	m.gates = m.verifier(m.root.get("tools", "verifier"), "tools.verifier", false)
 	agents := m.root.get("agents", "list")
 	if agents == nil || agents.kind != jlist {
 		return
@@ -101,10 +102,7 @@ func (m *importer) verifiers() {
 		if v == nil {
 			continue
 		}
-		name := a.get("id")
-		if name == nil {
-			name = a.get("name")
-		}
+		name := cmp.Or(a.get("id"), a.get("name"))
 		if name == nil || name.kind != jstring || strings.TrimSpace(name.text) == "" || len(name.text) > maxKey {
 			m.fault(a, "this agent has no id", "give it one: {id: \"main\"}")
 			continue
@@ -113,32 +111,40 @@ func (m *importer) verifiers() {
 			m.fault(name, "two agents have this id", "give each its own")
 			continue
 		}
-		gates := m.verifier(v, fmt.Sprintf("agents.list[%d].tools.verifier", i), m.gates)
-		if len(gates) > 0 {
+		if gates := m.verifier(v, fmt.Sprintf("agents.list[%d].tools.verifier", i), true); len(gates) > 0 {
 			m.agents = append(m.agents, importedAgent{name.text, gates})
 			m.note(name, "the section for %s counts for an agent that reports itself under that name", plainKey(name.text))
 		}
 	}
 }
 
-// verifier reads one configuration. Global ones are what an agent's cannot
-// weaken.
-func (m *importer) verifier(v *jvalue, where string, global []gate) []gate {
+// verifier reads one configuration. An agent's that does not say whether it is on is so
+// where the one for all is.
+func (m *importer) verifier(v *jvalue, where string, agent bool) []gate {
 	if !m.mapping(v, where) {
 		return nil
 	}
 	m.found = true
 	m.unknown(v, where, "enabled", "scope", "failMode", "webhook", "telegram")
-	if !v.get("enabled").is("true") {
-		if global == nil {
-			m.note(v, "%s was not switched on, and is left out", where)
-		} else {
-			m.note(v, "%s was switched off for one agent; the strictest counts, so that it stays on", where)
+	enabled := v.get("enabled")
+	on, why := enabled.is("true") || enabled == nil && m.gates != nil, "was not switched on, and is left out"
+	if on {
+		if out := m.gatesOf(v, where, agent); len(out) > 0 {
+			return out
 		}
-		return nil
+		why = "is switched on but names neither webhook nor telegram; there is nothing to ask"
+	} else if m.gates != nil {
+		why = "was switched off for one agent; the strictest counts, so that it stays on"
 	}
-	g := gate{}
-	if scope := v.get("scope"); m.mapping(scope, where+".scope") {
+	m.note(v, "%s "+why, where)
+	return nil
+}
+
+// gatesOf are the gates of a section. An agent's that names none has those for all, also
+// where they are off for others, by its own scope and failMode if it has them.
+func (m *importer) gatesOf(v *jvalue, where string, agent bool) []gate {
+	g, scope := gate{}, v.get("scope")
+	if m.mapping(scope, where+".scope") {
 		g.include, g.exclude = m.tools(scope.get("include"), where+".scope.include"), m.tools(scope.get("exclude"), where+".scope.exclude")
 		if len(g.include) > 0 && len(g.exclude) > 0 {
 			m.fault(scope, "include and exclude are both given", "keep one of them")
@@ -147,7 +153,7 @@ func (m *importer) verifier(v *jvalue, where string, global []gate) []gate {
 			m.note(at, "%s.scope.include is empty, which verified nothing; now every tool is verified", where)
 		}
 	}
-	mode, _ := m.word(v.get("failMode"), where+".failMode", "deny", "allow")
+	mode, said := m.word(v.get("failMode"), where+".failMode", "deny", "allow")
 	g.allow = mode == "allow"
 	var out []gate
 	if at := v.get("webhook"); m.mapping(at, where+".webhook") {
@@ -156,26 +162,32 @@ func (m *importer) verifier(v *jvalue, where string, global []gate) []gate {
 	if at := v.get("telegram"); m.mapping(at, where+".telegram") && at.get("enabled").is("true") {
 		out = append(out, m.telegram(at, where, g))
 	}
-	if len(out) == 0 {
-		m.note(v, "%s is switched on but names neither webhook nor telegram; there is nothing to ask", where)
+	if agent && len(out) == 0 {
+		if out = slices.Clone(m.gates); out == nil {
+			out = m.gatesOf(m.root.get("tools", "verifier"), "tools.verifier", false)
+		}
+		for i := range out {
+			if scope != nil {
+				out[i].include, out[i].exclude = g.include, g.exclude
+			}
+			out[i].allow = said && g.allow || !said && out[i].allow
+		}
 	}
-	for i := range out {
-		m.failing(v.get("failMode"), where, &out[i], global)
+	for i := 0; said && i < len(out); i++ {
+		m.failing(v.get("failMode"), where, &out[i])
 	}
 	return out
 }
 
 // failing says what silence means, the strictest of both.
-func (m *importer) failing(at *jvalue, where string, g *gate, global []gate) {
-	if !g.allow {
-		return
-	}
-	if slices.ContainsFunc(global, func(o gate) bool { return !o.allow }) {
+func (m *importer) failing(at *jvalue, where string, g *gate) {
+	switch {
+	case g.allow && slices.ContainsFunc(m.gates, func(o gate) bool { return !o.allow }):
 		g.allow = false
 		m.note(at, "%s.failMode allow cannot weaken the deny that holds for all agents", where)
-		return
+	case g.allow:
+		m.note(at, "%s.failMode is allow: while %s cannot be reached, calls pass it; write deny to close that", where, g.name)
 	}
-	m.note(at, "%s.failMode is allow: while %s cannot be reached, calls pass it; write deny to close that", where, g.name)
 }
 
 func (m *importer) webhook(v *jvalue, where string, g gate) gate {
@@ -184,8 +196,7 @@ func (m *importer) webhook(v *jvalue, where string, g gate) gate {
 	if n, ok := m.number(v.get("timeout"), where+".webhook.timeout", 1, 600); ok {
 		g.seconds = n
 	}
-	url := v.get("url")
-	if url != nil && url.kind == jstring && strings.HasPrefix(strings.ToLower(strings.TrimSpace(url.text)), "http:") {
+	if url := v.get("url"); url != nil && url.kind == jstring && strings.HasPrefix(strings.ToLower(strings.TrimSpace(url.text)), "http:") {
 		m.note(url, "%s.webhook.url is http: anybody on the way could answer allow; service.yaml takes https, or http to this very machine", where)
 	}
 	m.note(v, "the webhook's url, headers and secret belong into service.yaml, under verifier.webhook and by the same names, not into the policy; they were left out")

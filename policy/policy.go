@@ -86,7 +86,7 @@ func (p *Policy) Verifiers(agent string) []Verifier {
 	}
 	var out []Verifier
 	for i := range v.verifiers {
-		next := v.verifiers[i].Verifier
+		next := v.verifiers[i]
 		at := slices.IndexFunc(out, func(o Verifier) bool { return o.Name == next.Name })
 		if at < 0 {
 			out = append(out, next)
@@ -137,7 +137,7 @@ type view struct {
 	bounds    []*bound
 	rules     ruleIndex
 	flows     flows
-	verifiers []scoped
+	verifiers []Verifier
 }
 
 // tightened returns the view of an agent with a section of its own.
@@ -145,33 +145,19 @@ func (v *view) tightened(s *section, rules []*rule) *view {
 	out := *v
 	out.bounds = append(slices.Clip(out.bounds), newBound(s))
 	out.rules = newRuleIndex(append(slices.Clip(rules), s.rules...))
-	out.verifiers = append(slices.Clip(out.verifiers), newScopes(s.verifiers)...)
+	out.verifiers = append(slices.Clip(out.verifiers), s.verifiers...)
 	if s.maxIterations > 0 {
 		out.settings.MaxIterations = min(out.settings.MaxIterations, s.maxIterations)
 	}
 	return &out
 }
 
-// A scoped is a verifier that knows whom it concerns, by the rule that the settings of
-// the program have, too.
-type scoped struct {
-	Verifier
-	scope verify.Scope
-}
-
-func newScopes(vs []Verifier) []scoped {
-	out := make([]scoped, len(vs))
-	for i, v := range vs {
-		out[i] = scoped{Verifier: v, scope: verify.Scope{Include: v.Include, Exclude: v.Exclude}}
-	}
-	return out
-}
-
 // gates names the verifiers of a call, each once.
-func (v *view) gates(t floodmark.ToolRef) []string {
+func (v *view) gates(q *Question) []string {
 	var names []string
 	for i := range v.verifiers {
-		if s := &v.verifiers[i]; s.scope.Concerns(t) && !slices.Contains(names, s.Name) {
+		s := &v.verifiers[i]
+		if (verify.Scope{Include: s.Include, Exclude: s.Exclude}).Concerns(q.Tool, q.Effects) && !slices.Contains(names, s.Name) {
 			names = append(names, s.Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/verify"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -117,7 +118,8 @@ func (r *reader) both(at *yaml.Node, named, only []toolName) []toolName {
 func toolNames(n *yaml.Node) []toolName {
 	var out []toolName
 	for _, s := range strs(n) {
-		out = append(out, parseTool(s))
+		t := parseTool(s)
+		out = append(out, toolName{t.server, verify.Normal(t.name)})
 	}
 	return out
 }
@@ -127,8 +129,8 @@ func (x *rule) setTools(tools []toolName) {
 	x.everything = tools == nil || slices.Contains(tools, toolName{name: "*"})
 }
 
-// A ruleIndex finds the rules that concern a tool. A rule can only tighten, so
-// a bare name also concerns a server's tool of that name.
+// A ruleIndex finds the rules that concern a tool. A rule can only tighten, so a bare
+// name also concerns a server's tool of that name, and names are those of [verify.Normal].
 type ruleIndex struct {
 	all      []*rule
 	byName   map[string][]*rule
@@ -163,6 +165,7 @@ func newRuleIndex(rules []*rule) ruleIndex {
 
 // lists returns the rules for a tool, in up to four lists.
 func (x *ruleIndex) lists(t floodmark.ToolRef) [4][]*rule {
+	t.Name = verify.Normal(t.Name)
 	found := [4][]*rule{x.all, x.byName[t.Name]}
 	if t.Server != "" {
 		found[2], found[3] = x.byServer[t.Server], x.byTool[toolName{t.Server, t.Name}]

@@ -30,16 +30,33 @@ type Scope struct {
 	Include, Exclude []string
 }
 
-// Concerns includes widely and excludes narrowly: a bare name includes a
-// server's tool of that name, but excludes only one of the agent's own.
-func (s Scope) Concerns(t floodmark.ToolRef) bool {
-	if slices.ContainsFunc(s.Include, func(n string) bool { return includes(n, t) }) {
+// Concerns reports whether a call has to be verified: the tool's name or what the
+// call does (its effects, as the catalog has them) is in the scope. It includes
+// widely and excludes narrowly, so that a name which is not on any list here means
+// one verification more, never one less:
+//
+//   - a listed name includes a tool of that name, a server's as well; «exec», «write»,
+//     «edit», «apply_patch» and «read» include the tools by which other agents do that;
+//   - «exec» also includes every call that runs something, «write» every call that writes,
+//     changes or deletes, and both what changes the agent itself, whatever the tool is
+//     called. A tool that the catalog does not know runs; no effects mean all of them;
+//   - a name excludes the agent's own tool of that name alone. Only «read» also excludes
+//     what other agents call reading, if that call does nothing else.
+func (s Scope) Concerns(t floodmark.ToolRef, effects []floodmark.Effect) bool {
+	if slices.ContainsFunc(s.Include, func(n string) bool { return includes(n, t, effects) }) {
 		return true
 	}
 	if len(s.Include) > 0 && len(s.Exclude) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(s.Exclude, func(n string) bool { return names(n, t) })
+	return !slices.ContainsFunc(s.Exclude, func(n string) bool { return excludes(n, t, effects) })
+}
+
+// Lists reports whether a written name is this tool's, or that of a server's tool. It
+// looks at no effects and knows no other agent's names: who uses it to find the one
+// entry that counts must not have another entry caught by it.
+func Lists(written string, t floodmark.ToolRef) bool {
+	return names(written, t) || !strings.Contains(written, "/") && Normal(written) == Normal(t.Name)
 }
 
 // names reports whether a written name means exactly this tool.
@@ -52,8 +69,44 @@ func names(written string, t floodmark.ToolRef) bool {
 	return t.Server != "" && strings.TrimSpace(server) == t.Server && (strings.TrimSpace(tool) == "*" || Normal(tool) == Normal(t.Name))
 }
 
-func includes(written string, t floodmark.ToolRef) bool {
-	return names(written, t) || !strings.Contains(written, "/") && Normal(written) == Normal(t.Name)
+func includes(written string, t floodmark.ToolRef, effects []floodmark.Effect) bool {
+	does := func(one ...floodmark.Effect) bool {
+		return len(effects) == 0 || slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return slices.Contains(one, e) })
+	}
+	switch kind := Normal(written); {
+	case Lists(written, t) || kind != "" && kindOf(t.Name) == kind:
+		return true
+	case kind == "exec":
+		return does(floodmark.Admin, floodmark.Run)
+	case kind == "write":
+		return does(floodmark.Admin, floodmark.Change, floodmark.Write)
+	}
+	return false
+}
+
+func excludes(written string, t floodmark.ToolRef, effects []floodmark.Effect) bool {
+	return names(written, t) || Normal(written) == "read" && t.Server == "" && kindOf(t.Name) == "read" &&
+		len(effects) > 0 && !slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
+}
+
+// kindOf is what a tool does by its name, in the words of seed 3, for the agents whose
+// tools the catalog describes; empty if the name says nothing. A name is missing here at
+// no risk: what runs or writes is included by its effects as well.
+func kindOf(name string) string {
+	switch name = Normal(name); name {
+	case "exec", "shell", "powershell", "exec_command", "shell_command", "local_shell", "run_shell_command", "run_terminal_cmd", "write_stdin",
+		"write_bash", "write_powershell", "writeshellstdin", "write_shell_stdin", "process", "monitor", "code_execution", "code_mode", "execute":
+		return "exec"
+	case "write", "write_file", "create":
+		return "write"
+	case "edit", "multiedit", "replace", "strreplace", "search_replace", "str_replace_editor", "edit_file", "reapply", "editnotebook", "edit_notebook", "notebookedit":
+		return "edit"
+	case "apply_patch", "patch":
+		return "apply_patch"
+	case "read", "read_file", "read_many_files", "view", "notebookread":
+		return "read"
+	}
+	return ""
 }
 
 // Normal is the name of a tool as scopes compare it: in small letters, and the
@@ -83,11 +136,11 @@ type Gate struct {
 // strictest and as wide as all of them: what is said of one agent only tightens.
 type Gates []Gate
 
-// For names the gates a call has to pass, in their order.
-func (g Gates) For(agent string, t floodmark.ToolRef) []string {
+// For names the gates a call with these effects has to pass, in their order.
+func (g Gates) For(agent string, t floodmark.ToolRef, effects []floodmark.Effect) []string {
 	var list []string
 	for i := range g {
-		if g[i].of(agent) && !slices.Contains(list, g[i].Name) && g[i].Scope.Concerns(t) {
+		if g[i].of(agent) && !slices.Contains(list, g[i].Name) && g[i].Scope.Concerns(t, effects) {
 			list = append(list, g[i].Name)
 		}
 	}

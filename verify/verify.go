@@ -31,7 +31,7 @@ type Request struct {
 	// Digest is that of the exact arguments. It binds an answer to them and is
 	// never sent: whoever has it could try what they are.
 	Digest floodmark.Digest
-	// Lines are the call for people, a few short lines without control
+	// Lines are the arguments for people, a few short lines without control
 	// characters.
 	Lines []string
 }

@@ -4,27 +4,46 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/verify"
 )
 
-func TestScope(t *testing.T) {
-	own := func(name string) floodmark.ToolRef { return floodmark.ToolRef{Agent: "a", Name: name} }
-	of := func(server, name string) floodmark.ToolRef {
-		return floodmark.ToolRef{Agent: "a", Server: server, Name: name}
+func own(name string) floodmark.ToolRef { return floodmark.ToolRef{Agent: "a", Name: name} }
+
+func of(server, name string) floodmark.ToolRef {
+	return floodmark.ToolRef{Agent: "a", Server: server, Name: name}
+}
+
+func include(names ...string) verify.Scope { return verify.Scope{Include: names} }
+
+func exclude(names ...string) verify.Scope { return verify.Scope{Exclude: names} }
+
+// A concern is whether a scope concerns a call that only looks.
+type concern struct {
+	scope verify.Scope
+	tool  floodmark.ToolRef
+	want  bool
+}
+
+func checkConcerns(t *testing.T, list []concern) {
+	t.Helper()
+	for _, c := range list {
+		if got := c.scope.Concerns(c.tool, []floodmark.Effect{floodmark.Observe}); got != c.want {
+			t.Errorf("%+v concerns %s: %v", c.scope, c.tool, got)
+		}
 	}
-	include := func(names ...string) verify.Scope { return verify.Scope{Include: names} }
-	exclude := func(names ...string) verify.Scope { return verify.Scope{Exclude: names} }
-	for _, c := range []struct {
-		scope verify.Scope
-		tool  floodmark.ToolRef
-		want  bool
-	}{
+}
+
+func TestScope(t *testing.T) {
+	checkConcerns(t, []concern{
 		{verify.Scope{}, own("read"), true},
 		{include("exec", "write"), own("exec"), true},
 		{include("exec", "write"), own("write"), true},
@@ -53,10 +72,96 @@ func TestScope(t *testing.T) {
 		{verify.Scope{Include: []string{"exec"}, Exclude: []string{"exec", "read"}}, own("exec"), true},
 		{verify.Scope{Include: []string{"exec"}, Exclude: []string{"read"}}, own("write"), true},
 		{verify.Scope{Include: []string{"exec"}, Exclude: []string{"read"}}, own("read"), false},
+	})
+}
+
+// The names by which agents do the same are included together, and only reading is
+// excluded so.
+func TestScopeOfOtherNames(t *testing.T) {
+	checkConcerns(t, []concern{
+		{include("exec"), own("run_shell_command"), true},
+		{include("Bash"), own("Shell"), true},
+		{include("write"), own("create"), true},
+		{include("edit"), own("StrReplace"), true},
+		{include("apply_patch"), own("patch"), true},
+		{include("read"), own("view"), true},
+		{include("edit"), own("write"), false},
+		{include("run_shell_command"), own("exec"), false},
+		{include("gmail/exec"), own("shell"), false},
+		{exclude("read"), own("read_file"), false},
+		{exclude("read"), own("View"), false},
+		{exclude("read"), of("files", "view"), true},
+		{exclude("read_file"), own("read"), true},
+		{exclude("exec"), own("bash"), false},
+		{exclude("exec"), own("run_shell_command"), true},
+		{exclude("write"), own("create"), true},
+	})
+}
+
+// An unknown name is verified by what the call does, and only plain reading is left out.
+func TestScopeByEffects(t *testing.T) {
+	scopes := map[string]verify.Scope{
+		"exec": {Include: []string{"exec"}}, "write": {Include: []string{"write"}}, "edit": {Include: []string{"edit"}},
+		"no view": {Exclude: []string{"view"}}, "no read": {Exclude: []string{"read"}},
+	}
+	for _, c := range []struct {
+		effects []floodmark.Effect
+		want    string
+	}{
+		{nil, "exec no read no view write"},
+		{[]floodmark.Effect{floodmark.Admin}, "exec no read no view write"},
+		{[]floodmark.Effect{floodmark.Run}, "exec no read no view"},
+		{[]floodmark.Effect{floodmark.Observe, floodmark.Run}, "exec no read no view"},
+		{[]floodmark.Effect{floodmark.Send}, "no read no view"},
+		{[]floodmark.Effect{floodmark.Change}, "no read no view write"},
+		{[]floodmark.Effect{floodmark.Fetch, floodmark.Write}, "no read no view write"},
+		{[]floodmark.Effect{floodmark.Fetch}, "no read no view"},
+		{[]floodmark.Effect{floodmark.Observe}, "no view"},
 	} {
-		if got := c.scope.Concerns(c.tool); got != c.want {
-			t.Errorf("%+v concerns %s: %v", c.scope, c.tool, got)
+		var got []string
+		for name, s := range scopes {
+			if s.Concerns(floodmark.ToolRef{Agent: "a", Name: "read_file"}, c.effects) {
+				got = append(got, name)
+			}
 		}
+		slices.Sort(got)
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%v: %q, want %q", c.effects, s, c.want)
+		}
+	}
+}
+
+// Whatever a described tool of an agent may do besides reading, «exclude: [read]» keeps
+// it verified, unless it is called read; and the example of seed 3 catches all that runs
+// or writes.
+func TestScopeLawOfTheCatalog(t *testing.T) {
+	files, err := catalog.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := catalog.New(nil, files)
+	example, rest := verify.Scope{Include: []string{"exec", "write", "edit", "apply_patch"}}, verify.Scope{Exclude: []string{"read", "session_status"}}
+	seen, plain := 0, map[string]bool{}
+	for _, p := range tools.Profiles() {
+		for _, agent := range p.Agents() {
+			for _, name := range p.Tools() {
+				ref := floodmark.ToolRef{Agent: agent, Name: name}
+				for _, e := range tools.Possible(ref) {
+					seen++
+					changes := slices.Contains([]floodmark.Effect{floodmark.Admin, floodmark.Run, floodmark.Change, floodmark.Write}, e)
+					if changes && !example.Concerns(ref, []floodmark.Effect{e}) {
+						t.Errorf("%s of %s passes unverified though it may %s", name, agent, e)
+					}
+					if !rest.Concerns(ref, []floodmark.Effect{e}) {
+						plain[strings.ToLower(name)+" "+e.String()] = true
+					}
+				}
+			}
+		}
+	}
+	got := strings.Join(slices.Sorted(maps.Keys(plain)), ", ")
+	if want := "notebookread observe, read observe, read_file observe, read_many_files observe, session_status observe, view observe"; got != want || seen < 100 {
+		t.Errorf("unverified of %d: %s, want %s", seen, got, want)
 	}
 }
 
@@ -77,7 +182,7 @@ func TestGatesOnlyTighten(t *testing.T) {
 		{"a", "read", "phone"},
 		{"b", "read", "webhook"},
 	} {
-		if got := strings.Join(g.For(c.agent, floodmark.ToolRef{Name: c.tool}), " "); got != c.want {
+		if got := strings.Join(g.For(c.agent, floodmark.ToolRef{Name: c.tool}, []floodmark.Effect{floodmark.Observe}), " "); got != c.want {
 			t.Errorf("%s of %q: %q, want %q", c.tool, c.agent, got, c.want)
 		}
 	}
@@ -96,6 +201,33 @@ func TestGatesOnlyTighten(t *testing.T) {
 	}
 	if got := (verify.Gate{Timeout: time.Second}).Join(verify.Gate{}); got.Timeout != time.Second {
 		t.Error("no time is shorter than a second")
+	}
+}
+
+// What is told of gates is what counts.
+func TestTold(t *testing.T) {
+	g := verify.Gates{
+		{Name: "webhook", FailMode: verify.FailAllow},
+		{Name: "webhook", Agent: "a"},
+		{Name: "webhook", Agent: "b", FailMode: verify.FailAllow},
+		{Name: "own", Agent: "a", FailMode: verify.FailAllow},
+		{Name: "own", Agent: "a", FailMode: verify.FailAllow},
+		{Name: "own", Agent: "b"},
+	}
+	for name, want := range map[string]string{"webhook": "allow, deny for a", "own": "allow for a, deny for b", "none": ""} {
+		mode := func(agent string) verify.FailMode { one, _ := g.Gate(agent, name); return one.FailMode }
+		if got := g.Silence(name, mode); got != want || g.Has(name) != (want != "") {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for want, told := range map[string]verify.Told{
+		"the verifier a must agree before it runs, within 30s; without an answer the call is refused (failMode deny)":  verify.Gate{Name: "a"}.Tell(30*time.Second, false),
+		"the verifier a must agree before it runs, within 5s; without an answer it runs all the same (failMode allow)": verify.Gate{Name: "a", Timeout: 5 * time.Second, FailMode: verify.FailAllow}.Tell(30*time.Second, false),
+		"the verifier a is not described in service.yaml: the call is refused":                                         verify.Gate{Name: "a", FailMode: verify.FailAllow}.Tell(30*time.Second, true),
+	} {
+		if told.String() != want {
+			t.Errorf("%q, want %q", told, want)
+		}
 	}
 }
 

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/webhook"
+	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -42,19 +43,24 @@ found as well.`,
 func (c *console) doctorWebhook(ctx context.Context, p place, form string) error {
 	return c.lookAtService(p, form, func(paths config.Paths, s config.Service) []finding {
 		names, hooks := s.Webhooks()
-		list := checkNamedGates(paths, s)
+		rules, err := config.LoadRules(paths.Policy)
+		if err != nil {
+			return []finding{wrong("policy", "«floodmark policy check» shows each place", "it cannot be read")}
+		}
+		rules.Gates = s.Gates()
+		list := checkNamedGates(rules.Rules)
 		if len(hooks) == 0 && len(list) == 0 {
-			list = append(list, unset(paths, "no webhook under «verifier»"))
+			list = append(list, unset(paths, "no webhook under «verifier» that is on"))
 		}
 		for i, h := range hooks {
-			list = append(list, c.checkWebhook(ctx, names[i], s, h)...)
+			list = append(list, c.checkWebhook(ctx, names[i], rules.Rules, h)...)
 		}
 		return list
 	})
 }
 
 // checkWebhook sends a test.
-func (c *console) checkWebhook(ctx context.Context, name string, s config.Service, settings *config.Webhook) []finding {
+func (c *console) checkWebhook(ctx context.Context, name string, rules kernel.Rules, settings *config.Webhook) []finding {
 	o, err := settings.Options(name)
 	if err != nil {
 		return []finding{wrong(name, "set it where this command and the monitor run", "%s", err)}
@@ -69,21 +75,17 @@ func (c *console) checkWebhook(ctx context.Context, name string, s config.Servic
 	if o.Secret == "" {
 		signed = "it is not signed, so that the receiver cannot know who asks"
 	}
-	gate, _ := s.Gates().Gate("", name)
+	silence := rules.Gates.Silence(name, func(agent string) verify.FailMode { return rules.Gate(agent, name).FailMode })
 	where, _, _ := strings.Cut(o.URL, "?") // what stands there may be a token
-	list := []finding{ok(name, "a test goes to %s; %s; without an answer failMode says %s", where, signed, gate.FailMode)}
+	list := []finding{ok(name, "a test goes to %s; %s; without an answer failMode says %s", where, signed, silence)}
 	if o.Secret == "" {
 		list[0] = note(name, "set «secret: ${VERIFIER_HMAC_SECRET}»", "a test goes to %s; %s", where, signed)
 	}
-	r := h.Try(ctx, testRequest(c.clock()))
+	r := h.Try(ctx, webhook.Test(uuid.NewString(), c.clock()))
 	if r.Failure != nil {
-		return append(list, wrong(name+" answer", todoOf(r.Failure.Kind), "%s (%s, %s)", r.Failure.Text, count(r.Tries, "try", "tries"), took(r.Took)))
+		return append(list, wrong(name+" answer", webhook.Hint(r.Failure.Kind), "%s (%s, %s)", r.Failure.Text, count(r.Tries, "try", "tries"), took(r.Took)))
 	}
-	way := "in the clear, on this machine"
-	if r.TLS != "" {
-		way = r.TLS
-	}
-	list = append(list, ok(name+" connection", "%s, %s, after %s", way, r.Status, took(r.Took)))
+	list = append(list, ok(name+" connection", "%s, %s, after %s", cmp.Or(r.TLS, "in the clear, on this machine"), r.Status, took(r.Took)))
 	if r.Took > slowAnswer {
 		list = append(list, note(name+" time", "agents wait 10 s for a hook at most: a slower answer counts only when the agent tries again", "it took %s", took(r.Took)))
 	}
@@ -105,34 +107,6 @@ func (c *console) checkWebhook(ctx context.Context, name string, s config.Servic
 // slowAnswer is what most agents' hooks have no time for.
 const slowAnswer = 5 * time.Second
 
-// testRequest is about a tool that does not exist.
-func testRequest(now time.Time) verify.Request {
-	return verify.Request{
-		ID: uuid.NewString(), At: now, Session: "floodmark/doctor", Agent: "floodmark", Tool: "floodmark_test",
-		Params: []byte(`{"note":"a test by «floodmark doctor webhook»: nothing runs"}`),
-	}
-}
-
-// todoOf says what to do about an answer that did not come.
-func todoOf(k verify.FailureKind) string {
-	switch k {
-	case verify.Unreachable:
-		return "start the receiver, or mend «url:»"
-	case verify.Untrusted:
-		return "give the receiver a certificate for its host; one of your own maker needs «ca:»"
-	case verify.Redirected:
-		return "write the address it points to into «url:»"
-	case verify.Status:
-		return "look into the receiver's log: is the path right, and does it accept the signature and the headers?"
-	case verify.Malformed, verify.TooLarge:
-		return `answer {"decision":"allow"} or {"decision":"deny","reason":"…"} and nothing else`
-	case verify.TimedOut:
-		return "make the receiver faster, or raise «timeout:»"
-	default:
-		return "try again"
-	}
-}
-
 func took(d time.Duration) string {
 	if d < time.Second {
 		return d.Round(time.Millisecond).String()
@@ -142,17 +116,10 @@ func took(d time.Duration) string {
 
 // checkNamedGates finds verifiers that the policy names and nobody can reach:
 // their calls are refused.
-func checkNamedGates(p config.Paths, s config.Service) []finding {
-	rules, err := config.LoadRules(p.Policy)
-	if err != nil {
-		return []finding{wrong("policy", "«floodmark policy check» shows each place", "it cannot be read")}
-	}
-	var known, missing []string
-	for _, g := range s.Gates() {
-		known = append(known, g.Name)
-	}
+func checkNamedGates(rules kernel.Rules) []finding {
+	var missing []string
 	for _, v := range rules.Policy.Verifiers("") {
-		if !slices.Contains(known, v.Name) {
+		if !rules.Gates.Has(v.Name) {
 			missing = append(missing, v.Name)
 		}
 	}

@@ -119,6 +119,9 @@ func standsIn(text, value string) bool {
 // decided is the verdict in words.
 func (e *explanation) decided() string {
 	text := verdictMeaning(e.Verdict)
+	if e.Verdict == floodmark.Allow && len(e.Verifiers) > 0 {
+		text += " once every verifier below agrees"
+	}
 	if e.Would != "" {
 		text += "; this policy only watches, else it would be " + e.Would
 	}
@@ -145,6 +148,12 @@ func (c *console) printReasons(e *explanation) {
 			where = string(r.Code)
 		}
 		fmt.Fprintf(c.stdout, "  %s says %s: %s\n", printable(where), r.Verdict, printable(r.Text))
+	}
+	for _, g := range e.Verifiers {
+		fmt.Fprintln(c.stdout, "  "+printable(g.String()))
+	}
+	if e.Unverified {
+		fmt.Fprintln(c.stdout, "  no verifier is asked about it")
 	}
 }
 

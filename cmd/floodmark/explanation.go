@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // A hypothesis is a session that was made up to judge one call in: one source
@@ -106,11 +107,14 @@ type explanation struct {
 	Would   string             `json:"would,omitempty"`
 	Reasons []floodmark.Reason `json:"reasons"`
 	// Spared says why it is no question, though the mark alone would make it one.
-	Spared  string           `json:"spared,omitempty"`
-	Remedy  floodmark.Remedy `json:"remedy"`
-	Levels  []levelRow       `json:"levels"`
-	Policy  floodmark.Digest `json:"policyHash"`
-	Catalog floodmark.Digest `json:"catalogHash"`
+	Spared string `json:"spared,omitempty"`
+	// Verifiers must all agree before it runs; Unverified: there are some, for other calls.
+	Verifiers  []verify.Told    `json:"verifiers,omitempty"`
+	Unverified bool             `json:"unverified,omitempty"`
+	Remedy     floodmark.Remedy `json:"remedy"`
+	Levels     []levelRow       `json:"levels"`
+	Policy     floodmark.Digest `json:"policyHash"`
+	Catalog    floodmark.Digest `json:"catalogHash"`
 
 	leaves []hook.Leaf
 	known  known
@@ -154,6 +158,10 @@ func newExplanation(h hypothesis, rules kernel.Rules) (*explanation, error) {
 	if e.Reasons == nil {
 		e.Reasons = []floodmark.Reason{}
 	}
+	for _, name := range d.Decision.Verifiers {
+		e.Verifiers = append(e.Verifiers, rules.Gate(h.agent, name).Tell(kernel.GateTime, rules.Gates != nil && !rules.Gates.Has(name)))
+	}
+	e.Unverified = len(e.Verifiers) == 0 && len(rules.Gates)+len(rules.Policy.Verifiers(h.agent)) > 0
 	e.Levels, err = h.levels(rules)
 	return e, err
 }

@@ -9,18 +9,19 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
 )
 
 // explainOptions are the flags of «floodmark policy explain».
 type explainOptions struct {
-	agent, server   string
-	args            string
-	trust, secrecy  choice
-	owner, content  string
-	policy, profile string
-	projects        []string
+	agent, server            string
+	args                     string
+	trust, secrecy           choice
+	owner, content           string
+	policy, profile, service string
+	projects                 []string
 }
 
 func newPolicyExplain(c *console) *cobra.Command {
@@ -34,8 +35,8 @@ func newPolicyExplain(c *console) *cobra.Command {
 		Short: "Say whether a call would be allowed, and why",
 		Long: `Say whether a call of TOOL would be allowed in a session whose context holds
 content of the given trust and secrecy, and why: what the tool is, where each
-argument came from, what decided, what it would be at every other level, and
-what a person can do. The answer comes from the monitor itself: a session is
+argument came from, what decided, which verifiers must agree, what it would be at
+every other level, and what a person can do. The answer comes from the monitor itself: a session is
 made up, and the call is judged in it.
 
 TOOL is the name of a tool, or SERVER/TOOL. A name alone identifies no tool: if
@@ -63,6 +64,7 @@ the arguments are taken from the folder you are in, which counts as the project.
 	f.StringVar(&opt.content, "content", "", "what the content in the context says, as `TEXT`: arguments found there came from it")
 	f.StringVar(&opt.policy, "policy", "", "the user's policy `FILE` (without one: the shipped profile)")
 	f.StringVar(&opt.profile, "profile", opt.profile, "the shipped `PROFILE` if there is no policy file: "+strings.Join(profiles(), ", "))
+	f.StringVar(&opt.service, "service", "", "the `FILE` service.yaml whose verifiers count beside the policy's")
 	f.StringArrayVar(&opt.projects, "project", nil, "a project's policy `FILE`; may be given more than once")
 	cmd.MarkFlagsMutuallyExclusive("policy", "profile")
 	offerOwners(cmd)
@@ -119,7 +121,19 @@ func (c *console) rules(opt *explainOptions) (kernel.Rules, error) {
 	if problems.Failed() {
 		return kernel.Rules{}, refuse("«floodmark policy check» shows the lines", "%s", problems.Error())
 	}
-	return kernel.NewRules(p, catalog.New(p.Tools(), shipped)), nil
+	rules := kernel.NewRules(p, catalog.New(p.Tools(), shipped))
+	if opt.service != "" {
+		data, err := c.read(opt.service)
+		if err != nil {
+			return kernel.Rules{}, err
+		}
+		s, err := config.ParseService(opt.service, data)
+		if err != nil {
+			return kernel.Rules{}, refuse("mend the file", "%s", err)
+		}
+		rules.Gates = s.Gates()
+	}
+	return rules, nil
 }
 
 // hypothesis reads the question.

@@ -55,7 +55,7 @@ func (s Service) mayAnswer(groups []string, tenant, agent string, tool *floodmar
 		if a.Tenant != "" && a.Tenant != tenant || a.Agent != "" && agent != "" && a.Agent != agent {
 			continue
 		}
-		if len(a.Tools) > 0 && tool != nil && !(verify.Scope{Include: a.Tools}).Concerns(*tool) {
+		if len(a.Tools) > 0 && tool != nil && !slices.ContainsFunc(a.Tools, func(n string) bool { return verify.Lists(n, *tool) }) {
 			continue
 		}
 		if !slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(a.Groups, g) }) {

@@ -38,6 +38,9 @@ answers:
 		{"", "beta", "coder", []floodmark.ToolRef{run}, true},
 		// All tools, or an agent that is not known: every answer that could fit counts.
 		{"oncall", "acme", "coder", nil, false},
+		// The first entry that fits counts, so that none fits what it does not name.
+		{"platform", "acme", "coder", []floodmark.ToolRef{{Name: "run_shell_command"}}, false},
+		{"oncall", "acme", "coder", []floodmark.ToolRef{{Name: "run_shell_command"}}, true},
 		{"oncall,platform", "acme", "coder", nil, true},
 		{"oncall", "acme", "", []floodmark.ToolRef{read}, false},
 		{"oncall,finance", "acme", "", []floodmark.ToolRef{read}, true},

@@ -79,16 +79,10 @@ func (t *VerifierTelegram) Bot() Telegram {
 }
 
 // TelegramGates are the gates where a person is asked by a bot, each with its
-// name.
+// name; as for [Service.Webhooks], only those that some call has to pass.
 func (s Service) TelegramGates() (names []string, gates []*VerifierTelegram) {
-	add := func(name string, v *Verifier) {
-		if v != nil && v.Telegram.asks() {
-			names, gates = append(names, name), append(gates, v.Telegram)
-		}
-	}
-	add(TelegramGate, s.Verifier)
-	for _, agent := range s.agentNames() {
-		add(AgentGate(TelegramGate, agent), s.Agents[agent].Verifier)
+	for name, v := range s.inUse(TelegramGate) {
+		names, gates = append(names, name), append(gates, v.Telegram)
 	}
 	return names, gates
 }

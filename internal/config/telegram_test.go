@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,27 @@ agents:
 	names, gates := s.TelegramGates()
 	if len(names) != 2 || names[0] != "telegram" || names[1] != "telegram of codex" || gates[0].Bot().ChatID != -5 || gates[1].Bot().Server != "http://127.0.0.1:1" {
 		t.Errorf("gates %q", names)
+	}
+	// What is off is not built, unless an agent's section that is on asks it.
+	const off = "verifier: {enabled: false, webhook: {url: 'https://a.example'}, telegram: {botToken: '1:a', chatId: 7, allowedUserIds: [7]}}\n"
+	for agents, want := range map[string]string{
+		"":                    "[] []",
+		"agents: {codex: {}}": "[] []",
+		"agents: {codex: {verifier: {enabled: false, webhook: {url: 'https://b.example'}}}}":                                           "[] []",
+		"agents: {codex: {verifier: {failMode: deny}}}":                                                                                "[webhook] [telegram]",
+		"agents: {codex: {verifier: {webhook: {url: 'https://b.example'}}}, pi: {verifier: {enabled: true}}}":                          "[webhook webhook of codex] [telegram]",
+		"agents: {codex: {verifier: {enabled: false}}, pi: {verifier: {telegram: {botToken: '2:b', chatId: 8, allowedUserIds: [8]}}}}": "[webhook] [telegram telegram of pi]",
+	} {
+		s, err := config.ParseService("service.yaml", []byte(off+agents))
+		if err != nil {
+			t.Errorf("%s: %v", agents, err)
+			continue
+		}
+		hooks, built := s.Webhooks()
+		bots, asked := s.TelegramGates()
+		if got := fmt.Sprint(hooks, bots); got != want || len(built) != len(hooks) || len(asked) != len(bots) || slices.Contains(built, nil) || slices.Contains(asked, nil) {
+			t.Errorf("%s: %s, want %s", agents, got, want)
+		}
 	}
 	for text, want := range map[string]string{
 		"{botToken: '1:a', chatId: 5, allowedUserIds: [7]}":                             "line 2: verifier.telegram: chatId: this person is asked but may not answer",

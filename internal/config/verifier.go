@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -326,16 +327,31 @@ func (w *Webhook) Options(name string) (webhook.Options, error) {
 	return o, nil
 }
 
-// Webhooks are those of the settings, each with the name of its gate.
+// Webhooks are those that some call has to pass, each with the name of its gate. Nothing
+// is built of a section that is off, so that its secrets need not be there, unless an
+// agent's section that is on asks its gates.
 func (s Service) Webhooks() (names []string, hooks []*Webhook) {
-	add := func(name string, v *Verifier) {
-		if v != nil && v.Webhook != nil {
-			names, hooks = append(names, name), append(hooks, v.Webhook)
-		}
-	}
-	add(WebhookGate, s.Verifier)
-	for _, agent := range s.agentNames() {
-		add(AgentGate(WebhookGate, agent), s.Agents[agent].Verifier)
+	for name, v := range s.inUse(WebhookGate) {
+		names, hooks = append(names, name), append(hooks, v.Webhook)
 	}
 	return names, hooks
+}
+
+// inUse yields the gates of a kind that are asked at all, with the section that says how.
+func (s Service) inUse(kind string) iter.Seq2[string, *Verifier] {
+	return func(yield func(string, *Verifier) bool) {
+		done := map[string]bool{}
+		for _, g := range s.Gates() {
+			v := s.Verifier
+			if g.Name == AgentGate(kind, g.Agent) {
+				v = s.Agents[g.Agent].Verifier
+			} else if g.Name != kind {
+				continue
+			}
+			if !done[g.Name] && !yield(g.Name, v) {
+				return
+			}
+			done[g.Name] = true
+		}
+	}
 }

@@ -72,6 +72,7 @@ func TestVerifierOfSeedThree(t *testing.T) {
 // What is said of one agent makes the gates of all wider and stricter for it,
 // and adds gates.
 func TestVerifierOfAgents(t *testing.T) {
+	looks := []floodmark.Effect{floodmark.Observe}
 	const all = "verifier: {failMode: allow, scope: {include: [exec]}, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {%s}}}\n"
 	for _, c := range []struct{ text, tool, want string }{
 		{"failMode: deny", "exec", "webhook deny"},
@@ -92,14 +93,14 @@ func TestVerifierOfAgents(t *testing.T) {
 		}
 		g := s.Gates()
 		var got []string
-		for _, name := range g.For("codex", floodmark.ToolRef{Agent: "codex", Name: c.tool}) {
+		for _, name := range g.For("codex", floodmark.ToolRef{Agent: "codex", Name: c.tool}, looks) {
 			gate, _ := g.Gate("codex", name)
 			got = append(got, name+" "+gate.FailMode.String())
 		}
 		if text := strings.Join(got, ", "); text != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.text, c.tool, text, c.want)
 		}
-		if other := g.For("gemini", floodmark.ToolRef{Agent: "gemini", Name: "ls"}); len(other) > 0 {
+		if other := g.For("gemini", floodmark.ToolRef{Agent: "gemini", Name: "ls"}, looks); len(other) > 0 {
 			t.Errorf("%s: another agent has to pass %v", c.text, other)
 		}
 	}
@@ -116,7 +117,7 @@ func TestVerifierOfAgents(t *testing.T) {
 		}
 	}
 	s, err := ParseService("s", []byte("verifier: {enabled: false, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {enabled: true}}}\n"))
-	if err != nil || len(s.Gates().For("", floodmark.ToolRef{Name: "x"})) != 0 || len(s.Gates().For("codex", floodmark.ToolRef{Name: "x"})) != 1 {
+	if err != nil || len(s.Gates().For("", floodmark.ToolRef{Name: "x"}, nil)) != 0 || len(s.Gates().For("codex", floodmark.ToolRef{Name: "x"}, nil)) != 1 {
 		t.Errorf("%v %v", s.Gates(), err)
 	}
 	s, err = ParseService("s", []byte("verifier: {webhook: {url: 'https://a.example'}, telegram: {botToken: x, chatId: '1', allowedUserIds: [1]}}"))

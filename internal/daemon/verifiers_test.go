@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/hook"
@@ -67,6 +69,15 @@ func TestWebhookOfTheDaemon(t *testing.T) {
 	}
 	if !strings.Contains(body, `"params":{"content":"[REDACTED: 19 chars]","path":"/work/a.txt"}`) || strings.Contains(body, "quick") {
 		t.Error(body)
+	}
+	var asked struct {
+		ID string `json:"requestId"`
+	}
+	if err := json.Unmarshal([]byte(body), &asked); err != nil {
+		t.Error(err)
+	}
+	if id, err := uuid.Parse(asked.ID); err != nil || id.Version() != 4 || id.Variant() != uuid.RFC4122 || asked.ID != id.String() {
+		t.Errorf("the request is called %q: %v", asked.ID, err)
 	}
 	if log := r.log.String(); strings.Contains(log, "battery") {
 		t.Error(log)
@@ -131,5 +142,31 @@ func TestWebhookWithoutItsSecret(t *testing.T) {
 	}
 	if err := os.Unsetenv("FLOODMARK_TEST_NONE"); err != nil {
 		t.Fatal(err)
+	}
+	// What is off needs no secret, and no bot listens for it; an agent's section that is
+	// on needs both.
+	const off = "verifier: {enabled: false, webhook: {url: 'https://verifier.example', secret: '${FLOODMARK_TEST_NONE}'}, " +
+		"telegram: {botToken: '1:abc', chatId: 7, allowedUserIds: [7]}}\n"
+	for agents, want := range map[string]string{"": "", "agents: {codex: {verifier: {failMode: deny}}}": "FLOODMARK_TEST_NONE is not set"} {
+		o := options(t.TempDir(), &lockedBuffer{})
+		if o.Service, err = config.ParseService("service.yaml", []byte(off+agents)); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Open(t.Context(), o)
+		switch {
+		case want != "":
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", agents, err)
+			}
+		case err != nil:
+			t.Error(err)
+		default:
+			if len(d.bots) > 0 {
+				t.Errorf("%d bots listen", len(d.bots))
+			}
+			if err := d.close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

@@ -324,13 +324,20 @@ func gateHead(r verify.Request) string {
 	return agent + " is about to use " + cutRunes(floodmark.Visible(r.Tool), maxNameRunes)
 }
 
-// gateCard shows a call: the lines that were made for people, or else its
-// arguments.
+// gateCard shows a call: its tool, its arguments by the lines that were made for people
+// or else as they are, and whose it is. However many arguments there are, the last
+// lines are not cut off.
 func gateCard(head string, r verify.Request) Text {
 	var t Text
 	t.head(head)
-	t.say("\n\nTool: ")
-	t.quote(r.Tool, maxNameRunes)
+	field := func(name, value string) {
+		if value != "" {
+			t.say("\n" + name + ": ")
+			t.quote(value, maxNameRunes)
+		}
+	}
+	t.say("\n")
+	field("Tool", r.Tool)
 	lines := r.Lines
 	if len(lines) == 0 {
 		lines = paramLines(r.Params)
@@ -343,14 +350,14 @@ func gateCard(head string, r verify.Request) Text {
 		t.say("\n")
 		t.quote(line, maxValueRunes)
 	}
-	if r.Session != "" {
-		t.say("\nConversation: ")
-		t.quote(r.Session, maxNameRunes)
-	}
+	field("Agent", r.Agent)
+	field("Session", r.Session)
 	return t
 }
 
-const maxGateLines = 6
+// maxGateLines has room for the six arguments that the kernel makes lines of, and the
+// line that counts the others.
+const maxGateLines = 7
 
 // paramLines are the arguments of a call, a line each, in a fixed order.
 func paramLines(params []byte) []string {

@@ -62,7 +62,7 @@ func TestTheGateWaitsForATouch(t *testing.T) {
 			if !slices.Equal(card.Labels, []string{"Deny", "Allow"}) {
 				t.Errorf("buttons %q", card.Labels)
 			}
-			for _, want := range []string{"main is about to use exec", "Tool: exec", "command: curl https://news.example", "workdir: /w", "Conversation: agent:main:main", "Answer within 2 minutes. No answer means no."} {
+			for _, want := range []string{"main is about to use exec", "Tool: exec", "command: curl https://news.example", "workdir: /w", "Agent: main\nSession: agent:main:main\n", "Answer within 2 minutes. No answer means no."} {
 				if !strings.Contains(card.Text, want) {
 					t.Errorf("the card lacks %q: %s", want, card.Text)
 				}
@@ -79,6 +79,34 @@ func TestTheGateWaitsForATouch(t *testing.T) {
 			if told := d.told(t, d.server.PressData(anna, anna, card.ID, card.Data[1])); !strings.Contains(told.Text, "no longer waits") {
 				t.Errorf("afterwards: told %+v", told)
 			}
+			d.stop()
+		}
+	})
+}
+
+// Each line stands on a card once, and whose call it is also with as many arguments as
+// there can be lines of.
+func TestTheGatesLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			lines []string
+			want  string
+		}{
+			{[]string{"command: make"}, "command: make"},
+			{[]string{"a: 1", "b: 2", "c: 3", "d: 4"}, "a: 1\nb: 2\nc: 3\nd: 4"},
+			{[]string{"a: 1", "b: 2", "c: 3", "d: 4", "e: 5", "f: 6", "and 9 more arguments"}, "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\nand 9 more arguments"},
+			{[]string{"a: 1", "b: 2", "c: 3", "d: 4", "e: 5", "f: 6", "g: 7", "h: 8"}, "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\ng: 7\n(1 more not shown here)"},
+		} {
+			d := newDesk(t, setup{})
+			r := request()
+			r.Lines = c.lines
+			done := begin(t.Context(), newGate(t, d, 0), r)
+			want := "main is about to use exec\n\nTool: exec\n" + c.want + "\nAgent: main\nSession: agent:main:main\n"
+			if card := d.shown(t, 1); !strings.HasPrefix(card.Text, want) || strings.Count(card.Text, "agent:main:main") != 1 {
+				t.Errorf("got\n%s\nwant\n%s", card.Text, want)
+			}
+			d.press(t, anna, "Deny")
+			<-done
 			d.stop()
 		}
 	})

@@ -39,3 +39,32 @@ func seconds(d time.Duration) string {
 	}
 	return fmt.Sprintf("%.3g s", d.Seconds())
 }
+
+// Hint says what to do about an answer that did not come.
+func Hint(k verify.FailureKind) string {
+	switch k {
+	case verify.Unreachable:
+		return "start the receiver, or mend «url:»"
+	case verify.Untrusted:
+		return "give the receiver a certificate for its host; one of your own maker needs «ca:»"
+	case verify.Redirected:
+		return "write the address it points to into «url:»"
+	case verify.Status:
+		return "look into the receiver's log: is the path right, and does it accept the signature and the headers?"
+	case verify.Malformed, verify.TooLarge:
+		return `answer {"decision":"allow"} or {"decision":"deny","reason":"…"} and nothing else`
+	case verify.TimedOut:
+		return "make the receiver faster, or raise «timeout:»"
+	default:
+		return "try again"
+	}
+}
+
+// Test is a request about a tool that does not exist, so that nothing can run whatever
+// is answered.
+func Test(id string, now time.Time) verify.Request {
+	return verify.Request{
+		ID: id, At: now, Session: "floodmark/doctor", Agent: "floodmark", Tool: "floodmark_test",
+		Params: []byte(`{"note":"a test by «floodmark doctor webhook»: nothing runs"}`),
+	}
+}

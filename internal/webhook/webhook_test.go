@@ -117,6 +117,17 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("%s: %+v", text, reply.Decision)
 				}
 			}
+			// Every status of 2xx counts that comes with an answer, and none beyond.
+			for status, counts := range map[int]bool{200: true, 201: true, 202: true, 299: true, 300: false} {
+				h := n.hook(t, webhook.Options{URL: n.secure(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.WriteHeader(status)
+					_, _ = io.WriteString(w, text)
+				}), n.sign(t, nil), nil), Now: time.Now})
+				reply, answer := judge(t, h, verify.FailDeny)
+				if counts != (answer.Failure == "") || counts && reply.Decision.Verdict != want || !counts && reply.Decision.Verdict != floodmark.Restrict {
+					t.Errorf("%d %s: %+v", status, text, reply.Decision)
+				}
+			}
 		}
 	})
 }
