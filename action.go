@@ -1,5 +1,7 @@
 package floodmark
 
+import "strings"
+
 // SessionID names one conversation of one agent, across turns and restarts.
 type SessionID string
 
@@ -69,6 +71,13 @@ func (t ToolRef) String() string {
 		return t.Server + "/" + t.Name
 	}
 	return t.Name
+}
+
+// Program is the program that an agent belongs to: of «openclaw/work» it is
+// openclaw, and most agents are alone. What is said of the program holds for all.
+func Program(agent string) string {
+	name, _, _ := strings.Cut(agent, "/")
+	return name
 }
 
 // An Action is what an agent wants to do next, as it is written down: without

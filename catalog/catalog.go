@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"maps"
@@ -105,14 +106,15 @@ func (c *Catalog) Commands() *shellscan.Commands { return c.commands }
 func (c *Catalog) Hash() floodmark.Digest { return c.hash }
 
 // Lookup returns the profile of a tool: by the server that offers it, or else
-// by the agent it is built into. A name alone finds nothing.
+// by the agent it is built into, or its program. A name alone finds nothing.
 func (c *Catalog) Lookup(t floodmark.ToolRef) (*Profile, bool) {
 	k := keyOf(t)
+	t.Agent = floodmark.Program(t.Agent)
 	if k.owner == "" || k.tool == "" {
 		return nil, false
 	}
 	for _, l := range c.layers {
-		if p := l.find(k); p != nil {
+		if p := cmp.Or(l.find(k), l.find(keyOf(t))); p != nil {
 			return p, true
 		}
 	}
@@ -137,10 +139,7 @@ type key struct {
 }
 
 func keyOf(t floodmark.ToolRef) key {
-	if t.Server != "" {
-		return key{server: true, owner: t.Server, tool: t.Name}
-	}
-	return key{owner: t.Agent, tool: t.Name}
+	return key{server: t.Server != "", owner: cmp.Or(t.Server, t.Agent), tool: t.Name}
 }
 
 // layer holds the profiles of one rank.

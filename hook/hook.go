@@ -107,8 +107,10 @@ type Event struct {
 	Call   Call   `json:"call,omitzero"`
 	Result Result `json:"result,omitzero"`
 
-	// Audience says who will read the answer at before_response_emit.
+	// Audience says who will read the answer at before_response_emit. More says
+	// that the agent works on after it: the turn does not end there.
 	Audience Audience `json:"audience,omitempty"`
+	More     bool     `json:"more,omitempty"`
 
 	// Gateway says that it is told by somebody between the agent and a server of
 	// tools: the agent's own hook may have told of the same call before.

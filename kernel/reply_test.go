@@ -169,6 +169,25 @@ func TestReplyToOthers(t *testing.T) {
 	}
 }
 
+// What an agent says while it works ends no turn: its rounds count on, and what was
+// refused is named at the end. Elsewhere the word means nothing.
+func TestReplyInBetween(t *testing.T) {
+	d := newDesk(t, "")
+	d.owner("hello")
+	for _, to := range []hook.Audience{hook.ToOwner, hook.ToOthers} {
+		if out := d.tell(hook.Event{Point: hook.BeforeResponseEmit, Text: "I look.", Audience: to, More: true}); out.Reply.Decision.Verdict != floodmark.Allow || !d.state.InTurn {
+			t.Errorf("%q: %+v, in a turn: %v", to, out.Reply, d.state.InTurn)
+		}
+	}
+	if d.tell(hook.Event{Point: hook.SessionEnd, More: true}); d.state.InTurn {
+		t.Error("the session has ended, and its turn goes on")
+	}
+	d.owner("again")
+	if d.tell(hook.Event{Point: hook.BeforeResponseEmit, Text: "Done.", Audience: hook.ToOwner}); d.state.InTurn {
+		t.Error("after the answer the turn goes on")
+	}
+}
+
 // The secret itself never goes to others, a private number is asked about, and
 // an auditor is not shown an answer.
 func TestReplyToOthersWithData(t *testing.T) {

@@ -181,7 +181,7 @@ func (st *step) remembered(j *judged, written bool) []floodmark.ArtifactRef {
 	}
 	store := j.action.Tool.Server
 	if store == "" {
-		store = j.action.Tool.Agent
+		store = floodmark.Program(j.action.Tool.Agent)
 	}
 	return []floodmark.ArtifactRef{{Kind: floodmark.MemoryArtifact, Name: store}}
 }

@@ -29,11 +29,11 @@ func build(name string, shipped, user *document, projects []*document) *Policy {
 		rules = append(rules, prefixed(d.rules, d.where)...)
 	}
 	base.flows = newFlows(append(shipped.flowsOff, user.flowsOff...), settings)
+	base.said, base.rules = rules, newRuleIndex(rules)
 	p.base, p.agents = base, map[string]*view{}
 	for _, agent := range user.agentNames() {
-		p.agents[agent] = base.tightened(user.agents[agent], rules)
+		p.agents[agent] = p.view(agent).tightened(user.agents[agent]) // its program comes first
 	}
-	base.rules = newRuleIndex(rules)
 	return p
 }
 

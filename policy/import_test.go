@@ -214,18 +214,18 @@ func TestImportSeed3(t *testing.T) {
 	}
 	gates := func(agent, tool string) string { return gatesOf(p, agent, tool) }
 	for _, c := range [][3]string{
-		{"main", "exec", "webhook telegram"},
-		{"main", "apply_patch", "webhook telegram"},
-		{"main", "read", ""},
-		{"work", "exec", "webhook telegram"},
-		{"work", "read", "webhook"},
-		{"quiet", "exec", "webhook telegram"},
+		{"openclaw/main", "exec", "webhook telegram"},
+		{"openclaw/main", "apply_patch", "webhook telegram"},
+		{"openclaw/main", "read", ""},
+		{"openclaw/work", "exec", "webhook telegram"},
+		{"openclaw/work", "read", "webhook"},
+		{"openclaw/quiet", "exec", "webhook telegram"},
 	} {
 		if got := gates(c[0], c[1]); got != c[2] {
 			t.Errorf("%s of %s is verified by %q, want %q", c[1], c[0], got, c[2])
 		}
 	}
-	for _, agent := range []string{"main", "work", "quiet"} {
+	for _, agent := range []string{"openclaw/main", "openclaw/work", "openclaw/quiet"} {
 		for _, v := range p.Verifiers(agent) {
 			if v.FailMode != policy.FailBlock {
 				t.Errorf("%s: %s fails open", agent, v.Name)
@@ -246,7 +246,7 @@ func TestImportSeed3(t *testing.T) {
 	wantNotes(t, notes, "calls pass it")
 	p, _, notes = imported(t, `{"tools": {"verifier": {"enabled": true, "webhook": {"url": "https://x.example"}}},
 		"agents": {"list": [{"id": "work", "tools": {"verifier": {"enabled": true, "failMode": "allow", "telegram": {"enabled": true, "allowedUserIds": [1]}}}}]}}`)
-	for _, v := range p.Verifiers("work") {
+	for _, v := range p.Verifiers("openclaw/work") {
 		if v.FailMode != policy.FailBlock {
 			t.Errorf("%s of one agent fails open, though all agents are refused", v.Name)
 		}
@@ -281,8 +281,8 @@ func TestImportOfAnAgentsVerifier(t *testing.T) {
 	} {
 		p, _, _ := imported(t, `{"taintPolicy": {}, "tools": {"verifier": {`+c.all+`, "webhook": {"url": "https://x.example", "timeout": 7}}},
 			"agents": {"list": [{"id": "work", "tools": {"verifier": {`+c.agent+`}}}]}}`)
-		got := "exec:" + gatesOf(p, "work", "exec") + " read:" + gatesOf(p, "work", "read")
-		for _, v := range p.Verifiers("work") {
+		got := "exec:" + gatesOf(p, "openclaw/work", "exec") + " read:" + gatesOf(p, "openclaw/work", "read")
+		for _, v := range p.Verifiers("openclaw/work") {
 			got += fmt.Sprintf(" %s %g", map[policy.FailMode]string{policy.FailBlock: "deny", policy.FailAllow: "allow"}[v.FailMode], v.Timeout.Seconds())
 		}
 		if got != c.want {

@@ -107,13 +107,14 @@ func (m *importer) verifiers() {
 			m.fault(a, "this agent has no id", "give it one: {id: \"main\"}")
 			continue
 		}
-		if slices.ContainsFunc(m.agents, func(x importedAgent) bool { return x.name == name.text }) {
+		if slices.ContainsFunc(m.agents, func(x importedAgent) bool { return strings.EqualFold(x.name, "openclaw/"+strings.TrimSpace(name.text)) }) {
 			m.fault(name, "two agents have this id", "give each its own")
 			continue
 		}
 		if gates := m.verifier(v, fmt.Sprintf("agents.list[%d].tools.verifier", i), true); len(gates) > 0 {
-			m.agents = append(m.agents, importedAgent{name.text, gates})
-			m.note(name, "the section for %s counts for an agent that reports itself under that name", plainKey(name.text))
+			id := "openclaw/" + strings.ToLower(strings.TrimSpace(name.text))
+			m.agents = append(m.agents, importedAgent{id, gates})
+			m.note(name, "the section for %s counts for that agent of OpenClaw", plainKey(id))
 		}
 	}
 }

@@ -22,6 +22,7 @@
 package policy
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/floodmark/floodmark"
@@ -122,10 +123,7 @@ func (p *Policy) view(agent string) *view {
 	if p == nil {
 		return nil
 	}
-	if v, ok := p.agents[agent]; ok {
-		return v
-	}
-	return p.base
+	return cmp.Or(p.agents[agent], p.agents[floodmark.Program(agent)], p.base)
 }
 
 // A view is the policy as one agent meets it.
@@ -135,20 +133,20 @@ type view struct {
 	byValue   grid // because of an argument
 	overrides map[toolName]*grid
 	bounds    []*bound
-	rules     ruleIndex
+	said      []*rule
+	rules     ruleIndex // of those
 	flows     flows
 	verifiers []Verifier
 }
 
 // tightened returns the view of an agent with a section of its own.
-func (v *view) tightened(s *section, rules []*rule) *view {
+func (v *view) tightened(s *section) *view {
 	out := *v
+	out.said = append(slices.Clip(out.said), s.rules...)
 	out.bounds = append(slices.Clip(out.bounds), newBound(s))
-	out.rules = newRuleIndex(append(slices.Clip(rules), s.rules...))
+	out.rules = newRuleIndex(out.said)
 	out.verifiers = append(slices.Clip(out.verifiers), s.verifiers...)
-	if s.maxIterations > 0 {
-		out.settings.MaxIterations = min(out.settings.MaxIterations, s.maxIterations)
-	}
+	out.settings.MaxIterations = min(out.settings.MaxIterations, cmp.Or(s.maxIterations, out.settings.MaxIterations))
 	return &out
 }
 

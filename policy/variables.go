@@ -78,9 +78,9 @@ func (v variables) Parent() cel.Activation { return nil }
 func textVariable(name string) (func(*Question) string, bool) {
 	switch name {
 	case "agent":
-		return func(q *Question) string { return q.Agent }, true
+		return func(q *Question) string { return floodmark.Program(q.Agent) }, true
 	case "call.agent":
-		return func(q *Question) string { return q.Tool.Agent }, true
+		return func(q *Question) string { return floodmark.Program(q.Tool.Agent) }, true
 	case "call.server":
 		return func(q *Question) string { return q.Tool.Server }, true
 	case "call.tool":

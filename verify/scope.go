@@ -173,4 +173,6 @@ func (g Gate) Join(o Gate) Gate {
 	return g
 }
 
-func (g *Gate) of(agent string) bool { return g.Agent == "" || g.Agent == agent }
+func (g *Gate) of(agent string) bool {
+	return g.Agent == "" || g.Agent == agent || g.Agent == floodmark.Program(agent)
+}

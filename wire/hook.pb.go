@@ -119,7 +119,10 @@ type Event struct {
 	// The agent's own name of the conversation.
 	SessionKey string `protobuf:"bytes,38,opt,name=session_key,json=sessionKey,proto3" json:"session_key,omitempty"`
 	// The place that an answer goes to, at `before_response_emit`.
-	Channel       string `protobuf:"bytes,39,opt,name=channel,proto3" json:"channel,omitempty"`
+	Channel string `protobuf:"bytes,39,opt,name=channel,proto3" json:"channel,omitempty"`
+	// The agent works on after this answer, at `before_response_emit`: the turn
+	// does not end there.
+	More          bool `protobuf:"varint,40,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -425,6 +428,13 @@ func (x *Event) GetChannel() string {
 		return x.Channel
 	}
 	return ""
+}
+
+func (x *Event) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
 }
 
 // How many tokens one model call took.
@@ -1224,7 +1234,7 @@ var File_floodmark_v1_hook_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\n" +
-	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xad\n" +
+	"\x17floodmark/v1/hook.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\"\xc1\n" +
 	"\n" +
 	"\x05Event\x12\x14\n" +
 	"\x05point\x18\x01 \x01(\tR\x05point\x12\x14\n" +
@@ -1269,7 +1279,8 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\rwill_continue\x18% \x01(\bR\fwillContinue\x12\x1f\n" +
 	"\vsession_key\x18& \x01(\tR\n" +
 	"sessionKey\x12\x18\n" +
-	"\achannel\x18' \x01(\tR\achannel\":\n" +
+	"\achannel\x18' \x01(\tR\achannel\x12\x12\n" +
+	"\x04more\x18( \x01(\bR\x04more\":\n" +
 	"\n" +
 	"TokenUsage\x12\x14\n" +
 	"\x05input\x18\x01 \x01(\x05R\x05input\x12\x16\n" +

@@ -1,8 +1,9 @@
 // Floodmark for OpenClaw: hands OpenClaw's events to the Floodmark daemon and
 // does what it answers. There is no judgement in here. Whatever goes wrong is a
-// no: OpenClaw runs no tool, shows no result and begins no run that the daemon
-// has not said yes to.
+// no: OpenClaw runs no tool, shows no result, begins no run and answers nobody but
+// its owner unless the daemon has said yes.
 
+import fs from "node:fs";
 import net from "node:net";
 import path from "node:path";
 
@@ -108,10 +109,19 @@ class Kept<T> {
 // A conversation is where messages come from; isGroup never changes for one.
 type Conversation = { isGroup?: boolean; said: string[]; quotes: { text: string; sender?: string }[] };
 
+// A Run is what its answers are told with: its session, who wrote, whether the
+// owner is alone there, whether it has ended, whether an answer was withheld, and why
+// tools were refused.
+type Run = { told: any; alone: boolean; ended?: boolean; withheld?: boolean; refused: Record<string, string> };
+
 function memory() {
   return {
     conversations: new Kept<Conversation>(),
     turns: new Kept<{ inputProvenance?: any; past: boolean; blocked?: boolean }>(), // by run
+    runs: new Kept<Run>(), // by run, also when it is over
+    arrived: new Kept<string>(), // who sent a message, by session, channel and message
+    notices: new Kept<string>(), // what we said last in place of a run, by the key of its session
+    ends: new Kept<{ timer: NodeJS.Timeout; told: object }>(), // the ends of runs that are not told yet, by session
     sessions: new Kept<string>(), // the id of the session a key stands for now
     parents: new Kept<string>(), // by the key of a sub-agent's session
     tools: new Kept<string[]>(), // what a session was offered last
@@ -122,15 +132,27 @@ function memory() {
 // OpenClaw loads a plugin more than once into one process, and asks now this
 // copy, now that one. The number counts what is kept: a copy of another version
 // has a memory of its own.
-const shared = Symbol.for("floodmark 2");
-const { conversations, turns, sessions, parents, tools, inner }: ReturnType<typeof memory> = ((globalThis as any)[shared] ??= memory());
+const shared = Symbol.for("floodmark 3");
+const kept: ReturnType<typeof memory> = ((globalThis as any)[shared] ??= memory());
+const { conversations, arrived, turns, runs, notices, ends, sessions, parents, tools, inner } = kept;
 
 const where = (sessionKey?: string, channel?: string, chat?: string) => JSON.stringify([sessionKey, channel, chat]);
 
 // about is all that leaves of what OpenClaw says about a run.
 function about(ctx: any) {
-  const { sessionKey, sessionId, workspaceDir, trigger, senderId, chatId, jobId } = ctx;
-  return { sessionKey, sessionId, workspaceDir, trigger, channel: ctx.channel ?? ctx.messageProvider, senderId, chatId, jobId };
+  const { agentId, sessionKey, sessionId, workspaceDir, trigger, senderId, chatId, jobId } = ctx;
+  return { agentId, sessionKey, sessionId, workspaceDir, trigger, channel: ctx.channel ?? ctx.messageProvider, senderId, chatId, jobId };
+}
+
+const tell = (event: string, told: object) => ask(event, told, LAST_WORDS_MS).then(() => undefined, () => undefined);
+
+// ended tells the end of a session's last run, once.
+async function ended(session: string) {
+  const end = ends.get(session);
+  if (!end) return;
+  ends.delete(session);
+  clearTimeout(end.timer);
+  await tell("agent_end", end.told);
 }
 
 const known = (sessionKey?: string) => sessionKey && { sessionKey, sessionId: sessions.get(sessionKey) };
@@ -174,7 +196,115 @@ async function message(event: any, ctx: any) {
     past: turn?.past !== false || spoke(event.messages),
   };
   if (ctx.sessionKey && ctx.sessionId) sessions.set(ctx.sessionKey, ctx.sessionId);
-  return ask("before_agent_run", told);
+  const { senderIsOwner, isGroup, provenance } = told;
+  const run: Run = { told: { ...about(ctx), senderIsOwner, isGroup, provenance, parent: told.parent }, alone: false, refused: {} };
+  runs.set(ctx.runId, run);
+  const todo = await ask("before_agent_run", told);
+  run.alone = todo.alone === true;
+  return todo;
+}
+
+// An answer goes where its run's message came from, or elsewhere: OpenClaw names
+// that message, or where the answer goes.
+function here({ told }: Run, ctx: any): boolean {
+  if (!told.channel || ctx.channelId !== told.channel) return false;
+  if (ctx.messageId) return ctx.senderId === told.senderId && arrived.get(where(told.sessionKey, told.channel, ctx.messageId)) === (told.senderId ?? "");
+  return !!told.chatId && [told.chatId, `${told.channel}:${told.chatId}`].includes(ctx.conversationId);
+}
+
+// beside is all that leaves with a text: buttons, cards, names of files, and places
+// that OpenClaw or a chat app may load.
+function beside(value: any, depth = 0): string[] {
+  if (typeof value === "string") return [value];
+  if (value === null || typeof value !== "object" || depth > 16) return [];
+  return Object.values(value).flatMap((v) => beside(v, depth + 1));
+}
+
+const isPlace = (text: string) => /^\s*[a-z][a-z0-9+.-]*:\/\//i.test(text);
+
+// answer asks about one piece of an answer. None ends a turn while its run goes on.
+async function answer(event: any, ctx: any, wait: number) {
+  const { text = "", ...rest } = event.payload ?? {};
+  const along = beside(rest);
+  const loads = along.filter(isPlace);
+  const run = runs.get(event.runId ?? ctx.runId);
+  const told = {
+    ...(run?.told ?? known(event.sessionKey ?? ctx.sessionKey)),
+    here: !!run && here(run, ctx),
+    more: !run?.ended,
+    text: String(text),
+    beside: along.filter((s) => !isPlace(s)),
+    loads,
+    refused: run?.refused,
+  };
+  const session = where(told.sessionKey, told.sessionId);
+  clearTimeout(ends.get(session)?.timer);
+  try {
+    return await ask("reply_payload_sending", told, wait);
+  } catch (err) {
+    if (!run?.alone || !told.here) throw err;
+    const whole = [told.text.replaceAll("![", "[").replaceAll("<", "‹"), ...loads].join("\n\n");
+    return { send: true, alone: loads.length > 0, text: `${whole}\n\n(${because(err)})` };
+  } finally {
+    if (!told.more) await ended(session);
+  }
+}
+
+// How long an answer to others waits for its owner: always less than OpenClaw waits
+// for us, which would send it then.
+const ANSWER_MS = 100_000;
+const ANSWER_COMES_MS = 10_000;
+
+function answerWait(config: any): number {
+  const hooks = config?.plugins?.entries?.floodmark?.hooks;
+  const most = Number(hooks?.timeouts?.reply_payload_sending ?? hooks?.timeoutMs ?? ANSWER_MS * 2);
+  return Math.min(ANSWER_MS, most > 4_000 ? most - 2_000 : most / 2);
+}
+
+// What the author of a plugin says of its tools is read from disk, because OpenClaw
+// keeps none of it: so much, and no more.
+const MAX_FOLDERS = 256;
+const MAX_MANIFEST = 2 ** 16;
+const MAX_MARKED = 256;
+
+const listed = (folder: string) => attempt(() => fs.readdirSync(folder), []).slice(0, MAX_FOLDERS).map((name) => path.join(folder, name));
+
+function attempt<T>(does: () => T, otherwise: T): T {
+  try {
+    return does();
+  } catch {
+    return otherwise;
+  }
+}
+
+function parsed(file: string): any {
+  return attempt(() => {
+    const { size } = fs.statSync(file);
+    return size <= MAX_MANIFEST ? JSON.parse(fs.readFileSync(file, "utf8")) : undefined;
+  }, undefined);
+}
+
+// cautious are the tools that the authors of plugins want treated with caution:
+// «metadata: {openclaw: {caution: true}}» in a manifest, for all tools of the plugin, or
+// the same or «caution: true» in its toolMetadata, for one. OpenClaw lets a plugin offer
+// no tool that its manifest does not list. Nothing but true counts.
+function cautious(rootDir: unknown, config: any): string[] {
+  const folders = (config?.plugins?.load?.paths ?? []).filter((p: any) => typeof p === "string");
+  if (typeof rootDir === "string") {
+    folders.push(...listed(path.dirname(rootDir)));
+    for (const project of listed(path.join(rootDir, "..", "..", "npm", "projects"))) {
+      const packages = Object.keys(parsed(path.join(project, "package.json"))?.dependencies ?? {});
+      folders.push(...packages.slice(0, 16).map((name) => path.join(project, "node_modules", name)));
+    }
+  }
+  const marked = (m: any) => m?.metadata?.openclaw?.caution === true;
+  const names = folders.slice(0, 2 * MAX_FOLDERS).flatMap((folder: string) => {
+    const manifest = parsed(path.join(folder, "openclaw.plugin.json"));
+    const own = Array.isArray(manifest?.contracts?.tools) ? manifest.contracts.tools.slice(0, MAX_MARKED) : [];
+    const of = (name: string) => manifest.toolMetadata?.[name];
+    return own.filter((n: any) => typeof n === "string" && n.length <= 128 && (marked(manifest) || marked(of(n)) || of(n)?.caution === true));
+  });
+  return [...new Set<string>(names)].slice(0, MAX_MARKED);
 }
 
 // «openclaw agent exec» loads plugins to look at them and calls none of their
@@ -191,6 +321,8 @@ const plugin = {
   description: "Hands OpenClaw's events to the Floodmark daemon and does what it answers",
   register(api: any) {
     refuseExec(process.argv.slice(2));
+    const marked = cautious(api.rootDir, api.config);
+    const caution = marked.length ? marked : undefined;
 
     api.on("before_dispatch", (event: any, ctx: any) => {
       const key = where(event.sessionKey ?? ctx.sessionKey, event.channel ?? ctx.channelId, ctx.conversationId);
@@ -200,11 +332,13 @@ const plugin = {
       const { replyToBody: text, replyToSender: sender } = event;
       if (text) c.quotes = [...c.quotes, { text, sender }].slice(-16);
       conversations.set(key, c);
+      arrived.set(where(event.sessionKey ?? ctx.sessionKey, event.channel ?? ctx.channelId, event.messageId ?? ctx.messageId), event.senderId ?? "");
     });
 
     // Only what OpenClaw offered before is known here, so a first turn has all
     // its tools; before_tool_call is what holds.
     api.on("before_prompt_build", async (event: any, ctx: any) => {
+      await ended(where(ctx.sessionKey, ctx.sessionId));
       turns.set(ctx.runId, { inputProvenance: ctx.inputProvenance, past: spoke(event.messages) });
       const offered = tools.get(where(ctx.sessionKey, ctx.sessionId));
       if (!offered) return undefined;
@@ -223,14 +357,19 @@ const plugin = {
       tools.set(where(ctx.sessionKey, ctx.sessionId), names.filter((n: any) => typeof n === "string"));
     });
 
+    const said = (ctx: any, message: string) => {
+      notices.set(ctx.sessionKey, message);
+      return { outcome: "block", reason: "floodmark", message };
+    };
+
     api.on("before_agent_run", async (event: any, ctx: any) => {
       try {
         const todo = await message(event, ctx);
         if (todo.action === "continue") return { outcome: "pass" };
         turns.set(ctx.runId, { past: true, ...turns.get(ctx.runId), blocked: true });
-        return { outcome: "block", reason: "floodmark", message: String(todo.notice ?? NO_ANSWER) };
+        return said(ctx, String(todo.notice ?? NO_ANSWER));
       } catch (err) {
-        return { outcome: "block", reason: "floodmark", message: because(err) };
+        return said(ctx, because(err));
       }
     });
 
@@ -249,7 +388,7 @@ const plugin = {
     api.on("before_tool_call", async (event: any, ctx: any) => {
       const { toolName, params, toolCallId, toolKind } = event;
       const { channel, senderId, senderIsOwner } = ctx.requester ?? {};
-      const call = { ...about(ctx), toolName, args: params, toolCallId, toolKind };
+      const call = { ...about(ctx), toolName, args: params, toolCallId, toolKind, caution };
       if (String(toolCallId).startsWith("tool_search_code:")) {
         const key = where(ctx.sessionKey, ctx.sessionId);
         inner.set(key, [...(inner.get(key) ?? []), toolCallId].slice(-64));
@@ -257,6 +396,9 @@ const plugin = {
       try {
         const told = { ...call, channelId: ctx.channelId, requester: { channel, senderId, senderIsOwner: senderIsOwner === true } };
         const todo = await ask("before_tool_call", told);
+        const run = runs.get(ctx.runId);
+        if (run && todo.block === false) delete run.refused[toolName];
+        if (run && todo.why && Object.keys(run.refused).length < 8) run.refused[toolName] = String(todo.why);
         if (todo.block === false) return undefined;
         if (todo.ask) return asking(todo.ask, call);
         return { block: true, blockReason: String(todo.reason ?? NO_ANSWER) };
@@ -276,6 +418,7 @@ const plugin = {
             toolName,
             args,
             toolCallId,
+            caution,
             isError: isError === true,
             result: result?.content,
             inner: toolName === "tool_call" ? inner.get(where(ctx.sessionKey, ctx.sessionId)) : undefined,
@@ -290,8 +433,6 @@ const plugin = {
       },
       { runtimes: ["openclaw"] },
     );
-
-    const tell = (event: string, told: object) => ask(event, told, LAST_WORDS_MS).then(() => undefined, () => undefined);
 
     api.on("subagent_spawned", (event: any, ctx: any) => {
       if (event.childSessionKey && ctx.requesterSessionKey) parents.set(event.childSessionKey, ctx.requesterSessionKey);
@@ -308,16 +449,51 @@ const plugin = {
     });
 
     // A run that did not begin ends no turn: what the owner approves in one that is
-    // «.approve» and no more holds for the next.
+    // «.approve» and no more holds for the next. Its answer in a chat comes after the
+    // end of the run, so that is told a little later.
     api.on("agent_end", async (_event: any, ctx: any) => {
       const blocked = turns.get(ctx.runId)?.blocked;
       turns.delete(ctx.runId);
-      if (!blocked) await tell("agent_end", about(ctx));
+      if (blocked) return;
+      const run = runs.get(ctx.runId);
+      const session = where(ctx.sessionKey, ctx.sessionId);
+      await ended(session);
+      ends.set(session, { timer: setTimeout(() => ended(session), ANSWER_COMES_MS), told: about(ctx) });
+      if (run) run.ended = true;
+      if (!run?.told.channel) await ended(session);
     });
 
+    // After this OpenClaw sends. It sends too if we throw or are late, so neither may
+    // happen; and other plugins change an answer before us.
+    const wait = answerWait(api.config);
+    const sending = async (event: any, ctx: any) => {
+      try {
+        const key = event.sessionKey ?? ctx.sessionKey;
+        const notice = notices.get(key);
+        const ours = notice && [notice, `Your message could not be sent: ${notice} (blocked by floodmark)`].includes(event.payload?.text);
+        if (ours && beside({ ...event.payload, text: undefined }).length === 0) return void notices.delete(key);
+        // What OpenClaw says of an answer that did not leave does not leave either.
+        const run = runs.get(event.runId ?? ctx.runId);
+        if (run?.withheld && !(run.alone && here(run, ctx))) return { cancel: true, reason: "floodmark" };
+        const todo = await answer(event, ctx, wait);
+        if (run && todo.send !== true) run.withheld = true;
+        if (todo.send === true && typeof todo.text !== "string") return undefined;
+        if (todo.send === true) return { payload: todo.alone === true ? { text: todo.text } : { ...event.payload, text: todo.text } };
+        api.logger?.warn?.(`an answer was not sent: ${String(todo.reason ?? NO_ANSWER)}`);
+      } catch (err) {
+        const run = runs.get(event.runId ?? ctx.runId);
+        if (run) run.withheld = true;
+        api.logger?.warn?.(`an answer was not sent: ${because(err)}`);
+      }
+      return { cancel: true, reason: "floodmark" };
+    };
+    api.on("reply_payload_sending", sending, { priority: -1_000_000, timeoutMs: ANSWER_MS * 2 });
+
     api.on("session_end", async (_event: any, ctx: any) => {
-      tools.delete(where(ctx.sessionKey, ctx.sessionId));
-      inner.delete(where(ctx.sessionKey, ctx.sessionId));
+      const session = where(ctx.sessionKey, ctx.sessionId);
+      tools.delete(session);
+      inner.delete(session);
+      await ended(session);
       await tell("session_end", about(ctx));
     });
   },

@@ -76,6 +76,8 @@ type asked struct {
 	ended windowEnd
 	// result is what a tool gave, as the agent wrote it.
 	result json.RawMessage
+	// openclaw is the message itself, if it is OpenClaw's.
+	openclaw openclawSays
 }
 
 // errNothing says that a message is understood and asks for nothing.
@@ -85,6 +87,8 @@ var errNothing = errors.New("nothing is asked")
 type answer struct {
 	reply hook.Reply
 	why   string // not empty: a refusal, and its one line
+	// failed says that nobody judged.
+	failed bool
 	// ask says that the agent asks the person in its own window; words is the
 	// question as other channels word it, for so many characters.
 	ask   bool
@@ -145,7 +149,7 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 	for _, ev := range about.first {
 		reply, err := d.ask(ctx, ev)
 		if err != nil {
-			return answer{why: sorry(err)}
+			return answer{why: sorry(err), failed: true}
 		}
 		if why := refusal(reply); why != "" {
 			return answer{why: why}
@@ -155,7 +159,7 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 		d.Starts.wait(ctx, about.event.Session)
 	}
 	if err := d.settle(ctx, about.event); err != nil {
-		return answer{why: sorry(err)}
+		return answer{why: sorry(err), failed: true}
 	}
 	reply, err := d.asked(ctx, about)
 	if about.event.Point == hook.SessionStart {
@@ -165,7 +169,7 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 		reply, err = d.ask(ctx, *about.otherwise)
 	}
 	if err != nil {
-		return answer{why: sorry(err)}
+		return answer{why: sorry(err), failed: true}
 	}
 	if d.Native.hand(about, reply) {
 		return answer{reply: reply, why: refusal(reply), ask: true, words: d.Native.words(about.event.Session, reply.Ticket)}

@@ -69,7 +69,7 @@ func (n *Native) words(s floodmark.SessionID, t floodmark.TicketID) func(most in
 
 // asks reports whether the agent of a message asks in its own window.
 func (n *Native) asks(about asked) bool {
-	return n != nil && about.window && slices.Contains(n.on, about.event.Agent)
+	return n != nil && about.window && slices.Contains(n.on, floodmark.Program(about.event.Agent))
 }
 
 // hand hands a question on, if it holds this call alone: in the window the
@@ -93,7 +93,7 @@ func (n *Native) hand(about asked, reply hook.Reply) bool {
 	if alone {
 		n.asked[ev.Session] = opened{reply.Ticket, ev.Call.ID}
 	}
-	if !alone || ev.Call.ID == "" || !slices.Contains(n.on, ev.Agent) || !about.window {
+	if !alone || ev.Call.ID == "" || !slices.Contains(n.on, floodmark.Program(ev.Agent)) || !about.window {
 		return false
 	}
 	n.handed[ev.Session] = handed{ev, reply.Ticket}
@@ -138,7 +138,7 @@ func (d Door) windowEnded(ctx context.Context, about asked) answer {
 		return answer{} // it stays open elsewhere as long as any other
 	}
 	s := journal.Session{Tenant: d.Tenant, ID: ev.Session}
-	if err := d.Native.answer(ctx, s, h.ticket, floodmark.Restrict, "window of "+h.event.Agent); err != nil {
+	if err := d.Native.answer(ctx, s, h.ticket, floodmark.Restrict, "window of "+floodmark.Program(h.event.Agent)); err != nil {
 		d.Native.keep(ev.Session, h)
 		return answer{why: sorry(err)}
 	}
@@ -155,6 +155,9 @@ func (n *Native) keep(s floodmark.SessionID, h handed) {
 // settle closes the question that is open in the window of an event's session.
 // What cannot be written down stays open, and the event is refused.
 func (d Door) settle(ctx context.Context, ev hook.Event) error {
+	if ev.Point == hook.BeforeResponseEmit && ev.More {
+		return nil
+	}
 	h, open := d.Native.take(ev.Session)
 	if !open {
 		return nil
@@ -171,7 +174,7 @@ func (d Door) settle(ctx context.Context, ev hook.Event) error {
 // it open whether the call ran.
 func (d Door) close(ctx context.Context, ev hook.Event, h handed) error {
 	s := journal.Session{Tenant: d.Tenant, ID: ev.Session}
-	channel := "window of " + h.event.Agent
+	channel := "window of " + floodmark.Program(h.event.Agent)
 	if ev.Point == hook.AfterToolCall && ev.Call.ID == h.event.Call.ID && !ev.Result.Error {
 		if err := d.Native.answer(ctx, s, h.ticket, floodmark.Allow, channel); err != nil {
 			return err

@@ -27,6 +27,7 @@ const (
 	openclawChildEnd  = "subagent_ended"
 	openclawCompacted = "after_compaction"
 	openclawAnswer    = "approval_ended"
+	openclawReply     = "reply_payload_sending"
 	openclawRunEnd    = "agent_end"
 	openclawEnd       = "session_end"
 )
@@ -40,7 +41,9 @@ type openclawSays struct {
 	openclawSession
 	openclawSender
 
-	Folder string `json:"workspaceDir"`
+	// AgentID is the agent that runs, where its session does not say so.
+	AgentID string `json:"agentId"`
+	Folder  string `json:"workspaceDir"`
 	// Parent is the session that began this one, Child the one that ended.
 	Parent openclawSession `json:"parent"`
 	Child  openclawSession `json:"child"`
@@ -65,10 +68,14 @@ type openclawSays struct {
 	Args   json.RawMessage `json:"args"`
 	Result json.RawMessage `json:"result"`
 	Error  bool            `json:"isError"`
+	// Caution names tools whose authors want their results treated with caution.
+	Caution []string `json:"caution"`
 	// Decision is the end of a question.
 	Decision string `json:"decision"`
 	// Inner are the names of the calls that came inside others of late.
 	Inner []string `json:"inner"`
+	openclawAnswers
+
 	// Place is the conversation of a call's run, Requester who wrote there.
 	Place     string            `json:"channelId"`
 	Requester openclawRequester `json:"requester"`
@@ -104,8 +111,17 @@ func (openclaw) read(req hookframe.Request) (asked, error) {
 	if err := decode(req, &m); err != nil {
 		return asked{}, err
 	}
-	ev := hook.Event{Agent: openclawName}
+	about, err := m.read(req)
+	about.openclaw = m
+	return about, err
+}
+
+func (m openclawSays) read(req hookframe.Request) (asked, error) {
+	var ev hook.Event
 	var err error
+	if ev.Agent, err = m.agent(); err != nil {
+		return asked{}, err
+	}
 	if ev.Session, err = m.name(); err != nil {
 		return asked{}, err
 	}
@@ -130,6 +146,8 @@ func (openclaw) read(req hookframe.Request) (asked, error) {
 		ev.Child, err = m.Child.name()
 	case openclawCompacted:
 		return m.compacted(ev)
+	case openclawReply:
+		ev.Point, ev.Audience, ev.Text, ev.More = hook.BeforeResponseEmit, m.audience(), m.whole(), m.More
 	case openclawRunEnd:
 		// Its answer went to whoever wrote, which is not for us to say here; a
 		// session that ends and goes on is the same one.
@@ -171,7 +189,7 @@ func (m openclawSays) compacted(ev hook.Event) (asked, error) {
 	if err != nil {
 		return asked{}, err
 	}
-	return asked{event: hook.Event{Agent: openclawName, Point: hook.SubagentSpawned, Session: old, Child: ev.Session}}, nil
+	return asked{event: hook.Event{Agent: ev.Agent, Point: hook.SubagentSpawned, Session: old, Child: ev.Session}}, nil
 }
 
 // message is what somebody wrote, in a session that may begin with it.
@@ -241,7 +259,7 @@ func (m openclawSays) prompted(ev hook.Event) (asked, error) {
 		return asked{event: later}, nil //nolint:nilerr // then nobody knows the parent
 	}
 	return asked{
-		event:     hook.Event{Agent: openclawName, Point: hook.SubagentSpawned, Session: parent, Child: ev.Session, Text: m.Prompt},
+		event:     hook.Event{Agent: cmp.Or(m.Parent.agent(), ev.Agent), Point: hook.SubagentSpawned, Session: parent, Child: ev.Session, Text: m.Prompt},
 		otherwise: &later,
 	}, nil
 }
@@ -289,6 +307,7 @@ func (m openclawSays) call() (hook.Call, error) {
 		}
 		id = m.inside(name)
 	}
+	said := name
 	if m.Kind != "" {
 		name = m.Kind // a tool that only shares the name of another
 	}
@@ -296,6 +315,9 @@ func (m openclawSays) call() (hook.Call, error) {
 		return hook.Call{}, errors.New("the message names no tool")
 	}
 	c := hook.Call{ID: floodmark.CallID(id), Args: args}
+	if slices.Contains(m.Caution, said) {
+		c.Hints = &hook.Hints{Trust: floodmark.Untrusted.String()}
+	}
 	c.Server, c.Name = openclawTool(name)
 	return c, nil
 }
@@ -402,7 +424,7 @@ const (
 
 func (a answer) asking() any {
 	if !a.ask {
-		return a.call()
+		return openclawCalls{a.call(), a.because()}
 	}
 	return openclawAsks{a.call(), openclawQuestion{
 		Title: floodmark.OneLine("floodmark: may "+a.about.event.Call.Name+" run?", openclawTitle), Text: a.question(openclawText),
@@ -414,7 +436,9 @@ func (openclaw) write(event string, a answer) hookframe.Response {
 	case openclawCall:
 		return tells(a.asking())
 	case openclawRun:
-		return tells(a.said())
+		return tells(a.heard())
+	case openclawReply:
+		return tells(a.sent())
 	case openclawResult:
 		return a.shown()
 	case openclawPrompt:

@@ -50,6 +50,10 @@ func TestOpenclawAsksInTheChat(t *testing.T) {
 	if _, resp := d.says(ended("allow-once"), outward, "c2", ""); resp.Exit != 0 || len(d.answers()) > 0 {
 		t.Errorf("only the result says yes: %+v, %v", resp, d.answers())
 	}
+	said := [2]string{"reply_payload_sending", `{"sessionKey":"s","sessionId":"s","trigger":"user","channel":"telegram","chatId":"111","senderId":"111","senderIsOwner":true,"isGroup":false,"here":true,"more":true,"text":"I wait for you."}`}
+	if d.says(said, outward, "c2", ""); len(d.answers()) > 0 {
+		t.Errorf("what the agent says meanwhile answers nothing: %v", d.answers())
+	}
 	if resp := d.gave(outward, "c2", "thanks"); resp.Stdout != `{"keep":true}` {
 		t.Errorf("the result: %+v", resp)
 	}

@@ -65,9 +65,13 @@ func (m openclawSays) origin() floodmark.Origin {
 // group is the conversation where others write too; empty if it is known to be
 // between two.
 func (m openclawSays) group() string {
-	shared := strings.Contains(m.Key, ":group:") || strings.Contains(m.Key, ":channel:")
-	if m.IsGroup != nil && !*m.IsGroup && !shared {
+	if m.IsGroup != nil && !m.shared() {
 		return ""
 	}
 	return floodmark.OneLine(cmp.Or(m.ChatID, "unknown"), 128)
+}
+
+// shared reports whether others are known to write there too.
+func (m openclawSays) shared() bool {
+	return m.IsGroup != nil && *m.IsGroup || strings.Contains(m.Key, ":group:") || strings.Contains(m.Key, ":channel:")
 }

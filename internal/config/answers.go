@@ -52,7 +52,7 @@ func (s Service) MayAnswer(groups []string, tenant, agent string, tools []floodm
 
 func (s Service) mayAnswer(groups []string, tenant, agent string, tool *floodmark.ToolRef) bool {
 	for _, a := range s.Answers {
-		if a.Tenant != "" && a.Tenant != tenant || a.Agent != "" && agent != "" && a.Agent != agent {
+		if a.Tenant != "" && a.Tenant != tenant || a.Agent != "" && agent != "" && a.Agent != agent && a.Agent != floodmark.Program(agent) {
 			continue
 		}
 		if len(a.Tools) > 0 && tool != nil && !slices.ContainsFunc(a.Tools, func(n string) bool { return verify.Lists(n, *tool) }) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,9 @@ func TestVerifierOfAgents(t *testing.T) {
 		}
 		g := s.Gates()
 		var got []string
+		if one := g.For("codex/work", floodmark.ToolRef{Agent: "codex/work", Name: c.tool}, looks); !slices.Equal(one, g.For("codex", floodmark.ToolRef{Agent: "codex", Name: c.tool}, looks)) {
+			t.Errorf("%s: one agent of it has to pass %v", c.text, one)
+		}
 		for _, name := range g.For("codex", floodmark.ToolRef{Agent: "codex", Name: c.tool}, looks) {
 			gate, _ := g.Gate("codex", name)
 			got = append(got, name+" "+gate.FailMode.String())

@@ -128,7 +128,7 @@ func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
 	case hook.AfterToolCall:
 		at.close(between, func(c openCall) bool { return c == openCall{ev.Session, ev.Call.ID} })
 	case hook.BeforeResponseEmit, hook.SessionEnd:
-		at.close(between, func(c openCall) bool { return c.session == ev.Session })
+		at.close(between, func(c openCall) bool { return c.session == ev.Session && !ev.More })
 	case hook.SubagentEnded:
 		at.close(between, func(c openCall) bool { return c.session == ev.Child })
 	default:
@@ -142,7 +142,7 @@ func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
 
 // mayRun reports whether a call may be running after an answer.
 func (v *voices) mayRun(agent string, answered floodmark.Verdict) bool {
-	return answered == floodmark.Allow || answered == floodmark.Confirm && slices.Contains(v.native, agent)
+	return answered == floodmark.Allow || answered == floodmark.Confirm && slices.Contains(v.native, floodmark.Program(agent))
 }
 
 // after reports whether a process began after another. The clock of processes is

@@ -114,6 +114,8 @@ func TestNobodyIsBelievedWhileACallRuns(t *testing.T) {
 	s.tell(hook.BeforeToolCall, "b")
 	s.tell(hook.AfterToolCall, "a")
 	s.want(s.hook(10), errBusy)
+	s.v.note(s.hook(10), hook.Event{Point: hook.BeforeResponseEmit, Session: mine, More: true}, floodmark.Allow)
+	s.want(s.hook(10), errBusy)
 	s.tell(hook.BeforeResponseEmit, "") // the end of the turn: b failed, or was stopped
 	s.want(s.hook(10), nil)
 }

@@ -67,7 +67,7 @@ func (w *world) around(verb, rest string) error {
 	case (verb == "agent" || verb == "session") && len(strings.Fields(rest)) != 1, verb == "restart" && rest != "":
 		return misused(verb, errUsage)
 	case verb == "agent":
-		if agents := w.agents(); !slices.Contains(agents, rest) {
+		if agents := w.agents(); !slices.Contains(agents, floodmark.Program(rest)) {
 			return fmt.Errorf("%w; describe the tools of another one in a part «-- catalog --»", unknown("agent the catalog knows", rest, agents))
 		}
 		w.agent = rest

@@ -41,7 +41,7 @@ func (n *names) agent(name string) string {
 			}
 		}
 	}
-	if name == "" || n.agents[name] {
+	if name = floodmark.Program(name); name == "" || n.agents[name] {
 		return name
 	}
 	return other

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +26,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -46,6 +49,31 @@ type chatApp struct {
 	last time.Time // when the last one was told
 	// asked are the questions that came, by the name OpenClaw gave them.
 	asked []string
+	// posted is what OpenClaw wrote, by chat.
+	posted map[int][]string
+}
+
+// post keeps what OpenClaw wrote to somebody.
+func (c *chatApp) post(body []byte) {
+	var m struct {
+		Chat json.RawMessage `json:"chat_id"` // a number, or its text
+		Text string          `json:"text"`
+	}
+	_ = json.Unmarshal(body, &m)                               // what is not read is in no chat
+	chat, _ := strconv.Atoi(strings.Trim(string(m.Chat), `"`)) // neither
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.posted == nil {
+		c.posted = map[int][]string{}
+	}
+	c.posted[chat] = append(c.posted[chat], m.Text)
+}
+
+// posts is what OpenClaw wrote in a chat.
+func (c *chatApp) posts(chat int) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.posted[chat])
 }
 
 // noteAsked keeps the name of a question in a message to somebody.
@@ -76,6 +104,7 @@ func (c *chatApp) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		result = c.update(body)
 	case method == "sendMessage":
 		c.noteAsked(body)
+		c.post(body)
 		result = map[string]any{"message_id": 1000, "date": 1, "chat": map[string]any{"id": 1, "type": "private"}, "text": "x"}
 	case strings.HasPrefix(method, "get"):
 		result = map[string]any{"id": 1, "type": "private", "url": "", "pending_update_count": 0}
@@ -159,6 +188,9 @@ func (w *world) gatewaySettings(telegram string) map[string]any {
 	settings := w.openclawSettings()
 	w.merge(settings, "openclaw/settings.json")
 	settings["gateway"] = map[string]any{"mode": "local", "port": freePort(w.t), "bind": "loopback", "auth": map[string]any{"mode": "token", "token": random()}}
+	if _, err := os.Stat(filepath.Join(w.home, ".openclaw/extensions/reader")); err == nil {
+		settings["plugins"].(map[string]any)["entries"].(map[string]any)["reader"] = map[string]any{"enabled": true}
+	}
 	settings["commands"] = map[string]any{"ownerAllowFrom": []string{fmt.Sprint("telegram:", chatOwner)}}
 	settings["channels"] = map[string]any{"telegram": map[string]any{
 		"enabled": true, "botToken": "999:example", "apiRoot": telegram, "dmPolicy": "open", "allowFrom": []string{"*"},
@@ -192,6 +224,74 @@ func (w *world) runs() (events []hook.Event) {
 	return slices.DeleteFunc(events, func(ev hook.Event) bool { return ev.Point == hook.SessionStart })
 }
 
+// replies counts the answers that OpenClaw asked us about.
+func (w *world) replies() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, told := range w.told {
+		if told.req.Event == "reply_payload_sending" {
+			n++
+		}
+	}
+	return n
+}
+
+// agreesToTheFirst is an owner who says yes to the first question of a session with
+// such a name, and nothing to all others.
+func (w *world) agreesToTheFirst(name string) func(context.Context, journal.Session, floodmark.TicketID) (floodmark.Verdict, error) {
+	var once sync.Once
+	return func(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error) {
+		err := errors.New("nobody answers")
+		if strings.Contains(string(s.ID), name) {
+			once.Do(func() { err = w.inWindow(ctx, s, t, floodmark.Allow, "test") })
+		}
+		return floodmark.Allow, err
+	}
+}
+
+// answersInChats is a model that a mail talks over, and that shows a picture.
+func answersInChats(turn testmodel.Turn) testmodel.Step {
+	if n := len(turn.Results); bytes.Contains(turn.Body, []byte("read my mail")) && n < 2 {
+		calls := []testmodel.Call{openclawHidden(markedTool, map[string]any{}), openclawAgent().shell(attack)}
+		return testmodel.Step{Text: "One moment.", Calls: calls[n : n+1]}
+	}
+	if bytes.Contains(turn.Body, []byte("a picture")) {
+		return testmodel.Step{Text: "Look: ![x](" + sink + "?q=1)"}
+	}
+	return testmodel.Step{Text: "Done."}
+}
+
+// leaves compares what OpenClaw wrote in a chat.
+func (w *world) leaves(app *chatApp, chat int, want ...string) {
+	w.t.Helper()
+	got := app.posts(chat)
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || !regexp.MustCompile("^"+want[i]+"$").MatchString(got[i]) {
+			w.t.Errorf("%d reads %q, want %q", chat, got, want)
+			return
+		}
+	}
+}
+
+// markedTool is one of another plugin, whose author wants it treated with caution.
+const markedTool = "my_mail_reader"
+
+// markedPlugin is such a plugin. The owner calls what its tool brings his own.
+func (w *world) markedPlugin() {
+	w.rules = "tools: [{agent: openclaw, tool: " + markedTool + ", effect: observe, returns: {trust: local, secrecy: internal}}]\n"
+	const folder = ".openclaw/extensions/reader/"
+	w.write(folder+"package.json", object(map[string]any{"name": "reader", "version": "1.0.0", "type": "module", "openclaw": map[string]any{"extensions": []string{"./index.ts"}}}))
+	w.write(folder+"openclaw.plugin.json", object(map[string]any{
+		"id": "reader", "name": "Reader", "description": "Reads mail", "activation": map[string]any{"onStartup": true},
+		"contracts": map[string]any{"tools": []string{markedTool}}, "metadata": map[string]any{"openclaw": map[string]any{"caution": true}},
+		"configSchema": map[string]any{"type": "object", "additionalProperties": false},
+	}))
+	w.write(folder+"index.ts", `export default { id: "reader", name: "Reader", description: "Reads mail", register(api: any) {
+  api.registerTool({ name: "`+markedTool+`", description: "Reads mail", parameters: { type: "object", properties: {} }, execute: async () => ({ content: [{ type: "text", text: "A mail." }], details: {} }) });
+} };
+`)
+}
+
 // A keeper allows everything and keeps what it was asked.
 type keeper struct{ saw []hook.Event }
 
@@ -201,18 +301,21 @@ func (k *keeper) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply,
 }
 
 // The channel table on the real thing: who writes, and where, decides what a
-// message is worth.
+// message is worth, and who reads what is answered. Nobody but the owner is answered
+// without his yes; he sees what an answer draws on, and nothing in it loads by itself.
 func TestOpenclawChannels(t *testing.T) {
 	if *gateOnly {
 		t.Skip("make soak SUITE=agents starts OpenClaw's gateway")
 	}
 	w := newWorld(t)
+	w.await = w.agreesToTheFirst("telegram:group")
+	w.markedPlugin()
 	w.inMemory()
 	p, err := policy.Shipped("assistant")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.model.Say = testmodel.Script(testmodel.Step{Text: "Done."})
+	w.model.Say = answersInChats
 	const owner, other = chatOwner, 222
 	table := []struct {
 		sent
@@ -222,13 +325,25 @@ func TestOpenclawChannels(t *testing.T) {
 		{sent{from: other, text: "so am I"}, floodmark.External},
 		{sent{from: owner, group: true, text: "@fm_bot I am among others", quote: "words of Cem"}, floodmark.Shared},
 		{sent{from: other, group: true, text: "@fm_bot me too"}, floodmark.External},
+		{sent{from: owner, text: "show me a picture"}, floodmark.Owner},
+		{sent{from: owner, text: "read my mail"}, floodmark.Owner},
 	}
-	app := &chatApp{next: func(n int) bool { return len(w.runs()) >= n }}
+	app := &chatApp{next: func(n int) bool { return min(w.replies(), len(w.runs())) >= n }}
 	for _, row := range table {
 		app.messages = append(app.messages, row.sent)
 	}
-	w.gateway(app, func() bool { return len(w.runs()) >= len(table) })
+	w.gateway(app, func() bool { return len(app.posts(owner)) >= 3 })
+	w.leaves(app, other)
+	w.leaves(app, groupChat, `Done\.`)
+	w.leaves(app, owner, `Done\.`, `Look: [^!]*\(informed by 1 external message\)`,
+		`Look: [^!]*\(⚠️ informed by 1 untrusted e-mail and 1 external message; blocked: exec; exec because .+\. Details: floodmark why openclaw:agent:main:main#[0-9a-f-]+\)`)
+	if w.leaked() {
+		t.Error("the notes were sent")
+	}
 	got := w.runs()
+	if n := w.replies(); n != len(table) {
+		t.Errorf("%d answers were asked about, want %d", n, len(table))
+	}
 	if len(got) != len(table) {
 		t.Fatalf("%d runs, want %d: %+v", len(got), len(table), got)
 	}

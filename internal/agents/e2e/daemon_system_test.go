@@ -108,7 +108,7 @@ func (w *world) inMemory() (kill func()) {
 		w.t.Fatal(err)
 	}
 	w.monitor = m
-	door := agents.Door{Hooks: m, Native: agents.NewNative(w.native, w.inWindow)}
+	door := agents.Door{Hooks: m, Await: w.await, Native: agents.NewNative(w.native, w.inWindow)}
 	frames, web := hookframe.Split(listen(w.t, w.memorySocket()))
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -33,6 +34,20 @@ type answers struct {
 	// that the turn was ended before it was sent. Not all agents let us.
 	Tools   map[string]string `json:"tools"`
 	Aborted bool              `json:"aborted"`
+	// Answers are what leaves of answers, by who reads them. OpenClaw's only.
+	Answers map[string]string `json:"answers"`
+}
+
+// leaves reports whether OpenClaw answers its owner, where nobody else reads, and
+// otherwise nobody but with a yes.
+func (a answers) leaves(agent string, others bool) bool {
+	for name, text := range a.Answers {
+		own := name == "owner block" || name == "owner final"
+		if sent := strings.HasPrefix(text, "ANSWER "); sent != (own || others) {
+			return false
+		}
+	}
+	return len(a.Answers) == 6 || agent != "openclaw"
 }
 
 // shims are the files agents load, as they are shipped.
@@ -117,7 +132,10 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 	for agent := range shims() {
 		t.Run(agent, func(t *testing.T) {
 			got := drive(t, agent, long, answering(floodmark.Allow))
-			if !got.Message || got.Call != "" || !strings.Contains(got.Result, "RESULT") || !strings.Contains(got.Failed, "RESULT") || !got.Shell {
+			if agent == "openclaw" && !strings.HasSuffix(got.Answers["group final"], "LOADS") {
+				t.Errorf("an answer that was allowed is another: %q", got.Answers)
+			}
+			if !got.leaves(agent, true) || !got.Message || got.Call != "" || !strings.Contains(got.Result, "RESULT") || !strings.Contains(got.Failed, "RESULT") || !got.Shell {
 				t.Errorf("allowed: %+v", got)
 			}
 			var heard sync.Map
@@ -148,9 +166,23 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 			got = drive(t, agent, long, func(conn net.Conn) {
 				_ = hookframe.Serve(context.Background(), conn, agents.Door{Hooks: hiding{"bash", "exec", "read"}}.Answer)
 			})
+			var ends sync.Map
+			gone := drive(t, agent, long, func(conn net.Conn) {
+				_ = hookframe.Serve(context.Background(), conn, func(ctx context.Context, req hookframe.Request) hookframe.Response {
+					if ends.Store(req.Event, string(req.Raw)); req.Event == "reply_payload_sending" {
+						return hookframe.Refuse("no")
+					}
+					return agents.Door{Hooks: always(floodmark.Allow)}.Answer(ctx, req)
+				})
+			})
+			if own := gone.Answers["owner final"]; !gone.leaves(agent, false) || agent == "openclaw" && (!strings.HasPrefix(own, "ANSWER [x]") || !strings.Contains(own, "did not answer") || strings.Contains(own, "LOADS")) {
+				t.Errorf("nobody judges answers: %+v", gone.Answers)
+			}
+			if last, ok := ends.Load("agent_end"); agent == "openclaw" && (!ok || !strings.Contains(last.(string), "agent:main:group")) {
+				t.Errorf("the end of the last run was not told: %v", last)
+			}
 			if agent == "pi" && (got.Tools["completions"] != `{"messages":[{"role":"system","content":"PROMPT\n\nWARNING"},{"content":"PROMPT","tools":["bash"]}]}` ||
-				got.Tools["bedrock"] != `{"system":[{"text":"PROMPT\n\nWARNING"}]}` ||
-				got.Tools["google"] != `{"contents":[{"name":"bash"}],"config":{"systemInstruction":"PROMPT\n\nWARNING"}}`) {
+				got.Tools["bedrock"] != `{"system":[{"text":"PROMPT\n\nWARNING"}]}` || got.Tools["google"] != `{"contents":[{"name":"bash"}],"config":{"systemInstruction":"PROMPT\n\nWARNING"}}`) {
 				t.Errorf("without any tool: %v", got.Tools)
 			}
 		})
@@ -245,7 +277,7 @@ func TestShimIsClosedOnEveryFailure(t *testing.T) {
 		for agent := range shims() {
 			t.Run(agent+" "+name, func(t *testing.T) {
 				t.Parallel()
-				if got := drive(t, agent, within, serve); !got.closed() {
+				if got := drive(t, agent, within, serve); !got.closed() || strings.Contains(fmt.Sprint(got.Answers), "ANSWER") {
 					t.Errorf("%+v", got)
 				}
 			})

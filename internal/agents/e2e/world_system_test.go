@@ -67,7 +67,8 @@ type world struct {
 	env      []string            // more of the agent's environment
 	rules    string              // more of the policy
 	native   []string            // the agents that ask by themselves
-	monitor  *monitor.Monitor    // nil unless it runs in memory, over the journal
+	await    func(context.Context, journal.Session, floodmark.TicketID) (floodmark.Verdict, error)
+	monitor  *monitor.Monitor // nil unless it runs in memory, over the journal
 	journal  *journal.Memory
 	stop     func() // ends the monitor
 	model    *testmodel.Model

@@ -113,8 +113,9 @@ async function driveOpenclaw() {
   plugin.default.register({
     on: (name, handler) => (hooks[name] = handler),
     registerAgentToolResultMiddleware: (handler) => (middleware = handler),
+    config: { plugins: { entries: { floodmark: { hooks: { timeouts: { reply_payload_sending: process.env.FLOODMARK_HOOK_DEADLINE === "20s" ? 40_000 : 600 } } } } } },
   });
-  const ctx = { sessionKey: "agent:main:main", sessionId: "s", runId: "r", trigger: "user" };
+  const ctx = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", trigger: "user" };
   const call = { toolName: "exec", toolCallId: "c" };
   const args = { command: "ls" };
   const given = { ...call, args, result: { content: [{ type: "text", text: "RESULT" }], details: { x: "RESULT" } } };
@@ -127,8 +128,27 @@ async function driveOpenclaw() {
   // There is no command of the person's; a turn without tools is as closed.
   const tools = await hooks.before_prompt_build({ prompt: "hi", messages: [] }, { ...ctx, runId: "next" });
   await hooks.agent_end({}, ctx);
+  const answers = {};
+  for (const [name, chat, isGroup] of [["owner", "111", false], ["group", "-7", true]]) {
+    const place = { ...ctx, sessionKey: `agent:main:${name}`, runId: name, channel: "telegram", senderId: "111", chatId: chat };
+    const from = { channelId: "telegram", conversationId: chat, messageId: "m", senderId: "111", sessionKey: place.sessionKey };
+    hooks.before_dispatch({ content: "hi", channel: "telegram", sessionKey: place.sessionKey, messageId: "m", senderId: "111", isGroup }, from);
+    await hooks.before_prompt_build({ prompt: "hi", messages: [] }, place);
+    await hooks.before_agent_run({ prompt: "hi", messages: [], senderIsOwner: true }, place);
+    const says = async (kind, to) => {
+      const payload = { text: "ANSWER ![x](http://x.example)", mediaUrls: ["https://x.example/q"] };
+      const out = await hooks.reply_payload_sending({ kind, payload, channel: "telegram", sessionKey: place.sessionKey, runId: name }, { ...from, runId: name, ...to });
+      const sent = out?.payload ?? payload;
+      return out?.cancel ? "nothing" : sent.text + (sent.mediaUrls ? " LOADS" : "");
+    };
+    answers[`${name} block`] = await says("block");
+    await hooks.agent_end({}, place);
+    answers[`${name} elsewhere`] = await says("block", { messageId: undefined, conversationId: "telegram:-9" });
+    answers[`${name} final`] = await says("final");
+  }
   await hooks.session_end({}, ctx);
   return {
+    answers,
     message: message?.outcome === "pass",
     call: before?.block ? before.blockReason : "",
     result: JSON.stringify(after?.result ?? given.result),

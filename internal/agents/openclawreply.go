@@ -1,0 +1,142 @@
+package agents
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
+)
+
+// What OpenClaw answers, and to whom.
+
+// openclawAnswers is one piece of an answer, before OpenClaw sends it.
+type openclawAnswers struct {
+	// Here says that it goes where the message came from. More says that the run
+	// goes on.
+	Here bool `json:"here"`
+	More bool `json:"more"`
+	// Text is what is written, Beside what goes along: buttons, names of files. Loads
+	// are places from which OpenClaw or the chat app may load something.
+	Text   string   `json:"text"`
+	Beside []string `json:"beside"`
+	Loads  []string `json:"loads"`
+	// Refused says why a tool of the run was refused, by its name.
+	Refused map[string]string `json:"refused"`
+}
+
+// alone reports whether nobody but the owner reads what is answered where the
+// message came from.
+func (m openclawSays) alone() bool {
+	o := m.origin()
+	return m.Channel != "" && o.Kind == floodmark.FromSender && o.IsOwner && o.Group == "" && !m.isChild()
+}
+
+func (m openclawSays) audience() hook.Audience {
+	if m.Here && m.alone() {
+		return hook.ToOwner
+	}
+	return hook.ToOthers
+}
+
+// whole is all that leaves, as one text. What may be loaded is a picture in it, so
+// that it is made inert like one. The owner's own answers are never stopped, so
+// what else goes along is not looked at there.
+func (m openclawSays) whole() string {
+	parts := []string{m.Text}
+	if m.audience() != hook.ToOwner {
+		parts = append(parts, m.Beside...)
+	}
+	plain := strings.NewReplacer(" ", "%20", "\t", "%09", "\n", "%0A", "(", "%28", ")", "%29", "[", "%5B", "]", "%5D", "<", "%3C", ">", "%3E")
+	for _, place := range m.Loads {
+		parts = append(parts, "![file]("+plain.Replace(strings.TrimSpace(place))+")")
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// openclawHears answers a message. Alone says that the owner is alone there.
+type openclawHears struct {
+	shimSays
+
+	Alone bool `json:"alone,omitempty"`
+}
+
+// heard is said before the model is: where others read along nothing is told that
+// is for the owner.
+func (a answer) heard() openclawHears {
+	m := a.about.openclaw
+	out := openclawHears{shimSays: a.said()}
+	out.Alone = out.Action == "continue" && m.alone()
+	if a.why == "" && a.reply.Consumed && m.shared() {
+		out.Notice = "floodmark: done. What there is to say is for the owner alone: write to the agent where nobody else reads."
+	}
+	return out
+}
+
+// openclawCalls answers a call; Why is why it is refused, for the owner.
+type openclawCalls struct {
+	shimCall
+
+	Why string `json:"why,omitempty"`
+}
+
+// because is why a call is refused, in a few words.
+func (a answer) because() string {
+	if reasons := a.reply.Decision.Reasons; a.why != "" && len(reasons) > 0 {
+		return floodmark.OneLine(reasons[0].Text, maxBecause)
+	}
+	return ""
+}
+
+const maxBecause = 200 // bytes
+
+// openclawSends says whether an answer is sent, and as what. Alone says that
+// nothing goes along with the text.
+type openclawSends struct {
+	Send   bool    `json:"send"`
+	Text   *string `json:"text,omitempty"`
+	Alone  bool    `json:"alone,omitempty"`
+	Reason string  `json:"reason,omitempty"`
+}
+
+// sent answers a piece of an answer. The footer is for the owner: others would
+// learn from it what the agent read.
+func (a answer) sent() openclawSends {
+	m, out := a.about.openclaw, openclawSends{Send: true}
+	text := m.Text
+	if a.why != "" && (!a.failed || a.about.event.Audience != hook.ToOwner) {
+		return openclawSends{Reason: a.reason()}
+	}
+	if a.failed {
+		// The owner's own answers are never stopped; nothing in this one loads.
+		text = strings.NewReplacer("![", "[", "<", "‹").Replace(m.whole()) + "\n\n(" + a.reason() + ")"
+		return openclawSends{Send: true, Text: &text, Alone: len(m.Loads) > 0}
+	}
+	if changed := a.reply.Text; changed != "" {
+		text, out.Alone = changed, len(m.Loads) > 0 || len(m.Beside) > 0 && a.about.event.Audience != hook.ToOwner
+	}
+	if a.about.event.Audience == hook.ToOwner && !m.More && text != "" {
+		text += a.below(m.Refused)
+	}
+	if text != m.Text {
+		out.Text = &text
+	}
+	return out
+}
+
+// below is what stands under the owner's answer: what it draws on, what was
+// blocked and why, and where there is more to read.
+func (a answer) below(refused map[string]string) string {
+	footer := floodmark.OneLine(a.reply.Footer, maxReason)
+	if footer == "" {
+		return ""
+	}
+	if !strings.Contains(footer, "blocked: ") {
+		return "\n\n(" + footer + ")"
+	}
+	for _, tool := range slices.Sorted(maps.Keys(refused)) {
+		footer += "; " + floodmark.OneLine(tool, maxBecause) + " because " + floodmark.OneLine(refused[tool], maxBecause)
+	}
+	return "\n\n(⚠️ " + footer + ". Details: floodmark why " + string(a.about.event.Session) + ")"
+}
