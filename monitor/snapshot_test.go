@@ -177,11 +177,11 @@ func TestSnapshotsGrowRarer(t *testing.T) {
 func TestErasedSession(t *testing.T) {
 	mem := snapshotted(t, "s")
 	d, old := newDesk(t, mem), newDesk(t, mem, often)
+	old.tell(t, at("s", hook.LoopIterationEnd)) // remembers it
 	view, err := old.View(t.Context(), session("s"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	old.tell(t, at("s", hook.LoopIterationEnd)) // remembers it, writes nothing
 	stone := journal.Tombstone{Session: session("s"), Link: view.Link, Mark: view.State.Mark(), Why: "owner"}
 	if err := mem.Erase(t.Context(), stone); err != nil {
 		t.Fatal(err)

@@ -129,9 +129,9 @@ func eventLine(st style, r *wire.WatchResponse) string {
 		word := verdictCell(st, w.Decided.GetDecision())
 		text := fmt.Sprintf("%-8s", plain(word.text))
 		rest := " " + actionText(w.Decided.GetAction()) + ", " + w.Decided.GetId()
-		if code := reasonCode(w.Decided.GetDecision()); code != "" {
-			rest += ", " + code
-			if code == string(floodmark.Audited) {
+		if why := reasonCode(w.Decided.GetDecision()); why != "" {
+			rest += ", " + why
+			if why == string(floodmark.Audited) {
 				rest += ": " + w.Decided.GetDecision().GetReasons()[0].GetText()
 			}
 		}
