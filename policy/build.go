@@ -66,8 +66,9 @@ func buildTable(shipped, user *document) *cells {
 			out[e][t] = c
 		}
 	}
+	lifts := false
 	for e := range effects {
-		lift(&out[e])
+		lifts = lift(&out[e]) || lifts
 		monotone(&out[e])
 		for t := range trusts {
 			user.warnCorrected(user.table[e][t], out[e][t].verdict, floodmark.Trust(t))
@@ -75,6 +76,11 @@ func buildTable(shipped, user *document) *cells {
 	}
 	for t := range trusts {
 		user.warnCorrected(user.taint[t], user.taint.least(t), floodmark.Trust(t))
+		if said := user.taint[t]; said.node != nil && lifts {
+			user.reader.warn(said.node, "lifts-more", fmt.Sprintf("%s for %s content also holds for all content that is believed more, where nothing is said of it", said.verdict, floodmark.Trust(t)),
+				"if that is meant, write it for each level; else write confirm or restrict")
+			lifts = false
+		}
 	}
 	return &out
 }
@@ -82,20 +88,20 @@ func buildTable(shipped, user *document) *cells {
 // lift gives more believed content, of which the user said nothing, at least
 // what a taintPolicy gave to less believed content: the seed's «external:
 // allow» meant just that, not what the profile has for local.
-func lift(row *[trusts]cell) {
+func lift(row *[trusts]cell) (lifts bool) {
 	best := cell{}
 	for t := range row {
 		switch c := &row[t]; {
 		case c.taint && c.verdict > best.verdict:
 			best = *c
 		case !c.taint && !c.own && c.verdict < best.verdict:
-			c.verdict, c.rule = best.verdict, best.rule
+			c.verdict, c.rule, lifts = best.verdict, best.rule, true
 		}
 	}
+	return lifts
 }
 
-// monotone takes from less believed content what more believed content does
-// not have.
+// monotone takes from less believed content what more believed content has not.
 func monotone(row *[trusts]cell) {
 	for t := trusts - 2; t >= 0; t-- {
 		row[t].verdict = min(row[t].verdict, row[t+1].verdict)

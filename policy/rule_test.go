@@ -216,6 +216,7 @@ func TestCorrectionsAreTold(t *testing.T) {
 		{"table: {send: {external: allow}}", "floodmark.yaml:2:26: warning: external content would get more (allow) than more believed content has (audit)"},
 		{"toolOverrides: {exec: {owner: confirm, local: allow}}", "floodmark.yaml:2:47: warning: local"},
 		{"caution: {read: false}", "changes nothing"},
+		{"taintPolicy: {untrusted: allow}", "floodmark.yaml:2:26: warning: allow for untrusted content also holds for all content that is believed more, where nothing is said of it"},
 	} {
 		p, problems := policy.Load(user(c.line))
 		if p == nil || problems.Failed() || !strings.Contains(problems.Error(), c.want) {
