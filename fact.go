@@ -81,7 +81,8 @@ type LoopTold struct {
 	Point     string `json:"point"`
 	Iteration int    `json:"iteration,omitempty"`
 	Loop
-	// Warned says that the system prompt was answered with a warning added to it.
+	// Warned says that the answer had a warning for the model, in its system prompt if
+	// that was told.
 	Warned bool `json:"warned,omitempty"`
 }
 

@@ -66,6 +66,9 @@ func (ev Event) Check() error {
 	if len(ev.Tools) > MaxTools {
 		return fmt.Errorf("%w: %d tools, at most %d", ErrTooLarge, len(ev.Tools), MaxTools)
 	}
+	if ev.Iteration < 0 {
+		return fmt.Errorf("iteration is %d, and cannot be below zero", ev.Iteration)
+	}
 	for name, n := range ev.Numbers() {
 		if n < 0 {
 			return fmt.Errorf("%s is %d, and cannot be below zero", name, n)

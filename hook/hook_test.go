@@ -62,6 +62,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"long key":        ok + `,"sessionKey":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}`,
 		"long channel":    ok + `,"channel":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}`,
 		"tokens below 0":  ok + `,"tokenUsage":{"input":-1}}`,
+		"round below 0":   ok + `,"iteration":-1}`,
 		"latency below 0": ok + `,"latencyMs":-1}`,
 		"long tool":       ok + `,"call":{"name":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}}`,
 		"long server":     ok + `,"calls":[{"name":"x","server":"` + strings.Repeat("x", hook.MaxNameBytes+1) + `"}]}`,

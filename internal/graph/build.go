@@ -106,12 +106,15 @@ func (b *builder) has(n floodmark.NodeID) bool {
 	return ok
 }
 
-// loop writes what an agent says of its own loop beside the model call it is about: the
-// last one, or the next if a round begins.
+// loop writes what an agent says of its own loop beside the model call it is about, the
+// last one, or the next if a round begins; and beside an answer.
 func (b *builder) loop(f floodmark.LoopTold) {
 	t := b.turn()
-	said := t.said
-	if n := t.node(t.model); n != nil && f.Point != string(hook.LoopIterationStart) {
+	said, about := t.said, t.model
+	if f.Point == string(hook.BeforeResponseEmit) {
+		about = t.output
+	}
+	if n := t.node(about); n != nil && f.Point != string(hook.LoopIterationStart) {
 		said = n.Metadata
 	}
 	maps.Insert(said, f.Words())

@@ -89,6 +89,7 @@ func (b *builder) output(f floodmark.ActionDecided) *Node {
 	t := b.turn()
 	from := b.proposer("", f.Mark.Trust)
 	n := t.add(Node{ID: t.next("output"), Kind: floodmark.NodeOutput, Trust: f.Mark.Trust, Metadata: b.about(f)})
+	t.output = n.ID
 	t.connect(n.ID, from, DerivesFrom)
 	for _, other := range t.nodes {
 		if other.Kind == floodmark.NodeToolResult {

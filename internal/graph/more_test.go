@@ -252,7 +252,9 @@ func TestGraphShowsTheLoop(t *testing.T) {
 		floodmark.LoopTold{Point: "after_llm_call", Loop: floodmark.Loop{LatencyMs: 5, TokenUsage: floodmark.TokenUsage{Input: 80, Output: 9}}},
 		toolCalled("c1", "read", floodmark.Clean(), floodmark.Decision{Verdict: floodmark.Allow}),
 		pendingResult(2, "c1", "/a", floodmark.Clean()),
-		modelCalled(3, floodmark.Clean()))
+		modelCalled(3, floodmark.Clean()),
+		floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply}, Mark: floodmark.Clean(), Decision: floodmark.Decision{Verdict: floodmark.Allow}},
+		floodmark.LoopTold{Point: "before_response_emit", Loop: floodmark.Loop{Channel: "telegram"}})
 	nodes := map[string]Node{}
 	for _, n := range g.Turns[0].Nodes {
 		nodes[n.ID] = n
@@ -265,6 +267,9 @@ func TestGraphShowsTheLoop(t *testing.T) {
 		if first[key] != want || second[key] != "" {
 			t.Errorf("%s is %q at the first call and %q at the second, want %q and nothing", key, first[key], second[key], want)
 		}
+	}
+	if got := nodes["output-1-1"].Metadata["channel"]; got != "telegram" || second["channel"] != "" {
+		t.Errorf("the answer went to %q", got)
 	}
 	for _, id := range []string{"llm-1-1", "call-1-1", "n2"} {
 		if n := nodes[id].Iteration; n == nil || *n != 2 {

@@ -27,6 +27,7 @@ type turnBuilder struct {
 	known      map[Edge]bool
 	counts     map[string]int
 	model      string            // the newest model call
+	output     string            // the newest answer
 	said       map[string]string // what the agent says of the one to come
 	iterations int
 	lowest     floodmark.Trust

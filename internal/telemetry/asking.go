@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/audit"
 )
 
 // asking counts what asking costs, as «floodmark stats» does from the journal.
@@ -80,7 +81,7 @@ func (a *asking) fact(f told, w who, at time.Time) {
 		}
 		a.resolved.WithLabelValues("grant").Inc()
 	case *opined:
-		if f.Verdict == floodmark.Allow {
+		if f.Verdict == floodmark.Allow && f.Says != audit.Silent.String() { // whose silence may let through, too
 			a.resolved.WithLabelValues("auditor").Inc()
 		}
 	case *opened, *closed, *answer, *loop, *spawned, *announced, *arrived, *incident, *guessed, *vouched:

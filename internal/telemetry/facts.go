@@ -86,6 +86,7 @@ type (
 	}
 	opined struct { // an auditor
 		Verdict floodmark.Verdict `json:"verdict"`
+		Says    string            `json:"says"`
 	}
 	vouched struct {
 		Digest floodmark.Digest `json:"digest"`

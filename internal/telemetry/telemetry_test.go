@@ -92,7 +92,7 @@ func TestWhoResolvedIt(t *testing.T) {
 	for _, f := range []told{
 		&turn{open: true}, &decided{}, &decided{}, &asked{Ticket: "t"}, &granted{Ticket: "t"}, &replied{Ticket: "t", Verdict: floodmark.Allow},
 		&used{Ticket: "t"}, &used{Ticket: "t"}, &used{Ticket: "t"}, &replied{Ticket: "u", Verdict: floodmark.Confirm},
-		&opined{Verdict: floodmark.Allow}, &opined{Verdict: floodmark.Confirm}, &turn{}, verified,
+		&opined{Verdict: floodmark.Allow}, &opined{Verdict: floodmark.Allow, Says: "silent"}, &opined{Verdict: floodmark.Confirm}, &turn{}, verified,
 	} {
 		if _, answered := f.(*replied); answered {
 			m.fact(f, w, later)
