@@ -3,7 +3,9 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -179,4 +181,188 @@ func (m *importer) tools(v *jvalue, what string) []string {
 		out = append(out, item.text)
 	}
 	return out
+}
+
+// write prints the policy. Everything foreign is quoted; nothing that could be
+// a secret was kept.
+func (m *importer) write() []byte {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("# Imported. Arguments the owner stated raise nothing here (relax: false), as")
+	line("# before; write true to be asked less.")
+	line("version: 1")
+	line("profile: assistant")
+	line("relax: false")
+	if m.taint != nil {
+		line("taintPolicy:")
+		for t := trusts - 1; t >= 0; t-- {
+			line("  %s: %s", floodmark.Trust(t), m.taint[t])
+		}
+		line("toolOverrides:")
+		for _, t := range m.overrides {
+			if len(t.levels) == 0 {
+				continue
+			}
+			line("  %s: {%s}", quoted(t.name), t.levels)
+		}
+		line("approvals: {ttl: %s, toolWide: false}", m.ttl)
+		line("maxIterations: %d", m.rounds)
+	}
+	if m.auditor != "" {
+		line("auditor: {on: true, failMode: %s}", m.auditor)
+		line("rules:")
+		line("  - name: caution")
+		line("    when: {context_taint_includes: [untrusted]}")
+		line("    action: {verdict: audit}")
+		line("    reason: after text that anyone could have written, each call gets a second look")
+	}
+	if len(m.cautious) > 0 {
+		line("caution:")
+		for _, name := range m.cautious {
+			line("  %s: true", quoted(name))
+		}
+	}
+	writeGates(line, "", m.gates)
+	if len(m.agents) > 0 {
+		line("agents:")
+		for _, a := range m.agents {
+			line("  %s:", quoted(a.name))
+			writeGates(line, "    ", a.gates)
+		}
+	}
+	return []byte(b.String())
+}
+
+func (ls levelWordsOf) String() string {
+	cells := make([]string, len(ls))
+	for i, l := range ls {
+		cells[i] = quoted(l.level) + ": " + l.verdict
+	}
+	return strings.Join(cells, ", ")
+}
+
+func writeGates(line func(string, ...any), indent string, gates []gate) {
+	if len(gates) == 0 {
+		return
+	}
+	line("%sverifiers:", indent)
+	for _, g := range gates {
+		line("%s  - name: %s", indent, quoted(g.name))
+		if len(g.include) > 0 {
+			line("%s    include: [%s]", indent, quotedList(g.include))
+		}
+		if len(g.exclude) > 0 {
+			line("%s    exclude: [%s]", indent, quotedList(g.exclude))
+		}
+		mode := "deny"
+		if g.allow {
+			mode = "allow"
+		}
+		line("%s    failMode: %s", indent, mode)
+		line("%s    timeout: %ds", indent, g.seconds)
+	}
+}
+
+func quotedList(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = quoted(n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// quoted writes a text so that YAML reads exactly it, and as a text.
+func quoted(s string) string {
+	words := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+	if regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_/-]*$`).MatchString(s) && !slices.Contains(words, strings.ToLower(s)) {
+		return s
+	}
+	return strconv.QuoteToASCII(s) // Go's escapes are YAML's
+}
+
+// maxNotRead is how many tools of a list a note repeats.
+const maxNotRead = 8
+
+// notRead names what the old file restricts by other means than those we read:
+// whoever relied on it must know that it is not in the policy.
+func (m *importer) notRead() {
+	if !m.found {
+		return // that nothing was found says it all
+	}
+	m.toolsNotRead(m.root.get("tools"), "tools")
+	m.toolsNotRead(m.root.get("agents", "defaults", "tools"), "agents.defaults.tools")
+	if list := m.root.get("agents", "list"); list != nil {
+		for i, a := range list.list {
+			m.toolsNotRead(a.get("tools"), fmt.Sprintf("agents.list[%d].tools", i))
+		}
+	}
+	for _, path := range [][]string{{"sandbox"}, {"agents", "defaults", "sandbox"}} {
+		if v := m.root.get(path...); v != nil {
+			m.note(v, "not read: %s; a policy is no sandbox, keep that one", strings.Join(path, "."))
+		}
+	}
+}
+
+func (m *importer) toolsNotRead(v *jvalue, where string) {
+	if v == nil || v.kind != jobject {
+		return
+	}
+	for _, k := range v.members {
+		name := where + "." + plainKey(k.name)
+		tools := namesIn(k.value)
+		switch {
+		case k.name == "caution" && where == "tools", k.name == "verifier":
+		case k.name == "deny" && len(tools) > 0:
+			m.note(k.value, "not read: %s denied %s; to keep that, write toolOverrides: {%s: {\"*\": restrict}}, for one agent under agents: openclaw/ID",
+				name, oneLine(tools, " and "), tools[0])
+		case k.name == "allow" && len(tools) > 0:
+			m.note(k.value, "not read: %s allowed only %s; now the table decides about every tool", name, oneLine(tools, " and "))
+		default:
+			m.note(k.value, "not read: %s; if it restricts something, say so in the policy", name)
+		}
+	}
+}
+
+// namesIn are the plain names in a list.
+func namesIn(v *jvalue) []string {
+	var out []string
+	for _, item := range v.list {
+		if item.kind == jstring && strings.TrimSpace(item.text) != "" {
+			out = append(out, plainKey(item.text))
+		}
+	}
+	return out
+}
+
+func oneLine(words []string, last string) string {
+	if len(words) > maxNotRead {
+		words = append(slices.Clone(words[:maxNotRead]), "others")
+	}
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + last + words[n-1]
+	}
+	return words[0]
+}
+
+// mappingExample is what could stand where a mapping was expected.
+func mappingExample(what string) string {
+	switch {
+	case strings.HasPrefix(what, "toolOverrides."), what == "taintPolicy":
+		return `{"external": "confirm"}`
+	case what == "toolOverrides":
+		return `{"exec": {"external": "confirm"}}`
+	case what == "tools.caution":
+		return `{"tools": {"web_fetch": true}}`
+	case what == "tools.caution.tools":
+		return `{"web_fetch": true}`
+	case what == "tools.caution.auditor":
+		return `{"failMode": "block"}`
+	case strings.HasSuffix(what, ".scope"):
+		return `{"include": ["exec"]}`
+	case strings.HasSuffix(what, ".webhook"):
+		return `{"url": "https://verifier.example"}`
+	case strings.HasSuffix(what, "verifier"), strings.HasSuffix(what, ".telegram"):
+		return `{"enabled": true}`
+	}
+	return `{"taintPolicy": {"external": "confirm"}}`
 }

@@ -56,6 +56,9 @@ func TestImportMistakes(t *testing.T) {
 		`{approvalTtlSeconds: null}`:                                            "1:22: error: approvalTtlSeconds is not a number",
 		`{tools: {caution: true}}`:                                              "1:19: error: tools.caution is not a mapping\n    write names and values in braces, as in {\"tools\": {\"web_fetch\": true}}",
 		`{tools: {caution: {tools: []}}}`:                                       "1:27: error: tools.caution.tools is not a mapping\n    write names and values in braces, as in {\"web_fetch\": true}",
+		`{tools: {caution: {defaults: "false"}}}`:                               "1:30: error: tools.caution.defaults is not true or false\n    write true or false",
+		`{tools: {verifier: {enabled: "true", webhook: {}}}}`:                   "1:30: error: tools.verifier.enabled is not true or false\n    write true or false",
+		`{tools: {verifier: {enabled: true, telegram: {enabled: 1}}}}`:          "1:56: error: tools.verifier.telegram.enabled is not true or false\n    write true or false",
 		`{tools: {caution: {tools: {a: "true"}}}}`:                              "1:31: error: tools.caution.tools.a is not true or false\n    write true or false",
 		`{tools: {caution: {tools: {" ": true}}}}`:                              "1:33: error: this names no tool\n    write a name",
 		`{tools: {caution: {tools: {"` + long + `": true}}}}`:                   "1:233: error: this names no tool",
@@ -112,7 +115,7 @@ func TestImportLimits(t *testing.T) {
 	for text, want := range map[string]string{
 		`{toolOverrides: {"` + key + `": {"*": "restrict"}}, approvalTtlSeconds: 10}`:                               strings.Repeat(`\x01`, 200),
 		`{tools: {caution: {tools: {"` + key + `": true}}}}`:                                                        strings.Repeat(`\x01`, 200),
-		`{taintPolicy: {}, agents: {list: [{id: "` + key + `", tools: {verifier: {enabled: true, webhook: {}}}}]}}`: strings.Repeat(`\x01`, 200),
+		`{taintPolicy: {}, agents: {list: [{id: "` + key + `", tools: {verifier: {enabled: true, webhook: {}}}}]}}`: "openclaw/main:",
 		`{taintPolicy: {}, tools: {verifier: {enabled: true, scope: {include: ["` + item + `"]}, webhook: {}}}}`:    item,
 	} {
 		if _, out, _ := imported(t, text); !strings.Contains(out, want) {

@@ -3,6 +3,7 @@ package policy
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,7 +18,7 @@ func (m *importer) caution() {
 		return
 	}
 	m.found, m.auditor = true, "block"
-	if d := v.get("defaults"); !d.is("false") {
+	if d := v.get("defaults"); d == nil || m.isTrue(d, "tools.caution.defaults") {
 		m.cautious = cautionDefaults()
 	}
 	for _, k := range v.members {
@@ -32,8 +33,7 @@ func (m *importer) caution() {
 	m.note(nil, "after a cautioned tool the auditor alone decided about every call; now it still looks at each, but sending, changing and running also need a person where the table says confirm, and it never answers for code, for the agent's own settings, or where data could leave")
 }
 
-// cautionKey looks at a key beside the known ones. A tool that stands one level
-// too high was never cautioned there; taking it for one only tightens.
+// cautionKey looks at other keys. A tool that stands one level too high only tightens.
 func (m *importer) cautionKey(k jmember) {
 	name := plainKey(k.name)
 	switch {
@@ -41,10 +41,8 @@ func (m *importer) cautionKey(k jmember) {
 	case k.value.is("true") && strings.TrimSpace(k.name) != "" && len(k.name) <= maxKey:
 		m.cautionTool(k)
 		m.note(k.value, "tools.caution.%s should stand under tools.caution.tools; it was read as if it did", name)
-	case k.value.is("false"):
-		m.note(k.value, "tools.caution.%s is not read: tools stand under tools.caution.tools", name)
 	default:
-		m.note(k.value, "tools.caution.%s is not understood and was left out", name)
+		m.note(k.value, "tools.caution.%s is not read: tools stand under tools.caution.tools", name)
 	}
 }
 
@@ -107,16 +105,24 @@ func (m *importer) verifiers() {
 			m.fault(a, "this agent has no id", "give it one: {id: \"main\"}")
 			continue
 		}
-		if slices.ContainsFunc(m.agents, func(x importedAgent) bool { return strings.EqualFold(x.name, "openclaw/"+strings.TrimSpace(name.text)) }) {
+		id := openclawID(name.text)
+		if slices.ContainsFunc(m.agents, func(x importedAgent) bool { return x.name == id }) {
 			m.fault(name, "two agents have this id", "give each its own")
 			continue
 		}
 		if gates := m.verifier(v, fmt.Sprintf("agents.list[%d].tools.verifier", i), true); len(gates) > 0 {
-			id := "openclaw/" + strings.ToLower(strings.TrimSpace(name.text))
 			m.agents = append(m.agents, importedAgent{id, gates})
 			m.note(name, "the section for %s counts for that agent of OpenClaw", plainKey(id))
 		}
 	}
+}
+
+// openclawID names one of OpenClaw's agents as OpenClaw itself writes its id.
+func openclawID(id string) string {
+	if id = strings.ToLower(strings.TrimSpace(id)); !regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`).MatchString(id) {
+		id = strings.Trim(regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(id, "-"), "-")
+	}
+	return "openclaw/" + cmp.Or(id[:min(len(id), 64)], "main")
 }
 
 // verifier reads one configuration. An agent's that does not say whether it is on is so
@@ -128,7 +134,7 @@ func (m *importer) verifier(v *jvalue, where string, agent bool) []gate {
 	m.found = true
 	m.unknown(v, where, "enabled", "scope", "failMode", "webhook", "telegram")
 	enabled := v.get("enabled")
-	on, why := enabled.is("true") || enabled == nil && m.gates != nil, "was not switched on, and is left out"
+	on, why := m.isTrue(enabled, where+".enabled") || enabled == nil && m.gates != nil, "was not switched on, and is left out"
 	if on {
 		if out := m.gatesOf(v, where, agent); len(out) > 0 {
 			return out
@@ -160,8 +166,10 @@ func (m *importer) gatesOf(v *jvalue, where string, agent bool) []gate {
 	if at := v.get("webhook"); m.mapping(at, where+".webhook") {
 		out = append(out, m.webhook(at, where, g))
 	}
-	if at := v.get("telegram"); m.mapping(at, where+".telegram") && at.get("enabled").is("true") {
+	if at := v.get("telegram"); m.mapping(at, where+".telegram") && m.isTrue(at.get("enabled"), where+".telegram.enabled") {
 		out = append(out, m.telegram(at, where, g))
+	} else if at != nil {
+		m.note(at, "%s.telegram was not switched on, and is left out", where)
 	}
 	if agent && len(out) == 0 {
 		if out = slices.Clone(m.gates); out == nil {
@@ -178,6 +186,14 @@ func (m *importer) gatesOf(v *jvalue, where string, agent bool) []gate {
 		m.failing(v.get("failMode"), where, &out[i])
 	}
 	return out
+}
+
+// isTrue reports a switch that is on. What is neither true nor false is a fault.
+func (m *importer) isTrue(v *jvalue, what string) bool {
+	if v != nil && !v.is("true") && !v.is("false") {
+		m.fault(v, what+" is not true or false", "write true or false")
+	}
+	return v.is("true")
 }
 
 // failing says what silence means, the strictest of both.
@@ -200,7 +216,7 @@ func (m *importer) webhook(v *jvalue, where string, g gate) gate {
 	if url := v.get("url"); url != nil && url.kind == jstring && strings.HasPrefix(strings.ToLower(strings.TrimSpace(url.text)), "http:") {
 		m.note(url, "%s.webhook.url is http: anybody on the way could answer allow; service.yaml takes https, or http to this very machine", where)
 	}
-	m.note(v, "the webhook's url, headers and secret belong into service.yaml, under verifier.webhook and by the same names, not into the policy; they were left out")
+	m.note(v, "the webhook's url, headers and secret belong into service.yaml, under verifier.webhook (for one agent: agents.openclaw/ID.verifier.webhook) and by the same names, not into the policy; they were left out")
 	return g
 }
 
@@ -213,6 +229,6 @@ func (m *importer) telegram(v *jvalue, where string, g gate) gate {
 	if ids := v.get("allowedUserIds"); ids == nil || ids.kind != jlist || len(ids.list) == 0 {
 		m.note(v, "%s.telegram has no allowedUserIds: anybody in the chat could answer; now they must be named, and without them nobody can say yes", where)
 	}
-	m.note(v, "telegram's botToken, chatId and allowedUserIds belong into service.yaml, under verifier.telegram and by the same names, not into the policy; they were left out")
+	m.note(v, "telegram's botToken, chatId and allowedUserIds belong into service.yaml, under verifier.telegram (for one agent: agents.openclaw/ID.verifier.telegram) and by the same names, not into the policy; they were left out")
 	return g
 }
