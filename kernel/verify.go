@@ -237,7 +237,7 @@ func personsRemedy(a floodmark.VerifierAnswered) string {
 	case "":
 		return "It is for whoever runs that verifier to allow it."
 	case verify.Unconfigured:
-		return "Describe it in service.yaml under «verifier», or take it out of the policy."
+		return "Describe it in service.yaml under «verifier» and switch it on, or take it out of the policy."
 	case verify.Deadline, verify.Stopped, verify.Unshowable, verify.Crowded:
 		return "There is nothing for you to do here."
 	default:

@@ -102,7 +102,7 @@ func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *fligh
 	at := slices.IndexFunc(m.cfg.Verifiers, func(v verify.Verifier) bool { return v.Name() == g.Name })
 	if at < 0 {
 		f.answer.Request = ""
-		f.fail(&verify.Failure{Kind: verify.Unconfigured, Text: "service.yaml does not say how to reach it"})
+		f.fail(&verify.Failure{Kind: verify.Unconfigured, Text: "service.yaml does not say how to reach it, or has it switched off"})
 		return f
 	}
 	if !m.flights.begin(key) {

@@ -29,7 +29,7 @@ func (t Told) String() string {
 	otherwise := "the call is refused"
 	switch {
 	case t.Unset:
-		return "the verifier " + t.Name + " is not described in service.yaml: " + otherwise
+		return "the verifier " + t.Name + " is not described in service.yaml, or switched off there: " + otherwise
 	case t.FailMode == FailAllow.String():
 		otherwise = "it runs all the same"
 	}

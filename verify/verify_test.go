@@ -223,7 +223,7 @@ func TestTold(t *testing.T) {
 	for want, told := range map[string]verify.Told{
 		"the verifier a must agree before it runs, within 30s; without an answer the call is refused (failMode deny)":  verify.Gate{Name: "a"}.Tell(30*time.Second, false),
 		"the verifier a must agree before it runs, within 5s; without an answer it runs all the same (failMode allow)": verify.Gate{Name: "a", Timeout: 5 * time.Second, FailMode: verify.FailAllow}.Tell(30*time.Second, false),
-		"the verifier a is not described in service.yaml: the call is refused":                                         verify.Gate{Name: "a", FailMode: verify.FailAllow}.Tell(30*time.Second, true),
+		"the verifier a is not described in service.yaml, or switched off there: the call is refused":                  verify.Gate{Name: "a", FailMode: verify.FailAllow}.Tell(30*time.Second, true),
 	} {
 		if told.String() != want {
 			t.Errorf("%q, want %q", told, want)

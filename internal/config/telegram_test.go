@@ -79,15 +79,15 @@ agents:
 	if len(names) != 2 || names[0] != "telegram" || names[1] != "telegram of codex" || gates[0].Bot().ChatID != -5 || gates[1].Bot().Server != "http://127.0.0.1:1" {
 		t.Errorf("gates %q", names)
 	}
-	// What is off is not built, unless an agent's section that is on asks it.
+	// What is off is not built, unless an agent's section that is on has no gate of its own.
 	const off = "verifier: {enabled: false, webhook: {url: 'https://a.example'}, telegram: {botToken: '1:a', chatId: 7, allowedUserIds: [7]}}\n"
 	for agents, want := range map[string]string{
 		"":                    "[] []",
 		"agents: {codex: {}}": "[] []",
 		"agents: {codex: {verifier: {enabled: false, webhook: {url: 'https://b.example'}}}}":                                           "[] []",
 		"agents: {codex: {verifier: {failMode: deny}}}":                                                                                "[webhook] [telegram]",
-		"agents: {codex: {verifier: {webhook: {url: 'https://b.example'}}}, pi: {verifier: {enabled: true}}}":                          "[webhook webhook of codex] [telegram]",
-		"agents: {codex: {verifier: {enabled: false}}, pi: {verifier: {telegram: {botToken: '2:b', chatId: 8, allowedUserIds: [8]}}}}": "[webhook] [telegram telegram of pi]",
+		"agents: {codex: {verifier: {webhook: {url: 'https://b.example'}}}, pi: {verifier: {enabled: true}}}":                          "[webhook of codex webhook] [telegram]",
+		"agents: {codex: {verifier: {enabled: false}}, pi: {verifier: {telegram: {botToken: '2:b', chatId: 8, allowedUserIds: [8]}}}}": "[] [telegram of pi]",
 	} {
 		s, err := config.ParseService("service.yaml", []byte(off+agents))
 		if err != nil {

@@ -107,6 +107,9 @@ func (s Service) Gates() verify.Gates {
 			continue
 		}
 		for _, name := range s.Verifier.asked() { // what holds for all, by these words too
+			if !s.Verifier.isOn() && len(v.asked()) > 0 {
+				break // it is off, and this agent has its own
+			}
 			list = append(list, s.Verifier.gate(name, agent, v.over(s.Verifier)))
 		}
 		for _, name := range v.asked() {
