@@ -121,8 +121,9 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 		other := spotAt(clean(host+file, base, at.Home), at, nil)
 		s.guard |= ps.guards(&other)
 	}
-	if s.kind == InProject { // what is worked on is there anyway
-		s.guard &^= isShared
+	if s.kind == InProject && s.guard&isShared != 0 { // a project that lies there is there anyway
+		project := spotAt(clean(at.Project, "", at.Home), at, nil)
+		s.guard &^= ps.guards(&project) & isShared
 	}
 	if s.guard&isForeign != 0 {
 		s.kind = Foreign

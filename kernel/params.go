@@ -219,13 +219,14 @@ func (v *veiling) holds(s string) bool {
 // maxRequestLines bounds what a person is shown of a call's arguments.
 const maxRequestLines = 6
 
-// requestLines are a call's arguments for people. Contents and secrets are their
-// length alone, and stand last: they push nothing else out of sight.
+// requestLines are a call's arguments for people: what the catalog knows to be a command,
+// a place and so on first, contents and secrets, which are their length alone, last. So
+// nothing that is made up pushes it out of sight.
 func (st *step) requestLines(j *judged) []string {
 	var lines, hidden []string
-	v := st.newVeil(j)
-	left := 0
-	for _, leaf := range j.leaves {
+	v, left := st.newVeil(j), 0
+	known := func(l hook.Leaf) int { return -min(1, len(argument(j.use, l).Is)) }
+	for _, leaf := range slices.SortedStableFunc(slices.Values(j.leaves), func(a, b hook.Leaf) int { return known(a) - known(b) }) {
 		changes := v.patched(leaf.Top, leaf.Value)
 		secret := v.content(leaf.Top) || v.written(leaf.Path[strings.LastIndexByte(leaf.Path, '.')+1:]) || v.secret(leaf.Top) || secretName(leaf.Path)
 		switch name := ends(v.key(nil, leaf.Path)) + ": "; {

@@ -136,6 +136,10 @@ func TestRequestLines(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	made := d.call("shell", `{"a":1,"b":2,"c":3,"code: make":"","d":4,"e":5,"code":"rm -rf x"}`)
+	if got := strings.Join(made.Verify.Request.Lines, "\n"); got != "code: rm -rf x\na: 1\nb: 2\nc: 3\ncode: make: \nd: 4\nand 1 more arguments" {
+		t.Error(got)
+	}
 	if got := strings.Join(d.call("mend", `{"command":"*** Add File: a.txt\n+key"}`).Verify.Request.Lines, "\n"); got != "command: [REDACTED: 24 chars] changes a.txt" {
 		t.Error(got)
 	}

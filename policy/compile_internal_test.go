@@ -85,6 +85,22 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// A rule about an effect speaks of every call that has it, whatever else the call does.
+func TestEachEffectIsAskedAbout(t *testing.T) {
+	cs := &conditions{}
+	for text, want := range map[string]bool{
+		`call.effect == "send"`: true, `call.effect == "write"`: true, `call.effect == "observe" && turn == 8`: true,
+		`call.effect == "run"`: false, `call.effect == "write" && turn == 9`: false, `turn == 9`: false,
+		`call.effect == "send" && call.effect == "write"`: false,
+	} {
+		q := distinct()
+		c := conditionOf(t, text, cs)
+		if got := c.holds(q); got != want || len(q.Effects) != 3 {
+			t.Errorf("%s: %v, %v", text, got, q.Effects)
+		}
+	}
+}
+
 // What is compiled and what is left to the library; what mentions the call and
 // what its arguments.
 func TestWhatConditionsNeed(t *testing.T) {

@@ -45,8 +45,8 @@ type condition struct {
 	eval func(*Question) truth
 	// needsCall says that it mentions the call, so that it cannot be answered
 	// at a model call; needsArgs that it mentions what may differ between two
-	// calls of the same tool.
-	needsCall, needsArgs bool
+	// calls of the same tool; byEffect that it mentions what the call does.
+	needsCall, needsArgs, byEffect bool
 	// values are the arguments whose values it looks at; anyValue says that it
 	// may look at all of them.
 	values   []string
@@ -54,9 +54,15 @@ type condition struct {
 	compiled bool // by us, not by the CEL library
 }
 
-// holds reports whether the rule applies. A condition that cannot be answered
-// counts as true: rules only tighten, so that is the safe side.
-func (c *condition) holds(q *Question) bool { return c.eval(q) != no }
+// holds reports whether the rule applies, to the call or to one of its effects: doing more
+// gets round no rule. What cannot be answered counts as true, since rules only tighten.
+func (c *condition) holds(q *Question) bool {
+	return c.eval(q) != no || c.byEffect && slices.ContainsFunc(q.Effects, func(e floodmark.Effect) bool {
+		one := *q
+		one.Effects = []floodmark.Effect{e}
+		return c.eval(&one) != no
+	})
+}
 
 // blind reports whether it looks at a value that was not kept.
 func (c *condition) blind(q *Question) bool {
@@ -236,12 +242,9 @@ func mentions(a *ast.AST) condition {
 			return
 		}
 		name := e.AsIdent()
-		if strings.HasPrefix(name, "call.") || name == "arg" || name == "trust" {
-			c.needsCall = true
-		}
-		if name == "call.args" || name == "call.effect" || name == "arg" || name == "trust" {
-			c.needsArgs = true
-		}
+		c.byEffect = c.byEffect || name == "call.effect"
+		c.needsCall = c.needsCall || strings.HasPrefix(name, "call.") || name == "arg" || name == "trust"
+		c.needsArgs = c.needsArgs || c.byEffect || name == "call.args" || name == "arg" || name == "trust"
 	}))
 	return c
 }
@@ -249,13 +252,10 @@ func mentions(a *ast.AST) condition {
 // patternsOf is how many instructions the patterns have that a condition names.
 func patternsOf(a *ast.AST) (size int) {
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" {
+		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" || len(e.AsCall().Args()) == 0 {
 			return
 		}
 		args := e.AsCall().Args()
-		if len(args) == 0 {
-			return
-		}
 		text, ok := constantText(args[len(args)-1])
 		if !ok {
 			return

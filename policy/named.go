@@ -38,17 +38,15 @@ func (r *reader) mentionAt(tool string, line, column int, narrow bool) {
 	r.named = append(r.named, NamedTool{Tool: tool, File: r.name, Line: line, Column: column, Narrow: narrow})
 }
 
-// compared looks at the words a condition compares call.tool and call.effect
-// with. An effect nobody knows makes a rule that never applies.
+// compared looks at the words a condition compares variables with. An effect nobody
+// knows, or one agent of a program, makes a rule that never applies.
 func (r *reader) compared(n *yaml.Node, a *ast.AST) {
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.CallKind {
 			return
 		}
 		c := e.AsCall()
-		switch c.FunctionName() {
-		case operators.Equals, operators.NotEquals, operators.In:
-		default:
+		if !slices.Contains([]string{operators.Equals, operators.NotEquals, operators.In}, c.FunctionName()) {
 			return
 		}
 		x, y := c.Args()[0], c.Args()[1]
@@ -62,6 +60,8 @@ func (r *reader) compared(n *yaml.Node, a *ast.AST) {
 			switch {
 			case isIdent(x, "call.tool"):
 				r.mentionAt(text, line, column, false)
+			case (isIdent(x, "agent") || isIdent(x, "call.agent")) && floodmark.Program(text) != text:
+				r.note(floodmark.Error, line, column, "one-agent", fmt.Sprintf("agent is the program, so it is never %q", text), "write the rule into a section of its own: agents: {"+text+": {rules: …}}")
 			case isIdent(x, "call.effect") && !slices.Contains(effectWords(), text):
 				hint := "write one of " + oneOf(effectWords())
 				if near, ok := nearest(text, effectWords()); ok {

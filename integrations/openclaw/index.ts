@@ -121,7 +121,7 @@ function memory() {
     runs: new Kept<Run>(), // by run, also when it is over
     arrived: new Kept<string>(), // who sent a message, by session, channel and message
     notices: new Kept<string>(), // what we said last in place of a run, by the key of its session
-    ends: new Kept<{ timer: NodeJS.Timeout; told: object }>(), // the ends of runs that are not told yet, by session
+    ends: new Kept<{ timer: NodeJS.Timeout; told: object; telling?: Promise<void> }>(), // the ends of runs that are not told yet, by session
     sessions: new Kept<string>(), // the id of the session a key stands for now
     parents: new Kept<string>(), // by the key of a sub-agent's session
     tools: new Kept<string[]>(), // what a session was offered last
@@ -146,13 +146,13 @@ function about(ctx: any) {
 
 const tell = (event: string, told: object) => ask(event, told, LAST_WORDS_MS).then(() => undefined, () => undefined);
 
-// ended tells the end of a session's last run, once.
+// ended tells the end of a session's last run, once; whoever comes meanwhile waits for it.
 async function ended(session: string) {
   const end = ends.get(session);
   if (!end) return;
-  ends.delete(session);
   clearTimeout(end.timer);
-  await tell("agent_end", end.told);
+  await (end.telling ??= tell("agent_end", end.told));
+  if (ends.get(session) === end) ends.delete(session);
 }
 
 const known = (sessionKey?: string) => sessionKey && { sessionKey, sessionId: sessions.get(sessionKey) };
@@ -235,6 +235,7 @@ async function answer(event: any, ctx: any, wait: number) {
     text: String(text),
     beside: along.filter((s) => !isPlace(s)),
     loads,
+    files: [rest.mediaUrl, ...[rest.mediaUrls].flat()].filter((s) => typeof s === "string" && s && !isPlace(s)),
     refused: run?.refused,
   };
   const session = where(told.sessionKey, told.sessionId);
@@ -246,7 +247,7 @@ async function answer(event: any, ctx: any, wait: number) {
     const whole = [told.text.replaceAll("![", "[").replaceAll("<", "‹"), ...loads].join("\n\n");
     return { send: true, alone: loads.length > 0, text: `${whole}\n\n(${because(err)})` };
   } finally {
-    if (!told.more) await ended(session);
+    if (!told.more) void ended(session); // OpenClaw would send while we wait for that
   }
 }
 
@@ -279,8 +280,8 @@ function attempt<T>(does: () => T, otherwise: T): T {
 
 function parsed(file: string): any {
   return attempt(() => {
-    const { size } = fs.statSync(file);
-    return size <= MAX_MANIFEST ? JSON.parse(fs.readFileSync(file, "utf8")) : undefined;
+    const about = fs.statSync(file); // a device or a pipe has no size, and no end
+    return about.isFile() && about.size <= MAX_MANIFEST ? JSON.parse(fs.readFileSync(file, "utf8")) : undefined;
   }, undefined);
 }
 
@@ -288,7 +289,7 @@ function parsed(file: string): any {
 // «metadata: {openclaw: {caution: true}}» in a manifest, for all tools of the plugin, or
 // the same or «caution: true» in its toolMetadata, for one. OpenClaw lets a plugin offer
 // no tool that its manifest does not list. Nothing but true counts.
-function cautious(rootDir: unknown, config: any): string[] {
+function cautious(rootDir: unknown, config: any): Set<string> {
   const folders = (config?.plugins?.load?.paths ?? []).filter((p: any) => typeof p === "string");
   if (typeof rootDir === "string") {
     folders.push(...listed(path.dirname(rootDir)));
@@ -304,7 +305,7 @@ function cautious(rootDir: unknown, config: any): string[] {
     const of = (name: string) => manifest.toolMetadata?.[name];
     return own.filter((n: any) => typeof n === "string" && n.length <= 128 && (marked(manifest) || marked(of(n)) || of(n)?.caution === true));
   });
-  return [...new Set<string>(names)].slice(0, MAX_MARKED);
+  return new Set<string>(names);
 }
 
 // «openclaw agent exec» loads plugins to look at them and calls none of their
@@ -322,7 +323,9 @@ const plugin = {
   register(api: any) {
     refuseExec(process.argv.slice(2));
     const marked = cautious(api.rootDir, api.config);
-    const caution = marked.length ? marked : undefined;
+    // Which of them a call is, also inside tool_call: a long list of one plugin leaves
+    // no other's out.
+    const caution = (tool: string, args: any) => [tool, String(args?.id).split(":").at(-1)].filter((name: any) => marked.has(name));
 
     api.on("before_dispatch", (event: any, ctx: any) => {
       const key = where(event.sessionKey ?? ctx.sessionKey, event.channel ?? ctx.channelId, ctx.conversationId);
@@ -388,7 +391,7 @@ const plugin = {
     api.on("before_tool_call", async (event: any, ctx: any) => {
       const { toolName, params, toolCallId, toolKind } = event;
       const { channel, senderId, senderIsOwner } = ctx.requester ?? {};
-      const call = { ...about(ctx), toolName, args: params, toolCallId, toolKind, caution };
+      const call = { ...about(ctx), toolName, args: params, toolCallId, toolKind, caution: caution(toolName, params) };
       if (String(toolCallId).startsWith("tool_search_code:")) {
         const key = where(ctx.sessionKey, ctx.sessionId);
         inner.set(key, [...(inner.get(key) ?? []), toolCallId].slice(-64));
@@ -418,7 +421,7 @@ const plugin = {
             toolName,
             args,
             toolCallId,
-            caution,
+            caution: caution(toolName, args),
             isError: isError === true,
             result: result?.content,
             inner: toolName === "tool_call" ? inner.get(where(ctx.sessionKey, ctx.sessionId)) : undefined,

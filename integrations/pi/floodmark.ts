@@ -193,7 +193,7 @@ export default function (pi: any) {
       const told = {
         model: name(ctx.model?.id),
         tokenEstimate: count(ctx.getContextUsage?.()?.tokens),
-        promptDigest: prompt && crypto.createHash("sha256").update(prompt).digest("hex"),
+        promptDigest: prompt ? crypto.createHash("sha256").update(prompt).digest("hex") : undefined,
       };
       const todo = await ask(type, { event: { type, tools, ...told }, ctx: context(ctx) });
       if (todo.stop !== false) {

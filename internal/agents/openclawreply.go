@@ -22,6 +22,8 @@ type openclawAnswers struct {
 	Text   string   `json:"text"`
 	Beside []string `json:"beside"`
 	Loads  []string `json:"loads"`
+	// Files are what OpenClaw would attach and not load from elsewhere.
+	Files []string `json:"files"`
 	// Refused says why a tool of the run was refused, by its name.
 	Refused map[string]string `json:"refused"`
 }
@@ -53,6 +55,16 @@ func (m openclawSays) whole() string {
 		parts = append(parts, "![file]("+plain.Replace(strings.TrimSpace(place))+")")
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// attaches reports whether a file of this machine would go along. What is in it nobody has
+// looked at: to others it goes by a tool that sends, which is judged by what the file is.
+func (m openclawSays) attaches() bool {
+	return len(m.Files) > 0 || slices.ContainsFunc(m.Beside, func(s string) bool {
+		s = strings.ToLower(strings.TrimSpace(s))
+		return slices.ContainsFunc([]string{"/", "./", "../", "~", "file:", "data:", `\\`}, func(begin string) bool { return strings.HasPrefix(s, begin) }) ||
+			len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/')
+	})
 }
 
 // openclawHears answers a message. Alone says that the owner is alone there.
@@ -110,11 +122,17 @@ func (a answer) sent() openclawSends {
 	}
 	if a.failed {
 		// The owner's own answers are never stopped; nothing in this one loads.
-		text = strings.NewReplacer("![", "[", "<", "‹").Replace(m.whole()) + "\n\n(" + a.reason() + ")"
+		text = loadless(m.whole()) + "\n\n(" + a.reason() + ")"
 		return openclawSends{Send: true, Text: &text, Alone: len(m.Loads) > 0}
 	}
 	if changed := a.reply.Text; changed != "" {
 		text, out.Alone = changed, len(m.Loads) > 0 || len(m.Beside) > 0 && a.about.event.Audience != hook.ToOwner
+	}
+	if a.about.event.Audience != hook.ToOwner && m.attaches() {
+		if text == "" {
+			return openclawSends{Reason: "floodmark: a file of this machine does not go to others with an answer. Send it by a tool, which is judged."}
+		}
+		out.Text, out.Alone = &text, true
 	}
 	if a.about.event.Audience == hook.ToOwner && !m.More && text != "" {
 		text += a.below(m.Refused)
@@ -124,6 +142,10 @@ func (a answer) sent() openclawSends {
 	}
 	return out
 }
+
+// loadless is a text in which nothing loads by itself. A verifier or an auditor may
+// repeat what it refused.
+func loadless(text string) string { return strings.NewReplacer("![", "[", "<", "‹").Replace(text) }
 
 // below is what stands under the owner's answer: what it draws on, what was
 // blocked and why, and where there is more to read.
@@ -136,7 +158,7 @@ func (a answer) below(refused map[string]string) string {
 		return "\n\n(" + footer + ")"
 	}
 	for _, tool := range slices.Sorted(maps.Keys(refused)) {
-		footer += "; " + floodmark.OneLine(tool, maxBecause) + " because " + floodmark.OneLine(refused[tool], maxBecause)
+		footer += "; " + loadless(floodmark.OneLine(tool, maxBecause)+" because "+floodmark.OneLine(refused[tool], maxBecause))
 	}
 	return "\n\n(⚠️ " + footer + ". Details: floodmark why " + string(a.about.event.Session) + ")"
 }

@@ -124,13 +124,17 @@ func TestVerifierOfAgents(t *testing.T) {
 	if err != nil || len(s.Gates().For("", floodmark.ToolRef{Name: "x"}, nil)) != 0 || len(s.Gates().For("codex", floodmark.ToolRef{Name: "x"}, nil)) != 1 {
 		t.Errorf("%v %v", s.Gates(), err)
 	}
-	s, err = ParseService("s", []byte("verifier: {enabled: false, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {webhook: {url: 'https://b.example'}}}}\n"))
-	if got := s.Gates().For("codex", floodmark.ToolRef{Name: "x"}, nil); err != nil || !slices.Equal(got, []string{AgentGate(WebhookGate, "codex")}) {
-		t.Errorf("the gate for all is off, and the agent has its own: %v %v", got, err)
-	}
 	s, err = ParseService("s", []byte("verifier: {webhook: {url: 'https://a.example'}, telegram: {botToken: x, chatId: '1', allowedUserIds: [1]}}"))
 	if err != nil || fmt.Sprint(s.Gates()) != "[{webhook  {[] []} deny 30s} {telegram  {[] []} deny 2m0s}]" {
 		t.Errorf("%v %v", s.Gates(), err)
+	}
+}
+
+// A gate for all that is off is not asked for an agent that has its own.
+func TestVerifierThatIsOff(t *testing.T) {
+	s, err := ParseService("s", []byte("verifier: {enabled: false, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {webhook: {url: 'https://b.example'}}}}\n"))
+	if got := s.Gates().For("codex", floodmark.ToolRef{Name: "x"}, nil); err != nil || !slices.Equal(got, []string{AgentGate(WebhookGate, "codex")}) {
+		t.Errorf("the gate for all is off, and the agent has its own: %v %v", got, err)
 	}
 }
 

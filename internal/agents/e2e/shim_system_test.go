@@ -243,6 +243,9 @@ func TestShimAsksAtAbsolutePathsOnly(t *testing.T) {
 }
 
 func TestShimIsClosedOnEveryFailure(t *testing.T) {
+	t.Run("openclaw is first", openclawIsFirst)
+	t.Run("pi has no prompt", piHasNoPrompt)
+	t.Run("manifests are read", manifestsAreRead)
 	says := func(data []byte) func(net.Conn) {
 		return func(conn net.Conn) {
 			if _, err := hookframe.ReadRequest(conn); err != nil {
@@ -281,6 +284,71 @@ func TestShimIsClosedOnEveryFailure(t *testing.T) {
 					t.Errorf("%+v", got)
 				}
 			})
+		}
+	}
+}
+
+// openclawIsFirst: a daemon that stops in the middle lets no answer out. OpenClaw sends what it has when
+// its own time is up, so ours is up before, whatever else is to be told.
+func openclawIsFirst(t *testing.T) {
+	t.Helper()
+	got := drive(t, "openclaw", shortly, func(conn net.Conn) {
+		_ = hookframe.Serve(context.Background(), conn, func(ctx context.Context, req hookframe.Request) hookframe.Response {
+			if req.Event == "reply_payload_sending" || req.Event == "agent_end" {
+				time.Sleep(3 * time.Second)
+			}
+			return agents.Door{Hooks: always(floodmark.Allow)}.Answer(ctx, req)
+		})
+	})
+	if !got.Message || !got.leaves("openclaw", false) || strings.Contains(got.Answers["owner final"], "LOADS") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// piHasNoPrompt: pi without a system prompt is judged like any other.
+func piHasNoPrompt(t *testing.T) {
+	t.Helper()
+	t.Setenv("DRIVE_PROMPT", "")
+	if got := drive(t, "pi", long, answering(floodmark.Allow)); got.Aborted || !strings.Contains(got.Tools["completions"], "bash") {
+		t.Errorf("allowed: %+v", got)
+	}
+	if got := drive(t, "pi", long, answering(floodmark.Restrict)); !got.Aborted || got.Tools["completions"] != "nothing can be sent" {
+		t.Errorf("a turn that was refused goes on: %+v", got)
+	}
+}
+
+// manifestsAreRead: what authors of plugins say of their tools. Neither a manifest that never ends nor one
+// that names many tools keeps another's from being read.
+func manifestsAreRead(t *testing.T) {
+	t.Helper()
+	plugins := t.TempDir()
+	t.Setenv("DRIVE_PLUGIN", filepath.Join(plugins, "floodmark"))
+	many := strings.Repeat(`"x",`, 255) + `"x"`
+	for i := range 255 {
+		many = strings.Replace(many, `"x"`, fmt.Sprintf(`"t%d"`, i), 1)
+	}
+	for name, tools := range map[string]string{"a-pipe": "", "b-many": many, "c-shell": `"exec"`} {
+		file := filepath.Join(plugins, name, "openclaw.plugin.json")
+		err := os.MkdirAll(filepath.Dir(file), 0o700)
+		if err == nil && tools == "" {
+			err = os.Symlink("/dev/zero", file)
+		} else if err == nil {
+			err = os.WriteFile(file, []byte(`{"contracts":{"tools":[`+tools+`]},"metadata":{"openclaw":{"caution":true}}}`), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var heard sync.Map
+	drive(t, "openclaw", long, func(conn net.Conn) {
+		_ = hookframe.Serve(context.Background(), conn, func(ctx context.Context, req hookframe.Request) hookframe.Response {
+			heard.Store(req.Event, string(req.Raw))
+			return agents.Door{Hooks: always(floodmark.Allow)}.Answer(ctx, req)
+		})
+	})
+	for _, event := range []string{"before_tool_call", "tool_result"} {
+		if raw, _ := heard.Load(event); !strings.Contains(fmt.Sprint(raw), `"caution":["exec"]`) {
+			t.Errorf("%s: %v", event, raw)
 		}
 	}
 }

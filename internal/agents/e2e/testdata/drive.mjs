@@ -24,7 +24,7 @@ async function drivePi() {
     hasUI: false,
     abort: () => (aborted = true),
     model: { id: "m" },
-    getSystemPrompt: () => "PROMPT",
+    getSystemPrompt: () => process.env.DRIVE_PROMPT ?? "PROMPT",
     getContextUsage: () => ({ tokens: 12.5 }),
     sessionManager: { getEntries: () => [], getSessionId: () => "s" },
   };
@@ -110,10 +110,12 @@ async function driveOpencode() {
 async function driveOpenclaw() {
   const hooks = {};
   let middleware;
+  const most = process.env.FLOODMARK_HOOK_DEADLINE === "20s" ? 40_000 : 600;
   plugin.default.register({
     on: (name, handler) => (hooks[name] = handler),
     registerAgentToolResultMiddleware: (handler) => (middleware = handler),
-    config: { plugins: { entries: { floodmark: { hooks: { timeouts: { reply_payload_sending: process.env.FLOODMARK_HOOK_DEADLINE === "20s" ? 40_000 : 600 } } } } } },
+    rootDir: process.env.DRIVE_PLUGIN,
+    config: { plugins: { entries: { floodmark: { hooks: { timeouts: { reply_payload_sending: most } } } } } },
   });
   const ctx = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", trigger: "user" };
   const call = { toolName: "exec", toolCallId: "c" };
@@ -137,7 +139,9 @@ async function driveOpenclaw() {
     await hooks.before_agent_run({ prompt: "hi", messages: [], senderIsOwner: true }, place);
     const says = async (kind, to) => {
       const payload = { text: "ANSWER ![x](http://x.example)", mediaUrls: ["https://x.example/q"] };
-      const out = await hooks.reply_payload_sending({ kind, payload, channel: "telegram", sessionKey: place.sessionKey, runId: name }, { ...from, runId: name, ...to });
+      const asked = hooks.reply_payload_sending({ kind, payload, channel: "telegram", sessionKey: place.sessionKey, runId: name }, { ...from, runId: name, ...to });
+      // OpenClaw waits no longer, and sends what it has.
+      const out = await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, most).unref())]);
       const sent = out?.payload ?? payload;
       return out?.cancel ? "nothing" : sent.text + (sent.mediaUrls ? " LOADS" : "");
     };
