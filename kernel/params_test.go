@@ -166,6 +166,24 @@ func TestRequestLines(t *testing.T) {
 			t.Errorf("%s %s: got\n%s\nwant\n%s", c.tool, c.args, got, c.want)
 		}
 	}
+	// A server's tool has its server before it, and the provider is the one of the owner's
+	// latest message, if he wrote any.
+	d = newDesk(t, oneGate)
+	served := func(id string) verify.Request {
+		out := d.tell(hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: floodmark.CallID(id), Server: "desk", Name: "look", Args: json.RawMessage(`{"q":"x"}`)}})
+		return out.Verify.Request
+	}
+	if r := served("1"); r.Tool != "desk/look" || r.Provider != "" {
+		t.Errorf("%+v", r)
+	}
+	for i, by := range []string{"telegram", "signal", "telegram"} {
+		from := olga()
+		from.Name = by
+		d.tell(hook.Event{Point: hook.MessageReceived, Origin: from, Text: "go on", Typed: true})
+		if r := served(strconv.Itoa(i + 2)); r.Provider != by {
+			t.Errorf("message %d: %+v", i, r)
+		}
+	}
 	if r := out.Verify.Request; r.Provider != "chat" || r.Session != "s" || r.Agent != "a" || r.Digest.IsZero() || !r.At.Equal(d.at) || r.ID != "" {
 		t.Errorf("%+v", r)
 	}

@@ -357,16 +357,58 @@ func TestCloseEndsAsking(t *testing.T) {
 		<-ctx.Done()
 		return verify.Answer{Allow: true}, nil
 	}})
-	got := make(chan hook.Reply)
+	got, closed := make(chan hook.Reply), make(chan struct{})
 	go func() {
 		reply, _ := d.Handle(context.Background(), "", list("c1"))
 		got <- reply
 	}()
 	<-began
-	go d.Close()
+	go func() {
+		d.Close()
+		close(closed)
+	}()
 	if reply := <-got; reply.Decision.Verdict != floodmark.Restrict || !strings.Contains(reply.Line, "the monitor is being stopped") {
 		t.Errorf("%+v", reply)
 	}
+	<-closed
+	// After the restart the same call is asked about anew, and that answer counts.
+	asked := 0
+	again := newDesk(t, d.cfg.Journal, func(c *monitor.Config) {
+		c.Rules, c.NewRequest = d.cfg.Rules, func() string { return "again" }
+		c.Verifiers = []verify.Verifier{webgate{"webhook", func(_ context.Context, r verify.Request) (verify.Answer, error) {
+			asked++
+			if r.ID != "again" {
+				t.Errorf("asked by the old request %q", r.ID)
+			}
+			return verify.Answer{Allow: true}, nil
+		}}}
+	})
+	if reply := again.tell(t, list("c2")); reply.Decision.Verdict != floodmark.Allow || asked != 1 {
+		t.Errorf("after a restart: asked %d times, %+v", asked, reply)
+	}
+}
+
+// All gates are asked at once: here each waits until the other was asked.
+func TestVerifiersAreAskedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := make(chan struct{}), make(chan struct{})
+		meets := func(mine, other chan struct{}) func(context.Context, verify.Request) (verify.Answer, error) {
+			return func(ctx context.Context, _ verify.Request) (verify.Answer, error) {
+				close(mine)
+				select {
+				case <-other:
+					return verify.Answer{Allow: true}, nil
+				case <-ctx.Done():
+					return verify.Answer{}, ctx.Err()
+				}
+			}
+		}
+		d := gated(t, "verifiers: [{name: webhook}, {name: phone}]\n", nil, webgate{"webhook", meets(one, two)}, webgate{"phone", meets(two, one)})
+		if reply := d.tell(t, list("c1")); reply.Decision.Verdict != floodmark.Allow {
+			t.Errorf("%+v %s", reply.Decision, reply.Line)
+		}
+		d.Close()
+	})
 }
 
 // A session that asks a gate too much at once is refused, also where silence would let

@@ -18,6 +18,7 @@ type botKey struct{}
 // bot plays Telegram for a script:
 //
 //	bot start [DIR]         BOT_URL and BOT_TOKEN name a server, and so do the settings below DIR
+//	bot gate DIR            so do the settings below DIR, where it is a verifier
 //	bot cards N             waits for N cards and prints the last
 //	bot press USER LABEL    touches a button
 //	bot told TEXT [..]      waits until somebody was told something like it, once for each dot
@@ -74,6 +75,8 @@ func (s *scripts) bot(ts *testscript.TestScript, neg bool, args []string) {
 		server.Break(func(string, int) *bottest.Fault {
 			return &bottest.Fault{Status: status, Body: fmt.Sprintf(`{"ok":false,"error_code":%d,"description":%q}`, status, args[1])}
 		})
+	case "gate":
+		writeBot(ts, args[0], "verifier:\n  telegram: {botToken: '${BOT_TOKEN}', chatId: 4711, allowedUserIds: [4711], server: '%s'}\n", server.URL)
 	case "away":
 		server.Break(func(string, int) *bottest.Fault { return &bottest.Fault{} })
 	case "back":
@@ -90,9 +93,13 @@ func startBot(ts *testscript.TestScript, dirs []string) {
 	ts.Setenv("BOT_URL", server.URL)
 	ts.Setenv("BOT_TOKEN", bottest.Token)
 	for _, dir := range dirs {
-		file := filepath.Join(ts.MkAbs(dir), "config", "service.yaml")
-		ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
-		text := fmt.Sprintf("telegram:\n  botToken: ${BOT_TOKEN}\n  chatId: 4711\n  allowedUserIds: [4711]\n  server: %s\n", server.URL)
-		ts.Check(os.WriteFile(file, []byte(text), 0o600))
+		writeBot(ts, dir, "telegram:\n  botToken: ${BOT_TOKEN}\n  chatId: 4711\n  allowedUserIds: [4711]\n  server: %s\n", server.URL)
 	}
+}
+
+// writeBot writes settings with the address of a bot's server in them.
+func writeBot(ts *testscript.TestScript, dir, text, url string) {
+	file := filepath.Join(ts.MkAbs(dir), "config", "service.yaml")
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
+	ts.Check(os.WriteFile(file, fmt.Appendf(nil, text, url), 0o600))
 }

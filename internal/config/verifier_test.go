@@ -33,8 +33,37 @@ verifier:
     allowedUserIds: [123456789]
 `
 
-// Seed 3's own example is read as it stands, with the keys' words.
+// seedThreeJSON is the same as the document has it, without its comments.
+const seedThreeJSON = `{
+  "verifier": {
+    "enabled": true,
+    "scope": {"include": ["exec", "write", "edit", "apply_patch"]},
+    "failMode": "deny",
+    "webhook": {
+      "url": "https://my-verifier.example/verify",
+      "timeout": 30,
+      "headers": {"Authorization": "Bearer ${VERIFIER_TOKEN}"},
+      "secret": "${VERIFIER_HMAC_SECRET}"
+    },
+    "telegram": {
+      "enabled": false,
+      "botToken": "${TELEGRAM_VERIFIER_BOT_TOKEN}",
+      "chatId": "123456789",
+      "timeout": 120,
+      "allowedUserIds": [123456789]
+    }
+  }
+}`
+
+// Seed 3's own example is read with the keys' words, as YAML and as JSON, but not with
+// the comments of JavaScript.
 func TestVerifierOfSeedThree(t *testing.T) {
+	if j, err := ParseService("service.yaml", []byte(seedThreeJSON)); err != nil || fmt.Sprint(j.Gates()) != "[{webhook  {[exec write edit apply_patch] []} deny 30s}]" {
+		t.Errorf("as JSON: %v, %v", j.Gates(), err)
+	}
+	if _, err := ParseService("service.yaml", []byte(strings.Replace(seedThreeJSON, "true,", "true, // master switch", 1))); err == nil {
+		t.Error("a comment of JavaScript is read")
+	}
 	s, err := ParseService("service.yaml", []byte(seedThree))
 	if err != nil {
 		t.Fatal(err)
@@ -186,9 +215,46 @@ func TestVerifierMistakes(t *testing.T) {
 		hook + "    timeout: 600\n", hook + "    timeout: 1\n", hook + "    timeout: 90s\n", hook + "    headers: {" + manyHeaders(32) + "}\n",
 		"verifier: {webhook: {url: 'http://127.0.0.1:8080/v'}}", "verifier: {webhook: {url: 'http://[::1]:8080/v'}}", "verifier: {webhook: {url: 'http://LocalHost/v'}}",
 		hook + "  scope:\n    include: [" + strings.Repeat("a,", 256) + "]",
+		hook + "  scope:\n    include: [1, true]\n", // taken as names
 	} {
 		if _, err := ParseService("service.yaml", []byte(text)); err != nil {
 			t.Errorf("%.80s: %v", text, err)
+		}
+	}
+}
+
+// One agent of a program passes the gates of all, of the program and its own.
+func TestVerifierOfOneAgentOfAProgram(t *testing.T) {
+	s, err := ParseService("s", []byte("verifier: {webhook: {url: 'https://a.example'}}\nagents: {openclaw: {verifier: {webhook: {url: 'https://b.example'}}}, openclaw/work: {verifier: {webhook: {url: 'https://c.example'}}}}\n"))
+	three := s.Gates().For("openclaw/work", floodmark.ToolRef{Agent: "openclaw/work", Name: "x"}, nil)
+	if two := s.Gates().For("openclaw/main", floodmark.ToolRef{Agent: "openclaw/main", Name: "x"}, nil); err != nil || strings.Join(three, ", ") != "webhook, webhook of openclaw, webhook of openclaw/work" || strings.Join(two, ", ") != "webhook, webhook of openclaw" {
+		t.Errorf("%q %q %v", three, two, err)
+	}
+}
+
+// A value of a wrong type is refused with its line, and so is an agent's webhook or bot that
+// says only a part.
+func TestVerifierOfWrongTypes(t *testing.T) {
+	const hook = "verifier:\n  webhook:\n    url: https://a.example\n"
+	for text, want := range map[string]string{
+		hook + "agents:\n  codex:\n    verifier:\n      webhook:\n        timeout: 5\n":  "line 7: agents.codex.verifier.webhook.url: there is no address",
+		hook + "agents:\n  codex:\n    verifier:\n      telegram:\n        timeout: 5\n": "line 7: agents.codex.verifier.telegram.botToken: there is none",
+		"verifier: [a]\n":                                  "line 1: cannot unmarshal",
+		hook + "  enabled: soon\n":                         "line 4: cannot unmarshal",
+		hook + "  enabled: 'true'\n":                       "line 4: cannot unmarshal",
+		hook + "  failMode: [deny]\n":                      "line 4: cannot unmarshal",
+		hook + "  scope: [exec]\n":                         "line 4: cannot unmarshal",
+		hook + "  scope:\n    include: exec\n":             "line 5: cannot unmarshal",
+		hook + "  scope:\n    include: [{a: 1}]\n":         "line 5: cannot unmarshal",
+		hook + "    headers: [a]\n":                        "line 4: cannot unmarshal",
+		"verifier:\n  webhook: https://a.example\n":        "line 2: cannot unmarshal",
+		"verifier:\n  webhook:\n    url: [a]\n":            "line 3: cannot unmarshal",
+		hook + "  telegram: soon\n":                        "line 4: cannot unmarshal",
+		hook + "  telegram:\n    allowedUserIds: [anna]\n": "line 5: cannot unmarshal",
+		hook + "  telegram:\n    allowedUserIds: 7\n":      "line 5: cannot unmarshal",
+	} {
+		if _, err := ParseService("service.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", text, err, want)
 		}
 	}
 }

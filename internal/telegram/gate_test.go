@@ -227,12 +227,21 @@ func TestTheGateAfterARestart(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		d3 := newDesk(t, setup{server: d.server, file: file})
-		newGate(t, d3, 0)
+		again := newGate(t, d3, 0)
 		told := d3.told(t, d.server.PressData(anna, anna, card.ID, card.Data[1]))
 		if !strings.Contains(told.Text, "no longer waits") {
 			t.Errorf("told %+v", told)
 		}
 		d3.until(t, "the card to lose its buttons", func() bool { return len(d3.card(t).Labels) == 0 })
+		// The same call tried again has a card of its own, whose tap counts.
+		done = begin(t.Context(), again, request())
+		if anew := d3.shown(t, 2); anew.ID == card.ID || len(anew.Labels) != 2 {
+			t.Errorf("asked anew by %+v", anew)
+		}
+		d3.press(t, anna, "Allow")
+		if got := <-done; !got.answer.Allow || got.err != nil {
+			t.Errorf("asked anew: %+v", got)
+		}
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/telegram/bottest"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // It waits in one request, for button presses only, and confirms what was dealt
@@ -112,6 +113,33 @@ func TestTwoMonitorsWithOneBot(t *testing.T) {
 		a.skip(time.Minute)
 		if more := server.Calls("getUpdates") - n; more > 2*60 {
 			t.Errorf("%d polls in a minute where each looks once a second: they fight", more)
+		}
+	})
+}
+
+// A program that is not Floodmark and reads the same bot takes a tap before it is heard: the
+// call gets no answer, and status says why.
+func TestAForeignReaderTakesTaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, setup{})
+		foreign := client(t, d.server, d.server.URL)
+		done := begin(t.Context(), newGate(t, d, 20*time.Second), request())
+		card := d.shown(t, 1)
+		if _, err := foreign.Updates(t.Context(), 0, 0, "callback_query"); err != nil { // ends our waiting request
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		d.server.PressData(anna, anna, card.ID, card.Data[1])
+		taken, err := foreign.Updates(t.Context(), 0, 0, "callback_query")
+		if err != nil || len(taken) != 1 {
+			t.Fatal(taken, err)
+		}
+		if _, err := foreign.Updates(t.Context(), taken[0].ID+1, 0, "callback_query"); err != nil {
+			t.Fatal(err)
+		}
+		checkGate(t, (<-done).err, verify.TimedOut, "nobody answered in Telegram")
+		if said := strings.Join(d.bot.Problems(), "\n"); !strings.Contains(said, "another program reads what this bot hears") {
+			t.Errorf("status says %q", said)
 		}
 	})
 }
