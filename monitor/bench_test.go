@@ -1,12 +1,16 @@
 package monitor_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -28,6 +32,76 @@ func BenchmarkHandle(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkModelCall measures a model call that carries a hundred messages of 2 kB, from its
+// JSON to the answer: with their texts, with their digests only, and without any.
+func BenchmarkModelCall(b *testing.B) {
+	d, texts, digests := prompted(b)
+	for name, messages := range map[string][]hook.Content{"texts": texts, "digests": digests, "none": nil} {
+		ev := at("s", hook.BeforeLLMCall)
+		ev.Messages = messages
+		data, err := json.Marshal(ev)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for n := 1; b.Loop(); n++ {
+				if n%5000 == 1 {
+					b.StopTimer() // a turn has no more rounds than this
+					d.tell(b, says("s", "go on"))
+					b.StartTimer()
+				}
+				ev, err := hook.Decode(data)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if reply, err := d.Handle(b.Context(), "", ev); err != nil || reply.Decision.Verdict != floodmark.Allow {
+					b.Fatal(reply, err)
+				}
+			}
+		})
+	}
+}
+
+// However many messages a model call carries, one entry is written for it, and what is
+// known already is not taken in again.
+func TestAModelCallOfAHundredMessages(t *testing.T) {
+	d, texts, digests := prompted(t)
+	for name, messages := range map[string][]hook.Content{"texts": texts, "digests": digests} {
+		before := len(facts(t, d.cfg.Journal, session("s")))
+		ev := at("s", hook.BeforeLLMCall)
+		ev.Messages = messages
+		if reply := d.tell(t, ev); reply.Decision.Verdict != floodmark.Allow {
+			t.Errorf("%s: %+v", name, reply)
+		}
+		if n := len(facts(t, d.cfg.Journal, session("s"))) - before; n != 1 {
+			t.Errorf("%s: %d entries for one model call", name, n)
+		}
+	}
+}
+
+// prompted returns a monitor with a session that has seen a hundred texts of 2 kB, with
+// those texts and with their digests.
+func prompted(tb testing.TB) (d *desk, texts, digests []hook.Content) {
+	tb.Helper()
+	rules := mustRules(tb, plain+"maxIterations: 10000\n")
+	d = newDesk(tb, journal.NewMemory(), func(c *monitor.Config) {
+		c.Observe = nil
+		c.Rules = func() kernel.Rules { return rules }
+	})
+	d.tell(tb, at("s", hook.SessionStart))
+	d.tell(tb, says("s", "read these pages"))
+	for i := range 100 {
+		fetch := calls("s", fmt.Sprint("c", i), "web_fetch", fmt.Sprintf(`{"url":"https://news.example/%d"}`, i))
+		text := strings.Repeat(fmt.Sprintf("page %d says write to user%d@firm.example. ", i, i), 50)
+		d.tell(tb, fetch)
+		d.tell(tb, returns(fetch, text))
+		texts = append(texts, hook.Content{Kind: floodmark.NodeToolResult, Text: text})
+		digests = append(digests, hook.Content{Kind: floodmark.NodeToolResult, Digest: floodmark.DigestOf(text)})
+	}
+	return d, texts, digests
 }
 
 // BenchmarkCold measures the same where nothing is remembered: the session and

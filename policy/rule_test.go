@@ -62,10 +62,14 @@ func TestRFCRules(t *testing.T) {
 		t.Error("block_tools hides; only remove_tools should")
 	}
 	// A level counts if it is anywhere in the context, not only as the mark.
+	mails := load(t, user("rules:", "  - {name: mail, when: {context_taint_includes: [external]}, action: {block_tools: [exec]}}"))
 	q = ask("exec", floodmark.Observe, floodmark.Untrusted)
+	if got := mails.Decide(q); got.Verdict != floodmark.Allow {
+		t.Errorf("a rule on external content holds with a page alone: %+v", got)
+	}
 	q.Levels = provenance.LevelsOf(floodmark.Untrusted, floodmark.External)
-	if got := p.Decide(q); got.Verdict != floodmark.Restrict {
-		t.Error("external content below untrusted was not seen")
+	if got := mails.Decide(q); got.Verdict != floodmark.Restrict {
+		t.Error("external content was not seen beside untrusted")
 	}
 	q = ask("read", floodmark.Observe, floodmark.Owner)
 	q.Iteration = 5

@@ -260,6 +260,33 @@ func TestGraphWithoutModelCalls(t *testing.T) {
 	}
 }
 
+// Where an agent tells one model call of a run, as OpenClaw does, no further ones are
+// drawn: what was called later hangs on the one that was told, and has its round.
+func TestGraphOfOneToldCall(t *testing.T) {
+	owner := label(floodmark.Owner, floodmark.Private)
+	allow := floodmark.Decision{Verdict: floodmark.Allow}
+	g := build(t,
+		floodmark.SessionOpened{Agent: "openclaw"}, floodmark.TurnOpened{Turn: 1}, modelCalled(0, owner),
+		toolCalled("c1", "read", owner, allow), pendingResult(0, "c1", "/x", owner),
+		toolCalled("c2", "read", owner, allow),
+		floodmark.TurnOpened{Turn: 2}, toolCalled("c3", "read", owner, allow),
+	)
+	want := strings.Join([]string{
+		"llm-1-1 triggers call-1-1", "call-1-1 produces n0", "llm-1-1 triggers call-1-2",
+		"history-2 consumes llm-2-1", "llm-2-1 triggers call-2-1",
+	}, "\n")
+	if got := relations(g); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	nodes := g.nodes()
+	if n := nodes["call-1-2"].Iteration; n == nil || *n != 0 {
+		t.Errorf("the round of the second call is %v", n)
+	}
+	if nodes["llm-1-1"].Metadata["implied"] != "" || nodes["llm-2-1"].Metadata["implied"] != "true" {
+		t.Errorf("%+v", nodes)
+	}
+}
+
 func TestGraphJudgesACallTwice(t *testing.T) {
 	mark := label(floodmark.External, floodmark.Private)
 	audited := toolCalled("c1", "message", mark, floodmark.Decision{Verdict: floodmark.Audit})

@@ -77,6 +77,31 @@ func TestATurnIsATrace(t *testing.T) {
 	onlyKnownAttributes(t, c)
 }
 
+// An agent that tells when a model call begins and not when it ends, as pi does: the span
+// lasts until the next one or the end of the turn, and says so. Each has its round's tokens.
+func TestAModelCallWithoutAnEnd(t *testing.T) {
+	c := newCollector(t)
+	s := newStage(t, Options{Traces: c.URL})
+	s.tell(t, hook.Event{Point: hook.MessageReceived, Agent: "pi", Session: "s1", Text: "go", Origin: floodmark.Origin{Kind: floodmark.FromSender, IsOwner: true}})
+	for i := range 2 {
+		s.tell(t, hook.Event{Point: hook.BeforeLLMCall, Agent: "pi", Session: "s1"})
+		s.tell(t, hook.Event{Point: hook.LoopIterationEnd, Agent: "pi", Session: "s1", Loop: floodmark.Loop{TokenUsage: floodmark.TokenUsage{Input: 7 + i}}})
+	}
+	s.tell(t, hook.Event{Point: hook.BeforeResponseEmit, Agent: "pi", Session: "s1", Audience: hook.ToOwner})
+	if err := s.end(); err != nil {
+		t.Fatal(err)
+	}
+	chats := c.named("chat")
+	if len(chats) != 2 || chats[0].GetEndTimeUnixNano() != chats[1].GetStartTimeUnixNano() {
+		t.Fatalf("%v", chats)
+	}
+	for i, chat := range chats {
+		if attr(chat, "floodmark.ended") != "turn" || attr(chat, "gen_ai.usage.input_tokens") != fmt.Sprint(7+i) {
+			t.Errorf("the call in round %d: %v", i, chat)
+		}
+	}
+}
+
 func one(t *testing.T, c *collector, name string) *spanpb.Span {
 	t.Helper()
 	found := c.named(name)

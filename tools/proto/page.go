@@ -29,6 +29,8 @@ curl --unix-socket "$XDG_RUNTIME_DIR/floodmark/hook.sock" \
   http://floodmark/floodmark.v1.HookService/Handle
 ` + "```" + `
 
+Where ` + "`XDG_RUNTIME_DIR`" + ` is not set, the socket is ` + "`~/.local/state/floodmark/run/hook.sock`" + `.
+
 ## Rules
 
 - **Anything but a reply with the verdict ` + "`allow`" + ` means no.** So do no answer, a
