@@ -96,6 +96,7 @@ func TestImportSeed0(t *testing.T) {
 		{"exec override", `{"toolOverrides": {"exec": {"external": "restrict", "untrusted": "restrict"}}}`, "exec", floodmark.Run, "allow allow allow confirm restrict restrict"},
 		{"read override", `{"taintPolicy": {"untrusted": "restrict"}, "toolOverrides": {"read": {"*": "allow"}}}`, "read", floodmark.Write, always},
 		{"browser override", `{"toolOverrides": {"browser": {"owner": "allow", "local": "allow", "shared": "confirm", "external": "confirm", "untrusted": "confirm"}}}`, "browser", floodmark.Send, asks},
+		{"one level", `{"taintPolicy": {"untrusted": "allow"}}`, "exec", floodmark.Run, "allow allow allow confirm confirm confirm"},
 		{"not monotone", `{"taintPolicy": {"shared": "restrict", "external": "allow"}}`, "exec", floodmark.Run, "allow allow allow restrict restrict restrict"},
 		{"gateway loosened", `{"toolOverrides": {"gateway": {"*": "allow"}}}`, "gateway", floodmark.Admin, "allow confirm confirm confirm confirm confirm"},
 	} {
@@ -124,29 +125,38 @@ func TestImportSeed0Settings(t *testing.T) {
 	wantNotes(t, notes, "corrected to restrict", "nearest the new one takes", "config.surprise is not understood")
 }
 
+// cautionConfig is the example of seed 1, word for word.
 const cautionConfig = `// ~/.openclaw/openclaw.json
 {
   tools: {
     caution: {
       // Enable default caution tools (shipped with sensible defaults)
       defaults: true,
+
+      // Per-tool overrides
       tools: {
         "web_fetch":  true,   // default: true
-        "web_search": false,
-        'email':      true,
-        "webhook":    true,
-        "browser":    true,
-        "exec":       false,
-        "read":       false,
+        "web_search": false,  // default: false
+        "email":      true,   // default: true
+        "webhook":    true,   // default: true
+        "browser":    true,   // default: true
+        "exec":       false,  // default: false
+        "read":       false,  // default: false
       },
-      auditor: { model: "fast", timeoutMs: 3000, failMode: "FAIL", }
+
+      // Auditor configuration
+      auditor: {
+        model: "fast",        // use a cheap/fast model for audit calls
+        timeoutMs: 3000,      // max time for the audit call
+        failMode: "block",    // "block" | "warn" | "allow" on timeout/error
+      }
     }
   }
 }`
 
 // The default settings of seed 1, row by row.
 func TestImportSeed1(t *testing.T) {
-	p, out, notes := imported(t, strings.ReplaceAll(cautionConfig, "FAIL", "block"))
+	p, out, notes := imported(t, cautionConfig)
 	for tool, want := range map[string]bool{
 		"web_fetch": true, "web_search": false, "email": true, "webhook": true, "browser": true, "read": false,
 		"write": false, "exec": false, "nodes": false, "message": false,
@@ -169,7 +179,7 @@ func TestImportSeed1(t *testing.T) {
 	}
 	wantNotes(t, notes, "caution false for web_search", "model belongs into service.yaml: write «model: fast» under auditor", "«timeout: 3000ms»", "the auditor alone decided")
 	for _, mode := range []string{"warn", "allow"} {
-		p, _, notes := imported(t, strings.ReplaceAll(cautionConfig, "FAIL", mode))
+		p, _, notes := imported(t, strings.ReplaceAll(cautionConfig, `failMode: "block"`, `failMode: "`+mode+`"`))
 		if s := p.Settings(""); s.AuditorFailMode != map[string]policy.FailMode{"warn": policy.FailWarn, "allow": policy.FailAllow}[mode] {
 			t.Errorf("%s: %+v", mode, s)
 		}
@@ -317,7 +327,7 @@ func TestImportErrors(t *testing.T) {
 }
 
 func FuzzImport(f *testing.F) {
-	for _, s := range []string{installation, cautionConfig, verifierConfig, `{toolOverrides: {"a\u0085b": {"*": 'allow'}}}`, `{taintPolicy:{},}`} {
+	for _, s := range []string{installation, cautionConfig, verifierConfig, `{toolOverrides: {"a\u0085b": {"*": 'allow'}}}`, `{taintPolicy:{},}`, `{tools: {'caution': {}}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -172,6 +172,9 @@ func TestStatsOfTheAuditor(t *testing.T) {
 	if got := p.run(0, "stats"); !strings.Contains(got, want) {
 		t.Errorf("%s", got)
 	}
+	if got := p.run(0, "stats", "--output", "json"); !json.Valid([]byte(got)) || !strings.Contains(got, `"auditor"`) {
+		t.Errorf("as JSON: %s", got)
+	}
 }
 
 // What asking cost, by a journal in which everything happened that is counted.

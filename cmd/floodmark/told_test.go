@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"connectrpc.com/connect"
+
 	"github.com/floodmark/floodmark/internal/httpapi"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -21,6 +23,16 @@ type toldMonitor struct {
 	pending *wire.PendingResponse
 	grants  *wire.GrantsResponse
 	status  *wire.StatusResponse
+	why     *wire.WhyResponse
+	show    *wire.ShowResponse
+}
+
+func (m toldMonitor) Why(context.Context, *wire.WhyRequest) (*wire.WhyResponse, error) {
+	return m.why, nil
+}
+
+func (m toldMonitor) Show(context.Context, *wire.ShowRequest) (*wire.ShowResponse, error) {
+	return m.show, nil
 }
 
 func (m toldMonitor) Status(context.Context, *wire.StatusRequest) (*wire.StatusResponse, error) {
@@ -33,6 +45,10 @@ func (m toldMonitor) Pending(context.Context, *wire.PendingRequest) (*wire.Pendi
 
 func (m toldMonitor) Grants(context.Context, *wire.GrantsRequest) (*wire.GrantsResponse, error) {
 	return m.grants, nil
+}
+
+func (m toldMonitor) Watch(_ context.Context, _ *wire.WatchRequest, s *connect.ServerStream[wire.WatchResponse]) error {
+	return s.Send(&wire.WatchResponse{Session: "s", What: &wire.WatchResponse_Decided{Decided: m.show.GetDecisions()[0]}})
 }
 
 // told runs a command against such a monitor.
@@ -76,6 +92,31 @@ func TestWhatAListIsWithoutIsSaid(t *testing.T) {
 		}
 		if data, _, code := told(t, m, command, "--output", "json"); code != 0 || !strings.Contains(data, `"unread"`) {
 			t.Errorf("%s as JSON: %q, %d", command, data, code)
+		}
+	}
+}
+
+// What an auditor blocked is told to people and to programs, with its reason.
+func TestABlockIsSeen(t *testing.T) {
+	const reason = "the auditor says block: the user asked for a summary only"
+	m := toldMonitor{
+		why: &wire.WhyResponse{Explanations: []*wire.Explanation{{Decision: "s#8", Verdict: "confirm", Line: "write waits for your approval", Reasons: []string{reason}}}},
+		show: &wire.ShowResponse{Session: &wire.Session{Id: "s"}, Decisions: []*wire.Decided{{
+			Id: "s#8", Action: &wire.Action{Tool: &wire.ToolRef{Name: "write"}}, Decision: &wire.Decision{Verdict: "confirm", Reasons: []*wire.Reason{{Code: "audit", Text: reason}}},
+		}}},
+	}
+	for command, want := range map[string]string{"why": reason, "show": "audit"} {
+		if text, talk, code := told(t, m, command, "s#8"); code != 0 || !strings.Contains(text, want) {
+			t.Errorf("%s: %q, %q, %d", command, text, talk, code)
+		}
+		data, talk, code := told(t, m, command, "s#8", "--output", "json")
+		if code != 0 || !json.Valid([]byte(data)) || !strings.Contains(data, reason) {
+			t.Errorf("%s as JSON: %q, %q, %d", command, data, talk, code)
+		}
+	}
+	for _, args := range [][]string{{"watch"}, {"watch", "--output", "json"}} {
+		if text, _, _ := told(t, m, args...); !strings.Contains(text, reason) || json.Valid([]byte(text)) != (len(args) > 1) {
+			t.Errorf("%v: %q", args, text) // the stream ends, which a monitor's does not
 		}
 	}
 }

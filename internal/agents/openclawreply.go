@@ -150,7 +150,7 @@ func loadless(text string) string { return strings.NewReplacer("![", "[", "<", "
 // below is what stands under the owner's answer: what it draws on, what was
 // blocked and why, and where there is more to read.
 func (a answer) below(refused map[string]string) string {
-	footer := floodmark.OneLine(a.reply.Footer, maxReason)
+	footer := floodmark.OneLine(strings.ReplaceAll(a.reply.Footer, ", see «floodmark why»", ""), maxReason) // said below with the session
 	if footer == "" {
 		return ""
 	}

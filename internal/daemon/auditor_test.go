@@ -20,6 +20,7 @@ func auditedBy(t *testing.T, policy, endpoint string) *runner {
 	t.Helper()
 	dir := t.TempDir()
 	return startWith(t, dir, true, func(o *Options) {
+		o.Service.Metrics = "127.0.0.1:0"
 		if err := os.MkdirAll(filepath.Dir(o.Paths.Policy), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -122,6 +123,10 @@ func TestAuditorWarns(t *testing.T) {
 		const line = `level=WARN msg="the auditor gave no opinion" session=s agent=openclaw error="knows no such address or model (HTTP 404)"`
 		if got := r.log.String(); strings.Contains(got, line) != warns || strings.Contains(got, "page not found") {
 			t.Errorf("%s: the log is %s", mode, got)
+		}
+		counted := (&shown{daemon: r.d}).scrape(t)
+		if strings.Contains(string(counted), "\nfloodmark_warnings_total 1\n") != warns {
+			t.Errorf("%s: the metrics are %s", mode, counted)
 		}
 	}
 }

@@ -43,6 +43,9 @@ type sent struct {
 type chatApp struct {
 	messages []sent
 	next     func(told int) bool
+	// Where the gateway takes what other programs have to say, if a token is set.
+	hooks, hookToken string
+	hooked           int // how many it took
 
 	mu   sync.Mutex
 	told int
@@ -152,7 +155,13 @@ func (w *world) gateway(app *chatApp, done func() bool) {
 	for _, name := range []string{"entry.json5", "index.ts", "package.json", "openclaw.plugin.json"} {
 		w.write(".openclaw/extensions/floodmark/"+name, shipped(w.t, "openclaw/"+name))
 	}
-	settings := w.write(".openclaw/openclaw.json", object(w.gatewaySettings(telegram.URL)))
+	said, all := bytes.Buffer{}, w.gatewaySettings(telegram.URL)
+	if app.hookToken != "" {
+		app.hooks = fmt.Sprint("http://127.0.0.1:", all["gateway"].(map[string]any)["port"], "/hooks")
+		all["hooks"] = map[string]any{"enabled": true, "token": app.hookToken, "path": "/hooks"}
+		all["agents"].(map[string]any)["defaults"].(map[string]any)["heartbeat"] = map[string]any{"target": "none"}
+	}
+	settings := w.write(".openclaw/openclaw.json", object(all))
 	ctx, cancel := untilTimeout(w.t)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, tool(w.t, "node-"+nodeVersion, "node_modules", ".bin", "node"),
@@ -163,7 +172,6 @@ func (w *world) gateway(app *chatApp, done func() bool) {
 		"http_proxy=" + w.web.URL, "no_proxy=127.0.0.1,localhost", "NO_PROXY=127.0.0.1,localhost",
 		"OPENCLAW_STATE_DIR=" + filepath.Join(w.home, ".openclaw"), "OPENCLAW_CONFIG_PATH=" + settings,
 	}
-	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
@@ -179,6 +187,61 @@ func (w *world) gateway(app *chatApp, done func() bool) {
 	w.output = said.String()
 	if late {
 		w.t.Errorf("the gateway was not done: %s", tail(w.output))
+	}
+}
+
+// A hookCall is what another program tells the gateway, and the words in it.
+type hookCall struct{ name, body, text string }
+
+func hooked() []hookCall {
+	return []hookCall{
+		{"agent", `{"message":"a mail came","deliver":false}`, "a mail came"},
+		{"wake", `{"text":"somebody rang","mode":"now"}`, "somebody rang"},
+	}
+}
+
+// isUntrusted compares the run that it began: its words are in it, and all of it is
+// believed as little as text of nobody.
+func (h hookCall) isUntrusted(t *testing.T, p *policy.Policy, ev hook.Event) {
+	t.Helper()
+	text := ev.Text
+	for _, part := range append(ev.Parts, hook.Content{Origin: ev.Origin}) {
+		if trust := p.Classify(part.Origin).Trust; trust != floodmark.Untrusted {
+			t.Errorf("hooks/%s counts as %s: %+v", h.name, trust, ev)
+		}
+		text += part.Text
+	}
+	if !strings.Contains(text, h.text) {
+		t.Errorf("hooks/%s did not bring %q: %+v", h.name, h.text, ev)
+	}
+}
+
+// toldBy calls one hook after the other, each when the run of the one before has begun,
+// and reports whether all have.
+func (w *world) toldBy(app *chatApp, hooks []hookCall, before int) bool {
+	if n := len(w.runs()) - before; n == app.hooked && n < len(hooks) {
+		app.hook(w.t, hooks[n])
+		app.hooked++
+	}
+	return len(w.runs()) == before+len(hooks)
+}
+
+// hook tells the gateway something.
+func (c *chatApp) hook(t *testing.T, h hookCall) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.hooks+"/"+h.name, strings.NewReader(h.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + c.hookToken}, "Content-Type": {"application/json"}}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer answer.Body.Close()
+	if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode >= 300 {
+		t.Errorf("hooks/%s: %s %s, %v", h.name, answer.Status, text, err)
 	}
 }
 
@@ -328,11 +391,12 @@ func TestOpenclawChannels(t *testing.T) {
 		{sent{from: owner, text: "show me a picture"}, floodmark.Owner},
 		{sent{from: owner, text: "read my mail"}, floodmark.Owner},
 	}
-	app := &chatApp{next: func(n int) bool { return min(w.replies(), len(w.runs())) >= n }}
+	app := &chatApp{hookToken: random(), next: func(n int) bool { return min(w.replies(), len(w.runs())) >= n }}
 	for _, row := range table {
 		app.messages = append(app.messages, row.sent)
 	}
-	w.gateway(app, func() bool { return len(app.posts(owner)) >= 3 })
+	hooks := hooked()
+	w.gateway(app, func() bool { return len(app.posts(owner)) >= 3 && w.toldBy(app, hooks, len(table)) })
 	w.leaves(app, other)
 	w.leaves(app, groupChat, `Done\.`)
 	w.leaves(app, owner, `Done\.`, `Look: [^!]*\(informed by 1 external message\)`,
@@ -344,8 +408,11 @@ func TestOpenclawChannels(t *testing.T) {
 	if n := w.replies(); n != len(table) {
 		t.Errorf("%d answers were asked about, want %d", n, len(table))
 	}
-	if len(got) != len(table) {
-		t.Fatalf("%d runs, want %d: %+v", len(got), len(table), got)
+	if len(got) != len(table)+len(hooks) {
+		t.Fatalf("%d runs, want %d: %+v", len(got), len(table)+len(hooks), got)
+	}
+	for i, h := range hooks {
+		h.isUntrusted(t, p, got[len(table)+i])
 	}
 	for i, row := range table {
 		if trust := p.Classify(got[i].Origin).Trust; trust != row.want || got[i].Text != row.text {

@@ -246,6 +246,7 @@ func TestShimIsClosedOnEveryFailure(t *testing.T) {
 	t.Run("openclaw is first", openclawIsFirst)
 	t.Run("pi has no prompt", piHasNoPrompt)
 	t.Run("manifests are read", manifestsAreRead)
+	t.Run("only true is caution", onlyTrueIsCaution)
 	says := func(data []byte) func(net.Conn) {
 		return func(conn net.Conn) {
 			if _, err := hookframe.ReadRequest(conn); err != nil {
@@ -349,6 +350,40 @@ func manifestsAreRead(t *testing.T) {
 	for _, event := range []string{"before_tool_call", "tool_result"} {
 		if raw, _ := heard.Load(event); !strings.Contains(fmt.Sprint(raw), `"caution":["exec"]`) {
 			t.Errorf("%s: %v", event, raw)
+		}
+	}
+}
+
+// onlyTrueIsCaution: an author of a plugin can want caution with one of its tools, in
+// either place, and says so with true.
+func onlyTrueIsCaution(t *testing.T) {
+	t.Helper()
+	for about, want := range map[string]bool{
+		`"toolMetadata":{"exec":{"caution":true}}`:                             true,
+		`"toolMetadata":{"exec":{"metadata":{"openclaw":{"caution":true}}}}`:   true,
+		`"toolMetadata":{"other":{"caution":true}}`:                            false,
+		`"toolMetadata":{"exec":{"caution":"true"}}`:                           false,
+		`"metadata":{"openclaw":{"caution":"true"}},"caution":true`:            false,
+		`"metadata":{"openclaw":{"caution":1}},"toolMetadata":{"exec":[true]}`: false,
+	} {
+		plugins := t.TempDir()
+		t.Setenv("DRIVE_PLUGIN", filepath.Join(plugins, "floodmark"))
+		err := os.Mkdir(filepath.Join(plugins, "reader"), 0o700)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(plugins, "reader", "openclaw.plugin.json"), []byte(`{"contracts":{"tools":["exec","other"]},`+about+`}`), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var heard sync.Map
+		drive(t, "openclaw", long, func(conn net.Conn) {
+			_ = hookframe.Serve(context.Background(), conn, func(ctx context.Context, req hookframe.Request) hookframe.Response {
+				heard.Store(req.Event, string(req.Raw))
+				return agents.Door{Hooks: always(floodmark.Allow)}.Answer(ctx, req)
+			})
+		})
+		if raw, ok := heard.Load("before_tool_call"); !ok || strings.Contains(fmt.Sprint(raw), `"caution":["exec"]`) != want {
+			t.Errorf("%s: %v", about, raw)
 		}
 	}
 }
