@@ -246,8 +246,9 @@ export default function (pi: any) {
     }
   });
 
-  // What a round took. Nothing depends on the answer.
-  pi.on("turn_end", async ({ type, turnIndex, message, toolResults }: any, ctx: any) => {
+  // What a round took. pi writes out nothing while a handler of this event works, and does
+  // not wait for what is unwritten when it ends; so nobody waits for the answer.
+  pi.on("turn_end", ({ type, turnIndex, message, toolResults }: any, ctx: any) => {
     const usage = message?.usage;
     const told = {
       iteration: count(turnIndex),
@@ -256,7 +257,11 @@ export default function (pi: any) {
       calls: count(toolResults?.length),
       goesOn: message?.stopReason === "toolUse",
     };
-    await ask(type, { event: { type, ...told }, ctx: context(ctx) }, LAST_WORDS_MS).catch(() => {});
+    try {
+      void ask(type, { event: { type, ...told }, ctx: context(ctx) }, LAST_WORDS_MS).catch(() => {});
+    } catch {
+      // the session is over
+    }
   });
 
   for (const type of ["agent_end", "session_shutdown"]) {
