@@ -80,6 +80,10 @@ func Program(agent string) string {
 	return name
 }
 
+// IsOf reports whether what is said of a name holds for an agent: it is that agent, or the
+// program that the agent belongs to.
+func IsOf(agent, name string) bool { return agent == name || Program(agent) == name }
+
 // An Action is what an agent wants to do next, as it is written down: without
 // the content of its arguments, which may be anybody's and anything.
 type Action struct {

@@ -141,6 +141,9 @@ type Event struct {
 	Child floodmark.SessionID `json:"child,omitempty"`
 }
 
+// GoesOn reports an answer after which the turn goes on.
+func (ev *Event) GoesOn() bool { return ev.Point == BeforeResponseEmit && ev.More }
+
 // AllMessages are all that a model call would carry, the system prompt among them.
 func (ev *Event) AllMessages() []Content { return ev.prompted(ev.Messages) }
 

@@ -91,7 +91,7 @@ func (st *step) openTurn() {
 }
 
 func (st *step) endTurn() {
-	if st.s.InTurn && (!st.ev.More || st.ev.Point != hook.BeforeResponseEmit) {
+	if st.s.InTurn && !st.ev.GoesOn() {
 		st.keep(floodmark.TurnClosed{Turn: st.s.Turn})
 	}
 }

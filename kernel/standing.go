@@ -31,7 +31,7 @@ func (st *step) standing(j *judged) (policy.Standing, bool) {
 func (st *step) stands(j *judged, s policy.Standing) bool {
 	mark := st.mark.Join(loaded(&j.basis))
 	switch {
-	case j.action.Kind != floodmark.CallTool || s.Agent == "" || j.action.Tool.Agent != s.Agent && floodmark.Program(j.action.Tool.Agent) != s.Agent:
+	case j.action.Kind != floodmark.CallTool || s.Agent == "" || !floodmark.IsOf(j.action.Tool.Agent, s.Agent):
 		return false
 	case j.pattern == "" || j.pattern != s.Call:
 		return false

@@ -173,6 +173,4 @@ func (g Gate) Join(o Gate) Gate {
 	return g
 }
 
-func (g *Gate) of(agent string) bool {
-	return g.Agent == "" || g.Agent == agent || g.Agent == floodmark.Program(agent)
-}
+func (g *Gate) of(agent string) bool { return g.Agent == "" || floodmark.IsOf(agent, g.Agent) }

@@ -155,7 +155,7 @@ func (n *Native) keep(s floodmark.SessionID, h handed) {
 // settle closes the question that is open in the window of an event's session.
 // What cannot be written down stays open, and the event is refused.
 func (d Door) settle(ctx context.Context, ev hook.Event) error {
-	if ev.Point == hook.BeforeResponseEmit && ev.More {
+	if ev.GoesOn() {
 		return nil
 	}
 	h, open := d.Native.take(ev.Session)

@@ -128,7 +128,7 @@ func (v *voices) note(s speaker, ev hook.Event, answered floodmark.Verdict) {
 	case hook.AfterToolCall:
 		at.close(between, func(c openCall) bool { return c == openCall{ev.Session, ev.Call.ID} })
 	case hook.BeforeResponseEmit, hook.SessionEnd:
-		at.close(between, func(c openCall) bool { return c.session == ev.Session && !ev.More })
+		at.close(between, func(c openCall) bool { return c.session == ev.Session && !ev.GoesOn() })
 	case hook.SubagentEnded:
 		at.close(between, func(c openCall) bool { return c.session == ev.Child })
 	default:

@@ -150,7 +150,7 @@ func (d *Desk) copies(ctx context.Context, who httpapi.Identity, r *wire.Session
 		if err != nil {
 			return nil, err
 		}
-		if r.GetAgent() != "" && one.GetAgent() != r.GetAgent() && floodmark.Program(one.GetAgent()) != r.GetAgent() || r.GetOpen() && one.GetClosed() {
+		if r.GetAgent() != "" && !floodmark.IsOf(one.GetAgent(), r.GetAgent()) || r.GetOpen() && one.GetClosed() {
 			continue
 		}
 		if len(out.Sessions) == limit {

@@ -54,7 +54,7 @@ func (d *Desk) Sessions(ctx context.Context, who httpapi.Identity, r *wire.Sessi
 		if err != nil {
 			return nil, err
 		}
-		if r.GetAgent() != "" && t.state.Agent != r.GetAgent() && floodmark.Program(t.state.Agent) != r.GetAgent() || r.GetOpen() && (t.closed || t.forgotten()) {
+		if r.GetAgent() != "" && !floodmark.IsOf(t.state.Agent, r.GetAgent()) || r.GetOpen() && (t.closed || t.forgotten()) {
 			continue
 		}
 		if len(out.Sessions) == limit {

@@ -340,6 +340,17 @@ func manifestsAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	heard := heardOfOpenclaw(t)
+	for _, event := range []string{"before_tool_call", "tool_result"} {
+		if raw, _ := heard.Load(event); !strings.Contains(fmt.Sprint(raw), `"caution":["exec"]`) {
+			t.Errorf("%s: %v", event, raw)
+		}
+	}
+}
+
+// heardOfOpenclaw is what the shim tells of a run in which everything is allowed, by event.
+func heardOfOpenclaw(t *testing.T) *sync.Map {
+	t.Helper()
 	var heard sync.Map
 	drive(t, "openclaw", long, func(conn net.Conn) {
 		_ = hookframe.Serve(context.Background(), conn, func(ctx context.Context, req hookframe.Request) hookframe.Response {
@@ -347,11 +358,7 @@ func manifestsAreRead(t *testing.T) {
 			return agents.Door{Hooks: always(floodmark.Allow)}.Answer(ctx, req)
 		})
 	})
-	for _, event := range []string{"before_tool_call", "tool_result"} {
-		if raw, _ := heard.Load(event); !strings.Contains(fmt.Sprint(raw), `"caution":["exec"]`) {
-			t.Errorf("%s: %v", event, raw)
-		}
-	}
+	return &heard
 }
 
 // onlyTrueIsCaution: an author of a plugin can want caution with one of its tools, in
@@ -375,13 +382,7 @@ func onlyTrueIsCaution(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var heard sync.Map
-		drive(t, "openclaw", long, func(conn net.Conn) {
-			_ = hookframe.Serve(context.Background(), conn, func(ctx context.Context, req hookframe.Request) hookframe.Response {
-				heard.Store(req.Event, string(req.Raw))
-				return agents.Door{Hooks: always(floodmark.Allow)}.Answer(ctx, req)
-			})
-		})
+		heard := heardOfOpenclaw(t)
 		if raw, ok := heard.Load("before_tool_call"); !ok || strings.Contains(fmt.Sprint(raw), `"caution":["exec"]`) != want {
 			t.Errorf("%s: %v", about, raw)
 		}
