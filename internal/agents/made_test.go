@@ -74,3 +74,14 @@ func TestFilesInAPromptAreNotTheOwners(t *testing.T) {
 		t.Errorf("%+v", ev)
 	}
 }
+
+// Claude Code and Codex tell of a cleared context too, but not that a person cleared it:
+// only the clear of Gemini CLI empties a session.
+func TestOnlyGeminisClearIsAPersons(t *testing.T) {
+	for _, agent := range []string{"claude-code", "codex", "gemini-cli"} {
+		ev := read(t, agent, "SessionStart", `{"hook_event_name":"SessionStart","session_id":"s","source":"clear"}`)
+		if ev.Cause != hook.Clear || ev.ByPerson != (agent == "gemini-cli") {
+			t.Errorf("%s: %+v", agent, ev)
+		}
+	}
+}
