@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"encoding/binary"
 	"encoding/hex"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -212,5 +214,22 @@ func TestACodeHasEightHexDigits(t *testing.T) {
 			t.Errorf("%q: %v", code, err)
 		}
 		seen[code] = true
+	}
+}
+
+// Each of a code's 32 bits is drawn: in 256 codes each is both 0 and 1. A counter
+// or a clock leaves high bits as they are.
+func TestEveryBitOfACodeIsDrawn(t *testing.T) {
+	var ones, zeros uint32
+	for range 256 {
+		raw, err := hex.DecodeString(newCode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		code := binary.BigEndian.Uint32(raw)
+		ones, zeros = ones|code, zeros|^code
+	}
+	if ones != math.MaxUint32 || zeros != math.MaxUint32 {
+		t.Errorf("bits that were ever 1: %032b, ever 0: %032b", ones, zeros)
 	}
 }
