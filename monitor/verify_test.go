@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -298,6 +299,43 @@ func lateAnswer(t *testing.T, after time.Duration, want floodmark.Verdict) {
 	d.clock.Add(int64(after))
 	if got := tell(); got != want {
 		t.Errorf("after %v: %v", after, got)
+	}
+}
+
+// Of the ten seconds that a hook waits a gate has nine. What it fails by later counts once
+// for the same call tried again, and so does what failMode says of that.
+func TestLateFailures(t *testing.T) {
+	for failMode, want := range map[string]floodmark.Verdict{"deny": floodmark.Restrict, "allow": floodmark.Allow} {
+		synctest.Test(t, func(t *testing.T) {
+			var asked atomic.Int32
+			d := gated(t, "verifiers: [{name: webhook, failMode: "+failMode+", timeout: 30s}]\n", nil,
+				webgate{"webhook", func(ctx context.Context, _ verify.Request) (verify.Answer, error) {
+					asked.Add(1)
+					<-ctx.Done()
+					return verify.Answer{}, ctx.Err()
+				}})
+			tell := func() (floodmark.Verdict, time.Duration) {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				began := time.Now()
+				reply, err := d.Handle(ctx, "", list("c1"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return reply.Decision.Verdict, time.Since(began)
+			}
+			for range 3 {
+				if got, took := tell(); got != floodmark.Restrict || took != 9*time.Second {
+					t.Errorf("%s: %v after %v", failMode, got, took)
+				}
+			}
+			if got, took := tell(); got != want || took != 3*time.Second || asked.Load() != 1 {
+				t.Errorf("%s, at its end: %v after %v, asked %d times", failMode, got, took, asked.Load())
+			}
+			if got, _ := tell(); got != floodmark.Restrict || asked.Load() != 2 {
+				t.Errorf("%s, afterwards: %v, asked %d times", failMode, got, asked.Load())
+			}
+		})
 	}
 }
 

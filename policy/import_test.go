@@ -301,6 +301,24 @@ func TestImportOfAnAgentsVerifier(t *testing.T) {
 	}
 }
 
+// An agent's section that says only how counts with the bot for all, too.
+func TestImportOfAnAgentsVerifierAndTheBotForAll(t *testing.T) {
+	p, _, _ := imported(t, `{"tools": {"verifier": {"enabled": true, "failMode": "allow", "scope": {"include": ["exec"]}, "webhook": {"url": "https://x.example"},
+		"telegram": {"enabled": true, "chatId": "1", "allowedUserIds": [1]}}},
+		"agents": {"list": [{"id": "work", "tools": {"verifier": {"failMode": "deny", "scope": {"include": ["read"]}}}}]}}`)
+	if got := gatesOf(p, "openclaw/work", "read"); got != "webhook telegram" {
+		t.Errorf("verified by %q", got)
+	}
+	if got := gatesOf(p, "openclaw/main", "read"); got != "" {
+		t.Errorf("another agent's call is verified by %q", got)
+	}
+	for _, v := range p.Verifiers("openclaw/work") {
+		if v.FailMode != policy.FailBlock {
+			t.Errorf("%s fails open", v.Name)
+		}
+	}
+}
+
 func TestImportErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                                   "nothing to import",

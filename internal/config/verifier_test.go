@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/outward"
@@ -164,6 +165,72 @@ func TestVerifierThatIsOff(t *testing.T) {
 	s, err := ParseService("s", []byte("verifier: {enabled: false, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {webhook: {url: 'https://b.example'}}}}\n"))
 	if got := s.Gates().For("codex", floodmark.ToolRef{Name: "x"}, nil); err != nil || !slices.Equal(got, []string{AgentGate(WebhookGate, "codex")}) {
 		t.Errorf("the gate for all is off, and the agent has its own: %v %v", got, err)
+	}
+}
+
+// A timeout that is not the usual one counts, for the gate and for who asks.
+func TestVerifierTimes(t *testing.T) {
+	s, err := ParseService("s", []byte("verifier: {webhook: {url: 'https://a.example', timeout: 7}, telegram: {botToken: x, chatId: '1', timeout: 90s, allowedUserIds: [1]}}\n"+
+		"agents: {codex: {verifier: {webhook: {url: 'https://b.example', timeout: 5}, telegram: {botToken: y, chatId: '2', timeout: 40, allowedUserIds: [2]}}}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, g := range s.Gates() {
+		got = append(got, fmt.Sprint(g.Name, " ", g.Timeout))
+	}
+	names, hooks := s.Webhooks()
+	for i, h := range hooks {
+		o, err := h.Options(names[i])
+		got = append(got, fmt.Sprint(o.Name, " waits ", o.Timeout, " ", err))
+	}
+	names, bots := s.TelegramGates()
+	for i, b := range bots {
+		got = append(got, fmt.Sprint(names[i], " waits ", time.Duration(b.Timeout)))
+	}
+	const want = "webhook 7s, telegram 1m30s, webhook 7s, telegram 1m30s, webhook of codex 5s, telegram of codex 40s, " +
+		"webhook waits 7s <nil>, webhook of codex waits 5s <nil>, telegram waits 1m30s, telegram of codex waits 40s"
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+}
+
+// A header whose variable is not set is not sent empty: the webhook is not built.
+func TestVerifierHeaderWithoutItsVariable(t *testing.T) {
+	s, err := ParseService("s", []byte(seedThree))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("VERIFIER_TOKEN", "")
+	t.Setenv("VERIFIER_HMAC_SECRET", "0123456789abcdef")
+	if _, err := s.Verifier.Webhook.Options("webhook"); err == nil || !strings.Contains(err.Error(), "header Authorization: ") || !strings.Contains(err.Error(), "VERIFIER_TOKEN is not set") {
+		t.Errorf("%v", err)
+	}
+}
+
+// An agent's section that says only how or about what counts with the bot for all, too.
+func TestVerifierOfAgentsAndTheBotForAll(t *testing.T) {
+	for text, want := range map[string]string{
+		"failMode: deny":           "exec:webhook deny, telegram deny; read:",
+		"scope: {include: [read]}": "exec:webhook allow, telegram allow; read:webhook allow, telegram allow",
+	} {
+		s, err := ParseService("s", []byte("verifier: {failMode: allow, scope: {include: [exec]}, webhook: {url: 'https://a.example'}, telegram: {botToken: x, chatId: '1', allowedUserIds: [1]}}\n"+
+			"agents: {codex: {verifier: {"+text+"}}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, tool := range []string{"exec", "read"} {
+			var asked []string
+			for _, name := range s.Gates().For("codex", floodmark.ToolRef{Agent: "codex", Name: tool}, []floodmark.Effect{floodmark.Observe}) {
+				gate, _ := s.Gates().Gate("codex", name)
+				asked = append(asked, name+" "+gate.FailMode.String())
+			}
+			got = append(got, tool+":"+strings.Join(asked, ", "))
+		}
+		if text := strings.Join(got, "; "); text != want {
+			t.Errorf("got %s, want %s", text, want)
+		}
 	}
 }
 

@@ -112,6 +112,25 @@ func TestTheGatesLines(t *testing.T) {
 	})
 }
 
+// Agent and session stand on the card as the monitor calls them. A long name is cut in its
+// middle, so that both ends can be read.
+func TestTheGatesNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, setup{})
+		r := request()
+		r.Agent, r.Session = "openclaw/main", "openclaw:agent:main:main#"+strings.Repeat("0", 40)+"-2a1b3c4d5e6f"
+		done := begin(t.Context(), newGate(t, d, 0), r)
+		card := d.shown(t, 1)
+		_, names, _ := strings.Cut(card.Text, "\nAgent: openclaw/main\nSession: openclaw:agent:main:main#")
+		if session, _, _ := strings.Cut(names, "\n"); !strings.HasSuffix(session, "-2a1b3c4d5e6f") || !strings.Contains(session, "letters") {
+			t.Errorf("the card says %s", card.Text)
+		}
+		d.press(t, anna, "Deny")
+		<-done
+		d.stop()
+	})
+}
+
 // The first touch counts, of eight at the same moment; strangers' and forged
 // ones never do.
 func TestOnlyTheFirstTouchCounts(t *testing.T) {
