@@ -101,7 +101,7 @@ func TestOpenclawAnswers(t *testing.T) {
 		}
 	}
 	reply := refused(floodmark.Restrict, "no", "")
-	reply.Decision.Reasons = []floodmark.Reason{{Text: "it\nis far"}}
+	reply.Decision.Reasons = []floodmark.Reason{{Text: "it\nis far"}, {Text: "it is late"}}
 	if resp := (agents.Door{Hooks: &judge{reply: reply}}).Answer(t.Context(), message(t, "testdata/openclaw.before_tool_call.json")); !strings.Contains(resp.Stdout, `"why":"it is far"`) {
 		t.Errorf("%s", resp.Stdout)
 	}

@@ -18,6 +18,7 @@ const (
 	maxValueRunes   = 160
 	maxLineRunes    = 240
 	maxNameRunes    = 60
+	maxGateRunes    = 80 // OpenClaw's sessions have 61
 	maxCardCalls    = 4
 	maxButtonRunes  = 60 // of a button's words
 	wholeButton     = 40 // that a phone shows whole

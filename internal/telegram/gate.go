@@ -333,7 +333,7 @@ func gateCard(head string, r verify.Request) Text {
 	field := func(name, value string) {
 		if value != "" {
 			t.say("\n" + name + ": ")
-			t.quote(value, maxNameRunes)
+			t.quote(value, maxGateRunes)
 		}
 	}
 	t.say("\n")

@@ -118,7 +118,7 @@ func TestTheGatesNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, setup{})
 		r := request()
-		r.Agent, r.Session = "openclaw/main", "openclaw:agent:main:main#"+strings.Repeat("0", 40)+"-2a1b3c4d5e6f"
+		r.Agent, r.Session = "openclaw/main", "openclaw:agent:main:main#"+strings.Repeat("0", 60)+"-2a1b3c4d5e6f"
 		done := begin(t.Context(), newGate(t, d, 0), r)
 		card := d.shown(t, 1)
 		_, names, _ := strings.Cut(card.Text, "\nAgent: openclaw/main\nSession: openclaw:agent:main:main#")

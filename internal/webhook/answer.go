@@ -13,7 +13,7 @@ import (
 
 // read reads an answer: one JSON object that says «decision», exactly once and
 // in exactly one of two words. Whoever can be understood in two ways has not
-// answered. Other keys are the receiver's own. An answer need not say which
+// answered; but a deny counts, whatever its reason is. Other keys are the receiver's own. An answer need not say which
 // request it is to, because it comes on the request's own connection; if it
 // does, it must be this one.
 func read(data []byte, id string) (verify.Answer, *verify.Failure) {
@@ -32,6 +32,8 @@ func read(data []byte, id string) (verify.Answer, *verify.Failure) {
 	switch d := fields["decision"]; {
 	case !d.here || d.null:
 		return verify.Answer{}, malformed("it holds no decision")
+	case d.text == "allow" && fields["reason"].odd:
+		return verify.Answer{}, malformed("its reason is not a text")
 	case d.text == "allow":
 		return verify.Answer{Allow: true, Reason: reason}, nil
 	case d.text == "deny":
@@ -48,6 +50,7 @@ func malformed(why string) *verify.Failure {
 type field struct {
 	text       string
 	here, null bool
+	odd        bool // it is no text
 }
 
 // fieldsOf returns the keys we know. A decoder into a struct would take a key in
@@ -76,7 +79,7 @@ func fieldsOf(data []byte) (map[string]field, error) {
 			return nil, errors.New("it says " + name + " twice, or in other letters")
 		}
 		f := field{here: true, null: string(value) == "null"}
-		if !f.null && json.Unmarshal(value, &f.text) != nil {
+		if f.odd = !f.null && json.Unmarshal(value, &f.text) != nil; f.odd && name != "reason" {
 			return nil, errors.New("its " + name + " is not a text")
 		}
 		known[name] = f
