@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/config"
 	"github.com/floodmark/floodmark/internal/fleetlink"
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/journal"
@@ -162,6 +163,23 @@ func TestDamagedRulesAreFetchedAgain(t *testing.T) {
 	}
 	if _, state, err := f.book.Find(t.Context(), machines.ID(got.GetMachine())); err != nil || state != machines.Joined {
 		t.Errorf("%s, %v", state, err)
+	}
+}
+
+// A daemon erases what its settings call too old, and nothing without them.
+func TestOldSessionsGo(t *testing.T) {
+	t.Parallel()
+	for keep, erased := range map[time.Duration]bool{0: false, time.Hour: true} {
+		r := newLaptop(t, t.TempDir(), func(o *Options) { o.Service.Journal.Keep = config.Days(keep) })
+		r.work(t, "s")
+		for later, gone := range map[time.Duration]bool{time.Minute: false, 2 * time.Hour: erased} {
+			if _, err := r.d.proof.retention.Step(t.Context(), r.d.opts.Now().Add(later)); err != nil {
+				t.Fatal(err)
+			}
+			if start, err := r.d.store.Begin(t.Context(), journal.Session{ID: "s"}); err != nil || later > time.Hour && (start.Tombstone != nil) != gone {
+				t.Errorf("kept for %v, after %v: %+v, %v", keep, later, start, err)
+			}
+		}
 	}
 }
 

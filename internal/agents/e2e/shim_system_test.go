@@ -166,26 +166,42 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 			got = drive(t, agent, long, func(conn net.Conn) {
 				_ = hookframe.Serve(context.Background(), conn, agents.Door{Hooks: hiding{"bash", "exec", "read"}}.Answer)
 			})
-			var ends sync.Map
-			gone := drive(t, agent, long, func(conn net.Conn) {
-				_ = hookframe.Serve(context.Background(), conn, func(ctx context.Context, req hookframe.Request) hookframe.Response {
-					if ends.Store(req.Event, string(req.Raw)); req.Event == "reply_payload_sending" {
-						return hookframe.Refuse("no")
-					}
-					return agents.Door{Hooks: always(floodmark.Allow)}.Answer(ctx, req)
-				})
-			})
-			if own := gone.Answers["owner final"]; !gone.leaves(agent, false) || agent == "openclaw" && (!strings.HasPrefix(own, "ANSWER [x]") || !strings.Contains(own, "did not answer") || strings.Contains(own, "LOADS")) {
-				t.Errorf("nobody judges answers: %+v", gone.Answers)
-			}
-			if last, ok := ends.Load("agent_end"); agent == "openclaw" && (!ok || !strings.Contains(last.(string), "agent:main:group")) {
-				t.Errorf("the end of the last run was not told: %v", last)
-			}
+			endsAreTold(t, agent)
 			if agent == "pi" && (got.Tools["completions"] != `{"messages":[{"role":"system","content":"PROMPT\n\nWARNING"},{"content":"PROMPT","tools":["bash"]}]}` ||
 				got.Tools["bedrock"] != `{"system":[{"text":"PROMPT\n\nWARNING"}]}` || got.Tools["google"] != `{"contents":[{"name":"bash"}],"config":{"systemInstruction":"PROMPT\n\nWARNING"}}`) {
 				t.Errorf("without any tool: %v", got.Tools)
 			}
 		})
+	}
+}
+
+// endsAreTold looks at what a plugin tells of the end of a round and a run, and at
+// answers that nobody judges.
+func endsAreTold(t *testing.T, agent string) {
+	t.Helper()
+	var ends sync.Map
+	round, ended := context.WithCancel(t.Context())
+	gone := drive(t, agent, long, func(conn net.Conn) {
+		_ = hookframe.Serve(context.Background(), conn, func(ctx context.Context, req hookframe.Request) hookframe.Response {
+			ends.Store(req.Event, string(req.Raw))
+			switch req.Event {
+			case "reply_payload_sending":
+				return hookframe.Refuse("no")
+			case "turn_end":
+				ended()
+			}
+			return agents.Door{Hooks: always(floodmark.Allow)}.Answer(ctx, req)
+		})
+	})
+	if agent == "pi" {
+		<-round.Done() // nobody waits for what it tells of a round, but it does tell
+	}
+	ended()
+	if own := gone.Answers["owner final"]; !gone.leaves(agent, false) || agent == "openclaw" && (!strings.HasPrefix(own, "ANSWER [x]") || !strings.Contains(own, "did not answer") || strings.Contains(own, "LOADS")) {
+		t.Errorf("nobody judges answers: %+v", gone.Answers)
+	}
+	if last, ok := ends.Load("agent_end"); agent == "openclaw" && (!ok || !strings.Contains(last.(string), "agent:main:group")) {
+		t.Errorf("the end of the last run was not told: %v", last)
 	}
 }
 
