@@ -82,5 +82,5 @@ func lock(dir string) (unlock func() error, err error) {
 	if err := lockFile(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("somebody else is changing settings right now: %w", err), f.Close())
 	}
-	return f.Close, nil
+	return func() error { return wholefile.Unlock(f) }, nil
 }

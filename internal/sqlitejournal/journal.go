@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/floodmark/floodmark/internal/wholefile"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -137,5 +138,5 @@ func (j *Journal) Close() error {
 	err := errors.Join(j.reads.Close(), j.sessions.close())
 	close(j.queue)
 	<-j.done
-	return errors.Join(err, j.ended, j.lock.Close())
+	return errors.Join(err, j.ended, wholefile.Unlock(j.lock))
 }

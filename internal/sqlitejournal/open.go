@@ -12,6 +12,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"github.com/floodmark/floodmark/internal/wholefile"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -39,7 +40,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	}
 	j := &Journal{path: path, lock: lock, left: newRemembered(), queue: make(chan *request, queueLength), done: make(chan struct{})}
 	if err := j.open(ctx, opts); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the journal %s: %w", path, err), lock.Close())
+		return nil, errors.Join(fmt.Errorf("open the journal %s: %w", path, err), wholefile.Unlock(lock))
 	}
 	return j, nil
 }

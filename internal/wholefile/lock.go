@@ -28,7 +28,7 @@ func Lock(ctx context.Context, path string) (free func() error, err error) {
 			return nil, errors.Join(err, f.Close())
 		}
 		if taken {
-			return f.Close, nil
+			return func() error { return Unlock(f) }, nil
 		}
 		select {
 		case <-ctx.Done():

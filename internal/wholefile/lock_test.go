@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,6 +111,36 @@ func TestReadWhileItIsReplaced(t *testing.T) {
 	}
 	close(stop)
 	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A copy of the open file, as a program that is being started has for a moment,
+// does not keep the lock.
+func TestALockThatSomebodyElseHasOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := syscall.Dup(int(f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(copied)
+	if err := wholefile.Unlock(f); err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel() // nobody waits
+	free, err := wholefile.Lock(gone, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := free(); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Unlock lets go of the lock on a file and closes it. Closing alone is not enough: a
+// program that is being started has a copy of every open file for a moment.
+func Unlock(f *os.File) error {
+	return errors.Join(unix.Flock(int(f.Fd()), unix.LOCK_UN), f.Close())
+}
+
 // tryLock locks a file until it is closed, or says that somebody else has. The
 // system lets go of the lock when the process ends, however it ends.
 func tryLock(f *os.File) (taken bool, err error) {

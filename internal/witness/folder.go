@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/floodmark/floodmark/internal/wholefile"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -118,10 +119,13 @@ func (f *Folder) open(flag int, write bool) (err error) {
 // Close closes the folder and lets another write to it.
 func (f *Folder) Close() error {
 	var errs []error
-	for _, file := range []*os.File{f.heads, f.hashes, f.notes, f.lock} {
+	for _, file := range []*os.File{f.heads, f.hashes, f.notes} {
 		if file != nil {
 			errs = append(errs, file.Close())
 		}
+	}
+	if f.lock != nil {
+		errs = append(errs, wholefile.Unlock(f.lock))
 	}
 	return errors.Join(errs...)
 }
