@@ -42,8 +42,7 @@ type Artifact struct {
 	// Spares says that what git keeps in a folder of its own below was not
 	// written with it.
 	Spares bool `json:"spares,omitempty"`
-	// Inert says that all of what these sources put in can only compute when it
-	// is run.
+	// Inert stands in what older versions kept. Nothing follows from it any more.
 	Inert bool `json:"inert,omitempty"`
 	// Sources are what it was made from, flat: each with its own label, none
 	// with inputs.
@@ -97,7 +96,7 @@ type ArtifactWritten struct {
 	// which words on its folders it then replaces.
 	Whole bool              `json:"whole,omitempty"`
 	Over  []ArtifactVersion `json:"over,omitempty"`
-	// Inert says that what is put in can only compute when it is run.
+	// Inert stands in older journals. Nothing follows from it any more.
 	Inert bool `json:"inert,omitempty"`
 }
 

@@ -13,8 +13,8 @@ type Basis struct {
 	Before int `json:"before,omitempty"`
 	// Agent is who asked, where neither the action nor its session says so.
 	Agent string `json:"agent,omitempty"`
-	// Others stands for what other sessions, below Local, have left where a call that is no
-	// check loads its code from; zero if nothing.
+	// Others stands for what other sessions, below Local, have left where a call
+	// loads its code from; zero if nothing.
 	Others Digest `json:"others,omitzero"`
 	// Unreadable says that the arguments could not be looked at one by one.
 	Unreadable bool `json:"unreadable,omitempty"`
@@ -31,8 +31,7 @@ type Basis struct {
 	SecretPath    bool `json:"secretPath,omitempty"`
 	// Interactive: it takes further commands from whoever types into it.
 	Interactive bool `json:"interactive,omitempty"`
-	// Bound: all code it runs lies in the files it loads, so that only those
-	// count for it.
+	// Bound stands in older journals. Nothing follows from it any more.
 	Bound bool `json:"bound,omitempty"`
 	// Tidies: all the change it makes is to delete files that this session wrote.
 	Tidies bool `json:"tidies,omitempty"`
@@ -91,20 +90,15 @@ type Basis struct {
 	// Gates are the verifiers that the program's settings ask for, beside those
 	// of the policy.
 	Gates []string `json:"gates,omitempty"`
-	// Check is set if all it does is one test, build or check of the project.
+	// Check stands in older journals. Nothing follows from it any more.
 	Check *Check `json:"check,omitempty"`
 }
 
-// A Check is a test, build or check of the project, the only code that may be
-// approved in general.
+// A Check is what older journals say of a test, build or check of the project.
 type Check struct {
-	// Name is what the catalog calls it: «go test».
-	Name string `json:"name"`
-	// Arguments are those that say so: the others must be the same.
-	Arguments []int `json:"arguments,omitempty"`
-	// Others stands for what other sessions, below Local, have left where it
-	// loads its files from.
-	Others Digest `json:"others"`
+	Name      string `json:"name"`
+	Arguments []int  `json:"arguments,omitempty"`
+	Others    Digest `json:"others"`
 }
 
 // A Carried is a secret in the arguments of a call: the rule that knows it, and

@@ -290,8 +290,8 @@ type Shown struct {
 	// Offers are the approvals the question offered, the narrowest first. None
 	// means an older question: it offered this call, and Pattern if it has one.
 	Offers []Offer `json:"offers,omitempty"`
-	// Others is set for a test, build or check of the project: what other sessions
-	// had left where it loads its files from.
+	// Others is set for a call that runs something: what other sessions had left
+	// where it loads its files from.
 	Others Digest `json:"others,omitzero"`
 	// Pick is set if whoever approves must also say where it goes; it proves a
 	// picked value, and PickEnd a typed end of it. Neither says what it is.

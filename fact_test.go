@@ -240,3 +240,20 @@ func TestToolRef(t *testing.T) {
 		}
 	}
 }
+
+// Journals of older versions say of facts what nothing follows from any more.
+func TestOldFieldsAreRead(t *testing.T) {
+	for kind, body := range map[string]string{
+		"action-decided":   `{"action":{"kind":"call-tool"},"mark":{"trust":"local","secrecy":"public"},"trust":"local","decision":{"verdict":"allow"},"basis":{"bound":true,"check":{"name":"go test","arguments":[0],"others":"` + floodmark.DigestOf("x").String() + `"}}}`,
+		"artifact-written": `{"artifact":{"kind":"file","name":"/p/a.py"},"whole":true,"inert":true}`,
+	} {
+		f, err := floodmark.DecodeFact(kind, []byte(body))
+		if err != nil {
+			t.Errorf("%s: %v", kind, err)
+			continue
+		}
+		if _, again, err := floodmark.EncodeFact(f); err != nil || string(again) != body {
+			t.Errorf("%s: written again as %s, %v", kind, again, err)
+		}
+	}
+}

@@ -57,15 +57,6 @@ type Use struct {
 	// Opaque: a command line could not be understood, so that what it reads,
 	// writes and loads is only partly known.
 	Opaque bool
-	// Bound: all code that a command line runs lies in the files it loads; its
-	// words only choose among what those do.
-	Bound bool
-	// Check is the command of the catalog that a line is, if that one is bound
-	// and the line does nothing else: «go test».
-	Check string
-	// Inert are the files into which a command line writes nothing but text that
-	// can only compute when it is run.
-	Inert []string
 	// Packages are the names under which a command line fetches and runs what
 	// strangers published.
 	Packages []string

@@ -48,12 +48,6 @@ func (j *judge) line(r shellscan.Report, text string) {
 	j.watches(&r)
 	j.recorded(&r)
 	j.use.Packages = packages(&r)
-	j.use.Inert = inertPuts(&r)
-	j.use.Bound = !j.use.Opaque && bound(&r, j.use.Inert)
-	j.use.Check = ""
-	if j.use.Bound {
-		j.use.Check = check(&r)
-	}
 	j.use.Branch, j.use.Pushes = pushes(&r, j.at.Project)
 	j.use.Pushes = j.use.Pushes && !j.use.Opaque
 	j.use.Wipes = wipes(&r)
@@ -87,7 +81,7 @@ func (j *judge) parts(r *shellscan.Report) {
 		}
 		for _, e := range p.Entries {
 			j.entry(e)
-			j.use.Programs = j.use.Programs || e.Stdin != shellscan.NoRole && (!p.Inline || slices.Contains(p.Effects, floodmark.Run))
+			j.use.Programs = j.use.Programs || e.Stdin != shellscan.NoRole
 		}
 		for _, w := range p.Operands {
 			if strings.Contains(w, "://") && !namesFile(w) {

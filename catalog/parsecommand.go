@@ -13,7 +13,7 @@ import (
 func (r *reader) commandList(f *File, list *yaml.Node) {
 	for _, n := range r.items(list, "commands") {
 		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "values", "adds", "loads", "hooks",
-			"stdin", "here", "tells", "before", "own", "bound", "installs", "selfProtected", "branch", "starts", "stops")
+			"stdin", "here", "tells", "before", "own", "installs", "selfProtected", "branch", "starts", "stops")
 		if fs == nil {
 			continue
 		}
@@ -70,9 +70,6 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry 
 	r.words(fs, &e)
 	if f, ok := fs["own"]; ok {
 		e.Own = r.flag(f.value, "own")
-	}
-	if f, ok := fs["bound"]; ok {
-		e.Bound = r.flag(f.value, "bound")
 	}
 	if f, ok := fs["installs"]; ok {
 		e.Installs = r.flag(f.value, "installs")

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,15 +46,15 @@ func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protecte
 // Commands reports whether an argument of the tool is a command line.
 func (u Use) Commands() bool { return u.Profile != nil && u.Profile.command }
 
+// SystemFolders are where the operating system keeps its programs.
+func SystemFolders() []string {
+	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library/Developer", "/opt/homebrew", "/nix/store"}
+}
+
 // OfSystem reports whether a clean path belongs to the operating system: what
 // lies there was put there by whoever installed the machine.
 func OfSystem(path string) bool {
-	for _, root := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library/Developer", "/opt/homebrew", "/nix/store"} {
-		if within(path, root) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(SystemFolders(), func(root string) bool { return within(path, root) })
 }
 
 // Remembers reports whether a call writes or reads what several agents share:

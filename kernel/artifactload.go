@@ -19,8 +19,8 @@ const (
 )
 
 // loads finds out what a call would run or load that is worth less than the
-// owner's own work, and than what the session has seen anyway, unless nothing
-// but what it loads counts. It is judged below that. What others left there is noted.
+// owner's own work, and than what the session has seen anyway. It is judged below
+// that. What others left there is noted.
 func (st *step) loads(j *judged, mark floodmark.Label) {
 	if !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks) == 0 {
 		return
@@ -29,13 +29,17 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	var list []floodmark.Load
 	for _, p := range t.loads {
 		l := st.load(p, slices.Contains(t.sure, p))
-		if l.Label.Trust < floodmark.Local && j.basis.Bound || l.Label.Trust < floodmark.Local && !mark.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(mark.Secrecy, floodmark.Internal) {
+		if l.Label.Trust < floodmark.Local && !mark.AtLeastAsSafe(l.Label) || l.Label.Secrecy < min(mark.Secrecy, floodmark.Internal) {
 			list = append(list, l)
 		}
 	}
 	hooks := st.hooked(t.hooks)
 	list = append(list, hooks...)
 	j.action.Effects = runsHooks(j.action.Effects, hooks)
+	if mark.Trust > floodmark.Untrusted && slices.Contains(j.action.Effects, floodmark.Run) {
+		j.around = st.outside()
+		list = append(list, st.named(j.around)...)
+	}
 	if left := st.others(t.loads); len(left) > 0 && slices.Contains(j.action.Effects, floodmark.Run) {
 		j.basis.Others = leftBy(left)
 	}
@@ -66,6 +70,44 @@ func (st *step) load(p string, known bool) floodmark.Load {
 	}
 	l.Sources = c.worst(l.Sources)
 	return l
+}
+
+// outside are what sessions below Local left beyond the project where a program
+// finds code by itself: at home, around the project, among the programs of the
+// system. Which of it a run loads is not known, so that all of it counts, whatever
+// it is called.
+func (st *step) outside() []Kept {
+	project := strings.TrimSuffix(catalog.FoldPath(st.s.Project), "/")
+	dirs := append(catalog.SystemFolders(), st.s.Home)
+	if above := ancestors(project); len(above) > 0 {
+		dirs = append(dirs, above[len(above)-1])
+	}
+	var kept []Kept
+	for _, dir := range dirs {
+		kept = append(kept, st.acting(dir+"/**")...)
+	}
+	return slices.DeleteFunc(kept, func(k Kept) bool {
+		return len(k.Sources) == 0 || project != "" && strings.HasPrefix(k.Ref.Name+"/", project+"/")
+	})
+}
+
+// named are the words that say less than the owner's own work, each as something that
+// is loaded. How private they are counts for who reads them.
+func (st *step) named(kept []Kept) (list []floodmark.Load) {
+	c := st.weigh(kept)
+	for _, k := range kept {
+		one := carried{kept: []Kept{k}, vouched: c.vouched}
+		if t := one.label().Trust; t < floodmark.Local && !slices.ContainsFunc(list, func(l floodmark.Load) bool { return l.Artifact == k.Ref }) {
+			list = append(list, floodmark.Load{Artifact: k.Ref, Label: floodmark.Label{Trust: t, Secrecy: floodmark.Public}, Sources: one.worst(nil)})
+		}
+	}
+	return list
+}
+
+// acting are the words on a path that count when it is run. What was committed is
+// pushed, and nothing runs it.
+func (st *step) acting(p string) []Kept {
+	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool { return ofGit(k.Ref) })
 }
 
 // worst adds the least believed sources of some words to a list, for a person

@@ -28,9 +28,26 @@ func (st *step) withCarried(j *judged) []floodmark.NodeID {
 	for _, ref := range st.remembered(j, false) {
 		inputs = append(inputs, st.carry(ref, st.find(ref))...)
 	}
+	if slices.Contains(j.action.Effects, floodmark.Run) {
+		inputs = append(inputs, st.steered(j)...)
+	}
 	inputs = append(inputs, st.givenBack()...)
 	slices.Sort(inputs)
 	return slices.Compact(inputs)
+}
+
+// steered are what a program that runs may say after: all that is here and believed
+// less than the owner's own work, and what it may have loaded from elsewhere.
+func (st *step) steered(j *judged) (nodes []floodmark.NodeID) {
+	for src := range st.s.Ledger.Sources() {
+		if st.s.Ledger.Live(src.Node) && src.Own().Trust < floodmark.Local {
+			nodes = append(nodes, src.Node)
+		}
+	}
+	for _, k := range j.around {
+		nodes = append(nodes, st.carry(k.Ref, []Kept{k})...)
+	}
+	return nodes
 }
 
 // carry brings the sources of what was left behind into the session and
@@ -157,7 +174,7 @@ func (s *State) artifact(f floodmark.Fact) error {
 		}
 		s.carry(f.Sources)
 	case floodmark.ArtifactWritten:
-		if s.Mark().Trust < floodmark.Local && !f.Inert && onDisk(f.Artifact.Kind) {
+		if s.Mark().Trust < floodmark.Local && onDisk(f.Artifact.Kind) {
 			s.Book.Wrote(f.Call)
 		}
 		if f.Whole {

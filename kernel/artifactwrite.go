@@ -59,15 +59,11 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 		if t.whole {
 			w.Digest = t.digest
 		}
-		w.Inert = (len(t.writes) == 1 || j.use.Commands()) && st.computes(j, p)
 		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(j, p) {
 			st.writeBut(w, into, spares(p))
 		}
 	}
-	w.Digest, w.Inert = floodmark.Digest{}, false
-	if st.settled(&j.basis) {
-		set = st.fromFiles(t.loads)
-	}
+	w.Digest = floodmark.Digest{}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
 		w.Artifact = treeRef(t.runs)
 		w.Whole = len(st.find(w.Artifact)) == 0 // then it is gone once somebody has looked
@@ -174,9 +170,9 @@ func (st *step) writeBut(w floodmark.ArtifactWritten, set []floodmark.Source, sp
 		return // the path alone says as much
 	}
 	st.keep(w)
-	sets, quiet := [][]floodmark.Source{set}, w.Inert
+	sets := [][]floodmark.Source{set}
 	for _, k := range old {
-		spared, quiet = spared && k.Spares, quiet && k.Inert
+		spared = spared && k.Spares
 		way := floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}
 		var came []floodmark.Source
 		for _, s := range k.Sources {
@@ -190,7 +186,7 @@ func (st *step) writeBut(w floodmark.ArtifactWritten, set []floodmark.Source, sp
 			st.out.Gone = append(st.out.Gone, Gone{Ref: w.Artifact, Version: k.Version})
 		}
 	}
-	st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: w.Artifact, Spares: spared, Inert: quiet, Sources: provenance.MergeSets(sets...)})
+	st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: w.Artifact, Spares: spared, Sources: provenance.MergeSets(sets...)})
 	st.enter(w.Artifact)
 }
 
@@ -298,7 +294,7 @@ func (st *step) settle(call floodmark.CallID) {
 			st.forget(w.Artifact)
 		} else {
 			st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{
-				Ref: w.Artifact, Digest: w.Digest, Whole: true, Inert: w.Inert, Sources: set, Over: w.Over,
+				Ref: w.Artifact, Digest: w.Digest, Whole: true, Sources: set, Over: w.Over,
 			})
 		}
 		st.keep(floodmark.ArtifactSettled{Artifact: w.Artifact, Call: call})
@@ -327,49 +323,4 @@ func (st *step) altered(w floodmark.ArtifactWritten) bool {
 // forget removes this session's word on an artifact.
 func (st *step) forget(ref floodmark.ArtifactRef) {
 	st.out.Gone = append(st.out.Gone, Gone{Ref: ref, Version: floodmark.ArtifactVersion{Session: st.ev.Session, Seq: math.MaxInt64}})
-}
-
-// computes reports whether all that a call writes into a file can only compute when
-// that is run. Whoever shaped it can make it wrong, not make it act.
-func (st *step) computes(j *judged, p string) bool {
-	inside, ok := strings.CutPrefix(p, strings.TrimSuffix(st.s.Project, "/")+"/")
-	for _, leaf := range j.leaves {
-		if ok = ok && catalog.Climbs(leaf.Value) <= strings.Count(inside, "/"); !ok {
-			return false // it may load what lies elsewhere, or be loaded there
-		}
-	}
-	if j.use.Commands() && strings.HasSuffix(p, catalog.CommitsOf) {
-		return st.committed(p)
-	}
-	if j.use.Commands() {
-		return slices.Contains(j.use.Inert, p)
-	}
-	news := 0
-	olds := map[string]string{} // what is replaced, by what it stands in
-	for _, leaf := range j.leaves {
-		at := strings.LastIndexAny(leaf.Path, ".]") + 1
-		name := leaf.Path[at:]
-		if leaf.Kind == hook.String && strings.HasPrefix(strings.ToLower(name), "old") {
-			olds[leaf.Path[:at]] = leaf.Value
-		}
-	}
-	for _, leaf := range j.leaves {
-		at := strings.LastIndexAny(leaf.Path, ".]") + 1
-		name := leaf.Path[at:]
-		switch {
-		case leaf.Kind != hook.String || j.use.Arg(leaf.Top).Is == catalog.IsPath:
-		case strings.HasPrefix(strings.ToLower(name), "old"):
-		case j.use.Arg(leaf.Top).Role == floodmark.Content && namesWhole(name):
-			if news++; !catalog.Inert(p, leaf.Value) {
-				return false
-			}
-		case j.use.Arg(leaf.Top).Role == floodmark.Content && strings.HasPrefix(strings.ToLower(name), "new"):
-			if news++; !catalog.InertEdit(p, olds[leaf.Path[:at]], leaf.Value) {
-				return false
-			}
-		default:
-			return false // something nobody knows the part of
-		}
-	}
-	return news > 0
 }

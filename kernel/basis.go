@@ -19,7 +19,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
 	b.Interactive = use.Interactive
-	b.Bound, b.Tidies, b.Pushed, b.Strange = use.Bound, st.tidies(use), st.pushed(use), st.strange(use)
+	b.Tidies, b.Pushed, b.Strange = st.tidies(use), st.pushed(use), st.strange(use)
 	b.Wipes = st.wipes(use)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
@@ -163,7 +163,7 @@ func (st *step) said(name, role string) bool {
 //   - the line pushes one branch there and does nothing else that leaves;
 //   - what decides where a push goes is as it was when the session began;
 //   - nobody less believed than the owner's own work had a hand in what lies in
-//     the project or was committed there, unless what they wrote can only compute;
+//     the project or was committed there;
 //   - nothing that lies there was made of what is private or secret.
 func (st *step) pushed(use *catalog.Use) bool {
 	if !use.Pushes || st.in.Disk == nil || st.s.Project == "" || st.s.PushesTo.IsZero() {
@@ -172,17 +172,8 @@ func (st *step) pushed(use *catalog.Use) bool {
 	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || len(st.asks(st.thisTurn(), pushVerbs()).wanted) == 0 {
 		return false
 	}
-	words := st.onPath(st.s.Project + "/**")
-	if st.weigh(words).label().Secrecy < floodmark.Internal {
-		return false
-	}
-	return st.weigh(slices.DeleteFunc(words, func(k Kept) bool { return k.Inert })).label().Trust >= floodmark.Local
-}
-
-// committed reports whether all that a commit takes in can only compute, as far
-// as those below the owner's own work put it there.
-func (st *step) committed(p string) bool {
-	return st.weigh(st.acting(strings.TrimSuffix(p, catalog.CommitsOf)+"/**")).label().Trust >= floodmark.Local
+	l := st.weigh(st.onPath(st.s.Project + "/**")).label()
+	return l.Trust >= floodmark.Local && l.Secrecy >= floodmark.Internal
 }
 
 // ofGit reports what stands for commits rather than for a file: it is pushed,

@@ -268,9 +268,6 @@ func Spared(f floodmark.ActionDecided) string {
 		return ""
 	}
 	var why []string
-	if b.Bound && slices.Contains(f.Action.Effects, floodmark.Run) {
-		why = append(why, "all code it runs lies in files that are your own work, as far as is known")
-	}
 	if b.Pushed && slices.Contains(f.Action.Effects, floodmark.Send) {
 		why = append(why, "you asked for a push in this turn, and it goes where the project came from")
 	}

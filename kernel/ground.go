@@ -63,7 +63,7 @@ func (st *step) placed(ref floodmark.ToolRef, l floodmark.Label, location, place
 }
 
 func (r Rules) placed(agent string, ref floodmark.ToolRef, l floodmark.Label, location, place string, at catalog.Places) floodmark.Label {
-	if strings.HasPrefix(location, ofProgram) && !r.Policy.Settings(agent).ChecksAsFiles {
+	if strings.HasPrefix(location, ofProgram) && !r.Policy.ProjectLocal() {
 		l = floodmark.Label{Secrecy: min(l.Secrecy, floodmark.Private)} // nobody sees what it read
 	} else if kind, ok := placeKind(location); ok {
 		l = r.Policy.PlaceLabel(l, place, kind, at.Project != "", at.Home)

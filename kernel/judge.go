@@ -24,6 +24,7 @@ type judged struct {
 	decision floodmark.Decision
 	returns  floodmark.Label    // what the result will bring
 	inputs   []floodmark.NodeID // the sources its arguments were seen in
+	around   []Kept             // what it may load that lies outside of the project
 	pattern  string             // what a wider approval would cover
 	grant    *approval.Grant    // what let it through, if something had to
 
@@ -61,7 +62,6 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	st.ground(j, tr, ctx)
 	st.loads(j, ctx.Mark)
-	st.checks(j)
 	j.basis.Hinted = c.Hints != nil
 	j.basis.Gates = st.r.Gates.For(ref.Agent, ref, j.action.Effects)
 	j.returns = st.placed(ref, j.basis.Returns, j.basis.Location, j.use.Place)
@@ -232,7 +232,7 @@ func (st *step) conclude(j *judged) {
 
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
-		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: boundTo(&j.basis),
+		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: j.basis.Others,
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(),
 		Loads: loaded(&j.basis).Trust,
 		// A grant is silent once content below Local came in that the person
@@ -241,10 +241,18 @@ func (st *step) wanted(j *judged) approval.Wanted {
 		NewBelow: func(since floodmark.NodeID, drawn bool) bool {
 			return st.s.Ledger.NewBelow(since, floodmark.Local, func(n floodmark.NodeID) bool {
 				src, _ := st.s.Ledger.Source(n)
-				return drawn && src.SaidByOthers() && !slices.Contains(j.inputs, n)
+				return drawn && src.SaidByOthers() && !slices.Contains(j.inputs, n) || st.madeOf(src, since)
 			})
 		},
 	}
+}
+
+// madeOf reports a result that is believed too little only because of what was here
+// before a node, and still is: it brings nothing that a person had not seen.
+func (st *step) madeOf(src floodmark.Source, before floodmark.NodeID) bool {
+	return src.Own().Trust >= floodmark.Local && !src.Whole && !slices.ContainsFunc(src.Inputs, func(n floodmark.NodeID) bool {
+		return n >= before || !st.s.Ledger.Live(n)
+	})
 }
 
 // codes are the reasons against the call.

@@ -43,8 +43,6 @@ func (st *step) offers(j *judged) []floodmark.Offer {
 func patternOffer(j *judged, tool string) floodmark.Offer {
 	o := floodmark.Offer{Scope: floodmark.GrantPattern, Pattern: j.pattern, For: offerHours}
 	switch {
-	case j.basis.Check != nil:
-		o.Words = "`" + j.basis.Check.Name + "` in this project for 2 h"
 	case slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}):
 		rest := strings.TrimPrefix(j.pattern, j.action.Tool.String()+" ")
 		if host, only := strings.CutPrefix(rest, "host="); only && !strings.Contains(host, " ") {

@@ -3,28 +3,22 @@ package kernel
 import (
 	"encoding/binary"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/catalog"
 )
 
 // pattern is the wider approval a question may offer: the same tool with the
 // same values in every argument that matters, whatever the content. What
-// changes the agent never gets one, nor does code, unless it is a test, build or
-// check of the project; nor what names many things at once. Two calls have the
-// same pattern only if every byte of it is the same.
+// changes the agent never gets one, nor does code, nor what names many things at
+// once. Two calls have the same pattern only if every byte of it is the same.
 func pattern(j *judged) string {
 	if j.basis.Undescribed {
 		return ""
 	}
 	effects := j.action.Effects
-	if k := j.basis.Check; k != nil && slices.Equal(effects, []floodmark.Effect{floodmark.Run}) {
-		return spelled(j, "runs="+word(k.Name), k.Arguments)
-	}
 	for _, e := range effects {
 		if e == floodmark.Run || e == floodmark.Admin {
 			return ""
@@ -135,33 +129,6 @@ func hostPattern(j *judged) string {
 	return spelled(j, name+"="+word(host), but)
 }
 
-// checks notes that a call does nothing but test, build or check the project.
-// Whatever it loads must lie there.
-func (st *step) checks(j *judged) {
-	project := st.s.Project
-	if j.use.Check == "" || !j.basis.Bound || project == "" || len(j.use.Writes) > 0 || len(j.use.Loads) == 0 {
-		return
-	}
-	k := floodmark.Check{Name: j.use.Check}
-	base := project
-	for i, leaf := range j.leaves {
-		switch argument(j.use, leaf).Is {
-		case catalog.IsCommand:
-			k.Arguments = append(k.Arguments, i)
-		case catalog.IsPath:
-			base = st.places().Clean(leaf.Value, "")
-		}
-	}
-	loads := st.cleaned(j.use.Loads, base)
-	for _, p := range slices.Concat(loads, st.resolved(loads)) {
-		if p = strings.TrimSuffix(p, "/**"); !path.IsAbs(p) || p != project && !strings.HasPrefix(p, strings.TrimSuffix(project, "/")+"/") {
-			return
-		}
-	}
-	k.Others = leftBy(st.others(st.resolved(loads)))
-	j.basis.Check, j.basis.Others = &k, floodmark.Digest{}
-}
-
 // others names what other sessions, below Local, have left on paths.
 func (st *step) others(paths []string) (list []string) {
 	for _, p := range paths {
@@ -178,12 +145,4 @@ func (st *step) others(paths []string) (list []string) {
 // leftBy stands for what others have left.
 func leftBy(others []string) floodmark.Digest {
 	return floodmark.DigestOf("left by others\x00" + strings.Join(others, "\x00"))
-}
-
-// boundTo is what a grant of a call that runs something is bound to; zero for other calls.
-func boundTo(b *floodmark.Basis) floodmark.Digest {
-	if b.Check != nil {
-		return b.Check.Others
-	}
-	return b.Others
 }

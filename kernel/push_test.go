@@ -28,12 +28,12 @@ func TestPushed(t *testing.T) {
 			}}}
 		}
 	}
-	record := func(name string, inert bool, secrecy floodmark.Secrecy) func(*step) {
+	record := func(name string, trust floodmark.Trust, secrecy floodmark.Secrecy) func(*step) {
 		return func(st *step) {
 			st.in.Artifacts = shelf{
 				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef(name)}}},
 				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
-					Ref: fileRef(name), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Secrecy: secrecy}}},
+					Ref: fileRef(name), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: secrecy}}},
 				}},
 			}
 		}
@@ -56,12 +56,11 @@ func TestPushed(t *testing.T) {
 		{"written by strangers", written(floodmark.Untrusted, false), false},
 		{"written by friends", written(floodmark.Shared, false), false},
 		{"written by the owner's own work", written(floodmark.Local, false), true},
-		{"written by strangers, only computes", written(floodmark.Untrusted, true), true},
-		{"committed what acts", record("/p"+catalog.CommitsOf, false, floodmark.Public), false},
-		{"committed what computes", record("/p"+catalog.CommitsOf, true, floodmark.Public), true},
-		{"named a commit", record("/p"+catalog.NamesOf, false, floodmark.Public), false},
-		{"made of what is internal, only computes", record("/p/a.md", true, floodmark.Internal), true},
-		{"made of what is private, only computes", record("/p/a.md", true, floodmark.Private), false},
+		{"written by strangers, inert to an older version", written(floodmark.Untrusted, true), false},
+		{"committed by strangers", record("/p"+catalog.CommitsOf, floodmark.Untrusted, floodmark.Public), false},
+		{"named a commit", record("/p"+catalog.NamesOf, floodmark.Untrusted, floodmark.Public), false},
+		{"made of what is internal", record("/p/a.md", floodmark.Local, floodmark.Internal), true},
+		{"made of what is private", record("/p/a.md", floodmark.Local, floodmark.Private), false},
 	} {
 		st := checkedStep(t, "profile: coding")
 		st.in.Disk, st.s.Project, st.s.Owner = pushDisk("a"), "/p", []string{"Please push it"}

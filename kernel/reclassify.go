@@ -55,11 +55,8 @@ func (g *guess) reground(j *judged) {
 	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
 	b.Interactive = use.Interactive
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
-	b.Bound, b.Tidies, b.Pushed = use.Bound, use.Tidies && old.Tidies, use.Pushes && old.Pushed
+	b.Tidies, b.Pushed = use.Tidies && old.Tidies, use.Pushes && old.Pushed
 	b.Strange, b.Wipes = len(use.Packages) > 0 && old.Strange, len(use.Wipes) > 0 && old.Wipes
-	if old.Check != nil && old.Check.Name == use.Check {
-		b.Check = old.Check
-	}
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
 	b.NoText = textless(*use, j.leaves)
 	j.basis = b

@@ -52,11 +52,7 @@ func sound(b *floodmark.Basis, arguments int) bool {
 			return false
 		}
 	}
-	var check []int
-	if b.Check != nil {
-		check = b.Check.Arguments
-	}
-	for _, i := range slices.Concat(b.Destinations, b.Paths, b.Cut, b.Long, check) {
+	for _, i := range slices.Concat(b.Destinations, b.Paths, b.Cut, b.Long) {
 		if !at(i) {
 			return false
 		}

@@ -207,7 +207,7 @@ func (st *step) ask(j *judged) {
 func (st *step) shows(j *judged) floodmark.Shown {
 	s := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
-		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(j), Others: boundTo(&j.basis),
+		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: st.offers(j), Others: j.basis.Others,
 		Two: st.takesTwo(j),
 	}
 	if o := s.Offers[len(s.Offers)-1]; o.Scope == floodmark.GrantPattern {

@@ -186,7 +186,6 @@ func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
 			}
 		})
 		set(value(root, "fetchSteered"), func(n *yaml.Node) { s.FetchSteered, _ = floodmark.ParseVerdict(n.Value) })
-		set(value(root, "checks"), func(n *yaml.Node) { s.ChecksAsFiles = n.Value == "files" })
 		set(value(approvals, "ttl"), func(n *yaml.Node) { s.TicketTTL = duration(n) })
 		set(value(approvals, "toolWide"), func(n *yaml.Node) { s.ToolWide = yes(n, "true") })
 		set(value(approvals, "maxTries"), func(n *yaml.Node) { s.MaxTries = number(n) })

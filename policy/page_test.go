@@ -166,7 +166,6 @@ type profileFile struct {
 	Relax         bool
 	FreeContent   string `yaml:"freeContent"`
 	FetchSteered  string `yaml:"fetchSteered"`
-	Checks        string
 	ProjectTrust  string `yaml:"projectTrust"`
 	MaxIterations int    `yaml:"maxIterations"`
 	Approvals     struct {
@@ -213,7 +212,6 @@ func profileTables(t *testing.T) string {
 		{"enforce", func(f profileFile) any { return f.Enforce }},
 		{"freeContent", func(f profileFile) any { return f.FreeContent }},
 		{"fetchSteered", func(f profileFile) any { return f.FetchSteered }},
-		{"checks", func(f profileFile) any { return f.Checks }},
 		{"projectTrust", func(f profileFile) any { return f.ProjectTrust }},
 		{"relax", func(f profileFile) any { return f.Relax }},
 		{"maxIterations", func(f profileFile) any { return f.MaxIterations }},

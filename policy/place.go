@@ -42,6 +42,9 @@ func (p *Policy) PlaceLabel(l floodmark.Label, place string, kind catalog.PathKi
 	return l
 }
 
+// ProjectLocal reports whether what lies in the project is the owner's own.
+func (p *Policy) ProjectLocal() bool { return p != nil && p.projectLocal }
+
 // pathTrust is what a path is worth. Where other people's content is put stays
 // External even inside a workspace.
 func (p *Policy) pathTrust(place string, kind catalog.PathKind, projectKnown bool, home []string) floodmark.Trust {

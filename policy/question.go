@@ -60,10 +60,10 @@ type Raised struct {
 }
 
 // raised is the trust an effect is judged at, if that is above trust. Nothing is
-// worth more than the owner's word, and no word raises what touches the agent.
+// worth more than the owner's word, and no word raises code or what touches the agent.
 func (q *Question) raised(e floodmark.Effect, trust floodmark.Trust) floodmark.Trust {
 	for _, r := range q.Raised {
-		if r.Effect == e && e != floodmark.Admin {
+		if r.Effect == e && e != floodmark.Admin && e != floodmark.Run {
 			trust = max(trust, min(r.Trust, floodmark.Owner))
 		}
 	}

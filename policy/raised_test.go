@@ -10,7 +10,7 @@ import (
 // An effect is judged at the trust of whoever decides about it, the others
 // where the conversation is. It is never lowered, and never raised to system.
 func TestRaised(t *testing.T) {
-	run, send, admin := floodmark.Run, floodmark.Send, floodmark.Admin
+	change, run, send, admin := floodmark.Change, floodmark.Run, floodmark.Send, floodmark.Admin
 	up := func(e floodmark.Effect, t floodmark.Trust) policy.Raised { return policy.Raised{Effect: e, Trust: t} }
 	for _, c := range []struct {
 		name    string
@@ -19,14 +19,15 @@ func TestRaised(t *testing.T) {
 		raised  []policy.Raised
 		want    floodmark.Verdict
 	}{
-		{"not raised", []floodmark.Effect{run}, floodmark.Untrusted, nil, floodmark.Confirm},
-		{"raised", []floodmark.Effect{run}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.Local)}, floodmark.Allow},
-		{"another effect is raised", []floodmark.Effect{run}, floodmark.Untrusted, []policy.Raised{up(send, floodmark.Owner)}, floodmark.Confirm},
-		{"one of two", []floodmark.Effect{run, send}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.Local)}, floodmark.Confirm},
-		{"both", []floodmark.Effect{run, send}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.Owner), up(send, floodmark.Owner)}, floodmark.Allow},
-		{"raised too little", []floodmark.Effect{run}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.External)}, floodmark.Confirm},
-		{"the higher of two", []floodmark.Effect{run}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.Local), up(run, floodmark.Untrusted)}, floodmark.Allow},
-		{"never lowered", []floodmark.Effect{run}, floodmark.Owner, []policy.Raised{up(run, floodmark.Untrusted)}, floodmark.Allow},
+		{"not raised", []floodmark.Effect{change}, floodmark.Untrusted, nil, floodmark.Confirm},
+		{"raised", []floodmark.Effect{change}, floodmark.Untrusted, []policy.Raised{up(change, floodmark.Local)}, floodmark.Allow},
+		{"another effect is raised", []floodmark.Effect{change}, floodmark.Untrusted, []policy.Raised{up(send, floodmark.Owner)}, floodmark.Confirm},
+		{"one of two", []floodmark.Effect{change, send}, floodmark.Untrusted, []policy.Raised{up(change, floodmark.Local)}, floodmark.Confirm},
+		{"both", []floodmark.Effect{change, send}, floodmark.Untrusted, []policy.Raised{up(change, floodmark.Owner), up(send, floodmark.Owner)}, floodmark.Allow},
+		{"raised too little", []floodmark.Effect{send}, floodmark.Untrusted, []policy.Raised{up(send, floodmark.External)}, floodmark.Confirm},
+		{"the higher of two", []floodmark.Effect{change}, floodmark.Untrusted, []policy.Raised{up(change, floodmark.Local), up(change, floodmark.Untrusted)}, floodmark.Allow},
+		{"never lowered", []floodmark.Effect{change}, floodmark.Owner, []policy.Raised{up(change, floodmark.Untrusted)}, floodmark.Allow},
+		{"nobody raises code", []floodmark.Effect{run}, floodmark.Untrusted, []policy.Raised{up(run, floodmark.Owner)}, floodmark.Confirm},
 		{"nobody raises admin", []floodmark.Effect{admin}, floodmark.Untrusted, []policy.Raised{up(admin, floodmark.Owner)}, floodmark.Restrict},
 		{"nobody raises admin above the owner", []floodmark.Effect{admin}, floodmark.Owner, []policy.Raised{up(admin, floodmark.System)}, floodmark.Confirm},
 	} {
@@ -120,18 +121,15 @@ func TestSecretFileIsSent(t *testing.T) {
 	}
 }
 
-// Only the coding profile counts checks as files, and either can be said.
-func TestChecksSetting(t *testing.T) {
-	for _, c := range []struct {
-		lines []string
-		want  bool
-	}{
-		{[]string{"profile: coding"}, true},
-		{[]string{"profile: assistant"}, false},
-		{[]string{"profile: strict"}, false},
-	} {
-		if got := load(t, user(c.lines...)).Settings("").ChecksAsFiles; got != c.want {
-			t.Errorf("%v: %v", c.lines, got)
+// What a program says counts as the project's only where the project is the owner's own.
+func TestProjectLocal(t *testing.T) {
+	for profile, want := range map[string]bool{"coding": true, "assistant": false, "strict": false, "dry-run": false} {
+		if got := load(t, user("profile: "+profile)).ProjectLocal(); got != want {
+			t.Errorf("%s: %v", profile, got)
 		}
+	}
+	var none *policy.Policy
+	if none.ProjectLocal() {
+		t.Error("without a policy")
 	}
 }

@@ -44,9 +44,6 @@ type Settings struct {
 	FreeContent FreeContent
 	// FetchSteered is the verdict on reading a URL that only outside text named.
 	FetchSteered floodmark.Verdict
-	// ChecksAsFiles says that a test, build or check, whose code all lies in
-	// files, counts as those files and not as the session that starts it.
-	ChecksAsFiles bool
 }
 
 // UsualPerHour is how many questions a session may ask in an hour if the policy

@@ -131,7 +131,6 @@ func (s *scanner) environment(w word) {
 	name, value, _ := strings.Cut(w.text, "=")
 	v := w
 	v.text = value
-	s.r.Variables = s.r.Variables || tellsPrograms(name, true)
 	s.sets(name)
 	if hidesExported(name) && !harmlessValue(name, []word{v}) {
 		s.doubt("it sets " + name)
@@ -271,11 +270,8 @@ func (s *scanner) runs(j *job, w word) {
 	}
 }
 
-// code is a program in a language that is not read here.
+// code is a program on the line itself. Programs are not read: it is a run.
 func (s *scanner) code(j *job, w word) {
-	if w.exact() && s.inline(j, w.text) {
-		return
-	}
 	j.ran = true
 	s.doubt("a program for " + j.name)
 	s.add(Effect{Kind: Execute})
@@ -286,22 +282,16 @@ func (s *scanner) code(j *job, w word) {
 			break
 		}
 	}
-	if w.net || w.vague && s.r.Has(Fetch) && w.net || j.in.net && !inert(low) {
-		s.r.NetworkIntoInterpreter = true
-	}
+	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net || j.in.net && runsInput(low)
 }
 
-// inert reports a program that only looks at its input.
-func inert(program string) bool {
-	for _, word := range [...]string{
+// runsInput reports a program that may run what it is given. These words only
+// tighten: without one of them it is a run all the same.
+func runsInput(program string) bool {
+	return program == "" || slices.ContainsFunc([]string{
 		"exec", "eval", "compile", "system", "popen", "spawn", "subprocess", "pickle", "marshal", "function(", "runpy", "child_process",
 		"instance_", "qx", "`", "__", "code", "pdb", "import(", "vm.", "assert", "include", "require", "do(", "/dev/stdin",
-	} {
-		if strings.Contains(program, word) {
-			return false
-		}
-	}
-	return program != ""
+	}, func(word string) bool { return strings.Contains(program, word) })
 }
 
 // input reads the standard input of a command that runs it.
@@ -342,8 +332,6 @@ func (s *scanner) interpretInput(j *job) {
 			s.doubt("some shells read this differently")
 		}
 		s.script(j.in.text, j.st.fork(), feed{piped: true}, j.depth)
-	case j.entry.Stdin == Code && j.in.known && !j.in.net && s.inline(j, j.in.text):
-		return
 	default:
 		s.doubt("it runs its input")
 		s.add(Effect{Kind: Execute})

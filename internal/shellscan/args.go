@@ -214,9 +214,6 @@ func (x *sorter) separate(name string, role Role, args []word) int {
 	if args[1].split && args[1].vague {
 		x.p.ok = false // it may be several words, or none
 	}
-	if x.e.Bound && (strings.HasPrefix(args[1].text, "-") || args[1].begins) {
-		x.p.ok = false // «make test -j --eval=…»: the value may be left out, and then it is an option
-	}
 	x.value(name, role, args[1])
 	return 2
 }

@@ -143,7 +143,6 @@ func (s *scanner) builtin(name string, words []word, st *state, in feed, depth i
 
 // enter goes to another folder.
 func (s *scanner) enter(name string, args []word, st *state) {
-	s.r.Shell = true
 	for len(args) > 0 && (args[0].text == "-P" || args[0].text == "-L" || args[0].text == "--") && args[0].exact() {
 		args = args[1:]
 	}

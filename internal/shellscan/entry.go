@@ -89,9 +89,7 @@ type Entry struct {
 	// Tells: it prints variables, histories or stores where keys are kept.
 	Tells bool
 	// Installs: its operands name what strangers published.
-	Installs bool
-	// Bound: its words only choose among what the files it loads do.
-	Bound     bool
+	Installs  bool
 	Own       bool // works on the owner's own service
 	Protected bool // starts an agent without its hooks, or touches the monitor
 	// Branch: it starts an agent that reports to the monitor, as long as nothing

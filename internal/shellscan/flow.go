@@ -344,7 +344,6 @@ func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) 
 			s.doubt("a home inside a value")
 		}
 	}
-	s.r.Variables = s.r.Variables || tellsPrograms(name, exported)
 	s.sets(name)
 	if hides(name) && !harmlessValue(name, value) || exported && hidesExported(name) && !harmlessValue(name, value) {
 		s.doubt("it sets " + name)

@@ -95,30 +95,49 @@ func letterOrDigit(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// plainAwk reports a program that only reads its input and prints.
+// plainAwk reports a program that only reads its input and prints: all functions it
+// calls and all variables of the language it names are known to do no more. Texts in
+// it are looked through, too, so that no quote can hide a word.
 func plainAwk(text string) bool {
-	text = strings.ReplaceAll(text, "||", "  ")
-	low := strings.ToLower(text)
-	for _, word := range [...]string{"system", "getline", "|", "@", "/inet", "extension(", "close(", "fflush("} {
-		if strings.Contains(low, word) {
-			return false
-		}
+	text = strings.ReplaceAll(withoutPattern(text), "||", "  ")
+	_, printed, _ := strings.Cut(text, "print") // print … > file
+	if strings.Contains(printed, ">") || strings.ContainsAny(text, "|@") || strings.Contains(text, "\\\n") || strings.Contains(text, "getline") {
+		return false
 	}
-	for rest := text; ; { // print … > file
-		i := strings.Index(rest, "print")
-		if i < 0 {
+	for text != "" {
+		begin := strings.IndexFunc(text, inAwkName)
+		if begin < 0 {
 			return true
 		}
-		rest = rest[i+5:]
-		end := strings.IndexAny(rest, ";}\n")
-		if end < 0 {
-			end = len(rest)
-		}
-		if strings.Contains(rest[:end], ">") {
+		text = text[begin:]
+		end := strings.IndexFunc(text+" ", func(c rune) bool { return !inAwkName(c) })
+		name, rest := text[:end], strings.TrimLeft(text[end:], blanks)
+		special := len(name) > 1 && strings.ToUpper(name) == name && strings.ToLower(name) != name
+		if special && !slices.Contains(strings.Fields("BEGIN END NR NF FNR FS OFS RS ORS FILENAME SUBSEP RSTART RLENGTH"), name) {
 			return false
 		}
+		if strings.HasPrefix(rest, "(") && !slices.Contains(strings.Fields("if while for else in exit return print printf length substr index split sub gsub match sprintf tolower toupper int sqrt exp log rand srand"), name) {
+			return false
+		}
+		text = text[end:]
 	}
+	return true
 }
+
+// withoutPattern leaves out a plain pattern that a program begins with: /ERROR/.
+func withoutPattern(text string) string {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(text, blanks), "/")
+	if !ok {
+		return text
+	}
+	pattern, after, ok := strings.Cut(rest, "/")
+	if !ok || strings.ContainsFunc(pattern, func(c rune) bool { return !inAwkName(c) && !strings.ContainsRune(" .:^$-", c) }) {
+		return text
+	}
+	return after
+}
+
+func inAwkName(c rune) bool { return c == '_' || c < 0x80 && letterOrDigit(byte(c)) }
 
 // plainSed reports a program that only changes what passes through it.
 func plainSed(text string) bool {

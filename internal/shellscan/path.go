@@ -106,13 +106,8 @@ type redirected struct {
 	writes []string // the files it goes to
 }
 
-// finish notes the files that got text of the line, or what the network sent.
+// finish notes the files that got what the network sent.
 func (r *redirected) finish(s *scanner, out feed) {
-	if out.known && !out.net && len(s.r.Puts) < MaxEffects {
-		for _, p := range r.writes {
-			s.r.Puts = append(s.r.Puts, Put{Path: p, Text: out.text})
-		}
-	}
 	if !out.net {
 		return
 	}
@@ -128,9 +123,6 @@ func (s *scanner) redirects(list []*syntax.Redirect, st *state, in *feed, depth 
 		s.name = ""
 		s.redirect(rd, st, in, &r, depth)
 		s.name = name
-	}
-	if len(list) > 0 {
-		s.r.Shell = true
 	}
 	return r
 }

@@ -56,11 +56,6 @@ type Part struct {
 	Entries []*Entry
 	// Effects are what it does in the words of the house, options included.
 	Effects []floodmark.Effect
-	// Inline: it is a program on the line itself, of which all is known.
-	Inline bool
-	// Bound: its words only choose among what the files it loads do, as an Entry
-	// says it of all commands of a name.
-	Bound bool
 	// Operands are the words that name nothing on this machine.
 	Operands []string
 	// Words are the words of the command as far as they are known.
@@ -75,8 +70,6 @@ type Report struct {
 	Effects []Effect
 	// Parts are the simple commands that entries describe.
 	Parts []Part
-	// Puts are what the line itself writes into files, where all of it is known.
-	Puts []Put
 	// Commits are the folders in which git commits what lies there, Names those in
 	// which it gives a commit of somebody a name of this repository: a fetch into
 	// a branch, a branch of something else, a tag. A folder nobody knows is empty.
@@ -92,19 +85,9 @@ type Report struct {
 	InteractiveShell bool
 	// Loops: some commands may run again after later ones.
 	Loops bool
-	// Variables: a program is told something by a variable that is not known for
-	// harmless.
-	Variables bool
 	// Sets are the variables the line sets or takes away, whatever for. «*»
 	// stands for all of them: some program gets an environment of its own.
 	Sets []string
-	// Shell: the shell itself does more than start one command.
-	Shell bool
-}
-
-// A Put is text that stands on the line itself and goes into a file.
-type Put struct {
-	Path, Text string
 }
 
 // Has reports whether the line has an effect of kind k.

@@ -9,10 +9,9 @@ import (
 
 // asks makes a command that would change a database one that reads it. What it
 // reads may run code all the same: a view can call any function the program has,
-// and some of those start others. So the file counts as loaded, and the words
-// only choose among what it does.
+// and some of those start others. So the file counts as loaded.
 func (s *scanner) asks(j *job) {
-	j.ran, j.part.Bound = true, true
+	j.ran = true
 	j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Change || e == floodmark.Write })
 	for i := range s.r.Effects {
 		if e := &s.r.Effects[i]; e.Kind == Write && e.Command == j.name {

@@ -94,18 +94,6 @@ func (s *scanner) anew(j *job) {
 	}
 }
 
-// tellsPrograms reports a variable by which a program may be told something that
-// is not known here, as MAKEFILES or GOWORK.
-func tellsPrograms(name string, exported bool) bool {
-	switch name {
-	case "NODE_ENV", "NODE_NO_WARNINGS", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING", "PYTHONHASHSEED", "GOOS", "GOARCH", "GOARM", "GOFLAGS", "CGO_ENABLED",
-		"RUST_BACKTRACE", "RUST_LOG", "CARGO_TERM_COLOR", "GOMAXPROCS", "GOTRACEBACK", "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES", "CI", "TZ", "LANG", "LC_ALL", "DEBUG",
-		"VERBOSE", "UPDATE", "PORT", "PWD", "OLDPWD", "IFS", "GIT_PAGER", "PAGER", "MANPAGER":
-		return false
-	}
-	return exported || strings.ToUpper(name) == name // it may be exported already
-}
-
 // harmlessValue reports a value that makes such a variable do nothing.
 func harmlessValue(name string, value []word) bool {
 	if len(value) != 1 || !value[0].exact() {

@@ -23,9 +23,6 @@ func covers(r *shellscan.Report, e effect) bool {
 	if (e.Kind == signals || e.Kind == mounts) && houseStrength(r) <= floodmark.Change {
 		return true // entries speak for what has no path
 	}
-	if e.Kind == codes && slices.ContainsFunc(r.Parts, func(p shellscan.Part) bool { return p.Inline }) {
-		return true // the program was read: what it does is compared
-	}
 	if filepath.Base(e.By) == "git" && gitWrites(r) && (e.Kind == writes && inGit(e.Path) || e.Kind == reads && !e.Secret) {
 		return true
 	}

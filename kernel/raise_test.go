@@ -28,45 +28,11 @@ func checkedStep(t *testing.T, rules string) *step {
 	return newStep(NewState(), NewRules(p, nil), Input{Event: hook.Event{Agent: "a", Session: "s"}})
 }
 
-// A check counts as its files if they are the owner's own.
-func TestSettled(t *testing.T) {
-	load := func(ts ...floodmark.Trust) (list []floodmark.Load) {
-		for _, t := range ts {
-			list = append(list, floodmark.Load{Label: floodmark.Label{Trust: t, Secrecy: floodmark.Public}})
-		}
-		return list
-	}
-	for _, c := range []struct {
-		rules string
-		b     floodmark.Basis
-		want  bool
-	}{
-		{"profile: coding", floodmark.Basis{Bound: true}, true},
-		{"profile: coding", floodmark.Basis{Bound: true, Loads: load(floodmark.Local)}, true},
-		{"profile: coding", floodmark.Basis{Bound: true, Loads: load(floodmark.Local, floodmark.Shared)}, false},
-		{"profile: coding", floodmark.Basis{Bound: true, Loads: load(floodmark.Untrusted)}, false},
-		{"profile: coding", floodmark.Basis{}, false},
-		{"profile: assistant", floodmark.Basis{Bound: true}, false},
-	} {
-		st := checkedStep(t, c.rules)
-		if got := st.settled(&c.b); got != c.want {
-			t.Errorf("%s %+v: %v", c.rules, c.b, got)
-		}
-		q := policy.Question{Effects: []floodmark.Effect{floodmark.Run}, Reach: policy.Reach{Network: true}}
-		st.raise(&q, &c.b)
-		if raised := slices.Contains(q.Raised, policy.Raised{Effect: floodmark.Run, Trust: floodmark.Local}); raised != c.want || q.Reach.Network == c.want || len(q.Raised) > 1 {
-			t.Errorf("%s %+v: raised %v, network %v", c.rules, c.b, q.Raised, q.Reach.Network)
-		}
-	}
-}
-
 func TestRaise(t *testing.T) {
 	st, strict := checkedStep(t, "profile: coding"), checkedStep(t, "profile: coding\nrelax: false")
-	for e, want := range map[floodmark.Effect]bool{floodmark.Send: true, floodmark.Fetch: true, floodmark.Write: false} {
-		q := policy.Question{Effects: []floodmark.Effect{floodmark.Run, e}}
-		if st.raise(&q, &floodmark.Basis{Bound: true}); q.Reach.Network != want {
-			t.Errorf("a check that does %s as well: network %v", e, q.Reach.Network)
-		}
+	old := policy.Question{Effects: []floodmark.Effect{floodmark.Run}, Reach: policy.Reach{Network: true}}
+	if st.raise(&old, &floodmark.Basis{Bound: true, Check: &floodmark.Check{Name: "go test"}}); old.Raised != nil || !old.Reach.Network {
+		t.Errorf("what an older journal calls a check: %+v", old)
 	}
 	push := policy.Raised{Effect: floodmark.Send, Trust: floodmark.Owner}
 	var yes, no, off policy.Question
@@ -135,8 +101,8 @@ func TestSpared(t *testing.T) {
 			Mark: floodmark.Label{Trust: trust}, Decision: floodmark.Decision{Verdict: floodmark.Allow},
 		}
 	}
-	all := &floodmark.Basis{Bound: true, Pushed: true, Tidies: true}
-	for e, want := range map[floodmark.Effect]string{floodmark.Run: "all code", floodmark.Send: "push", floodmark.Change: "deletes", floodmark.Write: ""} {
+	all := &floodmark.Basis{Bound: true, Pushed: true, Tidies: true} // bound is of an older journal
+	for e, want := range map[floodmark.Effect]string{floodmark.Run: "", floodmark.Send: "push", floodmark.Change: "deletes", floodmark.Write: ""} {
 		got := Spared(decided(e, all, floodmark.Untrusted))
 		if want == "" && got != "" || !strings.Contains(got, want) || strings.Contains(got, ";") {
 			t.Errorf("%s: %q", e, got)
@@ -148,30 +114,23 @@ func TestSpared(t *testing.T) {
 			t.Errorf("%s: a reason where there is none", e)
 		}
 	}
-	if e := Retell(NewState(), decided(floodmark.Run, all, floodmark.Untrusted)); !slices.ContainsFunc(e.Reasons, func(r string) bool { return strings.HasPrefix(r, "allow: all code") }) {
+	if e := Retell(NewState(), decided(floodmark.Send, all, floodmark.Untrusted)); !slices.ContainsFunc(e.Reasons, func(r string) bool { return strings.HasPrefix(r, "allow: you asked for a push") }) {
 		t.Errorf("retold: %q", e.Reasons)
 	}
 }
 
-// What can only compute has no hand in what a file does.
+// What an older version called inert has a hand in what a file does, and what was
+// committed has none.
 func TestActing(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
-	word := func(session floodmark.SessionID, inert bool) Kept {
-		return Kept{
-			Version:  floodmark.ArtifactVersion{Session: session},
-			Artifact: floodmark.Artifact{Ref: fileRef("/p/a"), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: floodmark.Untrusted}}}},
-		}
+	word := func(name string, inert bool) Kept {
+		return Kept{Artifact: floodmark.Artifact{Ref: fileRef(name), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: floodmark.Untrusted}}}}}
 	}
-	for _, c := range []struct {
-		kept shelf
-		want int
-	}{{nil, 0}, {shelf{word("s", true)}, 0}, {shelf{word("s", false)}, 1}, {shelf{word("s", true), word("x", false)}, 1}} {
-		st.in.Artifacts = c.kept
-		if got := st.acting("/p/a"); len(got) != c.want {
-			t.Errorf("%v: %v act", c.kept, got)
-		}
-		if got := st.fromFiles([]string{"/p/b", "/p/a"}); len(got) != c.want {
-			t.Errorf("%v: %v are from files", c.kept, got)
+	commits := "/p" + catalog.CommitsOf
+	st.in.Artifacts = shelf{word("/p/a", true), word(commits, false)}
+	for p, want := range map[string]int{"/p/a": 1, "/p/b": 0, commits: 0} {
+		if got := st.acting(p); len(got) != want {
+			t.Errorf("%s: %v act", p, got)
 		}
 	}
 }

@@ -1,0 +1,75 @@
+package kernel
+
+import (
+	"testing"
+
+	"github.com/floodmark/floodmark"
+)
+
+// What was left outside of the project counts by where it lies, never by its name.
+func TestOutside(t *testing.T) {
+	low, local := floodmark.Label{Secrecy: floodmark.Private}, floodmark.Label{Trust: floodmark.Local}
+	left := func(ref floodmark.ArtifactRef, l floodmark.Label) shelf {
+		kept := shelf{{Artifact: floodmark.Artifact{Ref: ref, Sources: []floodmark.Source{{Label: l}}}}}
+		for _, dir := range ancestors(ref.Name) {
+			kept = append(kept, Kept{Artifact: floodmark.Artifact{Ref: folderRef(dir), Below: []floodmark.ArtifactRef{ref}}})
+		}
+		return kept
+	}
+	for _, c := range []struct {
+		name string
+		ref  floodmark.ArtifactRef
+		l    floodmark.Label
+		want bool
+	}{
+		{"at home", fileRef("/home/ann/x"), low, true},
+		{"deep at home", fileRef("/home/ann/.local/lib/python3.12/site-packages/a.pth"), low, true},
+		{"a tree at home", treeRef("/home/ann/y"), low, true},
+		{"the owner's own, at home", fileRef("/home/ann/x"), local, false},
+		{"beside the project", fileRef("/src/y/z"), low, true},
+		{"above the project", fileRef("/src/go.work"), low, true},
+		{"a tree that holds the project", treeRef("/src"), low, true},
+		{"called like the project", fileRef("/src/team/app2/x"), low, true},
+		{"in the project", fileRef("/src/team/app/x"), low, false},
+		{"the project", treeRef("/src/team/app"), low, false},
+		{"among the programs of the system", fileRef("/usr/local/bin/pytest"), low, true},
+		{"scratch", fileRef("/tmp/x"), low, false},
+		{"what was committed elsewhere", fileRef("/home/ann/lib/.git/HEAD"), low, false},
+	} {
+		st := checkedStep(t, "profile: coding")
+		st.s.Project, st.s.Home = "/src/team/app", "/home/ann"
+		st.in.Artifacts = left(c.ref, c.l)
+		got := st.named(st.outside())
+		if len(got) > 0 != c.want || len(got) > 1 {
+			t.Errorf("%s: %v", c.name, got)
+		}
+		if c.want && (got[0].Label != floodmark.Label{Secrecy: floodmark.Public} || got[0].Artifact != c.ref) {
+			t.Errorf("%s: %v", c.name, got[0])
+		}
+	}
+}
+
+// A result that was made of what a person had seen is nothing new to them.
+func TestMadeOf(t *testing.T) {
+	st := checkedStep(t, "profile: coding")
+	for n := range floodmark.NodeID(4) {
+		if err := st.s.Ledger.Add(floodmark.Source{Node: n, Kind: floodmark.NodeToolResult}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	local := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Internal}
+	for name, c := range map[string]struct {
+		src  floodmark.Source
+		want bool
+	}{
+		"of what was seen": {floodmark.Source{Label: local, Inputs: []floodmark.NodeID{0, 1}}, true},
+		"of something new": {floodmark.Source{Label: local, Inputs: []floodmark.NodeID{0, 2}}, false},
+		"low by itself":    {floodmark.Source{Inputs: []floodmark.NodeID{0}}, false},
+		"of all before":    {floodmark.Source{Label: local, Whole: true}, false},
+		"of the owner's":   {floodmark.Source{Label: local}, true},
+	} {
+		if got := st.madeOf(c.src, 2); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

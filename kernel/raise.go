@@ -1,0 +1,37 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/policy"
+)
+
+// raise says which effects of a call something else than the conversation
+// decides about.
+func (st *step) raise(q *policy.Question, b *floodmark.Basis) {
+	if b.Tidies { // who may overwrite a file may as well remove it
+		q.Effects = slices.Clone(q.Effects)
+		for i, e := range q.Effects {
+			if e == floodmark.Change {
+				q.Effects[i] = floodmark.Write
+			}
+		}
+	}
+	if b.Pushed && st.settings().Relax {
+		q.Raised = append(q.Raised, policy.Raised{Effect: floodmark.Send, Trust: floodmark.Owner})
+	}
+}
+
+// tidies reports a command that deletes nothing but what this session wrote.
+func (st *step) tidies(use *catalog.Use) bool {
+	return use.Tidies && !slices.ContainsFunc(st.resolved(use.Removes), func(p string) bool {
+		return !st.made(fileRef(p))
+	})
+}
+
+// made reports whether this session had a hand in one of some artifacts.
+func (st *step) made(refs ...floodmark.ArtifactRef) bool {
+	return slices.ContainsFunc(st.find(refs...), func(k Kept) bool { return k.Version.Session == st.ev.Session })
+}
