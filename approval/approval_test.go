@@ -120,7 +120,7 @@ func found(_ approval.Open, ok bool) bool { return ok }
 func want(s floodmark.Shown) approval.Wanted {
 	return approval.Wanted{
 		Tool: s.Tool, ArgsDigest: s.ArgsDigest, Pattern: s.Pattern, Mark: s.Mark, Codes: s.Codes, At: at(1), Turn: 1,
-		NewBelow: func(floodmark.NodeID, bool) bool { return false },
+		NewBelow: func(floodmark.NodeID, bool, bool) bool { return false },
 	}
 }
 
@@ -152,7 +152,7 @@ func TestGrantCoversOnlyWhatWasShown(t *testing.T) {
 		"more open":    {func(w *approval.Wanted) { w.Mark.Secrecy = floodmark.Public }, all},
 		"new reason":   {func(w *approval.Wanted) { w.Codes = append(w.Codes, floodmark.FlowSecret) }, ""},
 		"fewer":        {func(w *approval.Wanted) { w.Codes = nil }, all},
-		"new source":   {func(w *approval.Wanted) { w.NewBelow = func(n floodmark.NodeID, _ bool) bool { return n == 3 } }, ""},
+		"new source":   {func(w *approval.Wanted) { w.NewBelow = func(n floodmark.NodeID, _, _ bool) bool { return n == 3 } }, ""},
 		"nobody knows": {func(w *approval.Wanted) { w.NewBelow = nil }, ""},
 	} {
 		for scope, g := range grants {
@@ -172,7 +172,7 @@ func TestGrantCoversOnlyWhatWasShown(t *testing.T) {
 	if _, ok := none.Covers(want(shown)); ok {
 		t.Error("an unknown scope covers something")
 	}
-	if _, ok := (&approval.Book{}).Covers(approval.Wanted{NewBelow: func(floodmark.NodeID, bool) bool { return false }}); ok {
+	if _, ok := (&approval.Book{}).Covers(approval.Wanted{NewBelow: func(floodmark.NodeID, bool, bool) bool { return false }}); ok {
 		t.Error("the zero book covers something")
 	}
 }
@@ -282,7 +282,7 @@ func TestGrantsThatHoldOverNewContent(t *testing.T) {
 	shown, hear := shownCall("exec", "x"), (*approval.Book).Hear
 	spoken := func(w *approval.Wanted) {
 		w.Mark.Trust, w.Loads = floodmark.Untrusted, floodmark.System
-		w.NewBelow = func(_ floodmark.NodeID, drawn bool) bool { return !drawn }
+		w.NewBelow = func(_ floodmark.NodeID, drawn, _ bool) bool { return !drawn }
 	}
 	but := func(change func(*approval.Wanted)) func(*approval.Wanted) {
 		return func(w *approval.Wanted) { spoken(w); change(w) }
@@ -303,7 +303,7 @@ func TestGrantsThatHoldOverNewContent(t *testing.T) {
 		"a pattern":                    {floodmark.GrantPattern, hear, nil, spoken, false},
 		"the tool":                     {floodmark.GrantTool, nil, hear, spoken, false},
 		"nobody spoke":                 {floodmark.GrantMinutes, nil, nil, spoken, false},
-		"its arguments hold the words": {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.NewBelow = func(floodmark.NodeID, bool) bool { return true } }), false},
+		"its arguments hold the words": {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.NewBelow = func(floodmark.NodeID, bool, bool) bool { return true } }), false},
 		"it loads what others wrote":   {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.Loads = floodmark.Untrusted }), false},
 		"something secret came in":     {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.Mark.Secrecy = floodmark.Secret }), false},
 		"a new reason":                 {floodmark.GrantMinutes, hear, nil, but(func(w *approval.Wanted) { w.Codes = append(w.Codes, floodmark.FlowPrivate) }), false},

@@ -21,8 +21,8 @@ type Wanted struct {
 	Loads floodmark.Trust
 	// NewBelow reports whether a source too little believed came in since the
 	// session had as many nodes as given; drawn leaves out what others said and the
-	// call's arguments do not hold.
-	NewBelow func(since floodmark.NodeID, drawn bool) bool
+	// call's arguments do not hold, exact what was made of older sources alone.
+	NewBelow func(since floodmark.NodeID, drawn, exact bool) bool
 }
 
 // Covers returns the grant that lets w through, if one does.
@@ -49,7 +49,7 @@ func (g Grant) covers(w Wanted) bool {
 		return false
 	case slices.ContainsFunc(w.Codes, func(c floodmark.Code) bool { return !slices.Contains(g.Shown.Codes, c) && !g.excuses(c) }):
 		return false
-	case w.NewBelow == nil || w.NewBelow(g.Shown.Node, g.Spoke):
+	case w.NewBelow == nil || w.NewBelow(g.Shown.Node, g.Spoke, g.exact()):
 		return false
 	}
 	switch g.Scope {

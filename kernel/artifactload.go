@@ -37,8 +37,9 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	list = append(list, hooks...)
 	j.action.Effects = runsHooks(j.action.Effects, hooks)
 	if mark.Trust > floodmark.Untrusted && slices.Contains(j.action.Effects, floodmark.Run) {
-		j.around = st.outside()
-		list = append(list, st.named(j.around)...)
+		around := st.outside()
+		j.around = around.kept
+		list = append(list, around.named()...)
 	}
 	if left := st.others(t.loads); len(left) > 0 && slices.Contains(j.action.Effects, floodmark.Run) {
 		j.basis.Others = leftBy(left)
@@ -76,30 +77,37 @@ func (st *step) load(p string, known bool) floodmark.Load {
 // finds code by itself: at home, around the project, among the programs of the
 // system. Which of it a run loads is not known, so that all of it counts, whatever
 // it is called.
-func (st *step) outside() []Kept {
+func (st *step) outside() carried {
 	project := strings.TrimSuffix(catalog.FoldPath(st.s.Project), "/")
-	dirs := append(catalog.SystemFolders(), st.s.Home)
-	if above := ancestors(project); len(above) > 0 {
-		dirs = append(dirs, above[len(above)-1])
+	var refs, below []floodmark.ArtifactRef
+	for _, dir := range slices.Concat(catalog.SystemFolders(), ancestors(project), []string{st.s.Home}) {
+		refs = append(refs, treeRef(dir), folderRef(dir))
 	}
-	var kept []Kept
-	for _, dir := range dirs {
-		kept = append(kept, st.acting(dir+"/**")...)
+	for _, dir := range ancestors(st.s.Home) {
+		refs = append(refs, treeRef(dir))
 	}
-	return slices.DeleteFunc(kept, func(k Kept) bool {
-		return len(k.Sources) == 0 || project != "" && strings.HasPrefix(k.Ref.Name+"/", project+"/")
+	found := st.find(refs...)
+	for _, k := range found {
+		below = append(below, k.Below...)
+	}
+	below = slices.DeleteFunc(below, func(ref floodmark.ArtifactRef) bool { return slices.Contains(refs, ref) })
+	c := st.weigh(append(found, st.find(below...)...))
+	c.kept = slices.DeleteFunc(c.kept, func(k Kept) bool {
+		return ofGit(k.Ref) || strings.HasPrefix(k.Ref.Name+"/", project+"/") && project != "" || c.only(k).label().Trust >= floodmark.Local
 	})
+	slices.SortStableFunc(c.kept, func(a, b Kept) int { return cmp.Compare(c.only(a).label().Trust, c.only(b).label().Trust) })
+	c.kept = c.kept[:min(len(c.kept), maxArtifactPaths)]
+	return c
 }
 
-// named are the words that say less than the owner's own work, each as something that
-// is loaded. How private they are counts for who reads them.
-func (st *step) named(kept []Kept) (list []floodmark.Load) {
-	c := st.weigh(kept)
-	for _, k := range kept {
-		one := carried{kept: []Kept{k}, vouched: c.vouched}
-		if t := one.label().Trust; t < floodmark.Local && !slices.ContainsFunc(list, func(l floodmark.Load) bool { return l.Artifact == k.Ref }) {
-			list = append(list, floodmark.Load{Artifact: k.Ref, Label: floodmark.Label{Trust: t, Secrecy: floodmark.Public}, Sources: one.worst(nil)})
-		}
+// only is one of the words, with what the owner says of them.
+func (c carried) only(k Kept) carried { return carried{kept: []Kept{k}, vouched: c.vouched} }
+
+// named are words as what is loaded. How private they are counts for who reads them.
+func (c carried) named() (list []floodmark.Load) {
+	for _, k := range c.kept {
+		l := floodmark.Label{Trust: c.only(k).label().Trust, Secrecy: floodmark.Public}
+		list = append(list, floodmark.Load{Artifact: k.Ref, Label: l, Sources: c.only(k).worst(nil)})
 	}
 	return list
 }

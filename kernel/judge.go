@@ -238,10 +238,10 @@ func (st *step) wanted(j *judged) approval.Wanted {
 		// A grant is silent once content below Local came in that the person
 		// had not seen. The owner's own files do not silence it: every approved
 		// call would otherwise end its own approval by its output.
-		NewBelow: func(since floodmark.NodeID, drawn bool) bool {
+		NewBelow: func(since floodmark.NodeID, drawn, exact bool) bool {
 			return st.s.Ledger.NewBelow(since, floodmark.Local, func(n floodmark.NodeID) bool {
 				src, _ := st.s.Ledger.Source(n)
-				return drawn && src.SaidByOthers() && !slices.Contains(j.inputs, n) || st.madeOf(src, since)
+				return drawn && src.SaidByOthers() && !slices.Contains(j.inputs, n) || exact && st.madeOf(src, since)
 			})
 		},
 	}

@@ -25,6 +25,8 @@ func TestOutside(t *testing.T) {
 		{"at home", fileRef("/home/ann/x"), low, true},
 		{"deep at home", fileRef("/home/ann/.local/lib/python3.12/site-packages/a.pth"), low, true},
 		{"a tree at home", treeRef("/home/ann/y"), low, true},
+		{"a tree that holds the home", treeRef("/home"), low, true},
+		{"in another home", fileRef("/home/ben/x"), low, false},
 		{"the owner's own, at home", fileRef("/home/ann/x"), local, false},
 		{"beside the project", fileRef("/src/y/z"), low, true},
 		{"above the project", fileRef("/src/go.work"), low, true},
@@ -39,7 +41,7 @@ func TestOutside(t *testing.T) {
 		st := checkedStep(t, "profile: coding")
 		st.s.Project, st.s.Home = "/src/team/app", "/home/ann"
 		st.in.Artifacts = left(c.ref, c.l)
-		got := st.named(st.outside())
+		got := st.outside().named()
 		if len(got) > 0 != c.want || len(got) > 1 {
 			t.Errorf("%s: %v", c.name, got)
 		}
