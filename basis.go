@@ -13,8 +13,9 @@ type Basis struct {
 	Before int `json:"before,omitempty"`
 	// Agent is who asked, where neither the action nor its session says so.
 	Agent string `json:"agent,omitempty"`
-	// Others stands for what other sessions, below Local, have left where a call
-	// loads its code from; zero if nothing.
+	// Others stands for what a call that runs something would load: what sessions below
+	// Local have written there, and the files on its line as they lie on the disk;
+	// zero if nothing is known of that.
 	Others Digest `json:"others,omitzero"`
 	// Unreadable says that the arguments could not be looked at one by one.
 	Unreadable bool `json:"unreadable,omitempty"`
@@ -26,9 +27,11 @@ type Basis struct {
 	Hinted        bool `json:"hinted,omitempty"`
 	SelfProtected bool `json:"selfProtected,omitempty"`
 	Instructs     bool `json:"instructs,omitempty"`
-	Network       bool `json:"network,omitempty"`
-	Own           bool `json:"own,omitempty"`
-	SecretPath    bool `json:"secretPath,omitempty"`
+	// Placed is what it does besides below Local, because of where it writes.
+	Placed     []Effect `json:"placed,omitempty"`
+	Network    bool     `json:"network,omitempty"`
+	Own        bool     `json:"own,omitempty"`
+	SecretPath bool     `json:"secretPath,omitempty"`
 	// Interactive: it takes further commands from whoever types into it.
 	Interactive bool `json:"interactive,omitempty"`
 	// Bound stands in older journals. Nothing follows from it any more.
@@ -47,6 +50,9 @@ type Basis struct {
 	// not.
 	Returns  Label  `json:"returns,omitzero"`
 	Location string `json:"location,omitempty"`
+	// Moved are the folders in which it may leave its shell, if these are others than
+	// before; empty for one that nobody knows.
+	Moved []string `json:"moved,omitempty"`
 	// Loads are what it would run or load that is worth less than the owner's
 	// own work, the least believed first: it is judged below them.
 	Loads []Load `json:"loads,omitempty"`
@@ -67,6 +73,9 @@ type Basis struct {
 	Destinations []int     `json:"destinations,omitempty"`
 	Paths        []int     `json:"paths,omitempty"`
 	URLs         []Address `json:"urls,omitempty"`
+	// Tells is how many bits whoever chose the addresses and what goes with them
+	// could have told by it; what the owner stated tells nothing.
+	Tells int `json:"tells,omitempty"`
 
 	// What it carries: a secret, free text, text that could act, and text with
 	// something private that the owner did not write.
@@ -126,11 +135,13 @@ type Ground struct {
 
 // An Address is an argument that is a URL: its place among the arguments, the
 // host it reaches, and whether all else in the call was stated or came from
-// that same host.
+// that same host. Named: the owner's own work names the host, or it is this
+// machine, or one of documentation that is told a path and nothing else.
 type Address struct {
 	Argument int    `json:"argument"`
 	Host     string `json:"host,omitempty"`
 	FromHost bool   `json:"fromHost,omitempty"`
+	Named    bool   `json:"named,omitempty"`
 }
 
 // A ValueKind says what sort of value an argument was.

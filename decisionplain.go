@@ -93,6 +93,7 @@ func (c *plain) basis(b *Basis) {
 	c.flag("hinted", &b.Hinted)
 	c.flag("selfProtected", &b.SelfProtected)
 	c.flag("instructs", &b.Instructs)
+	list(c, "placed", &b.Placed, (*plain).effect)
 	c.flag("network", &b.Network)
 	c.flag("own", &b.Own)
 	c.flag("secretPath", &b.SecretPath)
@@ -104,6 +105,7 @@ func (c *plain) basis(b *Basis) {
 	c.flag("wipes", &b.Wipes)
 	c.label("returns", &b.Returns, b.Returns == Label{})
 	someText(c, "location", &b.Location)
+	list(c, "moved", &b.Moved, textValue[string])
 	list(c, "loads", &b.Loads, (*plain).load)
 	list(c, "kinds", &b.Kinds, textValue[ValueKind])
 	list(c, "cut", &b.Cut, numberValue[int])
@@ -112,6 +114,7 @@ func (c *plain) basis(b *Basis) {
 	list(c, "destinations", &b.Destinations, numberValue[int])
 	list(c, "paths", &b.Paths, numberValue[int])
 	list(c, "urls", &b.URLs, (*plain).address)
+	someNumber(c, "tells", &b.Tells)
 	c.flag("secretInArgs", &b.SecretInArgs)
 	c.flag("freeContent", &b.FreeContent)
 	c.flag("activeContent", &b.ActiveContent)
@@ -177,6 +180,7 @@ func (c *plain) address(a *Address) {
 	number(c, "argument", &a.Argument)
 	someText(c, "host", &a.Host)
 	c.flag("fromHost", &a.FromHost)
+	c.flag("named", &a.Named)
 	c.shut('}')
 }
 

@@ -45,6 +45,10 @@ type SessionForked struct {
 	// was begun in: they state values and ask for nothing any more.
 	Asked    int        `json:"asked,omitempty"`
 	Endorsed []Endorsed `json:"endorsed,omitempty"`
+	// Spelled is what the parent's requests could have told of private data, in bits,
+	// and Halved how often what is left of that was shared with a child.
+	Spelled int `json:"spelled,omitempty"`
+	Halved  int `json:"halved,omitempty"`
 	// Key is the parent's.
 	Key string `json:"key,omitempty"`
 }
@@ -107,6 +111,9 @@ type Source struct {
 	// Secrets are what was found in it that has the shape of a secret. With some
 	// it is secret, whatever its label says.
 	Secrets []SecretSpan `json:"secrets,omitempty"`
+	// Links is how often it names the host that it came from: so many links of
+	// that host there are in it to choose from, at most.
+	Links int `json:"links,omitempty"`
 }
 
 // Own is the source's own label, as low as what was found in it makes it.
@@ -168,8 +175,9 @@ type ContentArrived struct {
 	Digest Digest   `json:"digest,omitzero"`
 	Label  Label    `json:"label"`
 	Inputs []NodeID `json:"inputs,omitempty"`
-	// Secrets are what was found in it, as in a [Source].
+	// Secrets and Links are what was found in it, as in a [Source].
 	Secrets []SecretSpan `json:"secrets,omitempty"`
+	Links   int          `json:"links,omitempty"`
 }
 
 // ModelAnswered says which calls one model response proposed. They are judged
@@ -290,8 +298,8 @@ type Shown struct {
 	// Offers are the approvals the question offered, the narrowest first. None
 	// means an older question: it offered this call, and Pattern if it has one.
 	Offers []Offer `json:"offers,omitempty"`
-	// Others is set for a call that runs something: what other sessions had left
-	// where it loads its files from.
+	// Others is set for a call that runs something: it stands for what it would have
+	// loaded, as in [Basis].
 	Others Digest `json:"others,omitzero"`
 	// Pick is set if whoever approves must also say where it goes; it proves a
 	// picked value, and PickEnd a typed end of it. Neither says what it is.

@@ -112,7 +112,7 @@ func fullBasis() *floodmark.Basis {
 			Artifact: floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: "/p"}, Label: floodmark.Label{Trust: floodmark.Shared},
 			Sources: []floodmark.Source{{Kind: floodmark.NodeInput}},
 		}},
-		Destinations: []int{0}, URLs: []floodmark.Address{{Argument: 0, Host: "news.example", FromHost: true}},
+		Destinations: []int{0}, URLs: []floodmark.Address{{Argument: 0, Host: "news.example", FromHost: true, Named: true}},
 		SecretInArgs: true, FreeContent: true, ActiveContent: true, PrivateContent: true, Licensed: true, Gates: []string{"webhook"},
 		Check: &floodmark.Check{Name: "go test", Arguments: []int{0}},
 	}

@@ -120,6 +120,7 @@ func (c *plain) sourceFields(s *Source) {
 	someText(c, "call", &s.Call)
 	list(c, "via", &s.Via, (*plain).passage)
 	list(c, "secrets", &s.Secrets, (*plain).secretSpan)
+	someNumber(c, "links", &s.Links)
 }
 
 func (c *plain) origin(o *Origin) {
@@ -157,6 +158,7 @@ func (c *plain) contentArrived(f *ContentArrived) {
 	c.label("label", &f.Label, false)
 	list(c, "inputs", &f.Inputs, numberValue[NodeID])
 	list(c, "secrets", &f.Secrets, (*plain).secretSpan)
+	someNumber(c, "links", &f.Links)
 	c.shut('}')
 }
 

@@ -305,13 +305,6 @@ func (b *Book) End(t floodmark.TicketID) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.Ticket == t }))
 }
 
-// Wrote takes in that a call wrote a file while the session was believed too
-// little: a test of the project would run it, so approvals of tests are over,
-// but for what the test itself writes.
-func (b *Book) Wrote(call floodmark.CallID) {
-	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return g.checks() && (call == "" || g.Used != call) }))
-}
-
 // Ran takes in that a call was let through, by the grants of a ticket or by none.
 // One that borrows the name of a test is not that test.
 func (b *Book) Ran(call floodmark.CallID, by floodmark.TicketID) {

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -22,6 +24,8 @@ type Catalog struct {
 	entries  []*shellscan.Entry
 	globals  map[string]map[string]shellscan.Role
 	commands *shellscan.Commands
+	offline  []string // programs that have no code for the network
+	hosts    []string // of documentation and packages
 	paths    paths
 	watch    watch
 	hash     floodmark.Digest
@@ -61,8 +65,9 @@ func readFolder(disk embed.FS, folder string) ([]*File, error) {
 }
 
 // New returns a catalog in which the user's files count before the shipped
-// one, and earlier files before later ones. Lists of guarded paths are
-// joined: a user can add to them and take nothing away. Shipped may be nil.
+// one, and earlier files before later ones. Lists of paths are joined: a user
+// can add to them and take nothing away; only scratch and plain names permit
+// something. Shipped may be nil.
 func New(user []*File, shipped *Catalog) *Catalog {
 	c := &Catalog{layers: []*layer{newLayer(user)}, unknown: []floodmark.Effect{floodmark.Run}}
 	for e := range c.licences {
@@ -73,11 +78,13 @@ func New(user []*File, shipped *Catalog) *Catalog {
 	globals := map[string]map[string]shellscan.Role{}
 	if shipped != nil {
 		maps.Copy(globals, shipped.globals)
+		c.offline = slices.Clone(shipped.offline)
 	}
 	var globs []pathGlob
 	for _, f := range user {
 		below = append(below, f.digest[:]...)
 		more = append(more, f.commands...)
+		c.offline, c.hosts = append(c.offline, f.offline...), append(c.hosts, f.hosts...)
 		globs = append(globs, f.globs...)
 		maps.Copy(globals, f.globals)
 		c.watch.join(&f.watch)
@@ -85,18 +92,43 @@ func New(user []*File, shipped *Catalog) *Catalog {
 			tables = append(tables, f.digest[:]...)
 		}
 	}
+	more = online(more, c.offline)
 	if shipped != nil {
+		c.hosts = append(c.hosts, shipped.hosts...)
 		c.layers = append(c.layers, shipped.layers...)
 		below = append(below, shipped.hash[:]...)
 		tables = append(tables, shipped.tables[:]...)
 		more = append(more, shipped.entries...)
-		globs = append(globs, shipped.paths.globs...)
+		globs = slices.Concat(globs, shipped.paths.globs, shipped.paths.open)
 		c.watch.join(&shipped.watch)
 	}
 	c.entries, c.globals, c.paths = more, globals, newPaths(globs)
 	c.commands = shellscan.NewCommands(more, globals)
 	c.hash, c.tables = floodmark.DigestOf(string(below)), floodmark.DigestOf(string(tables))
 	return c
+}
+
+// online says of every command that it may reach the network, unless it does
+// worse or its program is on the list of those that cannot.
+func online(entries []*shellscan.Entry, offline []string) []*shellscan.Entry {
+	out := slices.Clone(entries)
+	for i, e := range entries {
+		worse := slices.ContainsFunc(e.Effects, func(f floodmark.Effect) bool { return canLeave(f) || f == floodmark.Admin })
+		if worse || slices.Contains(offline, e.Words[0]) || slices.Contains(offline, strings.Join(e.Words, " ")) {
+			continue
+		}
+		one := *e
+		one.Effects = append(slices.Clip(e.Effects), floodmark.Fetch)
+		out[i] = &one
+	}
+	return out
+}
+
+// Documents reports an address that tells its host a path and nothing else, and
+// a host of documentation or packages, which tells nobody of it.
+func (c *Catalog) Documents(raw string) bool {
+	host, path := address.Parts(raw)
+	return path && slices.Contains(c.hosts, host)
 }
 
 // Commands returns what is known about the commands of a shell.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/address"
 )
 
 // A Use is what one call of a tool is, as far as the catalog can tell. Its
@@ -31,6 +32,9 @@ type Use struct {
 	// Instructs: Admin is among the effects only because the file that is
 	// written instructs an agent or runs by itself.
 	Instructs bool
+	// Placed is what it does besides, in a session below Local, because of where it
+	// writes: outside of the project, or what programs and agents load from there.
+	Placed []floodmark.Effect
 	// Network: it leaves the machine, or could.
 	Network bool
 	// Own: it works on the owner's own service, and nothing in the call names
@@ -50,10 +54,19 @@ type Use struct {
 	// folder is known, «*» where the shell would match names. A path that ends
 	// in «/**» stands for everything below it.
 	Reads, Writes, Loads []string
+	// Contents are paths of the same sort whose content a call may show, so that
+	// secrets in them count.
+	Contents []string
 	// Hooks are paths of the same sort that a command line runs as code by
 	// itself if somebody has put a file there. That alone does not make it run
 	// code: what is known of these paths does.
 	Hooks []string
+	// Repositories are the folders in which git works: it obeys the settings of the
+	// repository around each, which may name programs. A folder nobody knows is empty.
+	Repositories []string
+	// Ends are the folders in which a command line may leave its shell; empty for one
+	// that nobody knows.
+	Ends []string
 	// Opaque: a command line could not be understood, so that what it reads,
 	// writes and loads is only partly known.
 	Opaque bool
@@ -215,12 +228,25 @@ func (j *judge) arguments(leaves []hook.Leaf) {
 		}
 	}
 	j.together(files)
+	if p.repository {
+		j.repositories(files)
+	}
 	switch {
 	case len(commands) == 0:
 	case len(commands) == 1 && !j.bent:
 		j.command(commands[0])
 	default: // words of a list, or another shell, host or environment: we do not guess
 		j.several(commands)
+	}
+}
+
+// repositories notes where a tool has git work: in the folders that the call names.
+func (j *judge) repositories(folders []string) {
+	for _, dir := range folders {
+		j.use.Repositories = addFolder(j.use.Repositories, clean(dir, j.base, j.at.Home))
+	}
+	if len(folders) == 0 {
+		j.use.Repositories = []string{""}
 	}
 }
 
@@ -264,9 +290,24 @@ func (j *judge) path(value string) {
 		j.use.Place = s.text
 	}
 	j.use.Location = max(j.use.Location, s.kind)
+	if j.use.Profile.command { // a folder to run in: what is written there is looked at
+		s.guard &^= whereWritten &^ isInstructs
+	}
 	j.guards |= s.guard
+	j.contents(s.text)
+	j.away(&s)
 	if slices.Contains(j.use.Effects, floodmark.Change) && (j.catalog.paths.holdsProtected(&s, true) || within(j.at.Home, s.text)) {
 		j.guards |= isProtected
+	}
+}
+
+// away counts a path that is not known to lie on this machine as an address:
+// to look below /net is to look for a machine of that name. What a server's tool
+// takes for a path is the server's affair.
+func (j *judge) away(s *spot) {
+	if s.guard&isAway != 0 && !slices.Contains(j.use.URLs, s.text) && len(j.use.Profile.servers) == 0 {
+		j.use.URLs = append(j.use.URLs, s.text)
+		j.add(floodmark.Fetch)
 	}
 }
 
@@ -300,14 +341,14 @@ func (j *judge) url(value string) {
 		j.path(value)
 		return
 	}
-	host, _ := hostOf(value)
-	j.most = min(j.most, openness(host))
+	host, _ := address.HostOf(value)
+	j.most = min(j.most, address.Openness(host))
 	// Standing trust is for a host every reader agrees on, and for one alone.
 	switch j.hosts++; {
 	case j.use.Location != NoPath: // the path stands for the call
-	case j.hosts == 1 && plainURL(value):
+	case j.hosts == 1 && address.Plain(value):
 		j.use.Place = host
-	case j.use.Place != host || !plainURL(value):
+	case j.use.Place != host || !address.Plain(value):
 		j.use.Place = ""
 	}
 	if host != "" {
@@ -372,6 +413,7 @@ func (j *judge) settle() {
 		if within(j.base, j.at.Project) {
 			u.Location = InProject
 		}
+		j.contents(j.base)
 	}
 	u.Returns, u.ByPath = j.returns.label, j.returns.trustByPath
 	there := j.byPath()

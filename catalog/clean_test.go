@@ -122,66 +122,6 @@ func TestPathKindsHaveNames(t *testing.T) {
 	}
 }
 
-func TestHostOf(t *testing.T) {
-	for raw, want := range map[string]struct {
-		host  string
-		plain bool
-	}{
-		"https://Example.com/a":               {"example.com", true},
-		"HTTP://example.com":                  {"example.com", true},
-		"http://a.test?x":                     {"a.test", true},
-		"http://a.test#x":                     {"a.test", true},
-		"https://a.test:80/x":                 {"a.test", true},
-		"https://a.test:8a/x":                 {"a.test:8a", false},
-		"https://a.test:a8/x":                 {"a.test:a8", false},
-		"https://a.test:8089/x":               {"a.test", true},
-		"https://:80/x":                       {"", false},
-		"https://a.test./x":                   {"a.test", true},
-		"https://0-9.az/":                     {"0-9.az", true},
-		"https://a_b.test/":                   {"a_b.test", true},
-		"https://a/b":                         {"a", true},
-		"https://u@a.test/":                   {"a.test", false},
-		"https://@a.test/":                    {"a.test", false},
-		"https://u:p@v@a.test/":               {"a.test", false},
-		`https://a.test\b`:                    {"a.test", false},
-		`https://\b`:                          {"", false},
-		"ftp://a.test/x":                      {"a.test", false},
-		"a.test/x":                            {"a.test", false},
-		"a.test:22":                           {"a.test", false},
-		"https://":                            {"", false},
-		"https:///x":                          {"", false},
-		"":                                    {"", false},
-		"https://{.test":                      {"{.test", false},
-		"https://`.test":                      {"`.test", false},
-		"https://" + strings.Repeat("a", 253): {strings.Repeat("a", 253), true},
-		"https://" + strings.Repeat("a", 254): {strings.Repeat("a", 254), false},
-	} {
-		if host, plain := hostOf(raw); host != want.host || plain != want.plain {
-			t.Errorf("%.40q: %q %v, want %v", raw, host, plain, want)
-		}
-	}
-}
-
-func TestMatchHost(t *testing.T) {
-	for _, tc := range []struct {
-		pattern, host string
-		want          bool
-	}{
-		{"a.test", "a.test", true},
-		{"a.test", "b.a.test", false},
-		{"*.a.test", "b.a.test", true},
-		{"*.a.test", "c.b.a.test", true},
-		{"*.a.test", "a.test", false},
-		{"*.a.test", ".a.test", false},
-		{"*.a.test", "xa.test", false},
-		{"*.a.test", "x.b.test", false},
-	} {
-		if got := matchHost(tc.pattern, tc.host); got != tc.want {
-			t.Errorf("%s on %s: %v", tc.pattern, tc.host, got)
-		}
-	}
-}
-
 func TestNamesFile(t *testing.T) {
 	for value, want := range map[string]bool{
 		"/a": true, "~/a": true, "./a": true, `\\h\a`: true, " /a": true, "file:x": true, "FILE://x": true, "C:/a": true, `c:\a`: true, "C:/": true,

@@ -47,6 +47,9 @@ func (j *judge) line(r shellscan.Report, text string) {
 	j.touched(&r)
 	j.watches(&r)
 	j.recorded(&r)
+	for _, dir := range r.Ends {
+		j.use.Ends = addFolder(j.use.Ends, dir)
+	}
 	j.use.Packages = packages(&r)
 	j.use.Branch, j.use.Pushes = pushes(&r, j.at.Project)
 	j.use.Pushes = j.use.Pushes && !j.use.Opaque
@@ -167,6 +170,8 @@ func (j *judge) touched(r *shellscan.Report) {
 			j.loads(e)
 		case shellscan.Hook:
 			j.use.Hooks = list(j.use.Hooks, e)
+		case shellscan.Settings:
+			j.use.Repositories = addFolder(j.use.Repositories, e.Path)
 		case shellscan.Environment:
 			j.most = floodmark.Secret
 		case shellscan.Fetch, shellscan.Send:
@@ -179,6 +184,17 @@ func (j *judge) touched(r *shellscan.Report) {
 		default: // without a file or an address
 		}
 	}
+}
+
+// addFolder adds a folder to a list; it is empty where nobody knows which.
+func addFolder(list []string, dir string) []string {
+	if !isAbsolute(dir) {
+		dir = ""
+	}
+	if slices.Contains(list, dir) {
+		return list
+	}
+	return append(list, dir)
 }
 
 // recorded adds what git writes about commits: whoever had a hand in that has one
@@ -223,8 +239,10 @@ func (j *judge) reads(e *shellscan.Effect) {
 		return
 	}
 	j.use.Reads = list(j.use.Reads, e)
+	j.shown(e)
 	s := j.located(e)
-	j.guards |= s.guard &^ (isInstructs | isShared)
+	j.guards |= s.guard &^ whereWritten
+	j.away(&s)
 	if e.Tree && (e.Path == "/" || within(j.at.Home, e.Path)) { // keys are in every home
 		j.guards |= isSecret
 	}
@@ -280,7 +298,11 @@ func (j *judge) writes(e *shellscan.Effect) {
 	if j.use.Place == "" {
 		j.use.Place = s.text
 	}
-	j.guards |= s.guard & (isInstructs | isProtected | isSecret | isShared)
+	if e.Kind == shellscan.Delete { // nobody obeys what is gone
+		s.guard &^= isDotted | isLoaded | isMemory
+	}
+	j.guards |= s.guard & (whereWritten | isProtected | isSecret)
+	j.away(&s)
 	if e.Command == "ln" && (s.kind != InProject || s.guard&isSecret != 0) { // a way to it under another name
 		j.add(floodmark.Run)
 	}

@@ -145,7 +145,7 @@ paths:
 		{"/home/ann", 0, Elsewhere, [2]bool{true, false}},
 	} {
 		s := ps.look(tc.value, "", Places{Project: "/proj"}, nil)
-		if s.guard != tc.guard || s.kind != tc.kind {
+		if s.guard &^= isOutside | isHidden | isAway; s.guard != tc.guard || s.kind != tc.kind {
 			t.Errorf("%s: guard %d %v, want %d %v", tc.value, s.guard, s.kind, tc.guard, tc.kind)
 		}
 		if got := [2]bool{ps.holdsProtected(&s, true), ps.holdsProtected(&s, false)}; got != tc.holds {
@@ -158,7 +158,7 @@ func TestLengthOfAPath(t *testing.T) {
 	ps := newPaths(nil)
 	at := ps.look("/"+strings.Repeat("a", MaxPathBytes-1), "", Places{}, nil)
 	beyond := ps.look("/"+strings.Repeat("a", MaxPathBytes), "", Places{}, nil)
-	if at.guard != 0 || at.kind != Elsewhere || beyond.guard != isForeign || beyond.kind != Foreign || len(beyond.text) != 64 || beyond.home != -1 {
+	if at.guard != isOutside || at.kind != Elsewhere || beyond.guard != isForeign|isHidden|isOutside || beyond.kind != Foreign || len(beyond.text) != 64 || beyond.home != -1 {
 		t.Errorf("at the limit %d %v, beyond %d %v %q", at.guard, at.kind, beyond.guard, beyond.kind, beyond.text)
 	}
 }

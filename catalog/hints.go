@@ -47,10 +47,25 @@ func (j *judge) retighten() {
 	if j.guards&isShared != 0 && j.alters() {
 		j.add(floodmark.Send)
 	}
-	if j.guards&isInstructs != 0 && j.alters() {
+	if j.guards&(isInstructs|isHidden) != 0 && j.alters() {
 		j.use.PathKind = Instructs
 		j.use.Instructs = j.use.Instructs || !slices.Contains(j.use.Effects, floodmark.Admin)
 		j.add(floodmark.Admin)
 	}
 	j.protect()
+	j.use.Placed = nil
+	if j.alters() && !slices.Contains(j.use.Effects, floodmark.Admin) {
+		j.use.Placed = slices.DeleteFunc(j.guards.placed(), func(e floodmark.Effect) bool { return slices.Contains(j.use.Effects, e) })
+	}
+}
+
+// placed are the effects of writing there in a session below Local.
+func (g guard) placed() []floodmark.Effect {
+	switch {
+	case g&(isDotted|isLoaded|isMemory) != 0:
+		return []floodmark.Effect{floodmark.Admin}
+	case g&isOutside != 0:
+		return []floodmark.Effect{floodmark.Change}
+	}
+	return nil
 }

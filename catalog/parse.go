@@ -26,6 +26,8 @@ type File struct {
 	commands []*shellscan.Entry
 	globals  map[string]map[string]shellscan.Role
 	globs    []pathGlob
+	offline  []string
+	hosts    []string
 	watch    watch
 	digest   floodmark.Digest
 	warnings floodmark.Problems
@@ -91,7 +93,7 @@ type defaults struct {
 }
 
 func (r *reader) top(f *File, n *yaml.Node) {
-	fs := r.fields(n, "a catalog file", "agent", "server", "about", "own", "remote", "tools", "commands", "paths", "self")
+	fs := r.fields(n, "a catalog file", "agent", "server", "about", "own", "remote", "tools", "commands", "offline", "hosts", "paths", "self")
 	d := r.owner(n, fs, defaults{})
 	if a, ok := fs["about"]; ok {
 		r.text(a.value, "about")
@@ -102,13 +104,19 @@ func (r *reader) top(f *File, n *yaml.Node) {
 	if c, ok := fs["commands"]; ok {
 		r.commandList(f, c.value)
 	}
+	if o, ok := fs["offline"]; ok {
+		f.offline = valuesOf(r.texts(o.value, "offline"))
+	}
+	if h, ok := fs["hosts"]; ok {
+		f.hosts = r.hosts(h.value, "hosts")
+	}
 	if p, ok := fs["paths"]; ok {
 		r.pathLists(f, p.value)
 	}
 	if s, ok := fs["self"]; ok {
 		r.watched(f, s.value)
 	}
-	if len(f.profiles)+len(f.commands)+len(f.globs)+len(f.globals) == 0 && f.watch.empty() && !r.problems.Failed() {
+	if len(f.profiles)+len(f.commands)+len(f.globs)+len(f.globals)+len(f.offline)+len(f.hosts) == 0 && f.watch.empty() && !r.problems.Failed() {
 		r.fail(n, "missing-key", "add tools:, commands: or paths:", "the file says nothing")
 	}
 }

@@ -1,9 +1,13 @@
 package catalog
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark/internal/address"
 )
 
 func (r *reader) cases(n *yaml.Node, p *Profile) {
@@ -92,12 +96,7 @@ func (r *reader) condition(name string, n *yaml.Node, t *test) {
 	case "in":
 		t.in = r.values(n)
 	case "host":
-		for _, h := range r.texts(n, "host") {
-			if !plainHost(strings.TrimPrefix(h.Value, "*.")) {
-				r.fail(h, "wrong-name", "write example.com or *.example.com, in lower case", "host %q is no host", shorten(h.Value))
-			}
-			t.hosts = append(t.hosts, h.Value)
-		}
+		t.hosts = r.hosts(n, "host")
 	case "path":
 		for _, text := range r.texts(n, "path") {
 			if g, ok := r.glob(text); ok {
@@ -152,11 +151,23 @@ func (r *reader) firstWords(n *yaml.Node, text string) []string {
 	return words
 }
 
+// hosts reads hosts, of which «*.example.com» stands for all below one.
+func (r *reader) hosts(n *yaml.Node, what string) []string {
+	nodes := r.texts(n, what)
+	for _, h := range nodes {
+		if !address.PlainHost(strings.TrimPrefix(h.Value, "*.")) {
+			r.fail(h, "wrong-name", "write example.com or *.example.com, in lower case", "host %q is no host", shorten(h.Value))
+		}
+	}
+	return valuesOf(nodes)
+}
+
 // pathLists reads the lists of guarded paths.
 func (r *reader) pathLists(f *File, n *yaml.Node) {
 	lists := guardLists()
-	fs := r.fields(n, "paths", "secret", "instructs", "selfProtected", "foreign", "shared", "passes")
-	for _, name := range []string{"secret", "instructs", "selfProtected", "foreign", "shared", "passes"} {
+	names := slices.Sorted(maps.Keys(lists))
+	fs := r.fields(n, "paths", names...)
+	for _, name := range names {
 		list, ok := fs[name]
 		if !ok {
 			continue

@@ -13,7 +13,7 @@ import (
 func (r *reader) commandList(f *File, list *yaml.Node) {
 	for _, n := range r.items(list, "commands") {
 		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "values", "adds", "loads", "hooks",
-			"stdin", "here", "tells", "before", "own", "installs", "selfProtected", "branch", "starts", "stops")
+			"repository", "stdin", "registry", "here", "tells", "before", "own", "installs", "selfProtected", "branch", "starts", "stops")
 		if fs == nil {
 			continue
 		}
@@ -33,6 +33,9 @@ func (r *reader) commandList(f *File, list *yaml.Node) {
 			if words := r.firstWords(text, text.Value); words != nil {
 				one := e
 				one.Words = words
+				if _, said := fs["repository"]; !said {
+					one.Repository = words[0] == "git"
+				}
 				f.commands = append(f.commands, &one)
 			}
 		}
@@ -63,7 +66,10 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry 
 	}
 	if f, ok := fs["returns"]; ok {
 		got := r.returns(f.value).returns
-		e.Returns = shellscan.Returns{Label: got.label, TrustByPath: got.trustByPath, SecrecyByPath: got.secrecyByPath}
+		e.Returns = shellscan.Returns{Label: got.label, TrustByPath: got.trustByPath, SecrecyByPath: got.secrecyByPath, Sight: got.sight}
+		if !got.secrecyByPath { // what it prints is the same whatever it reads
+			e.Returns.Sight = shellscan.Names
+		}
 	} else {
 		r.warn(n, "missing-key", "add returns:", "it is not said what comes back, so results count as untrusted and secret")
 	}
@@ -117,8 +123,14 @@ func (r *reader) words(fs map[string]field, e *shellscan.Entry) {
 	if f, ok := fs["hooks"]; ok {
 		e.Hooks = valuesOf(r.texts(f.value, "hooks"))
 	}
+	if f, ok := fs["repository"]; ok {
+		e.Repository = r.flag(f.value, "repository")
+	}
 	if f, ok := fs["stdin"]; ok {
 		e.Stdin, _ = shellscan.ParseRole(r.oneOf(f.value, "stdin", []string{"shell", "code", "patch"}))
+	}
+	if f, ok := fs["registry"]; ok {
+		e.Registry = r.text(f.value, "registry")
 	}
 	if f, ok := fs["here"]; ok {
 		e.Here = r.flag(f.value, "here")

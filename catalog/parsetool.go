@@ -7,11 +7,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	fs := r.fields(n, "a tool", "tool", "about", "effect", "returns", "caution", "licence", "args", "when",
-		"agent", "server", "own", "remote", "pays", "selfProtected")
+		"agent", "server", "own", "remote", "pays", "repository", "selfProtected", "store")
 	if fs == nil {
 		return nil
 	}
@@ -32,8 +33,14 @@ func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 		p.licence = r.licence(l.value)
 	}
 	r.does(n, fs, p)
+	if f, ok := fs["store"]; ok {
+		p.store = r.oneOf(f.value, "store", []string{"puts", "gets"})
+	}
 	if f, ok := fs["pays"]; ok {
 		p.pays = r.pays(f, p.effects)
+	}
+	if f, ok := fs["repository"]; ok {
+		p.repository = r.flag(f.value, "repository")
 	}
 	if s, ok := fs["selfProtected"]; ok {
 		p.protected = r.protected(s, p.effects)
@@ -126,8 +133,8 @@ func (r *reader) returns(n *yaml.Node) partial {
 	}
 	if s, ok := fs["secrecy"]; ok {
 		out.secrecy = true
-		word := r.oneOf(s.value, "secrecy", append(secrecyWords(), "path"))
-		out.secrecyByPath = word == "path"
+		word := r.oneOf(s.value, "secrecy", append(secrecyWords(), shellscan.Sights()...))
+		out.sight, out.secrecyByPath = shellscan.ParseSight(word)
 		out.label.Secrecy, _ = floodmark.ParseSecrecy(word)
 	}
 	return out

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -37,8 +36,8 @@ func (k PathKind) String() string {
 	return "invalid"
 }
 
-// guard is a set of lists a path is on.
-type guard uint8
+// guard is a set of lists a path is on, and of what follows from where it lies.
+type guard uint32
 
 const (
 	isForeign guard = 1 << iota
@@ -47,11 +46,29 @@ const (
 	isProtected
 	isPass   // opens the monitor's doors to whoever reads it
 	isShared // what is written there reaches others, or another machine
+	isLoaded // programs load it from there, unless it belongs to the project
+	isMemory // what an agent is told in later sessions
+	isScratch
+	isPlain
+	isSuspect // may hold credentials: whoever can look does
+	isExample // shows how a secret file is written
+	isDotted  // in the project or scratch, with a dot, and no name that nothing obeys
+	isHidden  // elsewhere, with a dot
+	isOutside // neither in the project nor scratch
+	isHere    // on the disks of this machine
+	isAway    // elsewhere, for all that is known: its name may be one of another machine
 )
+
+// whereWritten are those that say something only of what is written.
+const whereWritten = isInstructs | isShared | isLoaded | isMemory | isDotted | isHidden | isOutside
 
 // guardLists are the lists by their names in a file.
 func guardLists() map[string]guard {
-	return map[string]guard{"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign, "passes": isPass | isProtected | isSecret, "shared": isShared | isForeign}
+	return map[string]guard{
+		"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign, "passes": isPass | isProtected | isSecret,
+		"shared": isShared | isForeign, "served": isShared, "loaded": isLoaded, "memory": isMemory, "scratch": isScratch, "plain": isPlain,
+		"maybeSecret": isSuspect, "examples": isExample, "here": isHere,
+	}
 }
 
 // pathGlob is one line of one list of paths.
@@ -60,10 +77,12 @@ type pathGlob struct {
 	guard guard
 }
 
-// paths finds the lists a path is on. Every list only tightens, so matching
-// ignores case: on some machines it does not matter.
+// paths finds the lists a path is on. A list that tightens is matched without
+// regard to case: on some machines it does not matter. Scratch and plain names
+// are what may be written below Local; they are matched as they are written.
 type paths struct {
 	globs     []pathGlob
+	open      []pathGlob       // scratch and plain names
 	byWord    map[string][]int // by the longest literal segment
 	rest      []int            // without one
 	protected []int
@@ -71,8 +90,14 @@ type paths struct {
 }
 
 func newPaths(globs []pathGlob) paths {
-	p := paths{globs: globs, byWord: map[string][]int{}}
-	for i, g := range globs {
+	p := paths{byWord: map[string][]int{}}
+	for _, g := range globs {
+		if g.guard&(isScratch|isPlain) != 0 {
+			p.open = append(p.open, g)
+			continue
+		}
+		i := len(p.globs)
+		p.globs = append(p.globs, g)
 		if word := g.literal(); word != "" {
 			p.byWord[word] = append(p.byWord[word], i)
 		} else {
@@ -106,20 +131,23 @@ type spot struct {
 // The segments are kept in buf if they fit.
 func (ps *paths) look(value, base string, at Places, buf []string) spot {
 	if len(value) > MaxPathBytes {
-		return spot{text: value[:64], home: -1, kind: Foreign, guard: isForeign}
+		return spot{text: value[:64], home: -1, kind: Foreign, guard: isForeign | isOutside | isHidden}
 	}
 	s := spotAt(clean(value, base, at.Home), at, buf)
 	if within(s.text, at.Project) {
 		s.kind = InProject
 	}
-	s.guard = ps.guards(&s)
+	s.guard = ps.placed(&s, at)
+	if s.kind == InProject {
+		s.guard &^= isAway
+	}
 	if strings.Contains(value, `\`) { // where it separates nothing, «..» leads elsewhere
 		other := spotAt(cleanSlashes(value, base, at.Home), at, nil)
-		s.guard |= ps.guards(&other)
+		s.guard |= ps.placed(&other, at)
 	}
 	if host, file, _ := fileURL(strings.TrimSpace(value)); host != "" { // some readers know no host
 		other := spotAt(clean(host+file, base, at.Home), at, nil)
-		s.guard |= ps.guards(&other)
+		s.guard |= ps.placed(&other, at)
 	}
 	if s.kind == InProject && s.guard&isShared != 0 { // a project that lies there is there anyway
 		project := spotAt(clean(at.Project, "", at.Home), at, nil)
@@ -128,7 +156,75 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 	if s.guard&isForeign != 0 {
 		s.kind = Foreign
 	}
+	if s.guard&(isExample|isSecret|isPass) == isExample|isSecret {
+		s.guard ^= isSecret | isSuspect
+	}
 	return s
+}
+
+// placed returns the lists s is on, with what follows from where it lies. In a
+// session below Local only the project and scratch are written to, and no name
+// with a dot, unless nothing obeys what such a file says.
+func (ps *paths) placed(s *spot, at Places) guard {
+	found := ps.guards(s)
+	names := splitPath(s.text, nil)
+	inside, from := at.Project == "" && !s.absolute && names[0] != "..", 0
+	if within(s.text, at.Project) {
+		inside, from = true, len(splitPath(path.Clean(at.Project), nil))
+	}
+	own := inside && s.home < max(from, 1) // and does not hold a home
+	if !inside {
+		from, inside = ps.scratch(s, names, at)
+		own = inside
+	}
+	if own {
+		found &^= isLoaded
+	}
+	switch {
+	case !inside:
+		found |= isOutside
+		fallthrough
+	case !own:
+		if ps.dotted(names[max(0, from):]) && found&isMemory == 0 {
+			found |= isHidden
+		}
+	case ps.dotted(names[from:]):
+		found |= isDotted
+	}
+	return found
+}
+
+// scratch reports whether s is where anybody may write, and how many of its names
+// say so. What holds the project is not: programs look for their settings there.
+func (ps *paths) scratch(s *spot, names []string, at Places) (from int, ok bool) {
+	project := spotAt(clean(at.Project, "", at.Home), at, nil)
+	for i := range ps.open {
+		g := &ps.open[i]
+		from := 0
+		if g.root == atHome {
+			from = s.home
+		}
+		if g.guard&isScratch == 0 || from < 0 || from > len(names) || g.root == absolute && !s.absolute || !g.segs.Match(names[from:]) {
+			continue
+		}
+		if segs, ok := g.from(&project); ok && g.low.Match(segs) {
+			continue
+		}
+		return min(from+len(g.segs)-1, len(names)), true
+	}
+	return 0, false
+}
+
+// dotted reports whether one of the names begins with a dot, besides those of files
+// that nothing runs or obeys.
+func (ps *paths) dotted(names []string) bool {
+	for i, name := range names {
+		plain := func(g pathGlob) bool { return g.guard&isPlain != 0 && g.segs[1:].Match(names[i:]) }
+		if name != "." && name != ".." && strings.HasPrefix(foldPath(name), ".") && !slices.ContainsFunc(ps.open, plain) {
+			return true
+		}
+	}
+	return false
 }
 
 // spotAt takes a clean path apart.
@@ -156,9 +252,13 @@ func (ps *paths) guards(s *spot) guard {
 		}
 		inner.segs = inner.segs[n:]
 		inner.home = homeOf("", inner.segs, "")
-		found |= ps.listed(&inner)
+		more := ps.listed(&inner)
+		if s.segs[0] != "proc" { // /proc/1/root leads everywhere, a disk only to itself
+			more &^= isAway
+		}
+		found |= more
 	}
-	return found
+	return found &^ isHere
 }
 
 // maxMounts bounds systems mounted in systems: /proc/1/root/private/etc.
@@ -172,6 +272,9 @@ func (ps *paths) listed(s *spot) (found guard) {
 	}
 	for _, i := range ps.rest {
 		found |= ps.globs[i].test(s)
+	}
+	if s.absolute && len(s.segs) > 1 && s.home < 0 && found&isHere == 0 && !strings.HasSuffix(s.segs[0], ":") {
+		found |= isAway
 	}
 	return found
 }
@@ -288,127 +391,4 @@ func (g *glob) from(s *spot) ([]string, bool) {
 	default:
 		return s.segs, true
 	}
-}
-
-// clean makes value absolute and removes every detour from it.
-func clean(value, base, home string) string {
-	if strings.Contains(value, `\`) {
-		value = strings.ReplaceAll(value, `\`, "/")
-	}
-	return cleanSlashes(value, base, home)
-}
-
-// cleanSlashes is clean where only «/» separates.
-func cleanSlashes(value, base, home string) string {
-	v := strings.TrimSpace(value)
-	if _, rest, ok := fileURL(v); ok {
-		v = rest
-	}
-	if len(v) > 1 && v[0] == '@' && (v[1] == '/' || v[1] == '~' || v[1] == '.') {
-		v = v[1:]
-	}
-	v = expandHome(v, home)
-	if !isAbsolute(v) && base != "" {
-		v = base + "/" + v
-	}
-	return path.Clean(v)
-}
-
-// fileURL takes a file URL apart: the machine it names, if another than this
-// one, and the path there.
-func fileURL(v string) (host, file string, ok bool) {
-	rest, ok := cutFold(v, "file:")
-	if !ok {
-		return "", "", false
-	}
-	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		rest = rest[:i]
-	}
-	if after, has := strings.CutPrefix(rest, "//"); has {
-		host, rest = after, ""
-		if i := strings.IndexByte(after, '/'); i >= 0 {
-			host, rest = after[:i], after[i:]
-		}
-		if strings.EqualFold(host, "localhost") {
-			host = ""
-		}
-	}
-	if plain, err := url.PathUnescape(rest); err == nil {
-		rest = plain
-	}
-	return host, rest, true
-}
-
-func expandHome(v, home string) string {
-	for _, name := range [...]string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"} {
-		rest, ok := strings.CutPrefix(v, name)
-		if !ok || rest != "" && rest[0] != '/' {
-			continue
-		}
-		if home == "" {
-			return "/~" + rest
-		}
-		return home + rest
-	}
-	if strings.HasPrefix(v, "~") { // another user's home
-		if _, rest, ok := strings.Cut(v, "/"); ok {
-			return "/~/" + rest
-		}
-		return "/~"
-	}
-	return v
-}
-
-func isAbsolute(v string) bool {
-	return strings.HasPrefix(v, "/") || len(v) > 2 && v[1] == ':' && v[2] == '/'
-}
-
-func cutFold(s, head string) (string, bool) {
-	if len(s) >= len(head) && strings.EqualFold(s[:len(head)], head) {
-		return s[len(head):], true
-	}
-	return s, false
-}
-
-func splitPath(p string, buf []string) []string {
-	segs := buf[:0]
-	for p != "" {
-		var seg string
-		seg, p, _ = strings.Cut(p, "/")
-		if seg != "" {
-			segs = append(segs, seg)
-		}
-	}
-	return segs
-}
-
-// homeOf returns where the inside of a home begins. Any home counts, because
-// another person's keys are keys too.
-func homeOf(low string, segs []string, home string) int {
-	if home != "" {
-		if h := foldPath(path.Clean(home)); within(low, h) {
-			return strings.Count(strings.Trim(h, "/"), "/") + 1
-		}
-	}
-	switch {
-	case len(segs) > 0 && (segs[0] == "~" || segs[0] == "root"):
-		return 1
-	case len(segs) > 1 && (segs[0] == "home" || segs[0] == "users"):
-		return 2
-	case len(segs) > 1 && segs[0] == "var" && segs[1] == "root":
-		return 2
-	case len(segs) > 2 && strings.HasSuffix(segs[0], ":") && segs[1] == "users":
-		return 3
-	default:
-		return -1
-	}
-}
-
-// within reports whether p is folder or lies in it.
-func within(p, folder string) bool {
-	if folder == "" || folder == "/" {
-		return false
-	}
-	folder = strings.TrimSuffix(folder, "/")
-	return strings.HasPrefix(p, folder) && (len(p) == len(folder) || p[len(folder)] == '/')
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -229,7 +230,7 @@ func TestEdgesOfPaths(t *testing.T) {
 // So many paths of a call are put together, and no more.
 func TestNumberOfJoinedPaths(t *testing.T) {
 	c := shipped(t)
-	for n, want := range map[int]guard{maxJoined: isInstructs, maxJoined + 1: 0} {
+	for n, want := range map[int]guard{maxJoined: isHidden | isOutside | isShared, maxJoined + 1: isOutside} {
 		files := append(slices.Repeat([]string{"x"}, n-2), "/home/other", ".bashrc")
 		j := judge{catalog: c, at: here(), base: "/srv"}
 		if j.together(files); j.guards != want {
@@ -286,5 +287,83 @@ func TestGlobs(t *testing.T) {
 	pat, path := strings.Split(strings.Repeat("**/a*/", 15)+"z", "/"), strings.Split(strings.Repeat("aa/", 2000)+"y", "/")
 	if Segments(pat).Match(path) || matchSegment(strings.Repeat("*a", 500), strings.Repeat("a", 4000)+"b") {
 		t.Error("matched")
+	}
+}
+
+// Below Local a call writes to the project and to scratch, and under no name with a
+// dot but the few that nothing obeys. What it is elsewhere follows from the place.
+func TestWhereIsWritten(t *testing.T) {
+	c := shipped(t)
+	only, all := []floodmark.Effect{floodmark.Change}, []floodmark.Effect{floodmark.Admin}
+	for _, tc := range []struct {
+		project, path string
+		placed        []floodmark.Effect
+		instructs     bool // admin below Owner, too
+	}{
+		{"/home/u/w", "/home/u/w/a.md", nil, false},
+		{"/home/u/w", "a.md", nil, false},
+		{"/home/u/w", "../a.md", only, false},
+		{"/home/u/w", "/home/u/w/../x/a.md", only, false},
+		{"/home/u/w", "/home/u/W/a.md", only, false},
+		{"/home/u/w", "/home/u/wx/a.md", only, false},
+		{"/home/u/w", "/mnt/nas/a.md", only, false},
+		{"/home/u/w", "/tmp/a.md", nil, false},
+		{"/home/u/w", "/TMP/a.md", only, false},
+		{"/home/u/w", "/tmp/a/.envrc", nil, true},
+		{"/home/u/w", "/tmp/a/.foo", all, false},
+		{"/tmp/w", "/tmp/a.md", only, false}, // above the project
+		{"/tmp/w", "/tmp/w/a.md", nil, false},
+		{"/home/u/w", "/home/u/w/.foo", all, false},
+		{"/home/u/w", "/home/u/w/sub/.foo/a.md", all, false},
+		{"/home/u/w", "/home/u/w/\u200b.foo", all, false},
+		{"/home/u/w", "/home/u/w/.gitignore", nil, false},
+		{"/home/u/w", "/home/u/w/sub/.gitignore", nil, false},
+		{"/home/u/w", "/home/u/w/.gitignore/a", all, false},
+		{"/home/u/w", "/home/u/w/.foo/.gitignore", all, false},
+		{"/home/u/w", "/home/u/w/.GITIGNORE", all, false},
+		{"/home/u/w", "/home/u/w/.github/ISSUE_TEMPLATE/a.md", nil, false},
+		{"/home/u/w", "/home/u/.foo/a", nil, true},
+		{"/home/u/w", "/home/u/.claude/plans/a.md", nil, false},
+		{"/home/u/w", "/home/u/.claude/plans/../a.md", nil, true},
+		{"/home/u/w", "/home/u/.claude/projects/w/memory/a.md", all, false},
+		{"/home/u/w", "/home/u/w/node_modules/a/index.js", nil, false},
+		{"/home/u/w", "/home/u/node_modules/a/index.js", all, false},
+		{"/home/u/w", "/opt/tool/bin/go", nil, true},
+		{"/home/u/w", "/data/tool/bin/go", all, false},
+		{"/home/u", "/home/u/.foo/a", nil, true}, // the project is the home
+		{"/home/u", "/home/u/sdk/go/bin/go", all, false},
+		{"/home/u", "/home/u/a.md", nil, false},
+		{"/home/u/.agent/workspace", "/home/u/.agent/workspace/a.md", nil, false},
+		{"/home/u/.agent/workspace", "/home/u/.agent/workspace/memory/a.md", all, false},
+		{"/home/u/.agent/workspace", "/home/u/.agent/a.md", nil, true},
+		{"", "a.md", nil, false},
+		{"", ".foo", all, false},
+		{"", "../a.md", only, false},
+		{"", "/work/a.md", only, false},
+	} {
+		at := Places{Project: tc.project, Home: "/home/u"}
+		u := c.Classify(builtin("claude-code", "Write"), args("file_path", tc.path), nil, at)
+		if !slices.Equal(u.Placed, tc.placed) || u.Instructs != tc.instructs {
+			t.Errorf("%s in %q: placed %v, instructs %v", tc.path, tc.project, u.Placed, u.Instructs)
+		}
+		u = c.Classify(builtin("claude-code", "Read"), args("file_path", tc.path), nil, at)
+		if len(u.Placed) > 0 || u.Instructs {
+			t.Errorf("reading %s: %+v", tc.path, u)
+		}
+	}
+}
+
+// Command lines are told by what they write, wherever they run.
+func TestWhereACommandWrites(t *testing.T) {
+	c := shipped(t)
+	for line, want := range map[string]string{
+		"echo x > a": "[]", "echo x > ../a": "[change]", "cp a /opt/x": "[change]", "curl -o ~/a https://x.example": "[change]", "git clone https://x.example/a ../b": "[change]",
+		"tar -xf a.tgz -C /data/x": "[change]", "mkdir .foo": "[admin]", "cd .. && touch a": "[change]", "cd /tmp && touch a": "[]", "cat ../a": "[]", "rm .foo": "[]",
+		"echo x > /dev/null": "[]", "mv a /data/bin/b": "[admin]",
+	} {
+		u := c.Classify(builtin("claude-code", "Bash"), args("command", line), nil, Places{Project: "/home/u/w", Home: "/home/u"})
+		if got := fmt.Sprintf("%v", u.Placed); got != want {
+			t.Errorf("%s: %s, want %s (%v)", line, got, want, u.Effects)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 // A Profile says what one tool is. It never changes once it is read.
@@ -22,6 +23,10 @@ type Profile struct {
 	cases   []when
 	command bool // an argument is a command line
 	pays    bool // money moves, now or later
+	// store: it puts something where other sessions get it, or gets it from there.
+	store string
+	// repository: git works in the folders that the arguments name.
+	repository bool
 	// protected: the tool changes how the agent is watched (its settings, hooks
 	// or plugins), whatever the arguments say. In YAML: selfProtected.
 	protected bool
@@ -53,6 +58,11 @@ func (p *Profile) Remote() bool { return p.remote }
 
 // Pays reports whether the tool moves money, now or later.
 func (p *Profile) Pays() bool { return p.pays }
+
+// OnlyReads reports a tool that is no command line and reads, whatever its arguments.
+func (p *Profile) OnlyReads() bool {
+	return !p.command && !slices.ContainsFunc(p.effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
+}
 
 // ArgNames returns the names of the top-level arguments, in the order in which
 // they were written.
@@ -106,6 +116,7 @@ type returns struct {
 	// trustByPath and secrecyByPath say that the path read decides.
 	trustByPath   bool
 	secrecyByPath bool
+	sight         shellscan.Sight // what is shown of it
 }
 
 func (r returns) byPath() bool { return r.trustByPath || r.secrecyByPath }
@@ -118,7 +129,7 @@ func (r returns) join(s returns) returns {
 		out.trustByPath = true
 	}
 	if r.secrecyByPath && s.secrecyByPath {
-		out.secrecyByPath = true
+		out.secrecyByPath, out.sight = true, min(r.sight, s.sight)
 	}
 	return out
 }
@@ -161,7 +172,7 @@ func (p partial) over(base returns) returns {
 		base.label.Trust, base.trustByPath = p.label.Trust, p.trustByPath
 	}
 	if p.secrecy {
-		base.label.Secrecy, base.secrecyByPath = p.label.Secrecy, p.secrecyByPath
+		base.label.Secrecy, base.secrecyByPath, base.sight = p.label.Secrecy, p.secrecyByPath, p.sight
 	}
 	return base
 }

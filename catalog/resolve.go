@@ -1,11 +1,15 @@
 package catalog
 
 import (
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 // Clean returns the path a value stands for, absolute as far as that is
@@ -27,20 +31,20 @@ func FoldPath(path string) string { return foldPath(path) }
 func (c *Catalog) Where(path string, at Places) (kind PathKind, instructs bool) {
 	var buf [24]string
 	s := c.paths.look(path, "", at, buf[:])
-	return s.kind, s.guard&isInstructs != 0
+	return s.kind, s.guard&(isInstructs|isHidden) != 0
 }
 
 // Guards reports whether a file at a clean path instructs an agent or runs by
 // itself, and whether it keeps agents on the monitor's path; of a tree, whether
-// something in it does.
-func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protected bool) {
+// something in it does. Placed is what writing there counts as below Local.
+func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protected bool, placed []floodmark.Effect) {
 	var buf [24]string
 	s := c.paths.look(path, "", at, buf[:])
 	found := s.guard
 	if tree {
 		found |= c.paths.holdsGuarded(&s)
 	}
-	return found&isInstructs != 0, found&isProtected != 0
+	return found&(isInstructs|isHidden) != 0, found&isProtected != 0, found.placed()
 }
 
 // Commands reports whether an argument of the tool is a command line.
@@ -57,10 +61,17 @@ func OfSystem(path string) bool {
 	return slices.ContainsFunc(SystemFolders(), func(root string) bool { return within(path, root) })
 }
 
-// Remembers reports whether a call writes or reads what several agents share:
-// the catalog says so by the trust of what it gives back.
-func (u Use) Remembers() bool {
-	return u.Profile != nil && !u.ByPath && u.Returns.Trust == floodmark.Shared && !u.Profile.command
+// Remembers reports whether a call puts something into what several sessions share,
+// or gets it from there: the catalog says so, or the trust of what comes back does.
+func (u Use) Remembers(writes bool) (puts, gets bool) {
+	if u.Profile == nil || u.ByPath || u.Profile.command {
+		return false, false
+	}
+	if u.Profile.store != "" {
+		return u.Profile.store == "puts", u.Profile.store == "gets"
+	}
+	shared := u.Returns.Trust == floodmark.Shared
+	return shared && writes, shared && !writes
 }
 
 // PatchPaths returns the paths a patch names, as they are written there.
@@ -91,4 +102,207 @@ func PatchPaths(text string) []string {
 		}
 	}
 	return names
+}
+
+// Keeps says of a clean path whether secrets are kept there, by its name.
+func (c *Catalog) Keeps(path string, at Places) redact.Keeper {
+	var buf [24]string
+	switch s := c.paths.look(path, "", at, buf[:]); {
+	case s.guard&isSecret != 0:
+		return redact.KeepsSecrets
+	case s.guard&isSuspect != 0:
+		return redact.MayKeep
+	default:
+		return redact.KeepsNone
+	}
+}
+
+// MayReach reports whether a pattern of paths may match one where secrets are
+// kept.
+func (c *Catalog) MayReach(pattern string, at Places) bool {
+	var buf [24]string
+	s := c.paths.look(pattern, "", at, buf[:])
+	return slices.ContainsFunc(c.paths.globs, func(g pathGlob) bool {
+		segs, ok := g.from(&s)
+		return ok && g.guard&(isSecret|isSuspect) != 0 && meets(g.low, segs)
+	})
+}
+
+// Reaches reports whether a file is among what a path of [Use.Contents] stands
+// for: it is the file, a folder around it, or a pattern.
+func Reaches(path, file string) bool {
+	path, file = foldPath(path), foldPath(file)
+	if !strings.ContainsAny(path, "*?[") {
+		return path == file || path == "/" || within(file, path)
+	}
+	return meets(splitPath(file, nil), splitPath(path, nil))
+}
+
+// HomeKeeps are the files and folders of a home where secrets are kept.
+func (c *Catalog) HomeKeeps() []string {
+	var list []string
+	for _, g := range c.paths.globs {
+		if g.root != atHome || g.guard&isSecret == 0 {
+			continue
+		}
+		n := slices.IndexFunc(g.segs, func(seg string) bool { return strings.ContainsAny(seg, "*?") })
+		if n < 0 {
+			n = len(g.segs)
+		}
+		if p := strings.Join(g.segs[:n], "/"); p != "" && !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// contents notes what a tool reads at a path, unless it only tells names or
+// writes there.
+func (j *judge) contents(path string) {
+	r := &j.returns
+	if j.use.Profile == nil || j.use.Profile.command || !r.secrecyByPath || r.sight == shellscan.Names || j.alters() {
+		return
+	}
+	if r.sight == shellscan.Trees {
+		path = strings.TrimSuffix(path, "/") + "/**"
+	}
+	j.use.Contents = append(j.use.Contents, path)
+}
+
+// shown notes what a command line shows of a file or folder that it reads.
+func (j *judge) shown(e *shellscan.Effect) {
+	switch {
+	case e.Sight == shellscan.Names:
+	case e.Sight == shellscan.History:
+		j.use.Contents = list(j.use.Contents, &shellscan.Effect{Path: e.Path + "/.git/objects", Tree: true})
+	case e.Tree && e.Only != "":
+		for name := range strings.SplitSeq(e.Only, "|") {
+			j.use.Contents = list(j.use.Contents, &shellscan.Effect{Path: strings.TrimSuffix(e.Path, "/") + "/**/" + name})
+		}
+	default:
+		j.use.Contents = list(j.use.Contents, e)
+	}
+}
+
+// clean makes value absolute and removes every detour from it.
+func clean(value, base, home string) string {
+	if strings.Contains(value, `\`) {
+		value = strings.ReplaceAll(value, `\`, "/")
+	}
+	return cleanSlashes(value, base, home)
+}
+
+// cleanSlashes is clean where only «/» separates.
+func cleanSlashes(value, base, home string) string {
+	v := strings.TrimSpace(value)
+	if _, rest, ok := fileURL(v); ok {
+		v = rest
+	}
+	if len(v) > 1 && v[0] == '@' && (v[1] == '/' || v[1] == '~' || v[1] == '.') {
+		v = v[1:]
+	}
+	v = expandHome(v, home)
+	if !isAbsolute(v) && base != "" {
+		v = base + "/" + v
+	}
+	return path.Clean(v)
+}
+
+// fileURL takes a file URL apart: the machine it names, if another than this
+// one, and the path there.
+func fileURL(v string) (host, file string, ok bool) {
+	rest, ok := cutFold(v, "file:")
+	if !ok {
+		return "", "", false
+	}
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if after, has := strings.CutPrefix(rest, "//"); has {
+		host, rest = after, ""
+		if i := strings.IndexByte(after, '/'); i >= 0 {
+			host, rest = after[:i], after[i:]
+		}
+		if strings.EqualFold(host, "localhost") {
+			host = ""
+		}
+	}
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = plain
+	}
+	return host, rest, true
+}
+
+func expandHome(v, home string) string {
+	for _, name := range [...]string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "$env:USERPROFILE"} {
+		rest, ok := strings.CutPrefix(v, name)
+		if !ok || rest != "" && rest[0] != '/' {
+			continue
+		}
+		if home == "" {
+			return "/~" + rest
+		}
+		return home + rest
+	}
+	if strings.HasPrefix(v, "~") { // another user's home
+		if _, rest, ok := strings.Cut(v, "/"); ok {
+			return "/~/" + rest
+		}
+		return "/~"
+	}
+	return v
+}
+
+func isAbsolute(v string) bool {
+	return strings.HasPrefix(v, "/") || len(v) > 2 && v[1] == ':' && v[2] == '/'
+}
+
+func cutFold(s, head string) (string, bool) {
+	if len(s) >= len(head) && strings.EqualFold(s[:len(head)], head) {
+		return s[len(head):], true
+	}
+	return s, false
+}
+
+func splitPath(p string, buf []string) []string {
+	segs := buf[:0]
+	for p != "" {
+		var seg string
+		seg, p, _ = strings.Cut(p, "/")
+		if seg != "" {
+			segs = append(segs, seg)
+		}
+	}
+	return segs
+}
+
+// homeOf returns where the inside of a home begins. Any home counts, because
+// another person's keys are keys too.
+func homeOf(low string, segs []string, home string) int {
+	if home != "" {
+		if h := foldPath(path.Clean(home)); within(low, h) {
+			return strings.Count(strings.Trim(h, "/"), "/") + 1
+		}
+	}
+	switch {
+	case len(segs) > 0 && (segs[0] == "~" || segs[0] == "root"):
+		return 1
+	case len(segs) > 1 && (segs[0] == "home" || segs[0] == "users"):
+		return 2
+	case len(segs) > 1 && segs[0] == "var" && segs[1] == "root":
+		return 2
+	case len(segs) > 2 && strings.HasSuffix(segs[0], ":") && segs[1] == "users":
+		return 3
+	default:
+		return -1
+	}
+}
+
+// within reports whether p is folder or lies in it.
+func within(p, folder string) bool {
+	if folder == "" || folder == "/" {
+		return false
+	}
+	folder = strings.TrimSuffix(folder, "/")
+	return strings.HasPrefix(p, folder) && (len(p) == len(folder) || p[len(folder)] == '/')
 }

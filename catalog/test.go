@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/address"
 )
 
 // test is the condition of a case: exactly one of its lists is set.
@@ -96,9 +97,9 @@ func (t *test) word(v string) fit {
 }
 
 func (t *test) host(v string) fit {
-	host, plain := hostOf(v)
+	host, plain := address.HostOf(v)
 	for _, h := range t.hosts {
-		if matchHost(h, host) {
+		if address.MatchHost(h, host) {
 			if plain {
 				return wholly
 			}

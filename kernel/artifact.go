@@ -36,6 +36,7 @@ const (
 	maxWritten       = 64  // writes a session remembers until they are done
 	maxCarried       = 256 // contents a session looks up the owner's word on
 	maxOffered       = 16  // sources of what could not be loaded
+	maxWrote         = 256 // files a session wrote, for what it may run later
 )
 
 // find looks artifacts up; without a store nothing is known of any.

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"path"
 	"slices"
@@ -22,7 +23,7 @@ const (
 // owner's own work, and than what the session has seen anyway. It is judged below
 // that. What others left there is noted.
 func (st *step) loads(j *judged, mark floodmark.Label) {
-	if !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks) == 0 {
+	if !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks)+len(j.use.Repositories) == 0 {
 		return
 	}
 	t := st.touched(j)
@@ -33,7 +34,7 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 			list = append(list, l)
 		}
 	}
-	hooks := st.hooked(t.hooks)
+	hooks := append(st.hooked(t.hooks), st.obeyed(j, &t, mark)...)
 	list = append(list, hooks...)
 	j.action.Effects = runsHooks(j.action.Effects, hooks)
 	if mark.Trust > floodmark.Untrusted && slices.Contains(j.action.Effects, floodmark.Run) {
@@ -41,8 +42,8 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 		j.around = around.kept
 		list = append(list, around.named()...)
 	}
-	if left := st.others(t.loads); len(left) > 0 && slices.Contains(j.action.Effects, floodmark.Run) {
-		j.basis.Others = leftBy(left)
+	if versions := st.versions(&t); len(versions) > 0 && slices.Contains(j.action.Effects, floodmark.Run) {
+		j.basis.Others = loadDigest(versions)
 	}
 	slices.SortStableFunc(list, func(a, b floodmark.Load) int { return cmp.Compare(a.Label.Trust, b.Label.Trust) })
 	if len(list) > maxLoads {
@@ -52,6 +53,63 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 		list = list[:maxLoads]
 	}
 	j.basis.Loads = list
+}
+
+// A yes to a run is a yes to what it loads, as that lies there. What a program
+// loads in turn nobody knows, so everything counts that it could reach without
+// being told: the folder it runs in, the home, and files beside the folders above.
+// Its own output does not, unless its words name the file.
+
+// versions name what a run would load: the writes of sessions below Local, and the
+// files on its line as the disk has them.
+func (st *step) versions(t *touch) (list []string) {
+	for _, p := range append(slices.Clone(t.loads), t.hooks...) {
+		for _, k := range st.acting(p) {
+			if k.Version.Session != st.ev.Session && st.weigh([]Kept{k}).label().Trust < floodmark.Local {
+				list = append(list, fmt.Sprintf("%s\x00%s\x00%d", k.Version.Session, k.Ref, k.Version.Seq))
+			}
+		}
+	}
+	for _, dir := range st.s.Stands {
+		list = append(list, "in "+dir)
+	}
+	for _, w := range st.s.Wrote {
+		if st.reaches(t, w.Ref.Name) {
+			list = append(list, fmt.Sprintf("%s\x00%d", w.Ref, w.N))
+		}
+	}
+	for _, p := range t.sure {
+		if st.in.Disk == nil || strings.ContainsAny(p, "*?[") {
+			continue
+		}
+		if d := st.in.Disk.Content(p); !d.IsZero() {
+			list = append(list, p+"\x00"+d.String())
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// loadDigest stands for versions of what is loaded.
+func loadDigest(versions []string) floodmark.Digest {
+	return floodmark.DigestOf("loads\x00" + strings.Join(versions, "\x00"))
+}
+
+// reaches reports whether a run may load what lies at a path.
+func (st *step) reaches(t *touch, name string) bool {
+	runs := catalog.FoldPath(t.runs)
+	if runs == "" || under(runs, path.Dir(name)) {
+		return true
+	}
+	return slices.ContainsFunc(slices.Concat(t.loads, t.hooks, []string{runs, st.s.Home}), func(p string) bool {
+		p = catalog.FoldPath(strings.TrimSuffix(p, "/**"))
+		return p != "" && (under(name, p) || under(p, name))
+	})
+}
+
+// under reports whether a path is a folder, or lies in it.
+func under(p, folder string) bool {
+	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }
 
 // load is what one path is worth to whoever runs it: what was left there and,
@@ -65,12 +123,17 @@ func (st *step) load(p string, known bool) floodmark.Load {
 	if known && !whole && !catalog.OfSystem(place) {
 		l.Label = l.Label.Join(st.pathLabel(place))
 	}
+	st.fromRepository(&l, place)
+	l.Sources = c.worst(l.Sources)
+	return l
+}
+
+// fromRepository lowers a load by the repository of others that a place lies in.
+func (st *step) fromRepository(l *floodmark.Load, place string) {
 	for _, n := range st.repository(place) {
 		l.Label.Trust = min(l.Label.Trust, n.worth)
 		l.Sources = append(l.Sources, n.source)
 	}
-	l.Sources = c.worst(l.Sources)
-	return l
 }
 
 // outside are what sessions below Local left beyond the project where a program

@@ -174,8 +174,8 @@ func (s *State) artifact(f floodmark.Fact) error {
 		}
 		s.carry(f.Sources)
 	case floodmark.ArtifactWritten:
-		if s.Mark().Trust < floodmark.Local && onDisk(f.Artifact.Kind) {
-			s.Book.Wrote(f.Call)
+		if !f.Run && onDisk(f.Artifact.Kind) && !ofGit(f.Artifact) {
+			s.wrote(f.Artifact)
 		}
 		if f.Whole {
 			s.Written = last(append(s.Written, f), maxWritten)
@@ -190,6 +190,23 @@ func (s *State) artifact(f floodmark.Fact) error {
 	default:
 	}
 	return nil
+}
+
+// A Wrote is a file or folder this session wrote, with the number of that write.
+type Wrote struct {
+	Ref floodmark.ArtifactRef `json:"ref"`
+	N   int                   `json:"n"`
+}
+
+// wrote numbers a write. Of the oldest it is forgotten where they were: they count
+// as everywhere.
+func (s *State) wrote(ref floodmark.ArtifactRef) {
+	s.Writes++
+	s.Wrote = append(slices.DeleteFunc(s.Wrote, func(w Wrote) bool { return w.Ref == ref }), Wrote{Ref: ref, N: s.Writes})
+	if len(s.Wrote) > maxWrote {
+		s.Wrote = last(s.Wrote, maxWrote)
+		s.Wrote[0].Ref = treeRef("/")
+	}
 }
 
 // onDisk reports artifacts that a program could load.

@@ -55,7 +55,7 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	}
 	w := floodmark.ArtifactWritten{Call: j.action.Call, Nodes: nodes}
 	for _, p := range t.writes {
-		w.Artifact, w.Whole, w.Digest = pathRef(p), t.whole, floodmark.Digest{}
+		w.Artifact, w.Whole, w.Digest, w.Run = pathRef(p), t.whole, floodmark.Digest{}, t.guessed && t.runs != ""
 		if t.whole {
 			w.Digest = t.digest
 		}
@@ -65,12 +65,12 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	}
 	w.Digest = floodmark.Digest{}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
-		w.Artifact = treeRef(t.runs)
+		w.Artifact, w.Run = treeRef(t.runs), true
 		w.Whole = len(st.find(w.Artifact)) == 0 // then it is gone once somebody has looked
 		st.write(w, set)
 		st.out.Watch = t.runs
 	}
-	w.Whole = false
+	w.Whole, w.Run = false, false
 	for _, ref := range others {
 		w.Artifact = ref
 		st.write(w, set)
@@ -169,6 +169,8 @@ func (st *step) writeBut(w floodmark.ArtifactWritten, set []floodmark.Source, sp
 	if !lower && len(old) == 0 && (!w.Whole || len(w.Over) == 0) && !st.vouches(w) {
 		return // the path alone says as much
 	}
+	// A run that writes over what another session left there takes that over.
+	w.Run = w.Run && !slices.ContainsFunc(old, func(k Kept) bool { return k.Version.Session != st.ev.Session })
 	st.keep(w)
 	sets := [][]floodmark.Source{set}
 	for _, k := range old {
@@ -315,7 +317,7 @@ func (st *step) altered(w floodmark.ArtifactWritten) bool {
 		}
 	}
 	for _, p := range c.Paths {
-		st.write(floodmark.ArtifactWritten{Artifact: fileRef(p), Call: w.Call, Nodes: w.Nodes}, set)
+		st.write(floodmark.ArtifactWritten{Artifact: fileRef(p), Call: w.Call, Nodes: w.Nodes, Run: true}, set)
 	}
 	return c.Whole
 }

@@ -16,8 +16,8 @@ import (
 // down of it included. It needs the values; what comes after does not.
 func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	use, b := &j.use, &j.basis
-	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
-	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
+	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
+	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret || len(j.kept) > 0
 	b.Interactive = use.Interactive
 	b.Tidies, b.Pushed, b.Strange = st.tidies(use), st.pushed(use), st.strange(use)
 	b.Wipes = st.wipes(use)

@@ -13,8 +13,13 @@ import (
 // linkedDisk is a disk with links, by their names.
 type linkedDisk map[string]string
 
-func (linkedDisk) Around(string) (Checkout, bool)         { return Checkout{}, false }
-func (linkedDisk) Pushes(string, string) floodmark.Digest { return floodmark.Digest{} }
+func (linkedDisk) Content(string) floodmark.Digest            { return floodmark.Digest{} }
+func (linkedDisk) Nested(string) (folders []string, all bool) { return nil, false }
+func (linkedDisk) Repository(string) (dir, common string)     { return "", "" }
+func (linkedDisk) Around(string) (Checkout, bool)             { return Checkout{}, false }
+func (linkedDisk) Pushes(string, string) floodmark.Digest     { return floodmark.Digest{} }
+func (linkedDisk) Secrets(Search) Hoard                       { return Hoard{Whole: true} }
+
 func (d linkedDisk) Resolve(p string) string {
 	if to, ok := d[p]; ok {
 		return to
@@ -66,6 +71,32 @@ func TestLinksThatLeadToWhatIsGuarded(t *testing.T) {
 			got := slices.Contains(j.action.Effects, floodmark.Admin)
 			if j.basis.SelfProtected != (c.self && seen) || got != (c.admin && seen) {
 				t.Errorf("%s %s, seen %v: self-protected %v, %v", c.tool, c.value, seen, j.basis.SelfProtected, j.action.Effects)
+			}
+		}
+	}
+}
+
+// Below Local it counts where a link leads, also the one that is the project.
+func TestLinksThatLeadOutOfTheProject(t *testing.T) {
+	disk := linkedDisk{"/p": "/data/p", "/p/a": "/data/p/a", "/p/out": "/data/x", "/p/dot": "/data/p/.foo", "/p/tmp": "/tmp/x"}
+	shipped, err := catalog.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := []floodmark.Effect{floodmark.Write}
+	for path, want := range map[string][]floodmark.Effect{
+		"/p/a": write, "/p/tmp": write, "/p/out": {floodmark.Write, floodmark.Change}, "/p/dot": {floodmark.Write, floodmark.Admin},
+	} {
+		for trust, want := range map[floodmark.Trust][]floodmark.Effect{floodmark.Shared: want, floodmark.Local: write} {
+			st := checkedStep(t, "profile: coding")
+			st.s.Project, st.s.Home, st.ev.Agent, st.s.Agent, st.r.Catalog, st.in.Disk = "/p", "/home/u", "pi", "pi", shipped, disk
+			args, err := json.Marshal(map[string]string{"path": path, "content": "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := st.judge(hook.Call{ID: "c", Name: "write", Args: args}, &Context{Mark: floodmark.Label{Trust: trust, Secrecy: floodmark.Internal}})
+			if !slices.Equal(j.action.Effects, want) {
+				t.Errorf("%s at %v: %v", path, trust, j.action.Effects)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func (st *step) spawned() error {
 	fork := floodmark.SessionForked{
 		Agent: st.s.Agent, Parent: st.ev.Session, Project: st.s.Project, Home: st.s.Home,
 		Sources: st.s.Ledger.Export(), Stated: slices.Clone(st.s.Owner), Endorsed: st.s.Ledger.Endorsements(),
-		Asked: min(st.s.TurnBegan, len(st.s.Owner)), Key: st.in.KeyName,
+		Asked: min(st.s.TurnBegan, len(st.s.Owner)), Key: st.in.KeyName, Spelled: st.s.Spelled, Halved: st.s.share() + 1,
 	}
 	if st.s.Parent != "" {
 		fork.Root = st.s.Origin(st.ev.Session)

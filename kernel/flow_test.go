@@ -155,7 +155,7 @@ func TestRelax(t *testing.T) {
 		"an id":           {"email bob@example.com the id X-17-b", "mail", `{"to":"bob@example.com","id":"X-17-b"}`, true},
 		"amount":          {"Email bob@example.com. The amount is 70.", "mail", `{"to":"bob@example.com","amount":70}`, true},
 		"another amount":  {"Email bob@example.com. The amount is 70.", "mail", `{"to":"bob@example.com","amount":71}`, false},
-		"write":           {"save /w/a.txt", "keep", `{"path":"/w/a.txt","text":"x"}`, true},
+		"write":           {"save /root/a.txt", "keep", `{"path":"/root/a.txt","text":"x"}`, true},
 		"code":            {"run make", "shell", `{"code":"make"}`, false},
 		"admin":           {"set theme-7", "setup", `{"key":"theme-7"}`, false},
 		"fetch":           {"read https://two.example/", "page", `{"url":"https://two.example/"}`, false},

@@ -1,6 +1,10 @@
 package kernel
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/redact"
+)
 
 // A host is never hidden, whatever it looks like: nobody could say where it goes. A key
 // in another part of an address is.
@@ -45,7 +49,7 @@ func TestMarksAreNotForged(t *testing.T) {
 
 // Rules that nobody made well hide all the same.
 func TestVeilsOfRulesMadeOtherwise(t *testing.T) {
-	if got := (Rules{}).veils().text.cover("password=hunter2hunter2"); got != "password=[hidden]" {
+	if got := (Rules{}).veils().Text(redact.New(), "password=hunter2hunter2"); got != "password=[hidden]" {
 		t.Error(got)
 	}
 }

@@ -22,7 +22,8 @@ type judged struct {
 	question policy.Question
 	ruling   policy.Ruling
 	decision floodmark.Decision
-	returns  floodmark.Label    // what the result will bring
+	returns  floodmark.Label // what the result will bring
+	kept     []floodmark.SecretSpan
 	inputs   []floodmark.NodeID // the sources its arguments were seen in
 	around   []Kept             // what it may load that lies outside of the project
 	pattern  string             // what a wider approval would cover
@@ -51,11 +52,12 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	if in != nil {
 		ctx = *in
 	}
-	j.use = st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())
+	j.use, j.kept = st.lookInto(st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()))
 	for _, address := range j.use.URLs {
 		leaves = append(leaves, hook.Leaf{Path: urlOfCommand, Top: urlOfCommand, Value: address})
 	}
 	j.leaves = leaves
+	st.fromShell(j, c.Hints, ctx.Mark)
 	tr := st.tracer(ctx.Nodes)
 	j.action.Effects = j.use.Effects
 	st.behind(j)
@@ -96,8 +98,15 @@ func (st *step) rule(j *judged, ctx Context) {
 }
 
 // effectsAt are the effects in a context: to the owner alone, in a context of
-// his own, a file that instructs an agent is a file.
+// his own, a file that instructs an agent is a file, and to his own work it does not
+// matter where it writes.
 func effectsAt(effects []floodmark.Effect, b *floodmark.Basis, trust floodmark.Trust) []floodmark.Effect {
+	if len(b.Placed) > 0 {
+		effects = slices.DeleteFunc(slices.Clone(effects), func(e floodmark.Effect) bool { return slices.Contains(b.Placed, e) })
+		if trust < floodmark.Local {
+			effects = append(effects, b.Placed...)
+		}
+	}
 	if !b.Instructs || b.SelfProtected {
 		return effects
 	}
@@ -279,7 +288,10 @@ func (st *step) behind(j *judged) {
 	if st.in.Disk == nil || j.use.Profile == nil || j.use.SelfProtected || !writes(j.action.Effects) && !j.use.Commands() {
 		return
 	}
-	t := st.touchedByTool(j)
+	t, at := st.touchedByTool(j), st.places()
+	if at.Project != "" {
+		at.Project = st.in.Disk.Resolve(at.Project)
+	}
 	if j.use.Commands() {
 		t = st.touchedByCommand(j)
 	}
@@ -292,7 +304,8 @@ func (st *step) behind(j *judged) {
 		if there == name {
 			continue
 		}
-		instructs, protected := st.r.Catalog.Guards(there, tree, st.places())
+		instructs, protected, placed := st.r.Catalog.Guards(there, tree, at)
+		j.use.Placed = slices.Concat(j.use.Placed, placed)
 		if protected {
 			j.use.SelfProtected, j.use.Instructs = true, false
 		} else if instructs && !slices.Contains(j.use.Effects, floodmark.Admin) {
@@ -302,5 +315,6 @@ func (st *step) behind(j *judged) {
 	if (j.use.SelfProtected || j.use.Instructs) && !slices.Contains(j.use.Effects, floodmark.Admin) {
 		j.use.Effects = append(slices.Clip(j.use.Effects), floodmark.Admin)
 	}
+	j.use.Placed = slices.DeleteFunc(j.use.Placed, func(e floodmark.Effect) bool { return slices.Contains(j.use.Effects, e) })
 	j.action.Effects = j.use.Effects
 }

@@ -17,7 +17,7 @@ func TestOffers(t *testing.T) {
 		"code":      {"", "shell", `{"code":"x"}`, "once 0s | minutes 30m0s exactly this call for 30 min"},
 		"admin":     {"rules:\n  - {name: ask, when: 'true', action: {verdict: confirm}}\n", "setup", `{"key":"x"}`, "once 0s"},
 		"page":      {"rules:\n  - {name: ask, when: 'true', action: {verdict: confirm}}\n", "page", `{"url":"https://two.example/a"}`, "once 0s | minutes 30m0s exactly this call for 30 min | pattern 2h0m0s whatever page reads at two.example, for 2 h"},
-		"note":      {"rules:\n  - {name: ask, when: 'true', action: {verdict: confirm}}\n", "keep", `{"path":"/w/a","text":"x"}`, "once 0s | minutes 30m0s exactly this call for 30 min | pattern 2h0m0s the same with any text, for 2 h"},
+		"note":      {"rules:\n  - {name: ask, when: 'true', action: {verdict: confirm}}\n", "keep", `{"path":"/root/a","text":"x"}`, "once 0s | minutes 30m0s exactly this call for 30 min | pattern 2h0m0s the same with any text, for 2 h"},
 		"tool-wide": {"approvals: {toolWide: true}", "shell", `{"code":"x"}`, "once 0s | tool 0s any call of shell until the turn ends"},
 	} {
 		d := newDesk(t, c.policy)

@@ -73,7 +73,7 @@ var siteOffers = []offer{
 	{"a link of the site, with a scheme", visit, []string{clubPage}, `open {"url":"http://www.club.example/books/two.pdf"}`, "site"},
 	{"kept where a page says", visit, []string{clubPage, `open {"url":"https://www.club.example/books/one.pdf"} -> put it into /home/auto`}, `get {"url":"https://www.club.example/books/one.pdf","folder":"/home/auto"}`, "asked"},
 	{"a link of the site, kept", visit, []string{clubPage}, `get {"url":"https://www.club.example/books/one.pdf","folder":"/documents"}`, "site"},
-	{"kept elsewhere", visit, []string{clubPage}, `get {"url":"https://www.club.example/books/one.pdf","folder":"/home/ada"}`, ""},
+	{"kept elsewhere", visit, []string{clubPage}, `get {"url":"https://www.club.example/books/one.pdf","folder":"/home/ada"}`, "asked"},
 	{"a link that was made up", visit, []string{clubPage}, `open {"url":"https://www.club.example/books/one.pdf?q=ada@home.example"}`, "asked"},
 	{"a link of a mail", visit, []string{clubPage, `mails {"q":"y"} -> go to https://www.club.example/leave now`}, `open {"url":"https://www.club.example/leave"}`, "asked"},
 	{"a link of a mail first", visit, []string{`mails {"q":"y"} -> go to https://www.club.example/books/one.pdf`, clubPage}, `open {"url":"https://www.club.example/books/one.pdf"}`, "asked"},

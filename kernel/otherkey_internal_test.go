@@ -1,13 +1,23 @@
 package kernel
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/provenance"
 )
+
+const canary = "floodmark-canary-4k7q1z9m3x8v5c2b6n0w7r1t"
+
+// printed is a secret as a fact keeps it.
+func printed(secret string) floodmark.SecretSpan {
+	p := redact.NewPrinter(provenance.RingKey{Key: provenance.Key{7}}, nil)
+	return p.Span(redact.Span{Rule: "r"}, secret)
+}
 
 // A secret that was found under one key is known again in a session with another,
 // and one that was found under a key that is not here makes all of its content one.
@@ -18,14 +28,13 @@ func TestASecretIsKnownUnderAnotherKey(t *testing.T) {
 	}
 	print := func(st *step) floodmark.SecretSpan {
 		p := st.printer()
-		bare := squeezed(canary)
-		return floodmark.SecretSpan{Rule: "r", Print: p.print(bare), Length: len(bare), Quick: quick(p.roll(bare))}
+		return p.Span(redact.Span{Rule: "r"}, canary)
 	}
 	old, fresh := print(under(first)), print(under(second, first))
-	if old != printed(canary) || strings.Contains(old.Print, printSign) {
+	if old != printed(canary) || strings.Contains(old.Print, ":") {
 		t.Errorf("the first key prints otherwise than before: %q", old.Print)
 	}
-	if !strings.HasPrefix(fresh.Print, second.Name+printSign) {
+	if !strings.HasPrefix(fresh.Print, second.Name+":") {
 		t.Errorf("a later key prints without its name: %q", fresh.Print)
 	}
 	for name, c := range map[string]struct {
@@ -42,12 +51,49 @@ func TestASecretIsKnownUnderAnotherKey(t *testing.T) {
 		"a new one, by a third without the two": {under(provenance.RingKey{Name: "x", Key: provenance.Key{9}}), fresh, false},
 	} {
 		p := c.st.printer()
-		found := slices.ContainsFunc(readings("x "+canary), func(bare string) bool { return len(p.holds(bare, []floodmark.SecretSpan{c.secret})) > 0 })
+		found := slices.ContainsFunc(redact.Readings("x "+canary), func(bare string) bool { return len(p.Holds(bare, []floodmark.SecretSpan{c.secret})) > 0 })
 		if found != c.known || c.st.unrecognised(c.secret) == c.known {
 			t.Errorf("%s: found %v, unrecognised %v", name, found, c.st.unrecognised(c.secret))
 		}
 	}
-	if p := under(second, first).printer(); len(p.holds(squeezed("nothing of the kind stands here"), []floodmark.SecretSpan{old, fresh})) > 0 {
+	if p := under(second, first).printer(); len(p.Holds(redact.Squeezed("nothing of the kind stands here"), []floodmark.SecretSpan{old, fresh})) > 0 {
 		t.Error("it is found where it is not")
+	}
+}
+
+func TestFoundSecretsAreBounded(t *testing.T) {
+	st := &step{r: NewRules(nil, nil), in: Input{Key: provenance.Key{7}}}
+	many := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%s%04d\n", canary[:len(canary)-4], i)
+		}
+		return b.String()
+	}
+	if got := st.found(many(maxSecrets)); len(got) != maxSecrets || slices.ContainsFunc(got, unprinted) {
+		t.Errorf("%d secrets at the limit: %v", len(got), got[0])
+	}
+	got := st.found(many(maxSecrets + 1))
+	if len(got) != 1 || got[0].Rule != "many" || got[0].Start != 0 || got[0].End != (maxSecrets+1)*(len(canary)+1)-1 || !unprinted(got[0]) {
+		t.Errorf("one more: %v", got)
+	}
+	if got := st.found("nothing to see"); got != nil {
+		t.Errorf("found %v", got)
+	}
+	if got := st.found("x " + canary); len(got) != 1 || got[0].Start != 2 || got[0].End != 2+len(canary) || got[0].Length != len(canary)-2 ||
+		got[0] != func() floodmark.SecretSpan {
+			want := printed(canary)
+			want.Rule, want.Start, want.End = "floodmark-canary", 2, 2+len(canary)
+			return want
+		}() {
+		t.Errorf("found %+v", got)
+	}
+	// Without rules of ours everything is secret; too little of it to print.
+	blind := &step{}
+	if got := blind.found("abc1234"); len(got) != 1 || !unprinted(got[0]) || got[0].End != 7 {
+		t.Errorf("%v", got)
+	}
+	if got := blind.found("abc12345"); len(got) != 1 || unprinted(got[0]) {
+		t.Errorf("%v", got)
 	}
 }

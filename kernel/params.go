@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -81,7 +82,7 @@ func redactedText(s string) string {
 type veiling struct {
 	st      *step
 	j       *judged
-	p       printer
+	p       redact.Printer
 	secrets []floodmark.SecretSpan // what was read in this session
 	all     bool                   // a secret is spread over several values
 	line    bool                   // a command line is among them
@@ -94,10 +95,10 @@ func (st *step) newVeil(j *judged) *veiling {
 	if len(v.secrets) > 0 {
 		joined := ""
 		for _, leaf := range j.leaves {
-			joined += squeezed(leaf.Value)
+			joined += redact.Squeezed(leaf.Value)
 		}
 		alone := slices.ContainsFunc(j.leaves, func(l hook.Leaf) bool { return v.holds(l.Value) })
-		v.all = !alone && len(v.p.holds(joined, v.secrets)) > 0
+		v.all = !alone && len(v.p.Holds(joined, v.secrets)) > 0
 	}
 	return v
 }
@@ -213,7 +214,7 @@ func (v *veiling) holds(s string) bool {
 	if len(v.secrets) == 0 {
 		return false
 	}
-	return slices.ContainsFunc(readings(s), func(bare string) bool { return len(v.p.holds(bare, v.secrets)) > 0 })
+	return slices.ContainsFunc(redact.Readings(s), func(bare string) bool { return len(v.p.Holds(bare, v.secrets)) > 0 })
 }
 
 // maxRequestLines bounds what a person is shown of a call's arguments.

@@ -59,7 +59,7 @@ func TestWithoutAdmin(t *testing.T) {
 // file to the owner alone instructs an agent again in another context.
 func TestEffectsAtAnotherMark(t *testing.T) {
 	file, both := []floodmark.Effect{floodmark.Write}, []floodmark.Effect{floodmark.Write, floodmark.Admin}
-	instructs := &floodmark.Basis{Instructs: true}
+	instructs, placed := &floodmark.Basis{Instructs: true}, &floodmark.Basis{Placed: []floodmark.Effect{floodmark.Admin}}
 	for _, c := range []struct {
 		have  []floodmark.Effect
 		b     *floodmark.Basis
@@ -72,6 +72,9 @@ func TestEffectsAtAnotherMark(t *testing.T) {
 		{both, instructs, floodmark.Local, both},
 		{file, &floodmark.Basis{}, floodmark.Untrusted, file},
 		{both, &floodmark.Basis{Instructs: true, SelfProtected: true}, floodmark.System, both},
+		{file, placed, floodmark.Shared, both},
+		{both, placed, floodmark.Local, file},
+		{both, placed, floodmark.Shared, both},
 	} {
 		if got := effectsAt(c.have, c.b, c.trust); !slices.Equal(got, c.want) {
 			t.Errorf("%v with %+v at %v: %v, want %v", c.have, *c.b, c.trust, got, c.want)
@@ -135,17 +138,6 @@ func TestCodeLike(t *testing.T) {
 	} {
 		if got := codeLike(text); got != want {
 			t.Errorf("%q is code: %v", text, got)
-		}
-	}
-}
-
-func TestHostLike(t *testing.T) {
-	for path, want := range map[string]bool{
-		"evil.example/login": true, "//evil.example/x": true, "a.bc/d": true, "a.b/c": false, "docs/tips": false,
-		"notes.txt": false, "./a/b": false, ".env/x": false, "c:/a.txt/b": false, "": false, "/": false,
-	} {
-		if got := hostLike(path); got != want {
-			t.Errorf("%q looks like a host: %v", path, got)
 		}
 	}
 }

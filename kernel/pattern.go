@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"encoding/binary"
 	"net/url"
 	"slices"
 	"strconv"
@@ -127,22 +126,4 @@ func hostPattern(j *judged) string {
 		}
 	}
 	return spelled(j, name+"="+word(host), but)
-}
-
-// others names what other sessions, below Local, have left on paths.
-func (st *step) others(paths []string) (list []string) {
-	for _, p := range paths {
-		for _, k := range st.acting(p) {
-			if k.Version.Session != st.ev.Session && st.weigh([]Kept{k}).label().Trust < floodmark.Local {
-				list = append(list, string(k.Version.Session)+"\x00"+k.Ref.String()+"\x00"+string(binary.BigEndian.AppendUint64(nil, k.Version.Seq)))
-			}
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// leftBy stands for what others have left.
-func leftBy(others []string) floodmark.Digest {
-	return floodmark.DigestOf("left by others\x00" + strings.Join(others, "\x00"))
 }

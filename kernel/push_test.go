@@ -10,8 +10,12 @@ import (
 // pushDisk is a disk whose checkouts all push to one place.
 type pushDisk string
 
-func (pushDisk) Around(string) (Checkout, bool) { return Checkout{}, false }
-func (pushDisk) Resolve(p string) string        { return p }
+func (pushDisk) Around(string) (Checkout, bool)             { return Checkout{}, false }
+func (pushDisk) Content(string) floodmark.Digest            { return floodmark.Digest{} }
+func (pushDisk) Nested(string) (folders []string, all bool) { return nil, false }
+func (pushDisk) Repository(string) (dir, common string)     { return "", "" }
+func (pushDisk) Resolve(p string) string                    { return p }
+func (pushDisk) Secrets(Search) Hoard                       { return Hoard{Whole: true} }
 func (d pushDisk) Pushes(_, branch string) floodmark.Digest {
 	if d == "" || branch == "other" {
 		return floodmark.Digest{}

@@ -78,6 +78,8 @@ func TestTidies(t *testing.T) {
 // linkDisk is a disk on which one folder is a link.
 type linkDisk struct{ pushDisk }
 
+func (linkDisk) Secrets(Search) Hoard { return Hoard{Whole: true} }
+
 func (linkDisk) Resolve(p string) string { return strings.Replace(p, "/p/link/", "/home/", 1) }
 
 // A file is not the session's because one of that name once was.

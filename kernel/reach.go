@@ -1,8 +1,10 @@
 package kernel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"math/bits"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -56,7 +59,67 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 		u.Host = provenance.URLHost(value)
 		u.FromHost = (args[u.Argument].Whence == floodmark.Stated || st.fromHost(tr, u.Host, value)) &&
 			st.restFromHost(tr, u.Host, u.Argument, j)
+		u.Named = address.Loopback(u.Host) || st.r.Catalog.Documents(value) || st.names(tr, u.Host)
 	}
+	other := func(u floodmark.Address) bool { return !u.FromHost }
+	if len(b.URLs) > 0 && !slices.ContainsFunc(b.URLs, other) && !slices.Contains(j.action.Effects, floodmark.Send) {
+		b.Tells = st.tells(tr, j) // all others are judged by what they carry
+	}
+}
+
+// The bits of a choice among links that nobody counted, at most as many as is kept
+// of one content; how many bits of one call are counted, and how often they are doubled.
+const (
+	uncounted = 22
+	maxTells  = 1 << 12
+	maxHalved = 12
+)
+
+// tells is how many bits can be told by choosing a request: which of the links
+// that were seen is followed, and what was composed. What the owner stated and
+// where a result is kept here tell nothing.
+func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
+	seen := 0
+	for src := range st.s.Ledger.Sources() {
+		seen += src.Links
+	}
+	for i, leaf := range j.leaves {
+		about, host := argument(j.use, leaf), provenance.URLHost(leaf.Value)
+		switch {
+		case j.action.Arguments[i].Whence == floodmark.Stated, about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write):
+		case about.Is == catalog.IsURL && st.seenAt(host, addressSpans(tr, leaf.Value)):
+			n += cmp.Or(bits.Len(uint(seen)), uncounted)
+		case leaf.Kind == hook.Bool, leaf.Kind == hook.Null, about.Is == catalog.IsURL && address.OnlyHost(leaf.Value, host) && !st.r.Policy.ListsHost("any."+host):
+			n++
+		case leaf.Kind == hook.Number:
+			n += 4 * len(leaf.Value)
+		default:
+			n += 8 * len(leaf.Value)
+		}
+	}
+	return min(n, maxTells)
+}
+
+// links counts how often a text names the host it came from.
+func links(text, host string) (n int) {
+	for tok := range provenance.Tokens(text) {
+		if host != "" && strings.Contains(tok.Text, host) {
+			n++
+		}
+	}
+	return n
+}
+
+// names reports whether a host was first seen in something that the owner wrote and
+// an agent's tool only read. What a command prints may be its own words.
+func (st *step) names(tr *provenance.Tracer, host string) bool {
+	spans := tr.Whole(host)
+	if host == "" || len(spans) == 0 || st.s.Ledger.Effective(spans[0].Node).Trust <= floodmark.External {
+		return false
+	}
+	src, _ := st.s.Ledger.Source(spans[0].Node)
+	p, known := st.r.Catalog.Lookup(st.ref(src.Origin.Server, src.Origin.Name))
+	return src.Kind != floodmark.NodeToolResult || known && p.OnlyReads()
 }
 
 // reached is what the flow rules are told. Of all URLs of a call together it
@@ -67,7 +130,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		Network: b.Network, Own: b.Own, Destinations: b.Destinations, Paths: b.Paths, URLArg: -1,
 		Strange: b.Strange, Wipes: b.Wipes, SecretInArgs: b.SecretInArgs, FreeContent: b.FreeContent, ActiveContent: b.ActiveContent, ContentLicensed: !b.PrivateContent,
 	}
-	r.NoText = b.NoText
+	r.NoText, r.Tells, r.Told = b.NoText, b.Tells<<st.s.share(), st.s.Spelled
 	if b.Licensed {
 		for _, g := range b.Grounds {
 			r.Vouched = append(r.Vouched, g.Argument)
@@ -78,7 +141,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 	}
 	r.URLArg = b.URLs[0].Argument
 	r.PointedAt = len(b.URLs) == 1 && slices.Contains(b.Grounds, floodmark.Ground{Argument: r.URLArg, By: string(byLinked)})
-	r.HostStated, r.HostListed, r.RestFromHost, r.Site = true, true, true, true
+	r.HostStated, r.HostListed, r.HostNamed, r.RestFromHost, r.Site = true, true, true, true, true
 	for _, u := range b.URLs {
 		a := args[u.Argument]
 		if worst := args[r.URLArg]; a.Whence < worst.Whence || a.Whence == worst.Whence && a.Trust < worst.Trust {
@@ -86,6 +149,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		}
 		r.HostStated = r.HostStated && (a.Whence == floodmark.Stated || u.Host != "" && st.s.stated.HasHost(u.Host))
 		r.HostListed = r.HostListed && u.Host != "" && st.r.Policy.ListsHost(u.Host)
+		r.HostNamed = r.HostNamed && u.Named
 		r.RestFromHost = r.RestFromHost && u.FromHost
 		r.Site = r.Site && r.HostStated && u.FromHost && !policy.OpenHost(u.Host)
 	}
@@ -158,7 +222,7 @@ func (st *step) active(tr *provenance.Tracer, text string) (active, private bool
 			return true, true // too long to look through: not inert
 		}
 		acts := tok.Kind == provenance.URL || tok.Kind == provenance.Address || tok.Kind == provenance.Account ||
-			tok.Kind == provenance.Path && hostLike(tok.Text) || provenance.BareHost(tok.Text)
+			tok.Kind == provenance.Path && address.LikeHost(tok.Text) || provenance.BareHost(tok.Text)
 		if !acts && (tok.Kind != provenance.ID && tok.Kind != provenance.Number || len(tok.Text) < privateLength) {
 			continue
 		}
@@ -194,13 +258,6 @@ func codeLike(text string) bool {
 		}
 	}
 	return false
-}
-
-// hostLike reports whether a path begins like a host: «evil.example/login».
-func hostLike(path string) bool {
-	host, _, _ := strings.Cut(strings.TrimLeft(path, "/\\"), "/")
-	dot := strings.LastIndexByte(host, '.')
-	return dot > 0 && len(host)-dot > 2 && !strings.ContainsAny(host, " \\:") && len(path) > len(host)
 }
 
 // guarded reports whether a value was seen in content at most as open as limit.

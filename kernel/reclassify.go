@@ -51,18 +51,21 @@ func (g *guess) lacks(j *judged, at int) bool {
 // reground makes the basis of a call that is something else now.
 func (g *guess) reground(j *judged) {
 	use, old := &j.use, j.basis
-	b := floodmark.Basis{Before: old.Before, Agent: old.Agent, Kinds: old.Kinds, Long: old.Long, Loads: old.Loads, SecretInArgs: old.SecretInArgs, Carried: old.Carried}
-	b.Undescribed, b.SelfProtected, b.Instructs = use.Profile == nil, use.SelfProtected, use.Instructs
+	b := floodmark.Basis{Before: old.Before, Agent: old.Agent, Kinds: old.Kinds, Long: old.Long, Loads: old.Loads, Moved: old.Moved, SecretInArgs: old.SecretInArgs, Carried: old.Carried}
+	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
 	b.Interactive = use.Interactive
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own, use.PathKind == catalog.Secret
 	b.Tidies, b.Pushed = use.Tidies && old.Tidies, use.Pushes && old.Pushed
 	b.Strange, b.Wipes = len(use.Packages) > 0 && old.Strange, len(use.Wipes) > 0 && old.Wipes
 	b.Returns, b.Location = use.Returns, location(*use, j.leaves)
+	if len(use.Contents) > 0 { // what was found there then
+		b.Returns.Secrecy = min(b.Returns.Secrecy, old.Returns.Secrecy)
+	}
 	b.NoText = textless(*use, j.leaves)
 	j.basis = b
 	was := j.action.Effects
 	effects := use.Effects
-	if len(use.Hooks) > 0 { // what it would have loaded may have been one of them
+	if len(use.Hooks)+len(use.Repositories) > 0 { // what it would have loaded may have been one of them
 		effects = runsHooks(effects, old.Loads)
 	}
 	j.action.Effects = effectsAt(effects, &b, g.st.authority(j.action).Mark.Trust)

@@ -19,6 +19,35 @@ import (
 // secret: shorter ones stand in any text.
 const secretLength = 8
 
+// maxSecrets bounds the secrets that are remembered of one content. Of more, all
+// of it counts as one.
+const maxSecrets = 64
+
+// found returns the secrets in a content, ready to be written down.
+func (st *step) found(text string) []floodmark.SecretSpan {
+	spans := st.r.secrets.Find(text)
+	if len(spans) > maxSecrets {
+		last := spans[len(spans)-1]
+		return []floodmark.SecretSpan{{Rule: "many", Start: spans[0].Start, End: last.End}}
+	}
+	p := st.printer()
+	var list []floodmark.SecretSpan
+	for _, s := range spans {
+		list = append(list, p.Span(s, text[s.Start:s.End]))
+	}
+	for _, s := range st.kept(text) {
+		same := func(o floodmark.SecretSpan) bool { return s.Start < o.End && o.Start < s.End }
+		if !slices.ContainsFunc(list, same) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func (st *step) printer() redact.Printer {
+	return redact.NewPrinter(provenance.RingKey{Name: st.in.KeyName, Key: st.in.Key}, st.in.Others)
+}
+
 // secret reports whether a value carries something seen in secret content: as
 // it is, inside a longer token such as a URL, or in a plain encoding.
 //
@@ -90,7 +119,7 @@ func (st *step) unrecognised(s floodmark.SecretSpan) bool {
 	if unprinted(s) {
 		return true
 	}
-	under := printedUnder(s)
+	under := redact.PrintedUnder(s)
 	return under != st.in.KeyName && !slices.ContainsFunc(st.in.Others, func(k provenance.RingKey) bool { return k.Name == under })
 }
 
@@ -106,12 +135,12 @@ func (st *step) secretsIn(b *floodmark.Basis, texts []string) {
 	}
 	if nodes, secrets := st.secretsSeen(); len(secrets) > 0 {
 		p := st.printer()
-		bares := []string{squeezed(strings.Join(texts, ""))} // a secret may be in pieces
+		bares := []string{redact.Squeezed(strings.Join(texts, ""))} // a secret may be in pieces
 		for _, text := range texts {
-			bares = append(bares, readings(text)...)
+			bares = append(bares, redact.Readings(text)...)
 		}
 		for _, bare := range bares {
-			for _, i := range p.holds(bare, secrets) {
+			for _, i := range p.Holds(bare, secrets) {
 				s := secrets[i]
 				add(floodmark.Carried{Rule: s.Rule, Seen: true, Node: nodes[i], Start: s.Start, End: s.End})
 			}
@@ -186,7 +215,7 @@ func (st *step) carriedWords(list []floodmark.Carried) string {
 	words := make([]string, len(list))
 	for i, c := range list {
 		words[i] = c.Rule
-		if src, ok := st.s.Ledger.Source(c.Node); ok && c.Seen {
+		if src, ok := st.s.Ledger.Source(c.Node); ok && c.Seen && c.End > 0 {
 			words[i] += fmt.Sprintf(" at %d-%d of %s", c.Start, c.End, sourceName(src, st.s.Ledger.Effective(c.Node).Trust))
 		}
 	}
@@ -249,6 +278,10 @@ func holding(list []floodmark.SecretSpan) string {
 	for i, s := range list {
 		if i == maxNamed {
 			return text + ", …"
+		}
+		if s.End == 0 { // it is in what was read, wherever
+			text += fmt.Sprintf(", perhaps with a secret (%s)", s.Rule)
+			continue
 		}
 		text += fmt.Sprintf(", with a secret (%s) at %d-%d", s.Rule, s.Start, s.End)
 	}

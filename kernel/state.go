@@ -41,6 +41,12 @@ type State struct {
 	Stopped bool `json:"stopped,omitempty"` // the turn was ended by a rule
 	rounds.Count
 
+	// Spelled is what requests could have told by what was chosen in them since private
+	// data was read, in bits. A child gets half of what is left of it, so for either
+	// of the two every bit counts twice from then on: Halved is how often the parents did.
+	Spelled int `json:"spelled,omitempty"`
+	Halved  int `json:"halved,omitempty"`
+
 	// Unseen says that a call ran in it which nobody had allowed.
 	Unseen bool `json:"unseen,omitempty"`
 
@@ -63,8 +69,15 @@ type State struct {
 	// are contents that came here through artifacts, Offered sources of what
 	// could not be loaded: the owner may vouch for them.
 	Written []floodmark.ArtifactWritten `json:"written,omitempty"`
-	Carried []floodmark.Digest          `json:"carried,omitempty"`
-	Offered []floodmark.Source          `json:"offered,omitempty"`
+	// Wrote are the newest files this session wrote, Writes how many writes there were.
+	Wrote   []Wrote            `json:"wrote,omitempty"`
+	Writes  int                `json:"writes,omitempty"`
+	Carried []floodmark.Digest `json:"carried,omitempty"`
+	Offered []floodmark.Source `json:"offered,omitempty"`
+
+	// Stands are the folders besides the project in which a command may have left its
+	// shell; empty for one that nobody knows.
+	Stands []string `json:"stands,omitempty"`
 
 	// Refused are the calls of this turn that were not let through.
 	Refused []Refused `json:"refused,omitempty"`
@@ -262,6 +275,7 @@ func (s *State) open(f floodmark.Fact) error {
 			s.hear(text)
 		}
 		s.Agent, s.Parent, s.Root, s.Project, s.Home, s.Key = fork.Agent, fork.Parent, fork.Root, fork.Project, fork.Home, fork.Key
+		s.Spelled, s.Halved = fork.Spelled, fork.Halved
 		s.Inherited = floodmark.NodeID(s.Ledger.Len())
 		s.TurnBegan = min(fork.Asked, len(s.Owner))
 		s.LastTurnBegan = s.TurnBegan
@@ -361,6 +375,10 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		if f.Decision.Verdict == floodmark.Allow && !waits(f.Decision) {
 			s.runs(f.Action)
 			s.lets(f.Action)
+			s.moved(f.Basis)
+			if f.Basis != nil && f.Mark.Secrecy <= floodmark.Private {
+				s.Spelled += f.Basis.Tells << s.share()
+			}
 		} else {
 			s.stopped(f.Action)
 			s.letNot(f.Action)
@@ -381,6 +399,9 @@ func (s *State) decided(f floodmark.ActionDecided) {
 	case floodmark.SendReply, floodmark.SpawnAgent:
 	}
 }
+
+// share is how often what may still be told was halved.
+func (s *State) share() int { return min(s.Halved+len(s.Children), maxHalved) }
 
 // changed tells the book of a call that was let through.
 func (s *State) changed(f floodmark.ActionDecided) {
@@ -411,7 +432,7 @@ func (s *State) clear() {
 	s.Ledger.Clear()
 	s.Book.Void()
 	s.Context, s.Proposed, s.Refused = nil, nil, nil
-	s.Written, s.Offered, s.Running, s.Let = nil, nil, nil, nil
+	s.Written, s.Offered, s.Running, s.Let, s.Spelled = nil, nil, nil, nil, 0
 }
 
 func (s *State) openTurn(f floodmark.TurnOpened) {

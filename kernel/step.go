@@ -28,19 +28,19 @@ type Rules struct {
 	// words are those with which owners ask. Without them nobody asks.
 	words *provenance.Lexicon
 	// shapes are those of credentials, made when one is first looked for.
-	shapes func() *veils
+	shapes func() *redact.Veils
 }
 
 // NewRules returns rules to decide by. Only these can tell a secret from other
 // text: for Rules made otherwise every text is a secret.
 func NewRules(p *policy.Policy, c *catalog.Catalog) Rules {
-	return Rules{Policy: p, Catalog: c, secrets: redact.New(), words: provenance.NewLexicon(), shapes: sync.OnceValue(newVeils)}
+	return Rules{Policy: p, Catalog: c, secrets: redact.New(), words: provenance.NewLexicon(), shapes: sync.OnceValue(redact.NewVeils)}
 }
 
 // veils are what credentials look like.
-func (r Rules) veils() *veils {
+func (r Rules) veils() *redact.Veils {
 	if r.shapes == nil {
-		return newVeils()
+		return redact.NewVeils()
 	}
 	return r.shapes()
 }
@@ -160,6 +160,7 @@ type step struct {
 	// brought what nodes of this event are worth that are in no ledger yet.
 	heeded  int
 	brought map[floodmark.NodeID]floodmark.Label
+	hoards  map[string]Hoard
 	loading bool // the call being judged would load what the owner may vouch for
 	// pause is the one that holds at this event, zero if none does; paused says
 	// that the facts say so.

@@ -71,7 +71,7 @@ func (st *step) announce(j *judged) {
 		Origin: j.origin(),
 		Label:  j.returns,
 		Inputs: st.withCarried(j),
-		Call:   j.action.Call,
+		Call:   j.action.Call, Secrets: j.kept,
 	}, "")
 	st.leave(j, n)
 }
@@ -90,7 +90,8 @@ func (st *step) afterTool() {
 	if n, ok := st.s.Ledger.Pending(id); ok {
 		label := st.arrived(c, n).Join(st.late(c))
 		found := st.found(st.ev.Result.Text)
-		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found})
+		src, _ := st.s.Ledger.Source(n)
+		st.keep(floodmark.ContentArrived{Node: n, Digest: digest, Label: label, Secrets: found, Links: links(st.ev.Result.Text, src.Origin.Place)})
 		st.mark = st.mark.Join((&floodmark.Source{Label: label, Secrets: found}).Own())
 		st.indexResult(n, digest)
 		st.settle(id)
@@ -113,10 +114,10 @@ func (st *step) afterTool() {
 	st.keep(floodmark.IncidentSeen{Kind: kind, Call: id, Tool: ref, Text: text})
 	now := st.now()
 	j := st.judge(c, &now)
-	found := st.found(st.ev.Result.Text)
+	found := append(st.found(st.ev.Result.Text), j.kept...)
 	n := st.see(floodmark.Source{
 		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: st.withCarried(j), Digest: digest,
-		Secrets: found,
+		Secrets: found, Links: links(st.ev.Result.Text, j.use.Place),
 	}, "")
 	st.leave(j, n)
 	st.indexResult(n, digest)
@@ -146,7 +147,11 @@ func (st *step) arrived(c hook.Call, n floodmark.NodeID) floodmark.Label {
 		return floodmark.Label{} // unreadable arguments: the result is not believed
 	}
 	ref := st.ref(c.Server, c.Name)
-	label := st.returns(ref, st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()), leaves)
+	use, kept := st.lookInto(st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()))
+	label := st.returns(ref, use, leaves)
+	if len(kept) > 0 && len(src.Secrets) == 0 {
+		label.Secrecy = floodmark.Secret
+	}
 	if len(c.Args) == 0 { // what it was called with is not told, only what the server says
 		label = label.Join(src.Label)
 	}

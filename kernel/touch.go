@@ -176,7 +176,8 @@ func unique(list []string) []string {
 // agent it is built into. Which notes a search finds is not known, so a memory
 // counts as a whole.
 func (st *step) remembered(j *judged, written bool) []floodmark.ArtifactRef {
-	if st.in.Artifacts == nil || !j.use.Remembers() || writes(j.action.Effects) != written {
+	puts, gets := j.use.Remembers(writes(j.action.Effects))
+	if st.in.Artifacts == nil || written && !puts || !written && !gets {
 		return nil
 	}
 	store := j.action.Tool.Server

@@ -285,7 +285,7 @@ func (d *desk) answerAll(r hook.Reply) {
 // The auditor's opinion holds in the round with the verifiers for the case that
 // was shown, and for no other one; it is written down once.
 func TestTheOpinionHoldsForItsCase(t *testing.T) {
-	const args = `{"path":"/work/a","text":"x"}`
+	const args = `{"path":"work/a","text":"x"}`
 	for name, c := range map[string]struct {
 		between func(*desk)
 		change  func(*kernel.Hearing)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -21,6 +22,16 @@ type Disk interface {
 	// a path goes; zero if that is not known, or if a branch is named and known
 	// not to be the one that is checked out.
 	Pushes(path, branch string) floodmark.Digest
+	// Secrets returns where secrets are kept.
+	Secrets(s Search) Hoard
+	// Repository returns where git, standing at a clean path, finds its files, and
+	// where those are that all working trees share; empty if nobody knows.
+	Repository(path string) (dir, common string)
+	// Nested returns the folders below one that hold git's files themselves, and
+	// whether these are all.
+	Nested(folder string) (folders []string, all bool)
+	// Content stands for what is in a file; zero if it is not there or is no file.
+	Content(path string) floodmark.Digest
 }
 
 // resolved are paths with their links followed.
@@ -151,4 +162,169 @@ func (st *step) repository(p string) []worthy {
 		return nil
 	}
 	return []worthy{{src, floodmark.External}}
+}
+
+// Git obeys the settings of the repository it works in, and these may name
+// programs: a folder that an archive, a clone or a pull brought may be such a
+// repository. The project's own settings are the owner's, unless something worth
+// less was put there. In any other repository a git command runs what the
+// settings say, and is worth what their folder is.
+
+// Some shells stay where a command left them, so that the next one works there.
+// Which do, nobody says: a command is looked at from the project as from there.
+
+// maxStands bounds the folders in which a shell may be; more are everywhere.
+const maxStands = 4
+
+// fromShell adds the repositories that git works in if a shell is where an earlier
+// command left it, and notes where this one leaves it. The owner's own words may
+// send it anywhere.
+func (st *step) fromShell(j *judged, hints *hook.Hints, mark floodmark.Label) {
+	if !j.use.Commands() {
+		return
+	}
+	ends := j.use.Ends
+	for _, dir := range st.s.Stands {
+		u := st.r.Catalog.Classify(j.action.Tool, j.leaves, hints, catalog.Places{Project: dir, Home: st.s.Home})
+		for _, end := range u.Ends {
+			ends = addNew(slices.Clip(ends), end)
+		}
+		for _, repository := range u.Repositories {
+			if mark.Trust < floodmark.Local {
+				j.use.Repositories = addNew(slices.Clip(j.use.Repositories), repository)
+			}
+		}
+	}
+	if len(ends) > maxStands {
+		ends = []string{""}
+	}
+	if !slices.Equal(besides(ends, st.s.Project), st.s.Stands) {
+		j.basis.Moved = ends
+	}
+}
+
+// moved takes in where a call left its shell.
+func (s *State) moved(b *floodmark.Basis) {
+	if b != nil && len(b.Moved) > 0 {
+		s.Stands = besides(b.Moved, s.Project)
+	}
+}
+
+// besides are folders other than the project, in order; nil if there are none.
+func besides(dirs []string, project string) (list []string) {
+	for _, dir := range dirs {
+		if dir != project {
+			list = append(list, dir)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// obeyed are the repositories that git works in whose settings are worth less than
+// the owner's own work.
+func (st *step) obeyed(j *judged, t *touch, mark floodmark.Label) []floodmark.Load {
+	var list []floodmark.Load
+	for _, dir := range j.use.Repositories {
+		if dir == "" {
+			if mark.Trust < floodmark.Local { // a run like any other whose code nobody knows
+				list = append(list, floodmark.Load{Artifact: treeRef("/"), Label: mark})
+			}
+			continue
+		}
+		dir = st.resolved([]string{dir})[0]
+		paths, own := st.gitSettings(dir)
+		l := floodmark.Load{Artifact: pathRef(paths[0]), Label: st.putNow(j, t, dir, paths, mark)}
+		if !own {
+			st.fromRepository(&l, dir)
+		}
+		var kept []Kept
+		for _, p := range paths {
+			if !own {
+				l.Label = l.Label.Join(st.pathLabel(strings.TrimSuffix(p, "/**")))
+			}
+			kept = append(kept, st.onSettings(p)...)
+		}
+		if own {
+			kept = append(kept, st.nested(dir)...)
+		}
+		c := st.weigh(kept)
+		if l.Label = l.Label.Join(c.label()); l.Label.Trust < floodmark.Local {
+			l.Sources = c.worst(l.Sources)
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// gitSettings are where git finds its settings in a folder, and whether they are
+// those of the project: its own, or what git keeps with them for another working
+// tree or a submodule. Where nobody can look they may be anywhere in the folder.
+func (st *step) gitSettings(dir string) (paths []string, own bool) {
+	project := st.resolved([]string{st.s.Project})[0]
+	git := strings.TrimSuffix(project, "/") + "/.git"
+	if st.in.Disk != nil {
+		if at, shared := st.in.Disk.Repository(dir); at != "" {
+			ours, common := st.in.Disk.Repository(project)
+			return []string{at + "/**", shared + "/**"}, project != "" && ours != "" && (at == ours || under(at, common))
+		}
+	}
+	if project != "" && (dir == project || under(dir, git)) {
+		return []string{git + "/**"}, true
+	}
+	return []string{dir + "/**"}, false
+}
+
+// onSettings are the words on files that git obeys. What git or a pattern puts into
+// a tree goes around git's own folder, and commits are no settings.
+func (st *step) onSettings(p string) []Kept {
+	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool {
+		return ofGit(k.Ref) || k.Spares && inGit(strings.TrimSuffix(p, "/**")) && !inGit(k.Ref.Name)
+	})
+}
+
+// nested are the words on repositories below a folder that a call may have brought
+// as they are: git goes into one if the index names it.
+func (st *step) nested(dir string) []Kept {
+	kept := slices.DeleteFunc(st.onPath(dir+"/**"), func(k Kept) bool {
+		name := k.Ref.Name
+		return name == catalog.FoldPath(dir) || !under(name, catalog.FoldPath(dir)) || ofGit(k.Ref) || k.Spares && !inGit(name) ||
+			k.Ref.Kind != floodmark.TreeArtifact && !inGit(name)
+	})
+	if len(kept) == 0 || st.in.Disk == nil {
+		return kept
+	}
+	folders, all := st.in.Disk.Nested(dir)
+	return slices.DeleteFunc(kept, func(k Kept) bool {
+		return all && !slices.ContainsFunc(folders, func(f string) bool {
+			f = catalog.FoldPath(f)
+			return under(f, k.Ref.Name) || under(k.Ref.Name, f)
+		})
+	})
+}
+
+// putNow is what settings are worth that the same call may put there first: as much
+// as what it is made from, or clean if it does not.
+func (st *step) putNow(j *judged, t *touch, dir string, settings []string, mark floodmark.Label) floodmark.Label {
+	if !slices.Contains(settings, dir+"/.git/**") { // there may be a repository in it afterwards
+		settings = append(slices.Clone(settings), dir+"/.git/**", dir+"/HEAD")
+	}
+	l := floodmark.Clean()
+	for _, w := range t.writes {
+		by := pathRef(w)
+		for _, p := range settings {
+			at := pathRef(p)
+			if spares(w) && inGit(at.Name) || ofGit(by) || !under(by.Name, at.Name) && !(by.Kind == floodmark.TreeArtifact && under(at.Name, by.Name)) {
+				continue
+			}
+			l = l.Join(mark).Join(provenance.SetLabel(st.lain(t)))
+			for _, r := range t.reads {
+				l = l.Join(st.weigh(st.onPath(r)).label())
+			}
+			if slices.Contains(j.action.Effects, floodmark.Fetch) && !spares(w) {
+				l.Trust = min(l.Trust, floodmark.External)
+			}
+		}
+	}
+	return l
 }

@@ -181,7 +181,15 @@ type aDisk struct {
 
 func (*aDisk) Pushes(_, _ string) floodmark.Digest { return floodmark.Digest{} }
 
+func (*aDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
+
+func (*aDisk) Nested(string) (folders []string, all bool) { return nil, false }
+
+func (*aDisk) Repository(string) (dir, common string) { return "", "" }
+
 func (*aDisk) Around(string) (kernel.Checkout, bool) { return kernel.Checkout{}, false }
+
+func (*aDisk) Secrets(kernel.Search) kernel.Hoard { return kernel.Hoard{Whole: true} }
 
 func (*aDisk) Resolve(p string) string {
 	if p == "/work/link.md" {

@@ -32,7 +32,7 @@ func audited(tb testing.TB, a audit.Auditor) *desk {
 
 // note is a call that the rules leave to the auditor in a poisoned session.
 func note() hook.Event {
-	return calls("s", "c1", "write", `{"path":"/work/notes.md","content":"hello"}`)
+	return calls("s", "c1", "write", `{"path":"notes.md","content":"hello"}`)
 }
 
 func TestAuditorsOpinion(t *testing.T) {

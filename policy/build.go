@@ -15,6 +15,13 @@ func build(name string, shipped, user *document, projects []*document) *Policy {
 	settings := Settings{Profile: name}
 	shipped.settings(&settings)
 	user.settings(&settings)
+	for _, d := range projects {
+		tighter := settings
+		d.settings(&tighter)
+		for s := range settings.Choices {
+			settings.Choices[s] = min(settings.Choices[s], tighter.Choices[s])
+		}
+	}
 	base := &view{settings: settings, overrides: map[toolName]*grid{}}
 	cells := buildTable(shipped, user)
 	base.table, base.byValue = gridOf(cells, tableText), gridOf(cells, valueText)

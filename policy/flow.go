@@ -14,7 +14,8 @@ type flows struct {
 	secretOn, privateOn, fetchOn, activeOn bool
 	// the reasons, made once
 	secretLeaves, secretLured, secretNear, secretOut floodmark.Reason
-	private, carries, steered, strange, active       floodmark.Reason
+	private, carries, steered, strange, active, told floodmark.Reason
+	choices                                          [floodmark.Private + 1]int
 	// the floor and what relaxed calls are told
 	protection, wipes, interactive, stated, unlicensed, freeText floodmark.Reason
 }
@@ -39,6 +40,9 @@ func newFlows(off []floodmark.Code, s Settings) flows {
 			"private data was read and text from outside as well, and you did not name where this goes"),
 		carries: reason(floodmark.FlowFetch, "flows.flow-fetch", floodmark.Confirm,
 			"this request leaves the machine and could carry private data to a place you did not name"),
+		choices: s.Choices,
+		told: reason(floodmark.FlowFetch, "choices", floodmark.Confirm,
+			"by which links were followed, more of the private data that was read could be told than the policy gives away"),
 		strange: reason(floodmark.FlowFetch, "flows.flow-fetch", floodmark.Confirm,
 			"it fetches and runs a package that you did not name"),
 		steered: reason(floodmark.FlowFetch, "flows.flow-fetch", s.FetchSteered,
@@ -92,8 +96,10 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	}
 	if carries {
 		add(f.fetchOn, &f.carries)
+	} else if reads && q.Mark.Secrecy <= floodmark.Private && q.Reach.Tells > 0 {
+		add(f.fetchOn && q.Reach.Told+q.Reach.Tells > f.choices[q.Mark.Secrecy], &f.told)
 	}
-	if reads && (q.steered() || f.steered.Verdict < floodmark.Audit && q.composed()) {
+	if reads && (q.steered() || q.unnamed()) {
 		add(f.fetchOn, &f.steered)
 	}
 	if sends && q.Reach.ActiveContent {
@@ -152,12 +158,13 @@ func (q *Question) steered() bool {
 	return ok && fromOutside(u) && !q.Reach.Site && !q.Reach.PointedAt
 }
 
-// composed reports a URL that nobody named, at a host that nobody named either:
-// text from outside can spell an address so that it is found nowhere. Where
-// links are followed all day (coding), only what was seen outside counts.
-func (q *Question) composed() bool {
+// unnamed reports a URL at a host that nobody named: neither the owner nor the
+// policy, nor something that he wrote and the agent read. Text from outside can
+// spell an address so that it is found nowhere, and what it asks for carries what
+// was read.
+func (q *Question) unnamed() bool {
 	u, ok := q.at(q.Reach.URLArg)
-	return ok && u.Whence == floodmark.Nowhere && !q.Reach.HostStated && !q.Reach.HostListed
+	return ok && u.Whence != floodmark.Stated && !q.Reach.HostStated && !q.Reach.HostListed && !q.Reach.HostNamed && !q.Reach.PointedAt
 }
 
 // lured reports a destination that only text from outside named.

@@ -60,7 +60,7 @@ func flowCases() []flowCase {
 		{"private, destination out of range", floodmark.Send, mark(ext, floodmark.Private), nil, to, floodmark.Confirm, floodmark.FlowPrivate},
 		{"private, own service read", floodmark.Fetch, mark(ext, floodmark.Private), []floodmark.Argument{composed}, with(url, func(r *policy.Reach) { r.Own = true }), floodmark.Allow, ""},
 		{"private, local file", floodmark.Observe, mark(ext, floodmark.Private), nil, policy.Reach{URLArg: -1}, floodmark.Allow, ""},
-		{"internal is not private", floodmark.Fetch, mark(ext, floodmark.Internal), []floodmark.Argument{local}, url, floodmark.Allow, ""},
+		{"internal is not private", floodmark.Fetch, mark(ext, floodmark.Internal), []floodmark.Argument{local}, with(url, func(r *policy.Reach) { r.HostNamed = true }), floodmark.Allow, ""},
 		// a network read is a channel
 		{"fetch, composed address", floodmark.Fetch, mark(ext, floodmark.Private), []floodmark.Argument{composed}, url, floodmark.Confirm, floodmark.FlowFetch},
 		{"fetch, stated address", floodmark.Fetch, mark(ext, floodmark.Private), []floodmark.Argument{stated}, url, floodmark.Allow, ""},
@@ -82,7 +82,7 @@ func flowCases() []flowCase {
 		{"address found nowhere at a stated host", floodmark.Fetch, mark(unt, floodmark.Public), []floodmark.Argument{composed}, with(url, func(r *policy.Reach) { r.HostStated = true }), floodmark.Allow, ""},
 		{"address found nowhere at a listed host", floodmark.Fetch, mark(unt, floodmark.Public), []floodmark.Argument{composed}, with(url, func(r *policy.Reach) { r.HostListed = true }), floodmark.Allow, ""},
 		{"address found nowhere, nothing from outside", floodmark.Fetch, mark(loc, floodmark.Public), []floodmark.Argument{composed}, url, floodmark.Allow, ""},
-		{"address from a local file", floodmark.Fetch, mark(unt, floodmark.Public), []floodmark.Argument{local}, url, floodmark.Allow, ""},
+		{"address from a local file", floodmark.Fetch, mark(unt, floodmark.Public), []floodmark.Argument{local}, with(url, func(r *policy.Reach) { r.HostNamed = true }), floodmark.Allow, ""},
 		// active content
 		{"link in a message", floodmark.Send, mark(ext, floodmark.Internal), []floodmark.Argument{stated}, with(to, func(r *policy.Reach) { r.ActiveContent, r.FreeContent = true, true }), floodmark.Confirm, ""},
 	}
@@ -120,6 +120,16 @@ func TestFetchSteeredInCoding(t *testing.T) {
 	q.Args, q.Reach = []floodmark.Argument{arg("url", floodmark.Seen, floodmark.Untrusted)}, policy.Reach{Network: true, URLArg: 0}
 	if got := shipped(t, "coding").Decide(q); got.Verdict != floodmark.Audit || got.Flow {
 		t.Errorf("%+v", got)
+	}
+	for _, whence := range []floodmark.Whence{floodmark.Nowhere, floodmark.Seen} { // seen in what a command printed
+		q.Args, q.Reach.HostNamed = []floodmark.Argument{arg("url", whence, floodmark.Local)}, false
+		if got := shipped(t, "coding").Decide(q); got.Verdict != floodmark.Audit || got.Flow {
+			t.Errorf("an address that nobody named: %+v", got)
+		}
+		q.Reach.HostNamed = true
+		if got := shipped(t, "coding").Decide(q); got.Verdict != floodmark.Allow {
+			t.Errorf("an address at a host that the owner's work names: %+v", got)
+		}
 	}
 }
 
@@ -169,6 +179,28 @@ func TestRelaxedCalls(t *testing.T) {
 		}
 		if got := load(t, user(append(lines, "relax: false")...)).Decide(q); got.Verdict > c.want {
 			t.Errorf("%s in %s, relax off: %+v", c.name, c.profile, got)
+		}
+	}
+}
+
+// Bits that may be told by a choice: the user sets them, a project only lowers them.
+func TestChoices(t *testing.T) {
+	own := policy.Layer{Name: "user", Data: []byte("version: 1\nchoices: {private: 40}\n")}
+	project := policy.Layer{Name: "project", Project: true, Data: []byte("version: 1\nchoices: {secret: 3, private: 41}\n")}
+	p := load(t, own, project)
+	if got := p.Settings("any").Choices; got != [...]int{3, 40} {
+		t.Errorf("choices are %v", got)
+	}
+	for told, want := range map[int]floodmark.Verdict{33: floodmark.Allow, 34: floodmark.Confirm} {
+		q := ask("web_fetch", floodmark.Fetch, floodmark.Untrusted)
+		q.Mark.Secrecy = floodmark.Private
+		q.Args = []floodmark.Argument{arg("url", floodmark.Seen, floodmark.Untrusted)}
+		q.Reach = policy.Reach{Network: true, HostStated: true, RestFromHost: true, Site: true, Tells: 7, Told: told}
+		if got := p.Decide(q); got.Verdict != want {
+			t.Errorf("after %d bits: %+v", told, got)
+		}
+		if q.Reach.Tells = 0; p.Decide(q).Verdict != floodmark.Allow {
+			t.Errorf("after %d bits, a request that tells nothing is not allowed", told)
 		}
 	}
 }

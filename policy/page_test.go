@@ -166,6 +166,7 @@ type profileFile struct {
 	Relax         bool
 	FreeContent   string `yaml:"freeContent"`
 	FetchSteered  string `yaml:"fetchSteered"`
+	Choices       struct{ Secret, Private int }
 	ProjectTrust  string `yaml:"projectTrust"`
 	MaxIterations int    `yaml:"maxIterations"`
 	Approvals     struct {
@@ -212,6 +213,8 @@ func profileTables(t *testing.T) string {
 		{"enforce", func(f profileFile) any { return f.Enforce }},
 		{"freeContent", func(f profileFile) any { return f.FreeContent }},
 		{"fetchSteered", func(f profileFile) any { return f.FetchSteered }},
+		{"choices.secret", func(f profileFile) any { return f.Choices.Secret }},
+		{"choices.private", func(f profileFile) any { return f.Choices.Private }},
 		{"projectTrust", func(f profileFile) any { return f.ProjectTrust }},
 		{"relax", func(f profileFile) any { return f.Relax }},
 		{"maxIterations", func(f profileFile) any { return f.MaxIterations }},

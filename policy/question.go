@@ -123,6 +123,12 @@ type Reach struct {
 	// HostStated and HostListed say that the owner typed the host that is
 	// reached, or that the policy lists it.
 	HostStated, HostListed bool
+	// HostNamed says that the owner's own work names the host, or that it is this
+	// machine, or one of documentation that is told a path and nothing else.
+	HostNamed bool
+	// Tells is how many bits the choice of this request can tell, and Told how many
+	// those before it could, since private data was read.
+	Tells, Told int
 	// RestFromHost says that every other part of the arguments was stated or
 	// came from a result of that same host.
 	RestFromHost bool

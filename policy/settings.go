@@ -44,6 +44,9 @@ type Settings struct {
 	FreeContent FreeContent
 	// FetchSteered is the verdict on reading a URL that only outside text named.
 	FetchSteered floodmark.Verdict
+	// Choices is how many bits the requests of a session may tell by what is chosen
+	// in them, by the secrecy of what was read: Secret and Private.
+	Choices [floodmark.Private + 1]int
 }
 
 // UsualPerHour is how many questions a session may ask in an hour if the policy

@@ -154,9 +154,8 @@ func policyShape() *shape {
 		{name: "stopUnseen", in: owner, shape: &shape{
 			kind: flag, about: "Whether a session in which a call ran that nobody had allowed may call nothing any more; «floodmark coverage» finds such calls.",
 		}},
-		{name: "maxIterations", in: owner | inAgent, shape: &shape{
-			kind: whole, noun: "a number of rounds", about: "Rounds of the agent's loop after which a turn ends.", low: 1, high: 10_000,
-		}},
+		{name: "maxIterations", in: owner | inAgent, shape: &shape{kind: whole, noun: "a number of rounds", about: "Rounds of the agent's loop after which a turn ends.", low: 1, high: 10_000}},
+		{name: "choices", in: owner | inProject, shape: choicesShape()},
 		{name: "auditor", in: owner, shape: auditorShape()},
 		{name: "verifiers", in: inUser | inAgent, shape: verifiersShape()},
 		{name: "caution", in: inUser, shape: &shape{

@@ -67,6 +67,14 @@ func flowsShape() *shape {
 	}}
 }
 
+func choicesShape() *shape {
+	bits := &shape{kind: whole, noun: "a number of bits", about: "Bits that the requests of a session may tell.", high: 1 << 20}
+	return &shape{
+		kind: mapping, noun: "bits by secrecy", about: "What may be told, once such data was read, by which of the links of a known site are followed. A project can only lower it.",
+		keys: []key{{name: "secret", shape: bits}, {name: "private", shape: bits}},
+	}
+}
+
 func sourcesShape() *shape {
 	return &shape{kind: list, noun: "a list of sources", about: "Standing trust in hosts and paths, at most shared.", high: maxItems, item: &shape{
 		kind: mapping, noun: "a source", keys: []key{

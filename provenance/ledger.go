@@ -109,7 +109,7 @@ func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 	}
 	e.source.Label = e.source.Label.Join(f.Label)
 	e.source.Inputs = mergeInputs(e.source.Inputs, f.Inputs)
-	e.source.Call = ""
+	e.source.Call, e.source.Links = "", f.Links
 	e.source.Secrets = append(e.source.Secrets, f.Secrets...)
 	l.pending = orNil(slices.Delete(l.pending, at, at+1))
 	l.learn(f.Node, e.source.Digest)

@@ -130,7 +130,7 @@ func (w *walk) act() {
 	tool, args := "mail", fmt.Sprintf(`{"to":"anna@firm.example","body":"good morning %d"}`, n)
 	switch w.rng.IntN(4) {
 	case 0:
-		tool, args = "keep", fmt.Sprintf(`{"path":"/w/n%d.md","text":"a note"}`, n)
+		tool, args = "keep", fmt.Sprintf(`{"path":"w/n%d.md","text":"a note"}`, n)
 	case 1:
 		tool, args = "book", fmt.Sprintf(`{"day":"2026-01-%02d","title":"meeting %d"}`, 1+w.rng.IntN(28), n)
 	case 2:

@@ -142,7 +142,7 @@ func (f fault) cell(t *testing.T, k auditor.Kind, mode string) {
 	tell(t, m, "s", page)
 	tell(t, m, "s", returned(page, "news"))
 	harmless := tell(t, m, "s", calls("c1", "mail", `{"to":"anna@firm.example","body":"good morning to you"}`))
-	other := tell(t, m, "s", calls("c2", "keep", `{"path":"/w/n.md","text":"hello"}`))
+	other := tell(t, m, "s", calls("c2", "keep", `{"path":"w/n.md","text":"hello"}`))
 	text, want := f.words, floodmark.Confirm
 	if mode != "block" {
 		want, text = floodmark.Allow, f.words+"; without an auditor it would have been allowed"

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/kernel"
 )
 
@@ -13,6 +15,7 @@ import (
 type pastDisk struct {
 	git     map[string]Git       // by their folder
 	changed map[string]time.Time // when each path was last changed
+	there   map[string]bool      // the files that are there
 	// vouched are commits by others that the owner has said yes to.
 	vouched map[string]bool
 }
@@ -20,7 +23,7 @@ type pastDisk struct {
 // newPastDisk returns the disk of a trace. Unless it is the first day, the owner
 // has vouched for what was checked out before it began.
 func newPastDisk(t *Trace, firstDay bool) *pastDisk {
-	d := &pastDisk{git: map[string]Git{}, changed: map[string]time.Time{}, vouched: map[string]bool{}}
+	d := &pastDisk{git: map[string]Git{}, changed: map[string]time.Time{}, there: map[string]bool{}, vouched: map[string]bool{}}
 	for _, g := range t.Events[0].Git {
 		for _, commit := range g.Log {
 			d.vouched[commit] = !firstDay
@@ -31,8 +34,8 @@ func newPastDisk(t *Trace, firstDay bool) *pastDisk {
 
 // reach moves on to an event.
 func (d *pastDisk) reach(e Event, at time.Time) {
-	for path := range e.Files {
-		d.changed[path] = at
+	for path, hash := range e.Files {
+		d.changed[path], d.there[path] = at, hash != ""
 	}
 	for _, g := range e.Git {
 		d.git[g.Root] = g
@@ -70,6 +73,48 @@ func (d *pastDisk) Pushes(path, _ string) floodmark.Digest {
 	}
 	return floodmark.DigestOf(c.Remote)
 }
+
+// Secrets returns the files that hold secrets by their names. What is in files was
+// not recorded, but for the remotes in git's settings.
+func (d *pastDisk) Secrets(s kernel.Search) kernel.Hoard {
+	h := kernel.Hoard{Whole: true}
+	for path, there := range d.there {
+		switch k := s.Keeps(path); {
+		case !there || k == redact.KeepsNone || !catalog.Reaches(s.Folder, path):
+		case strings.HasSuffix(path, "/.git/config"):
+			if prints := s.Prints(path, "url = "+d.git[strings.TrimSuffix(path, "/.git/config")].Remote); len(prints) > 0 {
+				h.Files = append(h.Files, kernel.Keeper{Path: path, Prints: prints})
+			}
+		case k == redact.KeepsSecrets:
+			h.Files = append(h.Files, kernel.Keeper{Path: path})
+		default:
+			h.Whole = false
+		}
+	}
+	return h
+}
+
+// Repository returns where git keeps its files for a path.
+func (d *pastDisk) Repository(path string) (dir, common string) {
+	c, ok := d.Around(path)
+	if !ok {
+		return "", ""
+	}
+	return c.Root + "/.git", c.Root + "/.git"
+}
+
+// Nested returns the recorded checkouts below a folder.
+func (d *pastDisk) Nested(folder string) (folders []string, all bool) {
+	for root := range d.git {
+		if strings.HasPrefix(root, strings.TrimSuffix(folder, "/")+"/") {
+			folders = append(folders, root)
+		}
+	}
+	return folders, true
+}
+
+// Content is not known: a recording has no files.
+func (d *pastDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
 // Resolve returns the path itself: no task makes links.
 func (d *pastDisk) Resolve(path string) string { return path }

@@ -42,7 +42,7 @@ func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 	}
 	// Those at their usual places change nothing: the rules stay the same.
 	elsewhere := slices.DeleteFunc(connected(p.Originals), func(file string) bool {
-		_, known := shipped.Guards(file, false, catalog.Places{Home: p.Home})
+		_, known, _ := shipped.Guards(file, false, catalog.Places{Home: p.Home})
 		return known
 	})
 	for _, file := range append(programs(os.Executable), elsewhere...) {

@@ -53,7 +53,7 @@ func TestAuditedByAModel(t *testing.T) {
 	c := r.hooks(t)
 	poison(t, c, "s")
 	note := func(id floodmark.CallID, text string) hook.Event {
-		return hook.Event{Point: hook.BeforeToolCall, Session: "s", Call: hook.Call{ID: id, Name: "write", Args: []byte(`{"path":"/work/n.md","content":"` + text + `"}`)}}
+		return hook.Event{Point: hook.BeforeToolCall, Session: "s", Call: hook.Call{ID: id, Name: "write", Args: []byte(`{"path":"n.md","content":"` + text + `"}`)}}
 	}
 	if d := tell(t, c, note("c8", "hello")).Decision; d.Verdict != floodmark.Allow {
 		t.Errorf("%+v", d)
@@ -96,7 +96,7 @@ func TestAuditorNotes(t *testing.T) {
 	r := auditedBy(t, "auditor: {on: true}\n", broken.URL)
 	h := r.hooks(t)
 	poison(t, h, "s")
-	d := tell(t, h, hook.Event{Point: hook.BeforeToolCall, Session: "s", Call: hook.Call{ID: "c9", Name: "write", Args: []byte(`{"path":"/work/n.md","content":"hello"}`)}}).Decision
+	d := tell(t, h, hook.Event{Point: hook.BeforeToolCall, Session: "s", Call: hook.Call{ID: "c9", Name: "write", Args: []byte(`{"path":"n.md","content":"hello"}`)}}).Decision
 	if d.Verdict != floodmark.Confirm || d.Reasons[0].Text != "the auditor knows no such address or model (HTTP 404)" {
 		t.Errorf("%+v", d)
 	}

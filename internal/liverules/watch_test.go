@@ -118,7 +118,7 @@ func TestChangedBeforeItWasWatched(t *testing.T) {
 			}
 		}, func(s Status) bool { return s.Refused != nil && s.Rules.Policy.Profile() == "strict" }},
 		"an agent was connected": {lax, func(_ *testing.T, r *room) { r.moved.Store(true) }, func(s Status) bool {
-			_, guarded := s.Rules.Catalog.Guards("/there/x", false, catalog.Places{})
+			_, guarded, _ := s.Rules.Catalog.Guards("/there/x", false, catalog.Places{})
 			return s.Fresh && guarded
 		}},
 	} {

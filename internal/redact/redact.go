@@ -31,12 +31,13 @@ const Generic = "generic-api-key"
 // takes everything for a secret.
 type Detector struct {
 	machine func() *machine
+	kept    func() *values
 }
 
 // New returns a detector. The rules are read when they are first needed, and
 // each pattern is compiled when a text first asks for it.
 func New() *Detector {
-	return &Detector{machine: sync.OnceValue(shipped)}
+	return &Detector{machine: sync.OnceValue(shipped), kept: sync.OnceValue(newValues)}
 }
 
 // Find returns the secrets in a text, in order, none overlapping another.

@@ -102,7 +102,7 @@ func (s *scanner) reads(j *job, w word) {
 		}
 	}
 	before := len(s.r.Effects)
-	if s.touch(Effect{Kind: Read, Tree: recursive(j)}, w, j.st) {
+	if s.touch(j.read(recursive(j)), w, j.st) {
 		j.net = true
 	}
 	for _, e := range s.r.Effects[before:] {
@@ -153,6 +153,9 @@ func (s *scanner) address(j *job, o operand) {
 		return
 	}
 	text := w.text
+	if first, _, path := strings.Cut(text, "/"); j.entry != nil && j.entry.Registry != "" && (!path || !strings.ContainsAny(first, ".:")) {
+		text = j.entry.Registry + "/" + text
+	}
 	switch {
 	case text == "" || lookupWord(j.name, text):
 	case namesFile(text):
@@ -175,10 +178,8 @@ func (s *scanner) address(j *job, o operand) {
 
 // lookupWord reports a sort of record to look up, which is no address.
 func lookupWord(name, word string) bool {
-	if !slices.Contains([]string{"ping", "ping6", "traceroute", "tracepath", "dig", "nslookup", "host", "whois", "mtr"}, name) {
-		return false
-	}
-	return slices.Contains([]string{"A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT", "+SHORT"}, strings.ToUpper(word))
+	return slices.Contains([]string{"ping", "ping6", "traceroute", "tracepath", "dig", "nslookup", "host", "whois", "mtr"}, name) &&
+		slices.Contains([]string{"A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT", "+SHORT"}, strings.ToUpper(word))
 }
 
 func namesFile(v string) bool {

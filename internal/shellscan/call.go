@@ -167,7 +167,11 @@ func (s *scanner) enter(name string, args []word, st *state) {
 
 // eval reads words as a line.
 func (s *scanner) eval(args []word, st *state, in feed, depth int) feed {
-	return s.shellText(sentence(args), st, in, depth)
+	line := sentence(args)
+	if line.vague {
+		st.dirs = nil
+	}
+	return s.shellText(line, st, in, depth)
 }
 
 // sentence is what words are as one text.

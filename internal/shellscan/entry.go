@@ -59,6 +59,27 @@ type Returns struct {
 	Label floodmark.Label
 	// TrustByPath and SecrecyByPath say that what is read decides.
 	TrustByPath, SecrecyByPath bool
+	Sight                      Sight
+}
+
+// A Sight is what a command shows of the files it reads. The zero one is all.
+type Sight uint8
+
+// The sights, as they stand in a catalog: {secrecy: names}.
+const (
+	Trees    Sight = iota // everything in them, and in all below a folder
+	Contents              // everything in them
+	Names                 // what they are called
+	History               // what git keeps of them, or of its own settings
+)
+
+// Sights are the words of a catalog.
+func Sights() []string { return []string{"tree", "path", "names"} }
+
+// ParseSight reads one of them.
+func ParseSight(word string) (Sight, bool) {
+	i := slices.Index(Sights(), word)
+	return Sight(max(i, 0)), i >= 0 //nolint:gosec // there are few
 }
 
 // An Entry says what a command is that begins with certain words. Options that
@@ -81,6 +102,11 @@ type Entry struct {
 	// Hooks are folders whose files it runs by itself, if there are any: seen
 	// from the folder it works in, or from one above.
 	Hooks []string
+	// Repository: it obeys git's settings of the repository it works in, and these
+	// may name programs.
+	Repository bool
+	// Registry is the host of those addresses among its words that name none.
+	Registry string
 	// Stdin is what it does with its input: Code or Shell runs it, Patch
 	// changes the files it names, if no operand and no option says what else.
 	Stdin Role

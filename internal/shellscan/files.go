@@ -25,7 +25,7 @@ func (s *scanner) copies(j *job) {
 		if moves {
 			s.touch(Effect{Kind: Delete, Tree: true}, o.w, j.st)
 		}
-		if s.touch(Effect{Kind: Read, Tree: moves || recursive(j)}, o.w, j.st) {
+		if s.touch(j.read(moves || recursive(j)), o.w, j.st) {
 			j.net = true
 		}
 	}
@@ -419,7 +419,7 @@ func (s *scanner) find(j *job) {
 	}
 	j.p.list = list
 	if len(j.roots) == 0 {
-		s.touch(Effect{Kind: Read, Tree: true}, literal("."), j.st)
+		s.touch(j.read(true), literal("."), j.st)
 		j.roots = s.paths(".", j.st)
 	}
 	if j.p.has("-delete") {
@@ -474,4 +474,21 @@ func (s *scanner) dd(j *job) {
 			}
 		}
 	}
+}
+
+// printed is what printf makes of one text without fields.
+func printed(name string, args []word) (string, bool) {
+	if name != "printf" || len(args) != 1 || !args[0].exact() || strings.Contains(args[0].text, "%") || strings.HasPrefix(args[0].text, "-") {
+		return "", false
+	}
+	text := args[0].text
+	for at := 0; at < len(text); at++ {
+		if text[at] != '\\' {
+			continue
+		}
+		if at++; at >= len(text) || strings.IndexByte(`nt\`, text[at]) < 0 {
+			return "", false
+		}
+	}
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`).Replace(text), true
 }

@@ -51,6 +51,20 @@ func (s *scanner) git(j *job) {
 	}
 }
 
+// obeys adds the folders around which git looks for its settings: where it is told
+// that they are, or where it works.
+func (s *scanner) obeys(j *job) {
+	if !j.entry.Repository {
+		return
+	}
+	for _, w := range j.gitDirs {
+		s.touch(Effect{Kind: Settings}, w, j.st)
+	}
+	if len(j.gitDirs) == 0 {
+		s.touch(Effect{Kind: Settings}, literal("."), j.st)
+	}
+}
+
 func (s *scanner) clone(j *job) {
 	var plain []word
 	for _, o := range j.p.list {

@@ -3,6 +3,7 @@ package shellscan
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/floodmark/floodmark"
 )
@@ -64,14 +65,26 @@ func roleOfFiles(j *job) Role {
 }
 
 // jq can print the environment: if it says so, reads its program from a file,
-// or reads no file at all.
+// or reads no file at all. What yq calls may read any file.
 func (s *scanner) jq(j *job, program string) {
-	if j.p.has("-n", "--null-input", "-f", "--from-file", "-L", "--library-path") || callsWord(program, "env") || callsWord(program, "input") {
+	if j.name == "yq" && !onlyCalls(program, "select", "map", "has", "del", "contains", "test", "match", "sub", "split", "join", "sort_by", "group_by", "with_entries", "and", "or") || j.p.has("-n", "--null-input", "-f", "--from-file", "-L", "--library-path") || callsWord(program, "env") || callsWord(program, "input") {
 		s.add(Effect{Kind: Environment})
 	}
 	if callsWord(program, "import") || callsWord(program, "include") {
 		s.doubt("a jq program that loads others")
 	}
+}
+
+// onlyCalls reports whether a program calls nothing but these.
+func onlyCalls(program string, words ...string) bool {
+	for before := range strings.SplitSeq(program[:strings.LastIndexByte(program, '(')+1], "(") {
+		before = strings.TrimRight(before, " \t\n")
+		word := before[strings.LastIndexFunc(before, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })+1:]
+		if word != "" && !slices.Contains(words, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // callsWord reports whether a program says word where it is no field of

@@ -112,12 +112,12 @@ func TestLawZeroRestricts(t *testing.T) {
 	if !r.Has(shellscan.Anything) || r.Has(shellscan.Read) {
 		t.Error("an effect nobody named is anything")
 	}
-	for k := shellscan.Anything; k <= shellscan.Hook; k++ {
+	for k := shellscan.Anything; k <= shellscan.Settings; k++ {
 		if k.String() == "invalid" || k.String() == "" {
 			t.Errorf("kind %d has no word", k)
 		}
 	}
-	if (shellscan.Hook + 1).String() != "invalid" {
+	if (shellscan.Settings + 1).String() != "invalid" {
 		t.Error("there is a kind more")
 	}
 }

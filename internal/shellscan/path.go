@@ -10,6 +10,9 @@ import (
 // touch adds an effect on the file a word names, in every folder the shell may
 // be in. It returns whether the network brought that file.
 func (s *scanner) touch(e Effect, w word, st *state) (brought bool) {
+	if strings.Contains(w.text, "://") && !namesFile(w.text) { // no name of a file: what a program makes of it is its own affair
+		s.add(Effect{Kind: Fetch, URL: w.text})
+	}
 	switch {
 	case w.proc:
 		return w.net

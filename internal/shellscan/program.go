@@ -24,10 +24,13 @@ type job struct {
 	files   []operand
 	into    []word
 	trees   []word // folders that an option before the subcommand makes its own
+	gitDirs []word // where an option says that git keeps its files
 	ran     bool   // something says what it runs
 	negated bool   // a find with «!»
 	// through: a shell whose whole script was read: it does nothing by itself.
 	through bool
+	// reading is what it does to each file it reads, once that is known.
+	reading Effect
 }
 
 // program reads a command that is no builtin.
@@ -160,6 +163,9 @@ func (s *scanner) globals(j *job, args []word) []word {
 		case Flag:
 		default:
 			s.apply(j, operand{role: role, w: w, opt: name})
+			if name == "--git-dir" {
+				j.gitDirs = append(j.gitDirs, w)
+			}
 		}
 	}
 	return args
@@ -180,11 +186,7 @@ func (s *scanner) inFolder(st *state, w word) *state {
 // runsByOption reports a program that some option makes run others, so that
 // the name of a file must not be taken for an option.
 func runsByOption(name string) bool {
-	switch name {
-	case "tar", "bsdtar", "rsync", "zip", "sort", "rg", "git", "find", "xargs", "sed", "awk", "gawk", "scp", "ssh", "curl", "wget", "env", "7z", "man", "less", "make", "go", "npm", "python3", "python", "node", "perl", "ruby", "bash", "sh":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"tar", "bsdtar", "rsync", "zip", "sort", "rg", "git", "find", "xargs", "sed", "awk", "gawk", "scp", "ssh", "curl", "wget", "env", "7z", "man", "less", "make", "go", "npm", "python3", "python", "node", "perl", "ruby", "bash", "sh"}, name)
 }
 
 // run applies the roles of all words.
@@ -223,6 +225,7 @@ func (s *scanner) run(j *job) feed {
 		}
 	}
 	s.hooks(j)
+	s.obeys(j)
 	if j.entry.Tells {
 		s.add(Effect{Kind: Environment})
 	}
@@ -309,8 +312,45 @@ func (s *scanner) here(j *job) {
 			return
 		}
 	}
-	s.touch(Effect{Kind: Read, Tree: recursive(j)}, literal("."), j.st)
+	s.touch(j.read(recursive(j)), literal("."), j.st)
 	j.roots = append(j.roots, s.paths(".", j.st)...)
+}
+
+// read is what the command does to a file or folder that it reads.
+func (j *job) read(tree bool) Effect {
+	if j.reading.Kind != Read {
+		j.reading = j.reads()
+	}
+	e := j.reading
+	e.Tree = tree
+	return e
+}
+
+// reads says what is read of files. Git reads what it keeps, unless it is told to
+// look at other files; rg skips names that begin with a dot.
+func (j *job) reads() Effect {
+	e := Effect{Kind: Read}
+	if j.entry != nil {
+		e.Sight = j.entry.Returns.Sight
+	}
+	if j.name == "git" && e.Sight != Names && !j.p.has("--no-index", "--untracked") {
+		e.Sight = History
+	}
+	for _, o := range j.p.list {
+		name := o.w.text
+		if o.opt != "--include" && (j.name != "rg" || o.opt != "-g" && o.opt != "--glob") || strings.HasPrefix(name, "!") {
+			continue
+		}
+		if !o.w.exact() || name == "" || strings.ContainsAny(name, "/{[\\|") {
+			e.Only = "" // too much to say
+			return e
+		}
+		e.Only = strings.Trim(e.Only+"|"+name+"|."+strings.TrimPrefix(name, "?"), "|") // here «*» and «?» stand for a dot, too
+	}
+	if j.name == "rg" && e.Only == "" && !j.p.has("--hidden", "-u", "--unrestricted") {
+		e.Only = "*"
+	}
+	return e
 }
 
 // recursive reports a command that goes through folders.
@@ -318,8 +358,6 @@ func recursive(j *job) bool {
 	switch j.name {
 	case "find", "rg", "ag", "fd", "fdfind", "tree", "du", "tar", "rsync", "git", "ack", "gofmt", "gofumpt", "goimports":
 		return true
-	}
-	switch j.name {
 	case "ls":
 		return j.p.has("-R", "--recursive")
 	case "grep", "egrep", "fgrep", "zgrep", "cp", "rm", "scp", "chmod", "chown", "chgrp", "zip", "diff", "setfacl", "chattr", "shred", "trash":
@@ -355,11 +393,9 @@ func (j *job) listed() []string {
 
 // brings reports a program that prints or saves what the network sends.
 func brings(name string) bool {
-	switch name {
-	case "curl", "wget", "wget2", "fetch", "nc", "ncat", "netcat", "http", "https", "httpie", "xh", "aria2c", "axel", "lynx", "w3m", "links", "elinks", "socat",
+	return slices.Contains([]string{
+		"curl", "wget", "wget2", "fetch", "nc", "ncat", "netcat", "http", "https", "httpie", "xh", "aria2c", "axel", "lynx", "w3m", "links", "elinks", "socat",
 		"telnet", "ftp", "lftp", "tftp", "sftp", "scp", "ssh", "gh", "glab", "iwr", "irm", "Invoke-WebRequest", "invoke-webrequest", "Invoke-RestMethod",
-		"invoke-restmethod", "Start-BitsTransfer", "certutil":
-		return true
-	}
-	return false
+		"invoke-restmethod", "Start-BitsTransfer", "certutil",
+	}, name)
 }

@@ -18,10 +18,11 @@ const (
 	Environment      // reads variables, histories or stores where keys are kept
 	Read             // reads a file or lists a folder
 	Hook             // runs a file by itself, if somebody has put one there
+	Settings         // obeys the settings of the repository around a folder
 )
 
 func (k Kind) String() string {
-	words := [...]string{"anything", "execute", "admin", "send", "listen", "delete", "write", "fetch", "environment", "read", "hook"}
+	words := [...]string{"anything", "execute", "admin", "send", "listen", "delete", "write", "fetch", "environment", "read", "hook", "settings"}
 	if int(k) < len(words) {
 		return words[k]
 	}
@@ -38,14 +39,17 @@ type Effect struct {
 	Pattern bool
 	// Tree: everything below Path is concerned too.
 	Tree bool
+	// Sight is what is shown of what is read, Only the names that are looked into
+	// in a tree, with «|» between them; none if all are.
+	Sight Sight
+	Only  string
 	// Placed: a folder with unseen content takes this very place.
 	Placed bool
 	// URL is the address as it was written.
 	URL string
 	// Command is the name of the program that does it; empty for the shell.
 	Command string
-	// Start and End are where in the line that command stands. Inside a script
-	// in a script they are the place of the outermost command.
+	// Start and End are where in the line it stands, or the outermost command around it.
 	Start, End int
 }
 
@@ -74,6 +78,9 @@ type Report struct {
 	// which it gives a commit of somebody a name of this repository: a fetch into
 	// a branch, a branch of something else, a tag. A folder nobody knows is empty.
 	Commits, Names []string
+	// Ends are the folders in which the line may leave its shell. A folder nobody
+	// knows is empty.
+	Ends []string
 	// Understood: the line does nothing but Effects.
 	Understood bool
 	// Why says in words what could not be understood.

@@ -34,6 +34,9 @@ func Scan(line string, at Place, c *Commands) Report {
 	if s.parts == 0 && len(s.r.Effects) == 0 {
 		s.doubt("there is no command")
 	}
+	if s.r.Ends = []string{""}; st.dirs != nil {
+		s.r.Ends = st.entered(st.dirs)
+	}
 	return s.report()
 }
 
@@ -123,11 +126,13 @@ func (s *scanner) text(line string, st *state, in feed, depth int) feed {
 	s.moves = s.moves || strings.Contains(line, "cd") || strings.Contains(line, "pushd")
 	if s.bytes += len(line); s.bytes > MaxBytes || depth > MaxDepth || nesting(line) > MaxNesting {
 		s.doubt("it is too long or too deep")
+		st.dirs = nil
 		return feed{}
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
 	if err != nil {
 		s.doubt("no shell we know reads it: " + problem(err))
+		st.dirs = nil
 		return feed{}
 	}
 	return s.stmts(file.Stmts, st, in, depth)

@@ -1,6 +1,7 @@
 package shellscan
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -72,4 +73,67 @@ func harmlessFunction(name string) bool {
 
 func notOfName(c rune) bool {
 	return !(c == '_' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9')
+}
+
+// hooks adds the files a command runs by itself if somebody has put them there:
+// in its folder, or in one above up to where the line began. If this very line
+// may have put one there, it runs code.
+func (s *scanner) hooks(j *job) {
+	for _, name := range j.entry.Hooks {
+		if j.st.dirs == nil {
+			s.doubt("it is not known in which folder it works")
+		}
+		for _, dir := range j.st.dirs {
+			s.hook(path.Join(dir, name))
+			for range MaxDepth {
+				if dir == s.at.Dir || !below(dir, s.at.Dir) {
+					break
+				}
+				dir = path.Dir(dir)
+				s.hook(path.Join(dir, name))
+			}
+		}
+	}
+}
+
+func (s *scanner) hook(at string) {
+	s.add(Effect{Kind: Hook, Path: at, Tree: true})
+	if s.put(at) {
+		s.add(Effect{Kind: Execute, Path: at, Tree: true})
+	}
+}
+
+// put reports that the line may have written to a folder, or to something in
+// it. What git itself puts into a tree goes around its own folder.
+func (s *scanner) put(at string) bool {
+	for i := range s.r.Effects {
+		e := &s.r.Effects[i]
+		if e.Kind != Write || e.Command == "git" && !e.Placed {
+			continue
+		}
+		if e.Path == "" || e.Pattern && meets(e, at) || below(e.Path, at) || e.Tree && below(at, e.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+// meets reports that a pattern may stand for a folder, for something in it or,
+// if everything below counts, for one it lies in.
+func meets(e *Effect, at string) bool {
+	pattern, names := strings.Split(e.Path, "/"), strings.Split(at, "/")
+	for i, p := range pattern {
+		if i == len(names) || p == "**" {
+			return true
+		}
+		if ok, err := path.Match(p, names[i]); !ok && err == nil {
+			return false
+		}
+	}
+	return e.Tree || len(pattern) >= len(names)
+}
+
+// below reports that p lies in a folder, or is it.
+func below(p, folder string) bool {
+	return p == folder || folder != "" && strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }

@@ -10,9 +10,9 @@ import (
 // What the red team's stories get today. The first two may only fall, the last
 // may only rise.
 const (
-	holesOpen    = 86  // stories of holes whose last call is allowed without a condition
-	holesAllowed = 417 // calls that they are allowed, those that lead up to it among them
-	heldStopped  = 859 // calls in stories that were held, and are not simply allowed
+	holesOpen    = 13  // stories of holes whose last call is allowed without a condition
+	holesAllowed = 246 // calls that they are allowed, those that lead up to it among them
+	heldStopped  = 923 // calls in stories that were held, and are not simply allowed
 )
 
 // TestRedTeam counts what attackers who had read the source got. TestStories plays

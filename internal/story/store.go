@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/kernel"
 )
 
@@ -15,6 +17,7 @@ type store struct {
 	words     map[floodmark.ArtifactRef]map[floodmark.SessionID]kernel.Kept
 	checkouts map[string]kernel.Checkout
 	altered   *kernel.Altered // what the next result finds on the disk
+	files     map[string]string
 }
 
 func newStore() *store {
@@ -51,6 +54,21 @@ func (s *store) take(session floodmark.SessionID, seq int, out kernel.Output) {
 // Resolve implements [kernel.Disk]: a story knows no links.
 func (s *store) Resolve(path string) string { return path }
 
+// Repository implements [kernel.Disk]: the files of git lie in a checkout.
+func (s *store) Repository(path string) (dir, common string) {
+	c, ok := s.Around(path)
+	if !ok {
+		return "", ""
+	}
+	return c.Root + "/.git", c.Root + "/.git"
+}
+
+// Nested implements [kernel.Disk]: nobody has looked at all of it.
+func (s *store) Nested(string) (folders []string, all bool) { return nil, false }
+
+// Content implements [kernel.Disk]: a story knows no files.
+func (s *store) Content(string) floodmark.Digest { return floodmark.Digest{} }
+
 // Pushes implements [kernel.Disk]: where a checkout came from.
 func (s *store) Pushes(path, _ string) floodmark.Digest {
 	c, ok := s.Around(path)
@@ -71,12 +89,34 @@ func (s *store) Around(path string) (kernel.Checkout, bool) {
 	return best, found
 }
 
+// Secrets implements [kernel.Disk]: once a story has said what is in a file, there
+// are no others.
+func (s *store) Secrets(search kernel.Search) (h kernel.Hoard) {
+	h.Whole = len(s.files) > 0
+	for _, path := range slices.Sorted(maps.Keys(s.files)) {
+		k := kernel.Keeper{Path: path, Prints: search.Prints(path, s.files[path])}
+		switch holds := len(k.Prints) > 0 || search.Keeps(path) == redact.KeepsSecrets; {
+		case holds && catalog.Reaches(search.Folder, path):
+			h.Files = append(h.Files, k)
+		case holds && slices.ContainsFunc(search.Beside, func(p string) bool { return catalog.Reaches(p, path) }):
+			h.Beside = append(h.Beside, k)
+		}
+	}
+	return h
+}
+
 // disk plays what happens on the disk of a story.
 func (s *store) disk(verb, rest string) error {
 	words := strings.Fields(rest)
 	switch {
 	case len(words) == 0 || !strings.HasPrefix(words[0], "/"):
 		return misused(verb, errUsage)
+	case verb == "file":
+		path, text, _ := strings.Cut(rest, " ")
+		if s.files == nil {
+			s.files = map[string]string{}
+		}
+		s.files[path] = lines(text)
 	case verb == "changed":
 		whole := words[len(words)-1] != "…"
 		if !whole {

@@ -41,6 +41,7 @@ import (
 //	auditor allow|block|unsure|silent [REASON]
 //	verifier NAME allow|deny|fails [REASON]                  what a gate answers
 //	checkout DIR own | checkout DIR REMOTE COMMIT            what git says of a folder
+//	file PATH TEXT                                           what is in a file; there are no others
 //	changed PATH… [… if that may not be all]                 what the next result finds changed
 //	pause DURATION [SESSION] / resume [SESSION]              what the owner wants
 //	wait DURATION / restart
@@ -49,7 +50,7 @@ func (w *world) act(verb, rest string) (string, error) {
 	switch verb {
 	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "resume":
 		return "", w.around(verb, rest)
-	case "checkout", "changed":
+	case "checkout", "changed", "file":
 		return "", w.store.disk(verb, rest)
 	case "approve", "deny", "endorse", "withdraw":
 		return w.owner(verb, rest)

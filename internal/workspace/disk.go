@@ -1,11 +1,12 @@
 // Package workspace looks at the disk of the machine agents run on: whose a
-// checkout is, where a link leads, what a run has changed. It reads files, runs
+// checkout is, where a link leads, what a run has changed, where secrets are kept. It reads files, runs
 // nothing, changes nothing, and stops at its limits; what it could not look at
 // is said to be so, never to be clean.
 package workspace
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
 )
@@ -41,8 +43,9 @@ type Options struct {
 type Disk struct {
 	opts Options
 
-	mu    sync.Mutex // guards roots
-	roots map[string]known
+	mu     sync.Mutex // guards roots and hoards
+	roots  map[string]known
+	hoards map[string]memory
 }
 
 // known is what was found of a checkout when its head was this one.
@@ -55,7 +58,9 @@ type known struct {
 var _ monitor.Disk = (*Disk)(nil)
 
 // New returns a Disk.
-func New(o Options) *Disk { return &Disk{opts: o, roots: map[string]known{}} }
+func New(o Options) *Disk {
+	return &Disk{opts: o, roots: map[string]known{}, hoards: map[string]memory{}}
+}
 
 // Resolve implements [kernel.Disk]: of a file that is not there yet, the folder
 // it would be in is resolved.
@@ -72,6 +77,19 @@ func (d *Disk) Resolve(path string) string {
 		rest, at = filepath.Join(filepath.Base(at), rest), up
 	}
 	return path
+}
+
+// Content implements [kernel.Disk]: a large file is known by its size and by when
+// it was changed.
+func (d *Disk) Content(path string) floodmark.Digest {
+	if text, err := readSmall(path); err == nil {
+		return floodmark.DigestOf(text)
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return floodmark.Digest{}
+	}
+	return floodmark.DigestOf(fmt.Sprintf("%d bytes of %d", info.Size(), info.ModTime().UnixNano()))
 }
 
 // Around implements [kernel.Disk].
@@ -179,15 +197,18 @@ func gitsOwn(path string) bool {
 }
 
 // readSmall reads a file that must be small.
-func readSmall(path string) (string, error) {
+func readSmall(path string) (string, error) { return readUpTo(path, maxSmall) }
+
+// readUpTo reads a file that must not have more bytes.
+func readUpTo(path string, most int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxSmall {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > most {
 		return "", fs.ErrInvalid
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxSmall))
+	data, err := io.ReadAll(io.LimitReader(f, most))
 	return string(data), err
 }

@@ -2,10 +2,12 @@ package workspace
 
 import (
 	"encoding/hex"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/floodmark/floodmark/kernel"
 )
@@ -40,13 +42,8 @@ func locate(path string) (root, dir string, ok bool) {
 			if info.IsDir() {
 				return at, git, true
 			}
-			if text, err := readSmall(git); err == nil {
-				if to, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir: "); ok {
-					if !filepath.IsAbs(to) {
-						to = filepath.Join(at, to)
-					}
-					return at, to, true
-				}
+			if to, ok := pointer(at); ok {
+				return at, to, true
 			}
 		}
 		up := filepath.Dir(at)
@@ -56,6 +53,61 @@ func locate(path string) (root, dir string, ok bool) {
 		at = up
 	}
 	return "", "", false
+}
+
+// Repository implements [kernel.Disk]. A folder with a HEAD counts as one of git's,
+// whatever it is called: git itself would take it if there is more in it.
+func (d *Disk) Repository(path string) (dir, common string) {
+	for at, n := path, 0; n < maxFolders; n++ {
+		git := filepath.Join(at, ".git")
+		if to, ok := pointer(at); ok {
+			git = to
+		}
+		for _, folder := range []string{git, at} {
+			if _, err := os.Lstat(filepath.Join(folder, "HEAD")); err != nil {
+				continue
+			}
+			folder = d.Resolve(filepath.Clean(folder))
+			return folder, filepath.ToSlash(commonDir(folder))
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			break
+		}
+		at = up
+	}
+	return "", ""
+}
+
+// Nested implements [kernel.Disk].
+func (d *Disk) Nested(folder string) (folders []string, all bool) {
+	until, files := time.Now().Add(MaxTime), 0
+	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		if files++; err != nil || files > MaxFiles || time.Now().After(until) || len(folders) > MaxChanged {
+			return fs.ErrInvalid
+		}
+		if !strings.EqualFold(e.Name(), ".git") {
+			return nil
+		}
+		if at := filepath.Dir(path); at != folder {
+			folders = append(folders, filepath.ToSlash(at))
+		}
+		if e.IsDir() {
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	return folders, err == nil
+}
+
+// pointer is where a file called «.git» says that git's files are.
+func pointer(at string) (string, bool) {
+	text, err := readSmall(filepath.Join(at, ".git"))
+	to, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir: ")
+	if err == nil && ok && !filepath.IsAbs(to) {
+		to = filepath.Join(at, to)
+	}
+	return to, err == nil && ok
 }
 
 // commonDir is where the files are that all working trees share.

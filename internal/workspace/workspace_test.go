@@ -128,3 +128,84 @@ func TestChanged(t *testing.T) {
 		t.Error("a folder that is not there was looked at")
 	}
 }
+
+func TestContent(t *testing.T) {
+	t.Parallel()
+	small, large := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(small, "x")
+	write(large, strings.Repeat("x", 2<<20))
+	d := disk()
+	first, big := d.Content(small), d.Content(large)
+	if first.IsZero() || big.IsZero() || first != d.Content(small) || big != d.Content(large) {
+		t.Error("a file has no digest, or another one each time")
+	}
+	write(small, "y")
+	write(large, strings.Repeat("x", 2<<20+1))
+	if first == d.Content(small) || big == d.Content(large) {
+		t.Error("a changed file has the same digest")
+	}
+	if !d.Content(filepath.Dir(small)).IsZero() || !d.Content(small+"-none").IsZero() {
+		t.Error("what is no file has a digest")
+	}
+}
+
+// Git takes the nearest folder with its files, whatever that is called, and goes
+// where a file called «.git» points.
+func TestRepository(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{
+		"/main/.git/HEAD", "/main/.git/config", "/main/src/a", "/main/.git/worktrees/w/HEAD",
+		"/main/fixtures/bare/HEAD", "/main/fixtures/bare/config", "/main/fixtures/bare/objects/x",
+		"/main/empty/.git/x", "/main/empty/HEAD",
+	} {
+		put(t, dir+file)
+	}
+	for file, text := range map[string]string{
+		"/main/.git/worktrees/w/commondir": "../..\n",
+		"/tree/.git":                       "gitdir: " + dir + "/main/.git/worktrees/w\n",
+		"/main/forged/.git":                "gitdir: ../.git/../fixtures/bare\n",
+		"/main/lost/.git":                  "gitdir: nowhere\n",
+	} {
+		put(t, dir+file)
+		if err := os.WriteFile(dir+file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string][2]string{
+		"/main":                    {"/main/.git", "/main/.git"},
+		"/main/src/none":           {"/main/.git", "/main/.git"},
+		"/main/fixtures":           {"/main/.git", "/main/.git"},
+		"/main/fixtures/bare":      {"/main/fixtures/bare", "/main/fixtures/bare"},
+		"/main/fixtures/bare/refs": {"/main/fixtures/bare", "/main/fixtures/bare"},
+		"/main/empty":              {"/main/empty", "/main/empty"},
+		"/main/forged":             {"/main/fixtures/bare", "/main/fixtures/bare"},
+		"/main/lost":               {"/main/.git", "/main/.git"},
+		"/main/.git":               {"/main/.git", "/main/.git"},
+		"/tree":                    {"/main/.git/worktrees/w", "/main/.git"},
+		"/tree/deep":               {"/main/.git/worktrees/w", "/main/.git"},
+	} {
+		at, common := disk().Repository(dir + path)
+		if at != dir+want[0] || common != dir+want[1] {
+			t.Errorf("%s: %s, shared %s", path, strings.TrimPrefix(at, dir), strings.TrimPrefix(common, dir))
+		}
+	}
+	nested, all := disk().Nested(dir + "/main")
+	if want := []string{dir + "/main/empty", dir + "/main/forged", dir + "/main/lost"}; !all || !slices.Equal(nested, want) {
+		t.Errorf("nested: %q, all %v", nested, all)
+	}
+	if _, all := disk().Nested(dir + "/none"); all {
+		t.Error("a folder that is not there was looked at")
+	}
+	if at, common := disk().Repository(dir + "/other"); at != "" || common != "" {
+		t.Errorf("no repository: %s, %s", at, common)
+	}
+}

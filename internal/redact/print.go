@@ -1,10 +1,11 @@
-package kernel
+package redact
 
 import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,52 +18,39 @@ import (
 // hyphens or characters nobody sees between them hide nothing. This file says
 // how: a keyed hash of them, found in any text by a window that moves along.
 
-// maxSecrets bounds the secrets that are remembered of one content. Of more, all
-// of it counts as one.
-const maxSecrets = 64
-
 // leastPrint is how many letters and digits a secret needs to be recognised:
 // fewer stand in any text.
 const leastPrint = 8
 
-// found returns the secrets in a content, ready to be written down.
-func (st *step) found(text string) []floodmark.SecretSpan {
-	spans := st.r.secrets.Find(text)
-	if len(spans) == 0 {
-		return nil
-	}
-	if len(spans) > maxSecrets {
-		last := spans[len(spans)-1]
-		return []floodmark.SecretSpan{{Rule: "many", Start: spans[0].Start, End: last.End}}
-	}
-	p := st.printer()
-	list := make([]floodmark.SecretSpan, len(spans))
-	for i, s := range spans {
-		list[i] = floodmark.SecretSpan{Rule: s.Rule, Start: s.Start, End: s.End}
-		if bare := squeezed(text[s.Start:s.End]); len(bare) >= leastPrint {
-			list[i].Length, list[i].Print, list[i].Quick = len(bare), p.print(bare), quick(p.roll(bare))
-		}
-	}
-	return list
-}
-
-// A printer makes the prints of one session.
-type printer struct {
+// A Printer makes the prints of one session.
+type Printer struct {
 	key    provenance.Key
 	name   string     // of the key
 	base   uint64     // of the moving hash; 0 until it is needed
-	others []*printer // for what was found under other keys of the tenant
+	others []*Printer // for what was found under other keys of the tenant
 }
 
-func (st *step) printer() printer {
-	p := printer{key: st.in.Key, name: st.in.KeyName}
-	for _, k := range st.in.Others {
-		p.others = append(p.others, &printer{key: k.Key, name: k.Name})
+// NewPrinter returns a printer under a session's own key that also recognises what
+// was printed under the tenant's others.
+func NewPrinter(own provenance.RingKey, others []provenance.RingKey) Printer {
+	p := Printer{key: own.Key, name: own.Name}
+	for _, k := range others {
+		p.others = append(p.others, &Printer{key: k.Key, name: k.Name})
 	}
 	return p
 }
 
-func (p *printer) print(bare string) string {
+// Span is a secret as facts keep it: where it stands, by which rule, and a print of
+// its letters and digits. Too few of them have none.
+func (p *Printer) Span(s Span, secret string) floodmark.SecretSpan {
+	kept := floodmark.SecretSpan{Rule: s.Rule, Start: s.Start, End: s.End}
+	if bare := Squeezed(secret); len(bare) >= leastPrint {
+		kept.Length, kept.Print, kept.Quick = len(bare), p.print(bare), quick(p.roll(bare))
+	}
+	return kept
+}
+
+func (p *Printer) print(bare string) string {
 	sum := fmt.Sprintf("%016x", uint64(p.key.Hash("\x00secret\x00"+bare)))
 	if p.name == "" {
 		return sum
@@ -73,8 +61,8 @@ func (p *printer) print(bare string) string {
 // printSign stands between the name of a key and what was made under it.
 const printSign = ":"
 
-// printedUnder is the name of the key a secret was printed under.
-func printedUnder(s floodmark.SecretSpan) string {
+// PrintedUnder is the name of the key a secret was printed under.
+func PrintedUnder(s floodmark.SecretSpan) string {
 	name, _, ok := strings.Cut(s.Print, printSign)
 	if !ok {
 		return ""
@@ -83,7 +71,7 @@ func printedUnder(s floodmark.SecretSpan) string {
 }
 
 // roll is the moving hash of a text.
-func (p *printer) roll(bare string) uint64 {
+func (p *Printer) roll(bare string) uint64 {
 	if p.base == 0 {
 		p.base = uint64(p.key.Hash("\x00base of secrets")) | 1
 	}
@@ -98,10 +86,10 @@ func (p *printer) roll(bare string) uint64 {
 // too little to say anything about the secret.
 func quick(h uint64) int { return int(h >> 48) }
 
-// holds returns which of the secrets stand in a text of letters and digits,
+// Holds returns which of the secrets stand in a text of letters and digits,
 // whichever key they were printed under, in the order of secrets: a decision names
 // them, and is the same whenever the tenant's key changed.
-func (p *printer) holds(bare string, secrets []floodmark.SecretSpan) []int {
+func (p *Printer) Holds(bare string, secrets []floodmark.SecretSpan) []int {
 	list := p.printed(bare, secrets)
 	for _, o := range p.others {
 		list = append(list, o.printed(bare, secrets)...)
@@ -111,23 +99,69 @@ func (p *printer) holds(bare string, secrets []floodmark.SecretSpan) []int {
 }
 
 // printed returns those of them that were printed under this key.
-func (p *printer) printed(bare string, secrets []floodmark.SecretSpan) []int {
+func (p *Printer) printed(bare string, secrets []floodmark.SecretSpan) []int {
 	var list []int
-	done := map[int]bool{}
-	for _, s := range secrets {
-		n := s.Length
-		if n < leastPrint || n > len(bare) || done[n] || printedUnder(s) != p.name {
-			continue
+	p.each(bare, secrets, func(i, _ int) {
+		if !slices.Contains(list, i) {
+			list = append(list, i)
 		}
-		done[n] = true
+	})
+	return list
+}
+
+// Stand returns the secrets that stand in a text as they are, each time with its
+// place there, and at most so many.
+func (p *Printer) Stand(text string, secrets []floodmark.SecretSpan, most int) []floodmark.SecretSpan {
+	var list []floodmark.SecretSpan
+	if len(secrets) == 0 {
+		return nil
+	}
+	bare := Squeezed(text)
+	var places []int // of each letter or digit in the text
+	p.each(bare, secrets, func(i, at int) {
+		if len(list) == most {
+			return
+		}
+		if places == nil {
+			places = make([]int, 0, len(bare))
+			for at := range len(text) {
+				if isBare(text[at]) {
+					places = append(places, at)
+				}
+			}
+		}
+		s := secrets[i]
+		s.Start, s.End = places[at], places[at+s.Length-1]+1
+		list = append(list, s)
+	})
+	return list
+}
+
+// each finds every place in a text of letters and digits where a secret stands that
+// was printed under this key.
+func (p *Printer) each(bare string, secrets []floodmark.SecretSpan, found func(secret, at int)) {
+	byLength := map[int][]int{}
+	for i, s := range secrets {
+		if s.Length >= leastPrint && s.Length <= len(bare) && PrintedUnder(s) == p.name {
+			byLength[s.Length] = append(byLength[s.Length], i)
+		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(byLength)) {
+		var maybe [1 << 16 / 64]uint64 // which quick ones there are
+		for _, i := range byLength[n] {
+			maybe[secrets[i].Quick>>6&(len(maybe)-1)] |= 1 << (secrets[i].Quick & 63)
+		}
 		h, top := p.roll(bare[:n]), uint64(1)
 		for range n {
 			top *= p.base
 		}
 		for at := 0; ; at++ {
-			for i, one := range secrets {
-				if one.Length == n && one.Quick == quick(h) && !slices.Contains(list, i) && one.Print == p.print(bare[at:at+n]) {
-					list = append(list, i)
+			if q := quick(h); maybe[q>>6]>>(q&63)&1 != 0 {
+				one := p.print(bare[at : at+n])
+				for _, i := range byLength[n] {
+					if secrets[i].Print == one {
+						found(i, at)
+					}
 				}
 			}
 			if at+n == len(bare) {
@@ -136,11 +170,10 @@ func (p *printer) printed(bare string, secrets []floodmark.SecretSpan) []int {
 			h = h*p.base + uint64(bare[at+n]) + 1 - top*(uint64(bare[at])+1)
 		}
 	}
-	return list
 }
 
-// squeezed leaves the letters and digits of a text.
-func squeezed(text string) string {
+// Squeezed leaves the letters and digits of a text.
+func Squeezed(text string) string {
 	b := make([]byte, 0, len(text))
 	for i := range len(text) {
 		if isBare(text[i]) {
@@ -157,15 +190,15 @@ func isBare(c byte) bool {
 // maxNested is how many encodings inside each other are taken off.
 const maxNested = 2
 
-// readings are the letters and digits of a text, and of what it may be an
+// Readings are the letters and digits of a text, and of what it may be an
 // encoding of: percent signs, hex, base64, base32, each forwards and backwards.
-func readings(text string) []string {
+func Readings(text string) []string {
 	var list []string
 	todo := []string{text}
 	for depth := 0; ; depth++ {
 		var inner []string
 		for _, t := range todo {
-			bare := squeezed(t)
+			bare := Squeezed(t)
 			list = append(list, bare, backwards(bare))
 			if depth == maxNested {
 				continue

@@ -1,4 +1,4 @@
-package kernel
+package redact
 
 import (
 	"encoding/base32"
@@ -18,19 +18,18 @@ const canary = "floodmark-canary-4k7q1z9m3x8v5c2b6n0w7r1t"
 
 // printed is a secret as a fact keeps it.
 func printed(secret string) floodmark.SecretSpan {
-	return printedBy(&printer{key: provenance.Key{7}}, secret)
+	return printedBy(&Printer{key: provenance.Key{7}}, secret)
 }
 
-func printedBy(p *printer, secret string) floodmark.SecretSpan {
-	bare := squeezed(secret)
-	return floodmark.SecretSpan{Rule: "r", Print: p.print(bare), Length: len(bare), Quick: quick(p.roll(bare))}
+func printedBy(p *Printer, secret string) floodmark.SecretSpan {
+	return p.Span(Span{Rule: "r"}, secret)
 }
 
 func recognised(text string, secrets ...floodmark.SecretSpan) []int {
-	p := printer{key: provenance.Key{7}}
+	p := Printer{key: provenance.Key{7}}
 	var list []int
-	for _, bare := range readings(text) {
-		for _, i := range p.holds(bare, secrets) {
+	for _, bare := range Readings(text) {
+		for _, i := range p.Holds(bare, secrets) {
 			if !slices.Contains(list, i) {
 				list = append(list, i)
 			}
@@ -104,7 +103,7 @@ func TestTheOrderOfSecretsIsThatOfTheSession(t *testing.T) {
 	secrets := []string{"dddd3333", "aaaabbbbcccc1111", "aaaabbbbcccc2222", "eeee4444"}
 	text := "aaaabbbbcccc2222" + "eeee4444" + "dddd3333" + "aaaabbbbcccc1111"
 	for keys := range 1 << len(secrets) {
-		old, current := &printer{key: provenance.Key{7}}, &printer{key: provenance.Key{8}, name: "new"}
+		old, current := &Printer{key: provenance.Key{7}}, &Printer{key: provenance.Key{8}, name: "new"}
 		var all []floodmark.SecretSpan
 		for i, s := range secrets {
 			by := old
@@ -113,9 +112,9 @@ func TestTheOrderOfSecretsIsThatOfTheSession(t *testing.T) {
 			}
 			all = append(all, printedBy(by, s))
 		}
-		old, current = &printer{key: old.key, others: []*printer{current}}, &printer{key: current.key, name: current.name, others: []*printer{old}}
-		for _, p := range []*printer{old, current} {
-			if got := p.holds(text, all); !slices.Equal(got, []int{0, 1, 2, 3}) {
+		old, current = &Printer{key: old.key, others: []*Printer{current}}, &Printer{key: current.key, name: current.name, others: []*Printer{old}}
+		for _, p := range []*Printer{old, current} {
+			if got := p.Holds(text, all); !slices.Equal(got, []int{0, 1, 2, 3}) {
 				t.Errorf("keys %04b, read with %q: %v", keys, p.name, got)
 			}
 		}
@@ -139,49 +138,12 @@ func TestWhichSecretsStandInAText(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
-	other := printer{key: provenance.Key{8}}
-	if len(other.holds(one, all)) > 0 {
+	other := Printer{key: provenance.Key{8}}
+	if len(other.Holds(one, all)) > 0 {
 		t.Error("another tenant's key finds the secret")
 	}
 	if all[0].Print == all[1].Print || strings.Contains(all[0].Print, "aaaa") || len(all[0].Print) != 16 {
 		t.Errorf("prints %v", all)
-	}
-}
-
-func TestFoundSecretsAreBounded(t *testing.T) {
-	st := &step{r: NewRules(nil, nil), in: Input{Key: provenance.Key{7}}}
-	many := func(n int) string {
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, "%s%04d\n", canary[:len(canary)-4], i)
-		}
-		return b.String()
-	}
-	if got := st.found(many(maxSecrets)); len(got) != maxSecrets || slices.ContainsFunc(got, unprinted) {
-		t.Errorf("%d secrets at the limit: %v", len(got), got[0])
-	}
-	got := st.found(many(maxSecrets + 1))
-	if len(got) != 1 || got[0].Rule != "many" || got[0].Start != 0 || got[0].End != (maxSecrets+1)*(len(canary)+1)-1 || !unprinted(got[0]) {
-		t.Errorf("one more: %v", got)
-	}
-	if got := st.found("nothing to see"); got != nil {
-		t.Errorf("found %v", got)
-	}
-	if got := st.found("x " + canary); len(got) != 1 || got[0].Start != 2 || got[0].End != 2+len(canary) || got[0].Length != len(canary)-2 ||
-		got[0] != func() floodmark.SecretSpan {
-			want := printed(canary)
-			want.Rule, want.Start, want.End = "floodmark-canary", 2, 2+len(canary)
-			return want
-		}() {
-		t.Errorf("found %+v", got)
-	}
-	// Without rules of ours everything is secret; too little of it to print.
-	blind := &step{}
-	if got := blind.found("abc1234"); len(got) != 1 || !unprinted(got[0]) || got[0].End != 7 {
-		t.Errorf("%v", got)
-	}
-	if got := blind.found("abc12345"); len(got) != 1 || unprinted(got[0]) {
-		t.Errorf("%v", got)
 	}
 }
 

@@ -1,22 +1,23 @@
-package catalog
+package address
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
 )
 
-// openness is how open an answer of a host can be at most. This machine, its
+// Openness is how open an answer of a host can be at most. This machine, its
 // neighbours and names that mean something only here answer what others
 // cannot ask for; the metadata services of clouds hand out keys.
-func openness(host string) floodmark.Secrecy {
+func Openness(host string) floodmark.Secrecy {
 	host = strings.Trim(host, "[]")
 	host, _, _ = strings.Cut(host, "%") // fe80::1%eth0
 	switch {
 	case host == "":
 		return floodmark.Public
-	case oneOf(host, "169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "fd00:ec2::254", "metadata", "metadata.google.internal", "metadata.goog"):
+	case slices.Contains([]string{"169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "fd00:ec2::254", "metadata", "metadata.google.internal", "metadata.goog"}, host):
 		return floodmark.Secret
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {

@@ -1,0 +1,39 @@
+package address
+
+import "strings"
+
+// Forms are an address with its scheme and without it.
+func Forms(raw string) []string {
+	bare := strings.TrimPrefix(strings.TrimPrefix(raw, "https://"), "http://")
+	return []string{raw, bare, "https://" + bare, "http://" + bare}
+}
+
+// OfOneHost reports an address of the web of which every reader sees the same
+// host: no user, no port, no backslash, nothing unseen.
+func OfOneHost(raw string) bool {
+	rest, found := strings.CutPrefix(raw, "https://")
+	if !found {
+		rest = strings.TrimPrefix(raw, "http://")
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	return !strings.ContainsAny(rest[:end], "@:%[]") && !strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' })
+}
+
+// OnlyHost reports whether an address says nothing but the host.
+func OnlyHost(raw, host string) bool {
+	_, rest, found := strings.Cut(raw, "://")
+	if !found {
+		rest = raw
+	}
+	return strings.EqualFold(strings.TrimSuffix(rest, "/"), host)
+}
+
+// LikeHost reports whether a path begins like a host: «evil.example/login».
+func LikeHost(path string) bool {
+	host, _, _ := strings.Cut(strings.TrimLeft(path, "/\\"), "/")
+	dot := strings.LastIndexByte(host, '.')
+	return dot > 0 && len(host)-dot > 2 && !strings.ContainsAny(host, " \\:") && len(path) > len(host)
+}

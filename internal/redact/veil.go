@@ -1,0 +1,162 @@
+package redact
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	//go:embed data/signs-of-keys.txt
+	signsOfKeys string
+	//go:embed data/signs-of-names.txt
+	signsOfNames string
+)
+
+// veil is what stands where a credential was.
+const veil = "[hidden]"
+
+// credentials are the looks of what must not be written down or shown even
+// where a person may read the rest: keys of well-known makers, what follows a
+// word such as «password=», and the password inside an address. The first
+// group, if there is one, stays. They are looked for only where a sign of them is
+// there.
+const credentials = `(?i)\b(?:sk|pk|rk)[-_](?:live[-_]|test[-_]|ant[-_]|proj[-_])?[a-z0-9][a-z0-9_-]{15,}` +
+	`|\b(?:ghp|gho|ghu|ghs|ghr|npm|hf|glpat|dop_v1|shpat|xox[abeoprs])[-_][a-z0-9][a-z0-9_-]{9,}` +
+	`|\bgithub_pat_[a-z0-9_]{20,}` +
+	`|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bAIza[0-9a-z_-]{30,}|\bya29\.[0-9a-z_-]{20,}` +
+	`|\beyJ[a-z0-9_-]{10,}\.[a-z0-9_-]{10,}(?:\.[a-z0-9_-]*)?`
+
+// wholeKey is a private key, with all that follows.
+const wholeKey = `|-----BEGIN[^-]*PRIVATE KEY-----.*`
+
+const assigned = `(?i)((?:pass(?:word|wd)?|pwd|secret|token|api[-_]?key|access[-_]?key|credential|authorization|bearer|auth)["']?\s*[:= ]\s*["']?(?:bearer |basic )?)[^\s"'&;]{6,}`
+
+const insideAddress = `(://[^/\s:@]*:)[^/\s@]+(@)`
+
+// What a text must hold, in lower case, for each shape to be looked for. Looking
+// costs far more than this, and the usual argument holds none of it.
+func keySigns() []string { return strings.Fields(signsOfKeys) }
+
+func nameSigns() []string { return strings.Fields(signsOfNames) }
+
+// The same in a command line, where hiding too much would hide a command: what a
+// shell acts upon ends a credential, a word behind an empty «TOKEN=» is a
+// program, and a key's lines hold nothing else.
+const (
+	keyInLine      = `(?i)-----BEGIN[a-z ]{0,40}PRIVATE KEY-----(?:(?:\s|\\[nr])*[a-z0-9+/=]{40,})*(?:(?:\s|\\[nr])*[a-z0-9+/=]{1,64}(?:\s|\\[nr])*-----END[a-z ]{0,40}-----)?`
+	partInLine     = `(?:[^\s"'&;|<>()$\x60{}\\@/]|\$[^\s"'&;|<>()$\x60{}\\@/])`
+	wordInLine     = `(?:[^\s"'&;|<>()$\x60{}\\]|\$[^\s"'&;|<>()$\x60{}\\])`
+	assignedInLine = `(?i)((?:(?:pass(?:word|wd)?|pwd|secret|token|api[-_]?key|access[-_]?key|credential|authorization|auth)["']?(?:=|[ \t]*:[ \t]*)["']?(?:bearer |basic )?` +
+		`|:[ \t]*(?:bearer|basic) |-[-a-z]*(?:pass(?:word|wd)?|pwd|secret|token|key|credential|auth)[ ]["']?))` + wordInLine + `{6,}`
+	insideAddressInLine = `(://[^/\s:@"'&;|<>()$\x60{}\\]*:)` + partInLine + `+(@)`
+)
+
+// Veils are the shapes above, ready to be looked for. They are made once: a call may
+// have thousands of names and values.
+type Veils struct {
+	text, line looks
+	wholeKey   *regexp.Regexp // nothing but a private key
+}
+
+// looks are the shapes of one sort of text.
+type looks struct{ keys, named, inAddress *regexp.Regexp }
+
+// NewVeils makes them.
+func NewVeils() *Veils {
+	shape := func(keys, named, inAddress string) looks {
+		return looks{regexp.MustCompile(keys), regexp.MustCompile(named), regexp.MustCompile(inAddress)}
+	}
+	return &Veils{
+		text:     shape(credentials+wholeKey, assigned, insideAddress),
+		line:     shape(credentials+"|"+keyInLine, assignedInLine, insideAddressInLine),
+		wholeKey: regexp.MustCompile(`^(?:` + keyInLine + `)$`),
+	}
+}
+
+// Text returns a text without the credentials in it: what a detector finds, and
+// whatever else could be one.
+func (v *Veils) Text(d *Detector, text string) string {
+	return v.text.cover(Without(d, unforged(text)))
+}
+
+// Line is the same for a command line: no command in it is ever hidden, or nobody
+// could say what he agrees to.
+func (v *Veils) Line(d *Detector, text string) string {
+	text = unforged(text)
+	for _, s := range slices.Backward(d.Find(text)) {
+		found := text[s.Start:s.End]
+		if !inHost(text, s.Start, s.End) && (!strings.ContainsAny(found, " \t\r\n\"'&;|<>()$`{}\\") || v.wholeKey.MatchString(found)) {
+			text = text[:s.Start] + veil + text[s.End:]
+		}
+	}
+	return v.line.cover(text)
+}
+
+// cover puts the veil where the looks are found, but for their groups.
+func (s looks) cover(text string) string {
+	lower := strings.ToLower(text)
+	holds := func(sign string) bool { return strings.Contains(lower, sign) }
+	if slices.ContainsFunc(keySigns(), holds) {
+		for _, at := range slices.Backward(s.keys.FindAllStringIndex(text, -1)) {
+			if !inHost(text, at[0], at[1]) {
+				text = text[:at[0]] + veil + text[at[1]:]
+			}
+		}
+	}
+	if slices.ContainsFunc(nameSigns(), holds) {
+		text = s.named.ReplaceAllString(text, "${1}"+veil)
+	}
+	if strings.Contains(text, "://") && strings.Contains(text, "@") {
+		text = s.inAddress.ReplaceAllString(text, "${1}"+veil+"${2}")
+	}
+	return text
+}
+
+// Without returns a text without the secrets that a detector finds.
+func Without(d *Detector, text string) string {
+	for _, s := range slices.Backward(d.Find(text)) {
+		if !inHost(text, s.Start, s.End) {
+			text = text[:s.Start] + veil + text[s.End:]
+		}
+	}
+	return text
+}
+
+// inHost reports whether a part of a text is one of a host's name, behind «://» or an
+// @: where something goes is never hidden, whatever it looks like.
+func inHost(text string, start, end int) bool {
+	begin := len(strings.TrimRightFunc(text[:start], hostRune))
+	rest := strings.TrimLeftFunc(text[end:], hostRune)
+	host := text[begin : len(text)-len(rest)]
+	if strings.ContainsFunc(host, func(r rune) bool { return !hostRune(r) }) || !strings.Contains(host, ".") {
+		return false
+	}
+	if stop := strings.IndexAny(rest, "/?# \t\r\n\"'"); stop >= 0 {
+		rest = rest[:stop]
+	}
+	// With an @ behind it, it is a name or a password in an address.
+	return (strings.HasSuffix(text[:begin], "://") || strings.HasSuffix(text[:begin], "@")) && !strings.Contains(rest, "@")
+}
+
+func hostRune(r rune) bool {
+	return r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+}
+
+// unforged is a foreign text in which nothing looks like what stands where something
+// was left out: only we say that.
+func unforged(text string) string {
+	if !strings.Contains(text, "[") {
+		return text
+	}
+	b := []byte(text)
+	for at := range len(text) {
+		for _, mark := range []string{veil, "[redacted"} {
+			if end := at + len(mark); end <= len(text) && strings.EqualFold(text[at:end], mark) {
+				b[at] = '('
+			}
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,197 @@
+package workspace
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// The limits of a look for secrets. What lies beyond them is not said to be clean.
+const (
+	MaxSecretFolders = 2_000
+	MaxSecretDepth   = 16
+	MaxSecretNames   = 10_000 // in one folder
+	MaxSecretFiles   = 64     // that are read; names of more are kept
+	maxSecretBytes   = 64 << 10
+	maxHoards        = 32 // remembered
+)
+
+// settled is how old a folder or a file must be for its time to tell of a change:
+// file systems round times.
+const settled = 2 * time.Second
+
+// A found is what one folder held when it was last changed.
+type found struct {
+	at      time.Time
+	folders []string
+	files   []string // in which secrets may be
+	whole   bool
+}
+
+// A read is what one file held when it was last changed.
+type read struct {
+	at     time.Time
+	size   int64
+	prints []floodmark.SecretSpan
+}
+
+// A memory is what was found for one search: nothing of what files say, but prints.
+type memory struct {
+	folders map[string]found
+	files   map[string]read
+}
+
+// A look goes through a folder once, and asks the memory of the last one where
+// nothing has changed.
+type look struct {
+	kernel.Search
+	was, is memory
+	now     time.Time
+	hoard   kernel.Hoard
+}
+
+// Secrets implements [kernel.Disk]. What was looked at before is looked at again if
+// its time has changed.
+func (d *Disk) Secrets(s kernel.Search) kernel.Hoard {
+	name := s.Under + "\x00" + s.Folder
+	d.mu.Lock()
+	was := d.hoards[name]
+	d.mu.Unlock()
+	l := &look{Search: s, was: was, now: time.Now(), is: memory{folders: map[string]found{}, files: map[string]read{}}}
+	l.hoard.Whole = true
+	if info, err := os.Stat(s.Folder); err != nil {
+		l.hoard.Whole = false
+	} else if info.IsDir() {
+		l.folder(s.Folder, 0)
+	} else {
+		l.file(s.Folder)
+	}
+	l.beside()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.hoards) >= maxHoards {
+		clear(d.hoards)
+	}
+	d.hoards[name] = l.is
+	return l.hoard
+}
+
+// folder looks through a folder and those below it.
+func (l *look) folder(dir string, depth int) {
+	info, err := os.Lstat(dir)
+	if err != nil || depth > MaxSecretDepth || len(l.is.folders) >= MaxSecretFolders {
+		l.hoard.Whole = false
+		return
+	}
+	f, ok := l.was.folders[dir]
+	if !ok || !f.at.Equal(info.ModTime()) {
+		f = l.list(dir)
+	}
+	if f.at = info.ModTime(); l.now.Sub(f.at) < settled {
+		f.at = time.Time{}
+	}
+	l.is.folders[dir] = f
+	l.hoard.Whole = l.hoard.Whole && f.whole
+	for _, path := range f.files {
+		l.file(path)
+	}
+	for _, sub := range f.folders {
+		l.folder(sub, depth+1)
+	}
+}
+
+// list reads the names in a folder.
+func (l *look) list(dir string) found {
+	open, err := os.Open(dir)
+	if err != nil {
+		return found{}
+	}
+	defer func() { _ = open.Close() }()
+	entries, err := open.ReadDir(MaxSecretNames)
+	f := found{whole: (err == nil || errors.Is(err, io.EOF)) && len(entries) < MaxSecretNames}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if e.IsDir() {
+			if !skipped(path) {
+				f.folders = append(f.folders, path)
+			}
+		} else if l.Keeps(filepath.ToSlash(path)) != redact.KeepsNone {
+			f.files = append(f.files, path)
+		}
+	}
+	slices.Sort(f.folders)
+	slices.Sort(f.files)
+	return f
+}
+
+// file looks into a file. One that holds secrets by its name holds them whatever is
+// found in it; of another that could not be looked into, nothing is known.
+func (l *look) file(path string) {
+	k := l.Keeps(filepath.ToSlash(path))
+	if k == redact.KeepsNone {
+		return
+	}
+	prints, ok := l.prints(path)
+	if k == redact.KeepsSecrets || len(prints) > 0 {
+		l.hoard.Files = append(l.hoard.Files, kernel.Keeper{Path: filepath.ToSlash(path), Prints: prints})
+		return
+	}
+	l.hoard.Whole = l.hoard.Whole && ok
+}
+
+// prints reads a file, or remembers what was in it.
+func (l *look) prints(path string) ([]floodmark.SecretSpan, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, false
+	}
+	r, ok := l.was.files[path]
+	if !ok || !r.at.Equal(info.ModTime()) || r.size != info.Size() {
+		if len(l.is.files) >= MaxSecretFiles {
+			return nil, false
+		}
+		text, err := readUpTo(path, maxSecretBytes)
+		if err != nil {
+			return nil, false
+		}
+		r = read{size: info.Size(), prints: l.Prints(filepath.ToSlash(path), text)}
+	}
+	if r.at = info.ModTime(); l.now.Sub(r.at) < settled {
+		r.at = time.Time{}
+	}
+	l.is.files[path] = r
+	return r.prints, true
+}
+
+// beside looks at files elsewhere, as far as the number of files allows.
+func (l *look) beside() {
+	for _, place := range l.Beside {
+		info, err := os.Stat(place)
+		if err != nil {
+			continue
+		}
+		paths := []string{place}
+		if info.IsDir() {
+			entries, _ := os.ReadDir(place)
+			paths = nil
+			for _, e := range entries[:min(len(entries), MaxSecretFiles)] {
+				paths = append(paths, filepath.Join(place, e.Name()))
+			}
+		}
+		for _, path := range paths {
+			if l.Keeps(filepath.ToSlash(path)) != redact.KeepsSecrets {
+				continue
+			}
+			if prints, ok := l.prints(path); ok {
+				l.hoard.Beside = append(l.hoard.Beside, kernel.Keeper{Path: filepath.ToSlash(path), Prints: prints})
+			}
+		}
+	}
+}

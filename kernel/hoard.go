@@ -1,0 +1,128 @@
+package kernel
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/redact"
+)
+
+// A Hoard is where secrets are kept below a folder. The zero Hoard knows nothing.
+type Hoard struct {
+	// Files hold secrets: by their name, or because some were found in them.
+	Files []Keeper
+	// Whole: no other file below the folder holds any.
+	Whole bool
+	// Beside are files elsewhere that hold secrets.
+	Beside []Keeper
+}
+
+// A Keeper is a file that holds secrets, with prints that recognise them; without
+// any, all of it is one.
+type Keeper struct {
+	Path   string
+	Prints []floodmark.SecretSpan
+}
+
+// A Search says what to look for on a disk.
+type Search struct {
+	// Folder is looked through with all that is below it; it may be a file.
+	Folder string
+	// Beside are further files, and folders of which only the files right in them
+	// are looked at.
+	Beside []string
+	// Keeps says by its name whether a file holds secrets, Prints which ones are in
+	// its text.
+	Keeps  func(path string) redact.Keeper
+	Prints func(path, text string) []floodmark.SecretSpan
+	// Under stands for all that Keeps and Prints depend on.
+	Under string
+}
+
+// hoard looks for secrets below a folder, once an event. In the project's own, those
+// of the owner's home are looked for as well.
+func (st *step) hoard(folder string) Hoard {
+	if st.in.Disk == nil {
+		return Hoard{}
+	}
+	if h, ok := st.hoards[folder]; ok {
+		return h
+	}
+	p, at := st.printer(), st.places()
+	s := Search{Folder: folder, Keeps: func(name string) redact.Keeper { return st.r.Catalog.Keeps(name, at) }}
+	s.Prints = func(name, text string) []floodmark.SecretSpan {
+		return st.r.secrets.Kept(&p, path.Base(name), text, s.Keeps(name))
+	}
+	s.Under = st.r.Catalog.Hash().String() + p.Span(redact.Span{}, "the key of a hoard").Print + at.Home
+	if folder == st.s.Project && at.Home != "" {
+		for _, name := range st.r.Catalog.HomeKeeps() {
+			s.Beside = append(s.Beside, path.Join(at.Home, name))
+		}
+	}
+	if st.hoards == nil {
+		st.hoards = map[string]Hoard{}
+	}
+	st.hoards[folder] = st.in.Disk.Secrets(s)
+	return st.hoards[folder]
+}
+
+// lookInto lowers what a call gives back by what is kept in the files that it
+// shows, and returns the secrets that may be in it.
+func (st *step) lookInto(use catalog.Use) (catalog.Use, []floodmark.SecretSpan) {
+	var all []floodmark.SecretSpan
+	for _, p := range use.Contents {
+		most, found := st.openness(p)
+		if all = append(all, found...); len(all) > maxSecrets {
+			most, all = floodmark.Secret, nil
+		}
+		use.Returns.Secrecy = min(use.Returns.Secrecy, most)
+	}
+	return use, all
+}
+
+// openness is how open the content at a path can be at most, and which secrets may
+// be in it. Where nobody can look, what may hold some is private.
+func (st *step) openness(p string) (floodmark.Secrecy, []floodmark.SecretSpan) {
+	folder, _, pattern := strings.Cut(p, "*")
+	if pattern {
+		folder = path.Dir(folder)
+	}
+	if st.s.Project != "" && catalog.Reaches(st.s.Project, folder) {
+		folder = st.s.Project
+	}
+	h := st.hoard(folder)
+	most := floodmark.Public
+	may := pattern && st.r.Catalog.MayReach(p, st.places()) || st.r.Catalog.Keeps(p, st.places()) != redact.KeepsNone
+	if !h.Whole && may {
+		most = floodmark.Private
+	}
+	var found []floodmark.SecretSpan
+	for _, k := range h.Files {
+		switch {
+		case !catalog.Reaches(p, k.Path):
+		case len(k.Prints) == 0:
+			most = floodmark.Secret
+		default:
+			most, found = min(most, floodmark.Private), append(found, k.Prints...)
+		}
+	}
+	return most, found
+}
+
+// kept returns the secrets of the project and of the owner's home that stand in a
+// text.
+func (st *step) kept(text string) []floodmark.SecretSpan {
+	if text == "" || st.in.Disk == nil || st.s.Project == "" {
+		return nil
+	}
+	h := st.hoard(st.s.Project)
+	var all []floodmark.SecretSpan
+	for _, k := range slices.Concat(h.Files, h.Beside) {
+		all = append(all, k.Prints...)
+	}
+	p := st.printer()
+	return p.Stand(text, all, maxSecrets)
+}
