@@ -51,7 +51,7 @@ func twins() map[reflect.Type]proto.Message {
 // kept are the fields that stay in the journal: what recognises a secret is for
 // nobody else, and the way a source came is told in words.
 func kept() map[reflect.Type][]string {
-	return map[reflect.Type][]string{reflect.TypeFor[floodmark.Source](): {"secrets", "via"}}
+	return map[reflect.Type][]string{reflect.TypeFor[floodmark.Source](): {"secrets", "links", "via"}}
 }
 
 // A field that is added to one side without its twin fails here.

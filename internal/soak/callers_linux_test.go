@@ -55,9 +55,9 @@ func callers(t *testing.T, deadline time.Duration) map[string]func(socket string
 func message(agent string) string {
 	if agent == "codex" {
 		return `{"session_id":"f1","turn_id":"t1","cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash",` +
-			`"tool_input":{"command":"git status"},"tool_use_id":"call_1"}`
+			`"tool_input":{"command":"ls -l"},"tool_use_id":"call_1"}`
 	}
-	return `{"event":{"type":"tool_call","toolName":"bash","toolCallId":"call_1","input":{"command":"git status"}},` +
+	return `{"event":{"type":"tool_call","toolName":"bash","toolCallId":"call_1","input":{"command":"ls -l"}},` +
 		`"ctx":{"cwd":"/home/dev/project","sessionId":"f1"}}`
 }
 
@@ -72,7 +72,7 @@ func askHook(t *testing.T, deadline time.Duration, socket, agent, event string, 
 		in = strings.NewReplacer("tool_call\"", "tool_fall\"", "PreToolUse", "PreToolFuse").Replace(in)
 		event = strings.NewReplacer("tool_call", "tool_fall", "PreToolUse", "PreToolFuse").Replace(event)
 	case oversized:
-		in = strings.Replace(in, "git status", strings.Repeat("x", hookframe.MaxRequest), 1)
+		in = strings.Replace(in, "ls -l", strings.Repeat("x", hookframe.MaxRequest), 1)
 	case malformed:
 		in = in[:len(in)-3]
 	}
@@ -105,7 +105,7 @@ func askHook(t *testing.T, deadline time.Duration, socket, agent, event string, 
 func call(session string) hook.Event {
 	return hook.Event{
 		Point: hook.BeforeToolCall, Agent: "openclaw", Session: floodmark.SessionID(session),
-		Call: hook.Call{ID: "c1", Name: "exec", Args: json.RawMessage(`{"command":"git status"}`)},
+		Call: hook.Call{ID: "c1", Name: "exec", Args: json.RawMessage(`{"command":"ls -l"}`)},
 	}
 }
 
@@ -148,7 +148,7 @@ func askRaw(t *testing.T, deadline time.Duration, socket string, q question) ans
 	case unknownEvent:
 		body = strings.Replace(body, "before_tool_call", "before_nothing", 1)
 	case oversized:
-		body = strings.Replace(body, "git status", strings.Repeat("x", hook.MaxEventBytes), 1)
+		body = strings.Replace(body, "ls -l", strings.Repeat("x", hook.MaxEventBytes), 1)
 	case malformed:
 		body = body[:len(body)-3]
 	}
