@@ -113,8 +113,8 @@ func (st *step) inert(text string) (string, bool) {
 const maxPicture = 2048
 
 // inertMarkdown turns every picture into a link that has to be clicked, by
-// taking its exclamation mark. Whatever is nested or written by reference is
-// no picture any more either.
+// taking every exclamation mark before its bracket. Whatever is nested or written
+// by reference is no picture any more either.
 func (st *step) inertMarkdown(text string) string {
 	var b strings.Builder
 	for {
@@ -123,13 +123,12 @@ func (st *step) inertMarkdown(text string) string {
 			b.WriteString(text)
 			return b.String()
 		}
-		b.WriteString(text[:i])
 		if n := st.statedPicture(text[i:]); n > 0 {
-			b.WriteString(text[i : i+n])
+			b.WriteString(text[:i+n])
 			text = text[i+n:]
 			continue
 		}
-		b.WriteString("[")
+		b.WriteString(strings.TrimRight(text[:i], "!") + "[")
 		text = text[i+2:]
 	}
 }
@@ -157,7 +156,8 @@ func (st *step) statedPicture(text string) int {
 const maxTag = 4096
 
 // inertHTML shows elements that load something as text: those that always do,
-// and all that have an attribute. «List<String>» has none.
+// all that have an attribute, and all whose end is not found. «List<String>» has
+// no attribute.
 func (st *step) inertHTML(text string) string {
 	var b strings.Builder
 	from := 0
@@ -184,8 +184,5 @@ func loads(rest string) bool {
 		return true
 	}
 	end := strings.IndexByte(rest, '>')
-	if end < 0 {
-		end = len(rest)
-	}
-	return strings.ContainsAny(rest[name:max(name, end)], "=(")
+	return end < name || strings.ContainsAny(rest[name:end], "=(")
 }

@@ -144,7 +144,7 @@ func TestCodeLike(t *testing.T) {
 
 func TestLoads(t *testing.T) {
 	for rest, want := range map[string]bool{
-		"": false, " x": false, "b>": false, "b": false, "b c>": false, "b c=d>": true, "b(": true, "h0 a=b>": true, "h9 a=b>": true,
+		"": false, " x": false, "b>": false, "b": true, "b c>": false, "b c": true, "b c=d>": true, "b(": true, "h0 a=b>": true, "h9 a=b>": true,
 		"0a=b>": false, "svg>": true, "STYLE>": true, "styles>": false, "!--": true, "/a b=c>": false, "a>b=c": false,
 	} {
 		if got := loads(rest); got != want {

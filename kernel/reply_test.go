@@ -31,6 +31,8 @@ func TestInertReplies(t *testing.T) {
 		"x ![a] ![b]":                            "x [a] [b]",
 		"![a] and ![b](u)":                       "[a] and [b](u)",
 		"![![x](y)](https://x.example/1)":        "[[x](y)](https://x.example/1)",
+		"!![a](z) !!![b][r]":                     "[a](z) [b][r]",
+		"!![a](https://one.example/a)!![b](z)":   "!![a](https://one.example/a)[b](z)",
 		"![![x](https://one.example/a)](z)":      "[![x](https://one.example/a)](z)",
 		"![x][r] [y](https://one.example/a)":     "[x][r] [y](https://one.example/a)",
 		"<img src=x>":                            "&lt;img src=x>",
@@ -40,7 +42,7 @@ func TestInertReplies(t *testing.T) {
 		"<!--x-->":                               "&lt;!--x-->",
 		"<h1 class=x>":                           "&lt;h1 class=x>",
 		"List<String> a = b; m<k, v>()":          "",
-		"<im":                                    "",
+		"<im":                                    "&lt;im",
 		"a < b <b>bold</b>":                      "",
 		"<":                                      "",
 		"<svg":                                   "&lt;svg",
@@ -49,6 +51,9 @@ func TestInertReplies(t *testing.T) {
 		d := tainted(t, "")
 		if got := d.reply(text, hook.ToOwner); got.Text != want || got.Decision.Verdict != floodmark.Allow {
 			t.Errorf("%q became %q, want %q", text, got.Text, want)
+		}
+		if again := d.reply(want, hook.ToOwner).Text; again != "" {
+			t.Errorf("%q, already made inert, became %q", want, again)
 		}
 	}
 	for _, tag := range []string{"iframe", "frame", "link", "script", "embed", "object", "svg", "Style", "meta", "base"} {
@@ -65,6 +70,16 @@ func TestLongPicture(t *testing.T) {
 		text := head + strings.Repeat("x", size-len(head)-len(tail)) + tail
 		if got := tainted(t, "").reply(text, hook.ToOwner).Text; (got != "") != inert {
 			t.Errorf("%d bytes: %.20q", size, got)
+		}
+	}
+}
+
+// An element whose end is not found as far as elements go is made inert.
+func TestLongElement(t *testing.T) {
+	for size, inert := range map[int]bool{4095: false, 4096: true, 6000: true} {
+		text := "<b" + strings.Repeat(" ", size-2) + ">"
+		if got := tainted(t, "").reply(text, hook.ToOwner).Text; (got != "") != inert {
+			t.Errorf("an end behind %d bytes: %.20q", size, got)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 // What the red team's stories get today. The first two may only fall, the last
 // may only rise.
 const (
-	holesOpen    = 13  // stories of holes whose last call is allowed without a condition
-	holesAllowed = 246 // calls that they are allowed, those that lead up to it among them
+	holesOpen    = 11  // stories of holes whose last call is allowed without a condition
+	holesAllowed = 244 // calls that they are allowed, those that lead up to it among them
 	heldStopped  = 923 // calls in stories that were held, and are not simply allowed
 )
 
@@ -20,7 +20,7 @@ const (
 // was reached before, so that nobody writes an «allow» into one unseen.
 func TestRedTeam(t *testing.T) {
 	t.Parallel()
-	answer := regexp.MustCompile(`(?m)^(?:call .* -> ([a-z]+)|expect (no text)$)`) // no text: the reply goes out as it is
+	answer := regexp.MustCompile(`(?m)^(?:call .* -> ([a-z]+)|expect (no text$|text))`) // no text: the reply goes out as it is
 	answers := func(folder string) (lists [][]string) {
 		files, err := filepath.Glob(filepath.Join(stories, "redteam", folder, "*.txtar"))
 		if err != nil {
