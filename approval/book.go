@@ -99,9 +99,6 @@ func (g Grant) exact() bool {
 		!slices.Contains(g.Shown.Codes, floodmark.Interactive)
 }
 
-// checks reports a grant for tests, builds or checks of a project.
-func (g Grant) checks() bool { return g.Scope == floodmark.GrantPattern && !g.Shown.Others.IsZero() }
-
 // A Denial is a call a person refused. The same call is not asked about again
 // in that turn.
 type Denial struct {
@@ -281,8 +278,7 @@ func (b *Book) Give(f floodmark.GrantGiven) {
 // Use takes in that a grant let a call through: one for a single call is gone,
 // and one for exactly this call is not silenced by the result, which becomes
 // the given node. What a pattern lets through is not known beforehand, so there
-// a result that is not believed does silence it; but a test of the project says
-// what the files say that were shown.
+// a result that is not believed does silence it.
 func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 	for i := range b.Grants {
 		g := &b.Grants[i]
@@ -290,7 +286,7 @@ func (b *Book) Use(f floodmark.GrantUsed, result floodmark.NodeID) {
 		if g.Ticket != f.Ticket || g.Shown.Tool != f.Tool || exact && !f.Args.IsZero() && f.Args != g.Shown.ArgsDigest {
 			continue
 		}
-		if g.Used = f.Call; exact || g.checks() {
+		if g.Used = f.Call; exact {
 			g.Shown.Node = result + 1
 		}
 	}
@@ -306,7 +302,7 @@ func (b *Book) End(t floodmark.TicketID) {
 }
 
 // Ran takes in that a call was let through, by the grants of a ticket or by none.
-// One that borrows the name of a test is not that test.
+// One that borrows the name of an approved call is not that call.
 func (b *Book) Ran(call floodmark.CallID, by floodmark.TicketID) {
 	for i := range b.Grants {
 		if b.Grants[i].Used == call && b.Grants[i].Ticket != by {

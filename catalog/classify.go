@@ -359,7 +359,7 @@ func (j *judge) url(value string) {
 // namesFile reports whether a value where a URL could be is a file instead.
 func namesFile(value string) bool {
 	v := strings.TrimSpace(value)
-	if _, ok := cutFold(v, "file:"); ok {
+	if _, ok := address.CutFold(v, "file:"); ok {
 		return true
 	}
 	return v != "" && (strings.IndexByte("/~.\\", v[0]) >= 0 || len(v) > 2 && v[1] == ':' && (v[2] == '/' || v[2] == '\\'))

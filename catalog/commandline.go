@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -90,7 +91,7 @@ func (j *judge) parts(r *shellscan.Report) {
 			if strings.Contains(w, "://") && !namesFile(w) {
 				j.use.URLs = append(j.use.URLs, w)
 			}
-			if _, file := cutFold(w, "file:"); file {
+			if _, file := address.CutFold(w, "file:"); file {
 				j.url(w)
 			}
 			j.undeclared(w)

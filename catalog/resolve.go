@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
@@ -211,7 +212,7 @@ func cleanSlashes(value, base, home string) string {
 // fileURL takes a file URL apart: the machine it names, if another than this
 // one, and the path there.
 func fileURL(v string) (host, file string, ok bool) {
-	rest, ok := cutFold(v, "file:")
+	rest, ok := address.CutFold(v, "file:")
 	if !ok {
 		return "", "", false
 	}
@@ -255,13 +256,6 @@ func expandHome(v, home string) string {
 
 func isAbsolute(v string) bool {
 	return strings.HasPrefix(v, "/") || len(v) > 2 && v[1] == ':' && v[2] == '/'
-}
-
-func cutFold(s, head string) (string, bool) {
-	if len(s) >= len(head) && strings.EqualFold(s[:len(head)], head) {
-		return s[len(head):], true
-	}
-	return s, false
 }
 
 func splitPath(p string, buf []string) []string {

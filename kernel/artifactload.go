@@ -37,13 +37,16 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	hooks := append(st.hooked(t.hooks), st.obeyed(j, &t, mark)...)
 	list = append(list, hooks...)
 	j.action.Effects = runsHooks(j.action.Effects, hooks)
-	if mark.Trust > floodmark.Untrusted && slices.Contains(j.action.Effects, floodmark.Run) {
+	runs := slices.Contains(j.action.Effects, floodmark.Run)
+	if runs && mark.Trust > floodmark.Untrusted {
 		around := st.outside()
 		j.around = around.kept
 		list = append(list, around.named()...)
 	}
-	if versions := st.versions(&t); len(versions) > 0 && slices.Contains(j.action.Effects, floodmark.Run) {
-		j.basis.Others = loadDigest(versions)
+	if runs {
+		if versions := st.versions(&t); len(versions) > 0 {
+			j.basis.Others = loadDigest(versions)
+		}
 	}
 	slices.SortStableFunc(list, func(a, b floodmark.Load) int { return cmp.Compare(a.Label.Trust, b.Label.Trust) })
 	if len(list) > maxLoads {

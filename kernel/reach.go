@@ -102,8 +102,11 @@ func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 
 // links counts how often a text names the host it came from.
 func links(text, host string) (n int) {
+	if host == "" {
+		return 0
+	}
 	for tok := range provenance.Tokens(text) {
-		if host != "" && strings.Contains(tok.Text, host) {
+		if strings.Contains(tok.Text, host) {
 			n++
 		}
 	}

@@ -176,7 +176,7 @@ func (st *step) guard(f *floodmark.ContentSeen, text string) {
 	}
 	f.Secrets = st.found(text)
 	if f.Text != "" && len(f.Secrets) > 0 {
-		f.Text = st.withoutSecrets(f.Text)
+		f.Text = redact.Without(st.r.secrets, f.Text)
 	}
 }
 

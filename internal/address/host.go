@@ -11,9 +11,9 @@ import (
 // written so plainly that every reader agrees on it. Only plain ones may
 // match a host in a case: «https://good.example@evil.example» may not.
 func HostOf(raw string) (host string, plain bool) {
-	rest, web := cutFold(raw, "https://")
+	rest, web := CutFold(raw, "https://")
 	if !web {
-		rest, web = cutFold(raw, "http://")
+		rest, web = CutFold(raw, "http://")
 	}
 	if !web {
 		if _, after, ok := strings.Cut(raw, "://"); ok {
@@ -91,7 +91,8 @@ func Plain(raw string) bool {
 	return !strings.Contains(rest, "@") && PlainHost(host)
 }
 
-func cutFold(s, head string) (string, bool) {
+// CutFold is [strings.CutPrefix] for a beginning in any letters.
+func CutFold(s, head string) (string, bool) {
 	if len(s) >= len(head) && strings.EqualFold(s[:len(head)], head) {
 		return s[len(head):], true
 	}
@@ -102,9 +103,9 @@ func cutFold(s, head string) (string, bool) {
 // else but a path: no user, port, query or fragment, and no letter that readers
 // could take for another. «*» is what a shell has yet to find out.
 func Parts(raw string) (host string, path bool) {
-	rest, ok := cutFold(raw, "https://")
+	rest, ok := CutFold(raw, "https://")
 	if !ok {
-		rest, _ = cutFold(raw, "http://")
+		rest, _ = CutFold(raw, "http://")
 	}
 	host, _, _ = strings.Cut(rest, "/")
 	host = strings.ToLower(host)

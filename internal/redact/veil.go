@@ -17,7 +17,7 @@ var (
 // veil is what stands where a credential was.
 const veil = "[hidden]"
 
-// credentials are the looks of what must not be written down or shown even
+// credentials are the shapes of what must not be written down or shown even
 // where a person may read the rest: keys of well-known makers, what follows a
 // word such as «password=», and the password inside an address. The first
 // group, if there is one, stays. They are looked for only where a sign of them is
@@ -94,7 +94,7 @@ func (v *Veils) Line(d *Detector, text string) string {
 	return v.line.cover(text)
 }
 
-// cover puts the veil where the looks are found, but for their groups.
+// cover puts the veil where the shapes are found, but for their groups.
 func (s looks) cover(text string) string {
 	lower := strings.ToLower(text)
 	holds := func(sign string) bool { return strings.Contains(lower, sign) }
