@@ -108,3 +108,19 @@ type ArtifactSettled struct {
 	Artifact ArtifactRef `json:"artifact"`
 	Call     CallID      `json:"call,omitempty"`
 }
+
+// ArtifactsKept says which words on artifacts were written beside the journal
+// together with this entry, and which are gone since, by the keys they are kept
+// under. Words lie outside of the chain of hashes: by this fact a lost one is
+// noticed.
+type ArtifactsKept struct {
+	Left []Digest       `json:"left,omitempty"`
+	Gone []ArtifactGone `json:"gone,omitempty"`
+}
+
+// An ArtifactGone is a session's word up to a version, which another has taken in
+// or which holds no longer.
+type ArtifactGone struct {
+	Key     Digest          `json:"key"`
+	Version ArtifactVersion `json:"version"`
+}

@@ -36,6 +36,7 @@ func (ChildEnded) factKind() string       { return "child-ended" }
 func (ArtifactRead) factKind() string     { return "artifact-read" }
 func (ArtifactWritten) factKind() string  { return "artifact-written" }
 func (ArtifactSettled) factKind() string  { return "artifact-settled" }
+func (ArtifactsKept) factKind() string    { return "artifacts-kept" }
 func (Endorsed) factKind() string         { return "endorsed" }
 func (Withdrawn) factKind() string        { return "withdrawn" }
 func (IncidentSeen) factKind() string     { return "incident-seen" }
@@ -147,6 +148,8 @@ func read(kind string, body []byte) (f Fact, known bool, err error) {
 		f, err = decode[ArtifactWritten](body)
 	case "artifact-settled":
 		f, err = decode[ArtifactSettled](body)
+	case "artifacts-kept":
+		f, err = decode[ArtifactsKept](body)
 	case "endorsed":
 		f, err = decode[Endorsed](body)
 	case "withdrawn":

@@ -37,7 +37,7 @@ func pureImports() []string {
 		"errors", "fmt", "go/scanner", "go/token", "hash", "hash/fnv", "html", "io", "iter", "maps", "math", "math/bits", "mime",
 		"net/netip", "net/url", "path", "regexp", "regexp/syntax", "slices", "sort", "strconv", "strings",
 		"sync", "time", "unicode", "unicode/utf16", "unicode/utf8",
-		"go.yaml.in/yaml/v3", "mvdan.cc/sh/v3/syntax",
+		"go.yaml.in/yaml/v3", "golang.org/x/net/publicsuffix", "mvdan.cc/sh/v3/syntax",
 	}
 }
 

@@ -90,7 +90,7 @@ func Open(dir, policyText string, options ...Option) (*Guard, error) {
 		return nil, fmt.Errorf("open a guard: %w", err)
 	}
 	// The store's lock comes first: two processes must not make keys at once.
-	store, err := sqlitejournal.Open(context.Background(), paths.Journal, sqlitejournal.Options{})
+	store, err := sqlitejournal.OpenWhole(context.Background(), paths.Journal, sqlitejournal.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("open a guard: %w", err)
 	}

@@ -2,6 +2,9 @@ package journal
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -27,6 +30,18 @@ type Artifact struct {
 
 // Gone reports whether a removes a word.
 func (a Artifact) Gone() bool { return len(a.Body) == 0 }
+
+// MAC seals a word to its place under a key: who said it, when, and of what.
+func (a Artifact) MAC(key []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	for _, part := range []string{"floodmark left", a.Tenant, string(a.Key[:]), string(a.Session)} {
+		mac.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
+		mac.Write([]byte(part))
+	}
+	mac.Write(binary.BigEndian.AppendUint64(nil, a.Seq))
+	mac.Write(a.Body)
+	return mac.Sum(nil)
+}
 
 // MaxArtifacts bounds the words of one batch: a call that names a hundred files
 // in deep folders stays below it.

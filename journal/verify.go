@@ -43,6 +43,8 @@ const (
 	NotErased  FindingKind = "not-erased"  // a tombstone stands, what it stands for is still there
 	Unreadable FindingKind = "unreadable"  // the journal could not read it
 	LogDamaged FindingKind = "log-damaged" // the log of heads is not what was signed
+	// ArtifactGone: what a session left behind is no longer written down.
+	ArtifactGone FindingKind = "artifact-gone"
 )
 
 // A Finding is one thing that is wrong.
@@ -101,8 +103,9 @@ func (r *Report) findLog(kind FindingKind, format string, args ...any) {
 // signed checkpoints. It may run beside writers. What is wrong is in the
 // report; an error says that not everything could be looked at.
 //
-// It does not look into snapshots, beyond the place they claim, nor into the
-// index of contents: both can be made again from the entries.
+// What sessions left behind is held against what their entries say of it. Verify
+// does not look into snapshots, beyond the place they claim, nor into the index of
+// contents: both can be made again from the entries.
 //
 // If tell is not nil it is called now and then with the report so far.
 func Verify(ctx context.Context, j Journal, ev Evidence, tell func(Report)) (Report, error) {
@@ -112,7 +115,7 @@ func Verify(ctx context.Context, j Journal, ev Evidence, tell func(Report)) (Rep
 	if ev.Keys == nil {
 		ev.Keys = note.VerifierList()
 	}
-	v := &verification{journal: j, evidence: ev, tell: tell, seed: maphash.MakeSeed(), keep: maxLeavesKept}
+	v := &verification{journal: j, evidence: ev, tell: tell, seed: maphash.MakeSeed(), keep: maxLeavesKept, words: newWords()}
 	err := v.run(ctx)
 	v.report.Worth = v.worth()
 	return v.report, err
@@ -129,6 +132,9 @@ type verification struct {
 	checkpoints []Checkpoint // those that count, by size
 	trusted     int64        // how many leaves are those that were signed
 	keep        int64        // how many leaves may be kept in memory
+
+	words  *words // what sessions say they left behind
+	newest Mark   // of the sessions listed
 
 	seed        maphash.Seed
 	part, parts uint64 // which sessions this round is about
@@ -153,6 +159,9 @@ func (v *verification) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := v.checkWords(ctx); err != nil {
+		return err
+	}
 	v.tell(v.report)
 	return nil
 }
@@ -173,6 +182,7 @@ func (v *verification) checkSessions(ctx context.Context, signed map[Session]*si
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
 		}
+		v.newest = max(v.newest, h.Mark)
 		if !v.mine(h.Session) {
 			continue
 		}

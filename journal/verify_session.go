@@ -100,6 +100,7 @@ func (l *sessionLook) unreadable(ctx context.Context, seq uint64, err error) err
 func (l *sessionLook) stone(t Tombstone) {
 	l.there, l.erased = true, true
 	l.base, l.prev = t.Link, t.Link
+	l.v.words.erased[l.session.Tenant] = max(l.v.words.erased[l.session.Tenant], t.At)
 	err := CheckTombstone(l.v.evidence.Keys, t)
 	if err == nil && t.Session != l.session {
 		err = fmt.Errorf("it is the tombstone of session %s", plain(t.Session))
@@ -140,6 +141,9 @@ func (l *sessionLook) entry(e Entry, start Start) {
 		l.find(Changed, e.Seq, "entry %d of session %s does not follow the one before it: one of the two was changed, or belongs elsewhere", e.Seq, name)
 	default:
 		l.place(e, start)
+		if err := l.v.words.entry(l.session, e); err != nil {
+			l.find(Unreadable, e.Seq, "entry %d of session %s: %v", e.Seq, name, err)
+		}
 	}
 	l.prev = e.Link()
 }

@@ -207,7 +207,7 @@ func TestVerifyInParts(t *testing.T) {
 	delete(b.j.sessions, named("s7"))
 	b.entries("s8")[2].At++
 	whole := b.verify()
-	v := &verification{journal: b.j, evidence: b.evidence(), tell: func(Report) {}, keep: 50}
+	v := &verification{journal: b.j, evidence: b.evidence(), tell: func(Report) {}, keep: 50, words: newWords()}
 	v.seed = maphash.MakeSeed()
 	if err := v.run(t.Context()); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -98,7 +97,8 @@ func (l *licence) paysKnown() bool {
 
 // site reports whether an address is one the owner sent the agent to: its host
 // was named by him in this turn, and it is that host alone, or a link that
-// nobody but that host gave. Whoever writes elsewhere cannot make one.
+// nobody but that host gave. Whoever writes elsewhere cannot make one; where
+// strangers write, any link may be theirs.
 func (l *licence) site(leaf hook.Leaf) bool {
 	host := provenance.URLHost(leaf.Value)
 	if host == "" || !address.OfOneHost(leaf.Value) || !l.turn.HasHost(host) {
@@ -107,11 +107,8 @@ func (l *licence) site(leaf hook.Leaf) bool {
 	if address.OnlyHost(leaf.Value, host) {
 		return true
 	}
-	if policy.OpenHost(host) {
-		return false // a link there may be a stranger's
-	}
 	spans := addressSpans(l.tr, leaf.Value)
-	return len(spans) > 0 && !slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
+	return !address.Open(host) && len(spans) > 0 && !slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
 		src, ok := l.st.s.Ledger.Source(sp.Node)
 		return !ok || src.Origin.Place != host
 	})

@@ -40,6 +40,9 @@ func (st *step) relaxes(j *judged, tr *provenance.Tracer, known []floodmark.Grou
 	}
 	l := licence{st: st, j: j, tr: tr, known: known, said: st.thisTurn(), turn: &provenance.Stated{}}
 	l.asked = st.asks(l.said, j.use.Licence)
+	if !slices.ContainsFunc(j.leaves, func(leaf hook.Leaf) bool { return argument(j.use, leaf).Is == catalog.IsWhen }) {
+		l.asked.wanted = slices.DeleteFunc(l.asked.wanted, (*provenance.Request).Timed) // «on Friday» is not now
+	}
 	if len(l.asked.wanted) == 0 {
 		return l.answersSender()
 	}

@@ -154,7 +154,7 @@ func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Re
 		r.HostListed = r.HostListed && u.Host != "" && st.r.Policy.ListsHost(u.Host)
 		r.HostNamed = r.HostNamed && u.Named
 		r.RestFromHost = r.RestFromHost && u.FromHost
-		r.Site = r.Site && r.HostStated && u.FromHost && !policy.OpenHost(u.Host)
+		r.Site = r.Site && r.HostStated && u.FromHost && !address.Open(u.Host)
 	}
 	return r
 }

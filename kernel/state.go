@@ -201,7 +201,7 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ChildEnded:
 		s.Heard = true
 		return s.adopt(f.Sources)
-	case floodmark.ArtifactRead, floodmark.ArtifactWritten, floodmark.ArtifactSettled:
+	case floodmark.ArtifactRead, floodmark.ArtifactWritten, floodmark.ArtifactSettled, floodmark.ArtifactsKept:
 		return s.artifact(f)
 	case floodmark.Endorsed:
 		s.Ledger.Endorse(f)

@@ -146,29 +146,35 @@ func macOf(key provenance.Key, text []byte) [sha256.Size]byte {
 	return sha256.Sum256(outer[:])
 }
 
-// addArtifacts adds what a session leaves behind with its last entry.
-func (m *Monitor) addArtifacts(b *journal.Batch, key keys, out *kernel.Output) error {
-	r := &b.Records[0]
+// words are what a session leaves behind and what is gone. They are sealed when
+// the entry they belong to has its number.
+func (m *Monitor) words(s journal.Session, key keys, out *kernel.Output) (list []journal.Artifact, err error) {
 	for _, g := range out.Gone {
 		for _, k := range key.Keys {
-			b.Artifacts = append(b.Artifacts, journal.Artifact{
-				Tenant: r.Session.Tenant, Key: m.artifactKey(k.Key, g.Ref), Session: g.Version.Session, Seq: g.Version.Seq,
-			})
+			list = append(list, journal.Artifact{Tenant: s.Tenant, Key: m.artifactKey(k.Key, g.Ref), Session: g.Version.Session, Seq: g.Version.Seq})
 		}
 	}
-	sealed := key.seals()
 	for _, a := range out.Artifacts {
 		body, err := json.Marshal(a)
 		if err != nil {
-			return fmt.Errorf("write %s down: %w", a.Ref.Kind, err)
+			return nil, fmt.Errorf("write %s down: %w", a.Ref.Kind, err)
 		}
-		for _, k := range key.places(sealed) {
-			w := journal.Artifact{Tenant: r.Session.Tenant, Key: m.artifactKey(k.Key, a.Ref), Session: r.Session.ID, Seq: r.Last().Seq, Body: body}
-			w.Body = append(artifactMAC(sealed.Key, w), body...)
-			b.Artifacts = append(b.Artifacts, w)
+		for _, k := range key.places(key.seals()) {
+			list = append(list, journal.Artifact{Tenant: s.Tenant, Key: m.artifactKey(k.Key, a.Ref), Session: s.ID, Body: body})
 		}
 	}
-	return nil
+	return list, nil
+}
+
+// sealWords adds words to the batch with whose last entry they are written.
+func sealWords(b *journal.Batch, sealed provenance.Key, words []journal.Artifact) {
+	for _, w := range words {
+		if !w.Gone() {
+			w.Seq = b.Records[0].Last().Seq
+			w.Body = append(w.MAC(sealed[:]), w.Body...)
+		}
+		b.Artifacts = append(b.Artifacts, w)
+	}
 }
 
 // openArtifact reads a word that was sealed for exactly this place, with any key
@@ -179,21 +185,9 @@ func openArtifact(ring provenance.Ring, w journal.Artifact) (a floodmark.Artifac
 	}
 	mac := w.Body[:sha256.Size]
 	w.Body = w.Body[sha256.Size:]
-	if !slices.ContainsFunc(ring.Keys, func(k provenance.RingKey) bool { return hmac.Equal(mac, artifactMAC(k.Key, w)) }) {
+	if !slices.ContainsFunc(ring.Keys, func(k provenance.RingKey) bool { return hmac.Equal(mac, w.MAC(k.Key[:])) }) {
 		return a, journal.ErrBroken
 	}
 	err = json.Unmarshal(w.Body, &a)
 	return a, err
-}
-
-// artifactMAC seals a word to its place: who said it, when, and of what.
-func artifactMAC(key provenance.Key, w journal.Artifact) []byte {
-	mac := hmac.New(sha256.New, key[:])
-	for _, part := range []string{"floodmark left", w.Tenant, string(w.Key[:]), string(w.Session)} {
-		mac.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
-		mac.Write([]byte(part))
-	}
-	mac.Write(binary.BigEndian.AppendUint64(nil, w.Seq))
-	mac.Write(w.Body)
-	return mac.Sum(nil)
 }

@@ -22,6 +22,13 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, o
 	if len(facts) == 0 {
 		return m.nothing(ctx, s, at)
 	}
+	words, err := m.words(s.session, key, out)
+	if err != nil {
+		return nil, passed{}, err
+	}
+	if len(words) > 0 {
+		facts = append(facts, journal.Kept(words))
+	}
 	entries, err := journal.Seal(s.session, s.link, at, facts)
 	if err != nil {
 		return nil, passed{}, err
@@ -33,6 +40,7 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, o
 	if err != nil {
 		return nil, passed{}, err
 	}
+	sealWords(&batch, key.seals().Key, words)
 	s.link, s.seen = batch.Records[0].Last(), nil
 	s.since += len(facts)
 	m.learn(s, key.own, facts, fresh)
@@ -95,10 +103,8 @@ func (m *Monitor) batch(ctx context.Context, s *seat, key keys, at time.Time, ou
 	if err = addForks(&batch, s.session.Tenant, at, out.Forks); err != nil {
 		return batch, nil, false, err
 	}
-	if fresh, err = m.addContents(&batch, s.session.Tenant, key, out.Indexed); err != nil {
-		return batch, nil, false, err
-	}
-	return batch, fresh, stale, m.addArtifacts(&batch, key, out)
+	fresh, err = m.addContents(&batch, s.session.Tenant, key, out.Indexed)
+	return batch, fresh, stale, err
 }
 
 // apply takes facts into the state as a reader of the journal would. Text that

@@ -194,7 +194,7 @@ func compareSessions(t *rapid.T, one, many *world) (crossed int) {
 }
 
 // madeWithKeys is what in a fact is made with a key.
-var madeWithKeys = regexp.MustCompile(`,"key":"[0-9a-f]{16}"|"print":"[0-9a-f:]+"|,"quick":[0-9]+|"(?:codeMac|pick|pickEnd)":"[0-9a-f]{64}"`)
+var madeWithKeys = regexp.MustCompile(`,"key":"[0-9a-f]{16}"|"print":"[0-9a-f:]+"|,"quick":[0-9]+|"(?:codeMac|pick|pickEnd)":"[0-9a-f]{64}"|"(?:left|gone)":\[[^]]*\],?`)
 
 // unkeyed is what was written, without what is made with a key.
 func unkeyed(entries []journal.Entry) []string {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	_ "embed" // for the list of hosts
 	"path"
 	"strings"
 
@@ -61,56 +60,3 @@ func splitPath(s string) []string {
 	}
 	return strings.Split(s, "/")
 }
-
-// A hostPattern is a host, or «*.» and a domain for everything below it.
-type hostPattern struct {
-	domain string
-	below  bool
-}
-
-func parseHost(s string) (hostPattern, bool) {
-	h := hostPattern{domain: strings.ToLower(s)}
-	if rest, ok := strings.CutPrefix(h.domain, "*."); ok {
-		h.domain, h.below = rest, true
-	}
-	labels := strings.Split(h.domain, ".")
-	for _, l := range labels {
-		if l == "" || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return hostPattern{}, false
-		}
-	}
-	// «*.com» would be half the world. A single name such as a machine in the
-	// owner's own network is fine.
-	return h, !h.below || len(labels) > 1
-}
-
-func (h hostPattern) matches(host string) bool {
-	if h.below {
-		return strings.HasSuffix(host, "."+h.domain)
-	}
-	return host == h.domain
-}
-
-// open returns the place where strangers write that the pattern covers.
-func (h hostPattern) open() (string, bool) {
-	for s := range strings.Lines(openHosts) {
-		s = strings.TrimSpace(s)
-		under := h.domain == s || strings.HasSuffix(h.domain, "."+s)
-		if under || h.below && strings.HasSuffix(s, "."+h.domain) {
-			return s, true
-		}
-	}
-	return "", false
-}
-
-// OpenHost reports whether anybody can publish on a host, so that a link which it
-// gives may be anybody's. Of others nobody knows.
-func OpenHost(host string) bool {
-	_, open := hostPattern{domain: host}.open()
-	return open
-}
-
-// openHosts lists hosts on which anybody can publish, one in a line.
-//
-//go:embed open-hosts.txt
-var openHosts string

@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/address"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -13,7 +14,7 @@ import (
 type places struct {
 	workspace []pathPattern
 	paths     []placeTrust[pathPattern]
-	hosts     []placeTrust[hostPattern]
+	hosts     []placeTrust[address.Pattern]
 }
 
 type placeTrust[P any] struct {
@@ -89,7 +90,7 @@ func (p *Policy) ListsHost(host string) bool {
 func (ps *places) host(place string) (floodmark.Trust, bool) {
 	host := hostOf(place)
 	for _, h := range ps.hosts {
-		if h.pattern.matches(host) {
+		if h.pattern.Matches(host) {
 			return h.trust, true
 		}
 	}
@@ -131,7 +132,7 @@ func (r *reader) places(root *yaml.Node) places {
 			}
 		default:
 			if h, ok := r.host(host, t); ok {
-				ps.hosts = append(ps.hosts, placeTrust[hostPattern]{h, t})
+				ps.hosts = append(ps.hosts, placeTrust[address.Pattern]{h, t})
 			}
 		}
 	}
@@ -154,15 +155,18 @@ func (r *reader) path(n *yaml.Node) (pathPattern, bool) {
 
 // host reads a host pattern. Trust in a host where strangers write would be
 // trust in strangers.
-func (r *reader) host(n *yaml.Node, t floodmark.Trust) (hostPattern, bool) {
-	h, ok := parseHost(n.Value)
-	if !ok {
+func (r *reader) host(n *yaml.Node, t floodmark.Trust) (address.Pattern, bool) {
+	h, ok := address.ParsePattern(n.Value)
+	where, open := h.Open()
+	switch {
+	case !ok:
 		r.fault(n, "wrong-value", fmt.Sprintf("%s is not a host", shown(n)), "write a name such as docs.example.com or *.example.com, without https:// and without a path")
-		return hostPattern{}, false
-	}
-	if where, open := h.open(); open && t >= floodmark.Shared {
+	case h.Public() && t > floodmark.Untrusted:
+		r.fault(n, "too-wide", fmt.Sprintf("anyone can register a name below %s", h.Domain), "name the domain that is yours, as in *.example."+h.Domain)
+	case open && t >= floodmark.Shared:
 		r.fault(n, "strangers-write", fmt.Sprintf("strangers can write on %s", where), "it cannot be trusted as a whole; endorse single pages instead")
-		return hostPattern{}, false
+	default:
+		return h, true
 	}
-	return h, true
+	return address.Pattern{}, false
 }

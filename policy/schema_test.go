@@ -59,7 +59,7 @@ func beyondSchema() []string {
 	return []string{
 		"anchor", "cel-", "control", "duplicate-", "key-list", "log-full-context", "merge", "not-text", "override-empty", "override-star",
 		"project-", "quiet-never", "quiet-zone", "rule-does-nothing", "rule-other-tools", "rule-twice", "several-documents", "source-both", "source-hosts", "source-paths",
-		"source-strangers", "source-url", "standing-backwards", "standing-long", "standing-twice", "standing-wild", "syntax-", "tab", "tag", "tool-unknown-key", "ttl-long", "two-chat", "two-nameless", "two-nobody", "two-one", "two-same", "verifier-both-", "verifier-twice",
+		"source-strangers", "source-suffix", "source-url", "standing-backwards", "standing-long", "standing-twice", "standing-wild", "syntax-", "tab", "tag", "tool-unknown-key", "ttl-long", "two-chat", "two-nameless", "two-nobody", "two-one", "two-same", "verifier-both-", "verifier-twice",
 		"workspace-wide",
 	}
 }

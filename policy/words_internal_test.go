@@ -157,40 +157,6 @@ func TestPathPatterns(t *testing.T) {
 	}
 }
 
-func TestHostPatterns(t *testing.T) {
-	for _, c := range []struct {
-		pattern, host string
-		want          bool
-	}{
-		{"a.example", "a.example", true},
-		{"A.example", "a.example", true},
-		{"a.example", "b.a.example", false},
-		{"*.a.example", "b.a.example", true},
-		{"*.a.example", "a.example", false},
-		{"*.a.example", "xa.example", false},
-		{"printer", "printer", true},
-		{"a-b_9.example", "a-b_9.example", true},
-	} {
-		if h, ok := parseHost(c.pattern); !ok || h.matches(c.host) != c.want {
-			t.Errorf("%s over %s: %v", c.pattern, c.host, !c.want)
-		}
-	}
-	for _, pattern := range []string{"", "*", "*.", "*.com", "a..b", ".a", "a.", "a b.example", "https://a.example", "a/b", "*.*.com", "é.example"} {
-		if _, ok := parseHost(pattern); ok {
-			t.Errorf("%s is taken for a host", pattern)
-		}
-	}
-	for pattern, want := range map[string]string{
-		"github.com": "github.com", "gist.github.com": "github.com", "*.github.com": "github.com", "*.google.com": "drive.google.com",
-		"google.com": "", "mygithub.com": "", "docs.example.com": "", "*.example.com": "",
-	} {
-		h, _ := parseHost(pattern)
-		if got, open := h.open(); got != want || open != (want != "") {
-			t.Errorf("%s: %q %v, want %q", pattern, got, open, want)
-		}
-	}
-}
-
 func TestHostOf(t *testing.T) {
 	for place, want := range map[string]string{
 		"A.example": "a.example", "https://a.example/b": "a.example", "a.example:443/x": "a.example", "https://u:p@a.example:1/": "a.example",

@@ -5,21 +5,6 @@ import (
 	"unicode"
 )
 
-// Clauses parts a message into pieces that each ask for one thing, so that a
-// verb licenses only what it stands with: in «find out who A is and write to
-// B», writing is licensed to B. A phrase without a verb belongs to the one
-// before it («write to B and C»). Where the language is not understood, pieces
-// are larger or smaller than they should be; what is licensed then is decided
-// by the words that are there.
-func (l *Lexicon) Clauses(text string) []string {
-	var clauses []string
-	text = typed(text)
-	for _, parts := range together(l.readParts(text)) {
-		clauses = append(clauses, text[parts[0].start:parts[len(parts)-1].end])
-	}
-	return clauses
-}
-
 // A phrase is a part of a text.
 type phrase struct {
 	start, end int
@@ -27,7 +12,8 @@ type phrase struct {
 	joint      string // what joins it to the phrase before: «and», «,»
 }
 
-// phrases cuts a text at the ends of sentences and at words that join clauses,
+// phrases parts a message into pieces that each ask for one thing at most, so that
+// a verb licenses only what it stands with. It cuts a text at the ends of sentences and at words that join clauses,
 // never inside quotes: what is quoted is one value.
 func (g *grammar) phrases(text string) []phrase {
 	var list []phrase

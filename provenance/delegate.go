@@ -22,7 +22,12 @@ func (r *Request) ActsFor() []string {
 			continue // «do the tasks in the mail from Ann make sense?»
 		}
 		at, _ := r.g.opening(r.items[i:end], true)
-		senders = append(senders, r.sendersIn(r.actsAt(i+at, end), end)...)
+		if acts := r.actsAt(i+at, end); acts > 0 {
+			o := order{part: &part{g: r.g, whole: r.text, items: r.items[:end]}, at: acts, end: r.items[acts-1].end}
+			if o.read() && !o.timed { // else it may have a condition
+				senders = append(senders, r.sendersIn(acts, end)...)
+			}
+		}
 	}
 	return senders
 }
@@ -31,7 +36,7 @@ func (r *Request) ActsFor() []string {
 func (r *Request) sendersIn(at, end int) []string {
 	var senders []string
 	message := false
-	for i := max(at, 0); at >= 0 && i < end; i++ {
+	for i := at; i < end; i++ {
 		switch it := r.items[i]; {
 		case r.g.Messages.has(wordOf(it)):
 			message = true

@@ -143,11 +143,14 @@ type grammar struct {
 	Listed, Writers                                    []string
 	Doing, Deeds, Messages, Retells                    set
 	BeginsWith                                         set `yaml:"beginsWith"`
-	Personal, Mine, Theirs, Wanted, Us                 set
-	Findable                                           []string
+	Personal, Mine, Theirs, Us                         set
 	Reading                                            []string
 	LinkNouns                                          set `yaml:"linkNouns"`
 	Posted                                             set
+	Defers, Waits                                      []string
+	Times, Beside, Inside, Within, Links               set
+	Places, Objects, Articles, Nouns, Modifies         set
+	Refers, Subjects, Spots                            set
 }
 
 // A set is a list of words in which one is looked up.

@@ -21,7 +21,7 @@ func TestReads(t *testing.T) {
 		{"Visit every page posted to \"garden\"", []string{"garden"}, false, true},
 		{"Visit each page posted to \"garden\"", []string{"garden"}, false, true},
 		{"Open any link mentioned by Anna", []string{"Anna"}, false, true},
-		{"Summarise for Bert the article that Anna posted", []string{"Anna"}, true, true},
+		{"Email Bert and summarise the article that Anna posted", []string{"Anna"}, true, true},
 		{"Summarise the article", nil, false, false},                       // nobody put it anywhere
 		{"Summarise what Anna posted", nil, false, false},                  // no link
 		{"Summarise the mail. Anna posted an article.", nil, false, false}, // said of something else

@@ -81,29 +81,6 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
-func TestRelayedRequests(t *testing.T) {
-	for said, want := range map[string]bool{
-		"Bert asked me to invite him to the club, you can find his email at /home/ada/people.":         true,
-		"Bert ask us to invite him, you will find his address in /home/ada/people":                     true,
-		"Bert asked me to invite him to the club.":                                                     false,
-		"Bert asked me to invite him to the club. You can find his email at /home/ada/people.":         false,
-		"Bert asked me to invite him to the club, you can find the story in /home/ada/people":          false,
-		"Bert asked me to invite him to the club, you can find his house at /home/ada/people":          false,
-		"Bert did not want that, he asked me not to invite him, you can find his email at /home/ada":   false,
-		"Bert asked Anna to invite him to the club, you can find his email at /home/ada/people.":       false,
-		"Bert asked me why I invite him to the club, you can find his email at /home/ada/people.":      false,
-		"Tell me whether \"Bert asked me to invite him\" is true, you can find his email at /home/ada": false,
-	} {
-		got := false
-		for _, r := range NewLexicon().Requests(said) {
-			got = got || r.Licenses([]string{"invite"})
-		}
-		if got != want {
-			t.Errorf("%q: %v", said, got)
-		}
-	}
-}
-
 func TestListedInAString(t *testing.T) {
 	for value, want := range map[string]string{
 		`['ada', 'bert']`:  "ada|bert",

@@ -101,27 +101,206 @@ func (g *grammar) verbAt(items []item, i int) bool {
 	return g.BeforeVerb.has(word) || strings.HasSuffix(word, "n't") || items[i-1].kind == Address
 }
 
-// isAside reports whether a phrase only says when, why or instead of what.
-func (g *grammar) isAside(items []item) bool {
-	if len(items) == 0 {
+// defers reports whether a phrase has the agent wait for the owner.
+func (p *part) defers() bool {
+	at, _ := p.g.opening(p.items, true)
+	says := func(i int, list []string) bool {
+		return slices.ContainsFunc(list, func(words string) bool { return plainMatch(p.items[i:], words) > 0 })
+	}
+	for i := range p.items {
+		if says(i, p.g.Waits) || (i == 0 || i == at) && says(i, p.g.Defers) {
+			return true
+		}
+	}
+	return false
+}
+
+// understood reports whether a sentence is made of orders and nothing else: each
+// phrase is one, begins one or goes on with one, and is read to its last word.
+// What is not understood may be a condition: «once I approve», «on Friday».
+func understood(parts []part) bool {
+	orders, direct := false, false
+	for i := range parts {
+		p, from := &parts[i], 0
+		switch {
+		case p.opened:
+			continue
+		case p.negated, p.aside, len(p.verbs) == 0 && !orders:
+			return false
+		case len(p.verbs) > 0:
+			from, orders, direct = p.verbs[0]+1, true, true
+		}
+		o := order{part: p, at: from, direct: direct}
+		if from > 0 {
+			o.end = p.items[from-1].end
+		}
+		switch rest := parts[i+1:]; {
+		case !o.read(), o.closes && slices.ContainsFunc(rest, func(p part) bool { return len(p.verbs) > 0 }):
+			return false
+		case o.text:
+			dropVerbs(rest)
+			return true
+		}
+		direct = o.direct && o.last == value
+	}
+	return true
+}
+
+// An order reads what stands behind a verb: things and people, and how they
+// belong together. Only words that are listed may join them, so that a
+// condition, which needs another one, is not read.
+type order struct {
+	*part
+	at, end int // the item, and where the one before ends
+	last    standing
+	direct  bool // nothing but the verb stands before: «send Bob the plan»
+	inside  bool // a clause inside was opened: «what you find»
+	place   bool // what was joined last may say on what terms: «in the event»
+	closes  bool // no order may follow: «ask me and», «how I write it and»
+	text    bool // what follows is a text
+}
+
+// A standing is what stands before a word of an order.
+type standing uint8
+
+const (
+	joined standing = iota // a verb, a preposition or an article: a noun must follow
+	thing                  // a noun, to which others may be added
+	value                  // what is complete: an address, a name, «it»
+)
+
+func (o *order) read() bool {
+	for ; o.at < len(o.items) && !o.text; o.at++ {
+		it := o.items[o.at]
+		if !it.inner && it.start >= o.end { // not inside quotes
+			if !o.sign(it) || !o.text && !o.next(it, wordOf(it)) {
+				return false
+			}
+		}
+		o.end = max(o.end, o.items[min(o.at, len(o.items)-1)].end)
+	}
+	return true
+}
+
+// sign takes in what stands between an item and the one before.
+func (o *order) sign(it item) bool {
+	if o.at == 0 {
+		return true
+	}
+	switch strings.Trim(o.whole[o.end:it.start], " \t\"'`“”«»‘’*{}") {
+	case "":
+	case ",", "+", "s": // «Bob's»
+		o.last = joined
+	case "(", "<", "[":
+		o.last = joined
+		return !isWordItem(it) || it.kind == Name || o.g.Refers.has(wordOf(it))
+	case ")", ">", "]":
+		o.last = value
+	case ":", "=":
+		o.text = true
+	default:
 		return false
 	}
-	second := ""
-	if len(items) > 1 {
-		second = wordOf(items[1])
-	}
-	switch first := wordOf(items[0]); first {
-	case "if":
-		return second != "so" && second != "yes" && second != "possible"
-	case "when", "once":
-		return second != "done" && second != "finished" && (second != "you" && second != "you're" || !slices.ContainsFunc(items, func(it item) bool { return wordOf(it) == "done" }))
-	case "instead":
-		return second == "of"
-	case "after", "before":
-		return second != "that"
+	return true
+}
+
+// next takes in one item, and returns false if it is not understood there.
+func (o *order) next(it item, word string) bool {
+	g, last := o.g, o.last
+	second := last == value && o.direct // the other object of the verb
+	fits := last != value || second || o.inside
+	switch {
+	case g.isTime(it):
+		o.timed, o.last = true, thing
+		return true
+	case word == "" && isDigit(it.raw[0]), isCurrency(word):
+		o.last = thing
+	case word == "" || it.kind == Name && !common(word):
+		o.last = value
+		fits = fits || o.at > 0 && it.kind == Name && (o.items[o.at-1].kind == Name || o.at+1 < len(o.items) && g.Nouns.has(wordOf(o.items[o.at+1])))
+	case g.Beside.has(word), connects(word) && joinsNames(o.items, o.at):
+		return true
+	case g.Inside.has(word) && (last != joined || !o.joins(o.at+1)):
+		o.inside, o.last, o.direct = true, joined, false
+		return last != thing || !o.place
+	case g.Links.has(word):
+		return o.link(word)
+	case o.inside && (g.Within.has(word) || strings.HasSuffix(word, "n't")):
+		o.last = joined
+		return true
+	case g.Subjects.has(word) && (second || last == thing && !o.place && !g.isTime(o.items[o.at-1])):
+		o.inside, o.last = true, joined // «tell Ann I am late», «the amount I paid»
+		return true
+	case g.Objects.has(word):
+		o.last = value
+		before := wordOf(o.items[max(0, o.at-1)])
+		o.closes = o.closes || g.Us.has(word) && (slices.Contains(o.verbs, o.at-1) || g.Links.has(before) && before != "for")
+		fits = fits && (last != thing || o.inside)
+	case g.Articles.has(word):
+		o.last = joined
+		fits = fits && (last != thing || o.inside)
 	default:
-		return g.Asides.has(first)
+		o.last = thing
+		return o.noun(word, last)
 	}
+	o.direct = o.direct && !second
+	return fits
+}
+
+// isTime reports whether an item says when.
+func (g *grammar) isTime(it item) bool {
+	word := wordOf(it)
+	_, day, clock := readTime(it.raw)
+	return day || clock || g.Times.has(word) || g.Months.of(word) != 0
+}
+
+// joins reports whether what stands before an item is complete: «that to», not
+// «that Ann wrote».
+func (o *order) joins(at int) bool {
+	return at >= len(o.items) || o.g.Links.has(wordOf(o.items[at]))
+}
+
+// link takes in a word that joins a noun to what is before. Behind something
+// complete one that may say when must be followed by a time or a name.
+func (o *order) link(word string) bool {
+	last, inside := o.last, o.inside
+	o.last, o.direct, o.inside, o.place = joined, false, false, o.g.Places.has(word)
+	if o.at+1 >= len(o.items) {
+		return true
+	}
+	next := o.items[o.at+1]
+	after := wordOf(next)
+	switch free := last != value || inside; {
+	case o.place && o.g.Articles.has(after) && o.at+2 < len(o.items):
+		return free || o.g.Spots.has(wordOf(o.items[o.at+2]))
+	case (word == "to" || word == "or") && o.g.Asks.has(after) && !next.apart: // «to ask»
+		if len(o.verbs) == 1 && o.g.Means.has(wordOf(o.items[o.verbs[0]])) {
+			o.verbs = append(o.verbs, o.at+1) // «use the mailbox to send it»
+		}
+		o.direct, o.at = true, o.at+1
+	case word == "by" && last != joined && strings.HasSuffix(after, "ing"):
+		o.verbs = append(o.verbs, o.at+1) // «book a table by calling»
+	case o.place:
+		o.timed = o.timed || after == "" && isDigit(next.raw[0]) && !free
+		return free || after == "" || o.g.isTime(next) || next.kind == Name && !common(after) || o.g.Refers.has(after) || o.g.Spots.has(after)
+	}
+	return true
+}
+
+// noun reports whether a word may be a noun, or stand beside one.
+func (o *order) noun(word string, last standing) bool {
+	o.closes = o.closes || o.inside && o.g.Asks.has(word)
+	switch {
+	case o.g.Modifies.has(word), o.g.Nouns.has(word):
+		return true
+	case common(word) && (!o.g.Asks.has(word) || last != joined):
+		return false
+	case last == value:
+		return o.inside
+	case last == thing && !o.inside:
+		return !strings.HasSuffix(word, "ing") && !strings.HasSuffix(word, "ed") && !strings.HasSuffix(word, "ly")
+	}
+	return true
 }
 
 // negated reports whether a phrase says no to anything. The verbs of an order

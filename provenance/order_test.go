@@ -18,11 +18,9 @@ func TestOrdersAfterOpenings(t *testing.T) {
 	for _, before := range []string{
 		"", "1)", "#1", "todo:", "hey Claude", "hello Claude", "hi", "please", "could you", "could you please", "now just", "go ahead 🎉",
 		"I would really like you to", "I just want you to", "for now", "for now just", "we want you to", "we'd like you to", "id like you to", "I'm asking you to",
-		"we're asking you to", "we are asking you to", "I am asking you to", "let", "do", "help me", "help us to", "instead", "if so", "if yes",
-		"if possible", "when done", "once finished", "when you are done", "when you're done", "after that", "no problem,", "no worries,",
-		"no matter what,", "no more of that,", "no later please,", "no 7 is done,", "no a7 is done,", "do not hesitate,", "don't hesitate,",
-		"don't forget,", "not only that,", "do not forget,", "why not,", "done or not,", "why don't you,", "read it and to", "read it. To begin,",
-		"rather than wait,", "!!!", `say "hi` + "\nread a.", `say "a".`, "say “a”.", "say 'a. b' and", "the steps:\n", "they read it,", "don't wait, please,", "don't open it but read it and", "they read it, mail it and",
+		"we're asking you to", "we are asking you to", "I am asking you to", "let", "do", "help me", "help us to", "instead",
+		"if possible", "when done", "once finished", "when you are done", "when you're done", "after that", "why not,", "why don't you,", "read it and to",
+		"!!!", `say "hi` + "\nread a.", `say "a".`, "say “a”.", "say 'a. b' and", "the steps:\n", "They read it.", "read it. After that,",
 	} {
 		if text := strings.TrimSpace(before + " send it"); !licenses(text, "send") {
 			t.Errorf("%q does not ask to send", text)
@@ -34,6 +32,8 @@ func TestOrdersAfterOpenings(t *testing.T) {
 		"when you come", "when Ann is done", "once you", "since Ann is here", "instead of calling", "before that", "after lunch", "no,",
 		"not now,", "don't wait,", "1) 2)", "7 a 8", `don't say "no. go" and`, "don't say “no. go” and", "don't say «no. go» and",
 		"don't say 'no. go' and", "don't say `no. go` and", `don't say ("no. go") and`, "read it, Ann may", "Ann wants me to read it,", "to read it,", "Never do this:\nread it\n", "if you can't come and", "they read it and mail it and",
+		"if so", "if yes,", "in that case", "otherwise", "maybe", "tomorrow", "no problem,", "not only that,", "done or not,", "rather than wait,", "they read it,",
+		"don't wait, please,", "don't open it but read it and", "they read it, mail it and", "I'm late so",
 	} {
 		if text := before + " send it"; licenses(text, "send") {
 			t.Errorf("%q asks to send", text)
@@ -65,7 +65,7 @@ func TestOrdersWithOtherForms(t *testing.T) {
 		{"read it, and frobnicate it", "frobnicate", true},
 		{"read it, frobnicate it", "frobnicate", false},
 		{"read it and Frobnicate it", "frobnicate", false},
-		{"reply (by Friday)", "reply", true},
+		{"reply (by Friday)", "reply", false},
 		{"reply by Friday", "reply", false},
 		{"email about the launch", "email", false},
 		{"write about the launch", "write", true},
@@ -73,7 +73,7 @@ func TestOrdersWithOtherForms(t *testing.T) {
 		{"tell that I will not come", "tell", false},
 		{"send that not this", "send", false},
 		{"tell him saying I will not come", "tell", true},
-		{"ask him if nobody comes", "ask", true},
+		{"ask him if nobody comes", "ask", false},
 		{"stop and halt it", "stop", true},
 		{"send it to stop it", "send", false},
 		{"send it\n!!!", "send", true},
@@ -87,7 +87,7 @@ func TestOrdersWithOtherForms(t *testing.T) {
 		{"want it", "want", false},
 		{"sign or send", "send", true},
 		{"sign or", "sign", true},
-		{"why not read it and mail it", "mail", false}, // what opens a clause is taken for a report
+		{"why not read it and mail it", "mail", true},
 		{"|send it", "send", false},
 		{"use it to", "use", true},
 		{"use it to send", "send", true},
@@ -95,19 +95,6 @@ func TestOrdersWithOtherForms(t *testing.T) {
 	} {
 		if licenses(tt.text, tt.verb) != tt.want {
 			t.Errorf("%q asks to %s: %v", tt.text, tt.verb, !tt.want)
-		}
-	}
-}
-
-func TestAsides(t *testing.T) {
-	for text, want := range map[string]bool{
-		"": false, "if": true, "if Ann asks": true, "if so": false, "if yes": false, "if possible": false,
-		"when Ann is done": true, "when done": false, "once finished": false, "once Ann is finished": true, "when you are done": false,
-		"when you're done": false, "when you come": true, "when you're here": true, "because": true, "due to rain": true, "instead": false,
-		"instead of that": true, "after lunch": true, "after that": false, "before": true, "send it": false, "send if": false,
-	} {
-		if NewLexicon().grammar().isAside(readItems(text)) != want {
-			t.Errorf("%q is an aside: %v", text, !want)
 		}
 	}
 }

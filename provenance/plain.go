@@ -54,8 +54,9 @@ func quoteInner(text string, items []item) []item {
 	}
 }
 
-// plainOrders returns the orders of a message that are in a language other than
-// English. One sentence is read in one language; if two could be meant, none is.
+// plainOrders returns the orders of a message that is in a language other than
+// English. One sentence is read in one language. If two could be meant, or one
+// sentence is not understood, there are none: it may be a condition.
 func (l *Lexicon) plainOrders(text string) []*Request {
 	items := quoteInner(text, readItems(text))
 	strong, weak := l.denied(items)
@@ -75,13 +76,14 @@ func (l *Lexicon) plainOrders(text string) []*Request {
 				read = found
 			}
 		}
-		if languages == 1 {
-			for _, r := range read {
-				r.words, r.g = l, l.grammar()
-				r.take(r.items)
-			}
-			list = append(list, read...)
+		if languages != 1 {
+			return nil
 		}
+		for _, r := range read {
+			r.words, r.g = l, l.grammar()
+			r.take(r.items)
+		}
+		list = append(list, read...)
 		if strings.ContainsAny(s.end, ":：") {
 			break // what follows may be somebody else's
 		}
@@ -107,9 +109,6 @@ func (t *tongue) read(text string, s sentence) ([]*Request, bool) {
 	from, final := r.opener()
 	if from == 0 && strings.ContainsAny(s.end+text[max(0, s.items[0].start-len("¿")):s.items[0].start], "?？¿") {
 		return nil, false
-	}
-	if from == 0 {
-		from = r.lead()
 	}
 	for i := from; i < len(r.items); i++ {
 		if r.items[i].inner || r.last >= 0 && r.items[i].start < r.items[r.last].end {
@@ -154,26 +153,6 @@ func (r *reader) opener() (from, final int) {
 	return 0, -1
 }
 
-// lead returns where the order begins behind «after the mail:».
-func (r *reader) lead() int {
-	if len(r.items) == 0 || !r.t.After.has(plainWord(r.items[0])) {
-		return 0
-	}
-	for i := 1; i < len(r.items); i++ {
-		sep := r.text[r.items[i-1].end:r.items[i].start]
-		if strings.ContainsAny(sep, ",:，：") {
-			if len(r.t.AfterEnds) > 0 && !r.t.AfterEnds.has(plainWord(r.items[i-1])) {
-				return 0
-			}
-			return i
-		}
-		if word := plainWord(r.items[i]); !r.t.knows(word) && !r.t.AfterEnds.has(word) && r.items[i].kind != Name {
-			return 0
-		}
-	}
-	return 0
-}
-
 // next takes in one item. It returns false if that is not understood.
 func (r *reader) next(i, final int) bool {
 	it, word := r.items[i], plainWord(r.items[i])
@@ -194,7 +173,7 @@ func (r *reader) next(i, final int) bool {
 	case r.t.Joints.has(word):
 		r.begins = final < 0
 		return true
-	case r.begins && r.t.Fillers.has(word):
+	case (r.begins || r.last >= 0 && r.isVerb(plainWord(r.items[r.last]))) && r.t.Fillers.has(word):
 		return true
 	case (r.begins || r.waits) && r.isVerb(word):
 		return !shouted(it.raw) && r.verb(i, word)
@@ -268,7 +247,10 @@ func (r *reader) ended() bool {
 
 // ordinary reports whether an item may stand in an order.
 func (r *reader) ordinary(i int, word string) bool {
-	it := r.items[i]
+	it, before := r.items[i], ""
+	if r.last >= 0 {
+		before = plainWord(r.items[r.last])
+	}
 	switch {
 	case word == "的":
 		return r.last < 0 || r.items[r.last].kind == Number || r.items[r.last].kind == ID || isWordItem(r.items[r.last]) && isHan(r.items[r.last])
@@ -278,16 +260,14 @@ func (r *reader) ordinary(i int, word string) bool {
 		return r.timed(i)
 	case r.t.Bars.has(word) || it.kind == Name && (r.t.Marks.has(word) && !r.t.knows(word) || shouted(it.raw)):
 		return false
-	case word == "", it.kind == Name, r.t.knows(word), r.named(i):
+	case word == "", r.t.knows(word), r.named(i):
 		return true
+	case it.kind == Name:
+		return !r.t.Small.has(before) && !r.t.Loose.has(before) && !r.t.Away.has(before)
 	case !r.waits && slices.ContainsFunc(r.clauses[len(r.clauses)-1].senses, func(s sense) bool { return s.particle == word }):
 		return true
 	}
-	before := ""
-	if r.last >= 0 {
-		before = plainWord(r.items[r.last])
-	}
-	return r.t.NounsFollow && (r.t.Small.has(before) || r.t.role(before)) && !it.apart
+	return false
 }
 
 // shouted reports whether a word is in capitals: then nothing tells a name from

@@ -18,6 +18,7 @@ type Request struct {
 	items   []item
 	verbs   []int // the items that are verbs in the place of an order
 	negated bool
+	timed   bool // it says when it is to be done
 	// aside means that the clause only says when or instead of what.
 	aside bool
 	// tongue is set for a plain order in another language, with what its verb
@@ -25,7 +26,7 @@ type Request struct {
 	tongue *tongue
 	senses []sense
 	first  int
-	denies bool // it says no in another language
+	denies bool // it says no in another language, or has the agent wait
 }
 
 // Requests returns the clauses of a message, in order.
@@ -37,37 +38,14 @@ func (l *Lexicon) Requests(text string) []*Request {
 		r := &Request{words: l, g: g, text: text, items: itemsOf(parts), aside: parts[0].aside}
 		r.take(r.items)
 		for _, p := range parts {
-			r.negated = r.negated || p.negated
+			r.negated, r.timed, r.denies = r.negated || p.negated, r.timed || p.timed, r.denies || p.defers()
 			for _, v := range p.verbs {
 				r.verbs = append(r.verbs, p.first-parts[0].first+v)
 			}
 		}
-		r.addMeans()
 		list = append(list, r)
 	}
-	for i, r := range list[:max(0, len(list)-1)] {
-		r.addRelayed(list[i+1])
-	}
 	return append(list, l.plainOrders(text)...)
-}
-
-// addMeans takes in by what an order is to be carried out: «book a table by
-// visiting this page», but not «the harm done by visiting it».
-func (r *Request) addMeans() {
-	if len(r.verbs) == 0 {
-		return
-	}
-	for i := r.verbs[0] + 1; i+1 < len(r.items) && !r.items[i].sentence; i++ {
-		switch word, before := wordOf(r.items[i]), wordOf(r.items[i-1]); {
-		case r.g.OpensClause.has(word) || word == "that" && !r.points(i):
-			return
-		case word == "by" && strings.HasSuffix(wordOf(r.items[i+1]), "ing"):
-			if !strings.HasSuffix(before, "ed") && before != "done" {
-				r.verbs = append(r.verbs, i+1)
-			}
-			return
-		}
-	}
 }
 
 // Licenses reports whether the clause asks for one of these things.
@@ -80,6 +58,10 @@ func (r *Request) Licenses(verbs []string) bool {
 	}
 	return slices.ContainsFunc(r.verbs, func(at int) bool { return r.uses(at, verbs) })
 }
+
+// Timed reports whether the clause says when, be it when something is to be done
+// or when what it is about takes place.
+func (r *Request) Timed() bool { return r.timed }
 
 // Forbids reports whether the clause takes back or rules out one of these
 // things: «actually, don't send it». One about somebody else does not.
@@ -164,16 +146,16 @@ type part struct {
 	phrase
 	g       *grammar
 	items   []item
-	all     []item // of the message
-	first   int    // which of these is its first
-	verbs   []int  // the items that are verbs in the place of an order
-	known   bool   // one of these is a verb people ask with
-	acts    bool   // there is a verb somewhere
-	wants   bool   // «to» and a verb, not in the place of an order
-	asks    bool   // it is about how somebody acts: «how I send it»
-	opened  bool   // it only begins a request: «go ahead»
+	whole   string // the message
+	all     []item
+	first   int   // which of these is its first
+	verbs   []int // the items that are verbs in the place of an order
+	known   bool  // one of these is a verb people ask with
+	acts    bool  // there is a verb somewhere
+	opened  bool  // it only begins a request: «go ahead»
 	negated bool
 	aside   bool
+	timed   bool // it says when
 }
 
 // readParts reads the phrases of a message, each in the light of those before.
@@ -181,7 +163,7 @@ func (l *Lexicon) readParts(text string) []part {
 	g := l.grammar()
 	all := readItems(text)
 	var parts []part
-	var so reading
+	forbidden, list := false, false
 	at := 0
 	for _, p := range g.phrases(text) {
 		for at < len(all) && all[at].start < p.start {
@@ -191,28 +173,47 @@ func (l *Lexicon) readParts(text string) []part {
 		for to < len(all) && all[to].start < p.end {
 			to++
 		}
-		next := part{phrase: p, g: g, items: all[at:to], first: at, all: all}
+		next := part{phrase: p, g: g, items: all[at:to], first: at, all: all, whole: text}
 		next.read()
-		so.follow(&next, strings.HasSuffix(strings.TrimSpace(text[p.start:p.end]), ":"))
+		forbidden = forbidden && !p.sentence
+		next.negated = next.negated || forbidden // «don't read it and send it»
+		if list {
+			next.verbs = nil
+		}
+		forbidden = next.negated && !next.aside
+		list = list || strings.HasSuffix(strings.TrimSpace(text[p.start:p.end]), ":") && (forbidden || next.reports())
 		parts = append(parts, next)
 	}
-	l.dropForeign(parts)
+	l.dropDoubtful(parts)
 	return parts
 }
 
-// dropForeign leaves no verb in a sentence that is not all English.
-func (l *Lexicon) dropForeign(parts []part) {
-	for from := 0; from < len(parts); {
+// dropDoubtful leaves no verb in a sentence that is not wholly understood, nor
+// in one to which the next only adds a condition, and none at all if the owner
+// wants to be asked.
+func (l *Lexicon) dropDoubtful(parts []part) {
+	for from, before := 0, 0; from < len(parts); {
 		to := from + 1
 		for to < len(parts) && !parts[to].sentence {
 			to++
 		}
-		if l.notEnglish(itemsOf(parts[from:to])) {
-			for i := range parts[from:to] {
-				parts[from+i].verbs = nil
+		switch s := parts[from:to]; {
+		case slices.ContainsFunc(s, func(p part) bool { return p.defers() }):
+			dropVerbs(parts)
+			return
+		case l.notEnglish(itemsOf(s)) || !understood(s):
+			dropVerbs(s)
+			if s[0].aside {
+				dropVerbs(parts[before:from])
 			}
 		}
-		from = to
+		from, before = to, from
+	}
+}
+
+func dropVerbs(parts []part) {
+	for i := range parts {
+		parts[i].verbs = nil
 	}
 }
 
@@ -239,27 +240,19 @@ func together(parts []part) [][]part {
 // read finds out what a phrase is by itself.
 func (p *part) read() {
 	at, gerund := p.g.opening(p.items, !p.sentence)
-	p.aside = p.g.isAside(p.items) || p.joint == "before" || p.joint == "after"
 	p.opened = at == len(p.items)
+	p.aside = !p.opened && p.g.Asides.has(wordOf(p.items[at]))
 	if !p.opened && !p.aside {
 		p.addVerb(at, gerund)
 	}
 	for i, it := range p.items {
-		word := wordOf(it)
-		if !p.g.Asks.has(word) || !p.g.verbAt(p.items, i) {
-			continue
-		}
-		p.acts = true
-		if i > 0 && wordOf(p.items[i-1]) == "to" && !slices.Contains(p.verbs, i) {
-			p.wants = true
-		}
-		p.asks = p.asks || i > 1 && p.g.OpensClause.has(wordOf(p.items[i-2]))
+		p.acts = p.acts || p.g.Asks.has(wordOf(it)) && p.g.verbAt(p.items, i)
 	}
 	p.negated = p.g.negated(p.items, p.verbs)
 }
 
-// addVerb takes in the verb an order begins with, and those that go with it:
-// «sign or send it», «use the mailbox to send it».
+// addVerb takes in the verb an order begins with, and one that goes with it:
+// «sign or send it».
 func (p *part) addVerb(at int, gerund bool) {
 	word := wordOf(p.items[at])
 	if word == "" || !p.items[at].clean || p.g.isNoun(p.items, at) || strings.HasSuffix(word, "ing") != gerund {
@@ -273,56 +266,11 @@ func (p *part) addVerb(at int, gerund bool) {
 	if at+2 < len(p.items) && wordOf(p.items[at+1]) == "or" {
 		p.addVerb(at+2, gerund)
 	}
-	for i := at + 1; i+1 < len(p.items) && p.g.Means.has(word); i++ {
-		if wordOf(p.items[i]) == "to" && p.g.Asks.has(wordOf(p.items[i+1])) {
-			p.verbs = append(p.verbs, i+1)
-			return
-		}
-	}
 }
 
-// A reading is what the phrases so far mean for the next one.
-type reading struct {
-	forbidden bool // «don't read it and …»
-	reported  bool // «Ann read it and …»
-	wanted    bool // «Ann wants me to read it, …»
-	list      bool // what follows the colon is all forbidden, or reported
-}
-
-// follow decides what a phrase means behind those before it, and remembers
-// what it means for the next.
-func (so *reading) follow(p *part, colon bool) {
-	if p.sentence {
-		*so = reading{list: so.list}
-	}
-	if so.list {
-		p.verbs = nil
-		return
-	}
-	first := ""
-	if len(p.items) > 0 {
-		first = wordOf(p.items[0])
-	}
-	switch {
-	case p.joint == "but" || p.joint == "so", first == "please" || first == "instead" && !p.aside, p.joint == "," && (first == "just" || first == "but" || first == "so"):
-		*so = reading{}
-	case so.forbidden:
-		p.verbs, p.negated = nil, true
-	case so.reported && (p.joint == "and" || p.joint == "then" || p.joint == "and then"), so.wanted && p.joint == ",":
-		p.verbs = nil
-	}
-	switch {
-	case p.negated && !p.aside:
-		so.forbidden = true
-	case p.negated:
-		so.reported = true
-	case p.opened:
-	case len(p.verbs) > 0 && p.known && !p.asks:
-		so.reported, so.wanted = false, false
-	case p.acts:
-		so.reported, so.wanted = true, p.wants && !p.aside
-	}
-	so.list = colon && (so.forbidden || len(p.verbs) == 0 && slices.ContainsFunc(p.items, func(it item) bool { return p.g.Reports.has(wordOf(it)) }))
+// reports reports whether a phrase that is no order announces what somebody says.
+func (p *part) reports() bool {
+	return len(p.verbs) == 0 && slices.ContainsFunc(p.items, func(it item) bool { return p.g.Reports.has(wordOf(it)) })
 }
 
 // wordOf returns a word in lower case, or nothing for what is none.

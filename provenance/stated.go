@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/lookalike"
 )
 
 // maxStatedBytes bounds how much of one message is looked at. Nobody types
@@ -354,9 +355,9 @@ func cleanAfter(after string, kind TokenKind, bold bool) bool {
 // typographic quote, but no letter, nothing invisible, and no look-alike of
 // plain characters other than these.
 func isSymbol(r rune, plain string) bool {
-	if r == utf8.RuneError || Invisible(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+	if r == utf8.RuneError || lookalike.Invisible(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
 		return false
 	}
-	like := lookAlike(r)
+	like := lookalike.Of(r)
 	return like >= utf8.RuneSelf || strings.ContainsRune(plain, like)
 }

@@ -129,6 +129,9 @@ func (r *Request) aim(s span) aim {
 		}
 		word := wordOf(it)
 		if slices.Contains(r.verbs, j) {
+			if !r.g.RelatesTo.has(word) && r.isSent(s.to) {
+				return notAimed
+			}
 			return r.direct(s, listed)
 		}
 		switch kind := r.g.relation(word); {
@@ -178,6 +181,15 @@ func (r *Request) direct(s span, listed bool) aim {
 		return maybeAimed
 	}
 	return aimed
+}
+
+// isSent reports whether the values behind the verb are what is sent rather than
+// who gets it: «send A and B to the trash», but «email A to ask».
+func (r *Request) isSent(at int) bool {
+	for at < len(r.items) && (!isWordItem(r.items[at]) || r.items[at].kind == Name || wordOf(r.items[at]) == "and" || wordOf(r.items[at]) == "or") {
+		at++
+	}
+	return at+1 < len(r.items) && wordOf(r.items[at]) == "to" && !r.g.Asks.has(wordOf(r.items[at+1]))
 }
 
 // outer is the aim of a value behind a preposition, unless that belongs to

@@ -25,7 +25,7 @@ func TestAims(t *testing.T) {
 		aimed: {
 			"send it to X", "Send it To X", "send it to dear kind fine nice sweet calm X", "send it to a@b.example, X", "send it to a@b.example or X",
 			"send it to " + eight + "X", "send it to Ann Bob Carl Dan Eve Fay Gus Hal X", "send it to Bob (X) wrote", "send it to the man here, X",
-			"reply to X's mail", "email X", "email X (plan)", `email X "a plan"`, "email a@b.example, X", "send that X", "to: X", "the cc is X",
+			"reply to X's mail", "email X", `email X "a plan"`, "email a@b.example, X", "send that X", "to: X", "the cc is X",
 			"forward what you send to X", "Send it. Ann was late. To X", "send it to 'X'", "send it to the X", "email X the plan", "email X about it",
 			"email X to ask", "send the note (to X)", "forward the notes about Ann to X", "send it to X.", "notify X", "please invite X", "send what you have to X",
 			"send it to Ann, also to X", "to X", "send for me the plan to X", "email from Ann to X", "send it to a@b.example, the X",

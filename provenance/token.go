@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/floodmark/floodmark/internal/lookalike"
 )
 
 // A TokenKind says what a token looks like.
@@ -192,7 +194,7 @@ func (f *folder) fold(block string) string {
 		case unicode.IsSpace(r):
 			f.buf = append(f.buf, ' ')
 		default:
-			f.buf = appendFolded(f.buf, r, false)
+			f.buf = lookalike.Append(f.buf, r, false)
 		}
 		f.moved(before, i, size)
 		i += size

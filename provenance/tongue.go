@@ -19,12 +19,11 @@ type tongue struct {
 	Final       bool
 	Openers     []string
 	// Reads are orders that change nothing. Leads may stand before the verb with
-	// what belongs to them; After begins a phrase before the order itself.
-	Reads, Leads, After set
-	// AfterEnds ends such a phrase.
-	AfterEnds set `yaml:"afterEnds"`
+	// what belongs to them.
+	Reads, Leads set
 	// To, Loose and Away say what the value behind them is, as in English.
 	To, Loose, Away set
+	// Fillers may stand before an order, Small words anywhere.
 	Fillers, Joints set
 	Small, Nouns    set
 	// Days are words behind which a number is that of a day.
@@ -34,9 +33,6 @@ type tongue struct {
 	Bars set
 	// Named are things beside which their name stands.
 	Named set
-	// NounsFollow says that what stands behind a small word is a noun, known or
-	// not.
-	NounsFollow bool `yaml:"nounsFollow"`
 	// Denies say no in every sentence, DeniesToo only where the rest is of this
 	// language.
 	Denies    set
@@ -85,12 +81,12 @@ func sensesOf(verbs map[string][]string) map[string][]sense {
 }
 
 func (t *tongue) all() []set {
-	return []set{t.Reads, t.Leads, t.After, t.AfterEnds, t.To, t.Loose, t.Away, t.Fillers, t.Joints, t.Small, t.Nouns, t.Denies, t.DeniesToo, t.Assents, t.AssentsWith}
+	return []set{t.Reads, t.Leads, t.To, t.Loose, t.Away, t.Fillers, t.Joints, t.Small, t.Nouns, t.Denies, t.DeniesToo, t.Assents, t.AssentsWith}
 }
 
 // knows reports whether a word may stand anywhere in an order.
 func (t *tongue) knows(word string) bool {
-	return t.role(word) || t.Fillers.has(word) || t.Small.has(word) || t.Nouns.has(word)
+	return t.role(word) || t.Small.has(word) || t.Nouns.has(word)
 }
 
 // role reports whether a word says what the value behind it is.

@@ -102,7 +102,7 @@ func openSQLite(ctx context.Context, o Options) (store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return store{}, fmt.Errorf("make the folder of the journal: %w", err)
 	}
-	j, err := sqlitejournal.Open(ctx, o.Paths.Journal, sqlitejournal.Options{Fault: o.Fault, LogBytes: o.LogBytes})
+	j, err := sqlitejournal.OpenWhole(ctx, o.Paths.Journal, sqlitejournal.Options{Fault: o.Fault, LogBytes: o.LogBytes})
 	if err != nil {
 		return store{}, err
 	}

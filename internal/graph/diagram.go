@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/internal/lookalike"
 )
 
 // maxLabelRunes bounds one line of a node in a diagram.
@@ -139,7 +139,7 @@ func mermaidText(s string) string {
 func eachVisible(s string, show func(rune)) {
 	for _, r := range s {
 		switch {
-		case provenance.Invisible(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r):
+		case lookalike.Invisible(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r):
 		case unicode.IsSpace(r):
 			show(' ')
 		default:
@@ -184,7 +184,7 @@ func visible(s string, n int, more string) string {
 		switch {
 		case unicode.IsSpace(r):
 			r = ' '
-		case provenance.Invisible(r) || unicode.IsControl(r):
+		case lookalike.Invisible(r) || unicode.IsControl(r):
 			r = '·'
 		}
 		b.WriteRune(r)

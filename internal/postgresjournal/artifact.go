@@ -57,21 +57,20 @@ func sortArtifacts(list []artifact) {
 // queueArtifacts adds what writes and removes words.
 func (a *args) queueArtifacts(b *pgx.Batch, t *texts) {
 	var left, gone []artifact
-	for _, x := range a.artifacts {
-		if x.Gone() {
-			gone = append(gone, x)
-		} else {
+	for _, x := range a.artifacts { // in order: what is removed may be left again
+		if !x.Gone() {
 			left = append(left, x)
+			continue
 		}
+		same := func(o artifact) bool { return o.Key == x.Key && o.Tenant == x.Tenant && o.Session == x.Session }
+		gone, left = append(gone, x), slices.DeleteFunc(left, func(o artifact) bool { return same(o) && o.Seq <= x.Seq })
 	}
 	if len(gone) > 0 {
 		b.Queue(meetSQL, a.artifactColumns(a.artifacts)[:3]...)
+		b.Queue(t.takeBack, a.artifactColumns(gone)...)
 	}
 	if len(left) > 0 {
 		b.Queue(t.leave, a.artifactColumns(left)...)
-	}
-	if len(gone) > 0 {
-		b.Queue(t.takeBack, a.artifactColumns(gone)...)
 	}
 }
 

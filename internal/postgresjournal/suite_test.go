@@ -35,5 +35,17 @@ func TestJournal(t *testing.T) {
 			schemas[again] = schemas[j]
 			return again
 		},
+		Lose: func(t *testing.T, j journal.Journal) journal.Journal {
+			if err := j.Close(); err != nil {
+				t.Fatal(err)
+			}
+			c := connect(t, dsn)
+			if _, err := c.Exec(t.Context(), "ALTER TABLE "+schemas[j]+".artifacts NO FORCE ROW LEVEL SECURITY; DELETE FROM "+schemas[j]+".artifacts"); err != nil {
+				t.Fatal(err)
+			}
+			again := open(t, dsn, Options{Schema: schemas[j], Timeout: busyTimeout})
+			schemas[again] = schemas[j]
+			return again
+		},
 	})
 }

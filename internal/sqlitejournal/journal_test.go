@@ -1,6 +1,7 @@
 package sqlitejournal
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -32,6 +33,18 @@ func TestConformance(t *testing.T) {
 		Reopen: func(t *testing.T, j journal.Journal) journal.Journal {
 			j.Close()
 			return open(t, j.(*Journal).path, Options{})
+		},
+		Lose: func(t *testing.T, j journal.Journal) journal.Journal {
+			path := j.(*Journal).path
+			j.Close()
+			c, err := connect(t.Context(), path)
+			if err == nil {
+				err = errors.Join(c.exec("DELETE FROM artifacts"), c.close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return open(t, path, Options{})
 		},
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/floodmark/floodmark/journal"
 )
 
 // applicationID is in the header of every store of ours: «FlMk».
@@ -55,11 +57,18 @@ func form(c *conn) (id, version, tables int64, err error) {
 	return id, version, tables, nil
 }
 
+// keptSQL makes the index by which a start finds what sessions left behind. It is
+// no new form: an older program keeps it as well.
+const keptSQL = "CREATE INDEX IF NOT EXISTS facts_kept ON facts (mark) WHERE kind = '" + journal.KeptKind + "'"
+
 // migrate brings the store to formVersion, as a whole or not at all.
 func migrate(c *conn, fault func(string)) error {
 	_, version, _, err := form(c)
-	if err != nil || version == formVersion {
+	if err != nil {
 		return err
+	}
+	if version == formVersion {
+		return c.exec(keptSQL)
 	}
 	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
 		return reading("begin a migration", err)
@@ -85,6 +94,7 @@ func migrateFrom(c *conn, version int64, fault func(string)) error {
 	}
 	// Settings are part of the transaction, and take no parameters.
 	for _, s := range []string{
+		keptSQL,
 		"PRAGMA application_id=" + strconv.Itoa(applicationID),
 		"PRAGMA user_version=" + strconv.Itoa(formVersion),
 	} {

@@ -26,6 +26,19 @@ const (
 	busyMillis = "busy_timeout(5000)"
 )
 
+// OpenWhole is [Open] for somebody who decides by the journal: it refuses one that
+// has lost what sessions left behind.
+func OpenWhole(ctx context.Context, path string, opts Options) (*Journal, error) {
+	j, err := Open(ctx, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := journal.CheckArtifacts(ctx, j); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
 // Open opens the journal in the file at path, and makes it if there is none.
 // It returns [journal.ErrNotDurable] for a store that could lose what it
 // acknowledged, and an error that names the process if another one has it.

@@ -2,10 +2,12 @@ package journaltest
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
@@ -193,4 +195,86 @@ func artifactsSurvive(t *testing.T, o Options) {
 	}
 	j = o.Reopen(t, j)
 	wantArtifacts(t, j, "x", []string{"a", "b"}, "s 1 kept")
+}
+
+// keep leaves words with an entry that says so, as a monitor does.
+func keep(t *testing.T, j journal.Journal, c *Chain, words ...journal.Artifact) {
+	t.Helper()
+	for i := range words {
+		if !words[i].Gone() {
+			words[i].Seq = c.Last.Seq + 1
+		}
+	}
+	entries, err := journal.Seal(c.Session, c.Last, time.Unix(1_700_000_000, 0), []floodmark.Fact{journal.Kept(words)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := journal.Record{Session: c.Session, After: c.Last, Entries: entries}
+	c.Entries, c.Last = append(c.Entries, entries...), r.Last()
+	leave(t, j, r, words...)
+}
+
+// wantLost checks which sessions are found to have lost words, by a whole look and
+// by the one at a start.
+func wantLost(t *testing.T, j journal.Journal, want ...string) {
+	t.Helper()
+	report, err := journal.Verify(t.Context(), j, journal.Evidence{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quick, err := journal.LostArtifacts(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := map[string][]journal.Finding{"verify": report.Findings}
+	if _, ok := j.(journal.Lister); ok {
+		looks["start"] = quick
+	}
+	for look, findings := range looks {
+		var got []string
+		for _, f := range findings {
+			if f.Kind != journal.ArtifactGone {
+				t.Errorf("%s: %s", look, f.Text)
+			}
+			got = append(got, f.Session.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q lost words, want %q", look, got, want)
+		}
+	}
+}
+
+// artifactsMissed has words replaced, taken in by others and forgotten: none of
+// them is missed.
+func artifactsMissed(t *testing.T, j journal.Journal) {
+	a, b, c := NewChain("", "a"), NewChain("", "b"), NewChain("t", "a")
+	keep(t, j, a, left(a, "x", "1"), left(a, "y", "1"))
+	keep(t, j, c, left(c, "x", "of t"))
+	keep(t, j, a, left(a, "x", "2"))
+	keep(t, j, b, gone(a, "x", 2), left(b, "x", "both"))
+	keep(t, j, a, gone(a, "y", math.MaxInt64))
+	keep(t, j, a, gone(a, "z", math.MaxInt64), left(a, "z", "anew")) // in this order
+	wantArtifacts(t, j, "", []string{"y", "z"}, "a 4 anew")
+	wantLost(t, j)
+	leave(t, j, a.Next(t, "older programs say nothing of it"), gone(b, "none", 1))
+	wantLost(t, j)
+}
+
+// artifactsLost removes what sessions left behind where it is kept.
+func artifactsLost(t *testing.T, o Options) {
+	if o.Lose == nil {
+		t.Skip("nobody can")
+	}
+	j := o.Open(t)
+	defer func() { j.Close() }()
+	a, b, c := NewChain("", "a"), NewChain("", "b"), NewChain("t", "c")
+	keep(t, j, a, left(a, "x", "1"), left(a, "y", "1"))
+	keep(t, j, b, gone(a, "x", 1), left(b, "x", "both"))
+	keep(t, j, c, left(c, "x", "of t"))
+	appendAll(t, j, NewChain("", "d").Next(t, "leaves nothing"))
+	wantLost(t, j)
+	j = o.Lose(t, j)
+	wantLost(t, j, "a", "b", "t/c")
+	keep(t, j, a, left(a, "y", "again"))
+	wantLost(t, j, "b", "t/c")
 }

@@ -15,6 +15,9 @@ type Options struct {
 	// Reopen closes a journal and opens what it kept. It is nil for a journal
 	// that forgets.
 	Reopen func(t *testing.T, j journal.Journal) journal.Journal
+	// Lose is Reopen, with what sessions left behind removed in between by somebody
+	// who can write where it is kept. It is nil where nobody can.
+	Lose func(t *testing.T, j journal.Journal) journal.Journal
 }
 
 // Run checks a journal that open returns, new and empty at every call.
@@ -70,6 +73,7 @@ func cases() []testCase {
 		{"artifacts of a refused batch", artifactsRefused},
 		{"artifacts of two writers", artifactsOfTwo},
 		{"artifacts that may not be", artifactsWrong},
+		{"no artifact is missed that is rightly gone", artifactsMissed},
 		{"limits", limits},
 		{"snapshots", snapshots},
 		{"erase needs the last entry", eraseConflict},
@@ -96,6 +100,7 @@ func lasting() []lastingCase {
 	return []lastingCase{
 		{"survives reopening", survives},
 		{"artifacts survive reopening", artifactsSurvive},
+		{"lost artifacts are noticed", artifactsLost},
 		{"marks survive reopening", marksSurvive},
 		{"acknowledged before close", acknowledgedSurvives},
 	}
