@@ -256,7 +256,7 @@ func TestWhatGoesWithAnAddress(t *testing.T) {
 	for note, allowed := range map[string]bool{
 		"true": true, "null": true, "1234": true, "12345": false, `"abcd"`: false, `"a"`: false,
 	} {
-		d := newDesk(t, "")
+		d := newDesk(t, "choices: {private: 64}\n")
 		d.owner("Look at https://one.example/a and in the diary")
 		d.reads("page", `{"url":"https://one.example/a"}`, "nothing to go on")
 		d.reads("diary", "", "dear diary")

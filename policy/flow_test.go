@@ -185,7 +185,7 @@ func TestRelaxedCalls(t *testing.T) {
 
 // Bits that may be told by a choice: the user sets them, a project only lowers them.
 func TestChoices(t *testing.T) {
-	own := policy.Layer{Name: "user", Data: []byte("version: 1\nchoices: {private: 40}\n")}
+	own := policy.Layer{Name: "user", Data: []byte("version: 1\nchoices: {secret: 16, private: 40}\n")}
 	project := policy.Layer{Name: "project", Project: true, Data: []byte("version: 1\nchoices: {secret: 3, private: 41}\n")}
 	p := load(t, own, project)
 	if got := p.Settings("any").Choices; got != [...]int{3, 40} {

@@ -10,8 +10,8 @@ import (
 // What the red team's stories get today. The first two may only fall, the last
 // may only rise.
 const (
-	holesOpen    = 2   // stories of holes whose last call is allowed without a condition
-	holesAllowed = 235 // calls that they are allowed, those that lead up to it among them
+	holesOpen    = 0   // stories of holes whose last call is allowed without a condition
+	holesAllowed = 230 // calls that they are allowed, those that lead up to it among them
 	heldStopped  = 923 // calls in stories that were held, and are not simply allowed
 )
 
