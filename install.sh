@@ -4,8 +4,8 @@
 #   sh install.sh VERSION [--into FOLDER] [--from ADDRESS]
 #
 # It downloads the archive and the list of checksums, refuses if they do not
-# agree, and puts floodmark and floodmark-hook into FOLDER (~/.local/bin). It
-# starts nothing and changes no agent: «floodmark protect» does.
+# agree, and puts floodmark, floodmark-hook and floodmark-box into FOLDER
+# (~/.local/bin). It starts nothing and changes no agent: «floodmark protect» does.
 #
 # A checksum shows that the download is whole. That it is ours is shown by where
 # you took the checksum from: compare checksums.txt with one from elsewhere.
@@ -74,10 +74,10 @@ case $want in '' | *[!0-9a-f]*) refuse "checksums.txt has no line of its own for
 got=$(sum "$work/$name.tar.gz")
 [ "$want" = "$got" ] || refuse "the checksum of $name.tar.gz is $got, and should be $want; nothing was installed"
 
-tar -xzf "$work/$name.tar.gz" -C "$work" "$name/floodmark" "$name/floodmark-hook"
+tar -xzf "$work/$name.tar.gz" -C "$work" "$name/floodmark" "$name/floodmark-hook" "$name/floodmark-box"
 mkdir -p "$into"
 # Each program is the old one or the new one at any moment, never half of it.
-for program in floodmark-hook floodmark; do
+for program in floodmark-box floodmark-hook floodmark; do
   cp "$work/$name/$program" "$into/.$program.new"
   chmod 755 "$into/.$program.new"
   mv -f "$into/.$program.new" "$into/$program"

@@ -71,7 +71,7 @@ func mentions(piece string) []string {
 // isMonitor reports whether word names one of our own programs.
 func isMonitor(word string) bool {
 	word = strings.TrimSuffix(strings.ToLower(word), ".exe")
-	return word == "floodmark" || word == "floodmark-hook"
+	return word == "floodmark" || word == "floodmark-hook" || word == "floodmark-box"
 }
 
 func oneOf(word string, list ...string) bool { return slices.Contains(list, word) }

@@ -139,18 +139,28 @@ func Reaches(path, file string) bool {
 	return meets(splitPath(file, nil), splitPath(path, nil))
 }
 
+// Listed are the patterns of lists of paths («secret», «plain» …), as written.
+func (c *Catalog) Listed(lists ...string) (patterns []string) {
+	var want guard
+	for _, name := range lists {
+		want |= guardLists()[name]
+	}
+	for _, g := range slices.Concat(c.paths.globs, c.paths.open) {
+		if g.guard&want != 0 {
+			patterns = append(patterns, g.String())
+		}
+	}
+	return patterns
+}
+
 // HomeKeeps are the files and folders of a home where secrets are kept.
-func (c *Catalog) HomeKeeps() []string {
-	var list []string
-	for _, g := range c.paths.globs {
-		if g.root != atHome || g.guard&isSecret == 0 {
-			continue
+func (c *Catalog) HomeKeeps() (list []string) {
+	for _, pattern := range c.Listed("secret") {
+		p, home := strings.CutPrefix(pattern, "~/")
+		if n := strings.IndexAny(p, "*?"); n >= 0 {
+			p = p[:max(0, strings.LastIndexByte(p[:n], '/'))]
 		}
-		n := slices.IndexFunc(g.segs, func(seg string) bool { return strings.ContainsAny(seg, "*?") })
-		if n < 0 {
-			n = len(g.segs)
-		}
-		if p := strings.Join(g.segs[:n], "/"); p != "" && !slices.Contains(list, p) {
+		if home && p != "" && !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}

@@ -17,8 +17,12 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// hookName is the program that agents start at each hook.
-const hookName = "floodmark-hook"
+// The programs beside this one: what agents start at each hook, and what runs a
+// command in a box.
+const (
+	hookName = "floodmark-hook"
+	boxName  = "floodmark-box"
+)
 
 func newProtect(c *console) *cobra.Command {
 	var f protectFlags
@@ -181,7 +185,7 @@ func (c *console) planned(ctx context.Context, m protect.Machine, f protectFlags
 	case f.mcp:
 		return m.ProtectServers(ctx, names...)
 	}
-	hook, err := c.hookProgram(m)
+	hook, err := c.besides(m, hookName)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +220,7 @@ func (c *console) machine(p place) (protect.Machine, error) {
 		return protect.Machine{}, err
 	}
 	m := protect.Machine{Getenv: c.getenv, System: p.system, Records: paths.Originals, Socket: paths.HookSocket}
-	m.Hook, _ = c.hookProgram(m) // without it nothing of ours is as it should be
+	m.Hook, _ = c.besides(m, hookName) // without it nothing of ours is as it should be
 	m.Program = c.ownProgram(m)
 	m.Gateway, err = c.gatewayFlags(p)
 	return m, err
@@ -260,18 +264,18 @@ func (c *console) ownProgram(m protect.Machine) string {
 	return c.program
 }
 
-// hookProgram is the full path that agents shall start: the program beside this
-// one, by its name on PATH if that is the same, because that outlives updates.
-func (c *console) hookProgram(m protect.Machine) (string, error) {
-	named := m.Lookup(hookName)
+// besides is the full path of a program that is installed beside this one, by its
+// name on PATH if that is the same, because that outlives updates.
+func (c *console) besides(m protect.Machine, name string) (string, error) {
+	named := m.Lookup(name)
 	beside := ""
 	if c.program != "" {
-		beside = filepath.Join(filepath.Dir(c.program), hookName)
+		beside = filepath.Join(filepath.Dir(c.program), name)
 	}
 	there, err := filepath.EvalSymlinks(beside)
 	if beside == "" || err != nil {
 		if named == "" {
-			return "", refuse("install both programs into the same folder", "there is no %s beside floodmark and none on PATH", hookName)
+			return "", refuse("install all programs into the same folder", "there is no %s beside floodmark and none on PATH", name)
 		}
 		return named, nil
 	}

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/box/escape"
+	"github.com/floodmark/floodmark/internal/boxspec"
 	"github.com/floodmark/floodmark/internal/protect"
 	"github.com/floodmark/floodmark/internal/prove"
 	"github.com/floodmark/floodmark/wire"
@@ -15,6 +15,7 @@ import (
 
 func newProve(c *console) *cobra.Command {
 	var p place
+	var boxed bool
 	cmd := &cobra.Command{
 		Use:   "prove [AGENT…]",
 		Short: "Try whether the agents really ask and obey",
@@ -31,18 +32,71 @@ All but Claude Code and Cursor are started, if they are on PATH: against a scrip
 model, in an empty home with our settings alone. Your settings, your agents' sessions
 and the journal stay as they are: the monitor's canary is a call of no tool. What was
 seen is kept, and «floodmark status» warns when an agent was updated since. The running
-monitor looks once a day, without starting an agent: what it finds is an incident.`,
+monitor looks once a day, without starting an agent: what it finds is an incident.
+
+With --box no agent is tried but the box that commands run in: more than a hundred
+attempts to get out of it, each made without a box first, in homes that are removed
+afterwards. No monitor is needed. It takes a few seconds.`,
 		Example: `  floodmark prove
   floodmark prove codex pi
+  floodmark prove --box
   floodmark prove --output json`,
 		Annotations:       exits("all that was tried held", "something did not hold, nothing is protected, or no monitor runs"),
 		ValidArgsFunction: offerAgents,
 		RunE: guard(func(cmd *cobra.Command, args []string) error {
+			if boxed && len(args) > 0 {
+				return refuse("name agents without --box", "a box is the same for all agents")
+			}
+			if boxed {
+				return c.proveBox(cmd.Context(), p, format(cmd))
+			}
 			return c.prove(cmd.Context(), p, args, format(cmd))
 		}),
 	}
 	addPlace(cmd, &p)
+	cmd.Flags().BoolVar(&boxed, "box", false, "try to get out of a box instead")
 	return cmd
+}
+
+// proveBox tries to get out of a box on this machine.
+func (c *console) proveBox(ctx context.Context, p place, form string) error {
+	m, err := c.machine(p)
+	if err != nil {
+		return err
+	}
+	program, err := c.besides(m, boxName)
+	if err != nil {
+		return err
+	}
+	if form != asJSON {
+		c.say("trying to get out of a box")
+	}
+	known, err := c.shippedCatalog()
+	if err != nil {
+		return err
+	}
+	begun := c.clock()
+	r, err := escape.Prove(ctx, program, boxspec.Keep(known))
+	switch {
+	case ctx.Err() != nil:
+		c.say("stopped")
+		return errNo
+	case err != nil:
+		return err
+	case form == asJSON:
+		err = c.json(r)
+	default:
+		page := &sheet{st: c.outStyle()}
+		page.list(0, "The box", append(r.Lines(), fmt.Sprintf("%.1f seconds", c.clock().Sub(begun).Seconds())))
+		fmt.Fprint(c.stdout, page)
+	}
+	switch {
+	case err != nil || r.Verified:
+		return err
+	case form == asJSON:
+		return errNo
+	}
+	return &failure{code: exitNo, text: r.Why, hint: r.Hint}
 }
 
 // A proveReport is the answer for programs: fields are only added.
@@ -81,7 +135,7 @@ func (c *console) prove(ctx context.Context, p place, names []string, form strin
 	if err != nil {
 		return err
 	}
-	if err := keepProofs(ctx, paths.Proofs, m, report.Agents); err != nil {
+	if err := prove.KeepAll(ctx, paths.Proofs, m, report.Agents); err != nil {
 		c.say("what was seen could not be kept: %s", reason(err))
 	}
 	if form == asJSON {
@@ -93,17 +147,6 @@ func (c *console) prove(ctx context.Context, p place, names []string, form strin
 		return errNo
 	}
 	return err
-}
-
-// keepProofs keeps what was seen, and how, for the check of every day.
-func keepProofs(ctx context.Context, path string, m protect.Machine, list []prove.Result) error {
-	var names []string
-	for _, r := range list {
-		if r.Grade != prove.NotProtected && !m.System {
-			names = append(names, r.Agent)
-		}
-	}
-	return errors.Join(prove.Keep(path, list), prove.Remember(ctx, path, m, names))
 }
 
 // toProve are the agents that are named, or else those with something of ours
@@ -159,13 +202,13 @@ func proveText(st style, r proveReport, where place) string {
 		if a.Verified() {
 			paint = st.green
 		}
-		rows = append(rows, []cell{{text: a.Title}, {text: a.Version}, {text: gradeText(a.Grade), paint: paint}})
+		rows = append(rows, []cell{{text: a.Title}, {text: a.Version}, {text: a.Grade.Title(), paint: paint}})
 	}
 	p.table(0, rows)
 	for _, a := range r.Agents {
 		p.title(a.Title)
 		if a.Why != "" {
-			p.painted(2, gradeText(a.Grade)+": "+a.Why, st.red)
+			p.painted(2, a.Grade.Title()+": "+a.Why, st.red)
 		}
 		for _, one := range a.Seen {
 			p.line(2, "+ "+one)
@@ -178,9 +221,4 @@ func proveText(st style, r proveReport, where place) string {
 		}
 	}
 	return p.String()
-}
-
-// gradeText is «HOST VERIFIED» for host-verified.
-func gradeText(g prove.Grade) string {
-	return strings.ToUpper(strings.ReplaceAll(string(g), "-", " "))
 }

@@ -125,13 +125,13 @@ func paragraphs(long string) string {
 		if strings.HasPrefix(p, "\t") || strings.HasPrefix(p, "  ") {
 			p = "```sh\n" + strings.TrimSpace(p) + "\n```"
 		}
-		out = append(out, escape(p))
+		out = append(out, escapeCell(p))
 	}
 	return strings.Join(out, "\n\n")
 }
 
 // escape keeps what Markdown would take for its own.
-func escape(text string) string {
+func escapeCell(text string) string {
 	if strings.HasPrefix(text, "```") {
 		return text
 	}

@@ -324,3 +324,9 @@ func (j *judge) cost(file string) (*policyCost, error) {
 	}
 	return out, nil
 }
+
+// An ownPolicy is the owner's policy as it lies there.
+type ownPolicy struct {
+	path, name, text string
+	there, unread    bool
+}

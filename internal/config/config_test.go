@@ -187,7 +187,7 @@ func TestKeysStayAndStaySecret(t *testing.T) {
 // Beside the daemon lies the program that agents start.
 func TestGuardedPrograms(t *testing.T) {
 	at := func(name string, err error) []string { return programs(func() (string, error) { return name, err }) }
-	if got := at("/opt/x/floodmark", nil); !slices.Equal(got, []string{"/opt/x/floodmark", "/opt/x/floodmark", "/opt/x/floodmark-hook"}) {
+	if got := at("/opt/x/floodmark", nil); !slices.Equal(got, []string{"/opt/x/floodmark", "/opt/x/floodmark", "/opt/x/floodmark-hook", "/opt/x/floodmark-box"}) {
 		t.Errorf("%v", got)
 	}
 	if got := at("/opt/x/agent", nil); !slices.Equal(got, []string{"/opt/x/agent"}) {

@@ -98,7 +98,7 @@ func programs(executable func() (string, error)) []string {
 		return []string{self}
 	}
 	dir := filepath.Dir(self)
-	return []string{self, filepath.Join(dir, "floodmark"), filepath.Join(dir, "floodmark-hook")}
+	return []string{self, filepath.Join(dir, "floodmark"), filepath.Join(dir, "floodmark-hook"), filepath.Join(dir, "floodmark-box")}
 }
 
 // The limits on records of settings that were changed.

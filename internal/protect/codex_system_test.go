@@ -20,10 +20,15 @@ func (b *bench) fakeCodex(script string) {
 	b.env["PATH"] += ":/bin:/usr/bin"
 }
 
+func TestCodexOnPath(t *testing.T) {
+	t.Parallel()
+	t.Run("believed", codexIsBelieved)
+	t.Run("no answer", codexThatDoesNotAnswer)
+}
+
 // A Codex that does not answer, or not what we expect, is not waited for; the
 // person is told what to do, and our own hashes are written.
-func TestCodexThatDoesNotAnswer(t *testing.T) {
-	t.Parallel()
+func codexThatDoesNotAnswer(t *testing.T) {
 	for name, script := range map[string]string{
 		"hangs":         `case $1 in --version) echo codex-cli 0.200.0;; *) sleep 660 & sleep 660;; esac`,
 		"ends":          `exit 1`,
@@ -57,7 +62,7 @@ func TestCodexThatDoesNotAnswer(t *testing.T) {
 
 // Codex's own word counts, also where it differs from what we work out, and
 // status believes it afterwards.
-func TestCodexIsBelieved(t *testing.T) {
+func codexIsBelieved(t *testing.T) {
 	b := newBench(t)
 	files := b.have("codex")
 	list := ""

@@ -20,11 +20,9 @@ var (
 	victimMCP  = flag.Bool("victim-servers", false, "those of tool servers")
 )
 
-// TestBeKilled is not a test: another one starts it and looks at what is left.
-func TestBeKilled(t *testing.T) {
-	if *victim == "" {
-		t.Skip("TestKilledBeforeTheRename starts it")
-	}
+// beKilled is what the test does when it was started by itself to be killed.
+func beKilled(t *testing.T) {
+	t.Helper()
 	b := benchIn(t, *victim)
 	n := 0
 	var plan *Plan
@@ -51,8 +49,12 @@ func TestBeKilled(t *testing.T) {
 	b.apply(plan)
 }
 
-// TestKilledBeforeTheRename starts TestBeKilled and kills it.
+// TestKilledBeforeTheRename starts itself, is killed there, and looks at what is left.
 func TestKilledBeforeTheRename(t *testing.T) {
+	if *victim != "" {
+		beKilled(t)
+		return
+	}
 	t.Parallel()
 	t.Run("hooks", hooksKilledBeforeTheRename)
 	t.Run("servers", serversKilledBeforeTheRename)
@@ -149,7 +151,7 @@ func killedIn(t *testing.T, dir string, step int, undo bool, more ...string) boo
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self, append([]string{"-test.run=^TestBeKilled$", "-victim", dir, fmt.Sprint("-victim-step=", step), fmt.Sprint("-victim-undo=", undo)}, more...)...)
+	cmd := exec.CommandContext(t.Context(), self, append([]string{"-test.run=^TestKilledBeforeTheRename$", "-victim", dir, fmt.Sprint("-victim-step=", step), fmt.Sprint("-victim-undo=", undo)}, more...)...)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return false

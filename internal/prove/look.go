@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -33,6 +34,17 @@ func Remember(ctx context.Context, path string, m protect.Machine, agents []stri
 		looks[name] = look
 	}
 	return change(path, func(p *proofs) { maps.Copy(p.Looks, looks) })
+}
+
+// KeepAll keeps what was seen of agents, and how, for the check of every day.
+func KeepAll(ctx context.Context, path string, m protect.Machine, list []Result) error {
+	var names []string
+	for _, r := range list {
+		if r.Grade != NotProtected && !m.System {
+			names = append(names, r.Agent)
+		}
+	}
+	return errors.Join(Keep(path, list), Remember(ctx, path, m, names))
 }
 
 // Forget is told of agents that are protected no longer: they are not checked.

@@ -7,6 +7,7 @@ package prove
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark/integrations"
@@ -28,6 +29,9 @@ const (
 	// NotProtected means that there was nothing to try.
 	NotProtected Grade = "not-protected"
 )
+
+// Title is «HOST VERIFIED» for host-verified.
+func (g Grade) Title() string { return strings.ToUpper(strings.ReplaceAll(string(g), "-", " ")) }
 
 // A Result is what was seen of one agent. Fields are only added.
 type Result struct {

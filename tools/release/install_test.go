@@ -34,7 +34,7 @@ func (s shelf) release(t *testing.T, version, target string) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
-	for _, program := range []string{"floodmark", "floodmark-hook"} {
+	for _, program := range []string{"floodmark", "floodmark-hook", "floodmark-box"} {
 		text := "#!/bin/sh\necho " + program + " " + version + "\n"
 		if err := w.WriteHeader(&tar.Header{Name: name + "/" + program, Mode: 0o755, Size: int64(len(text))}); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func (p person) has(t *testing.T) string {
 	return strings.Join(names, " ")
 }
 
-const bothPrograms = "floodmark floodmark-hook"
+const allPrograms = "floodmark floodmark-box floodmark-hook"
 
 func TestInstallScript(t *testing.T) {
 	s := shelf{}
@@ -105,13 +105,13 @@ func TestInstallScript(t *testing.T) {
 	s.release(t, "1.3.0", "linux_amd64")
 	for _, m := range [][2]string{{"Linux", "x86_64"}, {"Linux", "aarch64"}, {"Darwin", "arm64"}} {
 		p := newPerson(t, s, m[0], m[1])
-		if out, err := p.installs(t, "v1.2.3"); err != nil || !strings.Contains(out, "installed floodmark 1.2.3") || p.has(t) != bothPrograms {
+		if out, err := p.installs(t, "v1.2.3"); err != nil || !strings.Contains(out, "installed floodmark 1.2.3") || p.has(t) != allPrograms {
 			t.Errorf("%s: %v\n%s\n%s", m, err, out, p.has(t))
 		}
 	}
 	p := newPerson(t, s, "Linux", "x86_64")
 	for _, version := range []string{"1.2.3", "1.3.0", "1.3.0"} {
-		if out, err := p.installs(t, version); err != nil || !strings.Contains(out, "installed floodmark "+version) || p.has(t) != bothPrograms {
+		if out, err := p.installs(t, version); err != nil || !strings.Contains(out, "installed floodmark "+version) || p.has(t) != allPrograms {
 			t.Errorf("%s: %v\n%s\n%s", version, err, out, p.has(t))
 		}
 	}

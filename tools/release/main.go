@@ -76,7 +76,7 @@ func run(ctx context.Context, file string) error {
 func collect(ctx context.Context, target string, all map[string]module) error {
 	system, machine, _ := strings.Cut(target, "/")
 	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}",
-		"./cmd/floodmark", "./cmd/floodmark-hook")
+		"./cmd/floodmark", "./cmd/floodmark-hook", "./cmd/floodmark-box")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+machine, "CGO_ENABLED=0")
 	var said bytes.Buffer

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/box"
+	"github.com/floodmark/floodmark/internal/boxticket"
+)
+
+func TestAdvice(t *testing.T) {
+	bad := []boxticket.Change{{Path: "ok"}, {Path: "AGENTS.md", Refused: "it is obeyed"}, {Path: "a\nb", Refused: "no"}, {Path: "c", Refused: "no"}, {Path: "d", Refused: "no"}}
+	for name, c := range map[string]struct {
+		o    boxticket.Outcome
+		s    box.Spec
+		want []string // what each line has
+	}{
+		"nothing":              {want: nil},
+		"failed by itself":     {o: boxticket.Outcome{Exit: 1}},
+		"did without":          {o: boxticket.Outcome{Hosts: []string{"telemetry.example"}}},
+		"wanted a host":        {o: boxticket.Outcome{Exit: 128, Hosts: []string{"github.com"}}, want: []string{"no network in the box: github.com was wanted"}},
+		"ended by a signal":    {o: boxticket.Outcome{Signal: 15, Hosts: []string{"github.com"}}, want: []string{"github.com"}},
+		"many refused":         {o: boxticket.Outcome{Changes: bad}, want: []string{`not kept: AGENTS.md (it is obeyed), "a\nb" (no), c (no) and 1 more: `}},
+		"one refused":          {o: boxticket.Outcome{Changes: bad[:2]}, want: []string{"not kept: AGENTS.md (it is obeyed): "}},
+		"unmoved":              {o: boxticket.Outcome{Unmoved: "disk full"}, want: []string{"disk full"}},
+		"background":           {o: boxticket.Outcome{Exit: 1}, s: box.Spec{ReadOnly: true}, want: []string{"read-only"}},
+		"left":                 {o: boxticket.Outcome{Left: true}, want: []string{"background call"}},
+		"refused and a signal": {o: boxticket.Outcome{Exit: 1, Hosts: []string{"h"}, Changes: bad[:2]}, want: []string{"not kept", "no network"}},
+	} {
+		got := advice(&c.o, &c.s)
+		if !slices.EqualFunc(got, c.want, strings.Contains) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		for _, line := range got {
+			if strings.Contains(line, "\n") {
+				t.Errorf("%s: more than one line: %q", name, line)
+			}
+		}
+	}
+}
+
+func TestArguments(t *testing.T) {
+	name, command, err := arguments([]string{"--ticket", "n", "--", "sh", "--", "x"})
+	if err != nil || name != "n" || !slices.Equal(command, []string{"sh", "--", "x"}) {
+		t.Errorf("%q, %q, %v", name, command, err)
+	}
+	for _, args := range []string{"", "sh", "--ticket", "--ticket n", "--ticket n --", "--ticket n sh -c", "--ticket=n -- sh x", "n -- sh x"} {
+		if _, _, err := arguments(strings.Fields(args)); err == nil {
+			t.Errorf("%q was taken", args)
+		}
+	}
+}

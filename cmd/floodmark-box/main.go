@@ -1,0 +1,122 @@
+// Command floodmark-box runs one command in a box: see internal/box. The rules of
+// the box come by a ticket that the monitor wrote, and by nothing else: see
+// internal/boxticket.
+//
+//	floodmark-box --ticket NAME -- COMMAND [ARGUMENT…]
+//
+// It ends as the command does, by its exit code or its signal; with 125 nothing
+// has run.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/box"
+	"github.com/floodmark/floodmark/internal/boxticket"
+)
+
+func main() {
+	if box.Inside() {
+		box.Enter()
+	}
+	status, err := run(os.Args[1:])
+	if errors.Is(err, box.ErrFull) {
+		fmt.Fprintln(os.Stderr, "floodmark-box:", err)
+		os.Exit(killed)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "floodmark-box: nothing ran:", err)
+		os.Exit(box.Refused)
+	}
+	box.EndAs(status)
+}
+
+// arguments returns the ticket's name and the command.
+func arguments(args []string) (name string, command []string, err error) {
+	const before = 3 // --ticket NAME --
+	if len(args) <= before || args[0] != "--ticket" || args[2] != "--" {
+		return "", nil, errors.New("usage: floodmark-box --ticket NAME -- COMMAND [ARGUMENT…]")
+	}
+	return args[1], args[before:], nil
+}
+
+// killed is the exit code of a command that was ended by force.
+const killed = 137
+
+func run(args []string) (status syscall.WaitStatus, err error) {
+	name, command, err := arguments(args)
+	if err != nil {
+		return status, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return status, err
+	}
+	uid := os.Getuid()
+	r, err := boxticket.Redeem(boxticket.Folder(uid), uid, name, command, time.Now())
+	if err != nil {
+		return status, err
+	}
+	defer r.Close()
+	defer tidy(r.Spec)
+	end, err := box.Run(r.Spec, command, os.Environ(), dir)
+	if errors.Is(err, box.ErrFull) {
+		o := boxticket.Outcome{Stage: boxticket.StageEnded, Signal: int(syscall.SIGKILL), Unmoved: err.Error()}
+		return status, errors.Join(err, r.Report(o))
+	}
+	if err != nil {
+		return status, errors.Join(err, r.Report(boxticket.Outcome{Stage: boxticket.StageRefused, Why: err.Error()}))
+	}
+	o := finish(r, end)
+	for _, line := range advice(&o, r.Spec) {
+		fmt.Fprintln(os.Stderr, "floodmark-box:", line)
+	}
+	return end.Status, nil
+}
+
+// tidy removes the box's own folder.
+func tidy(s *box.Spec) {
+	_ = s.Clear()
+	_ = os.Remove(s.Folder) // other boxes may use it too
+}
+
+// finish moves what the command wrote into the project and reports what it did.
+// The list of changes is on disk before the first of them is made: if this
+// process is killed half way, the monitor knows what may have changed.
+func finish(r *boxticket.Redeemed, end box.End) boxticket.Outcome {
+	o := boxticket.Outcome{Stage: boxticket.StageMoving, Hosts: end.Hosts, Left: end.Left}
+	if end.Status.Signaled() {
+		o.Signal = int(end.Status.Signal())
+	} else {
+		o.Exit = end.Status.ExitStatus()
+	}
+	if !r.Spec.ReadOnly {
+		if err := moveIn(r, &o); err != nil {
+			o.Unmoved = err.Error()
+		}
+	}
+	o.Stage = boxticket.StageEnded
+	if err := r.Report(o); err != nil {
+		fmt.Fprintln(os.Stderr, "floodmark-box:", err)
+	}
+	return o
+}
+
+func moveIn(r *boxticket.Redeemed, o *boxticket.Outcome) error {
+	changes, err := r.Spec.Changes()
+	if err != nil {
+		return err
+	}
+	r.Spec.Digest(changes)
+	for _, c := range changes {
+		o.Changes = append(o.Changes, boxticket.Change{Path: c.Path, Kind: string(c.Kind), SHA256: c.SHA256, Refused: c.Refused})
+	}
+	if err := r.Report(*o); err != nil {
+		return err
+	}
+	return r.Spec.MoveIn(changes)
+}

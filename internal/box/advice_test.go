@@ -1,0 +1,28 @@
+package box
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAdvice(t *testing.T) {
+	for _, c := range []struct{ said, name, value, want string }{
+		{"as root a box needs a control group of its own", "", "", "ordinary user"},
+		{"this machine lets nobody make a box: x", "", "", "container"},
+		{"this machine lets nobody make a box: x", "user/max_user_namespaces", "0", "max_user_namespaces"},
+		{"this machine lets nobody make a box: x", "kernel/unprivileged_userns_clone", "0", "unprivileged_userns_clone"},
+		{"this machine lets nobody make a box: x", "kernel/apparmor_restrict_unprivileged_userns", "1", "AppArmor"},
+		{"boxes are made of what only Linux has", "", "", "need Linux"},
+		{"something else", "", "", "asked about"},
+	} {
+		got := advise(c.said, func(name string) string {
+			if name == c.name {
+				return c.value
+			}
+			return ""
+		})
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s, %s=%s: %s", c.said, c.name, c.value, got)
+		}
+	}
+}

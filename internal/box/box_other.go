@@ -1,0 +1,42 @@
+//go:build !linux
+
+package box
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// errSystem says that nothing is contained here, so nothing runs.
+var errSystem = errors.New("boxes are made of what only Linux has")
+
+// Inside reports that this is no process of a box.
+func Inside() bool { return false }
+
+// Enter does nothing.
+func Enter() {}
+
+// Run runs nothing.
+func Run(*Spec, []string, []string, string) (End, error) { return End{}, errSystem }
+
+// Clear has nothing to remove.
+func (s *Spec) Clear() error { return nil }
+
+// Changes has nothing to look at.
+func (s *Spec) Changes() ([]Change, error) { return nil, errSystem }
+
+// Digest has nothing to read.
+func (s *Spec) Digest([]Change) {}
+
+// ErrFull is never returned.
+var ErrFull = errors.New("it was ended, because the disk is nearly full")
+
+// Resume has nothing to finish.
+func (s *Spec) Resume() error { return nil }
+
+// MoveIn moves nothing.
+func (s *Spec) MoveIn([]Change) error { return errSystem }
+
+// EndAs ends this process.
+func EndAs(syscall.WaitStatus) { os.Exit(Refused) }

@@ -1,0 +1,288 @@
+package box
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+var (
+	//go:embed data/system.txt
+	systemList string
+	//go:embed data/home.txt
+	homeList string
+)
+
+// build makes what the command sees: an empty root, and in it what is named.
+func (s *Spec) build() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount("root", s.root(), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=256m"); err != nil {
+		return err
+	}
+	for _, step := range []func() error{s.system, s.devices, s.processes, s.folders, s.homes, s.project} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return s.turn()
+}
+
+// at is where a path lies while the root is built.
+func (s *Spec) at(p string) string { return filepath.Join(s.root(), p) }
+
+// system shows the machine's programs, read-only.
+func (s *Spec) system() error {
+	for _, p := range lines(systemList) {
+		if err := s.show(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show makes a path of the machine visible, read-only. What is not there is not
+// shown; a link is copied, so that it leads to what is shown.
+func (s *Spec) show(p string) error {
+	info, err := os.Lstat(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(s.at(p)), 0o755); err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		to, err := os.Readlink(p)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(to, s.at(p))
+	}
+	if info.Mode().IsRegular() && info.Size() <= maxCopied {
+		return s.copied(p)
+	}
+	return s.bind(p, p, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+}
+
+// maxCopied is how large a file is copied at most: up to there a copy costs less
+// than a mount does.
+const maxCopied = 64 << 10
+
+// copied shows a small file of the system by a copy. What the owner may not read
+// is not shown.
+func (s *Spec) copied(p string) error {
+	data, err := os.ReadFile(p)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(s.at(p), data, 0o444)
+}
+
+// bind shows a file or folder of the machine at a path, with attributes that
+// cannot be taken off inside.
+func (s *Spec) bind(from, to string, attributes uint64) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if err := point(s.at(to), info.IsDir()); err != nil {
+		return err
+	}
+	if err := unix.Mount(from, s.at(to), "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("%s: %w", to, err)
+	}
+	return s.restrict(to, attributes)
+}
+
+// restrict sets attributes of all that is mounted at a path and below it.
+func (s *Spec) restrict(p string, attributes uint64) error {
+	attr := unix.MountAttr{Attr_set: attributes}
+	if err := unix.MountSetattr(unix.AT_FDCWD, s.at(p), unix.AT_RECURSIVE, &attr); err != nil {
+		return fmt.Errorf("%s: %w", p, err)
+	}
+	return nil
+}
+
+// point makes a file or folder on which something can be mounted.
+func point(p string, folder bool) error {
+	if folder {
+		return os.MkdirAll(p, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(p, os.O_CREATE|os.O_RDONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// devices shows those that lead nowhere.
+func (s *Spec) devices() error {
+	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
+		if err := s.bind("/dev/"+name, "/dev/"+name, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
+			return err
+		}
+	}
+	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx"} {
+		if err := os.Symlink(to, s.at("/dev/"+name)); err != nil {
+			return err
+		}
+	}
+	if err := s.mount("/dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620"); err != nil {
+		return err
+	}
+	return s.mount("/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=10%")
+}
+
+// mount mounts a new file system at a path.
+func (s *Spec) mount(p, kind string, flags uintptr, options string) error {
+	if err := os.MkdirAll(s.at(p), 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mount(kind, s.at(p), kind, flags, options); err != nil {
+		return fmt.Errorf("%s: %w", p, err)
+	}
+	return nil
+}
+
+// processes shows those inside, and lets nobody write to the kernel.
+func (s *Spec) processes() error {
+	return s.mount("/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC|unix.MS_RDONLY, "")
+}
+
+// homes makes a home that is empty but for toolchains and git's settings. What
+// is written there ends with the box.
+func (s *Spec) homes() error {
+	if err := s.mount(s.Home, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=700,size=1g"); err != nil {
+		return err
+	}
+	for _, name := range lines(homeList) {
+		p := filepath.Join(s.Home, name)
+		if there, err := filepath.EvalSymlinks(p); err != nil || there != p {
+			continue // nothing there, or a way to somewhere else
+		}
+		if err := s.show(p); err != nil {
+			return err
+		}
+	}
+	text := "[user]\n\tname = " + quote(s.Author) + "\n\temail = " + quote(s.Mail) + "\n[safe]\n\tbareRepository = explicit\n[core]\n\tfsmonitor = false\n"
+	if err := os.WriteFile(s.at(filepath.Join(s.Home, ".gitconfig")), []byte(text), 0o644); err != nil {
+		return err
+	}
+	if s.Cache == "" {
+		return nil
+	}
+	return s.bind(s.Cache, filepath.Join(s.Home, ".cache"), unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+}
+
+// quote writes a value of git's settings.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(text) + `"`
+}
+
+// project shows the project: what is written goes to a layer above it, which the
+// command cannot tell from the project itself.
+func (s *Spec) project() error {
+	if s.ReadOnly {
+		if err := s.bind(s.Project, s.Project, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
+			return err
+		}
+	} else {
+		err := s.overlay(s.Project, s.Project, s.upper(), s.work())
+		if errors.Is(err, unix.EINVAL) {
+			if mounts, look := s.mountsInside(); look != nil || len(mounts) > 0 {
+				err = errors.Join(look, s.compose(mounts))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, name := range s.Hidden {
+		if err := s.hide(filepath.Join(s.Project, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// overlay shows a folder with a layer above it that takes the writes.
+func (s *Spec) overlay(at, lower, upper, work string) error {
+	return s.mount(at, "overlay", unix.MS_NOSUID|unix.MS_NODEV,
+		"userxattr,lowerdir="+layer(lower)+",upperdir="+layer(upper)+",workdir="+layer(work))
+}
+
+// layer writes a path among the options of an overlay.
+func layer(p string) string {
+	return strings.NewReplacer(`\`, `\\`, ":", `\:`, ",", `\,`).Replace(p)
+}
+
+// hide shows a file or folder empty.
+func (s *Spec) hide(p string) error {
+	info, err := os.Lstat(s.at(p))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return s.mount(p, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC|unix.MS_RDONLY, "mode=755,size=4k")
+	case !info.Mode().IsRegular():
+		return nil // a link leads to what is shown, or to nothing
+	}
+	if err := unix.Mount("/dev/null", s.at(p), "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("%s: %w", p, err)
+	}
+	return s.restrict(p, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOEXEC)
+}
+
+// folders makes those that programs expect to write to.
+func (s *Spec) folders() error {
+	for _, p := range []string{"/run", "/var/tmp"} {
+		if err := s.mount(p, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=256m"); err != nil {
+			return err
+		}
+	}
+	if s.Temp == "" {
+		return s.mount("/tmp", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=25%")
+	}
+	return s.bind(s.Temp, "/tmp", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+}
+
+// turn makes what was built the root, and lets go of the machine's.
+func (s *Spec) turn() error {
+	if err := unix.Sethostname([]byte("box")); err != nil {
+		return err
+	}
+	if err := s.restrict("/", 0); err != nil {
+		return err
+	}
+	if err := os.Chdir(s.root()); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return err
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return err
+	}
+	if err := os.Chdir("/"); err != nil {
+		return err
+	}
+	return unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "")
+}

@@ -1,0 +1,226 @@
+package box
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A project in which something else is mounted cannot be the layer beneath the
+// writes: the kernel does not show a box what lies under mounts that were made
+// outside. Codex's sandbox always mounts over .git, .codex and others; a container
+// often does over node_modules. Then the layer beneath is a folder into which the
+// small entries of the project are copied, and each large folder is a layer of its
+// own. Such a folder cannot be renamed or removed in the box, only emptied. What is
+// mounted read-only stays so.
+
+// Limits of what is copied for one command: some tenths of a second.
+const (
+	maxCopies    = 5000
+	maxCopyBytes = 128 << 20
+)
+
+func (s *Spec) beneath() string { return filepath.Join(s.Folder, "beneath") }
+func (s *Spec) parts() string   { return filepath.Join(s.Folder, "parts") }
+
+// layered reports whether an entry of the project is a layer of its own.
+func (s *Spec) layered(entry string) bool {
+	info, err := os.Lstat(filepath.Join(s.parts(), entry))
+	return err == nil && info.IsDir()
+}
+
+// written is where a changed path of the project lies until it is moved in.
+func (s *Spec) written(p string) string {
+	entry, rest, _ := strings.Cut(p, "/")
+	if s.layered(entry) {
+		return filepath.Join(s.parts(), entry, "written", rest)
+	}
+	return filepath.Join(s.upper(), p)
+}
+
+// mountsInside returns where something is mounted below the project, as paths
+// within it.
+func (s *Spec) mountsInside() (list []string, err error) {
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	for line := range bytes.Lines(data) {
+		const at = 4 // the field of the mount point
+		f := bytes.Fields(line)
+		if len(f) <= at {
+			continue
+		}
+		if rel, below := strings.CutPrefix(plain.Replace(string(f[at])), s.Project+"/"); below {
+			list = append(list, rel)
+		}
+	}
+	return list, nil
+}
+
+// An entry is one of the project's own files and folders.
+type entry struct {
+	name  string
+	info  fs.FileInfo
+	files int
+	bytes int64
+}
+
+// compose shows the project as one folder of copies and layers. Entries in which
+// something is mounted are never copied: what is read-only must stay so.
+func (s *Spec) compose(mounts []string) error {
+	list, err := s.entries()
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(s.beneath(), 0o700); err != nil {
+		return err
+	}
+	files, room := maxCopies, int64(maxCopyBytes)
+	var mounted []entry
+	for _, e := range list {
+		files, room = files-e.files, room-e.bytes
+		foreign := slices.ContainsFunc(mounts, func(m string) bool { return below(m, e.name) })
+		if files >= 0 && room >= 0 && !foreign {
+			err = s.copyTree(e.name)
+		} else {
+			mounted = append(mounted, e)
+			err = point(filepath.Join(s.beneath(), e.name), e.info.IsDir())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.overlay(s.Project, s.beneath(), s.upper(), s.work()); err != nil {
+		return err
+	}
+	for _, e := range mounted {
+		if err := s.mountEntry(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entries returns those of the project that can be shown, the smallest first.
+func (s *Spec) entries() ([]entry, error) {
+	names, err := os.ReadDir(s.Project)
+	if err != nil {
+		return nil, err
+	}
+	var list []entry
+	for _, n := range names {
+		info, err := n.Info()
+		if err != nil {
+			return nil, err
+		}
+		e := entry{name: n.Name(), info: info}
+		if !info.IsDir() && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		err = filepath.WalkDir(filepath.Join(s.Project, e.name), func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || e.files > maxCopies {
+				e.files = maxCopies + 1 // what cannot be read is not copied
+				return fs.SkipAll
+			}
+			e.files++
+			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+				e.bytes += info.Size()
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	slices.SortStableFunc(list, func(a, b entry) int { return a.files - b.files })
+	return list, nil
+}
+
+// mountEntry shows an entry that was not copied: a folder that can be written as a
+// layer, everything else as it is, read-only.
+func (s *Spec) mountEntry(e entry) error {
+	at := filepath.Join(s.Project, e.name)
+	var st unix.Statfs_t
+	if err := unix.Statfs(at, &st); err != nil {
+		return err
+	}
+	if e.info.IsDir() && st.Flags&unix.ST_RDONLY == 0 {
+		part := filepath.Join(s.parts(), e.name)
+		upper, work := filepath.Join(part, "written"), filepath.Join(part, "work")
+		if err := errors.Join(os.MkdirAll(upper, 0o700), os.MkdirAll(work, 0o700)); err != nil {
+			return err
+		}
+		err := s.overlay(at, at, upper, work)
+		if !errors.Is(err, unix.EINVAL) {
+			return err
+		}
+		if err := os.RemoveAll(part); err != nil {
+			return err
+		}
+	}
+	return s.bind(at, at, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+}
+
+// copyTree copies an entry of the project, without the content of what is hidden.
+func (s *Spec) copyTree(name string) error {
+	return filepath.WalkDir(filepath.Join(s.Project, name), func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(s.Project, p)
+		if err != nil {
+			return err
+		}
+		to, hidden := filepath.Join(s.beneath(), rel), slices.Contains(s.Hidden, rel)
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir():
+			err = os.Mkdir(to, info.Mode().Perm()|0o700)
+			if hidden && err == nil {
+				err = fs.SkipDir
+			}
+			return err
+		case info.Mode()&fs.ModeSymlink != 0:
+			link, err := os.Readlink(p)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(link, to)
+		case !info.Mode().IsRegular():
+			return nil
+		case hidden:
+			return os.WriteFile(to, nil, 0o600)
+		}
+		return copyPlain(p, to, info)
+	})
+}
+
+// copyPlain copies a file with what builds look at: its mode and its time.
+func copyPlain(from, to string, info fs.FileInfo) error {
+	src, err := os.OpenFile(from, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = dst.ReadFrom(src)
+	if err = errors.Join(err, dst.Chmod(info.Mode().Perm()), dst.Close()); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}

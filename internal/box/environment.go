@@ -1,0 +1,42 @@
+package box
+
+import (
+	_ "embed"
+	"path"
+	"strings"
+)
+
+//go:embed data/environment.txt
+var environmentList string
+
+// environment is what a command in a box has of its environment.
+func environment(env []string) []string {
+	var names, out []string
+	for _, line := range lines(environmentList) {
+		if strings.Contains(line, "=") {
+			out = append(out, line)
+		} else {
+			names = append(names, line)
+		}
+	}
+	for _, v := range env {
+		name, _, _ := strings.Cut(v, "=")
+		for _, keep := range names {
+			if ok, _ := path.Match(keep, name); ok {
+				out = append(out, v)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// lines are the entries of a list that is shipped.
+func lines(list string) (all []string) {
+	for line := range strings.Lines(list) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			all = append(all, line)
+		}
+	}
+	return all
+}

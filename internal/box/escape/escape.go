@@ -1,0 +1,66 @@
+// Package escape tries to get out of a box: each attempt is made outside of one
+// first, to know that it would work, and then inside.
+package escape
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/tools/txtar"
+)
+
+//go:embed data/escapes.txtar
+var shipped []byte
+
+// An Attempt is one way to get out.
+type Attempt struct {
+	Name    string
+	Worked  []string // how one knows
+	Alone   bool     // it is not made outside
+	Command string
+}
+
+// Attempts are those that are shipped.
+func Attempts() ([]Attempt, error) { return parse(shipped) }
+
+func parse(data []byte) ([]Attempt, error) {
+	var list []Attempt
+	var errs []error
+	for _, f := range txtar.Parse(data).Files {
+		first, command, _ := strings.Cut(string(f.Data), "\n")
+		a := Attempt{Name: f.Name, Command: command}
+		if first, a.Alone = strings.CutPrefix(first, "alone "); strings.TrimSpace(command) == "" {
+			errs = append(errs, fmt.Errorf("%s: it has no command", f.Name))
+		}
+		a.Worked = strings.Fields(first)
+		if n, known := words(a.Worked[0]); !known || len(a.Worked) != n+1 {
+			errs = append(errs, fmt.Errorf("%s: nobody knows how to see whether it worked: %q", f.Name, first))
+		}
+		list = append(list, a)
+	}
+	return list, errors.Join(errs...)
+}
+
+// words say how one knows that an attempt worked, and how many words follow.
+func words(kind string) (int, bool) {
+	n, known := map[string]int{"sent": 0, "said": 1, "has": 2, "lacks": 2, "source": 2, "exists": 1, "link": 1, "alive": 1, "dead": 0, "setuid": 1}[kind]
+	return n, known
+}
+
+// An Outcome is what became of an attempt.
+type Outcome struct {
+	Attempt
+	// Out says that it got out of the box; Free that it works without one.
+	// Without that, being held shows nothing.
+	Out, Free bool
+	// Not says why it was not made to its end, which shows nothing either.
+	Not  string
+	Said string // the output inside, for whoever looks
+}
+
+// Source says that the attempt changes source of the project, which a command in
+// a box is there to do. Floodmark labels such files by the session that changed
+// them, so what loads them later is boxed too.
+func (a Attempt) Source() bool { return a.Worked[0] == "source" }

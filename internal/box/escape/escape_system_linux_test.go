@@ -1,0 +1,97 @@
+package escape_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/box/escape"
+	"github.com/floodmark/floodmark/internal/boxspec"
+)
+
+var (
+	given   = flag.String("box", "", "the floodmark-box to try; empty: one that is built")
+	against = flag.String("against", "box", "box, bwrap (as most people call it) or the path of srt; of others only figures are shown")
+)
+
+// Nothing gets out of a box that gets out without one.
+func TestNothingGetsOut(t *testing.T) {
+	list, err := escape.Attempts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes, err := escape.Try(t.Context(), enclosure(t), t.TempDir(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range outcomes {
+		switch {
+		case *against != "box" && o.Out && !o.Source():
+			t.Logf("out: %s", o.Name)
+		case *against == "box" && o.Out && !o.Source():
+			t.Errorf("%s: got out: %s", o.Name, o.Said)
+		case *against == "box" && o.Not != "":
+			t.Errorf("%s: %s: %s", o.Name, o.Not, o.Said)
+		case !o.Out && o.Source():
+			t.Errorf("%s: source of the project cannot be changed: %s", o.Name, o.Said)
+		case !o.Free && !o.Alone:
+			t.Logf("%s: it does not work here without a box either", o.Name)
+		}
+	}
+	r := escape.Summary(outcomes)
+	t.Logf("%s: %d attempts, %d of them work without a box, %d got out", *against, r.Attempts, r.Free, len(r.Out))
+	if *against == "box" && !r.Verified {
+		t.Errorf("%+v", r)
+	}
+}
+
+func enclosure(t *testing.T) escape.Enclosure {
+	t.Helper()
+	switch *against {
+	case "box":
+		program := *given
+		if program == "" {
+			program = filepath.Join(t.TempDir(), "floodmark-box")
+			if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../cmd/floodmark-box").CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+		}
+		shipped, err := catalog.Shipped()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return escape.Box(program, boxspec.Keep(shipped))
+	case "bwrap":
+		return func(_, project, command string) ([]string, []*os.File, error) {
+			return append(strings.Fields("bwrap --ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --bind /tmp /tmp"),
+				"--bind", project, project, "--chdir", project, "bash", "-c", command), nil, nil
+		}
+	}
+	return srt
+}
+
+// srt is sandbox-runtime, told to hide and guard what a box does.
+func srt(home, project, command string) ([]string, []*os.File, error) {
+	type list = []string
+	var hidden list
+	for _, name := range strings.Fields(".ssh .gnupg .aws .config/floodmark .codex .claude .git-credentials .npmrc .cargo/credentials.toml .mozilla .bash_history notes other") {
+		hidden = append(hidden, filepath.Join(home, name))
+	}
+	settings, err := json.Marshal(map[string]any{
+		"network": map[string]any{"allowedDomains": list{}, "deniedDomains": list{}},
+		"filesystem": map[string]any{
+			"denyRead": append(hidden, filepath.Join(project, ".env"), filepath.Join(project, "deploy/prod/.env.local")), "allowWrite": list{project, "/tmp/srt"},
+			"denyWrite": list{filepath.Join(project, "AGENTS.md"), filepath.Join(project, "CLAUDE.md"), filepath.Join(project, ".github")},
+		},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	file := filepath.Join(filepath.Dir(home), "srt.json")
+	return []string{"node", *against, "--settings", file, "-c", command}, nil, os.WriteFile(file, settings, 0o600)
+}

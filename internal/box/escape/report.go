@@ -1,0 +1,107 @@
+package escape
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/floodmark/floodmark/internal/box"
+)
+
+// A Report is what the attempts showed. The zero value shows nothing. Fields are
+// only added.
+type Report struct {
+	// Verified says that a box works here and nothing got out of it.
+	Verified bool `json:"verified"`
+	// Attempts is how many were made, and Free how many of them work here without
+	// a box.
+	Attempts int `json:"attempts"`
+	Free     int `json:"free"`
+	// Out are those that got out, Untried those that were not made to their end.
+	Out     []string `json:"out"`
+	Untried []string `json:"untried"`
+	// Source are those that changed source of the project, which a box lets happen.
+	Source []string `json:"source"`
+	// Why says in one line what does not work here, Hint what to do about it.
+	Why  string `json:"why,omitempty"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// Summary counts outcomes.
+func Summary(list []Outcome) Report {
+	r := Report{Attempts: len(list), Out: []string{}, Untried: []string{}, Source: []string{}}
+	for _, o := range list {
+		if o.Free {
+			r.Free++
+		}
+		switch {
+		case o.Out && o.Source():
+			r.Source = append(r.Source, o.Name)
+		case o.Out:
+			r.Out = append(r.Out, o.Name)
+		case o.Not != "":
+			r.Untried = append(r.Untried, o.Name+": "+o.Not)
+		}
+	}
+	switch {
+	case len(r.Out) > 0:
+		r.Why, r.Hint = fmt.Sprintf("%d of %d attempts got out of the box", len(r.Out), r.Attempts), "do not rely on boxes on this machine, and report this with the lines above"
+	case len(r.Untried) > 0:
+		r.Why, r.Hint = fmt.Sprintf("%d of %d attempts were not made to their end", len(r.Untried), r.Attempts), "run it again when the machine is less busy"
+	}
+	r.Verified = r.Attempts > 0 && r.Free > 0 && r.Why == ""
+	return r
+}
+
+// Prove makes all attempts with a floodmark-box, in a folder that it removes.
+func Prove(ctx context.Context, program string, keep box.Keep) (Report, error) {
+	folder, err := os.MkdirTemp("", "floodmark-prove-")
+	if err != nil {
+		return Report{}, err
+	}
+	defer os.RemoveAll(folder)
+	list, err := Attempts()
+	if err != nil {
+		return Report{}, err
+	}
+	outcomes, err := Try(ctx, Box(program, keep), folder, list)
+	if no := (*NoBoxError)(nil); errors.As(err, &no) && ctx.Err() == nil {
+		r := Summary(nil)
+		r.Why, r.Hint = no.Error(), box.Advice(no.Said)
+		return r, nil
+	}
+	return Summary(outcomes), err
+}
+
+// Lines are the report for people.
+func (r Report) Lines() (lines []string) {
+	if r.Attempts > 0 {
+		lines = append(lines,
+			fmt.Sprintf("%d attempts to get out of a box", r.Attempts),
+			fmt.Sprintf("%d of them work on this machine without a box", r.Free),
+			fmt.Sprintf("%d got out", len(r.Out)))
+	}
+	for _, name := range r.Out {
+		lines = append(lines, "OUT: "+name)
+	}
+	for _, name := range r.Untried {
+		lines = append(lines, "not tried: "+name)
+	}
+	if len(r.Source) > 0 {
+		lines = append(lines, fmt.Sprintf("%d changed source of the project, which a box lets happen (%s): such files are labelled, so what loads them later is not taken for yours", len(r.Source), strings.Join(r.Source, ", ")))
+	}
+	return lines
+}
+
+// NoBoxError says that not even a harmless command ran enclosed.
+type NoBoxError struct{ Said string }
+
+func (e *NoBoxError) Error() string {
+	first, _, _ := strings.Cut(strings.TrimSpace(e.Said), "\n")
+	if first == "" {
+		first = "it said nothing"
+	}
+	return "no box works here: " + strings.TrimPrefix(first, "floodmark-box: ")
+}

@@ -1,0 +1,107 @@
+package escape
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/box"
+	"github.com/floodmark/floodmark/internal/boxticket"
+)
+
+// An Enclosure says how a shell command is run enclosed in a home and a project:
+// by which program, and with which files as its descriptors from 3 on.
+type Enclosure func(home, project, command string) (program []string, files []*os.File, err error)
+
+// ticketLife is longer than any attempt waits for its turn.
+const ticketLife = boxticket.MaxLife
+
+// Box encloses by floodmark-box.
+func Box(program string, keep box.Keep) Enclosure {
+	return func(home, project, command string) ([]string, []*os.File, error) {
+		root, uid, now := filepath.Dir(home), os.Getuid(), time.Now()
+		desk, err := boxticket.NewDesk(boxticket.Folder(uid), uid, rand.Reader)
+		if err != nil {
+			return nil, nil, err
+		}
+		run := []string{"bash", "-c", command}
+		name, err := desk.Mint(boxticket.Order{Session: "escape", Call: "escape", Command: run, Expires: now.Add(ticketLife), Spec: box.Spec{
+			Project: project, Home: home, Folder: filepath.Join(root, "box"), Temp: filepath.Join(root, "tmp"),
+			Hidden: []string{".env", "deploy/prod/.env.local"}, Keep: keep, Author: "a", Mail: "a@b.example", Processes: 512,
+		}}, now)
+		return append([]string{program, "--ticket", name, "--"}, run...), nil, err
+	}
+}
+
+// atOnce is how many attempts are made at the same time. Most of them wait.
+func atOnce() int { return max(4, 2*runtime.NumCPU()) }
+
+// Try makes every attempt, free and enclosed, in worlds below a folder.
+func Try(ctx context.Context, in Enclosure, folder string, list []Attempt) ([]Outcome, error) {
+	from, err := newPattern(ctx, filepath.Join(folder, "pattern"))
+	if err != nil {
+		return nil, err
+	}
+	// A command that never ran has not got out either.
+	alive := Attempt{Name: "something that is allowed", Worked: []string{"has", "ws/src/a.txt", "allowed"}, Command: "echo allowed > src/a.txt"}
+	if o, err := try(ctx, in, from, filepath.Join(folder, "alive"), alive); err != nil || !o.Out {
+		return nil, errors.Join(&NoBoxError{Said: o.Said}, err)
+	}
+	out := make([]Outcome, len(list))
+	errs := make([]error, len(list))
+	work := make(chan int)
+	var all sync.WaitGroup
+	for range atOnce() {
+		all.Go(func() {
+			for i := range work {
+				out[i], errs[i] = try(ctx, in, from, filepath.Join(folder, fmt.Sprint(i)), list[i])
+			}
+		})
+	}
+	for i := range list {
+		work <- i
+	}
+	close(work)
+	all.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", list[i].Name, err)
+		}
+	}
+	return out, ctx.Err()
+}
+
+func try(ctx context.Context, in Enclosure, from pattern, folder string, a Attempt) (Outcome, error) {
+	defer os.RemoveAll(folder)
+	o := Outcome{Attempt: a}
+	if !a.Alone {
+		w, err := newWorld(ctx, filepath.Join(folder, "free"), from, a)
+		if err != nil {
+			return o, err
+		}
+		said, _ := w.run(ctx, []string{"bash", "-c", w.command(a)})
+		o.Free = w.worked(a, said)
+		w.close()
+	}
+	w, err := newWorld(ctx, filepath.Join(folder, "boxed"), from, a)
+	if err != nil {
+		return o, err
+	}
+	defer w.close()
+	program, files, err := in(w.home, w.project, w.command(a))
+	if err != nil {
+		return o, err
+	}
+	o.Said, o.Not = w.run(ctx, program, files...)
+	o.Out = w.worked(a, o.Said)
+	for _, f := range files {
+		_ = f.Close()
+	}
+	return o, nil
+}

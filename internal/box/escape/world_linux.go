@@ -1,0 +1,378 @@
+package escape
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/tools/txtar"
+
+	"github.com/floodmark/floodmark/internal/box"
+)
+
+//go:embed data/home.txtar
+var homeFiles []byte
+
+// A world is a throw-away home with a project in it, and a machine around it
+// that listens.
+type world struct {
+	ctx                 context.Context // of the attempt
+	root, home, project string
+	names               map[string]string // HOST_… in commands
+
+	mu    sync.Mutex
+	heard bool // guarded by mu
+
+	victim  *exec.Cmd
+	gone    chan struct{} // closed when the victim has ended
+	files   []*os.File    // handed down as 7, 8 and 9
+	closers []io.Closer
+
+	listeners []net.Addr
+}
+
+// longest is how long one attempt may take. A box gets only the time that nothing
+// else wants, so on a busy machine it needs long; only one that hangs gets there.
+const longest = 10 * time.Minute
+
+// newWorld makes a world below a folder, for one attempt.
+func newWorld(ctx context.Context, root string, from pattern, a Attempt) (*world, error) {
+	w := &world{ctx: ctx, root: root, home: filepath.Join(root, "home"), names: map[string]string{}, gone: make(chan struct{})}
+	w.project = filepath.Join(w.home, "ws")
+	steps := []func() error{func() error { return from.copyTo(w.home) }, w.links, w.listen, w.descriptors}
+	if a.Worked[0] == "dead" || strings.Contains(a.Command, "HOST_PID") || strings.Contains(a.Command, "/proc/") {
+		steps = append(steps, w.someone)
+	}
+	if strings.Contains(a.Command, "HOST_KEY") {
+		steps = append(steps, w.key)
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			w.close()
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// A pattern is a folder of which the homes of all worlds are copies: git starts
+// once for all of them.
+type pattern string
+
+// newPattern writes what a home has that nobody should see or change.
+func newPattern(ctx context.Context, root string) (pattern, error) {
+	home := filepath.Join(root, "home")
+	for _, f := range txtar.Parse(homeFiles).Files {
+		at := filepath.Join(home, f.Name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(at, f.Data, 0o600); err != nil {
+			return "", err
+		}
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-qm", "a"}} {
+		c := exec.CommandContext(ctx, "git", args...)
+		c.Dir, c.Env = filepath.Join(home, "ws"), append(os.Environ(), "HOME="+home)
+		if out, err := c.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("git %s: %w: %s", args[0], err, out)
+		}
+	}
+	return pattern(home), nil
+}
+
+func (p pattern) copyTo(home string) error {
+	if err := os.MkdirAll(filepath.Join(filepath.Dir(home), "tmp-outside"), 0o700); err != nil {
+		return err
+	}
+	return os.CopyFS(home, os.DirFS(string(p)))
+}
+
+// links puts some into the project that lead out of it.
+func (w *world) links() error {
+	if err := os.Mkdir(filepath.Join(w.project, "links"), 0o700); err != nil {
+		return err
+	}
+	return errors.Join(os.Symlink("../.ssh/id_ed25519", filepath.Join(w.project, "link")),
+		os.Symlink(w.home, filepath.Join(w.project, "links", "home")))
+}
+
+// listen waits for «leak» everywhere.
+func (w *world) listen() error {
+	w.names["HOST_IP"] = address()
+	abstract := w.name()
+	w.names["HOST_ABSTRACT"] = abstract
+	w.names["HOST_TMP"] = filepath.Join(w.root, "tmp-outside")
+	w.names["HOST_TMPSOCK"] = filepath.Join(w.names["HOST_TMP"], "sock")
+	w.names["HOST_SHM"] = abstract
+	w.names["HOST_DOCKER"] = filepath.Join(w.home, ".docker/run/docker.sock")
+	for _, l := range []struct{ network, at, name string }{
+		{"tcp", "127.0.0.1:0", "HOST_TCP"},
+		{"tcp", ":0", "HOST_ALL"},
+		{"tcp", "[::1]:0", "HOST_TCP6"},
+		{"unix", "@" + abstract, ""},
+		{"unix", w.names["HOST_TMPSOCK"], ""},
+		{"unix", filepath.Join(w.home, ".agent/sock"), ""},
+		{"unix", filepath.Join(w.project, "project.sock"), ""},
+		{"unix", w.names["HOST_DOCKER"], ""},
+	} {
+		ln, err := new(net.ListenConfig).Listen(w.ctx, l.network, l.at)
+		if err != nil {
+			if l.name == "HOST_TCP6" {
+				w.names[l.name] = "1"
+				continue
+			}
+			return err
+		}
+		w.closers = append(w.closers, ln)
+		w.listeners = append(w.listeners, ln.Addr())
+		if a, ok := ln.Addr().(*net.TCPAddr); ok {
+			w.names[l.name] = strconv.Itoa(a.Port)
+		}
+		go w.accept(ln)
+	}
+	packets, err := new(net.ListenConfig).ListenPacket(w.ctx, "udp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	w.closers = append(w.closers, packets)
+	w.listeners = append(w.listeners, packets.LocalAddr())
+	if a, ok := packets.LocalAddr().(*net.UDPAddr); ok {
+		w.names["HOST_UDP"] = strconv.Itoa(a.Port)
+	}
+	go w.receive(packets)
+	return nil
+}
+
+// name is this world's own.
+func (w *world) name() string {
+	return "canary-" + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(filepath.Dir(w.root)) + "-" + filepath.Base(w.root)
+}
+
+// accept takes one connection after the other, so that a later one is only read
+// once the earlier ones were.
+func (w *world) accept(ln net.Listener) {
+	for {
+		conn, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		b := make([]byte, 4096)
+		_ = conn.SetReadDeadline(time.Now().Add(time.Second))
+		n, _ := conn.Read(b)
+		w.hear(b[:n])
+		_ = conn.Close()
+	}
+}
+
+func (w *world) receive(p net.PacketConn) {
+	b := make([]byte, 4096)
+	for {
+		n, from, err := p.ReadFrom(b)
+		if err != nil {
+			return
+		}
+		w.hear(b[:n])
+		_, _ = p.WriteTo([]byte("heard"), from)
+	}
+}
+
+// settle returns when all that was sent so far was heard: it sends something
+// itself, and waits until that was read.
+func (w *world) settle() {
+	for _, to := range w.listeners {
+		conn, err := new(net.Dialer).DialContext(w.ctx, to.Network(), to.String())
+		if err != nil {
+			continue
+		}
+		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		_, _ = conn.Write([]byte("settle"))
+		_, _ = conn.Read(make([]byte, 8))
+		_ = conn.Close()
+	}
+}
+
+func (w *world) hear(b []byte) {
+	if bytes.Contains(b, []byte("leak")) {
+		w.mu.Lock()
+		w.heard = true
+		w.mu.Unlock()
+	}
+}
+
+func address() string {
+	list, _ := net.InterfaceAddrs()
+	for _, a := range list {
+		if ip, ok := a.(*net.IPNet); ok && !ip.IP.IsLoopback() && ip.IP.To4() != nil {
+			return ip.IP.String()
+		}
+	}
+	return "127.0.0.1"
+}
+
+// descriptors opens what a careless parent would hand down.
+func (w *world) descriptors() error {
+	for _, f := range []struct {
+		name string
+		flag int
+	}{{"", os.O_RDONLY}, {"fd-target", os.O_RDWR}, {"secret-fd", os.O_RDONLY}} {
+		file, err := os.OpenFile(filepath.Join(w.home, f.name), f.flag, 0)
+		if err != nil {
+			return err
+		}
+		w.files = append(w.files, file)
+		w.closers = append(w.closers, file)
+	}
+	return nil
+}
+
+// someone starts a process outside that has a secret.
+func (w *world) someone() error {
+	w.victim = exec.CommandContext(w.ctx, "bash", "-c", "exec -a canary-host-sleep sleep 60")
+	w.victim.Env = []string{"TOPSECRET=hostenv-secret", "PATH=" + os.Getenv("PATH")}
+	if err := w.victim.Start(); err != nil {
+		return err
+	}
+	go func() {
+		_ = w.victim.Wait()
+		close(w.gone)
+	}()
+	w.names["HOST_PID"] = strconv.Itoa(w.victim.Process.Pid)
+	w.names["HOST_NAME"], _ = os.Hostname()
+	w.names["HOST_MNT"], _ = os.Readlink("/proc/self/ns/mnt")
+	return nil
+}
+
+// key puts a secret into the keyring of the session.
+func (w *world) key() error {
+	w.names["HOST_KEY"] = w.name()
+	id, err := unix.AddKey("user", w.names["HOST_KEY"], []byte("keyring-secret"), unix.KEY_SPEC_SESSION_KEYRING)
+	if err == nil { // some machines have none
+		w.closers = append(w.closers, key(id))
+	}
+	return nil
+}
+
+type key int
+
+// Close takes a key out of the session's keyring.
+func (k key) Close() error {
+	_, err := unix.KeyctlInt(unix.KEYCTL_UNLINK, int(k), unix.KEY_SPEC_SESSION_KEYRING, 0, 0)
+	return err
+}
+
+func (w *world) close() {
+	if w.victim != nil && w.victim.Process != nil {
+		_ = w.victim.Process.Kill()
+		<-w.gone
+	}
+	for _, c := range w.closers {
+		_ = c.Close()
+	}
+}
+
+// environment is that of a careless agent.
+func (w *world) environment() []string {
+	keep := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "SSH_AUTH_SOCK=") || strings.HasPrefix(v, "DBUS_SESSION") || strings.HasPrefix(v, "WAYLAND_") || strings.HasPrefix(strings.ToLower(v), "http_proxy=")
+	})
+	sock := filepath.Join(w.home, ".agent/sock")
+	return append(keep, "HOME="+w.home, "AGENT_TOKEN=agentenv-secret", "SSH_AUTH_SOCK="+sock, "DBUS_SESSION_BUS_ADDRESS=unix:path="+sock,
+		"WAYLAND_DISPLAY="+sock, "http_proxy=http://127.0.0.1:"+w.names["HOST_TCP"])
+}
+
+// command is an attempt with the names of this world.
+func (w *world) command(a Attempt) string {
+	names := make([]string, 0, len(w.names))
+	for n := range w.names {
+		names = append(names, n)
+	}
+	slices.SortFunc(names, func(x, y string) int { return len(y) - len(x) }) // HOST_TCP6 before HOST_TCP
+	text := a.Command
+	for _, n := range names {
+		text = strings.ReplaceAll(text, n, w.names[n])
+	}
+	return text
+}
+
+// run runs a program in this world and returns what it said, and why it was not run
+// to its end, if so.
+func (w *world) run(ctx context.Context, program []string, more ...*os.File) (said, not string) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	c := exec.CommandContext(ctx, program[0], program[1:]...)
+	c.Dir, c.Env, c.WaitDelay = w.project, w.environment(), time.Second
+	c.ExtraFiles = append(append(make([]*os.File, 0, 7), more...), make([]*os.File, 4-len(more))...)
+	c.ExtraFiles = append(c.ExtraFiles, w.files...) // 7, 8, 9
+	out, _ := c.CombinedOutput()
+	if ctx.Err() != nil {
+		return string(out), "it was not done in time"
+	}
+	if c.ProcessState.ExitCode() == box.Refused && bytes.Contains(out, []byte("nothing ran")) {
+		return string(out), (&NoBoxError{Said: string(out)}).Error()
+	}
+	return string(out), ""
+}
+
+// worked reports whether an attempt reached what it was for.
+func (w *world) worked(a Attempt, said string) bool {
+	at := ""
+	if len(a.Worked) > 1 {
+		at = filepath.Join(w.home, a.Worked[1])
+	}
+	switch a.Worked[0] {
+	case "sent":
+		w.settle()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.heard
+	case "said":
+		return strings.Contains(said, a.Worked[1])
+	case "has", "lacks", "source":
+		data, err := os.ReadFile(at)
+		found := err == nil && bytes.Contains(data, []byte(a.Worked[2]))
+		return found == (a.Worked[0] != "lacks")
+	case "exists":
+		_, err := os.Lstat(at)
+		return err == nil
+	case "link":
+		_, err := os.Readlink(at)
+		return err == nil
+	case "setuid":
+		info, err := os.Lstat(at)
+		return err == nil && info.Mode()&os.ModeSetuid != 0
+	case "alive":
+		return runs(a.Worked[1])
+	case "dead":
+		return unix.Kill(w.victim.Process.Pid, 0) != nil
+	}
+	return true // a word that nobody knows shows nothing
+}
+
+// runs reports whether a process of a name runs, and ends it.
+func runs(name string) (found bool) {
+	list, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, p := range list {
+		data, err := os.ReadFile(p)
+		if err == nil && bytes.HasPrefix(data, []byte(name+"\x00")) {
+			found = true
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p))); err == nil {
+				_ = unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,7 @@
+package box
+
+// The machine as the kernel names it, and the newest call that was looked at.
+const (
+	machine = 0xc00000b7
+	newest  = 462 // mseal
+)

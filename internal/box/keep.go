@@ -1,0 +1,102 @@
+package box
+
+import (
+	"path"
+	"strings"
+)
+
+// A Keep says which written files may be moved into the project. The zero value
+// keeps no dot file.
+type Keep struct {
+	// Guarded are patterns of paths that something runs or obeys without being
+	// asked to: «**/AGENTS.md», «.github/**». They are never moved in.
+	Guarded []string `json:"guarded,omitempty"`
+	// Dots are patterns of the only names with a dot in front that are, as they are
+	// written: «**/.gitignore», «**/.changeset/*.md».
+	Dots []string `json:"dots,omitempty"`
+}
+
+// Refuses says why a path of the project must not be written, if so. Paths are
+// compared without case, since some disks do.
+func (k *Keep) Refuses(p string, folder bool) string {
+	written := strings.Split(p, "/")
+	p = strings.ToLower(p)
+	parts := strings.Split(p, "/")
+	if parts[0] == ".git" {
+		return ofGit(strings.TrimPrefix(p, ".git/"))
+	}
+	for i, part := range parts {
+		switch {
+		case part == ".git":
+			return "it makes a repository inside the project"
+		case strings.HasPrefix(part, ".") && !k.plain(written[i:], folder):
+			return "it is a dot file that programs may obey"
+		}
+	}
+	for _, g := range k.Guarded {
+		if matches(strings.Split(strings.ToLower(g), "/"), parts) {
+			return "something runs or obeys it without being asked to"
+		}
+	}
+	return ""
+}
+
+// plain reports whether no program obeys a path that begins with a dot. Of a folder
+// it is enough that such a path may lie in it.
+func (k *Keep) plain(parts []string, folder bool) bool {
+	for _, d := range k.Dots {
+		pattern := strings.Split(strings.TrimPrefix(d, "**/"), "/")
+		if folder && len(parts) < len(pattern) {
+			pattern = pattern[:len(parts)]
+		}
+		if !strings.Contains(d, "[") && matches(pattern, parts) {
+			return true
+		}
+	}
+	return false
+}
+
+// gitKeeps are the files of a repository that hold nothing but history. A name
+// that ends in a slash is a folder.
+const gitKeeps = `objects/ refs/ logs/ index head orig_head fetch_head merge_head merge_msg merge_mode merge_rr
+	auto_merge cherry_pick_head revert_head rebase_head commit_editmsg squash_msg packed-refs
+	rebase-merge/ rebase-apply/ sequencer/ bisect_log bisect_names bisect_start bisect_terms bisect_expected_rev bisect_ancestors_ok`
+
+// ofGit says why a file of the repository must not be written, if so: settings,
+// hooks and whatever leads git elsewhere.
+func ofGit(p string) string {
+	for keep := range strings.FieldsSeq(gitKeeps) {
+		if p == strings.TrimSuffix(keep, "/") || strings.HasSuffix(keep, "/") && strings.HasPrefix(p, keep) {
+			if strings.HasPrefix(p, "objects/info/") {
+				return "it tells git where else to look for objects"
+			}
+			return ""
+		}
+	}
+	return "it is a setting of the repository, or a program that git runs"
+}
+
+// matches reports whether a path matches a pattern. «**» stands for any number
+// of folders, none among them.
+func matches(pattern, parts []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			for i := range len(parts) + 1 {
+				if matches(pattern[1:], parts[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(parts) == 0 {
+			return false
+		}
+		if ok, err := path.Match(pattern[0], parts[0]); err != nil {
+			return true // a pattern that cannot be read keeps nothing
+		} else if !ok {
+			return false
+		}
+		pattern, parts = pattern[1:], parts[1:]
+	}
+	return len(parts) == 0
+}

@@ -1,0 +1,50 @@
+package box
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestKeep(t *testing.T) {
+	k := Keep{Guarded: []string{"**/AGENTS.md", "Makefile", "scripts/*.sh", "ci/**", "[bad"}, Dots: []string{"**/.gitignore", "**/.changeset/*.md"}}
+	for p, want := range map[string]bool{
+		".changeset/a.md": true, "sub/.changeset/a.md": true, ".changeset/a.js": false, ".changeset/a/b.md": false, ".changeset": false, ".GitIgnore": false, ".gitignore/x": false,
+		"main.go": true, "src/deep/a.txt": true, ".gitignore": true, "sub/.gitignore": true, "agents.txt": true, "sub/Makefile": true, "scripts/x/y.sh": true,
+		"AGENTS.md": false, "src/agents.MD": false, "makefile": false, "scripts/a.sh": false, "ci/x/y": false, "ci": false,
+		".env": false, ".claude/settings.json": false, "a/.b/c": false, "sub/.git": false, "sub/.git/config": false,
+		".git/HEAD": true, ".git/objects/ab/cd": true, ".git/refs/heads/x": true, ".git/index": true, ".git/rebase-merge/done": true,
+		".git/config": false, ".git/hooks/pre-commit": false, ".git/info/attributes": false, ".git/objects/info/alternates": false,
+		".git/commondir": false, ".git/modules/m/config": false, ".git/worktrees/w": false, ".git": false, ".GIT/hooks/x": false, ".git/headx": false, ".git/index.lock": false,
+	} {
+		k := k
+		if !strings.HasPrefix(p, "[") {
+			k.Guarded = k.Guarded[:4]
+		}
+		if why := k.Refuses(p, false); (why == "") != want {
+			t.Errorf("%s: %q", p, why)
+		}
+	}
+	k.Guarded = k.Guarded[:4]
+	if k.Refuses(".changeset", true) != "" || k.Refuses(".changes", true) == "" || k.Refuses(".changeset/x", true) == "" {
+		t.Error("a folder is kept only where a plain name may lie in it")
+	}
+	k.Guarded = []string{"[bad"}
+	if k.Refuses("main.go", false) == "" {
+		t.Error("a pattern that cannot be read lets something pass")
+	}
+	if (&Keep{}).Refuses(".gitignore", false) == "" {
+		t.Error("the zero value keeps a dot file")
+	}
+}
+
+func FuzzKeep(f *testing.F) {
+	f.Add("**/a", "x/.git/a")
+	f.Fuzz(func(t *testing.T, pattern, p string) {
+		k := Keep{Guarded: []string{pattern}}
+		for part := range strings.SplitSeq(p, "/") {
+			if strings.EqualFold(part, ".git") && !strings.HasPrefix(strings.ToLower(p), ".git/") && k.Refuses(p, false) == "" {
+				t.Errorf("%q is kept", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package box
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// moved is a project with what a command did to it, which is not moved in yet.
+func moved(t *testing.T) (*Spec, []Change) {
+	t.Helper()
+	root := t.TempDir()
+	s := &Spec{Project: filepath.Join(root, "p"), Home: root, Folder: filepath.Join(root, "box")}
+	for p, text := range map[string]string{
+		"p/a": "old", "p/d/x": "old", "p/d/y": "old", "p/kept": "kept", "p/f": "file",
+		"box/written/a": "new", "box/written/d/x": "new", "box/written/e/z": "new", "box/written/f/g": "new",
+	} {
+		at := filepath.Join(root, p)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("a", filepath.Join(s.upper(), "l")); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Lsetxattr(filepath.Join(s.upper(), "d"), "user.overlay.opaque", []byte("y"), 0); err != nil {
+		t.Skip("this file system keeps no attributes:", err)
+	}
+	list, err := s.Changes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, list
+}
+
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	if err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		data, _ := os.ReadFile(p)
+		rel, _ := filepath.Rel(dir, p)
+		all[rel] = d.Type().String() + string(data)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// However far a box came before it was killed, in the end all is moved in, or
+// nothing.
+func TestKilledWhileMovingIn(t *testing.T) {
+	s, list := moved(t)
+	if err := s.MoveIn(list); err != nil {
+		t.Fatal(err)
+	}
+	want := tree(t, s.Project)
+	if len(want) != 10 || want["d/x"] != "----------new" || want["d/y"] != "" {
+		t.Fatalf("%q", want)
+	}
+	for done := range len(list) + 1 {
+		for _, unmarked := range []int{0, 1} { // done, and not written down any more
+			s, list := moved(t)
+			halfWay(t, s, list, done, min(done+unmarked, len(list)))
+			if err := s.Clear(); err != nil || len(tree(t, s.upper())) == 0 {
+				t.Errorf("after %d: what is to be moved in is gone: %v", done, err)
+			}
+			if err := s.Resume(); err != nil {
+				t.Errorf("after %d: %v", done, err)
+			}
+			if got := tree(t, s.Project); !maps.Equal(got, want) {
+				t.Errorf("after %d: %q, want %q", done, got, want)
+			}
+			if err := s.Resume(); err != nil {
+				t.Errorf("after %d: once more: %v", done, err)
+			}
+		}
+	}
+}
+
+// halfWay leaves what a process leaves that is killed while it moves in.
+func halfWay(t *testing.T, s *Spec, list []Change, marked, done int) {
+	t.Helper()
+	m := moving{Changes: list}
+	for _, c := range list {
+		m.Fresh = append(m.Fresh, c.fresh)
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mark [8]byte
+	binary.LittleEndian.PutUint64(mark[:], uint64(marked))
+	if err := os.WriteFile(s.plan(), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.done(), mark[:], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to, err := os.OpenRoot(s.Project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	for i := range done {
+		if err := s.bring(to, &list[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A box whose command wrote too much keeps nothing.
+func TestTooMuchIsWritten(t *testing.T) {
+	s, _ := moved(t)
+	s.Disk = 10
+	if _, err := s.Changes(); err == nil {
+		t.Error("more is moved in than the box may write")
+	}
+}

@@ -1,0 +1,123 @@
+package box
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+)
+
+// A Spec says what one box shows and keeps. It comes from the monitor, never
+// from a command line or a project. The zero value is refused.
+type Spec struct {
+	// Project is the folder that the command works on, as its session knows it.
+	Project string `json:"project"`
+	// Home is the owner's home, of which only Toolchains are shown.
+	Home string `json:"home"`
+	// Folder is the box's own: what the command writes lies there until it is
+	// moved into the project. It must lie outside of the project.
+	Folder string `json:"folder"`
+	// Temp is what the boxes of one session share as /tmp; Cache is what they
+	// share as the owner's cache folder. Empty: one that ends with the box.
+	Temp  string `json:"temp,omitempty"`
+	Cache string `json:"cache,omitempty"`
+	// ReadOnly shows the project as it is, and keeps nothing of what is written.
+	ReadOnly bool `json:"readOnly,omitempty"`
+	// Hidden are files and folders of the project that are shown empty.
+	Hidden []string `json:"hidden,omitempty"`
+	// Keep says what of the written files may be moved into the project.
+	Keep Keep `json:"keep"`
+	// NoNetwork leaves out the loopback, which cannot be brought up inside another
+	// agent's sandbox. The box has a network of its own, with nothing in it, in any
+	// case: what is around it is not relied upon.
+	NoNetwork bool `json:"noNetwork,omitempty"`
+	// Author and Mail are who commits are by.
+	Author string `json:"author,omitempty"`
+	Mail   string `json:"mail,omitempty"`
+	// Processes is how many may run at once, Memory how many bytes one of them may
+	// have (and all of them, where there is a control group), Disk how many bytes a
+	// file and all that is moved in may have. Zero is the default.
+	Processes int   `json:"processes,omitempty"`
+	Memory    int64 `json:"memory,omitempty"`
+	Disk      int64 `json:"disk,omitempty"`
+}
+
+// InBackground returns the rules for a command that outlives its call, such as a
+// development server. It would write while later calls do, so it sees the project
+// read-only, as it changes, and its /tmp and cache are its own and end with it.
+// The monitor chooses this, by the call's flag; what an ordinary command leaves
+// running ends with its box.
+func (s Spec) InBackground() Spec {
+	s.ReadOnly, s.Temp, s.Cache = true, "", ""
+	return s
+}
+
+// The limits of a spec.
+const (
+	maxSpec          = 1 << 20
+	defaultProcesses = 1024
+	defaultDisk      = 8 << 30
+)
+
+// ReadSpec reads and checks a spec.
+func ReadSpec(r io.Reader) (*Spec, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxSpec+1))
+	if err != nil {
+		return nil, fmt.Errorf("the rules of the box cannot be read: %w", err)
+	}
+	if len(data) > maxSpec {
+		return nil, errors.New("the rules of the box are too long")
+	}
+	dec := json.NewDecoder(strings.NewReader(string(data)))
+	dec.DisallowUnknownFields()
+	var s Spec
+	if err := dec.Decode(&s); err != nil {
+		return nil, fmt.Errorf("the rules of the box cannot be read: %w", err)
+	}
+	return &s, s.check()
+}
+
+func (s *Spec) check() error {
+	for name, p := range map[string]string{"project": s.Project, "home": s.Home, "folder": s.Folder} {
+		if !whole(p) || p == "/" {
+			return fmt.Errorf("the %s of the box is no whole path: %q", name, p)
+		}
+	}
+	for name, p := range map[string]string{"temp": s.Temp, "cache": s.Cache} {
+		if p != "" && (!whole(p) || p == "/") {
+			return fmt.Errorf("the %s folder of the box is no whole path: %q", name, p)
+		}
+	}
+	for _, own := range []string{s.Folder, s.Temp, s.Cache} {
+		if own != "" && (below(own, s.Project) || below(s.Project, own)) {
+			return fmt.Errorf("%s and the project %s must not lie in each other", own, s.Project)
+		}
+	}
+	if below(s.Home, s.Project) {
+		return fmt.Errorf("the project %s holds the whole home %s", s.Project, s.Home)
+	}
+	for _, h := range s.Hidden {
+		if !filepath.IsLocal(h) || h == "." || h != filepath.Clean(h) {
+			return fmt.Errorf("a hidden path does not lie in the project: %q", h)
+		}
+	}
+	if s.Processes == 0 {
+		s.Processes = defaultProcesses
+	}
+	if s.Disk == 0 {
+		s.Disk = defaultDisk
+	}
+	if s.Processes < 0 || s.Memory < 0 || s.Disk < 0 {
+		return errors.New("a limit of the box is negative")
+	}
+	return nil
+}
+
+func whole(p string) bool { return filepath.IsAbs(p) && p == filepath.Clean(p) }
+
+// below reports whether a path is a folder or lies in it.
+func below(p, folder string) bool {
+	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
+}

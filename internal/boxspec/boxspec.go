@@ -1,0 +1,95 @@
+// Package boxspec says what a box shows and keeps of one project, from what the
+// monitor knows: the project's folder, the owner's home and the catalog. Nothing of
+// it comes from a command line or from the project's own settings.
+package boxspec
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/box"
+	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+// maxHidden is how many files of a project are hidden at most. Each is a mount.
+const maxHidden = 1000
+
+// ErrUnseen says that a project could not be looked through for its secrets, so
+// they would not be hidden.
+var ErrUnseen = errors.New("the project is too large to hide its secrets in a box, or a folder of it cannot be read")
+
+// A Disk looks for files that keep secrets; see [kernel.Disk].
+type Disk interface {
+	Secrets(s kernel.Search) kernel.Hoard
+}
+
+// For is the box for a command that works on a project. The box's own folder lies
+// outside of the project; see [box.Spec].
+func For(c *catalog.Catalog, at catalog.Places, disk Disk, folder string) (*box.Spec, error) {
+	hidden, err := secrets(c, at, disk)
+	if err != nil {
+		return nil, err
+	}
+	return &box.Spec{Project: at.Project, Home: at.Home, Folder: folder, Hidden: hidden, Keep: Keep(c)}, nil
+}
+
+// Keep says what may be moved into a project: nothing that instructs an agent, runs
+// by itself, is told to agents later, puts agents on the monitor's path or keeps
+// secrets, and no name with a dot but those that no program obeys.
+func Keep(c *catalog.Catalog) box.Keep {
+	return box.Keep{
+		Guarded: anywhere(c.Listed("instructs", "memory", "selfProtected", "secret")),
+		Dots:    anywhere(c.Listed("plain")),
+	}
+}
+
+// anywhere are the patterns that may match within a project. A box reads brackets
+// as a choice of letters, and the catalog as themselves.
+func anywhere(patterns []string) (list []string) {
+	for _, p := range patterns {
+		if strings.HasPrefix(p, "**/") && !strings.HasPrefix(p, "**/.git/") && p != "**/.git" { // a box has rules of its own for git
+			list = append(list, strings.NewReplacer(`\`, `\\`, "[", `\[`).Replace(p))
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// secrets are the files of a project that keep secrets by their names.
+func secrets(c *catalog.Catalog, at catalog.Places, disk Disk) ([]string, error) {
+	found := disk.Secrets(kernel.Search{
+		Folder: at.Project,
+		Keeps: func(p string) redact.Keeper {
+			if k := c.Keeps(p, at); k == redact.KeepsSecrets {
+				return k
+			}
+			return redact.KeepsNone
+		},
+		Prints: func(string, string) []floodmark.SecretSpan { return nil }, // names are enough
+		Under:  "box " + c.Hash().String() + " " + at.Home,
+	})
+	if !found.Whole {
+		return nil, ErrUnseen
+	}
+	if len(found.Files) > maxHidden {
+		return nil, fmt.Errorf("the project has %d files that keep secrets; a box hides at most %d", len(found.Files), maxHidden)
+	}
+	var list []string
+	for _, f := range found.Files {
+		name := filepath.FromSlash(f.Path)
+		if there, err := filepath.EvalSymlinks(name); err == nil {
+			name = there // a link shows what it leads to
+		}
+		if rel, err := filepath.Rel(at.Project, name); err == nil && filepath.IsLocal(rel) {
+			list = append(list, rel) // elsewhere it is not shown anyway
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}

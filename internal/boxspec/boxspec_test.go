@@ -1,0 +1,90 @@
+package boxspec_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/boxspec"
+	"github.com/floodmark/floodmark/internal/workspace"
+	"github.com/floodmark/floodmark/kernel"
+)
+
+func shipped(t *testing.T) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What a box keeps is what the catalog says nobody obeys.
+func TestKeep(t *testing.T) {
+	c, k := shipped(t), boxspec.Keep(shipped(t))
+	for p, want := range map[string]bool{
+		"main.go": true, "src/a_test.py": true, "docs/notes.md": true, ".gitignore": true, "sub/.editorconfig": true, ".env.example": false, // also a secret name
+		"AGENTS.md": false, "sub/claude.md": false, "package.json": false, "Makefile": false, ".github/workflows/a.yml": false, ".github/ISSUE_TEMPLATE/bug.md": true,
+		".vscode/tasks.json": false, ".mcp.json": false, "mcp.json": false, "memory/a.md": false, "USER.md": false, ".env": false, "deploy/prod.pem": false, "config/secrets.yaml": false,
+		".npmrc": false, ".newtool/x": false, "build.rs": false, "tools/lefthook.yml": false,
+		".git/index": true, ".git/hooks/pre-commit": false, ".git/config": false,
+	} {
+		if why := k.Refuses(p, false); (why == "") != want {
+			t.Errorf("%s: %q", p, why)
+		}
+		instructs, protected, _ := c.Guards("/p/"+p, false, catalog.Places{Project: "/p", Home: "/h"})
+		if want && (instructs || protected) && p != ".git/index" {
+			t.Errorf("%s is kept, and the catalog guards it", p)
+		}
+	}
+}
+
+func TestHidden(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := filepath.Join(root, "home", "p")
+	for _, name := range []string{".env", ".env.local", "deploy/prod/.env.production", "certs/server.key", "main.go", ".env.example", "real/env.txt"} {
+		at := filepath.Join(project, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte("K=v"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"sub.env": "real/env.txt", "out.env": "/etc/hostname"} {
+		if err := os.Symlink(to, filepath.Join(project, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := catalog.Places{Project: project, Home: filepath.Join(root, "home")}
+	s, err := boxspec.For(shipped(t), at, workspace.New(workspace.Options{}), filepath.Join(root, "box"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{".env", ".env.local", "certs/server.key", "deploy/prod/.env.production", "real/env.txt"}
+	if !slices.Equal(s.Hidden, want) || s.Project != project || s.Home != at.Home {
+		t.Errorf("%q", s.Hidden)
+	}
+}
+
+type disk kernel.Hoard
+
+func (d disk) Secrets(kernel.Search) kernel.Hoard { return kernel.Hoard(d) }
+
+// What could not be looked through gets no box.
+func TestUnseen(t *testing.T) {
+	at := catalog.Places{Project: "/p", Home: "/h"}
+	if _, err := boxspec.For(shipped(t), at, disk{}, "/b"); !errors.Is(err, boxspec.ErrUnseen) {
+		t.Errorf("%v", err)
+	}
+	many := disk{Whole: true, Files: make([]kernel.Keeper, 1001)}
+	if _, err := boxspec.For(shipped(t), at, many, "/b"); err == nil {
+		t.Error("more files are hidden than a box can")
+	}
+}

@@ -1,0 +1,238 @@
+package boxticket
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/box"
+)
+
+// A Desk is the monitor's side: it writes tickets and reads what became of them.
+// What an earlier desk wrote is [Lost] to this one, because each has a secret of
+// its own, which is nowhere on disk.
+type Desk struct {
+	path   string
+	uid    int
+	random io.Reader
+	secret []byte
+
+	mint sync.Mutex // one at a time counts and writes
+}
+
+// NewDesk returns a desk for the tickets of a user in a folder. Nothing is
+// written before the first ticket.
+func NewDesk(path string, uid int, random io.Reader) (*Desk, error) {
+	d := &Desk{path: path, uid: uid, random: random, secret: make([]byte, sha256.Size)}
+	if _, err := io.ReadFull(random, d.secret); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// Mint writes a ticket and returns its name. A spec without a folder gets one
+// beside the ticket, which is writable wherever the ticket can be taken.
+func (d *Desk) Mint(o Order, now time.Time) (name string, err error) {
+	raw := make([]byte, nameBytes)
+	if _, err := io.ReadFull(d.random, raw); err != nil {
+		return "", err
+	}
+	name = hex.EncodeToString(raw)
+	if o.Spec.Folder == "" {
+		o.Spec.Folder = filepath.Join(d.path, name+ownSpace)
+	}
+	if err := d.apart(&o.Spec); err != nil {
+		return "", err
+	}
+	spec, err := json.Marshal(o.Spec)
+	if err != nil {
+		return "", err
+	}
+	t := ticket{
+		Name: name, Session: o.Session, Call: o.Call, Command: digest(o.Command),
+		Expires: o.Expires.UTC(), Key: hex.EncodeToString(d.key(name)), Spec: spec,
+	}
+	data, err := json.Marshal(t)
+	if err != nil {
+		return "", err
+	}
+	// It must be one that the box will take.
+	if len(data) > maxTicket {
+		return "", errors.New("the rules of the box are too long for a ticket")
+	}
+	back, _, err := readTicket(data, name)
+	if err != nil {
+		return "", err
+	}
+	if err := back.check(o.Command, now); err != nil {
+		return "", err
+	}
+	d.mint.Lock()
+	defer d.mint.Unlock()
+	f, err := makeFolder(d.path, d.uid)
+	if err != nil {
+		return "", err
+	}
+	defer f.close()
+	open, err := sweep(f, now)
+	if err != nil {
+		return "", err
+	}
+	if open >= maxOpen {
+		return "", fmt.Errorf("%d tickets for boxes wait already", open)
+	}
+	return name, f.put(name+waiting, data)
+}
+
+// apart refuses a box that could reach tickets: they lie neither in what it shows
+// nor in what it writes. Links on the way to either are resolved by the box, which
+// refuses them.
+func (d *Desk) apart(s *box.Spec) error {
+	for _, p := range []string{s.Project, s.Temp, s.Cache} {
+		if p != "" && (p == "/" || d.path == p || strings.HasPrefix(d.path, p+"/")) {
+			return fmt.Errorf("the tickets in %s could be reached from the box, which shows %s", d.path, p)
+		}
+	}
+	return nil
+}
+
+// key is what the outcome of a ticket is sealed with.
+func (d *Desk) key(name string) []byte {
+	h := hmac.New(sha256.New, d.secret)
+	_, _ = io.WriteString(h, "outcome of "+name)
+	return h.Sum(nil)
+}
+
+// A State is what became of a ticket.
+type State int
+
+// The states of a ticket, as [Desk.Read] finds them.
+const (
+	// Lost says that the command may have run, and nothing is known of what it
+	// did, except that it changed nothing but the outcome's Changes if there is
+	// an outcome: the box was killed, or its outcome is not to be believed.
+	Lost State = iota
+	// Unredeemed says that no box took the ticket. If the call has a result all
+	// the same, the command ran without a box.
+	Unredeemed
+	Running // in its box
+	Refused // nothing ran; the outcome says why
+	Ran     // to its end, as the outcome says
+)
+
+// Read returns what became of a ticket, with the outcome where there is one.
+func (d *Desk) Read(name string) (State, *Outcome, error) {
+	if err := checkName(name); err != nil {
+		return Lost, nil, err
+	}
+	f, err := openFolder(d.path, d.uid)
+	if err != nil {
+		return Lost, nil, err
+	}
+	defer f.close()
+	if f.exists(name+waiting) && !f.exists(name+taken) {
+		return Unredeemed, nil, nil
+	}
+	running := f.locked(name + taken) // before the outcome, which is written first
+	data, err := f.get(name+outcome, maxOutcome)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && running:
+		return Running, nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return Lost, nil, nil
+	case err != nil:
+		return Lost, nil, fmt.Errorf("read what the box did: %w", err)
+	}
+	o, err := readOutcome(data, name, d.key(name))
+	switch {
+	case err != nil:
+		return Lost, nil, err
+	case o.Stage == StageRefused:
+		return Refused, o, nil
+	case o.Stage == StageEnded:
+		return Ran, o, nil
+	case running:
+		return Running, o, nil
+	}
+	return Lost, o, nil
+}
+
+// Forget removes what is left of a ticket that the monitor has read. A box that
+// still runs is left alone.
+func (d *Desk) Forget(name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	f, err := openFolder(d.path, d.uid)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	return forget(f, name)
+}
+
+func forget(f *folder, name string) error {
+	if f.locked(name + taken) {
+		return nil
+	}
+	// The name stays taken until nothing else is left.
+	for _, ending := range []string{waiting, waiting + ".half", outcome, outcome + ".half", ownSpace, taken} {
+		if !f.exists(name + ending) {
+			continue
+		}
+		remove := f.remove
+		if ending == ownSpace {
+			remove = f.removeTree
+		}
+		if err := remove(name + ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep forgets tickets that are old, then the oldest of too many, and returns
+// how many still wait. Names that are not those of tickets are left alone.
+func sweep(f *folder, now time.Time) (open int, err error) {
+	list, err := f.list()
+	if err != nil {
+		return 0, err
+	}
+	newest := map[string]time.Time{}
+	waits := map[string]bool{}
+	for _, info := range list {
+		name, ending, _ := strings.Cut(info.Name(), ".")
+		if checkName(name) != nil {
+			continue
+		}
+		waits[name] = waits[name] || "."+ending == waiting
+		if t := info.ModTime(); t.After(newest[name]) {
+			newest[name] = t
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(newest), func(a, b string) int {
+		return cmp.Or(newest[a].Compare(newest[b]), cmp.Compare(a, b))
+	})
+	for i, name := range names {
+		if now.Sub(newest[name]) > keepEnded || !waits[name] && len(names)-i > maxEnded {
+			if err := forget(f, name); err != nil {
+				return 0, err
+			}
+		} else if waits[name] && now.Sub(newest[name]) <= MaxLife {
+			open++
+		}
+	}
+	return open, nil
+}

@@ -1,0 +1,263 @@
+package boxticket
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A folder is an open folder of tickets that was found safe. All files are named
+// relative to it, so that nothing above it matters any more.
+type folder struct {
+	dir *os.File
+	uid int
+}
+
+// makeFolder opens the folder of tickets and makes it first if it is missing.
+func makeFolder(path string, uid int) (*folder, error) {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return openFolder(path, uid)
+}
+
+// openFolder opens the folder of tickets. It follows no link on the way, and
+// refuses a folder in which another user could have put something.
+func openFolder(path string, uid int) (*folder, error) {
+	if !filepath.IsAbs(path) || path != filepath.Clean(path) {
+		return nil, fmt.Errorf("the folder of tickets is no whole path: %q", path)
+	}
+	at, err := unix.Open("/", unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i, part := range parts {
+		if err := checkParent(at, uid); err != nil {
+			_ = unix.Close(at)
+			return nil, fmt.Errorf("above %s: %w", filepath.Join("/", filepath.Join(parts[:i+1]...)), err)
+		}
+		next, err := unix.Openat(at, part, unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_RDONLY, 0)
+		_ = unix.Close(at)
+		if err != nil {
+			return nil, fmt.Errorf("open the folder of tickets %s: %w", path, err)
+		}
+		at = next
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(at, &st); err != nil {
+		_ = unix.Close(at)
+		return nil, err
+	}
+	if int(st.Uid) != uid || st.Mode&0o077 != 0 {
+		_ = unix.Close(at)
+		return nil, fmt.Errorf("the folder of tickets %s belongs to another user, or others may use it: remove it", path)
+	}
+	return &folder{dir: os.NewFile(uintptr(at), path), uid: uid}, nil
+}
+
+// checkParent refuses a folder in which others could exchange what is ours. In a
+// sticky folder, such as /tmp, only the owner of a file can.
+func checkParent(fd, uid int) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if int(st.Uid) != uid && !ofRoot(st.Uid) {
+		return errors.New("the folder belongs to another user")
+	}
+	if st.Mode&0o022 != 0 && st.Mode&unix.S_ISVTX == 0 {
+		return errors.New("other users may write to the folder")
+	}
+	return nil
+}
+
+// ofRoot reports whether a file belongs to the administrator. In a user namespace
+// that does not know the administrator, as in an agent's sandbox, those files
+// show the kernel's number for unknown users; so would files of third users, which
+// cannot be told apart there.
+func ofRoot(owner uint32) bool {
+	if owner == 0 {
+		return true
+	}
+	unknown, err := os.ReadFile("/proc/sys/kernel/overflowuid")
+	if err != nil || strings.TrimSpace(string(unknown)) != strconv.FormatUint(uint64(owner), 10) {
+		return false
+	}
+	users, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(users)) {
+		if inside, _, _ := strings.Cut(strings.TrimSpace(line), " "); inside == "0" {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *folder) close() { _ = f.dir.Close() }
+
+func (f *folder) fd() int { return int(f.dir.Fd()) }
+
+// put writes a new file that only the owner can read. It appears as a whole.
+func (f *folder) put(name string, data []byte) error {
+	half := name + ".half"
+	fd, err := unix.Openat(f.fd(), half, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	file := os.NewFile(uintptr(fd), half)
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Chmod(0o600), file.Close()); err == nil {
+		err = unix.Renameat(f.fd(), half, f.fd(), name)
+	}
+	if err != nil {
+		_ = f.remove(half)
+	}
+	return err
+}
+
+// get reads a file of at most limit bytes, if only the owner can have written it.
+func (f *folder) get(name string, limit int64) ([]byte, error) {
+	file, err := f.open(name, unix.O_RDONLY, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readAll(file, limit)
+}
+
+// open opens a file that only the owner can have written.
+func (f *folder) open(name string, flags int, limit int64) (*os.File, error) {
+	fd, err := unix.Openat(f.fd(), name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	file := os.NewFile(uintptr(fd), name)
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil {
+		err = f.checkFile(&st, limit)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+func (f *folder) checkFile(st *unix.Stat_t, limit int64) error {
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return errors.New("it is no plain file")
+	case int(st.Uid) != f.uid:
+		return errors.New("it belongs to another user")
+	case st.Mode&0o7777 != 0o600:
+		return fmt.Errorf("others may use it (mode %04o)", st.Mode&0o7777)
+	case st.Nlink > 1: // none is left of a file that was replaced since
+		return errors.New("it has a second name")
+	case st.Size > limit:
+		return errors.New("it is too long")
+	}
+	return nil
+}
+
+func readAll(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = errors.New("it is too long")
+	}
+	return data, err
+}
+
+// errTaken says that there is nothing to take: it never was, or it was taken.
+var errTaken = errors.New("there is no such ticket, or it was used before: make the call again")
+
+// take gives a file a new name, which only one process can do, and returns its
+// content. The file stays, empty and locked until lock is closed: while it has
+// the new name, nothing can be taken under it again.
+func (f *folder) take(name, taken string, limit int64) (data []byte, lock io.Closer, err error) {
+	err = unix.Renameat2(f.fd(), name, f.fd(), taken, unix.RENAME_NOREPLACE)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EEXIST) {
+		return nil, nil, errTaken
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("take the ticket: %w", err)
+	}
+	file, err := f.open(taken, unix.O_RDWR, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
+		data, err = readAll(file, limit)
+	}
+	// The key in it must not be found by those who come later.
+	if err = errors.Join(err, file.Truncate(0)); err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return data, file, nil
+}
+
+// locked reports whether a file that was taken is still in use.
+func (f *folder) locked(name string) bool {
+	file, err := f.open(name, unix.O_RDONLY, maxTicket)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	return errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
+}
+
+func (f *folder) exists(name string) bool {
+	var st unix.Stat_t
+	return unix.Fstatat(f.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+}
+
+func (f *folder) remove(name string) error { return unix.Unlinkat(f.fd(), name, 0) }
+
+// removeTree removes a folder with all that a command left in it, such as folders
+// that not even their owner may look into.
+func (f *folder) removeTree(name string) error {
+	root, err := os.OpenRoot(f.dir.Name())
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	_ = fs.WalkDir(root.FS(), name, func(p string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			_ = root.Chmod(p, 0o700) // before it is read
+		}
+		return nil
+	})
+	return root.RemoveAll(name)
+}
+
+// list returns what is in the folder.
+func (f *folder) list() ([]fs.FileInfo, error) {
+	dir, err := f.dir.Stat()
+	if err != nil {
+		return nil, err
+	}
+	again, err := os.Open(f.dir.Name()) // reading moves a descriptor's place
+	if err != nil {
+		return nil, err
+	}
+	defer again.Close()
+	if same, err := again.Stat(); err != nil || !os.SameFile(dir, same) {
+		return nil, errors.New("the folder of tickets was replaced")
+	}
+	list, err := again.Readdir(maxEntries + 1)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if len(list) > maxEntries {
+		return nil, fmt.Errorf("the folder of tickets %s holds too much: remove it", f.dir.Name())
+	}
+	return list, err
+}

@@ -1,0 +1,30 @@
+//go:build !linux
+
+package boxticket
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+)
+
+// errSystem says that there are no boxes here, so there are no tickets for them.
+var errSystem = errors.New("boxes are made of what only Linux has")
+
+// errTaken says that there is nothing to take.
+var errTaken = errors.New("there is no such ticket, or it was used before: make the call again")
+
+type folder struct{}
+
+func makeFolder(string, int) (*folder, error) { return nil, errSystem }
+func openFolder(string, int) (*folder, error) { return nil, errSystem }
+
+func (f *folder) close()                                                {}
+func (f *folder) put(string, []byte) error                              { return errSystem }
+func (f *folder) get(string, int64) ([]byte, error)                     { return nil, errSystem }
+func (f *folder) locked(string) bool                                    { return false }
+func (f *folder) exists(string) bool                                    { return false }
+func (f *folder) remove(string) error                                   { return errSystem }
+func (f *folder) removeTree(string) error                               { return errSystem }
+func (f *folder) list() ([]fs.FileInfo, error)                          { return nil, errSystem }
+func (f *folder) take(string, string, int64) ([]byte, io.Closer, error) { return nil, nil, errSystem }

@@ -1,0 +1,123 @@
+package boxticket
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+// An Outcome is what a box says of itself. It says what was changed and refused
+// exactly. Of what a command wanted and did not get it knows only the hosts whose
+// addresses were looked up: an address that is written out, a path that is not
+// shown or a socket that is not there leave no trace.
+type Outcome struct {
+	Name     string    `json:"name"`
+	Session  string    `json:"session"`
+	Call     string    `json:"call"`
+	Redeemed time.Time `json:"redeemed"`
+	Stage    Stage     `json:"stage"`
+	// Why says why nothing ran, in the stage [StageRefused].
+	Why string `json:"why,omitempty"`
+	// Exit is the exit code; Signal is what ended the command instead.
+	Exit   int `json:"exit"`
+	Signal int `json:"signal,omitempty"`
+	// Changes are what the command did to the project; Cut says that there are
+	// more than are listed, so that any file of the project may be changed.
+	Changes []Change `json:"changes,omitempty"`
+	Cut     bool     `json:"cut,omitempty"`
+	// Unmoved says why not all that was to be kept was moved into the project.
+	Unmoved string `json:"unmoved,omitempty"`
+	// Hosts are names that were looked up, and not found, in the box.
+	Hosts []string `json:"hosts,omitempty"`
+	// Left says that processes were still running when the command ended. They
+	// ended with the box.
+	Left bool `json:"left,omitempty"`
+}
+
+// A Change is one path of the project that a command changed.
+type Change struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"` // as in package box
+	// SHA256 is the hash of a file's content; empty: not known.
+	SHA256 string `json:"sha256,omitempty"`
+	// Refused says why the change was not moved into the project; empty: it was.
+	Refused string `json:"refused,omitempty"`
+}
+
+// A Stage is how far a box came.
+type Stage string
+
+// The stages of a box.
+const (
+	StageRefused Stage = "refused" // nothing ran
+	StageMoving  Stage = "moving"  // the command has ended; Changes are being moved in
+	StageEnded   Stage = "ended"
+)
+
+// seal writes an outcome so that only one who has the key can have written it.
+func (o *Outcome) seal(key []byte) ([]byte, error) {
+	o.trim()
+	body, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	return append(append([]byte(code(key, body)), '\n'), body...), nil
+}
+
+// trim keeps an outcome within its limits. A path that JSON cannot hold is left
+// out, as one too many is.
+func (o *Outcome) trim() {
+	o.Why, o.Unmoved = cut(o.Why), cut(o.Unmoved)
+	o.Hosts = o.Hosts[:min(len(o.Hosts), maxHosts)]
+	const rest = 256 // bytes of JSON for the other fields of a change
+	room := maxOutcome - 1<<20
+	listed := make([]Change, 0, min(len(o.Changes), maxChanges))
+	for _, c := range o.Changes {
+		path, _ := json.Marshal(c.Path) // a string always can
+		room -= len(path) + len(c.Refused) + rest
+		if len(listed) == maxChanges || room < 0 {
+			o.Cut = true
+			break
+		}
+		if !utf8.ValidString(c.Path) {
+			o.Cut = true
+			continue
+		}
+		listed = append(listed, c)
+	}
+	o.Changes = listed
+}
+
+func cut(text string) string { return text[:min(len(text), maxText)] }
+
+func code(key, body []byte) string {
+	h := hmac.New(sha256.New, key)
+	_, _ = h.Write(body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// readOutcome reads the outcome of a ticket that was sealed with a key.
+func readOutcome(data []byte, name string, key []byte) (*Outcome, error) {
+	sealed, body, _ := bytes.Cut(data, []byte("\n"))
+	if !hmac.Equal(sealed, []byte(code(key, body))) {
+		return nil, errors.New("the outcome was not written by the box that took the ticket")
+	}
+	var o Outcome
+	if err := decode(body, &o); err != nil {
+		return nil, fmt.Errorf("the outcome cannot be read: %w", err)
+	}
+	if o.Name != name {
+		return nil, errors.New("the outcome is that of another ticket")
+	}
+	if !slices.Contains([]Stage{StageRefused, StageMoving, StageEnded}, o.Stage) {
+		return nil, fmt.Errorf("the outcome has an unknown stage %q", o.Stage)
+	}
+	return &o, nil
+}

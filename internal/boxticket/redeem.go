@@ -1,0 +1,83 @@
+package boxticket
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/floodmark/floodmark/internal/box"
+)
+
+// The endings of the files that belong to one ticket.
+const (
+	waiting  = ".ticket"
+	taken    = ".taken"
+	outcome  = ".outcome"
+	ownSpace = ".box"
+)
+
+// A Redeemed is a ticket that this process took.
+type Redeemed struct {
+	Spec *box.Spec
+
+	folder *folder
+	lock   io.Closer
+	key    []byte
+	begun  Outcome
+}
+
+// Redeem takes a ticket for a command. It can be taken once, also if it is
+// refused then. Call Close when the last outcome is reported.
+func Redeem(path string, uid int, name string, command []string, now time.Time) (*Redeemed, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	f, err := openFolder(path, uid)
+	if err != nil {
+		return nil, err
+	}
+	data, lock, err := f.take(name+waiting, name+taken, maxTicket)
+	if err != nil {
+		f.close()
+		if !errors.Is(err, errTaken) {
+			err = fmt.Errorf("the ticket is refused: %w", err)
+		}
+		return nil, err
+	}
+	r := &Redeemed{folder: f, lock: lock}
+	t, spec, err := readTicket(data, name)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	r.Spec = spec
+	r.key, _ = hex.DecodeString(t.Key) // readTicket has tried it
+	r.begun = Outcome{Name: name, Session: t.Session, Call: t.Call, Redeemed: now}
+	if err := t.check(command, now); err != nil {
+		err = errors.Join(err, r.Report(Outcome{Stage: StageRefused, Why: err.Error()}))
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Report writes what became of the box, in place of what was written before.
+func (r *Redeemed) Report(o Outcome) error {
+	o.Name, o.Session, o.Call, o.Redeemed = r.begun.Name, r.begun.Session, r.begun.Call, r.begun.Redeemed
+	data, err := o.seal(r.key)
+	if err != nil {
+		return err
+	}
+	if err := r.folder.put(o.Name+outcome, data); err != nil {
+		return fmt.Errorf("write what the box did: %w", err)
+	}
+	return nil
+}
+
+// Close says that no other outcome follows.
+func (r *Redeemed) Close() {
+	_ = r.lock.Close()
+	r.folder.close()
+}
