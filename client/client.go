@@ -156,6 +156,9 @@ func (c *Client) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) 
 		defer cancel()
 	}
 	reply, err := c.ask(ctx, ev)
+	if err == nil {
+		err = reply.Check(ev.Point)
+	}
 	if err != nil {
 		return refused(err)
 	}

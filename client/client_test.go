@@ -160,6 +160,20 @@ func TestAnyErrorRestricts(t *testing.T) {
 	}
 }
 
+// A command is passed on before a call, and nowhere else.
+func TestACommandInAReply(t *testing.T) {
+	answer := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Command: "box -- ls"}
+	c := dial(t, serve(t, daemon(func(context.Context, string, hook.Event) (hook.Reply, error) { return answer, nil })), client.Options{})
+	ev := event()
+	ev.Point = hook.BeforeToolCall
+	if reply, err := c.Handle(t.Context(), ev); err != nil || !reflect.DeepEqual(reply, answer) {
+		t.Errorf("%+v, %v", reply, err)
+	}
+	ev.Point = hook.AfterToolCall
+	reply, err := c.Handle(t.Context(), ev)
+	zero(t, "after a call", reply, err)
+}
+
 // A daemon's own refusal is repeated word for word: it is a reply, no error.
 func TestRefusalsOfTheDaemonAreReplies(t *testing.T) {
 	path := serve(t, daemon(func(context.Context, string, hook.Event) (hook.Reply, error) { return hook.Reply{}, errors.New("disk") }))

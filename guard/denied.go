@@ -41,6 +41,8 @@ func denied(r hook.Reply, err error) *Denied {
 		return d
 	}
 	switch {
+	case d.Verdict == floodmark.Allow && r.Command != "":
+		d.Line = "refused because it may only run as another command, which this program cannot do."
 	case d.Verdict == floodmark.Allow && len(r.Decision.Verifiers) > 0:
 		d.Line = "refused because these must agree first and were not asked: " + strings.Join(r.Decision.Verifiers, ", ") + "."
 	case d.Line == "" && len(r.Decision.Reasons) > 0:

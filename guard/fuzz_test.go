@@ -14,7 +14,7 @@ import (
 func FuzzOnlyAYesRuns(f *testing.F) {
 	for _, seed := range []string{
 		`{"decision":{"verdict":"allow"}}`, `{"decision":{"verdict":"Allow"}}`, `{"decision":{"verdict":"confirm"},"ticket":"t"}`,
-		`{"decision":{"verdict":"allow","verifiers":["w"]}}`, `{"decision":{"verdict":"allow"},"blockTurn":true}`, `{}`, `null`, `[]`, ``,
+		`{"decision":{"verdict":"allow","verifiers":["w"]}}`, `{"decision":{"verdict":"allow"},"blockTurn":true}`, `{"decision":{"verdict":"allow"},"command":"x"}`, `{}`, `null`, `[]`, ``,
 		`{"decision":{"verdict":"restrict","reasons":[{"text":"x"}],"remedy":{"agent":"y"}},"line":"z"}`,
 	} {
 		f.Add([]byte(seed))
@@ -48,5 +48,5 @@ func isYes(data []byte) bool {
 	}
 	word, err := whole.Decision.Verdict.MarshalText()
 	return err == nil && string(word) == "allow" &&
-		len(whole.Decision.Verifiers) == 0 && !whole.BlockTurn
+		len(whole.Decision.Verifiers) == 0 && !whole.BlockTurn && whole.Command == ""
 }

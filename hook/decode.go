@@ -7,6 +7,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/floodmark/floodmark"
 )
 
 // The limits on one event. An agent's context can be large: a model call with
@@ -19,6 +23,9 @@ const (
 	MaxArgsBytes  = 8 << 20
 	MaxArgsDepth  = 64
 	MaxPicked     = 1024 // of what was typed in a window
+	// MaxCommandBytes bounds a command that replaces another: Linux starts no
+	// program with a longer argument, and a shell gets the command as one.
+	MaxCommandBytes = 128<<10 - 1
 )
 
 // ErrTooLarge says that an event is over one of the limits.
@@ -114,6 +121,24 @@ func (c Call) check() error {
 	}
 	if d := depth(c.Args); d > MaxArgsDepth {
 		return fmt.Errorf("%w: arguments nested %d deep, at most %d", ErrTooLarge, d, MaxArgsDepth)
+	}
+	return nil
+}
+
+// Check reports what of a reply at a point cannot be done. A reply that fails it
+// allows nothing.
+func (r Reply) Check(at Point) error {
+	switch {
+	case r.Command == "":
+		return nil
+	case at != BeforeToolCall:
+		return fmt.Errorf("a command at %s: only %s can have one", at, BeforeToolCall)
+	case r.Decision.Verdict != floodmark.Allow:
+		return errors.New("a command for a call that is not allowed")
+	case len(r.Command) > MaxCommandBytes:
+		return fmt.Errorf("%w: a command of %d bytes, at most %d", ErrTooLarge, len(r.Command), MaxCommandBytes)
+	case strings.TrimSpace(r.Command) == "", strings.ContainsRune(r.Command, 0), !utf8.ValidString(r.Command):
+		return errors.New("a command that no shell can run")
 	}
 	return nil
 }

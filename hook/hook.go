@@ -300,4 +300,7 @@ type Reply struct {
 	// Ask is the question for the window of a gateway's client, if that may be
 	// asked; the gateway sends the event again with what was answered.
 	Ask *Ask `json:"ask,omitempty"`
+	// Command is what the agent has to run in place of the call's own command, at
+	// before_tool_call. A caller that cannot put it there must not make the call.
+	Command string `json:"command,omitempty"`
 }

@@ -21,6 +21,7 @@ func TestLimits(t *testing.T) {
 		"bytes of a name":       {hook.MaxNameBytes, 512},
 		"bytes of arguments":    {hook.MaxArgsBytes, 8388608},
 		"depth of arguments":    {hook.MaxArgsDepth, 64},
+		"bytes of a command":    {hook.MaxCommandBytes, 131071},
 		"values looked at once": {hook.MaxLeaves, 4096},
 	} {
 		if c[0] != c[1] {
@@ -208,6 +209,33 @@ func TestAWindowIsBounded(t *testing.T) {
 	} {
 		ev := hook.Event{Point: hook.BeforeToolCall, Agent: "mcp", Session: "s", Window: &c.w}
 		if err := ev.Check(); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A reply has a command only where one can be replaced, and only one that a shell
+// takes.
+func TestReplyCheck(t *testing.T) {
+	allow := floodmark.Decision{Verdict: floodmark.Allow}
+	for name, c := range map[string]struct {
+		reply hook.Reply
+		at    hook.Point
+		ok    bool
+	}{
+		"none":            {hook.Reply{}, hook.SessionEnd, true},
+		"before a call":   {hook.Reply{Decision: allow, Command: "ls"}, hook.BeforeToolCall, true},
+		"at the limit":    {hook.Reply{Decision: allow, Command: strings.Repeat("x", hook.MaxCommandBytes)}, hook.BeforeToolCall, true},
+		"beyond it":       {hook.Reply{Decision: allow, Command: strings.Repeat("x", hook.MaxCommandBytes+1)}, hook.BeforeToolCall, false},
+		"after a call":    {hook.Reply{Decision: allow, Command: "ls"}, hook.AfterToolCall, false},
+		"at no point":     {hook.Reply{Decision: allow, Command: "ls"}, "", false},
+		"with a refusal":  {hook.Reply{Command: "ls"}, hook.BeforeToolCall, false},
+		"with a question": {hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Confirm}, Command: "ls"}, hook.BeforeToolCall, false},
+		"blank":           {hook.Reply{Decision: allow, Command: " \n"}, hook.BeforeToolCall, false},
+		"with a NUL":      {hook.Reply{Decision: allow, Command: "ls\x00"}, hook.BeforeToolCall, false},
+		"not UTF-8":       {hook.Reply{Decision: allow, Command: "ls \xff"}, hook.BeforeToolCall, false},
+	} {
+		if err := c.reply.Check(c.at); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1033,7 +1033,10 @@ type Reply struct {
 	Ask *Ask `protobuf:"bytes,13,opt,name=ask,proto3" json:"ask,omitempty"`
 	// The event's system prompt with the warning added, at `before_llm_call`: the
 	// model is called with it instead.
-	SystemPrompt  string `protobuf:"bytes,14,opt,name=system_prompt,json=systemPrompt,proto3" json:"system_prompt,omitempty"`
+	SystemPrompt string `protobuf:"bytes,14,opt,name=system_prompt,json=systemPrompt,proto3" json:"system_prompt,omitempty"`
+	// What to run in place of the call's own command, at `before_tool_call`. A caller
+	// that cannot put it there must not make the call.
+	Command       string `protobuf:"bytes,15,opt,name=command,proto3" json:"command,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1162,6 +1165,13 @@ func (x *Reply) GetAsk() *Ask {
 func (x *Reply) GetSystemPrompt() string {
 	if x != nil {
 		return x.SystemPrompt
+	}
+	return ""
+}
+
+func (x *Reply) GetCommand() string {
+	if x != nil {
+		return x.Command
 	}
 	return ""
 }
@@ -1323,7 +1333,7 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\x06Result\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\bR\x05error\"\xcc\x03\n" +
+	"\x05error\x18\x03 \x01(\bR\x05error\"\xe6\x03\n" +
 	"\x05Reply\x122\n" +
 	"\bdecision\x18\x01 \x01(\v2\x16.floodmark.v1.DecisionR\bdecision\x12,\n" +
 	"\x05calls\x18\x02 \x03(\v2\x16.floodmark.v1.DecisionR\x05calls\x12\x12\n" +
@@ -1340,7 +1350,8 @@ const file_floodmark_v1_hook_proto_rawDesc = "" +
 	"\x05label\x18\v \x01(\v2\x13.floodmark.v1.LabelR\x05label\x12'\n" +
 	"\x04mark\x18\f \x01(\v2\x13.floodmark.v1.LabelR\x04mark\x12#\n" +
 	"\x03ask\x18\r \x01(\v2\x11.floodmark.v1.AskR\x03ask\x12#\n" +
-	"\rsystem_prompt\x18\x0e \x01(\tR\fsystemPrompt\"C\n" +
+	"\rsystem_prompt\x18\x0e \x01(\tR\fsystemPrompt\x12\x18\n" +
+	"\acommand\x18\x0f \x01(\tR\acommand\"C\n" +
 	"\x03Ask\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
 	"\x04pick\x18\x02 \x01(\tR\x04pick\x12\x14\n" +

@@ -13,7 +13,7 @@ func FromReply(r hook.Reply) *Reply {
 		Decision: FromDecision(r.Decision), Calls: list(r.Calls, FromDecision),
 		Line: text(r.Line), Warning: text(r.Warning), SystemPrompt: text(r.SystemPrompt), Text: text(r.Text), Footer: text(r.Footer),
 		Ticket: text(string(r.Ticket)), Consumed: r.Consumed, Notice: text(r.Notice), BlockTurn: r.BlockTurn,
-		Label: fromLabel(r.Label), Mark: fromLabel(r.Mark), Ask: fromAsk(r.Ask),
+		Label: fromLabel(r.Label), Mark: fromLabel(r.Mark), Ask: fromAsk(r.Ask), Command: text(r.Command),
 	}
 }
 
@@ -57,7 +57,7 @@ func (x *Reply) Hook() (hook.Reply, error) {
 	r := hook.Reply{
 		Line: x.GetLine(), Warning: x.GetWarning(), SystemPrompt: x.GetSystemPrompt(), Text: x.GetText(), Footer: x.GetFooter(),
 		Ticket: floodmark.TicketID(x.GetTicket()), Consumed: x.GetConsumed(), Notice: x.GetNotice(), BlockTurn: x.GetBlockTurn(),
-		Label: x.GetLabel().label(), Mark: x.GetMark().label(), Ask: x.GetAsk().hook(),
+		Label: x.GetLabel().label(), Mark: x.GetMark().label(), Ask: x.GetAsk().hook(), Command: x.GetCommand(),
 	}
 	var err error
 	if r.Decision, err = x.GetDecision().floodmark(); err != nil {

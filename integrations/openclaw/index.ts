@@ -90,6 +90,14 @@ function exchange(frame: Buffer, wait: number): Promise<Buffer> {
     socket.write(frame);
   });
 }
+
+// instead puts the command that the daemon gives in the place of a call's own. It
+// reports false if there is none to put, or no place for it.
+function instead(args: any, command: unknown): boolean {
+  if (typeof command !== "string" || !command.trim() || typeof args?.command !== "string") return false;
+  args.command = command;
+  return args.command === command;
+}
 // The lines of ../shim/exchange.ts end here.
 
 // Memory of what one hook is told and another one needs, the newest MAX_KEPT.
@@ -400,9 +408,12 @@ const plugin = {
         const told = { ...call, channelId: ctx.channelId, requester: { channel, senderId, senderIsOwner: senderIsOwner === true } };
         const todo = await ask("before_tool_call", told);
         const run = runs.get(ctx.runId);
-        if (run && todo.block === false) delete run.refused[toolName];
+        const changed = { ...params };
+        const other = instead(changed, todo.command);
+        if (run && (todo.block === false || other)) delete run.refused[toolName];
         if (run && todo.why && Object.keys(run.refused).length < 8) run.refused[toolName] = String(todo.why);
         if (todo.block === false) return undefined;
+        if (other) return { params: changed };
         if (todo.ask) return asking(todo.ask, call);
         return { block: true, blockReason: String(todo.reason ?? NO_ANSWER) };
       } catch (err) {

@@ -92,6 +92,14 @@ function exchange(frame: Buffer, wait: number): Promise<Buffer> {
     socket.write(frame);
   });
 }
+
+// instead puts the command that the daemon gives in the place of a call's own. It
+// reports false if there is none to put, or no place for it.
+function instead(args: any, command: unknown): boolean {
+  if (typeof command !== "string" || !command.trim() || typeof args?.command !== "string") return false;
+  args.command = command;
+  return args.command === command;
+}
 // The lines of ../shim/exchange.ts end here.
 
 // LOCK stands before each provider in opencode's «enabled_providers». opencode
@@ -214,7 +222,7 @@ export const Floodmark = async ({ client }: any) => {
       } catch (err) {
         throw new Error(because(err));
       }
-      if (todo.block !== false) throw new Error(String(todo.reason ?? NO_ANSWER));
+      if (todo.block !== false && !instead(args, todo.command)) throw new Error(String(todo.reason ?? NO_ANSWER));
       running.set(callID, { tool, sessionID, callID, args });
     },
 

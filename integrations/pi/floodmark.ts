@@ -92,6 +92,14 @@ function exchange(frame: Buffer, wait: number): Promise<Buffer> {
     socket.write(frame);
   });
 }
+
+// instead puts the command that the daemon gives in the place of a call's own. It
+// reports false if there is none to put, or no place for it.
+function instead(args: any, command: unknown): boolean {
+  if (typeof command !== "string" || !command.trim() || typeof args?.command !== "string") return false;
+  args.command = command;
+  return args.command === command;
+}
 // The lines of ../shim/exchange.ts end here.
 
 // context says which session this is, and what sorts of entries it holds.
@@ -215,7 +223,7 @@ export default function (pi: any) {
     const { type, toolName, toolCallId, input } = event;
     try {
       const todo = await ask(type, { event: { type, toolName, toolCallId, input }, ctx: context(ctx) });
-      if (todo.block === false) return undefined;
+      if (todo.block === false || instead(input, todo.command)) return undefined;
       return { block: true, reason: String(todo.reason ?? NO_ANSWER) };
     } catch (err) {
       return { block: true, reason: because(err) };

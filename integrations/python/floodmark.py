@@ -150,7 +150,7 @@ class _Local(http.client.HTTPConnection):
 def _checked(reply):
     """A reply, if it is one. Fields are what they must be, or are not there."""
     reply = _fields(reply, {"decision": dict, "blockTurn": bool, "consumed": bool},
-                    "line", "text", "footer", "ticket", "notice")
+                    "line", "text", "footer", "ticket", "notice", "command")
     decision = _fields(reply.get("decision", {}), {"verifiers": list, "reasons": list, "remedy": dict}, "verdict")
     if decision.get("verdict", "restrict") not in VERDICTS:
         raise ValueError("the answer has a verdict nobody knows")
@@ -174,7 +174,9 @@ def _denied(reply):
     """Words a refusal. A verifier that nobody asked has not agreed."""
     decision = reply["decision"]
     verdict, line = decision.get("verdict", "restrict"), reply.get("line", "")
-    if verdict == "allow" and decision.get("verifiers"):
+    if verdict == "allow" and reply.get("command"):
+        line = "refused because it may only run as another command, which this program cannot do."
+    elif verdict == "allow" and decision.get("verifiers"):
         line = "refused because these must agree first and were not asked: " + ", ".join(map(str, decision["verifiers"])) + "."
     elif not line and decision.get("reasons"):
         line = "refused because " + decision["reasons"][0].get("text", "") + "."
@@ -291,7 +293,7 @@ class Session:
         try:
             reply = self._monitor.handle(event)
             decision = reply["decision"]
-            if decision.get("verdict") == "allow" and not decision.get("verifiers") and not reply.get("blockTurn"):
+            if decision.get("verdict") == "allow" and not (decision.get("verifiers") or reply.get("blockTurn") or reply.get("command")):
                 return reply
             refusal = _denied(reply)
         except Exception as err:

@@ -78,3 +78,11 @@ function exchange(frame: Buffer, wait: number): Promise<Buffer> {
     socket.write(frame);
   });
 }
+
+// instead puts the command that the daemon gives in the place of a call's own. It
+// reports false if there is none to put, or no place for it.
+function instead(args: any, command: unknown): boolean {
+  if (typeof command !== "string" || !command.trim() || typeof args?.command !== "string") return false;
+  args.command = command;
+  return args.command === command;
+}

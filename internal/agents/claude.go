@@ -200,6 +200,8 @@ func (claude) write(event string, a answer) hookframe.Response {
 	switch {
 	case a.why == "" && event == claudePrompt && a.reply.Consumed:
 		ok.Stdout = object(said{Decision: "block", Reason: a.notice()})
+	case a.why == "" && event == claudePreToolUse && a.args != nil:
+		ok.Stdout = object(replaced{replacement{Event: event, Input: a.args}})
 	case a.why == "":
 	case event == claudePreToolUse && a.ask:
 		ok.Stdout = object(permitted{permission{Event: event, Decision: "ask", Reason: a.question(maxReason)}})

@@ -157,6 +157,8 @@ func (codex) write(event string, a answer) hookframe.Response {
 	switch {
 	case a.why == "" && event == codexPrompt && a.reply.Consumed:
 		ok.Stdout = object(said{Decision: "block", Reason: a.notice()})
+	case a.why == "" && event == codexPreToolUse && a.args != nil:
+		ok.Stdout = object(replaced{replacement{Event: event, Decision: "allow", Input: a.args}})
 	case a.why == "":
 	case event == codexPreToolUse:
 		// Codex puts a full stop of its own behind it.

@@ -198,6 +198,9 @@ type (
 		Decision string `json:"permissionDecision"`
 		Reason   string `json:"permissionDecisionReason"`
 	}
+	copilotReplaced struct {
+		Args json.RawMessage `json:"modifiedArgs"`
+	}
 	copilotBehavior struct {
 		Behavior string `json:"behavior"`
 		Message  string `json:"message"`
@@ -217,6 +220,8 @@ func (copilot) write(event string, a answer) hookframe.Response {
 	switch {
 	case a.why == "" && event == copilotPrompt && a.reply.Consumed:
 		ok.Stdout = object(said{Decision: "block", Reason: a.notice()})
+	case a.why == "" && event == copilotPreToolUse && a.args != nil:
+		ok.Stdout = object(copilotReplaced{Args: a.args})
 	case a.why == "":
 	case event == copilotPreToolUse:
 		ok.Stdout = object(copilotDecision{Decision: "deny", Reason: a.reason()})

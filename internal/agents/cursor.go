@@ -230,6 +230,9 @@ type (
 		ToUser     string `json:"user_message"`
 		ToAgent    string `json:"agent_message"`
 	}
+	cursorReplaced struct {
+		Input json.RawMessage `json:"updated_input"`
+	}
 	cursorHalt struct {
 		Continue bool   `json:"continue"`
 		ToUser   string `json:"user_message"`
@@ -252,6 +255,10 @@ func (cursor) write(event string, a answer) hookframe.Response {
 	switch {
 	case a.why == "" && event == cursorPrompt && a.reply.Consumed:
 		ok.Stdout = object(cursorHalt{ToUser: a.notice()})
+	case a.why == "" && event == cursorPreToolUse && a.args != nil:
+		// Cursor reports the command that it is about to run once more, and one that
+		// is not this is judged again.
+		ok.Stdout = object(cursorReplaced{Input: a.args})
 	case a.why == "":
 	case event == cursorPreToolUse, event == cursorShell, event == cursorMCP, event == cursorReadFile, event == cursorSubagentStart:
 		ok.Stdout = object(cursorDeny{Permission: "deny", ToUser: a.reason(), ToAgent: a.reason()})

@@ -40,6 +40,9 @@ type Door struct {
 	Native *Native
 	// Doubles is optional: it lets a call that is reported twice be judged once.
 	Doubles *Doubles
+	// Rewrites is optional: it lets an agent run another command than the one it
+	// proposed. Without it such a reply is a refusal.
+	Rewrites *Rewrites
 }
 
 // The limits on what an agent is told. It is one line that a model reads.
@@ -93,6 +96,8 @@ type answer struct {
 	// question as other channels word it, for so many characters.
 	ask   bool
 	words func(most int) string
+	// args, unless nil, are what the call is made with instead of its own.
+	args  json.RawMessage
 	about asked
 }
 
@@ -137,7 +142,8 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 	case about.second && d.Doubles.take(about):
 		return lang.write(req.Event, answer{about: about})
 	}
-	a := d.judge(ctx, about)
+	about.event.Call = d.Rewrites.judged(about.event)
+	about, a := d.rewrite(about, d.judge(ctx, about))
 	if a.about = about; a.why == "" {
 		d.Doubles.allowed(about)
 	}
@@ -191,15 +197,27 @@ func (d Door) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if err := ev.Check(); err != nil {
 		return hook.Reply{}, err
 	}
-	reply, err := d.Hooks.Handle(ctx, d.Tenant, ev)
+	reply, err := d.handle(ctx, ev)
 	if err != nil || reply.Ticket == "" || d.Await == nil || reply.Decision.Verdict != floodmark.Confirm {
 		return reply, err
 	}
 	if _, err := d.Await(ctx, journal.Session{Tenant: d.Tenant, ID: ev.Session}, reply.Ticket); err != nil {
 		return reply, nil //nolint:nilerr // nobody answered in time: the question stands
 	}
-	if again, err := d.Hooks.Handle(ctx, d.Tenant, ev); err == nil {
+	if again, err := d.handle(ctx, ev); err == nil {
 		return again, nil
+	}
+	return reply, nil
+}
+
+// handle returns a reply that can be done, or an error.
+func (d Door) handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
+	reply, err := d.Hooks.Handle(ctx, d.Tenant, ev)
+	if err == nil {
+		err = reply.Check(ev.Point)
+	}
+	if err != nil {
+		return hook.Reply{}, err
 	}
 	return reply, nil
 }

@@ -161,6 +161,13 @@ type (
 		Continue bool   `json:"continue"`
 		Reason   string `json:"stopReason"`
 	}
+	geminiReplaced struct {
+		Specific geminiInput `json:"hookSpecificOutput"`
+	}
+	geminiInput struct {
+		Event string          `json:"hookEventName"`
+		Input json.RawMessage `json:"tool_input"`
+	}
 )
 
 // write: silence with status 0 is a yes, everything else is said.
@@ -169,6 +176,8 @@ func (gemini) write(event string, a answer) hookframe.Response {
 	switch {
 	case a.why == "" && event == geminiBeforeAgent && a.reply.Consumed:
 		ok.Stdout = object(said{Decision: "deny", Reason: a.notice()})
+	case a.why == "" && event == geminiBeforeTool && a.args != nil:
+		ok.Stdout = object(geminiReplaced{geminiInput{Event: event, Input: a.args}})
 	case a.why == "":
 	case event == geminiBeforeTool, event == geminiAfterTool, event == geminiBeforeAgent:
 		// After a tool this takes the place of what the tool gave; at a prompt

@@ -110,6 +110,7 @@ func verdicts() map[string]*judge {
 		"zero":     {},
 		"error":    {err: errors.New("disk full\nat once")},
 		"late":     {err: context.DeadlineExceeded},
+		"command":  {reply: boxed("box -- ls")},
 		"known":    {err: &monitor.Refusal{Reason: "too much is happening at once", Hint: "Try again in a moment.", Err: errors.New("x")}},
 		"consumed": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Consumed: true, Notice: "Approved: Bash."}},
 		"verifier": {reply: hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Verifiers: []string{"phone"}}}},
@@ -131,14 +132,15 @@ func TestAnswers(t *testing.T) {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			resp := agents.Door{Hooks: all[name]}.Answer(t.Context(), req)
+			resp := agents.Door{Hooks: all[name], Rewrites: agents.NewRewrites()}.Answer(t.Context(), req)
 			b.WriteString(req.Agent + " " + req.Event + " " + name + ": exit " + string(rune('0'+resp.Exit)) + "\n")
 			for _, out := range []string{"  stdout " + resp.Stdout, "  stderr " + resp.Stderr} {
 				if out = strings.TrimSuffix(out, "\n"); len(out) > len("  stdout ") {
 					b.WriteString(out + "\n")
 				}
 			}
-			if want := name == "allow" || name == "consumed"; want != lets(t, req, resp) && gates(req.Event) && asks(req.Event) && (name != "consumed" || !said(req.Event)) {
+			command := name == "command" && slices.Contains([]string{"PreToolUse", "BeforeTool", "preToolUse"}, req.Event) // a shell's
+			if want := name == "allow" || name == "consumed" || command; want != lets(t, req, resp) && gates(req.Event) && asks(req.Event) && (name != "consumed" || !said(req.Event)) {
 				t.Errorf("%s %s with %s: %+v", req.Agent, req.Event, name, resp)
 			}
 		}

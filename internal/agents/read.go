@@ -70,6 +70,9 @@ func begun(agent string, parent, child floodmark.SessionID, prompt string) asked
 	}
 }
 
+// madePrefix begins a name that we made.
+const madePrefix = "made:"
+
 // madeID names a call for agents that do not, by what it is: so it has one name
 // before and after the tool. Two equal calls at once have one name; each result
 // is then taken for that of either, which is the same to us.
@@ -79,7 +82,7 @@ func madeID(c hook.Call) floodmark.CallID {
 		args.Reset()
 		args.Write(c.Args)
 	}
-	return floodmark.CallID("made:" + floodmark.DigestOf(c.Server+"\x00"+c.Name+"\x00"+args.String()).String())
+	return floodmark.CallID(madePrefix + floodmark.DigestOf(c.Server+"\x00"+c.Name+"\x00"+args.String()).String())
 }
 
 // unquoted is arguments that an agent may send as a text that holds them.

@@ -11,6 +11,9 @@ type (
 	shimCall struct {
 		Block  bool   `json:"block"`
 		Reason string `json:"reason,omitempty"`
+		// Command is run in place of the call's own, whatever Block says: a shim that
+		// does not know it blocks.
+		Command string `json:"command,omitempty"`
 	}
 	shimSays struct {
 		Action string `json:"action"`
@@ -24,6 +27,9 @@ type (
 	}
 )
 
+// oldShim is what the model reads where the shim is older than this monitor.
+const oldShim = "floodmark: this may only run as another command, which the plugin in this agent cannot do yet. Ask the person to run «floodmark protect» again and to restart the agent."
+
 // tells hands an answer to a shim.
 func tells(v any) hookframe.Response {
 	return hookframe.Response{V: hookframe.Version, Stdout: object(v)}
@@ -31,7 +37,10 @@ func tells(v any) hookframe.Response {
 
 // call answers a tool call: it runs, or it does not.
 func (a answer) call() shimCall {
-	if a.why == "" {
+	switch {
+	case a.why == "" && a.args != nil:
+		return shimCall{Block: true, Reason: oldShim, Command: a.reply.Command}
+	case a.why == "":
 		return shimCall{}
 	}
 	return shimCall{Block: true, Reason: a.reason()}

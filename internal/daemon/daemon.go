@@ -217,7 +217,7 @@ func (d *Daemon) openMonitor() error {
 	d.gate = &gate{table: d.table, guarded: d.guarded, users: owners(), of: peer.Of}
 	d.door = agents.Door{
 		Hooks: d.hooksDoor(), Await: d.await, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
-		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow),
+		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow), Rewrites: agents.NewRewrites(),
 	}
 	d.door.Native.Picks, d.door.Native.Words = d.picks, d.words
 	d.signed.TellTo(d.bundleWrong)

@@ -31,7 +31,7 @@ var errNotBegun = errors.New("the session was not begun")
 // allowed reports whether a reply lets things go on. A verifier that nobody
 // asked has not agreed.
 func allowed(r hook.Reply) bool {
-	return r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn
+	return r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn && r.Command == ""
 }
 
 // refusal is the line for a reply that does not let things go on. It never

@@ -222,3 +222,87 @@ func checksThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// rewriter is the agent of which it is asked here whether it runs the command it is
+// given.
+const (
+	rewriter        = "gemini-cli"
+	rewriterPackage = "@google/gemini-cli"
+)
+
+// runsWhatItIsGiven fails unless this is known of the agent, or not known.
+func (w *world) runsWhatItIsGiven(want bool, when string) {
+	w.t.Helper()
+	now := &prove.Rewrites{Proofs: w.daily().Proofs, Records: w.machine.Records}
+	for range 2 { // the second time the program is not read again
+		if got := now.Proved(w.t.Context(), rewriter); got != want {
+			w.t.Errorf("%s: %v", when, got)
+		}
+	}
+	if now.Proved(w.t.Context(), "pi") || now.Proved(w.t.Context(), "") {
+		w.t.Error("another agent was not proved")
+	}
+}
+
+// sawRewrite keeps a proof of it. The agent is not run here, but its program is
+// looked at.
+func (w *world) sawRewrite(change func(*prove.Result)) {
+	w.t.Helper()
+	r := w.prove(rewriter)
+	r.Grade, r.Rewrites, r.Why = prove.HostVerified, true, ""
+	change(&r)
+	if err := prove.Keep(w.daily().Proofs, []prove.Result{r}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// That an agent runs the command it is given counts for the program of which it was
+// seen, and for no other version, program, agent or time.
+func rewritesOfOneProgram(t *testing.T) {
+	w := newWorld(t)
+	asSeen := func(*prove.Result) {}
+	if (*prove.Rewrites)(nil).Proved(t.Context(), rewriter) {
+		t.Error("nothing knows it")
+	}
+	w.packaged("gemini", rewriterPackage, "1.2.3")
+	w.runsWhatItIsGiven(false, "no proofs")
+	w.protect(rewriter)
+	w.proved(rewriter, "1.2.3")
+	w.runsWhatItIsGiven(false, "proved before this was tried")
+	for when, change := range map[string]func(*prove.Result){
+		"it ran its own":  func(r *prove.Result) { r.Rewrites = false },
+		"our side only":   func(r *prove.Result) { r.Grade = prove.AdapterVerified },
+		"it failed":       func(r *prove.Result) { r.Grade = prove.Failed },
+		"another version": func(r *prove.Result) { r.Version = "1.2.2" },
+		"no version":      func(r *prove.Result) { r.Version = "" },
+	} {
+		w.sawRewrite(change)
+		w.runsWhatItIsGiven(false, when)
+	}
+	w.sawRewrite(asSeen)
+	w.runsWhatItIsGiven(true, "proved")
+	w.packaged("gemini", rewriterPackage, "1.3.0")
+	w.runsWhatItIsGiven(false, "updated")
+	w.packaged("gemini", rewriterPackage, "1.2.3")
+	w.runsWhatItIsGiven(true, "as before")
+	overwrite := func(path, text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil { //nolint:gosec // it may be a program
+			t.Fatal(err)
+		}
+	}
+	overwrite(filepath.Join(w.dir, "npm", "gemini", "gemini"), "#!/bin/sh\nexit 22\n")
+	w.runsWhatItIsGiven(false, "another program of the same version")
+	w.sawRewrite(asSeen)
+	w.runsWhatItIsGiven(true, "proved anew")
+	if err := os.Remove(filepath.Join(w.dir, "npm", "gemini", "package.json")); err != nil {
+		t.Fatal(err)
+	}
+	w.runsWhatItIsGiven(false, "a script of no version")
+	w.packaged("gemini", rewriterPackage, "1.2.3")
+	w.sawRewrite(asSeen)
+	overwrite(filepath.Join(w.home, ".gemini", "settings.json"), "{}\n")
+	w.runsWhatItIsGiven(false, "protected no longer")
+	overwrite(w.daily().Proofs, "{")
+	w.runsWhatItIsGiven(false, "proofs that cannot be read")
+}

@@ -29,9 +29,11 @@ const hostTime = 3 * time.Minute
 // refused is what the agent is told about the canary; it must reach the model.
 const refused = "this is a canary of «floodmark prove», which must not run."
 
-// A judge allows everything but the one call that names its word.
+// A judge allows everything but the one call that names its word. Another one, if
+// there is one, it lets run as another command.
 type judge struct {
-	word string
+	word           string
+	other, instead string
 
 	mu    sync.Mutex
 	asked bool
@@ -45,7 +47,11 @@ func (j *judge) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply, 
 		j.mu.Unlock()
 		return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Restrict}, Line: refused}, nil
 	}
-	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}, nil
+	reply := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}}
+	if ev.Point == hook.BeforeToolCall && j.other != "" && bytes.Contains(ev.Call.Args, []byte(j.other)) {
+		reply.Command = j.instead
+	}
+	return reply, nil
 }
 
 func (j *judge) wasAsked() bool {
@@ -57,18 +63,23 @@ func (j *judge) wasAsked() bool {
 // workFolder is the agent's project, below home.
 const workFolder = "work"
 
-// The files that the two commands would make.
+// The files that the commands would make. Where the model wants the original the
+// judge has another one made.
 const (
-	allowedFile = "allowed-canary"
-	refusedFile = "refused-canary"
+	allowedFile   = "allowed-canary"
+	refusedFile   = "refused-canary"
+	originalFile  = "original-canary"
+	rewrittenFile = "rewritten-canary"
 )
 
 // try runs the agent in a home of its own, with our settings as protect writes
-// them, a judge in place of the monitor, and a model that wants two commands.
-func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (err error) {
+// them, a judge in place of the monitor, and a model that wants three commands.
+// It returns why the agent does not run a command that it is given in place of
+// its own; empty if it does.
+func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (unfit string, err error) {
 	home, err := os.MkdirTemp("", "fm-prove-") // short: a socket lies in it
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
 	ctx, cancel := context.WithTimeout(ctx, hostTime)
@@ -76,18 +87,18 @@ func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (err 
 	model := &testmodel.Model{Aside: "Canary", Say: h.script(home)}
 	url, stopModel, err := serveModel(ctx, model)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer stopModel()
 	settings, known := testmodel.SettingsOf(f.Name, url)
 	if !known {
-		return fmt.Errorf("%s cannot be run with a scripted model", f.Title)
+		return "", fmt.Errorf("%s cannot be run with a scripted model", f.Title)
 	}
 	if err := writeBelow(home, settings.File, settings.Text); err != nil {
-		return err
+		return "", err
 	}
 	if err := os.Mkdir(filepath.Join(home, workFolder), 0o700); err != nil {
-		return err
+		return "", err
 	}
 	own := protect.Machine{
 		Getenv: func(name string) string {
@@ -100,24 +111,28 @@ func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (err 
 		err = plan.Apply()
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	j := &judge{word: refusedFile}
+	instead, err := agents.Quote([]string{"touch", filepath.Join(home, rewrittenFile)})
+	if err != nil {
+		return "", err
+	}
+	j := &judge{word: refusedFile, other: originalFile, instead: instead}
 	stopJudge, err := serveJudge(ctx, own.Socket, j)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer stopJudge()
 	said, err := h.run(ctx, own, f.Program, append(settings.Env, h.env...))
-	return h.verdict(home, j, model, said, err)
+	return ranOwn(home), h.verdict(home, j, model, said, err)
 }
 
-// script wants both commands, one after the other.
+// script wants the three commands, one after the other.
 func (h host) script(home string) func(testmodel.Turn) testmodel.Step {
 	touch := func(name string) testmodel.Step {
 		return testmodel.Step{Calls: []testmodel.Call{h.shell("touch " + filepath.Join(home, name))}}
 	}
-	return testmodel.Script(touch(allowedFile), touch(refusedFile), testmodel.Step{Text: "Done."})
+	return testmodel.Script(touch(allowedFile), touch(refusedFile), touch(originalFile), testmodel.Step{Text: "Done."})
 }
 
 func (h host) run(ctx context.Context, m protect.Machine, program string, env []string) (said string, err error) {
@@ -141,12 +156,27 @@ func (h host) run(ctx context.Context, m protect.Machine, program string, env []
 	return out.String(), err
 }
 
+// isThere reports whether a command has made its file.
+func isThere(home, name string) bool {
+	_, err := os.Lstat(filepath.Join(home, name))
+	return err == nil
+}
+
+// ranOwn says why the agent does not run what it is given in place of its own
+// command; empty if it does.
+func ranOwn(home string) string {
+	switch {
+	case isThere(home, originalFile):
+		return "it ran its own command when it was given another one"
+	case !isThere(home, rewrittenFile):
+		return "it did not run the command that it was given in place of its own"
+	}
+	return ""
+}
+
 // verdict looks at what is there, not at what the agent says.
 func (host) verdict(home string, j *judge, model *testmodel.Model, said string, ended error) error {
-	there := func(name string) bool {
-		_, err := os.Lstat(filepath.Join(home, name))
-		return err == nil
-	}
+	there := func(name string) bool { return isThere(home, name) }
 	told := ""
 	if turns := model.Turns(); len(turns) > 0 {
 		told = strings.Join(turns[len(turns)-1].Results, "\n")
@@ -205,7 +235,7 @@ func serveJudge(ctx context.Context, at string, j *judge) (stop func(), err erro
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	door := agents.Door{Hooks: j, Starts: agents.NewStarts(), Doubles: agents.NewDoubles()}
+	door := agents.Door{Hooks: j, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(), Rewrites: agents.NewRewrites()}
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		_ = hookframe.ServeAll(ctx, l, func(net.Conn) hookframe.Handler { return door.Answer }, func(error) {}) // a hook without an answer refuses

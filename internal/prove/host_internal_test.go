@@ -44,7 +44,7 @@ func TestHosts(t *testing.T) {
 func TestObedientAgent(t *testing.T) {
 	home := t.TempDir()
 	h, _ := hostOf("pi")
-	j := &judge{word: refusedFile}
+	j := &judge{word: refusedFile, other: originalFile, instead: "touch " + rewrittenFile}
 	model := &testmodel.Model{Say: h.script(home)}
 	url, stop, err := serveModel(t.Context(), model)
 	if err != nil {
@@ -58,6 +58,10 @@ func TestObedientAgent(t *testing.T) {
 	no, err := j.Handle(context.Background(), "", call("touch "+refusedFile))
 	if err != nil || no.Decision.Verdict == floodmark.Allow || no.Line != refused || !j.wasAsked() {
 		t.Error(no, err)
+	}
+	other, err := j.Handle(context.Background(), "", call("touch "+originalFile))
+	if err != nil || other.Decision.Verdict != floodmark.Allow || other.Command != j.instead || allowed.Command != "" {
+		t.Error(other, err)
 	}
 	if err := os.WriteFile(filepath.Join(home, allowedFile), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -74,6 +78,29 @@ func TestObedientAgent(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	if err := h.verdict(home, j, model, "", nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is there shows which of the two commands ran.
+func TestWhichCommandRan(t *testing.T) {
+	for name, c := range map[string]struct {
+		made []string
+		want string
+	}{
+		"neither":   {nil, "did not run the command that it was given"},
+		"its own":   {[]string{originalFile}, "ran its own command"},
+		"both":      {[]string{originalFile, rewrittenFile}, "ran its own command"},
+		"the other": {[]string{rewrittenFile}, ""},
+	} {
+		home := t.TempDir()
+		for _, file := range c.made {
+			if err := os.WriteFile(filepath.Join(home, file), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := ranOwn(home); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 

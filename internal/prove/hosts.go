@@ -7,13 +7,19 @@ type host struct {
 	args, env []string
 	// tool is the agent's own one for command lines, line its argument for them.
 	tool, line string
+	// describes says that the tool wants a description with each command.
+	describes bool
 }
 
-const prompt = "Run the two commands."
+const prompt = "Run the three commands."
 
 // shell calls the agent's own tool for command lines.
 func (h host) shell(command string) testmodel.Call {
-	return testmodel.Call{Name: h.tool, Args: map[string]string{h.line: command, "description": "run"}}
+	args := map[string]string{h.line: command}
+	if h.describes {
+		args["description"] = "run"
+	}
+	return testmodel.Call{Name: h.tool, Args: args}
 }
 
 // hostOf knows the agents that can be run here. Each way was measured.
@@ -23,16 +29,16 @@ func hostOf(agent string) (host, bool) {
 		return host{args: []string{"exec", "--json", "--skip-git-repo-check", prompt}, tool: "exec_command", line: "cmd"}, true
 	case "copilot-cli":
 		return host{
-			args: []string{"-p", prompt, "--allow-all-tools", "--output-format", "json", "--disable-client-telemetry"}, tool: "bash", line: "command",
+			args: []string{"-p", prompt, "--allow-all-tools", "--output-format", "json", "--disable-client-telemetry"}, tool: "bash", line: "command", describes: true,
 		}, true
 	case "gemini-cli":
-		return host{args: []string{"-p", prompt, "--yolo", "--skip-trust", "-o", "stream-json"}, tool: "run_shell_command", line: "command"}, true
+		return host{args: []string{"-p", prompt, "--yolo", "--skip-trust", "-o", "stream-json"}, tool: "run_shell_command", line: "command", describes: true}, true
 	case "openclaw":
 		return host{args: []string{"agent", "--local", "--session-id", "canary", "--message", prompt, "--json"}, tool: "exec", line: "command"}, true
 	case "opencode":
 		return host{
 			env:  []string{"npm_config_fetch_retries=0"}, // it looks for packages and would try for a minute
-			args: []string{"run", "--format", "json", "--auto", prompt}, tool: "bash", line: "command",
+			args: []string{"run", "--format", "json", "--auto", prompt}, tool: "bash", line: "command", describes: true,
 		}, true
 	case "pi":
 		return host{args: []string{"-p", "--mode", "json", "--model", "scripted/" + testmodel.Name, prompt}, tool: "bash", line: "command"}, true

@@ -47,6 +47,8 @@ type Result struct {
 	// Holes are known and not covered, whatever held.
 	Holes []integrations.Hole `json:"holes"`
 	At    time.Time           `json:"at"`
+	// Rewrites says that the agent ran the command it was given in place of its own.
+	Rewrites bool `json:"rewrites"`
 
 	program string // the digest of the agent's program
 }
@@ -119,12 +121,18 @@ func (r *Result) host(ctx context.Context, m protect.Machine, f protect.Found) {
 	case f.Program == "":
 		r.Untried = append(r.Untried, "the agent itself was not started: its program is not on PATH")
 	default:
-		if err := h.try(ctx, m, f); err != nil {
+		own, err := h.try(ctx, m, f)
+		if err != nil {
 			r.Grade, r.Why = Failed, "started in an empty home with our settings: "+err.Error()
 			return
 		}
 		r.Grade, r.Untried = HostVerified, []string{} // the agent itself tried all of it
 		r.Seen = append(r.Seen, "started in an empty home with our settings and a scripted model, it ran the command that was allowed and did not run the one that was refused")
+		if r.Rewrites = own == ""; r.Rewrites {
+			r.Seen = append(r.Seen, "given another command in place of its own, it ran that one and not its own")
+		} else {
+			r.Untried = append(r.Untried, own)
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ func TestProofs(t *testing.T) {
 		{"daily finds what is broken", dailyFindsWhatIsBroken},
 		{"daily starts nothing else", dailyStartsNothingElse},
 		{"daily forgets", dailyForgets},
+		{"rewrites are those of one program", rewritesOfOneProgram},
 		{"checks that cannot be read", checksThatCannotBeRead},
 	} {
 		t.Run(c.name, c.test)

@@ -20,6 +20,9 @@ type Proof struct {
 	At      time.Time `json:"at"`
 	// Program is the digest of the agent's program; empty if it was not read.
 	Program string `json:"program,omitempty"`
+	// Rewrites says that this version ran the command it was given in place of its
+	// own.
+	Rewrites bool `json:"rewrites,omitempty"`
 }
 
 // maxProofs bounds the file of proofs: eight agents in some lines each.
@@ -81,7 +84,7 @@ func Keep(path string, list []Result) error {
 				delete(p.Agents, r.Agent)
 				continue
 			}
-			p.Agents[r.Agent] = Proof{Version: r.Version, Grade: r.Grade, Why: r.Why, At: r.At, Program: r.program}
+			p.Agents[r.Agent] = Proof{Version: r.Version, Grade: r.Grade, Why: r.Why, At: r.At, Program: r.program, Rewrites: r.Rewrites}
 		}
 	})
 }

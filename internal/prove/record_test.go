@@ -16,7 +16,7 @@ func TestKeepAddsToWhatIsKept(t *testing.T) {
 	}
 	at := time.Unix(5, 0).UTC()
 	for _, r := range []prove.Result{
-		{Agent: "codex", Version: "1", Grade: prove.HostVerified, At: at},
+		{Agent: "codex", Version: "1", Grade: prove.HostVerified, At: at, Rewrites: true},
 		{Agent: "pi", Version: "2", Grade: prove.Failed, Why: "so", At: at},
 		{Agent: "pi", Version: "3", Grade: prove.AdapterVerified, At: at},
 		{Agent: "cursor", Grade: prove.Failed, At: at},
@@ -27,7 +27,7 @@ func TestKeepAddsToWhatIsKept(t *testing.T) {
 		}
 	}
 	all, err := prove.Proofs(path)
-	if err != nil || len(all) != 2 || all["codex"] != (prove.Proof{Version: "1", Grade: prove.HostVerified, At: at}) || all["pi"].Version != "3" {
+	if err != nil || len(all) != 2 || all["codex"] != (prove.Proof{Version: "1", Grade: prove.HostVerified, At: at, Rewrites: true}) || all["pi"].Version != "3" {
 		t.Errorf("%v %v", all, err)
 	}
 	files, err := os.ReadDir(filepath.Dir(path))

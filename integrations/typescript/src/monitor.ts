@@ -130,7 +130,7 @@ function read(chunks: Uint8Array[], size: number): Reply {
   const text = new TextDecoder("utf-8", { fatal: true }).decode(data);
   const reply = fields(JSON.parse(text), {
     ...{ decision: isObject, blockTurn: isBoolean, consumed: isBoolean },
-    ...{ line: isText, text: isText, footer: isText, ticket: isText, notice: isText },
+    ...{ line: isText, text: isText, footer: isText, ticket: isText, notice: isText, command: isText },
   });
   const decision = fields(reply["decision"] ?? {}, { verdict: isText, verifiers: Array.isArray, reasons: Array.isArray, remedy: isObject });
   if (!verdicts.includes((decision["verdict"] ?? "restrict") as never)) {

@@ -63,6 +63,8 @@ export interface Reply {
   consumed?: boolean;
   notice?: string;
   blockTurn?: boolean;
+  /** What would have to run in the place of the call: nothing here can do that. */
+  command?: string;
 }
 
 /** What a model reads when the monitor could not be asked. */
@@ -96,7 +98,7 @@ export class Withheld extends Error {
 
 /** Whether a reply is a yes. A verifier that nobody asked has not agreed. */
 export function allows(reply: Reply): boolean {
-  return reply.decision?.verdict === "allow" && !reply.decision.verifiers?.length && !reply.blockTurn;
+  return reply.decision?.verdict === "allow" && !reply.decision.verifiers?.length && !reply.blockTurn && !reply.command;
 }
 
 /** Words a refusal. */
@@ -104,7 +106,9 @@ export function denied(reply: Reply): Denied {
   const decision = reply.decision ?? {};
   const verdict = decision.verdict ?? "restrict";
   let line = reply.line ?? "";
-  if (verdict === "allow" && decision.verifiers?.length) {
+  if (verdict === "allow" && reply.command) {
+    line = "refused because it may only run as another command, which this program cannot do.";
+  } else if (verdict === "allow" && decision.verifiers?.length) {
     line = `refused because these must agree first and were not asked: ${decision.verifiers.join(", ")}.`;
   } else if (!line && decision.reasons?.[0]) {
     line = `refused because ${decision.reasons[0].text}.`;

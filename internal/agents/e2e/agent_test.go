@@ -22,6 +22,12 @@ type agent struct {
 	run           func(w *world, h how) (output string)
 	// shell calls the agent's own tool for command lines.
 	shell func(command string) testmodel.Call
+	// folder is that tool's argument for where the command runs, empty if it has none;
+	// statusless says that the model does not read how the command ended.
+	folder     string
+	statusless bool
+	// inside makes a call by a tool that calls others; nil if there is none.
+	inside func(testmodel.Call) testmodel.Call
 	// mcp calls the one tool of our server; nil if the agent knows no servers.
 	mcp func(args any) testmodel.Call
 	// spawn are the calls, one after the other, by which a sub-agent does its

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
@@ -273,6 +276,58 @@ func turnEnded(w *world, a agent) error {
 	}
 	if all := output + strings.Join(w.results(), "\n"); !strings.Contains(all, "gone round 3 times") {
 		return errors.New("nobody was told why")
+	}
+	return nil
+}
+
+// commandRewritten has the monitor answer with another command. What there is
+// afterwards shows which one ran.
+func commandRewritten(w *world, a agent) error {
+	w.rewrite = func(command string) string {
+		other := strings.NewReplacer("ORIGINAL", "REWRITTEN", "exit 42", "exit 43").Replace(command)
+		line, err := agents.Quote([]string{"bash", "-c", other})
+		if other == command || err != nil {
+			return command
+		}
+		return line
+	}
+	w.inMemory()
+	w.env = []string{"FLOODMARK_HOOK_SOCKET=" + w.memorySocket()}
+	call, folder := a.shell(`touch ORIGINAL && echo "it's \$1 ORIGINAL"; exit 42`), w.project
+	if a.folder != "" {
+		folder = filepath.Dir(w.write("project/below/.keep", ""))
+		args := maps.Clone(call.Args.(map[string]string))
+		args[a.folder] = folder
+		call.Args = args
+	}
+	steps := []testmodel.Step{{Calls: []testmodel.Call{call}}, {Text: "Done."}}
+	if a.inside != nil { // the same by a tool that calls others
+		steps = slices.Insert(steps, 1, testmodel.Step{Calls: []testmodel.Call{a.inside(call)}})
+	}
+	w.model.Say = testmodel.Script(steps...)
+	a.run(w, how{protected: true})
+	for _, name := range []string{w.project, folder} {
+		if _, err := os.Stat(filepath.Join(name, "ORIGINAL")); err == nil {
+			return errors.New("the original command ran")
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "REWRITTEN")); err != nil {
+		return fmt.Errorf("the other command did not run: %w", err)
+	}
+	got := w.results()
+	if len(got) != len(steps)-1 {
+		return fmt.Errorf("the model read %q", got)
+	}
+	turns := w.model.Turns()
+	w.t.Logf("the model read %q; it sees its own call as another: %v", got, strings.Contains(string(turns[len(turns)-1].Body), "touch REWRITTEN"))
+	status := regexp.MustCompile(`(?i)code:? 43\b`)
+	for _, text := range got {
+		if !strings.Contains(text, "it's $1 REWRITTEN") || strings.Contains(text, "ORIGINAL") || status.MatchString(text) == a.statusless {
+			return errors.New("the model did not read what the other command gave")
+		}
+	}
+	if kinds := w.incidents(); len(kinds) > 0 {
+		return fmt.Errorf("the result was not taken for that of the call: %v", kinds)
 	}
 	return nil
 }

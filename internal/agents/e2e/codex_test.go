@@ -13,7 +13,7 @@ func codexAgent() agent {
 		return testmodel.Call{Namespace: "multi_agent_v1", Name: name, Args: args}
 	}
 	return agent{
-		name: "codex", version: codexVersion, run: runCodex,
+		name: "codex", version: codexVersion, run: runCodex, folder: "workdir",
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "exec_command", Args: map[string]string{"cmd": command}}
 		},

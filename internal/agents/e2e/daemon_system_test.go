@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"flag"
 	"net"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
 	"github.com/floodmark/floodmark/internal/hookframe"
 	"github.com/floodmark/floodmark/journal"
@@ -108,7 +110,7 @@ func (w *world) inMemory() (kill func()) {
 		w.t.Fatal(err)
 	}
 	w.monitor = m
-	door := agents.Door{Hooks: m, Await: w.await, Native: agents.NewNative(w.native, w.inWindow)}
+	door := agents.Door{Hooks: rewriting{m, w.rewrite}, Await: w.await, Native: agents.NewNative(w.native, w.inWindow), Rewrites: agents.NewRewrites()}
 	frames, web := hookframe.Split(listen(w.t, w.memorySocket()))
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
@@ -123,6 +125,26 @@ func (w *world) inMemory() (kill func()) {
 	})
 	w.t.Cleanup(kill)
 	return kill
+}
+
+// rewriting is a monitor that has some commands run as others.
+type rewriting struct {
+	agents.Hooks
+
+	rewrite func(command string) string
+}
+
+// Handle answers as the monitor does, with another command where there is one.
+func (r rewriting) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
+	reply, err := r.Hooks.Handle(ctx, tenant, ev)
+	var args struct {
+		Command string `json:"command"`
+	}
+	if err == nil && r.rewrite != nil && ev.Point == hook.BeforeToolCall && reply.Decision.Verdict == floodmark.Allow &&
+		json.Unmarshal(ev.Call.Args, &args) == nil && r.rewrite(args.Command) != args.Command {
+		reply.Command = r.rewrite(args.Command)
+	}
+	return reply, err
 }
 
 // inWindow takes over what the owner answered to the agent itself.

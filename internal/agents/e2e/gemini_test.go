@@ -6,7 +6,7 @@ const geminiVersion = "0.61.0"
 
 func geminiAgent() agent {
 	return agent{
-		name: "gemini-cli", version: geminiVersion, run: runGemini,
+		name: "gemini-cli", version: geminiVersion, run: runGemini, folder: "dir_path",
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "run_shell_command", Args: map[string]string{"command": command, "description": "run"}}
 		},

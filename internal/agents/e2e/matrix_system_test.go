@@ -105,6 +105,7 @@ func behaviours() []behaviour {
 		{"minutes", "a call that was approved for some minutes runs again and again, and no other one does", true, approvalLasts},
 		{"rounds", "a turn that goes round more often than the policy lets it is ended: no further call runs", true, turnEnded},
 		{"removed", "a tool that the policy removes once the page was read is refused, and with pi the model is not offered it in the next round and is warned of what the page says", true, toolRemoved},
+		{"rewritten", "a command that the monitor replaces: only the other one runs, where the call said and with its exit status, its output is what the model reads, and the result belongs to the call that was judged", true, commandRewritten},
 		{"hook killed", "the hook is gone, or killed, or its plugin does not load: nothing runs", false, hookKilled},
 		{"slow", "the monitor does not answer before the hook's own deadline: nothing runs", false, monitorSilent},
 		{"garbage", "the monitor answers nonsense: nothing runs", false, monitorRaves},

@@ -14,10 +14,11 @@ const (
 
 func openclawAgent() agent {
 	return agent{
-		name: "openclaw", version: openclawVersion, run: runOpenclaw, plugin: true, none: inside(map[string]string{}),
+		name: "openclaw", version: openclawVersion, run: runOpenclaw, folder: "workdir", plugin: true, none: inside(map[string]string{}),
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "exec", Args: map[string]string{"command": command}}
 		},
+		inside:    func(c testmodel.Call) testmodel.Call { return openclawHidden(c.Name, c.Args) },
 		mcp:       func(args any) testmodel.Call { return openclawHidden(mcpName+"__"+mcpTool, args) },
 		spawnAsks: true,
 		spawn: []func(results []string) testmodel.Call{

@@ -13,7 +13,7 @@ const opencodeVersion = "1.18.33"
 
 func opencodeAgent() agent {
 	return agent{
-		name: "opencode", version: opencodeVersion, run: runOpencode, plugin: true, none: inside(map[string]string{}),
+		name: "opencode", version: opencodeVersion, run: runOpencode, folder: "workdir", statusless: true, plugin: true, none: inside(map[string]string{}),
 		shell: func(command string) testmodel.Call {
 			return testmodel.Call{Name: "bash", Args: map[string]string{"command": command, "description": "run"}}
 		},

@@ -27,6 +27,7 @@ import (
 type answers struct {
 	Message bool   `json:"message"` // passed on to the model
 	Call    string `json:"call"`    // why it is not run
+	Ran     string `json:"ran"`     // with which arguments it is
 	Result  string `json:"result"`  // what the model reads of it
 	Failed  string `json:"failed"`  // and of an error
 	Shell   bool   `json:"shell"`   // whether a person's own command runs
@@ -128,6 +129,12 @@ func answering(v floodmark.Verdict) func(net.Conn) {
 	}
 }
 
+// boxing allows every call as another command.
+func boxing(conn net.Conn) {
+	door := agents.Door{Hooks: rewriting{always(floodmark.Allow), func(command string) string { return "box -- " + command }}, Rewrites: agents.NewRewrites()}
+	_ = hookframe.Serve(context.Background(), conn, door.Answer)
+}
+
 func TestShimDoesAsItIsTold(t *testing.T) {
 	for agent := range shims() {
 		t.Run(agent, func(t *testing.T) {
@@ -137,6 +144,12 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 			}
 			if !got.leaves(agent, true) || !got.Message || got.Call != "" || !strings.Contains(got.Result, "RESULT") || !strings.Contains(got.Failed, "RESULT") || !got.Shell {
 				t.Errorf("allowed: %+v", got)
+			}
+			if got.Ran != `{"command":"ls","timeout":7}` {
+				t.Errorf("allowed: %s", got.Ran)
+			}
+			if got = drive(t, agent, long, boxing); got.Ran != `{"command":"box -- ls","timeout":7}` || got.Call != "" {
+				t.Errorf("with another command: %+v", got)
 			}
 			var heard sync.Map
 			got = drive(t, agent, long, func(conn net.Conn) {
@@ -288,6 +301,8 @@ func TestShimIsClosedOnEveryFailure(t *testing.T) {
 		"no status":     says(frame(`{"v":1,"stdout":"{\"block\":false,\"keep\":true,\"action\":\"continue\"}","stderr":""}`)),
 		"empty":         says(frame(`{"v":1,"stdout":"","stderr":"","exit":0}`)),
 		"nothing to do": says(frame(`{"v":1,"stdout":"{}","stderr":"","exit":0}`)),
+		"no command":    says(frame(`{"v":1,"stdout":"{\"block\":true,\"command\":\"\"}","stderr":"","exit":0}`)),
+		"no text":       says(frame(`{"v":1,"stdout":"{\"block\":true,\"command\":[\"ls\"]}","stderr":"","exit":0}`)),
 		"a word":        says(frame(`{"v":1,"stdout":"\"yes\"","stderr":"","exit":0}`)),
 	} {
 		within := long

@@ -67,13 +67,15 @@ type world struct {
 	env      []string            // more of the agent's environment
 	rules    string              // more of the policy
 	native   []string            // the agents that ask by themselves
-	await    func(context.Context, journal.Session, floodmark.TicketID) (floodmark.Verdict, error)
-	monitor  *monitor.Monitor // nil unless it runs in memory, over the journal
-	journal  *journal.Memory
-	stop     func() // ends the monitor
-	model    *testmodel.Model
-	llm      *httptest.Server
-	web      *httptest.Server
+	// rewrite, if not nil, is what a monitor in memory lets run instead of a command.
+	rewrite func(command string) string
+	await   func(context.Context, journal.Session, floodmark.TicketID) (floodmark.Verdict, error)
+	monitor *monitor.Monitor // nil unless it runs in memory, over the journal
+	journal *journal.Memory
+	stop    func() // ends the monitor
+	model   *testmodel.Model
+	llm     *httptest.Server
+	web     *httptest.Server
 	// prepare happens when an agent's settings are written, before it starts.
 	prepare func(env []string, program string)
 

@@ -7,8 +7,8 @@ const [, , jitiPath, agent, shim] = process.argv;
 const { createJiti } = await import(pathToFileURL(jitiPath).href);
 const plugin = await createJiti(import.meta.url).import(shim);
 
-// Each returns {message, call, result, failed, shell, tools}: whether a message is
-// passed on, why a call is not run, what the model reads of a result and of an
+// Each returns {message, call, ran, result, failed, shell, tools}: whether a message is
+// passed on, why a call is not run and with which arguments it is, what the model reads of a result and of an
 // error, whether a command of the person's runs, and which tools the model is offered.
 // What an agent has no hook for is as it would be.
 const drivers = { pi: drivePi, opencode: driveOpencode, openclaw: driveOpenclaw };
@@ -29,7 +29,7 @@ async function drivePi() {
     sessionManager: { getEntries: () => [], getSessionId: () => "s" },
   };
   const send = (type, more) => handlers[type]({ type, ...more }, ctx);
-  const call = { toolName: "bash", toolCallId: "c", input: { command: "ls" } };
+  const call = { toolName: "bash", toolCallId: "c", input: { command: "ls", timeout: 7 } };
   const given = { ...call, content: [{ type: "text", text: "RESULT" }], details: { x: "RESULT" } };
   await send("session_start", { reason: "startup" });
   const message = await send("input", { text: "hi", source: "interactive" });
@@ -63,6 +63,7 @@ async function drivePi() {
   return {
     message: message.action === "continue",
     call: before?.block ? before.reason : "",
+    ran: before?.block ? "" : JSON.stringify(call.input),
     result: shown(after),
     failed: shown(failed),
     shell: shell === undefined,
@@ -82,10 +83,11 @@ async function driveOpencode() {
   await hooks.config({ mcp: { everything: {} }, enabled_providers: ["floodmark:*"] });
   const does = (work) => work.then(() => "", (err) => String(err.message));
   const call = { tool: "bash", sessionID: "s", callID: "c" };
-  const args = { command: "ls" };
+  const args = { command: "ls", timeout: 7 };
   const parts = [{ type: "text", text: "hi" }];
   const message = await does(hooks["chat.message"]({ sessionID: "s" }, { parts }));
   const before = await does(hooks["tool.execute.before"](call, { args }));
+  const ran = before ? "" : JSON.stringify(args);
   const output = { title: "RESULT", output: "RESULT", content: [{ type: "text", text: "RESULT" }], metadata: { x: "RESULT" } };
   await hooks["tool.execute.after"]({ ...call, args }, output);
   await does(hooks["tool.execute.before"]({ ...call, callID: "d" }, { args }));
@@ -100,6 +102,7 @@ async function driveOpencode() {
   return {
     message: message === "",
     call: before,
+    ran,
     result: JSON.stringify(output),
     // A call that did not run cannot fail.
     failed: before === "" ? failed + messages[0].parts[0].state.error : before,
@@ -119,7 +122,7 @@ async function driveOpenclaw() {
   });
   const ctx = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s", runId: "r", trigger: "user" };
   const call = { toolName: "exec", toolCallId: "c" };
-  const args = { command: "ls" };
+  const args = { command: "ls", timeout: 7 };
   const given = { ...call, args, result: { content: [{ type: "text", text: "RESULT" }], details: { x: "RESULT" } } };
   await hooks.before_prompt_build({ prompt: "hi", messages: [] }, ctx);
   const message = await hooks.before_agent_run({ prompt: "hi", messages: [], senderIsOwner: true }, ctx);
@@ -155,6 +158,7 @@ async function driveOpenclaw() {
     answers,
     message: message?.outcome === "pass",
     call: before?.block ? before.blockReason : "",
+    ran: before?.block ? "" : JSON.stringify(before?.params ?? args),
     result: JSON.stringify(after?.result ?? given.result),
     failed: JSON.stringify(failed?.result ?? given.result),
     shell: tools?.toolsAllow?.length !== 0,

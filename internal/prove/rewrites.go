@@ -1,0 +1,101 @@
+package prove
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/protect"
+)
+
+// Rewrites tells a monitor which agents run the command they are given in place of
+// their own, because «floodmark prove» saw it of the very program that is
+// installed now. It starts nothing. It is safe for concurrent use; nil knows no
+// such agent.
+type Rewrites struct {
+	// Proofs is what was seen last, Records the folder of the originals.
+	Proofs, Records string
+
+	mu sync.Mutex // guards what is below
+	// seen are the digests of programs, as long as their files stay as they were.
+	seen map[string]seenProgram
+}
+
+type seenProgram struct {
+	info   os.FileInfo
+	digest string
+}
+
+// Proved reports whether this was seen of an agent. Whatever cannot be read or
+// told means no: another version, another program of the same version, an agent
+// that is protected no longer.
+func (r *Rewrites) Proved(ctx context.Context, agent string) bool {
+	if r == nil {
+		return false
+	}
+	known, err := readProofs(r.Proofs)
+	if err != nil {
+		return false
+	}
+	agent = floodmark.Program(agent)
+	look, looked := known.Looks[agent]
+	last := known.Agents[agent]
+	if !looked || last.Grade != HostVerified || !last.Rewrites || last.Program == "" {
+		return false
+	}
+	f, there, err := look.machine(r.Records).Find(ctx, agent)
+	if err != nil || !there || f.State != protect.Protected || f.Program == "" {
+		return false
+	}
+	if f.Version != last.Version && f.Version != "" || f.Version == "" && isScript(f.Program) {
+		return false
+	}
+	now, err := r.digest(f.Program)
+	return err == nil && now == last.Program
+}
+
+// isScript reports whether a program is a text for another one, or cannot be read:
+// it may load anything, so its digest does not say what it is.
+func isScript(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	var first [2]byte
+	_, err = io.ReadFull(f, first[:])
+	return err != nil || bytes.Equal(first[:], []byte("#!"))
+}
+
+// digest is programDigest, which reads some 100 MB, only for a file that changed.
+func (r *Rewrites) digest(path string) (string, error) {
+	there, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(there)
+	if err != nil {
+		return "", err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if was, known := r.seen[there]; known && os.SameFile(was.info, info) && was.info.Size() == info.Size() && was.info.ModTime().Equal(info.ModTime()) {
+		return was.digest, nil
+	}
+	digest, err := programDigest(there)
+	if err != nil {
+		return "", err
+	}
+	if r.seen == nil || len(r.seen) >= maxSeen {
+		r.seen = map[string]seenProgram{}
+	}
+	r.seen[there] = seenProgram{info, digest}
+	return digest, nil
+}
+
+// maxSeen bounds the programs that are remembered: there are eight agents.
+const maxSeen = 64
